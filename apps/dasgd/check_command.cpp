@@ -1,0 +1,129 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "dasgd/core/error.hpp"
+#include "dasgd/record/trace_reader.hpp"
+#include "dasgd/staleness/trace_check.hpp"
+#include "dasgd/theory/step_size.hpp"
+#include "units.hpp"
+
+namespace dasgd::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// What --eta and --L add: the certificate and the published limits.
+struct Limits {
+  bool certified = false;
+  double certified_eta = 0, published_eta_1 = 0, published_eta_2 = 0;
+};
+
+Limits limits(const TraceCheck& check, double eta, double L) {
+  const StalenessSummary& s = check.staleness;
+  const bool applies = check.events.empty() ? false : check.drained || check.causal();
+  return {applies && theory::certified(eta, L, s.W), theory::certified_eta(L, s.W),
+          theory::published_eta_1(L, s.S_avg),
+          theory::published_eta_2(L, s.S_hat_avg, static_cast<double>(s.S_hat_max))};
+}
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+std::string describe(const Violation& violation) {
+  return fmt::format("line {}: {}", violation.line, violation.what);
+}
+
+void print_json(const TraceCheck& check, const std::optional<Limits>& limits) {
+  Json violations = Json::array();
+  for (const Violation& violation : check.violations) violations.push_back(describe(violation));
+  Json events = Json::array();
+  for (const auto& e : check.events)
+    events.push_back(
+        {{"worker", index(e.worker)}, {"step", e.step}, {"S", e.S}, {"S_hat", e.S_hat}});
+  const StalenessSummary& s = check.staleness;
+  Json json{{"ok", check.ok()},
+            {"violations", violations},
+            {"workers", check.workers},
+            {"gradients", check.gradients},
+            {"causal", check.causal()},
+            {"noncausal_applications", check.noncausal_applications},
+            {"drained", check.drained},
+            {"S_avg", s.S_avg},
+            {"S_max", s.S_max},
+            {"S_hat_avg", s.S_hat_avg},
+            {"S_hat_max", s.S_hat_max},
+            {"S_mean_square", s.S_mean_square},
+            {"W", s.W},
+            {"sum_S", check.sum_S}};
+  if (limits) {
+    json["certified"] = limits->certified;
+    json["certified_eta"] = number(limits->certified_eta);
+    json["published_eta_1"] = number(limits->published_eta_1);
+    json["published_eta_2"] = number(limits->published_eta_2);
+  }
+  json["events"] = events;
+  fmt::print("{}\n", json.dump());
+}
+
+void print_text(const TraceCheck& check, const CheckRequest& request,
+                const std::optional<Limits>& limits) {
+  const StalenessSummary& s = check.staleness;
+  fmt::print("{}: {} workers, {} gradients, {} applications\n", request.path, check.workers,
+             show_count(check.gradients), show_count(check.events.size()));
+  fmt::print("  delivery   {}\n",
+             check.causal() ? "causal"
+                            : fmt::format("not causal at {} applications",
+                                          show_count(check.noncausal_applications)));
+  fmt::print("  staleness  S_avg {:.4f}, S_max {}, mean square {:.4f}\n", s.S_avg, s.S_max,
+             s.S_mean_square);
+  fmt::print("  loose      S_hat_avg {:.4f}, S_hat_max {}\n", s.S_hat_avg, s.S_hat_max);
+  fmt::print("  W          {}\n", s.W);
+  if (limits) {
+    fmt::print("  eta {} with L {} is {}\n", *request.eta, *request.L,
+               limits->certified ? "certified for this run (proved, without noise)"
+                                 : "NOT certified for this run");
+    fmt::print("  limits     {:.6g} certified, {:.6g} and {:.6g} published (false in general)\n",
+               limits->certified_eta, limits->published_eta_1, limits->published_eta_2);
+  }
+  fmt::print("  audit      {}\n", check.ok() ? "ok" : "FAILED");
+}
+
+void require_positive(const char* option, double value) {
+  if (!(value > 0) || !std::isfinite(value))
+    throw InputError(fmt::format("{} {}: must be a positive number", option, value));
+}
+
+}  // namespace
+
+int check_command(const CheckRequest& request) {
+  if (request.eta.has_value() != request.L.has_value())
+    throw InputError("--eta and --L belong together: the certificate needs both");
+  if (request.eta) {
+    require_positive("--eta", *request.eta);
+    require_positive("--L", *request.L);
+  }
+  const TraceFile trace = read_trace(request.path);
+  TraceCheck check = check_trace(trace.applications);
+  check.violations.insert(check.violations.begin(), trace.malformed.begin(), trace.malformed.end());
+  if (trace.applications.empty() && check.ok())
+    check.violations.push_back({1, "the trace holds no application"});
+  std::stable_sort(check.violations.begin(), check.violations.end(),
+                   [](const Violation& a, const Violation& b) { return a.line < b.line; });
+  const auto found = request.eta ? std::optional(limits(check, *request.eta, *request.L)) : std::nullopt;
+  if (request.json) {
+    print_json(check, found);
+  } else if (!check.events.empty()) {
+    print_text(check, request, found);
+  }
+  if (check.ok()) return done;
+  const Violation& first = check.violations.front();
+  const std::size_t more = check.violations.size() - 1;
+  fmt::print(stderr, "dasgd: {}:{}: {}{}\n", request.path, first.line, first.what,
+             more > 0 ? fmt::format(" (and {} more)", more) : "");
+  return run_failed;
+}
+
+}  // namespace dasgd::app

@@ -1,0 +1,29 @@
+// The commands of dasgd. Each returns the exit status.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "config.hpp"
+
+namespace dasgd::app {
+
+enum ExitStatus { done = 0, run_failed = 1, bad_input = 2, interrupted = 130 };
+
+/// Trains a resolved config on threads and writes its run directory.
+int train_command(const Config& config);
+
+struct CheckRequest {
+  std::string path;
+  std::optional<double> eta, L;
+  bool json = false;
+};
+/// Audits a trace.
+int check_command(const CheckRequest& request);
+
+/// Lists the data sets that are known by name.
+int data_list_command();
+/// Makes a data set available and verifies it.
+int data_get_command(const std::string& name);
+
+}  // namespace dasgd::app

@@ -1,0 +1,71 @@
+#include "config.hpp"
+
+#include <algorithm>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/core/nearest_word.hpp"
+#include "dasgd/topology/builders.hpp"
+
+namespace dasgd::app {
+namespace {
+
+struct ModelDefaults {
+  const char* data;
+  double lr;
+  std::size_t batch;  // 0: the whole data set, so that gradients carry no noise, as in the paper
+  std::optional<double> epochs;
+  std::vector<std::uint32_t> gradients;
+};
+
+ModelDefaults defaults_of(const std::string& model) {
+  if (model == "softmax") return {"fashion-mnist", 0.1, 64, 5, {}};
+  if (model == "logistic") return {"", 0.1, 0, std::nullopt, {1000}};
+  return {"", 0.01, 0, std::nullopt, {1000}};
+}
+
+}  // namespace
+
+void require_known_model(const std::string& name) {
+  const std::vector<std::string> names{"quadratic", "logistic", "softmax"};
+  if (std::find(names.begin(), names.end(), name) == names.end())
+    throw InputError("unknown model \"" + name + "\"" + suggestion(name, names));
+}
+
+void resolve(Config& config) {
+  const ModelDefaults defaults = defaults_of(config.model);
+  if (config.data.empty()) config.data = defaults.data;
+  if (!config.workers) config.workers = workers_of(config.topology).value_or(2);
+  if (!config.lr) config.lr = defaults.lr;
+  if (!config.batch) config.batch = defaults.batch;
+  const bool open = config.gradients.empty() && !config.epochs && !config.max_time &&
+                    !config.target_error && !config.target_loss;
+  if (open) {
+    config.epochs = defaults.epochs;
+    config.gradients = defaults.gradients;
+  }
+  validate(train_options(config));
+  const Graph graph = build_graph(config.topology, *config.workers, config.seed);
+  if (!config.relay) config.relay = default_relay(graph);
+  require_delivery(graph, *config.relay);
+}
+
+TrainOptions train_options(const Config& config) {
+  TrainOptions options;
+  options.workers = *config.workers;
+  options.topology = config.topology;
+  options.relay = config.relay;
+  options.eta = *config.lr;
+  options.batch = config.batch;
+  options.gradients = config.gradients;
+  options.epochs = config.epochs;
+  options.max_time = config.max_time;
+  options.target_error = config.target_error;
+  options.target_loss = config.target_loss;
+  options.slow = config.slow;
+  options.compute = config.compute;
+  options.in_flight = config.in_flight;
+  options.seed = config.seed;
+  return options;
+}
+
+}  // namespace dasgd::app

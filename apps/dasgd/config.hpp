@@ -1,0 +1,44 @@
+// What a run was asked to do, from the config file and the command line.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dasgd/runtime/options.hpp"
+
+namespace dasgd::app {
+
+struct Config {
+  std::string model = "softmax";
+  std::string data;  ///< a name or path; empty: the model's own
+  std::optional<std::size_t> workers;
+  std::string topology = "full";
+  std::optional<RelayMode> relay;
+  std::optional<double> lr;
+  std::optional<std::size_t> batch;
+  std::vector<std::uint32_t> gradients;
+  std::optional<double> epochs;
+  std::optional<std::chrono::nanoseconds> max_time;
+  std::optional<double> target_error, target_loss;
+  std::vector<SlowWorker> slow;
+  std::chrono::nanoseconds compute{0};
+  std::optional<std::size_t> in_flight;
+  std::uint64_t seed = 1;
+  std::string out;
+  bool trace = false, quiet = false, json = false;
+};
+
+/// Throws InputError, with a suggestion, unless a model of that name trains here.
+void require_known_model(const std::string& name);
+
+/// Fills in everything that was left open: the model's data, step size, batch and budget, the number
+/// of workers, the relay. Throws InputError for what cannot be.
+void resolve(Config& config);
+
+/// The options of a resolved config.
+TrainOptions train_options(const Config& config);
+
+}  // namespace dasgd::app

@@ -1,0 +1,55 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "commands.hpp"
+#include "dasgd/core/error.hpp"
+#include "dasgd/core/nearest_word.hpp"
+#include "dasgd/data/catalogue.hpp"
+#include "dasgd/data/idx.hpp"
+#include "units.hpp"
+
+namespace dasgd::app {
+namespace {
+
+const KnownDataSet& known(const std::string& name) {
+  std::vector<std::string> names;
+  for (const KnownDataSet& set : known_data_sets()) {
+    if (set.name == name) return set;
+    names.push_back(set.name);
+  }
+  throw InputError("unknown data set \"" + name + "\"" + suggestion(name, names));
+}
+
+// Data sets come as Debian packages; root can install them right away.
+void install(const KnownDataSet& set) {
+  const std::string command = "apt-get install -y " + set.debian_package;
+  const bool can = ::geteuid() == 0 && std::filesystem::exists("/usr/bin/apt-get");
+  if (can && std::system((command + " >&2").c_str()) == 0) return;
+  throw std::runtime_error("data set " + set.name + " is not installed; run: sudo " + command);
+}
+
+}  // namespace
+
+int data_list_command() {
+  for (const KnownDataSet& set : known_data_sets())
+    fmt::print("{:<14} {}\n{:<14} for --model {}; {}\n", set.name, set.description, "", set.models,
+               find_installed(set).value_or("not installed: dasgd data get " + set.name));
+  fmt::print("Any LIBSVM file, JSON instance or idx directory can be given by its path; names are also\n"
+             "looked up in the directory $DASGD_DATA.\n");
+  return done;
+}
+
+int data_get_command(const std::string& name) {
+  const KnownDataSet& set = known(name);
+  if (!find_installed(set)) install(set);
+  const std::string path = locate_data(set.name);
+  const ImageSet images = read_idx_directory(path);
+  fmt::print("{}: {} training and {} test images, {} classes, complete\n", path,
+             show_count(images.train.count()), show_count(images.test.count()), images.classes);
+  return done;
+}
+
+}  // namespace dasgd::app

@@ -1,0 +1,171 @@
+// dasgd: the command line. Exit status: 0 done, 1 the run failed, 2 bad usage or input, 130 interrupted.
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "commands.hpp"
+#include "config_file.hpp"
+#include "dasgd/core/error.hpp"
+#include "dasgd/core/nearest_word.hpp"
+#include "dasgd/record/run_summary.hpp"
+#include "settings.hpp"
+#include "units.hpp"
+
+namespace dasgd::app {
+namespace {
+
+/// A run's settings as they were given: on the command line, on top of a config file.
+struct RunArguments {
+  std::string config_file;
+  std::vector<std::pair<const Setting*, std::string>> given;
+
+  void add_to(CLI::App& command) {
+    command.add_option("config", config_file, "TOML file; every option below has its key there")
+        ->type_name("CONFIG.toml");
+    for (const Setting& setting : settings()) {
+      const auto remember = [this, &setting](const std::string& value) {
+        given.emplace_back(&setting, value);
+      };
+      const std::string help = setting.help + "  [" + setting.key + "]";
+      if (setting.kind == Setting::Kind::flag) {
+        command.add_flag_callback(setting.option, [remember] { remember("true"); }, help);
+        continue;
+      }
+      auto* const option = command.add_option_function<std::vector<std::string>>(
+          setting.option,
+          [remember](const std::vector<std::string>& values) {
+            for (const std::string& value : values) remember(value);
+          },
+          help);
+      option->type_name(setting.placeholder)->expected(1)->allow_extra_args(false);
+      option->multi_option_policy(setting.kind == Setting::Kind::repeatable
+                                      ? CLI::MultiOptionPolicy::TakeAll
+                                      : CLI::MultiOptionPolicy::Throw);
+    }
+  }
+
+  Config resolved() const {
+    Config config;
+    std::set<std::string> overridden;
+    for (const auto& [setting, value] : given) overridden.insert(setting->key);
+    if (!config_file.empty()) read_config_file(config_file, overridden, config);
+    for (const auto& [setting, value] : given) {
+      try {
+        setting->set(config, value);
+      } catch (const InputError& error) {
+        throw InputError(fmt::format("{} {}: {}", setting->option, value, error.what()));
+      }
+    }
+    resolve(config);
+    return config;
+  }
+};
+
+// What CLI11 has to say, as one line with a suggestion.
+std::string explain(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  std::vector<std::string> options, commands;
+  for (const CLI::Option* option : command->get_options()) options.push_back(option->get_name());
+  for (const CLI::App* sub : command->get_subcommands({})) commands.push_back(sub->get_name());
+  if (error.get_name() == "ExtrasError" || error.get_name() == "RequiredError") {
+    for (int i = 1; i < argc; ++i) {
+      const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
+      if (word.starts_with("-") && std::find(options.begin(), options.end(), word) == options.end())
+        return fmt::format("unknown option {}{}", word,
+                           nearest_word(word, options).empty()
+                               ? "; see: " + command->get_name() + " --help"
+                               : "; did you mean " + nearest_word(word, options) + "?");
+      if (!commands.empty() && command == &app)
+        return fmt::format("unknown command \"{}\"{}", word, suggestion(word, commands));
+    }
+  }
+  std::string text = error.what();
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"Decentralized asynchronous SGD: no server, no barrier, identical replicas.", "dasgd"};
+  app.set_version_flag("--version", fmt::format("dasgd {}", version()));
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(34);
+  app.footer(
+      "Examples:\n"
+      "  dasgd train --model softmax --data fashion-mnist --workers 4\n"
+      "  dasgd train --model quadratic --workers 8 --topology ring --gradients 500 --lr 0.02 --trace\n"
+      "  dasgd check runs/NAME/trace.jsonl --eta 0.02 --L 4\n"
+      "Exit status: 0 done, 1 the run failed, 2 bad usage or input, 130 interrupted.");
+
+  RunArguments train;
+  CLI::App* const train_app = app.add_subcommand("train", "Train with real workers on threads");
+  train.add_to(*train_app);
+  train_app->footer(
+      "Times are written 50ms, 5us or 1.5s. The run directory gets config.toml, metrics.jsonl,\n"
+      "summary.json, model.npy and, with --trace, trace.jsonl.\n"
+      "Examples:\n"
+      "  dasgd train --workers 4                        softmax on Fashion-MNIST\n"
+      "  dasgd train --workers 4 --slow 1:10            the same with a worker that is 10x slower\n"
+      "  dasgd train --model logistic --data a9a --batch 64 --epochs 2 --topology torus:2x3");
+
+  CheckRequest check;
+  CLI::App* const check_app =
+      app.add_subcommand("check", "Audit a trace and recompute its staleness");
+  check_app->add_option("trace", check.path, "the trace, as train --trace writes it")
+      ->required()
+      ->type_name("TRACE.jsonl");
+  check_app->add_option("--eta", check.eta, "step size to certify")->type_name("X");
+  check_app->add_option("--L", check.L, "smoothness constant of the objective")->type_name("X");
+  check_app->add_flag("--json", check.json, "print one JSON object with every event");
+  check_app->footer(
+      "Checks that counters are consecutive, every gradient is applied once by every worker, never\n"
+      "before it was computed, own gradients at once, and that S and S_hat are right where written.\n"
+      "Exit status 1 and the first violated line when the trace is broken.");
+
+  CLI::App* const data_app = app.add_subcommand("data", "Data sets: where they are, how to get them");
+  data_app->require_subcommand(1);
+  CLI::App* const list_app = data_app->add_subcommand("list", "List the data sets known by name");
+  CLI::App* const get_app = data_app->add_subcommand("get", "Install and verify a data set");
+  std::string name;
+  get_app->add_option("name", name, "its name")->required()->type_name("NAME");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    throw InputError(explain(app, error, argc, argv));
+  }
+  if (*train_app) return train_command(train.resolved());
+  if (*check_app) return check_command(check);
+  if (*list_app) return data_list_command();
+  if (*get_app) return data_get_command(name);
+  return bad_input;
+}
+
+}  // namespace
+}  // namespace dasgd::app
+
+int main(int argc, char** argv) {
+  using namespace dasgd;
+  ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error to report, not a reason to die
+  const auto fail = [](const std::string& what, int status) {
+    fmt::print(stderr, "dasgd: {}\n", what);
+    return status;
+  };
+  try {
+    return app::run(argc, argv);
+  } catch (const InputError& error) {
+    return fail(error.what(), app::bad_input);
+  } catch (const std::bad_alloc&) {
+    return fail("out of memory; use fewer workers, a smaller model or a smaller --in-flight",
+                app::run_failed);
+  } catch (const std::exception& error) {
+    return fail(error.what(), app::run_failed);
+  }
+}

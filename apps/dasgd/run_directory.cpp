@@ -1,0 +1,43 @@
+#include "run_directory.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/record/atomic_file.hpp"
+
+namespace dasgd::app {
+namespace fs = std::filesystem;
+namespace {
+
+std::string fresh_name(const std::string& model) {
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  const std::string base = fmt::format("runs/{}-{:%Y%m%d-%H%M%S}", model, now);
+  std::string name = base;
+  for (int copy = 2; fs::exists(name); ++copy) name = fmt::format("{}-{}", base, copy);
+  return name;
+}
+
+}  // namespace
+
+RunDirectory::RunDirectory(const std::string& path, const std::string& model)
+    : path_(path.empty() ? fresh_name(model) : path) {
+  std::error_code error;
+  fs::create_directories(path_, error);
+  if (error || !fs::is_directory(path_))
+    throw InputError(fmt::format("--out {}: cannot be made a directory{}", path_,
+                                 error ? ": " + error.message() : ""));
+  try {
+    write_file(file(".writable"), "");
+  } catch (const WriteError&) {
+    throw InputError(fmt::format("--out {}: is not writable; choose another directory", path_));
+  }
+  for (const char* name : {".writable", "config.toml", "metrics.jsonl", "summary.json", "trace.jsonl",
+                           "model.npy", "report.html"})
+    fs::remove(file(name), error);
+}
+
+}  // namespace dasgd::app

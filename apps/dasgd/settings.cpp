@@ -1,0 +1,184 @@
+#include "settings.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/topology/builders.hpp"
+#include "units.hpp"
+
+namespace dasgd::app {
+namespace {
+
+using Kind = Setting::Kind;
+constexpr std::uint64_t most32 = std::numeric_limits<std::uint32_t>::max() - 1;
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + '"';
+}
+
+std::string list(const std::vector<std::string>& items) {
+  return fmt::format("[{}]", fmt::join(items, ", "));
+}
+
+bool parse_flag(const std::string& text) {
+  if (text == "true") return true;
+  if (text == "false") return false;
+  throw InputError("\"" + text + "\" is neither true nor false");
+}
+
+Setting text(std::string key, std::string option, std::string placeholder, std::string help,
+             std::string Config::*member) {
+  return {key, option, Kind::value, placeholder, help,
+          [member](Config& c, const std::string& v) { c.*member = v; },
+          [member](const Config& c) {
+            return (c.*member).empty() ? std::nullopt : std::optional(quoted(c.*member));
+          }};
+}
+
+double positive(double value) {
+  if (!(value > 0)) throw InputError(fmt::format("{} is not a positive number", value));
+  return value;
+}
+
+Setting real(std::string key, std::string option, std::string help,
+             std::optional<double> Config::*member, bool any_sign = false) {
+  return {key, option, Kind::value, "X", help,
+          [=](Config& c, const std::string& v) {
+            c.*member = any_sign ? parse_real(v) : positive(parse_real(v));
+          },
+          [member](const Config& c) {
+            return c.*member ? std::optional(show_real(*(c.*member))) : std::nullopt;
+          }};
+}
+
+Setting count(std::string key, std::string option, std::string help,
+              std::optional<std::size_t> Config::*member, std::size_t least) {
+  return {key, option, Kind::value, "N", help,
+          [=](Config& c, const std::string& v) {
+            c.*member = parse_whole(v, most32);
+            if (*(c.*member) < least) throw InputError(fmt::format("must be at least {}", least));
+          },
+          [member](const Config& c) {
+            return c.*member ? std::optional(std::to_string(*(c.*member))) : std::nullopt;
+          }};
+}
+
+Setting flag(std::string key, std::string option, std::string help, bool Config::*member) {
+  return {key, option, Kind::flag, "", help,
+          [member](Config& c, const std::string& v) { c.*member = parse_flag(v); },
+          [member](const Config& c) { return std::optional<std::string>(c.*member ? "true" : "false"); }};
+}
+
+SlowWorker parse_slow(const std::string& value) {
+  const auto parts = split(value, ':');
+  if (parts.size() != 2)
+    throw InputError("\"" + value + "\" is not WORKER:FACTOR; write it like 1:10");
+  return {worker_id(parse_whole(parts[0], most32)), parse_real(parts[1])};
+}
+
+void set_model(Config& config, const std::string& value) {
+  require_known_model(value);
+  config.model = value;
+}
+
+void set_topology(Config& config, const std::string& value) {
+  require_known_topology(value);
+  config.topology = value;
+}
+
+void set_gradients(Config& config, const std::string& value) {
+  config.gradients.clear();
+  for (const std::string& part : split(value, ','))
+    config.gradients.push_back(static_cast<std::uint32_t>(parse_whole(part, most32)));
+}
+
+std::optional<std::string> show_gradients(const Config& config) {
+  if (config.gradients.empty()) return std::nullopt;
+  if (config.gradients.size() == 1) return std::to_string(config.gradients[0]);
+  return fmt::format("[{}]", fmt::join(config.gradients, ", "));
+}
+
+std::optional<std::string> show_slow(const Config& config) {
+  if (config.slow.empty()) return std::nullopt;
+  std::vector<std::string> items;
+  for (const SlowWorker& slow : config.slow)
+    items.push_back(quoted(fmt::format("{}:{}", index(slow.worker), slow.factor)));
+  return list(items);
+}
+
+std::vector<Setting> make_settings() {
+  return {
+      {"model", "--model", Kind::value, "NAME", "quadratic, logistic or softmax", set_model,
+       [](const Config& c) { return std::optional(quoted(c.model)); }},
+      text("data", "--data", "NAME|PATH",
+           "a known data set (dasgd data list), a LIBSVM file, a JSON instance {\"A\", \"b\"}, or a "
+           "directory of idx images; without it quadratic and logistic draw the paper's instance",
+           &Config::data),
+      count("workers", "--workers", "worker threads", &Config::workers, 1),
+      real("lr", "--lr", "the step size eta", &Config::lr),
+      count("batch", "--batch", "samples per gradient; 0 is the whole data set", &Config::batch, 0),
+      {"seed", "--seed", Kind::value, "N", "seed of everything that is drawn",
+       [](Config& c, const std::string& v) {
+         c.seed = parse_whole(v, std::numeric_limits<std::int64_t>::max());
+       },
+       [](const Config& c) { return std::optional(std::to_string(c.seed)); }},
+
+      {"topology.kind", "--topology", Kind::value, "KIND",
+       fmt::format("who sends to whom: {}", fmt::join(topology_names(), ", ")), set_topology,
+       [](const Config& c) { return std::optional(quoted(c.topology)); }},
+      {"topology.relay", "--relay", Kind::value, "MODE",
+       "when foreign gradients are passed on: arrival, apply or none (default: none on the full "
+       "graph, arrival elsewhere)",
+       [](Config& c, const std::string& v) { c.relay = parse_relay(v); },
+       [](const Config& c) {
+         return c.relay ? std::optional(quoted(to_string(*c.relay))) : std::nullopt;
+       }},
+
+      {"budget.gradients", "--gradients", Kind::value, "N[,N...]",
+       "gradients per worker: one number, or one for each worker", set_gradients, show_gradients},
+      real("budget.epochs", "--epochs", "passes of each worker over its share of the data",
+           &Config::epochs),
+      {"budget.max_time", "--max-time", Kind::value, "T", "stop computing after this time (30s, 5min)",
+       [](Config& c, const std::string& v) { c.max_time = parse_duration(v); },
+       [](const Config& c) {
+         return c.max_time ? std::optional(quoted(show_duration(*c.max_time))) : std::nullopt;
+       }},
+      real("budget.target_error", "--target-error",
+           "stop when every worker's mean gradient norm over its last 30 models is at most this",
+           &Config::target_error),
+      real("budget.target_loss", "--target-loss",
+           "stop when every worker's mean loss over its last 30 mini-batches is at most this",
+           &Config::target_loss, true),
+
+      {"pace.slow", "--slow", Kind::repeatable, "WORKER:FACTOR",
+       "emulate a slow worker: each gradient takes FACTOR times as long (repeatable)",
+       [](Config& c, const std::string& v) { c.slow.push_back(parse_slow(v)); }, show_slow},
+      {"pace.compute", "--compute", Kind::value, "T", "pad every gradient to at least this time",
+       [](Config& c, const std::string& v) { c.compute = parse_duration(v); },
+       [](const Config& c) { return std::optional(quoted(show_duration(c.compute))); }},
+      count("pace.in_flight", "--in-flight",
+            "own gradients a worker may have on their way before it stops computing",
+            &Config::in_flight, 2),
+
+      text("output.out", "--out", "DIR", "the run directory (default: runs/MODEL-TIME)", &Config::out),
+      flag("output.trace", "--trace", "write every application to trace.jsonl", &Config::trace),
+      flag("output.quiet", "--quiet", "print errors only", &Config::quiet),
+      flag("output.json", "--json", "print the summary as JSON", &Config::json),
+  };
+}
+
+}  // namespace
+
+const std::vector<Setting>& settings() {
+  static const std::vector<Setting> all = make_settings();
+  return all;
+}
+
+}  // namespace dasgd::app

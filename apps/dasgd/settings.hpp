@@ -1,0 +1,33 @@
+// Every setting once: its key in the config file, its option, its help, how it is read and written.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config.hpp"
+
+namespace dasgd::app {
+
+struct Setting {
+  enum class Kind {
+    value,
+    repeatable,  ///< may be given several times; a list in the file
+    flag,
+  };
+  std::string key;     ///< "topology.kind"
+  std::string option;  ///< "--topology"
+  Kind kind = Kind::value;
+  std::string placeholder;  ///< "N", for help
+  std::string help;
+  /// Reads one value. Throws InputError that says what is wrong with it.
+  std::function<void(Config&, const std::string&)> set;
+  /// The value as it stands in a config file, with quotes or brackets; nothing if it is not set.
+  std::function<std::optional<std::string>(const Config&)> show;
+};
+
+/// In the order of help and of the written file.
+const std::vector<Setting>& settings();
+
+}  // namespace dasgd::app

@@ -1,0 +1,37 @@
+// What a person sees while a run goes.
+#pragma once
+
+#include <string>
+
+#include "dasgd/runtime/progress.hpp"
+
+namespace dasgd::app {
+
+/// On a terminal one line that is rewritten in place; elsewhere a plain line every few seconds.
+class StatusLine {
+ public:
+  explicit StatusLine(bool quiet);
+  /// Removes the line from a terminal.
+  ~StatusLine();
+  StatusLine(const StatusLine&) = delete;
+  StatusLine& operator=(const StatusLine&) = delete;
+
+  template <typename Real>
+  void show(const Progress<Real>& progress) {
+    if (!quiet_) print(describe(progress), progress.seconds);
+  }
+  /// A line that stays.
+  void say(const std::string& line);
+
+ private:
+  template <typename Real>
+  static std::string describe(const Progress<Real>& progress);
+  void print(const std::string& line, double seconds);
+  void clear();
+
+  const bool quiet_, terminal_;
+  double next_plain_ = 2;
+  bool shown_ = false;
+};
+
+}  // namespace dasgd::app

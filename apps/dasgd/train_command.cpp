@@ -1,0 +1,148 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "commands.hpp"
+#include "config_file.hpp"
+#include "dasgd/core/error.hpp"
+#include "dasgd/record/atomic_file.hpp"
+#include "dasgd/record/npy.hpp"
+#include "dasgd/runtime/train.hpp"
+#include "problem.hpp"
+#include "run_directory.hpp"
+#include "signals.hpp"
+#include "status_line.hpp"
+#include "units.hpp"
+
+namespace dasgd::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename Real>
+std::string metrics_line(const Progress<Real>& p) {
+  Json line{{"seconds", p.seconds},
+            {"gradients", p.gradients},
+            {"applications", p.applications},
+            {"samples", p.samples},
+            {"gradients_per_second", p.gradients_per_second},
+            {"S_now", p.S_now},
+            {"S_avg", p.S_avg},
+            {"S_max", p.S_max},
+            {"inbox_depth", p.inbox_depth}};
+  if (p.loss && std::isfinite(*p.loss)) line["loss"] = *p.loss;
+  return line.dump() + "\n";
+}
+
+void print_summary(const Config& config, const RunSummary& s, const std::string& directory) {
+  const auto row = [](const char* name, const std::string& text) {
+    fmt::print("  {:<11}{}\n", name, text);
+  };
+  fmt::print("trained {}{} on {} workers, {} graph, lr {}\n", config.model,
+             config.data.empty() ? "" : " on " + config.data, s.workers, config.topology, *config.lr);
+  row("stopped", fmt::format("by {} after {:.2f} s", s.stop_reason, s.wall_seconds));
+  row("gradients", fmt::format("{} ({}/s), {} samples ({}/s)", show_count(s.gradients),
+                               show_count(static_cast<std::uint64_t>(
+                                   static_cast<double>(s.gradients) / s.wall_seconds)),
+                               show_count(s.samples),
+                               show_count(static_cast<std::uint64_t>(s.samples_per_second))));
+  row("loss", fmt::format("{:.6g}", s.loss) +
+                  (s.accuracy ? fmt::format(", accuracy {:.4f}", *s.accuracy) : ""));
+  const StalenessSummary& st = s.staleness;
+  row("staleness", fmt::format("S_avg {:.3f}, S_max {}, S_hat_avg {:.3f}, S_hat_max {}, "
+                               "mean square {:.2f}, W {}",
+                               st.S_avg, st.S_max, st.S_hat_avg, st.S_hat_max, st.S_mean_square, st.W));
+  row("audit", fmt::format("lost {}, duplicated {}, replicas {}", s.lost, s.duplicated,
+                           s.replicas_identical ? "identical" : "DIFFER"));
+  row("digest", s.replica_digest);
+  row("written to", directory);
+}
+
+/// Everything a run writes while it goes and when it ends.
+template <typename Real>
+class TrainRun {
+ public:
+  TrainRun(const Config& config, const Objective<Real>& objective, SignalStop& signals)
+      : config_(config),
+        objective_(objective),
+        signals_(signals),
+        directory_(config.out, config.model),
+        status_(config.quiet),
+        metrics_(directory_.file("metrics.jsonl")) {
+    write_file(directory_.file("config.toml"), to_toml(config));
+    if (config.trace) trace_.emplace(directory_.file("trace.jsonl"), *config.workers);
+  }
+
+  int run() {
+    TrainOptions options = train_options(config_);
+    options.stop = signals_.token();
+    options.trace = trace_ ? &*trace_ : nullptr;
+    options.warn = [this](const std::string& line) { status_.say("dasgd: " + line); };
+    const auto result = run_training<Real>(objective_, options, {[this](const Progress<Real>& p) {
+                                             status_.show(p);
+                                             metrics_.write(metrics_line(p));
+                                             return Flow::go_on;
+                                           }});
+    write(result);
+    tell(result.summary);
+    if (result.failure) std::rethrow_exception(result.failure);
+    if (!result.summary.audit_is_clean()) throw std::runtime_error("the audit failed; see summary.json");
+    return result.summary.stop_reason == "interrupted" ? interrupted : done;
+  }
+
+ private:
+  void write(const TrainResult<Real>& result) {
+    if (trace_) trace_->finish();
+    metrics_.write(final_metrics(result.summary));
+    metrics_.commit();
+    write_file(directory_.file("model.npy"), to_npy<Real>(result.model));
+    write_file(directory_.file("summary.json"), to_json(result.summary));
+  }
+
+  static std::string final_metrics(const RunSummary& s) {
+    Progress<Real> last;
+    last.seconds = s.wall_seconds;
+    last.gradients = s.gradients;
+    last.applications = s.gradients * s.workers;
+    last.samples = s.samples;
+    last.gradients_per_second = static_cast<double>(s.gradients) / s.wall_seconds;
+    last.loss = s.loss;
+    last.S_now = last.S_avg = s.staleness.S_avg;
+    last.S_max = s.staleness.S_max;
+    return metrics_line(last);
+  }
+
+  void tell(const RunSummary& summary) {
+    if (config_.json) {
+      std::fputs(to_json(summary).c_str(), stdout);
+    } else if (!config_.quiet) {
+      print_summary(config_, summary, directory_.path());
+    }
+  }
+
+  const Config& config_;
+  const Objective<Real>& objective_;
+  SignalStop& signals_;
+  RunDirectory directory_;
+  StatusLine status_;
+  AtomicFile metrics_;
+  std::optional<TraceWriter> trace_;
+};
+
+}  // namespace
+
+int train_command(const Config& config) {
+  SignalStop signals;
+  const Problem problem = make_problem(config);
+  return std::visit(
+      [&]<typename Real>(const std::unique_ptr<Objective<Real>>& objective) {
+        return TrainRun<Real>(config, *objective, signals).run();
+      },
+      problem);
+}
+
+}  // namespace dasgd::app

@@ -1,0 +1,30 @@
+// The failures that core can meet.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "dasgd/core/names.hpp"
+
+namespace dasgd {
+
+/// The caller asked for something that cannot be: a bad option, file or value. The message is one
+/// line: what, where, what to do.
+class InputError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// An update that is not finite, or that throws the model out of its range. It is found before
+/// anything was applied or sent, so every replica is still good.
+class DivergenceError : public std::runtime_error {
+ public:
+  DivergenceError(WorkerId worker, GradientName gradient, std::size_t coordinate, double value,
+                  double eta);
+
+  const WorkerId worker;
+  const GradientName gradient;
+  const std::size_t coordinate;
+};
+
+}  // namespace dasgd

@@ -1,0 +1,81 @@
+// Updates as integers: the arithmetic that makes a replica a function of its gradient set, literally.
+//
+// Floating-point addition is neither commutative nor associative across more than two terms, so the
+// origin rounds eta * g once to integers and everybody adds those same integers. An update is
+// `numbers * 2^shift` in units of q = 2^unit_exponent; a replica is a wide sum of such updates.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace dasgd {
+
+__extension__ using Int128 = __int128;
+
+/// The number formats for a model of floats or doubles.
+///   unit_exponent  q = 2^unit_exponent is the smallest difference between two models
+///   update_bits    an update's numbers are at most 2^update_bits in magnitude
+///   step_bits      one update moves a coordinate by at most 2^step_bits units, or it has diverged
+///   sum_bits       a coordinate stays below 2^sum_bits units, or it has diverged
+/// float: resolution 5.7e-14, one step below 4,096, |x| below 262,144.
+/// double: resolution 8.3e-25, one step below 1.1e12, |x| below 7.0e13.
+template <typename Real>
+struct FixedPoint;
+
+template <>
+struct FixedPoint<float> {
+  using Number = std::int32_t;
+  using Sum = std::int64_t;
+  static constexpr int unit_exponent = -44, update_bits = 30, step_bits = 56, sum_bits = 62;
+};
+
+template <>
+struct FixedPoint<double> {
+  using Number = std::int64_t;
+  using Sum = Int128;
+  static constexpr int unit_exponent = -80, update_bits = 62, step_bits = 120, sum_bits = 126;
+};
+
+template <typename Real>
+using Number = typename FixedPoint<Real>::Number;
+template <typename Real>
+using Sum = typename FixedPoint<Real>::Sum;
+
+/// What `quantise` did: the shift of the numbers, or the first coordinate that is not finite or
+/// steps too far.
+struct Quantised {
+  int shift = 0;
+  std::optional<std::size_t> diverged_at;
+};
+
+/// Rounds `factor * gradient` to `numbers`, with the finest unit that fits the largest coordinate.
+template <typename Real>
+Quantised quantise(double factor, std::span<const Real> gradient, std::span<Number<Real>> numbers);
+
+/// One update to be added: `numbers << shift`.
+template <typename Real>
+struct Addend {
+  const Number<Real>* numbers;
+  int shift;
+};
+
+/// How many updates one pass over the sums can add.
+inline constexpr std::size_t max_fused = 8;
+
+/// Adds up to `max_fused` updates to `sums` in one pass over memory. The first coordinate that has
+/// left the range of the format is returned; the range is such that no sum can have wrapped.
+template <typename Real>
+std::optional<std::size_t> add_fused(std::span<const Addend<Real>> updates,
+                                     std::span<Sum<Real>> sums);
+
+/// x = sums * q.
+template <typename Real>
+void to_real(std::span<const Sum<Real>> sums, std::span<Real> x);
+
+/// sums = x / q, rounded. The first coordinate that is not finite or out of range is returned.
+template <typename Real>
+std::optional<std::size_t> from_real(std::span<const Real> x, std::span<Sum<Real>> sums);
+
+}  // namespace dasgd

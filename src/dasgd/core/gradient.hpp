@@ -1,0 +1,53 @@
+// A gradient as it travels: a name, where it was computed, and eta * g in integers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "dasgd/core/fixed_point.hpp"
+#include "dasgd/core/gradient_set.hpp"
+#include "dasgd/core/names.hpp"
+
+namespace dasgd {
+
+/// The numbers of an update, -eta * g, in integers: `numbers << shift` units (see fixed_point.hpp).
+/// The bytes are kept without a type, so that only workers need to know float from double.
+class Update {
+ public:
+  template <typename Real>
+  std::span<Number<Real>> numbers() {
+    return {reinterpret_cast<Number<Real>*>(bytes_.data()), bytes_.size() / sizeof(Number<Real>)};
+  }
+  template <typename Real>
+  std::span<const Number<Real>> numbers() const {
+    return {reinterpret_cast<const Number<Real>*>(bytes_.data()),
+            bytes_.size() / sizeof(Number<Real>)};
+  }
+  template <typename Real>
+  void resize(std::size_t dimension) {
+    bytes_.resize(dimension * sizeof(Number<Real>));
+  }
+  std::span<std::byte> bytes() { return bytes_; }
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+  int shift = 0;
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+/// What the origin sends. Written once by the origin, then shared and never changed.
+struct Gradient {
+  GradientName name;
+  std::uint64_t origin_step = 0;  ///< s: the origin's step counter when it computed this gradient
+  double eta = 0;                 ///< the step size that is already in `update`
+  GradientSet compute_set;        ///< D(g) = G_j^s, what the origin had applied; |D(g)| = s
+  Update update;
+};
+
+using GradientPtr = std::shared_ptr<const Gradient>;
+
+}  // namespace dasgd

@@ -1,0 +1,56 @@
+// What a worker needs to know of a learning problem: f, its stochastic gradients, and a start.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace dasgd {
+
+/// f(x) = mean of F(x, xi) over samples xi = 0 .. samples() - 1. Derive from this to train a model
+/// of your own; two functions are enough. Several workers call a const objective at the same time.
+template <typename Real>
+class Objective {
+ public:
+  using Number = Real;  ///< of the coordinates: float or double
+  using Rows = std::span<const std::uint32_t>;
+
+  virtual ~Objective() = default;
+
+  /// d, the number of coordinates of x.
+  virtual std::size_t dimension() const = 0;
+
+  /// Writes the mean gradient of F(x, xi) over the samples in `rows` and returns the mean loss.
+  virtual double gradient(std::span<const Real> x, Rows rows, std::span<Real> gradient) const = 0;
+
+  /// How many samples there are. One means that the objective is deterministic.
+  virtual std::size_t samples() const { return 1; }
+
+  /// x^0: zero unless said otherwise.
+  virtual std::vector<Real> start() const { return std::vector<Real>(dimension(), Real{0}); }
+
+  /// Writes the gradient of f itself and returns f(x).
+  virtual double full_gradient(std::span<const Real> x, std::span<Real> gradient) const {
+    std::vector<std::uint32_t> all(samples());
+    std::iota(all.begin(), all.end(), 0u);
+    return this->gradient(x, all, gradient);
+  }
+
+  /// f(x).
+  virtual double loss(std::span<const Real> x) const {
+    std::vector<Real> unused(dimension());
+    return full_gradient(x, unused);
+  }
+
+  /// The share of right answers, on held-out data where the problem has any.
+  virtual std::optional<double> accuracy(std::span<const Real>) const { return std::nullopt; }
+
+  /// L, where a closed form exists: |grad f(x) - grad f(y)| <= L |x - y|.
+  virtual std::optional<double> smoothness() const { return std::nullopt; }
+};
+
+}  // namespace dasgd

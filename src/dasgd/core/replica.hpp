@@ -1,0 +1,48 @@
+// A worker's model: x_i^t = x^0 - sum of eta * g over g in G_i^t (the paper's Remark 1), exactly.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "dasgd/core/fixed_point.hpp"
+#include "dasgd/core/gradient.hpp"
+
+namespace dasgd {
+
+/// The sum of integers behind a model. Two replicas that started from the same x^0 and applied the
+/// same set of updates hold the same bits, whatever the order. Owned by one thread.
+template <typename Real>
+class Replica {
+ public:
+  /// Throws InputError when x^0 has a coordinate that is not finite or out of range.
+  explicit Replica(std::span<const Real> x0);
+
+  /// x_i^t. Updates are added as integers; the floating-point view is brought up to date here.
+  std::span<const Real> x();
+
+  /// Adds updates, eight per pass over memory.
+  void apply(std::span<const GradientPtr> gradients);
+  void apply(const Update& update);
+
+  /// The first coordinate that was found outside the range of the number format, if ever. Replicas
+  /// still end identical (sums wrap), but x means nothing any more.
+  std::optional<std::size_t> diverged_at() const { return diverged_at_; }
+
+  std::size_t dimension() const { return x_.size(); }
+  /// The exact state, for digests.
+  std::span<const Sum<Real>> sums() const { return sums_; }
+
+ private:
+  void add(std::span<const Addend<Real>> updates);
+
+  std::vector<Sum<Real>> sums_;
+  std::vector<Real> x_;
+  bool x_is_current_ = false;
+  std::optional<std::size_t> diverged_at_;
+};
+
+extern template class Replica<float>;
+extern template class Replica<double>;
+
+}  // namespace dasgd

@@ -1,0 +1,135 @@
+// Algorithm 1 of "Convergence Analysis of Decentralized ASGD" (Tosi, Theobald). One pass of its loop
+// is `Worker::step()`; threads, processes and the simulator all call this same function.
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "dasgd/core/channel.hpp"
+#include "dasgd/core/error.hpp"
+#include "dasgd/core/gradient_set.hpp"
+#include "dasgd/core/objective.hpp"
+#include "dasgd/core/replica.hpp"
+#include "dasgd/core/update_rule.hpp"
+
+namespace dasgd {
+
+/// What one step did. The worker reports, others account.
+struct StepReport {
+  enum class Kind {
+    applied,         ///< one or more foreign gradients, in one pass over memory
+    computed,        ///< an own gradient: computed, applied and sent
+    no_room,         ///< a sample is there, but too many own gradients are still on their way
+    out_of_samples,  ///< nothing waits and there is no further sample
+  };
+  Kind kind = Kind::out_of_samples;
+  std::uint64_t step = 0;                  ///< t before the first application
+  std::span<const GradientPtr> gradients;  ///< applied, in this order; valid until the next step
+  double loss = 0;                         ///< F(x_i^t, xi) of an own gradient
+  Nanoseconds start = 0;                   ///< when the computation of an own gradient began
+  Nanoseconds time = 0;                    ///< when the application was complete
+};
+
+/// One worker: its replica, its set of applied gradients, its counter. Owned by one thread.
+template <typename Real>
+class Worker {
+ public:
+  /// `fuse`: how many waiting gradients one step may apply; 1 shows every x_i^t to the outside.
+  /// All references must outlive the worker.
+  Worker(WorkerId id, const Objective<Real>& objective, UpdateRule<Real>& rule,
+         SampleSource& samples, Channel& channel, std::size_t fuse = max_fused)
+      : id_(id),
+        objective_(objective),
+        rule_(rule),
+        samples_(samples),
+        channel_(channel),
+        fuse_(fuse),
+        replica_(objective.start()),
+        direction_(replica_.dimension()) {}
+
+  /// Lines 6 to 14 of Algorithm 1.
+  StepReport step() {
+    batch_.clear();
+    channel_.receive(fuse_, batch_);               // line 6
+    if (!batch_.empty()) return apply_received();  // line 7
+    auto own = channel_.blank();
+    if (!own) return {.kind = StepReport::Kind::no_room, .step = t()};
+    const auto sample = samples_.next();  // line 10
+    if (!sample) return {.kind = StepReport::Kind::out_of_samples, .step = t()};
+    return compute_own(*sample, std::move(own));
+  }
+
+  WorkerId id() const { return id_; }
+  /// t, the number of applications so far; always |G_i^t|.
+  std::uint64_t t() const { return applied_.size(); }
+  /// G_i^t.
+  const GradientSet& applied() const { return applied_; }
+  /// How many gradients this worker has computed.
+  std::uint32_t computed() const { return applied_.prefix(id_); }
+  /// Copies that were applied although they had been applied before: 0, or a channel is broken.
+  std::uint64_t duplicated() const { return duplicated_; }
+  Replica<Real>& replica() { return replica_; }
+  const Replica<Real>& replica() const { return replica_; }
+
+ private:
+  StepReport apply_received() {
+    const std::uint64_t t_before = t();
+    replica_.apply(batch_);                                 // line 8
+    for (const GradientPtr& g : batch_) remember(g->name);  // line 9: t = t + 1
+    const Nanoseconds time = channel_.now();
+    channel_.applied(batch_);
+    return {.kind = StepReport::Kind::applied, .step = t_before, .gradients = batch_, .time = time};
+  }
+
+  StepReport compute_own(std::span<const std::uint32_t> sample, std::shared_ptr<Gradient> own) {
+    const std::uint64_t t_before = t();
+    const Nanoseconds start = channel_.now();
+    const double loss = objective_.gradient(replica_.x(), sample, direction_);  // line 11
+    describe(*own, t_before);
+    replica_.apply(own->update);  // line 12
+    remember(own->name);          // line 14: t = t + 1
+    const Nanoseconds time = channel_.now();
+    batch_.push_back(own);
+    channel_.send(std::move(own));  // line 13
+    return {.kind = StepReport::Kind::computed,
+            .step = t_before,
+            .gradients = batch_,
+            .loss = loss,
+            .start = start,
+            .time = time};
+  }
+
+  // Name, step size and rounded numbers: what makes g_i^t ready to be applied and sent.
+  void describe(Gradient& own, std::uint64_t s) {
+    own.name = {id_, computed()};
+    own.origin_step = s;
+    own.compute_set = applied_;
+    own.eta = rule_.prepare(replica_.x(), direction_);
+    own.update.template resize<Real>(direction_.size());
+    const auto rounded = quantise<Real>(-own.eta, direction_, own.update.template numbers<Real>());
+    own.update.shift = rounded.shift;
+    if (const auto model = replica_.diverged_at())
+      throw DivergenceError(id_, own.name, *model, replica_.x()[*model], own.eta);
+    if (const auto step = rounded.diverged_at)
+      throw DivergenceError(id_, own.name, *step, direction_[*step], own.eta);
+  }
+
+  void remember(GradientName name) { duplicated_ += applied_.insert(name) ? 0 : 1; }
+
+  const WorkerId id_;
+  const Objective<Real>& objective_;
+  UpdateRule<Real>& rule_;
+  SampleSource& samples_;
+  Channel& channel_;
+  const std::size_t fuse_;
+
+  Replica<Real> replica_;           // x_i^t
+  GradientSet applied_;             // G_i^t
+  std::vector<Real> direction_;     // g_i^t, before it is rounded
+  std::vector<GradientPtr> batch_;  // what this step applies
+  std::uint64_t duplicated_ = 0;
+};
+
+}  // namespace dasgd

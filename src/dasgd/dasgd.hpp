@@ -1,0 +1,10 @@
+// Everything a program needs to train a model of its own: derive from dasgd::Objective, call
+// dasgd::train.
+#pragma once
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/core/objective.hpp"
+#include "dasgd/problems/logistic.hpp"
+#include "dasgd/problems/quadratic.hpp"
+#include "dasgd/problems/softmax.hpp"
+#include "dasgd/runtime/train.hpp"

@@ -1,0 +1,51 @@
+#include "dasgd/data/catalogue.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/core/nearest_word.hpp"
+
+namespace dasgd {
+namespace fs = std::filesystem;
+namespace {
+
+std::optional<std::string> in_data_path(const std::string& name) {
+  const char* const root = std::getenv("DASGD_DATA");
+  if (!root || name.empty()) return std::nullopt;
+  const fs::path path = fs::path(root) / name;
+  return fs::exists(path) ? std::optional(path.string()) : std::nullopt;
+}
+
+}  // namespace
+
+const std::vector<KnownDataSet>& known_data_sets() {
+  static const std::vector<KnownDataSet> sets{
+      {"fashion-mnist", "70,000 grey images of clothes, 28 x 28, 10 classes", "softmax",
+       "dataset-fashion-mnist", "/usr/share/datasets/fashion-mnist"}};
+  return sets;
+}
+
+std::optional<std::string> find_installed(const KnownDataSet& set) {
+  if (const auto path = in_data_path(set.name)) return path;
+  if (fs::exists(set.installed_at)) return set.installed_at;
+  return std::nullopt;
+}
+
+std::string locate_data(const std::string& name_or_path) {
+  std::vector<std::string> names;
+  for (const KnownDataSet& set : known_data_sets()) {
+    names.push_back(set.name);
+    if (set.name != name_or_path) continue;
+    if (const auto path = find_installed(set)) return *path;
+    throw InputError("data set " + set.name + " is not installed; run: dasgd data get " + set.name);
+  }
+  if (fs::exists(name_or_path)) return name_or_path;
+  if (const auto path = in_data_path(name_or_path)) return *path;
+  const std::string nearest = nearest_word(name_or_path, names);
+  throw InputError("data \"" + name_or_path + "\" is neither a known name nor a file" +
+                   (nearest.empty() ? "; see: dasgd data list"
+                                    : "; did you mean \"" + nearest + "\"?"));
+}
+
+}  // namespace dasgd

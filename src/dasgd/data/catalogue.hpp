@@ -1,0 +1,28 @@
+// Data sets by name: where they are and how to get them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dasgd {
+
+/// A data set that dasgd knows by name.
+struct KnownDataSet {
+  std::string name;
+  std::string description;
+  std::string models;          ///< which models read it
+  std::string debian_package;  ///< the package that installs it
+  std::string installed_at;    ///< where the package puts it
+};
+
+const std::vector<KnownDataSet>& known_data_sets();
+
+/// The directory or file of `name_or_path`: a path as it is; otherwise NAME inside $DASGD_DATA or where
+/// its package puts it. Throws InputError that says how to get it.
+std::string locate_data(const std::string& name_or_path);
+
+/// Where a known data set is on this machine, if it is.
+std::optional<std::string> find_installed(const KnownDataSet& set);
+
+}  // namespace dasgd

@@ -1,0 +1,30 @@
+// The idx format of MNIST and its relatives, plain or gzip-compressed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dasgd {
+
+/// Grey images with a class each.
+struct LabelledImages {
+  std::size_t pixels_per_image = 0;
+  std::vector<std::uint8_t> pixels;  ///< image after image
+  std::vector<std::uint8_t> labels;  ///< from 0
+
+  std::size_t count() const { return labels.size(); }
+};
+
+/// A training set and a test set.
+struct ImageSet {
+  LabelledImages train, test;
+  std::size_t classes = 0;
+};
+
+/// Reads train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and
+/// t10k-labels-idx1-ubyte from `directory`, each as it is or with .gz.
+/// Throws InputError naming the file for anything missing, truncated or inconsistent.
+ImageSet read_idx_directory(const std::string& directory);
+
+}  // namespace dasgd

@@ -1,0 +1,113 @@
+#include "dasgd/data/libsvm.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "dasgd/core/error.hpp"
+
+namespace dasgd {
+namespace {
+
+/// One line of the file, taken apart word by word.
+class Line {
+ public:
+  Line(std::string_view text, const std::string& path, std::size_t number)
+      : rest_(text.substr(0, text.find('#'))), path_(path), number_(number) {}
+
+  std::optional<std::string_view> word() {
+    const auto begin = rest_.find_first_not_of(" \t\r");
+    if (begin == rest_.npos) return std::nullopt;
+    rest_.remove_prefix(begin);
+    const auto word = rest_.substr(0, rest_.find_first_of(" \t\r"));
+    rest_.remove_prefix(word.size());
+    return word;
+  }
+
+  [[noreturn]] void fail(const std::string& why) const {
+    throw InputError(path_ + ":" + std::to_string(number_) + ": " + why);
+  }
+
+  double number(std::string_view text, const char* what) const {
+    const std::string shown(text);
+    if (text.starts_with('+')) text.remove_prefix(1);
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (text.empty() || error != std::errc{} || end != text.data() + text.size())
+      fail(std::string(what) + " \"" + shown + "\" is not a number");
+    if (!std::isfinite(value)) fail(std::string(what) + " \"" + shown + "\" is not finite");
+    return value;
+  }
+
+ private:
+  std::string_view rest_;
+  const std::string& path_;
+  const std::size_t number_;
+};
+
+void read_features(Line& line, LabelledRows& rows) {
+  std::uint32_t previous = 0;
+  while (const auto word = line.word()) {
+    const auto colon = word->find(':');
+    if (colon == word->npos)
+      line.fail("\"" + std::string(*word) + "\" is not of the form index:value");
+    std::uint32_t index = 0;
+    const char* const end = word->data() + colon;
+    const auto parsed = std::from_chars(word->data(), end, index);
+    if (parsed.ec != std::errc{} || parsed.ptr != end || index == 0)
+      line.fail("index \"" + std::string(word->substr(0, colon)) + "\" is not a number from 1");
+    if (index <= previous)
+      line.fail("index " + std::to_string(index) + " follows " + std::to_string(previous) +
+                "; indices must ascend");
+    previous = index;
+    rows.columns.push_back(index - 1);
+    rows.values.push_back(line.number(word->substr(colon + 1), "value"));
+    rows.dimension = std::max<std::size_t>(rows.dimension, index);
+  }
+}
+
+// The smaller of two labels becomes -1, the larger +1.
+void make_labels_signed(LabelledRows& rows, const std::string& path) {
+  const std::set<double> found(rows.labels.begin(), rows.labels.end());
+  const std::set<double> pairs[] = {{-1, 1}, {0, 1}, {1, 2}};
+  for (const auto& pair : pairs) {
+    bool fits = true;
+    for (const double label : found) fits = fits && pair.contains(label);
+    if (!fits) continue;
+    for (double& label : rows.labels) label = label == *pair.begin() ? -1 : 1;
+    return;
+  }
+  throw InputError(path + ": labels must be -1/+1, 0/1 or 1/2; found " +
+                   std::to_string(found.size()) + " different ones, the smallest " +
+                   std::to_string(*found.begin()));
+}
+
+}  // namespace
+
+LabelledRows read_libsvm(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw InputError(path + ": cannot be opened; --data needs a LIBSVM text file");
+  LabelledRows rows;
+  std::string text;
+  for (std::size_t number = 1; std::getline(file, text); ++number) {
+    Line line(text, path, number);
+    const auto label = line.word();
+    if (!label) continue;
+    const double value = line.number(*label, "label");
+    if (value != -1 && value != 0 && value != 1 && value != 2)
+      line.fail("label \"" + std::string(*label) + "\" is not -1, 0, 1 or 2");
+    rows.labels.push_back(value);
+    read_features(line, rows);
+    rows.row_start.push_back(rows.columns.size());
+  }
+  if (file.bad()) throw InputError(path + ": cannot be read; is it a file?");
+  if (rows.rows() == 0) throw InputError(path + ": holds no rows");
+  if (rows.dimension == 0) throw InputError(path + ": holds no features");
+  make_labels_signed(rows, path);
+  return rows;
+}
+
+}  // namespace dasgd

@@ -1,0 +1,26 @@
+// LIBSVM text: one "label index:value index:value ..." per line.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dasgd {
+
+/// Sparse rows with a label of -1 or +1 each.
+struct LabelledRows {
+  std::vector<std::size_t> row_start{0};  ///< row r holds entries row_start[r] .. row_start[r + 1]
+  std::vector<std::uint32_t> columns;     ///< 0-based
+  std::vector<double> values;
+  std::vector<double> labels;
+  std::size_t dimension = 0;
+
+  std::size_t rows() const { return labels.size(); }
+};
+
+/// Reads a file with labels -1/+1, 0/1 or 1/2. Rows without features, trailing blanks, blank lines,
+/// CRLF, `#` comments and a missing last newline are legal; indices start at 1 and ascend in a row.
+/// Throws InputError with "path:line: ..." for everything else, NaN and infinity included.
+LabelledRows read_libsvm(const std::string& path);
+
+}  // namespace dasgd

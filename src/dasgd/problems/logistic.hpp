@@ -1,0 +1,37 @@
+// f(x) = mean of log(1 + exp(-b_j a_j . x)): the second experiment of the paper (section 5).
+#pragma once
+
+#include <cstdint>
+
+#include "dasgd/core/objective.hpp"
+#include "dasgd/data/libsvm.hpp"
+
+namespace dasgd {
+
+/// Logistic regression on sparse rows, without regulariser. L = largest eigenvalue of A^T A / (4 m).
+class Logistic final : public Objective<double> {
+ public:
+  explicit Logistic(LabelledRows data);
+
+  /// The paper's instance: m = 100 rows of N(0, 1)^20 with labels drawn from {-1, +1}.
+  static Logistic random(std::uint64_t seed, std::size_t rows = 100, std::size_t dimension = 20);
+
+  std::size_t dimension() const override { return data_.dimension; }
+  std::size_t samples() const override { return data_.rows(); }
+  double gradient(std::span<const double> x, Rows rows, std::span<double> gradient) const override;
+  double full_gradient(std::span<const double> x, std::span<double> gradient) const override;
+  /// On the training rows.
+  std::optional<double> accuracy(std::span<const double> x) const override;
+  std::optional<double> smoothness() const override;
+
+  const LabelledRows& data() const { return data_; }
+
+ private:
+  double margin(std::size_t row, std::span<const double> x) const;
+  double add_row(std::size_t row, std::span<const double> x, double weight,
+                 std::span<double> gradient) const;
+
+  LabelledRows data_;
+};
+
+}  // namespace dasgd

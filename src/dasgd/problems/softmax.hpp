@@ -1,0 +1,30 @@
+// Softmax regression on images: cross-entropy of a linear classifier with bias.
+#pragma once
+
+#include "dasgd/core/objective.hpp"
+#include "dasgd/data/idx.hpp"
+
+namespace dasgd {
+
+/// x holds a weight per pixel and class, pixel after pixel, then a bias per class. Pixels are scaled to
+/// [0, 1]. L = largest eigenvalue of Z^T Z / (2 m), Z the pixels with a column of ones (Boehning).
+class Softmax final : public Objective<float> {
+ public:
+  explicit Softmax(ImageSet images);
+
+  std::size_t dimension() const override { return (pixels() + 1) * images_.classes; }
+  std::size_t samples() const override { return images_.train.count(); }
+  double gradient(std::span<const float> x, Rows rows, std::span<float> gradient) const override;
+  double full_gradient(std::span<const float> x, std::span<float> gradient) const override;
+  double loss(std::span<const float> x) const override;
+  /// On the test images.
+  std::optional<double> accuracy(std::span<const float> x) const override;
+  std::optional<double> smoothness() const override;
+
+ private:
+  std::size_t pixels() const { return images_.train.pixels_per_image; }
+
+  ImageSet images_;
+};
+
+}  // namespace dasgd

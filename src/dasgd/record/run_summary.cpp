@@ -1,0 +1,49 @@
+#include "dasgd/record/run_summary.hpp"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace dasgd {
+namespace {
+
+// JSON has no infinity and no NaN.
+nlohmann::ordered_json number(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+}
+
+}  // namespace
+
+std::string to_json(const RunSummary& s) {
+  nlohmann::ordered_json json{
+      {"workers", s.workers},
+      {"gradients", s.gradients},
+      {"gradients_by_worker", s.gradients_by_worker},
+      {"lost", s.lost},
+      {"duplicated", s.duplicated},
+      {"copies_dropped", s.copies_dropped},
+      {"replicas_identical", s.replicas_identical},
+      {"replica_digest", s.replica_digest},
+      {"S_avg", s.staleness.S_avg},
+      {"S_max", s.staleness.S_max},
+      {"S_hat_avg", s.staleness.S_hat_avg},
+      {"S_hat_max", s.staleness.S_hat_max},
+      {"S_mean_square", s.staleness.S_mean_square},
+      {"W", s.staleness.W},
+      {"noncausal_applications", s.noncausal_applications},
+      {"iterations", s.iterations},
+      {"time", s.time},
+      {"stop_reason", s.stop_reason},
+      {"samples", s.samples},
+      {"samples_per_second", number(s.samples_per_second)},
+      {"loss", number(s.loss)},
+  };
+  if (s.accuracy) json["accuracy"] = number(*s.accuracy);
+  json["wall_seconds"] = s.wall_seconds;
+  json["version"] = version();
+  json["seed"] = s.seed;
+  return json.dump(2) + "\n";
+}
+
+const char* version() { return DASGD_VERSION; }
+
+}  // namespace dasgd

@@ -1,0 +1,45 @@
+// What a run leaves behind in numbers: summary.json.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dasgd/core/channel.hpp"
+#include "dasgd/staleness/statistics.hpp"
+
+namespace dasgd {
+
+/// The end-of-run audit and the figures of a run, real or simulated.
+struct RunSummary {
+  std::size_t workers = 0;
+  std::uint64_t gradients = 0;                    ///< computed by all workers together
+  std::vector<std::uint32_t> gradients_by_worker;
+  std::uint64_t lost = 0;        ///< pairs of worker and gradient that never met
+  std::uint64_t duplicated = 0;  ///< applications of a gradient that had been applied before
+  std::uint64_t copies_dropped = 0;  ///< copies that the relay recognised and threw away
+  bool replicas_identical = false;
+  std::string replica_digest;
+  StalenessSummary staleness;
+  std::uint64_t noncausal_applications = 0;
+  std::vector<std::uint64_t> iterations;  ///< per worker: at the target where one was given
+  std::vector<Nanoseconds> time;          ///< per worker: when that was
+  std::string stop_reason;                ///< "budget", "target", "max-time", "interrupted", ...
+  std::uint64_t samples = 0;
+  double samples_per_second = 0;
+  double loss = 0;
+  std::optional<double> accuracy;
+  double wall_seconds = 0;
+  std::uint64_t seed = 0;
+
+  bool audit_is_clean() const { return lost == 0 && duplicated == 0 && replicas_identical; }
+};
+
+/// The object of summary.json, indented.
+std::string to_json(const RunSummary& summary);
+
+/// The version of this library.
+const char* version();
+
+}  // namespace dasgd

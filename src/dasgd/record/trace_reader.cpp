@@ -1,0 +1,83 @@
+#include "dasgd/record/trace_reader.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "dasgd/core/error.hpp"
+
+namespace dasgd {
+namespace {
+
+using nlohmann::json;
+
+/// One line as JSON, with fields that must or may be whole numbers.
+class Fields {
+ public:
+  explicit Fields(const json& object) : object_(object) {}
+
+  std::uint64_t required(const char* name, std::uint64_t limit) const {
+    const auto at = object_.find(name);
+    if (at == object_.end()) throw InputError(std::string("has no \"") + name + "\"");
+    if (!at->is_number_unsigned() || at->get<std::uint64_t>() > limit)
+      throw InputError(std::string("\"") + name + "\" is not a whole number from 0");
+    return at->get<std::uint64_t>();
+  }
+
+  template <typename Int>
+  std::optional<Int> optional(const char* name) const {
+    const auto at = object_.find(name);
+    if (at == object_.end() || at->is_null()) return std::nullopt;
+    if (!at->is_number()) throw InputError(std::string("\"") + name + "\" is not a number");
+    return at->get<Int>();
+  }
+
+ private:
+  const json& object_;
+};
+
+Application application(const json& object, std::size_t line) {
+  constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max() - 1;
+  const Fields fields(object);
+  Application a;
+  a.worker = worker_id(fields.required("worker", most));
+  a.step = fields.required("step", most);
+  a.name.origin = worker_id(fields.required("origin", most));
+  a.name.sequence = static_cast<std::uint32_t>(fields.required("seq", most));
+  a.origin_step = fields.required("origin_step", most);
+  a.time = fields.optional<Nanoseconds>("time");
+  a.start = fields.optional<Nanoseconds>("start");
+  a.S = fields.optional<std::uint64_t>("S");
+  a.S_hat = fields.optional<std::uint64_t>("S_hat");
+  a.line = line;
+  return a;
+}
+
+}  // namespace
+
+TraceFile read_trace(const std::string& path) {
+  std::ifstream file(path);
+  if (!file || std::filesystem::is_directory(path))
+    throw InputError(path + ": cannot be opened; dasgd check needs a trace.jsonl");
+  TraceFile trace;
+  std::string text;
+  for (std::size_t line = 1; std::getline(file, text); ++line) {
+    if (text.find_first_not_of(" \t\r") == text.npos) continue;
+    const json object = json::parse(text, nullptr, false);
+    if (!object.is_object()) {
+      trace.malformed.push_back({line, "is not a JSON object"});
+      continue;
+    }
+    if (const auto ev = object.find("ev"); ev == object.end() || *ev != "apply") continue;
+    try {
+      trace.applications.push_back(application(object, line));
+    } catch (const InputError& error) {
+      trace.malformed.push_back({line, error.what()});
+    }
+  }
+  if (file.bad()) throw InputError(path + ": cannot be read");
+  return trace;
+}
+
+}  // namespace dasgd

@@ -1,0 +1,19 @@
+// Reads traces in the contract's form: JSON Lines, one object per application (docs/trace.md).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "dasgd/staleness/trace_check.hpp"
+
+namespace dasgd {
+
+struct TraceFile {
+  std::vector<Application> applications;
+  std::vector<Violation> malformed;  ///< lines that are no JSON or lack a field
+};
+
+/// Lines with another "ev" are skipped. Throws InputError when the file cannot be read.
+TraceFile read_trace(const std::string& path);
+
+}  // namespace dasgd

@@ -1,0 +1,63 @@
+// How many gradients a worker makes.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "dasgd/core/channel.hpp"
+#include "dasgd/data/batches.hpp"
+#include "dasgd/runtime/control.hpp"
+#include "dasgd/runtime/options.hpp"
+
+namespace dasgd {
+
+inline constexpr std::uint32_t unlimited = std::numeric_limits<std::uint32_t>::max();
+
+/// The samples of one worker until its budget is used up or the run is stopped.
+class BudgetedBatches final : public SampleSource {
+ public:
+  BudgetedBatches(Batches batches, std::uint32_t limit, const Control& control)
+      : batches_(std::move(batches)), limit_(limit), control_(control) {}
+
+  std::optional<std::span<const std::uint32_t>> next() override {
+    if (made_ >= limit_ || control_.stopping()) return std::nullopt;
+    const auto rows = batches_.next();
+    if (rows) {
+      ++made_;
+      samples_ += rows->size();
+    }
+    return rows;
+  }
+
+  std::uint32_t limit() const { return limit_; }
+  /// Samples handed out so far.
+  std::uint64_t samples() const { return samples_; }
+
+ private:
+  Batches batches_;
+  const std::uint32_t limit_;
+  const Control& control_;
+  std::uint32_t made_ = 0;
+  std::uint64_t samples_ = 0;
+};
+
+/// The number of gradients of worker i: the smallest of what the options allow.
+inline std::uint32_t gradient_limit(const TrainOptions& options, WorkerId worker,
+                                    std::size_t per_epoch, bool mini_batches) {
+  std::uint32_t limit = unlimited;
+  if (!options.gradients.empty())
+    limit = options.gradients.size() == 1 ? options.gradients[0] : options.gradients[index(worker)];
+  const auto passes = [&](double epochs) {
+    const double batches = std::ceil(epochs * static_cast<double>(per_epoch));
+    return batches < unlimited ? static_cast<std::uint32_t>(batches) : unlimited;
+  };
+  if (options.epochs) limit = std::min(limit, passes(*options.epochs));
+  const bool open_ended = options.gradients.empty() && !options.epochs;
+  if (open_ended && !options.max_time && !options.target_error && !options.target_loss)
+    limit = mini_batches ? passes(1) : 1000;
+  return limit;
+}
+
+}  // namespace dasgd

@@ -1,0 +1,48 @@
+// What all threads of a run share: whether to stop, why, and the first failure.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <string>
+
+namespace dasgd {
+
+/// Any thread may call any of this.
+class Control {
+ public:
+  /// `on_stop` is called once, on the thread that asks first.
+  explicit Control(std::function<void()> on_stop) : on_stop_(std::move(on_stop)) {}
+
+  /// Workers are to stop computing, drain and end. The first reason counts.
+  void stop(const std::string& reason);
+  bool stopping() const { return stopping_.load(std::memory_order_relaxed); }
+  /// Why the run was stopped; empty when it was not.
+  std::string reason() const;
+
+  /// Stops the run because of an exception; the first one counts.
+  void fail(std::exception_ptr failure, const std::string& reason);
+  std::exception_ptr failure() const;
+
+  /// Sleeps, but not longer than until the run is stopped.
+  void sleep_for(std::chrono::nanoseconds duration);
+
+  /// A worker has computed, announced and applied everything.
+  void worker_finished();
+  /// Waits until `workers` have finished, or until `limit`; true if they have.
+  bool wait_finished(std::size_t workers, std::chrono::steady_clock::time_point limit);
+
+ private:
+  const std::function<void()> on_stop_;
+  std::atomic<bool> stopping_{false};
+  mutable std::mutex mutex_;  // guards all below
+  std::condition_variable stopped_, finished_;
+  std::size_t finished_workers_ = 0;
+  std::string reason_;
+  std::exception_ptr failure_;
+};
+
+}  // namespace dasgd

@@ -1,0 +1,116 @@
+#include "dasgd/runtime/monitor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dasgd {
+namespace {
+
+double seconds(std::chrono::steady_clock::duration d) {
+  return std::chrono::duration<double>(d).count();
+}
+
+}  // namespace
+
+template <typename Real>
+Monitor<Real>::Monitor(const TrainOptions& options, const Loops& loops, Control& control,
+                       const std::vector<Callback<Real>>& callbacks)
+    : options_(options), loops_(loops), control_(control), callbacks_(callbacks) {}
+
+template <typename Real>
+void Monitor<Real>::watch() {
+  const std::stop_callback interrupted(options_.stop, [this] { control_.stop("interrupted"); });
+  const auto end = options_.max_time ? start_ + *options_.max_time : Clock::time_point::max();
+  auto next_report = start_ + options_.report_every;
+  while (!control_.wait_finished(loops_.size(), control_.stopping() ? next_report : std::min(next_report, end))) {
+    const auto now = Clock::now();
+    if (now >= end) control_.stop("max-time");
+    if (options_.trace && options_.trace->failed()) control_.stop("failed");
+    if (now < next_report) continue;
+    next_report = now + options_.report_every;
+    report();
+  }
+}
+
+template <typename Real>
+void Monitor<Real>::report() {
+  const Progress<Real> progress = look();
+  for (const Callback<Real>& callback : callbacks_)
+    if (callback(progress) == Flow::stop) control_.stop("callback");
+  check_stall(progress.applications);
+}
+
+template <typename Real>
+Progress<Real> Monitor<Real>::look() {
+  Progress<Real> now;
+  now.seconds = seconds(Clock::now() - start_);
+  now.draining = true;
+  double sum_S = 0, loss = 0, losses = 0, planned = 0;
+  for (const auto& loop : loops_) {
+    const WorkerFigures figures = loop->status().figures();
+    now.gradients += figures.computed;
+    now.applications += loop->status().applications.load(std::memory_order_relaxed);
+    now.samples += figures.samples;
+    now.S_avg = std::max(now.S_avg, figures.S.mean());
+    now.S_max = std::max(now.S_max, figures.S.max);
+    now.inbox_depth = std::max(now.inbox_depth, loop->endpoint().inbox_depth());
+    now.draining = now.draining && figures.out_of_samples;
+    sum_S += static_cast<double>(figures.S.sum);
+    planned += loop->limit();
+    if (!figures.loss) continue;
+    loss += *figures.loss;
+    losses += 1;
+  }
+  if (losses > 0) now.loss = loss / losses;
+  const double passed = now.seconds - last_.seconds;
+  now.gradients_per_second = static_cast<double>(now.gradients - last_.gradients) / passed;
+  const auto applied = static_cast<double>(now.applications - last_.applications);
+  now.S_now = applied > 0 ? (sum_S - last_sum_S_) / applied : 0;
+  if (planned < unlimited) now.done = static_cast<double>(now.gradients) / std::max(1.0, planned);
+  if (options_.max_time)
+    now.done = std::max(now.done.value_or(0), now.seconds / seconds(*options_.max_time));
+  if (now.done && *now.done > 0)
+    now.seconds_left = std::max(0.0, now.seconds / *now.done - now.seconds);
+  if (!callbacks_.empty()) {
+    loops_.front()->status().copy_model(model_);
+    loops_.front()->status().want_model();
+    now.model = model_;
+  }
+  last_sum_S_ = sum_S;
+  last_ = now;
+  return now;
+}
+
+template <typename Real>
+void Monitor<Real>::check_stall(std::uint64_t applications) {
+  if (applications != stalled_at_) {
+    stalled_at_ = applications;
+    moved_ = Clock::now();
+  } else if (Clock::now() - moved_ >= options_.stall_after && options_.warn) {
+    options_.warn(fmt::format("nothing has moved for {:.0f} s: {}", seconds(Clock::now() - moved_),
+                              whom_it_waits_for()));
+    moved_ = Clock::now();
+  }
+}
+
+template <typename Real>
+std::string Monitor<Real>::whom_it_waits_for() const {
+  std::string text;
+  const auto say = [&](const std::string& what) { text += (text.empty() ? "" : "; ") + what; };
+  for (std::size_t i = 0; i < loops_.size(); ++i) {
+    const WorkerFigures figures = loops_[i]->status().figures();
+    if (figures.finished) continue;
+    if (!figures.out_of_samples) {
+      say(fmt::format("worker {} is still computing its gradient {}", i, figures.computed));
+    } else if (const auto total = loops_[i]->endpoint().announced_total()) {
+      say(fmt::format("worker {} has applied {} of {}", i, figures.t, *total));
+    }
+  }
+  return text.empty() ? "all workers wait for announcements" : "waiting for " + text;
+}
+
+template class Monitor<float>;
+template class Monitor<double>;
+
+}  // namespace dasgd

@@ -1,0 +1,51 @@
+// The thread that watches a run: time limits, progress, stalls.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dasgd/runtime/control.hpp"
+#include "dasgd/runtime/options.hpp"
+#include "dasgd/runtime/progress.hpp"
+#include "dasgd/runtime/worker_loop.hpp"
+
+namespace dasgd {
+
+/// Watches from the thread that called train(); workers do not know it.
+template <typename Real>
+class Monitor {
+ public:
+  using Loops = std::vector<std::unique_ptr<WorkerLoop<Real>>>;
+
+  Monitor(const TrainOptions& options, const Loops& loops, Control& control,
+          const std::vector<Callback<Real>>& callbacks);
+
+  /// Returns when every worker has finished.
+  void watch();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  Progress<Real> look();
+  void report();
+  void check_stall(std::uint64_t applications);
+  std::string whom_it_waits_for() const;
+
+  const TrainOptions& options_;
+  const Loops& loops_;
+  Control& control_;
+  const std::vector<Callback<Real>>& callbacks_;
+  const Clock::time_point start_ = Clock::now();
+  Progress<Real> last_;
+  double last_sum_S_ = 0;
+  std::vector<Real> model_;
+  std::uint64_t stalled_at_ = 0;
+  Clock::time_point moved_ = Clock::now();
+};
+
+extern template class Monitor<float>;
+extern template class Monitor<double>;
+
+}  // namespace dasgd

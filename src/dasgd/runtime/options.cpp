@@ -1,0 +1,39 @@
+#include "dasgd/runtime/options.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "dasgd/core/error.hpp"
+
+namespace dasgd {
+
+void validate(const TrainOptions& o) {
+  const auto refuse = [](const std::string& why) { throw InputError(why); };
+  if (o.workers == 0) refuse("workers = 0: a run needs at least one worker");
+  if (o.workers > 100'000) refuse(fmt::format("workers = {}: at most 100000", o.workers));
+  if (!(o.eta > 0) || !(o.eta <= 1e9))
+    refuse(fmt::format("lr = {}: the step size must be a positive number", o.eta));
+  if (!o.gradients.empty() && o.gradients.size() != 1 && o.gradients.size() != o.workers)
+    refuse(fmt::format("gradients has {} numbers for {} workers; give one, or one each",
+                       o.gradients.size(), o.workers));
+  if (o.epochs && !(*o.epochs > 0 && std::isfinite(*o.epochs)))
+    refuse(fmt::format("epochs = {}: must be a positive number", *o.epochs));
+  if (o.max_time && o.max_time->count() <= 0) refuse("max-time must be more than 0");
+  if (o.target_error && !(*o.target_error > 0))
+    refuse(fmt::format("target-error = {}: must be a positive number", *o.target_error));
+  if (o.target_loss && !std::isfinite(*o.target_loss)) refuse("target-loss must be a number");
+  if (o.compute.count() < 0) refuse("compute must not be negative");
+  if (o.in_flight && *o.in_flight < 2)
+    refuse(fmt::format("in-flight = {}: a worker needs room for at least 2 gradients", *o.in_flight));
+  for (const SlowWorker& slow : o.slow) {
+    if (index(slow.worker) >= o.workers)
+      refuse(fmt::format("slow: worker {} does not exist; there are {}, numbered from 0",
+                         index(slow.worker), o.workers));
+    if (!(slow.factor >= 1) || !std::isfinite(slow.factor))
+      refuse(fmt::format("slow: factor {} of worker {} must be 1 or more", slow.factor,
+                         index(slow.worker)));
+  }
+}
+
+}  // namespace dasgd

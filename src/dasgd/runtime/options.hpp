@@ -1,0 +1,61 @@
+// How a run is set up.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "dasgd/core/names.hpp"
+#include "dasgd/record/trace_writer.hpp"
+#include "dasgd/topology/graph.hpp"
+#include "dasgd/transport/relay.hpp"
+
+namespace dasgd {
+
+/// An emulated slow worker: each of its gradients takes `factor` times as long.
+struct SlowWorker {
+  WorkerId worker{};
+  double factor = 1;
+};
+
+/// Everything has a default: `train(problem, {.workers = 8, .eta = 0.01})`. Without any budget or
+/// target, a run makes one pass over the data, or 1,000 gradients per worker without mini-batches.
+struct TrainOptions {
+  std::size_t workers = 2;
+  std::string topology = "full";   ///< see topology/builders.hpp
+  std::optional<RelayMode> relay;  ///< none on the full graph, on arrival elsewhere
+  double eta = 0.01;               ///< the step size
+  std::optional<std::size_t> batch;  ///< samples per gradient; 0: all; default: 32, or all of 1
+
+  std::vector<std::uint32_t> gradients;  ///< per worker: one number for all, or one each
+  std::optional<double> epochs;          ///< passes of each worker over its share of the samples
+  std::optional<std::chrono::nanoseconds> max_time;
+  /// Stops when every worker has reached it: the mean norm of the full gradient over the worker's last
+  /// 30 models, evaluated after every single application.
+  std::optional<double> target_error;
+  /// Stops when every worker has reached it: the mean loss of the worker's last 30 own mini-batches.
+  std::optional<double> target_loss;
+
+  std::vector<SlowWorker> slow;
+  std::chrono::nanoseconds compute{0};  ///< pads every gradient to at least this
+  std::uint64_t seed = 1;
+  /// How many of its own gradients a worker may have on their way; by default as many as fit into
+  /// 2 GiB for all workers together, from 4 to 128.
+  std::optional<std::size_t> in_flight;
+
+  std::stop_token stop;             ///< ends the run early: workers stop computing and drain
+  TraceWriter* trace = nullptr;     ///< records every application
+  std::chrono::milliseconds report_every{200};  ///< between two calls of the callbacks
+  std::chrono::milliseconds stall_after{10'000};
+  /// One line for a person: a stall and whom it waits for.
+  std::function<void(const std::string&)> warn;
+};
+
+/// Throws InputError for options that cannot be: no workers, a step size that is not positive, ...
+void validate(const TrainOptions& options);
+
+}  // namespace dasgd

@@ -1,0 +1,44 @@
+// Emulated slow workers and padded gradients: the paper's two ways to control staleness (section 5).
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+#include "dasgd/core/objective.hpp"
+#include "dasgd/runtime/control.hpp"
+
+namespace dasgd {
+
+/// Makes each gradient take max(its own time, `at_least`) * `factor`, by sleeping.
+template <typename Real>
+class Paced final : public Objective<Real> {
+ public:
+  using Rows = typename Objective<Real>::Rows;
+
+  Paced(const Objective<Real>& inner, double factor, std::chrono::nanoseconds at_least,
+        Control& control)
+      : inner_(inner), factor_(factor), at_least_(at_least), control_(control) {}
+
+  double gradient(std::span<const Real> x, Rows rows, std::span<Real> gradient) const override {
+    using Clock = std::chrono::steady_clock;
+    const auto start = Clock::now();
+    const double loss = inner_.gradient(x, rows, gradient);
+    const auto took = Clock::now() - start;
+    const double wanted = factor_ * static_cast<double>(std::max(took, at_least_).count());
+    const std::chrono::nanoseconds rest(static_cast<std::int64_t>(wanted) - took.count());
+    if (rest.count() > 0) control_.sleep_for(rest);
+    return loss;
+  }
+
+  std::size_t dimension() const override { return inner_.dimension(); }
+  std::size_t samples() const override { return inner_.samples(); }
+  std::vector<Real> start() const override { return inner_.start(); }
+
+ private:
+  const Objective<Real>& inner_;
+  const double factor_;
+  const std::chrono::nanoseconds at_least_;
+  Control& control_;
+};
+
+}  // namespace dasgd

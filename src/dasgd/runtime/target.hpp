@@ -1,0 +1,82 @@
+// When a worker has reached what the run was asked for.
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <vector>
+
+#include "dasgd/core/objective.hpp"
+#include "dasgd/problems/error_window.hpp"
+#include "dasgd/runtime/control.hpp"
+#include "dasgd/runtime/options.hpp"
+
+namespace dasgd {
+
+/// Stops a run when all of its workers have reached their target. Shared by all threads.
+class TargetGate {
+ public:
+  TargetGate(std::size_t workers, Control& control) : missing_(workers), control_(control) {}
+  void reached() {
+    if (missing_.fetch_sub(1) == 1) control_.stop("target");
+  }
+
+ private:
+  std::atomic<std::size_t> missing_;
+  Control& control_;
+};
+
+/// One worker's way to its targets; both must be reached where both are given.
+template <typename Real>
+class TargetTracker {
+ public:
+  TargetTracker(const Objective<Real>& objective, const TrainOptions& options, TargetGate& gate)
+      : objective_(objective),
+        target_error_(options.target_error),
+        target_loss_(options.target_loss),
+        gate_(gate),
+        error_met_(!target_error_),
+        loss_met_(!target_loss_) {}
+
+  /// x_i^t after t applications, t = 0 included.
+  void observe_model(std::span<const Real> x) {
+    if (error_met_) return;
+    gradient_.resize(x.size());
+    objective_.full_gradient(x, gradient_);
+    error_.add(l2_norm<Real>(gradient_));
+    error_met_ = error_.mean().value_or(*target_error_ + 1) <= *target_error_;
+  }
+  /// The loss of an own mini-batch.
+  void observe_loss(double loss) {
+    loss_.add(loss);
+    if (!loss_met_) loss_met_ = loss_.mean().value_or(*target_loss_ + 1) <= *target_loss_;
+  }
+  /// A worker that never computes has no loss of its own to wait for.
+  void exempt_from_loss() { loss_met_ = true; }
+
+  /// Records the first moment at which everything is reached.
+  void settle(std::uint64_t t, Nanoseconds time) {
+    if (!(target_error_ || target_loss_) || reached_ || !error_met_ || !loss_met_) return;
+    reached_ = {t, time};
+    gate_.reached();
+  }
+
+  struct Moment {
+    std::uint64_t t;
+    Nanoseconds time;
+  };
+  const std::optional<Moment>& reached() const { return reached_; }
+  bool watches_models() const { return target_error_.has_value(); }
+  /// Mean of the last losses, fewer than 30 at the beginning.
+  std::optional<double> recent_loss() const { return loss_.mean_so_far(); }
+
+ private:
+  const Objective<Real>& objective_;
+  const std::optional<double> target_error_, target_loss_;
+  TargetGate& gate_;
+  ErrorWindow error_, loss_;
+  bool error_met_, loss_met_;
+  std::optional<Moment> reached_;
+  std::vector<Real> gradient_;
+};
+
+}  // namespace dasgd

@@ -1,0 +1,64 @@
+// What a worker's thread tells the thread that watches.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "dasgd/core/channel.hpp"
+#include "dasgd/staleness/statistics.hpp"
+
+namespace dasgd {
+
+/// A worker's figures at some recent moment.
+struct WorkerFigures {
+  std::uint64_t t = 0;
+  std::uint32_t computed = 0;
+  std::uint64_t samples = 0;
+  std::optional<double> loss;
+  StalenessStatistics S;
+  bool out_of_samples = false;
+  bool finished = false;
+};
+
+/// Written by one worker's thread, read by any.
+template <typename Real>
+class WorkerStatus {
+ public:
+  void publish(const WorkerFigures& figures) {
+    const std::lock_guard lock(mutex_);
+    figures_ = figures;
+  }
+  WorkerFigures figures() const {
+    const std::lock_guard lock(mutex_);
+    return figures_;
+  }
+
+  /// Asks for a copy of the model; the worker makes it between two steps.
+  void want_model() { model_wanted_.store(true, std::memory_order_relaxed); }
+  bool model_wanted() const { return model_wanted_.load(std::memory_order_relaxed); }
+  void publish_model(std::span<const Real> x) {
+    const std::lock_guard lock(mutex_);
+    model_.assign(x.begin(), x.end());
+    model_wanted_.store(false, std::memory_order_relaxed);
+  }
+  /// Copies the last published model; leaves `to` as it is when there is none.
+  void copy_model(std::vector<Real>& to) const {
+    const std::lock_guard lock(mutex_);
+    if (!model_.empty()) to = model_;
+  }
+
+  /// Applications so far, for telling progress from a stall.
+  std::atomic<std::uint64_t> applications{0};
+
+ private:
+  std::atomic<bool> model_wanted_{false};
+  mutable std::mutex mutex_;  // guards all below
+  WorkerFigures figures_;
+  std::vector<Real> model_;
+};
+
+}  // namespace dasgd

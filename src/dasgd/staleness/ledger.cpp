@@ -1,0 +1,72 @@
+#include "dasgd/staleness/ledger.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace dasgd {
+
+CertificateWeights::CertificateWeights(std::size_t workers)
+    : windows_(workers), latest_(workers, GradientSet(workers)) {}
+
+void CertificateWeights::add(const GradientSet& before, const GradientSet& compute_set,
+                             std::uint64_t staleness) {
+  const auto add = [&](WorkerId origin, std::uint32_t first, std::uint32_t last) {
+    add_range(origin, first, last, staleness);
+  };
+  before.for_each_range_missing_from(compute_set, add);
+  compute_set.for_each_range_missing_from(before, add);
+}
+
+void CertificateWeights::add_range(WorkerId origin, std::uint32_t first, std::uint32_t last,
+                                   std::uint64_t staleness) {
+  Window& window = windows_[index(origin)];
+  if (window.weights.size() < last - window.first) window.weights.resize(last - window.first, 0);
+  for (std::uint32_t k = first; k < last; ++k) {
+    std::uint64_t& weight = window.weights[k - window.first];
+    weight += staleness;
+    largest_ = std::max(largest_, weight);
+  }
+}
+
+void CertificateWeights::note(WorkerId origin, const GradientSet& compute_set) {
+  latest_[index(origin)] = compute_set;
+  if (until_forget_-- > 0) return;
+  until_forget_ = 1024;
+  forget_stable();
+}
+
+void CertificateWeights::forget_stable() {
+  for (std::size_t o = 0; o < windows_.size(); ++o) {
+    std::uint32_t stable = std::numeric_limits<std::uint32_t>::max();
+    for (const GradientSet& known : latest_) stable = std::min(stable, known.prefix(worker_id(o)));
+    Window& window = windows_[o];
+    if (stable <= window.first) continue;
+    const std::size_t drop = std::min<std::size_t>(stable - window.first, window.weights.size());
+    window.weights.erase(window.weights.begin(),
+                         window.weights.begin() + static_cast<std::ptrdiff_t>(drop));
+    window.first = stable;
+  }
+}
+
+Staleness Ledger::record(const Gradient& gradient) {
+  const std::uint64_t missing = gradient.compute_set.count_missing_from(applied_);
+  const std::uint64_t S = applied_.size() + 2 * missing - gradient.origin_step;
+  Staleness result{S, std::nullopt};
+  S_.add(S);
+  if (S > 0) weights_.add(applied_, gradient.compute_set, S);
+  const auto told =
+      loose_.apply(gradient.name, gradient.compute_set, applied_, missing > 0);
+  for (const std::uint64_t S_hat : told) S_hat_.add(S_hat);
+  if (missing == 0) {
+    result.S_hat = S;
+    S_hat_.add(S);
+  } else {
+    ++noncausal_;
+  }
+  if (gradient.name.sequence == applied_.prefix(gradient.name.origin))
+    weights_.note(gradient.name.origin, gradient.compute_set);
+  applied_.insert(gradient.name);
+  return result;
+}
+
+}  // namespace dasgd

@@ -1,0 +1,74 @@
+// Turns what a worker reports into staleness, exactly, in any order of delivery.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "dasgd/core/gradient.hpp"
+#include "dasgd/core/gradient_set.hpp"
+#include "dasgd/staleness/loose_staleness.hpp"
+#include "dasgd/staleness/statistics.hpp"
+
+namespace dasgd {
+
+/// The staleness of one application.
+struct Staleness {
+  std::uint64_t S = 0;                 ///< |S|
+  std::optional<std::uint64_t> S_hat;  ///< |S_hat|; nothing while it needs gradients still on their way
+};
+
+/// w_g of the trace certificate: for every gradient g the sum of |S_t| over the applications t whose
+/// S_t contains g. Keeps a window per origin and forgets gradients that no later S_t can contain.
+class CertificateWeights {
+ public:
+  explicit CertificateWeights(std::size_t workers);
+
+  /// Adds |S_t| for every member of S_t = before symmetric-difference compute_set.
+  void add(const GradientSet& before, const GradientSet& compute_set, std::uint64_t staleness);
+  /// Tells that a gradient was applied that continues its origin's prefix: later gradients of that
+  /// origin know everything in `compute_set`.
+  void note(WorkerId origin, const GradientSet& compute_set);
+  /// The largest w_g so far.
+  std::uint64_t largest() const { return largest_; }
+
+ private:
+  void add_range(WorkerId origin, std::uint32_t first, std::uint32_t last, std::uint64_t staleness);
+  void forget_stable();
+
+  struct Window {
+    std::uint32_t first = 0;
+    std::deque<std::uint64_t> weights;
+  };
+  std::vector<Window> windows_;       // per origin
+  std::vector<GradientSet> latest_;   // per origin, the compute set of its latest gradient in order
+  std::uint64_t largest_ = 0;
+  std::uint32_t until_forget_ = 0;
+};
+
+/// One worker's account of staleness. Mirrors G_i^t from what is recorded, so that it serves real
+/// runs, simulations and traces alike.
+class Ledger {
+ public:
+  explicit Ledger(std::size_t workers) : applied_(workers), weights_(workers) {}
+
+  /// The worker applies `gradient` now. |S| = t - s + 2 |missing|, missing = D(g) \ G_i^t: an identity
+  /// in any order of delivery (THEORY: t - s alone is right only where nothing is missing).
+  Staleness record(const Gradient& gradient);
+
+  const StalenessStatistics& S() const { return S_; }
+  const StalenessStatistics& S_hat() const { return S_hat_; }
+  std::uint64_t W() const { return weights_.largest(); }
+  /// Applications of a gradient that knew a gradient that was not here yet.
+  std::uint64_t noncausal_applications() const { return noncausal_; }
+
+ private:
+  GradientSet applied_;
+  StalenessStatistics S_, S_hat_;
+  LooseStaleness loose_;
+  CertificateWeights weights_;
+  std::uint64_t noncausal_ = 0;
+};
+
+}  // namespace dasgd

@@ -1,0 +1,57 @@
+// The referee: recomputes S and S_hat of every application of a trace and audits its invariants.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dasgd/core/channel.hpp"
+#include "dasgd/core/names.hpp"
+#include "dasgd/staleness/statistics.hpp"
+
+namespace dasgd {
+
+/// One line of a trace: worker applies a gradient.
+struct Application {
+  WorkerId worker{};
+  std::uint64_t step = 0;  ///< t before the application
+  GradientName name;
+  std::uint64_t origin_step = 0;
+  std::optional<Nanoseconds> time;
+  std::optional<Nanoseconds> start;
+  std::optional<std::uint64_t> S, S_hat;  ///< as written in the trace
+  std::size_t line = 0;
+};
+
+/// What is wrong with a trace, and where.
+struct Violation {
+  std::size_t line = 0;
+  std::string what;
+};
+
+struct TraceCheck {
+  struct Event {
+    WorkerId worker{};
+    std::uint64_t step = 0, S = 0, S_hat = 0;
+  };
+
+  std::vector<Violation> violations;  ///< by line; empty means that the trace is sound
+  std::size_t workers = 0;
+  std::uint64_t gradients = 0;
+  std::uint64_t noncausal_applications = 0;
+  bool drained = false;            ///< every gradient was applied by every worker
+  StalenessSummary staleness;
+  std::vector<std::uint64_t> sum_S;  ///< per worker
+  std::vector<Event> events;         ///< in file order; empty if the trace contradicts itself
+
+  bool ok() const { return violations.empty(); }
+  bool causal() const { return noncausal_applications == 0; }
+};
+
+/// Needs nothing but the contract's fields, in any interleaving of workers. Audits: consecutive step
+/// counters; each gradient applied once per worker and everywhere; never before it was computed; own
+/// gradients applied at once; S and S_hat as written, where they are written.
+TraceCheck check_trace(const std::vector<Application>& trace);
+
+}  // namespace dasgd

@@ -1,0 +1,148 @@
+#include "dasgd/staleness/trace_index.hpp"
+
+#include <algorithm>
+
+namespace dasgd {
+namespace {
+
+std::string show(const GradientName& name) {
+  return "(" + std::to_string(index(name.origin)) + ", " + std::to_string(name.sequence) + ")";
+}
+
+std::string who(const Application& a) { return "worker " + std::to_string(index(a.worker)); }
+
+}  // namespace
+
+TraceIndex::TraceIndex(const std::vector<Application>& trace,
+                       std::vector<Violation>& violations) {
+  number_gradients(trace);
+  for (const Application& a : trace) file(a, violations);
+  audit_origins(trace, violations);
+  if (consistent_) audit_order(trace, violations);
+  audit_delivery(violations);
+}
+
+void TraceIndex::number_gradients(const std::vector<Application>& trace) {
+  std::vector<Number> made;
+  for (const Application& a : trace) {
+    const std::size_t needed = std::max(index(a.worker), index(a.name.origin)) + 1;
+    if (made.size() < needed) made.resize(needed, 0);
+    Number& count = made[index(a.name.origin)];
+    count = std::max(count, a.name.sequence + 1);
+  }
+  first_.assign(1, 0);
+  for (std::size_t j = 0; j < made.size(); ++j) {
+    first_.push_back(first_.back() + made[j]);
+    origin_.insert(origin_.end(), made[j], static_cast<std::uint32_t>(j));
+  }
+  origin_step_.assign(origin_.size(), never);
+  computed_.assign(origin_.size(), nullptr);
+  order_.resize(made.size());
+  position_.assign(made.size(), std::vector<std::uint32_t>(origin_.size(), never));
+}
+
+void TraceIndex::file(const Application& a, std::vector<Violation>& violations) {
+  const auto broken = [&](const std::string& why) {
+    violations.push_back({a.line, why});
+    consistent_ = false;
+  };
+  auto& order = order_[index(a.worker)];
+  const Number g = number(index(a.name.origin), a.name.sequence);
+  if (a.step != order.size())
+    broken(who(a) + " is at step " + std::to_string(order.size()) + ", not " + std::to_string(a.step));
+  std::uint32_t& position = position_[index(a.worker)][g];
+  if (position != never) {
+    broken(who(a) + " applies gradient " + show(a.name) + " a second time");
+  } else {
+    position = static_cast<std::uint32_t>(order.size());
+  }
+  order.push_back(g);
+  if (a.worker == a.name.origin) computed_[g] = &a;
+  if (origin_step_[g] == never) origin_step_[g] = static_cast<std::uint32_t>(a.origin_step);
+  if (origin_step_[g] != a.origin_step)
+    broken("gradient " + show(a.name) + " has origin_step " + std::to_string(a.origin_step) +
+           " here and " + std::to_string(origin_step_[g]) + " elsewhere");
+}
+
+void TraceIndex::audit_origins(const std::vector<Application>& trace,
+                               std::vector<Violation>& violations) {
+  std::vector<std::uint32_t> own(workers(), 0);
+  for (const Application& a : trace) {
+    const auto broken = [&](const std::string& why) {
+      violations.push_back({a.line, why});
+      consistent_ = false;
+    };
+    const Number g = number(index(a.name.origin), a.name.sequence);
+    if (a.worker != a.name.origin) {
+      if (!computed_[g]) broken("gradient " + show(a.name) + " was never computed by its origin");
+      continue;
+    }
+    if (a.name.sequence != own[index(a.worker)]++)
+      broken(who(a) + " computed gradient " + show(a.name) + " out of its own order");
+    if (a.origin_step != a.step)
+      broken(who(a) + " did not apply its own gradient " + show(a.name) + " at once: computed at step " +
+             std::to_string(a.origin_step) + ", applied at " + std::to_string(a.step));
+  }
+}
+
+// Replays the trace without its clocks: an own gradient can be applied at once, a foreign one when its
+// origin has computed it. What cannot be replayed was applied before it was computed.
+void TraceIndex::audit_order(const std::vector<Application>& trace,
+                             std::vector<Violation>& violations) {
+  std::vector<std::size_t> done(workers(), 0);
+  std::vector<std::size_t> ready(workers());
+  for (std::size_t i = 0; i < workers(); ++i) ready[i] = i;
+  std::vector<std::vector<std::size_t>> waiting(gradients());
+  while (!ready.empty()) {
+    const std::size_t i = ready.back();
+    ready.pop_back();
+    for (; done[i] < order_[i].size(); ++done[i]) {
+      const Number g = order_[i][done[i]];
+      const std::size_t j = origin_[g];
+      if (j != i && position_[j][g] >= done[j]) {
+        waiting[g].push_back(i);
+        break;
+      }
+      if (j == i) {
+        for (const std::size_t w : waiting[g]) ready.push_back(w);
+        waiting[g].clear();
+      }
+    }
+  }
+  for (const Application& a : trace) {
+    const auto broken = [&](bool logically) {
+      violations.push_back(
+          {a.line, who(a) + " applies gradient " + show(a.name) + " before it was computed"});
+      if (logically) consistent_ = false;
+    };
+    const Number g = number(index(a.name.origin), a.name.sequence);
+    if (a.step == done[index(a.worker)]) {
+      broken(true);
+    } else if (a.worker != a.name.origin && a.time && computed_[g]->time &&
+               *a.time < *computed_[g]->time) {
+      broken(false);
+    }
+  }
+}
+
+void TraceIndex::audit_delivery(std::vector<Violation>& violations) {
+  for (std::size_t i = 0; i < workers(); ++i) {
+    std::size_t count = 0;
+    Number first = never;
+    for (Number g = 0; g < gradients(); ++g) {
+      if (position_[i][g] != never) continue;
+      first = std::min(first, g);
+      ++count;
+    }
+    if (count == 0) continue;
+    drained_ = false;
+    const auto j = origin_[first];
+    const std::size_t line = computed_[first] ? computed_[first]->line : 0;
+    violations.push_back(
+        {line, "gradient " + show({worker_id(j), first - first_[j]}) +
+                   " is never applied by worker " + std::to_string(i) +
+                   (count > 1 ? ", nor are " + std::to_string(count - 1) + " others" : "")});
+  }
+}
+
+}  // namespace dasgd

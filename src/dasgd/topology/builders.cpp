@@ -1,0 +1,208 @@
+#include "dasgd/topology/builders.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <sstream>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/core/nearest_word.hpp"
+#include "dasgd/random/random.hpp"
+
+namespace dasgd {
+namespace {
+
+std::optional<std::size_t> parse_count(std::string_view text) {
+  std::size_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+Graph full(std::size_t n) {
+  Graph graph(n);
+  for (std::size_t a = 0; a < n; ++a)
+    for (std::size_t b = 0; b < n; ++b)
+      if (a != b) graph.connect(worker_id(a), worker_id(b));
+  return graph;
+}
+
+Graph directed_ring(std::size_t n) {
+  Graph graph(n);
+  for (std::size_t i = 0; n > 1 && i < n; ++i) graph.connect(worker_id(i), worker_id((i + 1) % n));
+  return graph;
+}
+
+Graph ring(std::size_t n) {
+  Graph graph(n);
+  for (std::size_t i = 0; n > 1 && i < n; ++i)
+    graph.connect_both(worker_id(i), worker_id((i + 1) % n));
+  return graph;
+}
+
+Graph star(std::size_t n) {
+  Graph graph(n);
+  for (std::size_t i = 1; i < n; ++i) graph.connect_both(worker_id(0), worker_id(i));
+  return graph;
+}
+
+struct Size {
+  std::size_t rows, columns;
+};
+
+std::optional<Size> parse_size(std::string_view text) {
+  const auto cross = text.find('x');
+  if (cross == text.npos) return std::nullopt;
+  const auto rows = parse_count(text.substr(0, cross));
+  const auto columns = parse_count(text.substr(cross + 1));
+  if (!rows || !columns || *rows == 0 || *columns == 0) return std::nullopt;
+  return Size{*rows, *columns};
+}
+
+Graph torus(const std::string& parameter, std::size_t n) {
+  const auto size = parse_size(parameter);
+  if (!size)
+    throw InputError("topology torus:" + parameter + " has no size; write it like torus:3x4");
+  const auto [rows, columns] = *size;
+  if (rows * columns != n)
+    throw InputError("topology torus:" + parameter + " has " + std::to_string(rows * columns) +
+                     " places for " + std::to_string(n) + " workers; make them equal");
+  Graph graph(n);
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t c = 0; c < columns; ++c) {
+      const std::size_t here = r * columns + c;
+      const std::size_t right = r * columns + (c + 1) % columns;
+      const std::size_t below = (r + 1) % rows * columns + c;
+      if (right != here) graph.connect_both(worker_id(here), worker_id(right));
+      if (below != here) graph.connect_both(worker_id(here), worker_id(below));
+    }
+  }
+  return graph;
+}
+
+Graph exponential(std::size_t n) {
+  Graph graph(n);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t hop = 1; hop < n; hop *= 2) graph.connect(worker_id(i), worker_id((i + hop) % n));
+  return graph;
+}
+
+// Pairs stubs at random, keeping only pairs that make a simple graph; what is left over is shuffled
+// and paired again (Steger and Wormald). Nothing when it got stuck.
+std::optional<Graph> try_regular(std::size_t n, std::size_t degree, Random& random) {
+  Graph graph(n);
+  std::vector<WorkerId> stubs;
+  for (std::size_t i = 0; i < n * degree; ++i) stubs.push_back(worker_id(i / degree));
+  for (int fruitless = 0; !stubs.empty() && fruitless < 20;) {
+    random.shuffle(stubs);
+    std::vector<WorkerId> left;
+    for (std::size_t i = 0; i + 1 < stubs.size(); i += 2) {
+      const WorkerId a = stubs[i], b = stubs[i + 1];
+      if (a != b && !graph.connected(a, b)) {
+        graph.connect_both(a, b);
+      } else {
+        left.insert(left.end(), {a, b});
+      }
+    }
+    fruitless = left.size() == stubs.size() ? fruitless + 1 : 0;
+    stubs = std::move(left);
+  }
+  if (!stubs.empty()) return std::nullopt;
+  return graph;
+}
+
+Graph random_regular(const std::string& parameter, std::size_t n, std::uint64_t seed) {
+  const auto degree = parse_count(parameter);
+  const std::string name = "random-regular:" + parameter;
+  if (!degree) throw InputError("topology " + name + " has no degree; write it like random-regular:4");
+  if (*degree >= n || *degree * n % 2 != 0 || *degree == 0)
+    throw InputError("topology " + name + " does not exist for " + std::to_string(n) +
+                     " workers: the degree must be from 1 to n - 1 and n * degree even");
+  for (std::uint32_t attempt = 0; attempt < 1000; ++attempt) {
+    Random random(seed, Purpose::graph, attempt);
+    const auto graph = try_regular(n, *degree, random);
+    if (!graph) continue;
+    try {
+      graph->require_connected(name);
+      return *graph;
+    } catch (const InputError&) {
+      if (*degree == 1) throw;  // a perfect matching is connected only for n = 2
+    }
+  }
+  throw InputError("topology " + name + ": no connected graph found for this seed; raise the degree");
+}
+
+Graph from_file(const std::string& path, std::size_t n) {
+  std::ifstream file(path);
+  if (!file) throw InputError(path + ": cannot be opened; topology file:PATH needs an edge list");
+  Graph graph(n);
+  std::string line;
+  for (std::size_t number = 1; std::getline(file, line); ++number) {
+    const auto fail = [&](const std::string& why) {
+      throw InputError(path + ":" + std::to_string(number) + ": " + why);
+    };
+    line.erase(std::min(line.find('#'), line.size()));
+    std::istringstream words(line);
+    std::vector<std::string> parts;
+    for (std::string word; words >> word;) parts.push_back(word);
+    if (parts.empty()) continue;
+    const bool one_way = parts.size() == 3 && parts[1] == "->";
+    if (parts.size() != 2 && !one_way) fail("expected two workers, like \"0 1\" or \"0 -> 1\"");
+    const auto a = parse_count(parts.front()), b = parse_count(parts.back());
+    if (!a || !b) fail("workers are whole numbers from 0");
+    if (*a >= n || *b >= n)
+      fail("worker " + std::to_string(std::max(*a, *b)) + " does not exist; there are " +
+           std::to_string(n) + ", numbered from 0");
+    if (*a == *b) fail("worker " + std::to_string(*a) + " cannot be its own neighbour");
+    graph.connect(worker_id(*a), worker_id(*b));
+    if (!one_way) graph.connect(worker_id(*b), worker_id(*a));
+  }
+  return graph;
+}
+
+Graph build(const std::string& spec, std::size_t n, std::uint64_t seed) {
+  const std::size_t colon = std::min(spec.find(':'), spec.size());
+  const std::string kind = spec.substr(0, colon);
+  const std::string parameter = colon < spec.size() ? spec.substr(colon + 1) : "";
+  if (spec == "full") return full(n);
+  if (spec == "ring") return ring(n);
+  if (spec == "directed-ring") return directed_ring(n);
+  if (spec == "star") return star(n);
+  if (spec == "exponential") return exponential(n);
+  if (kind == "torus") return torus(parameter, n);
+  if (kind == "random-regular") return random_regular(parameter, n, seed);
+  return from_file(parameter, n);
+}
+
+}  // namespace
+
+void require_known_topology(const std::string& spec) {
+  for (const char* plain : {"full", "ring", "directed-ring", "star", "exponential"})
+    if (spec == plain) return;
+  for (const char* prefix : {"torus:", "random-regular:", "file:"})
+    if (spec.starts_with(prefix)) return;
+  throw InputError("unknown topology \"" + spec + "\"" + suggestion(spec, topology_names()));
+}
+
+Graph build_graph(const std::string& spec, std::size_t workers, std::uint64_t seed) {
+  require_known_topology(spec);
+  Graph graph = build(spec, workers, seed);
+  graph.require_connected(spec);
+  return graph;
+}
+
+std::optional<std::size_t> workers_of(const std::string& spec) {
+  if (!spec.starts_with("torus:")) return std::nullopt;
+  const auto size = parse_size(std::string_view(spec).substr(6));
+  if (!size) return std::nullopt;
+  return size->rows * size->columns;
+}
+
+const std::vector<std::string>& topology_names() {
+  static const std::vector<std::string> names{"full",      "ring",        "directed-ring",
+                                              "star",      "torus:RxC",   "exponential",
+                                              "random-regular:D", "file:PATH"};
+  return names;
+}
+
+}  // namespace dasgd

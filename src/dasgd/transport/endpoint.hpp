@@ -1,0 +1,35 @@
+// What a runtime needs of a transport, beyond the channel that a worker sees.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "dasgd/core/channel.hpp"
+#include "dasgd/core/names.hpp"
+
+namespace dasgd {
+
+/// One worker's end of a transport. Used by the worker's thread, except where said otherwise. Every
+/// transport passes the same contract suite (tests/transport/contract.hpp).
+class Endpoint : public Channel {
+ public:
+  /// Tells everybody that this worker has computed `computed` gradients and will compute no more.
+  virtual void announce(std::uint32_t computed) = 0;
+
+  /// The number of gradients made by all workers, once every announcement has arrived. Any thread.
+  virtual std::optional<std::uint64_t> announced_total() const = 0;
+
+  /// Sleeps until something arrived, room for an own gradient came back, `wake` was called, or
+  /// `limit` has passed.
+  virtual void wait(std::chrono::milliseconds limit) = 0;
+  /// Ends a wait, now or the next one. Any thread.
+  virtual void wake() = 0;
+
+  /// Gradients that wait to be applied. Any thread.
+  virtual std::size_t inbox_depth() const = 0;
+  /// Copies that arrived after the first. Any thread.
+  virtual std::uint64_t copies_dropped() const = 0;
+};
+
+}  // namespace dasgd

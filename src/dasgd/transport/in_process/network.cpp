@@ -1,0 +1,21 @@
+#include "dasgd/transport/in_process/network.hpp"
+
+#include "dasgd/transport/in_process/node.hpp"
+
+namespace dasgd::in_process {
+
+Network::Network(Graph graph, NetworkOptions options) : graph_(std::move(graph)) {
+  require_delivery(graph_, options.relay);
+  nodes_.reserve(graph_.workers());
+  for (std::size_t i = 0; i < graph_.workers(); ++i)
+    nodes_.push_back(std::make_unique<Node>(worker_id(i), graph_, options, nodes_));
+}
+
+Network::~Network() {
+  // A gradient in one inbox belongs to another node's pool: empty all before any goes away.
+  for (const auto& node : nodes_) node->clear();
+}
+
+Endpoint& Network::endpoint(WorkerId worker) { return *nodes_[index(worker)]; }
+
+}  // namespace dasgd::in_process

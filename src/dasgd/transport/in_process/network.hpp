@@ -1,0 +1,43 @@
+// Workers in one process: gradients are shared, not copied.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "dasgd/topology/graph.hpp"
+#include "dasgd/transport/endpoint.hpp"
+#include "dasgd/transport/relay.hpp"
+
+namespace dasgd::in_process {
+
+class Node;
+
+struct NetworkOptions {
+  RelayMode relay = RelayMode::arrival;
+  /// How many of its own gradients a worker may have on their way; at least 2.
+  std::size_t in_flight = 64;
+  std::function<Nanoseconds()> clock = [] { return Nanoseconds{0}; };
+};
+
+/// A graph of endpoints. A gradient's numbers are written once by the origin; links carry pointers.
+/// The sending thread floods: it delivers to its neighbours and does their passing-on as well, so a
+/// gradient is relayed on arrival even while the workers in between compute.
+class Network {
+ public:
+  /// Keeps its own copy of `graph`.
+  Network(Graph graph, NetworkOptions options);
+  ~Network();
+  Network(const Network&) = delete;
+  Network& operator=(const Network&) = delete;
+
+  Endpoint& endpoint(WorkerId worker);
+  const Graph& graph() const { return graph_; }
+
+ private:
+  const Graph graph_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+};
+
+}  // namespace dasgd::in_process

@@ -1,0 +1,77 @@
+// One worker's place in the in-process network.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "dasgd/transport/gradient_pool.hpp"
+#include "dasgd/transport/in_process/network.hpp"
+
+namespace dasgd::in_process {
+
+/// An inbox and an outbox behind one lock that is never held while another is taken.
+///
+/// Links are FIFO because an outbox is emptied by one thread at a time, its *carrier*: whoever adds to
+/// an outbox that nobody carries becomes its carrier and stays so until it is empty; everybody else
+/// adds and leaves. What a worker received and what it computed leave through the same outbox in the
+/// order in which they came in, hence delivery with relay on arrival or application is causal.
+class Node final : public Endpoint {
+ public:
+  Node(WorkerId self, const Graph& graph, const NetworkOptions& options,
+       std::vector<std::unique_ptr<Node>>& nodes);
+  ~Node() override;
+
+  void receive(std::size_t limit, std::vector<GradientPtr>& waiting) override;
+  std::shared_ptr<Gradient> blank() override { return pool_->take(); }
+  void send(GradientPtr gradient) override;
+  void applied(std::span<const GradientPtr> gradients) override;
+  Nanoseconds now() const override { return clock_(); }
+
+  void announce(std::uint32_t computed) override;
+  std::optional<std::uint64_t> announced_total() const override;
+  void wait(std::chrono::milliseconds limit) override;
+  void wake() override;
+  std::size_t inbox_depth() const override;
+  std::uint64_t copies_dropped() const override;
+
+  /// Drops everything that is still here.
+  void clear();
+
+ private:
+  struct Outgoing {
+    Frame frame;
+    WorkerId from;  // the neighbour it came from, or the worker itself
+  };
+  struct Waiting {
+    GradientPtr gradient;
+    WorkerId from;
+  };
+
+  /// Takes in a frame from `from`. True if the calling thread has become the carrier of the outbox.
+  bool deliver(const Frame& frame, WorkerId from);
+  /// Adds an own or applied frame to the outbox and carries it if nobody does.
+  void post(std::vector<Outgoing> outgoing);
+  /// Moves the outbox to `load`; false, and the outbox has no carrier any more, when it is empty.
+  bool unload(std::vector<Outgoing>& load);
+  void carry();
+
+  const WorkerId self_;
+  const std::function<Nanoseconds()> clock_;
+  std::vector<std::unique_ptr<Node>>& nodes_;
+  std::shared_ptr<GradientPool> pool_;
+  std::vector<WorkerId> received_from_;  // whence the last received batch came; the worker's thread
+
+  mutable std::mutex mutex_;  // guards all below
+  std::condition_variable wakeup_;
+  Relay relay_;
+  std::deque<Waiting> inbox_;
+  std::vector<Outgoing> outbox_;
+  bool carried_ = false;
+  bool waiting_ = false;
+  bool woken_ = false;
+};
+
+}  // namespace dasgd::in_process

@@ -1,0 +1,69 @@
+#include "dasgd/transport/relay.hpp"
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/core/nearest_word.hpp"
+
+namespace dasgd {
+namespace {
+
+const std::vector<std::string> relay_names{"arrival", "apply", "none"};
+
+}  // namespace
+
+RelayMode parse_relay(const std::string& text) {
+  if (text == "arrival") return RelayMode::arrival;
+  if (text == "apply") return RelayMode::apply;
+  if (text == "none") return RelayMode::none;
+  throw InputError("unknown relay \"" + text + "\"" + suggestion(text, relay_names));
+}
+
+std::string to_string(RelayMode mode) { return relay_names[static_cast<std::size_t>(mode)]; }
+
+RelayMode default_relay(const Graph& graph) {
+  return graph.is_full() ? RelayMode::none : RelayMode::arrival;
+}
+
+void require_delivery(const Graph& graph, RelayMode mode) {
+  if (mode != RelayMode::none || graph.is_full()) return;
+  for (std::size_t a = 0; a < graph.workers(); ++a)
+    for (std::size_t b = 0; b < graph.workers(); ++b)
+      if (a != b && !graph.connected(worker_id(a), worker_id(b)))
+        throw InputError("relay none needs the full graph: worker " + std::to_string(b) +
+                         " would never hear of worker " + std::to_string(a) +
+                         "; use relay arrival or apply");
+}
+
+Relay::Relay(WorkerId self, const Graph& graph, RelayMode mode)
+    : self_(self),
+      graph_(graph),
+      mode_(mode),
+      seen_(graph.workers()),
+      announced_(graph.workers()) {}
+
+bool Relay::is_first_copy(const Frame& frame) {
+  bool first = false;
+  if (const auto* announcement = std::get_if<Announcement>(&frame)) {
+    auto& known = announced_[index(announcement->origin)];
+    first = !known;
+    known = announcement->computed;
+    announcements_ += first ? 1 : 0;
+  } else {
+    first = seen_.insert(std::get<GradientPtr>(frame)->name);
+  }
+  copies_dropped_ += first ? 0 : 1;
+  return first;
+}
+
+bool Relay::passes_on_arrival(const Frame& frame) const {
+  return mode_ == RelayMode::arrival ||
+         (mode_ == RelayMode::apply && std::holds_alternative<Announcement>(frame));
+}
+
+std::optional<std::uint64_t> Relay::announced_total() const {
+  if (announcements_ < announced_.size()) return std::nullopt;
+  std::uint64_t total = 0;
+  for (const auto& count : announced_) total += *count;
+  return total;
+}
+
+}  // namespace dasgd

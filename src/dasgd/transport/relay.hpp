@@ -1,0 +1,67 @@
+// Turns frames on a graph into "every gradient to every worker exactly once".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dasgd/core/gradient_set.hpp"
+#include "dasgd/topology/graph.hpp"
+#include "dasgd/transport/frame.hpp"
+
+namespace dasgd {
+
+/// When a worker passes a foreign gradient on to its neighbours.
+enum class RelayMode {
+  arrival,  ///< when its first copy arrives: O(n) staleness on a ring
+  apply,    ///< when it has been applied: O(n^2) staleness on a ring
+  none,     ///< never: the graph must be full
+};
+
+/// "arrival", "apply" or "none". Throws InputError for anything else.
+RelayMode parse_relay(const std::string& text);
+std::string to_string(RelayMode mode);
+/// None on the full graph, on arrival elsewhere.
+RelayMode default_relay(const Graph& graph);
+/// Throws InputError when `mode` cannot bring every gradient to every worker of `graph`.
+void require_delivery(const Graph& graph, RelayMode mode);
+
+/// One worker's part in flooding: it knows what it has seen and to whom to pass things on. Copies are
+/// told apart by name. Holds no lock; its transport guards it.
+class Relay {
+ public:
+  /// `graph` must outlive the relay.
+  Relay(WorkerId self, const Graph& graph, RelayMode mode);
+
+  /// A frame has arrived: true if this is its first copy and it must be delivered.
+  bool is_first_copy(const Frame& frame);
+  /// Whether a first copy is to be passed on at once.
+  bool passes_on_arrival(const Frame& frame) const;
+  bool passes_on_application() const { return mode_ == RelayMode::apply; }
+
+  /// Calls `send(neighbour)` for everybody to whom a frame that came from `from` goes; own frames
+  /// come from the worker itself.
+  template <typename Send>
+  void for_each_target(WorkerId from, Send&& send) const {
+    for (const WorkerId neighbour : graph_.neighbours(self_))
+      if (neighbour != from) send(neighbour);
+  }
+
+  /// Copies that were dropped because the frame had been seen.
+  std::uint64_t copies_dropped() const { return copies_dropped_; }
+  /// The number of gradients made by all, once every worker has announced its count.
+  std::optional<std::uint64_t> announced_total() const;
+
+ private:
+  const WorkerId self_;
+  const Graph& graph_;
+  const RelayMode mode_;
+  GradientSet seen_;
+  std::vector<std::optional<std::uint32_t>> announced_;
+  std::size_t announcements_ = 0;
+  std::uint64_t copies_dropped_ = 0;
+};
+
+}  // namespace dasgd
