@@ -1,7 +1,5 @@
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
@@ -73,10 +71,10 @@ void print_text(const TraceCheck& check, const CheckRequest& request,
   const StalenessSummary& s = check.staleness;
   fmt::print("{}: {} workers, {} gradients, {} applications\n", request.path, check.workers,
              show_count(check.gradients), show_count(check.events.size()));
-  fmt::print("  delivery   {}\n",
-             check.causal() ? "causal"
-                            : fmt::format("not causal at {} applications",
-                                          show_count(check.noncausal_applications)));
+  fmt::print("  delivery   {}\n", check.causal()
+                                      ? "causal"
+                                      : fmt::format("not causal at {} applications",
+                                                    show_count(check.noncausal_applications)));
   fmt::print("  staleness  S_avg {:.4f}, S_max {}, mean square {:.4f}\n", s.S_avg, s.S_max,
              s.S_mean_square);
   fmt::print("  loose      S_hat_avg {:.4f}, S_hat_max {}\n", s.S_hat_avg, s.S_hat_max);
@@ -110,9 +108,9 @@ int check_command(const CheckRequest& request) {
   check.violations.insert(check.violations.begin(), trace.malformed.begin(), trace.malformed.end());
   if (trace.applications.empty() && check.ok())
     check.violations.push_back({1, "the trace holds no application"});
-  std::stable_sort(check.violations.begin(), check.violations.end(),
-                   [](const Violation& a, const Violation& b) { return a.line < b.line; });
-  const auto found = request.eta ? std::optional(limits(check, *request.eta, *request.L)) : std::nullopt;
+  sort_violations(check.violations);
+  const auto found =
+      request.eta ? std::optional(limits(check, *request.eta, *request.L)) : std::nullopt;
   if (request.json) {
     print_json(check, found);
   } else if (!check.events.empty()) {

@@ -34,8 +34,8 @@ struct Config {
 /// Throws InputError, with a suggestion, unless a model of that name trains here.
 void require_known_model(const std::string& name);
 
-/// Fills in everything that was left open: the model's data, step size, batch and budget, the number
-/// of workers, the relay. Throws InputError for what cannot be.
+/// Fills in everything that was left open: the model's data, step size, batch and budget, the
+/// number of workers, the relay. Throws InputError for what cannot be.
 void resolve(Config& config);
 
 /// The options of a resolved config.

@@ -1,9 +1,8 @@
 #include "config_file.hpp"
 
+#include <filesystem>
 #include <fmt/format.h>
 #include <toml++/toml.h>
-
-#include <filesystem>
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/core/nearest_word.hpp"
@@ -111,8 +110,8 @@ std::string to_toml(const Config& config) {
     const std::string here = dot == std::string::npos ? "" : setting.key.substr(0, dot);
     if (here != section) text += fmt::format("\n[{}]\n", here);
     section = here;
-    text += fmt::format("{} = {}\n", dot == std::string::npos ? setting.key : setting.key.substr(dot + 1),
-                        *value);
+    text += fmt::format(
+        "{} = {}\n", dot == std::string::npos ? setting.key : setting.key.substr(dot + 1), *value);
   }
   return text;
 }

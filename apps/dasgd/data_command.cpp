@@ -1,8 +1,7 @@
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <cstdlib>
 #include <filesystem>
+#include <fmt/format.h>
+#include <unistd.h>
 
 #include "commands.hpp"
 #include "dasgd/core/error.hpp"
@@ -37,8 +36,9 @@ int data_list_command() {
   for (const KnownDataSet& set : known_data_sets())
     fmt::print("{:<14} {}\n{:<14} for --model {}; {}\n", set.name, set.description, "", set.models,
                find_installed(set).value_or("not installed: dasgd data get " + set.name));
-  fmt::print("Any LIBSVM file, JSON instance or idx directory can be given by its path; names are also\n"
-             "looked up in the directory $DASGD_DATA.\n");
+  fmt::print(
+      "Any LIBSVM file, JSON instance or idx directory can be given by its path; names are also\n"
+      "looked up in the directory $DASGD_DATA.\n");
   return done;
 }
 

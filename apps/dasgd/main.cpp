@@ -1,9 +1,9 @@
-// dasgd: the command line. Exit status: 0 done, 1 the run failed, 2 bad usage or input, 130 interrupted.
-#include <fmt/format.h>
-#include <signal.h>
-
+// dasgd: the command line. Exit status: 0 done, 1 the run failed, 2 bad usage or input, 130
+// interrupted.
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 #include <set>
+#include <signal.h>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,7 +33,8 @@ struct RunArguments {
       };
       const std::string help = setting.help + "  [" + setting.key + "]";
       if (setting.kind == Setting::Kind::flag) {
-        command.add_flag_callback(setting.option, [remember] { remember("true"); }, help);
+        command.add_flag_callback(
+            setting.option, [remember] { remember("true"); }, help);
         continue;
       }
       auto* const option = command.add_option_function<std::vector<std::string>>(
@@ -53,7 +54,6 @@ struct RunArguments {
     Config config;
     std::set<std::string> overridden;
     for (const auto& [setting, value] : given) overridden.insert(setting->key);
-    if (!config_file.empty()) read_config_file(config_file, overridden, config);
     for (const auto& [setting, value] : given) {
       try {
         setting->set(config, value);
@@ -61,6 +61,7 @@ struct RunArguments {
         throw InputError(fmt::format("{} {}: {}", setting->option, value, error.what()));
       }
     }
+    if (!config_file.empty()) read_config_file(config_file, overridden, config);
     resolve(config);
     return config;
   }
@@ -73,7 +74,9 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error, int argc,
   std::vector<std::string> options, commands;
   for (const CLI::Option* option : command->get_options()) options.push_back(option->get_name());
   for (const CLI::App* sub : command->get_subcommands({})) commands.push_back(sub->get_name());
-  if (error.get_name() == "ExtrasError" || error.get_name() == "RequiredError") {
+  const int code = error.get_exit_code();
+  if (code == static_cast<int>(CLI::ExitCodes::ExtrasError) ||
+      code == static_cast<int>(CLI::ExitCodes::RequiredError)) {
     for (int i = 1; i < argc; ++i) {
       const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
       if (word.starts_with("-") && std::find(options.begin(), options.end(), word) == options.end())
@@ -81,7 +84,8 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error, int argc,
                            nearest_word(word, options).empty()
                                ? "; see: " + command->get_name() + " --help"
                                : "; did you mean " + nearest_word(word, options) + "?");
-      if (!commands.empty() && command == &app)
+      const bool is_name = std::find(commands.begin(), commands.end(), word) != commands.end();
+      if (!word.starts_with("-") && !commands.empty() && !is_name && word != command->get_name())
         return fmt::format("unknown command \"{}\"{}", word, suggestion(word, commands));
     }
   }
@@ -91,14 +95,16 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error, int argc,
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"Decentralized asynchronous SGD: no server, no barrier, identical replicas.", "dasgd"};
+  CLI::App app{"Decentralized asynchronous SGD: no server, no barrier, identical replicas.",
+               "dasgd"};
   app.set_version_flag("--version", fmt::format("dasgd {}", version()));
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
   app.footer(
       "Examples:\n"
       "  dasgd train --model softmax --data fashion-mnist --workers 4\n"
-      "  dasgd train --model quadratic --workers 8 --topology ring --gradients 500 --lr 0.02 --trace\n"
+      "  dasgd train --model quadratic --workers 8 --topology ring --gradients 500 --lr 0.02 "
+      "--trace\n"
       "  dasgd check runs/NAME/trace.jsonl --eta 0.02 --L 4\n"
       "Exit status: 0 done, 1 the run failed, 2 bad usage or input, 130 interrupted.");
 
@@ -123,11 +129,14 @@ int run(int argc, char** argv) {
   check_app->add_option("--L", check.L, "smoothness constant of the objective")->type_name("X");
   check_app->add_flag("--json", check.json, "print one JSON object with every event");
   check_app->footer(
-      "Checks that counters are consecutive, every gradient is applied once by every worker, never\n"
-      "before it was computed, own gradients at once, and that S and S_hat are right where written.\n"
+      "Checks that counters are consecutive, every gradient is applied once by every worker, "
+      "never\n"
+      "before it was computed, own gradients at once, and that S and S_hat are right where "
+      "written.\n"
       "Exit status 1 and the first violated line when the trace is broken.");
 
-  CLI::App* const data_app = app.add_subcommand("data", "Data sets: where they are, how to get them");
+  CLI::App* const data_app =
+      app.add_subcommand("data", "Data sets: where they are, how to get them");
   data_app->require_subcommand(1);
   CLI::App* const list_app = data_app->add_subcommand("list", "List the data sets known by name");
   CLI::App* const get_app = data_app->add_subcommand("get", "Install and verify a data set");
@@ -153,7 +162,8 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace dasgd;
-  ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error to report, not a reason to die
+  ::signal(SIGXFSZ,
+           SIG_IGN);  // a file that may not grow is an error to report, not a reason to die
   const auto fail = [](const std::string& what, int status) {
     fmt::print(stderr, "dasgd: {}\n", what);
     return status;

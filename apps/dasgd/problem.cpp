@@ -37,7 +37,8 @@ Problem make_problem(const Config& config) {
   if (config.model == "logistic") return make_logistic(config);
   const std::string path = locate_data(config.data);
   if (!std::filesystem::is_directory(path))
-    throw InputError(path + ": is not a directory; --model softmax needs a directory of idx images");
+    throw InputError(path +
+                     ": is not a directory; --model softmax needs a directory of idx images");
   return std::make_unique<Softmax>(read_idx_directory(path));
 }
 

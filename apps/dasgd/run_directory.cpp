@@ -1,10 +1,9 @@
 #include "run_directory.hpp"
 
-#include <fmt/chrono.h>
-#include <fmt/format.h>
-
 #include <chrono>
 #include <filesystem>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/atomic_file.hpp"
@@ -35,8 +34,8 @@ RunDirectory::RunDirectory(const std::string& path, const std::string& model)
   } catch (const WriteError&) {
     throw InputError(fmt::format("--out {}: is not writable; choose another directory", path_));
   }
-  for (const char* name : {".writable", "config.toml", "metrics.jsonl", "summary.json", "trace.jsonl",
-                           "model.npy", "report.html"})
+  for (const char* name : {".writable", "config.toml", "metrics.jsonl", "summary.json",
+                           "trace.jsonl", "model.npy", "report.html"})
     fs::remove(file(name), error);
 }
 

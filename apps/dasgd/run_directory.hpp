@@ -5,8 +5,8 @@
 
 namespace dasgd::app {
 
-/// A directory that holds one run. Files of an earlier run under the same name are removed first, so
-/// that a directory never mixes two runs.
+/// A directory that holds one run. Files of an earlier run under the same name are removed first,
+/// so that a directory never mixes two runs.
 class RunDirectory {
  public:
   /// Creates `path`, or runs/MODEL-TIME when it is empty. Throws InputError when it cannot be used.

@@ -1,7 +1,6 @@
 #include "settings.hpp"
 
 #include <fmt/format.h>
-
 #include <limits>
 
 #include "dasgd/core/error.hpp"
@@ -35,7 +34,11 @@ bool parse_flag(const std::string& text) {
 
 Setting text(std::string key, std::string option, std::string placeholder, std::string help,
              std::string Config::*member) {
-  return {key, option, Kind::value, placeholder, help,
+  return {key,
+          option,
+          Kind::value,
+          placeholder,
+          help,
           [member](Config& c, const std::string& v) { c.*member = v; },
           [member](const Config& c) {
             return (c.*member).empty() ? std::nullopt : std::optional(quoted(c.*member));
@@ -49,7 +52,11 @@ double positive(double value) {
 
 Setting real(std::string key, std::string option, std::string help,
              std::optional<double> Config::*member, bool any_sign = false) {
-  return {key, option, Kind::value, "X", help,
+  return {key,
+          option,
+          Kind::value,
+          "X",
+          help,
           [=](Config& c, const std::string& v) {
             c.*member = any_sign ? parse_real(v) : positive(parse_real(v));
           },
@@ -60,7 +67,11 @@ Setting real(std::string key, std::string option, std::string help,
 
 Setting count(std::string key, std::string option, std::string help,
               std::optional<std::size_t> Config::*member, std::size_t least) {
-  return {key, option, Kind::value, "N", help,
+  return {key,
+          option,
+          Kind::value,
+          "N",
+          help,
           [=](Config& c, const std::string& v) {
             c.*member = parse_whole(v, most32);
             if (*(c.*member) < least) throw InputError(fmt::format("must be at least {}", least));
@@ -71,9 +82,15 @@ Setting count(std::string key, std::string option, std::string help,
 }
 
 Setting flag(std::string key, std::string option, std::string help, bool Config::*member) {
-  return {key, option, Kind::flag, "", help,
+  return {key,
+          option,
+          Kind::flag,
+          "",
+          help,
           [member](Config& c, const std::string& v) { c.*member = parse_flag(v); },
-          [member](const Config& c) { return std::optional<std::string>(c.*member ? "true" : "false"); }};
+          [member](const Config& c) {
+            return std::optional<std::string>(c.*member ? "true" : "false");
+          }};
 }
 
 SlowWorker parse_slow(const std::string& value) {
@@ -117,10 +134,11 @@ std::vector<Setting> make_settings() {
   return {
       {"model", "--model", Kind::value, "NAME", "quadratic, logistic or softmax", set_model,
        [](const Config& c) { return std::optional(quoted(c.model)); }},
-      text("data", "--data", "NAME|PATH",
-           "a known data set (dasgd data list), a LIBSVM file, a JSON instance {\"A\", \"b\"}, or a "
-           "directory of idx images; without it quadratic and logistic draw the paper's instance",
-           &Config::data),
+      text(
+          "data", "--data", "NAME|PATH",
+          "a known data set (dasgd data list), a LIBSVM file, a JSON instance {\"A\", \"b\"}, or a "
+          "directory of idx images; without it quadratic and logistic draw the paper's instance",
+          &Config::data),
       count("workers", "--workers", "worker threads", &Config::workers, 1),
       real("lr", "--lr", "the step size eta", &Config::lr),
       count("batch", "--batch", "samples per gradient; 0 is the whole data set", &Config::batch, 0),
@@ -145,7 +163,8 @@ std::vector<Setting> make_settings() {
        "gradients per worker: one number, or one for each worker", set_gradients, show_gradients},
       real("budget.epochs", "--epochs", "passes of each worker over its share of the data",
            &Config::epochs),
-      {"budget.max_time", "--max-time", Kind::value, "T", "stop computing after this time (30s, 5min)",
+      {"budget.max_time", "--max-time", Kind::value, "T",
+       "stop computing after this time (30s, 5min)",
        [](Config& c, const std::string& v) { c.max_time = parse_duration(v); },
        [](const Config& c) {
          return c.max_time ? std::optional(quoted(show_duration(*c.max_time))) : std::nullopt;
@@ -167,7 +186,8 @@ std::vector<Setting> make_settings() {
             "own gradients a worker may have on their way before it stops computing",
             &Config::in_flight, 2),
 
-      text("output.out", "--out", "DIR", "the run directory (default: runs/MODEL-TIME)", &Config::out),
+      text("output.out", "--out", "DIR", "the run directory (default: runs/MODEL-TIME)",
+           &Config::out),
       flag("output.trace", "--trace", "write every application to trace.jsonl", &Config::trace),
       flag("output.quiet", "--quiet", "print errors only", &Config::quiet),
       flag("output.json", "--json", "print the summary as JSON", &Config::json),

@@ -1,9 +1,8 @@
 #include "signals.hpp"
 
 #include <signal.h>
-#include <unistd.h>
-
 #include <string_view>
+#include <unistd.h>
 
 namespace dasgd::app {
 namespace {

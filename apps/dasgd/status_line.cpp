@@ -1,11 +1,10 @@
 #include "status_line.hpp"
 
+#include <algorithm>
+#include <cstdio>
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <cstdio>
 
 #include "units.hpp"
 
@@ -20,7 +19,8 @@ std::string bar(double done) {
 
 std::string clock(double seconds) {
   const auto whole = static_cast<long>(seconds + 0.5);
-  if (whole >= 3600) return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+  if (whole >= 3600)
+    return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
   return fmt::format("{}:{:02}", whole / 60, whole % 60);
 }
 

@@ -1,7 +1,6 @@
-#include <fmt/format.h>
-
 #include <cmath>
 #include <cstdio>
+#include <fmt/format.h>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -43,19 +42,21 @@ void print_summary(const Config& config, const RunSummary& s, const std::string&
     fmt::print("  {:<11}{}\n", name, text);
   };
   fmt::print("trained {}{} on {} workers, {} graph, lr {}\n", config.model,
-             config.data.empty() ? "" : " on " + config.data, s.workers, config.topology, *config.lr);
+             config.data.empty() ? "" : " on " + config.data, s.workers, config.topology,
+             *config.lr);
   row("stopped", fmt::format("by {} after {:.2f} s", s.stop_reason, s.wall_seconds));
-  row("gradients", fmt::format("{} ({}/s), {} samples ({}/s)", show_count(s.gradients),
-                               show_count(static_cast<std::uint64_t>(
-                                   static_cast<double>(s.gradients) / s.wall_seconds)),
-                               show_count(s.samples),
-                               show_count(static_cast<std::uint64_t>(s.samples_per_second))));
+  row("gradients",
+      fmt::format(
+          "{} ({}/s), {} samples ({}/s)", show_count(s.gradients),
+          show_count(static_cast<std::uint64_t>(static_cast<double>(s.gradients) / s.wall_seconds)),
+          show_count(s.samples), show_count(static_cast<std::uint64_t>(s.samples_per_second))));
   row("loss", fmt::format("{:.6g}", s.loss) +
                   (s.accuracy ? fmt::format(", accuracy {:.4f}", *s.accuracy) : ""));
   const StalenessSummary& st = s.staleness;
-  row("staleness", fmt::format("S_avg {:.3f}, S_max {}, S_hat_avg {:.3f}, S_hat_max {}, "
-                               "mean square {:.2f}, W {}",
-                               st.S_avg, st.S_max, st.S_hat_avg, st.S_hat_max, st.S_mean_square, st.W));
+  row("staleness",
+      fmt::format("S_avg {:.3f}, S_max {}, S_hat_avg {:.3f}, S_hat_max {}, "
+                  "mean square {:.2f}, W {}",
+                  st.S_avg, st.S_max, st.S_hat_avg, st.S_hat_max, st.S_mean_square, st.W));
   row("audit", fmt::format("lost {}, duplicated {}, replicas {}", s.lost, s.duplicated,
                            s.replicas_identical ? "identical" : "DIFFER"));
   row("digest", s.replica_digest);
@@ -90,7 +91,8 @@ class TrainRun {
     write(result);
     tell(result.summary);
     if (result.failure) std::rethrow_exception(result.failure);
-    if (!result.summary.audit_is_clean()) throw std::runtime_error("the audit failed; see summary.json");
+    if (!result.summary.audit_is_clean())
+      throw std::runtime_error("the audit failed; see summary.json");
     return result.summary.stop_reason == "interrupted" ? interrupted : done;
   }
 

@@ -1,10 +1,9 @@
 #include "units.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <fmt/format.h>
 #include <utility>
 
 #include "dasgd/core/error.hpp"
@@ -13,11 +12,11 @@ namespace dasgd::app {
 namespace {
 
 constexpr std::array<std::pair<const char*, std::int64_t>, 6> units{{{"h", 3'600'000'000'000},
-                                                                    {"min", 60'000'000'000},
-                                                                    {"s", 1'000'000'000},
-                                                                    {"ms", 1'000'000},
-                                                                    {"us", 1'000},
-                                                                    {"ns", 1}}};
+                                                                     {"min", 60'000'000'000},
+                                                                     {"s", 1'000'000'000},
+                                                                     {"ms", 1'000'000},
+                                                                     {"us", 1'000},
+                                                                     {"ns", 1}}};
 
 }  // namespace
 

@@ -14,8 +14,8 @@ namespace dasgd {
 /// Nanoseconds since the start of the run, real or virtual.
 using Nanoseconds = std::int64_t;
 
-/// How a worker exchanges gradients. Nothing here blocks. Each worker has its own channel and is the
-/// only one to call it.
+/// How a worker exchanges gradients. Nothing here blocks. Each worker has its own channel and is
+/// the only one to call it.
 class Channel {
  public:
   virtual ~Channel() = default;
@@ -23,16 +23,16 @@ class Channel {
   /// receiveGradient(): moves up to `limit` waiting gradients to `waiting`, oldest arrival first.
   virtual void receive(std::size_t limit, std::vector<GradientPtr>& waiting) = 0;
 
-  /// A gradient to be filled and sent, recycled where possible. Null while too many of this worker's
-  /// gradients are still on their way: this bounds memory, and it cannot deadlock, because workers
-  /// apply what arrives without ever waiting for anybody.
+  /// A gradient to be filled and sent, recycled where possible. Null while too many of this
+  /// worker's gradients are still on their way: this bounds memory, and it cannot deadlock, because
+  /// workers apply what arrives without ever waiting for anybody.
   virtual std::shared_ptr<Gradient> blank() = 0;
 
   /// sendGradient(): every other worker will receive it exactly once.
   virtual void send(GradientPtr gradient) = 0;
 
-  /// Tells that the gradients of the last `receive` have been applied: relay on application forwards
-  /// them now.
+  /// Tells that the gradients of the last `receive` have been applied: relay on application
+  /// forwards them now.
   virtual void applied(std::span<const GradientPtr> gradients) = 0;
 
   virtual Nanoseconds now() const = 0;

@@ -16,8 +16,8 @@ std::string describe(WorkerId worker, GradientName gradient, std::size_t coordin
 
 }  // namespace
 
-DivergenceError::DivergenceError(WorkerId at, GradientName name, std::size_t where,
-                                 double value, double eta)
+DivergenceError::DivergenceError(WorkerId at, GradientName name, std::size_t where, double value,
+                                 double eta)
     : std::runtime_error(describe(at, name, where, value, eta)),
       worker(at),
       gradient(name),

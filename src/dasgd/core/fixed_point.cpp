@@ -10,8 +10,8 @@
 
 // On x86-64 the loader picks a wider version of the kernels where the processor has one; on arm64
 // the baseline already has the instructions. (ThreadSanitizer cannot run inside the picker.)
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__) && \
-    !defined(__SANITIZE_ADDRESS__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 #define DASGD_KERNEL __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define DASGD_KERNEL
@@ -20,8 +20,8 @@
 namespace dasgd {
 namespace {
 
-// |v| as an integer: ordered like the magnitudes, with infinities and NaNs above every number. So one
-// integer maximum finds the largest coordinate and whatever is not finite.
+// |v| as an integer: ordered like the magnitudes, with infinities and NaNs above every number. So
+// one integer maximum finds the largest coordinate and whatever is not finite.
 std::uint32_t magnitude(float v) { return std::bit_cast<std::uint32_t>(v) & 0x7fffffffu; }
 std::uint64_t magnitude(double v) { return std::bit_cast<std::uint64_t>(v) & ~(1ull << 63); }
 
@@ -59,10 +59,10 @@ std::size_t first_beyond(std::span<const Real> values, double limit) {
 }
 
 template <typename Real>
-using Unsigned = std::conditional_t<std::is_same_v<Real, float>, std::uint64_t, unsigned Int128>;
+using Unsigned = std::conditional_t<std::is_same_v<Real, float>, std::uint64_t, UInt128>;
 
-// The top two bits of a sum differ exactly when it has left [-2^sum_bits, 2^sum_bits). All arithmetic
-// is unsigned, hence free of undefined overflow.
+// The top two bits of a sum differ exactly when it has left [-2^sum_bits, 2^sum_bits). All
+// arithmetic is unsigned, hence free of undefined overflow.
 template <typename Real, std::size_t Count>
 inline bool add_exactly(const Addend<Real>* updates, std::span<Sum<Real>> sums) {
   using Wide = Unsigned<Real>;
@@ -85,9 +85,9 @@ inline bool add_exactly(const Addend<Real>* updates, std::span<Sum<Real>> sums) 
   return static_cast<Sum<Real>>(out_of_range) < 0;
 }
 
-#define DASGD_ADD(Real, Count)                                                             \
+#define DASGD_ADD(Real, Count)                                                            \
   DASGD_KERNEL bool add_##Real##_##Count(const Addend<Real>* u, std::span<Sum<Real>> s) { \
-    return add_exactly<Real, Count>(u, s);                                                 \
+    return add_exactly<Real, Count>(u, s);                                                \
   }
 DASGD_ADD(float, 1)
 DASGD_ADD(float, 2)

@@ -1,4 +1,5 @@
-// Updates as integers: the arithmetic that makes a replica a function of its gradient set, literally.
+// Updates as integers: the arithmetic that makes a replica a function of its gradient set,
+// literally.
 //
 // Floating-point addition is neither commutative nor associative across more than two terms, so the
 // origin rounds eta * g once to integers and everybody adds those same integers. An update is
@@ -13,6 +14,7 @@
 namespace dasgd {
 
 __extension__ using Int128 = __int128;
+__extension__ using UInt128 = unsigned __int128;
 
 /// The number formats for a model of floats or doubles.
 ///   unit_exponent  q = 2^unit_exponent is the smallest difference between two models

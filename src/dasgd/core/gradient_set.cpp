@@ -46,9 +46,8 @@ std::uint64_t GradientSet::count_missing_from(const GradientSet& other) const {
     for (std::size_t o = shared; o < prefix_.size(); ++o) count += prefix_[o];
     return count;
   }
-  for_each_range_missing_from(other, [&](WorkerId, std::uint32_t first, std::uint32_t last) {
-    count += last - first;
-  });
+  for_each_range_missing_from(
+      other, [&](WorkerId, std::uint32_t first, std::uint32_t last) { count += last - first; });
   return count;
 }
 

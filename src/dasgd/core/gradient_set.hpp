@@ -10,8 +10,9 @@
 namespace dasgd {
 
 /// A set of gradient names. Per origin it keeps the length of the contiguous prefix 0, 1, 2, ...;
-/// names that arrived ahead of a gap wait in a sorted list of exceptions, usually empty. So a set of
-/// a million names over n origins takes 4 n bytes, and comparing two sets takes O(n + exceptions).
+/// names that arrived ahead of a gap wait in a sorted list of exceptions, usually empty. So a set
+/// of a million names over n origins takes 4 n bytes, and comparing two sets takes O(n +
+/// exceptions).
 class GradientSet {
  public:
   GradientSet() = default;

@@ -1,5 +1,5 @@
-// How the origin turns a gradient into an update. Only the origin does: the step size travels inside
-// the gradient, so that updates stay commutative whatever the rule.
+// How the origin turns a gradient into an update. Only the origin does: the step size travels
+// inside the gradient, so that updates stay commutative whatever the rule.
 #pragma once
 
 #include <span>

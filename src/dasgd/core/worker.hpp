@@ -1,5 +1,5 @@
-// Algorithm 1 of "Convergence Analysis of Decentralized ASGD" (Tosi, Theobald). One pass of its loop
-// is `Worker::step()`; threads, processes and the simulator all call this same function.
+// Algorithm 1 of "Convergence Analysis of Decentralized ASGD" (Tosi, Theobald). One pass of its
+// loop is `Worker::step()`; threads, processes and the simulator all call this same function.
 #pragma once
 
 #include <cassert>

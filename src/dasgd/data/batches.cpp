@@ -29,7 +29,8 @@ std::optional<std::span<const std::uint32_t>> Batches::next() {
   if (share_.empty()) return std::nullopt;
   if (position_ >= share_.size()) {
     order_ = share_;
-    Random(seed_, Purpose::epoch_order, static_cast<std::uint32_t>(worker_), epoch_++).shuffle(order_);
+    Random(seed_, Purpose::epoch_order, static_cast<std::uint32_t>(worker_), epoch_++)
+        .shuffle(order_);
     position_ = 0;
   }
   const std::size_t size = std::min(batch_, share_.size() - position_);

@@ -12,8 +12,8 @@
 namespace dasgd {
 
 /// One worker's endless sequence of mini-batches. The samples are dealt to the workers once, by a
-/// permutation drawn from the seed; each worker reshuffles its own share every epoch. Neither time nor
-/// other workers can change a draw.
+/// permutation drawn from the seed; each worker reshuffles its own share every epoch. Neither time
+/// nor other workers can change a draw.
 class Batches final : public SampleSource {
  public:
   /// `batch` = 0: every batch is the whole data set, for every worker.

@@ -43,9 +43,9 @@ std::string locate_data(const std::string& name_or_path) {
   if (fs::exists(name_or_path)) return name_or_path;
   if (const auto path = in_data_path(name_or_path)) return *path;
   const std::string nearest = nearest_word(name_or_path, names);
-  throw InputError("data \"" + name_or_path + "\" is neither a known name nor a file" +
-                   (nearest.empty() ? "; see: dasgd data list"
-                                    : "; did you mean \"" + nearest + "\"?"));
+  throw InputError(
+      "data \"" + name_or_path + "\" is neither a known name nor a file" +
+      (nearest.empty() ? "; see: dasgd data list" : "; did you mean \"" + nearest + "\"?"));
 }
 
 }  // namespace dasgd

@@ -1,10 +1,9 @@
 #include "dasgd/data/idx.hpp"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <zlib.h>
 
 #include "dasgd/core/error.hpp"
 

@@ -18,13 +18,15 @@ using nlohmann::json;
 
 json parse(const std::string& path) {
   std::ifstream file(path);
-  if (!file) fail(path, "cannot be opened; --data needs a JSON file {\"A\": [[...]], \"b\": [...]}");
+  if (!file)
+    fail(path, "cannot be opened; --data needs a JSON file {\"A\": [[...]], \"b\": [...]}");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   try {
     return json::parse(text);
   } catch (const json::parse_error& error) {
     const std::size_t at = std::min<std::size_t>(error.byte, text.size());
-    const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+    const auto line =
+        1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
     throw InputError(path + ":" + std::to_string(line) + ": is not JSON from here on");
   }
 }

@@ -12,7 +12,8 @@ struct LinearSystem {
   std::vector<double> a, b;
 };
 
-/// Throws InputError naming the file, and the line or element, for whatever is not such an instance.
+/// Throws InputError naming the file, and the line or element, for whatever is not such an
+/// instance.
 LinearSystem read_linear_system(const std::string& path);
 
 }  // namespace dasgd

@@ -19,9 +19,7 @@ class ErrorWindow {
   std::uint64_t count() const { return count_; }
 
   /// The mean of the last 30 values; nothing before there are 30, that is before t = 29.
-  std::optional<double> mean() const {
-    return count_ < length ? std::nullopt : mean_so_far();
-  }
+  std::optional<double> mean() const { return count_ < length ? std::nullopt : mean_so_far(); }
   /// The mean of the last 30 values, or of fewer at the beginning.
   std::optional<double> mean_so_far() const {
     if (count_ == 0) return std::nullopt;

@@ -8,7 +8,8 @@
 
 namespace dasgd {
 
-/// Logistic regression on sparse rows, without regulariser. L = largest eigenvalue of A^T A / (4 m).
+/// Logistic regression on sparse rows, without regulariser. L = largest eigenvalue of A^T A / (4
+/// m).
 class Logistic final : public Objective<double> {
  public:
   explicit Logistic(LabelledRows data);

@@ -86,7 +86,8 @@ double Softmax::full_gradient(std::span<const float> x, std::span<float> gradien
     loss += this->gradient(x, rows, part) * share;
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += part[i] * share;
   });
-  std::transform(sum.begin(), sum.end(), gradient.begin(), [](double v) { return static_cast<float>(v); });
+  std::transform(sum.begin(), sum.end(), gradient.begin(),
+                 [](double v) { return static_cast<float>(v); });
   return loss;
 }
 

@@ -6,8 +6,9 @@
 
 namespace dasgd {
 
-/// x holds a weight per pixel and class, pixel after pixel, then a bias per class. Pixels are scaled to
-/// [0, 1]. L = largest eigenvalue of Z^T Z / (2 m), Z the pixels with a column of ones (Boehning).
+/// x holds a weight per pixel and class, pixel after pixel, then a bias per class. Pixels are
+/// scaled to [0, 1]. L = largest eigenvalue of Z^T Z / (2 m), Z the pixels with a column of ones
+/// (Boehning).
 class Softmax final : public Objective<float> {
  public:
   explicit Softmax(ImageSet images);

@@ -1,7 +1,6 @@
 #include "dasgd/random/random.hpp"
 
 #include <Random123/philox.h>
-
 #include <cmath>
 #include <numbers>
 

@@ -1,5 +1,5 @@
-// Counter-based random numbers: a draw is a pure function of (seed, purpose, a, b) and its position,
-// so neither threads nor the order of calls can change it.
+// Counter-based random numbers: a draw is a pure function of (seed, purpose, a, b) and its
+// position, so neither threads nor the order of calls can change it.
 #pragma once
 
 #include <array>

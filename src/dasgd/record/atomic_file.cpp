@@ -1,10 +1,9 @@
 #include "dasgd/record/atomic_file.hpp"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <unistd.h>
 
 namespace dasgd {
 

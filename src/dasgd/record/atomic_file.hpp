@@ -9,8 +9,8 @@
 
 namespace dasgd {
 
-/// The world failed while a file was being written: full disk, lost permission. The message names the
-/// file.
+/// The world failed while a file was being written: full disk, lost permission. The message names
+/// the file.
 class WriteError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

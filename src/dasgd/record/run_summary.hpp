@@ -14,10 +14,10 @@ namespace dasgd {
 /// The end-of-run audit and the figures of a run, real or simulated.
 struct RunSummary {
   std::size_t workers = 0;
-  std::uint64_t gradients = 0;                    ///< computed by all workers together
+  std::uint64_t gradients = 0;  ///< computed by all workers together
   std::vector<std::uint32_t> gradients_by_worker;
-  std::uint64_t lost = 0;        ///< pairs of worker and gradient that never met
-  std::uint64_t duplicated = 0;  ///< applications of a gradient that had been applied before
+  std::uint64_t lost = 0;            ///< pairs of worker and gradient that never met
+  std::uint64_t duplicated = 0;      ///< applications of a gradient that had been applied before
   std::uint64_t copies_dropped = 0;  ///< copies that the relay recognised and threw away
   bool replicas_identical = false;
   std::string replica_digest;

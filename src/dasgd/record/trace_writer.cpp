@@ -1,9 +1,8 @@
 #include "dasgd/record/trace_writer.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
+#include <fmt/format.h>
 #include <iterator>
 #include <limits>
 #include <tuple>
@@ -14,8 +13,7 @@ namespace {
 void append(fmt::memory_buffer& out, const TraceLine& line) {
   const auto to = std::back_inserter(out);
   fmt::format_to(
-      to,
-      R"({{"ev":"apply","worker":{},"step":{},"origin":{},"seq":{},"origin_step":{},"time":{})",
+      to, R"({{"ev":"apply","worker":{},"step":{},"origin":{},"seq":{},"origin_step":{},"time":{})",
       index(line.worker), line.step, index(line.name.origin), line.name.sequence, line.origin_step,
       line.time);
   if (line.start) fmt::format_to(to, R"(,"start":{})", *line.start);

@@ -1,8 +1,7 @@
 #include "dasgd/runtime/monitor.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <fmt/format.h>
 
 namespace dasgd {
 namespace {
@@ -23,7 +22,8 @@ void Monitor<Real>::watch() {
   const std::stop_callback interrupted(options_.stop, [this] { control_.stop("interrupted"); });
   const auto end = options_.max_time ? start_ + *options_.max_time : Clock::time_point::max();
   auto next_report = start_ + options_.report_every;
-  while (!control_.wait_finished(loops_.size(), control_.stopping() ? next_report : std::min(next_report, end))) {
+  while (!control_.wait_finished(loops_.size(),
+                                 control_.stopping() ? next_report : std::min(next_report, end))) {
     const auto now = Clock::now();
     if (now >= end) control_.stop("max-time");
     if (options_.trace && options_.trace->failed()) control_.stop("failed");

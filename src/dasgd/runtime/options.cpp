@@ -1,8 +1,7 @@
 #include "dasgd/runtime/options.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
+#include <fmt/format.h>
 
 #include "dasgd/core/error.hpp"
 
@@ -25,7 +24,8 @@ void validate(const TrainOptions& o) {
   if (o.target_loss && !std::isfinite(*o.target_loss)) refuse("target-loss must be a number");
   if (o.compute.count() < 0) refuse("compute must not be negative");
   if (o.in_flight && *o.in_flight < 2)
-    refuse(fmt::format("in-flight = {}: a worker needs room for at least 2 gradients", *o.in_flight));
+    refuse(
+        fmt::format("in-flight = {}: a worker needs room for at least 2 gradients", *o.in_flight));
   for (const SlowWorker& slow : o.slow) {
     if (index(slow.worker) >= o.workers)
       refuse(fmt::format("slow: worker {} does not exist; there are {}, numbered from 0",

@@ -26,18 +26,19 @@ struct SlowWorker {
 /// target, a run makes one pass over the data, or 1,000 gradients per worker without mini-batches.
 struct TrainOptions {
   std::size_t workers = 2;
-  std::string topology = "full";   ///< see topology/builders.hpp
-  std::optional<RelayMode> relay;  ///< none on the full graph, on arrival elsewhere
-  double eta = 0.01;               ///< the step size
+  std::string topology = "full";     ///< see topology/builders.hpp
+  std::optional<RelayMode> relay;    ///< none on the full graph, on arrival elsewhere
+  double eta = 0.01;                 ///< the step size
   std::optional<std::size_t> batch;  ///< samples per gradient; 0: all; default: 32, or all of 1
 
   std::vector<std::uint32_t> gradients;  ///< per worker: one number for all, or one each
   std::optional<double> epochs;          ///< passes of each worker over its share of the samples
   std::optional<std::chrono::nanoseconds> max_time;
-  /// Stops when every worker has reached it: the mean norm of the full gradient over the worker's last
-  /// 30 models, evaluated after every single application.
+  /// Stops when every worker has reached it: the mean norm of the full gradient over the worker's
+  /// last 30 models, evaluated after every single application.
   std::optional<double> target_error;
-  /// Stops when every worker has reached it: the mean loss of the worker's last 30 own mini-batches.
+  /// Stops when every worker has reached it: the mean loss of the worker's last 30 own
+  /// mini-batches.
   std::optional<double> target_loss;
 
   std::vector<SlowWorker> slow;
@@ -47,8 +48,8 @@ struct TrainOptions {
   /// 2 GiB for all workers together, from 4 to 128.
   std::optional<std::size_t> in_flight;
 
-  std::stop_token stop;             ///< ends the run early: workers stop computing and drain
-  TraceWriter* trace = nullptr;     ///< records every application
+  std::stop_token stop;          ///< ends the run early: workers stop computing and drain
+  TraceWriter* trace = nullptr;  ///< records every application
   std::chrono::milliseconds report_every{200};  ///< between two calls of the callbacks
   std::chrono::milliseconds stall_after{10'000};
   /// One line for a person: a stall and whom it waits for.

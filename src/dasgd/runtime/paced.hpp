@@ -1,4 +1,5 @@
-// Emulated slow workers and padded gradients: the paper's two ways to control staleness (section 5).
+// Emulated slow workers and padded gradients: the paper's two ways to control staleness (section
+// 5).
 #pragma once
 
 #include <algorithm>

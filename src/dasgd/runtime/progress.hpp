@@ -16,19 +16,19 @@ namespace dasgd {
 template <typename Real>
 struct Progress {
   double seconds = 0;
-  std::uint64_t gradients = 0;           ///< computed so far by all workers
-  std::uint64_t applications = 0;        ///< iterations so far of all workers
+  std::uint64_t gradients = 0;     ///< computed so far by all workers
+  std::uint64_t applications = 0;  ///< iterations so far of all workers
   std::uint64_t samples = 0;
-  std::optional<double> done;            ///< share of the budget, 0 to 1, where there is a budget
+  std::optional<double> done;  ///< share of the budget, 0 to 1, where there is a budget
   std::optional<double> seconds_left;
-  double gradients_per_second = 0;       ///< since the last report
-  std::optional<double> loss;            ///< mean of the workers' last 30 mini-batch losses
-  double S_now = 0;                      ///< mean |S| since the last report
-  double S_avg = 0;                      ///< so far, as in Definition 2
+  double gradients_per_second = 0;  ///< since the last report
+  std::optional<double> loss;       ///< mean of the workers' last 30 mini-batch losses
+  double S_now = 0;                 ///< mean |S| since the last report
+  double S_avg = 0;                 ///< so far, as in Definition 2
   std::uint64_t S_max = 0;
-  std::size_t inbox_depth = 0;           ///< the fullest inbox
-  bool draining = false;                 ///< nobody computes any more
-  std::span<const Real> model;           ///< a recent x of worker 0; empty before the first one
+  std::size_t inbox_depth = 0;  ///< the fullest inbox
+  bool draining = false;        ///< nobody computes any more
+  std::span<const Real> model;  ///< a recent x of worker 0; empty before the first one
 };
 
 enum class Flow { go_on, stop };

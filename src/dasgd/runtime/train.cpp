@@ -1,13 +1,12 @@
 #include "dasgd/runtime/train.hpp"
 
 #define XXH_INLINE_ALL
-#include <fmt/format.h>
-#include <xxhash.h>
-
 #include <algorithm>
 #include <chrono>
+#include <fmt/format.h>
 #include <memory>
 #include <thread>
+#include <xxhash.h>
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/runtime/monitor.hpp"
@@ -88,8 +87,8 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
   in_process::Network network(
       std::move(graph),
       {.relay = relay,
-       .in_flight = options.in_flight.value_or(default_in_flight(
-           options.workers, objective.dimension() * sizeof(Number<Real>))),
+       .in_flight = options.in_flight.value_or(
+           default_in_flight(options.workers, objective.dimension() * sizeof(Number<Real>))),
        .clock = [start] { return std::chrono::nanoseconds(Clock::now() - start).count(); }});
   Control control([&] {
     for (std::size_t i = 0; i < options.workers; ++i) network.endpoint(worker_id(i)).wake();

@@ -13,7 +13,7 @@ namespace dasgd {
 
 template <typename Real>
 struct TrainResult {
-  std::vector<Real> model;     ///< x, the same at every worker
+  std::vector<Real> model;  ///< x, the same at every worker
   RunSummary summary;
   std::exception_ptr failure;  ///< why the run ended early, if it failed; the rest is still valid
 };

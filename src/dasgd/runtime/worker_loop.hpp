@@ -19,8 +19,8 @@
 
 namespace dasgd {
 
-/// One worker with its samples, rule, ledger and status. `run` is the body of its thread; everything
-/// else but the status is to be read when that thread has ended.
+/// One worker with its samples, rule, ledger and status. `run` is the body of its thread;
+/// everything else but the status is to be read when that thread has ended.
 template <typename Real>
 class WorkerLoop {
  public:
@@ -72,8 +72,9 @@ class WorkerLoop {
   BudgetedBatches make_samples(const Objective<Real>& objective, const TrainOptions& options,
                                std::size_t batch) const {
     Batches batches(options.seed, id_, options.workers, objective.samples(), batch);
-    const auto limit = gradient_limit(options, id_, batches.per_epoch(), batch > 0);
-    return {std::move(batches), batches.per_epoch() == 0 ? 0 : limit, control_};
+    const std::size_t per_epoch = batches.per_epoch();
+    const auto limit = per_epoch == 0 ? 0 : gradient_limit(options, id_, per_epoch, batch > 0);
+    return {std::move(batches), limit, control_};
   }
 
   // A failure ends the run but not this thread: what others sent is still applied and passed on, so
@@ -89,9 +90,7 @@ class WorkerLoop {
     }
   }
 
-  bool finished() const {
-    return announced_ && endpoint_.announced_total() == worker_.t();
-  }
+  bool finished() const { return announced_ && endpoint_.announced_total() == worker_.t(); }
 
   void account(const StepReport& report) {
     const bool own = report.kind == StepReport::Kind::computed;

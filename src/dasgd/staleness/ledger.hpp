@@ -15,12 +15,14 @@ namespace dasgd {
 
 /// The staleness of one application.
 struct Staleness {
-  std::uint64_t S = 0;                 ///< |S|
-  std::optional<std::uint64_t> S_hat;  ///< |S_hat|; nothing while it needs gradients still on their way
+  std::uint64_t S = 0;  ///< |S|
+  std::optional<std::uint64_t>
+      S_hat;  ///< |S_hat|; nothing while it needs gradients still on their way
 };
 
-/// w_g of the trace certificate: for every gradient g the sum of |S_t| over the applications t whose
-/// S_t contains g. Keeps a window per origin and forgets gradients that no later S_t can contain.
+/// w_g of the trace certificate: for every gradient g the sum of |S_t| over the applications t
+/// whose S_t contains g. Keeps a window per origin and forgets gradients that no later S_t can
+/// contain.
 class CertificateWeights {
  public:
   explicit CertificateWeights(std::size_t workers);
@@ -41,8 +43,8 @@ class CertificateWeights {
     std::uint32_t first = 0;
     std::deque<std::uint64_t> weights;
   };
-  std::vector<Window> windows_;       // per origin
-  std::vector<GradientSet> latest_;   // per origin, the compute set of its latest gradient in order
+  std::vector<Window> windows_;      // per origin
+  std::vector<GradientSet> latest_;  // per origin, the compute set of its latest gradient in order
   std::uint64_t largest_ = 0;
   std::uint32_t until_forget_ = 0;
 };
@@ -53,8 +55,9 @@ class Ledger {
  public:
   explicit Ledger(std::size_t workers) : applied_(workers), weights_(workers) {}
 
-  /// The worker applies `gradient` now. |S| = t - s + 2 |missing|, missing = D(g) \ G_i^t: an identity
-  /// in any order of delivery (THEORY: t - s alone is right only where nothing is missing).
+  /// The worker applies `gradient` now. |S| = t - s + 2 |missing|, missing = D(g) \ G_i^t: an
+  /// identity in any order of delivery (THEORY: t - s alone is right only where nothing is
+  /// missing).
   Staleness record(const Gradient& gradient);
 
   const StalenessStatistics& S() const { return S_; }

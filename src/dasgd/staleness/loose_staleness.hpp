@@ -11,13 +11,13 @@
 
 namespace dasgd {
 
-/// One worker's applications whose S_hat could not be told at once, because the applied gradient knew
-/// gradients that had not arrived. With C the smallest set that contains g and, with every h, all of
-/// D(h) \ G_i^t:  |S_hat| = |C| - 1 + |union of G_i^t \ D(h) over h in C|.
+/// One worker's applications whose S_hat could not be told at once, because the applied gradient
+/// knew gradients that had not arrived. With C the smallest set that contains g and, with every h,
+/// all of D(h) \ G_i^t:  |S_hat| = |C| - 1 + |union of G_i^t \ D(h) over h in C|.
 class LooseStaleness {
  public:
-  /// The gradient with this compute set is being applied in state `before`. Returns the S_hat values
-  /// that can be told now, of this application and of earlier ones.
+  /// The gradient with this compute set is being applied in state `before`. Returns the S_hat
+  /// values that can be told now, of this application and of earlier ones.
   std::vector<std::uint64_t> apply(GradientName name, const GradientSet& compute_set,
                                    const GradientSet& before, bool something_missing);
 
@@ -26,10 +26,10 @@ class LooseStaleness {
 
  private:
   struct Pending {
-    GradientSet before;               // G_i^t
-    std::set<GradientName> closure;   // C
-    std::set<GradientName> awaited;   // members of C whose compute set is not known yet
-    std::set<GradientName> absent;    // union of G_i^t \ D(h)
+    GradientSet before;              // G_i^t
+    std::set<GradientName> closure;  // C
+    std::set<GradientName> awaited;  // members of C whose compute set is not known yet
+    std::set<GradientName> absent;   // union of G_i^t \ D(h)
   };
   void visit(Pending& pending, GradientName member, const GradientSet& compute_set);
 

@@ -29,12 +29,12 @@ struct StalenessStatistics {
 
 /// The figures of a whole run.
 struct StalenessSummary {
-  double S_avg = 0;           ///< maximum over workers of that worker's own mean
-  std::uint64_t S_max = 0;    ///< maximum over workers and applications
-  double S_hat_avg = 0;       ///< the same for the loose staleness
+  double S_avg = 0;         ///< maximum over workers of that worker's own mean
+  std::uint64_t S_max = 0;  ///< maximum over workers and applications
+  double S_hat_avg = 0;     ///< the same for the loose staleness
   std::uint64_t S_hat_max = 0;
-  double S_mean_square = 0;   ///< maximum over workers of the mean of |S|^2
-  std::uint64_t W = 0;        ///< maximum over workers and gradients g of the sum of |S_t| with g in S_t
+  double S_mean_square = 0;  ///< maximum over workers of the mean of |S|^2
+  std::uint64_t W = 0;  ///< maximum over workers and gradients g of the sum of |S_t| with g in S_t
 
   void add_worker(const StalenessStatistics& S, const StalenessStatistics& S_hat,
                   std::uint64_t worker_W) {

@@ -1,6 +1,7 @@
 #include "dasgd/staleness/trace_check.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "dasgd/staleness/trace_index.hpp"
 
@@ -118,12 +119,12 @@ void compare(const Application& a, const TraceCheck::Event& event, TraceCheck& c
   if (a.S_hat && *a.S_hat != event.S_hat) differs("S_hat", *a.S_hat, event.S_hat);
 }
 
-// Workers and own gradients are numbered without gaps and each has a line: a larger number than there
-// are lines is an error, and must not make the index allocate for it.
+// Workers and own gradients are numbered without gaps and each has a line: a larger number than
+// there are lines is an error, and must not make the index allocate for it.
 bool numbers_are_possible(const std::vector<Application>& trace, TraceCheck& check) {
   for (const Application& a : trace) {
-    const std::size_t largest = std::max({index(a.worker), index(a.name.origin),
-                                          static_cast<std::size_t>(a.name.sequence)});
+    const std::size_t largest = std::max(
+        {index(a.worker), index(a.name.origin), static_cast<std::size_t>(a.name.sequence)});
     if (largest >= trace.size())
       check.violations.push_back({a.line, "number " + std::to_string(largest) +
                                               " is larger than a trace of this length can have"});
@@ -162,9 +163,15 @@ TraceCheck check_trace(const std::vector<Application>& trace) {
   check.gradients = index.gradients();
   check.drained = index.drained();
   if (index.consistent()) recompute(trace, index, check);
-  std::stable_sort(check.violations.begin(), check.violations.end(),
-                   [](const Violation& a, const Violation& b) { return a.line < b.line; });
+  sort_violations(check.violations);
   return check;
+}
+
+void sort_violations(std::vector<Violation>& violations) {
+  std::stable_sort(
+      violations.begin(), violations.end(), [](const Violation& a, const Violation& b) {
+        return std::pair(a.of_whole_trace, a.line) < std::pair(b.of_whole_trace, b.line);
+      });
 }
 
 }  // namespace dasgd

@@ -28,7 +28,11 @@ struct Application {
 struct Violation {
   std::size_t line = 0;
   std::string what;
+  bool of_whole_trace = false;  ///< known only at the end: a gradient that somebody never applied
 };
+
+/// Lines first, in order; then what concerns the whole trace.
+void sort_violations(std::vector<Violation>& violations);
 
 struct TraceCheck {
   struct Event {
@@ -40,7 +44,7 @@ struct TraceCheck {
   std::size_t workers = 0;
   std::uint64_t gradients = 0;
   std::uint64_t noncausal_applications = 0;
-  bool drained = false;            ///< every gradient was applied by every worker
+  bool drained = false;  ///< every gradient was applied by every worker
   StalenessSummary staleness;
   std::vector<std::uint64_t> sum_S;  ///< per worker
   std::vector<Event> events;         ///< in file order; empty if the trace contradicts itself
@@ -49,9 +53,9 @@ struct TraceCheck {
   bool causal() const { return noncausal_applications == 0; }
 };
 
-/// Needs nothing but the contract's fields, in any interleaving of workers. Audits: consecutive step
-/// counters; each gradient applied once per worker and everywhere; never before it was computed; own
-/// gradients applied at once; S and S_hat as written, where they are written.
+/// Needs nothing but the contract's fields, in any interleaving of workers. Audits: consecutive
+/// step counters; each gradient applied once per worker and everywhere; never before it was
+/// computed; own gradients applied at once; S and S_hat as written, where they are written.
 TraceCheck check_trace(const std::vector<Application>& trace);
 
 }  // namespace dasgd

@@ -13,8 +13,7 @@ std::string who(const Application& a) { return "worker " + std::to_string(index(
 
 }  // namespace
 
-TraceIndex::TraceIndex(const std::vector<Application>& trace,
-                       std::vector<Violation>& violations) {
+TraceIndex::TraceIndex(const std::vector<Application>& trace, std::vector<Violation>& violations) {
   number_gradients(trace);
   for (const Application& a : trace) file(a, violations);
   audit_origins(trace, violations);
@@ -49,7 +48,8 @@ void TraceIndex::file(const Application& a, std::vector<Violation>& violations) 
   auto& order = order_[index(a.worker)];
   const Number g = number(index(a.name.origin), a.name.sequence);
   if (a.step != order.size())
-    broken(who(a) + " is at step " + std::to_string(order.size()) + ", not " + std::to_string(a.step));
+    broken(who(a) + " is at step " + std::to_string(order.size()) + ", not " +
+           std::to_string(a.step));
   std::uint32_t& position = position_[index(a.worker)][g];
   if (position != never) {
     broken(who(a) + " applies gradient " + show(a.name) + " a second time");
@@ -80,13 +80,14 @@ void TraceIndex::audit_origins(const std::vector<Application>& trace,
     if (a.name.sequence != own[index(a.worker)]++)
       broken(who(a) + " computed gradient " + show(a.name) + " out of its own order");
     if (a.origin_step != a.step)
-      broken(who(a) + " did not apply its own gradient " + show(a.name) + " at once: computed at step " +
-             std::to_string(a.origin_step) + ", applied at " + std::to_string(a.step));
+      broken(who(a) + " did not apply its own gradient " + show(a.name) +
+             " at once: computed at step " + std::to_string(a.origin_step) + ", applied at " +
+             std::to_string(a.step));
   }
 }
 
-// Replays the trace without its clocks: an own gradient can be applied at once, a foreign one when its
-// origin has computed it. What cannot be replayed was applied before it was computed.
+// Replays the trace without its clocks: an own gradient can be applied at once, a foreign one when
+// its origin has computed it. What cannot be replayed was applied before it was computed.
 void TraceIndex::audit_order(const std::vector<Application>& trace,
                              std::vector<Violation>& violations) {
   std::vector<std::size_t> done(workers(), 0);
@@ -139,9 +140,11 @@ void TraceIndex::audit_delivery(std::vector<Violation>& violations) {
     const auto j = origin_[first];
     const std::size_t line = computed_[first] ? computed_[first]->line : 0;
     violations.push_back(
-        {line, "gradient " + show({worker_id(j), first - first_[j]}) +
-                   " is never applied by worker " + std::to_string(i) +
-                   (count > 1 ? ", nor are " + std::to_string(count - 1) + " others" : "")});
+        {line,
+         "gradient " + show({worker_id(j), first - first_[j]}) + " is never applied by worker " +
+             std::to_string(i) +
+             (count > 1 ? ", nor are " + std::to_string(count - 1) + " others" : ""),
+         true});
   }
 }
 

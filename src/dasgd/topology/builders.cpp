@@ -83,7 +83,8 @@ Graph torus(const std::string& parameter, std::size_t n) {
 Graph exponential(std::size_t n) {
   Graph graph(n);
   for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t hop = 1; hop < n; hop *= 2) graph.connect(worker_id(i), worker_id((i + hop) % n));
+    for (std::size_t hop = 1; hop < n; hop *= 2)
+      graph.connect(worker_id(i), worker_id((i + hop) % n));
   return graph;
 }
 
@@ -114,7 +115,8 @@ std::optional<Graph> try_regular(std::size_t n, std::size_t degree, Random& rand
 Graph random_regular(const std::string& parameter, std::size_t n, std::uint64_t seed) {
   const auto degree = parse_count(parameter);
   const std::string name = "random-regular:" + parameter;
-  if (!degree) throw InputError("topology " + name + " has no degree; write it like random-regular:4");
+  if (!degree)
+    throw InputError("topology " + name + " has no degree; write it like random-regular:4");
   if (*degree >= n || *degree * n % 2 != 0 || *degree == 0)
     throw InputError("topology " + name + " does not exist for " + std::to_string(n) +
                      " workers: the degree must be from 1 to n - 1 and n * degree even");
@@ -129,7 +131,8 @@ Graph random_regular(const std::string& parameter, std::size_t n, std::uint64_t 
       if (*degree == 1) throw;  // a perfect matching is connected only for n = 2
     }
   }
-  throw InputError("topology " + name + ": no connected graph found for this seed; raise the degree");
+  throw InputError("topology " + name +
+                   ": no connected graph found for this seed; raise the degree");
 }
 
 Graph from_file(const std::string& path, std::size_t n) {
@@ -199,9 +202,9 @@ std::optional<std::size_t> workers_of(const std::string& spec) {
 }
 
 const std::vector<std::string>& topology_names() {
-  static const std::vector<std::string> names{"full",      "ring",        "directed-ring",
-                                              "star",      "torus:RxC",   "exponential",
-                                              "random-regular:D", "file:PATH"};
+  static const std::vector<std::string> names{
+      "full",      "ring",        "directed-ring",    "star",
+      "torus:RxC", "exponential", "random-regular:D", "file:PATH"};
   return names;
 }
 

@@ -69,9 +69,9 @@ std::size_t Graph::links() const {
 void Graph::require_connected(const std::string& name) const {
   if (neighbours_.empty()) return;
   const auto refuse = [&](const std::vector<bool>& part, bool from_first) {
-    throw InputError("topology " + name + " is disconnected: workers " +
-                     members(part, from_first) + " cannot reach workers " +
-                     members(part, !from_first) + "; add a link between them");
+    throw InputError("topology " + name + " is disconnected: workers " + members(part, from_first) +
+                     " cannot reach workers " + members(part, !from_first) +
+                     "; add a link between them");
   };
   const auto from_first = reachable_from_first(neighbours_);
   if (std::count(from_first.begin(), from_first.end(), false) > 0) refuse(from_first, true);

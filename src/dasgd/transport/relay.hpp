@@ -28,8 +28,8 @@ RelayMode default_relay(const Graph& graph);
 /// Throws InputError when `mode` cannot bring every gradient to every worker of `graph`.
 void require_delivery(const Graph& graph, RelayMode mode);
 
-/// One worker's part in flooding: it knows what it has seen and to whom to pass things on. Copies are
-/// told apart by name. Holds no lock; its transport guards it.
+/// One worker's part in flooding: it knows what it has seen and to whom to pass things on. Copies
+/// are told apart by name. Holds no lock; its transport guards it.
 class Relay {
  public:
   /// `graph` must outlive the relay.

@@ -76,8 +76,8 @@ bool Node::unload(std::vector<Outgoing>& load) {
   return carried_;
 }
 
-// Delivering can make this thread the carrier of further outboxes; they are worked off one after the
-// other, so the depth of the stack does not grow with the graph.
+// Delivering can make this thread the carrier of further outboxes; they are worked off one after
+// the other, so the depth of the stack does not grow with the graph.
 void Node::carry() {
   std::vector<Node*> carried{this};
   std::vector<Outgoing> load;

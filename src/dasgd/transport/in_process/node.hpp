@@ -14,10 +14,11 @@ namespace dasgd::in_process {
 
 /// An inbox and an outbox behind one lock that is never held while another is taken.
 ///
-/// Links are FIFO because an outbox is emptied by one thread at a time, its *carrier*: whoever adds to
-/// an outbox that nobody carries becomes its carrier and stays so until it is empty; everybody else
-/// adds and leaves. What a worker received and what it computed leave through the same outbox in the
-/// order in which they came in, hence delivery with relay on arrival or application is causal.
+/// Links are FIFO because an outbox is emptied by one thread at a time, its *carrier*: whoever adds
+/// to an outbox that nobody carries becomes its carrier and stays so until it is empty; everybody
+/// else adds and leaves. What a worker received and what it computed leave through the same outbox
+/// in the order in which they came in, hence delivery with relay on arrival or application is
+/// causal.
 class Node final : public Endpoint {
  public:
   Node(WorkerId self, const Graph& graph, const NetworkOptions& options,

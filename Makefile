@@ -1,0 +1,46 @@
+# Everything a person or CI needs. On a bare Debian 12 these install what is missing first.
+JOBS ?= $(shell nproc)
+BIN  := build/release/dasgd
+
+.PHONY: demo build test bench sanitize format lint clean packages-%
+
+demo: build packages-data ## train on real data and show the result
+	$(BIN) train --model softmax --data fashion-mnist --workers 4 --epochs 10 --trace --out runs/demo
+	$(BIN) check runs/demo/trace.jsonl
+	@echo "The run is in runs/demo: summary.json, metrics.jsonl, trace.jsonl, model.npy"
+
+build: packages-build ## build build/release/dasgd
+	cmake --preset release -DDASGD_BUILD_BENCH=OFF >/dev/null
+	cmake --build --preset release -j $(JOBS) --target dasgd_app
+
+test: packages-build packages-data packages-test ## build everything and run the whole suite
+	scripts/check_includes.sh
+	cmake --preset release -DDASGD_BUILD_BENCH=OFF >/dev/null
+	cmake --build --preset release -j $(JOBS)
+	ctest --preset release -j $(JOBS)
+
+bench: packages-build packages-data packages-bench ## print the figures of docs/benchmarks.md
+	cmake --preset release -DDASGD_BUILD_BENCH=ON >/dev/null
+	cmake --build --preset release -j $(JOBS) --target dasgd_bench
+	build/release/dasgd_bench --benchmark_out=build/release/bench.json --benchmark_out_format=json
+
+sanitize: packages-build packages-data packages-test ## run the suite under ASan + UBSan and under TSan
+	cmake --preset asan >/dev/null && cmake --build --preset asan -j $(JOBS)
+	ctest --preset asan -j $(JOBS)
+	cmake --preset tsan >/dev/null && cmake --build --preset tsan -j $(JOBS)
+	ctest --preset tsan -j $(JOBS)
+
+format: packages-lint ## format the sources in place
+	git ls-files -co --exclude-standard '*.hpp' '*.cpp' | xargs clang-format -i
+
+lint: packages-build packages-lint ## formatting, include direction, clang-tidy
+	git ls-files -co --exclude-standard '*.hpp' '*.cpp' | xargs clang-format --dry-run -Werror
+	scripts/check_includes.sh
+	cmake --preset release >/dev/null
+	git ls-files 'src/*.cpp' 'apps/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build/release
+
+clean: ## remove what was built
+	rm -rf build
+
+packages-%:
+	@scripts/install_packages.sh $*

@@ -1,0 +1,45 @@
+#!/bin/sh
+# Installs the Debian packages of the named groups that are missing: build, data, test, bench, lint.
+# Works as root and with sudo. On another system it says what is needed and goes on.
+set -eu
+
+group() {
+  case "$1" in
+    build) echo "g++ cmake ninja-build make libcli11-dev libfmt-dev nlohmann-json3-dev
+                 libtomlplusplus-dev libeigen3-dev librandom123-dev libxxhash-dev zlib1g-dev" ;;
+    data) echo "dataset-fashion-mnist" ;;
+    test) echo "libgtest-dev libgmock-dev librapidcheck-dev" ;;
+    bench) echo "libbenchmark-dev" ;;
+    lint) echo "clang-format clang-tidy" ;;
+    *) echo "install_packages.sh: unknown group $1" >&2; exit 2 ;;
+  esac
+}
+
+wanted=""
+for name in "$@"; do wanted="$wanted $(group "$name")"; done
+
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+  echo "This is not a Debian system. Needed (Debian names):" $wanted >&2
+  exit 0
+fi
+
+missing=""
+for package in $wanted; do
+  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q '^install ok installed' ||
+    missing="$missing $package"
+done
+[ -z "$missing" ] && exit 0
+
+if [ "$(id -u)" = 0 ]; then
+  as_root=""
+elif command -v sudo >/dev/null; then
+  as_root="sudo"
+else
+  echo "Missing packages; as root run: apt-get install$missing" >&2
+  exit 1
+fi
+echo "Installing:$missing"
+export DEBIAN_FRONTEND=noninteractive
+$as_root apt-get update -qq
+# shellcheck disable=SC2086  # one word per package
+$as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null

@@ -1,0 +1,331 @@
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "support/process.hpp"
+#include "support/shared_data.hpp"
+#include "support/temporary_directory.hpp"
+#include "support/tiny_idx.hpp"
+
+namespace dasgd::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+
+class App : public ::testing::Test {
+ protected:
+  Outcome dasgd(const std::string& arguments) { return shell(command(arguments)); }
+  std::string command(const std::string& arguments) { return DASGD_BINARY " " + arguments; }
+  std::string out(const std::string& name = "run") { return directory.file(name); }
+  json summary() { return json::parse(read_text(out() + "/summary.json")); }
+
+  /// One line on standard error, status 2, nothing on standard output, no run directory.
+  void expect_refusal(const std::string& arguments, const std::string& what) {
+    const Outcome outcome = dasgd(arguments);
+    EXPECT_EQ(outcome.status, 2) << arguments;
+    EXPECT_THAT(outcome.err, HasSubstr(what)) << arguments;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_EQ(outcome.out, "") << arguments;
+    EXPECT_FALSE(fs::exists(out())) << arguments;
+  }
+
+  TemporaryDirectory directory;
+};
+
+TEST_F(App, TrainsTheQuadraticOnARingAndTheCheckAgrees) {
+  const Outcome trained = dasgd(
+      "train --model quadratic --workers 8 --topology ring --gradients 500 --lr 0.02 --trace "
+      "--out " +
+      out());
+  EXPECT_EQ(trained.status, 0) << trained.err;
+  EXPECT_THAT(trained.out, HasSubstr("lost 0, duplicated 0, replicas identical"));
+  for (const char* file :
+       {"config.toml", "metrics.jsonl", "summary.json", "trace.jsonl", "model.npy"})
+    EXPECT_TRUE(fs::exists(out() + "/" + file)) << file;
+  for (const auto& entry : fs::directory_iterator(out()))
+    EXPECT_NE(entry.path().extension(), ".partial");
+
+  const Outcome checked = dasgd("check --json --eta 1e-5 --L 4 " + out() + "/trace.jsonl");
+  EXPECT_EQ(checked.status, 0) << checked.err;
+  const json check = json::parse(checked.out), run = summary();
+  EXPECT_EQ(check["ok"], true);
+  EXPECT_EQ(check["workers"], 8);
+  EXPECT_EQ(check["gradients"], 4000);
+  EXPECT_EQ(check["events"].size(), 32'000u);
+  EXPECT_EQ(check["causal"], true);
+  for (const char* key : {"S_max", "S_hat_max", "W"}) EXPECT_EQ(check[key], run[key]) << key;
+  for (const char* key : {"S_avg", "S_hat_avg", "S_mean_square"})
+    EXPECT_DOUBLE_EQ(check[key], run[key]) << key;
+  for (const char* key : {"violations", "noncausal_applications", "sum_S", "certified",
+                          "certified_eta", "published_eta_1", "published_eta_2"})
+    EXPECT_TRUE(check.contains(key)) << key;
+  EXPECT_EQ(run["lost"], 0);
+  EXPECT_EQ(run["duplicated"], 0);
+  EXPECT_EQ(run["replicas_identical"], true);
+}
+
+TEST_F(App, TheResolvedConfigRepeatsTheRun) {
+  dasgd("train --model logistic --workers 1 --batch 10 --gradients 50 --seed 9 --out " + out());
+  const std::string first = summary()["replica_digest"];
+  fs::copy(out() + "/config.toml", directory.file("again.toml"));
+  const Outcome again = dasgd("train " + directory.file("again.toml") + " --out " + out());
+  EXPECT_EQ(again.status, 0) << again.err;
+  EXPECT_EQ(summary()["replica_digest"], first);
+  EXPECT_EQ(read_text(out() + "/config.toml"), read_text(directory.file("again.toml")));
+}
+
+TEST_F(App, TheCommandLineWinsOverTheFile) {
+  const std::string file =
+      directory.write("c.toml",
+                      "model = \"quadratic\"\nworkers = 3\nlr = 0.01\n"
+                      "[topology]\nkind = \"star\"\nrelay = \"apply\"\n"
+                      "[budget]\ngradients = [1, 2, 3]\n"
+                      "[pace]\nslow = [\"1:2\", \"2:3\"]\ncompute = \"1ms\"\n");
+  const Outcome outcome = dasgd("train " + file + " --lr 0.02 --slow 0:2 --json --out " + out());
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(json::parse(outcome.out)["gradients"], 6);
+  const std::string resolved = read_text(out() + "/config.toml");
+  EXPECT_THAT(resolved, AllOf(HasSubstr("lr = 0.02"), HasSubstr("slow = [\"0:2\"]"),
+                              HasSubstr("kind = \"star\""), HasSubstr("relay = \"apply\"")));
+}
+
+TEST_F(App, ReadsInstancesFromFiles) {
+  const std::string instance = directory.write("q.json", R"({"A": [[2, 0], [0, 1]], "b": [2, 3]})");
+  EXPECT_EQ(dasgd("train --model quadratic --data " + instance +
+                  " --lr 0.1 --target-error 1e-9 --out " + out())
+                .status,
+            0);
+  EXPECT_LT(summary()["loss"], 1e-15);
+  EXPECT_EQ(summary()["stop_reason"], "target");
+}
+
+TEST_F(App, TrainsOnRealLibsvmData) {
+  DASGD_SHARED_DATA(path, "libsvm/a9a");
+  const Outcome outcome =
+      dasgd("train --model logistic --data " + path +
+            " --batch 64 --epochs 2 --lr 0.1 --workers 4 --topology ring --out " + out());
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_GT(summary()["accuracy"], 0.83);
+  EXPECT_EQ(summary()["samples"], 2 * 32561);
+}
+
+TEST_F(App, TrainsOnAnyIdxDirectory) {
+  write_tiny_idx(directory);
+  const Outcome outcome = dasgd("train --model softmax --data " + directory.path() +
+                                " --workers 3 --batch 5 --epochs 40 --lr 0.2 --out " + out());
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_GT(summary()["accuracy"], 0.95);
+}
+
+TEST_F(App, TrainsFashionMnistToEightyPercent) {
+  const Outcome outcome =
+      dasgd("train --model softmax --data fashion-mnist --workers 4 --out " + out());
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_GT(summary()["accuracy"], 0.80);
+}
+
+TEST_F(App, RefusesMistypedAndImpossibleArguments) {
+  const std::string to = " --out " + out();
+  expect_refusal("", "A subcommand is required");
+  expect_refusal("trian", "unknown command \"trian\"; did you mean \"train\"?");
+  expect_refusal("train --wrokers 4" + to, "unknown option --wrokers; did you mean --workers?");
+  expect_refusal("train --model quadratc" + to, "did you mean \"quadratic\"?");
+  expect_refusal("train --data fashion-minst" + to, "did you mean \"fashion-mnist\"?");
+  expect_refusal("train --topology rign" + to,
+                 "--topology rign: unknown topology \"rign\"; did you mean \"ring\"?");
+  expect_refusal("train --relay aply" + to, "did you mean \"apply\"?");
+  expect_refusal("train --workers 0" + to, "--workers 0: must be at least 1");
+  expect_refusal("train --workers two" + to, "--workers two: \"two\" is not a whole number");
+  expect_refusal("train --lr -0.1" + to, "--lr -0.1: -0.1 is not a positive number");
+  expect_refusal("train --lr nan" + to, "--lr nan");
+  expect_refusal("train --max-time 5" + to, "\"5\" is not a time; write it like 50ms");
+  expect_refusal("train --slow 1" + to, "is not WORKER:FACTOR");
+  expect_refusal("train --model quadratic --slow 7:2" + to, "worker 7 does not exist");
+  expect_refusal("train --model quadratic --workers 3 --gradients 1,2" + to,
+                 "2 numbers for 3 workers");
+  expect_refusal("train --gradients" + to, "--gradients --out: \"--out\" is not a whole number");
+  expect_refusal("train --gradients", "--gradients: 1 required");
+  expect_refusal("data gte fashion-mnist", "unknown command \"gte\"; did you mean \"get\"?");
+  expect_refusal("data get fashion-mnit", "did you mean \"fashion-mnist\"?");
+  expect_refusal("check /no/such/trace", "/no/such/trace: cannot be opened");
+  expect_refusal("check", "trace is required");
+}
+
+TEST_F(App, RefusesBadFilesWithTheirLine) {
+  const std::string to = " --out " + out();
+  expect_refusal("train nope.toml" + to, "nope.toml: is not a file");
+  const auto toml = [&](const std::string& text) {
+    return "train " + directory.write("c.toml", text) + to;
+  };
+  expect_refusal(toml("workers = 2\n[topology]\nknd = \"ring\"\n"),
+                 "c.toml:3: unknown key \"topology.knd\"; did you mean \"topology.kind\"?");
+  expect_refusal(toml("[topology]\nkind = \"rign\"\n"),
+                 "c.toml: topology.kind = \"rign\": unknown topology");
+  expect_refusal(toml("lr = -1\n"), "c.toml: lr = -1: -1 is not a positive number");
+  expect_refusal(toml("workers = 2\nlr = \n"), "c.toml:2: ");
+  expect_refusal(toml("workers = 2020-01-01\n"), "c.toml: workers");
+  expect_refusal(
+      "train --model quadratic --data " + directory.write("q.json", "{\"A\": [[1, 2]") + to,
+      "q.json:1: is not JSON");
+  expect_refusal("train --model logistic --data " + directory.write("l", "1 1:1\n-1 1:nan\n") + to,
+                 "l:2: value \"nan\" is not finite");
+  expect_refusal("train --model logistic --data " + directory.path() + to, "is a directory");
+  expect_refusal("train --model softmax --data " + directory.file("l") + to, "is not a directory");
+  write_tiny_idx(directory);
+  fs::resize_file(directory.file("train-images-idx3-ubyte"), 100);
+  expect_refusal("train --model softmax --data " + directory.path() + to,
+                 "train-images-idx3-ubyte: is truncated");
+  expect_refusal("train --model quadratic --workers 4 --topology file:" +
+                     directory.write("edges", "0 1\n2 3\n") + to,
+                 "workers {0, 1} cannot reach workers {2, 3}");
+}
+
+TEST_F(App, RefusesAnOutDirectoryThatCannotBeWritten) {
+  const std::string file = directory.write("file", "x");
+  const Outcome below_file = dasgd("train --model quadratic --out " + file + "/run");
+  EXPECT_EQ(below_file.status, 2);
+  EXPECT_THAT(below_file.err, HasSubstr("cannot be made a directory"));
+  const Outcome system = dasgd("train --model quadratic --out /proc/dasgd");
+  EXPECT_EQ(system.status, 2);
+  EXPECT_THAT(system.err, HasSubstr("--out /proc/dasgd"));
+}
+
+TEST_F(App, ADiskThatFillsUpWhileWritingFailsTheRunAndLeavesNothingHalfWritten) {
+  // A file size limit is a disk that is full for one file: writes fail half-way.
+  const Outcome outcome = shell(
+      "sh -c 'ulimit -f 64; exec " +
+      command("train --model quadratic --lr 0.0001 --gradients 100000 --trace --quiet --out " +
+              out()) +
+      "'");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.err, ContainsRegex("trace.jsonl: cannot be written: File too large"));
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  EXPECT_FALSE(fs::exists(out() + "/trace.jsonl"));
+  EXPECT_FALSE(fs::exists(out() + "/trace.jsonl.partial"));
+}
+
+TEST_F(App, ADivergingRunFailsWithAHintAndKeepsItsRecords) {
+  const Outcome outcome =
+      dasgd("train --model quadratic --lr 5 --gradients 100000 --quiet --out " + out());
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.err,
+              ContainsRegex("diverged: worker [01], gradient .*, coordinate .* step size of 0.5"));
+  EXPECT_EQ(summary()["stop_reason"], "diverged");
+  EXPECT_EQ(summary()["replicas_identical"], true);
+}
+
+class Signals : public App, public ::testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(App, Signals, ::testing::Values(SIGINT, SIGTERM));
+
+TEST_P(Signals, TheFirstStopsCleanlyAndWritesEverything) {
+  const Process process(
+      command("train --model quadratic --workers 4 --topology ring --lr 1e-5 --max-time 10min "
+              "--trace --out " +
+              out()));
+  ASSERT_TRUE(eventually([&] {
+    return fs::exists(out() + "/trace.jsonl.partial") &&
+           fs::file_size(out() + "/trace.jsonl.partial") > 0;
+  }));
+  process.signal(GetParam());
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.status, 130) << outcome.err;
+  EXPECT_EQ(summary()["stop_reason"], "interrupted");
+  EXPECT_EQ(summary()["lost"], 0);
+  EXPECT_EQ(summary()["replicas_identical"], true);
+  EXPECT_EQ(dasgd("check " + out() + "/trace.jsonl").status, 0);
+}
+
+TEST_F(App, TheSecondSignalLeavesAtOnce) {
+  // A gradient of an hour cannot be waited for; but a stop ends emulated slowness, so the drain is
+  // blocked by a trace that nobody reads.
+  const std::string pipe = out() + "/trace.jsonl.partial";
+  fs::create_directories(out());
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const Process process(
+      command("train --model quadratic --lr 1e-5 --max-time 10min --trace --out " + out()));
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_TRUE(eventually([&] { return fs::exists(out() + "/metrics.jsonl.partial"); }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(700));
+  process.signal(SIGINT);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  process.signal(SIGINT);
+  EXPECT_EQ(process.wait().status, 130);
+  ::close(reader);
+}
+
+TEST_F(App, ABrokenTraceNamesItsFirstViolatedLine) {
+  dasgd("train --model quadratic --gradients 20 --trace --quiet --out " + out());
+  const std::string good = read_text(out() + "/trace.jsonl");
+  const auto check = [&](const std::string& text, const std::string& option = "") {
+    return dasgd("check " + option + " " + directory.write("t.jsonl", text));
+  };
+  EXPECT_EQ(check(good).status, 0);
+  std::string wrong = good;
+  const auto at = wrong.find("\"S\":", wrong.find('\n', wrong.size() / 2));
+  wrong.replace(at, 4, "\"S\":9");
+  const auto line =
+      std::count(wrong.begin(), wrong.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1;
+  const Outcome outcome = check(wrong);
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("t.jsonl:" + std::to_string(line) + ": S is written as 9"));
+
+  const Outcome truncated = check(good.substr(0, good.size() - 30), "--json");
+  EXPECT_EQ(truncated.status, 1);
+  EXPECT_EQ(json::parse(truncated.out)["ok"], false);
+  EXPECT_EQ(check("").status, 1);
+  EXPECT_EQ(check("garbage\n").status, 1);
+}
+
+TEST_F(App, QuietAndJsonSayNoMoreThanTheyShould) {
+  const Outcome quiet = dasgd("train --model quadratic --gradients 10 --quiet --out " + out());
+  EXPECT_EQ(quiet.out + quiet.err, "");
+  const Outcome as_json = dasgd("train --model quadratic --gradients 10 --json --out " + out());
+  EXPECT_EQ(json::parse(as_json.out)["gradients"], 20);
+}
+
+TEST_F(App, ANewRunNeverMixesWithAnOldOne) {
+  dasgd("train --model quadratic --gradients 10 --trace --out " + out());
+  ASSERT_TRUE(fs::exists(out() + "/trace.jsonl"));
+  dasgd("train --model quadratic --gradients 10 --out " + out());
+  EXPECT_FALSE(fs::exists(out() + "/trace.jsonl"));
+}
+
+TEST_F(App, MetricsAreJsonLines) {
+  dasgd("train --model quadratic --lr 1e-5 --max-time 700ms --out " + out());
+  std::ifstream file(out() + "/metrics.jsonl");
+  int lines = 0;
+  for (std::string line; std::getline(file, line); ++lines) {
+    const json entry = json::parse(line);
+    for (const char* key : {"seconds", "gradients", "samples", "loss", "S_avg", "inbox_depth"})
+      EXPECT_TRUE(entry.contains(key)) << key;
+  }
+  EXPECT_GE(lines, 3);
+}
+
+TEST_F(App, HelpTeaches) {
+  EXPECT_THAT(dasgd("--help").out, AllOf(HasSubstr("train"), HasSubstr("check"),
+                                         HasSubstr("Examples"), HasSubstr("Exit status")));
+  EXPECT_THAT(dasgd("train --help").out,
+              AllOf(HasSubstr("--topology"), HasSubstr("torus:RxC"), HasSubstr("[topology.kind]")));
+  EXPECT_THAT(dasgd("--version").out, ContainsRegex("dasgd [0-9]+\\.[0-9]+\\.[0-9]+"));
+  EXPECT_THAT(dasgd("data list").out, HasSubstr("fashion-mnist"));
+  EXPECT_THAT(dasgd("data get fashion-mnist").out,
+              HasSubstr("60,000 training and 10,000 test images"));
+}
+
+TEST_F(App, ATerminalGetsALiveStatusLine) {
+  const Outcome outcome = shell(
+      "script -qec '" +
+      command("train --model quadratic --lr 1e-5 --max-time 900ms --out " + out()) + "' /dev/null");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("\r\033[K["), HasSubstr("left 0:0"), HasSubstr("loss "),
+                                 HasSubstr("/s"), HasSubstr("S ")));
+}
+
+}  // namespace
+}  // namespace dasgd::test

@@ -1,0 +1,126 @@
+#include "dasgd/core/fixed_point.hpp"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <limits>
+#include <rapidcheck/gtest.h>
+#include <vector>
+
+namespace dasgd {
+namespace {
+
+template <typename Real>
+class FixedPointTest : public ::testing::Test {};
+using Reals = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(FixedPointTest, Reals);
+
+template <typename Real>
+double value(Number<Real> number, int shift) {
+  return std::ldexp(static_cast<double>(number), shift + FixedPoint<Real>::unit_exponent);
+}
+
+TYPED_TEST(FixedPointTest, RoundsToTheNearestRepresentableUpdate) {
+  const std::vector<TypeParam> gradient{1, -0.375, 3e-5, 0, -1e-9};
+  std::vector<Number<TypeParam>> numbers(gradient.size());
+  const auto [shift, diverged] = quantise<TypeParam>(-0.1, gradient, numbers);
+  ASSERT_FALSE(diverged);
+  const double relative = std::is_same_v<TypeParam, float> ? 0x1p-22 : 0x1p-51;
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    const double exact = -0.1 * static_cast<double>(gradient[i]);
+    const double unit = value<TypeParam>(1, shift);
+    EXPECT_NEAR(value<TypeParam>(numbers[i], shift), exact, unit / 2 + std::fabs(exact) * relative);
+  }
+}
+
+TYPED_TEST(FixedPointTest, UsesTheFinestUnitThatFits) {
+  std::vector<Number<TypeParam>> numbers(1);
+  const auto tiny = quantise<TypeParam>(1, std::vector<TypeParam>{1e-12}, numbers);
+  EXPECT_EQ(tiny.shift, 0);
+  quantise<TypeParam>(1, std::vector<TypeParam>{1000}, numbers);
+  EXPECT_GT(std::abs(static_cast<double>(numbers[0])),
+            std::ldexp(1, FixedPoint<TypeParam>::update_bits - 1));
+}
+
+TYPED_TEST(FixedPointTest, NamesTheFirstCoordinateThatIsNotFinite) {
+  const TypeParam nan = std::numeric_limits<TypeParam>::quiet_NaN();
+  const TypeParam infinity = std::numeric_limits<TypeParam>::infinity();
+  std::vector<Number<TypeParam>> numbers(4);
+  EXPECT_EQ(quantise<TypeParam>(-0.1, std::vector<TypeParam>{1, 2, nan, 4}, numbers).diverged_at,
+            2u);
+  EXPECT_EQ(
+      quantise<TypeParam>(-0.1, std::vector<TypeParam>{1, -infinity, nan, 4}, numbers).diverged_at,
+      1u);
+}
+
+TYPED_TEST(FixedPointTest, NamesACoordinateThatStepsTooFar) {
+  using Format = FixedPoint<TypeParam>;
+  const auto limit = std::ldexp(1.0, Format::step_bits + Format::unit_exponent);
+  std::vector<Number<TypeParam>> numbers(2);
+  const std::vector<TypeParam> far{1, static_cast<TypeParam>(limit * 4)};
+  EXPECT_EQ(quantise<TypeParam>(1, far, numbers).diverged_at, 1u);
+  const std::vector<TypeParam> near{1, static_cast<TypeParam>(limit / 4)};
+  EXPECT_FALSE(quantise<TypeParam>(1, near, numbers).diverged_at);
+}
+
+TYPED_TEST(FixedPointTest, AZeroGradientIsZeroWhateverTheStepSize) {
+  std::vector<Number<TypeParam>> numbers(3, 7);
+  const auto result = quantise<TypeParam>(-1e6, std::vector<TypeParam>(3, 0), numbers);
+  EXPECT_FALSE(result.diverged_at);
+  EXPECT_EQ(numbers, std::vector<Number<TypeParam>>(3, 0));
+}
+
+TYPED_TEST(FixedPointTest, ModelsSurviveTheRoundTrip) {
+  const std::vector<TypeParam> x{0, 1, -2.5, 0.1f, 12345.678f, -1e-6f};
+  std::vector<Sum<TypeParam>> sums(x.size());
+  ASSERT_FALSE(from_real<TypeParam>(x, sums));
+  std::vector<TypeParam> back(x.size());
+  to_real<TypeParam>(sums, back);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    EXPECT_NEAR(back[i], x[i], std::ldexp(1.0, FixedPoint<TypeParam>::unit_exponent));
+}
+
+TYPED_TEST(FixedPointTest, RefusesAStartOutOfRange) {
+  std::vector<Sum<TypeParam>> sums(2);
+  const TypeParam nan = std::numeric_limits<TypeParam>::quiet_NaN();
+  EXPECT_EQ(from_real<TypeParam>(std::vector<TypeParam>{0, nan}, sums), 1u);
+  EXPECT_EQ(from_real<TypeParam>(std::vector<TypeParam>{static_cast<TypeParam>(1e30), 0}, sums),
+            0u);
+}
+
+TYPED_TEST(FixedPointTest, TellsWhenASumLeavesTheRange) {
+  using Format = FixedPoint<TypeParam>;
+  std::vector<Sum<TypeParam>> sums{0, Sum<TypeParam>{1} << (Format::sum_bits - 1)};
+  const std::vector<Number<TypeParam>> up{0, Number<TypeParam>{1} << (Format::update_bits - 4)};
+  const Addend<TypeParam> addend{up.data(), Format::sum_bits - Format::update_bits - 2};
+  std::optional<std::size_t> left;
+  int passes = 0;
+  while (!left && passes < 1000) {
+    left = add_fused<TypeParam>(std::span(&addend, 1), sums);
+    ++passes;
+  }
+  EXPECT_EQ(left, 1u);
+  EXPECT_EQ(passes, 32);  // half the range, 2^-6 of the range at a time
+}
+
+TYPED_TEST(FixedPointTest, AddsTheSameInOnePassAsOneByOne) {
+  for (std::size_t count = 1; count <= max_fused; ++count) {
+    constexpr std::size_t dimension = 37;
+    std::vector<std::vector<Number<TypeParam>>> numbers;
+    std::vector<Addend<TypeParam>> updates;
+    for (std::size_t k = 0; k < count; ++k) {
+      numbers.emplace_back();
+      for (std::size_t i = 0; i < dimension; ++i)
+        numbers.back().push_back(static_cast<Number<TypeParam>>((i * 7919 + k * 104729) % 2000003) -
+                                 1000000);
+      updates.push_back({numbers.back().data(), static_cast<int>(k)});
+    }
+    for (std::size_t k = 0; k < count; ++k) updates[k].numbers = numbers[k].data();
+    std::vector<Sum<TypeParam>> fused(dimension, 5), single(dimension, 5);
+    add_fused<TypeParam>(updates, fused);
+    for (const auto& update : updates) add_fused<TypeParam>(std::span(&update, 1), single);
+    EXPECT_TRUE(fused == single) << count;
+  }
+}
+
+}  // namespace
+}  // namespace dasgd

@@ -1,0 +1,88 @@
+#include "dasgd/core/gradient_set.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+#include <set>
+
+namespace dasgd {
+namespace {
+
+GradientName name(std::size_t origin, std::uint32_t sequence) {
+  return {worker_id(origin), sequence};
+}
+
+using Names = std::set<GradientName>;
+
+GradientSet make(const std::vector<GradientName>& names) {
+  GradientSet set;
+  for (const GradientName& n : names) set.insert(n);
+  return set;
+}
+
+std::vector<GradientName> some_names() {
+  const auto pairs = *rc::gen::container<std::vector<std::pair<int, int>>>(
+      rc::gen::pair(rc::gen::inRange(0, 5), rc::gen::inRange(0, 12)));
+  std::vector<GradientName> names;
+  for (const auto& [origin, sequence] : pairs)
+    names.push_back(name(static_cast<std::size_t>(origin), static_cast<std::uint32_t>(sequence)));
+  return names;
+}
+
+TEST(GradientSet, KeepsAPrefixPerOriginAndNothingElseInOrder) {
+  GradientSet set;
+  for (std::uint32_t k = 0; k < 1000; ++k) EXPECT_TRUE(set.insert(name(2, k)));
+  EXPECT_EQ(set.size(), 1000u);
+  EXPECT_EQ(set.prefix(worker_id(2)), 1000u);
+  EXPECT_TRUE(set.exceptions().empty());
+}
+
+TEST(GradientSet, HoldsExceptionsUntilTheGapCloses) {
+  GradientSet set = make({name(0, 1), name(0, 2), name(0, 4)});
+  EXPECT_EQ(set.prefix(worker_id(0)), 0u);
+  EXPECT_EQ(set.exceptions().size(), 3u);
+  set.insert(name(0, 0));
+  EXPECT_EQ(set.prefix(worker_id(0)), 3u);
+  EXPECT_EQ(set.exceptions(), std::vector{name(0, 4)});
+}
+
+TEST(GradientSet, RefusesANameThatIsThere) {
+  GradientSet set = make({name(0, 0), name(1, 5)});
+  EXPECT_FALSE(set.insert(name(0, 0)));
+  EXPECT_FALSE(set.insert(name(1, 5)));
+  EXPECT_EQ(set.size(), 2u);
+}
+
+RC_GTEST_PROP(GradientSet, BehavesLikeASetInAnyOrder, ()) {
+  const auto names = some_names();
+  GradientSet set;
+  Names model;
+  for (const GradientName& n : names) RC_ASSERT(set.insert(n) == model.insert(n).second);
+  RC_ASSERT(set.size() == model.size());
+  for (std::size_t o = 0; o < 6; ++o)
+    for (std::uint32_t k = 0; k < 14; ++k)
+      RC_ASSERT(set.contains(name(o, k)) == model.contains(name(o, k)));
+}
+
+RC_GTEST_PROP(GradientSet, EqualityDoesNotDependOnTheOrderOfArrival, ()) {
+  auto names = some_names();
+  const GradientSet set = make(names);
+  std::reverse(names.begin(), names.end());
+  RC_ASSERT(set == make(names));
+}
+
+RC_GTEST_PROP(GradientSet, DifferenceMatchesTheDefinition, ()) {
+  const auto a = some_names(), b = some_names();
+  const GradientSet x = make(a), y = make(b);
+  Names expected;
+  for (const GradientName& n : a)
+    if (!y.contains(n)) expected.insert(n);
+  Names found;
+  x.for_each_range_missing_from(y, [&](WorkerId origin, std::uint32_t first, std::uint32_t last) {
+    for (std::uint32_t k = first; k < last; ++k) RC_ASSERT(found.insert({origin, k}).second);
+  });
+  RC_ASSERT(found == expected);
+  RC_ASSERT(x.count_missing_from(y) == expected.size());
+}
+
+}  // namespace
+}  // namespace dasgd

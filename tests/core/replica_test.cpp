@@ -1,0 +1,86 @@
+#include "dasgd/core/replica.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+#include <random>
+#include <rapidcheck/gtest.h>
+
+#include "dasgd/core/error.hpp"
+
+namespace dasgd {
+namespace {
+
+template <typename Real>
+GradientPtr gradient(const std::vector<Real>& values, double eta) {
+  auto g = std::make_shared<Gradient>();
+  g->update.resize<Real>(values.size());
+  const auto rounded = quantise<Real>(-eta, values, g->update.numbers<Real>());
+  EXPECT_FALSE(rounded.diverged_at);
+  g->update.shift = rounded.shift;
+  return g;
+}
+
+template <typename Real>
+bool order_never_matters() {
+  return rc::check("the order and grouping of arrivals never change the bits", [] {
+    const auto scales = *rc::gen::container<std::vector<int>>(rc::gen::inRange(-30, 10));
+    std::mt19937 random(*rc::gen::arbitrary<std::uint32_t>());
+    std::normal_distribution<double> normal;
+    std::vector<GradientPtr> gradients;
+    for (const int scale : scales) {
+      std::vector<Real> values(5);
+      for (Real& v : values) v = static_cast<Real>(std::ldexp(normal(random), scale));
+      gradients.push_back(gradient<Real>(values, 0.1));
+    }
+    const std::vector<Real> start{1, -2, 0.3f, 0, 1e-7f};
+    Replica<Real> one(start), other(start);
+    one.apply(gradients);
+    std::shuffle(gradients.begin(), gradients.end(), random);
+    for (std::span<const GradientPtr> rest(gradients); !rest.empty();) {
+      const std::size_t size = 1 + random() % std::min<std::size_t>(rest.size(), 5);
+      other.apply(rest.first(size));
+      rest = rest.subspan(size);
+    }
+    RC_ASSERT(std::ranges::equal(one.sums(), other.sums()));
+    RC_ASSERT(std::ranges::equal(one.x(), other.x()));
+  });
+}
+
+TEST(Replica, IsAFunctionOfTheGradientSetForFloats) { EXPECT_TRUE(order_never_matters<float>()); }
+TEST(Replica, IsAFunctionOfTheGradientSetForDoubles) { EXPECT_TRUE(order_never_matters<double>()); }
+
+TEST(Replica, AppliesMinusEtaTimesGradient) {
+  Replica<double> replica(std::vector<double>{1, 2});
+  replica.apply(std::vector{gradient<double>({0.5, -4}, 0.25)});
+  EXPECT_DOUBLE_EQ(replica.x()[0], 0.875);
+  EXPECT_DOUBLE_EQ(replica.x()[1], 3);
+}
+
+TEST(Replica, KeepsUpdatesThatAFloatWouldLose) {
+  Replica<float> replica(std::vector<float>{1.0f});
+  const auto small = gradient<float>({1e-9f}, 1.0);
+  float plain = 1.0f;
+  for (int i = 0; i < 100'000; ++i) {
+    replica.apply(small->update);
+    plain -= 1e-9f;
+  }
+  EXPECT_EQ(plain, 1.0f);
+  EXPECT_NEAR(replica.x()[0], 1.0 - 1e-4, 1e-6);
+}
+
+TEST(Replica, RemembersThatItLeftItsRange) {
+  Replica<float> replica(std::vector<float>{0, 0});
+  const auto step = gradient<float>({0, 4000.0f}, 1.0);
+  for (int i = 0; i < 60; ++i) replica.apply(step->update);
+  EXPECT_FALSE(replica.diverged_at());
+  for (int i = 0; i < 60; ++i) replica.apply(step->update);
+  EXPECT_EQ(replica.diverged_at(), 1u);
+}
+
+TEST(Replica, RefusesAStartThatIsNotANumber) {
+  EXPECT_THROW(Replica<float>(std::vector<float>{NAN}), InputError);
+}
+
+}  // namespace
+}  // namespace dasgd

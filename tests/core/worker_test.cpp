@@ -1,0 +1,181 @@
+#include "dasgd/core/worker.hpp"
+
+#include <cmath>
+#include <deque>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <limits>
+
+namespace dasgd {
+namespace {
+
+/// f(x) = sum of (x - 1)^2 / 2, or a gradient set by the test.
+class Parabola final : public Objective<double> {
+ public:
+  std::size_t dimension() const override { return 2; }
+  double gradient(std::span<const double> x, Rows, std::span<double> g) const override {
+    for (std::size_t i = 0; i < 2; ++i) g[i] = replaced ? *replaced : x[i] - 1;
+    return 7;
+  }
+  std::optional<double> replaced;
+};
+
+/// A channel that the test fills and empties by hand.
+class HandChannel final : public Channel {
+ public:
+  void receive(std::size_t limit, std::vector<GradientPtr>& out) override {
+    for (; limit > 0 && !waiting.empty(); --limit) {
+      out.push_back(waiting.front());
+      waiting.pop_front();
+    }
+  }
+  std::shared_ptr<Gradient> blank() override {
+    return has_room ? std::make_shared<Gradient>() : nullptr;
+  }
+  void send(GradientPtr gradient) override { sent.push_back(gradient); }
+  void applied(std::span<const GradientPtr> gradients) override {
+    applications += gradients.size();
+  }
+  Nanoseconds now() const override { return ++time; }
+
+  std::deque<GradientPtr> waiting;
+  std::vector<GradientPtr> sent;
+  std::size_t applications = 0;
+  bool has_room = true;
+  mutable Nanoseconds time = 0;
+};
+
+class Samples final : public SampleSource {
+ public:
+  std::optional<std::span<const std::uint32_t>> next() override {
+    if (left == 0) return std::nullopt;
+    --left;
+    return row;
+  }
+  int left = 100;
+  std::array<std::uint32_t, 1> row{0};
+};
+
+class WorkerTest : public ::testing::Test {
+ protected:
+  GradientPtr foreign(std::uint32_t sequence) {
+    auto g = std::make_shared<Gradient>();
+    g->name = {WorkerId{1}, sequence};
+    g->origin_step = sequence;
+    g->update.resize<double>(2);
+    const std::vector<double> ones{1, 1};
+    g->update.shift = quantise<double>(-0.5, ones, g->update.numbers<double>()).shift;
+    return g;
+  }
+
+  Parabola objective;
+  FixedStep<double> rule{0.5};
+  Samples samples;
+  HandChannel channel;
+  Worker<double> worker{WorkerId{0}, objective, rule, samples, channel};
+};
+
+using Kind = StepReport::Kind;
+
+TEST_F(WorkerTest, AppliesAWaitingGradientBeforeComputingItsOwn) {
+  channel.waiting = {foreign(0)};
+  EXPECT_EQ(worker.step().kind, Kind::applied);
+  EXPECT_TRUE(channel.sent.empty());
+  EXPECT_DOUBLE_EQ(worker.replica().x()[0], -0.5);
+  EXPECT_EQ(worker.step().kind, Kind::computed);
+}
+
+TEST_F(WorkerTest, AppliesItsOwnGradientAtOnceAndSendsIt) {
+  const StepReport report = worker.step();
+  EXPECT_EQ(report.kind, Kind::computed);
+  EXPECT_EQ(report.step, 0u);
+  EXPECT_EQ(report.loss, 7);
+  EXPECT_LT(report.start, report.time);
+  ASSERT_EQ(channel.sent.size(), 1u);
+  EXPECT_EQ(channel.sent[0]->name, (GradientName{WorkerId{0}, 0}));
+  EXPECT_EQ(channel.sent[0]->origin_step, 0u);
+  EXPECT_EQ(channel.sent[0]->eta, 0.5);
+  EXPECT_EQ(worker.t(), 1u);
+  EXPECT_DOUBLE_EQ(worker.replica().x()[1], 0.5);
+}
+
+TEST_F(WorkerTest, SaysWithEachGradientWhatItHadApplied) {
+  channel.waiting = {foreign(0), foreign(1)};
+  worker.step();
+  worker.step();
+  worker.step();
+  const Gradient& second = *channel.sent.at(1);
+  EXPECT_EQ(second.origin_step, 3u);
+  EXPECT_EQ(second.compute_set.size(), 3u);
+  EXPECT_TRUE(second.compute_set.contains({WorkerId{1}, 1}));
+  EXPECT_TRUE(second.compute_set.contains({WorkerId{0}, 0}));
+}
+
+TEST_F(WorkerTest, FusesWhatWaitsIntoOnePass) {
+  for (std::uint32_t k = 0; k < 11; ++k) channel.waiting.push_back(foreign(k));
+  EXPECT_EQ(worker.step().gradients.size(), 8u);
+  const StepReport rest = worker.step();
+  EXPECT_EQ(rest.step, 8u);
+  EXPECT_EQ(rest.gradients.size(), 3u);
+  EXPECT_EQ(worker.t(), 11u);
+  EXPECT_EQ(channel.applications, 11u);
+}
+
+TEST_F(WorkerTest, ShowsEveryModelWhenAskedNotToFuse) {
+  Worker<double> slow(WorkerId{0}, objective, rule, samples, channel, 1);
+  channel.waiting = {foreign(0), foreign(1)};
+  EXPECT_EQ(slow.step().gradients.size(), 1u);
+}
+
+TEST_F(WorkerTest, GoesOnApplyingWhenThereIsNoFurtherSample) {
+  samples.left = 0;
+  EXPECT_EQ(worker.step().kind, Kind::out_of_samples);
+  channel.waiting = {foreign(0)};
+  EXPECT_EQ(worker.step().kind, Kind::applied);
+}
+
+TEST_F(WorkerTest, DoesNotComputeWithoutRoomButGoesOnApplying) {
+  channel.has_room = false;
+  EXPECT_EQ(worker.step().kind, Kind::no_room);
+  EXPECT_EQ(samples.left, 100);
+  channel.waiting = {foreign(0)};
+  EXPECT_EQ(worker.step().kind, Kind::applied);
+}
+
+TEST_F(WorkerTest, CountsAGradientThatIsAppliedTwice) {
+  channel.waiting = {foreign(0), foreign(0)};
+  worker.step();
+  EXPECT_EQ(worker.duplicated(), 1u);
+}
+
+TEST_F(WorkerTest, NamesWorkerGradientAndCoordinateOfADivergence) {
+  worker.step();
+  objective.replaced = std::numeric_limits<double>::quiet_NaN();
+  try {
+    worker.step();
+    FAIL() << "a NaN was applied";
+  } catch (const DivergenceError& error) {
+    EXPECT_EQ(error.worker, WorkerId{0});
+    EXPECT_EQ(error.gradient, (GradientName{WorkerId{0}, 1}));
+    EXPECT_EQ(error.coordinate, 0u);
+    EXPECT_THAT(error.what(),
+                ::testing::HasSubstr("worker 0, gradient (0, 1), coordinate 0 is nan"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("step size of 0.05"));
+  }
+  EXPECT_EQ(worker.t(), 1u);
+  EXPECT_EQ(channel.sent.size(), 1u) << "a diverged gradient must not leave";
+  EXPECT_DOUBLE_EQ(worker.replica().x()[0], 0.5) << "nor be applied";
+}
+
+TEST_F(WorkerTest, DoesNotComputeOnAModelOutOfRange) {
+  objective.replaced = -1e12;
+  samples.left = 1000;
+  EXPECT_THROW(
+      {
+        for (int i = 0; i < 200; ++i) worker.step();
+      },
+      DivergenceError);
+}
+
+}  // namespace
+}  // namespace dasgd

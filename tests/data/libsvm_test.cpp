@@ -1,0 +1,87 @@
+#include "dasgd/data/libsvm.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "dasgd/core/error.hpp"
+#include "support/message.hpp"
+#include "support/shared_data.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace dasgd {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class Libsvm : public ::testing::Test {
+ protected:
+  LabelledRows read(const std::string& text) { return read_libsvm(directory.write("data", text)); }
+  std::string refusal(const std::string& text) {
+    return test::message_of<InputError>([&] { read(text); });
+  }
+  test::TemporaryDirectory directory;
+};
+
+TEST_F(Libsvm, ReadsRowsWithEveryLegalOddity) {
+  const auto rows = read("-1 1:0.5 3:-2e-1 \n+1\n\n# comment\n+1 2:+4 # tail\r\n-1 7:1");
+  EXPECT_THAT(rows.labels, ElementsAre(-1, 1, 1, -1));
+  EXPECT_THAT(rows.row_start, ElementsAre(0, 2, 2, 3, 4));
+  EXPECT_THAT(rows.columns, ElementsAre(0, 2, 1, 6));
+  EXPECT_THAT(rows.values, ElementsAre(0.5, -0.2, 4, 1));
+  EXPECT_EQ(rows.dimension, 7u);
+}
+
+TEST_F(Libsvm, MapsEveryPairOfLabels) {
+  EXPECT_THAT(read("0 1:1\n1 1:1\n").labels, ElementsAre(-1, 1));
+  EXPECT_THAT(read("1 1:1\n2 1:1\n").labels, ElementsAre(-1, 1));
+  EXPECT_THAT(read("+1 1:1\n-1 1:1\n").labels, ElementsAre(1, -1));
+  EXPECT_THAT(read("1.0 1:1\n1 1:1\n").labels, ElementsAre(1, 1));
+}
+
+TEST_F(Libsvm, NamesTheLineOfEveryMistake) {
+  EXPECT_THAT(refusal("1 1:1\n1 2\n"), HasSubstr("data:2: \"2\" is not of the form index:value"));
+  EXPECT_THAT(refusal("1 0:1\n"), HasSubstr("data:1: index \"0\""));
+  EXPECT_THAT(refusal("1 -3:1\n"), HasSubstr("data:1: index \"-3\""));
+  EXPECT_THAT(refusal("1 2:1 2:1\n"), HasSubstr("data:1: index 2 follows 2"));
+  EXPECT_THAT(refusal("1 1:x\n"), HasSubstr("data:1: value \"x\" is not a number"));
+  EXPECT_THAT(refusal("1 1:\n"), HasSubstr("data:1: value \"\" is not a number"));
+  EXPECT_THAT(refusal("1 1:1\n\n1 1:nan\n"), HasSubstr("data:3: value \"nan\" is not finite"));
+  EXPECT_THAT(refusal("inf 1:1\n"), HasSubstr("data:1: label \"inf\" is not finite"));
+  EXPECT_THAT(refusal("3 1:1\n"), HasSubstr("data:1: label \"3\""));
+  EXPECT_THAT(refusal("-1 1:1\n2 1:1\n"), HasSubstr("labels must be -1/+1, 0/1 or 1/2"));
+  EXPECT_THAT(refusal(""), HasSubstr("holds no rows"));
+  EXPECT_THAT(refusal("1\n-1\n"), HasSubstr("holds no features"));
+  EXPECT_THAT(test::message_of<InputError>([] { read_libsvm("/no/such"); }),
+              HasSubstr("/no/such: cannot be opened"));
+}
+
+TEST_F(Libsvm, ReadsA9a) {
+  DASGD_SHARED_DATA(path, "libsvm/a9a");
+  const auto rows = read_libsvm(path);
+  EXPECT_EQ(rows.rows(), 32561u);
+  EXPECT_EQ(rows.dimension, 123u);
+  EXPECT_EQ(rows.columns.size(), 451592u);
+  EXPECT_EQ(std::count(rows.labels.begin(), rows.labels.end(), 1.0), 7841);
+}
+
+TEST_F(Libsvm, ReadsW8aWithItsEmptyRows) {
+  DASGD_SHARED_DATA(path, "libsvm/w8a");
+  const auto rows = read_libsvm(path);
+  EXPECT_EQ(rows.rows(), 49749u);
+  EXPECT_EQ(rows.dimension, 300u);
+  std::size_t empty = 0;
+  for (std::size_t r = 0; r < rows.rows(); ++r) empty += rows.row_start[r] == rows.row_start[r + 1];
+  EXPECT_GT(empty, 0u);
+}
+
+TEST_F(Libsvm, ReadsMushroomsWithLabelsOneAndTwo) {
+  DASGD_SHARED_DATA(path, "libsvm/mushrooms");
+  const auto rows = read_libsvm(path);
+  EXPECT_EQ(rows.rows(), 8124u);
+  EXPECT_EQ(rows.dimension, 112u);
+  EXPECT_EQ(std::count(rows.labels.begin(), rows.labels.end(), -1.0), 3916);
+}
+
+}  // namespace
+}  // namespace dasgd

@@ -1,0 +1,17 @@
+#!/bin/sh
+# Builds and runs two outside projects: one against an installed dasgd, one with it as a subdirectory.
+set -eu
+source=$1 build=$2 cmake=$3
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+"$cmake" --install "$build" --prefix "$work/prefix" >/dev/null
+"$cmake" -S "$here/find_package" -B "$work/a" -DCMAKE_PREFIX_PATH="$work/prefix" >/dev/null
+"$cmake" --build "$work/a" >/dev/null
+"$work/a/outside"
+test -x "$work/prefix/bin/dasgd"
+
+"$cmake" -S "$here/add_subdirectory" -B "$work/b" -DDASGD_SOURCE="$source" >/dev/null
+"$cmake" --build "$work/b" -j 2 >/dev/null
+"$work/b/outside"

@@ -1,0 +1,129 @@
+#include <Eigen/Dense>
+#include <gtest/gtest.h>
+
+#include "dasgd/problems/error_window.hpp"
+#include "dasgd/problems/logistic.hpp"
+#include "dasgd/problems/quadratic.hpp"
+#include "dasgd/problems/softmax.hpp"
+#include "gradient_check.hpp"
+#include "support/tiny_idx.hpp"
+
+namespace dasgd {
+namespace {
+
+TEST(Quadratic, IsThePapersInstance) {
+  for (std::uint64_t seed : {1, 2, 3}) {
+    const Quadratic q = Quadratic::random(seed);
+    ASSERT_EQ(q.dimension(), 10u);
+    using Matrix = Eigen::Matrix<double, 10, 10, Eigen::RowMajor>;
+    const auto singular =
+        Eigen::JacobiSVD<Eigen::MatrixXd>(Eigen::Map<const Matrix>(q.system().a.data()))
+            .singularValues();
+    EXPECT_NEAR(singular.maxCoeff(), 2, 1e-12);
+    EXPECT_NEAR(singular.minCoeff(), 1, 1e-12);
+    EXPECT_NEAR(*q.smoothness(), 4, 1e-10);
+  }
+}
+
+TEST(Quadratic, GradientMatchesLossAndVanishesAtTheOptimum) {
+  const Quadratic q = Quadratic::random(5);
+  test::expect_gradient_matches_loss(q, 1e-5, 1e-8);
+  std::vector<double> gradient(10);
+  q.full_gradient(q.optimum(), gradient);
+  EXPECT_LT(l2_norm<double>(gradient), 1e-13);
+  EXPECT_LE(test::largest_slope(q, 200), *q.smoothness());
+}
+
+TEST(Quadratic, SolvesARectangularFile) {
+  const Quadratic q(LinearSystem{3, 2, {1, 0, 0, 2, 1, 1}, {1, 2, 3}});
+  test::expect_gradient_matches_loss(q, 1e-5, 1e-8);
+}
+
+TEST(Logistic, IsThePapersInstance) {
+  const Logistic f = Logistic::random(1);
+  EXPECT_EQ(f.samples(), 100u);
+  EXPECT_EQ(f.dimension(), 20u);
+  EXPECT_NEAR(f.loss(f.start()), std::log(2), 1e-12);
+  EXPECT_GT(*f.smoothness(), 0.3);
+  EXPECT_LT(*f.smoothness(), 0.8);
+}
+
+TEST(Logistic, GradientMatchesLoss) {
+  const Logistic f = Logistic::random(2);
+  test::expect_gradient_matches_loss(f, 1e-5, 1e-8);
+  EXPECT_LE(test::largest_slope(f, 200), *f.smoothness());
+}
+
+TEST(Logistic, SmoothnessIsTheLargestEigenvalueOfTheGramMatrix) {
+  const Logistic f = Logistic::random(3);
+  Eigen::MatrixXd a(100, 20);
+  for (int r = 0; r < 100; ++r)
+    for (int c = 0; c < 20; ++c) a(r, c) = f.data().values[static_cast<std::size_t>(r * 20 + c)];
+  const double exact =
+      Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(a.transpose() * a).eigenvalues().maxCoeff() /
+      400;
+  EXPECT_NEAR(*f.smoothness(), exact, 1e-6 * exact);
+}
+
+TEST(Logistic, SurvivesHugeMargins) {
+  LabelledRows rows;
+  rows.dimension = 1;
+  rows.columns = {0, 0};
+  rows.values = {1, 1};
+  rows.labels = {1, -1};
+  rows.row_start = {0, 1, 2};
+  const Logistic f(rows);
+  std::vector<double> gradient(1);
+  EXPECT_NEAR(f.full_gradient(std::vector<double>{1e6}, gradient), 5e5, 1e-3);
+  EXPECT_NEAR(gradient[0], 0.5, 1e-12);
+}
+
+TEST(Logistic, AMiniBatchIsTheMeanOfItsRows) {
+  const Logistic f = Logistic::random(4);
+  const std::vector<double> x(20, 0.1);
+  std::vector<double> a(20), b(20), both(20);
+  const std::vector<std::uint32_t> first{3}, second{8}, pair{3, 8};
+  f.gradient(x, first, a);
+  f.gradient(x, second, b);
+  f.gradient(x, pair, both);
+  for (std::size_t i = 0; i < 20; ++i) EXPECT_NEAR(both[i], (a[i] + b[i]) / 2, 1e-15);
+}
+
+class SoftmaxTest : public ::testing::Test {
+ protected:
+  SoftmaxTest() { test::write_tiny_idx(directory); }
+  test::TemporaryDirectory directory;
+};
+
+TEST_F(SoftmaxTest, GradientMatchesLoss) {
+  const Softmax f(read_idx_directory(directory.path()));
+  EXPECT_EQ(f.dimension(), 17u * 3u);
+  EXPECT_NEAR(f.loss(f.start()), std::log(3), 1e-5);
+  test::expect_gradient_matches_loss(f, 1e-2, 2e-4);
+  EXPECT_LE(test::largest_slope(f, 100), *f.smoothness());
+}
+
+TEST_F(SoftmaxTest, LearnsWhatALineCanTell) {
+  const Softmax f(read_idx_directory(directory.path()));
+  std::vector<float> x = f.start(), gradient(x.size());
+  const double chance = *f.accuracy(x);
+  EXPECT_LT(chance, 0.5);
+  for (int i = 0; i < 200; ++i) {
+    f.full_gradient(x, gradient);
+    for (std::size_t c = 0; c < x.size(); ++c) x[c] -= 0.5f * gradient[c];
+  }
+  EXPECT_GT(*f.accuracy(x), 0.95);
+}
+
+TEST(ErrorWindow, ReachesItsFirstMeanAtT29) {
+  ErrorWindow window;
+  for (int i = 0; i < 29; ++i) window.add(i);
+  EXPECT_EQ(window.mean(), std::nullopt);
+  window.add(29);
+  EXPECT_DOUBLE_EQ(*window.mean(), 14.5);
+  window.add(30);
+  EXPECT_DOUBLE_EQ(*window.mean(), 15.5);
+}
+
+}  // namespace
+}  // namespace dasgd

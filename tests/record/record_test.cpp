@@ -1,0 +1,155 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/record/atomic_file.hpp"
+#include "dasgd/record/npy.hpp"
+#include "dasgd/record/run_summary.hpp"
+#include "dasgd/record/trace_reader.hpp"
+#include "dasgd/record/trace_writer.hpp"
+#include "support/message.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace dasgd {
+namespace {
+
+namespace fs = std::filesystem;
+using test::read_text;
+using ::testing::HasSubstr;
+
+class Record : public ::testing::Test {
+ protected:
+  test::TemporaryDirectory directory;
+};
+
+TEST_F(Record, AnAtomicFileAppearsWholeOrNotAtAll) {
+  const std::string path = directory.file("a");
+  {
+    AtomicFile file(path);
+    file.write("half");
+    file.flush();
+    EXPECT_FALSE(fs::exists(path));
+  }
+  EXPECT_TRUE(fs::is_empty(directory.path())) << "an uncommitted file leaves nothing behind";
+  write_file(path, "whole");
+  EXPECT_EQ(read_text(path), "whole");
+  EXPECT_FALSE(fs::exists(path + ".partial"));
+}
+
+TEST_F(Record, AWriteErrorNamesTheFile) {
+  EXPECT_THAT(test::message_of<WriteError>([&] { write_file(directory.file("no/such/dir"), "x"); }),
+              HasSubstr("no/such/dir: cannot be written: No such file"));
+  fs::create_symlink("/dev/full", directory.file("full.partial"));
+  EXPECT_THAT(test::message_of<WriteError>([&] { write_file(directory.file("full"), "x"); }),
+              HasSubstr("full: cannot be written: No space left on device"));
+  EXPECT_FALSE(fs::exists(directory.file("full")));
+}
+
+TraceLine line(std::size_t worker, std::uint64_t step, std::size_t origin, std::uint32_t sequence,
+               Nanoseconds time) {
+  return {worker_id(worker), step, {worker_id(origin), sequence}, step, time, {}, 0, 0};
+}
+
+TEST_F(Record, TraceLinesHaveTheContractsForm) {
+  TraceLine own{worker_id(1), 7, {worker_id(1), 3}, 7, 1000, 900, 0, 0};
+  EXPECT_EQ(to_json(own),
+            R"({"ev":"apply","worker":1,"step":7,"origin":1,"seq":3,"origin_step":7,"time":1000,)"
+            R"("start":900,"S":0,"S_hat":0})"
+            "\n");
+  TraceLine foreign{worker_id(1), 8, {worker_id(0), 2}, 4, 1200, {}, 4, {}};
+  EXPECT_EQ(to_json(foreign),
+            R"({"ev":"apply","worker":1,"step":8,"origin":0,"seq":2,"origin_step":4,"time":1200,)"
+            R"("S":4,"S_hat":null})"
+            "\n");
+}
+
+TEST_F(Record, TheTraceIsMergedInOrderOfTime) {
+  const std::string path = directory.file("trace.jsonl");
+  TraceWriter writer(path, 2);
+  writer.add(worker_id(0), {line(0, 0, 0, 0, 10), line(0, 1, 1, 0, 40)}, 41);
+  writer.add(worker_id(1), {line(1, 0, 1, 0, 20)}, 21);
+  writer.add(worker_id(1), {line(1, 1, 0, 0, 30)}, 31);
+  EXPECT_FALSE(fs::exists(path));
+  writer.finish();
+  const TraceFile trace = read_trace(path);
+  ASSERT_EQ(trace.applications.size(), 4u);
+  for (std::size_t k = 0; k < 4; ++k)
+    EXPECT_EQ(trace.applications[k].time, static_cast<Nanoseconds>(10 * (k + 1)));
+}
+
+TEST_F(Record, ATraceThatCannotBeWrittenIsTold) {
+  fs::create_symlink("/dev/full", directory.file("trace.jsonl.partial"));
+  TraceWriter writer(directory.file("trace.jsonl"), 1);
+  std::vector<TraceLine> lines(100, line(0, 0, 0, 0, 1));
+  writer.add(worker_id(0), lines, 2);
+  for (int i = 0; i < 600 && !writer.failed(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_TRUE(writer.failed());
+  EXPECT_THROW(writer.finish(), WriteError);
+}
+
+TEST_F(Record, ReadingSkipsWhatItDoesNotKnowAndKeepsWhatIsMalformed) {
+  const auto trace = read_trace(directory.write(
+      "t", R"({"ev":"hello","x":1})"
+           "\n\n"
+           R"({"ev":"apply","worker":0,"step":0,"origin":0,"seq":0,"origin_step":0,"more":[1]})"
+           "\nnot json\n"
+           R"({"ev":"apply","worker":0,"step":0,"origin":0,"seq":-1,"origin_step":0})"
+           "\n"
+           R"({"ev":"apply","worker":0,"step":0,"origin":0,"seq":1})"
+           "\n"
+           R"({"ev":"apply","wor)"));
+  EXPECT_EQ(trace.applications.size(), 1u);
+  EXPECT_EQ(trace.applications[0].line, 3u);
+  ASSERT_EQ(trace.malformed.size(), 4u);
+  EXPECT_EQ(trace.malformed[0].line, 4u);
+  EXPECT_THAT(trace.malformed[1].what, HasSubstr("\"seq\" is not a whole number"));
+  EXPECT_THAT(trace.malformed[2].what, HasSubstr("has no \"origin_step\""));
+  EXPECT_EQ(trace.malformed[3].line, 7u);
+  EXPECT_THROW(read_trace("/no/such"), InputError);
+}
+
+TEST_F(Record, TheSummaryHasTheContractsKeys) {
+  RunSummary summary;
+  summary.loss = std::numeric_limits<double>::quiet_NaN();
+  const auto json = nlohmann::json::parse(to_json(summary));
+  for (const char* key : {"workers",
+                          "gradients",
+                          "lost",
+                          "duplicated",
+                          "replicas_identical",
+                          "replica_digest",
+                          "S_avg",
+                          "S_max",
+                          "S_hat_avg",
+                          "S_hat_max",
+                          "S_mean_square",
+                          "iterations",
+                          "time",
+                          "stop_reason",
+                          "samples",
+                          "samples_per_second",
+                          "loss",
+                          "wall_seconds",
+                          "version",
+                          "seed"})
+    EXPECT_TRUE(json.contains(key)) << key;
+  EXPECT_FALSE(json.contains("accuracy")) << "only where there is one";
+  EXPECT_TRUE(json["loss"].is_null()) << "JSON has no NaN";
+}
+
+TEST_F(Record, ModelsAreNumpyFiles) {
+  const std::vector<float> x{1, 2, 3};
+  const std::string bytes = to_npy<float>(x);
+  EXPECT_EQ(bytes.substr(0, 8), std::string("\x93NUMPY\x01\x00", 8));
+  const std::size_t header =
+      static_cast<unsigned char>(bytes[8]) + 256 * static_cast<unsigned char>(bytes[9]);
+  EXPECT_EQ((10 + header) % 64, 0u);
+  EXPECT_THAT(bytes, HasSubstr("'descr': '<f4', 'fortran_order': False, 'shape': (3,)"));
+  EXPECT_EQ(bytes.size(), 10 + header + 12);
+}
+
+}  // namespace
+}  // namespace dasgd

@@ -1,0 +1,61 @@
+#include "dasgd/transport/relay.hpp"
+
+#include <gtest/gtest.h>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/topology/builders.hpp"
+
+namespace dasgd {
+namespace {
+
+Frame frame(std::size_t origin, std::uint32_t sequence) {
+  auto g = std::make_shared<Gradient>();
+  g->name = {worker_id(origin), sequence};
+  return GradientPtr(g);
+}
+
+std::vector<std::size_t> targets(const Relay& relay, std::size_t from) {
+  std::vector<std::size_t> result;
+  relay.for_each_target(worker_id(from), [&](WorkerId w) { result.push_back(index(w)); });
+  return result;
+}
+
+TEST(Relay, TellsCopiesByNameInAnyOrder) {
+  const Graph graph = build_graph("ring", 4, 1);
+  Relay relay(WorkerId{0}, graph, RelayMode::arrival);
+  EXPECT_TRUE(relay.is_first_copy(frame(1, 3)));
+  EXPECT_TRUE(relay.is_first_copy(frame(1, 0)));
+  EXPECT_FALSE(relay.is_first_copy(frame(1, 3)));
+  EXPECT_EQ(relay.copies_dropped(), 1u);
+}
+
+TEST(Relay, SendsToAllButTheOneItCameFrom) {
+  const Graph graph = build_graph("full", 4, 1);
+  const Relay relay(WorkerId{2}, graph, RelayMode::arrival);
+  EXPECT_EQ(targets(relay, 0), (std::vector<std::size_t>{1, 3}));
+  EXPECT_EQ(targets(relay, 2), (std::vector<std::size_t>{0, 1, 3}));
+}
+
+TEST(Relay, PassesOnWhenItsModeSaysSo) {
+  const Graph graph = build_graph("ring", 4, 1);
+  const Frame news = Announcement{WorkerId{1}, 3};
+  EXPECT_TRUE(Relay(WorkerId{0}, graph, RelayMode::arrival).passes_on_arrival(frame(1, 0)));
+  EXPECT_FALSE(Relay(WorkerId{0}, graph, RelayMode::apply).passes_on_arrival(frame(1, 0)));
+  EXPECT_TRUE(Relay(WorkerId{0}, graph, RelayMode::apply).passes_on_arrival(news));
+  EXPECT_FALSE(Relay(WorkerId{0}, graph, RelayMode::none).passes_on_arrival(news));
+}
+
+TEST(Relay, ModesHaveNames) {
+  for (const char* name : {"arrival", "apply", "none"})
+    EXPECT_EQ(to_string(parse_relay(name)), name);
+  EXPECT_THROW(parse_relay("arival"), InputError);
+}
+
+TEST(Relay, DefaultsToNoneOnlyOnTheFullGraph) {
+  EXPECT_EQ(default_relay(build_graph("full", 4, 1)), RelayMode::none);
+  EXPECT_EQ(default_relay(build_graph("ring", 4, 1)), RelayMode::arrival);
+  EXPECT_EQ(default_relay(build_graph("ring", 3, 1)), RelayMode::none);
+}
+
+}  // namespace
+}  // namespace dasgd
