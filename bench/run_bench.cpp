@@ -1,0 +1,127 @@
+// What the runtime, the ledger and the trace cost in a real run: softmax on Fashion-MNIST.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "dasgd/data/batches.hpp"
+#include "dasgd/data/catalogue.hpp"
+#include "dasgd/problems/softmax.hpp"
+#include "dasgd/runtime/train.hpp"
+#include "dasgd/staleness/ledger.hpp"
+#include "ratio.hpp"
+
+namespace dasgd::bench {
+namespace {
+
+constexpr std::size_t batch = 128;
+constexpr std::uint32_t gradients = 2000;
+constexpr double eta = 0.1;
+
+const Softmax& problem() {
+  static const Softmax softmax(read_idx_directory(locate_data("fashion-mnist")));
+  return softmax;
+}
+
+// The same kernel, batches and number of gradients without any of dasgd.
+double bare_loop(std::uint32_t count) {
+  Batches batches(1, WorkerId{0}, 1, problem().samples(), batch);
+  std::vector<float> x = problem().start(), g(x.size());
+  return seconds([&] {
+    for (std::uint32_t k = 0; k < count; ++k) {
+      problem().gradient(x, *batches.next(), g);
+      for (std::size_t i = 0; i < x.size(); ++i) x[i] -= static_cast<float>(eta) * g[i];
+    }
+  });
+}
+
+double trained_seconds(const TrainOptions& options) {
+  const auto summary = run_training<float>(problem(), options).summary;
+  return static_cast<double>(*std::max_element(summary.time.begin(), summary.time.end())) * 1e-9;
+}
+
+void one_worker_vs_bare_loop(benchmark::State& state) {
+  const TrainOptions options{.workers = 1, .eta = eta, .batch = batch, .gradients = {gradients}};
+  for (auto _ : state) {
+    std::vector<double> ratios;
+    for (int round = 0; round < 9; ++round) {
+      const double run = trained_seconds(options);
+      ratios.push_back(bare_loop(gradients) / run);
+      state.SetIterationTime(run);
+    }
+    state.counters["of_bare_loop"] = median(ratios);
+  }
+}
+BENCHMARK(one_worker_vs_bare_loop)->Name("one worker, softmax")->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+
+void two_workers_vs_bare_loop(benchmark::State& state) {
+  const TrainOptions options{.workers = 2, .eta = eta, .batch = batch, .gradients = {gradients}};
+  for (auto _ : state) {
+    std::vector<double> ratios;
+    for (int round = 0; round < 9; ++round) {
+      const double run = trained_seconds(options);
+      ratios.push_back(bare_loop(gradients) / run);
+      state.SetIterationTime(run);
+    }
+    state.counters["of_twice_bare_loop"] = median(ratios);
+  }
+}
+BENCHMARK(two_workers_vs_bare_loop)->Name("two workers, softmax")->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+
+// The ledger's share: the time it takes to record the applications of a run, over the time of the run.
+void ledger_share(benchmark::State& state) {
+  const TrainOptions options{.workers = 2, .eta = eta, .batch = batch, .gradients = {gradients}};
+  for (auto _ : state) {
+    const double run = trained_seconds(options);
+    std::vector<Gradient> history;
+    GradientSet known(2);
+    for (std::uint32_t k = 0; k < gradients; ++k) {
+      for (const std::size_t origin : {0, 1}) {  // each origin is one gradient behind the other
+        Gradient g;
+        g.name = {worker_id(origin), k};
+        g.compute_set = known;
+        g.origin_step = known.size();
+        history.push_back(std::move(g));
+      }
+      known.insert({WorkerId{0}, k});
+      known.insert({WorkerId{1}, k});
+    }
+    std::vector<double> times;
+    for (int round = 0; round < 9; ++round) {
+      Ledger ledger(2);
+      times.push_back(seconds([&] {
+        for (const Gradient& g : history) benchmark::DoNotOptimize(ledger.record(g));
+      }));
+    }
+    state.SetIterationTime(median(times));
+    state.counters["share_of_run"] = median(times) / run;
+    state.counters["ns_per_application"] = median(times) / static_cast<double>(history.size()) * 1e9;
+  }
+}
+BENCHMARK(ledger_share)->Name("ledger, softmax, 2 workers")->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+
+void trace_cost(benchmark::State& state) {
+  const auto path = (std::filesystem::temp_directory_path() / "dasgd-bench-trace.jsonl").string();
+  const auto without = TrainOptions{.workers = 2, .eta = eta, .batch = batch, .gradients = {gradients}};
+  for (auto _ : state) {
+    std::vector<double> ratios;
+    for (int round = 0; round < 15; ++round) {
+      TraceWriter writer(path, 2);
+      TrainOptions with = without;
+      with.trace = &writer;
+      const double plain = trained_seconds(without);
+      const double traced = trained_seconds(with);
+      writer.finish();
+      ratios.push_back(traced / plain);
+      state.SetIterationTime(traced);
+    }
+    state.counters["share_of_run"] = median(ratios) - 1;
+  }
+  std::filesystem::remove(path);
+}
+BENCHMARK(trace_cost)->Name("trace, softmax, 2 workers")->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace dasgd::bench
