@@ -1,6 +1,5 @@
 // What it costs to apply waiting gradients exactly.
 #include <benchmark/benchmark.h>
-
 #include <cstring>
 #include <vector>
 
@@ -28,7 +27,8 @@ std::vector<GradientPtr> make_gradients(std::size_t dimension) {
 
 // Bytes that a fused pass moves: eight updates in, sums in and out.
 double bytes_moved(std::size_t dimension) {
-  return static_cast<double>(dimension) * (waiting * sizeof(std::int32_t) + 2 * sizeof(std::int64_t));
+  return static_cast<double>(dimension) *
+         (waiting * sizeof(std::int32_t) + 2 * sizeof(std::int64_t));
 }
 
 void fused_apply_vs_copy(benchmark::State& state) {
@@ -50,13 +50,18 @@ void fused_apply_vs_copy(benchmark::State& state) {
     state.counters["of_copy_bandwidth"] = apply_bandwidth / copy_bandwidth;
   }
 }
-BENCHMARK(fused_apply_vs_copy)->Name("fused exact apply, 8 waiting, d = 25M")->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+BENCHMARK(fused_apply_vs_copy)
+    ->Name("fused exact apply, 8 waiting, d = 25M")
+    ->UseManualTime()
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
 
-// The plain loop reads all eight gradients in one pass too: x -= eta * (g1 + ... + g8), term by term.
+// The plain loop reads all eight gradients in one pass too: x -= eta * (g1 + ... + g8), term by
+// term.
 void plain_apply(std::vector<float>& x, const std::vector<std::vector<float>>& g, float eta) {
   float* __restrict__ out = x.data();
-  const float *a = g[0].data(), *b = g[1].data(), *c = g[2].data(), *d = g[3].data(), *e = g[4].data(),
-              *f = g[5].data(), *h = g[6].data(), *j = g[7].data();
+  const float *a = g[0].data(), *b = g[1].data(), *c = g[2].data(), *d = g[3].data(),
+              *e = g[4].data(), *f = g[5].data(), *h = g[6].data(), *j = g[7].data();
   for (std::size_t i = 0; i < x.size(); ++i) {
     float v = out[i];
     v -= eta * a[i];
@@ -88,7 +93,11 @@ void fused_apply_vs_float(benchmark::State& state) {
     state.counters["of_plain_float_loop"] = exact / floats;
   }
 }
-BENCHMARK(fused_apply_vs_float)->Name("fused exact apply, 8 waiting, d = 122,570")->UseManualTime()->Iterations(1)->Unit(benchmark::kMicrosecond);
+BENCHMARK(fused_apply_vs_float)
+    ->Name("fused exact apply, 8 waiting, d = 122,570")
+    ->UseManualTime()
+    ->Iterations(1)
+    ->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace dasgd::bench

@@ -1,6 +1,5 @@
 // What sending costs the sender: 0.5 MB to 15 peers.
 #include <benchmark/benchmark.h>
-
 #include <vector>
 
 #include "dasgd/topology/builders.hpp"
@@ -12,7 +11,8 @@ namespace {
 
 void fan_out(benchmark::State& state) {
   constexpr std::size_t dimension = 131'072;  // 0.5 MB of int32
-  in_process::Network network(build_graph("full", 16, 1), {.relay = RelayMode::none, .in_flight = 64});
+  in_process::Network network(build_graph("full", 16, 1),
+                              {.relay = RelayMode::none, .in_flight = 64});
   Endpoint& sender = network.endpoint(WorkerId{0});
   std::vector<GradientPtr> inbox;
   std::uint32_t sequence = 0;
@@ -32,7 +32,11 @@ void fan_out(benchmark::State& state) {
   }
   state.counters["median_us"] = median(times) * 1e6;
 }
-BENCHMARK(fan_out)->Name("send 0.5 MB to 15 peers")->UseManualTime()->Iterations(20'000)->Unit(benchmark::kMicrosecond);
+BENCHMARK(fan_out)
+    ->Name("send 0.5 MB to 15 peers")
+    ->UseManualTime()
+    ->Iterations(20'000)
+    ->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace dasgd::bench

@@ -1,7 +1,6 @@
 // What the runtime, the ledger and the trace cost in a real run: softmax on Fashion-MNIST.
-#include <benchmark/benchmark.h>
-
 #include <algorithm>
+#include <benchmark/benchmark.h>
 #include <filesystem>
 #include <memory>
 #include <vector>
@@ -54,7 +53,11 @@ void one_worker_vs_bare_loop(benchmark::State& state) {
     state.counters["of_bare_loop"] = median(ratios);
   }
 }
-BENCHMARK(one_worker_vs_bare_loop)->Name("one worker, softmax")->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+BENCHMARK(one_worker_vs_bare_loop)
+    ->Name("one worker, softmax")
+    ->UseManualTime()
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
 
 void two_workers_vs_bare_loop(benchmark::State& state) {
   const TrainOptions options{.workers = 2, .eta = eta, .batch = batch, .gradients = {gradients}};
@@ -68,9 +71,14 @@ void two_workers_vs_bare_loop(benchmark::State& state) {
     state.counters["of_twice_bare_loop"] = median(ratios);
   }
 }
-BENCHMARK(two_workers_vs_bare_loop)->Name("two workers, softmax")->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+BENCHMARK(two_workers_vs_bare_loop)
+    ->Name("two workers, softmax")
+    ->UseManualTime()
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
 
-// The ledger's share: the time it takes to record the applications of a run, over the time of the run.
+// The ledger's share: the time it takes to record the applications of a run, over the time of the
+// run.
 void ledger_share(benchmark::State& state) {
   const TrainOptions options{.workers = 2, .eta = eta, .batch = batch, .gradients = {gradients}};
   for (auto _ : state) {
@@ -97,14 +105,20 @@ void ledger_share(benchmark::State& state) {
     }
     state.SetIterationTime(median(times));
     state.counters["share_of_run"] = median(times) / run;
-    state.counters["ns_per_application"] = median(times) / static_cast<double>(history.size()) * 1e9;
+    state.counters["ns_per_application"] =
+        median(times) / static_cast<double>(history.size()) * 1e9;
   }
 }
-BENCHMARK(ledger_share)->Name("ledger, softmax, 2 workers")->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+BENCHMARK(ledger_share)
+    ->Name("ledger, softmax, 2 workers")
+    ->UseManualTime()
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
 
 void trace_cost(benchmark::State& state) {
   const auto path = (std::filesystem::temp_directory_path() / "dasgd-bench-trace.jsonl").string();
-  const auto without = TrainOptions{.workers = 2, .eta = eta, .batch = batch, .gradients = {gradients}};
+  const auto without =
+      TrainOptions{.workers = 2, .eta = eta, .batch = batch, .gradients = {gradients}};
   for (auto _ : state) {
     std::vector<double> ratios;
     for (int round = 0; round < 15; ++round) {
@@ -121,7 +135,11 @@ void trace_cost(benchmark::State& state) {
   }
   std::filesystem::remove(path);
 }
-BENCHMARK(trace_cost)->Name("trace, softmax, 2 workers")->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+BENCHMARK(trace_cost)
+    ->Name("trace, softmax, 2 workers")
+    ->UseManualTime()
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace dasgd::bench

@@ -10,7 +10,8 @@ function level(folder) {
   if (folder ~ /^(core|random)$/) return 1
   if (folder ~ /^(theory|staleness|topology|data)$/) return 2
   if (folder ~ /^(problems|transport|record)$/) return 3
-  if (folder ~ /^(report|runtime|sim|baselines)$/) return 4
+  if (folder ~ /^(plan)$/) return 4
+  if (folder ~ /^(report|runtime|sim|baselines)$/) return 5
   return 0
 }
 {

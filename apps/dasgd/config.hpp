@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "dasgd/runtime/options.hpp"
+#include "dasgd/plan/options.hpp"
 
 namespace dasgd::app {
 

@@ -98,11 +98,11 @@ class TrainRun {
 
  private:
   void write(const TrainResult<Real>& result) {
-    if (trace_) trace_->finish();
     metrics_.write(final_metrics(result.summary));
     metrics_.commit();
     write_file(directory_.file("model.npy"), to_npy<Real>(result.model));
     write_file(directory_.file("summary.json"), to_json(result.summary));
+    if (trace_) trace_->finish();
   }
 
   static std::string final_metrics(const RunSummary& s) {

@@ -196,17 +196,20 @@ TEST_F(App, RefusesAnOutDirectoryThatCannotBeWritten) {
 }
 
 TEST_F(App, ADiskThatFillsUpWhileWritingFailsTheRunAndLeavesNothingHalfWritten) {
-  // A file size limit is a disk that is full for one file: writes fail half-way.
-  const Outcome outcome = shell(
-      "sh -c 'ulimit -f 64; exec " +
-      command("train --model quadratic --lr 0.0001 --gradients 100000 --trace --quiet --out " +
-              out()) +
-      "'");
-  EXPECT_EQ(outcome.status, 1);
-  EXPECT_THAT(outcome.err, ContainsRegex("trace.jsonl: cannot be written: File too large"));
-  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-  EXPECT_FALSE(fs::exists(out() + "/trace.jsonl"));
-  EXPECT_FALSE(fs::exists(out() + "/trace.jsonl.partial"));
+  for (const char* name : {"trace.jsonl", "metrics.jsonl", "model.npy", "summary.json"}) {
+    fs::remove_all(out());
+    fs::create_directories(out());
+    fs::create_symlink("/dev/full", out() + "/" + name + ".partial");
+    const Outcome outcome = dasgd(
+        "train --model quadratic --lr 0.0001 --gradients 20000 --trace --quiet --out " + out());
+    EXPECT_EQ(outcome.status, 1) << name;
+    EXPECT_THAT(outcome.err,
+                HasSubstr(std::string(name) + ": cannot be written: No space left on device"));
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_FALSE(fs::exists(out() + "/" + name));
+    for (const auto& entry : fs::directory_iterator(out()))
+      EXPECT_NE(entry.path().extension(), ".partial") << entry.path();
+  }
 }
 
 TEST_F(App, ADivergingRunFailsWithAHintAndKeepsItsRecords) {

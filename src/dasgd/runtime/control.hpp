@@ -20,6 +20,7 @@ class Control {
   /// Workers are to stop computing, drain and end. The first reason counts.
   void stop(const std::string& reason);
   bool stopping() const { return stopping_.load(std::memory_order_relaxed); }
+  const std::atomic<bool>& stop_flag() const { return stopping_; }
   /// Why the run was stopped; empty when it was not.
   std::string reason() const;
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "dasgd/plan/options.hpp"
 #include "dasgd/runtime/control.hpp"
-#include "dasgd/runtime/options.hpp"
 #include "dasgd/runtime/progress.hpp"
 #include "dasgd/runtime/worker_loop.hpp"
 

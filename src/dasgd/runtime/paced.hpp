@@ -31,6 +31,8 @@ class Paced final : public Objective<Real> {
     return loss;
   }
 
+  bool changes_anything() const { return factor_ > 1 || at_least_.count() > 0; }
+
   std::size_t dimension() const override { return inner_.dimension(); }
   std::size_t samples() const override { return inner_.samples(); }
   std::vector<Real> start() const override { return inner_.start(); }

@@ -5,18 +5,11 @@
 #include <vector>
 
 #include "dasgd/core/objective.hpp"
-#include "dasgd/record/run_summary.hpp"
-#include "dasgd/runtime/options.hpp"
+#include "dasgd/plan/options.hpp"
+#include "dasgd/plan/result.hpp"
 #include "dasgd/runtime/progress.hpp"
 
 namespace dasgd {
-
-template <typename Real>
-struct TrainResult {
-  std::vector<Real> model;  ///< x, the same at every worker
-  RunSummary summary;
-  std::exception_ptr failure;  ///< why the run ended early, if it failed; the rest is still valid
-};
 
 /// Runs one thread per worker until budgets, targets or a stop end it, drains, and audits. Throws
 /// InputError for options that cannot be; what fails while running is in the result.

@@ -1,6 +1,7 @@
 // What one worker's thread does: step until everything is computed, announced and applied.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <exception>
 #include <utility>
@@ -8,16 +9,30 @@
 
 #include "dasgd/core/worker.hpp"
 #include "dasgd/data/batches.hpp"
-#include "dasgd/runtime/budget.hpp"
+#include "dasgd/plan/budget.hpp"
+#include "dasgd/plan/options.hpp"
+#include "dasgd/plan/result.hpp"
+#include "dasgd/plan/target.hpp"
 #include "dasgd/runtime/control.hpp"
-#include "dasgd/runtime/options.hpp"
 #include "dasgd/runtime/paced.hpp"
-#include "dasgd/runtime/target.hpp"
 #include "dasgd/runtime/worker_status.hpp"
 #include "dasgd/staleness/ledger.hpp"
 #include "dasgd/transport/endpoint.hpp"
 
 namespace dasgd {
+
+/// Stops a run when all of its workers have reached their target. Shared by all threads.
+class TargetGate {
+ public:
+  TargetGate(std::size_t workers, Control& control) : missing_(workers), control_(control) {}
+  void reached() {
+    if (missing_.fetch_sub(1) == 1) control_.stop("target");
+  }
+
+ private:
+  std::atomic<std::size_t> missing_;
+  Control& control_;
+};
 
 /// One worker with its samples, rule, ledger and status. `run` is the body of its thread;
 /// everything else but the status is to be read when that thread has ended.
@@ -25,19 +40,19 @@ template <typename Real>
 class WorkerLoop {
  public:
   WorkerLoop(WorkerId id, const Objective<Real>& objective, const TrainOptions& options,
-             std::size_t batch, double slow_factor, Endpoint& endpoint, Control& control,
-             TargetGate& gate)
+             std::size_t batch, Endpoint& endpoint, Control& control, TargetGate& gate)
       : id_(id),
         endpoint_(endpoint),
         control_(control),
         trace_(options.trace),
-        samples_(make_samples(objective, options, batch)),
-        paced_(objective, slow_factor, options.compute, control),
+        samples_(make_samples(options, id, objective.samples(), batch, control.stop_flag())),
+        paced_(objective, slow_factor(options, id), options.compute, control),
         rule_(options.eta),
-        target_(objective, options, gate),
+        target_(objective, options),
+        gate_(gate),
         ledger_(options.workers),
-        worker_(id, slow_factor > 1 || options.compute.count() > 0 ? paced_ : objective, rule_,
-                samples_, endpoint, target_.watches_models() ? 1 : max_fused) {}
+        worker_(id, paced_.changes_anything() ? paced_ : objective, rule_, samples_, endpoint,
+                target_.watches_models() ? 1 : max_fused) {}
 
   void run() {
     if (samples_.limit() == 0) target_.exempt_from_loss();
@@ -49,33 +64,32 @@ class WorkerLoop {
       if (report.gradients.empty()) {
         rest(report);
       } else {
-        guarded([&] { account(report); });
+        guarded([&] { record(report); });
       }
     }
     publish(endpoint_.now(), true);
     control_.worker_finished();
   }
 
-  const Worker<Real>& worker() const { return worker_; }
-  const Ledger& ledger() const { return ledger_; }
-  const TargetTracker<Real>& target() const { return target_; }
+  /// What this worker did, when its thread has ended.
+  WorkerAccount<Real> account() const {
+    return {&worker_,
+            ledger_.S(),
+            ledger_.S_hat(),
+            ledger_.W(),
+            ledger_.noncausal_applications(),
+            endpoint_.copies_dropped(),
+            samples_.samples(),
+            target_.reached() ? target_.reached()->t : worker_.t(),
+            target_.reached() ? target_.reached()->time : last_time_};
+  }
   std::uint32_t limit() const { return samples_.limit(); }
-  std::uint64_t samples() const { return samples_.samples(); }
-  Nanoseconds last_time() const { return last_time_; }
   WorkerStatus<Real>& status() { return status_; }
   const Endpoint& endpoint() const { return endpoint_; }
 
  private:
   static constexpr Nanoseconds publish_every = 20'000'000;
   static constexpr std::size_t trace_piece = 512;
-
-  BudgetedBatches make_samples(const Objective<Real>& objective, const TrainOptions& options,
-                               std::size_t batch) const {
-    Batches batches(options.seed, id_, options.workers, objective.samples(), batch);
-    const std::size_t per_epoch = batches.per_epoch();
-    const auto limit = per_epoch == 0 ? 0 : gradient_limit(options, id_, per_epoch, batch > 0);
-    return {std::move(batches), limit, control_};
-  }
 
   // A failure ends the run but not this thread: what others sent is still applied and passed on, so
   // that every replica ends whole.
@@ -92,7 +106,7 @@ class WorkerLoop {
 
   bool finished() const { return announced_ && endpoint_.announced_total() == worker_.t(); }
 
-  void account(const StepReport& report) {
+  void record(const StepReport& report) {
     const bool own = report.kind == StepReport::Kind::computed;
     for (std::size_t k = 0; k < report.gradients.size(); ++k) {
       const Gradient& gradient = *report.gradients[k];
@@ -112,7 +126,7 @@ class WorkerLoop {
 
   void observe_model() {
     if (target_.watches_models()) target_.observe_model(worker_.replica().x());
-    target_.settle(worker_.t(), last_time_);
+    if (target_.settle(worker_.t(), last_time_)) gate_.reached();
   }
 
   void rest(const StepReport& report) {
@@ -140,6 +154,7 @@ class WorkerLoop {
   Paced<Real> paced_;
   FixedStep<Real> rule_;
   TargetTracker<Real> target_;
+  TargetGate& gate_;
   Ledger ledger_;
   WorkerStatus<Real> status_;
   Worker<Real> worker_;

@@ -1,6 +1,8 @@
 // How many gradients a worker makes.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -8,8 +10,7 @@
 
 #include "dasgd/core/channel.hpp"
 #include "dasgd/data/batches.hpp"
-#include "dasgd/runtime/control.hpp"
-#include "dasgd/runtime/options.hpp"
+#include "dasgd/plan/options.hpp"
 
 namespace dasgd {
 
@@ -18,11 +19,12 @@ inline constexpr std::uint32_t unlimited = std::numeric_limits<std::uint32_t>::m
 /// The samples of one worker until its budget is used up or the run is stopped.
 class BudgetedBatches final : public SampleSource {
  public:
-  BudgetedBatches(Batches batches, std::uint32_t limit, const Control& control)
-      : batches_(std::move(batches)), limit_(limit), control_(control) {}
+  /// `stopped` is looked at before every batch and must outlive this.
+  BudgetedBatches(Batches batches, std::uint32_t limit, const std::atomic<bool>& stopped)
+      : batches_(std::move(batches)), limit_(limit), stopped_(stopped) {}
 
   std::optional<std::span<const std::uint32_t>> next() override {
-    if (made_ >= limit_ || control_.stopping()) return std::nullopt;
+    if (made_ >= limit_ || stopped_.load(std::memory_order_relaxed)) return std::nullopt;
     const auto rows = batches_.next();
     if (rows) {
       ++made_;
@@ -38,7 +40,7 @@ class BudgetedBatches final : public SampleSource {
  private:
   Batches batches_;
   const std::uint32_t limit_;
-  const Control& control_;
+  const std::atomic<bool>& stopped_;
   std::uint32_t made_ = 0;
   std::uint64_t samples_ = 0;
 };
@@ -58,6 +60,16 @@ inline std::uint32_t gradient_limit(const TrainOptions& options, WorkerId worker
   if (open_ended && !options.max_time && !options.target_error && !options.target_loss)
     limit = mini_batches ? passes(1) : 1000;
   return limit;
+}
+
+/// The samples of worker i as the options want them; `batch` is the resolved batch size.
+inline BudgetedBatches make_samples(const TrainOptions& options, WorkerId worker,
+                                    std::size_t samples, std::size_t batch,
+                                    const std::atomic<bool>& stopped) {
+  Batches batches(options.seed, worker, options.workers, samples, batch);
+  const std::size_t per_epoch = batches.per_epoch();
+  const auto limit = per_epoch == 0 ? 0 : gradient_limit(options, worker, per_epoch, batch > 0);
+  return {std::move(batches), limit, stopped};
 }
 
 }  // namespace dasgd

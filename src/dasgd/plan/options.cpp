@@ -1,4 +1,4 @@
-#include "dasgd/runtime/options.hpp"
+#include "dasgd/plan/options.hpp"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -6,6 +6,17 @@
 #include "dasgd/core/error.hpp"
 
 namespace dasgd {
+
+double slow_factor(const TrainOptions& options, WorkerId worker) {
+  double factor = 1;
+  for (const SlowWorker& slow : options.slow)
+    if (slow.worker == worker) factor = slow.factor;
+  return factor;
+}
+
+std::size_t resolved_batch(const TrainOptions& options, std::size_t samples) {
+  return options.batch.value_or(samples > 1 ? 32 : 0);
+}
 
 void validate(const TrainOptions& o) {
   const auto refuse = [](const std::string& why) { throw InputError(why); };

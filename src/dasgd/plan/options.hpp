@@ -56,6 +56,12 @@ struct TrainOptions {
   std::function<void(const std::string&)> warn;
 };
 
+/// The factor of an emulated slow worker; 1 for everybody else.
+double slow_factor(const TrainOptions& options, WorkerId worker);
+
+/// The batch size where none was given: the whole data set of a deterministic objective, else 32.
+std::size_t resolved_batch(const TrainOptions& options, std::size_t samples);
+
 /// Throws InputError for options that cannot be: no workers, a step size that is not positive, ...
 void validate(const TrainOptions& options);
 

@@ -1,39 +1,25 @@
 // When a worker has reached what the run was asked for.
 #pragma once
 
-#include <atomic>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "dasgd/core/channel.hpp"
 #include "dasgd/core/objective.hpp"
+#include "dasgd/plan/options.hpp"
 #include "dasgd/problems/error_window.hpp"
-#include "dasgd/runtime/control.hpp"
-#include "dasgd/runtime/options.hpp"
 
 namespace dasgd {
-
-/// Stops a run when all of its workers have reached their target. Shared by all threads.
-class TargetGate {
- public:
-  TargetGate(std::size_t workers, Control& control) : missing_(workers), control_(control) {}
-  void reached() {
-    if (missing_.fetch_sub(1) == 1) control_.stop("target");
-  }
-
- private:
-  std::atomic<std::size_t> missing_;
-  Control& control_;
-};
 
 /// One worker's way to its targets; both must be reached where both are given.
 template <typename Real>
 class TargetTracker {
  public:
-  TargetTracker(const Objective<Real>& objective, const TrainOptions& options, TargetGate& gate)
+  TargetTracker(const Objective<Real>& objective, const TrainOptions& options)
       : objective_(objective),
         target_error_(options.target_error),
         target_loss_(options.target_loss),
-        gate_(gate),
         error_met_(!target_error_),
         loss_met_(!target_loss_) {}
 
@@ -53,11 +39,11 @@ class TargetTracker {
   /// A worker that never computes has no loss of its own to wait for.
   void exempt_from_loss() { loss_met_ = true; }
 
-  /// Records the first moment at which everything is reached.
-  void settle(std::uint64_t t, Nanoseconds time) {
-    if (!(target_error_ || target_loss_) || reached_ || !error_met_ || !loss_met_) return;
+  /// Records the first moment at which everything is reached; true if this is it.
+  bool settle(std::uint64_t t, Nanoseconds time) {
+    if (!(target_error_ || target_loss_) || reached_ || !error_met_ || !loss_met_) return false;
     reached_ = {t, time};
-    gate_.reached();
+    return true;
   }
 
   struct Moment {
@@ -72,7 +58,6 @@ class TargetTracker {
  private:
   const Objective<Real>& objective_;
   const std::optional<double> target_error_, target_loss_;
-  TargetGate& gate_;
   ErrorWindow error_, loss_;
   bool error_met_, loss_met_;
   std::optional<Moment> reached_;

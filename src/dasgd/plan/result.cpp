@@ -1,0 +1,91 @@
+#include "dasgd/plan/result.hpp"
+
+#define XXH_INLINE_ALL
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <memory>
+#include <string>
+#include <xxhash.h>
+
+#include "dasgd/core/error.hpp"
+
+namespace dasgd {
+namespace {
+
+template <typename Real>
+std::string digest(const Replica<Real>& replica) {
+  const auto bytes = std::as_bytes(replica.sums());
+  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  return fmt::format("xxh3-128:{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+template <typename Real>
+void add_up(std::span<const WorkerAccount<Real>> accounts, RunSummary& summary) {
+  for (const auto& account : accounts) {
+    summary.gradients += account.worker->computed();
+    summary.gradients_by_worker.push_back(account.worker->computed());
+    summary.samples += account.samples;
+    summary.duplicated += account.worker->duplicated();
+    summary.copies_dropped += account.copies_dropped;
+    summary.noncausal_applications += account.noncausal_applications;
+    summary.staleness.add_worker(account.S, account.S_hat, account.W);
+    summary.iterations.push_back(account.iterations);
+    summary.time.push_back(account.time);
+  }
+}
+
+template <typename Real>
+void compare(std::span<const WorkerAccount<Real>> accounts, RunSummary& summary) {
+  const Worker<Real>& first = *accounts.front().worker;
+  summary.replica_digest = digest(first.replica());
+  summary.replicas_identical = true;
+  for (const auto& account : accounts) {
+    summary.lost += summary.gradients - account.worker->t();
+    const bool same_set = account.worker->applied() == first.applied();
+    const bool same_bits =
+        std::ranges::equal(account.worker->replica().sums(), first.replica().sums());
+    summary.replicas_identical = summary.replicas_identical && same_set && same_bits;
+  }
+}
+
+// A model that left its range after the last gradient was computed has not been noticed yet.
+template <typename Real>
+std::exception_ptr late_divergence(const Worker<Real>& worker, double eta) {
+  const auto at = worker.replica().diverged_at();
+  if (!at) return nullptr;
+  const double value = std::ldexp(static_cast<double>(worker.replica().sums()[*at]),
+                                  FixedPoint<Real>::unit_exponent);
+  const GradientName last{worker.id(), std::max(1u, worker.computed()) - 1};
+  return std::make_exception_ptr(DivergenceError(worker.id(), last, *at, value, eta));
+}
+
+}  // namespace
+
+template <typename Real>
+TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions& options,
+                           std::span<const WorkerAccount<Real>> accounts, double seconds) {
+  TrainResult<Real> result;
+  RunSummary& summary = result.summary;
+  summary.workers = accounts.size();
+  summary.seed = options.seed;
+  summary.stop_reason = "budget";
+  summary.wall_seconds = seconds;
+  add_up(accounts, summary);
+  compare(accounts, summary);
+  summary.samples_per_second = seconds > 0 ? static_cast<double>(summary.samples) / seconds : 0;
+  const Worker<Real>& first = *accounts.front().worker;
+  result.failure = late_divergence(first, options.eta);
+  result.model.resize(objective.dimension());
+  to_real<Real>(first.replica().sums(), result.model);
+  summary.loss = objective.loss(result.model);
+  summary.accuracy = objective.accuracy(result.model);
+  return result;
+}
+
+template TrainResult<float> conclude(const Objective<float>&, const TrainOptions&,
+                                     std::span<const WorkerAccount<float>>, double);
+template TrainResult<double> conclude(const Objective<double>&, const TrainOptions&,
+                                      std::span<const WorkerAccount<double>>, double);
+
+}  // namespace dasgd

@@ -1,0 +1,43 @@
+// What comes out of a run, real or simulated: a model, figures, an audit.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <vector>
+
+#include "dasgd/core/objective.hpp"
+#include "dasgd/core/worker.hpp"
+#include "dasgd/plan/options.hpp"
+#include "dasgd/record/run_summary.hpp"
+#include "dasgd/staleness/statistics.hpp"
+
+namespace dasgd {
+
+template <typename Real>
+struct TrainResult {
+  std::vector<Real> model;  ///< x, the same at every worker
+  RunSummary summary;
+  std::exception_ptr failure;  ///< why the run ended early, if it failed; the rest is still valid
+};
+
+/// What one worker did.
+template <typename Real>
+struct WorkerAccount {
+  const Worker<Real>* worker;
+  StalenessStatistics S, S_hat;
+  std::uint64_t W;
+  std::uint64_t noncausal_applications;
+  std::uint64_t copies_dropped;
+  std::uint64_t samples;
+  std::uint64_t iterations;  ///< at the target where one was reached
+  Nanoseconds time;          ///< when that was
+};
+
+/// Audits a drained run: every gradient at every worker once, the same bits everywhere. Evaluates
+/// the final model. `seconds` is the time the run took, real or virtual.
+template <typename Real>
+TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions& options,
+                           std::span<const WorkerAccount<Real>> accounts, double seconds);
+
+}  // namespace dasgd
