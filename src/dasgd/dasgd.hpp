@@ -8,3 +8,4 @@
 #include "dasgd/problems/quadratic.hpp"
 #include "dasgd/problems/softmax.hpp"
 #include "dasgd/runtime/train.hpp"
+#include "dasgd/sim/simulate.hpp"

@@ -33,6 +33,10 @@ class BudgetedBatches final : public SampleSource {
     return rows;
   }
 
+  /// Whether `next` would give a batch now.
+  bool has_next() const {
+    return made_ < limit_ && !stopped_.load(std::memory_order_relaxed) && batches_.per_epoch() > 0;
+  }
   std::uint32_t limit() const { return limit_; }
   /// Samples handed out so far.
   std::uint64_t samples() const { return samples_; }

@@ -19,6 +19,10 @@ enum class Purpose : std::uint32_t {
   problem_vector,
   problem_labels,
   graph,
+  compute_time,
+  latency,
+  chaos,
+  scenario,
   test,
 };
 

@@ -31,6 +31,7 @@ struct RunSummary {
   double loss = 0;
   std::optional<double> accuracy;
   double wall_seconds = 0;
+  std::optional<double> virtual_seconds;  ///< of a simulation: when its last event happened
   std::uint64_t seed = 0;
 
   bool audit_is_clean() const { return lost == 0 && duplicated == 0 && replicas_identical; }

@@ -1,0 +1,99 @@
+// One simulated worker: the same Worker as everywhere, behind a channel of virtual time.
+#pragma once
+
+#include <deque>
+#include <exception>
+#include <future>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "dasgd/core/worker.hpp"
+#include "dasgd/plan/budget.hpp"
+#include "dasgd/plan/options.hpp"
+#include "dasgd/plan/result.hpp"
+#include "dasgd/plan/target.hpp"
+#include "dasgd/staleness/ledger.hpp"
+#include "dasgd/transport/relay.hpp"
+
+namespace dasgd {
+
+/// Hands a worker one waiting gradient at a time and keeps what it sends until virtual time has come.
+class VirtualChannel final : public Channel {
+ public:
+  void receive(std::size_t limit, std::vector<GradientPtr>& waiting) override {
+    if (limit == 0 || inbox.empty()) return;
+    received_from = inbox.front().from;
+    waiting.push_back(std::move(inbox.front().gradient));
+    inbox.pop_front();
+  }
+  std::shared_ptr<Gradient> blank() override { return std::make_shared<Gradient>(); }
+  void send(GradientPtr gradient) override { sent = std::move(gradient); }
+  void applied(std::span<const GradientPtr>) override {}
+  Nanoseconds now() const override { return 0; }  // the simulation puts its own instants
+
+  struct Waiting {
+    GradientPtr gradient;
+    WorkerId from;
+  };
+  std::deque<Waiting> inbox;
+  GradientPtr sent;
+  WorkerId received_from{};
+};
+
+/// A worker with its accounts. What happens when is the simulation's business.
+template <typename Real>
+struct Agent {
+  Agent(WorkerId self, const Objective<Real>& objective, const TrainOptions& options,
+        std::size_t batch, const Graph& graph, RelayMode mode, bool exact_sets,
+        const std::atomic<bool>& stopped)
+      : id(self),
+        samples(make_samples(options, self, objective.samples(), batch, stopped)),
+        rule(options.eta),
+        target(objective, options),
+        relay(self, graph, mode),
+        slow(slow_factor(options, self)),
+        worker(self, objective, rule, samples, channel, 1) {
+    if (exact_sets) ledger.emplace(options.workers);
+  }
+
+  /// |S| and |S_hat| of the application that was just made. Where delivery is causal, t - s says it.
+  Staleness account(const Gradient& gradient, std::uint64_t t) {
+    if (ledger) return ledger->record(gradient);
+    const std::uint64_t staleness = t - gradient.origin_step;
+    S.add(staleness);
+    return {staleness, staleness};
+  }
+
+  WorkerAccount<Real> result() const {
+    return {&worker,
+            ledger ? ledger->S() : S,
+            ledger ? ledger->S_hat() : S,
+            ledger ? ledger->W() : 0,
+            ledger ? ledger->noncausal_applications() : 0,
+            relay.copies_dropped(),
+            samples.samples(),
+            target.reached() ? target.reached()->t : worker.t(),
+            target.reached() ? target.reached()->time : last_time};
+  }
+
+  const WorkerId id;
+  VirtualChannel channel;
+  BudgetedBatches samples;
+  FixedStep<Real> rule;
+  TargetTracker<Real> target;
+  Relay relay;
+  std::optional<Ledger> ledger;
+  StalenessStatistics S;
+  const double slow;
+  Worker<Real> worker;
+
+  bool busy = true;               // until its start
+  StepReport report;              // of the step that is under way
+  std::future<StepReport> ahead;  // where the step is computed by another core
+  std::exception_ptr failure;     // what the step threw
+  Nanoseconds began = 0;          // when the step began
+  Nanoseconds last_time = 0;      // when the last application was complete
+};
+
+}  // namespace dasgd

@@ -1,0 +1,48 @@
+// When a frame that is sent now arrives.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "dasgd/sim/world.hpp"
+#include "dasgd/topology/graph.hpp"
+
+namespace dasgd {
+
+/// The links of a graph in virtual time: latency, bandwidth, order, and chaos.
+class Links {
+ public:
+  Links(const VirtualWorld& world, const Graph& graph, std::uint64_t seed);
+
+  /// Every frame takes the same time on every link and nothing can happen to it: frames to several
+  /// neighbours arrive together.
+  bool uniform() const { return uniform_; }
+  Nanoseconds uniform_latency() const { return world_.latency.smallest(); }
+
+  /// Sends a frame of `bytes` over the `position`-th link of `from` at `now`; the instants at which its
+  /// copies arrive, one or two.
+  struct Arrivals {
+    Nanoseconds first;
+    std::optional<Nanoseconds> copy;
+  };
+  Arrivals send(WorkerId from, std::size_t position, std::size_t bytes, Nanoseconds now);
+
+ private:
+  struct Link {
+    WorkerId from, to;
+    std::uint64_t frames = 0;         // sent so far
+    Nanoseconds free_at = 0;          // when the last frame has left
+    Nanoseconds last_arrival = 0;     // frames keep their order
+    std::optional<Nanoseconds> fixed_latency;
+  };
+  Nanoseconds healed(const Link& link, Nanoseconds time) const;
+
+  const VirtualWorld& world_;
+  const std::uint64_t seed_;
+  bool uniform_;
+  std::vector<std::size_t> first_;  // per worker, its first link
+  std::vector<Link> links_;
+};
+
+}  // namespace dasgd

@@ -1,0 +1,33 @@
+// Runs any configuration of `train` in virtual time, deterministically, with the same worker code.
+#pragma once
+
+#include "dasgd/core/objective.hpp"
+#include "dasgd/plan/options.hpp"
+#include "dasgd/plan/result.hpp"
+#include "dasgd/sim/world.hpp"
+
+namespace dasgd {
+
+/// Simulates a run until it is drained. Same arguments, same result, to the byte of the trace; several
+/// simulations may go on in one process. `options.slow` multiplies compute times; `compute`,
+/// `in_flight`, `stop` and the reporting options of a real run have no meaning here. Throws InputError
+/// for what cannot be; what fails while running is in the result.
+template <typename Real>
+TrainResult<Real> run_simulation(const Objective<Real>& objective, const TrainOptions& options,
+                                 const VirtualWorld& world);
+
+extern template TrainResult<float> run_simulation(const Objective<float>&, const TrainOptions&,
+                                                  const VirtualWorld&);
+extern template TrainResult<double> run_simulation(const Objective<double>&, const TrainOptions&,
+                                                   const VirtualWorld&);
+
+/// The same, and throws what failed.
+template <typename Problem>
+auto simulate(const Problem& problem, const TrainOptions& options, const VirtualWorld& world = {}) {
+  const Objective<typename Problem::Number>& objective = problem;
+  auto result = run_simulation(objective, options, world);
+  if (result.failure) std::rethrow_exception(result.failure);
+  return result;
+}
+
+}  // namespace dasgd

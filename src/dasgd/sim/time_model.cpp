@@ -1,0 +1,93 @@
+#include "dasgd/sim/time_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace dasgd {
+namespace {
+
+Nanoseconds rounded(double time) {
+  constexpr double most = 9e18;
+  return static_cast<Nanoseconds>(std::llround(std::clamp(time, 0.0, most)));
+}
+
+}  // namespace
+
+TimeModel TimeModel::constant(Nanoseconds time) {
+  TimeModel model;
+  model.low_ = model.high_ = time;
+  return model;
+}
+
+TimeModel TimeModel::per_item(std::vector<Nanoseconds> times) {
+  TimeModel model;
+  model.kind_ = Kind::per_item;
+  for (const Nanoseconds time : times) model.table_.push_back({time});
+  return model;
+}
+
+TimeModel TimeModel::uniform(Nanoseconds low, Nanoseconds high) {
+  TimeModel model;
+  model.kind_ = Kind::uniform;
+  model.low_ = low;
+  model.high_ = high;
+  return model;
+}
+
+TimeModel TimeModel::lognormal(Nanoseconds median, double sigma) {
+  TimeModel model;
+  model.kind_ = Kind::lognormal;
+  model.low_ = median;
+  model.sigma_ = sigma;
+  return model;
+}
+
+TimeModel TimeModel::exponential(Nanoseconds mean) {
+  TimeModel model;
+  model.kind_ = Kind::exponential;
+  model.low_ = mean;
+  return model;
+}
+
+TimeModel TimeModel::replay(std::vector<std::vector<Nanoseconds>> recorded) {
+  TimeModel model;
+  model.kind_ = Kind::replay;
+  model.table_ = std::move(recorded);
+  for (auto& times : model.table_)
+    if (times.empty()) times.push_back(0);
+  return model;
+}
+
+Nanoseconds TimeModel::draw_other(std::uint64_t seed, Purpose purpose, std::size_t item,
+                                  std::uint64_t index) const {
+  if (kind_ == Kind::per_item || kind_ == Kind::replay) {
+    const auto& times = table_[item];
+    return times[index % times.size()];
+  }
+  Random random(seed, purpose, static_cast<std::uint32_t>(item), static_cast<std::uint32_t>(index));
+  const auto scale = static_cast<double>(low_);
+  if (kind_ == Kind::lognormal) return rounded(scale * std::exp(sigma_ * random.normal()));
+  if (kind_ == Kind::exponential) return rounded(-scale * std::log1p(-random.uniform()));
+  return rounded(scale + random.uniform() * static_cast<double>(high_ - low_));
+}
+
+Nanoseconds TimeModel::smallest() const {
+  if (kind_ == Kind::constant || kind_ == Kind::uniform) return low_;
+  if (table_.empty()) return 0;
+  Nanoseconds least = std::numeric_limits<Nanoseconds>::max();
+  for (const auto& times : table_) least = std::min(least, *std::min_element(times.begin(), times.end()));
+  return least;
+}
+
+Nanoseconds TimeModel::largest() const {
+  if (kind_ == Kind::constant || kind_ == Kind::uniform) return high_;
+  if (table_.empty()) return std::numeric_limits<Nanoseconds>::max();
+  Nanoseconds most = 0;
+  for (const auto& times : table_) most = std::max(most, *std::max_element(times.begin(), times.end()));
+  return most;
+}
+
+std::size_t TimeModel::items() const { return table_.size(); }
+
+}  // namespace dasgd

@@ -1,0 +1,49 @@
+// How long things take in virtual time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "dasgd/core/channel.hpp"
+#include "dasgd/random/random.hpp"
+
+namespace dasgd {
+
+/// A duration for every draw of every item (a worker or a link). A draw is a pure function of the seed,
+/// the item and its index: the order of events cannot change it.
+class TimeModel {
+ public:
+  /// The same for all.
+  static TimeModel constant(Nanoseconds time);
+  /// One value per item.
+  static TimeModel per_item(std::vector<Nanoseconds> times);
+  static TimeModel uniform(Nanoseconds low, Nanoseconds high);
+  static TimeModel lognormal(Nanoseconds median, double sigma);
+  static TimeModel exponential(Nanoseconds mean);
+  /// Per item, its recorded durations one after the other, over and over.
+  static TimeModel replay(std::vector<std::vector<Nanoseconds>> recorded);
+
+  Nanoseconds draw(std::uint64_t seed, Purpose purpose, std::size_t item, std::uint64_t index) const {
+    return kind_ == Kind::constant ? low_ : draw_other(seed, purpose, item, index);
+  }
+
+  bool is_constant() const { return kind_ == Kind::constant; }
+  /// Bounds of all draws; the largest may be the largest number there is.
+  Nanoseconds smallest() const;
+  Nanoseconds largest() const;
+  /// How many items the model names; 0: any number.
+  std::size_t items() const;
+
+ private:
+  enum class Kind { constant, per_item, uniform, lognormal, exponential, replay };
+  Nanoseconds draw_other(std::uint64_t seed, Purpose purpose, std::size_t item,
+                         std::uint64_t index) const;
+
+  Kind kind_ = Kind::constant;
+  Nanoseconds low_ = 0, high_ = 0;
+  double sigma_ = 0;
+  std::vector<std::vector<Nanoseconds>> table_;
+};
+
+}  // namespace dasgd

@@ -1,0 +1,62 @@
+// The world of a simulated run: how long things take and what goes wrong.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "dasgd/core/names.hpp"
+#include "dasgd/sim/time_model.hpp"
+#include "dasgd/topology/graph.hpp"
+
+namespace dasgd {
+
+/// What goes wrong, drawn from the seed. Delivery stays exactly-once whatever is asked for.
+struct Chaos {
+  double delay = 0;               ///< share of transmissions that take longer ...
+  Nanoseconds delay_up_to = 0;    ///< ... by up to this
+  double reorder = 0;             ///< share of transmissions that may be overtaken and overtake
+  double duplicate = 0;           ///< share of transmissions that arrive twice
+  double drop = 0;                ///< share of transmissions that are lost and sent again
+  Nanoseconds resend_after = 1'000'000;
+
+  struct Pause {
+    WorkerId worker{};
+    Nanoseconds at = 0, length = 0;
+  };
+  std::vector<Pause> pauses;  ///< the worker begins nothing new in [at, at + length)
+
+  struct Partition {
+    std::vector<WorkerId> one, other;
+    Nanoseconds at = 0, length = 0;
+  };
+  std::vector<Partition> partitions;  ///< frames between the two sides wait until it heals
+
+  bool any() const {
+    return delay > 0 || reorder > 0 || duplicate > 0 || drop > 0 || !pauses.empty() ||
+           !partitions.empty();
+  }
+};
+
+struct VirtualWorld {
+  TimeModel compute = TimeModel::constant(50'000'000);  ///< per worker and gradient
+  TimeModel latency = TimeModel::constant(50'000);      ///< per link and frame
+  std::map<std::pair<WorkerId, WorkerId>, Nanoseconds> latency_of_link;  ///< where given, wins
+  Nanoseconds apply = 5'000;
+  std::optional<double> bandwidth;  ///< bytes per second of each link; frames queue for it
+  std::vector<Nanoseconds> start;   ///< when each worker begins; empty: all at 0
+  Chaos chaos;
+  unsigned threads = 1;  ///< real cores that compute gradients which overlap in virtual time
+};
+
+/// Throws InputError for a world that does not fit the graph.
+void validate(const VirtualWorld& world, const Graph& graph);
+
+/// Whether nothing can ever be missing when a gradient is applied, so that |S| = |S_hat| = t - s
+/// (THEORY, section 1): FIFO links with a relay; or direct broadcast while the largest latency is below
+/// the smallest latency plus the smallest compute time.
+bool delivery_is_causal(const VirtualWorld& world, const Graph& graph, bool relayed);
+
+}  // namespace dasgd
