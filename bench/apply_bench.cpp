@@ -14,12 +14,12 @@ constexpr std::size_t waiting = 8;
 std::vector<GradientPtr> make_gradients(std::size_t dimension) {
   std::vector<GradientPtr> gradients;
   std::vector<float> values(dimension);
+  Replica<float> origin(std::vector<float>(dimension, 0.0f));
   for (std::size_t k = 0; k < waiting; ++k) {
     for (std::size_t i = 0; i < dimension; ++i)
       values[i] = static_cast<float>((i * 2654435761u + k * 40503u) % 20011) * 1e-4f - 1.0f;
     auto g = std::make_shared<Gradient>();
-    g->update.resize<float>(dimension);
-    g->update.shift = quantise<float>(-1e-3, values, g->update.numbers<float>()).shift;
+    origin.apply_own(1e-3, values, g->update);
     gradients.push_back(g);
   }
   return gradients;

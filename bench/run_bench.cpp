@@ -15,8 +15,8 @@
 namespace dasgd::bench {
 namespace {
 
-constexpr std::size_t batch = 128;
-constexpr std::uint32_t gradients = 2000;
+constexpr std::size_t batch = 256;
+constexpr std::uint32_t gradients = 1000;
 constexpr double eta = 0.1;
 
 const Softmax& problem() {

@@ -14,10 +14,8 @@ namespace {
 template <typename Real>
 GradientPtr gradient(const std::vector<Real>& values, double eta) {
   auto g = std::make_shared<Gradient>();
-  g->update.resize<Real>(values.size());
-  const auto rounded = quantise<Real>(-eta, values, g->update.numbers<Real>());
-  EXPECT_FALSE(rounded.diverged_at);
-  g->update.shift = rounded.shift;
+  Replica<Real> origin(std::vector<Real>(values.size(), Real{0}));
+  EXPECT_FALSE(origin.apply_own(eta, values, g->update));
   return g;
 }
 
@@ -57,12 +55,33 @@ TEST(Replica, AppliesMinusEtaTimesGradient) {
   EXPECT_DOUBLE_EQ(replica.x()[1], 3);
 }
 
+template <typename Real>
+void expect_the_origin_adds_what_it_sends() {
+  std::mt19937 random(7);
+  std::normal_distribution<double> normal;
+  const std::vector<Real> start{1, -2, 3, 0, 5, -6, 7};
+  Replica<Real> origin(start), receiver(start);
+  for (int i = 0; i < 200; ++i) {
+    std::vector<Real> values(7);
+    for (Real& v : values) v = static_cast<Real>(std::ldexp(normal(random), i % 20 - 15));
+    auto g = std::make_shared<Gradient>();
+    ASSERT_FALSE(origin.apply_own(0.1, values, g->update));
+    const GradientPtr sent = g;
+    receiver.apply(std::span(&sent, 1));
+    ASSERT_TRUE(std::ranges::equal(origin.sums(), receiver.sums()));
+    ASSERT_TRUE(std::ranges::equal(origin.x(), receiver.x()));
+  }
+}
+
+TEST(Replica, TheOriginAddsWhatItSendsFloats) { expect_the_origin_adds_what_it_sends<float>(); }
+TEST(Replica, TheOriginAddsWhatItSendsDoubles) { expect_the_origin_adds_what_it_sends<double>(); }
+
 TEST(Replica, KeepsUpdatesThatAFloatWouldLose) {
   Replica<float> replica(std::vector<float>{1.0f});
   const auto small = gradient<float>({1e-9f}, 1.0);
   float plain = 1.0f;
   for (int i = 0; i < 100'000; ++i) {
-    replica.apply(small->update);
+    replica.apply(std::span(&small, 1));
     plain -= 1e-9f;
   }
   EXPECT_EQ(plain, 1.0f);
@@ -72,9 +91,9 @@ TEST(Replica, KeepsUpdatesThatAFloatWouldLose) {
 TEST(Replica, RemembersThatItLeftItsRange) {
   Replica<float> replica(std::vector<float>{0, 0});
   const auto step = gradient<float>({0, 4000.0f}, 1.0);
-  for (int i = 0; i < 60; ++i) replica.apply(step->update);
+  for (int i = 0; i < 60; ++i) replica.apply(std::span(&step, 1));
   EXPECT_FALSE(replica.diverged_at());
-  for (int i = 0; i < 60; ++i) replica.apply(step->update);
+  for (int i = 0; i < 60; ++i) replica.apply(std::span(&step, 1));
   EXPECT_EQ(replica.diverged_at(), 1u);
 }
 

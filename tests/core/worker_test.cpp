@@ -62,9 +62,7 @@ class WorkerTest : public ::testing::Test {
     auto g = std::make_shared<Gradient>();
     g->name = {WorkerId{1}, sequence};
     g->origin_step = sequence;
-    g->update.resize<double>(2);
-    const std::vector<double> ones{1, 1};
-    g->update.shift = quantise<double>(-0.5, ones, g->update.numbers<double>()).shift;
+    Replica<double>(std::vector<double>{0, 0}).apply_own(0.5, std::vector<double>{1, 1}, g->update);
     return g;
   }
 

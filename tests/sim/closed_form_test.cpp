@@ -1,8 +1,7 @@
 // The sum of |S| in lockstep, to the last integer (THEORY, section 2).
-#include <gtest/gtest.h>
-
 #include <deque>
 #include <functional>
+#include <gtest/gtest.h>
 
 #include "dasgd/problems/quadratic.hpp"
 #include "dasgd/record/trace_reader.hpp"
@@ -36,7 +35,8 @@ std::vector<std::uint64_t> hops_from(const Graph& graph, std::size_t start) {
 
 /// Pairs of gradients of which neither knows the other: gradient (l, b) is known to (j, a) from
 /// a = b + e + 1 on, e the rounds that (l, b) needs beyond its own.
-std::uint64_t concurrent_pairs(const Graph& graph, const std::function<std::uint64_t(std::uint64_t)>& rounds) {
+std::uint64_t concurrent_pairs(const Graph& graph,
+                               const std::function<std::uint64_t(std::uint64_t)>& rounds) {
   std::uint64_t total = 0;
   for (std::size_t j = 0; j < graph.workers(); ++j) {
     const auto from_j = hops_from(graph, j);
@@ -59,20 +59,25 @@ class ClosedForm : public ::testing::TestWithParam<Regime> {};
 
 void PrintTo(const Regime& r, std::ostream* out) { *out << r.topology << to_string(r.relay); }
 
-INSTANTIATE_TEST_SUITE_P(
-    Sim, ClosedForm,
-    ::testing::Values(Regime{"full", RelayMode::none, 10'000}, Regime{"full", RelayMode::none, 0},
-                      Regime{"ring", RelayMode::arrival, 10'000}, Regime{"ring", RelayMode::arrival, 310'000},
-                      Regime{"ring", RelayMode::apply, 10'000}, Regime{"directed-ring", RelayMode::arrival, 10'000},
-                      Regime{"directed-ring", RelayMode::arrival, 310'000},
-                      Regime{"directed-ring", RelayMode::apply, 10'000}, Regime{"star", RelayMode::arrival, 10'000},
-                      Regime{"star", RelayMode::apply, 10'000}, Regime{"torus", RelayMode::arrival, 310'000},
-                      Regime{"torus", RelayMode::apply, 10'000}),
-    [](const auto& info) {
-      std::string name = info.param.topology + to_string(info.param.relay) + std::to_string(info.param.latency);
-      std::erase(name, '-');
-      return name;
-    });
+INSTANTIATE_TEST_SUITE_P(Sim, ClosedForm,
+                         ::testing::Values(Regime{"full", RelayMode::none, 10'000},
+                                           Regime{"full", RelayMode::none, 0},
+                                           Regime{"ring", RelayMode::arrival, 10'000},
+                                           Regime{"ring", RelayMode::arrival, 310'000},
+                                           Regime{"ring", RelayMode::apply, 10'000},
+                                           Regime{"directed-ring", RelayMode::arrival, 10'000},
+                                           Regime{"directed-ring", RelayMode::arrival, 310'000},
+                                           Regime{"directed-ring", RelayMode::apply, 10'000},
+                                           Regime{"star", RelayMode::arrival, 10'000},
+                                           Regime{"star", RelayMode::apply, 10'000},
+                                           Regime{"torus", RelayMode::arrival, 310'000},
+                                           Regime{"torus", RelayMode::apply, 10'000}),
+                         [](const auto& info) {
+                           std::string name = info.param.topology + to_string(info.param.relay) +
+                                              std::to_string(info.param.latency);
+                           std::erase(name, '-');
+                           return name;
+                         });
 
 TEST_P(ClosedForm, SumOfStalenessIsExactForEveryN) {
   const auto [kind, relay, latency] = GetParam();
@@ -92,11 +97,16 @@ TEST_P(ClosedForm, SumOfStalenessIsExactForEveryN) {
       return (hops * static_cast<std::uint64_t>(latency) + compute - 1) / compute;
     };
     const auto result = simulate(q,
-                                 {.workers = n, .topology = topology, .relay = relay, .eta = 1e-4,
+                                 {.workers = n,
+                                  .topology = topology,
+                                  .relay = relay,
+                                  .eta = 1e-4,
                                   .gradients = {static_cast<std::uint32_t>(B)}},
                                  {.compute = TimeModel::constant(compute),
-                                  .latency = TimeModel::constant(latency), .apply = 0});
-    const double mean = static_cast<double>(concurrent_pairs(graph, rounds)) / static_cast<double>(n * B);
+                                  .latency = TimeModel::constant(latency),
+                                  .apply = 0});
+    const double mean =
+        static_cast<double>(concurrent_pairs(graph, rounds)) / static_cast<double>(n * B);
     EXPECT_DOUBLE_EQ(result.summary.staleness.S_avg, mean) << topology << " n = " << n;
     EXPECT_TRUE(result.summary.audit_is_clean());
   }

@@ -25,31 +25,21 @@ namespace {
 std::uint32_t magnitude(float v) { return std::bit_cast<std::uint32_t>(v) & 0x7fffffffu; }
 std::uint64_t magnitude(double v) { return std::bit_cast<std::uint64_t>(v) & ~(1ull << 63); }
 
-DASGD_KERNEL float largest(std::span<const float> values) {
-  std::uint32_t largest = 0;
-  for (const float v : values) largest = std::max(largest, magnitude(v));
-  return std::bit_cast<float>(largest);
+// Sixteen maxima side by side, so that none waits for the one before.
+template <typename Real>
+inline Real largest_of(std::span<const Real> values) {
+  constexpr std::size_t lanes = 16;
+  std::array<decltype(magnitude(Real{})), lanes> largest{};
+  std::size_t i = 0;
+  for (; i + lanes <= values.size(); i += lanes)
+    for (std::size_t k = 0; k < lanes; ++k)
+      largest[k] = std::max(largest[k], magnitude(values[i + k]));
+  for (; i < values.size(); ++i) largest[0] = std::max(largest[0], magnitude(values[i]));
+  return std::bit_cast<Real>(*std::max_element(largest.begin(), largest.end()));
 }
 
-DASGD_KERNEL double largest(std::span<const double> values) {
-  std::uint64_t largest = 0;
-  for (const double v : values) largest = std::max(largest, magnitude(v));
-  return std::bit_cast<double>(largest);
-}
-
-// Rounds half away from zero. From 2^23 on a float is an integer already.
-DASGD_KERNEL void round_all(float factor, std::span<const float> gradient,
-                            std::int32_t* __restrict__ numbers) {
-  for (std::size_t i = 0; i < gradient.size(); ++i) {
-    const float v = factor * gradient[i];
-    const float half = std::fabs(v) < 0x1p23f ? std::copysign(0.5f, v) : 0.0f;
-    numbers[i] = static_cast<std::int32_t>(v + half);
-  }
-}
-
-void round_all(double factor, std::span<const double> gradient, std::int64_t* numbers) {
-  for (std::size_t i = 0; i < gradient.size(); ++i) numbers[i] = std::llrint(factor * gradient[i]);
-}
+DASGD_KERNEL float largest(std::span<const float> values) { return largest_of(values); }
+DASGD_KERNEL double largest(std::span<const double> values) { return largest_of(values); }
 
 template <typename Real>
 std::size_t first_beyond(std::span<const Real> values, double limit) {
@@ -61,33 +51,70 @@ std::size_t first_beyond(std::span<const Real> values, double limit) {
 template <typename Real>
 using Unsigned = std::conditional_t<std::is_same_v<Real, float>, std::uint64_t, UInt128>;
 
-// The top two bits of a sum differ exactly when it has left [-2^sum_bits, 2^sum_bits). All
-// arithmetic is unsigned, hence free of undefined overflow.
-template <typename Real, std::size_t Count>
-inline bool add_exactly(const Addend<Real>* updates, std::span<Sum<Real>> sums) {
-  using Wide = Unsigned<Real>;
-  std::array<const Number<Real>*, Count> numbers;
-  std::array<int, Count> shifts;
-  for (std::size_t k = 0; k < Count; ++k) {
-    numbers[k] = updates[k].numbers;
-    shifts[k] = updates[k].shift;
+// Where numbers are added before they are shifted: eight int32 of 27 bits fit into an int32, which
+// is four to a vector on every machine.
+template <typename Real>
+using Partial = std::conditional_t<std::is_same_v<Real, float>, std::int32_t, Int128>;
+
+// number << shift, as wide as a sum. For floats as a product of two int32: vector units multiply,
+// widen and add in one instruction. The result of arithmetic on sums is unsigned, hence never
+// undefined.
+template <typename Real>
+inline Unsigned<Real> shifted(Partial<Real> number, int shift) {
+  if constexpr (std::is_same_v<Real, float>) {
+    const std::int32_t factor = 1 << shift;
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(number) *
+                                      static_cast<std::int64_t>(factor));
+  } else {
+    return static_cast<UInt128>(number) << shift;
   }
+}
+
+// sums += (numbers[0] + ... + numbers[Count - 1]) << shift. True if a sum has left
+// [-2^sum_bits, 2^sum_bits): adding 2^sum_bits then sets the top bit.
+template <typename Real, std::size_t Count>
+inline bool add_exactly(const std::array<const Number<Real>*, max_fused>& numbers, int shift,
+                        std::span<Sum<Real>> sums) {
+  using Wide = Unsigned<Real>;
+  constexpr Wide bias = Wide{1} << FixedPoint<Real>::sum_bits;
+  std::array<const Number<Real>*, Count> in;
+  std::copy_n(numbers.begin(), Count, in.begin());
   Sum<Real>* __restrict__ out = sums.data();
   const std::size_t size = sums.size();
   Wide out_of_range = 0;
   for (std::size_t i = 0; i < size; ++i) {
-    Wide sum = static_cast<Wide>(out[i]);
-    for (std::size_t k = 0; k < Count; ++k)
-      sum += static_cast<Wide>(static_cast<Sum<Real>>(numbers[k][i])) << shifts[k];
+    Partial<Real> partial = 0;
+    for (std::size_t k = 0; k < Count; ++k) partial += in[k][i];
+    const Wide sum = static_cast<Wide>(out[i]) + shifted<Real>(partial, shift);
     out[i] = static_cast<Sum<Real>>(sum);
-    out_of_range |= sum ^ (sum << 1);
+    out_of_range |= sum + bias;
   }
   return static_cast<Sum<Real>>(out_of_range) < 0;
 }
 
-#define DASGD_ADD(Real, Count)                                                            \
-  DASGD_KERNEL bool add_##Real##_##Count(const Addend<Real>* u, std::span<Sum<Real>> s) { \
-    return add_exactly<Real, Count>(u, s);                                                \
+template <typename Real>
+inline void round_all(Real factor, std::span<const Real> gradient,
+                      Number<Real>* __restrict__ numbers) {
+  for (std::size_t i = 0; i < gradient.size(); ++i)
+    numbers[i] = static_cast<Number<Real>>(std::nearbyint(factor * gradient[i]));
+}
+
+DASGD_KERNEL void round_float(float factor, std::span<const float> gradient,
+                              std::int32_t* numbers) {
+  round_all<float>(factor, gradient, numbers);
+}
+
+DASGD_KERNEL void show_float(std::span<const std::int64_t> sums, float* __restrict__ x) {
+  const double unit = std::ldexp(1.0, FixedPoint<float>::unit_exponent);
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    x[i] = static_cast<float>(static_cast<double>(sums[i]) * unit);
+}
+
+#define DASGD_ADD(Real, Count)                                              \
+  DASGD_KERNEL bool add_##Real##_##Count(                                   \
+      const std::array<const Number<Real>*, max_fused>& numbers, int shift, \
+      std::span<Sum<Real>> sums) {                                          \
+    return add_exactly<Real, Count>(numbers, shift, sums);                  \
   }
 DASGD_ADD(float, 1)
 DASGD_ADD(float, 2)
@@ -99,39 +126,64 @@ DASGD_ADD(double, 4)
 DASGD_ADD(double, 8)
 #undef DASGD_ADD
 
-bool add_one_pass(std::size_t count, const Addend<float>* u, std::span<Sum<float>> s) {
-  return count == 8   ? add_float_8(u, s)
-         : count == 4 ? add_float_4(u, s)
-         : count == 2 ? add_float_2(u, s)
-                      : add_float_1(u, s);
+template <typename Real>
+bool add_one_pass(std::size_t count, const std::array<const Number<Real>*, max_fused>& numbers,
+                  int shift, std::span<Sum<Real>> sums) {
+  if constexpr (std::is_same_v<Real, float>) {
+    if (count == 8) return add_float_8(numbers, shift, sums);
+    if (count == 4) return add_float_4(numbers, shift, sums);
+    return count == 2 ? add_float_2(numbers, shift, sums) : add_float_1(numbers, shift, sums);
+  } else {
+    if (count == 8) return add_double_8(numbers, shift, sums);
+    if (count == 4) return add_double_4(numbers, shift, sums);
+    return count == 2 ? add_double_2(numbers, shift, sums) : add_double_1(numbers, shift, sums);
+  }
 }
 
-bool add_one_pass(std::size_t count, const Addend<double>* u, std::span<Sum<double>> s) {
-  return count == 8   ? add_double_8(u, s)
-         : count == 4 ? add_double_4(u, s)
-         : count == 2 ? add_double_2(u, s)
-                      : add_double_1(u, s);
+template <typename Real>
+std::optional<std::size_t> first_out_of_range(std::span<const Sum<Real>> sums) {
+  const auto limit = Sum<Real>{1} << FixedPoint<Real>::sum_bits;
+  const auto beyond = [limit](Sum<Real> s) { return s < -limit || s >= limit; };
+  const auto at = std::find_if(sums.begin(), sums.end(), beyond);
+  return static_cast<std::size_t>((at == sums.end() ? sums.begin() : at) - sums.begin());
 }
 
 }  // namespace
 
 template <typename Real>
-Quantised quantise(double factor, std::span<const Real> gradient, std::span<Number<Real>> numbers) {
+AddedGradient add_gradient(double factor, std::span<const Real> gradient,
+                           std::span<Number<Real>> numbers, std::span<Sum<Real>> sums,
+                           std::span<Real> x) {
   using Format = FixedPoint<Real>;
-  assert(gradient.size() == numbers.size());
+  assert(gradient.size() == numbers.size() && gradient.size() == sums.size());
   const double step = std::fabs(factor) * static_cast<double>(largest(gradient));
   int exponent = 0;  // step / q < 2^exponent
   std::frexp(step, &exponent);
   exponent -= Format::unit_exponent;
   if (!std::isfinite(step) || exponent > Format::step_bits) {
     const double limit = std::ldexp(1.0, Format::step_bits + Format::unit_exponent);
-    return {0, std::min(first_beyond(gradient, limit / std::fabs(factor)), gradient.size() - 1)};
+    const std::size_t at = first_beyond(gradient, limit / std::fabs(factor));
+    return {.diverged_at = std::min(at, gradient.size() - 1)};
   }
-  const int shift = step > 0 ? std::max(0, exponent - Format::update_bits) : 0;
+  // Even shifts only: gradients of similar size then share one, and are added in one pass.
+  const int shift = step > 0 ? (std::max(0, exponent - Format::update_bits) + 1) / 2 * 2 : 0;
   const auto scale = static_cast<Real>(std::ldexp(factor, -Format::unit_exponent - shift));
-  if (!std::isfinite(scale)) return {0, 0};
-  round_all(scale, gradient, numbers.data());
-  return {shift, std::nullopt};
+  if (!std::isfinite(scale)) return {.diverged_at = 0};
+  bool out_of_range = false;
+  constexpr std::size_t block = 1024;  // small enough to stay in the first cache from step to step
+  for (std::size_t first = 0; first < gradient.size(); first += block) {
+    const std::size_t size = std::min(block, gradient.size() - first);
+    Number<Real>* const rounded = numbers.data() + first;
+    if constexpr (std::is_same_v<Real, float>) {
+      round_float(scale, gradient.subspan(first, size), rounded);
+    } else {
+      round_all<Real>(scale, gradient.subspan(first, size), rounded);
+    }
+    out_of_range |= add_one_pass<Real>(1, {rounded}, shift, sums.subspan(first, size));
+    to_real<Real>(sums.subspan(first, size), x.subspan(first, size));
+  }
+  return {.shift = shift,
+          .out_of_range_at = out_of_range ? first_out_of_range<Real>(sums) : std::nullopt};
 }
 
 template <typename Real>
@@ -139,22 +191,34 @@ std::optional<std::size_t> add_fused(std::span<const Addend<Real>> updates,
                                      std::span<Sum<Real>> sums) {
   assert(updates.size() <= max_fused);
   bool out_of_range = false;
-  for (std::size_t done = 0; done < updates.size();) {
-    const std::size_t count = std::bit_floor(updates.size() - done);
-    out_of_range |= add_one_pass(count, updates.data() + done, sums);
-    done += count;
+  std::array<bool, max_fused> done{};
+  for (std::size_t first = 0; first < updates.size(); ++first) {
+    std::array<const Number<Real>*, max_fused> numbers;  // of all that share the shift of `first`
+    std::size_t count = 0;
+    for (std::size_t k = first; k < updates.size(); ++k) {
+      if (done[k] || updates[k].shift != updates[first].shift) continue;
+      done[k] = true;
+      numbers[count++] = updates[k].numbers;
+    }
+    while (count > 0) {
+      const std::size_t pass = std::bit_floor(count);
+      count -= pass;
+      std::array<const Number<Real>*, max_fused> of_pass{};
+      std::copy_n(numbers.begin() + static_cast<std::ptrdiff_t>(count), pass, of_pass.begin());
+      out_of_range |= add_one_pass<Real>(pass, of_pass, updates[first].shift, sums);
+    }
   }
-  if (!out_of_range) return std::nullopt;
-  const auto limit = Sum<Real>{1} << FixedPoint<Real>::sum_bits;
-  const auto beyond = [limit](Sum<Real> s) { return s < -limit || s >= limit; };
-  const auto at = std::find_if(sums.begin(), sums.end(), beyond);
-  return static_cast<std::size_t>((at == sums.end() ? sums.begin() : at) - sums.begin());
+  return out_of_range ? first_out_of_range<Real>(sums) : std::nullopt;
 }
 
 template <typename Real>
 void to_real(std::span<const Sum<Real>> sums, std::span<Real> x) {
-  const Real unit = std::ldexp(Real{1}, FixedPoint<Real>::unit_exponent);
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<Real>(sums[i]) * unit;
+  if constexpr (std::is_same_v<Real, float>) {
+    show_float(sums, x.data());
+  } else {
+    const double unit = std::ldexp(1.0, FixedPoint<Real>::unit_exponent);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(sums[i]) * unit;
+  }
 }
 
 template <typename Real>
@@ -173,8 +237,11 @@ std::optional<std::size_t> from_real(std::span<const Real> x, std::span<Sum<Real
   return std::nullopt;
 }
 
-template Quantised quantise<float>(double, std::span<const float>, std::span<std::int32_t>);
-template Quantised quantise<double>(double, std::span<const double>, std::span<std::int64_t>);
+template AddedGradient add_gradient<float>(double, std::span<const float>, std::span<std::int32_t>,
+                                           std::span<std::int64_t>, std::span<float>);
+template AddedGradient add_gradient<double>(double, std::span<const double>,
+                                            std::span<std::int64_t>, std::span<Int128>,
+                                            std::span<double>);
 template std::optional<std::size_t> add_fused<float>(std::span<const Addend<float>>,
                                                      std::span<std::int64_t>);
 template std::optional<std::size_t> add_fused<double>(std::span<const Addend<double>>,

@@ -30,7 +30,7 @@ template <>
 struct FixedPoint<float> {
   using Number = std::int32_t;
   using Sum = std::int64_t;
-  static constexpr int unit_exponent = -44, update_bits = 30, step_bits = 56, sum_bits = 62;
+  static constexpr int unit_exponent = -44, update_bits = 27, step_bits = 56, sum_bits = 62;
 };
 
 template <>
@@ -45,16 +45,22 @@ using Number = typename FixedPoint<Real>::Number;
 template <typename Real>
 using Sum = typename FixedPoint<Real>::Sum;
 
-/// What `quantise` did: the shift of the numbers, or the first coordinate that is not finite or
-/// steps too far.
-struct Quantised {
+/// What `add_gradient` did.
+struct AddedGradient {
   int shift = 0;
+  /// The first coordinate that is not finite or steps too far. Then nothing was written.
   std::optional<std::size_t> diverged_at;
+  /// The first coordinate whose sum has left the range of the format.
+  std::optional<std::size_t> out_of_range_at;
 };
 
-/// Rounds `factor * gradient` to `numbers`, with the finest unit that fits the largest coordinate.
+/// The origin's pass over its own gradient: rounds `factor * gradient` to `numbers`, with the
+/// finest unit that fits the largest coordinate, adds `numbers << shift` to `sums` and writes x =
+/// sums * q.
 template <typename Real>
-Quantised quantise(double factor, std::span<const Real> gradient, std::span<Number<Real>> numbers);
+AddedGradient add_gradient(double factor, std::span<const Real> gradient,
+                           std::span<Number<Real>> numbers, std::span<Sum<Real>> sums,
+                           std::span<Real> x);
 
 /// One update to be added: `numbers << shift`.
 template <typename Real>
@@ -66,8 +72,9 @@ struct Addend {
 /// How many updates one pass over the sums can add.
 inline constexpr std::size_t max_fused = 8;
 
-/// Adds up to `max_fused` updates to `sums` in one pass over memory. The first coordinate that has
-/// left the range of the format is returned; the range is such that no sum can have wrapped.
+/// Adds up to `max_fused` updates to `sums`: one pass over memory for all that share a shift. The
+/// first coordinate that has left the range of the format is returned; the range is such that no
+/// sum can have wrapped.
 template <typename Real>
 std::optional<std::size_t> add_fused(std::span<const Addend<Real>> updates,
                                      std::span<Sum<Real>> sums);

@@ -25,6 +25,7 @@ std::span<const Real> Replica<Real>::x() {
 
 template <typename Real>
 void Replica<Real>::apply(std::span<const GradientPtr> gradients) {
+  x_is_current_ = false;
   std::array<Addend<Real>, max_fused> updates;
   while (!gradients.empty()) {
     const std::size_t count = std::min(gradients.size(), max_fused);
@@ -33,22 +34,22 @@ void Replica<Real>::apply(std::span<const GradientPtr> gradients) {
       assert(update.numbers<Real>().size() == sums_.size());
       updates[k] = {update.numbers<Real>().data(), update.shift};
     }
-    add({updates.data(), count});
+    const auto out_of_range = add_fused<Real>(std::span(updates.data(), count), sums_);
+    if (!diverged_at_) diverged_at_ = out_of_range;
     gradients = gradients.subspan(count);
   }
 }
 
 template <typename Real>
-void Replica<Real>::apply(const Update& update) {
-  const Addend<Real> addend{update.numbers<Real>().data(), update.shift};
-  add({&addend, 1});
-}
-
-template <typename Real>
-void Replica<Real>::add(std::span<const Addend<Real>> updates) {
-  x_is_current_ = false;
-  const auto out_of_range = add_fused<Real>(updates, sums_);
-  if (!diverged_at_) diverged_at_ = out_of_range;
+std::optional<std::size_t> Replica<Real>::apply_own(double eta, std::span<const Real> gradient,
+                                                    Update& update) {
+  update.resize<Real>(sums_.size());
+  const AddedGradient added = add_gradient<Real>(-eta, gradient, update.numbers<Real>(), sums_, x_);
+  if (added.diverged_at) return added.diverged_at;
+  update.shift = added.shift;
+  x_is_current_ = true;
+  if (!diverged_at_) diverged_at_ = added.out_of_range_at;
+  return std::nullopt;
 }
 
 template class Replica<float>;

@@ -21,9 +21,12 @@ class Replica {
   /// x_i^t. Updates are added as integers; the floating-point view is brought up to date here.
   std::span<const Real> x();
 
-  /// Adds updates, eight per pass over memory.
+  /// Adds the updates of other workers, eight per pass over memory.
   void apply(std::span<const GradientPtr> gradients);
-  void apply(const Update& update);
+
+  /// Rounds -eta * gradient to `update` and adds it. Returns the first coordinate that is not
+  /// finite or steps too far, if there is one; then nothing was applied.
+  std::optional<std::size_t> apply_own(double eta, std::span<const Real> gradient, Update& update);
 
   /// The first coordinate that was found outside the range of the number format, if ever. Replicas
   /// still end identical (sums wrap), but x means nothing any more.
@@ -34,8 +37,6 @@ class Replica {
   std::span<const Sum<Real>> sums() const { return sums_; }
 
  private:
-  void add(std::span<const Addend<Real>> updates);
-
   std::vector<Sum<Real>> sums_;
   std::vector<Real> x_;
   bool x_is_current_ = false;

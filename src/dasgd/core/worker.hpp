@@ -87,9 +87,12 @@ class Worker {
     const std::uint64_t t_before = t();
     const Nanoseconds start = channel_.now();
     const double loss = objective_.gradient(replica_.x(), sample, direction_);  // line 11
-    describe(*own, t_before);
-    replica_.apply(own->update);  // line 12
-    remember(own->name);          // line 14: t = t + 1
+    own->name = {id_, computed()};
+    own->origin_step = t_before;
+    own->compute_set = applied_;
+    own->eta = rule_.prepare(replica_.x(), direction_);
+    apply_own(*own);      // line 12
+    remember(own->name);  // line 14: t = t + 1
     const Nanoseconds time = channel_.now();
     batch_.push_back(own);
     channel_.send(std::move(own));  // line 13
@@ -101,18 +104,11 @@ class Worker {
             .time = time};
   }
 
-  // Name, step size and rounded numbers: what makes g_i^t ready to be applied and sent.
-  void describe(Gradient& own, std::uint64_t s) {
-    own.name = {id_, computed()};
-    own.origin_step = s;
-    own.compute_set = applied_;
-    own.eta = rule_.prepare(replica_.x(), direction_);
-    own.update.template resize<Real>(direction_.size());
-    const auto rounded = quantise<Real>(-own.eta, direction_, own.update.template numbers<Real>());
-    own.update.shift = rounded.shift;
-    if (const auto model = replica_.diverged_at())
-      throw DivergenceError(id_, own.name, *model, replica_.x()[*model], own.eta);
-    if (const auto step = rounded.diverged_at)
+  // A gradient that diverges is neither applied nor sent.
+  void apply_own(Gradient& own) {
+    if (const auto out_of_range = replica_.diverged_at())
+      throw DivergenceError(id_, own.name, *out_of_range, replica_.x()[*out_of_range], own.eta);
+    if (const auto step = replica_.apply_own(own.eta, direction_, own.update))
       throw DivergenceError(id_, own.name, *step, direction_[*step], own.eta);
   }
 

@@ -18,7 +18,8 @@
 
 namespace dasgd {
 
-/// Hands a worker one waiting gradient at a time and keeps what it sends until virtual time has come.
+/// Hands a worker one waiting gradient at a time and keeps what it sends until virtual time has
+/// come.
 class VirtualChannel final : public Channel {
  public:
   void receive(std::size_t limit, std::vector<GradientPtr>& waiting) override {
@@ -57,7 +58,8 @@ struct Agent {
     if (exact_sets) ledger.emplace(options.workers);
   }
 
-  /// |S| and |S_hat| of the application that was just made. Where delivery is causal, t - s says it.
+  /// |S| and |S_hat| of the application that was just made. Where delivery is causal, t - s says
+  /// it.
   Staleness account(const Gradient& gradient, std::uint64_t t) {
     if (ledger) return ledger->record(gradient);
     const std::uint64_t staleness = t - gradient.origin_step;

@@ -17,7 +17,8 @@ Links::Links(const VirtualWorld& world, const Graph& graph, std::uint64_t seed)
   const Chaos& chaos = world.chaos;
   const bool disturbed = chaos.delay > 0 || chaos.reorder > 0 || chaos.duplicate > 0 ||
                          chaos.drop > 0 || !chaos.partitions.empty();
-  uniform_ = world.latency.is_constant() && world.latency_of_link.empty() && !world.bandwidth && !disturbed;
+  uniform_ = world.latency.is_constant() && world.latency_of_link.empty() && !world.bandwidth &&
+             !disturbed;
   if (uniform_) return;
   for (std::size_t i = 0; i < graph.workers(); ++i) {
     first_.push_back(links_.size());
@@ -46,12 +47,14 @@ Nanoseconds Links::healed(const Link& link, Nanoseconds time) const {
   return time;
 }
 
-Links::Arrivals Links::send(WorkerId from, std::size_t position, std::size_t bytes, Nanoseconds now) {
+Links::Arrivals Links::send(WorkerId from, std::size_t position, std::size_t bytes,
+                            Nanoseconds now) {
   const std::size_t id = first_[index(from)] + position;
   Link& link = links_[id];
   const Chaos& chaos = world_.chaos;
   const std::uint64_t frame = link.frames++;
-  Random random(seed_, Purpose::chaos, static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(frame));
+  Random random(seed_, Purpose::chaos, static_cast<std::uint32_t>(id),
+                static_cast<std::uint32_t>(frame));
   Nanoseconds leaves = healed(link, now);
   if (chaos.drop > 0)
     while (random.uniform() < chaos.drop) leaves = healed(link, leaves + chaos.resend_after);
@@ -67,7 +70,8 @@ Links::Arrivals Links::send(WorkerId from, std::size_t position, std::size_t byt
   if (chaos.delay > 0 && random.uniform() < chaos.delay)
     arrival += std::llround(random.uniform() * static_cast<double>(chaos.delay_up_to));
   if (chaos.reorder > 0 && random.uniform() < chaos.reorder) {
-    arrival += std::llround(random.uniform() * 3 * static_cast<double>(std::max<Nanoseconds>(latency, 1000)));
+    arrival += std::llround(random.uniform() * 3 *
+                            static_cast<double>(std::max<Nanoseconds>(latency, 1000)));
   } else {
     arrival = std::max(arrival, link.last_arrival);
     link.last_arrival = arrival;

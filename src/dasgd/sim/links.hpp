@@ -20,8 +20,8 @@ class Links {
   bool uniform() const { return uniform_; }
   Nanoseconds uniform_latency() const { return world_.latency.smallest(); }
 
-  /// Sends a frame of `bytes` over the `position`-th link of `from` at `now`; the instants at which its
-  /// copies arrive, one or two.
+  /// Sends a frame of `bytes` over the `position`-th link of `from` at `now`; the instants at which
+  /// its copies arrive, one or two.
   struct Arrivals {
     Nanoseconds first;
     std::optional<Nanoseconds> copy;
@@ -31,9 +31,9 @@ class Links {
  private:
   struct Link {
     WorkerId from, to;
-    std::uint64_t frames = 0;         // sent so far
-    Nanoseconds free_at = 0;          // when the last frame has left
-    Nanoseconds last_arrival = 0;     // frames keep their order
+    std::uint64_t frames = 0;      // sent so far
+    Nanoseconds free_at = 0;       // when the last frame has left
+    Nanoseconds last_arrival = 0;  // frames keep their order
     std::optional<Nanoseconds> fixed_latency;
   };
   Nanoseconds healed(const Link& link, Nanoseconds time) const;

@@ -18,14 +18,15 @@
 namespace dasgd {
 namespace {
 
-/// How many workers a run may have for the exact sets, and with them W, to be kept although delivery is
-/// causal and t - s would do.
+/// How many workers a run may have for the exact sets, and with them W, to be kept although
+/// delivery is causal and t - s would do.
 constexpr std::size_t workers_with_certificate = 32;
 
 template <typename Real>
 class Simulation {
  public:
-  Simulation(const Objective<Real>& objective, const TrainOptions& options, const VirtualWorld& world)
+  Simulation(const Objective<Real>& objective, const TrainOptions& options,
+             const VirtualWorld& world)
       : objective_(objective),
         options_(options),
         world_(world),
@@ -39,8 +40,8 @@ class Simulation {
                             !delivery_is_causal(world, graph_, mode_ != RelayMode::none);
     const std::size_t batch = resolved_batch(options, objective.samples());
     for (std::size_t i = 0; i < options.workers; ++i)
-      agents_.push_back(std::make_unique<Agent<Real>>(worker_id(i), objective, options, batch, graph_,
-                                                      mode_, exact_sets, stopped_));
+      agents_.push_back(std::make_unique<Agent<Real>>(worker_id(i), objective, options, batch,
+                                                      graph_, mode_, exact_sets, stopped_));
   }
 
   TrainResult<Real> run() {
@@ -60,22 +61,24 @@ class Simulation {
  private:
   struct InFlight {
     GradientPtr gradient;
-    WorkerId from{}, source{};         // the sender, and the neighbour the sender had it from
+    WorkerId from{}, source{};          // the sender, and the neighbour the sender had it from
     std::optional<std::size_t> target;  // nothing: all neighbours of the sender but `source`
   };
 
   void handle(const Event& event) {
     switch (event.kind()) {
-      case EventKind::own_finished: return finish_own(*agents_[event.subject]);
-      case EventKind::foreign_finished: return finish_foreign(*agents_[event.subject]);
-      case EventKind::arrival: return arrive(event.subject);
-      case EventKind::look: return look(*agents_[event.subject]);
+      case EventKind::own_finished:
+        return finish_own(*agents_[event.subject]);
+      case EventKind::foreign_finished:
+        return finish_foreign(*agents_[event.subject]);
+      case EventKind::arrival:
+        return arrive(event.subject);
+      case EventKind::look:
+        return look(*agents_[event.subject]);
     }
   }
 
-  void schedule_look(Agent<Real>& agent, Nanoseconds time) {
-    push(time, EventKind::look, agent);
-  }
+  void schedule_look(Agent<Real>& agent, Nanoseconds time) { push(time, EventKind::look, agent); }
   void push(Nanoseconds time, EventKind kind, const Agent<Real>& agent) {
     const auto i = static_cast<std::uint32_t>(agent.id);
     queue_.push(Event::make(time, kind, i, i));
@@ -95,7 +98,8 @@ class Simulation {
     } else if (agent.samples.has_next()) {
       const auto drawn = world_.compute.draw(options_.seed, Purpose::compute_time, index(agent.id),
                                              agent.worker.computed());
-      const auto compute = agent.slow == 1 ? drawn : std::llround(static_cast<double>(drawn) * agent.slow);
+      const auto compute =
+          agent.slow == 1 ? drawn : std::llround(static_cast<double>(drawn) * agent.slow);
       begin(agent, true);
       push(now_ + compute + world_.apply, EventKind::own_finished, agent);
     }
@@ -108,7 +112,8 @@ class Simulation {
     return std::nullopt;
   }
 
-  // While a worker is busy its replica cannot change, so the step is made at once, or by another core.
+  // While a worker is busy its replica cannot change, so the step is made at once, or by another
+  // core.
   void begin(Agent<Real>& agent, bool computes) {
     agent.busy = true;
     agent.began = now_;
@@ -155,7 +160,8 @@ class Simulation {
     observe_model(agent);
     if (!options_.trace) return;
     lines_.push_back({agent.id, agent.report.step, gradient.name, gradient.origin_step, now_,
-                      own ? std::optional(agent.began) : std::nullopt, staleness.S, staleness.S_hat});
+                      own ? std::optional(agent.began) : std::nullopt, staleness.S,
+                      staleness.S_hat});
     if (lines_.size() >= 4096) flush_trace();
   }
 
@@ -202,7 +208,8 @@ class Simulation {
     free_slots_.push_back(slot);
     if (frame.target) return deliver(*agents_[*frame.target], frame.gradient, frame.from);
     for (const WorkerId neighbour : graph_.neighbours(frame.from))
-      if (neighbour != frame.source) deliver(*agents_[index(neighbour)], frame.gradient, frame.from);
+      if (neighbour != frame.source)
+        deliver(*agents_[index(neighbour)], frame.gradient, frame.from);
   }
 
   void deliver(Agent<Real>& agent, const GradientPtr& gradient, WorkerId from) {

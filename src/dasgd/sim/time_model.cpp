@@ -76,7 +76,8 @@ Nanoseconds TimeModel::smallest() const {
   if (kind_ == Kind::constant || kind_ == Kind::uniform) return low_;
   if (table_.empty()) return 0;
   Nanoseconds least = std::numeric_limits<Nanoseconds>::max();
-  for (const auto& times : table_) least = std::min(least, *std::min_element(times.begin(), times.end()));
+  for (const auto& times : table_)
+    least = std::min(least, *std::min_element(times.begin(), times.end()));
   return least;
 }
 
@@ -84,7 +85,8 @@ Nanoseconds TimeModel::largest() const {
   if (kind_ == Kind::constant || kind_ == Kind::uniform) return high_;
   if (table_.empty()) return std::numeric_limits<Nanoseconds>::max();
   Nanoseconds most = 0;
-  for (const auto& times : table_) most = std::max(most, *std::max_element(times.begin(), times.end()));
+  for (const auto& times : table_)
+    most = std::max(most, *std::max_element(times.begin(), times.end()));
   return most;
 }
 

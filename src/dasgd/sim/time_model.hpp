@@ -10,8 +10,8 @@
 
 namespace dasgd {
 
-/// A duration for every draw of every item (a worker or a link). A draw is a pure function of the seed,
-/// the item and its index: the order of events cannot change it.
+/// A duration for every draw of every item (a worker or a link). A draw is a pure function of the
+/// seed, the item and its index: the order of events cannot change it.
 class TimeModel {
  public:
   /// The same for all.
@@ -24,7 +24,8 @@ class TimeModel {
   /// Per item, its recorded durations one after the other, over and over.
   static TimeModel replay(std::vector<std::vector<Nanoseconds>> recorded);
 
-  Nanoseconds draw(std::uint64_t seed, Purpose purpose, std::size_t item, std::uint64_t index) const {
+  Nanoseconds draw(std::uint64_t seed, Purpose purpose, std::size_t item,
+                   std::uint64_t index) const {
     return kind_ == Kind::constant ? low_ : draw_other(seed, purpose, item, index);
   }
 

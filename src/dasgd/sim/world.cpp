@@ -1,8 +1,7 @@
 #include "dasgd/sim/world.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "dasgd/core/error.hpp"
 
@@ -16,8 +15,8 @@ void require_share(const char* name, double value) {
 
 void require_worker(const char* name, WorkerId worker, const Graph& graph) {
   if (index(worker) >= graph.workers())
-    throw InputError(fmt::format("{}: worker {} does not exist; there are {}, numbered from 0", name,
-                                 index(worker), graph.workers()));
+    throw InputError(fmt::format("{}: worker {} does not exist; there are {}, numbered from 0",
+                                 name, index(worker), graph.workers()));
 }
 
 }  // namespace
@@ -32,7 +31,8 @@ void validate(const VirtualWorld& world, const Graph& graph) {
   if (!world.start.empty() && world.start.size() != n)
     throw InputError(fmt::format("start has {} values for {} workers", world.start.size(), n));
   for (const auto& [link, time] : world.latency_of_link)
-    if (index(link.first) >= n || index(link.second) >= n || !graph.connected(link.first, link.second))
+    if (index(link.first) >= n || index(link.second) >= n ||
+        !graph.connected(link.first, link.second))
       throw InputError(fmt::format("latency: there is no link from worker {} to worker {}",
                                    index(link.first), index(link.second)));
   if (world.bandwidth && !(*world.bandwidth > 0)) throw InputError("bandwidth must be positive");

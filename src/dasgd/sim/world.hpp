@@ -15,11 +15,11 @@ namespace dasgd {
 
 /// What goes wrong, drawn from the seed. Delivery stays exactly-once whatever is asked for.
 struct Chaos {
-  double delay = 0;               ///< share of transmissions that take longer ...
-  Nanoseconds delay_up_to = 0;    ///< ... by up to this
-  double reorder = 0;             ///< share of transmissions that may be overtaken and overtake
-  double duplicate = 0;           ///< share of transmissions that arrive twice
-  double drop = 0;                ///< share of transmissions that are lost and sent again
+  double delay = 0;             ///< share of transmissions that take longer ...
+  Nanoseconds delay_up_to = 0;  ///< ... by up to this
+  double reorder = 0;           ///< share of transmissions that may be overtaken and overtake
+  double duplicate = 0;         ///< share of transmissions that arrive twice
+  double drop = 0;              ///< share of transmissions that are lost and sent again
   Nanoseconds resend_after = 1'000'000;
 
   struct Pause {
@@ -55,8 +55,8 @@ struct VirtualWorld {
 void validate(const VirtualWorld& world, const Graph& graph);
 
 /// Whether nothing can ever be missing when a gradient is applied, so that |S| = |S_hat| = t - s
-/// (THEORY, section 1): FIFO links with a relay; or direct broadcast while the largest latency is below
-/// the smallest latency plus the smallest compute time.
+/// (THEORY, section 1): FIFO links with a relay; or direct broadcast while the largest latency is
+/// below the smallest latency plus the smallest compute time.
 bool delivery_is_causal(const VirtualWorld& world, const Graph& graph, bool relayed);
 
 }  // namespace dasgd
