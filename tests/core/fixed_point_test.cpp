@@ -99,8 +99,8 @@ TYPED_TEST(FixedPointTest, RefusesAStartOutOfRange) {
 TYPED_TEST(FixedPointTest, TellsWhenASumLeavesTheRange) {
   using Format = FixedPoint<TypeParam>;
   std::vector<Sum<TypeParam>> sums{0, Sum<TypeParam>{1} << (Format::sum_bits - 1)};
-  const std::vector<Number<TypeParam>> up{0, Number<TypeParam>{1} << (Format::update_bits - 4)};
-  const Addend<TypeParam> addend{up.data(), Format::sum_bits - Format::update_bits - 2};
+  const std::vector<Number<TypeParam>> up{0, Number<TypeParam>{1} << (Format::update_bits - 1)};
+  const Addend<TypeParam> addend{up.data(), Format::step_bits - Format::update_bits};
   std::optional<std::size_t> left;
   int passes = 0;
   while (!left && passes < 1000) {
@@ -108,7 +108,7 @@ TYPED_TEST(FixedPointTest, TellsWhenASumLeavesTheRange) {
     ++passes;
   }
   EXPECT_EQ(left, 1u);
-  EXPECT_EQ(passes, 32);  // half the range, 2^-6 of the range at a time
+  EXPECT_EQ(passes, 64);  // half the range, 2^-7 of the range at a time
 }
 
 TYPED_TEST(FixedPointTest, AddsTheSameInOnePassAsOneByOne) {

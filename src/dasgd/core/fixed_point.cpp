@@ -62,6 +62,7 @@ using Partial = std::conditional_t<std::is_same_v<Real, float>, std::int32_t, In
 template <typename Real>
 inline Unsigned<Real> shifted(Partial<Real> number, int shift) {
   if constexpr (std::is_same_v<Real, float>) {
+    assert(shift <= 30);  // step_bits - update_bits, made even
     const std::int32_t factor = 1 << shift;
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(number) *
                                       static_cast<std::int64_t>(factor));
