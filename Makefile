@@ -1,6 +1,7 @@
 # Everything a person or CI needs. On a bare Debian 12 these install what is missing first.
 JOBS ?= $(shell nproc)
 BIN  := build/release/dasgd
+APP_ONLY := -DDASGD_BUILD_TESTS=OFF -DDASGD_BUILD_EXAMPLES=OFF -DDASGD_BUILD_BENCH=OFF
 
 .PHONY: demo build test bench sanitize format lint clean packages-%
 
@@ -10,17 +11,17 @@ demo: build packages-data ## train on real data and show the result
 	@echo "The run is in runs/demo: summary.json, metrics.jsonl, trace.jsonl, model.npy"
 
 build: packages-build ## build build/release/dasgd
-	cmake --preset release -DDASGD_BUILD_BENCH=OFF >/dev/null
+	cmake --preset release $(APP_ONLY) >/dev/null
 	cmake --build --preset release -j $(JOBS) --target dasgd_app
 
 test: packages-build packages-data packages-test ## build everything and run the whole suite
 	scripts/check_includes.sh
-	cmake --preset release -DDASGD_BUILD_BENCH=OFF >/dev/null
+	cmake --preset release $(APP_ONLY) -DDASGD_BUILD_TESTS=ON -DDASGD_BUILD_EXAMPLES=ON >/dev/null
 	cmake --build --preset release -j $(JOBS)
 	ctest --preset release -j $(JOBS)
 
 bench: packages-build packages-data packages-bench ## print the figures of docs/benchmarks.md
-	cmake --preset release -DDASGD_BUILD_BENCH=ON >/dev/null
+	cmake --preset release $(APP_ONLY) -DDASGD_BUILD_BENCH=ON >/dev/null
 	cmake --build --preset release -j $(JOBS) --target dasgd_bench
 	build/release/dasgd_bench --benchmark_out=build/release/bench.json --benchmark_out_format=json
 
@@ -36,7 +37,7 @@ format: packages-lint ## format the sources in place
 lint: packages-build packages-lint ## formatting, include direction, clang-tidy
 	git ls-files -co --exclude-standard '*.hpp' '*.cpp' | xargs clang-format --dry-run -Werror
 	scripts/check_includes.sh
-	cmake --preset release >/dev/null
+	cmake --preset release $(APP_ONLY) >/dev/null
 	git ls-files 'src/*.cpp' 'apps/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build/release
 
 clean: ## remove what was built

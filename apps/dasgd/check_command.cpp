@@ -23,7 +23,7 @@ struct Limits {
 Limits limits(const TraceCheck& check, double eta, double L) {
   const StalenessSummary& s = check.staleness;
   const bool applies = check.events.empty() ? false : check.drained || check.causal();
-  return {applies && theory::certified(eta, L, s.W), theory::certified_eta(L, s.W),
+  return {applies && theory::certified(eta, L, *s.W), theory::certified_eta(L, *s.W),
           theory::published_eta_1(L, s.S_avg),
           theory::published_eta_2(L, s.S_hat_avg, static_cast<double>(s.S_hat_max))};
 }
@@ -54,7 +54,7 @@ void print_json(const TraceCheck& check, const std::optional<Limits>& limits) {
             {"S_hat_avg", s.S_hat_avg},
             {"S_hat_max", s.S_hat_max},
             {"S_mean_square", s.S_mean_square},
-            {"W", s.W},
+            {"W", *s.W},
             {"sum_S", check.sum_S}};
   if (limits) {
     json["certified"] = limits->certified;
@@ -78,7 +78,7 @@ void print_text(const TraceCheck& check, const CheckRequest& request,
   fmt::print("  staleness  S_avg {:.4f}, S_max {}, mean square {:.4f}\n", s.S_avg, s.S_max,
              s.S_mean_square);
   fmt::print("  loose      S_hat_avg {:.4f}, S_hat_max {}\n", s.S_hat_avg, s.S_hat_max);
-  fmt::print("  W          {}\n", s.W);
+  fmt::print("  W          {}\n", *s.W);
   if (limits) {
     fmt::print("  eta {} with L {} is {}\n", *request.eta, *request.L,
                limits->certified ? "certified for this run (proved, without noise)"

@@ -1,6 +1,7 @@
 // dasgd: the command line. Exit status: 0 done, 1 the run failed, 2 bad usage or input, 130
 // interrupted.
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <fmt/format.h>
 #include <set>
 #include <signal.h>
@@ -68,26 +69,20 @@ struct RunArguments {
 };
 
 // What CLI11 has to say, as one line with a suggestion.
-std::string explain(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* command = &app;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
   std::vector<std::string> options, commands;
   for (const CLI::Option* option : command->get_options()) options.push_back(option->get_name());
   for (const CLI::App* sub : command->get_subcommands({})) commands.push_back(sub->get_name());
-  const int code = error.get_exit_code();
-  if (code == static_cast<int>(CLI::ExitCodes::ExtrasError) ||
-      code == static_cast<int>(CLI::ExitCodes::RequiredError)) {
-    for (int i = 1; i < argc; ++i) {
-      const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
-      if (word.starts_with("-") && std::find(options.begin(), options.end(), word) == options.end())
-        return fmt::format("unknown option {}{}", word,
-                           nearest_word(word, options).empty()
-                               ? "; see: " + command->get_name() + " --help"
-                               : "; did you mean " + nearest_word(word, options) + "?");
-      const bool is_name = std::find(commands.begin(), commands.end(), word) != commands.end();
-      if (!word.starts_with("-") && !commands.empty() && !is_name && word != command->get_name())
-        return fmt::format("unknown command \"{}\"{}", word, suggestion(word, commands));
-    }
+  const std::vector<std::string> extras = app.remaining(true);
+  if (!extras.empty()) {
+    const std::string word = extras.front().substr(0, extras.front().find('='));
+    if (!word.starts_with("-") && !commands.empty())
+      return fmt::format("unknown command \"{}\"{}", word, suggestion(word, commands));
+    const std::string nearest = nearest_word(word, options);
+    return fmt::format("unknown {} {}{}", word.starts_with("-") ? "option" : "argument", word,
+                       nearest.empty() ? "; see: dasgd --help" : "; did you mean " + nearest + "?");
   }
   std::string text = error.what();
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -148,7 +143,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    throw InputError(explain(app, error, argc, argv));
+    throw InputError(explain(app, error));
   }
   if (*train_app) return train_command(train.resolved());
   if (*check_app) return check_command(check);
@@ -169,7 +164,10 @@ int main(int argc, char** argv) {
     return status;
   };
   try {
-    return app::run(argc, argv);
+    const int status = app::run(argc, argv);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+      return fail("standard output cannot be written", app::run_failed);
+    return status;
   } catch (const InputError& error) {
     return fail(error.what(), app::bad_input);
   } catch (const std::bad_alloc&) {

@@ -186,8 +186,10 @@ std::vector<Setting> make_settings() {
             "own gradients a worker may have on their way before it stops computing",
             &Config::in_flight, 2),
 
-      text("output.out", "--out", "DIR", "the run directory (default: runs/MODEL-TIME)",
-           &Config::out),
+      {"output.out", "--out", Kind::value, "DIR", "the run directory (default: runs/MODEL-TIME)",
+       [](Config& c, const std::string& v) { c.out = v; },
+       // Not written: repeating a run must not replace it.
+       [](const Config&) { return std::optional<std::string>(); }},
       flag("output.trace", "--trace", "write every application to trace.jsonl", &Config::trace),
       flag("output.quiet", "--quiet", "print errors only", &Config::quiet),
       flag("output.json", "--json", "print the summary as JSON", &Config::json),

@@ -12,6 +12,7 @@ sigset_t stop_signals() {
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGUSR1);  // ends the watching thread
   return set;
 }
 
@@ -21,10 +22,11 @@ void say(std::string_view text) {
 
 void watch(std::stop_token end, std::stop_source& run) {
   const sigset_t set = stop_signals();
-  const timespec tick{0, 100'000'000};
-  while (!end.stop_requested()) {
-    const int signal = sigtimedwait(&set, nullptr, &tick);
-    if (signal < 0) continue;
+  const std::stop_callback wake(end, [self = pthread_self()] { pthread_kill(self, SIGUSR1); });
+  for (int signal = 0;;) {
+    if (sigwait(&set, &signal) != 0) continue;
+    if (end.stop_requested()) return;
+    if (signal == SIGUSR1) continue;
     if (run.stop_requested()) ::_exit(130);
     say("\nstopping: gradients on their way are still applied; once more to leave at once\n");
     run.request_stop();

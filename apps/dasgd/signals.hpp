@@ -12,7 +12,6 @@ class SignalStop {
  public:
   SignalStop();
   std::stop_token token() const { return source_.get_token(); }
-  bool happened() const { return source_.stop_requested(); }
 
  private:
   std::stop_source source_;

@@ -20,6 +20,8 @@ class StatusLine {
   void show(const Progress<Real>& progress) {
     if (!quiet_) print(describe(progress), progress.seconds);
   }
+  /// Removes the line, so that something else can be printed.
+  void clear();
   /// A line that stays.
   void say(const std::string& line);
 
@@ -27,7 +29,6 @@ class StatusLine {
   template <typename Real>
   static std::string describe(const Progress<Real>& progress);
   void print(const std::string& line, double seconds);
-  void clear();
 
   const bool quiet_, terminal_;
   double next_plain_ = 2;

@@ -53,10 +53,10 @@ void print_summary(const Config& config, const RunSummary& s, const std::string&
   row("loss", fmt::format("{:.6g}", s.loss) +
                   (s.accuracy ? fmt::format(", accuracy {:.4f}", *s.accuracy) : ""));
   const StalenessSummary& st = s.staleness;
-  row("staleness",
-      fmt::format("S_avg {:.3f}, S_max {}, S_hat_avg {:.3f}, S_hat_max {}, "
-                  "mean square {:.2f}, W {}",
-                  st.S_avg, st.S_max, st.S_hat_avg, st.S_hat_max, st.S_mean_square, st.W));
+  row("staleness", fmt::format("S_avg {:.3f}, S_max {}, S_hat_avg {:.3f}, S_hat_max {}, "
+                               "mean square {:.2f}, W {}",
+                               st.S_avg, st.S_max, st.S_hat_avg, st.S_hat_max, st.S_mean_square,
+                               st.W ? std::to_string(*st.W) : "not kept"));
   row("audit", fmt::format("lost {}, duplicated {}, replicas {}", s.lost, s.duplicated,
                            s.replicas_identical ? "identical" : "DIFFER"));
   row("digest", s.replica_digest);
@@ -119,6 +119,7 @@ class TrainRun {
   }
 
   void tell(const RunSummary& summary) {
+    status_.clear();
     if (config_.json) {
       std::fputs(to_json(summary).c_str(), stdout);
     } else if (!config_.quiet) {

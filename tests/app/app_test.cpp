@@ -152,6 +152,7 @@ TEST_F(App, RefusesMistypedAndImpossibleArguments) {
   expect_refusal("train --gradients", "--gradients: 1 required");
   expect_refusal("data gte fashion-mnist", "unknown command \"gte\"; did you mean \"get\"?");
   expect_refusal("data get fashion-mnit", "did you mean \"fashion-mnist\"?");
+  expect_refusal("train --lr -0.5 --foo 3" + to, "unknown option --foo");
   expect_refusal("check /no/such/trace", "/no/such/trace: cannot be opened");
   expect_refusal("check", "trace is required");
 }
@@ -291,11 +292,33 @@ TEST_F(App, QuietAndJsonSayNoMoreThanTheyShould) {
   EXPECT_EQ(json::parse(as_json.out)["gradients"], 20);
 }
 
+TEST_F(App, StandardOutputThatCannotBeWrittenIsAFailure) {
+  const Outcome outcome =
+      shell("sh -c '" + command("train --model quadratic --gradients 5 --json --out " + out()) +
+            " >/dev/full'");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("standard output cannot be written"));
+}
+
+TEST_F(App, TooManyThreadsAreAFailureNotAHang) {
+  const Outcome outcome =
+      shell("sh -c 'ulimit -v 700000; exec " +
+            command("train --model quadratic --workers 300 --topology ring --gradients 1 --out ") +
+            out() + "'");
+  EXPECT_TRUE(outcome.status == 1 || outcome.status == 0) << outcome.status;
+  if (outcome.status == 1)
+    EXPECT_THAT(outcome.err, ::testing::AnyOf(HasSubstr("worker threads could be started"),
+                                              HasSubstr("out of memory")));
+}
+
 TEST_F(App, ANewRunNeverMixesWithAnOldOne) {
   dasgd("train --model quadratic --gradients 10 --trace --out " + out());
   ASSERT_TRUE(fs::exists(out() + "/trace.jsonl"));
   dasgd("train --model quadratic --gradients 10 --out " + out());
   EXPECT_FALSE(fs::exists(out() + "/trace.jsonl"));
+  std::ofstream(out() + "/trace.jsonl.partial") << "left by a killed run";
+  dasgd("train --model quadratic --gradients 10 --out " + out());
+  EXPECT_FALSE(fs::exists(out() + "/trace.jsonl.partial"));
 }
 
 TEST_F(App, MetricsAreJsonLines) {
@@ -326,8 +349,9 @@ TEST_F(App, ATerminalGetsALiveStatusLine) {
       "script -qec '" +
       command("train --model quadratic --lr 1e-5 --max-time 900ms --out " + out()) + "' /dev/null");
   EXPECT_EQ(outcome.status, 0);
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("\r\033[K["), HasSubstr("left 0:0"), HasSubstr("loss "),
-                                 HasSubstr("/s"), HasSubstr("S ")));
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("\r\033[K["), HasSubstr("\r\033[Ktrained quadratic"),
+                    HasSubstr("left 0:0"), HasSubstr("loss "), HasSubstr("/s"), HasSubstr("S ")));
 }
 
 }  // namespace

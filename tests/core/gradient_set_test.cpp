@@ -84,5 +84,17 @@ RC_GTEST_PROP(GradientSet, DifferenceMatchesTheDefinition, ()) {
   RC_ASSERT(x.count_missing_from(y) == expected.size());
 }
 
+RC_GTEST_PROP(GradientSet, IntersectionMatchesTheDefinition, ()) {
+  const auto a = some_names(), b = some_names();
+  GradientSet x = make(a);
+  const GradientSet y = make(b);
+  Names expected;
+  for (const GradientName& n : a)
+    if (y.contains(n)) expected.insert(n);
+  x.intersect(y);
+  RC_ASSERT(x.size() == expected.size());
+  for (const GradientName& n : expected) RC_ASSERT(x.contains(n));
+}
+
 }  // namespace
 }  // namespace dasgd

@@ -64,6 +64,16 @@ TEST_F(Idx, NamesATruncatedCompressedFile) {
   EXPECT_THAT(refusal(), HasSubstr("train-images-idx3-ubyte.gz: is truncated"));
 }
 
+TEST_F(Idx, AWrongCountIsATruncationNotAnAllocation) {
+  directory.write("train-images-idx3-ubyte", test::big_endian(0x803) +
+                                                 test::big_endian(0x7fffffff) +
+                                                 test::big_endian(28) + test::big_endian(28));
+  EXPECT_THAT(refusal(), HasSubstr("train-images-idx3-ubyte: is truncated"));
+  directory.write("train-images-idx3-ubyte", test::big_endian(0x803) + test::big_endian(1) +
+                                                 test::big_endian(65536) + test::big_endian(65536));
+  EXPECT_THAT(refusal(), HasSubstr("impossible image size"));
+}
+
 TEST_F(Idx, RefusesWhatIsNotIdx) {
   directory.write("train-labels-idx1-ubyte", "hello world, this is text");
   EXPECT_THAT(refusal(), HasSubstr("train-labels-idx1-ubyte: is not an idx file of labels"));

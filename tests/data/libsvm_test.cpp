@@ -44,6 +44,7 @@ TEST_F(Libsvm, NamesTheLineOfEveryMistake) {
   EXPECT_THAT(refusal("1 0:1\n"), HasSubstr("data:1: index \"0\""));
   EXPECT_THAT(refusal("1 -3:1\n"), HasSubstr("data:1: index \"-3\""));
   EXPECT_THAT(refusal("1 2:1 2:1\n"), HasSubstr("data:1: index 2 follows 2"));
+  EXPECT_THAT(refusal("1 4000000000:1\n"), HasSubstr("data:1: index 4000000000 is beyond"));
   EXPECT_THAT(refusal("1 1:x\n"), HasSubstr("data:1: value \"x\" is not a number"));
   EXPECT_THAT(refusal("1 1:\n"), HasSubstr("data:1: value \"\" is not a number"));
   EXPECT_THAT(refusal("1 1:1\n\n1 1:nan\n"), HasSubstr("data:3: value \"nan\" is not finite"));

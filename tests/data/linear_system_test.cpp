@@ -42,6 +42,7 @@ TEST_F(LinearSystemFile, SaysWhatIsWrong) {
   EXPECT_THAT(refusal(R"({"A": [[1, 2]], "b": [1, 2]})"),
               HasSubstr("b has 2 numbers; A has 1 rows"));
   EXPECT_THAT(refusal(R"({"A": [[1, null]], "b": [1]})"), HasSubstr("A[0][1]"));
+  EXPECT_THAT(refusal(R"({"A": [[1e999]], "b": [1]})"), HasSubstr("q.json: holds a number"));
   EXPECT_THAT(refusal(R"({"A": [], "b": []})"), HasSubstr("A must be a list of rows"));
   EXPECT_THAT(test::message_of<InputError>([] { read_linear_system("/no/such"); }),
               HasSubstr("/no/such: cannot be opened"));

@@ -90,6 +90,19 @@ TEST_P(EveryTopology, CannotDeadlockWithTheSmallestBuffers) {
   EXPECT_LE(result.summary.staleness.S_max, 2 * 2 * GetParam().workers * GetParam().workers);
 }
 
+TEST(Train, TakesAGraphFromAFile) {
+  const test::TemporaryDirectory directory;
+  const auto path = directory.write("edges", "0 1\n1 2\n2 -> 3\n3 -> 0\n");
+  for (const RelayMode relay : {RelayMode::arrival, RelayMode::apply}) {
+    const auto result = train(Quadratic::random(1), {.workers = 4,
+                                                     .topology = "file:" + path,
+                                                     .relay = relay,
+                                                     .eta = 0.002,
+                                                     .gradients = {100}});
+    EXPECT_TRUE(result.summary.audit_is_clean());
+  }
+}
+
 TEST(Train, OneWorkerIsPlainGradientDescent) {
   const Quadratic q = Quadratic::random(1);
   const auto result = train(q, {.workers = 1, .eta = 0.05, .gradients = {300}});
@@ -277,6 +290,38 @@ TEST(Train, WhatTheObjectiveThrowsReachesTheCaller) {
   EXPECT_EQ(what, "the disk with the samples is gone");
 }
 
+TEST(Train, AFailingFinalEvaluationStillLeavesTheAudit) {
+  const Throwing objective;
+  const auto result =
+      run_training<double>(objective, {.workers = 3, .topology = "ring", .gradients = {100}});
+  EXPECT_NE(result.failure, nullptr);
+  EXPECT_TRUE(result.summary.audit_is_clean());
+  EXPECT_TRUE(std::isnan(result.summary.loss));
+}
+
+class WrongStart final : public Objective<double> {
+ public:
+  std::size_t dimension() const override { return 3; }
+  std::vector<double> start() const override { return {1}; }
+  double gradient(std::span<const double>, Rows, std::span<double>) const override { return 0; }
+};
+
+TEST(Train, RefusesAnObjectiveOrATraceThatDoesNotFit) {
+  EXPECT_THROW(train(WrongStart()), InputError);
+  const test::TemporaryDirectory directory;
+  TraceWriter trace(directory.file("t"), 2);
+  EXPECT_THROW(train(Quadratic::random(1), {.workers = 4, .trace = &trace}), InputError);
+}
+
+TEST(Train, StopsWithoutImprovement) {
+  const auto result =
+      train(Quadratic::random(1),
+            {.workers = 2, .eta = 0.01, .max_time = 60s, .in_flight = 4, .report_every = 5ms},
+            {stop_without_improvement<double>(0.2)});
+  EXPECT_EQ(result.summary.stop_reason, "callback");
+  EXPECT_LT(result.summary.loss, 1e-20);
+}
+
 TEST(Train, CallbacksSeeProgressAndAModelAndCanStop) {
   std::size_t calls = 0, models = 0;
   double last_seconds = 0;
@@ -316,23 +361,31 @@ class Stuck final : public Objective<double> {
   mutable bool open = false;
 };
 
-TEST(Train, AStallNamesTheWorkerThatIsWaitedFor) {
+void expect_one_name(const TrainOptions& base) {
   const Stuck objective;
   std::string said;
-  const auto result = train(objective, {.workers = 3,
-                                        .gradients = {5},
-                                        .report_every = 10ms,
-                                        .stall_after = 100ms,
-                                        .warn = [&](const std::string& line) {
-                                          said = line;
-                                          const std::lock_guard lock(objective.mutex);
-                                          objective.open = true;
-                                          objective.released.notify_all();
-                                        }});
-  EXPECT_THAT(said, ::testing::ContainsRegex(
-                        "nothing has moved for .* s: waiting for worker [012] is still "
-                        "computing its gradient"));
+  TrainOptions options = base;
+  options.report_every = 10ms;
+  options.stall_after = 100ms;
+  options.warn = [&](const std::string& line) {
+    said = line;
+    const std::lock_guard lock(objective.mutex);
+    objective.open = true;
+    objective.released.notify_all();
+  };
+  const auto result = train(objective, options);
+  EXPECT_THAT(said,
+              ::testing::MatchesRegex("nothing has moved for .* s: waiting for worker [012], which "
+                                      "computes its gradient [0-9]+"));
   EXPECT_TRUE(result.summary.audit_is_clean());
+}
+
+TEST(Train, AStallNamesTheWorkerThatIsWaitedFor) {
+  expect_one_name({.workers = 3, .gradients = {5}});
+}
+
+TEST(Train, AStallDoesNotNameWorkersThatOnlyWaitForRoom) {
+  expect_one_name({.workers = 3, .gradients = {500}, .in_flight = 2});
 }
 
 TEST(Train, RefusesImpossibleOptions) {

@@ -272,7 +272,7 @@ TEST(TraceCheck, TheBurstThatBreaksTheoremOne) {
   EXPECT_DOUBLE_EQ(check.staleness.S_hat_avg, 6.0 / 72);
   EXPECT_EQ(check.staleness.S_hat_max, 3u);
   EXPECT_DOUBLE_EQ(theory::published_eta_2(1, check.staleness.S_hat_avg, 3), 0.5);
-  EXPECT_FALSE(theory::certified(0.5, 1, check.staleness.W));
+  EXPECT_FALSE(theory::certified(0.5, 1, *check.staleness.W));
 }
 
 TEST(StepSize, TheLargestCertifiedEtaIsExactlyAtTheLimit) {

@@ -45,7 +45,7 @@ TEST(Builders, AcceptOneAndTwoWorkersEverywhere) {
 
 TEST(Builders, RandomRegularGraphsAreRegularSimpleConnectedAndSeeded) {
   for (const auto& [n, degree] : std::vector<std::pair<std::size_t, std::size_t>>{
-           {4, 3}, {6, 2}, {10, 3}, {50, 4}, {1000, 8}, {16, 15}}) {
+           {4, 3}, {6, 2}, {10, 3}, {50, 4}, {1000, 8}, {16, 15}, {30, 27}}) {
     const std::string spec = "random-regular:" + std::to_string(degree);
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
       const Graph graph = build_graph(spec, n, seed);

@@ -31,10 +31,21 @@ bool GradientSet::contains(GradientName name) const {
          std::binary_search(exceptions_.begin(), exceptions_.end(), name);
 }
 
-void GradientSet::clear() {
-  std::fill(prefix_.begin(), prefix_.end(), 0);
-  exceptions_.clear();
+void GradientSet::intersect(const GradientSet& other) {
+  // Beyond the shorter prefix, a common name is an exception of at least one of the two.
+  std::vector<GradientName> beyond;
+  for (const GradientName& name : exceptions_)
+    if (other.contains(name)) beyond.push_back(name);
+  for (const GradientName& name : other.exceptions_)
+    if (name.sequence < prefix(name.origin)) beyond.push_back(name);
   size_ = 0;
+  for (std::size_t o = 0; o < prefix_.size(); ++o) {
+    prefix_[o] = std::min(prefix_[o], other.prefix(worker_id(o)));
+    size_ += prefix_[o];
+  }
+  exceptions_.clear();
+  std::sort(beyond.begin(), beyond.end());
+  for (const GradientName& name : beyond) insert(name);
 }
 
 std::uint64_t GradientSet::count_missing_from(const GradientSet& other) const {

@@ -21,7 +21,8 @@ class GradientSet {
   /// Adds a name; false when it was there already.
   bool insert(GradientName name);
   bool contains(GradientName name) const;
-  void clear();
+  /// Keeps only what is in `other` too.
+  void intersect(const GradientSet& other);
 
   /// |G|; for a worker's own set this is its step counter t.
   std::uint64_t size() const { return size_; }
@@ -31,8 +32,6 @@ class GradientSet {
   }
   /// The names beyond the prefixes, ascending.
   const std::vector<GradientName>& exceptions() const { return exceptions_; }
-  /// One more than the highest origin that this set has room for.
-  std::size_t origins() const { return prefix_.size(); }
 
   /// Calls `visit(origin, first, last)` for ranges of names [first, last) that together are exactly
   /// this set without `other`.

@@ -65,10 +65,16 @@ LabelledImages read_pair(const std::string& directory, const std::string& prefix
   const std::size_t count = images.big_endian();
   const std::size_t height = images.big_endian(), width = images.big_endian();
   if (count == 0 || height == 0 || width == 0) images.fail("holds no pixels");
-  if (height > 65536 || width > 65536) images.fail("has an impossible image size");
+  if (height > 4096 || width > 4096) images.fail("has an impossible image size");
   set.pixels_per_image = height * width;
-  set.pixels.resize(count * set.pixels_per_image);
-  images.read(set.pixels.data(), set.pixels.size());
+  // Grows with what is really there: a wrong count in the header must not allocate for it.
+  constexpr std::size_t images_at_a_time = 1024;
+  for (std::size_t done = 0; done < count; done += images_at_a_time) {
+    const std::size_t piece = std::min(images_at_a_time, count - done) * set.pixels_per_image;
+    const std::size_t before = set.pixels.size();
+    set.pixels.resize(before + piece);
+    images.read(set.pixels.data() + before, piece);
+  }
   images.require_end();
 
   IdxFile labels = open(directory, prefix + "-labels-idx1-ubyte");

@@ -12,6 +12,8 @@
 namespace dasgd {
 namespace {
 
+constexpr std::uint32_t most_features = 100'000'000;
+
 /// One line of the file, taken apart word by word.
 class Line {
  public:
@@ -59,6 +61,9 @@ void read_features(Line& line, LabelledRows& rows) {
     const auto parsed = std::from_chars(word->data(), end, index);
     if (parsed.ec != std::errc{} || parsed.ptr != end || index == 0)
       line.fail("index \"" + std::string(word->substr(0, colon)) + "\" is not a number from 1");
+    if (index > most_features)
+      line.fail("index " + std::to_string(index) + " is beyond the limit of " +
+                std::to_string(most_features) + " features");
     if (index <= previous)
       line.fail("index " + std::to_string(index) + " follows " + std::to_string(previous) +
                 "; indices must ascend");

@@ -28,6 +28,8 @@ json parse(const std::string& path) {
     const auto line =
         1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
     throw InputError(path + ":" + std::to_string(line) + ": is not JSON from here on");
+  } catch (const json::exception&) {
+    fail(path, "holds a number that is too large");
   }
 }
 

@@ -78,8 +78,13 @@ TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions&
   result.failure = late_divergence(first, options.eta);
   result.model.resize(objective.dimension());
   to_real<Real>(first.replica().sums(), result.model);
-  summary.loss = objective.loss(result.model);
-  summary.accuracy = objective.accuracy(result.model);
+  try {
+    summary.loss = objective.loss(result.model);
+    summary.accuracy = objective.accuracy(result.model);
+  } catch (...) {
+    summary.loss = std::nan("");
+    if (!result.failure) result.failure = std::current_exception();
+  }
   return result;
 }
 

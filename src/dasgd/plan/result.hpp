@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,7 +27,7 @@ template <typename Real>
 struct WorkerAccount {
   const Worker<Real>* worker;
   StalenessStatistics S, S_hat;
-  std::uint64_t W;
+  std::optional<std::uint64_t> W;
   std::uint64_t noncausal_applications;
   std::uint64_t copies_dropped;
   std::uint64_t samples;

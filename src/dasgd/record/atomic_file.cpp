@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <unistd.h>
 
 namespace dasgd {
@@ -13,7 +12,7 @@ AtomicFile::AtomicFile(std::string path)
 }
 
 AtomicFile::~AtomicFile() {
-  if (!file_) return;
+  if (committed_) return;
   file_.reset();
   std::remove(partial_path().c_str());
 }
@@ -31,6 +30,7 @@ void AtomicFile::commit() {
   if (::fsync(::fileno(file_.get())) != 0 && errno != EINVAL) fail();
   if (std::fclose(file_.release()) != 0) fail();
   if (std::rename(partial_path().c_str(), path_.c_str()) != 0) fail();
+  committed_ = true;
 }
 
 void AtomicFile::fail() const {

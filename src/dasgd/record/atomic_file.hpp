@@ -22,8 +22,8 @@ class AtomicFile {
   explicit AtomicFile(std::string path);
   /// Removes the partial file unless it was committed.
   ~AtomicFile();
-  AtomicFile(AtomicFile&&) = default;
-  AtomicFile& operator=(AtomicFile&&) = delete;
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
 
   void write(std::string_view bytes);
   /// Hands what was written so far to the system, so that others can read along.
@@ -42,6 +42,7 @@ class AtomicFile {
 
   std::string path_;
   std::unique_ptr<std::FILE, Close> file_;
+  bool committed_ = false;
 };
 
 /// Writes a whole file at once.

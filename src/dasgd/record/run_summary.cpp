@@ -28,7 +28,7 @@ std::string to_json(const RunSummary& s) {
       {"S_hat_avg", s.staleness.S_hat_avg},
       {"S_hat_max", s.staleness.S_hat_max},
       {"S_mean_square", s.staleness.S_mean_square},
-      {"W", s.staleness.W},
+      {"W", s.staleness.W ? nlohmann::ordered_json(*s.staleness.W) : nullptr},
       {"noncausal_applications", s.noncausal_applications},
       {"iterations", s.iterations},
       {"time", s.time},

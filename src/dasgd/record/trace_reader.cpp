@@ -29,7 +29,8 @@ class Fields {
   std::optional<Int> optional(const char* name) const {
     const auto at = object_.find(name);
     if (at == object_.end() || at->is_null()) return std::nullopt;
-    if (!at->is_number()) throw InputError(std::string("\"") + name + "\" is not a number");
+    const bool fits = std::is_signed_v<Int> ? at->is_number_integer() : at->is_number_unsigned();
+    if (!fits) throw InputError(std::string("\"") + name + "\" is not a whole number");
     return at->get<Int>();
   }
 

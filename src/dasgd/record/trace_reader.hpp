@@ -1,4 +1,5 @@
-// Reads traces in the contract's form: JSON Lines, one object per application (docs/trace.md).
+// Reads traces in the contract's form: JSON Lines, one object per application
+// (docs/run_directory.md).
 #pragma once
 
 #include <string>

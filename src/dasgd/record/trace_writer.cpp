@@ -29,7 +29,7 @@ void append(fmt::memory_buffer& out, const TraceLine& line) {
 // By time; at equal times a computation stands before the applications elsewhere.
 bool earlier(const TraceLine& a, const TraceLine& b) {
   const auto key = [](const TraceLine& l) {
-    return std::tuple(l.time, l.worker != l.name.origin, l.worker, l.step);
+    return std::tuple(l.time, l.worker != l.name.origin, l.worker);
   };
   return key(a) < key(b);
 }
@@ -79,12 +79,25 @@ std::vector<TraceLine> TraceWriter::take_ready() {
   Nanoseconds safe = std::numeric_limits<Nanoseconds>::max();
   if (!finishing_)
     for (const Source& source : sources_) safe = std::min(safe, source.up_to);
+  // Merges the sources; the lines of one worker keep their order.
   std::vector<TraceLine> ready;
-  for (Source& source : sources_) {
-    while (!source.lines.empty() && source.lines.front().time < safe) {
-      ready.push_back(source.lines.front());
-      source.lines.pop_front();
-    }
+  const auto later = [](const Source* a, const Source* b) {
+    return earlier(b->lines.front(), a->lines.front());
+  };
+  std::vector<Source*> heap;
+  const auto offer = [&](Source& source) {
+    if (source.lines.empty() || source.lines.front().time >= safe) return;
+    heap.push_back(&source);
+    std::push_heap(heap.begin(), heap.end(), later);
+  };
+  for (Source& source : sources_) offer(source);
+  while (!heap.empty()) {
+    std::pop_heap(heap.begin(), heap.end(), later);
+    Source& source = *heap.back();
+    heap.pop_back();
+    ready.push_back(source.lines.front());
+    source.lines.pop_front();
+    offer(source);
   }
   return ready;
 }
@@ -97,7 +110,6 @@ void TraceWriter::run() {
     std::vector<TraceLine> ready = take_ready();
     if (ready.empty()) continue;
     lock.unlock();
-    std::sort(ready.begin(), ready.end(), earlier);
     fmt::memory_buffer text;
     for (const TraceLine& line : ready) append(text, line);
     std::exception_ptr failure;

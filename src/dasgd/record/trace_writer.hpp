@@ -37,9 +37,12 @@ std::string to_json(const TraceLine& line);
 /// computation of its gradient.
 class TraceWriter {
  public:
+  /// One source per worker.
   TraceWriter(const std::string& path, std::size_t workers);
   /// Without `finish` the trace is thrown away.
   ~TraceWriter();
+
+  std::size_t sources() const { return sources_.size(); }
 
   /// `worker` did `lines`, in this order, and will do nothing more before `up_to`. Any thread.
   void add(WorkerId worker, std::vector<TraceLine> lines, Nanoseconds up_to);

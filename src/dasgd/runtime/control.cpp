@@ -25,6 +25,12 @@ void Control::fail(std::exception_ptr failure, const std::string& reason) {
   stop(reason);
 }
 
+void Control::abandon(std::exception_ptr failure) {
+  abandoned_.store(true);
+  fail(failure, "failed");
+  on_stop_();  // whoever waits looks again
+}
+
 std::exception_ptr Control::failure() const {
   const std::lock_guard lock(mutex_);
   return failure_;

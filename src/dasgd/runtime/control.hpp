@@ -14,7 +14,7 @@ namespace dasgd {
 /// Any thread may call any of this.
 class Control {
  public:
-  /// `on_stop` is called once, on the thread that asks first.
+  /// `on_stop` wakes whoever waits; it is called on the thread that asks for the stop.
   explicit Control(std::function<void()> on_stop) : on_stop_(std::move(on_stop)) {}
 
   /// Workers are to stop computing, drain and end. The first reason counts.
@@ -28,6 +28,11 @@ class Control {
   void fail(std::exception_ptr failure, const std::string& reason);
   std::exception_ptr failure() const;
 
+  /// The run cannot be drained any more (a thread could not start, memory ran out): workers are to
+  /// end at once, with gradients missing. Only ever after a failure.
+  void abandon(std::exception_ptr failure);
+  bool abandoned() const { return abandoned_.load(std::memory_order_relaxed); }
+
   /// Sleeps, but not longer than until the run is stopped.
   void sleep_for(std::chrono::nanoseconds duration);
 
@@ -38,7 +43,7 @@ class Control {
 
  private:
   const std::function<void()> on_stop_;
-  std::atomic<bool> stopping_{false};
+  std::atomic<bool> stopping_{false}, abandoned_{false};
   mutable std::mutex mutex_;  // guards all below
   std::condition_variable stopped_, finished_;
   std::size_t finished_workers_ = 0;

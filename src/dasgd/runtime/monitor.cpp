@@ -99,15 +99,18 @@ std::string Monitor<Real>::whom_it_waits_for() const {
   std::string text;
   const auto say = [&](const std::string& what) { text += (text.empty() ? "" : "; ") + what; };
   for (std::size_t i = 0; i < loops_.size(); ++i) {
-    const WorkerFigures figures = loops_[i]->status().figures();
-    if (figures.finished) continue;
+    const auto& status = loops_[i]->status();
+    const WorkerFigures figures = status.figures();
+    if (figures.finished || status.no_room.load(std::memory_order_relaxed)) continue;
     if (!figures.out_of_samples) {
-      say(fmt::format("worker {} is still computing its gradient {}", i, figures.computed));
+      say(fmt::format("worker {}, which computes its gradient {}", i,
+                      status.computed.load(std::memory_order_relaxed)));
     } else if (const auto total = loops_[i]->endpoint().announced_total()) {
-      say(fmt::format("worker {} has applied {} of {}", i, figures.t, *total));
+      say(fmt::format("worker {}, which has applied {} of {}", i,
+                      status.applications.load(std::memory_order_relaxed), *total));
     }
   }
-  return text.empty() ? "all workers wait for announcements" : "waiting for " + text;
+  return text.empty() ? "all workers wait for each other" : "waiting for " + text;
 }
 
 template class Monitor<float>;

@@ -1,13 +1,14 @@
 #include "dasgd/runtime/train.hpp"
 
-#define XXH_INLINE_ALL
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
 #include <memory>
+#include <stdexcept>
+#include <system_error>
 #include <thread>
-#include <xxhash.h>
 
+#include "dasgd/core/error.hpp"
 #include "dasgd/runtime/monitor.hpp"
 #include "dasgd/runtime/worker_loop.hpp"
 #include "dasgd/topology/builders.hpp"
@@ -29,6 +30,10 @@ template <typename Real>
 TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOptions& options,
                                const std::vector<Callback<Real>>& callbacks) {
   validate(options);
+  if (objective.start().size() != objective.dimension())
+    throw InputError("the objective starts at a point of another dimension than its own");
+  if (options.trace && options.trace->sources() != options.workers)
+    throw InputError("the trace writer was made for another number of workers");
   Graph graph = build_graph(options.topology, options.workers, options.seed);
   const RelayMode relay = options.relay.value_or(default_relay(graph));
   const std::size_t batch = resolved_batch(options, objective.samples());
@@ -50,7 +55,15 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
         worker_id(i), objective, options, batch, network.endpoint(worker_id(i)), control, gate));
   {
     std::vector<std::jthread> threads;
-    for (const auto& loop : loops) threads.emplace_back([&loop] { loop->run(); });
+    try {
+      for (const auto& loop : loops) threads.emplace_back([&loop] { loop->run(); });
+    } catch (const std::system_error&) {
+      control.abandon(std::make_exception_ptr(std::runtime_error(
+          fmt::format("only {} of {} worker threads could be started; use fewer workers",
+                      threads.size(), options.workers))));
+      threads.clear();
+      std::rethrow_exception(control.failure());
+    }
     try {
       Monitor<Real>(options, loops, control, callbacks).watch();
     } catch (...) {

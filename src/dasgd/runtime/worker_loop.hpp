@@ -55,19 +55,11 @@ class WorkerLoop {
                 target_.watches_models() ? 1 : max_fused) {}
 
   void run() {
-    if (samples_.limit() == 0) target_.exempt_from_loss();
-    guarded([&] { observe_model(); });
-    while (!finished()) {
-      if (status_.model_wanted()) status_.publish_model(worker_.replica().x());
-      StepReport report{.step = worker_.t()};
-      guarded([&] { report = worker_.step(); });
-      if (report.gradients.empty()) {
-        rest(report);
-      } else {
-        guarded([&] { record(report); });
-      }
+    try {
+      work();
+    } catch (...) {
+      control_.abandon(std::current_exception());
     }
-    publish(endpoint_.now(), true);
     control_.worker_finished();
   }
 
@@ -90,6 +82,22 @@ class WorkerLoop {
  private:
   static constexpr Nanoseconds publish_every = 20'000'000;
   static constexpr std::size_t trace_piece = 512;
+
+  void work() {
+    if (samples_.limit() == 0) target_.exempt_from_loss();
+    guarded([&] { observe_model(); });
+    while (!finished()) {
+      if (status_.model_wanted()) status_.publish_model(worker_.replica().x());
+      StepReport report{.step = worker_.t()};
+      guarded([&] { report = worker_.step(); });
+      if (report.gradients.empty()) {
+        rest(report);
+      } else {
+        guarded([&] { record(report); });
+      }
+    }
+    publish(endpoint_.now(), true);
+  }
 
   // A failure ends the run but not this thread: what others sent is still applied and passed on, so
   // that every replica ends whole.
@@ -119,6 +127,7 @@ class WorkerLoop {
     last_time_ = report.time;
     if (own) target_.observe_loss(report.loss);
     status_.applications.fetch_add(report.gradients.size(), std::memory_order_relaxed);
+    if (own) status_.computed.fetch_add(1, std::memory_order_relaxed);
     observe_model();
     if (report.time - published_ >= publish_every || lines_.size() >= trace_piece)
       publish(report.time, false);
@@ -130,6 +139,7 @@ class WorkerLoop {
   }
 
   void rest(const StepReport& report) {
+    status_.no_room.store(report.kind == StepReport::Kind::no_room, std::memory_order_relaxed);
     if (report.kind == StepReport::Kind::out_of_samples && !announced_) {
       endpoint_.announce(worker_.computed());
       announced_ = true;
@@ -137,6 +147,7 @@ class WorkerLoop {
     if (finished()) return;
     publish(endpoint_.now(), false);
     endpoint_.wait(std::chrono::milliseconds(100));
+    status_.no_room.store(false, std::memory_order_relaxed);
   }
 
   void publish(Nanoseconds now, bool finished) {

@@ -51,8 +51,10 @@ class WorkerStatus {
     if (!model_.empty()) to = model_;
   }
 
-  /// Applications so far, for telling progress from a stall.
+  /// For telling progress from a stall, and whom it waits for.
   std::atomic<std::uint64_t> applications{0};
+  std::atomic<std::uint32_t> computed{0};
+  std::atomic<bool> no_room{false};  ///< waits until others have applied its gradients
 
  private:
   std::atomic<bool> model_wanted_{false};

@@ -71,7 +71,7 @@ struct Agent {
     return {&worker,
             ledger ? ledger->S() : S,
             ledger ? ledger->S_hat() : S,
-            ledger ? ledger->W() : 0,
+            ledger ? ledger->W() : std::nullopt,
             ledger ? ledger->noncausal_applications() : 0,
             relay.copies_dropped(),
             samples.samples(),

@@ -234,7 +234,10 @@ class Simulation {
   }
 
   void flush_trace() {
-    if (options_.trace) options_.trace->add(WorkerId{0}, std::exchange(lines_, {}), now_);
+    if (!options_.trace) return;
+    options_.trace->add(WorkerId{0}, std::exchange(lines_, {}), now_);
+    for (std::size_t i = 1; i < options_.trace->sources(); ++i)
+      options_.trace->add(worker_id(i), {}, now_);
   }
 
   TrainResult<Real> conclude() const {

@@ -53,7 +53,7 @@ Staleness Ledger::record(const Gradient& gradient) {
   const std::uint64_t S = applied_.size() + 2 * missing - gradient.origin_step;
   Staleness result{S, std::nullopt};
   S_.add(S);
-  if (S > 0) weights_.add(applied_, gradient.compute_set, S);
+  if (S > 0 && weights_) weights_->add(applied_, gradient.compute_set, S);
   const auto told = loose_.apply(gradient.name, gradient.compute_set, applied_, missing > 0);
   for (const std::uint64_t S_hat : told) S_hat_.add(S_hat);
   if (missing == 0) {
@@ -62,8 +62,8 @@ Staleness Ledger::record(const Gradient& gradient) {
   } else {
     ++noncausal_;
   }
-  if (gradient.name.sequence == applied_.prefix(gradient.name.origin))
-    weights_.note(gradient.name.origin, gradient.compute_set);
+  if (weights_ && gradient.name.sequence == applied_.prefix(gradient.name.origin))
+    weights_->note(gradient.name.origin, gradient.compute_set);
   applied_.insert(gradient.name);
   return result;
 }

@@ -53,7 +53,13 @@ class CertificateWeights {
 /// runs, simulations and traces alike.
 class Ledger {
  public:
-  explicit Ledger(std::size_t workers) : applied_(workers), weights_(workers) {}
+  /// The weights of the certificate take 4 n^2 bytes per worker and are kept up to this many
+  /// workers.
+  static constexpr std::size_t most_workers_with_weights = 64;
+
+  explicit Ledger(std::size_t workers) : applied_(workers) {
+    if (workers <= most_workers_with_weights) weights_.emplace(workers);
+  }
 
   /// The worker applies `gradient` now. |S| = t - s + 2 |missing|, missing = D(g) \ G_i^t: an
   /// identity in any order of delivery (THEORY: t - s alone is right only where nothing is
@@ -62,7 +68,10 @@ class Ledger {
 
   const StalenessStatistics& S() const { return S_; }
   const StalenessStatistics& S_hat() const { return S_hat_; }
-  std::uint64_t W() const { return weights_.largest(); }
+  /// Nothing where the weights are not kept; `dasgd check` has W of any trace.
+  std::optional<std::uint64_t> W() const {
+    return weights_ ? std::optional(weights_->largest()) : std::nullopt;
+  }
   /// Applications of a gradient that knew a gradient that was not here yet.
   std::uint64_t noncausal_applications() const { return noncausal_; }
 
@@ -70,7 +79,7 @@ class Ledger {
   GradientSet applied_;
   StalenessStatistics S_, S_hat_;
   LooseStaleness loose_;
-  CertificateWeights weights_;
+  std::optional<CertificateWeights> weights_;
   std::uint64_t noncausal_ = 0;
 };
 

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <optional>
-#include <set>
+#include <deque>
 #include <vector>
 
 #include "dasgd/core/gradient_set.hpp"
@@ -13,7 +11,7 @@ namespace dasgd {
 
 /// One worker's applications whose S_hat could not be told at once, because the applied gradient
 /// knew gradients that had not arrived. With C the smallest set that contains g and, with every h,
-/// all of D(h) \ G_i^t:  |S_hat| = |C| - 1 + |union of G_i^t \ D(h) over h in C|.
+/// all of D(h) \ G_i^t:  |S_hat| = |C| - 1 + |G_i^t| - |G_i^t intersected with all D(h), h in C|.
 class LooseStaleness {
  public:
   /// The gradient with this compute set is being applied in state `before`. Returns the S_hat
@@ -21,20 +19,24 @@ class LooseStaleness {
   std::vector<std::uint64_t> apply(GradientName name, const GradientSet& compute_set,
                                    const GradientSet& before, bool something_missing);
 
-  /// How many applications still wait.
-  std::size_t pending() const { return pending_.size(); }
-
  private:
   struct Pending {
-    GradientSet before;              // G_i^t
-    std::set<GradientName> closure;  // C
-    std::set<GradientName> awaited;  // members of C whose compute set is not known yet
-    std::set<GradientName> absent;   // union of G_i^t \ D(h)
+    std::uint64_t t;                    // |G_i^t|
+    GradientSet before;                 // G_i^t
+    GradientSet reached;                // G_i^t and C without g
+    GradientSet common;                 // G_i^t intersected with the compute sets seen so far
+    std::vector<GradientName> awaited;  // members of C whose compute set is not known yet
   };
-  void visit(Pending& pending, GradientName member, const GradientSet& compute_set);
+  struct Known {
+    std::uint64_t t;  // when it was applied
+    GradientName name;
+    GradientSet compute_set;
+  };
+  void visit(Pending& pending, const GradientSet& compute_set);
+  void visit_known(Pending& pending);
 
   std::vector<Pending> pending_;
-  std::map<GradientName, GradientSet> known_;  // compute sets seen since the oldest pending one
+  std::deque<Known> known_;  // what was applied since the oldest pending application, in order
 };
 
 }  // namespace dasgd

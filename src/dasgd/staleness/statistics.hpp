@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace dasgd {
@@ -34,16 +35,18 @@ struct StalenessSummary {
   double S_hat_avg = 0;     ///< the same for the loose staleness
   std::uint64_t S_hat_max = 0;
   double S_mean_square = 0;  ///< maximum over workers of the mean of |S|^2
-  std::uint64_t W = 0;  ///< maximum over workers and gradients g of the sum of |S_t| with g in S_t
+  /// Maximum over workers and gradients g of the sum of |S_t| with g in S_t; nothing if not
+  /// measured.
+  std::optional<std::uint64_t> W = 0;
 
   void add_worker(const StalenessStatistics& S, const StalenessStatistics& S_hat,
-                  std::uint64_t worker_W) {
+                  std::optional<std::uint64_t> worker_W) {
     S_avg = std::max(S_avg, S.mean());
     S_max = std::max(S_max, S.max);
     S_hat_avg = std::max(S_hat_avg, S_hat.mean());
     S_hat_max = std::max(S_hat_max, S_hat.max);
     S_mean_square = std::max(S_mean_square, S.mean_square());
-    W = std::max(W, worker_W);
+    W = W && worker_W ? std::optional(std::max(*W, *worker_W)) : std::nullopt;
   }
 };
 

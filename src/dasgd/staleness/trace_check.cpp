@@ -119,15 +119,29 @@ void compare(const Application& a, const TraceCheck::Event& event, TraceCheck& c
   if (a.S_hat && *a.S_hat != event.S_hat) differs("S_hat", *a.S_hat, event.S_hat);
 }
 
-// Workers and own gradients are numbered without gaps and each has a line: a larger number than
-// there are lines is an error, and must not make the index allocate for it.
+// Workers and own gradients are numbered without gaps and each has a line. A number that cannot be
+// is an error, and must not make the index allocate for it.
 bool numbers_are_possible(const std::vector<Application>& trace, TraceCheck& check) {
+  std::vector<bool> seen(trace.size(), false);
   for (const Application& a : trace) {
     const std::size_t largest = std::max(
         {index(a.worker), index(a.name.origin), static_cast<std::size_t>(a.name.sequence)});
-    if (largest >= trace.size())
+    if (largest >= trace.size()) {
       check.violations.push_back({a.line, "number " + std::to_string(largest) +
                                               " is larger than a trace of this length can have"});
+    } else {
+      seen[index(a.worker)] = true;
+    }
+  }
+  if (!check.ok()) return false;
+  const auto gap =
+      static_cast<std::size_t>(std::find(seen.begin(), seen.end(), false) - seen.begin());
+  for (const Application& a : trace) {
+    const std::size_t named = std::max(index(a.worker), index(a.name.origin));
+    if (named >= gap)
+      check.violations.push_back({a.line, "worker " + std::to_string(named) +
+                                              " is named, but worker " + std::to_string(gap) +
+                                              " applies nothing"});
   }
   return check.ok();
 }

@@ -112,6 +112,15 @@ std::optional<Graph> try_regular(std::size_t n, std::size_t degree, Random& rand
   return graph;
 }
 
+Graph complement(const Graph& graph) {
+  Graph result(graph.workers());
+  for (std::size_t a = 0; a < graph.workers(); ++a)
+    for (std::size_t b = 0; b < graph.workers(); ++b)
+      if (a != b && !graph.connected(worker_id(a), worker_id(b)))
+        result.connect(worker_id(a), worker_id(b));
+  return result;
+}
+
 Graph random_regular(const std::string& parameter, std::size_t n, std::uint64_t seed) {
   const auto degree = parse_count(parameter);
   const std::string name = "random-regular:" + parameter;
@@ -120,9 +129,11 @@ Graph random_regular(const std::string& parameter, std::size_t n, std::uint64_t 
   if (*degree >= n || *degree * n % 2 != 0 || *degree == 0)
     throw InputError("topology " + name + " does not exist for " + std::to_string(n) +
                      " workers: the degree must be from 1 to n - 1 and n * degree even");
+  const bool dense = *degree > (n - 1) / 2;  // then its complement is easier to draw
   for (std::uint32_t attempt = 0; attempt < 1000; ++attempt) {
     Random random(seed, Purpose::graph, attempt);
-    const auto graph = try_regular(n, *degree, random);
+    auto graph = try_regular(n, dense ? n - 1 - *degree : *degree, random);
+    if (graph && dense) graph = complement(*graph);
     if (!graph) continue;
     try {
       graph->require_connected(name);

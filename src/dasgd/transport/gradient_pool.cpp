@@ -39,9 +39,4 @@ void GradientPool::detach() {
   on_room_ = nullptr;
 }
 
-std::size_t GradientPool::allocated() const {
-  const std::lock_guard lock(mutex_);
-  return allocated_;
-}
-
 }  // namespace dasgd

@@ -24,16 +24,13 @@ class GradientPool : public std::enable_shared_from_this<GradientPool> {
   /// No further calls of `on_room`. To be called before what it refers to goes away.
   void detach();
 
-  /// How many gradients were ever allocated.
-  std::size_t allocated() const;
-
  private:
   GradientPool(std::size_t limit, std::function<void()> on_room)
       : limit_(limit), on_room_(std::move(on_room)) {}
   void give_back(Gradient* gradient);
 
   const std::size_t limit_;
-  mutable std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // guards all below
   std::function<void()> on_room_;
   std::vector<std::unique_ptr<Gradient>> free_;
   std::size_t allocated_ = 0;

@@ -33,7 +33,6 @@ class Network {
   Network& operator=(const Network&) = delete;
 
   Endpoint& endpoint(WorkerId worker);
-  const Graph& graph() const { return graph_; }
 
  private:
   const Graph graph_;
