@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <memory>
 #include <stdexcept>
-#include <system_error>
 #include <thread>
 
 #include "dasgd/core/error.hpp"
@@ -57,12 +56,13 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
     std::vector<std::jthread> threads;
     try {
       for (const auto& loop : loops) threads.emplace_back([&loop] { loop->run(); });
-    } catch (const std::system_error&) {
-      control.abandon(std::make_exception_ptr(std::runtime_error(
-          fmt::format("only {} of {} worker threads could be started; use fewer workers",
-                      threads.size(), options.workers))));
+    } catch (...) {
+      control.abandon(std::current_exception());  // first, and without memory: there may be none
+      const std::size_t started = threads.size();
       threads.clear();
-      std::rethrow_exception(control.failure());
+      throw std::runtime_error(
+          fmt::format("only {} of {} worker threads could be started; use fewer workers", started,
+                      options.workers));
     }
     try {
       Monitor<Real>(options, loops, control, callbacks).watch();

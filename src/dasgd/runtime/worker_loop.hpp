@@ -112,7 +112,9 @@ class WorkerLoop {
     }
   }
 
-  bool finished() const { return announced_ && endpoint_.announced_total() == worker_.t(); }
+  bool finished() const {
+    return control_.abandoned() || (announced_ && endpoint_.announced_total() == worker_.t());
+  }
 
   void record(const StepReport& report) {
     const bool own = report.kind == StepReport::Kind::computed;
