@@ -12,7 +12,7 @@
 // the baseline already has the instructions. (ThreadSanitizer cannot run inside the picker.)
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
-#define DASGD_KERNEL __attribute__((target_clones("avx512f", "avx2", "default")))
+#define DASGD_KERNEL __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define DASGD_KERNEL
 #endif

@@ -21,7 +21,7 @@ class Replica {
   /// x_i^t. Updates are added as integers; the floating-point view is brought up to date here.
   std::span<const Real> x();
 
-  /// Adds the updates of other workers, eight per pass over memory.
+  /// Adds the updates of other workers: up to eight that share a shift in one pass over memory.
   void apply(std::span<const GradientPtr> gradients);
 
   /// Rounds -eta * gradient to `update` and adds it. Returns the first coordinate that is not
