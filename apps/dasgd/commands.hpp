@@ -13,6 +13,9 @@ enum ExitStatus { done = 0, run_failed = 1, bad_input = 2, interrupted = 130 };
 /// Trains a resolved config on threads and writes its run directory.
 int train_command(const Config& config);
 
+/// Simulates a resolved config in virtual time and writes its run directory.
+int simulate_command(const Config& config);
+
 struct CheckRequest {
   std::string path;
   std::optional<double> eta, L;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dasgd/plan/options.hpp"
+#include "world.hpp"
 
 namespace dasgd::app {
 
@@ -29,6 +30,7 @@ struct Config {
   std::uint64_t seed = 1;
   std::string out;
   bool trace = false, quiet = false, json = false;
+  WorldText world;  ///< of simulate only
 };
 
 /// Throws InputError, with a suggestion, unless a model of that name trains here.

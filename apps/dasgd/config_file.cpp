@@ -11,14 +11,14 @@
 namespace dasgd::app {
 namespace {
 
-std::vector<std::string> keys() {
+std::vector<std::string> keys(Command command) {
   std::vector<std::string> result;
-  for (const Setting& setting : settings()) result.push_back(setting.key);
+  for (const Setting& setting : settings(command)) result.push_back(setting.key);
   return result;
 }
 
-const Setting* find(const std::string& key) {
-  for (const Setting& setting : settings())
+const Setting* find(Command command, const std::string& key) {
+  for (const Setting& setting : settings(command))
     if (setting.key == key) return &setting;
   return nullptr;
 }
@@ -35,8 +35,9 @@ std::string as_text(const toml::node& node, const std::string& where) {
 /// Walks the tables of a file and sets what it finds.
 class Reader {
  public:
-  Reader(const std::string& path, const std::set<std::string>& overridden, Config& config)
-      : path_(path), overridden_(overridden), config_(config) {}
+  Reader(Command command, const std::string& path, const std::set<std::string>& overridden,
+         Config& config)
+      : command_(command), path_(path), overridden_(overridden), config_(config) {}
 
   void read(const toml::table& table, const std::string& prefix) {
     for (const auto& [name, node] : table) {
@@ -51,10 +52,10 @@ class Reader {
 
  private:
   void read_value(const std::string& key, const toml::node& node) {
-    const Setting* const setting = find(key);
+    const Setting* const setting = find(command_, key);
     if (!setting)
       throw InputError(fmt::format("{}:{}: unknown key \"{}\"{}", path_, node.source().begin.line,
-                                   key, suggestion(key, keys())));
+                                   key, suggestion(key, keys(command_))));
     if (overridden_.contains(key)) return;
     if (const auto* array = node.as_array()) {
       read_array(*setting, *array);
@@ -82,6 +83,7 @@ class Reader {
     }
   }
 
+  const Command command_;
   const std::string& path_;
   const std::set<std::string>& overridden_;
   Config& config_;
@@ -89,21 +91,21 @@ class Reader {
 
 }  // namespace
 
-void read_config_file(const std::string& path, const std::set<std::string>& overridden,
-                      Config& config) {
+void read_config_file(Command command, const std::string& path,
+                      const std::set<std::string>& overridden, Config& config) {
   if (!std::filesystem::is_regular_file(path))
     throw InputError(path + ": is not a file; CONFIG.toml must be one");
   try {
-    Reader(path, overridden, config).read(toml::parse_file(path), "");
+    Reader(command, path, overridden, config).read(toml::parse_file(path), "");
   } catch (const toml::parse_error& error) {
     throw InputError(fmt::format("{}:{}: {}", path, error.source().begin.line,
                                  std::string(error.description())));
   }
 }
 
-std::string to_toml(const Config& config) {
+std::string to_toml(Command command, const Config& config) {
   std::string text, section;
-  for (const Setting& setting : settings()) {
+  for (const Setting& setting : settings(command)) {
     const auto value = setting.show(config);
     if (!value) continue;
     const std::size_t dot = setting.key.find('.');

@@ -5,15 +5,16 @@
 #include <string>
 
 #include "config.hpp"
+#include "settings.hpp"
 
 namespace dasgd::app {
 
 /// Sets everything that the file says, except the keys in `overridden`. Throws InputError with the
 /// file, and the line or key, for anything that is not right.
-void read_config_file(const std::string& path, const std::set<std::string>& overridden,
-                      Config& config);
+void read_config_file(Command command, const std::string& path,
+                      const std::set<std::string>& overridden, Config& config);
 
 /// The config as a file that reads back as the same config.
-std::string to_toml(const Config& config);
+std::string to_toml(Command command, const Config& config);
 
 }  // namespace dasgd::app

@@ -22,23 +22,24 @@ namespace {
 
 /// A run's settings as they were given: on the command line, on top of a config file.
 struct RunArguments {
-  std::string config_file;
-  std::vector<std::pair<const Setting*, std::string>> given;
+  const Command command;
+  std::string config_file = "";
+  std::vector<std::pair<const Setting*, std::string>> given = {};
 
-  void add_to(CLI::App& command) {
-    command.add_option("config", config_file, "TOML file; every option below has its key there")
+  void add_to(CLI::App& app) {
+    app.add_option("config", config_file, "TOML file; every option below has its key there")
         ->type_name("CONFIG.toml");
-    for (const Setting& setting : settings()) {
+    for (const Setting& setting : settings(command)) {
       const auto remember = [this, &setting](const std::string& value) {
         given.emplace_back(&setting, value);
       };
       const std::string help = setting.help + "  [" + setting.key + "]";
       if (setting.kind == Setting::Kind::flag) {
-        command.add_flag_callback(
+        app.add_flag_callback(
             setting.option, [remember] { remember("true"); }, help);
         continue;
       }
-      auto* const option = command.add_option_function<std::vector<std::string>>(
+      auto* const option = app.add_option_function<std::vector<std::string>>(
           setting.option,
           [remember](const std::vector<std::string>& values) {
             for (const std::string& value : values) remember(value);
@@ -62,7 +63,7 @@ struct RunArguments {
         throw InputError(fmt::format("{} {}: {}", setting->option, value, error.what()));
       }
     }
-    if (!config_file.empty()) read_config_file(config_file, overridden, config);
+    if (!config_file.empty()) read_config_file(command, config_file, overridden, config);
     resolve(config);
     return config;
   }
@@ -100,10 +101,11 @@ int run(int argc, char** argv) {
       "  dasgd train --model softmax --data fashion-mnist --workers 4\n"
       "  dasgd train --model quadratic --workers 8 --topology ring --gradients 500 --lr 0.02 "
       "--trace\n"
+      "  dasgd simulate --model quadratic --workers 100 --topology torus:10x10 --gradients 50\n"
       "  dasgd check runs/NAME/trace.jsonl --eta 0.02 --L 4\n"
       "Exit status: 0 done, 1 the run failed, 2 bad usage or input, 130 interrupted.");
 
-  RunArguments train;
+  RunArguments train{Command::train};
   CLI::App* const train_app = app.add_subcommand("train", "Train with real workers on threads");
   train.add_to(*train_app);
   train_app->footer(
@@ -113,6 +115,23 @@ int run(int argc, char** argv) {
       "  dasgd train --workers 4                        softmax on Fashion-MNIST\n"
       "  dasgd train --workers 4 --slow 1:10            the same with a worker that is 10x slower\n"
       "  dasgd train --model logistic --data a9a --batch 64 --epochs 2 --topology torus:2x3");
+
+  RunArguments simulate{Command::simulate};
+  CLI::App* const simulate_app =
+      app.add_subcommand("simulate", "The same run in virtual time, deterministically");
+  simulate.add_to(*simulate_app);
+  simulate_app->footer(
+      "Calls the same worker code as train. Same seed, same bytes in the trace. Chaos (--delay, "
+      "--reorder,\n"
+      "--duplicate, --drop, --pause, --partition) is drawn from the seed; delivery stays "
+      "exactly-once.\n"
+      "Examples:\n"
+      "  dasgd simulate --model quadratic --workers 2 --slow 1:100 --lr 0.002 --target-error "
+      "1e-12\n"
+      "  dasgd simulate --model quadratic --workers 25 --topology ring --relay apply --gradients "
+      "100\n"
+      "  dasgd simulate --model logistic --workers 8 --compute lognormal:50ms:0.5 --drop 0.1 "
+      "--trace");
 
   CheckRequest check;
   CLI::App* const check_app =
@@ -146,6 +165,7 @@ int run(int argc, char** argv) {
     throw InputError(explain(app, error));
   }
   if (*train_app) return train_command(train.resolved());
+  if (*simulate_app) return simulate_command(simulate.resolved());
   if (*check_app) return check_command(check);
   if (*list_app) return data_list_command();
   if (*get_app) return data_get_command(name);

@@ -1,5 +1,6 @@
 #include "settings.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <limits>
 
@@ -130,8 +131,91 @@ std::optional<std::string> show_slow(const Config& config) {
   return list(items);
 }
 
-std::vector<Setting> make_settings() {
+// A text of the virtual world; reading the whole world tells whether it is right.
+Setting world(std::string key, std::string option, std::string placeholder, std::string help,
+              std::string WorldText::*member) {
+  return {key,
+          option,
+          Kind::value,
+          placeholder,
+          help,
+          [member](Config& c, const std::string& v) {
+            WorldText alone;
+            alone.*member = v;
+            make_world(alone);
+            c.world.*member = v;
+          },
+          [member](const Config& c) {
+            return (c.world.*member).empty() ? std::nullopt
+                                             : std::optional(quoted(c.world.*member));
+          }};
+}
+
+Setting world_list(std::string key, std::string option, std::string placeholder, std::string help,
+                   std::vector<std::string> WorldText::*member) {
+  return {key,
+          option,
+          Kind::repeatable,
+          placeholder,
+          help,
+          [member](Config& c, const std::string& v) {
+            WorldText alone;
+            (alone.*member).push_back(v);
+            make_world(alone);
+            (c.world.*member).push_back(v);
+          },
+          [member](const Config& c) -> std::optional<std::string> {
+            if ((c.world.*member).empty()) return std::nullopt;
+            std::vector<std::string> items;
+            for (const std::string& item : c.world.*member) items.push_back(quoted(item));
+            return list(items);
+          }};
+}
+
+std::vector<Setting> pace_of_train() {
   return {
+      {"pace.compute", "--compute", Kind::value, "T", "pad every gradient to at least this time",
+       [](Config& c, const std::string& v) { c.compute = parse_duration(v); },
+       [](const Config& c) { return std::optional(quoted(show_duration(c.compute))); }},
+      count("pace.in_flight", "--in-flight",
+            "own gradients a worker may have on their way before it stops computing",
+            &Config::in_flight, 2)};
+}
+
+std::vector<Setting> pace_of_simulate() {
+  return {
+      world("pace.compute", "--compute", "T",
+            "time per gradient: one value, one per worker (a,b,...), uniform:A:B, "
+            "lognormal:MEDIAN:SIGMA or exponential:MEAN",
+            &WorldText::compute),
+      world("pace.latency", "--latency", "T",
+            "time per frame on a link: one value, a distribution as above, or file:PATH with "
+            "\"a b TIME\" lines",
+            &WorldText::latency),
+      world("pace.apply", "--apply", "T", "time per application", &WorldText::apply),
+      world("pace.start", "--start", "T,...", "when each worker begins", &WorldText::start),
+      world("pace.bandwidth", "--bandwidth", "BYTES",
+            "bytes per second of each link; frames queue for it", &WorldText::bandwidth),
+      {"pace.threads", "--threads", Kind::value, "N", "real cores that compute gradients ahead",
+       [](Config& c, const std::string& v) { c.world.threads = parse_whole(v, 1024); },
+       [](const Config& c) { return std::optional(std::to_string(c.world.threads)); }},
+      world("chaos.delay", "--delay", "SHARE:UP_TO",
+            "this share of frames takes longer, by up to UP_TO", &WorldText::delay),
+      world("chaos.reorder", "--reorder", "SHARE", "this share of frames may be overtaken",
+            &WorldText::reorder),
+      world("chaos.duplicate", "--duplicate", "SHARE", "this share of frames arrives twice",
+            &WorldText::duplicate),
+      world("chaos.drop", "--drop", "SHARE", "this share of frames is lost and sent again",
+            &WorldText::drop),
+      world_list("chaos.pause", "--pause", "WORKER:AT:FOR",
+                 "a worker begins nothing new for a while", &WorldText::pauses),
+      world_list("chaos.partition", "--partition", "A|B:AT:FOR",
+                 "frames between two sides (0,1|2,3) wait until it heals", &WorldText::partitions),
+  };
+}
+
+std::vector<Setting> make_settings(Command command) {
+  std::vector<Setting> all{
       {"model", "--model", Kind::value, "NAME", "quadratic, logistic or softmax", set_model,
        [](const Config& c) { return std::optional(quoted(c.model)); }},
       text(
@@ -179,13 +263,6 @@ std::vector<Setting> make_settings() {
       {"pace.slow", "--slow", Kind::repeatable, "WORKER:FACTOR",
        "emulate a slow worker: each gradient takes FACTOR times as long (repeatable)",
        [](Config& c, const std::string& v) { c.slow.push_back(parse_slow(v)); }, show_slow},
-      {"pace.compute", "--compute", Kind::value, "T", "pad every gradient to at least this time",
-       [](Config& c, const std::string& v) { c.compute = parse_duration(v); },
-       [](const Config& c) { return std::optional(quoted(show_duration(c.compute))); }},
-      count("pace.in_flight", "--in-flight",
-            "own gradients a worker may have on their way before it stops computing",
-            &Config::in_flight, 2),
-
       {"output.out", "--out", Kind::value, "DIR", "the run directory (default: runs/MODEL-TIME)",
        [](Config& c, const std::string& v) { c.out = v; },
        // Not written: repeating a run must not replace it.
@@ -194,13 +271,21 @@ std::vector<Setting> make_settings() {
       flag("output.quiet", "--quiet", "print errors only", &Config::quiet),
       flag("output.json", "--json", "print the summary as JSON", &Config::json),
   };
+  // What only one command has stands before the output.
+  const auto own = command == Command::train ? pace_of_train() : pace_of_simulate();
+  const auto output = std::find_if(all.begin(), all.end(), [](const Setting& setting) {
+    return setting.key.starts_with("output.");
+  });
+  all.insert(output, own.begin(), own.end());
+  return all;
 }
 
 }  // namespace
 
-const std::vector<Setting>& settings() {
-  static const std::vector<Setting> all = make_settings();
-  return all;
+const std::vector<Setting>& settings(Command command) {
+  static const std::vector<Setting> of_train = make_settings(Command::train);
+  static const std::vector<Setting> of_simulate = make_settings(Command::simulate);
+  return command == Command::train ? of_train : of_simulate;
 }
 
 }  // namespace dasgd::app

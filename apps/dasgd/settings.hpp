@@ -27,7 +27,9 @@ struct Setting {
   std::function<std::optional<std::string>(const Config&)> show;
 };
 
-/// In the order of help and of the written file.
-const std::vector<Setting>& settings();
+enum class Command { train, simulate };
+
+/// In the order of help and of the written file. Both commands have most settings in common.
+const std::vector<Setting>& settings(Command command);
 
 }  // namespace dasgd::app

@@ -15,6 +15,7 @@
 #include "run_directory.hpp"
 #include "signals.hpp"
 #include "status_line.hpp"
+#include "summary.hpp"
 #include "units.hpp"
 
 namespace dasgd::app {
@@ -37,32 +38,6 @@ std::string metrics_line(const Progress<Real>& p) {
   return line.dump() + "\n";
 }
 
-void print_summary(const Config& config, const RunSummary& s, const std::string& directory) {
-  const auto row = [](const char* name, const std::string& text) {
-    fmt::print("  {:<11}{}\n", name, text);
-  };
-  fmt::print("trained {}{} on {} workers, {} graph, lr {}\n", config.model,
-             config.data.empty() ? "" : " on " + config.data, s.workers, config.topology,
-             *config.lr);
-  row("stopped", fmt::format("by {} after {:.2f} s", s.stop_reason, s.wall_seconds));
-  row("gradients",
-      fmt::format(
-          "{} ({}/s), {} samples ({}/s)", show_count(s.gradients),
-          show_count(static_cast<std::uint64_t>(static_cast<double>(s.gradients) / s.wall_seconds)),
-          show_count(s.samples), show_count(static_cast<std::uint64_t>(s.samples_per_second))));
-  row("loss", fmt::format("{:.6g}", s.loss) +
-                  (s.accuracy ? fmt::format(", accuracy {:.4f}", *s.accuracy) : ""));
-  const StalenessSummary& st = s.staleness;
-  row("staleness", fmt::format("S_avg {:.3f}, S_max {}, S_hat_avg {:.3f}, S_hat_max {}, "
-                               "mean square {:.2f}, W {}",
-                               st.S_avg, st.S_max, st.S_hat_avg, st.S_hat_max, st.S_mean_square,
-                               st.W ? std::to_string(*st.W) : "not kept"));
-  row("audit", fmt::format("lost {}, duplicated {}, replicas {}", s.lost, s.duplicated,
-                           s.replicas_identical ? "identical" : "DIFFER"));
-  row("digest", s.replica_digest);
-  row("written to", directory);
-}
-
 /// Everything a run writes while it goes and when it ends.
 template <typename Real>
 class TrainRun {
@@ -74,7 +49,7 @@ class TrainRun {
         directory_(config.out, config.model),
         status_(config.quiet),
         metrics_(directory_.file("metrics.jsonl")) {
-    write_file(directory_.file("config.toml"), to_toml(config));
+    write_file(directory_.file("config.toml"), to_toml(Command::train, config));
     if (config.trace) trace_.emplace(directory_.file("trace.jsonl"), *config.workers);
   }
 
@@ -123,7 +98,7 @@ class TrainRun {
     if (config_.json) {
       std::fputs(to_json(summary).c_str(), stdout);
     } else if (!config_.quiet) {
-      print_summary(config_, summary, directory_.path());
+      print_summary("trained", config_, summary, directory_.path());
     }
   }
 

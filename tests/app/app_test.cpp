@@ -334,6 +334,36 @@ TEST_F(App, MetricsAreJsonLines) {
   EXPECT_GE(lines, 3);
 }
 
+TEST_F(App, SimulatesTheSameRunTwiceToTheByte) {
+  const std::string run =
+      "simulate --model quadratic --workers 5 --topology ring --gradients 40 --lr 0.001 --compute "
+      "lognormal:10ms:0.5 --latency uniform:1ms:9ms --slow 1:3 --drop 0.1 --duplicate 0.1 --trace "
+      "--seed 4 ";
+  EXPECT_EQ(dasgd(run + "--out " + out()).status, 0);
+  const std::string first = read_text(out() + "/trace.jsonl");
+  fs::copy(out() + "/config.toml", directory.file("again.toml"));
+  EXPECT_EQ(dasgd(run + "--threads 3 --out " + out()).status, 0);
+  EXPECT_EQ(read_text(out() + "/trace.jsonl"), first);
+  EXPECT_EQ(dasgd("simulate " + directory.file("again.toml") + " --out " + out()).status, 0);
+  EXPECT_EQ(read_text(out() + "/trace.jsonl"), first);
+  EXPECT_EQ(dasgd("check " + out() + "/trace.jsonl").status, 0);
+  EXPECT_EQ(summary()["lost"], 0);
+}
+
+TEST_F(App, RefusesAWorldThatCannotBe) {
+  const std::string to = " --model quadratic --out " + out();
+  expect_refusal("simulate --latency soon" + to, "--latency soon: \"soon\" is not a time");
+  expect_refusal("simulate --compute 1ms,2ms,3ms" + to, "compute has 3 values for 2 workers");
+  expect_refusal("simulate --compute lognormal:1ms" + to,
+                 "is not of the form lognormal:MEDIAN:SIGMA");
+  expect_refusal("simulate --drop 1.5" + to, "--drop 1.5: \"1.5\" is not a share");
+  expect_refusal("simulate --pause 7:1s:1s" + to, "pause: worker 7 does not exist");
+  expect_refusal("simulate --partition '0:1s:1s'" + to, "does not have two sides");
+  expect_refusal("simulate --latency file:" + directory.write("l", "0 1 5ms\n1 0\n") + to,
+                 "l:2: expected \"a b TIME\"");
+  expect_refusal("simulate --latncy 1ms" + to, "did you mean --latency?");
+}
+
 TEST_F(App, HelpTeaches) {
   EXPECT_THAT(dasgd("--help").out, AllOf(HasSubstr("train"), HasSubstr("check"),
                                          HasSubstr("Examples"), HasSubstr("Exit status")));

@@ -18,28 +18,19 @@
 
 namespace dasgd {
 
-/// Hands a worker one waiting gradient at a time and keeps what it sends until virtual time has
-/// come.
+/// Hands a worker the gradient that its simulation has chosen, and keeps what it sends until
+/// virtual time has come. While a step is made by another core, the simulation does not touch it.
 class VirtualChannel final : public Channel {
  public:
-  void receive(std::size_t limit, std::vector<GradientPtr>& waiting) override {
-    if (limit == 0 || inbox.empty()) return;
-    received_from = inbox.front().from;
-    waiting.push_back(std::move(inbox.front().gradient));
-    inbox.pop_front();
+  void receive(std::size_t, std::vector<GradientPtr>& waiting) override {
+    if (to_apply) waiting.push_back(std::move(to_apply));
   }
   std::shared_ptr<Gradient> blank() override { return std::make_shared<Gradient>(); }
   void send(GradientPtr gradient) override { sent = std::move(gradient); }
   void applied(std::span<const GradientPtr>) override {}
   Nanoseconds now() const override { return 0; }  // the simulation puts its own instants
 
-  struct Waiting {
-    GradientPtr gradient;
-    WorkerId from;
-  };
-  std::deque<Waiting> inbox;
-  GradientPtr sent;
-  WorkerId received_from{};
+  GradientPtr to_apply, sent;
 };
 
 /// A worker with its accounts. What happens when is the simulation's business.
@@ -90,6 +81,12 @@ struct Agent {
   const double slow;
   Worker<Real> worker;
 
+  struct Waiting {
+    GradientPtr gradient;
+    WorkerId from;
+  };
+  std::deque<Waiting> inbox;
+  WorkerId received_from{};       // whence the gradient came that is being applied
   bool busy = true;               // until its start
   StepReport report;              // of the step that is under way
   std::future<StepReport> ahead;  // where the step is computed by another core

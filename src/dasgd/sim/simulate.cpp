@@ -40,8 +40,8 @@ class Simulation {
                             !delivery_is_causal(world, graph_, mode_ != RelayMode::none);
     const std::size_t batch = resolved_batch(options, objective.samples());
     for (std::size_t i = 0; i < options.workers; ++i)
-      agents_.push_back(std::make_unique<Agent<Real>>(worker_id(i), objective, options, batch,
-                                                      graph_, mode_, exact_sets, stopped_));
+      agents_.push_back(std::make_unique<Agent<Real>>(
+          worker_id(i), objective, options, batch, graph_, mode_, exact_sets, samples_never_stop_));
   }
 
   TrainResult<Real> run() {
@@ -50,7 +50,8 @@ class Simulation {
       observe_model(*agents_[i]);
       schedule_look(*agents_[i], world_.start.empty() ? 0 : world_.start[i]);
     }
-    while (const auto event = queue_.pop()) {
+    for (std::uint32_t events = 0; const auto event = queue_.pop(); ++events) {
+      if (events % 1024 == 0 && options_.stop.stop_requested()) stop("interrupted");
       now_ = event->time;
       handle(*event);
     }
@@ -92,10 +93,13 @@ class Simulation {
       return schedule_look(agent, *resumes);
     }
     if (options_.max_time && now_ >= options_.max_time->count()) stop("max-time");
-    if (!agent.channel.inbox.empty()) {
+    if (!agent.inbox.empty()) {
+      agent.received_from = agent.inbox.front().from;
+      agent.channel.to_apply = std::move(agent.inbox.front().gradient);
+      agent.inbox.pop_front();
       begin(agent, false);
       push(now_ + world_.apply, EventKind::foreign_finished, agent);
-    } else if (agent.samples.has_next()) {
+    } else if (!stopped_ && agent.samples.has_next()) {
       const auto drawn = world_.compute.draw(options_.seed, Purpose::compute_time, index(agent.id),
                                              agent.worker.computed());
       const auto compute =
@@ -148,7 +152,7 @@ class Simulation {
   void finish_foreign(Agent<Real>& agent) {
     record(agent, false);
     if (mode_ == RelayMode::apply)
-      transmit(agent, agent.report.gradients.front(), agent.channel.received_from);
+      transmit(agent, agent.report.gradients.front(), agent.received_from);
     schedule_look(agent, now_);
   }
 
@@ -214,7 +218,7 @@ class Simulation {
 
   void deliver(Agent<Real>& agent, const GradientPtr& gradient, WorkerId from) {
     if (relayed() && !agent.relay.is_first_copy(gradient)) return;
-    agent.channel.inbox.push_back({gradient, from});
+    agent.inbox.push_back({gradient, from});
     if (mode_ == RelayMode::arrival) transmit(agent, gradient, from);
     if (!agent.busy) {
       agent.busy = true;
@@ -226,7 +230,7 @@ class Simulation {
   bool relayed() const { return mode_ != RelayMode::none || world_.chaos.duplicate > 0; }
 
   void stop(const char* reason) {
-    if (!stopped_.exchange(true)) reason_ = reason;
+    if (!std::exchange(stopped_, true)) reason_ = reason;
   }
   void fail(std::exception_ptr failure) {
     if (!failure_) failure_ = failure;
@@ -261,7 +265,9 @@ class Simulation {
   const Graph graph_;
   const RelayMode mode_;
   Links links_;
-  std::atomic<bool> stopped_{false};
+  bool stopped_ = false;
+  // Samples are drawn by steps that other cores make; a stop in between must not reach them.
+  const std::atomic<bool> samples_never_stop_{false};
   std::vector<std::unique_ptr<Agent<Real>>> agents_;
   WorkersAhead ahead_;
   EventQueue queue_;

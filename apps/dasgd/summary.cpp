@@ -1,0 +1,41 @@
+#include "summary.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "units.hpp"
+
+namespace dasgd::app {
+
+void print_summary(const std::string& verb, const Config& config, const RunSummary& s,
+                   const std::string& directory) {
+  const double seconds = std::max(1e-9, s.virtual_seconds.value_or(s.wall_seconds));
+  const auto row = [](const char* name, const std::string& text) {
+    fmt::print("  {:<11}{}\n", name, text);
+  };
+  fmt::print("{} {}{} on {} workers, {} graph, lr {}\n", verb, config.model,
+             config.data.empty() ? "" : " on " + config.data, s.workers, config.topology,
+             *config.lr);
+  row("stopped",
+      fmt::format("by {} after {:.2f} s", s.stop_reason, seconds) +
+          (s.virtual_seconds ? fmt::format(" of virtual time ({:.2f} s real)", s.wall_seconds)
+                             : ""));
+  row("gradients",
+      fmt::format(
+          "{} ({}/s), {} samples ({}/s)", show_count(s.gradients),
+          show_count(static_cast<std::uint64_t>(static_cast<double>(s.gradients) / seconds)),
+          show_count(s.samples), show_count(static_cast<std::uint64_t>(s.samples_per_second))));
+  row("loss", fmt::format("{:.6g}", s.loss) +
+                  (s.accuracy ? fmt::format(", accuracy {:.4f}", *s.accuracy) : ""));
+  const StalenessSummary& st = s.staleness;
+  row("staleness", fmt::format("S_avg {:.3f}, S_max {}, S_hat_avg {:.3f}, S_hat_max {}, "
+                               "mean square {:.2f}, W {}",
+                               st.S_avg, st.S_max, st.S_hat_avg, st.S_hat_max, st.S_mean_square,
+                               st.W ? std::to_string(*st.W) : "not kept"));
+  row("audit", fmt::format("lost {}, duplicated {}, replicas {}", s.lost, s.duplicated,
+                           s.replicas_identical ? "identical" : "DIFFER"));
+  row("digest", s.replica_digest);
+  row("written to", directory);
+}
+
+}  // namespace dasgd::app
