@@ -24,6 +24,14 @@ struct CheckRequest {
 /// Audits a trace.
 int check_command(const CheckRequest& request);
 
+struct ReproduceRequest {
+  std::string what;  ///< "quadratic" or "logistic"
+  bool quick = false;
+  std::string out;
+};
+/// Repeats an experiment of the paper in virtual time.
+int reproduce_command(const ReproduceRequest& request);
+
 /// Lists the data sets that are known by name.
 int data_list_command();
 /// Makes a data set available and verifies it.

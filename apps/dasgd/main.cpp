@@ -149,6 +149,21 @@ int run(int argc, char** argv) {
       "written.\n"
       "Exit status 1 and the first violated line when the trace is broken.");
 
+  ReproduceRequest reproduce;
+  CLI::App* const reproduce_app =
+      app.add_subcommand("reproduce", "Repeat an experiment of the paper in virtual time");
+  reproduce_app->add_option("what", reproduce.what, "quadratic or logistic: figures (b) and (a)")
+      ->required()
+      ->type_name("quadratic|logistic")
+      ->check(CLI::IsMember({"quadratic", "logistic"}));
+  bool full = false;
+  auto* const quick_flag = reproduce_app->add_flag("--quick", reproduce.quick,
+                                                   "three slow factors, two seeds, under 30 s");
+  reproduce_app->add_flag("--full", full, "all slow factors and seeds (the default)")
+      ->excludes(quick_flag);
+  reproduce_app->add_option("--out", reproduce.out, "directory (default: runs/reproduce-WHAT)")
+      ->type_name("DIR");
+
   CLI::App* const data_app =
       app.add_subcommand("data", "Data sets: where they are, how to get them");
   data_app->require_subcommand(1);
@@ -167,6 +182,7 @@ int run(int argc, char** argv) {
   if (*train_app) return train_command(train.resolved());
   if (*simulate_app) return simulate_command(simulate.resolved());
   if (*check_app) return check_command(check);
+  if (*reproduce_app) return reproduce_command(reproduce);
   if (*list_app) return data_list_command();
   if (*get_app) return data_get_command(name);
   return bad_input;

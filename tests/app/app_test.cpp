@@ -350,6 +350,14 @@ TEST_F(App, SimulatesTheSameRunTwiceToTheByte) {
   EXPECT_EQ(summary()["lost"], 0);
 }
 
+TEST_F(App, ReproducesTheQuadraticFigure) {
+  const Outcome outcome = dasgd("reproduce quadratic --quick --out " + out());
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("S_max"), HasSubstr("0.002   100")));
+  for (const char* file : {"quadratic.csv", "quadratic.json", "quadratic.svg"})
+    EXPECT_TRUE(fs::exists(out() + "/" + file)) << file;
+}
+
 TEST_F(App, RefusesAWorldThatCannotBe) {
   const std::string to = " --model quadratic --out " + out();
   expect_refusal("simulate --latency soon" + to, "--latency soon: \"soon\" is not a time");
@@ -361,6 +369,7 @@ TEST_F(App, RefusesAWorldThatCannotBe) {
   expect_refusal("simulate --partition '0:1s:1s'" + to, "does not have two sides");
   expect_refusal("simulate --latency file:" + directory.write("l", "0 1 5ms\n1 0\n") + to,
                  "l:2: expected \"a b TIME\"");
+  expect_refusal("reproduce quadratc --out " + out(), "quadratc");
   expect_refusal("simulate --latncy 1ms" + to, "did you mean --latency?");
 }
 

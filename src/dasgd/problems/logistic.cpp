@@ -2,13 +2,46 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "dasgd/problems/largest_eigenvalue.hpp"
 #include "dasgd/random/random.hpp"
 
 namespace dasgd {
 
-Logistic::Logistic(LabelledRows data) : data_(std::move(data)) {}
+namespace {
+
+// Four sums side by side, so that none waits for the one before.
+double dot(const double* a, const double* b, std::size_t size) {
+  double sum[4] = {0, 0, 0, 0};
+  std::size_t k = 0;
+  for (; k + 4 <= size; k += 4)
+    for (std::size_t lane = 0; lane < 4; ++lane) sum[lane] += a[k + lane] * b[k + lane];
+  for (; k < size; ++k) sum[0] += a[k] * b[k];
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+}  // namespace
+
+/// Sums log(1 + exp(-m)) with one logarithm per 256 terms: a product of factors in [1, 2] cannot
+/// overflow before.
+class Logistic::LossSum {
+ public:
+  /// m is a margin, e = exp(-|m|).
+  void add(double m, double e) {
+    linear_ += std::max(0.0, -m);
+    product_ *= 1 + e;
+    if (++factors_ % 256 == 0) linear_ += std::log(std::exchange(product_, 1.0));
+  }
+  double value() const { return linear_ + std::log(product_); }
+
+ private:
+  double linear_ = 0, product_ = 1;
+  std::size_t factors_ = 0;
+};
+
+Logistic::Logistic(LabelledRows data)
+    : data_(std::move(data)), dense_(data_.values.size() == data_.rows() * data_.dimension) {}
 
 Logistic Logistic::random(std::uint64_t seed, std::size_t rows, std::size_t dimension) {
   Random features(seed, Purpose::problem_matrix), labels(seed, Purpose::problem_labels);
@@ -26,38 +59,45 @@ Logistic Logistic::random(std::uint64_t seed, std::size_t rows, std::size_t dime
 }
 
 double Logistic::margin(std::size_t row, std::span<const double> x) const {
+  if (dense_)
+    return data_.labels[row] * dot(data_.values.data() + data_.row_start[row], x.data(), x.size());
   double product = 0;
   for (std::size_t k = data_.row_start[row]; k < data_.row_start[row + 1]; ++k)
     product += data_.values[k] * x[data_.columns[k]];
   return data_.labels[row] * product;
 }
 
-// Adds the gradient of one row and returns its loss; exp never sees a positive argument.
-double Logistic::add_row(std::size_t row, std::span<const double> x, double weight,
-                         std::span<double> gradient) const {
+// Adds the gradient and the loss of one row; exp never sees a positive argument.
+void Logistic::add_row(std::size_t row, std::span<const double> x, double weight,
+                       std::span<double> gradient, LossSum& loss) const {
   const double m = margin(row, x);
   const double e = std::exp(-std::fabs(m));
   const double share_wrong = m > 0 ? e / (1 + e) : 1 / (1 + e);  // 1 / (1 + exp(m))
   const double factor = -data_.labels[row] * share_wrong * weight;
-  for (std::size_t k = data_.row_start[row]; k < data_.row_start[row + 1]; ++k)
-    gradient[data_.columns[k]] += factor * data_.values[k];
-  return std::log1p(e) + std::max(0.0, -m);
+  if (dense_) {
+    const double* const values = data_.values.data() + data_.row_start[row];
+    for (std::size_t k = 0; k < gradient.size(); ++k) gradient[k] += factor * values[k];
+  } else {
+    for (std::size_t k = data_.row_start[row]; k < data_.row_start[row + 1]; ++k)
+      gradient[data_.columns[k]] += factor * data_.values[k];
+  }
+  loss.add(m, e);
 }
 
 double Logistic::gradient(std::span<const double> x, Rows rows, std::span<double> gradient) const {
   std::fill(gradient.begin(), gradient.end(), 0.0);
   const double weight = 1.0 / static_cast<double>(rows.size());
-  double loss = 0;
-  for (const std::uint32_t row : rows) loss += add_row(row, x, weight, gradient);
-  return loss * weight;
+  LossSum loss;
+  for (const std::uint32_t row : rows) add_row(row, x, weight, gradient, loss);
+  return loss.value() * weight;
 }
 
 double Logistic::full_gradient(std::span<const double> x, std::span<double> gradient) const {
   std::fill(gradient.begin(), gradient.end(), 0.0);
   const double weight = 1.0 / static_cast<double>(samples());
-  double loss = 0;
-  for (std::size_t row = 0; row < samples(); ++row) loss += add_row(row, x, weight, gradient);
-  return loss * weight;
+  LossSum loss;
+  for (std::size_t row = 0; row < samples(); ++row) add_row(row, x, weight, gradient, loss);
+  return loss.value() * weight;
 }
 
 std::optional<double> Logistic::accuracy(std::span<const double> x) const {

@@ -29,10 +29,12 @@ class Logistic final : public Objective<double> {
 
  private:
   double margin(std::size_t row, std::span<const double> x) const;
-  double add_row(std::size_t row, std::span<const double> x, double weight,
-                 std::span<double> gradient) const;
+  class LossSum;
+  void add_row(std::size_t row, std::span<const double> x, double weight,
+               std::span<double> gradient, LossSum& loss) const;
 
   LabelledRows data_;
+  bool dense_;  // every row has every feature: no need to look at columns
 };
 
 }  // namespace dasgd

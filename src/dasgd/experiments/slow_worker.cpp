@@ -1,0 +1,180 @@
+#include "dasgd/experiments/slow_worker.hpp"
+
+#include <atomic>
+#include <cmath>
+#include <fmt/format.h>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "dasgd/experiments/svg_plot.hpp"
+#include "dasgd/sim/simulate.hpp"
+#include "dasgd/theory/step_size.hpp"
+
+namespace dasgd {
+namespace {
+
+Spread spread(const std::vector<double>& values) {
+  const auto n = static_cast<double>(values.size());
+  Spread result;
+  for (const double v : values) result.mean += v / n;
+  double squares = 0;
+  for (const double v : values) squares += (v - result.mean) * (v - result.mean);
+  result.deviation = values.size() > 1 ? std::sqrt(squares / (n - 1)) : 0;
+  return result;
+}
+
+SlowWorkerRun run_one(const Objective<double>& problem, double eta, double factor,
+                      std::uint64_t seed, double target) {
+  TrainOptions options{.workers = 2, .eta = eta, .batch = 0, .target_error = target, .seed = seed};
+  if (factor > 1) options.slow = {{WorkerId{1}, factor}};
+  auto result = run_simulation<double>(problem, options, {});
+  if (result.failure) result.summary.stop_reason = "diverged";
+  return {eta, factor, seed, problem.smoothness().value_or(std::nan("")), result.summary};
+}
+
+nlohmann::ordered_json number(double v) {
+  return std::isfinite(v) ? nlohmann::ordered_json(v) : nlohmann::ordered_json(nullptr);
+}
+
+}  // namespace
+
+std::vector<SlowWorkerRun> run_slow_worker(
+    const ProblemOfSeed& problem, const SlowWorkerPlan& plan,
+    const std::function<void(std::size_t, std::size_t)>& progress) {
+  std::vector<std::unique_ptr<Objective<double>>> problems;
+  for (const std::uint64_t seed : plan.seeds) problems.push_back(problem(seed));
+  std::vector<SlowWorkerRun> runs;
+  for (const double eta : plan.etas)
+    for (const double factor : plan.factors)
+      for (const std::uint64_t seed : plan.seeds) runs.push_back({eta, factor, seed, 0, {}});
+  std::atomic<std::size_t> next{0}, done{0};
+  {
+    std::vector<std::jthread> threads;
+    for (unsigned t = 0; t < std::max(1u, plan.threads); ++t)
+      threads.emplace_back([&] {
+        for (std::size_t k = next++; k < runs.size(); k = next++) {
+          const SlowWorkerRun& r = runs[k];
+          runs[k] =
+              run_one(*problems[k % plan.seeds.size()], r.eta, r.factor, r.seed, plan.target_error);
+          progress(++done, runs.size());
+        }
+      });
+  }
+  return runs;
+}
+
+std::vector<SlowWorkerPoint> summarise(const std::vector<SlowWorkerRun>& runs) {
+  std::vector<SlowWorkerPoint> points;
+  for (std::size_t first = 0; first < runs.size();) {
+    std::size_t last = first;
+    while (last < runs.size() && runs[last].eta == runs[first].eta &&
+           runs[last].factor == runs[first].factor)
+      ++last;
+    SlowWorkerPoint point{.eta = runs[first].eta, .factor = runs[first].factor};
+    const auto n = static_cast<double>(last - first);
+    for (std::size_t worker = 0; worker < 2; ++worker) {
+      std::vector<double> iterations, seconds;
+      for (std::size_t k = first; k < last; ++k) {
+        iterations.push_back(static_cast<double>(runs[k].summary.iterations[worker]));
+        seconds.push_back(static_cast<double>(runs[k].summary.time[worker]) * 1e-9);
+      }
+      point.iterations.push_back(spread(iterations));
+      point.seconds.push_back(spread(seconds));
+    }
+    for (std::size_t k = first; k < last; ++k) {
+      const StalenessSummary& s = runs[k].summary.staleness;
+      point.S_avg += s.S_avg / n;
+      point.S_max += static_cast<double>(s.S_max) / n;
+      point.S_hat_avg += s.S_hat_avg / n;
+      point.S_hat_max += static_cast<double>(s.S_hat_max) / n;
+      point.published_eta_1 += theory::published_eta_1(runs[k].L, s.S_avg) / n;
+      point.published_eta_2 +=
+          theory::published_eta_2(runs[k].L, s.S_hat_avg, static_cast<double>(s.S_hat_max)) / n;
+      point.certified_eta += theory::certified_eta(runs[k].L, s.W.value_or(0)) / n;
+    }
+    points.push_back(point);
+    first = last;
+  }
+  return points;
+}
+
+std::string to_csv(const std::vector<SlowWorkerRun>& runs) {
+  std::string text =
+      "eta,slow,seed,L,iterations_0,iterations_1,seconds_0,seconds_1,S_avg,S_max,S_hat_avg,S_hat_"
+      "max,W,stop_reason\n";
+  for (const SlowWorkerRun& r : runs) {
+    const RunSummary& s = r.summary;
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", r.eta, r.factor, r.seed, r.L,
+                        s.iterations[0], s.iterations[1], static_cast<double>(s.time[0]) * 1e-9,
+                        static_cast<double>(s.time[1]) * 1e-9, s.staleness.S_avg, s.staleness.S_max,
+                        s.staleness.S_hat_avg, s.staleness.S_hat_max, s.staleness.W.value_or(0),
+                        s.stop_reason);
+  }
+  return text;
+}
+
+std::string to_json(const std::vector<SlowWorkerPoint>& points) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const SlowWorkerPoint& p : points) {
+    nlohmann::ordered_json workers = nlohmann::ordered_json::array();
+    for (std::size_t w = 0; w < p.iterations.size(); ++w)
+      workers.push_back(
+          {{"iterations",
+            {{"mean", p.iterations[w].mean}, {"deviation", p.iterations[w].deviation}}},
+           {"seconds", {{"mean", p.seconds[w].mean}, {"deviation", p.seconds[w].deviation}}}});
+    all.push_back({{"eta", p.eta},
+                   {"slow", p.factor},
+                   {"workers", workers},
+                   {"S_avg", p.S_avg},
+                   {"S_max", p.S_max},
+                   {"S_hat_avg", p.S_hat_avg},
+                   {"S_hat_max", p.S_hat_max},
+                   {"published_eta_1", number(p.published_eta_1)},
+                   {"published_eta_2", number(p.published_eta_2)},
+                   {"certified_eta", number(p.certified_eta)},
+                   {"eta_over_published_eta_2", number(p.eta / p.published_eta_2)}});
+  }
+  return all.dump(2) + "\n";
+}
+
+std::string to_svg(const std::string& title, const std::vector<SlowWorkerPoint>& points) {
+  PlotPanel iterations{
+      title + ": iterations to the target", "slow factor x", "iterations", {}, true, false};
+  PlotPanel seconds{
+      title + ": virtual time to the target", "slow factor x", "seconds", {}, true, false};
+  for (std::size_t w = 0; w < 2; ++w) {
+    PlotSeries i{w == 0 ? "worker 0" : "worker 1, x times slower", {}, {}, {}}, s = i;
+    for (const SlowWorkerPoint& p : points) {
+      if (p.eta != points.front().eta) continue;
+      i.x.push_back(p.factor);
+      i.y.push_back(p.iterations[w].mean);
+      i.deviation.push_back(p.iterations[w].deviation);
+      s.x.push_back(p.factor);
+      s.y.push_back(p.seconds[w].mean);
+      s.deviation.push_back(p.seconds[w].deviation);
+    }
+    iterations.series.push_back(i);
+    seconds.series.push_back(s);
+  }
+  std::vector<PlotPanel> panels{iterations, seconds};
+  PlotPanel sweep{title + ": where the invariance ends",
+                  "slow factor x",
+                  "iterations relative to x = 1",
+                  {},
+                  true,
+                  false};
+  double base = 0;
+  for (const SlowWorkerPoint& p : points) {
+    if (p.factor == points.front().factor) {
+      base = p.iterations[0].mean;
+      sweep.series.push_back({fmt::format("eta {}", p.eta), {}, {}, {}});
+    }
+    sweep.series.back().x.push_back(p.factor);
+    sweep.series.back().y.push_back(p.iterations[0].mean / base);
+  }
+  if (sweep.series.size() > 1) panels.push_back(sweep);
+  return plot_svg(panels);
+}
+
+}  // namespace dasgd
