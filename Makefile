@@ -6,7 +6,7 @@ APP_ONLY := -DDASGD_BUILD_TESTS=OFF -DDASGD_BUILD_EXAMPLES=OFF -DDASGD_BUILD_BEN
 .PHONY: demo build test bench sanitize format lint clean packages-%
 
 demo: build packages-data ## train on real data and show the result
-	$(BIN) train --model softmax --data fashion-mnist --workers 4 --epochs 10 --trace --out runs/demo
+	$(BIN) train --model softmax --data fashion-mnist --workers 4 --lr 0.03 --epochs 10 --trace --out runs/demo
 	$(BIN) check runs/demo/trace.jsonl
 	@echo "The run is in runs/demo: summary.json, metrics.jsonl, trace.jsonl, model.npy"
 

@@ -18,7 +18,7 @@ struct ModelDefaults {
 };
 
 ModelDefaults defaults_of(const std::string& model) {
-  if (model == "softmax") return {"fashion-mnist", 0.1, 64, 5, {}};
+  if (model == "softmax") return {"fashion-mnist", 0.05, 64, 5, {}};
   if (model == "logistic") return {"", 0.1, 0, std::nullopt, {1000}};
   return {"", 0.01, 0, std::nullopt, {1000}};
 }

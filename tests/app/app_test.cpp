@@ -124,7 +124,8 @@ TEST_F(App, TrainsOnAnyIdxDirectory) {
 
 TEST_F(App, TrainsFashionMnistToEightyPercent) {
   const Outcome outcome =
-      dasgd("train --model softmax --data fashion-mnist --workers 4 --out " + out());
+      dasgd("train --model softmax --data fashion-mnist --workers 4 --lr 0.03 --epochs 10 --out " +
+            out());
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_GT(summary()["accuracy"], 0.80);
 }

@@ -11,6 +11,7 @@
 #include "dasgd/staleness/trace_check.hpp"
 #include "dasgd/topology/builders.hpp"
 #include "reference.hpp"
+#include "support/effort.hpp"
 #include "support/message.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -54,7 +55,7 @@ TEST(Simulate, ATinyRunByHand) {
 }
 
 TEST(Simulate, AgreesWithASimulatorWrittenFromTheContractAlone) {
-  for (std::uint32_t scenario = 0; scenario < 300; ++scenario) {
+  for (std::uint32_t scenario = 0; scenario < 300; scenario += test::sampled_one_in) {
     Random random(5, Purpose::test, scenario);
     const std::size_t n = 1 + random.below(7);
     const std::vector<std::string> kinds{"full", "ring", "directed-ring", "star", "exponential"};
@@ -209,7 +210,7 @@ TEST(Simulate, RefusesAWorldThatDoesNotFit) {
 
 /// A scenario is drawn from its number; the failing one is printed as a command.
 TEST(Simulate, AThousandRandomScenariosLoseNothing) {
-  for (std::uint32_t scenario = 0; scenario < 1000; ++scenario) {
+  for (std::uint32_t scenario = 0; scenario < 1000; scenario += test::sampled_one_in) {
     Random random(11, Purpose::scenario, scenario);
     const std::size_t n = 2 + random.below(6);
     const std::vector<std::string> kinds{"full", "ring", "directed-ring", "star", "exponential"};
