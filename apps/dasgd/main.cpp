@@ -23,7 +23,7 @@ namespace {
 /// A run's settings as they were given: on the command line, on top of a config file.
 struct RunArguments {
   const Command command;
-  std::string config_file = "";
+  std::string config_file = {};
   std::vector<std::pair<const Setting*, std::string>> given = {};
 
   void add_to(CLI::App& app) {

@@ -30,7 +30,8 @@ class Axis {
   std::vector<double> ticks() const {
     std::vector<double> result;
     if (log_) {
-      for (double e = std::floor(low_); e <= high_ + 1e-9; ++e)
+      for (int e = static_cast<int>(std::floor(low_));
+           e <= static_cast<int>(std::floor(high_ + 1e-9)); ++e)
         for (const double m : {1.0, 2.0, 5.0})
           if (const double l = e + std::log10(m); l >= low_ - 1e-9 && l <= high_ + 1e-9)
             result.push_back(std::pow(10.0, e) * m);
@@ -41,8 +42,9 @@ class Axis {
                                 : raw / size < 3.5 ? 2
                                 : raw / size < 7.5 ? 5
                                                    : 10);
-    for (double v = std::ceil(low_ / step) * step; v <= high_ + 1e-9 * step; v += step)
-      result.push_back(std::fabs(v) < step * 1e-9 ? 0 : v);
+    const auto first = std::llround(std::ceil(low_ / step)),
+               last = std::llround(std::floor(high_ / step + 1e-9));
+    for (auto k = first; k <= last; ++k) result.push_back(static_cast<double>(k) * step);
     return result;
   }
 
@@ -109,8 +111,9 @@ std::string draw(const PlotPanel& panel) {
     out +=
         fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"{}/>\n",
                     points(s, x, y, 0, false), colour, k >= 4 ? " stroke-dasharray=\"5 3\"" : "");
-    const double lx = left + static_cast<double>(k % 2) * 180,
-                 ly = bottom_edge + 52 + static_cast<double>(k / 2) * 15;
+    const std::size_t row = k / 2;
+    const double lx = left + static_cast<double>(k % 2) * 180;
+    const double ly = bottom_edge + 52 + static_cast<double>(row) * 15;
     out += fmt::format(
         "<line x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\" stroke=\"{}\" stroke-width=\"3\"/>"
         "<text x=\"{}\" y=\"{}\">{}</text>\n",
