@@ -25,8 +25,8 @@ const Softmax& problem() {
 }
 
 // The same kernel, batches and number of gradients without any of dasgd.
-double bare_loop(std::uint32_t count) {
-  Batches batches(1, WorkerId{0}, 1, problem().samples(), batch);
+double bare_loop(std::uint32_t count, std::size_t size) {
+  Batches batches(1, WorkerId{0}, 1, problem().samples(), size);
   std::vector<float> x = problem().start(), g(x.size());
   return seconds([&] {
     for (std::uint32_t k = 0; k < count; ++k) {
@@ -41,38 +41,31 @@ double trained_seconds(const TrainOptions& options) {
   return static_cast<double>(*std::max_element(summary.time.begin(), summary.time.end())) * 1e-9;
 }
 
-void one_worker_vs_bare_loop(benchmark::State& state) {
-  const TrainOptions options{.workers = 1, .eta = eta, .batch = batch, .gradients = {gradients}};
+// Workers with a core each against as many bare loops: the argument is the batch size.
+void workers_vs_bare_loop(benchmark::State& state, std::size_t workers) {
+  const auto size = static_cast<std::size_t>(state.range(0));
+  const TrainOptions options{
+      .workers = workers, .eta = eta, .batch = size, .gradients = {gradients}};
   for (auto _ : state) {
     std::vector<double> ratios;
     for (int round = 0; round < 9; ++round) {
       const double run = trained_seconds(options);
-      ratios.push_back(bare_loop(gradients) / run);
+      ratios.push_back(bare_loop(gradients, size) / run);
       state.SetIterationTime(run);
     }
-    state.counters["of_bare_loop"] = median(ratios);
+    state.counters["of_bare_loops"] = median(ratios);
   }
 }
-BENCHMARK(one_worker_vs_bare_loop)
-    ->Name("one worker, softmax")
+BENCHMARK_CAPTURE(workers_vs_bare_loop, one, 1)
+    ->Arg(64)
+    ->Arg(128)
+    ->Arg(256)
     ->UseManualTime()
     ->Iterations(1)
     ->Unit(benchmark::kMillisecond);
-
-void two_workers_vs_bare_loop(benchmark::State& state) {
-  const TrainOptions options{.workers = 2, .eta = eta, .batch = batch, .gradients = {gradients}};
-  for (auto _ : state) {
-    std::vector<double> ratios;
-    for (int round = 0; round < 9; ++round) {
-      const double run = trained_seconds(options);
-      ratios.push_back(bare_loop(gradients) / run);
-      state.SetIterationTime(run);
-    }
-    state.counters["of_twice_bare_loop"] = median(ratios);
-  }
-}
-BENCHMARK(two_workers_vs_bare_loop)
-    ->Name("two workers, softmax")
+BENCHMARK_CAPTURE(workers_vs_bare_loop, two, 2)
+    ->Arg(64)
+    ->Arg(256)
     ->UseManualTime()
     ->Iterations(1)
     ->Unit(benchmark::kMillisecond);
