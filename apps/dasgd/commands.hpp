@@ -34,7 +34,7 @@ int reproduce_command(const ReproduceRequest& request);
 
 /// Lists the data sets that are known by name.
 int data_list_command();
-/// Makes a data set available and verifies it.
-int data_get_command(const std::string& name);
+/// Makes a data set available and verifies it; from `archive` where one is given.
+int data_get_command(const std::string& name, const std::string& archive);
 
 }  // namespace dasgd::app

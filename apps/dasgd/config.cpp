@@ -5,6 +5,7 @@
 #include "dasgd/core/error.hpp"
 #include "dasgd/core/nearest_word.hpp"
 #include "dasgd/topology/builders.hpp"
+#include "network_problem.hpp"
 
 namespace dasgd::app {
 namespace {
@@ -19,6 +20,9 @@ struct ModelDefaults {
 
 ModelDefaults defaults_of(const std::string& model) {
   if (model == "softmax") return {"fashion-mnist", 0.05, 64, 5, {}};
+  if (model == "cnn" || model == "mlp") return {"fashion-mnist", 0.05, 32, 2, {}};
+  if (model == "resnet18") return {"cifar10", 0.05, 32, 2, {}};
+  if (is_network(model)) return {"", 0.05, 32, 2, {}};
   if (model == "logistic") return {"", 0.1, 0, std::nullopt, {1000}};
   return {"", 0.01, 0, std::nullopt, {1000}};
 }
@@ -26,8 +30,9 @@ ModelDefaults defaults_of(const std::string& model) {
 }  // namespace
 
 void require_known_model(const std::string& name) {
-  const std::vector<std::string> names{"quadratic", "logistic", "softmax"};
-  if (std::find(names.begin(), names.end(), name) == names.end())
+  std::vector<std::string> names{"quadratic", "logistic", "softmax"};
+  names.insert(names.end(), network_names().begin(), network_names().end());
+  if (!is_network(name) && std::find(names.begin(), names.end(), name) == names.end())
     throw InputError("unknown model \"" + name + "\"" + suggestion(name, names));
 }
 
@@ -37,6 +42,7 @@ void resolve(Config& config) {
   if (!config.workers) config.workers = workers_of(config.topology).value_or(2);
   if (!config.lr) config.lr = defaults.lr;
   if (!config.batch) config.batch = defaults.batch;
+  require_network_settings(config);
   const bool open = config.gradients.empty() && !config.epochs && !config.max_time &&
                     !config.target_error && !config.target_loss;
   if (open) {

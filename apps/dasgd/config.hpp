@@ -14,7 +14,8 @@ namespace dasgd::app {
 
 struct Config {
   std::string model = "softmax";
-  std::string data;  ///< a name or path; empty: the model's own
+  std::string data;                   ///< a name or path; empty: the model's own
+  std::string loss, device, augment;  ///< of networks; empty: cross-entropy, cpu, none
   std::optional<std::size_t> workers;
   std::string topology = "full";
   std::optional<RelayMode> relay;

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "cifar10_fetch.hpp"
 #include "commands.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/core/nearest_word.hpp"
 #include "dasgd/data/catalogue.hpp"
 #include "dasgd/data/idx.hpp"
+#include "samples.hpp"
 #include "units.hpp"
 
 namespace dasgd::app {
@@ -37,16 +39,23 @@ int data_list_command() {
     fmt::print("{:<14} {}\n{:<14} for --model {}; {}\n", set.name, set.description, "", set.models,
                find_installed(set).value_or("not installed: dasgd data get " + set.name));
   fmt::print(
-      "Any LIBSVM file, JSON instance or idx directory can be given by its path; names are also\n"
-      "looked up in the directory $DASGD_DATA.\n");
+      "Any LIBSVM or CSV file, text, JSON instance, directory of idx or CIFAR-10 files can be "
+      "given\n"
+      "by its path; names are also looked up in the directory $DASGD_DATA.\n");
   return done;
 }
 
-int data_get_command(const std::string& name) {
+int data_get_command(const std::string& name, const std::string& archive) {
   const KnownDataSet& set = known(name);
-  if (!find_installed(set)) install(set);
+  if (set.name == "cifar10") {
+    fetch_cifar10(set.installed_at, archive);
+  } else if (!archive.empty()) {
+    throw InputError("--from is for cifar10; " + set.name + " comes as a Debian package");
+  } else if (!find_installed(set)) {
+    install(set);
+  }
   const std::string path = locate_data(set.name);
-  const ImageSet images = read_idx_directory(path);
+  const ImageSet images = read_images(path);
   fmt::print("{}: {} training and {} test images, {} classes, complete\n", path,
              show_count(images.train.count()), show_count(images.test.count()), images.classes);
   return done;

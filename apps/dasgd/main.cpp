@@ -171,6 +171,9 @@ int run(int argc, char** argv) {
   CLI::App* const get_app = data_app->add_subcommand("get", "Install and verify a data set");
   std::string name;
   get_app->add_option("name", name, "its name")->required()->type_name("NAME");
+  std::string archive;
+  get_app->add_option("--from", archive, "an archive of cifar10 that is here already")
+      ->type_name("FILE.tgz");
 
   try {
     app.parse(argc, argv);
@@ -184,7 +187,7 @@ int run(int argc, char** argv) {
   if (*check_app) return check_command(check);
   if (*reproduce_app) return reproduce_command(reproduce);
   if (*list_app) return data_list_command();
-  if (*get_app) return data_get_command(name);
+  if (*get_app) return data_get_command(name, archive);
   return bad_input;
 }
 

@@ -7,6 +7,8 @@
 #include "dasgd/problems/logistic.hpp"
 #include "dasgd/problems/quadratic.hpp"
 #include "dasgd/problems/softmax.hpp"
+#include "network_problem.hpp"
+#include "samples.hpp"
 
 namespace dasgd::app {
 namespace {
@@ -35,11 +37,12 @@ std::unique_ptr<Objective<double>> make_logistic(const Config& config) {
 Problem make_problem(const Config& config) {
   if (config.model == "quadratic") return make_quadratic(config);
   if (config.model == "logistic") return make_logistic(config);
+  if (is_network(config.model)) return make_network_problem(config);
   const std::string path = locate_data(config.data);
   if (!std::filesystem::is_directory(path))
     throw InputError(path +
                      ": is not a directory; --model softmax needs a directory of idx images");
-  return std::make_unique<Softmax>(read_idx_directory(path));
+  return std::make_unique<Softmax>(read_images(path));
 }
 
 }  // namespace dasgd::app

@@ -216,13 +216,19 @@ std::vector<Setting> pace_of_simulate() {
 
 std::vector<Setting> make_settings(Command command) {
   std::vector<Setting> all{
-      {"model", "--model", Kind::value, "NAME", "quadratic, logistic or softmax", set_model,
-       [](const Config& c) { return std::optional(quoted(c.model)); }},
-      text(
-          "data", "--data", "NAME|PATH",
-          "a known data set (dasgd data list), a LIBSVM file, a JSON instance {\"A\", \"b\"}, or a "
-          "directory of idx images; without it quadratic and logistic draw the paper's instance",
-          &Config::data),
+      {"model", "--model", Kind::value, "NAME|FILE.pt",
+       "quadratic, logistic, softmax; with LibTorch: mlp, cnn, resnet18, char-transformer or a "
+       "TorchScript file",
+       set_model, [](const Config& c) { return std::optional(quoted(c.model)); }},
+      text("data", "--data", "NAME|PATH",
+           "a known data set (dasgd data list), a LIBSVM file, a JSON instance {\"A\", \"b\"}, a "
+           "directory of idx images or of CIFAR-10, a CSV file, a text; without it quadratic and "
+           "logistic draw the paper's instance",
+           &Config::data),
+      text("loss", "--loss", "NAME", "of networks: cross-entropy (default) or mse", &Config::loss),
+      text("device", "--device", "NAME", "of networks: cpu (default) or cuda", &Config::device),
+      text("augment", "--augment", "LIST", "of images for networks: flip, crop or flip,crop",
+           &Config::augment),
       count("workers", "--workers", "worker threads", &Config::workers, 1),
       real("lr", "--lr", "the step size eta", &Config::lr),
       count("batch", "--batch", "samples per gradient; 0 is the whole data set", &Config::batch, 0),

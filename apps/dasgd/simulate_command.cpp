@@ -7,9 +7,9 @@
 #include "commands.hpp"
 #include "config_file.hpp"
 #include "dasgd/record/atomic_file.hpp"
-#include "dasgd/record/npy.hpp"
 #include "dasgd/sim/simulate.hpp"
 #include "dasgd/topology/builders.hpp"
+#include "model_files.hpp"
 #include "problem.hpp"
 #include "run_directory.hpp"
 #include "signals.hpp"
@@ -29,7 +29,7 @@ int simulate_problem(const Config& config, const Objective<Real>& objective,
   if (config.trace) options.trace = &trace.emplace(directory.file("trace.jsonl"), 1);
 
   const auto result = run_simulation<Real>(objective, options, world);
-  write_file(directory.file("model.npy"), to_npy<Real>(result.model));
+  write_model<Real>(objective, result.model, directory);
   write_file(directory.file("summary.json"), to_json(result.summary));
   if (trace) trace->finish();
   if (config.json) {

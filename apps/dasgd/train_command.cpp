@@ -9,8 +9,8 @@
 #include "config_file.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/atomic_file.hpp"
-#include "dasgd/record/npy.hpp"
 #include "dasgd/runtime/train.hpp"
+#include "model_files.hpp"
 #include "problem.hpp"
 #include "run_directory.hpp"
 #include "signals.hpp"
@@ -75,7 +75,7 @@ class TrainRun {
   void write(const TrainResult<Real>& result) {
     metrics_.write(final_metrics(result.summary));
     metrics_.commit();
-    write_file(directory_.file("model.npy"), to_npy<Real>(result.model));
+    write_model<Real>(objective_, result.model, directory_);
     write_file(directory_.file("summary.json"), to_json(result.summary));
     if (trace_) trace_->finish();
   }

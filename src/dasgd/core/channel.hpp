@@ -44,6 +44,8 @@ class SampleSource {
   virtual ~SampleSource() = default;
   /// The rows of the next mini-batch; nothing when there is no further sample.
   virtual std::optional<std::span<const std::uint32_t>> next() = 0;
+  /// The rows that the next call of `next` will probably give, where they are known already.
+  virtual std::optional<std::span<const std::uint32_t>> upcoming() const { return std::nullopt; }
 };
 
 }  // namespace dasgd

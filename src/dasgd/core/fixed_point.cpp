@@ -149,14 +149,18 @@ std::optional<std::size_t> first_out_of_range(std::span<const Sum<Real>> sums) {
   return static_cast<std::size_t>((at == sums.end() ? sums.begin() : at) - sums.begin());
 }
 
-}  // namespace
-
+/// The unit of an update, 2^shift, and the factor that turns a coordinate into so many of them.
 template <typename Real>
-AddedGradient add_gradient(double factor, std::span<const Real> gradient,
-                           std::span<Number<Real>> numbers, std::span<Sum<Real>> sums,
-                           std::span<Real> x) {
+struct UpdateUnit {
+  int shift = 0;
+  Real scale = 0;
+  std::optional<std::size_t> diverged_at;
+};
+
+// The finest unit that fits the largest coordinate.
+template <typename Real>
+UpdateUnit<Real> unit_for(double factor, std::span<const Real> gradient) {
   using Format = FixedPoint<Real>;
-  assert(gradient.size() == numbers.size() && gradient.size() == sums.size());
   const double step = std::fabs(factor) * static_cast<double>(largest(gradient));
   int exponent = 0;  // step / q < 2^exponent
   std::frexp(step, &exponent);
@@ -170,21 +174,47 @@ AddedGradient add_gradient(double factor, std::span<const Real> gradient,
   const int shift = step > 0 ? (std::max(0, exponent - Format::update_bits) + 1) / 2 * 2 : 0;
   const auto scale = static_cast<Real>(std::ldexp(factor, -Format::unit_exponent - shift));
   if (!std::isfinite(scale)) return {.diverged_at = 0};
+  return {.shift = shift, .scale = scale};
+}
+
+template <typename Real>
+void round_to(Real scale, std::span<const Real> gradient, Number<Real>* numbers) {
+  if constexpr (std::is_same_v<Real, float>) {
+    round_float(scale, gradient, numbers);
+  } else {
+    round_all<Real>(scale, gradient, numbers);
+  }
+}
+
+}  // namespace
+
+template <typename Real>
+AddedGradient add_gradient(double factor, std::span<const Real> gradient,
+                           std::span<Number<Real>> numbers, std::span<Sum<Real>> sums,
+                           std::span<Real> x) {
+  assert(gradient.size() == numbers.size() && gradient.size() == sums.size());
+  const auto [shift, scale, diverged_at] = unit_for(factor, gradient);
+  if (diverged_at) return {.diverged_at = diverged_at};
   bool out_of_range = false;
   constexpr std::size_t block = 1024;  // small enough to stay in the first cache from step to step
   for (std::size_t first = 0; first < gradient.size(); first += block) {
     const std::size_t size = std::min(block, gradient.size() - first);
     Number<Real>* const rounded = numbers.data() + first;
-    if constexpr (std::is_same_v<Real, float>) {
-      round_float(scale, gradient.subspan(first, size), rounded);
-    } else {
-      round_all<Real>(scale, gradient.subspan(first, size), rounded);
-    }
+    round_to<Real>(scale, gradient.subspan(first, size), rounded);
     out_of_range |= add_one_pass<Real>(1, {rounded}, shift, sums.subspan(first, size));
     to_real<Real>(sums.subspan(first, size), x.subspan(first, size));
   }
   return {.shift = shift,
           .out_of_range_at = out_of_range ? first_out_of_range<Real>(sums) : std::nullopt};
+}
+
+template <typename Real>
+RoundedGradient round_gradient(double factor, std::span<const Real> gradient,
+                               std::span<Number<Real>> numbers) {
+  assert(gradient.size() == numbers.size());
+  const auto [shift, scale, diverged_at] = unit_for(factor, gradient);
+  if (!diverged_at) round_to<Real>(scale, gradient, numbers.data());
+  return {.shift = shift, .diverged_at = diverged_at};
 }
 
 template <typename Real>
@@ -243,6 +273,10 @@ template AddedGradient add_gradient<float>(double, std::span<const float>, std::
 template AddedGradient add_gradient<double>(double, std::span<const double>,
                                             std::span<std::int64_t>, std::span<Int128>,
                                             std::span<double>);
+template RoundedGradient round_gradient<float>(double, std::span<const float>,
+                                               std::span<std::int32_t>);
+template RoundedGradient round_gradient<double>(double, std::span<const double>,
+                                                std::span<std::int64_t>);
 template std::optional<std::size_t> add_fused<float>(std::span<const Addend<float>>,
                                                      std::span<std::int64_t>);
 template std::optional<std::size_t> add_fused<double>(std::span<const Addend<double>>,

@@ -62,6 +62,18 @@ AddedGradient add_gradient(double factor, std::span<const Real> gradient,
                            std::span<Number<Real>> numbers, std::span<Sum<Real>> sums,
                            std::span<Real> x);
 
+/// What `round_gradient` did.
+struct RoundedGradient {
+  int shift = 0;
+  /// The first coordinate that is not finite or steps too far. Then nothing was written.
+  std::optional<std::size_t> diverged_at;
+};
+
+/// Only the rounding of `add_gradient`, for sums that are kept elsewhere: the same numbers.
+template <typename Real>
+RoundedGradient round_gradient(double factor, std::span<const Real> gradient,
+                               std::span<Number<Real>> numbers);
+
 /// One update to be added: `numbers << shift`.
 template <typename Real>
 struct Addend {

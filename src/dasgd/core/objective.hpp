@@ -3,11 +3,15 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "dasgd/core/names.hpp"
+#include "dasgd/core/replica.hpp"
 
 namespace dasgd {
 
@@ -45,6 +49,20 @@ class Objective {
     std::vector<Real> unused(dimension());
     return full_gradient(x, unused);
   }
+
+  /// The objective that one worker computes with, where it needs anything of its own: memory, a
+  /// device, statistics that stay local. Asked for once per worker, before it begins; what is
+  /// returned belongs to that worker and is called by one thread at a time, and this objective
+  /// outlives it. Null: all workers share this one.
+  virtual std::unique_ptr<Objective> for_worker(WorkerId) const { return nullptr; }
+
+  /// Where such a worker keeps x: in this machine's memory unless said otherwise.
+  virtual std::unique_ptr<Replica<Real>> make_replica() const {
+    return std::make_unique<Replica<Real>>(start());
+  }
+
+  /// The next call of `gradient` will probably be for these rows: they may be fetched meanwhile.
+  virtual void prefetch(Rows) const {}
 
   /// The share of right answers, on held-out data where the problem has any.
   virtual std::optional<double> accuracy(std::span<const Real>) const { return std::nullopt; }

@@ -4,6 +4,7 @@
 
 #include <cassert>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -41,13 +42,14 @@ class Worker {
   Worker(WorkerId id, const Objective<Real>& objective, UpdateRule<Real>& rule,
          SampleSource& samples, Channel& channel, std::size_t fuse = max_fused)
       : id_(id),
-        objective_(objective),
+        own_objective_(objective.for_worker(id)),
+        objective_(own_objective_ ? *own_objective_ : objective),
         rule_(rule),
         samples_(samples),
         channel_(channel),
         fuse_(fuse),
-        replica_(objective.start()),
-        direction_(replica_.dimension()) {}
+        replica_(objective_.make_replica()),
+        direction_(replica_->dimension()) {}
 
   /// Lines 6 to 14 of Algorithm 1.
   StepReport step() {
@@ -70,13 +72,13 @@ class Worker {
   std::uint32_t computed() const { return applied_.prefix(id_); }
   /// Copies that were applied although they had been applied before: 0, or a channel is broken.
   std::uint64_t duplicated() const { return duplicated_; }
-  Replica<Real>& replica() { return replica_; }
-  const Replica<Real>& replica() const { return replica_; }
+  Replica<Real>& replica() { return *replica_; }
+  const Replica<Real>& replica() const { return *replica_; }
 
  private:
   StepReport apply_received() {
     const std::uint64_t t_before = t();
-    replica_.apply(batch_);                                 // line 8
+    replica_->apply(batch_);                                // line 8
     for (const GradientPtr& g : batch_) remember(g->name);  // line 9: t = t + 1
     const Nanoseconds time = channel_.now();
     channel_.applied(batch_);
@@ -86,11 +88,12 @@ class Worker {
   StepReport compute_own(std::span<const std::uint32_t> sample, std::shared_ptr<Gradient> own) {
     const std::uint64_t t_before = t();
     const Nanoseconds start = channel_.now();
-    const double loss = objective_.gradient(replica_.x(), sample, direction_);  // line 11
+    if (const auto upcoming = samples_.upcoming()) objective_.prefetch(*upcoming);
+    const double loss = objective_.gradient(replica_->x(), sample, direction_);  // line 11
     own->name = {id_, computed()};
     own->origin_step = t_before;
     own->compute_set = applied_;
-    own->eta = rule_.prepare(replica_.x(), direction_);
+    own->eta = rule_.prepare(replica_->x(), direction_);
     apply_own(*own);      // line 12
     remember(own->name);  // line 14: t = t + 1
     const Nanoseconds time = channel_.now();
@@ -106,25 +109,26 @@ class Worker {
 
   // A gradient that diverges is neither applied nor sent.
   void apply_own(Gradient& own) {
-    if (const auto out_of_range = replica_.diverged_at())
-      throw DivergenceError(id_, own.name, *out_of_range, replica_.x()[*out_of_range], own.eta);
-    if (const auto step = replica_.apply_own(own.eta, direction_, own.update))
+    if (const auto out_of_range = replica_->diverged_at())
+      throw DivergenceError(id_, own.name, *out_of_range, replica_->x()[*out_of_range], own.eta);
+    if (const auto step = replica_->apply_own(own.eta, direction_, own.update))
       throw DivergenceError(id_, own.name, *step, direction_[*step], own.eta);
   }
 
   void remember(GradientName name) { duplicated_ += applied_.insert(name) ? 0 : 1; }
 
   const WorkerId id_;
+  const std::unique_ptr<const Objective<Real>> own_objective_;
   const Objective<Real>& objective_;
   UpdateRule<Real>& rule_;
   SampleSource& samples_;
   Channel& channel_;
   const std::size_t fuse_;
 
-  Replica<Real> replica_;           // x_i^t
-  GradientSet applied_;             // G_i^t
-  std::vector<Real> direction_;     // g_i^t, before it is rounded
-  std::vector<GradientPtr> batch_;  // what this step applies
+  const std::unique_ptr<Replica<Real>> replica_;  // x_i^t
+  GradientSet applied_;                           // G_i^t
+  std::vector<Real> direction_;                   // g_i^t, before it is rounded
+  std::vector<GradientPtr> batch_;                // what this step applies
   std::uint64_t duplicated_ = 0;
 };
 

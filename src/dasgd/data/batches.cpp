@@ -33,10 +33,18 @@ std::optional<std::span<const std::uint32_t>> Batches::next() {
         .shuffle(order_);
     position_ = 0;
   }
-  const std::size_t size = std::min(batch_, share_.size() - position_);
-  const std::span<const std::uint32_t> rows(order_.data() + position_, size);
-  position_ += size;
+  const auto rows = at_position();
+  position_ += rows.size();
   return rows;
+}
+
+std::optional<std::span<const std::uint32_t>> Batches::upcoming() const {
+  if (batch_ == 0 || position_ >= order_.size()) return std::nullopt;
+  return at_position();
+}
+
+std::span<const std::uint32_t> Batches::at_position() const {
+  return std::span(order_).subspan(position_, std::min(batch_, order_.size() - position_));
 }
 
 std::size_t Batches::per_epoch() const {

@@ -22,11 +22,15 @@ class Batches final : public SampleSource {
 
   /// Nothing only if the worker's share is empty (fewer samples than workers).
   std::optional<std::span<const std::uint32_t>> next() override;
+  /// Nothing at the end of an epoch: the order of the next one is drawn when it begins.
+  std::optional<std::span<const std::uint32_t>> upcoming() const override;
 
   /// Batches in one pass over the worker's share; the last one may be smaller.
   std::size_t per_epoch() const;
 
  private:
+  std::span<const std::uint32_t> at_position() const;
+
   const std::uint64_t seed_;
   const WorkerId worker_;
   std::vector<std::uint32_t> share_;  // as dealt

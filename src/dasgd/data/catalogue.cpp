@@ -19,10 +19,22 @@ std::optional<std::string> in_data_path(const std::string& name) {
 
 }  // namespace
 
+std::string data_home() {
+  const auto set = [](const char* name) -> std::optional<std::string> {
+    const char* const value = std::getenv(name);
+    return value && *value ? std::optional<std::string>(value) : std::nullopt;
+  };
+  if (const auto chosen = set("DASGD_DATA")) return *chosen;
+  if (const auto cache = set("XDG_CACHE_HOME")) return *cache + "/dasgd";
+  return set("HOME").value_or(".") + "/.cache/dasgd";
+}
+
 const std::vector<KnownDataSet>& known_data_sets() {
   static const std::vector<KnownDataSet> sets{
-      {"fashion-mnist", "70,000 grey images of clothes, 28 x 28, 10 classes", "softmax",
-       "dataset-fashion-mnist", "/usr/share/datasets/fashion-mnist"}};
+      {"fashion-mnist", "70,000 grey images of clothes, 28 x 28, 10 classes",
+       "softmax, mlp, cnn, resnet18", "dataset-fashion-mnist", "/usr/share/datasets/fashion-mnist"},
+      {"cifar10", "60,000 colour images of things and animals, 32 x 32, 10 classes",
+       "softmax, mlp, cnn, resnet18", "", data_home() + "/cifar10"}};
   return sets;
 }
 

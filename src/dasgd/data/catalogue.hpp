@@ -12,9 +12,12 @@ struct KnownDataSet {
   std::string name;
   std::string description;
   std::string models;          ///< which models read it
-  std::string debian_package;  ///< the package that installs it
-  std::string installed_at;    ///< where the package puts it
+  std::string debian_package;  ///< the package that installs it; empty: dasgd fetches it
+  std::string installed_at;    ///< where the package or dasgd puts it
 };
+
+/// Where dasgd puts what it fetches: $DASGD_DATA, else $XDG_CACHE_HOME/dasgd, else ~/.cache/dasgd.
+std::string data_home();
 
 const std::vector<KnownDataSet>& known_data_sets();
 

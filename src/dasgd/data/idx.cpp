@@ -66,6 +66,8 @@ LabelledImages read_pair(const std::string& directory, const std::string& prefix
   const std::size_t height = images.big_endian(), width = images.big_endian();
   if (count == 0 || height == 0 || width == 0) images.fail("holds no pixels");
   if (height > 4096 || width > 4096) images.fail("has an impossible image size");
+  set.height = height;
+  set.width = width;
   set.pixels_per_image = height * width;
   // Grows with what is really there: a wrong count in the header must not allocate for it.
   constexpr std::size_t images_at_a_time = 1024;

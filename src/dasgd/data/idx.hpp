@@ -7,10 +7,11 @@
 
 namespace dasgd {
 
-/// Grey images with a class each.
+/// Images with a class each.
 struct LabelledImages {
-  std::size_t pixels_per_image = 0;
-  std::vector<std::uint8_t> pixels;  ///< image after image
+  std::size_t channels = 1, height = 0, width = 0;
+  std::size_t pixels_per_image = 0;  ///< of all channels
+  std::vector<std::uint8_t> pixels;  ///< image after image, channel after channel, row after row
   std::vector<std::uint8_t> labels;  ///< from 0
 
   std::size_t count() const { return labels.size(); }

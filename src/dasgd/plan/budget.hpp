@@ -33,6 +33,10 @@ class BudgetedBatches final : public SampleSource {
     return rows;
   }
 
+  std::optional<std::span<const std::uint32_t>> upcoming() const override {
+    return has_next() ? batches_.upcoming() : std::nullopt;
+  }
+
   /// Whether `next` would give a batch now.
   bool has_next() const {
     return made_ < limit_ && !stopped_.load(std::memory_order_relaxed) && batches_.per_epoch() > 0;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
+#include <utility>
 
 #include "dasgd/core/objective.hpp"
 #include "dasgd/runtime/control.hpp"
@@ -19,6 +21,14 @@ class Paced final : public Objective<Real> {
   Paced(const Objective<Real>& inner, double factor, std::chrono::nanoseconds at_least,
         Control& control)
       : inner_(inner), factor_(factor), at_least_(at_least), control_(control) {}
+
+  std::unique_ptr<Objective<Real>> for_worker(WorkerId worker) const override {
+    auto own = inner_.for_worker(worker);
+    if (!own) return nullptr;
+    auto paced = std::make_unique<Paced>(*own, factor_, at_least_, control_);
+    paced->own_ = std::move(own);
+    return paced;
+  }
 
   double gradient(std::span<const Real> x, Rows rows, std::span<Real> gradient) const override {
     using Clock = std::chrono::steady_clock;
@@ -38,8 +48,11 @@ class Paced final : public Objective<Real> {
   std::size_t dimension() const override { return inner_.dimension(); }
   std::size_t samples() const override { return inner_.samples(); }
   std::vector<Real> start() const override { return inner_.start(); }
+  std::unique_ptr<Replica<Real>> make_replica() const override { return inner_.make_replica(); }
+  void prefetch(Rows rows) const override { inner_.prefetch(rows); }
 
  private:
+  std::unique_ptr<Objective<Real>> own_;  // what `inner_` is, where it is the worker's own
   const Objective<Real>& inner_;
   const double factor_;
   const std::chrono::nanoseconds at_least_;

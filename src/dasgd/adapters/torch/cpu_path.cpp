@@ -1,0 +1,55 @@
+#include "dasgd/adapters/torch/cpu_path.hpp"
+
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <algorithm>
+#include <chrono>
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <limits>
+
+namespace dasgd::torch_adapter {
+namespace {
+
+double best_time(const std::function<void()>& trial) {
+  using Clock = std::chrono::steady_clock;
+  trial();  // memory, caches
+  double best = std::numeric_limits<double>::infinity();
+  for (int round = 0; round < 3; ++round) {
+    const auto start = Clock::now();
+    trial();
+    best = std::min(best, std::chrono::duration<double>(Clock::now() - start).count());
+  }
+  return best;
+}
+
+// A BLAS with threads of its own would take the cores of other workers.
+void one_blas_thread() {
+  using SetThreads = void (*)(int);
+  if (void* const found = ::dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))
+    reinterpret_cast<SetThreads>(found)(1);
+}
+
+std::string choose(const std::function<void()>& trial) {
+  at::set_num_threads(1);
+  one_blas_thread();
+  auto& context = at::globalContext();
+  if (!at::Context::hasMKLDNN()) return "CPU";
+  context.setUserEnabledMkldnn(true);
+  const double with = best_time(trial);
+  context.setUserEnabledMkldnn(false);
+  const double without = best_time(trial);
+  const bool keep = with <= without;
+  context.setUserEnabledMkldnn(keep);
+  return fmt::format("CPU, oneDNN {}: {:.1f}x faster here", keep ? "on" : "off",
+                     keep ? without / with : with / without);
+}
+
+}  // namespace
+
+std::string settle_cpu_path(const std::function<void()>& trial) {
+  static const std::string chosen = choose(trial);
+  return chosen;
+}
+
+}  // namespace dasgd::torch_adapter

@@ -1,0 +1,15 @@
+// Which of LibTorch's ways to compute on a CPU is the fast one here.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace dasgd::torch_adapter {
+
+/// One compute thread per caller; convolutions by oneDNN or by BLAS, whichever does `trial` faster
+/// on this machine (Debian's oneDNN takes 3.5 times as long as OpenBLAS on arm64). Both are
+/// settings of LibTorch for the whole process, so the first network decides. Returns what was
+/// chosen.
+std::string settle_cpu_path(const std::function<void()>& trial);
+
+}  // namespace dasgd::torch_adapter

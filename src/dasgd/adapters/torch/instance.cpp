@@ -1,0 +1,211 @@
+#include "dasgd/adapters/torch/instance.hpp"
+
+#include <algorithm>
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <sstream>
+#include <torch/csrc/jit/runtime/graph_executor.h>
+
+#include "dasgd/core/error.hpp"
+
+namespace dasgd::torch_adapter {
+namespace {
+
+at::Tensor view_of(const float* memory, std::size_t size) {
+  // LibTorch has no tensors of const memory; parameters are only read.
+  return torch::from_blob(const_cast<float*>(memory), {static_cast<std::int64_t>(size)});
+}
+
+// Calls visit(tensor, its part of `flat`) for one tensor after the other.
+template <typename Visit>
+void for_each_part(const std::vector<at::Tensor>& tensors, const at::Tensor& flat, Visit&& visit) {
+  std::int64_t at = 0;
+  for (const at::Tensor& tensor : tensors) {
+    visit(tensor, flat.narrow(0, at, tensor.numel()).view(tensor.sizes()));
+    at += tensor.numel();
+  }
+}
+
+std::vector<float> flatten(const std::vector<at::Tensor>& tensors) {
+  std::vector<float> flat;
+  for (const at::Tensor& tensor : tensors) {
+    const at::Tensor here = tensor.detach().to(at::kCPU).contiguous();
+    flat.insert(flat.end(), here.data_ptr<float>(), here.data_ptr<float>() + here.numel());
+  }
+  return flat;
+}
+
+std::optional<c10::Stream> stream_of_its_own(at::Device device) {
+  if (device.is_cpu()) return std::nullopt;
+  return c10::impl::VirtualGuardImpl(device.type()).getStreamFromGlobalPool(device);
+}
+
+/// Until it goes, this thread's work is on the worker's device and stream.
+class Place {
+ public:
+  explicit Place(const DeviceMemory& memory) {
+    if (memory.stream) guard_.reset_stream(*memory.stream);
+  }
+
+ private:
+  c10::OptionalStreamGuard guard_;
+};
+
+}  // namespace
+
+std::string one_line(const std::exception& error) {
+  const auto* const torch_error = dynamic_cast<const c10::Error*>(&error);
+  std::istringstream text(torch_error ? torch_error->what_without_backtrace() : error.what());
+  std::string line, last, cause;
+  while (std::getline(text, line)) {
+    if (line.find_first_not_of(" \t^~-") == line.npos) continue;
+    if (const auto at = line.find("RuntimeError: "); at != line.npos) cause = line.substr(at + 14);
+    if (last.empty()) last = line;  // the first line says it, unless an interpreter tells a cause
+  }
+  const std::string said = cause.empty() ? last : cause;
+  if (said.find("out of memory") != said.npos || said.find("can't allocate memory") != said.npos)
+    return "out of memory while a network computed; use a smaller --batch, fewer workers or a "
+           "smaller model";
+  return said;
+}
+
+Instance::Instance(const std::string& script, const SampleFormat& format, NetworkLoss loss,
+                   at::Device device)
+    : format_(format), loss_(loss), device_(device) {
+  std::istringstream bytes(script);
+  module_ = torch::jit::load(bytes, device);
+  module_.train();
+  for (const at::Tensor& parameter : module_.parameters())
+    if (parameter.requires_grad()) parameters_.push_back(parameter);
+  for (const at::Tensor& buffer : module_.buffers())
+    if (buffer.scalar_type() == at::kFloat) buffers_.push_back(buffer);
+  if (parameters_.empty()) throw InputError("has no parameters that can be trained");
+  for (const at::Tensor& parameter : parameters_) {
+    if (parameter.scalar_type() != at::kFloat)
+      throw InputError(std::string("has a parameter of type ") + toString(parameter.scalar_type()) +
+                       "; all must be float32");
+    dimension_ += static_cast<std::size_t>(parameter.numel());
+  }
+  memory_ = std::make_shared<DeviceMemory>();
+  memory_->stream = stream_of_its_own(device);
+  if (on_gpu()) {
+    const Place place(*memory_);
+    const auto options = at::TensorOptions().device(device).dtype(at::kFloat);
+    memory_->x = at::empty({static_cast<std::int64_t>(dimension_)}, options);
+    gradient_ = at::empty_like(memory_->x);
+    for_each_part(parameters_, memory_->x, [](const at::Tensor& parameter, const at::Tensor& part) {
+      part.copy_(parameter.detach());
+    });
+    bind_parameters(memory_->x);
+    bind_gradients(gradient_);
+  }
+}
+
+std::vector<float> Instance::parameters() const { return flatten(parameters_); }
+std::vector<float> Instance::buffers() const { return flatten(buffers_); }
+
+void Instance::set_buffers(std::span<const float> values) {
+  const at::NoGradGuard no_grad;
+  for_each_part(buffers_, view_of(values.data(), values.size()),
+                [](const at::Tensor& buffer, const at::Tensor& part) { buffer.copy_(part); });
+}
+
+void Instance::bind_parameters(const at::Tensor& x) {
+  for_each_part(parameters_, x, [](const at::Tensor& parameter, const at::Tensor& part) {
+    parameter.set_data(part);
+  });
+}
+
+void Instance::bind_gradients(const at::Tensor& gradient) {
+  for_each_part(parameters_, gradient, [](const at::Tensor& parameter, const at::Tensor& part) {
+    parameter.mutable_grad() = part;
+  });
+}
+
+// Parameters become x: by pointing there on a CPU, by a copy on a device unless it is there
+// already.
+void Instance::show(std::span<const float> x) {
+  if (on_gpu()) {
+    if (x.data() != memory_->mirror) memory_->x.copy_(view_of(x.data(), x.size()));
+  } else if (x.data() != bound_x_) {
+    bind_parameters(view_of(x.data(), x.size()));
+    bound_x_ = x.data();
+  }
+}
+
+double Instance::gradient(std::span<const float> x, const SampleBatch& batch,
+                          std::span<float> gradient) {
+  const Place place(*memory_);
+  show(x);
+  if (on_gpu()) {
+    gradient_.zero_();
+  } else {
+    std::fill(gradient.begin(), gradient.end(), 0.0f);  // backward adds
+    if (gradient.data() != bound_gradient_)
+      bind_gradients(view_of(gradient.data(), gradient.size()));
+    bound_gradient_ = gradient.data();
+  }
+  const Inputs in = inputs(batch);
+  const at::Tensor loss = loss_of(forward(in.input), in.target);
+  loss.backward();
+  if (on_gpu()) view_of(gradient.data(), gradient.size()).copy_(gradient_);
+  return loss.item<double>();
+}
+
+Evaluation Instance::evaluate(std::span<const float> x, const SampleBatch& batch) {
+  const Place place(*memory_);
+  const at::NoGradGuard no_grad;
+  show(x);
+  module_.eval();
+  const Inputs in = inputs(batch);
+  const at::Tensor output = forward(in.input);
+  Evaluation result{.loss = loss_of(output, in.target).item<double>()};
+  if (format_.classes > 0) {
+    const at::Tensor guess = output.reshape({-1, output.size(-1)}).argmax(1);
+    result.targets = static_cast<std::size_t>(guess.numel());
+    result.right = static_cast<std::size_t>(guess.eq(in.target).sum().item<std::int64_t>());
+  }
+  module_.train();
+  return result;
+}
+
+Instance::Inputs Instance::inputs(const SampleBatch& batch) const {
+  std::vector<std::int64_t> shape{static_cast<std::int64_t>(batch.count)};
+  shape.insert(shape.end(), format_.input.begin(), format_.input.end());
+  const auto tensor = [](const auto& numbers, at::IntArrayRef sizes, at::ScalarType type) {
+    using Element = typename std::remove_cvref_t<decltype(numbers)>::value_type;
+    return torch::from_blob(const_cast<Element*>(numbers.data()), sizes, type);
+  };
+  Inputs in;
+  in.input = format_.tokens ? tensor(batch.tokens, shape, at::kLong)
+                            : tensor(batch.inputs, shape, at::kFloat);
+  const auto targets = static_cast<std::int64_t>(batch.count * format_.targets);
+  in.target = format_.classes > 0 ? tensor(batch.labels, {targets}, at::kLong)
+                                  : tensor(batch.values, {targets}, at::kFloat);
+  return {in.input.to(device_), in.target.to(device_)};
+}
+
+at::Tensor Instance::forward(const at::Tensor& input) {
+  // The interpreter as it is: what its optimiser specialises costs more than it brings here.
+  const torch::jit::GraphOptimizerEnabledGuard plain(false);
+  return module_.forward({input}).toTensor();
+}
+
+at::Tensor Instance::loss_of(const at::Tensor& output, const at::Tensor& target) const {
+  if (format_.classes == 0) return at::mse_loss(output.reshape({-1}), target);
+  const at::Tensor scores = output.reshape({-1, output.size(-1)});
+  if (loss_ == NetworkLoss::cross_entropy) return at::cross_entropy_loss(scores, target);
+  return at::mse_loss(scores, at::one_hot(target, scores.size(1)).to(at::kFloat));
+}
+
+std::string Instance::script(std::span<const float> x) {
+  const Place place(*memory_);
+  show(x);
+  module_.eval();
+  std::ostringstream bytes;
+  module_.save(bytes);
+  module_.train();
+  return bytes.str();
+}
+
+}  // namespace dasgd::torch_adapter

@@ -1,0 +1,98 @@
+// One network that computes: its parameters and gradients are views of flat memory.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <torch/csrc/jit/runtime/jit_exception.h>
+#include <torch/script.h>
+#include <vector>
+
+#include "dasgd/adapters/torch/network.hpp"
+#include "dasgd/data/samples.hpp"
+
+namespace dasgd::torch_adapter {
+
+/// What LibTorch has to say about a failure, as one line without its stack.
+std::string one_line(const std::exception& error);
+
+/// Does `action`; what LibTorch throws becomes a std::runtime_error of one line. Running out of
+/// memory says what to do.
+template <typename Action>
+auto with_plain_errors(Action&& action);
+
+/// The memory of a worker on a device: x as the network sees it, and the stream of its work.
+struct DeviceMemory {
+  at::Tensor x;                       ///< flat, float
+  std::optional<c10::Stream> stream;  ///< of a GPU; work of other workers goes on beside it
+  const float* mirror = nullptr;      ///< memory of this machine that holds the same numbers
+};
+
+/// The mean loss of some samples and how many of their targets were guessed right.
+struct Evaluation {
+  double loss = 0;
+  std::size_t right = 0, targets = 0;
+};
+
+/// Owned by one thread at a time.
+class Instance {
+ public:
+  /// `script`: the bytes of a TorchScript file. Throws what LibTorch throws.
+  Instance(const std::string& script, const SampleFormat& format, NetworkLoss loss,
+           at::Device device);
+
+  std::size_t dimension() const { return dimension_; }
+  /// The parameters as they were loaded.
+  std::vector<float> parameters() const;
+
+  /// Writes the mean gradient over the batch and returns the mean loss.
+  double gradient(std::span<const float> x, const SampleBatch& batch, std::span<float> gradient);
+  Evaluation evaluate(std::span<const float> x, const SampleBatch& batch);
+
+  /// The numbers that are not trained, such as statistics of batch normalisation, flat.
+  bool has_buffers() const { return !buffers_.empty(); }
+  std::vector<float> buffers() const;
+  void set_buffers(std::span<const float> values);
+
+  /// A TorchScript file with these parameters, in evaluation mode.
+  std::string script(std::span<const float> x);
+
+  const std::shared_ptr<DeviceMemory>& memory() const { return memory_; }
+  bool on_gpu() const { return !device_.is_cpu(); }
+
+ private:
+  struct Inputs {
+    at::Tensor input, target;
+  };
+  void bind_parameters(const at::Tensor& x);
+  void bind_gradients(const at::Tensor& gradient);
+  void show(std::span<const float> x);
+  Inputs inputs(const SampleBatch& batch) const;
+  at::Tensor forward(const at::Tensor& input);
+  at::Tensor loss_of(const at::Tensor& output, const at::Tensor& target) const;
+
+  torch::jit::Module module_;
+  const SampleFormat& format_;
+  const NetworkLoss loss_;
+  const at::Device device_;
+  std::vector<at::Tensor> parameters_, buffers_;
+  std::size_t dimension_ = 0;
+  std::shared_ptr<DeviceMemory> memory_;
+  at::Tensor gradient_;             // flat, on the device
+  const float* bound_x_ = nullptr;  // where parameters and gradients point to now, on a CPU
+  const float* bound_gradient_ = nullptr;
+};
+
+template <typename Action>
+auto with_plain_errors(Action&& action) {
+  try {
+    return action();
+  } catch (const c10::Error& error) {
+    throw std::runtime_error(one_line(error));
+  } catch (const torch::jit::JITException& error) {
+    throw std::runtime_error(one_line(error));
+  }
+}
+
+}  // namespace dasgd::torch_adapter

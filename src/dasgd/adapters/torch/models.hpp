@@ -1,0 +1,19 @@
+// The networks that are built in, as TorchScript programs: one way to train, save and load them
+// all.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <torch/script.h>
+
+#include "dasgd/data/samples.hpp"
+
+namespace dasgd::torch_adapter {
+
+/// Builds a network of network_names() for samples of this format; weights are drawn from the seed
+/// by Glorot's rule, biases are zero. Parameters have the names that torch.nn would give them.
+/// Throws InputError for samples that the network cannot take.
+torch::jit::Module build_model(const std::string& name, const SampleFormat& format,
+                               std::uint64_t seed);
+
+}  // namespace dasgd::torch_adapter

@@ -1,0 +1,353 @@
+#include "dasgd/adapters/torch/network.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <thread>
+#include <torch/cuda.h>
+#include <torch/version.h>
+
+#include "dasgd/adapters/torch/cpu_path.hpp"
+#include "dasgd/adapters/torch/device_replica.hpp"
+#include "dasgd/adapters/torch/instance.hpp"
+#include "dasgd/adapters/torch/models.hpp"
+#include "dasgd/core/error.hpp"
+#include "dasgd/data/loader.hpp"
+
+namespace dasgd::torch_adapter {
+namespace {
+
+constexpr std::size_t rows_at_a_time = 256;
+
+/// The buffers of one worker as of its last gradient; the worker writes, evaluations read.
+class SharedBuffers {
+ public:
+  void publish(std::vector<float> values) {
+    const std::lock_guard lock(mutex_);
+    values_ = std::move(values);
+  }
+  std::vector<float> look() const {
+    const std::lock_guard lock(mutex_);
+    return values_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<float> values_;  // empty before the first gradient
+};
+
+/// What one worker computes with.
+class WorkerNetwork final : public Objective<float> {
+ public:
+  WorkerNetwork(const Network& shared, const Samples& samples, std::unique_ptr<Instance> instance,
+                Loader& loader, std::uint64_t seed, WorkerId worker,
+                std::shared_ptr<SharedBuffers> buffers)
+      : shared_(shared),
+        samples_(samples),
+        instance_(std::move(instance)),
+        loader_(loader),
+        seed_(seed),
+        worker_(worker),
+        buffers_(std::move(buffers)) {}
+
+  std::size_t dimension() const override { return shared_.dimension(); }
+  std::size_t samples() const override { return shared_.samples(); }
+  std::vector<float> start() const override { return shared_.start(); }
+
+  std::unique_ptr<Replica<float>> make_replica() const override {
+    if (!instance_->on_gpu()) return Objective<float>::make_replica();
+    return std::make_unique<DeviceReplica>(start(), instance_->memory());
+  }
+
+  void prefetch(Rows rows) const override {
+    ahead_.next = pending(rows);
+    loader_.request(ahead_.next);
+  }
+
+  double gradient(std::span<const float> x, Rows rows, std::span<float> gradient) const override {
+    auto now = std::exchange(ahead_.current, nullptr);
+    if (!now || !now->is_for(rows)) now = pending(rows);
+    ahead_.current = std::exchange(ahead_.next, nullptr);
+    SampleBatch& batch = now->get();
+    const double loss = with_plain_errors([&] { return instance_->gradient(x, batch, gradient); });
+    ahead_.spare = std::move(batch);
+    if (instance_->has_buffers()) buffers_->publish(instance_->buffers());
+    return loss;
+  }
+
+ private:
+  // Augmentation is drawn from the worker and the number of the batch, whoever gathers it when.
+  std::shared_ptr<PendingBatch> pending(Rows rows) const {
+    const Random chance(seed_, Purpose::augmentation, static_cast<std::uint32_t>(worker_),
+                        ahead_.batches++);
+    return std::make_shared<PendingBatch>(samples_, rows, chance, std::move(ahead_.spare));
+  }
+
+  /// The worker announces the next batch and then asks for the one before it.
+  struct Ahead {
+    std::shared_ptr<PendingBatch> current, next;
+    std::uint32_t batches = 0;
+    SampleBatch spare;  // memory to be used again
+  };
+
+  const Network& shared_;
+  const Samples& samples_;
+  const std::unique_ptr<Instance> instance_;
+  Loader& loader_;
+  const std::uint64_t seed_;
+  const WorkerId worker_;
+  const std::shared_ptr<SharedBuffers> buffers_;
+  mutable Ahead ahead_;
+};
+
+class TorchNetwork final : public Network {
+ public:
+  TorchNetwork(const NetworkOptions& options, std::shared_ptr<const Samples> samples)
+      : options_(options),
+        samples_(std::move(samples)),
+        script_(read_or_build()),
+        gpus_(visible_gpus()) {
+    try {
+      auto instance = make_instance(0);
+      start_ = instance->parameters();
+      try_out(*instance);
+      idle_.push_back(std::move(instance));
+    } catch (const InputError& error) {
+      throw InputError(options_.model + ": " + error.what());
+    } catch (const c10::Error& error) {
+      throw InputError(options_.model +
+                       ": is not a TorchScript file that can be used: " + one_line(error));
+    }
+  }
+
+  std::size_t dimension() const override { return start_.size(); }
+  std::size_t samples() const override { return samples_->count(Split::train); }
+  std::vector<float> start() const override { return start_; }
+  std::string engine() const override { return engine_; }
+
+  std::unique_ptr<Objective<float>> for_worker(WorkerId worker) const override {
+    auto buffers = std::make_shared<SharedBuffers>();
+    auto instance = with_plain_errors([&] { return make_instance(index(worker)); });
+    const std::lock_guard lock(mutex_);
+    buffers_[worker] = buffers;
+    return std::make_unique<WorkerNetwork>(*this, *samples_, std::move(instance), loader_,
+                                           options_.seed, worker, std::move(buffers));
+  }
+
+  double gradient(std::span<const float> x, Rows rows, std::span<float> gradient) const override {
+    SampleBatch batch;
+    samples_->gather(Split::train, rows, nullptr, batch);
+    auto instance = borrow();
+    const double loss = with_plain_errors([&] { return instance->gradient(x, batch, gradient); });
+    give_back(std::move(instance));
+    return loss;
+  }
+
+  double full_gradient(std::span<const float> x, std::span<float> gradient) const override {
+    std::vector<float> part(dimension());
+    std::vector<double> sum(dimension(), 0.0);
+    double loss = 0;
+    for (const auto& rows : chunks(samples())) {
+      const double share = static_cast<double>(rows.size()) / static_cast<double>(samples());
+      loss += this->gradient(x, rows, part) * share;
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += part[i] * share;
+    }
+    std::transform(sum.begin(), sum.end(), gradient.begin(),
+                   [](double v) { return static_cast<float>(v); });
+    return loss;
+  }
+
+  /// Uses all cores: it is asked for when a run has ended.
+  double loss(std::span<const float> x) const override {
+    return evaluate(x, Split::train, std::max(1u, std::thread::hardware_concurrency())).loss;
+  }
+
+  /// Uses one core: it may be asked for while workers compute.
+  std::optional<double> accuracy(std::span<const float> x) const override {
+    if (samples_->format().classes == 0) return std::nullopt;
+    const Evaluation found = evaluate(x, Split::test, 1);
+    return static_cast<double>(found.right) / static_cast<double>(found.targets);
+  }
+
+  std::string torchscript(std::span<const float> x) const override {
+    return with_plain_errors([&] {
+      auto instance = borrow();
+      synchronise_buffers(*instance);
+      auto bytes = instance->script(x);
+      give_back(std::move(instance));
+      return bytes;
+    });
+  }
+
+ private:
+  std::string read_or_build() const {
+    const auto& names = network_names();
+    if (std::find(names.begin(), names.end(), options_.model) != names.end()) {
+      std::ostringstream bytes;
+      build_model(options_.model, samples_->format(), options_.seed).save(bytes);
+      return bytes.str();
+    }
+    std::ifstream file(options_.model, std::ios::binary);
+    std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    if (!file || std::filesystem::is_directory(options_.model))
+      throw InputError(options_.model + ": cannot be read; --model needs a TorchScript file");
+    return bytes;
+  }
+
+  std::size_t visible_gpus() const {
+    if (options_.device == NetworkDevice::cpu) return 0;
+    const std::size_t count = torch::cuda::is_available() ? torch::cuda::device_count() : 0;
+    if (count == 0)
+      throw InputError("--device cuda: LibTorch " TORCH_VERSION
+                       " sees no GPU here; use --device cpu, or a LibTorch with CUDA");
+    return count;
+  }
+
+  std::unique_ptr<Instance> make_instance(std::size_t worker) const {
+    const at::Device device =
+        gpus_ == 0 ? at::Device(at::kCPU)
+                   : at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(worker % gpus_));
+    return std::make_unique<Instance>(script_, samples_->format(), options_.loss, device);
+  }
+
+  // One gradient and one evaluation of a few samples: they tell whether the network fits the data
+  // and which way to compute is fast.
+  void try_out(Instance& instance) {
+    const std::vector<float> before = instance.buffers();
+    std::vector<std::uint32_t> rows(std::min<std::size_t>(8, samples()));
+    for (std::uint32_t r = 0; r < rows.size(); ++r) rows[r] = r;
+    SampleBatch batch;
+    samples_->gather(Split::train, rows, nullptr, batch);
+    std::vector<float> gradient(dimension());
+    try {
+      instance.evaluate(start_, batch);
+      const auto trial = [&] { instance.gradient(start_, batch, gradient); };
+      trial();
+      engine_ =
+          fmt::format("LibTorch " TORCH_VERSION ", {}",
+                      gpus_ > 0 ? fmt::format("CUDA, GPUs: {}", gpus_) : settle_cpu_path(trial));
+    } catch (const std::exception& error) {
+      throw InputError("does not fit samples of " + samples_->format().input_shape() + " with " +
+                       targets() + ": " + one_line(error));
+    }
+    if (instance.has_buffers()) instance.set_buffers(before);
+  }
+
+  std::string targets() const {
+    const std::size_t classes = samples_->format().classes;
+    return classes > 0 ? std::to_string(classes) + " classes" : "real targets";
+  }
+
+  std::unique_ptr<Instance> borrow() const {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        auto instance = std::move(idle_.back());
+        idle_.pop_back();
+        return instance;
+      }
+    }
+    return make_instance(0);
+  }
+  void give_back(std::unique_ptr<Instance> instance) const {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(instance));
+  }
+
+  // The mean over workers, as far as they have computed anything.
+  void synchronise_buffers(Instance& instance) const {
+    if (!instance.has_buffers()) return;
+    std::vector<double> sum;
+    double count = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      for (const auto& [worker, buffers] : buffers_) {
+        const std::vector<float> values = buffers->look();
+        if (values.empty()) continue;
+        sum.resize(values.size(), 0.0);
+        for (std::size_t i = 0; i < values.size(); ++i) sum[i] += values[i];
+        ++count;
+      }
+    }
+    if (count == 0) return;
+    std::vector<float> mean(sum.size());
+    std::transform(sum.begin(), sum.end(), mean.begin(),
+                   [count](double v) { return static_cast<float>(v / count); });
+    instance.set_buffers(mean);
+  }
+
+  static std::vector<std::vector<std::uint32_t>> chunks(std::size_t count) {
+    std::vector<std::vector<std::uint32_t>> result;
+    for (std::uint32_t row = 0; row < count; ++row) {
+      if (row % rows_at_a_time == 0) result.emplace_back();
+      result.back().push_back(row);
+    }
+    return result;
+  }
+
+  Evaluation evaluate(std::span<const float> x, Split split, unsigned threads) const {
+    std::size_t count = samples_->count(split);
+    if (options_.evaluate_at_most > 0) count = std::min(count, options_.evaluate_at_most);
+    const auto parts = chunks(count);
+    std::vector<Evaluation> found(parts.size());
+    std::vector<std::exception_ptr> failures(threads);
+    std::atomic<std::size_t> next{0};
+    const auto work = [&](std::exception_ptr& failure) {
+      try {
+        auto instance = borrow();
+        synchronise_buffers(*instance);
+        SampleBatch batch;
+        for (std::size_t k = next++; k < parts.size(); k = next++) {
+          samples_->gather(split, parts[k], nullptr, batch);
+          found[k] = instance->evaluate(x, batch);
+        }
+        give_back(std::move(instance));
+      } catch (const std::exception& error) {
+        failure = std::make_exception_ptr(std::runtime_error(one_line(error)));
+      }
+    };
+    {
+      std::vector<std::jthread> helpers;
+      for (unsigned t = 1; t < threads; ++t) helpers.emplace_back([&, t] { work(failures[t]); });
+      work(failures[0]);
+    }
+    for (const auto& failure : failures)
+      if (failure) std::rethrow_exception(failure);
+    Evaluation all;
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      all.loss += found[k].loss * static_cast<double>(parts[k].size()) / static_cast<double>(count);
+      all.right += found[k].right;
+      all.targets += found[k].targets;
+    }
+    return all;
+  }
+
+  const NetworkOptions options_;
+  const std::shared_ptr<const Samples> samples_;
+  const std::string script_;  // the bytes of a TorchScript file; every instance is loaded from them
+  const std::size_t gpus_;    // 0: everything is on the CPU
+  std::vector<float> start_;
+  std::string engine_;
+  mutable std::mutex mutex_;                             // guards all below
+  mutable std::vector<std::unique_ptr<Instance>> idle_;  // for evaluations
+  mutable std::map<WorkerId, std::shared_ptr<SharedBuffers>> buffers_;
+  mutable Loader loader_;
+};
+
+}  // namespace
+}  // namespace dasgd::torch_adapter
+
+namespace dasgd {
+
+std::unique_ptr<Network> make_network(const NetworkOptions& options,
+                                      std::shared_ptr<const Samples> samples) {
+  return std::make_unique<torch_adapter::TorchNetwork>(options, std::move(samples));
+}
+
+}  // namespace dasgd

@@ -1,0 +1,50 @@
+// Neural networks as objectives, computed by LibTorch. This header does not include LibTorch.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dasgd/core/objective.hpp"
+#include "dasgd/data/samples.hpp"
+
+namespace dasgd {
+
+enum class NetworkLoss { cross_entropy, mean_squared_error };
+enum class NetworkDevice { cpu, cuda };
+
+struct NetworkOptions {
+  std::string model = "cnn";  ///< one of network_names(), or a TorchScript file
+  NetworkLoss loss = NetworkLoss::cross_entropy;
+  NetworkDevice device = NetworkDevice::cpu;  ///< cuda: workers take the visible GPUs in turn
+  std::uint64_t seed = 1;                     ///< of the initial weights and of augmentation
+  std::size_t evaluate_at_most = 0;  ///< samples that `loss` and `accuracy` look at; 0: all
+};
+
+/// A network with its data. x is all its trainable parameters, one after the other. Every worker
+/// computes with an instance of its own, whose parameters are views of the worker's x.
+///
+/// Buffers, such as the statistics of batch normalisation, stay local to a worker; `loss`,
+/// `accuracy` and `torchscript` use their mean over the workers of the last run, which at the end
+/// of a run is their final synchronisation.
+class Network : public Objective<float> {
+ public:
+  /// The bytes of a TorchScript file with x as its parameters: torch.jit.load opens it.
+  virtual std::string torchscript(std::span<const float> x) const = 0;
+  /// What computes: "LibTorch 1.13.1, CPU, oneDNN off: 3.4x faster here".
+  virtual std::string engine() const = 0;
+};
+
+/// The networks that are built in.
+inline const std::vector<std::string>& network_names() {
+  static const std::vector<std::string> names{"cnn", "mlp", "resnet18", "char-transformer"};
+  return names;
+}
+
+/// Throws InputError for a file that is not TorchScript, a network that does not fit the data, a
+/// device that is not there.
+std::unique_ptr<Network> make_network(const NetworkOptions& options,
+                                      std::shared_ptr<const Samples> samples);
+
+}  // namespace dasgd

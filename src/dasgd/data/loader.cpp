@@ -1,0 +1,22 @@
+#include "dasgd/data/loader.hpp"
+
+#include <exception>
+
+namespace dasgd {
+
+void Loader::work(std::stop_token end) {
+  for (;;) {
+    std::unique_lock lock(mutex_);
+    if (!ready_.wait(lock, end, [this] { return !queue_.empty(); })) return;
+    const auto batch = std::move(queue_.front());
+    queue_.pop_front();
+    lock.unlock();
+    try {
+      batch->get();
+    } catch (const std::exception&) {
+      // Who needs the batch gathers it again and meets the same failure, in a place that can tell.
+    }
+  }
+}
+
+}  // namespace dasgd

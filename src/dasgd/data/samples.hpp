@@ -1,0 +1,54 @@
+// What networks train on: samples of any kind, gathered into batches of numbers.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dasgd/random/random.hpp"
+
+namespace dasgd {
+
+/// Some samples, side by side. Buffers keep their memory from batch to batch.
+struct SampleBatch {
+  std::size_t count = 0;
+  std::vector<float> inputs;         ///< sample after sample; or, where inputs are characters,
+  std::vector<std::int64_t> tokens;  ///< their numbers
+  std::vector<std::int64_t> labels;  ///< classes; or, where targets are real,
+  std::vector<float> values;         ///< those
+};
+
+/// The shape of one sample.
+struct SampleFormat {
+  std::vector<std::int64_t> input;  ///< {3, 32, 32} for an image, {8} for a row, {64} for text
+  bool tokens = false;              ///< inputs are numbers of characters
+  std::size_t classes = 0;          ///< 0: targets are real
+  std::size_t targets = 1;          ///< per sample: one, or one per character
+
+  /// "3 x 32 x 32".
+  std::string input_shape() const;
+};
+
+enum class Split { train, test };
+
+/// A data set. Any number of threads may gather at the same time.
+class Samples {
+ public:
+  using Rows = std::span<const std::uint32_t>;
+  virtual ~Samples() = default;
+
+  virtual const SampleFormat& format() const = 0;
+  virtual std::size_t count(Split split) const = 0;
+  /// Writes the samples of `rows`. Augmentation, where there is any, draws from `chance`; null: the
+  /// samples as they are.
+  virtual void gather(Split split, Rows rows, Random* chance, SampleBatch& batch) const = 0;
+};
+
+inline std::string SampleFormat::input_shape() const {
+  std::string text;
+  for (const std::int64_t size : input) text += (text.empty() ? "" : " x ") + std::to_string(size);
+  return text;
+}
+
+}  // namespace dasgd
