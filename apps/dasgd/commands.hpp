@@ -25,12 +25,15 @@ struct CheckRequest {
 int check_command(const CheckRequest& request);
 
 struct ReproduceRequest {
-  std::string what;  ///< "quadratic" or "logistic"
+  std::string what;  ///< "quadratic", "logistic" or "cifar"
   bool quick = false;
   std::string out;
 };
 /// Repeats an experiment of the paper in virtual time.
 int reproduce_command(const ReproduceRequest& request);
+
+/// Its third figure, in virtual time and on threads; `directory` exists.
+int reproduce_cifar(const ReproduceRequest& request, const std::string& directory);
 
 /// Lists the data sets that are known by name.
 int data_list_command();

@@ -152,13 +152,14 @@ int run(int argc, char** argv) {
   ReproduceRequest reproduce;
   CLI::App* const reproduce_app =
       app.add_subcommand("reproduce", "Repeat an experiment of the paper in virtual time");
-  reproduce_app->add_option("what", reproduce.what, "quadratic or logistic: figures (b) and (a)")
+  reproduce_app
+      ->add_option("what", reproduce.what, "quadratic, logistic or cifar: figures (b), (a) and (c)")
       ->required()
-      ->type_name("quadratic|logistic")
-      ->check(CLI::IsMember({"quadratic", "logistic"}));
+      ->type_name("quadratic|logistic|cifar")
+      ->check(CLI::IsMember({"quadratic", "logistic", "cifar"}));
   bool full = false;
-  auto* const quick_flag = reproduce_app->add_flag("--quick", reproduce.quick,
-                                                   "three slow factors, two seeds, under 30 s");
+  auto* const quick_flag =
+      reproduce_app->add_flag("--quick", reproduce.quick, "fewer factors, workers and seeds");
   reproduce_app->add_flag("--full", full, "all slow factors and seeds (the default)")
       ->excludes(quick_flag);
   reproduce_app->add_option("--out", reproduce.out, "directory (default: runs/reproduce-WHAT)")

@@ -63,6 +63,7 @@ int reproduce_command(const ReproduceRequest& request) {
   std::filesystem::create_directories(directory, error);
   if (error)
     throw InputError("--out " + directory + ": cannot be made a directory: " + error.message());
+  if (request.what == "cifar") return reproduce_cifar(request, directory);
   const bool terminal = isatty(STDERR_FILENO) == 1;
   const auto runs = run_slow_worker(
       problem_for(request.what), plan_for(request), [&](std::size_t done, std::size_t total) {

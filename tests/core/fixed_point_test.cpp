@@ -131,5 +131,18 @@ TYPED_TEST(FixedPointTest, AddsTheSameInOnePassAsOneByOne) {
   }
 }
 
+TEST(FixedPoint, RoundingAloneGivesTheNumbersOfAnOwnGradient) {
+  std::vector<float> gradient(3000), x(gradient.size());
+  for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] = std::sin(static_cast<float>(i));
+  std::vector<std::int32_t> added(gradient.size()), rounded(gradient.size());
+  std::vector<std::int64_t> sums(gradient.size(), 0);
+  const AddedGradient whole = add_gradient<float>(-0.03, gradient, added, sums, x);
+  const RoundedGradient alone = round_gradient<float>(-0.03, gradient, rounded);
+  EXPECT_EQ(alone.shift, whole.shift);
+  EXPECT_EQ(rounded, added);
+  gradient[5] = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(round_gradient<float>(-0.03, gradient, rounded).diverged_at, 5u);
+}
+
 }  // namespace
 }  // namespace dasgd

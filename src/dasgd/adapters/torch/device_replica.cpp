@@ -20,11 +20,16 @@ void enter(c10::OptionalStreamGuard& guard, const DeviceMemory& memory) {
 
 DeviceReplica::DeviceReplica(std::span<const float> x0, std::shared_ptr<DeviceMemory> memory)
     : Replica<float>(x0), memory_(std::move(memory)), fetched_(x0.size()) {
+  memory_->mirror = x_.data();
+  upload();
+}
+
+void DeviceReplica::upload() {
   c10::OptionalStreamGuard guard;
   enter(guard, *memory_);
-  sums_on_device_ = host_view<Sum<float>>(Replica<float>::sums(), at::kLong)
-                        .to(memory_->x.device(), at::kLong, false, true);
-  memory_->mirror = x_.data();
+  sums_on_device_ = host_view<Sum<float>>(sums_, at::kLong)
+                        .to(memory_->x.device(), at::kLong, /*non_blocking=*/false, /*copy=*/true);
+  x_is_current_ = false;
 }
 
 std::span<const float> DeviceReplica::x() {

@@ -24,6 +24,8 @@ class DeviceReplica final : public Replica<float> {
   std::span<const Sum<float>> sums() const override;
 
  private:
+  /// The sums of the base class go to the device.
+  void upload();
   void add(const Update& update);
 
   const std::shared_ptr<DeviceMemory> memory_;

@@ -1,0 +1,245 @@
+#include "dasgd/experiments/worker_scaling.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+
+#include "dasgd/experiments/svg_plot.hpp"
+#include "dasgd/record/atomic_file.hpp"
+#include "dasgd/record/json_number.hpp"
+#include "dasgd/runtime/train.hpp"
+#include "dasgd/sim/simulate.hpp"
+
+namespace dasgd {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Finished runs on disk, so that an interrupted experiment goes on where it was.
+class Cells {
+ public:
+  explicit Cells(const ScalingPlan& plan) : plan_(plan) {
+    if (!plan.cells.empty()) std::filesystem::create_directories(plan.cells);
+  }
+
+  std::optional<ScalingRun> find(const ScalingRun& wanted) const {
+    std::ifstream file(path(wanted));
+    if (plan_.cells.empty() || !file) return std::nullopt;
+    const Json cell = Json::parse(file, nullptr, false);
+    if (cell.is_discarded() || cell.value("setting", "") != setting()) return std::nullopt;
+    ScalingRun run = wanted;
+    run.reached = cell.at("reached");
+    run.iterations = cell.at("iterations");
+    run.seconds = cell.at("seconds");
+    run.S_avg = cell.at("S_avg");
+    run.S_max = cell.at("S_max");
+    return run;
+  }
+
+  void keep(const ScalingRun& run) const {
+    if (plan_.cells.empty()) return;
+    write_file(path(run), Json{{"setting", setting()},
+                               {"reached", run.reached},
+                               {"iterations", run.iterations},
+                               {"seconds", run.seconds},
+                               {"S_avg", run.S_avg},
+                               {"S_max", run.S_max}}
+                              .dump());
+  }
+
+ private:
+  // A run with another setting is another run.
+  std::string setting() const {
+    return fmt::format("eta {} batch {} target {} gradients {}", plan_.eta, plan_.batch,
+                       plan_.target_loss, plan_.gradients);
+  }
+  std::string path(const ScalingRun& run) const {
+    return fmt::format("{}/{}-{}-workers-seed-{}.json", plan_.cells, run.way, run.workers,
+                       run.seed);
+  }
+  const ScalingPlan& plan_;
+};
+
+// Nothing if it was interrupted.
+std::optional<ScalingRun> run_one(const NetworkOfSeed& network, const ScalingPlan& plan,
+                                  ScalingRun run) {
+  const auto objective = network(run.seed);
+  TrainOptions options{.workers = run.workers,
+                       .eta = plan.eta,
+                       .batch = plan.batch,
+                       .target_loss = plan.target_loss,
+                       .seed = run.seed};
+  options.gradients = {static_cast<std::uint32_t>(plan.gradients / run.workers)};
+  options.stop = plan.stop;
+  const auto result = run.way == "virtual" ? run_simulation<float>(*objective, options, {})
+                                           : run_training<float>(*objective, options);
+  const RunSummary& summary = result.summary;
+  if (summary.stop_reason == "interrupted") return std::nullopt;
+  if (result.failure && summary.stop_reason != "diverged") std::rethrow_exception(result.failure);
+  run.reached = summary.stop_reason == "target";
+  for (const std::uint64_t t : summary.iterations)
+    run.iterations += static_cast<double>(t) / static_cast<double>(run.workers);
+  run.seconds =
+      static_cast<double>(*std::max_element(summary.time.begin(), summary.time.end())) * 1e-9;
+  run.S_avg = summary.staleness.S_avg;
+  run.S_max = static_cast<double>(summary.staleness.S_max);
+  return run;
+}
+
+std::vector<ScalingRun> all_of(const std::string& way, const std::vector<std::size_t>& workers,
+                               const std::vector<std::uint64_t>& seeds) {
+  std::vector<ScalingRun> runs;
+  for (const std::size_t n : workers)
+    for (const std::uint64_t seed : seeds) runs.push_back({.way = way, .workers = n, .seed = seed});
+  return runs;
+}
+
+struct MeanAndDeviation {
+  double mean = 0, deviation = 0;
+};
+
+MeanAndDeviation over(const std::vector<ScalingRun>& runs, double ScalingRun::*figure) {
+  const auto n = static_cast<double>(runs.size());
+  MeanAndDeviation result;
+  for (const ScalingRun& run : runs) result.mean += run.*figure / n;
+  double squares = 0;
+  for (const ScalingRun& run : runs) squares += std::pow(run.*figure - result.mean, 2);
+  result.deviation = runs.size() > 1 ? std::sqrt(squares / (n - 1)) : 0;
+  return result;
+}
+
+}  // namespace
+
+std::vector<ScalingRun> run_scaling(const NetworkOfSeed& network, const ScalingPlan& plan,
+                                    const std::function<void(std::size_t, std::size_t)>& progress) {
+  const Cells cells(plan);
+  const auto simulations = all_of("virtual", plan.virtual_workers, plan.seeds);
+  const auto on_threads = all_of("threads", plan.thread_workers, plan.seeds);
+  const std::size_t total = simulations.size() + on_threads.size();
+  std::vector<std::optional<ScalingRun>> finished(total);
+  std::vector<std::exception_ptr> failures(std::max(1u, plan.threads));
+  std::atomic<std::size_t> next{0}, done{0};
+  const auto run = [&](const ScalingRun& wanted, std::optional<ScalingRun>& to) {
+    to = cells.find(wanted);
+    if (!to && !plan.stop.stop_requested()) {
+      to = run_one(network, plan, wanted);
+      if (to) cells.keep(*to);
+    }
+    if (to) progress(++done, total);
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (std::exception_ptr& failure : failures)
+      threads.emplace_back([&] {
+        try {
+          for (std::size_t k = next++; k < simulations.size(); k = next++)
+            run(simulations[k], finished[k]);
+        } catch (...) {
+          failure = std::current_exception();
+        }
+      });
+  }
+  for (const auto& failure : failures)
+    if (failure) std::rethrow_exception(failure);
+  for (std::size_t k = 0; k < on_threads.size(); ++k)
+    run(on_threads[k], finished[simulations.size() + k]);
+  std::vector<ScalingRun> runs;
+  for (auto& one : finished)
+    if (one) runs.push_back(std::move(*one));
+  return runs;
+}
+
+std::vector<ScalingPoint> summarise(const std::vector<ScalingRun>& runs) {
+  std::vector<ScalingPoint> points;
+  for (std::size_t first = 0; first < runs.size();) {
+    ScalingPoint point{.way = runs[first].way, .workers = runs[first].workers};
+    std::vector<ScalingRun> at_target;
+    for (; first < runs.size() && runs[first].way == point.way &&
+           runs[first].workers == point.workers;
+         ++first) {
+      ++point.runs;
+      if (runs[first].reached) at_target.push_back(runs[first]);
+    }
+    point.reached = at_target.size();
+    if (!at_target.empty()) {
+      const auto iterations = over(at_target, &ScalingRun::iterations);
+      const auto seconds = over(at_target, &ScalingRun::seconds);
+      point.iterations = iterations.mean;
+      point.iterations_deviation = iterations.deviation;
+      point.seconds = seconds.mean;
+      point.seconds_deviation = seconds.deviation;
+      point.S_avg = over(at_target, &ScalingRun::S_avg).mean;
+      point.S_max = over(at_target, &ScalingRun::S_max).mean;
+    }
+    points.push_back(point);
+  }
+  for (ScalingPoint& point : points) {
+    const auto alone = std::find_if(points.begin(), points.end(), [&](const ScalingPoint& p) {
+      return p.way == point.way && p.workers == 1;
+    });
+    if (alone != points.end() && point.seconds > 0) point.speed_up = alone->seconds / point.seconds;
+  }
+  return points;
+}
+
+std::string to_csv(const std::vector<ScalingRun>& runs) {
+  std::string text = "way,workers,seed,reached,iterations,seconds,S_avg,S_max\n";
+  for (const ScalingRun& r : runs)
+    text += fmt::format("{},{},{},{},{},{},{},{}\n", r.way, r.workers, r.seed, r.reached ? 1 : 0,
+                        r.iterations, r.seconds, r.S_avg, r.S_max);
+  return text;
+}
+
+std::string to_json(const std::vector<ScalingPoint>& points) {
+  Json all = Json::array();
+  for (const ScalingPoint& p : points) {
+    const auto figure = [&](double value) { return p.reached > 0 ? json_number(value) : Json(); };
+    all.push_back({{"way", p.way},
+                   {"workers", p.workers},
+                   {"runs", p.runs},
+                   {"reached", p.reached},
+                   {"iterations", figure(p.iterations)},
+                   {"iterations_deviation", figure(p.iterations_deviation)},
+                   {"seconds", figure(p.seconds)},
+                   {"seconds_deviation", figure(p.seconds_deviation)},
+                   {"speed_up", figure(p.speed_up)},
+                   {"S_avg", figure(p.S_avg)},
+                   {"S_max", figure(p.S_max)}});
+  }
+  return all.dump(2) + "\n";
+}
+
+std::string to_svg(const std::string& title, const std::vector<ScalingPoint>& points) {
+  PlotPanel iterations{
+      title + ": iterations to the target", "workers", "iterations", {}, false, false};
+  PlotPanel seconds{title + ": time to the target", "workers", "seconds", {}, false, false};
+  PlotPanel speed_up{
+      title + ": speed-up over one worker", "workers", "times faster", {}, false, false};
+  for (const char* way : {"virtual", "threads"}) {
+    const std::string name = way == std::string("virtual") ? "virtual time" : "threads, real time";
+    PlotSeries i{name, {}, {}, {}}, s = i, u = i;
+    for (const ScalingPoint& p : points) {
+      if (p.way != way || p.reached == 0) continue;
+      for (PlotSeries* const series : {&i, &s, &u})
+        series->x.push_back(static_cast<double>(p.workers));
+      i.y.push_back(p.iterations);
+      i.deviation.push_back(p.iterations_deviation);
+      s.y.push_back(p.seconds);
+      s.deviation.push_back(p.seconds_deviation);
+      u.y.push_back(p.speed_up);
+    }
+    if (i.x.empty()) continue;
+    iterations.series.push_back(i);
+    seconds.series.push_back(s);
+    speed_up.series.push_back(u);
+  }
+  return iterations.series.empty() ? "" : plot_svg({iterations, seconds, speed_up});
+}
+
+}  // namespace dasgd

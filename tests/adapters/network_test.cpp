@@ -1,0 +1,180 @@
+#include "dasgd/adapters/torch/network.hpp"
+
+#include <cmath>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <thread>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/data/image_samples.hpp"
+#include "dasgd/data/table_samples.hpp"
+#include "dasgd/data/text_samples.hpp"
+#include "dasgd/runtime/train.hpp"
+#include "dasgd/sim/simulate.hpp"
+#include "support/message.hpp"
+#include "support/temporary_directory.hpp"
+#include "support/tiny_images.hpp"
+
+namespace dasgd {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::shared_ptr<const Samples> colour_images(std::size_t side = 32) {
+  return std::make_shared<ImageSamples>(test::tiny_image_set(side));
+}
+
+std::vector<std::uint32_t> some_rows(std::uint32_t first, std::uint32_t count) {
+  std::vector<std::uint32_t> rows;
+  for (std::uint32_t r = first; r < first + count; ++r) rows.push_back(r);
+  return rows;
+}
+
+TEST(Network, TheCnnHasTheParametersOfThePaper) {
+  EXPECT_EQ(make_network({.model = "cnn"}, colour_images())->dimension(), 122'570u);
+}
+
+TEST(Network, ResNet18HasItsParameters) {
+  EXPECT_EQ(make_network({.model = "resnet18"}, colour_images(8))->dimension(), 11'173'962u);
+}
+
+TEST(Network, StartsWhereItsSeedSays) {
+  const auto samples = colour_images();
+  const auto one = make_network({.model = "cnn", .seed = 3}, samples)->start();
+  EXPECT_EQ(make_network({.model = "cnn", .seed = 3}, samples)->start(), one);
+  EXPECT_NE(make_network({.model = "cnn", .seed = 4}, samples)->start(), one);
+}
+
+TEST(Network, GradientsAgreeWithDifferencesOfTheLoss) {
+  const auto network = make_network({.model = "mlp"}, colour_images(4));
+  const auto rows = some_rows(0, 20);
+  std::vector<float> x = network->start(), g(x.size()), unused(x.size());
+  network->gradient(x, rows, g);
+  for (const std::size_t i : {std::size_t{5}, std::size_t{7000}, x.size() - 3}) {
+    constexpr float step = 1e-2f;
+    const float before = x[i];
+    x[i] = before + step;
+    const double up = network->gradient(x, rows, unused);
+    x[i] = before - step;
+    const double down = network->gradient(x, rows, unused);
+    x[i] = before;
+    EXPECT_NEAR((up - down) / (2 * step), g[i], 1e-3) << i;
+  }
+}
+
+TEST(Network, EveryWorkerComputesTheSameAtTheSameTime) {
+  const auto network = make_network({.model = "cnn"}, colour_images());
+  const std::vector<float> x = network->start();
+  const auto rows = some_rows(10, 32);
+  std::vector<float> alone(x.size());
+  const double loss = network->gradient(x, rows, alone);
+  std::vector<std::vector<float>> found(3, std::vector<float>(x.size()));
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t w = 0; w < found.size(); ++w)
+      threads.emplace_back([&, w] {
+        const auto own = network->for_worker(worker_id(w));
+        const auto next = some_rows(50, 32);
+        for (int round = 0; round < 3; ++round) {
+          own->prefetch(next);
+          EXPECT_EQ(own->gradient(x, rows, found[w]), loss);
+          std::vector<float> other(x.size());
+          own->prefetch(rows);
+          own->gradient(x, next, other);
+        }
+      });
+  }
+  for (const auto& gradient : found) EXPECT_EQ(gradient, alone);
+}
+
+TEST(Network, TrainsOnThreadsWithIdenticalReplicas) {
+  const auto network = make_network({.model = "mlp"}, colour_images(8));
+  const auto result = run_training<float>(
+      *network, {.workers = 3, .eta = 0.05, .batch = 8, .epochs = 10, .slow = {{WorkerId{1}, 3}}});
+  EXPECT_FALSE(result.failure);
+  EXPECT_TRUE(result.summary.audit_is_clean());
+  EXPECT_GT(*result.summary.accuracy, 0.9);
+}
+
+TEST(Network, SimulatesTheSameOnAnyNumberOfCores) {
+  const TrainOptions options{.workers = 3, .eta = 0.05, .batch = 8, .gradients = {10}};
+  const auto digest = [&](unsigned threads) {
+    const auto network = make_network({.model = "mlp"}, colour_images(8));
+    return run_simulation<float>(*network, options, {.threads = threads}).summary.replica_digest;
+  };
+  EXPECT_EQ(digest(1), digest(3));
+}
+
+TEST(Network, TheTransformerLearnsWhatFollows) {
+  std::string text;
+  for (int i = 0; i < 400; ++i) text += "to be or not; ";
+  const auto network =
+      make_network({.model = "char-transformer"}, std::make_shared<TextSamples>(text, 16, "text"));
+  const double before = network->loss(network->start());
+  const auto result =
+      run_training<float>(*network, {.workers = 2, .eta = 0.3, .batch = 8, .gradients = {60}});
+  EXPECT_LT(result.summary.loss, before / 2);
+  EXPECT_GT(*result.summary.accuracy, 0.6);
+}
+
+TEST(Network, FitsRealTargets) {
+  Table table{.columns = 2};
+  for (int i = 0; i < 200; ++i) {
+    const float a = static_cast<float>(i % 17) / 17, b = static_cast<float>(i % 23) / 23;
+    table.inputs.insert(table.inputs.end(), {a, b});
+    table.targets.push_back(2 * a - b);
+  }
+  const auto network = make_network({.model = "mlp", .loss = NetworkLoss::mean_squared_error},
+                                    std::make_shared<TableSamples>(table, false, "t.csv"));
+  const auto result =
+      run_training<float>(*network, {.workers = 2, .eta = 0.05, .batch = 10, .epochs = 20});
+  EXPECT_LT(result.summary.loss, 0.01);
+  EXPECT_FALSE(result.summary.accuracy);
+}
+
+class BadNetwork : public ::testing::Test {
+ protected:
+  std::string refusal(const NetworkOptions& options, std::shared_ptr<const Samples> samples) {
+    return test::message_of<InputError>([&] { make_network(options, samples); });
+  }
+  test::TemporaryDirectory directory;
+};
+
+TEST_F(BadNetwork, AFileThatIsNotTorchScriptIsNamed) {
+  const std::string path = directory.write("bad.pt", "this is text");
+  const std::string refused = refusal({.model = path}, colour_images());
+  EXPECT_THAT(refused, HasSubstr("bad.pt: is not a TorchScript file that can be used"));
+  EXPECT_EQ(refused.find('\n'), std::string::npos) << refused;
+  EXPECT_THAT(refusal({.model = directory.file("none.pt")}, colour_images()),
+              HasSubstr("none.pt: cannot be read"));
+}
+
+TEST_F(BadNetwork, ShapesThatDoNotFitAreToldInOneLine) {
+  const auto network = make_network({.model = "cnn"}, colour_images());
+  const std::string path = directory.write("cnn.pt", network->torchscript(network->start()));
+  const std::string refused = refusal({.model = path}, colour_images(20));
+  EXPECT_THAT(refused, HasSubstr("cnn.pt: does not fit samples of 3 x 20 x 20 with 10 classes: "));
+  EXPECT_EQ(refused.find('\n'), std::string::npos) << refused;
+  EXPECT_THAT(refusal({.model = "cnn"}, colour_images(8)), HasSubstr("18 x 18 pixels or more"));
+  EXPECT_THAT(refusal({.model = "char-transformer"}, colour_images()), HasSubstr("needs a text"));
+}
+
+TEST_F(BadNetwork, ALabelBeyondTheOutputsIsToldInOneLine) {
+  const auto network =
+      make_network({.model = "mlp"}, std::make_shared<ImageSamples>(test::tiny_image_set(8, 3)));
+  const std::string path = directory.write("three.pt", network->torchscript(network->start()));
+  const std::string refused = refusal({.model = path}, colour_images(8));
+  EXPECT_THAT(refused, HasSubstr("three.pt: does not fit samples of 3 x 8 x 8 with 10 classes"));
+  EXPECT_EQ(refused.find('\n'), std::string::npos) << refused;
+}
+
+TEST_F(BadNetwork, AFileThatWasTrainedBeforeGoesOnFromThere) {
+  const auto network = make_network({.model = "mlp"}, colour_images(8));
+  std::vector<float> x = network->start();
+  for (float& v : x) v *= 0.5f;
+  const std::string path = directory.write("half.pt", network->torchscript(x));
+  EXPECT_EQ(make_network({.model = path}, colour_images(8))->start(), x);
+}
+
+}  // namespace
+}  // namespace dasgd

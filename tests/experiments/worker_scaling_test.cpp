@@ -1,0 +1,84 @@
+#include "dasgd/experiments/worker_scaling.hpp"
+
+#include <atomic>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "dasgd/problems/softmax.hpp"
+#include "support/temporary_directory.hpp"
+#include "support/tiny_images.hpp"
+
+namespace dasgd {
+namespace {
+
+using ::testing::HasSubstr;
+
+class WorkerScaling : public ::testing::Test {
+ protected:
+  std::vector<ScalingRun> run() {
+    return run_scaling(
+        [this](std::uint64_t) {
+          ++made;
+          return std::make_unique<Softmax>(test::tiny_image_set(8, 4));
+        },
+        plan, [](std::size_t, std::size_t) {});
+  }
+  ScalingPlan plan{.virtual_workers = {1, 2, 5, 10},
+                   .thread_workers = {1, 2},
+                   .seeds = {1, 2},
+                   .eta = 0.002,
+                   .batch = 4,
+                   .target_loss = 0.3};
+  std::atomic<int> made{0};
+  test::TemporaryDirectory directory;
+};
+
+TEST_F(WorkerScaling, TimeFallsAsWorkersAreAddedAndIterationsHardlyChange) {
+  const auto points = summarise(run());
+  ASSERT_EQ(points.size(), 6u);
+  for (std::size_t k = 0; k < 4; ++k) EXPECT_EQ(points[k].reached, 2u);
+  for (std::size_t k = 1; k < 4; ++k) {
+    EXPECT_LT(points[k].seconds, points[k - 1].seconds);
+    EXPECT_NEAR(points[k].iterations / points[0].iterations, 1, 0.5);
+  }
+  EXPECT_EQ(points[0].speed_up, 1);
+  EXPECT_GT(points[3].speed_up, 3);
+  EXPECT_EQ(points[4].way, "threads");
+}
+
+TEST_F(WorkerScaling, GoesOnWhereItWasInterrupted) {
+  plan.cells = directory.file("cells");
+  plan.thread_workers.clear();
+  const std::string whole = to_csv(run());
+  EXPECT_EQ(made, 8);
+  std::filesystem::remove(plan.cells + "/virtual-5-workers-seed-2.json");
+  directory.write("cells/virtual-1-workers-seed-1.json", "{ not JSON");
+  EXPECT_EQ(to_csv(run()), whole);
+  EXPECT_EQ(made, 10) << "only what is missing or broken runs again";
+  plan.eta = 0.001;
+  run();
+  EXPECT_EQ(made, 18) << "another setting is another experiment";
+}
+
+TEST_F(WorkerScaling, AStopKeepsNothingHalfDone) {
+  plan.cells = directory.file("cells");
+  std::stop_source source;
+  plan.stop = source.get_token();
+  source.request_stop();
+  EXPECT_TRUE(run().empty());
+  EXPECT_TRUE(std::filesystem::is_empty(plan.cells));
+}
+
+TEST_F(WorkerScaling, WritesCsvJsonAndAPicture) {
+  const auto points = summarise(run());
+  EXPECT_THAT(to_json(points), HasSubstr("\"speed_up\": 1.0"));
+  EXPECT_THAT(to_svg("cifar", points), HasSubstr("speed-up over one worker"));
+  plan.target_loss = -1;
+  plan.gradients = 40;
+  const auto never = summarise(run());
+  EXPECT_EQ(never[0].reached, 0u);
+  EXPECT_THAT(to_json(never), HasSubstr("\"seconds\": null"));
+}
+
+}  // namespace
+}  // namespace dasgd
