@@ -5,25 +5,26 @@ APP_ONLY := -DDASGD_BUILD_TESTS=OFF -DDASGD_BUILD_EXAMPLES=OFF -DDASGD_BUILD_BEN
 
 .PHONY: demo build test bench sanitize format lint clean packages-%
 
-demo: build packages-data ## train on real data and show the result
-	$(BIN) train --model softmax --data fashion-mnist --workers 4 --lr 0.03 --epochs 10 --trace --out runs/demo
+demo: packages-torch build packages-data ## train a network on real data and show the result
+	$(BIN) train --model cnn --data fashion-mnist --workers 2 --epochs 1 --trace --out runs/demo
 	$(BIN) check runs/demo/trace.jsonl
-	@echo "The run is in runs/demo: summary.json, metrics.jsonl, trace.jsonl, model.npy"
+	@echo "The run is in runs/demo: summary.json, metrics.jsonl, trace.jsonl, model.npy, model.pt (TorchScript)"
 
 build: packages-build ## build build/release/dasgd
 	cmake --preset release $(APP_ONLY) >/dev/null
 	cmake --build --preset release -j $(JOBS) --target dasgd_app
 
-test: packages-build packages-data packages-test ## build everything and run the whole suite
+test: packages-build packages-torch packages-data packages-test ## build everything and run the whole suite
 	scripts/check_includes.sh
 	cmake --preset release $(APP_ONLY) -DDASGD_BUILD_TESTS=ON -DDASGD_BUILD_EXAMPLES=ON >/dev/null
 	cmake --build --preset release -j $(JOBS)
 	ctest --preset release -j $(JOBS)
 
-bench: packages-build packages-data packages-bench ## print the figures of docs/benchmarks.md
+bench: packages-build packages-torch packages-data packages-bench ## print the figures of docs/benchmarks.md
 	cmake --preset release $(APP_ONLY) -DDASGD_BUILD_BENCH=ON >/dev/null
-	cmake --build --preset release -j $(JOBS) --target dasgd_bench
+	cmake --build --preset release -j $(JOBS) --target dasgd_bench dasgd_app
 	build/release/dasgd_bench --benchmark_out=build/release/bench.json --benchmark_out_format=json
+	bench/compare_ddp.py $(BIN)
 
 sanitize: packages-build packages-data packages-test ## run the suite under ASan + UBSan and under TSan
 	cmake --preset asan >/dev/null && cmake --build --preset asan -j $(JOBS)

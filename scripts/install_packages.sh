@@ -1,15 +1,17 @@
 #!/bin/sh
-# Installs the Debian packages of the named groups that are missing: build, data, test, bench, lint.
+# Installs the Debian packages of the named groups that are missing: build, data, test, bench, lint, torch.
 # Works as root and with sudo. On another system it says what is needed and goes on.
 set -eu
 
 group() {
   case "$1" in
     build) echo "g++ cmake ninja-build make libcli11-dev libfmt-dev nlohmann-json3-dev
-                 libtomlplusplus-dev libeigen3-dev librandom123-dev libxxhash-dev zlib1g-dev" ;;
-    data) echo "dataset-fashion-mnist" ;;
-    test) echo "libgtest-dev libgmock-dev librapidcheck-dev" ;;
-    bench) echo "libbenchmark-dev" ;;
+                 libtomlplusplus-dev libeigen3-dev librandom123-dev libxxhash-dev zlib1g-dev
+                 libpng-dev libssl-dev" ;;
+    torch) echo "libtorch-dev libopenblas0-serial" ;;
+    data) echo "dataset-fashion-mnist curl" ;;
+    test) echo "libgtest-dev libgmock-dev librapidcheck-dev python3-torch" ;;
+    bench) echo "libbenchmark-dev python3-torch" ;;
     lint) echo "clang-format clang-tidy" ;;
     *) echo "install_packages.sh: unknown group $1" >&2; exit 2 ;;
   esac

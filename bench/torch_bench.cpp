@@ -1,0 +1,127 @@
+// What a worker costs on top of LibTorch: the paper's CNN on images of CIFAR-10's size, batch 32.
+#include <algorithm>
+#include <benchmark/benchmark.h>
+#include <memory>
+#include <torch/script.h>
+#include <vector>
+
+#include "dasgd/adapters/torch/network.hpp"
+#include "dasgd/data/batches.hpp"
+#include "dasgd/data/image_samples.hpp"
+#include "dasgd/random/random.hpp"
+#include "dasgd/runtime/train.hpp"
+#include "ratio.hpp"
+
+namespace dasgd::bench {
+namespace {
+
+constexpr std::size_t batch = 32, images = 4000;
+constexpr double eta = 0.01;
+
+std::shared_ptr<const Samples> samples() {
+  static const auto made = [] {
+    Random chance(1, Purpose::test);
+    LabelledImages set{.channels = 3, .height = 32, .width = 32, .pixels_per_image = 3072};
+    for (std::size_t i = 0; i < images; ++i)
+      set.labels.push_back(static_cast<std::uint8_t>(chance.below(10)));
+    for (std::size_t p = 0; p < images * 3072; ++p)
+      set.pixels.push_back(static_cast<std::uint8_t>(chance.bits()));
+    return std::make_shared<ImageSamples>(ImageSet{set, set, 10});
+  }();
+  return made;
+}
+
+const Network& network() {
+  static const auto made = make_network({.model = "cnn", .evaluate_at_most = 32}, samples());
+  return *made;
+}
+
+/// The same network and plain SGD by nothing but LibTorch.
+class BareLoop {
+ public:
+  BareLoop() {
+    for (const std::vector<std::int64_t>& shape : {std::vector<std::int64_t>{32, 3, 3, 3},
+                                                   {32},
+                                                   {64, 32, 3, 3},
+                                                   {64},
+                                                   {64, 64, 3, 3},
+                                                   {64},
+                                                   {64, 1024},
+                                                   {64},
+                                                   {10, 64},
+                                                   {10}})
+      parameters_.push_back((torch::rand(shape) * 0.1 - 0.05).set_requires_grad(true));
+  }
+
+  /// Images per second over `gradients` gradients.
+  double speed(std::uint32_t gradients) {
+    Batches batches(1, WorkerId{0}, 1, images, batch);
+    const double time = seconds([&] {
+      for (std::uint32_t k = 0; k < gradients; ++k) step(*batches.next());
+    });
+    return gradients * static_cast<double>(batch) / time;
+  }
+
+ private:
+  void step(std::span<const std::uint32_t> rows) {
+    samples()->gather(Split::train, rows, nullptr, numbers_);
+    const auto n = static_cast<std::int64_t>(rows.size());
+    auto x = torch::from_blob(numbers_.inputs.data(), {n, 3, 32, 32});
+    const auto y = torch::from_blob(numbers_.labels.data(), {n}, torch::kLong);
+    const auto& p = parameters_;
+    x = at::max_pool2d(at::relu(at::conv2d(x, p[0], p[1])), {2, 2});
+    x = at::max_pool2d(at::relu(at::conv2d(x, p[2], p[3])), {2, 2});
+    x = at::relu(at::conv2d(x, p[4], p[5])).flatten(1);
+    x = at::linear(at::relu(at::linear(x, p[6], p[7])), p[8], p[9]);
+    const auto loss = at::cross_entropy_loss(x, y);
+    loss.backward();
+    const at::NoGradGuard no_grad;
+    for (auto& parameter : parameters_) {
+      parameter.sub_(parameter.grad(), eta);
+      parameter.mutable_grad() = at::Tensor();
+    }
+    benchmark::DoNotOptimize(loss.item<float>());
+  }
+
+  std::vector<at::Tensor> parameters_;
+  SampleBatch numbers_;
+};
+
+double trained_speed(std::size_t workers, double slow, double at_most_seconds) {
+  TrainOptions options{.workers = workers, .eta = eta, .batch = batch};
+  options.max_time = std::chrono::nanoseconds(static_cast<std::int64_t>(at_most_seconds * 1e9));
+  if (slow > 1) options.slow = {{worker_id(workers - 1), slow}};
+  const auto summary = run_training<float>(network(), options).summary;
+  const auto end = *std::max_element(summary.time.begin(), summary.time.end());
+  return static_cast<double>(summary.samples) / (static_cast<double>(end) * 1e-9);
+}
+
+// `ideal`: how many bare loops the workers are together.
+void network_vs_bare(benchmark::State& state, std::size_t workers, double slow, double ideal) {
+  network();  // chooses the fast way to compute, for both
+  BareLoop bare;
+  for (auto _ : state) {
+    std::vector<double> ratios, speeds;
+    for (int round = 0; round < 7; ++round) {
+      const double alone = bare.speed(100);
+      const double trained = trained_speed(workers, slow, 4);
+      ratios.push_back(trained / (alone * ideal));
+      speeds.push_back(trained);
+    }
+    state.SetIterationTime(1 / median(speeds));
+    state.counters["images/s"] = median(speeds);
+    state.counters["of_bare_loops"] = median(ratios);
+  }
+}
+#define DASGD_NETWORK_BENCH(name, workers, slow, ideal)          \
+  BENCHMARK_CAPTURE(network_vs_bare, name, workers, slow, ideal) \
+      ->UseManualTime()                                          \
+      ->Iterations(1)                                            \
+      ->Unit(benchmark::kMicrosecond)
+DASGD_NETWORK_BENCH(one_worker, 1, 1, 1.0);
+DASGD_NETWORK_BENCH(two_workers, 2, 1, 2.0);
+DASGD_NETWORK_BENCH(two_workers_one_10x_slower, 2, 10, 1.1);
+#undef DASGD_NETWORK_BENCH
+
+}  // namespace
+}  // namespace dasgd::bench

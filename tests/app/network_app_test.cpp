@@ -1,0 +1,190 @@
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "support/process.hpp"
+#include "support/temporary_directory.hpp"
+#include "support/tiny_images.hpp"
+
+namespace dasgd::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class NetworkApp : public ::testing::Test {
+ protected:
+  Outcome dasgd(const std::string& arguments) {
+    return shell("env DASGD_DATA=" + data.path() + " " DASGD_BINARY " " + arguments);
+  }
+  Outcome python(const std::string& script, const std::string& arguments) {
+    return shell("/usr/bin/python3 " DASGD_SOURCE_DIR "/tests/python/" + script + " " + arguments);
+  }
+  std::string out() { return directory.file("run"); }
+  json summary() { return json::parse(read_text(out() + "/summary.json")); }
+  void write_cifar10(std::size_t per_file) {
+    fs::create_directory(data.file("cifar10"));
+    const TemporaryDirectory files;
+    write_tiny_cifar10(files, per_file);
+    for (const auto& file : fs::directory_iterator(files.path()))
+      fs::copy(file.path(), data.file("cifar10"));
+  }
+  /// One line on standard error that says `what`, the status, no run directory.
+  void expect_failure(const std::string& arguments, int status, const std::string& what) {
+    const Outcome outcome = dasgd(arguments + " --quiet --out " + out());
+    EXPECT_EQ(outcome.status, status) << arguments;
+    EXPECT_THAT(outcome.err, HasSubstr(what)) << arguments;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_FALSE(fs::exists(out())) << arguments;
+  }
+
+  TemporaryDirectory directory, data;
+};
+
+TEST_F(NetworkApp, AnArchiveOfCifar10ThatIsWrongLeavesNothingBehind) {
+  const std::string cut = directory.write("cut.tgz", "this is no archive");
+  const Outcome broken = dasgd("data get cifar10 --from " + cut);
+  EXPECT_EQ(broken.status, 1);
+  EXPECT_THAT(broken.err, HasSubstr("cut.tgz: is not a whole archive"));
+  const TemporaryDirectory files;
+  write_tiny_cifar10(files, 10);
+  const std::string other = directory.file("other.tgz");
+  shell("tar -czf " + other + " -C " + fs::path(files.path()).parent_path().string() + " " +
+        fs::path(files.path()).filename().string());
+  const Outcome wrong = dasgd("data get cifar10 --from " + other);
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_THAT(wrong.err, AllOf(HasSubstr("data_batch_1.bin has SHA-1"),
+                               HasSubstr("aadd24acce27caa71bf4b10992e9e7b2d74c2540")));
+  EXPECT_TRUE(fs::is_empty(data.file("cifar10")));
+  EXPECT_THAT(dasgd("data get cifar10 --from " + directory.file("none.tgz")).err,
+              HasSubstr("none.tgz: is not a file"));
+  EXPECT_THAT(dasgd("data list").out, HasSubstr("cifar10"));
+}
+
+#if DASGD_TORCH
+
+TEST_F(NetworkApp, ANetworkFromPythonTrainsAndGoesBackWithTheSameAccuracy) {
+  const std::string exported = directory.file("exported.pt");
+  const Outcome made = python("export_mlp.py", exported);
+  ASSERT_EQ(made.status, 0) << made.err;
+  const Outcome trained = dasgd("train --model " + exported +
+                                " --data fashion-mnist --workers 2 --epochs 0.3 --out " + out());
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  EXPECT_THAT(trained.err, HasSubstr("computed by LibTorch"));
+  const double accuracy = summary()["accuracy"];
+  EXPECT_GT(accuracy, 0.75);
+  EXPECT_EQ(summary()["replicas_identical"], true);
+  const Outcome back = python("accuracy.py", out() + "/model.pt /usr/share/datasets/fashion-mnist");
+  ASSERT_EQ(back.status, 0) << back.err;
+  EXPECT_NEAR(std::stod(back.out), accuracy, 0.001);
+}
+
+TEST_F(NetworkApp, ABuiltInNetworkOpensInPython) {
+  const Outcome trained =
+      dasgd("train --model mlp --data fashion-mnist --workers 2 --epochs 0.3 --out " + out());
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  const Outcome back = python("accuracy.py", out() + "/model.pt /usr/share/datasets/fashion-mnist");
+  ASSERT_EQ(back.status, 0) << back.err;
+  EXPECT_NEAR(std::stod(back.out), summary()["accuracy"].get<double>(), 0.001);
+}
+
+TEST_F(NetworkApp, TrainsTheCnnOnCifar10WithAugmentation) {
+  write_cifar10(40);
+  const Outcome trained = dasgd(
+      "train --model cnn --data cifar10 --augment flip,crop --workers 2 --gradients 4 --batch 8 "
+      "--out " +
+      out());
+  EXPECT_EQ(trained.status, 0) << trained.err;
+  EXPECT_THAT(trained.err, HasSubstr("cnn: 122570 parameters"));
+  EXPECT_THAT(read_text(out() + "/config.toml"), HasSubstr("augment = \"flip,crop\""));
+}
+
+TEST_F(NetworkApp, TrainsOnRowsOfNumbers) {
+  std::string table;
+  for (int i = 0; i < 200; ++i)
+    table += std::to_string(i % 7) + "," + std::to_string(i % 5) + "," +
+             std::to_string(i % 7 > 3 ? 1 : 0) + "\n";
+  const Outcome trained = dasgd("train --model mlp --data " + directory.write("t.csv", table) +
+                                " --epochs 20 --batch 10 --out " + out());
+  EXPECT_EQ(trained.status, 0) << trained.err;
+  EXPECT_EQ(summary()["accuracy"], 1.0);
+}
+
+TEST_F(NetworkApp, RefusesWhatCannotBe) {
+  expect_failure(
+      "train --model " + directory.write("text.pt", "not a network") + " --data fashion-mnist", 2,
+      "text.pt: is not a TorchScript file");
+  expect_failure("train --model " + directory.file("none.pt") + " --data fashion-mnist", 2,
+                 "none.pt: cannot be read");
+  expect_failure("train --model cnn --device cuda", 2, "--device cuda");
+  expect_failure("train --model cnn --device tpu", 2, "--device tpu: must be cpu or cuda");
+  expect_failure("train --model cnn --loss hinge", 2, "--loss hinge: must be");
+  expect_failure("train --model cnn --augment spin", 2, "\"spin\" is neither flip nor crop");
+  expect_failure("train --model quadratic --augment flip", 2, "--augment is for networks");
+  expect_failure("train --model char-transformer", 2, "needs --data");
+  expect_failure("train --model char-transformer --data fashion-mnist", 2, "needs a text");
+  expect_failure("train --model resnet18 --data cifar10", 2, "dasgd data get cifar10");
+}
+
+TEST_F(NetworkApp, RefusesABrokenCifar10) {
+  write_cifar10(20);
+  fs::resize_file(data.file("cifar10/data_batch_2.bin"), 12345);
+  expect_failure("train --model cnn --data cifar10", 2, "data_batch_2.bin: is truncated");
+}
+
+TEST_F(NetworkApp, OutOfMemoryIsOneLine) {
+  write_cifar10(200);
+  const Outcome outcome =
+      shell("sh -c 'ulimit -v 4000000; exec env DASGD_DATA=" + data.path() +
+            " timeout 250 " DASGD_BINARY
+            " train --model resnet18 --data cifar10 --batch 500 --gradients 1 --quiet --out " +
+            out() + "'");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("out of memory"));
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+}
+
+TEST_F(NetworkApp, ReproducesTheThirdFigureAndGoesOnAfterAnInterruption) {
+  write_cifar10(200);
+  const std::string run = "reproduce cifar --quick --out " + out();
+  const Process first("env DASGD_DATA=" + data.path() + " " DASGD_BINARY " " + run);
+  const auto cells = [&] {
+    std::error_code none;
+    return std::distance(fs::directory_iterator(out() + "/cells", none), fs::directory_iterator());
+  };
+  EXPECT_TRUE(eventually([&] { return cells() >= 2; }));
+  first.signal(SIGINT);
+  const Outcome interrupted = first.wait();
+  if (interrupted.status != 0) {  // it may have been faster than the signal
+    EXPECT_EQ(interrupted.status, 130);
+    EXPECT_THAT(interrupted.err, HasSubstr("the same command goes on"));
+    EXPECT_FALSE(fs::exists(out() + "/cifar.csv"));
+  }
+  const Outcome whole = dasgd(run);
+  EXPECT_EQ(whole.status, 0) << whole.err;
+  const json points = json::parse(read_text(out() + "/cifar.json"));
+  double last = 1e9;
+  for (const json& point : points) {
+    if (point["way"] != "virtual") continue;
+    EXPECT_EQ(point["reached"], point["runs"]);
+    EXPECT_LT(point["seconds"].get<double>(), last) << "time falls as workers are added";
+    last = point["seconds"];
+  }
+  EXPECT_TRUE(fs::exists(out() + "/cifar.svg"));
+}
+
+#else
+
+TEST_F(NetworkApp, WithoutLibTorchNetworksAreRefusedInOneLine) {
+  expect_failure("train --model cnn", 2, "needs LibTorch");
+  expect_failure("train --model some.pt --data fashion-mnist", 2, "install libtorch-dev");
+}
+
+#endif
+
+}  // namespace
+}  // namespace dasgd::test
