@@ -12,7 +12,6 @@ namespace dasgd {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr std::uint32_t gradients_in_virtual_time = 100;
 
 /// Gradients of the right size that are all zero.
 template <typename Real>
@@ -86,7 +85,7 @@ ExpectedStaleness pilot_in_virtual_time(const Objective<Real>& objective, TrainO
     world.compute = TimeModel::constant(std::max<Nanoseconds>(
         1, time_of_gradient(objective, resolved_batch(options, objective.samples())).count()));
   options = short_run(std::move(options), 1);
-  options.gradients = {gradients_in_virtual_time};
+  options.gradients = {std::clamp(3200 / static_cast<std::uint32_t>(options.workers), 20u, 100u)};
   options.batch = 0;
   // Only links with a bandwidth care how large a gradient is.
   const Nothing<Real> nothing(world.bandwidth ? objective.dimension() : 1);
