@@ -24,6 +24,7 @@ enum class Purpose : std::uint32_t {
   chaos,
   scenario,
   test,
+  pilot,
   weights,
   augmentation,
 };
