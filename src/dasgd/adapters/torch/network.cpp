@@ -23,7 +23,7 @@
 namespace dasgd::torch_adapter {
 namespace {
 
-constexpr std::size_t rows_at_a_time = 256;
+constexpr std::size_t rows_at_a_time = 64;  // evaluations stay in the caches
 
 /// The buffers of one worker as of its last gradient; the worker writes, evaluations read.
 class SharedBuffers {
@@ -163,9 +163,10 @@ class TorchNetwork final : public Network {
     return loss;
   }
 
-  /// Uses all cores: it is asked for when a run has ended.
+  /// Uses all cores, or a GPU: it is asked for when a run has ended.
   double loss(std::span<const float> x) const override {
-    return evaluate(x, Split::train, std::max(1u, std::thread::hardware_concurrency())).loss;
+    const unsigned threads = gpus_ > 0 ? 1 : std::max(1u, std::thread::hardware_concurrency());
+    return evaluate(x, Split::train, threads).loss;
   }
 
   /// Uses one core: it may be asked for while workers compute.
