@@ -78,7 +78,7 @@ TEST_P(OnDevice, FindsDivergenceBeforeAnythingIsApplied) {
 INSTANTIATE_TEST_SUITE_P(Devices, OnDevice, ::testing::Range(std::size_t{0}, devices().size()));
 
 TEST(Buffers, AreAveragedOverTheWorkersOfARun) {
-  torch::jit::Module module("Normalised");
+  torch::jit::Module module("test.Normalised");
   module.register_attribute("training", c10::BoolType::get(), true);
   module.register_parameter("weight", torch::zeros({10, 3}).set_requires_grad(true), false);
   module.register_buffer("mean", torch::zeros({3}));

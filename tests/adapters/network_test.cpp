@@ -164,7 +164,8 @@ TEST_F(BadNetwork, ALabelBeyondTheOutputsIsToldInOneLine) {
       make_network({.model = "mlp"}, std::make_shared<ImageSamples>(test::tiny_image_set(8, 3)));
   const std::string path = directory.write("three.pt", network->torchscript(network->start()));
   const std::string refused = refusal({.model = path}, colour_images(8));
-  EXPECT_THAT(refused, HasSubstr("three.pt: does not fit samples of 3 x 8 x 8 with 10 classes"));
+  EXPECT_THAT(refused, HasSubstr("three.pt: does not fit samples of 3 x 8 x 8 with 10 classes: it "
+                                 "gives 3 outputs, too few for a label of 9"));
   EXPECT_EQ(refused.find('\n'), std::string::npos) << refused;
 }
 

@@ -194,6 +194,9 @@ at::Tensor Instance::forward(const at::Tensor& input) {
 at::Tensor Instance::loss_of(const at::Tensor& output, const at::Tensor& target) const {
   if (format_.classes == 0) return at::mse_loss(output.reshape({-1}), target);
   const at::Tensor scores = output.reshape({-1, output.size(-1)});
+  if (scores.size(1) < static_cast<std::int64_t>(format_.classes))
+    throw InputError("it gives " + std::to_string(scores.size(1)) +
+                     " outputs, too few for a label of " + std::to_string(format_.classes - 1));
   if (loss_ == NetworkLoss::cross_entropy) return at::cross_entropy_loss(scores, target);
   return at::mse_loss(scores, at::one_hot(target, scores.size(1)).to(at::kFloat));
 }
