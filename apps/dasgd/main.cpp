@@ -152,15 +152,16 @@ int run(int argc, char** argv) {
   ReproduceRequest reproduce;
   CLI::App* const reproduce_app =
       app.add_subcommand("reproduce", "Repeat an experiment of the paper in virtual time");
-  reproduce_app->add_option("what", reproduce.what, "quadratic or logistic: figures (b) and (a)")
+  reproduce_app
+      ->add_option("what", reproduce.what,
+                   "logistic and quadratic: figures (a) and (b); topology: staleness on graphs")
       ->required()
-      ->type_name("quadratic|logistic")
-      ->check(CLI::IsMember({"quadratic", "logistic"}));
+      ->type_name(fmt::format("{}", fmt::join(reproducible(), "|")))
+      ->check(CLI::IsMember(reproducible()));
   bool full = false;
-  auto* const quick_flag = reproduce_app->add_flag("--quick", reproduce.quick,
-                                                   "three slow factors, two seeds, under 30 s");
-  reproduce_app->add_flag("--full", full, "all slow factors and seeds (the default)")
-      ->excludes(quick_flag);
+  auto* const quick_flag =
+      reproduce_app->add_flag("--quick", reproduce.quick, "a part of the points, under 30 s each");
+  reproduce_app->add_flag("--full", full, "all points (the default)")->excludes(quick_flag);
   reproduce_app->add_option("--out", reproduce.out, "directory (default: runs/reproduce-WHAT)")
       ->type_name("DIR");
 

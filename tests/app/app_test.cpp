@@ -357,6 +357,25 @@ TEST_F(App, ReproducesTheQuadraticFigure) {
     EXPECT_TRUE(fs::exists(out() + "/" + file)) << file;
 }
 
+TEST_F(App, ReproducesStalenessOnGraphsAndTheBurst) {
+  const Outcome outcome = dasgd("reproduce topology --quick --out " + out());
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("torus:5x5, relay on application"), HasSubstr("BROKEN"),
+                                 HasSubstr("0, 1, 2, 3, then 68 times 0")));
+  for (const char* file : {"topology.csv", "topology.json", "topology.svg", "burst.json"})
+    EXPECT_TRUE(fs::exists(out() + "/" + file)) << file;
+  EXPECT_EQ(dasgd("check " + out() + "/burst.jsonl").status, 0);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // minutes there
+TEST_F(App, ReproducesAllInDirectoriesOfTheirOwn) {
+  const Outcome outcome = dasgd("reproduce all --quick --out " + out());
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  for (const std::string what : {"quadratic", "logistic", "topology"})
+    EXPECT_TRUE(fs::exists(out() + "/" + what + "/" + what + ".svg")) << what;
+}
+#endif
+
 TEST_F(App, RefusesAWorldThatCannotBe) {
   const std::string to = " --model quadratic --out " + out();
   expect_refusal("simulate --latency soon" + to, "--latency soon: \"soon\" is not a time");
