@@ -14,6 +14,7 @@
 #include "dasgd/core/error.hpp"
 #include "dasgd/core/nearest_word.hpp"
 #include "dasgd/record/run_summary.hpp"
+#include "recorded_run.hpp"
 #include "settings.hpp"
 #include "units.hpp"
 
@@ -25,10 +26,16 @@ struct RunArguments {
   const Command command;
   std::string config_file = {};
   std::vector<std::pair<const Setting*, std::string>> given = {};
+  std::string from = {};
 
   void add_to(CLI::App& app) {
     app.add_option("config", config_file, "TOML file; every option below has its key there")
         ->type_name("CONFIG.toml");
+    if (command == Command::simulate)
+      app.add_option("--from", from,
+                     "predict a recorded run: its config, and its times replayed from its trace")
+          ->type_name("RUN_DIR")
+          ->excludes("config");
     for (const Setting& setting : settings(command)) {
       const auto remember = [this, &setting](const std::string& value) {
         given.emplace_back(&setting, value);
@@ -64,6 +71,10 @@ struct RunArguments {
       }
     }
     if (!config_file.empty()) read_config_file(command, config_file, overridden, config);
+    if (!from.empty()) {
+      read_recorded_config(from, overridden, config);
+      config.from = from;
+    }
     resolve(config);
     return config;
   }

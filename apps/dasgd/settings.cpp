@@ -186,10 +186,10 @@ std::vector<Setting> pace_of_simulate() {
   return {
       world("pace.compute", "--compute", "T",
             "time per gradient: one value, one per worker (a,b,...), uniform:A:B, "
-            "lognormal:MEDIAN:SIGMA or exponential:MEAN",
+            "lognormal:MEDIAN:SIGMA, exponential:MEAN, or replay:RUN_DIR of a run with a trace",
             &WorldText::compute),
       world("pace.latency", "--latency", "T",
-            "time per frame on a link: one value, a distribution as above, or file:PATH with "
+            "time per frame on a link: one value, a form as above, or file:PATH with "
             "\"a b TIME\" lines",
             &WorldText::latency),
       world("pace.apply", "--apply", "T", "time per application", &WorldText::apply),

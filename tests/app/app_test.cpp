@@ -349,6 +349,63 @@ TEST_F(App, SimulatesTheSameRunTwiceToTheByte) {
   EXPECT_EQ(summary()["lost"], 0);
 }
 
+/// The prediction of a recorded run: predicted over measured.
+TEST_F(App, PredictsARealRunOfTwoWorkersWithinTenPercent) {
+  // Padding keeps the workers computing for most of their time, whatever else the machine does;
+  // what it does to them is in the trace.
+  const std::string run = directory.file("recorded");
+  ASSERT_EQ(dasgd("train --model quadratic --workers 2 --compute 5ms --slow 1:2 --lr 0.02 "
+                  "--target-error 0.01 --trace --quiet --out " +
+                  run)
+                .status,
+            0);
+  const Outcome outcome = dasgd("simulate --from " + run + " --json --out " + out());
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json prediction = json::parse(outcome.out);
+  for (const char* what : {"gradients_per_second", "S_avg", "seconds_to_target"})
+    EXPECT_NEAR(prediction[what]["ratio"], 1, 0.1) << what << " " << prediction;
+  EXPECT_EQ(json::parse(read_text(out() + "/prediction.json")), prediction);
+  EXPECT_THAT(dasgd("simulate --from " + run + " --out " + out()).out,
+              AllOf(HasSubstr("predicted"), HasSubstr("measured"), HasSubstr("ratio")));
+  // The config that was written repeats the prediction; and what was recorded serves other plans.
+  fs::copy(out() + "/config.toml", directory.file("again.toml"));
+  const std::string digest = summary()["replica_digest"];
+  EXPECT_EQ(dasgd("simulate " + directory.file("again.toml") + " --out " + out()).status, 0);
+  EXPECT_EQ(summary()["replica_digest"], digest);
+  EXPECT_EQ(dasgd("simulate --from " + run + " --workers 5 --slow 0:10 --out " + out()).status, 0);
+  EXPECT_EQ(dasgd("simulate --model quadratic --gradients 9 --compute replay:" + run +
+                  "/trace.jsonl --out " + out())
+                .status,
+            0);
+}
+
+TEST_F(App, PredictsASimulatedRunExactly) {
+  const std::string run = directory.file("recorded");
+  dasgd(
+      "simulate --model quadratic --workers 3 --topology ring --gradients 50 --lr 0.001 --compute "
+      "3ms,4ms,7ms --latency 100us --apply 2us --trace --out " +
+      run);
+  const Outcome outcome = dasgd("simulate --from " + run + " --json --out " + out());
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json prediction = json::parse(outcome.out);
+  EXPECT_NEAR(prediction["gradients_per_second"]["ratio"], 1, 1e-3);
+  EXPECT_NEAR(prediction["S_avg"]["ratio"], 1, 1e-3);
+}
+
+TEST_F(App, RefusesToPredictWhatWasNotRecorded) {
+  const std::string run = directory.file("recorded"), to = " --out " + out();
+  expect_refusal("simulate --from " + run + to, "is no directory");
+  dasgd("train --model quadratic --gradients 5 --out " + run);
+  expect_refusal("simulate --from " + run + to, "record a run with --trace");
+  expect_refusal("simulate --from " + run + " --out " + run, "would replace the run");
+  expect_refusal("simulate --model quadratic --compute replay:" + directory.file("none") + to,
+                 "is not there");
+  directory.write("recorded/trace.jsonl", "{\"ev\":\"apply\"}\n");
+  expect_refusal("simulate --from " + run + to, "trace.jsonl:1: has no \"worker\"");
+  directory.write("recorded/summary.json", "half");
+  expect_refusal("simulate --from " + run + to, "summary.json: cannot be read");
+}
+
 TEST_F(App, ReproducesTheQuadraticFigure) {
   const Outcome outcome = dasgd("reproduce quadratic --quick --out " + out());
   EXPECT_EQ(outcome.status, 0) << outcome.err;
