@@ -199,6 +199,12 @@ std::vector<Setting> pace_of_simulate() {
       {"pace.threads", "--threads", Kind::value, "N", "real cores that compute gradients ahead",
        [](Config& c, const std::string& v) { c.world.threads = parse_whole(v, 1024); },
        [](const Config& c) { return std::optional(std::to_string(c.world.threads)); }},
+  };
+}
+
+// Both commands disturb their links and workers in the same words.
+std::vector<Setting> chaos_of_both() {
+  return {
       world("chaos.delay", "--delay", "SHARE:UP_TO",
             "this share of frames takes longer, by up to UP_TO", &WorldText::delay),
       world("chaos.reorder", "--reorder", "SHARE", "this share of frames may be overtaken",
@@ -272,7 +278,9 @@ std::vector<Setting> make_settings(Command command) {
       flag("output.json", "--json", "print the summary as JSON", &Config::json),
   };
   // What only one command has stands before the output.
-  const auto own = command == Command::train ? pace_of_train() : pace_of_simulate();
+  auto own = command == Command::train ? pace_of_train() : pace_of_simulate();
+  const auto chaos = chaos_of_both();
+  own.insert(own.end(), chaos.begin(), chaos.end());
   const auto output = std::find_if(all.begin(), all.end(), [](const Setting& setting) {
     return setting.key.starts_with("output.");
   });

@@ -118,6 +118,26 @@ TimeModel parse_time_model(const std::string& text) {
   return TimeModel::per_item(std::move(times));
 }
 
+Chaos make_chaos(const WorldText& text) {
+  Chaos chaos;
+  if (!text.delay.empty()) {
+    const auto parts = parts_of(text.delay, 2, "SHARE:UP_TO, like 0.1:5ms");
+    chaos.delay = share(parts[0]);
+    chaos.delay_up_to = time(parts[1]);
+  }
+  chaos.reorder = share(text.reorder);
+  chaos.duplicate = share(text.duplicate);
+  chaos.drop = share(text.drop);
+  for (const std::string& pause : text.pauses) {
+    const auto parts = parts_of(pause, 3, "WORKER:AT:FOR, like 1:1s:500ms");
+    chaos.pauses.push_back(
+        {worker_id(parse_whole(parts[0], most32)), time(parts[1]), time(parts[2])});
+  }
+  for (const std::string& partition : text.partitions)
+    chaos.partitions.push_back(parse_partition(partition));
+  return chaos;
+}
+
 VirtualWorld make_world(const WorldText& text, std::size_t workers) {
   VirtualWorld world;
   Recordings recordings(workers);
@@ -149,21 +169,7 @@ VirtualWorld make_world(const WorldText& text, std::size_t workers) {
     if (!(*world.bandwidth > 0))
       throw InputError("\"" + text.bandwidth + "\" is not a positive number");
   }
-  if (!text.delay.empty()) {
-    const auto parts = parts_of(text.delay, 2, "SHARE:UP_TO, like 0.1:5ms");
-    world.chaos.delay = share(parts[0]);
-    world.chaos.delay_up_to = time(parts[1]);
-  }
-  world.chaos.reorder = share(text.reorder);
-  world.chaos.duplicate = share(text.duplicate);
-  world.chaos.drop = share(text.drop);
-  for (const std::string& pause : text.pauses) {
-    const auto parts = parts_of(pause, 3, "WORKER:AT:FOR, like 1:1s:500ms");
-    world.chaos.pauses.push_back(
-        {worker_id(parse_whole(parts[0], most32)), time(parts[1]), time(parts[2])});
-  }
-  for (const std::string& partition : text.partitions)
-    world.chaos.partitions.push_back(parse_partition(partition));
+  world.chaos = make_chaos(text);
   world.threads = static_cast<unsigned>(text.threads);
   return world;
 }

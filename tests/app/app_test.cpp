@@ -349,6 +349,29 @@ TEST_F(App, SimulatesTheSameRunTwiceToTheByte) {
   EXPECT_EQ(summary()["lost"], 0);
 }
 
+TEST_F(App, TrainsThroughChaosInTheWordsOfTheSimulator) {
+  const std::string chaos =
+      " --delay 0.2:2ms --reorder 0.2 --duplicate 0.2 --drop 0.2 --pause 1:5ms:20ms --partition "
+      "'0,1|2,3:10ms:20ms' ";
+  for (const std::string verb : {"train", "simulate"}) {
+    const Outcome outcome =
+        dasgd(verb + " --model quadratic --workers 4 --gradients 100 --lr 0.001" + chaos +
+              "--trace --out " + out());
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("lost 0, duplicated 0, replicas identical")) << verb;
+    EXPECT_GT(summary()["copies_dropped"], 0) << verb;
+    EXPECT_EQ(dasgd("check " + out() + "/trace.jsonl").status, 0) << verb;
+    EXPECT_THAT(read_text(out() + "/config.toml"),
+                HasSubstr("partition = [\"0,1|2,3:10ms:20ms\"]"));
+    fs::copy(out() + "/config.toml", directory.file(verb + ".toml"));
+    EXPECT_EQ(dasgd(verb + " " + directory.file(verb + ".toml") + " --out " + out()).status, 0);
+    fs::remove_all(out());
+  }
+  expect_refusal("train --model quadratic --pause 9:1s:1s --out " + out(),
+                 "pause: worker 9 does not exist");
+  expect_refusal("train --model quadratic --drop 1 --out " + out(), "is not a share");
+}
+
 /// The prediction of a recorded run: predicted over measured.
 TEST_F(App, PredictsARealRunOfTwoWorkersWithinTenPercent) {
   // Padding keeps the workers computing for most of their time, whatever else the machine does;
