@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "config.hpp"
 
@@ -35,15 +36,14 @@ struct AdviseRequest {
 int advise_command(const AdviseRequest& request);
 
 struct ReproduceRequest {
-  std::string what;  ///< "quadratic", "logistic" or "cifar"
+  std::string what;  ///< one of `reproducible()`
   bool quick = false;
   std::string out;
 };
+/// The experiments that can be repeated, and "all".
+std::vector<std::string> reproducible();
 /// Repeats an experiment of the paper in virtual time.
 int reproduce_command(const ReproduceRequest& request);
-
-/// Its third figure, in virtual time and on threads; `directory` exists.
-int reproduce_cifar(const ReproduceRequest& request, const std::string& directory);
 
 /// Lists the data sets that are known by name.
 int data_list_command();

@@ -35,7 +35,8 @@ struct Config {
   std::uint64_t seed = 1;
   std::string out;
   bool trace = false, quiet = false, json = false;
-  WorldText world;  ///< of simulate only
+  WorldText world;   ///< its chaos is of both commands, the rest of simulate only
+  std::string from;  ///< of simulate only: the run directory whose times are replayed
 };
 
 /// Throws InputError, with a suggestion, unless a model of that name trains here.

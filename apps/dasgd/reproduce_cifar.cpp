@@ -5,7 +5,6 @@
 #include <thread>
 #include <unistd.h>
 
-#include "commands.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/catalogue.hpp"
 #include "dasgd/data/cifar10.hpp"
@@ -13,6 +12,7 @@
 #include "dasgd/experiments/worker_scaling.hpp"
 #include "dasgd/record/atomic_file.hpp"
 #include "network_problem.hpp"
+#include "reproduce.hpp"
 #include "signals.hpp"
 
 namespace dasgd::app {
@@ -20,18 +20,17 @@ namespace {
 
 // What the paper leaves open: the batch size and what its epsilon of 1 is measured on. Here batch
 // 32, and the mean of a worker's last 30 mini-batch losses; the short form stops earlier.
-ScalingPlan plan_for(const ReproduceRequest& request, const std::string& directory) {
-  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+ScalingPlan plan_for(const Experiment& experiment) {
   ScalingPlan plan;
-  plan.threads = cores;
-  plan.cells = directory + "/cells";
-  if (request.quick) {
+  plan.threads = all_cores();
+  plan.cells = experiment.directory + "/cells";
+  if (experiment.quick) {
     plan.virtual_workers = {1, 2, 5, 10, 25};
     plan.seeds = {1};
     plan.target_loss = 1.5;
   }
   for (const std::size_t n : plan.virtual_workers)
-    if (n <= cores) plan.thread_workers.push_back(n);
+    if (n <= all_cores()) plan.thread_workers.push_back(n);
   return plan;
 }
 
@@ -48,9 +47,9 @@ void print_table(const std::vector<ScalingPoint>& points) {
 
 }  // namespace
 
-int reproduce_cifar(const ReproduceRequest& request, const std::string& directory) {
+void reproduce_cifar(const Experiment& experiment) {
   SignalStop signals;
-  ScalingPlan plan = plan_for(request, directory);
+  ScalingPlan plan = plan_for(experiment);
   plan.stop = signals.token();
   const auto samples =
       std::make_shared<ImageSamples>(read_cifar10_directory(locate_data("cifar10")));
@@ -60,18 +59,12 @@ int reproduce_cifar(const ReproduceRequest& request, const std::string& director
     return make_network_problem(options, samples);
   };
   network(1);  // chooses the fast way to compute before several runs begin
-  const bool terminal = isatty(STDERR_FILENO) == 1;
-  const auto runs = run_scaling(network, plan, [&](std::size_t done, std::size_t total) {
-    if (terminal) fmt::print(stderr, "\r\033[K{} of {} runs", done, total);
-  });
-  if (terminal) fmt::print(stderr, "\r\033[K");
-  if (plan.stop.stop_requested()) {
-    fmt::print(stderr, "dasgd: interrupted; {} runs are kept in {}, the same command goes on\n",
-               runs.size(), plan.cells);
-    return interrupted;
-  }
+  const auto runs = run_scaling(network, plan, show_simulations);
+  if (plan.stop.stop_requested())
+    throw Interrupted(fmt::format("interrupted; {} runs are kept in {}, the same command goes on",
+                                  runs.size(), plan.cells));
   const auto points = summarise(runs);
-  const std::string stem = directory + "/cifar";
+  const std::string stem = experiment.stem();
   write_file(stem + ".csv", to_csv(runs));
   write_file(stem + ".json", to_json(points));
   write_file(stem + ".svg", to_svg("cifar", points));
@@ -82,7 +75,6 @@ int reproduce_cifar(const ReproduceRequest& request, const std::string& director
       "last 30\nmini-batches), {} seeds; virtual: 50 ms per gradient; written to {}.csv, .json, "
       ".svg\n",
       plan.batch, plan.eta, plan.target_loss, plan.seeds.size(), stem);
-  return done;
 }
 
 }  // namespace dasgd::app

@@ -13,6 +13,7 @@
 #include "dasgd/topology/builders.hpp"
 #include "model_files.hpp"
 #include "problem.hpp"
+#include "recorded_run.hpp"
 #include "run_directory.hpp"
 #include "signals.hpp"
 #include "summary.hpp"
@@ -39,10 +40,16 @@ int simulate_problem(Config config, const Objective<Real>& objective, const Virt
   write_model<Real>(objective, result.model, directory);
   write_file(directory.file("summary.json"), to_json(result.summary));
   if (trace) trace->finish();
+  std::optional<Prediction> prediction;
+  if (!config.from.empty()) {
+    prediction = compare_with_run(config.from, result.summary);
+    write_file(directory.file("prediction.json"), to_json(*prediction));
+  }
   if (config.json) {
-    std::fputs(to_json(result.summary).c_str(), stdout);
+    std::fputs((prediction ? to_json(*prediction) : to_json(result.summary)).c_str(), stdout);
   } else if (!config.quiet) {
     print_summary("simulated", config, result.summary, directory.path());
+    if (prediction) print_prediction(*prediction, config.from);
   }
   if (result.failure) std::rethrow_exception(result.failure);
   if (!result.summary.audit_is_clean())
@@ -53,7 +60,7 @@ int simulate_problem(Config config, const Objective<Real>& objective, const Virt
 }  // namespace
 
 int simulate_command(const Config& config) {
-  const VirtualWorld world = make_world(config.world);
+  const VirtualWorld world = make_world(config.world, *config.workers);
   validate(world, build_graph(config.topology, *config.workers, config.seed));
   const SignalStop signals;
   const Problem problem = make_problem(config);

@@ -112,7 +112,7 @@ TEST(Network, TheTransformerLearnsWhatFollows) {
       make_network({.model = "char-transformer"}, std::make_shared<TextSamples>(text, 16, "text"));
   const double before = network->loss(network->start());
   const auto result =
-      run_training<float>(*network, {.workers = 2, .eta = 0.3, .batch = 8, .gradients = {60}});
+      run_training<float>(*network, {.workers = 2, .eta = 0.2, .batch = 8, .gradients = {250}});
   EXPECT_LT(result.summary.loss, before / 2);
   EXPECT_GT(*result.summary.accuracy, 0.6);
 }
