@@ -1,11 +1,7 @@
 // dasgd reproduce cifar: the paper's figure (c).
-#include <algorithm>
-#include <filesystem>
 #include <fmt/format.h>
-#include <thread>
-#include <unistd.h>
+#include <memory>
 
-#include "dasgd/core/error.hpp"
 #include "dasgd/data/catalogue.hpp"
 #include "dasgd/data/cifar10.hpp"
 #include "dasgd/data/image_samples.hpp"

@@ -137,12 +137,12 @@ TEST_F(NetworkApp, RefusesABrokenCifar10) {
 }
 
 TEST_F(NetworkApp, OutOfMemoryIsOneLine) {
-  write_cifar10(200);
-  const Outcome outcome =
-      shell("sh -c 'ulimit -v 4000000; exec env DASGD_DATA=" + data.path() +
-            " timeout 250 " DASGD_BINARY
-            " train --model resnet18 --data cifar10 --batch 500 --gradients 1 --quiet --out " +
-            out() + "'");
+  write_cifar10(1000);
+  const Outcome outcome = shell("sh -c 'ulimit -v 1000000; exec env DASGD_DATA=" + data.path() +
+                                " timeout 250 " DASGD_BINARY
+                                " train --model cnn --data cifar10 --workers 1 --batch 5000 "
+                                "--gradients 1 --quiet --out " +
+                                out() + "'");
   EXPECT_EQ(outcome.status, 1);
   EXPECT_THAT(outcome.err, HasSubstr("out of memory"));
   EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;

@@ -6,8 +6,6 @@
 #include <sstream>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 
-#include "dasgd/core/error.hpp"
-
 namespace dasgd::torch_adapter {
 namespace {
 

@@ -2,14 +2,15 @@
 #pragma once
 
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
-#include <torch/csrc/jit/runtime/jit_exception.h>
 #include <torch/script.h>
 #include <vector>
 
 #include "dasgd/adapters/torch/network.hpp"
+#include "dasgd/core/error.hpp"
 #include "dasgd/data/samples.hpp"
 
 namespace dasgd::torch_adapter {
@@ -88,9 +89,11 @@ template <typename Action>
 auto with_plain_errors(Action&& action) {
   try {
     return action();
-  } catch (const c10::Error& error) {
-    throw std::runtime_error(one_line(error));
-  } catch (const torch::jit::JITException& error) {
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const InputError&) {
+    throw;
+  } catch (const std::exception& error) {
     throw std::runtime_error(one_line(error));
   }
 }

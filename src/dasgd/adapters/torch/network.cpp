@@ -120,7 +120,9 @@ class TorchNetwork final : public Network {
       idle_.push_back(std::move(instance));
     } catch (const InputError& error) {
       throw InputError(options_.model + ": " + error.what());
-    } catch (const c10::Error& error) {
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& error) {
       throw InputError(options_.model +
                        ": is not a TorchScript file that can be used: " + one_line(error));
     }
