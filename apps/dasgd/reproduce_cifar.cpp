@@ -15,7 +15,8 @@ namespace dasgd::app {
 namespace {
 
 // What the paper leaves open: the batch size and what its epsilon of 1 is measured on. Here batch
-// 32, and the mean of a worker's last 30 mini-batch losses; the short form stops earlier.
+// 32, and the mean of a worker's last 30 mini-batch losses; the short form stops earlier. The step
+// must be one for all numbers of workers: 0.05 trains faster with two and diverges with 25.
 ScalingPlan plan_for(const Experiment& experiment) {
   ScalingPlan plan;
   plan.threads = all_cores();
@@ -23,7 +24,7 @@ ScalingPlan plan_for(const Experiment& experiment) {
   if (experiment.quick) {
     plan.virtual_workers = {1, 2, 5, 10, 25};
     plan.seeds = {1};
-    plan.target_loss = 1.5;
+    plan.target_loss = 1.9;
   }
   for (const std::size_t n : plan.virtual_workers)
     if (n <= all_cores()) plan.thread_workers.push_back(n);
