@@ -55,6 +55,7 @@ TrainOptions train_options(const Config& config) {
   options.topology = config.topology;
   options.relay = config.relay;
   options.eta = *config.lr;
+  options.rule = config.rule;
   options.batch = config.batch;
   options.gradients = config.gradients;
   options.epochs = config.epochs;

@@ -28,6 +28,7 @@ struct Config {
   std::chrono::nanoseconds compute{0};
   std::optional<std::size_t> in_flight;
   std::uint64_t seed = 1;
+  RuleOptions rule;
   std::string out;
   bool trace = false, quiet = false, json = false;
   WorldText world;  ///< of simulate only

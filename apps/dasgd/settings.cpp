@@ -6,6 +6,7 @@
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/topology/builders.hpp"
+#include "setting_groups.hpp"
 #include "units.hpp"
 
 namespace dasgd::app {
@@ -271,8 +272,10 @@ std::vector<Setting> make_settings(Command command) {
       flag("output.quiet", "--quiet", "print errors only", &Config::quiet),
       flag("output.json", "--json", "print the summary as JSON", &Config::json),
   };
-  // What only one command has stands before the output.
-  const auto own = command == Command::train ? pace_of_train() : pace_of_simulate();
+  // What only one command has and what has a file of its own stands before the output.
+  auto own = command == Command::train ? pace_of_train() : pace_of_simulate();
+  const auto rule = rule_settings();
+  own.insert(own.end(), rule.begin(), rule.end());
   const auto output = std::find_if(all.begin(), all.end(), [](const Setting& setting) {
     return setting.key.starts_with("output.");
   });

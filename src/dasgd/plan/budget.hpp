@@ -11,6 +11,7 @@
 #include "dasgd/core/channel.hpp"
 #include "dasgd/data/batches.hpp"
 #include "dasgd/plan/options.hpp"
+#include "dasgd/rules/rule.hpp"
 
 namespace dasgd {
 
@@ -74,6 +75,16 @@ inline BudgetedBatches make_samples(const TrainOptions& options, WorkerId worker
   const std::size_t per_epoch = batches.per_epoch();
   const auto limit = per_epoch == 0 ? 0 : gradient_limit(options, worker, per_epoch, batch > 0);
   return {std::move(batches), limit, stopped};
+}
+
+/// The update rule of a worker with these samples.
+template <typename Real>
+StagedRule<Real> make_rule(const TrainOptions& options, const BudgetedBatches& samples) {
+  const bool limited = samples.limit() < unlimited;
+  return {options.rule,
+          options.eta,
+          {.workers = options.workers,
+           .budget = limited ? std::optional<double>(samples.limit()) : std::nullopt}};
 }
 
 }  // namespace dasgd

@@ -29,6 +29,12 @@ void validate(const TrainOptions& o) {
                        o.gradients.size(), o.workers));
   if (o.epochs && !(*o.epochs > 0 && std::isfinite(*o.epochs)))
     refuse(fmt::format("epochs = {}: must be a positive number", *o.epochs));
+  validate(o.rule);
+  const Schedule& schedule = o.rule.schedule;
+  const bool open_ended =
+      o.gradients.empty() && !o.epochs && (o.max_time || o.target_error || o.target_loss);
+  if (schedule.kind == Schedule::Kind::cosine && !schedule.total && open_ended)
+    refuse("schedule cosine has no end without gradients or epochs; write cosine:TOTAL");
   if (o.max_time && o.max_time->count() <= 0) refuse("max-time must be more than 0");
   if (o.target_error && !(*o.target_error > 0))
     refuse(fmt::format("target-error = {}: must be a positive number", *o.target_error));

@@ -11,6 +11,7 @@
 
 #include "dasgd/core/names.hpp"
 #include "dasgd/record/trace_writer.hpp"
+#include "dasgd/rules/rule.hpp"
 #include "dasgd/topology/graph.hpp"
 #include "dasgd/transport/relay.hpp"
 
@@ -29,6 +30,7 @@ struct TrainOptions {
   std::string topology = "full";     ///< see topology/builders.hpp
   std::optional<RelayMode> relay;    ///< none on the full graph, on arrival elsewhere
   double eta = 0.01;                 ///< the step size
+  RuleOptions rule;                  ///< what the origin makes of a gradient; plain SGD
   std::optional<std::size_t> batch;  ///< samples per gradient; 0: all; default: 32, or all of 1
 
   std::vector<std::uint32_t> gradients;  ///< per worker: one number for all, or one each

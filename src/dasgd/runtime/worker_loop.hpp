@@ -47,7 +47,7 @@ class WorkerLoop {
         trace_(options.trace),
         samples_(make_samples(options, id, objective.samples(), batch, control.stop_flag())),
         paced_(objective, slow_factor(options, id), options.compute, control),
-        rule_(options.eta),
+        rule_(make_rule<Real>(options, samples_)),
         target_(objective, options),
         gate_(gate),
         ledger_(options.workers),
@@ -165,7 +165,7 @@ class WorkerLoop {
   TraceWriter* const trace_;
   BudgetedBatches samples_;
   Paced<Real> paced_;
-  FixedStep<Real> rule_;
+  StagedRule<Real> rule_;
   TargetTracker<Real> target_;
   TargetGate& gate_;
   Ledger ledger_;

@@ -41,7 +41,7 @@ struct Agent {
         const std::atomic<bool>& stopped)
       : id(self),
         samples(make_samples(options, self, objective.samples(), batch, stopped)),
-        rule(options.eta),
+        rule(make_rule<Real>(options, samples)),
         target(objective, options),
         relay(self, graph, mode),
         slow(slow_factor(options, self)),
@@ -73,7 +73,7 @@ struct Agent {
   const WorkerId id;
   VirtualChannel channel;
   BudgetedBatches samples;
-  FixedStep<Real> rule;
+  StagedRule<Real> rule;
   TargetTracker<Real> target;
   Relay relay;
   std::optional<Ledger> ledger;

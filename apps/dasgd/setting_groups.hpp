@@ -1,0 +1,13 @@
+// Groups of settings that have a file of their own.
+#pragma once
+
+#include <vector>
+
+#include "settings.hpp"
+
+namespace dasgd::app {
+
+/// [rule]: the update rule.
+std::vector<Setting> rule_settings();
+
+}  // namespace dasgd::app
