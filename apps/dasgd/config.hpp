@@ -29,6 +29,8 @@ struct Config {
   std::optional<std::size_t> in_flight;
   std::uint64_t seed = 1;
   RuleOptions rule;
+  std::chrono::nanoseconds checkpoint_every = std::chrono::seconds(60);  ///< 0: none at all
+  std::string resume;  ///< the run directory to go on with
   std::string out;
   bool trace = false, quiet = false, json = false;
   WorldText world;  ///< of simulate only

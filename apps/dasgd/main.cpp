@@ -14,6 +14,7 @@
 #include "dasgd/core/error.hpp"
 #include "dasgd/core/nearest_word.hpp"
 #include "dasgd/record/run_summary.hpp"
+#include "resume.hpp"
 #include "settings.hpp"
 #include "units.hpp"
 
@@ -63,7 +64,8 @@ struct RunArguments {
         throw InputError(fmt::format("{} {}: {}", setting->option, value, error.what()));
       }
     }
-    if (!config_file.empty()) read_config_file(command, config_file, overridden, config);
+    const std::string file = config.resume.empty() ? config_file : config_of(config, config_file);
+    if (!file.empty()) read_config_file(command, file, overridden, config);
     resolve(config);
     return config;
   }
@@ -110,11 +112,12 @@ int run(int argc, char** argv) {
   train.add_to(*train_app);
   train_app->footer(
       "Times are written 50ms, 5us or 1.5s. The run directory gets config.toml, metrics.jsonl,\n"
-      "summary.json, model.npy and, with --trace, trace.jsonl.\n"
+      "summary.json, model.npy, checkpoints/ and, with --trace, trace.jsonl.\n"
       "Examples:\n"
       "  dasgd train --workers 4                        softmax on Fashion-MNIST\n"
       "  dasgd train --workers 4 --slow 1:10            the same with a worker that is 10x slower\n"
-      "  dasgd train --model logistic --data a9a --batch 64 --epochs 2 --topology torus:2x3");
+      "  dasgd train --model logistic --data a9a --batch 64 --epochs 2 --topology torus:2x3\n"
+      "  dasgd train --resume runs/first                go on from its last checkpoint");
 
   RunArguments simulate{Command::simulate};
   CLI::App* const simulate_app =

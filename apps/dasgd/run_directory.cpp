@@ -7,6 +7,7 @@
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/atomic_file.hpp"
+#include "dasgd/record/checkpoint_directory.hpp"
 
 namespace dasgd::app {
 namespace fs = std::filesystem;
@@ -24,6 +25,12 @@ std::string make_fresh(const std::string& model) {
   return name;
 }
 
+constexpr const char* partial = ".partial";
+
+std::string earlier_trace(const std::string& directory, std::size_t leg) {
+  return fmt::format("{}/trace.{}.jsonl", directory, leg);
+}
+
 }  // namespace
 
 RunDirectory::RunDirectory(const std::string& path, const std::string& model)
@@ -33,18 +40,49 @@ RunDirectory::RunDirectory(const std::string& path, const std::string& model)
   if (error || !fs::is_directory(path_))
     throw InputError(fmt::format("--out {}: cannot be made a directory{}", path_,
                                  error ? ": " + error.message() : ""));
+  require_writable();
+  for (const char* name :
+       {"config.toml", "metrics.jsonl", "summary.json", "trace.jsonl", "model.npy", "report.html"})
+    remove_file(name);
+  for (std::size_t leg = 1;
+       fs::exists(earlier_trace(path_, leg)) || fs::exists(earlier_trace(path_, leg) + partial);
+       ++leg)
+    remove_file(fs::path(earlier_trace(path_, leg)).filename());
+  CheckpointDirectory(file("checkpoints")).clear();
+}
+
+RunDirectory RunDirectory::reopen(const std::string& path, std::size_t leg) {
+  const RunDirectory directory(path);
+  directory.require_writable();
+  for (const char* name : {"summary.json", "model.npy", "report.html"}) directory.remove_file(name);
+  const std::string kept = earlier_trace(path, leg - 1);
+  std::error_code error;
+  // A leg that reached no checkpoint is void, and so is its trace: the name is taken then.
+  const bool is_void = fs::exists(kept) || fs::exists(kept + partial);
+  for (const char* end : {"", partial}) {
+    const std::string trace = directory.file("trace.jsonl") + end;
+    if (is_void || !fs::is_regular_file(trace)) continue;
+    fs::rename(trace, kept + end, error);
+  }
+  directory.remove_file("trace.jsonl");
+  return directory;
+}
+
+void RunDirectory::require_writable() const {
   try {
     write_file(file(".writable"), "");
   } catch (const WriteError&) {
     throw InputError(fmt::format("--out {}: is not writable; choose another directory", path_));
   }
-  fs::remove(file(".writable"), error);
-  for (const char* name : {"config.toml", "metrics.jsonl", "summary.json", "trace.jsonl",
-                           "model.npy", "report.html"}) {
-    fs::remove(file(name), error);
-    if (!fs::is_symlink(file(name) + ".partial") && !fs::is_fifo(file(name) + ".partial"))
-      fs::remove(file(name) + ".partial", error);
-  }
+  std::error_code ignored;
+  fs::remove(file(".writable"), ignored);
+}
+
+void RunDirectory::remove_file(const std::string& name) const {
+  std::error_code ignored;
+  fs::remove(file(name), ignored);
+  if (!fs::is_symlink(file(name) + partial) && !fs::is_fifo(file(name) + partial))
+    fs::remove(file(name) + partial, ignored);
 }
 
 }  // namespace dasgd::app

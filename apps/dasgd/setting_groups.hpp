@@ -9,5 +9,7 @@ namespace dasgd::app {
 
 /// [rule]: the update rule.
 std::vector<Setting> rule_settings();
+/// [checkpoint]: of train only.
+std::vector<Setting> checkpoint_settings();
 
 }  // namespace dasgd::app

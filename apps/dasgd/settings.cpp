@@ -274,8 +274,11 @@ std::vector<Setting> make_settings(Command command) {
   };
   // What only one command has and what has a file of its own stands before the output.
   auto own = command == Command::train ? pace_of_train() : pace_of_simulate();
-  const auto rule = rule_settings();
-  own.insert(own.end(), rule.begin(), rule.end());
+  const auto add = [&](const std::vector<Setting>& group) {
+    own.insert(own.end(), group.begin(), group.end());
+  };
+  add(rule_settings());
+  if (command == Command::train) add(checkpoint_settings());
   const auto output = std::find_if(all.begin(), all.end(), [](const Setting& setting) {
     return setting.key.starts_with("output.");
   });

@@ -20,6 +20,9 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
       fmt::format("by {} after {:.2f} s", s.stop_reason, seconds) +
           (s.virtual_seconds ? fmt::format(" of virtual time ({:.2f} s real)", s.wall_seconds)
                              : ""));
+  if (s.resumed)
+    row("resumed", fmt::format("leg {}, from {} gradients after {:.2f} s", s.resumed->leg,
+                               show_count(s.resumed->gradients), s.resumed->seconds));
   row("gradients",
       fmt::format(
           "{} ({}/s), {} samples ({}/s)", show_count(s.gradients),

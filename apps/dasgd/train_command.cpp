@@ -8,10 +8,13 @@
 #include "commands.hpp"
 #include "config_file.hpp"
 #include "dasgd/core/error.hpp"
+#include "dasgd/plan/leg.hpp"
 #include "dasgd/record/atomic_file.hpp"
+#include "dasgd/record/checkpoint_directory.hpp"
 #include "dasgd/record/npy.hpp"
 #include "dasgd/runtime/train.hpp"
 #include "problem.hpp"
+#include "resume.hpp"
 #include "run_directory.hpp"
 #include "signals.hpp"
 #include "status_line.hpp"
@@ -46,9 +49,15 @@ class TrainRun {
       : config_(config),
         objective_(objective),
         signals_(signals),
-        directory_(config.out, config.model),
         status_(config.quiet),
+        start_(look_for_start()),
+        directory_(start_ ? RunDirectory::reopen(config.resume, start_->legs.size() + 1)
+                          : RunDirectory(config.out, config.model)),
+        checkpoints_(directory_.file("checkpoints")),
+        carried_(start_ ? carry_metrics(directory_.path(), start_->seconds) : ""),
         metrics_(directory_.file("metrics.jsonl")) {
+    metrics_.write(carried_);
+    metrics_.flush();
     write_file(directory_.file("config.toml"), to_toml(Command::train, config));
     if (config.trace) trace_.emplace(directory_.file("trace.jsonl"), *config.workers);
   }
@@ -58,9 +67,18 @@ class TrainRun {
     options.stop = signals_.token();
     options.trace = trace_ ? &*trace_ : nullptr;
     options.warn = [this](const std::string& line) { status_.say("dasgd: " + line); };
+    options.resume = start_ ? &*start_ : nullptr;
+    if (config_.checkpoint_every.count() > 0) {
+      options.checkpoint.every = config_.checkpoint_every;
+      options.checkpoint.save = [this](Checkpoint checkpoint) {
+        checkpoint.facts = facts_of(config_, objective_.samples());
+        checkpoints_.save(checkpoint);
+      };
+    }
     const auto result = run_training<Real>(objective_, options, {[this](const Progress<Real>& p) {
                                              status_.show(p);
                                              metrics_.write(metrics_line(p));
+                                             metrics_.flush();
                                              return Flow::go_on;
                                            }});
     write(result);
@@ -72,6 +90,18 @@ class TrainRun {
   }
 
  private:
+  // Before anything is written: what cannot be resumed stays as it is.
+  std::optional<Checkpoint> look_for_start() {
+    if (config_.resume.empty()) return std::nullopt;
+    auto found = find_checkpoint(config_, objective_.samples(), [this](const std::string& line) {
+      status_.say("dasgd: " + line);
+    });
+    TrainOptions options = train_options(config_);
+    options.resume = found ? &*found : nullptr;
+    require_resumable(options, objective_);
+    return found;
+  }
+
   void write(const TrainResult<Real>& result) {
     metrics_.write(final_metrics(result.summary));
     metrics_.commit();
@@ -105,8 +135,11 @@ class TrainRun {
   const Config& config_;
   const Objective<Real>& objective_;
   SignalStop& signals_;
-  RunDirectory directory_;
   StatusLine status_;
+  const std::optional<Checkpoint> start_;  // where a resumed run goes on
+  RunDirectory directory_;
+  CheckpointDirectory checkpoints_;
+  const std::string carried_;  // the metrics of earlier legs
   AtomicFile metrics_;
   std::optional<TraceWriter> trace_;
 };

@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <vector>
 
 #include "dasgd/core/channel.hpp"
 #include "dasgd/data/batches.hpp"
+#include "dasgd/data/position.hpp"
+#include "dasgd/plan/leg.hpp"
 #include "dasgd/plan/options.hpp"
-#include "dasgd/rules/rule.hpp"
 
 namespace dasgd {
 
@@ -24,10 +26,20 @@ class BudgetedBatches final : public SampleSource {
   BudgetedBatches(Batches batches, std::uint32_t limit, const std::atomic<bool>& stopped)
       : batches_(std::move(batches)), limit_(limit), stopped_(stopped) {}
 
+  /// Goes on after what was done before; done batches count for the limit and are not drawn again.
+  void continue_from(const DataPosition& position) {
+    made_ = position.done();
+    at_ = position.next;
+    done_ahead_ = position.ahead;
+    batches_.seek(at_);
+  }
+
   std::optional<std::span<const std::uint32_t>> next() override {
     if (made_ >= limit_ || stopped_.load(std::memory_order_relaxed)) return std::nullopt;
+    if (!done_ahead_.empty() && at_ == done_ahead_.front()) skip_done();
     const auto rows = batches_.next();
     if (rows) {
+      ++at_;
       ++made_;
       samples_ += rows->size();
     }
@@ -38,15 +50,26 @@ class BudgetedBatches final : public SampleSource {
   bool has_next() const {
     return made_ < limit_ && !stopped_.load(std::memory_order_relaxed) && batches_.per_epoch() > 0;
   }
+  /// Batches in all, those before `continue_from` included.
   std::uint32_t limit() const { return limit_; }
   /// Samples handed out so far.
   std::uint64_t samples() const { return samples_; }
 
  private:
+  void skip_done() {
+    std::size_t skipped = 0;
+    for (; skipped < done_ahead_.size() && done_ahead_[skipped] == at_; ++skipped) ++at_;
+    done_ahead_.erase(done_ahead_.begin(),
+                      done_ahead_.begin() + static_cast<std::ptrdiff_t>(skipped));
+    batches_.seek(at_);
+  }
+
   Batches batches_;
   const std::uint32_t limit_;
   const std::atomic<bool>& stopped_;
-  std::uint32_t made_ = 0;
+  std::uint64_t made_ = 0;  // against the limit
+  std::uint64_t at_ = 0;    // the batch that comes next
+  std::vector<std::uint64_t> done_ahead_;
   std::uint64_t samples_ = 0;
 };
 
@@ -74,17 +97,9 @@ inline BudgetedBatches make_samples(const TrainOptions& options, WorkerId worker
   Batches batches(options.seed, worker, options.workers, samples, batch);
   const std::size_t per_epoch = batches.per_epoch();
   const auto limit = per_epoch == 0 ? 0 : gradient_limit(options, worker, per_epoch, batch > 0);
-  return {std::move(batches), limit, stopped};
-}
-
-/// The update rule of a worker with these samples.
-template <typename Real>
-StagedRule<Real> make_rule(const TrainOptions& options, const BudgetedBatches& samples) {
-  const bool limited = samples.limit() < unlimited;
-  return {options.rule,
-          options.eta,
-          {.workers = options.workers,
-           .budget = limited ? std::optional<double>(samples.limit()) : std::nullopt}};
+  BudgetedBatches result(std::move(batches), limit, stopped);
+  if (options.resume) result.continue_from(start_positions(options)[index(worker)]);
+  return result;
 }
 
 }  // namespace dasgd

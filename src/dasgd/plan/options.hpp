@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dasgd/core/names.hpp"
+#include "dasgd/record/checkpoint.hpp"
 #include "dasgd/record/trace_writer.hpp"
 #include "dasgd/rules/rule.hpp"
 #include "dasgd/topology/graph.hpp"
@@ -21,6 +22,13 @@ namespace dasgd {
 struct SlowWorker {
   WorkerId worker{};
   double factor = 1;
+};
+
+/// Snapshots of a run while it goes and at its end, for `TrainOptions::resume` of a later one.
+struct CheckpointOptions {
+  std::chrono::nanoseconds every{0};  ///< 0: only at the end
+  /// Keeps one. Called on a thread of the run; what it throws becomes a warning.
+  std::function<void(Checkpoint)> save;
 };
 
 /// Everything has a default: `train(problem, {.workers = 8, .eta = 0.01})`. Without any budget or
@@ -49,6 +57,10 @@ struct TrainOptions {
   /// How many of its own gradients a worker may have on their way; by default as many as fit into
   /// 2 GiB for all workers together, from 4 to 128.
   std::optional<std::size_t> in_flight;
+
+  CheckpointOptions checkpoint;
+  /// Goes on from here: budgets and times count the whole run. Must outlive the run.
+  const Checkpoint* resume = nullptr;
 
   std::stop_token stop;          ///< ends the run early: workers stop computing and drain
   TraceWriter* trace = nullptr;  ///< records every application

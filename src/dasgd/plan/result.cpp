@@ -49,6 +49,16 @@ void compare(std::span<const WorkerAccount<Real>> accounts, RunSummary& summary)
   }
 }
 
+// The audit is about this leg; totals are of the whole run.
+void add_earlier_legs(const TrainOptions& options, RunSummary& summary) {
+  if (!options.resume) return;
+  const Checkpoint& from = *options.resume;
+  summary.resumed = {from.legs.size() + 1, from.gradients, from.samples, from.seconds};
+  summary.gradients += from.gradients;
+  summary.samples += from.samples;
+  summary.wall_seconds += from.seconds;
+}
+
 // A model that left its range after the last gradient was computed has not been noticed yet.
 template <typename Real>
 std::exception_ptr late_divergence(const Worker<Real>& worker, double eta) {
@@ -73,7 +83,9 @@ TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions&
   summary.wall_seconds = seconds;
   add_up(accounts, summary);
   compare(accounts, summary);
-  summary.samples_per_second = seconds > 0 ? static_cast<double>(summary.samples) / seconds : 0;
+  add_earlier_legs(options, summary);
+  const double all = summary.wall_seconds;
+  summary.samples_per_second = all > 0 ? static_cast<double>(summary.samples) / all : 0;
   const Worker<Real>& first = *accounts.front().worker;
   result.failure = late_divergence(first, options.eta);
   result.model.resize(objective.dimension());

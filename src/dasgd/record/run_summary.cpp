@@ -40,6 +40,11 @@ std::string to_json(const RunSummary& s) {
   if (s.accuracy) json["accuracy"] = number(*s.accuracy);
   json["wall_seconds"] = s.wall_seconds;
   if (s.virtual_seconds) json["virtual_seconds"] = *s.virtual_seconds;
+  if (s.resumed)
+    json["resumed"] = {{"leg", s.resumed->leg},
+                       {"gradients", s.resumed->gradients},
+                       {"samples", s.resumed->samples},
+                       {"seconds", s.resumed->seconds}};
   json["version"] = version();
   json["seed"] = s.seed;
   return json.dump(2) + "\n";

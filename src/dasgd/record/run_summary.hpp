@@ -11,12 +11,19 @@
 
 namespace dasgd {
 
+/// Where the last leg of a resumed run began.
+struct ResumedFrom {
+  std::size_t leg = 0;  ///< which leg it is, from 2
+  std::uint64_t gradients = 0, samples = 0;
+  double seconds = 0;
+};
+
 /// The end-of-run audit and the figures of a run, real or simulated.
 struct RunSummary {
   std::size_t workers = 0;
-  std::uint64_t gradients = 0;  ///< computed by all workers together
-  std::vector<std::uint32_t> gradients_by_worker;
-  std::uint64_t lost = 0;            ///< pairs of worker and gradient that never met
+  std::uint64_t gradients = 0;  ///< computed by all workers together, in all legs
+  std::vector<std::uint32_t> gradients_by_worker;  ///< in the last leg
+  std::uint64_t lost = 0;                          ///< pairs of worker and gradient that never met
   std::uint64_t duplicated = 0;      ///< applications of a gradient that had been applied before
   std::uint64_t copies_dropped = 0;  ///< copies that the relay recognised and threw away
   bool replicas_identical = false;
@@ -33,6 +40,7 @@ struct RunSummary {
   double wall_seconds = 0;
   std::optional<double> virtual_seconds;  ///< of a simulation: when its last event happened
   std::uint64_t seed = 0;
+  std::optional<ResumedFrom> resumed;
 
   bool audit_is_clean() const { return lost == 0 && duplicated == 0 && replicas_identical; }
 };

@@ -15,12 +15,20 @@ double seconds(std::chrono::steady_clock::duration d) {
 template <typename Real>
 Monitor<Real>::Monitor(const TrainOptions& options, const Loops& loops, Control& control,
                        const std::vector<Callback<Real>>& callbacks)
-    : options_(options), loops_(loops), control_(control), callbacks_(callbacks) {}
+    : options_(options), loops_(loops), control_(control), callbacks_(callbacks) {
+  if (options.resume) {
+    before_.seconds = options.resume->seconds;
+    before_.gradients = options.resume->gradients;
+    before_.applications = options.resume->applications;
+    before_.samples = options.resume->samples;
+  }
+  last_ = before_;
+}
 
 template <typename Real>
 void Monitor<Real>::watch() {
   const std::stop_callback interrupted(options_.stop, [this] { control_.stop("interrupted"); });
-  const auto end = options_.max_time ? start_ + *options_.max_time : Clock::time_point::max();
+  const auto end = options_.max_time ? start_ + time_left() : Clock::time_point::max();
   auto next_report = start_ + options_.report_every;
   while (!control_.wait_finished(loops_.size(),
                                  control_.stopping() ? next_report : std::min(next_report, end))) {
@@ -34,6 +42,14 @@ void Monitor<Real>::watch() {
 }
 
 template <typename Real>
+std::chrono::nanoseconds Monitor<Real>::time_left() const {
+  const std::chrono::duration<double> before(before_.seconds);
+  const auto left =
+      *options_.max_time - std::chrono::duration_cast<std::chrono::nanoseconds>(before);
+  return std::max(left, std::chrono::nanoseconds(0));
+}
+
+template <typename Real>
 void Monitor<Real>::report() {
   const Progress<Real> progress = look();
   for (const Callback<Real>& callback : callbacks_)
@@ -43,8 +59,8 @@ void Monitor<Real>::report() {
 
 template <typename Real>
 Progress<Real> Monitor<Real>::look() {
-  Progress<Real> now;
-  now.seconds = seconds(Clock::now() - start_);
+  Progress<Real> now = before_;
+  now.seconds = seconds(Clock::now() - start_) + before_.seconds;
   now.draining = true;
   double sum_S = 0, loss = 0, losses = 0, planned = 0;
   for (const auto& loop : loops_) {

@@ -29,6 +29,7 @@ class Monitor {
   using Clock = std::chrono::steady_clock;
 
   Progress<Real> look();
+  std::chrono::nanoseconds time_left() const;
   void report();
   void check_stall(std::uint64_t applications);
   std::string whom_it_waits_for() const;
@@ -38,6 +39,7 @@ class Monitor {
   Control& control_;
   const std::vector<Callback<Real>>& callbacks_;
   const Clock::time_point start_ = Clock::now();
+  Progress<Real> before_;  // what earlier legs did
   Progress<Real> last_;
   double last_sum_S_ = 0;
   std::vector<Real> model_;

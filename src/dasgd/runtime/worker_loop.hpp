@@ -10,11 +10,13 @@
 #include "dasgd/core/worker.hpp"
 #include "dasgd/data/batches.hpp"
 #include "dasgd/plan/budget.hpp"
+#include "dasgd/plan/leg.hpp"
 #include "dasgd/plan/options.hpp"
 #include "dasgd/plan/result.hpp"
 #include "dasgd/plan/target.hpp"
 #include "dasgd/runtime/control.hpp"
 #include "dasgd/runtime/paced.hpp"
+#include "dasgd/runtime/snapshot_board.hpp"
 #include "dasgd/runtime/worker_status.hpp"
 #include "dasgd/staleness/ledger.hpp"
 #include "dasgd/transport/endpoint.hpp"
@@ -40,19 +42,23 @@ template <typename Real>
 class WorkerLoop {
  public:
   WorkerLoop(WorkerId id, const Objective<Real>& objective, const TrainOptions& options,
-             std::size_t batch, Endpoint& endpoint, Control& control, TargetGate& gate)
+             std::size_t batch, Endpoint& endpoint, Control& control, TargetGate& gate,
+             SnapshotBoard* snapshots = nullptr)
       : id_(id),
+        snapshots_(snapshots),
         endpoint_(endpoint),
         control_(control),
         trace_(options.trace),
         samples_(make_samples(options, id, objective.samples(), batch, control.stop_flag())),
         paced_(objective, slow_factor(options, id), options.compute, control),
-        rule_(make_rule<Real>(options, samples_)),
+        rule_(make_rule<Real>(options, id, samples_.limit())),
         target_(objective, options),
         gate_(gate),
         ledger_(options.workers),
         worker_(id, paced_.changes_anything() ? paced_ : objective, rule_, samples_, endpoint,
-                target_.watches_models() ? 1 : max_fused) {}
+                target_.watches_models() ? 1 : max_fused) {
+    restore(options, worker_.replica());
+  }
 
   void run() {
     try {
@@ -75,6 +81,8 @@ class WorkerLoop {
             target_.reached() ? target_.reached()->t : worker_.t(),
             target_.reached() ? target_.reached()->time : last_time_};
   }
+  /// What the rule remembers, when this worker's thread has ended.
+  Bytes rule_state() const { return rule_.state(); }
   std::uint32_t limit() const { return samples_.limit(); }
   WorkerStatus<Real>& status() { return status_; }
   const Endpoint& endpoint() const { return endpoint_; }
@@ -88,6 +96,7 @@ class WorkerLoop {
     guarded([&] { observe_model(); });
     while (!finished()) {
       if (status_.model_wanted()) status_.publish_model(worker_.replica().x());
+      if (snapshots_ && snapshots_->wanted(id_)) give_snapshot();
       StepReport report{.step = worker_.t()};
       guarded([&] { report = worker_.step(); });
       if (report.gradients.empty()) {
@@ -152,6 +161,14 @@ class WorkerLoop {
     status_.no_room.store(false, std::memory_order_relaxed);
   }
 
+  // Between two steps replica, set and rule belong together.
+  void give_snapshot() {
+    const Replica<Real>& replica = worker_.replica();
+    if (!replica.diverged_at() && snapshots_->claim_replica())
+      snapshots_->give_replica(std::as_bytes(replica.sums()), worker_.applied());
+    snapshots_->give_rule(id_, rule_.state());
+  }
+
   void publish(Nanoseconds now, bool finished) {
     published_ = now;
     if (trace_) trace_->add(id_, std::exchange(lines_, {}), now);
@@ -160,6 +177,7 @@ class WorkerLoop {
   }
 
   const WorkerId id_;
+  SnapshotBoard* const snapshots_;
   Endpoint& endpoint_;
   Control& control_;
   TraceWriter* const trace_;

@@ -10,6 +10,7 @@
 
 #include "dasgd/core/worker.hpp"
 #include "dasgd/plan/budget.hpp"
+#include "dasgd/plan/leg.hpp"
 #include "dasgd/plan/options.hpp"
 #include "dasgd/plan/result.hpp"
 #include "dasgd/plan/target.hpp"
@@ -41,12 +42,13 @@ struct Agent {
         const std::atomic<bool>& stopped)
       : id(self),
         samples(make_samples(options, self, objective.samples(), batch, stopped)),
-        rule(make_rule<Real>(options, samples)),
+        rule(make_rule<Real>(options, self, samples.limit())),
         target(objective, options),
         relay(self, graph, mode),
         slow(slow_factor(options, self)),
         worker(self, objective, rule, samples, channel, 1) {
     if (exact_sets) ledger.emplace(options.workers);
+    restore(options, worker.replica());
   }
 
   /// |S| and |S_hat| of the application that was just made. Where delivery is causal, t - s says

@@ -288,6 +288,7 @@ template <typename Real>
 TrainResult<Real> run_simulation(const Objective<Real>& objective, const TrainOptions& options,
                                  const VirtualWorld& world) {
   validate(options);
+  require_resumable(options, objective);
   return Simulation<Real>(objective, options, world).run();
 }
 

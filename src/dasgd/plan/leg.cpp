@@ -1,0 +1,94 @@
+#include "dasgd/plan/leg.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+#include <utility>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/plan/budget.hpp"
+
+namespace dasgd {
+template <typename Real>
+void require_resumable(const TrainOptions& options, const Objective<Real>& objective) {
+  if (!options.resume) return;
+  const Checkpoint& from = *options.resume;
+  if (from.dimension != objective.dimension() ||
+      from.sums.size() != from.dimension * sizeof(Sum<Real>))
+    throw InputError(fmt::format(
+        "the checkpoint holds a model of {} numbers with sums of {} bytes; this one has {} and {}",
+        from.dimension, from.dimension == 0 ? 0 : from.sums.size() / from.dimension,
+        objective.dimension(), sizeof(Sum<Real>)));
+  if (from.workers.empty()) throw InputError("the checkpoint has no workers");
+}
+
+std::vector<DataPosition> start_positions(const TrainOptions& options) {
+  std::vector<DataPosition> positions(options.workers);
+  if (!options.resume) return positions;
+  const auto& before = options.resume->workers;
+  positions.resize(before.size());
+  std::transform(before.begin(), before.end(), positions.begin(),
+                 [](const WorkerState& worker) { return worker.data; });
+  if (before.size() == options.workers) return positions;
+  return redistribute(positions, options.workers);
+}
+
+template <typename Real>
+void restore(const TrainOptions& options, Replica<Real>& replica) {
+  if (!options.resume) return;
+  std::vector<Sum<Real>> sums(replica.dimension());
+  std::memcpy(sums.data(), options.resume->sums.data(), options.resume->sums.size());
+  replica.restore(sums);
+}
+
+template <typename Real>
+StagedRule<Real> make_rule(const TrainOptions& options, WorkerId worker, std::uint32_t limit) {
+  RuleClock clock{.workers = options.workers};
+  if (limit < unlimited) clock.budget = limit;
+  if (!options.resume) return {options.rule, options.eta, clock};
+  clock.before = options.resume->gradients;
+  StagedRule<Real> rule(options.rule, options.eta, clock);
+  const auto& workers = options.resume->workers;
+  rule.restore(workers[index(worker) % workers.size()].rule);
+  return rule;
+}
+
+Checkpoint checkpoint_of(const TrainOptions& options, std::size_t dimension, std::size_t samples,
+                         LegSnapshot snapshot) {
+  const Checkpoint* const from = options.resume;
+  const std::size_t batch = resolved_batch(options, samples);
+  const std::uint64_t made = snapshot.applied.size();
+  const auto starts = start_positions(options);
+  Checkpoint result;
+  if (from) {
+    result.legs = from->legs;
+    result.seconds = from->seconds;
+    result.gradients = from->gradients;
+    result.applications = from->applications;
+    result.samples = from->samples;
+  }
+  for (std::size_t i = 0; i < options.workers; ++i) {
+    const WorkerId worker = worker_id(i);
+    const DataPosition& start = starts[i];
+    const DataPosition now = start.after(snapshot.applied, worker);
+    const BatchShape shape = batch_shape(worker, options.workers, samples, batch);
+    result.samples += now.samples(shape) - start.samples(shape);
+    result.workers.push_back({now, std::move(snapshot.rules[i])});
+  }
+  result.dimension = dimension;
+  result.sums = std::move(snapshot.sums);
+  result.legs.push_back(std::move(snapshot.applied));
+  result.seconds += snapshot.seconds;
+  result.gradients += made;
+  result.applications += made * options.workers;
+  return result;
+}
+
+template void require_resumable(const TrainOptions&, const Objective<float>&);
+template void require_resumable(const TrainOptions&, const Objective<double>&);
+template void restore(const TrainOptions&, Replica<float>&);
+template void restore(const TrainOptions&, Replica<double>&);
+template StagedRule<float> make_rule(const TrainOptions&, WorkerId, std::uint32_t);
+template StagedRule<double> make_rule(const TrainOptions&, WorkerId, std::uint32_t);
+
+}  // namespace dasgd
