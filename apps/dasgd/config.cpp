@@ -31,6 +31,12 @@ void require_known_model(const std::string& name) {
     throw InputError("unknown model \"" + name + "\"" + suggestion(name, names));
 }
 
+void set_default_evaluation(Config& config) {
+  if (config.eval_every) return;
+  config.eval_every = std::chrono::seconds(10);
+  config.eval_share = 0.1;
+}
+
 void resolve(Config& config) {
   const ModelDefaults defaults = defaults_of(config.model);
   if (config.data.empty()) config.data = defaults.data;
@@ -38,7 +44,8 @@ void resolve(Config& config) {
   if (!config.lr) config.lr = defaults.lr;
   if (!config.batch) config.batch = defaults.batch;
   const bool open = config.gradients.empty() && !config.epochs && !config.max_time &&
-                    !config.target_error && !config.target_loss;
+                    !config.target_error && !config.target_loss && !config.target_accuracy &&
+                    !config.patience;
   if (open) {
     config.epochs = defaults.epochs;
     config.gradients = defaults.gradients;
@@ -62,6 +69,10 @@ TrainOptions train_options(const Config& config) {
   options.max_time = config.max_time;
   options.target_error = config.target_error;
   options.target_loss = config.target_loss;
+  options.evaluation.every = config.eval_every.value_or(std::chrono::nanoseconds(0));
+  options.evaluation.share = config.eval_share;
+  if (config.patience) options.evaluation.patience = static_cast<std::uint32_t>(*config.patience);
+  options.evaluation.target_accuracy = config.target_accuracy;
   options.slow = config.slow;
   options.compute = config.compute;
   options.in_flight = config.in_flight;

@@ -66,6 +66,7 @@ struct RunArguments {
     }
     const std::string file = config.resume.empty() ? config_file : config_of(config, config_file);
     if (!file.empty()) read_config_file(command, file, overridden, config);
+    if (command == Command::train) set_default_evaluation(config);
     resolve(config);
     return config;
   }

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <string_view>
+#include <vector>
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/atomic_file.hpp"
@@ -31,6 +33,14 @@ std::string earlier_trace(const std::string& directory, std::size_t leg) {
   return fmt::format("{}/trace.{}.jsonl", directory, leg);
 }
 
+// "trace.3.jsonl", partial or not.
+bool is_earlier_trace(std::string_view name) {
+  if (name.ends_with(partial)) name.remove_suffix(std::string_view(partial).size());
+  if (!name.starts_with("trace.") || !name.ends_with(".jsonl") || name.size() < 13) return false;
+  const std::string_view leg = name.substr(6, name.size() - 12);
+  return leg.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 }  // namespace
 
 RunDirectory::RunDirectory(const std::string& path, const std::string& model)
@@ -40,19 +50,20 @@ RunDirectory::RunDirectory(const std::string& path, const std::string& model)
   if (error || !fs::is_directory(path_))
     throw InputError(fmt::format("--out {}: cannot be made a directory{}", path_,
                                  error ? ": " + error.message() : ""));
+  lock_ = std::make_unique<DirectoryLock>(path_);
   require_writable();
-  for (const char* name :
-       {"config.toml", "metrics.jsonl", "summary.json", "trace.jsonl", "model.npy", "report.html"})
+  for (const char* name : {"config.toml", "metrics.jsonl", "summary.json", "trace.jsonl",
+                           "model.npy", "model.best.npy", "model.best.json", "report.html"})
     remove_file(name);
-  for (std::size_t leg = 1;
-       fs::exists(earlier_trace(path_, leg)) || fs::exists(earlier_trace(path_, leg) + partial);
-       ++leg)
-    remove_file(fs::path(earlier_trace(path_, leg)).filename());
+  std::vector<fs::path> earlier;
+  for (const auto& entry : fs::directory_iterator(path_, error))
+    if (is_earlier_trace(entry.path().filename().string())) earlier.push_back(entry.path());
+  for (const fs::path& trace : earlier) fs::remove(trace, error);
   CheckpointDirectory(file("checkpoints")).clear();
 }
 
 RunDirectory RunDirectory::reopen(const std::string& path, std::size_t leg) {
-  const RunDirectory directory(path);
+  RunDirectory directory(path);
   directory.require_writable();
   for (const char* name : {"summary.json", "model.npy", "report.html"}) directory.remove_file(name);
   const std::string kept = earlier_trace(path, leg - 1);

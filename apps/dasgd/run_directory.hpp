@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
+
+#include "directory_lock.hpp"
 
 namespace dasgd::app {
 
 /// A directory that holds one run. Files of an earlier run under the same name are removed first,
-/// so that a directory never mixes two runs.
+/// so that a directory never mixes two runs; a directory in which another process runs is refused.
 class RunDirectory {
  public:
   /// Creates `path`, or runs/MODEL-TIME when it is empty. Throws InputError when it cannot be used.
@@ -21,11 +24,13 @@ class RunDirectory {
   std::string file(const std::string& name) const { return path_ + "/" + name; }
 
  private:
-  explicit RunDirectory(const std::string& path) : path_(path) {}
+  explicit RunDirectory(const std::string& path)
+      : path_(path), lock_(std::make_unique<DirectoryLock>(path)) {}
   void require_writable() const;
   void remove_file(const std::string& name) const;
 
   std::string path_;
+  std::unique_ptr<DirectoryLock> lock_;
 };
 
 }  // namespace dasgd::app

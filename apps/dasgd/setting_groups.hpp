@@ -9,6 +9,8 @@ namespace dasgd::app {
 
 /// [rule]: the update rule.
 std::vector<Setting> rule_settings();
+/// [evaluation]: on held-out data during the run.
+std::vector<Setting> evaluation_settings();
 /// [checkpoint]: of train only.
 std::vector<Setting> checkpoint_settings();
 

@@ -278,6 +278,7 @@ std::vector<Setting> make_settings(Command command) {
     own.insert(own.end(), group.begin(), group.end());
   };
   add(rule_settings());
+  add(evaluation_settings());
   if (command == Command::train) add(checkpoint_settings());
   const auto output = std::find_if(all.begin(), all.end(), [](const Setting& setting) {
     return setting.key.starts_with("output.");

@@ -48,6 +48,8 @@ std::string StatusLine::describe(const Progress<Real>& p) {
     line = "running " + clock(p.seconds);
   }
   if (p.loss) line += fmt::format("  loss {:.4g}", *p.loss);
+  if (p.evaluation && p.evaluation->accuracy)
+    line += fmt::format("  accuracy {:.4f}", *p.evaluation->accuracy);
   line += fmt::format("  {}/s", show_count(static_cast<std::uint64_t>(p.gradients_per_second)));
   return line + fmt::format("  S {:.1f} (max {})", p.S_now, p.S_max);
 }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "best_model.hpp"
 #include "commands.hpp"
 #include "config_file.hpp"
 #include "dasgd/core/error.hpp"
@@ -37,7 +38,14 @@ std::string metrics_line(const Progress<Real>& p) {
             {"S_avg", p.S_avg},
             {"S_max", p.S_max},
             {"inbox_depth", p.inbox_depth}};
-  if (p.loss && std::isfinite(*p.loss)) line["loss"] = *p.loss;
+  const auto add = [&](const char* key, const std::optional<double>& value) {
+    if (value && std::isfinite(*value)) line[key] = *value;
+  };
+  add("loss", p.loss);
+  if (p.evaluated) {
+    add("accuracy", p.evaluation->accuracy);
+    add("eval_loss", p.evaluation->loss);
+  }
   return line.dump() + "\n";
 }
 
@@ -53,6 +61,7 @@ class TrainRun {
         start_(look_for_start()),
         directory_(start_ ? RunDirectory::reopen(config.resume, start_->legs.size() + 1)
                           : RunDirectory(config.out, config.model)),
+        best_(directory_.path(), start_.has_value()),
         checkpoints_(directory_.file("checkpoints")),
         carried_(start_ ? carry_metrics(directory_.path(), start_->seconds) : ""),
         metrics_(directory_.file("metrics.jsonl")) {
@@ -68,6 +77,7 @@ class TrainRun {
     options.trace = trace_ ? &*trace_ : nullptr;
     options.warn = [this](const std::string& line) { status_.say("dasgd: " + line); };
     options.resume = start_ ? &*start_ : nullptr;
+    options.evaluation.best = best_.known();
     if (config_.checkpoint_every.count() > 0) {
       options.checkpoint.every = config_.checkpoint_every;
       options.checkpoint.save = [this](Checkpoint checkpoint) {
@@ -75,12 +85,8 @@ class TrainRun {
         checkpoints_.save(checkpoint);
       };
     }
-    const auto result = run_training<Real>(objective_, options, {[this](const Progress<Real>& p) {
-                                             status_.show(p);
-                                             metrics_.write(metrics_line(p));
-                                             metrics_.flush();
-                                             return Flow::go_on;
-                                           }});
+    const auto result = run_training<Real>(objective_, options,
+                                           {[this](const Progress<Real>& p) { return report(p); }});
     write(result);
     tell(result.summary);
     if (result.failure) std::rethrow_exception(result.failure);
@@ -102,10 +108,19 @@ class TrainRun {
     return found;
   }
 
+  Flow report(const Progress<Real>& progress) {
+    status_.show(progress);
+    metrics_.write(metrics_line(progress));
+    metrics_.flush();
+    if (progress.best) best_.write<Real>(*progress.best, progress.best_model);
+    return Flow::go_on;
+  }
+
   void write(const TrainResult<Real>& result) {
     metrics_.write(final_metrics(result.summary));
     metrics_.commit();
     write_file(directory_.file("model.npy"), to_npy<Real>(result.model));
+    if (!result.best_model.empty()) best_.write<Real>(*result.summary.best, result.best_model);
     write_file(directory_.file("summary.json"), to_json(result.summary));
     if (trace_) trace_->finish();
   }
@@ -120,6 +135,8 @@ class TrainRun {
     last.loss = s.loss;
     last.S_now = last.S_avg = s.staleness.S_avg;
     last.S_max = s.staleness.S_max;
+    last.evaluation = {s.wall_seconds, s.accuracy, s.eval_loss};
+    last.evaluated = true;
     return metrics_line(last);
   }
 
@@ -138,6 +155,7 @@ class TrainRun {
   StatusLine status_;
   const std::optional<Checkpoint> start_;  // where a resumed run goes on
   RunDirectory directory_;
+  BestModel best_;
   CheckpointDirectory checkpoints_;
   const std::string carried_;  // the metrics of earlier legs
   AtomicFile metrics_;

@@ -85,8 +85,7 @@ inline std::uint32_t gradient_limit(const TrainOptions& options, WorkerId worker
   };
   if (options.epochs) limit = std::min(limit, passes(*options.epochs));
   const bool open_ended = options.gradients.empty() && !options.epochs;
-  if (open_ended && !options.max_time && !options.target_error && !options.target_loss)
-    limit = mini_batches ? passes(1) : 1000;
+  if (open_ended && !ends_without_budget(options)) limit = mini_batches ? passes(1) : 1000;
   return limit;
 }
 

@@ -79,6 +79,7 @@ Checkpoint checkpoint_of(const TrainOptions& options, std::size_t dimension, std
   result.sums = std::move(snapshot.sums);
   result.legs.push_back(std::move(snapshot.applied));
   result.seconds += snapshot.seconds;
+  result.evaluations_since_best = snapshot.evaluations_since_best;
   result.gradients += made;
   result.applications += made * options.workers;
   return result;

@@ -36,6 +36,7 @@ struct LegSnapshot {
   GradientSet applied;       ///< the gradients of this leg in it
   std::vector<Bytes> rules;  ///< per worker
   double seconds = 0;        ///< of this leg
+  std::uint32_t evaluations_since_best = 0;
 };
 
 /// The checkpoint of that moment: what earlier legs did is added.

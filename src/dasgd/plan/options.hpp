@@ -11,6 +11,7 @@
 
 #include "dasgd/core/names.hpp"
 #include "dasgd/record/checkpoint.hpp"
+#include "dasgd/record/evaluation.hpp"
 #include "dasgd/record/trace_writer.hpp"
 #include "dasgd/rules/rule.hpp"
 #include "dasgd/topology/graph.hpp"
@@ -22,6 +23,15 @@ namespace dasgd {
 struct SlowWorker {
   WorkerId worker{};
   double factor = 1;
+};
+
+/// Evaluation while a run goes, on a copy of worker 0's model; no worker waits for it.
+struct EvaluationOptions {
+  std::chrono::nanoseconds every{0};      ///< 0: never
+  double share = 1;                       ///< at most this part of the time of one core
+  std::optional<std::uint32_t> patience;  ///< stops after so many without a new best
+  std::optional<double> target_accuracy;  ///< stops once a model reaches it
+  std::optional<Evaluation> best;         ///< known before the run, from an earlier leg
 };
 
 /// Snapshots of a run while it goes and at its end, for `TrainOptions::resume` of a later one.
@@ -58,6 +68,7 @@ struct TrainOptions {
   /// 2 GiB for all workers together, from 4 to 128.
   std::optional<std::size_t> in_flight;
 
+  EvaluationOptions evaluation;
   CheckpointOptions checkpoint;
   /// Goes on from here: budgets and times count the whole run. Must outlive the run.
   const Checkpoint* resume = nullptr;
@@ -69,6 +80,9 @@ struct TrainOptions {
   /// One line for a person: a stall and whom it waits for.
   std::function<void(const std::string&)> warn;
 };
+
+/// Whether a run without a budget ends by itself: by time, or by a target.
+bool ends_without_budget(const TrainOptions& options);
 
 /// The factor of an emulated slow worker; 1 for everybody else.
 double slow_factor(const TrainOptions& options, WorkerId worker);

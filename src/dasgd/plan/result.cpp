@@ -92,7 +92,9 @@ TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions&
   to_real<Real>(first.replica().sums(), result.model);
   try {
     summary.loss = objective.loss(result.model);
-    summary.accuracy = objective.accuracy(result.model);
+    const HeldOut found = objective.evaluate(result.model);
+    summary.accuracy = found.accuracy;
+    summary.eval_loss = found.loss;
   } catch (...) {
     summary.loss = std::nan("");
     if (!result.failure) result.failure = std::current_exception();

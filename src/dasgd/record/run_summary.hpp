@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dasgd/core/channel.hpp"
+#include "dasgd/record/evaluation.hpp"
 #include "dasgd/staleness/statistics.hpp"
 
 namespace dasgd {
@@ -37,6 +38,8 @@ struct RunSummary {
   double samples_per_second = 0;
   double loss = 0;
   std::optional<double> accuracy;
+  std::optional<double> eval_loss;  ///< on held-out data, where the problem has any
+  std::optional<Evaluation> best;   ///< where models were evaluated during the run
   double wall_seconds = 0;
   std::optional<double> virtual_seconds;  ///< of a simulation: when its last event happened
   std::uint64_t seed = 0;

@@ -17,8 +17,14 @@ void save_checkpoint(const TrainOptions& options, const std::function<Checkpoint
 }
 
 Checkpointer::Checkpointer(const TrainOptions& options, std::size_t dimension, std::size_t samples,
-                           Clock::time_point start, SnapshotBoard& board)
-    : options_(options), dimension_(dimension), samples_(samples), start_(start), board_(board) {
+                           Clock::time_point start, SnapshotBoard& board,
+                           std::function<std::uint32_t()> since_best)
+    : options_(options),
+      dimension_(dimension),
+      samples_(samples),
+      start_(start),
+      board_(board),
+      since_best_(std::move(since_best)) {
   if (options.checkpoint.save && options.checkpoint.every.count() > 0)
     thread_ = std::jthread([this](std::stop_token stop) { run(stop); });
 }
@@ -37,9 +43,9 @@ void Checkpointer::take(std::stop_token stop) {
   if (!replica) return;
   const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
   save_checkpoint(options_, [&] {
-    return checkpoint_of(
-        options_, dimension_, samples_,
-        {std::move(replica->sums), std::move(replica->applied), board_.rules(), seconds});
+    return checkpoint_of(options_, dimension_, samples_,
+                         {std::move(replica->sums), std::move(replica->applied), board_.rules(),
+                          seconds, since_best_()});
   });
 }
 

@@ -23,9 +23,11 @@ class Checkpointer {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `start` is when the leg began. All references must outlive this.
+  /// `start` is when the leg began; `since_best` tells how many evaluations found nothing better,
+  /// from any thread. All references must outlive this.
   Checkpointer(const TrainOptions& options, std::size_t dimension, std::size_t samples,
-               Clock::time_point start, SnapshotBoard& board);
+               Clock::time_point start, SnapshotBoard& board,
+               std::function<std::uint32_t()> since_best);
 
  private:
   void run(std::stop_token stop);
@@ -35,6 +37,7 @@ class Checkpointer {
   const std::size_t dimension_, samples_;
   const Clock::time_point start_;
   SnapshotBoard& board_;
+  const std::function<std::uint32_t()> since_best_;
   std::mutex mutex_;  // of the pause between two
   std::condition_variable_any pause_;
   std::jthread thread_;

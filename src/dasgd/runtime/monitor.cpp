@@ -14,8 +14,12 @@ double seconds(std::chrono::steady_clock::duration d) {
 
 template <typename Real>
 Monitor<Real>::Monitor(const TrainOptions& options, const Loops& loops, Control& control,
-                       const std::vector<Callback<Real>>& callbacks)
-    : options_(options), loops_(loops), control_(control), callbacks_(callbacks) {
+                       const std::vector<Callback<Real>>& callbacks, Evaluator<Real>& evaluator)
+    : options_(options),
+      loops_(loops),
+      control_(control),
+      callbacks_(callbacks),
+      evaluator_(evaluator) {
   if (options.resume) {
     before_.seconds = options.resume->seconds;
     before_.gradients = options.resume->gradients;
@@ -92,10 +96,21 @@ Progress<Real> Monitor<Real>::look() {
     loops_.front()->status().copy_model(model_);
     loops_.front()->status().want_model();
     now.model = model_;
+    add_evaluation(now);
   }
   last_sum_S_ = sum_S;
   last_ = now;
   return now;
+}
+
+template <typename Real>
+void Monitor<Real>::add_evaluation(Progress<Real>& now) {
+  news_ = evaluator_.take_news();
+  if (news_.latest) evaluation_ = news_.latest;
+  now.evaluation = evaluation_;
+  now.evaluated = news_.latest.has_value();
+  now.best = news_.best;
+  now.best_model = news_.best_model;
 }
 
 template <typename Real>

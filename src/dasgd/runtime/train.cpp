@@ -10,6 +10,7 @@
 #include "dasgd/core/error.hpp"
 #include "dasgd/plan/leg.hpp"
 #include "dasgd/runtime/checkpointer.hpp"
+#include "dasgd/runtime/evaluator.hpp"
 #include "dasgd/runtime/monitor.hpp"
 #include "dasgd/runtime/snapshot_board.hpp"
 #include "dasgd/runtime/worker_loop.hpp"
@@ -30,12 +31,12 @@ std::size_t default_in_flight(std::size_t workers, std::size_t bytes_each) {
 template <typename Real>
 void save_last_checkpoint(const TrainOptions& options, const Objective<Real>& objective,
                           const std::vector<std::unique_ptr<WorkerLoop<Real>>>& loops,
-                          double seconds) {
+                          double seconds, std::uint32_t since_best) {
   if (!options.checkpoint.save) return;
   save_checkpoint(options, [&] {
     const Worker<Real>& first = *loops.front()->account().worker;
     const auto sums = std::as_bytes(first.replica().sums());
-    LegSnapshot snapshot{{sums.begin(), sums.end()}, first.applied(), {}, seconds};
+    LegSnapshot snapshot{{sums.begin(), sums.end()}, first.applied(), {}, seconds, since_best};
     for (const auto& loop : loops) snapshot.rules.push_back(loop->rule_state());
     return checkpoint_of(options, objective.dimension(), objective.samples(), std::move(snapshot));
   });
@@ -73,6 +74,7 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
     loops.push_back(std::make_unique<WorkerLoop<Real>>(worker_id(i), objective, options, batch,
                                                        network.endpoint(worker_id(i)), control,
                                                        gate, &snapshots));
+  Evaluator<Real> evaluator(objective, options, start, loops.front()->status(), control);
   {
     std::vector<std::jthread> threads;
     try {
@@ -87,20 +89,23 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
     }
     try {
       const Checkpointer checkpointer(options, objective.dimension(), objective.samples(), start,
-                                      snapshots);
-      Monitor<Real>(options, loops, control, callbacks).watch();
+                                      snapshots, [&] { return evaluator.since_best(); });
+      Monitor<Real>(options, loops, control, callbacks, evaluator).watch();
     } catch (...) {
       control.fail(std::current_exception(), "failed");  // a callback threw: drain, then tell
     }
   }
 
+  evaluator.stop();
   std::vector<WorkerAccount<Real>> accounts;
   for (const auto& loop : loops) accounts.push_back(loop->account());
   const double wall = std::chrono::duration<double>(Clock::now() - start).count();
   auto result = conclude<Real>(objective, options, accounts, wall);
   if (control.failure()) result.failure = control.failure();
   if (!control.reason().empty()) result.summary.stop_reason = control.reason();
-  if (!result.failure) save_last_checkpoint(options, objective, loops, wall);
+  if (options.evaluation.every.count() > 0) evaluator.judge().conclude(result);
+  if (!result.failure)
+    save_last_checkpoint(options, objective, loops, wall, evaluator.judge().since_best());
   return result;
 }
 
