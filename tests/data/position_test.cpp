@@ -43,7 +43,9 @@ RC_GTEST_PROP(DataPositionProperty, FollowsFromTheGradientsThatAreInTheSet, ()) 
   std::set<std::uint64_t> expected;
   for (int leg = 0; leg < 3; ++leg) {
     GradientSet applied(2);
-    const auto made = *rc::gen::container<std::set<std::uint32_t>>(rc::gen::inRange(0u, 15u));
+    std::set<std::uint32_t> made;
+    for (std::uint32_t k = 0; k < 15; ++k)
+      if (*rc::gen::inRange(0, 3) > 0) made.insert(k);
     for (const std::uint32_t k : made) applied.insert({WorkerId{1}, k});
     applied.insert({WorkerId{0}, 3});
     // The worker draws what is not done, in order.
@@ -64,9 +66,11 @@ RC_GTEST_PROP(DataPositionProperty, FollowsFromTheGradientsThatAreInTheSet, ()) 
 }
 
 TEST(DataPosition, IsDealtEvenlyToAnotherNumberOfWorkers) {
-  const std::vector<DataPosition> before{{10, {12}}, {4, {}}, {0, {}}};
-  const auto after = redistribute(before, 2);
-  EXPECT_EQ(after, (std::vector<DataPosition>{{8, {}}, {7, {}}}));
+  const std::vector<BatchShape> shapes{{50, 8}, {50, 8}};         // 7 batches each
+  for (const DataPosition& position : redistribute(350, shapes))  // three epochs and a half
+    EXPECT_EQ(position, (DataPosition{25, {}}));
+  const std::vector<BatchShape> whole{{100, 0}, {100, 0}, {100, 0}};
+  for (const DataPosition& position : redistribute(900, whole)) EXPECT_EQ(position.next, 3u);
 }
 
 }  // namespace

@@ -24,7 +24,10 @@ Checkpoint example(std::uint64_t gradients = 11) {
   for (int i = 0; i < 48; ++i) c.sums.push_back(static_cast<std::byte>(i * 37));
   c.legs = {GradientSet({4, 2}, {}), GradientSet({3, 1, 0}, {{WorkerId{1}, 5}})};
   c.workers.resize(2);
-  c.workers[0] = {{7, {9, 12}}, Bytes(100, std::byte{3})};
+  c.workers[0].data.next = 7;
+  c.workers[0].data.ahead = {9, 12};
+  c.workers[0].made = 9;
+  c.workers[0].rule.assign(100, std::byte{3});
   c.workers[1].data.next = 2;
   c.seconds = 12.5;
   c.gradients = gradients;
@@ -47,6 +50,7 @@ TEST(CheckpointTest, ReadsBackWhatWasWritten) {
   for (std::size_t i = 0; i < c.workers.size(); ++i) {
     EXPECT_EQ(d.workers[i].data, c.workers[i].data);
     EXPECT_EQ(d.workers[i].rule, c.workers[i].rule);
+    EXPECT_EQ(d.workers[i].made, c.workers[i].made);
   }
   EXPECT_EQ(d.seconds, c.seconds);
   EXPECT_EQ(d.gradients, c.gradients);

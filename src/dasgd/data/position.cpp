@@ -1,6 +1,6 @@
 #include "dasgd/data/position.hpp"
 
-#include <algorithm>
+#include <cmath>
 
 namespace dasgd {
 
@@ -43,13 +43,14 @@ DataPosition DataPosition::after(const GradientSet& applied, WorkerId worker) co
   return result;
 }
 
-std::vector<DataPosition> redistribute(std::span<const DataPosition> positions,
-                                       std::size_t workers) {
-  std::uint64_t total = 0;
-  for (const DataPosition& position : positions) total += position.done();
-  std::vector<DataPosition> result(workers);
-  for (std::size_t i = 0; i < workers; ++i)
-    result[i].next = total / workers + (i < total % workers ? 1 : 0);
+std::vector<DataPosition> redistribute(std::uint64_t samples, std::span<const BatchShape> shapes) {
+  double epoch = 0;
+  for (const BatchShape& shape : shapes) epoch += static_cast<double>(shape.share);
+  const double epochs = epoch > 0 ? static_cast<double>(samples) / epoch : 0;
+  std::vector<DataPosition> result(shapes.size());
+  for (std::size_t i = 0; i < shapes.size(); ++i)
+    result[i].next = static_cast<std::uint64_t>(
+        std::llround(epochs * static_cast<double>(shapes[i].per_epoch())));
   return result;
 }
 

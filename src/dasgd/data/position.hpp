@@ -25,9 +25,9 @@ struct DataPosition {
   friend bool operator==(const DataPosition&, const DataPosition&) = default;
 };
 
-/// The same number of batches dealt evenly to another number of workers. The samples themselves are
-/// dealt anew, so in the epoch under way some are seen twice and some not.
-std::vector<DataPosition> redistribute(std::span<const DataPosition> positions,
-                                       std::size_t workers);
+/// Where workers with these shares stand after `samples` samples in all, each at the same part of
+/// its own epoch. The samples themselves are dealt anew, so in that epoch some are seen twice and
+/// some not.
+std::vector<DataPosition> redistribute(std::uint64_t samples, std::span<const BatchShape> shapes);
 
 }  // namespace dasgd

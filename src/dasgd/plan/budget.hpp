@@ -27,10 +27,10 @@ class BudgetedBatches final : public SampleSource {
       : batches_(std::move(batches)), limit_(limit), stopped_(stopped) {}
 
   /// Goes on after what was done before; done batches count for the limit and are not drawn again.
-  void continue_from(const DataPosition& position) {
-    made_ = position.done();
-    at_ = position.next;
-    done_ahead_ = position.ahead;
+  void continue_from(const WorkerStart& start) {
+    made_ = start.made;
+    at_ = start.data.next;
+    done_ahead_ = start.data.ahead;
     batches_.seek(at_);
   }
 
@@ -73,15 +73,18 @@ class BudgetedBatches final : public SampleSource {
   std::uint64_t samples_ = 0;
 };
 
-/// The number of gradients of worker i: the smallest of what the options allow.
+/// The number of gradients of worker i in all legs: the smallest of what the options allow.
 inline std::uint32_t gradient_limit(const TrainOptions& options, WorkerId worker,
-                                    std::size_t per_epoch, bool mini_batches) {
+                                    std::size_t per_epoch, bool mini_batches,
+                                    const WorkerStart& start = {}) {
   std::uint32_t limit = unlimited;
   if (!options.gradients.empty())
     limit = options.gradients.size() == 1 ? options.gradients[0] : options.gradients[index(worker)];
   const auto passes = [&](double epochs) {
     const double batches = std::ceil(epochs * static_cast<double>(per_epoch));
-    return batches < unlimited ? static_cast<std::uint32_t>(batches) : unlimited;
+    const double left = std::max(0.0, batches - static_cast<double>(start.data.done()));
+    const double all = left + static_cast<double>(start.made);
+    return all < unlimited ? static_cast<std::uint32_t>(all) : unlimited;
   };
   if (options.epochs) limit = std::min(limit, passes(*options.epochs));
   const bool open_ended = options.gradients.empty() && !options.epochs;
@@ -95,9 +98,12 @@ inline BudgetedBatches make_samples(const TrainOptions& options, WorkerId worker
                                     const std::atomic<bool>& stopped) {
   Batches batches(options.seed, worker, options.workers, samples, batch);
   const std::size_t per_epoch = batches.per_epoch();
-  const auto limit = per_epoch == 0 ? 0 : gradient_limit(options, worker, per_epoch, batch > 0);
+  WorkerStart start;
+  if (options.resume) start = worker_starts(options, samples)[index(worker)];
+  const auto limit =
+      per_epoch == 0 ? 0 : gradient_limit(options, worker, per_epoch, batch > 0, start);
   BudgetedBatches result(std::move(batches), limit, stopped);
-  if (options.resume) result.continue_from(start_positions(options)[index(worker)]);
+  if (options.resume) result.continue_from(start);
   return result;
 }
 

@@ -22,15 +22,26 @@ void require_resumable(const TrainOptions& options, const Objective<Real>& objec
   if (from.workers.empty()) throw InputError("the checkpoint has no workers");
 }
 
-std::vector<DataPosition> start_positions(const TrainOptions& options) {
-  std::vector<DataPosition> positions(options.workers);
-  if (!options.resume) return positions;
-  const auto& before = options.resume->workers;
-  positions.resize(before.size());
-  std::transform(before.begin(), before.end(), positions.begin(),
-                 [](const WorkerState& worker) { return worker.data; });
-  if (before.size() == options.workers) return positions;
-  return redistribute(positions, options.workers);
+std::vector<WorkerStart> worker_starts(const TrainOptions& options, std::size_t samples) {
+  std::vector<WorkerStart> starts(options.workers);
+  if (!options.resume) return starts;
+  const Checkpoint& from = *options.resume;
+  if (from.workers.size() == options.workers) {
+    std::transform(from.workers.begin(), from.workers.end(), starts.begin(),
+                   [](const WorkerState& w) {
+                     return WorkerStart{w.data, w.made};
+                   });
+    return starts;
+  }
+  const std::size_t batch = resolved_batch(options, samples);
+  std::vector<BatchShape> shapes;
+  for (std::size_t i = 0; i < options.workers; ++i)
+    shapes.push_back(batch_shape(worker_id(i), options.workers, samples, batch));
+  const auto positions = redistribute(from.samples, shapes);
+  for (std::size_t i = 0; i < options.workers; ++i)
+    starts[i] = {positions[i],
+                 from.gradients / options.workers + (i < from.gradients % options.workers ? 1 : 0)};
+  return starts;
 }
 
 template <typename Real>
@@ -58,7 +69,7 @@ Checkpoint checkpoint_of(const TrainOptions& options, std::size_t dimension, std
   const Checkpoint* const from = options.resume;
   const std::size_t batch = resolved_batch(options, samples);
   const std::uint64_t made = snapshot.applied.size();
-  const auto starts = start_positions(options);
+  const auto starts = worker_starts(options, samples);
   Checkpoint result;
   if (from) {
     result.legs = from->legs;
@@ -69,11 +80,12 @@ Checkpoint checkpoint_of(const TrainOptions& options, std::size_t dimension, std
   }
   for (std::size_t i = 0; i < options.workers; ++i) {
     const WorkerId worker = worker_id(i);
-    const DataPosition& start = starts[i];
+    const DataPosition& start = starts[i].data;
     const DataPosition now = start.after(snapshot.applied, worker);
     const BatchShape shape = batch_shape(worker, options.workers, samples, batch);
     result.samples += now.samples(shape) - start.samples(shape);
-    result.workers.push_back({now, std::move(snapshot.rules[i])});
+    const std::uint64_t own = starts[i].made + now.done() - start.done();
+    result.workers.push_back({now, own, std::move(snapshot.rules[i])});
   }
   result.dimension = dimension;
   result.sums = std::move(snapshot.sums);

@@ -16,9 +16,15 @@ namespace dasgd {
 template <typename Real>
 void require_resumable(const TrainOptions& options, const Objective<Real>& objective);
 
-/// Where the workers stand in their data when the leg begins. With another number of workers than
-/// before, what was done is dealt evenly.
-std::vector<DataPosition> start_positions(const TrainOptions& options);
+/// Where a worker stands when the leg begins.
+struct WorkerStart {
+  DataPosition data;
+  std::uint64_t made = 0;  ///< gradients that count for its budget
+};
+
+/// All workers of a run over so many samples. With another number of workers than before, what was
+/// done is dealt evenly: epochs in the data, gradients in the budgets.
+std::vector<WorkerStart> worker_starts(const TrainOptions& options, std::size_t samples);
 
 /// Takes the replica to where the leg begins: it stays at x^0 in the first leg.
 template <typename Real>

@@ -59,6 +59,7 @@ Bytes to_bytes(const Checkpoint& c) {
   for (const GradientSet& leg : c.legs) write(to, leg);
   to.number<std::uint64_t>(c.workers.size());
   for (const WorkerState& worker : c.workers) {
+    to.number(worker.made);
     to.number(worker.data.next);
     to.array(std::span<const std::uint64_t>(worker.data.ahead));
     to.array(std::span<const std::byte>(worker.rule));
@@ -84,6 +85,7 @@ Checkpoint from_bytes(std::span<const std::byte> bytes) {
     c.legs.push_back(read_set(from));
   for (auto left = from.number<std::uint64_t>(); left > 0 && from.ok(); --left) {
     WorkerState worker;
+    worker.made = from.number<std::uint64_t>();
     worker.data.next = from.number<std::uint64_t>();
     worker.data.ahead = from.array<std::uint64_t>();
     worker.rule = from.array<std::byte>();

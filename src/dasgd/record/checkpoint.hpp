@@ -17,7 +17,8 @@ namespace dasgd {
 /// What one worker has to remember beyond its replica.
 struct WorkerState {
   DataPosition data;
-  Bytes rule;  ///< UpdateRule::state(); empty where it was not known
+  std::uint64_t made = 0;  ///< gradients that count for its budget
+  Bytes rule;              ///< UpdateRule::state(); empty where it was not known
 };
 
 /// A moment of a run. It is consistent by itself: the replica is a function of the gradient set,

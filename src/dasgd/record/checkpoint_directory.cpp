@@ -28,7 +28,7 @@ std::optional<std::uint64_t> number_of(std::string_view name) {
 
 Checkpoint read(const std::string& path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) throw CorruptCheckpoint("cannot be opened");
+  if (!file || !fs::is_regular_file(path)) throw CorruptCheckpoint("cannot be opened");
   std::string bytes(static_cast<std::size_t>(std::max<std::streamoff>(0, file.tellg())), '\0');
   file.seekg(0);
   if (!file.read(bytes.data(), static_cast<std::streamsize>(bytes.size())))
