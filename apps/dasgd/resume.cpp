@@ -1,9 +1,12 @@
 #include "resume.hpp"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/atomic_file.hpp"
@@ -16,18 +19,20 @@ namespace {
 // With another one of these the data positions or the model would mean something else.
 constexpr std::array<const char*, 4> binding{"model", "seed", "batch", "samples"};
 
+// What cannot change is refused before anything else is said.
 void compare(const std::map<std::string, std::string>& before,
              const std::map<std::string, std::string>& now, const Config& config,
              const Warn& warn) {
+  std::vector<std::string> changes;
   for (const auto& [name, value] : now) {
     const auto was = before.find(name);
     if (was == before.end() || was->second == value) continue;
+    changes.push_back(fmt::format("--resume {}: its {} was {} and is now {}", config.resume, name,
+                                  was->second, value));
     if (std::find(binding.begin(), binding.end(), name) != binding.end())
-      throw InputError(fmt::format("--resume {}: its {} was {} and is now {}; that cannot change",
-                                   config.resume, name, was->second, value));
-    warn(fmt::format("--resume {}: its {} was {} and is now {}", config.resume, name, was->second,
-                     value));
+      throw InputError(changes.back() + "; that cannot change");
   }
+  for (const std::string& change : changes) warn(change);
 }
 
 // The lines of a file that are whole and not after `seconds`.
