@@ -62,6 +62,9 @@ TrainOptions train_options(const Config& config) {
   options.max_time = config.max_time;
   options.target_error = config.target_error;
   options.target_loss = config.target_loss;
+  options.on_divergence = config.on_divergence;
+  options.smoothness = config.L;
+  options.measure_gradients = config.measure_gradients;
   options.slow = config.slow;
   options.chaos = make_chaos(config.world);
   options.compute = config.compute;

@@ -5,8 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "advice.hpp"
 #include "commands.hpp"
 #include "config_file.hpp"
+#include "dasgd/advice/advice_json.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/atomic_file.hpp"
 #include "dasgd/record/npy.hpp"
@@ -34,6 +36,7 @@ std::string metrics_line(const Progress<Real>& p) {
             {"S_avg", p.S_avg},
             {"S_max", p.S_max},
             {"inbox_depth", p.inbox_depth}};
+  if (p.certified_eta) line["certified_eta"] = *p.certified_eta;
   if (p.loss && std::isfinite(*p.loss)) line["loss"] = *p.loss;
   return line.dump() + "\n";
 }
@@ -49,7 +52,11 @@ class TrainRun {
         directory_(config.out, config.model),
         status_(config.quiet),
         metrics_(directory_.file("metrics.jsonl")) {
-    write_file(directory_.file("config.toml"), to_toml(Command::train, config));
+    if (const auto advice = settle_step_size(config_, objective, signals.token())) {
+      write_file(directory_.file("advice.json"), to_json(*advice));
+      status_.say(describe(*advice));
+    }
+    write_file(directory_.file("config.toml"), to_toml(Command::train, config_));
     if (config.trace) trace_.emplace(directory_.file("trace.jsonl"), *config.workers);
   }
 
@@ -102,7 +109,7 @@ class TrainRun {
     }
   }
 
-  const Config& config_;
+  Config config_;
   const Objective<Real>& objective_;
   SignalStop& signals_;
   RunDirectory directory_;

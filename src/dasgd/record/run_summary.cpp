@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dasgd/record/json_number.hpp"
+#include "dasgd/record/step_limits_json.hpp"
 
 namespace dasgd {
 std::string to_json(const RunSummary& s) {
@@ -30,6 +31,9 @@ std::string to_json(const RunSummary& s) {
       {"loss", json_number(s.loss)},
   };
   if (s.accuracy) json["accuracy"] = json_number(*s.accuracy);
+  json["model"] = s.model_is_last_good ? "last good" : "final";
+  json["halvings"] = s.halvings;
+  if (s.step) write(*s.step, json);
   json["wall_seconds"] = s.wall_seconds;
   if (s.virtual_seconds) json["virtual_seconds"] = *s.virtual_seconds;
   json["version"] = version();
