@@ -313,9 +313,9 @@ std::vector<Setting> make_settings(Command command) {
       flag("output.json", "--json", "print the summary as JSON", &Config::json),
   };
   // What not every command has stands before the output.
-  auto own = guard_settings();
-  for (const auto& more :
-       {command == Command::train ? pace_of_train() : pace_of_simulate(), chaos_of_both()})
+  // The file's tables follow this order: "pace.slow" stands right before, so pace comes first.
+  auto own = command == Command::train ? pace_of_train() : pace_of_simulate();
+  for (const auto& more : {chaos_of_both(), guard_settings()})
     own.insert(own.end(), more.begin(), more.end());
   const auto output = std::find_if(all.begin(), all.end(), [](const Setting& setting) {
     return setting.key.starts_with("output.");
