@@ -313,7 +313,8 @@ std::vector<Setting> make_settings(Command command) {
       flag("output.quiet", "--quiet", "print errors only", &Config::quiet),
       flag("output.json", "--json", "print the summary as JSON", &Config::json),
   };
-  // What only some commands have and what has a file of its own stands before the output.
+  // What only some commands have and what has a file of its own stands before the output. The file's
+  // tables follow this order: "pace.slow" stands right before, so pace comes first.
   auto own = command == Command::train ? pace_of_train() : pace_of_simulate();
   const auto add = [&](const std::vector<Setting>& group) {
     own.insert(own.end(), group.begin(), group.end());
