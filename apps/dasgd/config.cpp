@@ -54,6 +54,7 @@ void resolve(Config& config) {
   const Graph graph = build_graph(config.topology, *config.workers, config.seed);
   if (!config.relay) config.relay = default_relay(graph);
   require_delivery(graph, *config.relay);
+  validate(make_chaos(config.world), graph);
 }
 
 TrainOptions train_options(const Config& config) {
@@ -69,11 +70,15 @@ TrainOptions train_options(const Config& config) {
   options.max_time = config.max_time;
   options.target_error = config.target_error;
   options.target_loss = config.target_loss;
+  options.on_divergence = config.on_divergence;
+  options.smoothness = config.L;
+  options.measure_gradients = config.measure_gradients;
   options.evaluation.every = config.eval_every.value_or(std::chrono::nanoseconds(0));
   options.evaluation.share = config.eval_share;
   if (config.patience) options.evaluation.patience = static_cast<std::uint32_t>(*config.patience);
   options.evaluation.target_accuracy = config.target_accuracy;
   options.slow = config.slow;
+  options.chaos = make_chaos(config.world);
   options.compute = config.compute;
   options.in_flight = config.in_flight;
   options.seed = config.seed;

@@ -19,6 +19,10 @@ struct Config {
   std::string topology = "full";
   std::optional<RelayMode> relay;
   std::optional<double> lr;
+  bool lr_auto = false;  ///< take the advice of a pilot
+  OnDivergence on_divergence = OnDivergence::stop;
+  std::optional<double> L;  ///< smoothness, where the problem does not know its own
+  bool measure_gradients = false;
   std::optional<std::size_t> batch;
   std::vector<std::uint32_t> gradients;
   std::optional<double> epochs;
@@ -37,7 +41,8 @@ struct Config {
   std::string resume;  ///< the run directory to go on with
   std::string out;
   bool trace = false, quiet = false, json = false;
-  WorldText world;  ///< of simulate only
+  WorldText world;   ///< its chaos is of both commands, the rest of simulate only
+  std::string from;  ///< of simulate only: the run directory whose times are replayed
 };
 
 /// Throws InputError, with a suggestion, unless a model of that name trains here.

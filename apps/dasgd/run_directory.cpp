@@ -52,8 +52,9 @@ RunDirectory::RunDirectory(const std::string& path, const std::string& model)
                                  error ? ": " + error.message() : ""));
   lock_ = std::make_unique<DirectoryLock>(path_);
   require_writable();
-  for (const char* name : {"config.toml", "metrics.jsonl", "summary.json", "trace.jsonl",
-                           "model.npy", "model.best.npy", "model.best.json", "report.html"})
+  for (const char* name :
+       {"config.toml", "metrics.jsonl", "summary.json", "trace.jsonl", "model.npy",
+        "model.best.npy", "model.best.json", "report.html", "advice.json", "prediction.json"})
     remove_file(name);
   std::vector<fs::path> earlier;
   for (const auto& entry : fs::directory_iterator(path_, error))

@@ -4,14 +4,17 @@
 #include <optional>
 #include <stdexcept>
 
+#include "advice.hpp"
 #include "best_model.hpp"
 #include "commands.hpp"
 #include "config_file.hpp"
+#include "dasgd/advice/advice_json.hpp"
 #include "dasgd/record/atomic_file.hpp"
 #include "dasgd/record/npy.hpp"
 #include "dasgd/sim/simulate.hpp"
 #include "dasgd/topology/builders.hpp"
 #include "problem.hpp"
+#include "recorded_run.hpp"
 #include "run_directory.hpp"
 #include "signals.hpp"
 #include "summary.hpp"
@@ -26,12 +29,17 @@ std::string metrics_of(const std::vector<Evaluation>& evaluations) {
 }
 
 template <typename Real>
-int simulate_problem(const Config& config, const Objective<Real>& objective,
-                     const VirtualWorld& world, const SignalStop& signals) {
+int simulate_problem(Config config, const Objective<Real>& objective, const VirtualWorld& world,
+                     const SignalStop& signals) {
+  const auto advice = settle_step_size(config, objective, signals.token(), &world);
   TrainOptions options = train_options(config);
   options.stop = signals.token();
   const RunDirectory directory(config.out, config.model);
   write_file(directory.file("config.toml"), to_toml(Command::simulate, config));
+  if (advice) {
+    write_file(directory.file("advice.json"), to_json(*advice));
+    if (!config.quiet) fmt::print(stderr, "{}\n", describe(*advice));
+  }
   std::optional<TraceWriter> trace;
   if (config.trace) options.trace = &trace.emplace(directory.file("trace.jsonl"), 1);
 
@@ -43,10 +51,16 @@ int simulate_problem(const Config& config, const Objective<Real>& objective,
   }
   write_file(directory.file("summary.json"), to_json(result.summary));
   if (trace) trace->finish();
+  std::optional<Prediction> prediction;
+  if (!config.from.empty()) {
+    prediction = compare_with_run(config.from, result.summary);
+    write_file(directory.file("prediction.json"), to_json(*prediction));
+  }
   if (config.json) {
-    std::fputs(to_json(result.summary).c_str(), stdout);
+    std::fputs((prediction ? to_json(*prediction) : to_json(result.summary)).c_str(), stdout);
   } else if (!config.quiet) {
     print_summary("simulated", config, result.summary, directory.path());
+    if (prediction) print_prediction(*prediction, config.from);
   }
   if (result.failure) std::rethrow_exception(result.failure);
   if (!result.summary.audit_is_clean())
@@ -57,7 +71,7 @@ int simulate_problem(const Config& config, const Objective<Real>& objective,
 }  // namespace
 
 int simulate_command(const Config& config) {
-  const VirtualWorld world = make_world(config.world);
+  const VirtualWorld world = make_world(config.world, *config.workers);
   validate(world, build_graph(config.topology, *config.workers, config.seed));
   const SignalStop signals;
   const Problem problem = make_problem(config);

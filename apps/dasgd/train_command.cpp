@@ -5,9 +5,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "advice.hpp"
 #include "best_model.hpp"
 #include "commands.hpp"
 #include "config_file.hpp"
+#include "dasgd/advice/advice_json.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/plan/leg.hpp"
 #include "dasgd/record/atomic_file.hpp"
@@ -41,6 +43,7 @@ std::string metrics_line(const Progress<Real>& p) {
   const auto add = [&](const char* key, const std::optional<double>& value) {
     if (value && std::isfinite(*value)) line[key] = *value;
   };
+  add("certified_eta", p.certified_eta);
   add("loss", p.loss);
   if (p.evaluated) {
     add("accuracy", p.evaluation->accuracy);
@@ -67,7 +70,11 @@ class TrainRun {
         metrics_(directory_.file("metrics.jsonl")) {
     metrics_.write(carried_);
     metrics_.flush();
-    write_file(directory_.file("config.toml"), to_toml(Command::train, config));
+    if (const auto advice = settle_step_size(config_, objective, signals.token())) {
+      write_file(directory_.file("advice.json"), to_json(*advice));
+      status_.say(describe(*advice));
+    }
+    write_file(directory_.file("config.toml"), to_toml(Command::train, config_));
     if (config.trace) trace_.emplace(directory_.file("trace.jsonl"), *config.workers);
   }
 
@@ -149,7 +156,7 @@ class TrainRun {
     }
   }
 
-  const Config& config_;
+  Config config_;
   const Objective<Real>& objective_;
   SignalStop& signals_;
   StatusLine status_;

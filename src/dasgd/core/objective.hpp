@@ -54,6 +54,9 @@ class Objective {
   /// The share of right answers, on held-out data where the problem has any.
   virtual std::optional<double> accuracy(std::span<const Real>) const { return std::nullopt; }
 
+  /// A lower bound of f, where one is known: 0 for a loss that is never negative.
+  virtual std::optional<double> least_loss() const { return std::nullopt; }
+
   /// What evaluation during training looks at: one pass over held-out data where the problem has
   /// any. Called by a thread of its own while workers compute.
   virtual HeldOut evaluate(std::span<const Real> x) const {

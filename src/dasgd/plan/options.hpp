@@ -15,6 +15,7 @@
 #include "dasgd/record/trace_writer.hpp"
 #include "dasgd/rules/rule.hpp"
 #include "dasgd/topology/graph.hpp"
+#include "dasgd/transport/chaos.hpp"
 #include "dasgd/transport/relay.hpp"
 
 namespace dasgd {
@@ -23,6 +24,12 @@ namespace dasgd {
 struct SlowWorker {
   WorkerId worker{};
   double factor = 1;
+};
+
+/// What to do when the loss runs away or an update is not finite.
+enum class OnDivergence {
+  stop,   ///< end the run; its result is the last good model
+  halve,  ///< the worker that sees it halves the step size of its later gradients
 };
 
 /// Evaluation while a run goes, on a copy of worker 0's model; no worker waits for it.
@@ -62,12 +69,20 @@ struct TrainOptions {
   std::optional<double> target_loss;
 
   std::vector<SlowWorker> slow;
+  Chaos chaos;                          ///< of a real run; a simulated world has its own
   std::chrono::nanoseconds compute{0};  ///< pads every gradient to at least this
   std::uint64_t seed = 1;
   /// How many of its own gradients a worker may have on their way; by default as many as fit into
   /// 2 GiB for all workers together, from 4 to 128.
   std::optional<std::size_t> in_flight;
 
+  OnDivergence on_divergence = OnDivergence::stop;
+  /// L of the objective. With it a run warns when eta crosses the certified limit, and its summary
+  /// holds eta against the limits of the theory.
+  std::optional<double> smoothness;
+  /// Evaluates the full gradient at every model, so that the summary can hold the measured sums
+  /// against the theory's bounds. `target_error` implies it.
+  bool measure_gradients = false;
   EvaluationOptions evaluation;
   CheckpointOptions checkpoint;
   /// Goes on from here: budgets and times count the whole run. Must outlive the run.

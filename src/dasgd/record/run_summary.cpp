@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dasgd/record/json_number.hpp"
+#include "dasgd/record/step_limits_json.hpp"
 
 namespace dasgd {
 std::string to_json(const RunSummary& s) {
@@ -36,6 +37,9 @@ std::string to_json(const RunSummary& s) {
     if (s.best->loss) json["best_eval_loss"] = json_number(*s.best->loss);
     json["best_seconds"] = s.best->seconds;
   }
+  json["model"] = s.model_is_last_good ? "last good" : "final";
+  json["halvings"] = s.halvings;
+  if (s.step) write(*s.step, json);
   json["wall_seconds"] = s.wall_seconds;
   if (s.virtual_seconds) json["virtual_seconds"] = *s.virtual_seconds;
   if (s.resumed)

@@ -8,6 +8,7 @@
 
 #include "dasgd/core/channel.hpp"
 #include "dasgd/record/evaluation.hpp"
+#include "dasgd/record/step_limits.hpp"
 #include "dasgd/staleness/statistics.hpp"
 
 namespace dasgd {
@@ -40,6 +41,9 @@ struct RunSummary {
   std::optional<double> accuracy;
   std::optional<double> eval_loss;  ///< on held-out data, where the problem has any
   std::optional<Evaluation> best;   ///< where models were evaluated during the run
+  bool model_is_last_good = false;  ///< the run diverged: an earlier, better model was kept
+  std::uint64_t halvings = 0;       ///< of step sizes, by workers whose loss ran away
+  std::optional<StepLimits> step;   ///< where the smoothness of the objective is known
   double wall_seconds = 0;
   std::optional<double> virtual_seconds;  ///< of a simulation: when its last event happened
   std::uint64_t seed = 0;

@@ -24,6 +24,10 @@ struct RuleOptions {
   std::optional<double> clip;          ///< the largest norm of a gradient
   Schedule schedule;
 
+  /// The paper's rule: the gradient itself, with one fixed eta.
+  bool is_plain() const {
+    return kind == Kind::sgd && weight_decay == 0 && !clip && schedule.is_constant();
+  }
   bool uses_momentum() const { return kind == Kind::momentum || kind == Kind::nesterov; }
   bool uses_betas() const { return kind == Kind::adam; }
   double mu() const { return momentum.value_or(0.9); }

@@ -20,6 +20,7 @@ struct Schedule {
   double floor = 0;             ///< cosine: the factor at the end and after it
   double warmup = 0;            ///< rises linearly over so many gradients per worker
 
+  bool is_constant() const { return kind == Kind::constant && warmup == 0; }
   double factor(double clock) const;
 };
 

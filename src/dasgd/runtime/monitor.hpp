@@ -34,6 +34,7 @@ class Monitor {
   std::chrono::nanoseconds time_left() const;
   void report();
   void check_stall(std::uint64_t applications);
+  void check_step_size(const Progress<Real>& progress);
   std::string whom_it_waits_for() const;
 
   const TrainOptions& options_;
@@ -50,6 +51,7 @@ class Monitor {
   std::optional<Evaluation> evaluation_;
   std::uint64_t stalled_at_ = 0;
   Clock::time_point moved_ = Clock::now();
+  bool warned_of_step_size_ = false;
 };
 
 extern template class Monitor<float>;

@@ -15,6 +15,7 @@
 #include "dasgd/runtime/snapshot_board.hpp"
 #include "dasgd/runtime/worker_loop.hpp"
 #include "dasgd/topology/builders.hpp"
+#include "dasgd/transport/faulty/links.hpp"
 #include "dasgd/transport/in_process/network.hpp"
 
 namespace dasgd {
@@ -56,24 +57,33 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
   Graph graph = build_graph(options.topology, options.workers, options.seed);
   const RelayMode relay = options.relay.value_or(default_relay(graph));
   const std::size_t batch = resolved_batch(options, objective.samples());
+  validate(options.chaos, graph);
   const auto start = Clock::now();
-  in_process::Network network(
-      std::move(graph),
-      {.relay = relay,
-       .in_flight = options.in_flight.value_or(
-           default_in_flight(options.workers, objective.dimension() * sizeof(Number<Real>))),
-       .clock = [start] { return std::chrono::nanoseconds(Clock::now() - start).count(); }});
+  const auto clock = [start] { return std::chrono::nanoseconds(Clock::now() - start).count(); };
+  CarrierFactory carrier;
+  if (options.chaos.on_links())
+    carrier = [&options, clock, graph](Arrival arrival) {
+      return std::make_unique<faulty::Links>(options.chaos, graph, options.seed, clock,
+                                             std::move(arrival));
+    };
+  in_process::Network network(std::move(graph),
+                              {.relay = relay,
+                               .in_flight = options.in_flight.value_or(default_in_flight(
+                                   options.workers, objective.dimension() * sizeof(Number<Real>))),
+                               .clock = clock,
+                               .carrier = carrier});
   Control control([&] {
     for (std::size_t i = 0; i < options.workers; ++i) network.endpoint(worker_id(i)).wake();
   });
   TargetGate gate(options.workers, control);
+  GoodModel<Real> good;
   SnapshotBoard snapshots(options.workers);
 
   std::vector<std::unique_ptr<WorkerLoop<Real>>> loops;
   for (std::size_t i = 0; i < options.workers; ++i)
     loops.push_back(std::make_unique<WorkerLoop<Real>>(worker_id(i), objective, options, batch,
                                                        network.endpoint(worker_id(i)), control,
-                                                       gate, &snapshots));
+                                                       gate, good, &snapshots));
   Evaluator<Real> evaluator(objective, options, start, loops.front()->status(), control);
   {
     std::vector<std::jthread> threads;
@@ -103,6 +113,7 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
   auto result = conclude<Real>(objective, options, accounts, wall);
   if (control.failure()) result.failure = control.failure();
   if (!control.reason().empty()) result.summary.stop_reason = control.reason();
+  fall_back_if_diverged(objective, good, result);
   if (options.evaluation.every.count() > 0) evaluator.judge().conclude(result);
   if (!result.failure)
     save_last_checkpoint(options, objective, loops, wall, evaluator.judge().since_best());

@@ -21,7 +21,7 @@ namespace {
 
 /// How many workers a run may have for the exact sets, and with them W, to be kept although
 /// delivery is causal and t - s would do.
-constexpr std::size_t workers_with_certificate = 32;
+constexpr std::size_t workers_with_certificate = 64;
 
 template <typename Real>
 class Simulation {
@@ -42,8 +42,9 @@ class Simulation {
                             !delivery_is_causal(world, graph_, mode_ != RelayMode::none);
     const std::size_t batch = resolved_batch(options, objective.samples());
     for (std::size_t i = 0; i < options.workers; ++i)
-      agents_.push_back(std::make_unique<Agent<Real>>(
-          worker_id(i), objective, options, batch, graph_, mode_, exact_sets, samples_never_stop_));
+      agents_.push_back(std::make_unique<Agent<Real>>(worker_id(i), objective, options, batch,
+                                                      graph_, mode_, exact_sets,
+                                                      samples_never_stop_, good_));
   }
 
   TrainResult<Real> run() {
@@ -90,7 +91,7 @@ class Simulation {
   // The worker looks into its inbox: apply the oldest arrival, else compute, else be idle.
   void look(Agent<Real>& agent) {
     agent.busy = false;
-    if (const auto resumes = paused_until(agent)) {
+    if (const auto resumes = world_.chaos.paused_until(agent.id, now_)) {
       agent.busy = true;
       return schedule_look(agent, *resumes);
     }
@@ -122,13 +123,6 @@ class Simulation {
     if (const std::string reason = judge_.verdict(); !reason.empty()) stop(reason);
   }
 
-  std::optional<Nanoseconds> paused_until(const Agent<Real>& agent) const {
-    for (const Chaos::Pause& pause : world_.chaos.pauses)
-      if (pause.worker == agent.id && now_ >= pause.at && now_ < pause.at + pause.length)
-        return pause.at + pause.length;
-    return std::nullopt;
-  }
-
   // While a worker is busy its replica cannot change, so the step is made at once, or by another
   // core.
   void begin(Agent<Real>& agent, bool computes) {
@@ -154,12 +148,23 @@ class Simulation {
       }
     }
     if (agent.failure) {
-      fail(std::exchange(agent.failure, nullptr));
+      if (!survives(agent)) fail(agent.failure);
+      agent.failure = nullptr;
     } else {
       record(agent, true);
       transmit(agent, std::exchange(agent.channel.sent, nullptr), agent.id);
     }
     schedule_look(agent, now_);
+  }
+
+  static bool survives(Agent<Real>& agent) {
+    try {
+      std::rethrow_exception(agent.failure);
+    } catch (const Divergence&) {
+      return agent.guard.survives();
+    } catch (...) {
+      return false;
+    }
   }
 
   void finish_foreign(Agent<Real>& agent) {
@@ -173,13 +178,22 @@ class Simulation {
     const Gradient& gradient = *agent.report.gradients.front();
     const Staleness staleness = agent.account(gradient, agent.report.step);
     agent.last_time = now_;
-    if (own) agent.target.observe_loss(agent.report.loss);
+    if (own) observe_loss(agent);
     observe_model(agent);
     if (!options_.trace) return;
     lines_.push_back({agent.id, agent.report.step, gradient.name, gradient.origin_step, now_,
                       own ? std::optional(agent.began) : std::nullopt, staleness.S,
                       staleness.S_hat});
     if (lines_.size() >= 4096) flush_trace();
+  }
+
+  void observe_loss(Agent<Real>& agent) {
+    agent.target.observe_loss(agent.report.loss);
+    try {
+      agent.guard.observe(agent.report.loss, *agent.target.recent_loss(), agent.worker.replica());
+    } catch (const Divergence&) {
+      fail(std::current_exception());
+    }
   }
 
   void observe_model(Agent<Real>& agent) {
@@ -268,6 +282,7 @@ class Simulation {
     if (options_.evaluation.every.count() > 0) judge_.conclude(result);
     if (failure_) result.failure = failure_;
     if (!reason_.empty()) result.summary.stop_reason = reason_;
+    fall_back_if_diverged(objective_, good_, result);
     return result;
   }
 
@@ -282,6 +297,7 @@ class Simulation {
   bool stopped_ = false;
   // Samples are drawn by steps that other cores make; a stop in between must not reach them.
   const std::atomic<bool> samples_never_stop_{false};
+  GoodModel<Real> good_;
   std::vector<std::unique_ptr<Agent<Real>>> agents_;
   Judge<Real> judge_;
   Nanoseconds next_evaluation_ = 0;
