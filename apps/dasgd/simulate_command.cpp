@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "advice.hpp"
+#include "best_model.hpp"
 #include "commands.hpp"
 #include "config_file.hpp"
 #include "dasgd/advice/advice_json.hpp"
@@ -20,6 +21,12 @@
 
 namespace dasgd::app {
 namespace {
+
+std::string metrics_of(const std::vector<Evaluation>& evaluations) {
+  std::string lines;
+  for (const Evaluation& evaluation : evaluations) lines += to_json(evaluation) + "\n";
+  return lines;
+}
 
 template <typename Real>
 int simulate_problem(Config config, const Objective<Real>& objective, const VirtualWorld& world,
@@ -38,6 +45,10 @@ int simulate_problem(Config config, const Objective<Real>& objective, const Virt
 
   const auto result = run_simulation<Real>(objective, options, world);
   write_model<Real>(objective, result.model, directory);
+  if (!result.evaluations.empty()) {
+    write_file(directory.file("metrics.jsonl"), metrics_of(result.evaluations));
+    BestModel(directory.path(), false).write<Real>(*result.summary.best, result.best_model);
+  }
   write_file(directory.file("summary.json"), to_json(result.summary));
   if (trace) trace->finish();
   std::optional<Prediction> prediction;

@@ -22,6 +22,9 @@ class Replica {
   explicit Replica(std::span<const Real> x0);
   virtual ~Replica() = default;
 
+  /// Goes on from the exact state of another replica of the same dimension.
+  virtual void restore(std::span<const Sum<Real>> sums);
+
   /// x_i^t. Updates are added as integers; the floating-point view is brought up to date here.
   virtual std::span<const Real> x();
 
@@ -38,7 +41,7 @@ class Replica {
   std::optional<std::size_t> diverged_at() const { return diverged_at_; }
 
   std::size_t dimension() const { return x_.size(); }
-  /// The exact state, for digests.
+  /// The exact state, for digests and checkpoints.
   virtual std::span<const Sum<Real>> sums() const { return sums_; }
 
  protected:

@@ -24,6 +24,11 @@ DeviceReplica::DeviceReplica(std::span<const float> x0, std::shared_ptr<DeviceMe
   upload();
 }
 
+void DeviceReplica::restore(std::span<const Sum<float>> sums) {
+  Replica<float>::restore(sums);
+  upload();
+}
+
 void DeviceReplica::upload() {
   c10::OptionalStreamGuard guard;
   enter(guard, *memory_);

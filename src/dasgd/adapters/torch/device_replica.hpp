@@ -17,6 +17,7 @@ class DeviceReplica final : public Replica<float> {
  public:
   DeviceReplica(std::span<const float> x0, std::shared_ptr<DeviceMemory> memory);
 
+  void restore(std::span<const Sum<float>> sums) override;
   std::span<const float> x() override;
   void apply(std::span<const GradientPtr> gradients) override;
   std::optional<std::size_t> apply_own(double eta, std::span<const float> gradient,
