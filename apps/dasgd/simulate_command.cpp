@@ -28,7 +28,13 @@ int simulate_problem(const Config& config, const Objective<Real>& objective,
   std::optional<TraceWriter> trace;
   if (config.trace) options.trace = &trace.emplace(directory.file("trace.jsonl"), 1);
 
+  FigureLog figures;
+  options.figures = &figures;
+
   const auto result = run_simulation<Real>(objective, options, world);
+  AtomicFile metrics(directory.file("metrics.jsonl"));
+  for (const RunFigures& row : figures.rows()) metrics.write(metrics_line(row));
+  metrics.commit();
   write_file(directory.file("model.npy"), to_npy<Real>(result.model));
   write_file(directory.file("summary.json"), to_json(result.summary));
   if (trace) trace->finish();

@@ -1,8 +1,6 @@
-#include <cmath>
 #include <cstdio>
 #include <fmt/format.h>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "commands.hpp"
@@ -20,23 +18,6 @@
 
 namespace dasgd::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-template <typename Real>
-std::string metrics_line(const Progress<Real>& p) {
-  Json line{{"seconds", p.seconds},
-            {"gradients", p.gradients},
-            {"applications", p.applications},
-            {"samples", p.samples},
-            {"gradients_per_second", p.gradients_per_second},
-            {"S_now", p.S_now},
-            {"S_avg", p.S_avg},
-            {"S_max", p.S_max},
-            {"inbox_depth", p.inbox_depth}};
-  if (p.loss && std::isfinite(*p.loss)) line["loss"] = *p.loss;
-  return line.dump() + "\n";
-}
 
 /// Everything a run writes while it goes and when it ends.
 template <typename Real>
@@ -61,6 +42,7 @@ class TrainRun {
     const auto result = run_training<Real>(objective_, options, {[this](const Progress<Real>& p) {
                                              status_.show(p);
                                              metrics_.write(metrics_line(p));
+                                             metrics_.flush();  // a run that is killed keeps them
                                              return Flow::go_on;
                                            }});
     write(result);
@@ -81,7 +63,7 @@ class TrainRun {
   }
 
   static std::string final_metrics(const RunSummary& s) {
-    Progress<Real> last;
+    RunFigures last;
     last.seconds = s.wall_seconds;
     last.gradients = s.gradients;
     last.applications = s.gradients * s.workers;
@@ -90,6 +72,7 @@ class TrainRun {
     last.loss = s.loss;
     last.S_now = last.S_avg = s.staleness.S_avg;
     last.S_max = s.staleness.S_max;
+    last.gradients_by_worker = s.gradients_by_worker;
     return metrics_line(last);
   }
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "dasgd/experiments/svg_plot.hpp"
+#include "dasgd/report/svg_plot.hpp"
 #include "dasgd/sim/simulate.hpp"
 #include "dasgd/theory/step_size.hpp"
 

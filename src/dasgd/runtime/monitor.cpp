@@ -54,7 +54,9 @@ Progress<Real> Monitor<Real>::look() {
     now.samples += figures.samples;
     now.S_avg = std::max(now.S_avg, figures.S.mean());
     now.S_max = std::max(now.S_max, figures.S.max);
-    now.inbox_depth = std::max(now.inbox_depth, loop->endpoint().inbox_depth());
+    now.gradients_by_worker.push_back(figures.computed);
+    now.inbox_by_worker.push_back(static_cast<std::uint32_t>(loop->endpoint().inbox_depth()));
+    now.inbox_depth = std::max<std::size_t>(now.inbox_depth, now.inbox_by_worker.back());
     now.draining = now.draining && figures.out_of_samples;
     sum_S += static_cast<double>(figures.S.sum);
     planned += loop->limit();

@@ -45,6 +45,7 @@ class WorkerLoop {
         endpoint_(endpoint),
         control_(control),
         trace_(options.trace),
+        watch_(options.watch),
         samples_(make_samples(options, id, objective.samples(), batch, control.stop_flag())),
         paced_(objective, slow_factor(options, id), options.compute, control),
         rule_(options.eta),
@@ -121,7 +122,7 @@ class WorkerLoop {
     for (std::size_t k = 0; k < report.gradients.size(); ++k) {
       const Gradient& gradient = *report.gradients[k];
       const Staleness staleness = ledger_.record(gradient);
-      if (trace_)
+      if (trace_ || watch_)
         lines_.push_back({id_, report.step + k, gradient.name, gradient.origin_step, report.time,
                           own ? std::optional(report.start) : std::nullopt, staleness.S,
                           staleness.S_hat});
@@ -154,7 +155,9 @@ class WorkerLoop {
 
   void publish(Nanoseconds now, bool finished) {
     published_ = now;
-    if (trace_) trace_->add(id_, std::exchange(lines_, {}), now);
+    if (watch_) watch_->add(id_, lines_, now);
+    if (trace_) trace_->add(id_, std::move(lines_), now);
+    lines_.clear();
     status_.publish({worker_.t(), worker_.computed(), samples_.samples(), target_.recent_loss(),
                      ledger_.S(), announced_, finished});
   }
@@ -163,6 +166,7 @@ class WorkerLoop {
   Endpoint& endpoint_;
   Control& control_;
   TraceWriter* const trace_;
+  TraceSink* const watch_;
   BudgetedBatches samples_;
   Paced<Real> paced_;
   FixedStep<Real> rule_;
