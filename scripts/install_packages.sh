@@ -1,12 +1,16 @@
 #!/bin/sh
-# Installs the Debian packages of the named groups that are missing: build, data, test, bench, lint.
+# Installs the Debian packages of the named groups that are missing: build, web, browser, data, test, bench, lint.
 # Works as root and with sudo. On another system it says what is needed and goes on.
 set -eu
 
 group() {
   case "$1" in
     build) echo "g++ cmake ninja-build make libcli11-dev libfmt-dev nlohmann-json3-dev
-                 libtomlplusplus-dev libeigen3-dev librandom123-dev libxxhash-dev zlib1g-dev" ;;
+                 libtomlplusplus-dev libeigen3-dev librandom123-dev libxxhash-dev zlib1g-dev
+                 libboost-dev" ;;
+    # Node.js from elsewhere brings its own npm and does not live with Debian's.
+    web) command -v npm >/dev/null || echo "nodejs npm" ;;
+    browser) echo "chromium fonts-dejavu-core" ;;
     data) echo "dataset-fashion-mnist" ;;
     test) echo "libgtest-dev libgmock-dev librapidcheck-dev" ;;
     bench) echo "libbenchmark-dev" ;;

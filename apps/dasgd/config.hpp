@@ -29,7 +29,9 @@ struct Config {
   std::optional<std::size_t> in_flight;
   std::uint64_t seed = 1;
   std::string out;
-  bool trace = false, quiet = false, json = false;
+  bool trace = false, quiet = false, json = false, no_report = false;
+  std::optional<unsigned short> watch_port;  ///< of train only, like the next two
+  std::string watch_address = "127.0.0.1", watch_token;
   WorldText world;  ///< of simulate only
 };
 

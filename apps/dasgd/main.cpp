@@ -45,7 +45,9 @@ struct RunArguments {
             for (const std::string& value : values) remember(value);
           },
           help);
-      option->type_name(setting.placeholder)->expected(1)->allow_extra_args(false);
+      const bool may_stand_alone = setting.kind == Setting::Kind::optional_value;
+      option->type_name(setting.placeholder)->expected(may_stand_alone ? 0 : 1, 1);
+      option->allow_extra_args(false);
       option->multi_option_policy(setting.kind == Setting::Kind::repeatable
                                       ? CLI::MultiOptionPolicy::TakeAll
                                       : CLI::MultiOptionPolicy::Throw);

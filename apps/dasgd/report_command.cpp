@@ -1,3 +1,5 @@
+#include "report_command.hpp"
+
 #include <filesystem>
 #include <fmt/format.h>
 
@@ -21,6 +23,10 @@ std::string directory_for(const ReportRequest& request) {
 }
 
 }  // namespace
+
+void write_run_report(const Config& config, const std::string& directory) {
+  if (!config.no_report) report::write_report({directory}, directory, page());
+}
 
 int report_command(const ReportRequest& request) {
   if (request.text) {

@@ -11,6 +11,8 @@
 #include "dasgd/problems/logistic.hpp"
 #include "dasgd/problems/quadratic.hpp"
 #include "dasgd/record/atomic_file.hpp"
+#include "dasgd/report/write_report.hpp"
+#include "page_data.hpp"
 
 namespace dasgd::app {
 namespace {
@@ -74,10 +76,15 @@ int reproduce_command(const ReproduceRequest& request) {
   write_file(stem + ".csv", to_csv(runs));
   write_file(stem + ".json", to_json(points));
   write_file(stem + ".svg", to_svg(request.what, points));
+  report::write_figures(
+      "The paper's " + request.what + " experiment",
+      {{request.what + ": iterations and time against slowness", to_svg(request.what, points)}},
+      nlohmann::ordered_json::parse(to_json(points)), directory, page());
   print_table(points);
   fmt::print(
       "eps 1e-12, n 2, compute 50 ms, latency 50 us, apply 5 us, {} seeds; limits are means; "
-      "written to {}.csv, .json, .svg\n",
+      "written to {}.csv, .json, .svg and "
+      "report.html beside them\n",
       plan_for(request).seeds.size(), stem);
   return done;
 }

@@ -11,6 +11,7 @@
 #include "dasgd/sim/simulate.hpp"
 #include "dasgd/topology/builders.hpp"
 #include "problem.hpp"
+#include "report_command.hpp"
 #include "run_directory.hpp"
 #include "signals.hpp"
 #include "summary.hpp"
@@ -38,6 +39,7 @@ int simulate_problem(const Config& config, const Objective<Real>& objective,
   write_file(directory.file("model.npy"), to_npy<Real>(result.model));
   write_file(directory.file("summary.json"), to_json(result.summary));
   if (trace) trace->finish();
+  write_run_report(config, directory.path());
   if (config.json) {
     std::fputs(to_json(result.summary).c_str(), stdout);
   } else if (!config.quiet) {

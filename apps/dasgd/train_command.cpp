@@ -10,11 +10,12 @@
 #include "dasgd/record/npy.hpp"
 #include "dasgd/runtime/train.hpp"
 #include "problem.hpp"
+#include "report_command.hpp"
 #include "run_directory.hpp"
 #include "signals.hpp"
 #include "status_line.hpp"
 #include "summary.hpp"
-#include "units.hpp"
+#include "watch.hpp"
 
 namespace dasgd::app {
 namespace {
@@ -30,23 +31,33 @@ class TrainRun {
         directory_(config.out, config.model),
         status_(config.quiet),
         metrics_(directory_.file("metrics.jsonl")) {
-    write_file(directory_.file("config.toml"), to_toml(Command::train, config));
+    const std::string settings = to_toml(Command::train, config);
+    write_file(directory_.file("config.toml"), settings);
+    if (config.watch_port) {
+      watch_.emplace(config, directory_.path(), settings, [this] { stop_.request_stop(); });
+      if (!config.quiet) status_.say("watch the run at " + watch_->url());
+    }
     if (config.trace) trace_.emplace(directory_.file("trace.jsonl"), *config.workers);
   }
 
   int run() {
     TrainOptions options = train_options(config_);
-    options.stop = signals_.token();
+    const std::stop_callback forward(signals_.token(), [this] { stop_.request_stop(); });
+    options.stop = stop_.get_token();
+    if (watch_) options.watch = &watch_->sink();
     options.trace = trace_ ? &*trace_ : nullptr;
     options.warn = [this](const std::string& line) { status_.say("dasgd: " + line); };
     const auto result = run_training<Real>(objective_, options, {[this](const Progress<Real>& p) {
                                              status_.show(p);
                                              metrics_.write(metrics_line(p));
                                              metrics_.flush();  // a run that is killed keeps them
+                                             if (watch_) watch_->look(p);
                                              return Flow::go_on;
                                            }});
     write(result);
+    write_run_report(config_, directory_.path());
     tell(result.summary);
+    if (watch_) watch_->end(to_json(result.summary));
     if (result.failure) std::rethrow_exception(result.failure);
     if (!result.summary.audit_is_clean())
       throw std::runtime_error("the audit failed; see summary.json");
@@ -92,11 +103,14 @@ class TrainRun {
   StatusLine status_;
   AtomicFile metrics_;
   std::optional<TraceWriter> trace_;
+  std::stop_source stop_;
+  std::optional<Watch> watch_;  // last: its thread may ask for a stop until it is gone
 };
 
 }  // namespace
 
 int train_command(const Config& config) {
+  validate_watch(config);
   SignalStop signals;
   const Problem problem = make_problem(config);
   return std::visit(

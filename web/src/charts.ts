@@ -67,7 +67,7 @@ function metricPart(id: string, title: string, key: "loss" | "accuracy", y: stri
     const x = against[chosen];
     lines = runs.flatMap((run, k) => {
       const value = run.metrics?.[key];
-      return value ? [spread({ name: run.label, x: run.metrics![x.key], colour: k }, value)] : [];
+      return value && finite(value.mean).length > 1 ? [spread({ name: run.label, x: run.metrics![x.key], colour: k }, value)] : [];
     });
     card.hidden = lines.length === 0;
     if (lines.length === 0) return;
@@ -81,7 +81,8 @@ function metricPart(id: string, title: string, key: "loss" | "accuracy", y: stri
       lines.length === 1
         ? `From ${show(first[0])} to ${show(first[first.length - 1])} over ${x.key === "seconds" ? showSeconds(lines[0].x[lines[0].x.length - 1]) : `${show(lines[0].x[lines[0].x.length - 1])} ${x.long}`}.`
         : `${lines.length} runs against ${x.long}.`;
-    card.describe(key === "loss" ? `${sentence} Mean of the workers' last 30 batches.` : sentence);
+    const final = runs.some((run) => run.ended && !run.virtual) ? "; the last point is the final model on all training data" : "";
+    card.describe(key === "loss" ? `${sentence} Mean of the workers' last 30 batches${final}.` : sentence);
     card.draw(() =>
       chart.update(lines, { label: `${title}. ${sentence}`, x: { name: x.long, seconds: x.key === "seconds" }, y, log: log10, fromZero: false }),
     );
@@ -185,12 +186,14 @@ function heatPart(): Part {
     const size = trace.heat.mean.length, every = Math.ceil(size / 8);
     let most = 0, at = [0, 0];
     trace.heat.mean.forEach((row, r) => row.forEach((value, c) => value !== null && value > most && ((most = value), (at = [r, c]))));
+    const foreign = trace.heat.mean.flatMap((row, r) => row.filter((value, c): value is number => value !== null && r !== c));
     const sentence = `Mean |S|; the stalest on average are worker ${name(at[1])}'s gradients at worker ${name(at[0])}: ${show(most)}.`;
     card.describe(most > 0 ? sentence : "Mean |S|; nothing was stale.");
     card.draw(() =>
       chart.update(trace.heat.mean, {
         label: `Heat map of staleness. ${sentence}`,
         square: true,
+        from: foreign.length > 0 ? Math.min(...foreign) * 0.9 : 0,
         rowName: name,
         columnName: name,
         rowTitle: "applied by worker",
@@ -238,9 +241,13 @@ function ratesPart(): Part {
     shown = ratesOf(run, few ? 240 : 80);
     const found = shown;
     if (!found) return;
-    const mean = found.rates.map((rates) => finite(rates).reduce((sum, r) => sum + r, 0) / Math.max(1, rates.length));
+    // On average while it computed: a worker that has used up its budget is not slow.
+    const mean = found.rates.map((rates) => {
+      const active = finite(rates).filter((rate) => rate > 0);
+      return active.reduce((sum, r) => sum + r, 0) / Math.max(1, active.length);
+    });
     const fast = mean.indexOf(Math.max(...mean)), slow = mean.indexOf(Math.min(...mean));
-    const sentence = `Fastest: worker ${found.name(fast)} with ${show(mean[fast])}/s on average; slowest: worker ${found.name(slow)} with ${show(mean[slow])}/s.`;
+    const sentence = `Fastest: worker ${found.name(fast)} with ${show(mean[fast])}/s while it computed; slowest: worker ${found.name(slow)} with ${show(mean[slow])}/s.`;
     card.describe(sentence);
     lines.root.hidden = !few;
     matrix.root.hidden = few;
@@ -253,6 +260,7 @@ function ratesPart(): Part {
       matrix.update(found.rates, {
         label: `Gradients per second by worker. ${sentence}`,
         square: false,
+        from: 0,
         rowName: found.name,
         columnName: (c) => showSeconds(found.x[c]),
         rowTitle: "worker",

@@ -115,5 +115,6 @@ export function number(value: Json | undefined): number | null {
 }
 export function text(value: Json | undefined): string {
   if (value === undefined || value === null) return "";
+  if (Array.isArray(value)) return value.map(text).join(", ");
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

@@ -7,6 +7,8 @@ import type { Values } from "./data";
 export interface MatrixOptions {
   label: string;
   square: boolean;
+  /** the value of the palest cell; smaller ones are as pale */
+  from: number;
   rowName: (row: number) => string;
   columnName: (column: number) => string;
   rowTitle: string;
@@ -56,6 +58,11 @@ export class Matrix {
     );
   }
 
+  private share(value: number): number {
+    const from = this.options?.from ?? 0;
+    return this.most > from ? (value - from) / (this.most - from) : 1;
+  }
+
   private area(): [number, number] {
     const height = this.canvas.height - top - bottom;
     const width = this.canvas.width - left - right;
@@ -101,7 +108,7 @@ export class Matrix {
     this.cells.forEach((row, r) =>
       row.forEach((value, c) => {
         if (value === null) return;
-        context.fillStyle = shade(value / this.most);
+        context.fillStyle = shade(this.share(value));
         const x = left + c * cellWidth, y = top + r * cellHeight;
         context.fillRect(x, y, cellWidth - gap + (gap ? 0 : 0.5), cellHeight - gap + (gap ? 0 : 0.5));
       }),
@@ -130,6 +137,6 @@ export class Matrix {
     context.fillStyle = css("--quiet");
     context.textAlign = "left";
     context.fillText(show(this.most), barLeft + 15, top + 6);
-    context.fillText("0", barLeft + 15, top + bar - 5);
+    context.fillText(show(options.from), barLeft + 15, top + bar - 5);
   }
 }

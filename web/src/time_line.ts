@@ -209,13 +209,26 @@ export class TimeLine {
       context.fillStyle = css("--idle");
       context.fillRect(left, y + pad, this.width, height - 2 * pad);
       context.fillStyle = compute;
+      // Bars narrower than two pixels add up to a share of each pixel: no gap is hidden, none invented.
+      const covered = new Float32Array(Math.ceil(this.width) + 1);
       for (let k = firstFrom(row.end, this.from); k < row.start.length && row.start[k] < this.to; ++k) {
         const a = Math.max(left, this.x(row.start[k])), b = Math.min(left + this.width, this.x(row.end[k]));
         const length = row.end[k] - row.start[k];
-        context.globalAlpha = length > 0 ? Math.max(0.15, row.busy[k] / length) : 1;
+        const share = length > 0 ? Math.max(0.15, row.busy[k] / length) : 1;
+        if (b - a < 2) {
+          for (let pixel = Math.floor(a - left); pixel < b - left; ++pixel)
+            covered[pixel] += share * (Math.min(b - left, pixel + 1) - Math.max(a - left, pixel));
+          continue;
+        }
+        context.globalAlpha = share;
         // A hair's breadth between two gradients, where there is room for it.
         context.fillRect(a, y + pad, Math.max(0.4, b - a - (b - a > 6 ? 1 : 0)), (height - 2 * pad) * 0.7);
       }
+      covered.forEach((share, pixel) => {
+        if (share === 0) return;
+        context.globalAlpha = Math.min(1, Math.max(0.15, share));
+        context.fillRect(left + pixel, y + pad, 1, (height - 2 * pad) * 0.7);
+      });
       context.globalAlpha = 1;
       context.fillStyle = apply;
       let last = -1;

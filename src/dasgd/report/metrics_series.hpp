@@ -36,7 +36,7 @@ class MetricsSeries {
   bool merged() const { return per_row_ > 1; }
 
  private:
-  const std::size_t most_;
+  std::size_t most_;
   std::size_t per_row_ = 1;
   std::vector<MetricsRow> rows_;
 };

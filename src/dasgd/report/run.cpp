@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <iterator>
-#include <sstream>
 #include <toml++/toml.h>
 
 #include "dasgd/core/error.hpp"
@@ -21,18 +20,24 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+Json value_of(const toml::node& node) {
+  if (const auto* text = node.as_string()) return text->get();
+  if (const auto* whole = node.as_integer()) return whole->get();
+  if (const auto* real = node.as_floating_point()) return real->get();
+  if (const auto* flag = node.as_boolean()) return flag->get();
+  Json list = Json::array();
+  if (const auto* array = node.as_array())
+    for (const auto& item : *array) list.push_back(value_of(item));
+  return list;
+}
+
 void flatten(const toml::table& table, const std::string& prefix, Json& to) {
   for (const auto& [name, node] : table) {
     const std::string key = prefix + std::string(name.str());
     if (const auto* section = node.as_table()) {
       flatten(*section, key + ".", to);
-    } else if (const auto* text = node.as_string()) {
-      to[key] = text->get();
     } else {
-      std::ostringstream out;
-      node.visit([&](const auto& value) { out << value; });
-      to[key] = Json::parse(out.str(), nullptr, false);
-      if (to[key].is_discarded()) to[key] = out.str();
+      to[key] = value_of(node);
     }
   }
 }

@@ -91,7 +91,7 @@ class TraceDigest {
   TimeLine* line_of(std::size_t worker);
   void coarsen();
 
-  const DigestLimits limits_;
+  DigestLimits limits_;
   std::uint64_t applications_ = 0, gradients_ = 0;
   std::size_t workers_ = 0;
   Nanoseconds end_ = 0;
