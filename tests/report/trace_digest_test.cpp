@@ -106,6 +106,7 @@ TEST(TraceDigest, ALiveOneForgetsWhatIsOld) {
   ASSERT_EQ(digest.time_lines()[0].bars.size(), 4u);
   EXPECT_EQ(digest.time_lines()[0].bars.back().end, 63'250);
   EXPECT_EQ(digest.resolution(), 0);
+  EXPECT_EQ(digest.whole_since(), 59'250);
   EXPECT_EQ(digest.gradients(), 64u);
 }
 

@@ -51,7 +51,7 @@ export interface Trace {
   };
   histogram: { width: number; counts: number[] };
   heat: { mean: Values[]; max: Values[] };
-  time_lines: { resolution: number; workers_per_line: number; rows: TimeLineRow[] };
+  time_lines: { resolution: number; since: number; workers_per_line: number; rows: TimeLineRow[] };
 }
 
 export interface Limit {

@@ -51,6 +51,7 @@ const left = 46, top = 6, right = 10, bottom = 26;
 
 export class TimeLine {
   private rows: Row[] = [];
+  private begin = 0;
   private end = 1;
   private from = 0;
   private to = 1;
@@ -109,12 +110,11 @@ export class TimeLine {
   update(trace: Trace, label: string): void {
     this.rows = decode(trace);
     this.resolution = trace.time_lines.resolution;
-    const begin = Math.min(...this.rows.flatMap((row) => [row.start[0] ?? Infinity, row.tick[0] ?? Infinity]));
     this.end = Math.max(1, trace.end);
-    if (!this.zoomed) {
-      // A live view has only the latest of it.
-      this.from = begin > this.end * 0.05 && Number.isFinite(begin) ? begin : 0;
-      this.to = this.end;
+    this.begin = Math.min(trace.time_lines.since, this.end - 1);  // a live view has only the latest
+    if (!this.zoomed || this.from < this.begin) {
+      this.from = this.begin;
+      this.to = this.zoomed ? Math.max(this.to, this.begin + 100) : this.end;
     }
     this.canvas.root.setAttribute("aria-label", label);
     this.canvas.redraw(Math.max(70, Math.min(22 * this.rows.length, Math.max(440, 5 * this.rows.length))) + top + bottom);
@@ -132,10 +132,10 @@ export class TimeLine {
 
   private show(from: number, to: number): void {
     const least = 100;  // nanoseconds
-    const width = Math.min(this.end, Math.max(least, to - from));
-    this.from = Math.max(0, Math.min(from, this.end - width));
+    const width = Math.min(this.end - this.begin, Math.max(least, to - from));
+    this.from = Math.max(this.begin, Math.min(from, this.end - width));
     this.to = this.from + width;
-    this.zoomed = width < this.end;
+    this.zoomed = width < this.end - this.begin;
     this.canvas.redraw();
     announce(`From ${showSeconds(this.from * 1e-9)} to ${showSeconds(this.to * 1e-9)}`);
   }
@@ -144,11 +144,11 @@ export class TimeLine {
   }
   private pan(share: number): void {
     const by = (this.to - this.from) * share;
-    const from = Math.max(0, Math.min(this.end - (this.to - this.from), this.from + by));
+    const from = Math.max(this.begin, Math.min(this.end - (this.to - this.from), this.from + by));
     this.show(from, from + this.to - this.from);
   }
   private showAll(): void {
-    this.show(0, this.end);
+    this.show(this.begin, this.end);
   }
   private drop(): void {
     if (this.dragFrom === null) return;

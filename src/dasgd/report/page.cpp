@@ -110,6 +110,7 @@ Json time_lines(const TraceDigest& trace) {
     rows.push_back({{"worker", line.worker}, {"bars", bars}, {"ticks", ticks}});
   }
   return {{"resolution", trace.resolution()},
+          {"since", trace.whole_since()},
           {"workers_per_line", trace.workers_per_line()},
           {"rows", rows}};
 }

@@ -129,8 +129,10 @@ void TraceDigest::draw(const TraceLine& line) {
   if (limits_.latest) {
     const std::size_t bars = std::max<std::size_t>(1, limits_.bars / lines_.size());
     const std::size_t ticks = std::max<std::size_t>(1, limits_.ticks / lines_.size());
-    while (row->bars.size() > bars) row->bars.pop_front();
-    while (row->ticks.size() > ticks) row->ticks.pop_front();
+    for (; row->bars.size() > bars; row->bars.pop_front())
+      whole_since_ = std::max(whole_since_, row->bars.front().end);
+    for (; row->ticks.size() > ticks; row->ticks.pop_front())
+      whole_since_ = std::max(whole_since_, row->ticks.front().time);
   } else {
     while (bars_ > limits_.bars || ticks_ > limits_.ticks) coarsen();
   }

@@ -83,6 +83,8 @@ class TraceDigest {
   std::size_t workers_per_line() const { return stride_; }
   /// Breaks shorter than this between two gradients are not kept; 0 if all are.
   Nanoseconds resolution() const { return resolution_; }
+  /// Time lines are whole from here on; 0 unless old bars and ticks are forgotten.
+  Nanoseconds whole_since() const { return whole_since_; }
 
  private:
   void make_room_for(std::size_t worker);
@@ -103,7 +105,7 @@ class TraceDigest {
   std::size_t stride_ = 1;
   std::vector<TimeLine> lines_;
   std::size_t bars_ = 0, ticks_ = 0;
-  Nanoseconds resolution_ = 0;
+  Nanoseconds resolution_ = 0, whole_since_ = 0;
 };
 
 }  // namespace dasgd::report

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t most_rows = 400;
 
 report::DigestLimits live_limits() {
-  return {.buckets = 256, .groups = 32, .rows = 32, .bars = 1'500, .ticks = 3'000, .latest = true};
+  return {.buckets = 256, .groups = 32, .rows = 32, .bars = 4'000, .ticks = 6'000, .latest = true};
 }
 
 Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
