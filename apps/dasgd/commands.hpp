@@ -25,6 +25,16 @@ struct CheckRequest {
 /// Audits a trace.
 int check_command(const CheckRequest& request);
 
+struct AdviseRequest {
+  Config config;
+  std::string from;  ///< a run directory whose staleness is taken; empty: a pilot
+  std::optional<double> accuracy, least_loss;
+  bool world_given = false;    ///< the world of a simulation was described
+  bool compute_given = false;  ///< and how long a gradient takes there
+};
+/// Measures a problem and its staleness, and prints step sizes with their grounds.
+int advise_command(const AdviseRequest& request);
+
 struct ReproduceRequest {
   std::string what;  ///< "quadratic" or "logistic"
   bool quick = false;

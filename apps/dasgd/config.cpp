@@ -61,6 +61,9 @@ TrainOptions train_options(const Config& config) {
   options.max_time = config.max_time;
   options.target_error = config.target_error;
   options.target_loss = config.target_loss;
+  options.on_divergence = config.on_divergence;
+  options.smoothness = config.L;
+  options.measure_gradients = config.measure_gradients;
   options.slow = config.slow;
   options.compute = config.compute;
   options.in_flight = config.in_flight;

@@ -19,6 +19,10 @@ struct Config {
   std::string topology = "full";
   std::optional<RelayMode> relay;
   std::optional<double> lr;
+  bool lr_auto = false;  ///< take the advice of a pilot
+  OnDivergence on_divergence = OnDivergence::stop;
+  std::optional<double> L;  ///< smoothness, where the problem does not know its own
+  bool measure_gradients = false;
   std::optional<std::size_t> batch;
   std::vector<std::uint32_t> gradients;
   std::optional<double> epochs;

@@ -1,6 +1,7 @@
 // dasgd: the command line. Exit status: 0 done, 1 the run failed, 2 bad usage or input, 130
 // interrupted.
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdio>
 #include <fmt/format.h>
 #include <set>
@@ -30,6 +31,8 @@ struct RunArguments {
     app.add_option("config", config_file, "TOML file; every option below has its key there")
         ->type_name("CONFIG.toml");
     for (const Setting& setting : settings(command)) {
+      const bool writes = setting.key == "output.out" || setting.key == "output.trace";
+      if (command == Command::advise && writes) continue;  // in files of runs only
       const auto remember = [this, &setting](const std::string& value) {
         given.emplace_back(&setting, value);
       };
@@ -52,6 +55,11 @@ struct RunArguments {
                                       ? CLI::MultiOptionPolicy::TakeAll
                                       : CLI::MultiOptionPolicy::Throw);
     }
+  }
+
+  bool gave(const std::set<std::string>& options) const {
+    return std::any_of(given.begin(), given.end(),
+                       [&](const auto& entry) { return options.contains(entry.first->option); });
   }
 
   Config resolved() const {
@@ -104,6 +112,7 @@ int run(int argc, char** argv) {
       "  dasgd train --model quadratic --workers 8 --topology ring --gradients 500 --lr 0.02 "
       "--trace\n"
       "  dasgd simulate --model quadratic --workers 100 --topology torus:10x10 --gradients 50\n"
+      "  dasgd advise --model logistic --data a9a --workers 8\n"
       "  dasgd check runs/NAME/trace.jsonl --eta 0.02 --L 4\n"
       "Exit status: 0 done, 1 the run failed, 2 bad usage or input, 130 interrupted.");
 
@@ -134,6 +143,28 @@ int run(int argc, char** argv) {
       "100\n"
       "  dasgd simulate --model logistic --workers 8 --compute lognormal:50ms:0.5 --drop 0.1 "
       "--trace");
+
+  RunArguments advise_arguments{Command::advise};
+  AdviseRequest advise;
+  CLI::App* const advise_app = app.add_subcommand(
+      "advise", "Measure a problem and its staleness; print safe step sizes with their grounds");
+  advise_arguments.add_to(*advise_app);
+  advise_app->add_option("--from", advise.from, "take the staleness of an earlier run")
+      ->type_name("RUN_DIR");
+  advise_app->add_option("--accuracy", advise.accuracy, "mean of |grad f|^2 to be promised")
+      ->type_name("X");
+  advise_app->add_option("--least-loss", advise.least_loss, "inf f, if known")->type_name("X");
+  advise_app->footer(
+      "A pilot of a second measures staleness on this machine. For workers that are not "
+      "here (more\n"
+      "than there are cores, or with --compute, --latency, --apply or --start) it is predicted in "
+      "virtual time.\n"
+      "Limits are proved, published but false in general, or heuristic; docs/theory.md has the "
+      "proofs.\n"
+      "Examples:\n"
+      "  dasgd advise --model logistic --data a9a --workers 8\n"
+      "  dasgd advise --model softmax --workers 64 --topology ring --latency 1ms\n"
+      "  dasgd advise --from runs/NAME --accuracy 1e-4");
 
   CheckRequest check;
   CLI::App* const check_app =
@@ -204,6 +235,19 @@ int run(int argc, char** argv) {
   }
   if (*train_app) return train_command(train.resolved());
   if (*simulate_app) return simulate_command(simulate.resolved());
+  if (*advise_app) {
+    if (!advise.from.empty() && advise_arguments.config_file.empty())
+      advise_arguments.config_file = advise.from + "/config.toml";
+    advise.world_given = advise_arguments.gave({"--compute", "--latency", "--apply", "--start"});
+    advise.compute_given = advise_arguments.gave({"--compute"});
+    for (const auto& value : {advise.accuracy, advise.least_loss})
+      if (value && !std::isfinite(*value))
+        throw InputError("--accuracy and --least-loss are numbers");
+    if (advise.accuracy && !(*advise.accuracy > 0))
+      throw InputError(fmt::format("--accuracy {}: must be positive", *advise.accuracy));
+    advise.config = advise_arguments.resolved();
+    return advise_command(advise);
+  }
   if (*check_app) return check_command(check);
   if (*reproduce_app) return reproduce_command(reproduce);
   if (*report_app) return report_command(report);

@@ -40,7 +40,7 @@ RunDirectory::RunDirectory(const std::string& path, const std::string& model)
   }
   fs::remove(file(".writable"), error);
   for (const char* name : {"config.toml", "metrics.jsonl", "summary.json", "trace.jsonl",
-                           "model.npy", "report.html", "trace.chrome.json"}) {
+                           "model.npy", "report.html", "advice.json", "trace.chrome.json"}) {
     fs::remove(file(name), error);
     if (!fs::is_symlink(file(name) + ".partial") && !fs::is_fifo(file(name) + ".partial"))
       fs::remove(file(name) + ".partial", error);

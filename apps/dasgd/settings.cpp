@@ -118,6 +118,21 @@ void set_gradients(Config& config, const std::string& value) {
     config.gradients.push_back(static_cast<std::uint32_t>(parse_whole(part, most32)));
 }
 
+void set_lr(Config& config, const std::string& value) {
+  config.lr_auto = value == "auto";
+  if (config.lr_auto) {
+    config.lr.reset();
+  } else {
+    config.lr = positive(parse_real(value));
+  }
+}
+
+void set_on_divergence(Config& config, const std::string& value) {
+  if (value != "stop" && value != "halve")
+    throw InputError("\"" + value + "\" is neither stop nor halve");
+  config.on_divergence = value == "stop" ? OnDivergence::stop : OnDivergence::halve;
+}
+
 std::optional<std::string> show_gradients(const Config& config) {
   if (config.gradients.empty()) return std::nullopt;
   if (config.gradients.size() == 1) return std::to_string(config.gradients[0]);
@@ -171,6 +186,24 @@ Setting world_list(std::string key, std::string option, std::string placeholder,
             for (const std::string& item : c.world.*member) items.push_back(quoted(item));
             return list(items);
           }};
+}
+
+std::vector<Setting> guard_settings() {
+  return {
+      {"guard.on_divergence", "--on-divergence", Kind::value, "stop|halve",
+       "when the loss runs away: stop with the last good model, or halve the step size of the "
+       "worker that sees it",
+       set_on_divergence,
+       [](const Config& c) {
+         return std::optional(quoted(c.on_divergence == OnDivergence::stop ? "stop" : "halve"));
+       }},
+      real("guard.L", "--L",
+           "smoothness of the objective, for the certificate; by default its closed form",
+           &Config::L),
+      flag("guard.measure_gradients", "--measure-gradients",
+           "evaluate the full gradient at every model, and hold the sums against the bounds",
+           &Config::measure_gradients),
+  };
 }
 
 std::vector<Setting> pace_of_train() {
@@ -250,7 +283,9 @@ std::vector<Setting> make_settings(Command command) {
           "directory of idx images; without it quadratic and logistic draw the paper's instance",
           &Config::data),
       count("workers", "--workers", "worker threads", &Config::workers, 1),
-      real("lr", "--lr", "the step size eta", &Config::lr),
+      {"lr", "--lr", Kind::value, "X|auto",
+       "the step size eta; auto takes the advice of a short pilot (see: dasgd advise)", set_lr,
+       [](const Config& c) { return c.lr ? std::optional(show_real(*c.lr)) : std::nullopt; }},
       count("batch", "--batch", "samples per gradient; 0 is the whole data set", &Config::batch, 0),
       {"seed", "--seed", Kind::value, "N", "seed of everything that is drawn",
        [](Config& c, const std::string& v) {
@@ -299,8 +334,10 @@ std::vector<Setting> make_settings(Command command) {
       flag("output.quiet", "--quiet", "print errors only", &Config::quiet),
       flag("output.json", "--json", "print the summary as JSON", &Config::json),
   };
-  // What only one command has stands before the output.
-  const auto own = command == Command::train ? pace_of_train() : pace_of_simulate();
+  // What not every command has stands before the output.
+  auto own = guard_settings();
+  const auto pace = command == Command::train ? pace_of_train() : pace_of_simulate();
+  own.insert(own.end(), pace.begin(), pace.end());
   const auto output = std::find_if(all.begin(), all.end(), [](const Setting& setting) {
     return setting.key.starts_with("output.");
   });
@@ -310,11 +347,21 @@ std::vector<Setting> make_settings(Command command) {
   return all;
 }
 
+// Those of a simulation; and the config of a real run can be read as well.
+std::vector<Setting> settings_of_advise() {
+  std::vector<Setting> all = make_settings(Command::simulate);
+  for (const Setting& setting : pace_of_train())
+    if (setting.key == "pace.in_flight") all.push_back(setting);
+  return all;
+}
+
 }  // namespace
 
 const std::vector<Setting>& settings(Command command) {
   static const std::vector<Setting> of_train = make_settings(Command::train);
   static const std::vector<Setting> of_simulate = make_settings(Command::simulate);
+  static const std::vector<Setting> of_advise = settings_of_advise();
+  if (command == Command::advise) return of_advise;
   return command == Command::train ? of_train : of_simulate;
 }
 

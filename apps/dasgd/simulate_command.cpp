@@ -4,8 +4,10 @@
 #include <optional>
 #include <stdexcept>
 
+#include "advice.hpp"
 #include "commands.hpp"
 #include "config_file.hpp"
+#include "dasgd/advice/advice_json.hpp"
 #include "dasgd/record/atomic_file.hpp"
 #include "dasgd/record/npy.hpp"
 #include "dasgd/sim/simulate.hpp"
@@ -20,12 +22,17 @@ namespace dasgd::app {
 namespace {
 
 template <typename Real>
-int simulate_problem(const Config& config, const Objective<Real>& objective,
-                     const VirtualWorld& world, const SignalStop& signals) {
+int simulate_problem(Config config, const Objective<Real>& objective, const VirtualWorld& world,
+                     const SignalStop& signals) {
+  const auto advice = settle_step_size(config, objective, signals.token(), &world);
   TrainOptions options = train_options(config);
   options.stop = signals.token();
   const RunDirectory directory(config.out, config.model);
   write_file(directory.file("config.toml"), to_toml(Command::simulate, config));
+  if (advice) {
+    write_file(directory.file("advice.json"), to_json(*advice));
+    if (!config.quiet) fmt::print(stderr, "{}\n", describe(*advice));
+  }
   std::optional<TraceWriter> trace;
   if (config.trace) options.trace = &trace.emplace(directory.file("trace.jsonl"), 1);
 

@@ -3,8 +3,10 @@
 #include <memory>
 #include <optional>
 
+#include "advice.hpp"
 #include "commands.hpp"
 #include "config_file.hpp"
+#include "dasgd/advice/advice_json.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/atomic_file.hpp"
 #include "dasgd/record/npy.hpp"
@@ -31,10 +33,14 @@ class TrainRun {
         directory_(config.out, config.model),
         status_(config.quiet),
         metrics_(directory_.file("metrics.jsonl")) {
-    const std::string settings = to_toml(Command::train, config);
+    if (const auto advice = settle_step_size(config_, objective, signals.token())) {
+      write_file(directory_.file("advice.json"), to_json(*advice));
+      status_.say(describe(*advice));
+    }
+    const std::string settings = to_toml(Command::train, config_);
     write_file(directory_.file("config.toml"), settings);
     if (config.watch_port) {
-      watch_.emplace(config, directory_.path(), settings, [this] { stop_.request_stop(); });
+      watch_.emplace(config_, directory_.path(), settings, [this] { stop_.request_stop(); });
       if (!config.quiet) status_.say("watch the run at " + watch_->url());
     }
     if (config.trace) trace_.emplace(directory_.file("trace.jsonl"), *config.workers);
@@ -96,7 +102,7 @@ class TrainRun {
     }
   }
 
-  const Config& config_;
+  Config config_;
   const Objective<Real>& objective_;
   SignalStop& signals_;
   RunDirectory directory_;

@@ -1,41 +1,10 @@
-#include <algorithm>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
+#include "app/app.hpp"
 
-#include "support/process.hpp"
 #include "support/shared_data.hpp"
-#include "support/temporary_directory.hpp"
 #include "support/tiny_idx.hpp"
 
 namespace dasgd::test {
 namespace {
-
-namespace fs = std::filesystem;
-using nlohmann::json;
-using ::testing::AllOf;
-using ::testing::ContainsRegex;
-using ::testing::HasSubstr;
-
-class App : public ::testing::Test {
- protected:
-  Outcome dasgd(const std::string& arguments) { return shell(command(arguments)); }
-  std::string command(const std::string& arguments) { return DASGD_BINARY " " + arguments; }
-  std::string out(const std::string& name = "run") { return directory.file(name); }
-  json summary() { return json::parse(read_text(out() + "/summary.json")); }
-
-  /// One line on standard error, status 2, nothing on standard output, no run directory.
-  void expect_refusal(const std::string& arguments, const std::string& what) {
-    const Outcome outcome = dasgd(arguments);
-    EXPECT_EQ(outcome.status, 2) << arguments;
-    EXPECT_THAT(outcome.err, HasSubstr(what)) << arguments;
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-    EXPECT_EQ(outcome.out, "") << arguments;
-    EXPECT_FALSE(fs::exists(out())) << arguments;
-  }
-
-  TemporaryDirectory directory;
-};
 
 TEST_F(App, TrainsTheQuadraticOnARingAndTheCheckAgrees) {
   const Outcome trained = dasgd(
@@ -255,10 +224,8 @@ TEST_F(App, TheSecondSignalLeavesAtOnce) {
       command("train --model quadratic --lr 1e-5 --max-time 10min --trace --out " + out()));
   const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
   ASSERT_TRUE(eventually([&] { return fs::exists(out() + "/metrics.jsonl.partial"); }));
-  std::this_thread::sleep_for(std::chrono::milliseconds(700));
   process.signal(SIGINT);
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  process.signal(SIGINT);
+  process.signal(SIGTERM);  // two different ones: equal signals that both wait count once
   EXPECT_EQ(process.wait().status, 130);
   ::close(reader);
 }

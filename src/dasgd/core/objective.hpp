@@ -49,6 +49,9 @@ class Objective {
   /// The share of right answers, on held-out data where the problem has any.
   virtual std::optional<double> accuracy(std::span<const Real>) const { return std::nullopt; }
 
+  /// A lower bound of f, where one is known: 0 for a loss that is never negative.
+  virtual std::optional<double> least_loss() const { return std::nullopt; }
+
   /// L, where a closed form exists: |grad f(x) - grad f(y)| <= L |x - y|.
   virtual std::optional<double> smoothness() const { return std::nullopt; }
 };

@@ -23,6 +23,12 @@ struct SlowWorker {
   double factor = 1;
 };
 
+/// What to do when the loss runs away or an update is not finite.
+enum class OnDivergence {
+  stop,   ///< end the run; its result is the last good model
+  halve,  ///< the worker that sees it halves the step size of its later gradients
+};
+
 /// Everything has a default: `train(problem, {.workers = 8, .eta = 0.01})`. Without any budget or
 /// target, a run makes one pass over the data, or 1,000 gradients per worker without mini-batches.
 struct TrainOptions {
@@ -48,6 +54,14 @@ struct TrainOptions {
   /// How many of its own gradients a worker may have on their way; by default as many as fit into
   /// 2 GiB for all workers together, from 4 to 128.
   std::optional<std::size_t> in_flight;
+
+  OnDivergence on_divergence = OnDivergence::stop;
+  /// L of the objective. With it a run warns when eta crosses the certified limit, and its summary
+  /// holds eta against the limits of the theory.
+  std::optional<double> smoothness;
+  /// Evaluates the full gradient at every model, so that the summary can hold the measured sums
+  /// against the theory's bounds. `target_error` implies it.
+  bool measure_gradients = false;
 
   std::stop_token stop;          ///< ends the run early: workers stop computing and drain
   TraceWriter* trace = nullptr;  ///< records every application

@@ -32,6 +32,7 @@ void add_up(std::span<const WorkerAccount<Real>> accounts, RunSummary& summary) 
     summary.staleness.add_worker(account.S, account.S_hat, account.W);
     summary.iterations.push_back(account.iterations);
     summary.time.push_back(account.time);
+    summary.halvings += account.halvings;
   }
 }
 
@@ -47,6 +48,29 @@ void compare(std::span<const WorkerAccount<Real>> accounts, RunSummary& summary)
         std::ranges::equal(account.worker->replica().sums(), first.replica().sums());
     summary.replicas_identical = summary.replicas_identical && same_set && same_bits;
   }
+}
+
+// Holds eta against the limits, and the measured sums against the bounds. The bounds are for
+// gradients without noise and one fixed step size.
+template <typename Real>
+StepLimits held_against_theory(const Objective<Real>& objective, const TrainOptions& options,
+                               std::span<const WorkerAccount<Real>> accounts,
+                               const RunSummary& summary, bool noisy) {
+  const bool fixed = summary.halvings == 0;
+  StepLimits step = step_limits(summary.staleness, options.eta, *options.smoothness,
+                                fixed && summary.audit_is_clean());
+  if (noisy || !fixed || !accounts.front().squared_gradients) return step;
+  const double start = objective.loss(objective.start());
+  MeasuredBound largest{0, 1};
+  for (const auto& account : accounts) {
+    const MeasuredBound measured{*account.squared_gradients,
+                                 2 * (start - summary.loss) / options.eta};
+    if (measured.ratio() >= largest.ratio()) largest = measured;
+  }
+  step.certificate = largest;
+  if (const auto least = objective.least_loss())
+    step.published = {largest.left, 7 * (start - *least) / (3 * options.eta)};
+  return step;
 }
 
 // A model that left its range after the last gradient was computed has not been noticed yet.
@@ -81,6 +105,9 @@ TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions&
   try {
     summary.loss = objective.loss(result.model);
     summary.accuracy = objective.accuracy(result.model);
+    const bool noisy = objective.samples() > 1 && resolved_batch(options, objective.samples()) > 0;
+    if (options.smoothness)
+      summary.step = held_against_theory<Real>(objective, options, accounts, summary, noisy);
   } catch (...) {
     summary.loss = std::nan("");
     if (!result.failure) result.failure = std::current_exception();
@@ -88,6 +115,24 @@ TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions&
   return result;
 }
 
+template <typename Real>
+void fall_back_if_diverged(const Objective<Real>& objective, GoodModel<Real>& good,
+                           TrainResult<Real>& result) {
+  if (result.summary.stop_reason != "diverged") return;
+  std::vector<Real> model = good.take();
+  if (model.empty()) return;
+  const double loss = objective.loss(model);
+  if (result.summary.loss <= loss) return;
+  result.model = std::move(model);
+  result.summary.loss = loss;
+  result.summary.accuracy = objective.accuracy(result.model);
+  result.summary.model_is_last_good = true;
+}
+
+template void fall_back_if_diverged(const Objective<float>&, GoodModel<float>&,
+                                    TrainResult<float>&);
+template void fall_back_if_diverged(const Objective<double>&, GoodModel<double>&,
+                                    TrainResult<double>&);
 template TrainResult<float> conclude(const Objective<float>&, const TrainOptions&,
                                      std::span<const WorkerAccount<float>>, double);
 template TrainResult<double> conclude(const Objective<double>&, const TrainOptions&,

@@ -9,6 +9,7 @@
 
 #include "dasgd/core/objective.hpp"
 #include "dasgd/core/worker.hpp"
+#include "dasgd/plan/divergence_guard.hpp"
 #include "dasgd/plan/options.hpp"
 #include "dasgd/record/run_summary.hpp"
 #include "dasgd/staleness/statistics.hpp"
@@ -31,8 +32,10 @@ struct WorkerAccount {
   std::uint64_t noncausal_applications;
   std::uint64_t copies_dropped;
   std::uint64_t samples;
-  std::uint64_t iterations;  ///< at the target where one was reached
-  Nanoseconds time;          ///< when that was
+  std::uint64_t iterations;                 ///< at the target where one was reached
+  Nanoseconds time;                         ///< when that was
+  std::optional<double> squared_gradients;  ///< sum of |grad f|^2 over its models, where evaluated
+  std::uint32_t halvings;                   ///< of its step size
 };
 
 /// Audits a drained run: every gradient at every worker once, the same bits everywhere. Evaluates
@@ -40,5 +43,10 @@ struct WorkerAccount {
 template <typename Real>
 TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions& options,
                            std::span<const WorkerAccount<Real>> accounts, double seconds);
+
+/// Where a run has diverged and a better model was seen on the way, that is its result.
+template <typename Real>
+void fall_back_if_diverged(const Objective<Real>& objective, GoodModel<Real>& good,
+                           TrainResult<Real>& result);
 
 }  // namespace dasgd

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dasgd/core/channel.hpp"
+#include "dasgd/record/step_limits.hpp"
 #include "dasgd/staleness/statistics.hpp"
 
 namespace dasgd {
@@ -30,6 +31,9 @@ struct RunSummary {
   double samples_per_second = 0;
   double loss = 0;
   std::optional<double> accuracy;
+  bool model_is_last_good = false;  ///< the run diverged: an earlier, better model was kept
+  std::uint64_t halvings = 0;       ///< of step sizes, by workers whose loss ran away
+  std::optional<StepLimits> step;   ///< where the smoothness of the objective is known
   double wall_seconds = 0;
   std::optional<double> virtual_seconds;  ///< of a simulation: when its last event happened
   std::uint64_t seed = 0;

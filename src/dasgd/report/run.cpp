@@ -73,9 +73,21 @@ class Reader {
     found_ = true;
     run_.summary = Json::parse(text_of(*path), nullptr, false);
     run_.ended = run_.summary.is_object();
-    if (run_.ended) return;
+    if (run_.ended) {
+      run_.limits = limits_of(run_.summary);
+      return;
+    }
     run_.summary = nullptr;
     note("summary.json is not a JSON object; it is left out");
+  }
+
+  void advice() {
+    const auto path = find("advice.json");
+    if (!path) return;
+    run_.advice = Json::parse(text_of(*path), nullptr, false);
+    if (run_.advice.is_object()) return;
+    run_.advice = nullptr;
+    note("advice.json is not a JSON object; it is left out");
   }
 
   void metrics() {
@@ -162,10 +174,30 @@ Run read_run(const std::string& directory, const DigestLimits& limits,
   Reader reader(directory, run);
   reader.config();
   reader.summary();
+  reader.advice();
   reader.metrics();
   reader.trace(limits, on_application);
   reader.say_how_it_ended();
   return run;
+}
+
+std::vector<Limit> limits_of(const Json& summary) {
+  std::vector<Limit> limits;
+  const auto add = [&](const Json& object, const char* key, const std::string& name,
+                       const std::string& status) {
+    const auto at = object.find(key);
+    if (at != object.end() && at->is_number()) limits.push_back({name, at->get<double>(), status});
+  };
+  add(summary, "certified_eta", "certified for this run", "proved without noise");
+  add(summary, "a_priori_eta", "a priori, from S_max", "proved");
+  add(summary, "published_eta_1", "published, from S_avg", "false in general");
+  add(summary, "published_eta_2", "published, from S_hat", "false in general");
+  if (const auto list = summary.find("limits"); list != summary.end() && list->is_array())
+    for (const Json& limit : *list)
+      if (limit.is_object() && limit.contains("name") && limit["name"].is_string())
+        add(limit, "eta", limit["name"].get<std::string>(),
+            limit.contains("status") ? shown(limit["status"]) : "");
+  return limits;
 }
 
 void label_by_difference(std::vector<Run>& runs) {

@@ -12,6 +12,13 @@
 
 namespace dasgd::report {
 
+/// A limit of the step size, as a run wrote it down.
+struct Limit {
+  std::string name;
+  double eta = 0;
+  std::string status;  ///< proved, published, ...
+};
+
 struct Run {
   std::string path;
   std::string name;   ///< of the directory
@@ -21,6 +28,8 @@ struct Run {
   bool ended = false;              ///< there is a summary, hence an audit
   nlohmann::ordered_json config;   ///< "topology.kind": value, flat
   nlohmann::ordered_json summary;  ///< as written; null where there is none
+  nlohmann::ordered_json advice;   ///< the grounds of --lr auto; null where there are none
+  std::vector<Limit> limits;       ///< of the staleness that was measured; from the summary
   MetricsSeries metrics;
   std::optional<TraceDigest> trace;
 
@@ -30,13 +39,16 @@ struct Run {
 /// Called with every application of the trace, in its order.
 using OnApplication = std::function<void(const TraceLine&)>;
 
-/// Reads config.toml, summary.json, metrics.jsonl and trace.jsonl, or what a run that was killed
-/// left of them (NAME.partial). Throws InputError when there is no run at all.
+/// Reads config.toml, summary.json, advice.json, metrics.jsonl and trace.jsonl, or what a run that
+/// was killed left of them (NAME.partial). Throws InputError when there is no run at all.
 Run read_run(const std::string& directory, const DigestLimits& limits = {},
              const OnApplication& on_application = {});
 
 /// Reads the text of a config.toml into a flat object. Throws InputError.
 nlohmann::ordered_json flat_config(const std::string& toml);
+
+/// The limits that a summary has.
+std::vector<Limit> limits_of(const nlohmann::ordered_json& summary);
 
 /// Labels the runs by the settings in which they differ, or by their names.
 void label_by_difference(std::vector<Run>& runs);

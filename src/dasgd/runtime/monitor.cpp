@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <utility>
+
+#include "dasgd/theory/step_size.hpp"
 
 namespace dasgd {
 namespace {
@@ -39,6 +42,7 @@ void Monitor<Real>::report() {
   for (const Callback<Real>& callback : callbacks_)
     if (callback(progress) == Flow::stop) control_.stop("callback");
   check_stall(progress.applications);
+  check_step_size(progress);
 }
 
 template <typename Real>
@@ -46,6 +50,7 @@ Progress<Real> Monitor<Real>::look() {
   Progress<Real> now;
   now.seconds = seconds(Clock::now() - start_);
   now.draining = true;
+  std::optional<std::uint64_t> W = 0;
   double sum_S = 0, loss = 0, losses = 0, planned = 0;
   for (const auto& loop : loops_) {
     const WorkerFigures figures = loop->status().figures();
@@ -58,6 +63,7 @@ Progress<Real> Monitor<Real>::look() {
     now.inbox_by_worker.push_back(static_cast<std::uint32_t>(loop->endpoint().inbox_depth()));
     now.inbox_depth = std::max<std::size_t>(now.inbox_depth, now.inbox_by_worker.back());
     now.draining = now.draining && figures.out_of_samples;
+    W = W && figures.W ? std::optional(std::max(*W, *figures.W)) : std::nullopt;
     sum_S += static_cast<double>(figures.S.sum);
     planned += loop->limit();
     if (!figures.loss) continue;
@@ -65,6 +71,7 @@ Progress<Real> Monitor<Real>::look() {
     losses += 1;
   }
   if (losses > 0) now.loss = loss / losses;
+  if (options_.smoothness && W) now.certified_eta = theory::certified_eta(*options_.smoothness, *W);
   const double passed = now.seconds - last_.seconds;
   now.gradients_per_second = static_cast<double>(now.gradients - last_.gradients) / passed;
   const auto applied = static_cast<double>(now.applications - last_.applications);
@@ -94,6 +101,16 @@ void Monitor<Real>::check_stall(std::uint64_t applications) {
                               whom_it_waits_for()));
     moved_ = Clock::now();
   }
+}
+
+template <typename Real>
+void Monitor<Real>::check_step_size(const Progress<Real>& progress) {
+  const bool crossed = progress.certified_eta && options_.eta > *progress.certified_eta;
+  if (!crossed || !options_.warn || std::exchange(warned_of_step_size_, true)) return;
+  options_.warn(
+      fmt::format("step size {:.4g} is above {:.4g}, the largest that is certified for the "
+                  "staleness so far (S_avg {:.1f}, S_max {}); see: dasgd advise",
+                  options_.eta, *progress.certified_eta, progress.S_avg, progress.S_max));
 }
 
 template <typename Real>

@@ -31,6 +31,7 @@ class Monitor {
   Progress<Real> look();
   void report();
   void check_stall(std::uint64_t applications);
+  void check_step_size(const Progress<Real>& progress);
   std::string whom_it_waits_for() const;
 
   const TrainOptions& options_;
@@ -43,6 +44,7 @@ class Monitor {
   std::vector<Real> model_;
   std::uint64_t stalled_at_ = 0;
   Clock::time_point moved_ = Clock::now();
+  bool warned_of_step_size_ = false;
 };
 
 extern template class Monitor<float>;

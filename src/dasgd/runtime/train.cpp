@@ -47,11 +47,13 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
     for (std::size_t i = 0; i < options.workers; ++i) network.endpoint(worker_id(i)).wake();
   });
   TargetGate gate(options.workers, control);
+  GoodModel<Real> good;
 
   std::vector<std::unique_ptr<WorkerLoop<Real>>> loops;
   for (std::size_t i = 0; i < options.workers; ++i)
-    loops.push_back(std::make_unique<WorkerLoop<Real>>(
-        worker_id(i), objective, options, batch, network.endpoint(worker_id(i)), control, gate));
+    loops.push_back(std::make_unique<WorkerLoop<Real>>(worker_id(i), objective, options, batch,
+                                                       network.endpoint(worker_id(i)), control,
+                                                       gate, good));
   {
     std::vector<std::jthread> threads;
     try {
@@ -77,6 +79,7 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
   auto result = conclude<Real>(objective, options, accounts, wall);
   if (control.failure()) result.failure = control.failure();
   if (!control.reason().empty()) result.summary.stop_reason = control.reason();
+  fall_back_if_diverged(objective, good, result);
   return result;
 }
 

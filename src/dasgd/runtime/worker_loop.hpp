@@ -10,6 +10,7 @@
 #include "dasgd/core/worker.hpp"
 #include "dasgd/data/batches.hpp"
 #include "dasgd/plan/budget.hpp"
+#include "dasgd/plan/divergence_guard.hpp"
 #include "dasgd/plan/options.hpp"
 #include "dasgd/plan/result.hpp"
 #include "dasgd/plan/target.hpp"
@@ -40,7 +41,8 @@ template <typename Real>
 class WorkerLoop {
  public:
   WorkerLoop(WorkerId id, const Objective<Real>& objective, const TrainOptions& options,
-             std::size_t batch, Endpoint& endpoint, Control& control, TargetGate& gate)
+             std::size_t batch, Endpoint& endpoint, Control& control, TargetGate& gate,
+             GoodModel<Real>& good)
       : id_(id),
         endpoint_(endpoint),
         control_(control),
@@ -49,10 +51,11 @@ class WorkerLoop {
         samples_(make_samples(options, id, objective.samples(), batch, control.stop_flag())),
         paced_(objective, slow_factor(options, id), options.compute, control),
         rule_(options.eta),
+        guard_(id, rule_, options, good),
         target_(objective, options),
         gate_(gate),
         ledger_(options.workers),
-        worker_(id, paced_.changes_anything() ? paced_ : objective, rule_, samples_, endpoint,
+        worker_(id, paced_.changes_anything() ? paced_ : objective, guard_, samples_, endpoint,
                 target_.watches_models() ? 1 : max_fused) {}
 
   void run() {
@@ -74,7 +77,9 @@ class WorkerLoop {
             endpoint_.copies_dropped(),
             samples_.samples(),
             target_.reached() ? target_.reached()->t : worker_.t(),
-            target_.reached() ? target_.reached()->time : last_time_};
+            target_.reached() ? target_.reached()->time : last_time_,
+            target_.squared_gradients(),
+            guard_.halvings()};
   }
   std::uint32_t limit() const { return samples_.limit(); }
   WorkerStatus<Real>& status() { return status_; }
@@ -106,8 +111,8 @@ class WorkerLoop {
   void guarded(Action&& action) {
     try {
       action();
-    } catch (const DivergenceError&) {
-      control_.fail(std::current_exception(), "diverged");
+    } catch (const Divergence&) {
+      if (!guard_.survives()) control_.fail(std::current_exception(), "diverged");
     } catch (...) {
       control_.fail(std::current_exception(), "failed");
     }
@@ -128,7 +133,10 @@ class WorkerLoop {
                           staleness.S_hat});
     }
     last_time_ = report.time;
-    if (own) target_.observe_loss(report.loss);
+    if (own) {
+      target_.observe_loss(report.loss);
+      guard_.observe(report.loss, *target_.recent_loss(), worker_.replica());
+    }
     status_.applications.fetch_add(report.gradients.size(), std::memory_order_relaxed);
     if (own) status_.computed.fetch_add(1, std::memory_order_relaxed);
     observe_model();
@@ -159,7 +167,7 @@ class WorkerLoop {
     if (trace_) trace_->add(id_, std::move(lines_), now);
     lines_.clear();
     status_.publish({worker_.t(), worker_.computed(), samples_.samples(), target_.recent_loss(),
-                     ledger_.S(), announced_, finished});
+                     ledger_.S(), ledger_.W(), announced_, finished});
   }
 
   const WorkerId id_;
@@ -170,6 +178,7 @@ class WorkerLoop {
   BudgetedBatches samples_;
   Paced<Real> paced_;
   FixedStep<Real> rule_;
+  DivergenceGuard<Real> guard_;
   TargetTracker<Real> target_;
   TargetGate& gate_;
   Ledger ledger_;

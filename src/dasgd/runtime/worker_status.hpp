@@ -20,6 +20,7 @@ struct WorkerFigures {
   std::uint64_t samples = 0;
   std::optional<double> loss;
   StalenessStatistics S;
+  std::optional<std::uint64_t> W;
   bool out_of_samples = false;
   bool finished = false;
 };

@@ -20,7 +20,7 @@ namespace {
 
 /// How many workers a run may have for the exact sets, and with them W, to be kept although
 /// delivery is causal and t - s would do.
-constexpr std::size_t workers_with_certificate = 32;
+constexpr std::size_t workers_with_certificate = 64;
 
 template <typename Real>
 class Simulation {
@@ -40,8 +40,9 @@ class Simulation {
                             !delivery_is_causal(world, graph_, mode_ != RelayMode::none);
     const std::size_t batch = resolved_batch(options, objective.samples());
     for (std::size_t i = 0; i < options.workers; ++i)
-      agents_.push_back(std::make_unique<Agent<Real>>(
-          worker_id(i), objective, options, batch, graph_, mode_, exact_sets, samples_never_stop_));
+      agents_.push_back(std::make_unique<Agent<Real>>(worker_id(i), objective, options, batch,
+                                                      graph_, mode_, exact_sets,
+                                                      samples_never_stop_, good_));
   }
 
   TrainResult<Real> run() {
@@ -142,12 +143,23 @@ class Simulation {
       }
     }
     if (agent.failure) {
-      fail(std::exchange(agent.failure, nullptr));
+      if (!survives(agent)) fail(agent.failure);
+      agent.failure = nullptr;
     } else {
       record(agent, true);
       transmit(agent, std::exchange(agent.channel.sent, nullptr), agent.id);
     }
     schedule_look(agent, now_);
+  }
+
+  static bool survives(Agent<Real>& agent) {
+    try {
+      std::rethrow_exception(agent.failure);
+    } catch (const Divergence&) {
+      return agent.guard.survives();
+    } catch (...) {
+      return false;
+    }
   }
 
   void finish_foreign(Agent<Real>& agent) {
@@ -162,7 +174,7 @@ class Simulation {
     const Staleness staleness = agent.account(gradient, agent.report.step);
     agent.last_time = now_;
     if (own) {
-      agent.target.observe_loss(agent.report.loss);
+      observe_loss(agent);
       ++agent.made;
       agent.samples_used = agent.samples.samples();
     }
@@ -195,6 +207,15 @@ class Simulation {
     }
     if (losses > 0) figures.loss = loss / losses;
     options_.figures->add(std::move(figures), sum_S_);
+  }
+
+  void observe_loss(Agent<Real>& agent) {
+    agent.target.observe_loss(agent.report.loss);
+    try {
+      agent.guard.observe(agent.report.loss, *agent.target.recent_loss(), agent.worker.replica());
+    } catch (const Divergence&) {
+      fail(std::current_exception());
+    }
   }
 
   void observe_model(Agent<Real>& agent) {
@@ -272,7 +293,7 @@ class Simulation {
       options_.trace->add(worker_id(i), {}, now_);
   }
 
-  TrainResult<Real> conclude() const {
+  TrainResult<Real> conclude() {
     std::vector<WorkerAccount<Real>> accounts;
     for (const auto& agent : agents_) accounts.push_back(agent->result());
     const double virtual_seconds = static_cast<double>(now_) * 1e-9;
@@ -282,6 +303,7 @@ class Simulation {
         std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
     if (failure_) result.failure = failure_;
     if (!reason_.empty()) result.summary.stop_reason = reason_;
+    fall_back_if_diverged(objective_, good_, result);
     return result;
   }
 
@@ -296,6 +318,7 @@ class Simulation {
   bool stopped_ = false;
   // Samples are drawn by steps that other cores make; a stop in between must not reach them.
   const std::atomic<bool> samples_never_stop_{false};
+  GoodModel<Real> good_;
   std::vector<std::unique_ptr<Agent<Real>>> agents_;
   WorkersAhead ahead_;
   EventQueue queue_;
