@@ -71,6 +71,9 @@ export interface Run {
   virtual: boolean;
   config: { [key: string]: Json };
   summary: { [key: string]: Json } | null;
+  /** the grounds of --lr auto */
+  advice: { [key: string]: Json } | null;
+  limits: Limit[];
   metrics: Metrics | null;
   trace: Trace | null;
 }

@@ -1,6 +1,6 @@
 // What a run says in words and single numbers: tiles, audit, step size, configuration.
 import { element, table } from "./dom";
-import { number, text, type Json, type Limit, type Run } from "./data";
+import { number, text, type Json, type Run } from "./data";
 import { show, showCount, showSeconds } from "./format";
 
 export function seconds(run: Run): number | null {
@@ -121,22 +121,31 @@ function facts(value: Json): HTMLElement {
     ]));
 }
 
-export function limitsOf(run: Run): Limit[] {
-  const limits = run.summary?.limits;
-  if (!Array.isArray(limits)) return [];
-  return limits.flatMap((limit) =>
-    limit !== null && typeof limit === "object" && !Array.isArray(limit) && typeof limit.name === "string"
-      ? [{ name: limit.name, eta: number(limit.eta), status: text(limit.status) }]
-      : []);
+/** What a run says about why its step size is what it is. */
+function groundsOf(run: Run): [string, Json][] {
+  const found: [string, Json][] = [];
+  const advice = run.advice;
+  if (advice) {
+    const limits = Array.isArray(advice.limits) ? advice.limits : [];
+    const why: { [key: string]: Json } = { recommended: advice.recommended_eta ?? null, grounds: advice.grounds ?? null };
+    for (const limit of limits)
+      if (limit !== null && typeof limit === "object" && !Array.isArray(limit))
+        why[text(limit.name)] = `${show(number(limit.eta))}, ${text(limit.status)}: ${text(limit.grounds)}`;
+    found.push(["Grounds of the step size, before the run", why]);
+  }
+  for (const [key, title] of [["step_size", "Grounds of the step size"], ["certificate", "Certificate"], ["certificate_measured", "The certificate's inequality, measured"], ["published_measured", "The published inequality, measured"]]) {
+    const value = run.summary?.[key];
+    if (value !== undefined && value !== null) found.push([title, value]);
+  }
+  return found;
 }
 
 /** Eta and its limits on one logarithmic axis, and the grounds. Null where a run says nothing. */
 export function stepSize(run: Run): HTMLElement | null {
   const eta = number(run.config.lr);
-  const limits = limitsOf(run).filter((limit) => limit.eta !== null && limit.eta > 0);
-  const certificate = run.summary?.certificate, grounds = run.summary?.step_size;
-  const said = [certificate, grounds].some((value) => value !== undefined && value !== null);
-  if (eta === null || (limits.length === 0 && !said)) return null;
+  const limits = run.limits.filter((limit) => limit.eta !== null && limit.eta > 0);
+  const grounds = groundsOf(run);
+  if (eta === null || (limits.length === 0 && grounds.length === 0)) return null;
   const values = [eta, ...limits.map((limit) => limit.eta!)];
   const low = Math.log10(Math.min(...values)) - 0.15, high = Math.log10(Math.max(...values)) + 0.15;
   const place = (value: number) => `${((Math.log10(value) - low) / (high - low)) * 100}%`;
@@ -155,8 +164,7 @@ export function stepSize(run: Run): HTMLElement | null {
       line("eta of this run", eta, "", "dot own"),
       ...limits.map((limit) =>
         line(limit.name.replace(/_/g, " "), limit.eta!, [limit.status, eta <= limit.eta! ? "eta is within" : "eta is above"].filter(Boolean).join("; "), eta <= limit.eta! ? "dot within" : "dot above"))),
-    grounds !== undefined && grounds !== null ? element("div", {}, element("h3", {}, "Grounds of the step size"), facts(grounds)) : null,
-    certificate !== undefined && certificate !== null ? element("div", {}, element("h3", {}, "Certificate"), facts(certificate)) : null);
+    ...grounds.map(([title, value]) => element("div", {}, element("h3", {}, title), facts(value))));
 }
 
 export function configuration(runs: Run[]): HTMLElement {

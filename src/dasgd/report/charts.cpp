@@ -147,21 +147,17 @@ HeatMap heat(const Run& run) {
 
 // eta and every limit that the summary has, on one logarithmic axis.
 PlotPanel step_size(std::span<const Run> runs) {
-  PlotPanel panel{"eta and its limits", "1: eta; 2, 3, ...: limits", "step size", {}, false, true};
+  PlotPanel panel{"eta and its limits", "", "step size", {}, false, true};
+  const auto level = [&](const std::string& name, double eta) {
+    panel.series.push_back({name, {0, 1}, {eta, eta}, {}});
+  };
   for (const Run& run : runs) {
-    const auto limits = run.summary.find("limits");
     const auto lr = run.config.find("lr");
-    if (limits == run.summary.end() || !limits->is_array() || lr == run.config.end() ||
-        !lr->is_number())
-      continue;
-    PlotSeries s{run.label, {1}, {lr->get<double>()}, {}};
-    panel.series.push_back(s);
-    for (const auto& limit : *limits) {
-      if (!limit.is_object() || !limit.contains("eta") || !limit["eta"].is_number()) continue;
-      const double place = static_cast<double>(panel.series.size()) + 1;
-      const double eta = limit["eta"].get<double>();
-      panel.series.push_back({limit.value("name", "limit"), {1, place}, {eta, eta}, {}});
-    }
+    if (run.limits.empty() || lr == run.config.end() || !lr->is_number()) continue;
+    const std::string whose = runs.size() > 1 ? run.label + ": " : "";
+    level(whose + "eta", lr->get<double>());
+    for (const Limit& limit : run.limits)
+      if (limit.eta > 0) level(whose + limit.name, limit.eta);
   }
   return panel;
 }

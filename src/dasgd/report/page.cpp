@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <stdexcept>
 
+#include "dasgd/record/json_number.hpp"
 #include "dasgd/record/run_summary.hpp"
 
 namespace dasgd::report {
@@ -14,7 +15,7 @@ namespace {
 
 // Six digits are more than a screen shows; JSON has no infinity and no NaN.
 Json number(double value) {
-  if (!std::isfinite(value)) return nullptr;
+  if (!std::isfinite(value)) return json_number(value);
   if (value == std::floor(value) && std::abs(value) < 1e15) return static_cast<std::int64_t>(value);
   const std::string text = fmt::format("{:.6g}", value);
   double rounded = value;
@@ -169,10 +170,13 @@ Json trace_json(const TraceDigest& trace) {
 }  // namespace
 
 Json to_json(const Run& run) {
-  Json json{{"name", run.name},     {"label", run.label},     {"path", run.path},
-            {"notes", run.notes},   {"ended", run.ended},     {"virtual", run.is_virtual()},
-            {"config", run.config}, {"summary", run.summary}, {"metrics", nullptr},
-            {"trace", nullptr}};
+  Json json{{"name", run.name},        {"label", run.label},     {"path", run.path},
+            {"notes", run.notes},      {"ended", run.ended},     {"virtual", run.is_virtual()},
+            {"config", run.config},    {"summary", run.summary}, {"advice", run.advice},
+            {"limits", Json::array()}, {"metrics", nullptr},     {"trace", nullptr}};
+  for (const Limit& limit : run.limits)
+    json["limits"].push_back(
+        {{"name", limit.name}, {"eta", number(limit.eta)}, {"status", limit.status}});
   if (!run.metrics.rows().empty()) json["metrics"] = metrics(run.metrics);
   if (run.trace) json["trace"] = trace_json(*run.trace);
   return json;

@@ -64,6 +64,7 @@ void LiveRun::end(const std::string& summary) {
   digest_pending();
   standing_ = {.state = "ended"};
   run_.summary = Json::parse(summary);
+  run_.limits = report::limits_of(run_.summary);
   run_.ended = true;
 }
 
