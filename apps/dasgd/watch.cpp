@@ -28,7 +28,8 @@ watch::ServerOptions server_options(const Config& config, std::function<void()> 
 void validate_watch(const Config& config) {
   if (!config.watch_port) return;
   if (page().empty()) throw InputError("--watch: " + std::string(no_page));
-  watch::is_loopback(config.watch_address);
+  // Whoever cannot be listened to is told before data is read or a directory is made.
+  const watch::Server probe({.address = config.watch_address, .port = *config.watch_port});
 }
 
 Watch::Watch(const Config& config, const std::string& directory, const std::string& config_text,
