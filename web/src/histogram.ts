@@ -48,7 +48,7 @@ export class Histogram {
         return element("li", {}, swatch, b.name);
       }),
     );
-    this.canvas.redraw(this.canvas.root.clientWidth < 420 ? 210 : 260);
+    this.canvas.redraw(this.canvas.root.clientWidth < 420 ? 210 : 290);
   }
 
   private y(count: number): number {

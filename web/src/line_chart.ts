@@ -170,7 +170,7 @@ export class LineChart {
   }
 
   private height(): number {
-    return this.place.clientWidth < 420 ? 210 : 260;
+    return this.place.clientWidth < 420 ? 210 : 280;
   }
   private resize(): void {
     if (this.plot && this.place.clientWidth > 0 && this.place.clientWidth !== this.plot.width)

@@ -53,8 +53,8 @@ export class Matrix {
     const width = this.root.clientWidth - left - right;
     this.canvas.redraw(
       options.square
-        ? Math.min(300, Math.max(160, width)) + top + bottom
-        : Math.min(340, Math.max(150, cells.length * 20)) + top + bottom,
+        ? Math.min(270, Math.max(160, width)) + top + bottom
+        : Math.min(300, Math.max(150, cells.length * 20)) + top + bottom,
     );
   }
 

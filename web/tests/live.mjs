@@ -30,7 +30,6 @@ await tests({
     await page.mouse.move(over.x + over.width / 2, over.y + over.height / 2);
     assert.match(await page.textContent("#loss .tip:not([hidden])"), /\d/);
     assert.match(await page.textContent(".pill"), /running/);
-    if (screenshots) await page.screenshot({ path: `${screenshots}/live.png` });
     await page.click(".stop");
     await page.waitForFunction(() => document.querySelector(".pill").textContent === "ended");
     assert.match(await page.textContent(".tiles"), /✓ clean/);
@@ -50,6 +49,11 @@ await tests({
     }
     const metrics = await (await fetch(`${url}metrics`)).text();
     assert.match(metrics, /^dasgd_gradients_total \d+$/m);
+    if (screenshots) {
+      await showAll(pages[0]);
+      await pages[0].waitForFunction(() => document.querySelectorAll("#timeline canvas").length > 0);
+      await pages[0].screenshot({ path: `${screenshots}/live.png`, clip: { x: 0, y: 0, width: 390, height: 1560 } });
+    }
     process.child.kill("SIGINT");
     for (const page of pages) {
       await page.waitForFunction(() => document.querySelector(".pill").textContent === "ended");

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { address, assertDrawn, assertNoSidewaysScroll, dasgd, directory, ink, open, run, screenshots, showAll, tests } from "./harness.mjs";
 
-dasgd("train", "--model", "softmax", "--workers", "16", "--topology", "torus:4x4", "--slow", "5:6", "--slow", "11:3",
+dasgd("train", "--model", "softmax", "--workers", "16", "--topology", "torus:4x4", "--slow", "5:6", "--slow", "11:3", "--lr", "0.01",
   "--compute", "8ms", "--max-time", "5s", "--trace", "--quiet", "--out", run("sixteen"));
 dasgd("simulate", "--model", "quadratic", "--workers", "4", "--gradients", "300", "--lr", "0.01", "--trace", "--quiet", "--out", run("four"));
 dasgd("simulate", "--model", "quadratic", "--workers", "8", "--topology", "ring", "--gradients", "150", "--lr", "0.01", "--trace", "--quiet", "--out", run("eight"));
@@ -21,7 +21,7 @@ await tests({
     assert.match(await page.textContent(".tiles"), /✓ clean/);
     assert.equal(await page.locator("#timeline .numbers").count(), 1);
     await assertNoSidewaysScroll(page);
-    if (screenshots) await page.screenshot({ path: `${screenshots}/report.png` });
+    if (screenshots) await page.screenshot({ path: `${screenshots}/report.png`, clip: { x: 0, y: 0, width: 1280, height: 1560 } });
     page.assertQuiet();
   },
   async "hovering shows the values"() {
@@ -116,7 +116,6 @@ await tests({
     await assertNoSidewaysScroll(page);
     const [red, green, blue] = await page.evaluate(() => getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number));
     assert.ok(red + green + blue < 120, "the page is not dark");
-    if (screenshots) await page.screenshot({ path: `${screenshots}/report-phone.png` });
     page.assertQuiet();
   },
   async "runs stand side by side, told apart by what differs"() {
