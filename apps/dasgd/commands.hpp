@@ -36,10 +36,12 @@ struct AdviseRequest {
 int advise_command(const AdviseRequest& request);
 
 struct ReproduceRequest {
-  std::string what;  ///< "quadratic" or "logistic"
+  std::string what;  ///< one of `reproducible()`
   bool quick = false;
   std::string out;
 };
+/// The experiments that can be repeated, and "all".
+std::vector<std::string> reproducible();
 /// Repeats an experiment of the paper in virtual time.
 int reproduce_command(const ReproduceRequest& request);
 

@@ -47,6 +47,7 @@ void resolve(Config& config) {
   const Graph graph = build_graph(config.topology, *config.workers, config.seed);
   if (!config.relay) config.relay = default_relay(graph);
   require_delivery(graph, *config.relay);
+  validate(make_chaos(config.world), graph);
 }
 
 TrainOptions train_options(const Config& config) {
@@ -65,6 +66,7 @@ TrainOptions train_options(const Config& config) {
   options.smoothness = config.L;
   options.measure_gradients = config.measure_gradients;
   options.slow = config.slow;
+  options.chaos = make_chaos(config.world);
   options.compute = config.compute;
   options.in_flight = config.in_flight;
   options.seed = config.seed;

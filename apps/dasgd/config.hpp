@@ -36,7 +36,8 @@ struct Config {
   bool trace = false, quiet = false, json = false, no_report = false;
   std::optional<unsigned short> watch_port;  ///< of train only, like the next two
   std::string watch_address = "127.0.0.1", watch_token;
-  WorldText world;  ///< of simulate only
+  WorldText world;   ///< its chaos is of both commands, the rest of simulate only
+  std::string from;  ///< of simulate only: the run directory whose times are replayed
 };
 
 /// Throws InputError, with a suggestion, unless a model of that name trains here.

@@ -15,6 +15,7 @@
 #include "dasgd/core/error.hpp"
 #include "dasgd/core/nearest_word.hpp"
 #include "dasgd/record/run_summary.hpp"
+#include "recorded_run.hpp"
 #include "settings.hpp"
 #include "units.hpp"
 
@@ -26,10 +27,16 @@ struct RunArguments {
   const Command command;
   std::string config_file = {};
   std::vector<std::pair<const Setting*, std::string>> given = {};
+  std::string from = {};
 
   void add_to(CLI::App& app) {
     app.add_option("config", config_file, "TOML file; every option below has its key there")
         ->type_name("CONFIG.toml");
+    if (command == Command::simulate)
+      app.add_option("--from", from,
+                     "predict a recorded run: its config, and its times replayed from its trace")
+          ->type_name("RUN_DIR")
+          ->excludes("config");
     for (const Setting& setting : settings(command)) {
       const bool writes = setting.key == "output.out" || setting.key == "output.trace";
       if (command == Command::advise && writes) continue;  // in files of runs only
@@ -74,6 +81,10 @@ struct RunArguments {
       }
     }
     if (!config_file.empty()) read_config_file(command, config_file, overridden, config);
+    if (!from.empty()) {
+      read_recorded_config(from, overridden, config);
+      config.from = from;
+    }
     resolve(config);
     return config;
   }
@@ -185,15 +196,16 @@ int run(int argc, char** argv) {
   ReproduceRequest reproduce;
   CLI::App* const reproduce_app =
       app.add_subcommand("reproduce", "Repeat an experiment of the paper in virtual time");
-  reproduce_app->add_option("what", reproduce.what, "quadratic or logistic: figures (b) and (a)")
+  reproduce_app
+      ->add_option("what", reproduce.what,
+                   "logistic and quadratic: figures (a) and (b); topology: staleness on graphs")
       ->required()
-      ->type_name("quadratic|logistic")
-      ->check(CLI::IsMember({"quadratic", "logistic"}));
+      ->type_name(fmt::format("{}", fmt::join(reproducible(), "|")))
+      ->check(CLI::IsMember(reproducible()));
   bool full = false;
-  auto* const quick_flag = reproduce_app->add_flag("--quick", reproduce.quick,
-                                                   "three slow factors, two seeds, under 30 s");
-  reproduce_app->add_flag("--full", full, "all slow factors and seeds (the default)")
-      ->excludes(quick_flag);
+  auto* const quick_flag =
+      reproduce_app->add_flag("--quick", reproduce.quick, "a part of the points, under 30 s each");
+  reproduce_app->add_flag("--full", full, "all points (the default)")->excludes(quick_flag);
   reproduce_app->add_option("--out", reproduce.out, "directory (default: runs/reproduce-WHAT)")
       ->type_name("DIR");
 

@@ -39,8 +39,9 @@ RunDirectory::RunDirectory(const std::string& path, const std::string& model)
     throw InputError(fmt::format("--out {}: is not writable; choose another directory", path_));
   }
   fs::remove(file(".writable"), error);
-  for (const char* name : {"config.toml", "metrics.jsonl", "summary.json", "trace.jsonl",
-                           "model.npy", "report.html", "advice.json", "trace.chrome.json"}) {
+  for (const char* name :
+       {"config.toml", "metrics.jsonl", "summary.json", "trace.jsonl", "model.npy", "report.html",
+        "advice.json", "prediction.json", "trace.chrome.json"}) {
     fs::remove(file(name), error);
     if (!fs::is_symlink(file(name) + ".partial") && !fs::is_fifo(file(name) + ".partial"))
       fs::remove(file(name) + ".partial", error);

@@ -245,10 +245,10 @@ std::vector<Setting> pace_of_simulate() {
   return {
       world("pace.compute", "--compute", "T",
             "time per gradient: one value, one per worker (a,b,...), uniform:A:B, "
-            "lognormal:MEDIAN:SIGMA or exponential:MEAN",
+            "lognormal:MEDIAN:SIGMA, exponential:MEAN, or replay:RUN_DIR of a run with a trace",
             &WorldText::compute),
       world("pace.latency", "--latency", "T",
-            "time per frame on a link: one value, a distribution as above, or file:PATH with "
+            "time per frame on a link: one value, a form as above, or file:PATH with "
             "\"a b TIME\" lines",
             &WorldText::latency),
       world("pace.apply", "--apply", "T", "time per application", &WorldText::apply),
@@ -258,6 +258,12 @@ std::vector<Setting> pace_of_simulate() {
       {"pace.threads", "--threads", Kind::value, "N", "real cores that compute gradients ahead",
        [](Config& c, const std::string& v) { c.world.threads = parse_whole(v, 1024); },
        [](const Config& c) { return std::optional(std::to_string(c.world.threads)); }},
+  };
+}
+
+// Both commands disturb their links and workers in the same words.
+std::vector<Setting> chaos_of_both() {
+  return {
       world("chaos.delay", "--delay", "SHARE:UP_TO",
             "this share of frames takes longer, by up to UP_TO", &WorldText::delay),
       world("chaos.reorder", "--reorder", "SHARE", "this share of frames may be overtaken",
@@ -336,8 +342,9 @@ std::vector<Setting> make_settings(Command command) {
   };
   // What not every command has stands before the output.
   auto own = guard_settings();
-  const auto pace = command == Command::train ? pace_of_train() : pace_of_simulate();
-  own.insert(own.end(), pace.begin(), pace.end());
+  for (const auto& some :
+       {command == Command::train ? pace_of_train() : pace_of_simulate(), chaos_of_both()})
+    own.insert(own.end(), some.begin(), some.end());
   const auto output = std::find_if(all.begin(), all.end(), [](const Setting& setting) {
     return setting.key.starts_with("output.");
   });

@@ -13,6 +13,7 @@
 #include "dasgd/sim/simulate.hpp"
 #include "dasgd/topology/builders.hpp"
 #include "problem.hpp"
+#include "recorded_run.hpp"
 #include "report_command.hpp"
 #include "run_directory.hpp"
 #include "signals.hpp"
@@ -46,11 +47,17 @@ int simulate_problem(Config config, const Objective<Real>& objective, const Virt
   write_file(directory.file("model.npy"), to_npy<Real>(result.model));
   write_file(directory.file("summary.json"), to_json(result.summary));
   if (trace) trace->finish();
+  std::optional<Prediction> prediction;
+  if (!config.from.empty()) {
+    prediction = compare_with_run(config.from, result.summary);
+    write_file(directory.file("prediction.json"), to_json(*prediction));
+  }
   write_run_report(config, directory.path());
   if (config.json) {
-    std::fputs(to_json(result.summary).c_str(), stdout);
+    std::fputs((prediction ? to_json(*prediction) : to_json(result.summary)).c_str(), stdout);
   } else if (!config.quiet) {
     print_summary("simulated", config, result.summary, directory.path());
+    if (prediction) print_prediction(*prediction, config.from);
   }
   if (result.failure) std::rethrow_exception(result.failure);
   if (!result.summary.audit_is_clean())
@@ -61,7 +68,7 @@ int simulate_problem(Config config, const Objective<Real>& objective, const Virt
 }  // namespace
 
 int simulate_command(const Config& config) {
-  const VirtualWorld world = make_world(config.world);
+  const VirtualWorld world = make_world(config.world, *config.workers);
   validate(world, build_graph(config.topology, *config.workers, config.seed));
   const SignalStop signals;
   const Problem problem = make_problem(config);

@@ -13,6 +13,7 @@
 #include "dasgd/plan/figures.hpp"
 #include "dasgd/record/trace_writer.hpp"
 #include "dasgd/topology/graph.hpp"
+#include "dasgd/transport/chaos.hpp"
 #include "dasgd/transport/relay.hpp"
 
 namespace dasgd {
@@ -49,6 +50,7 @@ struct TrainOptions {
   std::optional<double> target_loss;
 
   std::vector<SlowWorker> slow;
+  Chaos chaos;                          ///< of a real run; a simulated world has its own
   std::chrono::nanoseconds compute{0};  ///< pads every gradient to at least this
   std::uint64_t seed = 1;
   /// How many of its own gradients a worker may have on their way; by default as many as fit into

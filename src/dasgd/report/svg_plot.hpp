@@ -10,10 +10,15 @@
 
 namespace dasgd {
 
-/// One line of a chart, with a band of y +- deviation or from low to high; both may be empty.
+/// One line of a chart, or its dots, with a band of y +- deviation or from low to high; both may be
+/// empty. Without a name it is not in the legend.
 struct PlotSeries {
+  enum class Look { line, dashed, dots };
   std::string name;
-  std::vector<double> x, y, deviation, low = {}, high = {};
+  std::vector<double> x, y, deviation;
+  Look look = Look::line;
+  std::optional<std::size_t> colour = {};  ///< of the palette; by default its place in the panel
+  std::vector<double> low = {}, high = {};
 };
 
 struct PlotPanel {
@@ -23,9 +28,9 @@ struct PlotPanel {
   bool bars = false;  ///< a bar from each x to the next instead of a line
 };
 
-/// The panels side by side. Colours can be told apart by colour-blind readers. Values that are not
-/// finite leave gaps.
-std::string plot_svg(const std::vector<PlotPanel>& panels);
+/// The panels in rows of `columns`, by default side by side. Colours can be told apart by
+/// colour-blind readers. Values that are not finite leave gaps.
+std::string plot_svg(const std::vector<PlotPanel>& panels, std::size_t columns = 100);
 
 /// A square of cells, row by row; nothing where there is no value.
 struct HeatMap {

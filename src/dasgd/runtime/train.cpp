@@ -11,6 +11,7 @@
 #include "dasgd/runtime/monitor.hpp"
 #include "dasgd/runtime/worker_loop.hpp"
 #include "dasgd/topology/builders.hpp"
+#include "dasgd/transport/faulty/links.hpp"
 #include "dasgd/transport/in_process/network.hpp"
 
 namespace dasgd {
@@ -36,13 +37,21 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
   Graph graph = build_graph(options.topology, options.workers, options.seed);
   const RelayMode relay = options.relay.value_or(default_relay(graph));
   const std::size_t batch = resolved_batch(options, objective.samples());
+  validate(options.chaos, graph);
   const auto start = Clock::now();
-  in_process::Network network(
-      std::move(graph),
-      {.relay = relay,
-       .in_flight = options.in_flight.value_or(
-           default_in_flight(options.workers, objective.dimension() * sizeof(Number<Real>))),
-       .clock = [start] { return std::chrono::nanoseconds(Clock::now() - start).count(); }});
+  const auto clock = [start] { return std::chrono::nanoseconds(Clock::now() - start).count(); };
+  CarrierFactory carrier;
+  if (options.chaos.on_links())
+    carrier = [&options, clock, graph](Arrival arrival) {
+      return std::make_unique<faulty::Links>(options.chaos, graph, options.seed, clock,
+                                             std::move(arrival));
+    };
+  in_process::Network network(std::move(graph),
+                              {.relay = relay,
+                               .in_flight = options.in_flight.value_or(default_in_flight(
+                                   options.workers, objective.dimension() * sizeof(Number<Real>))),
+                               .clock = clock,
+                               .carrier = carrier});
   Control control([&] {
     for (std::size_t i = 0; i < options.workers; ++i) network.endpoint(worker_id(i)).wake();
   });

@@ -48,6 +48,7 @@ class WorkerLoop {
         control_(control),
         trace_(options.trace),
         watch_(options.watch),
+        chaos_(options.chaos),
         samples_(make_samples(options, id, objective.samples(), batch, control.stop_flag())),
         paced_(objective, slow_factor(options, id), options.compute, control),
         rule_(options.eta),
@@ -93,6 +94,7 @@ class WorkerLoop {
     if (samples_.limit() == 0) target_.exempt_from_loss();
     guarded([&] { observe_model(); });
     while (!finished()) {
+      wait_out_pause();
       if (status_.model_wanted()) status_.publish_model(worker_.replica().x());
       StepReport report{.step = worker_.t()};
       guarded([&] { report = worker_.step(); });
@@ -103,6 +105,14 @@ class WorkerLoop {
       }
     }
     publish(endpoint_.now(), true);
+  }
+
+  // A pause ends early when the run is stopped, so that it can be drained.
+  void wait_out_pause() {
+    if (chaos_.pauses.empty()) return;
+    const Nanoseconds now = endpoint_.now();
+    if (const auto until = chaos_.paused_until(id_, now))
+      control_.sleep_for(std::chrono::nanoseconds(*until - now));
   }
 
   // A failure ends the run but not this thread: what others sent is still applied and passed on, so
@@ -175,6 +185,7 @@ class WorkerLoop {
   Control& control_;
   TraceWriter* const trace_;
   TraceSink* const watch_;
+  const Chaos& chaos_;
   BudgetedBatches samples_;
   Paced<Real> paced_;
   FixedStep<Real> rule_;

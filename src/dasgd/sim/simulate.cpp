@@ -90,7 +90,7 @@ class Simulation {
   // The worker looks into its inbox: apply the oldest arrival, else compute, else be idle.
   void look(Agent<Real>& agent) {
     agent.busy = false;
-    if (const auto resumes = paused_until(agent)) {
+    if (const auto resumes = world_.chaos.paused_until(agent.id, now_)) {
       agent.busy = true;
       return schedule_look(agent, *resumes);
     }
@@ -109,13 +109,6 @@ class Simulation {
       begin(agent, true);
       push(now_ + compute + world_.apply, EventKind::own_finished, agent);
     }
-  }
-
-  std::optional<Nanoseconds> paused_until(const Agent<Real>& agent) const {
-    for (const Chaos::Pause& pause : world_.chaos.pauses)
-      if (pause.worker == agent.id && now_ >= pause.at && now_ < pause.at + pause.length)
-        return pause.at + pause.length;
-    return std::nullopt;
   }
 
   // While a worker is busy its replica cannot change, so the step is made at once, or by another
