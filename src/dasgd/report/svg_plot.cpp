@@ -37,8 +37,21 @@ std::vector<std::pair<std::size_t, std::size_t>> pieces(const PlotSeries& s) {
   return result;
 }
 
-std::string lines(const PlotSeries& s, const Axis& x, const Axis& y, const char* colour,
-                  bool dashed) {
+const char* stroke(const PlotSeries& s) {
+  return s.look == PlotSeries::Look::dashed ? "stroke-width=\"2\" stroke-dasharray=\"5 3\""
+                                            : "stroke-width=\"2\"";
+}
+
+std::string dots(const PlotSeries& s, const Axis& x, const Axis& y, const char* colour) {
+  std::string out;
+  for (std::size_t i = 0; i < s.x.size(); ++i)
+    out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"/>\n", x.at(s.x[i]),
+                       y.at(s.y[i]), colour);
+  return out;
+}
+
+std::string lines(const PlotSeries& s, const Axis& x, const Axis& y, const char* colour) {
+  if (s.look == PlotSeries::Look::dots) return dots(s, x, y, colour);
   std::string out;
   for (const auto& [first, last] : pieces(s)) {
     std::string line, band;
@@ -50,9 +63,8 @@ std::string lines(const PlotSeries& s, const Axis& x, const Axis& y, const char*
       band += fmt::format("{:.1f},{:.1f} ", x.at(s.x[i - 1]), y.at(low_of(s, i - 1)));
     if (has_band(s))
       out += fmt::format("<polygon points=\"{}\" fill=\"{}\" opacity=\"0.2\"/>\n", band, colour);
-    out +=
-        fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"{}/>\n",
-                    line, colour, dashed ? " stroke-dasharray=\"5 3\"" : "");
+    out += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" {}/>\n", line, colour,
+                       stroke(s));
   }
   return out;
 }
@@ -72,6 +84,20 @@ std::string bars(const PlotSeries& s, const Axis& x, const Axis& y, const char* 
   return out;
 }
 
+constexpr std::size_t most_entries = 6;
+
+std::string legend(const PlotSeries& s, std::size_t entry, const char* colour) {
+  const double x = panel_box.left + static_cast<double>(entry % 2) * 180;
+  const std::size_t row = entry / 2;
+  const double y = panel_box.bottom + 52 + static_cast<double>(row) * 15;
+  const std::string mark =
+      s.look == PlotSeries::Look::dots
+          ? fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"3\" fill=\"{}\"/>", x + 9, y - 4, colour)
+          : fmt::format("<line x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\" stroke=\"{}\" {}/>", x,
+                        x + 18, y - 4, y - 4, colour, stroke(s));
+  return mark + fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", x + 24, y, svg::escape(s.name));
+}
+
 std::string draw(const PlotPanel& panel) {
   Range xs, ys;
   if (!panel.log_y) ys.add(0);
@@ -87,35 +113,33 @@ std::string draw(const PlotPanel& panel) {
   const Axis x(xs, panel_box.left, panel_box.right, panel.log_x);
   const Axis y(ys, panel_box.bottom, panel_box.top, panel.log_y);
   std::string out = svg::frame(panel_box, panel.title, panel.x_label, panel.y_label, x, &y);
+  std::vector<std::string> entries;
   for (std::size_t k = 0; k < panel.series.size(); ++k) {
     const PlotSeries& s = panel.series[k];
-    const char* const colour = svg::colours[k % svg::colours.size()];
-    out += panel.bars ? bars(s, x, y, colour, panel.series.size() > 1)
-                      : lines(s, x, y, colour, k >= 4);
-    if (k >= 6) continue;  // as many as there is room for
-    const double left = panel_box.left + static_cast<double>(k % 2) * 180;
-    const double row = panel_box.bottom + 52 + static_cast<double>(k / 2) * 15;
-    out += fmt::format(
-        "<line x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\" stroke=\"{}\" stroke-width=\"3\"/>"
-        "<text x=\"{}\" y=\"{}\">{}</text>\n",
-        left, left + 18, row - 4, row - 4, colour, left + 24, row,
-        k == 5 && panel.series.size() > 6 ? fmt::format("and {} more", panel.series.size() - 5)
-                                          : svg::escape(s.name));
+    const char* const colour = svg::colours[s.colour.value_or(k) % svg::colours.size()];
+    out += panel.bars ? bars(s, x, y, colour, panel.series.size() > 1) : lines(s, x, y, colour);
+    if (!s.name.empty()) entries.push_back(legend(s, entries.size(), colour));
   }
+  // As many as there is room for.
+  for (std::size_t k = 0; k < std::min(entries.size(), most_entries); ++k) out += entries[k];
   return out;
 }
 
 }  // namespace
 
-std::string plot_svg(const std::vector<PlotPanel>& panels) {
+std::string plot_svg(const std::vector<PlotPanel>& panels, std::size_t columns) {
+  const std::size_t across = std::min(columns, panels.size());
+  const std::size_t rows = (panels.size() + across - 1) / across;
   std::string content, title;
   for (std::size_t k = 0; k < panels.size(); ++k) {
-    content += fmt::format("<g transform=\"translate({} 0)\">\n{}</g>\n",
-                           panel_width * static_cast<double>(k), draw(panels[k]));
+    const std::size_t row = k / across;
+    content += fmt::format("<g transform=\"translate({} {})\">\n{}</g>\n",
+                           panel_width * static_cast<double>(k % across),
+                           panel_height * static_cast<double>(row), draw(panels[k]));
     title += (title.empty() ? "" : "; ") + panels[k].title;
   }
-  return svg::document(panel_width * static_cast<double>(panels.size()), panel_height, title,
-                       content);
+  return svg::document(panel_width * static_cast<double>(across),
+                       panel_height * static_cast<double>(rows), title, content);
 }
 
 std::string heat_map_svg(const HeatMap& map) {
