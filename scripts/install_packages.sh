@@ -6,7 +6,7 @@ set -eu
 group() {
   case "$1" in
     build) echo "g++ cmake ninja-build make libcli11-dev libfmt-dev nlohmann-json3-dev
-                 libtomlplusplus-dev libeigen3-dev librandom123-dev libxxhash-dev zlib1g-dev
+                 libtomlplusplus-dev libeigen3-dev librandom123-dev libxxhash-dev libzstd-dev zlib1g-dev
                  libboost-dev" ;;
     # Node.js from elsewhere brings its own npm and does not live with Debian's.
     web) command -v npm >/dev/null || echo "nodejs npm" ;;

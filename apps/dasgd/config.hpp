@@ -32,6 +32,13 @@ struct Config {
   std::chrono::nanoseconds compute{0};
   std::optional<std::size_t> in_flight;
   std::uint64_t seed = 1;
+  RuleOptions rule;
+  std::optional<std::chrono::nanoseconds> eval_every;  ///< nothing: often enough, and cheaply
+  double eval_share = 1;                               ///< of one core's time, at most
+  std::optional<std::size_t> patience;
+  std::optional<double> target_accuracy;
+  std::chrono::nanoseconds checkpoint_every = std::chrono::seconds(60);  ///< 0: none at all
+  std::string resume;  ///< the run directory to go on with
   std::string out;
   bool trace = false, quiet = false, json = false, no_report = false;
   std::optional<unsigned short> watch_port;  ///< of train only, like the next two
@@ -42,6 +49,9 @@ struct Config {
 
 /// Throws InputError, with a suggestion, unless a model of that name trains here.
 void require_known_model(const std::string& name);
+
+/// How often a real run evaluates where nothing was said.
+void set_default_evaluation(Config& config);
 
 /// Fills in everything that was left open: the model's data, step size, batch and budget, the
 /// number of workers, the relay. Throws InputError for what cannot be.

@@ -16,11 +16,18 @@
 #include "dasgd/core/nearest_word.hpp"
 #include "dasgd/record/run_summary.hpp"
 #include "recorded_run.hpp"
+#include "resume.hpp"
 #include "settings.hpp"
 #include "units.hpp"
 
 namespace dasgd::app {
 namespace {
+
+// What advice has no use for, but a config that it reads may say.
+bool only_in_files_of_runs(const std::string& key) {
+  return key == "output.out" || key == "output.trace" || key == "pace.in_flight" ||
+         key.starts_with("evaluation.") || key.starts_with("checkpoint.");
+}
 
 /// A run's settings as they were given: on the command line, on top of a config file.
 struct RunArguments {
@@ -38,8 +45,7 @@ struct RunArguments {
           ->type_name("RUN_DIR")
           ->excludes("config");
     for (const Setting& setting : settings(command)) {
-      const bool writes = setting.key == "output.out" || setting.key == "output.trace";
-      if (command == Command::advise && writes) continue;  // in files of runs only
+      if (command == Command::advise && only_in_files_of_runs(setting.key)) continue;
       const auto remember = [this, &setting](const std::string& value) {
         given.emplace_back(&setting, value);
       };
@@ -80,11 +86,13 @@ struct RunArguments {
         throw InputError(fmt::format("{} {}: {}", setting->option, value, error.what()));
       }
     }
-    if (!config_file.empty()) read_config_file(command, config_file, overridden, config);
+    const std::string file = config.resume.empty() ? config_file : config_of(config, config_file);
+    if (!file.empty()) read_config_file(command, file, overridden, config);
     if (!from.empty()) {
       read_recorded_config(from, overridden, config);
       config.from = from;
     }
+    if (command == Command::train) set_default_evaluation(config);
     resolve(config);
     return config;
   }
@@ -132,11 +140,12 @@ int run(int argc, char** argv) {
   train.add_to(*train_app);
   train_app->footer(
       "Times are written 50ms, 5us or 1.5s. The run directory gets config.toml, metrics.jsonl,\n"
-      "summary.json, model.npy and, with --trace, trace.jsonl.\n"
+      "summary.json, model.npy, checkpoints/ and, with --trace, trace.jsonl.\n"
       "Examples:\n"
       "  dasgd train --workers 4                        softmax on Fashion-MNIST\n"
       "  dasgd train --workers 4 --slow 1:10            the same with a worker that is 10x slower\n"
-      "  dasgd train --model logistic --data a9a --batch 64 --epochs 2 --topology torus:2x3");
+      "  dasgd train --model logistic --data a9a --batch 64 --epochs 2 --topology torus:2x3\n"
+      "  dasgd train --resume runs/first                go on from its last checkpoint");
 
   RunArguments simulate{Command::simulate};
   CLI::App* const simulate_app =

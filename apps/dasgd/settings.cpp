@@ -7,6 +7,7 @@
 #include "dasgd/core/error.hpp"
 #include "dasgd/topology/builders.hpp"
 #include "dasgd/watch/server.hpp"
+#include "setting_groups.hpp"
 #include "units.hpp"
 
 namespace dasgd::app {
@@ -340,11 +341,17 @@ std::vector<Setting> make_settings(Command command) {
       flag("output.quiet", "--quiet", "print errors only", &Config::quiet),
       flag("output.json", "--json", "print the summary as JSON", &Config::json),
   };
-  // What not every command has stands before the output.
-  auto own = guard_settings();
-  for (const auto& some :
-       {command == Command::train ? pace_of_train() : pace_of_simulate(), chaos_of_both()})
-    own.insert(own.end(), some.begin(), some.end());
+  // What only some commands have and what has a file of its own stands before the output. The
+  // file's tables follow this order: "pace.slow" stands right before, so pace comes first.
+  auto own = command == Command::train ? pace_of_train() : pace_of_simulate();
+  const auto add = [&](const std::vector<Setting>& group) {
+    own.insert(own.end(), group.begin(), group.end());
+  };
+  add(guard_settings());
+  add(chaos_of_both());
+  add(rule_settings());
+  add(evaluation_settings());
+  if (command == Command::train) add(checkpoint_settings());
   const auto output = std::find_if(all.begin(), all.end(), [](const Setting& setting) {
     return setting.key.starts_with("output.");
   });
@@ -357,8 +364,10 @@ std::vector<Setting> make_settings(Command command) {
 // Those of a simulation; and the config of a real run can be read as well.
 std::vector<Setting> settings_of_advise() {
   std::vector<Setting> all = make_settings(Command::simulate);
-  for (const Setting& setting : pace_of_train())
-    if (setting.key == "pace.in_flight") all.push_back(setting);
+  for (const Setting& setting : make_settings(Command::train)) {
+    const auto same = [&](const Setting& other) { return other.key == setting.key; };
+    if (std::none_of(all.begin(), all.end(), same)) all.push_back(setting);
+  }
   return all;
 }
 

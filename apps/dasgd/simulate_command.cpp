@@ -1,10 +1,12 @@
 #include <cstdio>
 #include <fmt/format.h>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 
 #include "advice.hpp"
+#include "best_model.hpp"
 #include "commands.hpp"
 #include "config_file.hpp"
 #include "dasgd/advice/advice_json.hpp"
@@ -21,6 +23,22 @@
 
 namespace dasgd::app {
 namespace {
+
+// Figures and evaluations in order of virtual time.
+std::string metrics_of(const FigureLog& figures, const std::vector<Evaluation>& evaluations) {
+  std::string lines;
+  auto evaluation = evaluations.begin();
+  const auto add_until = [&](double seconds) {
+    for (; evaluation != evaluations.end() && evaluation->seconds <= seconds; ++evaluation)
+      lines += to_json(*evaluation) + "\n";
+  };
+  for (const RunFigures& row : figures.rows()) {
+    add_until(row.seconds);
+    lines += metrics_line(row);
+  }
+  add_until(std::numeric_limits<double>::infinity());
+  return lines;
+}
 
 template <typename Real>
 int simulate_problem(Config config, const Objective<Real>& objective, const VirtualWorld& world,
@@ -41,10 +59,10 @@ int simulate_problem(Config config, const Objective<Real>& objective, const Virt
   options.figures = &figures;
 
   const auto result = run_simulation<Real>(objective, options, world);
-  AtomicFile metrics(directory.file("metrics.jsonl"));
-  for (const RunFigures& row : figures.rows()) metrics.write(metrics_line(row));
-  metrics.commit();
+  write_file(directory.file("metrics.jsonl"), metrics_of(figures, result.evaluations));
   write_file(directory.file("model.npy"), to_npy<Real>(result.model));
+  if (!result.evaluations.empty())
+    BestModel(directory.path(), false).write<Real>(*result.summary.best, result.best_model);
   write_file(directory.file("summary.json"), to_json(result.summary));
   if (trace) trace->finish();
   std::optional<Prediction> prediction;

@@ -4,15 +4,19 @@
 #include <optional>
 
 #include "advice.hpp"
+#include "best_model.hpp"
 #include "commands.hpp"
 #include "config_file.hpp"
 #include "dasgd/advice/advice_json.hpp"
 #include "dasgd/core/error.hpp"
+#include "dasgd/plan/leg.hpp"
 #include "dasgd/record/atomic_file.hpp"
+#include "dasgd/record/checkpoint_directory.hpp"
 #include "dasgd/record/npy.hpp"
 #include "dasgd/runtime/train.hpp"
 #include "problem.hpp"
 #include "report_command.hpp"
+#include "resume.hpp"
 #include "run_directory.hpp"
 #include "signals.hpp"
 #include "status_line.hpp"
@@ -30,9 +34,16 @@ class TrainRun {
       : config_(config),
         objective_(objective),
         signals_(signals),
-        directory_(config.out, config.model),
         status_(config.quiet),
+        start_(look_for_start()),
+        directory_(start_ ? RunDirectory::reopen(config.resume, start_->legs.size() + 1)
+                          : RunDirectory(config.out, config.model)),
+        best_(directory_.path(), start_.has_value()),
+        checkpoints_(directory_.file("checkpoints")),
+        carried_(start_ ? carry_metrics(directory_.path(), start_->seconds) : ""),
         metrics_(directory_.file("metrics.jsonl")) {
+    metrics_.write(carried_);
+    metrics_.flush();
     if (const auto advice = settle_step_size(config_, objective, signals.token())) {
       write_file(directory_.file("advice.json"), to_json(*advice));
       status_.say(describe(*advice));
@@ -53,13 +64,17 @@ class TrainRun {
     if (watch_) options.watch = &watch_->sink();
     options.trace = trace_ ? &*trace_ : nullptr;
     options.warn = [this](const std::string& line) { status_.say("dasgd: " + line); };
-    const auto result = run_training<Real>(objective_, options, {[this](const Progress<Real>& p) {
-                                             status_.show(p);
-                                             metrics_.write(metrics_line(p));
-                                             metrics_.flush();  // a run that is killed keeps them
-                                             if (watch_) watch_->look(p);
-                                             return Flow::go_on;
-                                           }});
+    options.resume = start_ ? &*start_ : nullptr;
+    options.evaluation.best = best_.known();
+    if (config_.checkpoint_every.count() > 0) {
+      options.checkpoint.every = config_.checkpoint_every;
+      options.checkpoint.save = [this](Checkpoint checkpoint) {
+        checkpoint.facts = facts_of(config_, objective_.samples());
+        checkpoints_.save(checkpoint);
+      };
+    }
+    const auto result = run_training<Real>(objective_, options,
+                                           {[this](const Progress<Real>& p) { return report(p); }});
     write(result);
     write_run_report(config_, directory_.path());
     tell(result.summary);
@@ -71,10 +86,32 @@ class TrainRun {
   }
 
  private:
+  // Before anything is written: what cannot be resumed stays as it is.
+  std::optional<Checkpoint> look_for_start() {
+    if (config_.resume.empty()) return std::nullopt;
+    auto found = find_checkpoint(config_, objective_.samples(), [this](const std::string& line) {
+      status_.say("dasgd: " + line);
+    });
+    TrainOptions options = train_options(config_);
+    options.resume = found ? &*found : nullptr;
+    require_resumable(options, objective_);
+    return found;
+  }
+
+  Flow report(const Progress<Real>& progress) {
+    status_.show(progress);
+    metrics_.write(metrics_line(progress));
+    metrics_.flush();  // a run that is killed keeps them
+    if (watch_) watch_->look(progress);
+    if (progress.best) best_.write<Real>(*progress.best, progress.best_model);
+    return Flow::go_on;
+  }
+
   void write(const TrainResult<Real>& result) {
     metrics_.write(final_metrics(result.summary));
     metrics_.commit();
     write_file(directory_.file("model.npy"), to_npy<Real>(result.model));
+    if (!result.best_model.empty()) best_.write<Real>(*result.summary.best, result.best_model);
     write_file(directory_.file("summary.json"), to_json(result.summary));
     if (trace_) trace_->finish();
   }
@@ -90,6 +127,8 @@ class TrainRun {
     last.S_now = last.S_avg = s.staleness.S_avg;
     last.S_max = s.staleness.S_max;
     last.gradients_by_worker = s.gradients_by_worker;
+    last.accuracy = s.accuracy;
+    last.eval_loss = s.eval_loss;
     return metrics_line(last);
   }
 
@@ -105,8 +144,12 @@ class TrainRun {
   Config config_;
   const Objective<Real>& objective_;
   SignalStop& signals_;
-  RunDirectory directory_;
   StatusLine status_;
+  const std::optional<Checkpoint> start_;  // where a resumed run goes on
+  RunDirectory directory_;
+  BestModel best_;
+  CheckpointDirectory checkpoints_;
+  const std::string carried_;  // the metrics of earlier legs
   AtomicFile metrics_;
   std::optional<TraceWriter> trace_;
   std::stop_source stop_;

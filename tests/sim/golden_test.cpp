@@ -1,5 +1,5 @@
-// Small simulations to the byte: what happens when, on the graphs and links people use. The instants
-// of the ring, the slow worker and the narrow links were worked out by hand.
+// Small simulations to the byte: what happens when, on the graphs and links people use. The
+// instants of the ring, the slow worker and the narrow links were worked out by hand.
 #include <cstdlib>
 #include <fstream>
 #include <gtest/gtest.h>

@@ -40,6 +40,10 @@ TrainOptions short_run(TrainOptions options, double eta) {
   options.warn = nullptr;
   options.smoothness.reset();
   options.measure_gradients = false;
+  options.evaluation = {};
+  options.checkpoint = {};
+  options.resume = nullptr;
+  options.rule = {};
   options.eta = eta;
   return options;
 }

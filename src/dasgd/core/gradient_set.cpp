@@ -1,8 +1,16 @@
 #include "dasgd/core/gradient_set.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace dasgd {
+
+GradientSet::GradientSet(std::vector<std::uint32_t> prefixes,
+                         const std::vector<GradientName>& exceptions)
+    : prefix_(std::move(prefixes)) {
+  for (const std::uint32_t prefix : prefix_) size_ += prefix;
+  for (const GradientName& name : exceptions) insert(name);
+}
 
 bool GradientSet::insert(GradientName name) {
   const std::size_t origin = index(name.origin);

@@ -17,6 +17,9 @@ class GradientSet {
  public:
   GradientSet() = default;
   explicit GradientSet(std::size_t workers) : prefix_(workers, 0) {}
+  /// The set with these prefixes and, beyond them, these names: what `prefixes` and `exceptions` of
+  /// another set say.
+  GradientSet(std::vector<std::uint32_t> prefixes, const std::vector<GradientName>& exceptions);
 
   /// Adds a name; false when it was there already.
   bool insert(GradientName name);
@@ -30,6 +33,8 @@ class GradientSet {
   std::uint32_t prefix(WorkerId origin) const {
     return index(origin) < prefix_.size() ? prefix_[index(origin)] : 0;
   }
+  /// All of them, by origin.
+  const std::vector<std::uint32_t>& prefixes() const { return prefix_; }
   /// The names beyond the prefixes, ascending.
   const std::vector<GradientName>& exceptions() const { return exceptions_; }
 

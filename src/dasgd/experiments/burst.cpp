@@ -7,6 +7,7 @@
 #include "dasgd/record/trace_reader.hpp"
 #include "dasgd/sim/simulate.hpp"
 #include "dasgd/staleness/trace_check.hpp"
+#include "dasgd/theory/bounds.hpp"
 #include "dasgd/theory/step_size.hpp"
 
 namespace dasgd {
@@ -27,9 +28,6 @@ struct Replay {
     }
   }
 };
-
-// Theorem 1, second form, without noise: the sum of |grad f(x^t)|^2 is at most 7 r0 / (3 eta).
-double published_bound(double r0, double eta) { return 7 * r0 / (3 * eta); }
 
 }  // namespace
 
@@ -64,7 +62,8 @@ BurstExhibit run_burst(const std::string& path) {
     exhibit.bursts.pop_back();
     ++exhibit.quiet;
   }
-  exhibit.published_bound = published_bound(exhibit.r0, plan.eta);
+  exhibit.published_bound =  // of the sum: the mean over one application
+      theory::published_bound_2({.r0 = exhibit.r0, .L = exhibit.L}, plan.eta, 1);
   exhibit.published_eta = theory::published_eta_2(exhibit.L, check.staleness.S_hat_avg,
                                                   static_cast<double>(check.staleness.S_hat_max));
   exhibit.certified_eta = theory::certified_eta(exhibit.L, *check.staleness.W);

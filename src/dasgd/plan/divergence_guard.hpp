@@ -51,10 +51,12 @@ class DivergenceGuard final : public UpdateRule<Real> {
                   GoodModel<Real>& good)
       : worker_(worker), inner_(inner), policy_(options.on_divergence), good_(good) {}
 
-  double prepare(std::span<const Real> x, std::span<Real> gradient) override {
-    eta_ = scale_ * inner_.prepare(x, gradient);
+  double prepare(std::uint64_t t, std::span<const Real> x, std::span<Real> gradient) override {
+    eta_ = scale_ * inner_.prepare(t, x, gradient);
     return eta_;
   }
+  Bytes state() const override { return inner_.state(); }
+  bool restore(std::span<const std::byte> state) override { return inner_.restore(state); }
 
   /// After an own gradient: its loss, the mean of the last 30, the replica. Throws LossDivergence
   /// when the loss has run away and the run is to stop.

@@ -16,8 +16,13 @@ std::string metrics_line(const RunFigures& f) {
                               {"S_avg", f.S_avg},
                               {"S_max", f.S_max},
                               {"inbox_depth", f.inbox_depth}};
-  if (f.certified_eta) line["certified_eta"] = *f.certified_eta;
-  if (f.loss && std::isfinite(*f.loss)) line["loss"] = *f.loss;
+  const auto add_number = [&](const char* key, const std::optional<double>& value) {
+    if (value && std::isfinite(*value)) line[key] = *value;
+  };
+  add_number("certified_eta", f.certified_eta);
+  add_number("loss", f.loss);
+  add_number("accuracy", f.accuracy);
+  add_number("eval_loss", f.eval_loss);
   const auto add = [&](const char* key, const std::vector<std::uint32_t>& by_worker) {
     if (!by_worker.empty() && by_worker.size() <= most_workers_in_metrics) line[key] = by_worker;
   };

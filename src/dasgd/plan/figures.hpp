@@ -18,8 +18,9 @@ struct RunFigures {
   double S_now = 0;                 ///< mean |S| since the last report
   double S_avg = 0;                 ///< so far, as in Definition 2
   std::uint64_t S_max = 0;
-  std::optional<double> certified_eta;  ///< for the staleness so far, where L is known
-  std::size_t inbox_depth = 0;          ///< the fullest inbox
+  std::optional<double> certified_eta;        ///< for the staleness so far, where L is known
+  std::size_t inbox_depth = 0;                ///< the fullest inbox
+  std::optional<double> accuracy, eval_loss;  ///< of an evaluation since the last report
   /// Per worker; metrics.jsonl has them for runs of up to `most_workers_in_metrics`.
   std::vector<std::uint32_t> gradients_by_worker;
   std::vector<std::uint32_t> inbox_by_worker;

@@ -56,10 +56,10 @@ template <typename Real>
 StepLimits held_against_theory(const Objective<Real>& objective, const TrainOptions& options,
                                std::span<const WorkerAccount<Real>> accounts,
                                const RunSummary& summary, bool noisy) {
-  const bool fixed = summary.halvings == 0;
+  const bool fixed = summary.halvings == 0 && options.rule.is_plain();
   StepLimits step = step_limits(summary.staleness, options.eta, *options.smoothness,
                                 fixed && summary.audit_is_clean());
-  if (noisy || !fixed || !accounts.front().squared_gradients) return step;
+  if (noisy || !fixed || options.resume || !accounts.front().squared_gradients) return step;
   const double start = objective.loss(objective.start());
   MeasuredBound largest{0, 1};
   for (const auto& account : accounts) {
@@ -71,6 +71,16 @@ StepLimits held_against_theory(const Objective<Real>& objective, const TrainOpti
   if (const auto least = objective.least_loss())
     step.published = {largest.left, 7 * (start - *least) / (3 * options.eta)};
   return step;
+}
+
+// The audit is about this leg; totals are of the whole run.
+void add_earlier_legs(const TrainOptions& options, RunSummary& summary) {
+  if (!options.resume) return;
+  const Checkpoint& from = *options.resume;
+  summary.resumed = {from.legs.size() + 1, from.gradients, from.samples, from.seconds};
+  summary.gradients += from.gradients;
+  summary.samples += from.samples;
+  summary.wall_seconds += from.seconds;
 }
 
 // A model that left its range after the last gradient was computed has not been noticed yet.
@@ -97,14 +107,18 @@ TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions&
   summary.wall_seconds = seconds;
   add_up(accounts, summary);
   compare(accounts, summary);
-  summary.samples_per_second = seconds > 0 ? static_cast<double>(summary.samples) / seconds : 0;
+  add_earlier_legs(options, summary);
+  const double all = summary.wall_seconds;
+  summary.samples_per_second = all > 0 ? static_cast<double>(summary.samples) / all : 0;
   const Worker<Real>& first = *accounts.front().worker;
   result.failure = late_divergence(first, options.eta);
   result.model.resize(objective.dimension());
   to_real<Real>(first.replica().sums(), result.model);
   try {
     summary.loss = objective.loss(result.model);
-    summary.accuracy = objective.accuracy(result.model);
+    const HeldOut found = objective.evaluate(result.model);
+    summary.accuracy = found.accuracy;
+    summary.eval_loss = found.loss;
     const bool noisy = objective.samples() > 1 && resolved_batch(options, objective.samples()) > 0;
     if (options.smoothness)
       summary.step = held_against_theory<Real>(objective, options, accounts, summary, noisy);
@@ -125,7 +139,9 @@ void fall_back_if_diverged(const Objective<Real>& objective, GoodModel<Real>& go
   if (result.summary.loss <= loss) return;
   result.model = std::move(model);
   result.summary.loss = loss;
-  result.summary.accuracy = objective.accuracy(result.model);
+  const HeldOut found = objective.evaluate(result.model);
+  result.summary.accuracy = found.accuracy;
+  result.summary.eval_loss = found.loss;
   result.summary.model_is_last_good = true;
 }
 

@@ -20,6 +20,8 @@ template <typename Real>
 struct TrainResult {
   std::vector<Real> model;  ///< x, the same at every worker
   RunSummary summary;
+  std::vector<Evaluation> evaluations;  ///< in order, the final model's last; none if not asked for
+  std::vector<Real> best_model;         ///< of them; empty if an earlier leg had a better one
   std::exception_ptr failure;  ///< why the run ended early, if it failed; the rest is still valid
 };
 

@@ -47,9 +47,11 @@ bool MetricsSeries::add(const nlohmann::json& line) {
   if (!seconds) return false;
   MetricsRow row;
   row.seconds = *seconds;
-  row.gradients = number(line, "gradients").value_or(0);
-  row.applications = number(line, "applications").value_or(0);
-  row.samples = number(line, "samples").value_or(0);
+  // A line of an evaluation alone does not say how far the run was.
+  const MetricsRow before = rows_.empty() ? MetricsRow{} : rows_.back();
+  row.gradients = number(line, "gradients").value_or(before.gradients);
+  row.applications = number(line, "applications").value_or(before.applications);
+  row.samples = number(line, "samples").value_or(before.samples);
   for (std::size_t k = 0; k < row.values.size(); ++k)
     if (const auto value = number(line, MetricsRow::names[k]))
       row.values[k] = Spread{*value, *value, *value};

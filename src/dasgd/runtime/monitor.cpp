@@ -17,13 +17,25 @@ double seconds(std::chrono::steady_clock::duration d) {
 
 template <typename Real>
 Monitor<Real>::Monitor(const TrainOptions& options, const Loops& loops, Control& control,
-                       const std::vector<Callback<Real>>& callbacks)
-    : options_(options), loops_(loops), control_(control), callbacks_(callbacks) {}
+                       const std::vector<Callback<Real>>& callbacks, Evaluator<Real>& evaluator)
+    : options_(options),
+      loops_(loops),
+      control_(control),
+      callbacks_(callbacks),
+      evaluator_(evaluator) {
+  if (options.resume) {
+    before_.seconds = options.resume->seconds;
+    before_.gradients = options.resume->gradients;
+    before_.applications = options.resume->applications;
+    before_.samples = options.resume->samples;
+  }
+  last_ = before_;
+}
 
 template <typename Real>
 void Monitor<Real>::watch() {
   const std::stop_callback interrupted(options_.stop, [this] { control_.stop("interrupted"); });
-  const auto end = options_.max_time ? start_ + *options_.max_time : Clock::time_point::max();
+  const auto end = options_.max_time ? start_ + time_left() : Clock::time_point::max();
   auto next_report = start_ + options_.report_every;
   while (!control_.wait_finished(loops_.size(),
                                  control_.stopping() ? next_report : std::min(next_report, end))) {
@@ -37,6 +49,14 @@ void Monitor<Real>::watch() {
 }
 
 template <typename Real>
+std::chrono::nanoseconds Monitor<Real>::time_left() const {
+  const std::chrono::duration<double> before(before_.seconds);
+  const auto left =
+      *options_.max_time - std::chrono::duration_cast<std::chrono::nanoseconds>(before);
+  return std::max(left, std::chrono::nanoseconds(0));
+}
+
+template <typename Real>
 void Monitor<Real>::report() {
   const Progress<Real> progress = look();
   for (const Callback<Real>& callback : callbacks_)
@@ -47,8 +67,8 @@ void Monitor<Real>::report() {
 
 template <typename Real>
 Progress<Real> Monitor<Real>::look() {
-  Progress<Real> now;
-  now.seconds = seconds(Clock::now() - start_);
+  Progress<Real> now = before_;
+  now.seconds = seconds(Clock::now() - start_) + before_.seconds;
   now.draining = true;
   std::optional<std::uint64_t> W = 0;
   double sum_S = 0, loss = 0, losses = 0, planned = 0;
@@ -85,10 +105,25 @@ Progress<Real> Monitor<Real>::look() {
     loops_.front()->status().copy_model(model_);
     loops_.front()->status().want_model();
     now.model = model_;
+    add_evaluation(now);
   }
   last_sum_S_ = sum_S;
   last_ = now;
   return now;
+}
+
+template <typename Real>
+void Monitor<Real>::add_evaluation(Progress<Real>& now) {
+  news_ = evaluator_.take_news();
+  if (news_.latest) {
+    evaluation_ = news_.latest;
+    now.accuracy = news_.latest->accuracy;
+    now.eval_loss = news_.latest->loss;
+  }
+  now.evaluation = evaluation_;
+  now.evaluated = news_.latest.has_value();
+  now.best = news_.best;
+  now.best_model = news_.best_model;
 }
 
 template <typename Real>
@@ -105,7 +140,8 @@ void Monitor<Real>::check_stall(std::uint64_t applications) {
 
 template <typename Real>
 void Monitor<Real>::check_step_size(const Progress<Real>& progress) {
-  const bool crossed = progress.certified_eta && options_.eta > *progress.certified_eta;
+  const bool crossed =
+      progress.certified_eta && options_.rule.is_plain() && options_.eta > *progress.certified_eta;
   if (!crossed || !options_.warn || std::exchange(warned_of_step_size_, true)) return;
   options_.warn(
       fmt::format("step size {:.4g} is above {:.4g}, the largest that is certified for the "

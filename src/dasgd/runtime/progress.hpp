@@ -6,6 +6,7 @@
 #include <span>
 
 #include "dasgd/plan/figures.hpp"
+#include "dasgd/record/evaluation.hpp"
 
 namespace dasgd {
 
@@ -14,8 +15,12 @@ template <typename Real>
 struct Progress : RunFigures {
   std::optional<double> done;  ///< share of the budget, 0 to 1, where there is a budget
   std::optional<double> seconds_left;
-  bool draining = false;        ///< nobody computes any more
-  std::span<const Real> model;  ///< a recent x of worker 0; empty before the first one
+  bool draining = false;                 ///< nobody computes any more
+  std::span<const Real> model;           ///< a recent x of worker 0; empty before the first one
+  std::optional<Evaluation> evaluation;  ///< the latest
+  bool evaluated = false;                ///< it was made since the last report
+  std::optional<Evaluation> best;        ///< where a new best was found since the last report
+  std::span<const Real> best_model;      ///< that best
 };
 
 enum class Flow { go_on, stop };

@@ -8,7 +8,11 @@
 #include <thread>
 
 #include "dasgd/core/error.hpp"
+#include "dasgd/plan/leg.hpp"
+#include "dasgd/runtime/checkpointer.hpp"
+#include "dasgd/runtime/evaluator.hpp"
 #include "dasgd/runtime/monitor.hpp"
+#include "dasgd/runtime/snapshot_board.hpp"
 #include "dasgd/runtime/worker_loop.hpp"
 #include "dasgd/topology/builders.hpp"
 #include "dasgd/transport/faulty/links.hpp"
@@ -24,6 +28,21 @@ std::size_t default_in_flight(std::size_t workers, std::size_t bytes_each) {
   return std::clamp<std::size_t>(budget / std::max<std::size_t>(1, workers * bytes_each), 4, 128);
 }
 
+// Everything is drained: the whole leg is in every replica.
+template <typename Real>
+void save_last_checkpoint(const TrainOptions& options, const Objective<Real>& objective,
+                          const std::vector<std::unique_ptr<WorkerLoop<Real>>>& loops,
+                          double seconds, std::uint32_t since_best) {
+  if (!options.checkpoint.save) return;
+  save_checkpoint(options, [&] {
+    const Worker<Real>& first = *loops.front()->account().worker;
+    const auto sums = std::as_bytes(first.replica().sums());
+    LegSnapshot snapshot{{sums.begin(), sums.end()}, first.applied(), {}, seconds, since_best};
+    for (const auto& loop : loops) snapshot.rules.push_back(loop->rule_state());
+    return checkpoint_of(options, objective.dimension(), objective.samples(), std::move(snapshot));
+  });
+}
+
 }  // namespace
 
 template <typename Real>
@@ -32,6 +51,7 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
   validate(options);
   if (objective.start().size() != objective.dimension())
     throw InputError("the objective starts at a point of another dimension than its own");
+  require_resumable(options, objective);
   if (options.trace && options.trace->sources() != options.workers)
     throw InputError("the trace writer was made for another number of workers");
   Graph graph = build_graph(options.topology, options.workers, options.seed);
@@ -57,12 +77,14 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
   });
   TargetGate gate(options.workers, control);
   GoodModel<Real> good;
+  SnapshotBoard snapshots(options.workers);
 
   std::vector<std::unique_ptr<WorkerLoop<Real>>> loops;
   for (std::size_t i = 0; i < options.workers; ++i)
     loops.push_back(std::make_unique<WorkerLoop<Real>>(worker_id(i), objective, options, batch,
                                                        network.endpoint(worker_id(i)), control,
-                                                       gate, good));
+                                                       gate, good, &snapshots));
+  Evaluator<Real> evaluator(objective, options, start, loops.front()->status(), control);
   {
     std::vector<std::jthread> threads;
     try {
@@ -76,12 +98,15 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
                       options.workers));
     }
     try {
-      Monitor<Real>(options, loops, control, callbacks).watch();
+      const Checkpointer checkpointer(options, objective.dimension(), objective.samples(), start,
+                                      snapshots, [&] { return evaluator.since_best(); });
+      Monitor<Real>(options, loops, control, callbacks, evaluator).watch();
     } catch (...) {
       control.fail(std::current_exception(), "failed");  // a callback threw: drain, then tell
     }
   }
 
+  evaluator.stop();
   std::vector<WorkerAccount<Real>> accounts;
   for (const auto& loop : loops) accounts.push_back(loop->account());
   const double wall = std::chrono::duration<double>(Clock::now() - start).count();
@@ -89,6 +114,9 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
   if (control.failure()) result.failure = control.failure();
   if (!control.reason().empty()) result.summary.stop_reason = control.reason();
   fall_back_if_diverged(objective, good, result);
+  if (options.evaluation.every.count() > 0) evaluator.judge().conclude(result);
+  if (!result.failure)
+    save_last_checkpoint(options, objective, loops, wall, evaluator.judge().since_best());
   return result;
 }
 

@@ -11,11 +11,13 @@
 #include "dasgd/data/batches.hpp"
 #include "dasgd/plan/budget.hpp"
 #include "dasgd/plan/divergence_guard.hpp"
+#include "dasgd/plan/leg.hpp"
 #include "dasgd/plan/options.hpp"
 #include "dasgd/plan/result.hpp"
 #include "dasgd/plan/target.hpp"
 #include "dasgd/runtime/control.hpp"
 #include "dasgd/runtime/paced.hpp"
+#include "dasgd/runtime/snapshot_board.hpp"
 #include "dasgd/runtime/worker_status.hpp"
 #include "dasgd/staleness/ledger.hpp"
 #include "dasgd/transport/endpoint.hpp"
@@ -42,8 +44,9 @@ class WorkerLoop {
  public:
   WorkerLoop(WorkerId id, const Objective<Real>& objective, const TrainOptions& options,
              std::size_t batch, Endpoint& endpoint, Control& control, TargetGate& gate,
-             GoodModel<Real>& good)
+             GoodModel<Real>& good, SnapshotBoard* snapshots = nullptr)
       : id_(id),
+        snapshots_(snapshots),
         endpoint_(endpoint),
         control_(control),
         trace_(options.trace),
@@ -51,13 +54,15 @@ class WorkerLoop {
         chaos_(options.chaos),
         samples_(make_samples(options, id, objective.samples(), batch, control.stop_flag())),
         paced_(objective, slow_factor(options, id), options.compute, control),
-        rule_(options.eta),
+        rule_(make_rule<Real>(options, id, samples_.limit())),
         guard_(id, rule_, options, good),
         target_(objective, options),
         gate_(gate),
         ledger_(options.workers),
         worker_(id, paced_.changes_anything() ? paced_ : objective, guard_, samples_, endpoint,
-                target_.watches_models() ? 1 : max_fused) {}
+                target_.watches_models() ? 1 : max_fused) {
+    restore(options, worker_.replica());
+  }
 
   void run() {
     try {
@@ -82,6 +87,8 @@ class WorkerLoop {
             target_.squared_gradients(),
             guard_.halvings()};
   }
+  /// What the rule remembers, when this worker's thread has ended.
+  Bytes rule_state() const { return rule_.state(); }
   std::uint32_t limit() const { return samples_.limit(); }
   WorkerStatus<Real>& status() { return status_; }
   const Endpoint& endpoint() const { return endpoint_; }
@@ -96,6 +103,7 @@ class WorkerLoop {
     while (!finished()) {
       wait_out_pause();
       if (status_.model_wanted()) status_.publish_model(worker_.replica().x());
+      if (snapshots_ && snapshots_->wanted(id_)) give_snapshot();
       StepReport report{.step = worker_.t()};
       guarded([&] { report = worker_.step(); });
       if (report.gradients.empty()) {
@@ -171,6 +179,14 @@ class WorkerLoop {
     status_.no_room.store(false, std::memory_order_relaxed);
   }
 
+  // Between two steps replica, set and rule belong together.
+  void give_snapshot() {
+    const Replica<Real>& replica = worker_.replica();
+    if (!replica.diverged_at() && snapshots_->claim_replica())
+      snapshots_->give_replica(std::as_bytes(replica.sums()), worker_.applied());
+    snapshots_->give_rule(id_, rule_.state());
+  }
+
   void publish(Nanoseconds now, bool finished) {
     published_ = now;
     if (watch_) watch_->add(id_, lines_, now);
@@ -181,6 +197,7 @@ class WorkerLoop {
   }
 
   const WorkerId id_;
+  SnapshotBoard* const snapshots_;
   Endpoint& endpoint_;
   Control& control_;
   TraceWriter* const trace_;
@@ -188,7 +205,7 @@ class WorkerLoop {
   const Chaos& chaos_;
   BudgetedBatches samples_;
   Paced<Real> paced_;
-  FixedStep<Real> rule_;
+  StagedRule<Real> rule_;
   DivergenceGuard<Real> guard_;
   TargetTracker<Real> target_;
   TargetGate& gate_;

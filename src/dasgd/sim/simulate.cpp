@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dasgd/core/error.hpp"
+#include "dasgd/plan/judge.hpp"
 #include "dasgd/sim/agent.hpp"
 #include "dasgd/sim/event_queue.hpp"
 #include "dasgd/sim/links.hpp"
@@ -33,6 +34,7 @@ class Simulation {
         graph_(build_graph(options.topology, options.workers, options.seed)),
         mode_(options.relay.value_or(default_relay(graph_))),
         links_(world, graph_, options.seed),
+        judge_(objective, options),
         ahead_(world.threads) {
     validate(world, graph_);
     require_delivery(graph_, mode_);
@@ -95,6 +97,7 @@ class Simulation {
       return schedule_look(agent, *resumes);
     }
     if (options_.max_time && now_ >= options_.max_time->count()) stop("max-time");
+    if (agent.id == WorkerId{0}) evaluate_when_due(agent);
     if (!agent.inbox.empty()) {
       agent.received_from = agent.inbox.front().from;
       agent.channel.to_apply = std::move(agent.inbox.front().gradient);
@@ -109,6 +112,16 @@ class Simulation {
       begin(agent, true);
       push(now_ + compute + world_.apply, EventKind::own_finished, agent);
     }
+  }
+
+  // When a worker looks, its replica is what it is at this instant.
+  void evaluate_when_due(Agent<Real>& agent) {
+    const Nanoseconds every = options_.evaluation.every.count();
+    if (every == 0 || stopped_ || now_ < next_evaluation_) return;
+    next_evaluation_ = (now_ / every + 1) * every;
+    if (now_ == 0) return;
+    judge_.look(agent.worker.replica().x(), static_cast<double>(now_) * 1e-9);
+    if (const std::string reason = judge_.verdict(); !reason.empty()) stop(reason);
   }
 
   // While a worker is busy its replica cannot change, so the step is made at once, or by another
@@ -271,7 +284,7 @@ class Simulation {
   /// Whether a second copy of a gradient can arrive.
   bool relayed() const { return mode_ != RelayMode::none || world_.chaos.duplicate > 0; }
 
-  void stop(const char* reason) {
+  void stop(const std::string& reason) {
     if (!std::exchange(stopped_, true)) reason_ = reason;
   }
   void fail(std::exception_ptr failure) {
@@ -294,6 +307,7 @@ class Simulation {
     result.summary.virtual_seconds = virtual_seconds;
     result.summary.wall_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+    if (options_.evaluation.every.count() > 0) judge_.conclude(result);
     if (failure_) result.failure = failure_;
     if (!reason_.empty()) result.summary.stop_reason = reason_;
     fall_back_if_diverged(objective_, good_, result);
@@ -313,6 +327,8 @@ class Simulation {
   const std::atomic<bool> samples_never_stop_{false};
   GoodModel<Real> good_;
   std::vector<std::unique_ptr<Agent<Real>>> agents_;
+  Judge<Real> judge_;
+  Nanoseconds next_evaluation_ = 0;
   WorkersAhead ahead_;
   EventQueue queue_;
   Nanoseconds now_ = 0;
@@ -334,6 +350,7 @@ template <typename Real>
 TrainResult<Real> run_simulation(const Objective<Real>& objective, const TrainOptions& options,
                                  const VirtualWorld& world) {
   validate(options);
+  require_resumable(options, objective);
   return Simulation<Real>(objective, options, world).run();
 }
 
