@@ -67,7 +67,11 @@ function metricPart(id: string, title: string, key: "loss" | "accuracy", y: stri
     const x = against[chosen];
     lines = runs.flatMap((run, k) => {
       const value = run.metrics?.[key];
-      return value && finite(value.mean).length > 1 ? [spread({ name: run.label, x: run.metrics![x.key], colour: k }, value)] : [];
+      if (!value || finite(value.mean).length < 2) return [];
+      // Evaluations are rarer than lines: only the moments at which there was one.
+      const at = value.mean.flatMap((mean, i) => (mean === null ? [] : [i]));
+      const of = (values?: Values) => values && at.map((i) => values[i]);
+      return [{ name: run.label, colour: k, x: at.map((i) => run.metrics![x.key][i]), y: of(value.mean)!, low: of(value.min), high: of(value.max) }];
     });
     card.hidden = lines.length === 0;
     if (lines.length === 0) return;

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync }
 import { address, assertDrawn, assertNoSidewaysScroll, dasgd, directory, ink, open, run, screenshots, showAll, tests } from "./harness.mjs";
 
 dasgd("train", "--model", "softmax", "--workers", "16", "--topology", "torus:4x4", "--slow", "5:6", "--slow", "11:3", "--lr", "0.01",
-  "--compute", "8ms", "--max-time", "5s", "--trace", "--quiet", "--out", run("sixteen"));
+  "--compute", "8ms", "--max-time", "5s", "--eval-every", "400ms", "--trace", "--quiet", "--out", run("sixteen"));
 dasgd("simulate", "--model", "quadratic", "--workers", "4", "--gradients", "300", "--lr", "0.01", "--trace", "--quiet", "--out", run("four"));
 dasgd("simulate", "--model", "quadratic", "--workers", "8", "--topology", "ring", "--gradients", "150", "--lr", "0.01", "--trace", "--quiet", "--out", run("eight"));
 
@@ -16,7 +16,7 @@ await tests({
   async "every chart of a run with 16 workers is drawn, without a word on the console"() {
     const page = await open(address(run("sixteen/report.html")));
     await showAll(page);
-    for (const id of charts) await assertDrawn(page, id);
+    for (const id of [...charts, "accuracy"]) await assertDrawn(page, id);
     assert.equal(await page.textContent("h1"), "softmax on fashion-mnistcomplete");
     assert.match(await page.textContent(".tiles"), /✓ clean/);
     assert.equal(await page.locator("#timeline .numbers").count(), 1);
