@@ -3,18 +3,18 @@ JOBS ?= $(shell nproc)
 BIN  := build/release/dasgd
 APP_ONLY := -DDASGD_BUILD_TESTS=OFF -DDASGD_BUILD_EXAMPLES=OFF -DDASGD_BUILD_BENCH=OFF
 
-.PHONY: demo build test bench sanitize format lint clean packages-%
+.PHONY: demo build test bench bench-watch archive sanitize format lint clean packages-%
 
 demo: packages-torch build packages-data ## train a network on real data and show the result
 	$(BIN) train --model cnn --data fashion-mnist --workers 2 --epochs 1 --trace --out runs/demo
 	$(BIN) check runs/demo/trace.jsonl
-	@echo "The run is in runs/demo: summary.json, metrics.jsonl, trace.jsonl, model.npy, model.pt (TorchScript)"
+	@echo "The run is in runs/demo, its network in runs/demo/model.pt; open runs/demo/report.html in a browser"
 
-build: packages-build ## build build/release/dasgd
+build: packages-build packages-web ## build build/release/dasgd
 	cmake --preset release $(APP_ONLY) >/dev/null
 	cmake --build --preset release -j $(JOBS) --target dasgd_app
 
-test: packages-build packages-torch packages-data packages-test ## build everything and run the whole suite
+test: packages-build packages-torch packages-web packages-browser packages-data packages-test ## build everything and run the whole suite
 	scripts/check_includes.sh
 	cmake --preset release $(APP_ONLY) -DDASGD_BUILD_TESTS=ON -DDASGD_BUILD_EXAMPLES=ON >/dev/null
 	cmake --build --preset release -j $(JOBS)
@@ -26,7 +26,13 @@ bench: packages-build packages-torch packages-data packages-bench ## print the f
 	build/release/dasgd_bench --benchmark_out=build/release/bench.json --benchmark_out_format=json
 	bench/compare_ddp.py $(BIN)
 
-sanitize: packages-build packages-data packages-test ## run the suite under ASan + UBSan and under TSan
+bench-watch: build packages-browser packages-data ## what three browsers cost a run that they watch
+	node bench/watch_cost.mjs $(BIN)
+
+archive: build ## dasgd-VERSION.tar.gz: the sources with the built page, for machines without npm
+	scripts/release_archive.sh
+
+sanitize: packages-build packages-web packages-data packages-test ## run the suite under ASan + UBSan and under TSan
 	cmake --preset asan >/dev/null && cmake --build --preset asan -j $(JOBS)
 	ctest --preset asan -j $(JOBS)
 	cmake --preset tsan >/dev/null && cmake --build --preset tsan -j $(JOBS)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the Debian packages of the named groups that are missing: build, data, test, bench, lint, torch.
+# Installs the Debian packages of the named groups that are missing: build, torch, web, browser, data, test, bench, lint.
 # Works as root and with sudo. On another system it says what is needed and goes on.
 set -eu
 
@@ -7,8 +7,11 @@ group() {
   case "$1" in
     build) echo "g++ cmake ninja-build make libcli11-dev libfmt-dev nlohmann-json3-dev
                  libtomlplusplus-dev libeigen3-dev librandom123-dev libxxhash-dev libzstd-dev zlib1g-dev
-                 libpng-dev libssl-dev" ;;
+                 libpng-dev libssl-dev libboost-dev" ;;
     torch) echo "libtorch-dev libopenblas0-serial" ;;
+    # Node.js from elsewhere brings its own npm and does not live with Debian's.
+    web) command -v npm >/dev/null || echo "nodejs npm" ;;
+    browser) echo "chromium fonts-dejavu-core" ;;
     data) echo "dataset-fashion-mnist curl" ;;
     test) echo "libgtest-dev libgmock-dev librapidcheck-dev python3-torch" ;;
     bench) echo "libbenchmark-dev python3-torch" ;;

@@ -45,6 +45,14 @@ std::vector<std::string> reproducible();
 /// Repeats an experiment of the paper in virtual time.
 int reproduce_command(const ReproduceRequest& request);
 
+struct ReportRequest {
+  std::vector<std::string> runs;  ///< directories
+  std::string out;                ///< empty: the run directory, or runs/report for several
+  bool text = false;
+};
+/// Writes the report of one run or of several side by side.
+int report_command(const ReportRequest& request);
+
 /// Lists the data sets that are known by name.
 int data_list_command();
 /// Makes a data set available and verifies it; from `archive` where one is given.

@@ -41,7 +41,9 @@ struct Config {
   std::chrono::nanoseconds checkpoint_every = std::chrono::seconds(60);  ///< 0: none at all
   std::string resume;  ///< the run directory to go on with
   std::string out;
-  bool trace = false, quiet = false, json = false;
+  bool trace = false, quiet = false, json = false, no_report = false;
+  std::optional<unsigned short> watch_port;  ///< of train only, like the next two
+  std::string watch_address = "127.0.0.1", watch_token;
   WorldText world;   ///< its chaos is of both commands, the rest of simulate only
   std::string from;  ///< of simulate only: the run directory whose times are replayed
 };

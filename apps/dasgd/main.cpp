@@ -61,7 +61,9 @@ struct RunArguments {
             for (const std::string& value : values) remember(value);
           },
           help);
-      option->type_name(setting.placeholder)->expected(1)->allow_extra_args(false);
+      const bool may_stand_alone = setting.kind == Setting::Kind::optional_value;
+      option->type_name(setting.placeholder)->expected(may_stand_alone ? 0 : 1, 1);
+      option->allow_extra_args(false);
       option->multi_option_policy(setting.kind == Setting::Kind::repeatable
                                       ? CLI::MultiOptionPolicy::TakeAll
                                       : CLI::MultiOptionPolicy::Throw);
@@ -217,6 +219,27 @@ int run(int argc, char** argv) {
   reproduce_app->add_option("--out", reproduce.out, "directory (default: runs/reproduce-WHAT)")
       ->type_name("DIR");
 
+  ReportRequest report;
+  CLI::App* const report_app =
+      app.add_subcommand("report", "Write a page with the charts of one run, or of several");
+  report_app->add_option("runs", report.runs, "run directories")
+      ->required()
+      ->type_name("RUN_DIR...");
+  report_app
+      ->add_option("--out", report.out,
+                   "where to write (default: the run directory; runs/report for several runs)")
+      ->type_name("DIR");
+  report_app->add_flag("--text", report.text, "print a summary with sparklines, write nothing");
+  report_app->footer(
+      "Writes report.html, which needs no network, charts/*.svg and, of a run with --trace,\n"
+      "trace.chrome.json for chrome://tracing and ui.perfetto.dev. A run that was killed is shown "
+      "as "
+      "far\nas it goes. Every train, simulate and reproduce ends with its report.\n"
+      "Examples:\n"
+      "  dasgd report runs/first\n"
+      "  dasgd report runs/a runs/b --out runs/a-and-b    side by side\n"
+      "  dasgd report --text runs/first                   on a terminal");
+
   CLI::App* const data_app =
       app.add_subcommand("data", "Data sets: where they are, how to get them");
   data_app->require_subcommand(1);
@@ -252,6 +275,7 @@ int run(int argc, char** argv) {
   }
   if (*check_app) return check_command(check);
   if (*reproduce_app) return reproduce_command(reproduce);
+  if (*report_app) return report_command(report);
   if (*list_app) return data_list_command();
   if (*get_app) return data_get_command(name, archive);
   return bad_input;

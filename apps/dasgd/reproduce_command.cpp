@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fstream>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -9,6 +10,8 @@
 
 #include "commands.hpp"
 #include "dasgd/core/error.hpp"
+#include "dasgd/report/write_report.hpp"
+#include "page_data.hpp"
 #include "reproduce.hpp"
 
 namespace dasgd::app {
@@ -31,6 +34,18 @@ void make_directory(const std::string& directory) {
   std::filesystem::create_directories(directory, error);
   if (error)
     throw InputError("--out " + directory + ": cannot be made a directory: " + error.message());
+}
+
+// The page of an experiment, from the files that it has written.
+void write_page(const Experiment& experiment) {
+  const auto text_of = [&](const char* extension) {
+    std::ifstream file(experiment.stem() + extension, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  report::write_figures("The paper's experiment: " + experiment.what,
+                        {{experiment.what, text_of(".svg")}},
+                        nlohmann::ordered_json::parse(text_of(".json"), nullptr, false),
+                        experiment.directory, page());
 }
 
 }  // namespace
@@ -60,8 +75,10 @@ int reproduce_command(const ReproduceRequest& request) {
     const std::string directory = all ? out + "/" + name : out;
     make_directory(directory);
     if (all) fmt::print("{}\n", name);
+    const Experiment experiment{name, directory, request.quick};
     try {
-      repeat({name, directory, request.quick});
+      repeat(experiment);
+      write_page(experiment);
     } catch (const Interrupted& stop) {
       fmt::print(stderr, "dasgd: {}\n", stop.what());
       return interrupted;

@@ -54,8 +54,9 @@ RunDirectory::RunDirectory(const std::string& path, const std::string& model)
   require_writable();
   for (const char* name :
        {"config.toml", "metrics.jsonl", "summary.json", "trace.jsonl", "model.npy", "model.pt",
-        "model.best.npy", "model.best.json", "report.html", "advice.json", "prediction.json"})
+        "model.best.npy", "model.best.json", "advice.json", "prediction.json"})
     remove_file(name);
+  remove_report();
   std::vector<fs::path> earlier;
   for (const auto& entry : fs::directory_iterator(path_, error))
     if (is_earlier_trace(entry.path().filename().string())) earlier.push_back(entry.path());
@@ -66,8 +67,8 @@ RunDirectory::RunDirectory(const std::string& path, const std::string& model)
 RunDirectory RunDirectory::reopen(const std::string& path, std::size_t leg) {
   RunDirectory directory(path);
   directory.require_writable();
-  for (const char* name : {"summary.json", "model.npy", "model.pt", "report.html"})
-    directory.remove_file(name);
+  for (const char* name : {"summary.json", "model.npy", "model.pt"}) directory.remove_file(name);
+  directory.remove_report();
   const std::string kept = earlier_trace(path, leg - 1);
   std::error_code error;
   // A leg that reached no checkpoint is void, and so is its trace: the name is taken then.
@@ -89,6 +90,12 @@ void RunDirectory::require_writable() const {
   }
   std::error_code ignored;
   fs::remove(file(".writable"), ignored);
+}
+
+void RunDirectory::remove_report() const {
+  for (const char* name : {"report.html", "trace.chrome.json"}) remove_file(name);
+  std::error_code ignored;
+  fs::remove_all(file("charts"), ignored);
 }
 
 void RunDirectory::remove_file(const std::string& name) const {

@@ -28,6 +28,7 @@ class RunDirectory {
       : path_(path), lock_(std::make_unique<DirectoryLock>(path)) {}
   void require_writable() const;
   void remove_file(const std::string& name) const;
+  void remove_report() const;
 
   std::string path_;
   std::unique_ptr<DirectoryLock> lock_;

@@ -6,6 +6,7 @@
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/topology/builders.hpp"
+#include "dasgd/watch/server.hpp"
 #include "setting_groups.hpp"
 #include "units.hpp"
 
@@ -216,6 +217,31 @@ std::vector<Setting> pace_of_train() {
             &Config::in_flight, 2)};
 }
 
+// How a run is looked at is not part of what it does: none of this is written to config.toml.
+std::vector<Setting> watch_of_train() {
+  const auto not_written = [](const Config&) { return std::optional<std::string>(); };
+  return {{"watch.port", "--watch", Kind::optional_value, "[PORT]",
+           "show the run in a browser while it goes (default port: 9797; 0: any free one)",
+           [](Config& c, const std::string& v) {
+             c.watch_port = v.empty() ? 9797 : static_cast<unsigned short>(parse_whole(v, 65535));
+           },
+           not_written},
+          {"watch.address", "--watch-address", Kind::value, "ADDR",
+           "listen there instead of 127.0.0.1; everything then needs the token",
+           [](Config& c, const std::string& v) {
+             watch::is_loopback(v);
+             c.watch_address = v;
+           },
+           not_written},
+          {"watch.token", "--watch-token", Kind::value, "TOKEN",
+           "the token, required of every request (default: drawn for each run)",
+           [](Config& c, const std::string& v) {
+             watch::require_token_form(v);
+             c.watch_token = v;
+           },
+           not_written}};
+}
+
 std::vector<Setting> pace_of_simulate() {
   return {
       world("pace.compute", "--compute", "T",
@@ -316,6 +342,8 @@ std::vector<Setting> make_settings(Command command) {
        // Not written: repeating a run must not replace it.
        [](const Config&) { return std::optional<std::string>(); }},
       flag("output.trace", "--trace", "write every application to trace.jsonl", &Config::trace),
+      flag("output.no_report", "--no-report", "do not write report.html at the end",
+           &Config::no_report),
       flag("output.quiet", "--quiet", "print errors only", &Config::quiet),
       flag("output.json", "--json", "print the summary as JSON", &Config::json),
   };
@@ -334,6 +362,8 @@ std::vector<Setting> make_settings(Command command) {
     return setting.key.starts_with("output.");
   });
   all.insert(output, own.begin(), own.end());
+  const auto watch = watch_of_train();
+  if (command == Command::train) all.insert(all.end(), watch.begin(), watch.end());
   return all;
 }
 

@@ -15,6 +15,7 @@ struct Setting {
     value,
     repeatable,  ///< may be given several times; a list in the file
     flag,
+    optional_value,  ///< may stand alone; it is then set to ""
   };
   std::string key;     ///< "topology.kind"
   std::string option;  ///< "--topology"

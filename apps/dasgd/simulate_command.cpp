@@ -1,5 +1,6 @@
 #include <cstdio>
 #include <fmt/format.h>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -15,6 +16,7 @@
 #include "model_files.hpp"
 #include "problem.hpp"
 #include "recorded_run.hpp"
+#include "report_command.hpp"
 #include "run_directory.hpp"
 #include "signals.hpp"
 #include "summary.hpp"
@@ -22,9 +24,19 @@
 namespace dasgd::app {
 namespace {
 
-std::string metrics_of(const std::vector<Evaluation>& evaluations) {
+// Figures and evaluations in order of virtual time.
+std::string metrics_of(const FigureLog& figures, const std::vector<Evaluation>& evaluations) {
   std::string lines;
-  for (const Evaluation& evaluation : evaluations) lines += to_json(evaluation) + "\n";
+  auto evaluation = evaluations.begin();
+  const auto add_until = [&](double seconds) {
+    for (; evaluation != evaluations.end() && evaluation->seconds <= seconds; ++evaluation)
+      lines += to_json(*evaluation) + "\n";
+  };
+  for (const RunFigures& row : figures.rows()) {
+    add_until(row.seconds);
+    lines += metrics_line(row);
+  }
+  add_until(std::numeric_limits<double>::infinity());
   return lines;
 }
 
@@ -43,12 +55,14 @@ int simulate_problem(Config config, const Objective<Real>& objective, const Virt
   std::optional<TraceWriter> trace;
   if (config.trace) options.trace = &trace.emplace(directory.file("trace.jsonl"), 1);
 
+  FigureLog figures;
+  options.figures = &figures;
+
   const auto result = run_simulation<Real>(objective, options, world);
+  write_file(directory.file("metrics.jsonl"), metrics_of(figures, result.evaluations));
   write_model<Real>(objective, result.model, directory);
-  if (!result.evaluations.empty()) {
-    write_file(directory.file("metrics.jsonl"), metrics_of(result.evaluations));
+  if (!result.evaluations.empty())
     BestModel(directory.path(), false).write<Real>(*result.summary.best, result.best_model);
-  }
   write_file(directory.file("summary.json"), to_json(result.summary));
   if (trace) trace->finish();
   std::optional<Prediction> prediction;
@@ -56,6 +70,7 @@ int simulate_problem(Config config, const Objective<Real>& objective, const Virt
     prediction = compare_with_run(config.from, result.summary);
     write_file(directory.file("prediction.json"), to_json(*prediction));
   }
+  write_run_report(config, directory.path());
   if (config.json) {
     std::fputs((prediction ? to_json(*prediction) : to_json(result.summary)).c_str(), stdout);
   } else if (!config.quiet) {

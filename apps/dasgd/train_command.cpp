@@ -1,8 +1,6 @@
-#include <cmath>
 #include <cstdio>
 #include <fmt/format.h>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "advice.hpp"
@@ -17,40 +15,16 @@
 #include "dasgd/runtime/train.hpp"
 #include "model_files.hpp"
 #include "problem.hpp"
+#include "report_command.hpp"
 #include "resume.hpp"
 #include "run_directory.hpp"
 #include "signals.hpp"
 #include "status_line.hpp"
 #include "summary.hpp"
-#include "units.hpp"
+#include "watch.hpp"
 
 namespace dasgd::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-template <typename Real>
-std::string metrics_line(const Progress<Real>& p) {
-  Json line{{"seconds", p.seconds},
-            {"gradients", p.gradients},
-            {"applications", p.applications},
-            {"samples", p.samples},
-            {"gradients_per_second", p.gradients_per_second},
-            {"S_now", p.S_now},
-            {"S_avg", p.S_avg},
-            {"S_max", p.S_max},
-            {"inbox_depth", p.inbox_depth}};
-  const auto add = [&](const char* key, const std::optional<double>& value) {
-    if (value && std::isfinite(*value)) line[key] = *value;
-  };
-  add("certified_eta", p.certified_eta);
-  add("loss", p.loss);
-  if (p.evaluated) {
-    add("accuracy", p.evaluation->accuracy);
-    add("eval_loss", p.evaluation->loss);
-  }
-  return line.dump() + "\n";
-}
 
 /// Everything a run writes while it goes and when it ends.
 template <typename Real>
@@ -74,13 +48,20 @@ class TrainRun {
       write_file(directory_.file("advice.json"), to_json(*advice));
       status_.say(describe(*advice));
     }
-    write_file(directory_.file("config.toml"), to_toml(Command::train, config_));
+    const std::string settings = to_toml(Command::train, config_);
+    write_file(directory_.file("config.toml"), settings);
+    if (config.watch_port) {
+      watch_.emplace(config_, directory_.path(), settings, [this] { stop_.request_stop(); });
+      if (!config.quiet) status_.say("watch the run at " + watch_->url());
+    }
     if (config.trace) trace_.emplace(directory_.file("trace.jsonl"), *config.workers);
   }
 
   int run() {
     TrainOptions options = train_options(config_);
-    options.stop = signals_.token();
+    const std::stop_callback forward(signals_.token(), [this] { stop_.request_stop(); });
+    options.stop = stop_.get_token();
+    if (watch_) options.watch = &watch_->sink();
     options.trace = trace_ ? &*trace_ : nullptr;
     options.warn = [this](const std::string& line) { status_.say("dasgd: " + line); };
     options.resume = start_ ? &*start_ : nullptr;
@@ -95,7 +76,9 @@ class TrainRun {
     const auto result = run_training<Real>(objective_, options,
                                            {[this](const Progress<Real>& p) { return report(p); }});
     write(result);
+    write_run_report(config_, directory_.path());
     tell(result.summary);
+    if (watch_) watch_->end(to_json(result.summary));
     if (result.failure) std::rethrow_exception(result.failure);
     if (!result.summary.audit_is_clean())
       throw std::runtime_error("the audit failed; see summary.json");
@@ -118,7 +101,8 @@ class TrainRun {
   Flow report(const Progress<Real>& progress) {
     status_.show(progress);
     metrics_.write(metrics_line(progress));
-    metrics_.flush();
+    metrics_.flush();  // a run that is killed keeps them
+    if (watch_) watch_->look(progress);
     if (progress.best) best_.write<Real>(*progress.best, progress.best_model);
     return Flow::go_on;
   }
@@ -133,7 +117,7 @@ class TrainRun {
   }
 
   static std::string final_metrics(const RunSummary& s) {
-    Progress<Real> last;
+    RunFigures last;
     last.seconds = s.wall_seconds;
     last.gradients = s.gradients;
     last.applications = s.gradients * s.workers;
@@ -142,8 +126,9 @@ class TrainRun {
     last.loss = s.loss;
     last.S_now = last.S_avg = s.staleness.S_avg;
     last.S_max = s.staleness.S_max;
-    last.evaluation = {s.wall_seconds, s.accuracy, s.eval_loss};
-    last.evaluated = true;
+    last.gradients_by_worker = s.gradients_by_worker;
+    last.accuracy = s.accuracy;
+    last.eval_loss = s.eval_loss;
     return metrics_line(last);
   }
 
@@ -167,11 +152,14 @@ class TrainRun {
   const std::string carried_;  // the metrics of earlier legs
   AtomicFile metrics_;
   std::optional<TraceWriter> trace_;
+  std::stop_source stop_;
+  std::optional<Watch> watch_;  // last: its thread may ask for a stop until it is gone
 };
 
 }  // namespace
 
 int train_command(const Config& config) {
+  validate_watch(config);
   SignalStop signals;
   const Problem problem = make_problem(config);
   return std::visit(

@@ -176,7 +176,7 @@ TEST_F(ResumeApp, AnInterruptedRunLosesNothing) {
 TEST_F(ResumeApp, KilledBeforeItsFirstCheckpointItBeginsAnew) {
   {
     const Process process(command(start("--epochs 100000", "1h")));
-    ASSERT_TRUE(eventually([&] { return fs::exists(out() + "/metrics.jsonl.partial"); }));
+    ASSERT_TRUE(eventually([&] { return fs::exists(out() + "/config.toml"); }));
     process.signal(SIGKILL);
     process.wait();
   }

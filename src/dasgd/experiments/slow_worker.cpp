@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "dasgd/experiments/parallel.hpp"
-#include "dasgd/experiments/svg_plot.hpp"
 #include "dasgd/record/json_number.hpp"
+#include "dasgd/report/svg_plot.hpp"
 #include "dasgd/sim/simulate.hpp"
 #include "dasgd/theory/step_size.hpp"
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dasgd/experiments/parabola.hpp"
-#include "dasgd/experiments/svg_plot.hpp"
+#include "dasgd/report/svg_plot.hpp"
 #include "dasgd/sim/simulate.hpp"
 #include "dasgd/topology/builders.hpp"
 

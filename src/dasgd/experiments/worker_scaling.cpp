@@ -10,9 +10,9 @@
 #include <optional>
 #include <thread>
 
-#include "dasgd/experiments/svg_plot.hpp"
 #include "dasgd/record/atomic_file.hpp"
 #include "dasgd/record/json_number.hpp"
+#include "dasgd/report/svg_plot.hpp"
 #include "dasgd/runtime/train.hpp"
 #include "dasgd/sim/simulate.hpp"
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dasgd/core/names.hpp"
+#include "dasgd/plan/figures.hpp"
 #include "dasgd/record/checkpoint.hpp"
 #include "dasgd/record/evaluation.hpp"
 #include "dasgd/record/trace_writer.hpp"
@@ -90,6 +91,8 @@ struct TrainOptions {
 
   std::stop_token stop;          ///< ends the run early: workers stop computing and drain
   TraceWriter* trace = nullptr;  ///< records every application
+  TraceSink* watch = nullptr;    ///< sees every application as well, on the workers' threads
+  FigureLog* figures = nullptr;  ///< of a simulation: its figures over virtual time
   std::chrono::milliseconds report_every{200};  ///< between two calls of the callbacks
   std::chrono::milliseconds stall_after{10'000};
   /// One line for a person: a stall and whom it waits for.

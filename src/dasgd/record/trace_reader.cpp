@@ -57,27 +57,35 @@ Application application(const json& object, std::size_t line) {
 
 }  // namespace
 
-TraceFile read_trace(const std::string& path) {
+void scan_trace(const std::string& path,
+                const std::function<void(const Application&)>& on_application,
+                const std::function<void(const Violation&)>& on_malformed) {
   std::ifstream file(path);
   if (!file || std::filesystem::is_directory(path))
     throw InputError(path + ": cannot be opened; dasgd check needs a trace.jsonl");
-  TraceFile trace;
   std::string text;
   for (std::size_t line = 1; std::getline(file, text); ++line) {
     if (text.find_first_not_of(" \t\r") == text.npos) continue;
     const json object = json::parse(text, nullptr, false);
     if (!object.is_object()) {
-      trace.malformed.push_back({line, "is not a JSON object"});
+      on_malformed({line, "is not a JSON object"});
       continue;
     }
     if (const auto ev = object.find("ev"); ev == object.end() || *ev != "apply") continue;
     try {
-      trace.applications.push_back(application(object, line));
+      on_application(application(object, line));
     } catch (const InputError& error) {
-      trace.malformed.push_back({line, error.what()});
+      on_malformed({line, error.what()});
     }
   }
   if (file.bad()) throw InputError(path + ": cannot be read");
+}
+
+TraceFile read_trace(const std::string& path) {
+  TraceFile trace;
+  scan_trace(
+      path, [&](const Application& a) { trace.applications.push_back(a); },
+      [&](const Violation& v) { trace.malformed.push_back(v); });
   return trace;
 }
 

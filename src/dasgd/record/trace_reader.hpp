@@ -2,6 +2,7 @@
 // (docs/run_directory.md).
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,13 @@ struct TraceFile {
   std::vector<Violation> malformed;  ///< lines that are no JSON or lack a field
 };
 
-/// Lines with another "ev" are skipped. Throws InputError when the file cannot be read.
+/// Reads a trace of any length line by line. Lines with another "ev" are skipped. Throws InputError
+/// when the file cannot be read.
+void scan_trace(const std::string& path,
+                const std::function<void(const Application&)>& on_application,
+                const std::function<void(const Violation&)>& on_malformed);
+
+/// All of it at once. Throws InputError when the file cannot be read.
 TraceFile read_trace(const std::string& path);
 
 }  // namespace dasgd

@@ -32,20 +32,27 @@ struct TraceLine {
 /// The line in the contract's form, with its newline.
 std::string to_json(const TraceLine& line);
 
+/// Takes what workers did, a piece at a time.
+class TraceSink {
+ public:
+  virtual ~TraceSink() = default;
+  /// `worker` did `lines`, in this order, and will do nothing more before `up_to`. Any thread.
+  virtual void add(WorkerId worker, std::vector<TraceLine> lines, Nanoseconds up_to) = 0;
+};
+
 /// Workers hand in what they did, a piece at a time; a thread of the writer merges the pieces and
 /// writes a line once nobody can hand in an earlier one. So every application stands after the
 /// computation of its gradient.
-class TraceWriter {
+class TraceWriter final : public TraceSink {
  public:
   /// One source per worker.
   TraceWriter(const std::string& path, std::size_t workers);
   /// Without `finish` the trace is thrown away.
-  ~TraceWriter();
+  ~TraceWriter() override;
 
   std::size_t sources() const { return sources_.size(); }
 
-  /// `worker` did `lines`, in this order, and will do nothing more before `up_to`. Any thread.
-  void add(WorkerId worker, std::vector<TraceLine> lines, Nanoseconds up_to);
+  void add(WorkerId worker, std::vector<TraceLine> lines, Nanoseconds up_to) override;
 
   /// Whether writing has failed (a full disk); `finish` throws what happened. Any thread.
   bool failed() const;

@@ -79,7 +79,9 @@ Progress<Real> Monitor<Real>::look() {
     now.samples += figures.samples;
     now.S_avg = std::max(now.S_avg, figures.S.mean());
     now.S_max = std::max(now.S_max, figures.S.max);
-    now.inbox_depth = std::max(now.inbox_depth, loop->endpoint().inbox_depth());
+    now.gradients_by_worker.push_back(figures.computed);
+    now.inbox_by_worker.push_back(static_cast<std::uint32_t>(loop->endpoint().inbox_depth()));
+    now.inbox_depth = std::max<std::size_t>(now.inbox_depth, now.inbox_by_worker.back());
     now.draining = now.draining && figures.out_of_samples;
     W = W && figures.W ? std::optional(std::max(*W, *figures.W)) : std::nullopt;
     sum_S += static_cast<double>(figures.S.sum);
@@ -113,7 +115,11 @@ Progress<Real> Monitor<Real>::look() {
 template <typename Real>
 void Monitor<Real>::add_evaluation(Progress<Real>& now) {
   news_ = evaluator_.take_news();
-  if (news_.latest) evaluation_ = news_.latest;
+  if (news_.latest) {
+    evaluation_ = news_.latest;
+    now.accuracy = news_.latest->accuracy;
+    now.eval_loss = news_.latest->loss;
+  }
   now.evaluation = evaluation_;
   now.evaluated = news_.latest.has_value();
   now.best = news_.best;

@@ -50,6 +50,7 @@ class WorkerLoop {
         endpoint_(endpoint),
         control_(control),
         trace_(options.trace),
+        watch_(options.watch),
         chaos_(options.chaos),
         samples_(make_samples(options, id, objective.samples(), batch, control.stop_flag())),
         paced_(objective, slow_factor(options, id), options.compute, control),
@@ -144,7 +145,7 @@ class WorkerLoop {
     for (std::size_t k = 0; k < report.gradients.size(); ++k) {
       const Gradient& gradient = *report.gradients[k];
       const Staleness staleness = ledger_.record(gradient);
-      if (trace_)
+      if (trace_ || watch_)
         lines_.push_back({id_, report.step + k, gradient.name, gradient.origin_step, report.time,
                           own ? std::optional(report.start) : std::nullopt, staleness.S,
                           staleness.S_hat});
@@ -188,7 +189,9 @@ class WorkerLoop {
 
   void publish(Nanoseconds now, bool finished) {
     published_ = now;
-    if (trace_) trace_->add(id_, std::exchange(lines_, {}), now);
+    if (watch_) watch_->add(id_, lines_, now);
+    if (trace_) trace_->add(id_, std::move(lines_), now);
+    lines_.clear();
     status_.publish({worker_.t(), worker_.computed(), samples_.samples(), target_.recent_loss(),
                      ledger_.S(), ledger_.W(), announced_, finished});
   }
@@ -198,6 +201,7 @@ class WorkerLoop {
   Endpoint& endpoint_;
   Control& control_;
   TraceWriter* const trace_;
+  TraceSink* const watch_;
   const Chaos& chaos_;
   BudgetedBatches samples_;
   Paced<Real> paced_;

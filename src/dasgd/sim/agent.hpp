@@ -99,6 +99,9 @@ struct Agent {
   std::exception_ptr failure;     // what the step threw
   Nanoseconds began = 0;          // when the step began
   Nanoseconds last_time = 0;      // when the last application was complete
+  // Of gradients that are complete; the worker itself may be ahead, on another core.
+  std::uint32_t made = 0;
+  std::uint64_t samples_used = 0;
 };
 
 }  // namespace dasgd

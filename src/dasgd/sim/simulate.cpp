@@ -59,6 +59,7 @@ class Simulation {
       handle(*event);
     }
     flush_trace();
+    if (options_.figures) log_figures();
     return conclude();
   }
 
@@ -178,13 +179,40 @@ class Simulation {
     const Gradient& gradient = *agent.report.gradients.front();
     const Staleness staleness = agent.account(gradient, agent.report.step);
     agent.last_time = now_;
-    if (own) observe_loss(agent);
+    if (own) {
+      observe_loss(agent);
+      ++agent.made;
+      agent.samples_used = agent.samples.samples();
+    }
     observe_model(agent);
+    ++applications_;
+    sum_S_ += static_cast<double>(staleness.S);
+    if (options_.figures && options_.figures->wants(applications_)) log_figures();
     if (!options_.trace) return;
     lines_.push_back({agent.id, agent.report.step, gradient.name, gradient.origin_step, now_,
                       own ? std::optional(agent.began) : std::nullopt, staleness.S,
                       staleness.S_hat});
     if (lines_.size() >= 4096) flush_trace();
+  }
+
+  void log_figures() {
+    RunFigures figures{.seconds = static_cast<double>(now_) * 1e-9, .applications = applications_};
+    double loss = 0, losses = 0;
+    for (const auto& agent : agents_) {
+      const StalenessStatistics& S = agent->ledger ? agent->ledger->S() : agent->S;
+      figures.gradients += agent->made;
+      figures.samples += agent->samples_used;
+      figures.S_avg = std::max(figures.S_avg, S.mean());
+      figures.S_max = std::max(figures.S_max, S.max);
+      figures.inbox_depth = std::max(figures.inbox_depth, agent->inbox.size());
+      figures.gradients_by_worker.push_back(agent->made);
+      figures.inbox_by_worker.push_back(static_cast<std::uint32_t>(agent->inbox.size()));
+      const auto recent = agent->target.recent_loss();
+      loss += recent.value_or(0);
+      losses += recent ? 1 : 0;
+    }
+    if (losses > 0) figures.loss = loss / losses;
+    options_.figures->add(std::move(figures), sum_S_);
   }
 
   void observe_loss(Agent<Real>& agent) {
@@ -308,6 +336,8 @@ class Simulation {
   std::vector<std::uint32_t> free_slots_;
   std::uint64_t sendings_ = 0;
   std::size_t reached_ = 0;
+  std::uint64_t applications_ = 0;
+  double sum_S_ = 0;  // of all applications
   std::string reason_;
   std::exception_ptr failure_;
   std::vector<TraceLine> lines_;

@@ -1,0 +1,79 @@
+#include "dasgd/report/metrics_series.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace dasgd::report {
+namespace {
+
+std::optional<double> number(const nlohmann::json& line, const char* key) {
+  const auto at = line.find(key);
+  return at != line.end() && at->is_number() ? std::optional(at->get<double>()) : std::nullopt;
+}
+
+std::vector<double> numbers(const nlohmann::json& line, const char* key) {
+  std::vector<double> result;
+  const auto at = line.find(key);
+  if (at == line.end() || !at->is_array()) return result;
+  for (const auto& item : *at) {
+    if (!item.is_number()) return {};
+    result.push_back(item.get<double>());
+  }
+  return result;
+}
+
+void append(MetricsRow& to, MetricsRow&& next) {
+  for (std::size_t k = 0; k < to.values.size(); ++k) {
+    auto& a = to.values[k];
+    const auto& b = next.values[k];
+    if (!b) continue;
+    a = a ? Spread{(a->mean * to.lines + b->mean * next.lines) / (to.lines + next.lines),
+                   std::min(a->least, b->least), std::max(a->most, b->most)}
+          : *b;
+  }
+  if (next.inbox_by_worker.size() == to.inbox_by_worker.size())
+    for (std::size_t w = 0; w < to.inbox_by_worker.size(); ++w)
+      next.inbox_by_worker[w] = std::max(next.inbox_by_worker[w], to.inbox_by_worker[w]);
+  next.lines += to.lines;
+  next.values = to.values;
+  to = std::move(next);
+}
+
+}  // namespace
+
+bool MetricsSeries::add(const nlohmann::json& line) {
+  if (!line.is_object()) return false;
+  const auto seconds = number(line, "seconds");
+  if (!seconds) return false;
+  MetricsRow row;
+  row.seconds = *seconds;
+  // A line of an evaluation alone does not say how far the run was.
+  const MetricsRow before = rows_.empty() ? MetricsRow{} : rows_.back();
+  row.gradients = number(line, "gradients").value_or(before.gradients);
+  row.applications = number(line, "applications").value_or(before.applications);
+  row.samples = number(line, "samples").value_or(before.samples);
+  for (std::size_t k = 0; k < row.values.size(); ++k)
+    if (const auto value = number(line, MetricsRow::names[k]))
+      row.values[k] = Spread{*value, *value, *value};
+  row.gradients_by_worker = numbers(line, "gradients_by_worker");
+  row.inbox_by_worker = numbers(line, "inbox_by_worker");
+  if (!rows_.empty() && rows_.back().lines < static_cast<double>(per_row_)) {
+    append(rows_.back(), std::move(row));
+  } else {
+    rows_.push_back(std::move(row));
+  }
+  if (rows_.size() <= most_) return true;
+  std::vector<MetricsRow> halved;
+  for (std::size_t k = 0; k < rows_.size(); ++k) {
+    if (k % 2 == 0) {
+      halved.push_back(std::move(rows_[k]));
+    } else {
+      append(halved.back(), std::move(rows_[k]));
+    }
+  }
+  rows_ = std::move(halved);
+  per_row_ *= 2;
+  return true;
+}
+
+}  // namespace dasgd::report

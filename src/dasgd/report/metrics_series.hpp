@@ -1,0 +1,44 @@
+// The lines of metrics.jsonl in bounded memory, minima and maxima kept.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+namespace dasgd::report {
+
+/// A value over one or more neighbouring lines.
+struct Spread {
+  double mean = 0, least = 0, most = 0;
+};
+
+struct MetricsRow {
+  static constexpr std::array<const char*, 7> names{
+      "loss", "accuracy", "gradients_per_second", "S_now", "S_avg", "S_max", "inbox_depth"};
+
+  double lines = 1;                                                  ///< how many are in it
+  double seconds = 0, gradients = 0, applications = 0, samples = 0;  ///< at its end
+  std::array<std::optional<Spread>, names.size()> values;            ///< by `names`
+  std::vector<double> gradients_by_worker;                           ///< at its end
+  std::vector<double> inbox_by_worker;                               ///< the fullest in it
+};
+
+/// When there are too many rows, two neighbours become one.
+class MetricsSeries {
+ public:
+  explicit MetricsSeries(std::size_t most = 2000) : most_(most) {}
+
+  /// Takes a line of metrics.jsonl. False if it is no such line.
+  bool add(const nlohmann::json& line);
+  const std::vector<MetricsRow>& rows() const { return rows_; }
+  bool merged() const { return per_row_ > 1; }
+
+ private:
+  std::size_t most_;
+  std::size_t per_row_ = 1;
+  std::vector<MetricsRow> rows_;
+};
+
+}  // namespace dasgd::report

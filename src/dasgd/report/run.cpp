@@ -1,0 +1,232 @@
+#include "dasgd/report/run.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <iterator>
+#include <toml++/toml.h>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/record/trace_reader.hpp"
+
+namespace dasgd::report {
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+namespace {
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+Json value_of(const toml::node& node) {
+  if (const auto* text = node.as_string()) return text->get();
+  if (const auto* whole = node.as_integer()) return whole->get();
+  if (const auto* real = node.as_floating_point()) return real->get();
+  if (const auto* flag = node.as_boolean()) return flag->get();
+  Json list = Json::array();
+  if (const auto* array = node.as_array())
+    for (const auto& item : *array) list.push_back(value_of(item));
+  return list;
+}
+
+void flatten(const toml::table& table, const std::string& prefix, Json& to) {
+  for (const auto& [name, node] : table) {
+    const std::string key = prefix + std::string(name.str());
+    if (const auto* section = node.as_table()) {
+      flatten(*section, key + ".", to);
+    } else {
+      to[key] = value_of(node);
+    }
+  }
+}
+
+/// Reads the files of a run one by one and notes what is not as it should be.
+class Reader {
+ public:
+  Reader(const std::string& directory, Run& run) : directory_(directory), run_(run) {}
+
+  /// The path of a file, or of what a killed run left of it.
+  std::optional<std::string> find(const char* name) {
+    const std::string path = directory_ + "/" + name;
+    if (fs::is_regular_file(path)) return path;
+    if (!fs::is_regular_file(path + ".partial")) return std::nullopt;
+    note(fmt::format("{} was left unfinished; it is shown as far as it goes", name));
+    return path + ".partial";
+  }
+
+  void config() {
+    const auto path = find("config.toml");
+    if (!path) return;
+    found_ = true;
+    try {
+      run_.config = flat_config(text_of(*path));
+    } catch (const InputError& error) {
+      note(fmt::format("config.toml cannot be read: {}", error.what()));
+    }
+  }
+
+  void summary() {
+    const auto path = find("summary.json");
+    if (!path) return;
+    found_ = true;
+    run_.summary = Json::parse(text_of(*path), nullptr, false);
+    run_.ended = run_.summary.is_object();
+    if (run_.ended) {
+      run_.limits = limits_of(run_.summary);
+      return;
+    }
+    run_.summary = nullptr;
+    note("summary.json is not a JSON object; it is left out");
+  }
+
+  void advice() {
+    const auto path = find("advice.json");
+    if (!path) return;
+    run_.advice = Json::parse(text_of(*path), nullptr, false);
+    if (run_.advice.is_object()) return;
+    run_.advice = nullptr;
+    note("advice.json is not a JSON object; it is left out");
+  }
+
+  void metrics() {
+    const auto path = find("metrics.jsonl");
+    if (!path) return;
+    found_ = true;
+    std::ifstream file(*path);
+    std::size_t bad = 0;
+    for (std::string line; std::getline(file, line);)
+      bad += run_.metrics.add(nlohmann::json::parse(line, nullptr, false)) ? 0 : 1;
+    if (bad > 0) note(fmt::format("metrics.jsonl: {} lines cannot be read and are left out", bad));
+  }
+
+  void trace(const DigestLimits& limits, const OnApplication& on_application) {
+    const auto path = find("trace.jsonl");
+    if (!path) return;
+    found_ = true;
+    std::size_t bad = 0;
+    TraceDigest& digest = run_.trace.emplace(limits);
+    scan_trace(
+        *path,
+        [&](const Application& a) {
+          if (!a.time || !a.S) {
+            ++bad;
+            return;
+          }
+          const TraceLine line{a.worker, a.step,  a.name, a.origin_step,
+                               *a.time,  a.start, *a.S,   a.S_hat};
+          digest.add(line);
+          if (on_application) on_application(line);
+        },
+        [&](const Violation&) { ++bad; });
+    if (bad > 0) note(fmt::format("trace.jsonl: {} lines cannot be read and are left out", bad));
+    if (digest.applications() == 0) run_.trace.reset();
+  }
+
+  void say_how_it_ended() {
+    if (!found_)
+      throw InputError(directory_ +
+                       ": holds no run; expected config.toml, summary.json, metrics.jsonl or "
+                       "trace.jsonl of dasgd train or simulate");
+    if (!run_.ended) {
+      note("The run has not ended properly: there is no summary and no audit");
+    } else if (const std::string reason = run_.summary.value("stop_reason", "");
+               reason == "interrupted" || reason == "diverged" || reason == "failed") {
+      note(fmt::format("The run ended early ({}); this is what it did until then", reason));
+    }
+  }
+
+ private:
+  void note(std::string text) { run_.notes.push_back(std::move(text)); }
+
+  const std::string& directory_;
+  Run& run_;
+  bool found_ = false;
+};
+
+std::string shown(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+}  // namespace
+
+Json flat_config(const std::string& text) {
+  Json config = Json::object();
+  try {
+    flatten(toml::parse(text), "", config);
+  } catch (const toml::parse_error& error) {
+    throw InputError(
+        fmt::format("line {}: {}", error.source().begin.line, std::string(error.description())));
+  }
+  return config;
+}
+
+Run read_run(const std::string& directory, const DigestLimits& limits,
+             const OnApplication& on_application) {
+  if (!fs::is_directory(directory))
+    throw InputError(directory + ": is not a directory; dasgd report needs run directories");
+  Run run;
+  run.path = directory;
+  run.name = fs::weakly_canonical(directory).filename().string();
+  run.label = run.name;
+  run.config = Json::object();
+  Reader reader(directory, run);
+  reader.config();
+  reader.summary();
+  reader.advice();
+  reader.metrics();
+  reader.trace(limits, on_application);
+  reader.say_how_it_ended();
+  return run;
+}
+
+std::vector<Limit> limits_of(const Json& summary) {
+  std::vector<Limit> limits;
+  const auto add = [&](const Json& object, const char* key, const std::string& name,
+                       const std::string& status) {
+    const auto at = object.find(key);
+    if (at != object.end() && at->is_number()) limits.push_back({name, at->get<double>(), status});
+  };
+  add(summary, "certified_eta", "certified for this run", "proved without noise");
+  add(summary, "a_priori_eta", "a priori, from S_max", "proved");
+  add(summary, "published_eta_1", "published, from S_avg", "false in general");
+  add(summary, "published_eta_2", "published, from S_hat", "false in general");
+  if (const auto list = summary.find("limits"); list != summary.end() && list->is_array())
+    for (const Json& limit : *list)
+      if (limit.is_object() && limit.contains("name") && limit["name"].is_string())
+        add(limit, "eta", limit["name"].get<std::string>(),
+            limit.contains("status") ? shown(limit["status"]) : "");
+  return limits;
+}
+
+void label_by_difference(std::vector<Run>& runs) {
+  if (runs.size() < 2) return;
+  std::vector<std::string> keys;
+  for (const Run& run : runs)
+    for (const auto& [key, value] : run.config.items())
+      if (!key.starts_with("output.") && std::find(keys.begin(), keys.end(), key) == keys.end())
+        keys.push_back(key);
+  std::erase_if(keys, [&](const std::string& key) {
+    const Json first = runs.front().config.value(key, Json());
+    return std::all_of(runs.begin(), runs.end(),
+                       [&](const Run& run) { return run.config.value(key, Json()) == first; });
+  });
+  for (Run& run : runs) {
+    std::string label;
+    for (const std::string& key : keys) {
+      if (!run.config.contains(key)) continue;
+      const std::string word =
+          key.ends_with(".kind") ? key.substr(0, key.size() - 5) : key.substr(key.rfind('.') + 1);
+      label += fmt::format("{}{} {}", label.empty() ? "" : ", ", word, shown(run.config[key]));
+    }
+    run.label = label.empty() ? run.name : label;
+  }
+  // Labels that do not tell runs apart are of no use.
+  for (Run& run : runs)
+    if (std::count_if(runs.begin(), runs.end(),
+                      [&](const Run& other) { return other.label == run.label; }) > 1)
+      run.label += (run.label == run.name) ? " " + run.path : " (" + run.name + ")";
+}
+
+}  // namespace dasgd::report

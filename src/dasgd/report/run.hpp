@@ -1,0 +1,56 @@
+// One run directory, as far as it is there.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dasgd/report/metrics_series.hpp"
+#include "dasgd/report/trace_digest.hpp"
+
+namespace dasgd::report {
+
+/// A limit of the step size, as a run wrote it down.
+struct Limit {
+  std::string name;
+  double eta = 0;
+  std::string status;  ///< proved, published, ...
+};
+
+struct Run {
+  std::string path;
+  std::string name;   ///< of the directory
+  std::string label;  ///< what tells it from the runs beside it
+  /// What a reader must know: what is missing, unreadable or left out.
+  std::vector<std::string> notes;
+  bool ended = false;              ///< there is a summary, hence an audit
+  nlohmann::ordered_json config;   ///< "topology.kind": value, flat
+  nlohmann::ordered_json summary;  ///< as written; null where there is none
+  nlohmann::ordered_json advice;   ///< the grounds of --lr auto; null where there are none
+  std::vector<Limit> limits;       ///< of the staleness that was measured; from the summary
+  MetricsSeries metrics;
+  std::optional<TraceDigest> trace;
+
+  bool is_virtual() const { return summary.contains("virtual_seconds"); }
+};
+
+/// Called with every application of the trace, in its order.
+using OnApplication = std::function<void(const TraceLine&)>;
+
+/// Reads config.toml, summary.json, advice.json, metrics.jsonl and trace.jsonl, or what a run that
+/// was killed left of them (NAME.partial). Throws InputError when there is no run at all.
+Run read_run(const std::string& directory, const DigestLimits& limits = {},
+             const OnApplication& on_application = {});
+
+/// Reads the text of a config.toml into a flat object. Throws InputError.
+nlohmann::ordered_json flat_config(const std::string& toml);
+
+/// The limits that a summary has.
+std::vector<Limit> limits_of(const nlohmann::ordered_json& summary);
+
+/// Labels the runs by the settings in which they differ, or by their names.
+void label_by_difference(std::vector<Run>& runs);
+
+}  // namespace dasgd::report

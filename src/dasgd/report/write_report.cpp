@@ -1,0 +1,56 @@
+#include "dasgd/report/write_report.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "dasgd/record/atomic_file.hpp"
+#include "dasgd/report/charts.hpp"
+#include "dasgd/report/chrome_trace.hpp"
+
+namespace dasgd::report {
+namespace fs = std::filesystem;
+namespace {
+
+// Charts of an earlier report would be taken for those of this one.
+void empty_charts(const std::string& directory) {
+  fs::create_directories(directory);
+  for (const auto& entry : fs::directory_iterator(directory))
+    if (entry.path().extension() == ".svg") fs::remove(entry.path());
+}
+
+}  // namespace
+
+std::vector<std::string> write_report(const std::vector<std::string>& directories,
+                                      const std::string& directory, std::string_view page) {
+  // One page holds so much, however many runs share it.
+  DigestLimits limits;
+  limits.bars = limits.ticks = std::max<std::size_t>(2'000, limits.bars / directories.size());
+  ChromeTrace chrome(directory + "/trace.chrome.json");
+  std::vector<Run> runs;
+  for (const std::string& path : directories) {
+    chrome.begin_run(path);
+    runs.push_back(read_run(path, limits, [&](const TraceLine& line) { chrome.add(line); }));
+  }
+  label_by_difference(runs);
+  std::vector<std::string> written;
+  if (!page.empty()) {
+    written.push_back(directory + "/report.html");
+    write_file(written.back(), fill_page(page, page_data(runs)));
+  }
+  empty_charts(directory + "/charts");
+  for (const Chart& chart : charts(runs)) {
+    written.push_back(directory + "/charts/" + chart.file);
+    write_file(written.back(), chart.svg);
+  }
+  if (chrome.finish()) written.push_back(directory + "/trace.chrome.json");
+  return written;
+}
+
+void write_figures(const std::string& title, const std::vector<Figure>& figures,
+                   const nlohmann::ordered_json& table, const std::string& directory,
+                   std::string_view page) {
+  if (page.empty()) return;
+  write_file(directory + "/report.html", fill_page(page, page_data(title, figures, table)));
+}
+
+}  // namespace dasgd::report

@@ -1,0 +1,24 @@
+// Reports on disk: the page, the charts and the time line export.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dasgd/report/page.hpp"
+
+namespace dasgd::report {
+
+/// Reads the runs and writes report.html, charts/*.svg and, where there is a trace,
+/// trace.chrome.json into `directory`. Without a page (a build without web/) report.html is left
+/// out. Returns the files, the page first. Throws InputError for what is no run and WriteError for
+/// what cannot be written.
+std::vector<std::string> write_report(const std::vector<std::string>& runs,
+                                      const std::string& directory, std::string_view page);
+
+/// Writes report.html with the figures of an experiment.
+void write_figures(const std::string& title, const std::vector<Figure>& figures,
+                   const nlohmann::ordered_json& table, const std::string& directory,
+                   std::string_view page);
+
+}  // namespace dasgd::report

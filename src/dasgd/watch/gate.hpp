@@ -1,0 +1,52 @@
+// Who may ask what: the answer to a request, before any work is done.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace dasgd::watch {
+
+/// What matters of a request.
+struct Request {
+  std::string method, target;  ///< target with its query
+  std::string host, origin, authorization, token_header;
+};
+
+enum class Resource { page, events, metrics, stop };
+
+struct Refusal {
+  unsigned status;
+  std::string why;
+};
+
+struct Decision {
+  std::optional<Resource> resource;
+  std::optional<Refusal> refusal;
+};
+
+/// The rules of a server. On a loopback address a browser may be sent here by any page of the
+/// world, so the Host must be a name of this machine (DNS rebinding), and what changes something
+/// needs the token in a header, which no other page can send. Where a token is required, it is
+/// required of everything.
+class Gate {
+ public:
+  Gate(std::string token, bool token_required, bool loopback)
+      : token_(std::move(token)), required_(token_required), loopback_(loopback) {}
+
+  Decision decide(const Request& request) const;
+
+  const std::string& token() const { return token_; }
+  bool token_required() const { return required_; }
+
+ private:
+  bool is_token(std::string_view given) const;
+
+  const std::string token_;
+  const bool required_, loopback_;
+};
+
+/// Takes as long for a wrong text as for the right one.
+bool equal_in_constant_time(std::string_view given, std::string_view secret);
+
+}  // namespace dasgd::watch

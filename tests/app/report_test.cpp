@@ -1,0 +1,92 @@
+#include <fstream>
+
+#include "app/app.hpp"
+
+namespace dasgd::test {
+namespace {
+
+const std::string small = "simulate --model quadratic --workers 3 --gradients 30 --quiet ";
+
+TEST_F(App, EveryRunEndsWithItsReport) {
+  EXPECT_EQ(dasgd(small + "--trace --out " + out()).status, 0);
+  for (const char* file : {"report.html", "charts/loss.svg", "charts/time_line.svg",
+                           "trace.chrome.json", "metrics.jsonl"})
+    EXPECT_TRUE(fs::exists(out() + "/" + file)) << file;
+  EXPECT_THAT(read_text(out() + "/report.html"), HasSubstr("\"kind\":\"report\""));
+  EXPECT_EQ(dasgd(small + "--no-report --out " + out()).status, 0);
+  for (const char* file : {"report.html", "charts", "trace.chrome.json"})
+    EXPECT_FALSE(fs::exists(out() + "/" + file)) << file;
+}
+
+TEST_F(App, ReportsOfSeveralRunsGoWhereTheyAreWanted) {
+  dasgd(small + "--out " + out("a"));
+  dasgd(small + "--seed 2 --out " + out("b"));
+  const Outcome outcome =
+      dasgd("report " + out("a") + " " + out("b") + " --out " + out("both/deep"));
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr(out("both/deep") + "/report.html\n"));
+  EXPECT_THAT(read_text(out("both/deep") + "/report.html"), HasSubstr("\"label\":\"seed 2\""));
+}
+
+TEST_F(App, ATextReportPrintsAndWritesNothing) {
+  dasgd(small + "--no-report --trace --out " + out());
+  const Outcome outcome = dasgd("report --text " + out());
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("quadratic, 3 workers"), HasSubstr("▁"),
+                                 HasSubstr("replicas identical")));
+  EXPECT_FALSE(fs::exists(out() + "/report.html"));
+}
+
+TEST_F(App, RefusesToReportWhatIsNoRun) {
+  expect_refusal("report " + out(), "is not a directory");
+  fs::create_directories(directory.file("empty"));
+  expect_refusal("report " + directory.file("empty"), "holds no run");
+  expect_refusal("report --text " + directory.file("empty"), "holds no run");
+  expect_refusal("report", "RUN_DIR");
+  EXPECT_FALSE(fs::exists(directory.file("empty") + "/charts"));
+}
+
+TEST_F(App, AKilledRunCanStillBeReported) {
+  {
+    const Process process(
+        command("train --model quadratic --lr 1e-5 --max-time 10min --trace "
+                "--quiet --out " +
+                out()));
+    ASSERT_TRUE(eventually([&] {
+      return fs::exists(out() + "/metrics.jsonl.partial") &&
+             fs::file_size(out() + "/metrics.jsonl.partial") > 0;
+    }));
+    process.signal(SIGKILL);
+    process.wait();
+  }
+  const Outcome outcome = dasgd("report " + out());
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(read_text(out() + "/report.html"), HasSubstr("has not ended properly"));
+}
+
+TEST_F(App, RefusesToWatchWhereItCannot) {
+  const std::string to = " --model quadratic --out " + out();
+  expect_refusal("train --watch 99999" + to, "99999");
+  expect_refusal("train --watch soon" + to, "--watch soon");
+  expect_refusal("train --watch 0 --watch-address nowhere" + to, "is not an IP address");
+  expect_refusal("train --watch 0 --watch-token short" + to, "16 or more");
+  expect_refusal("train --watch 0 --watch-address 203.0.113.7" + to, "cannot be listened to");
+  expect_refusal("simulate --watch 0" + to, "unknown option --watch");
+
+  const Process first(
+      command("train --model quadratic --lr 1e-5 --max-time 10min --watch 0 --out " + out("first") +
+              " 2>" + directory.file("said")));
+  std::string said;
+  ASSERT_TRUE(eventually([&] {
+    said = read_text(directory.file("said"));
+    return said.find("/\n") != said.npos;
+  }));
+  const std::size_t colon = said.rfind(':', said.find("/\n"));
+  const std::string port = said.substr(colon + 1, said.find('/', colon) - colon - 1);
+  expect_refusal("train --watch " + port + to, "is in use; choose another one");
+  first.signal(SIGINT);
+  EXPECT_EQ(first.wait().status, 130);
+}
+
+}  // namespace
+}  // namespace dasgd::test

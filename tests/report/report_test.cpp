@@ -1,0 +1,222 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/report/charts.hpp"
+#include "dasgd/report/text.hpp"
+#include "dasgd/report/write_report.hpp"
+#include "support/message.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace dasgd::report {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using test::message_of;
+using test::read_text;
+using test::TemporaryDirectory;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* page = R"(<script id="dasgd-data">"DASGD_DATA"</script>)";
+
+/// A run of two workers as it stands in its directory.
+class Reports : public ::testing::Test {
+ protected:
+  std::string make_run(const std::string& name, int workers = 2) {
+    const std::string path = directory.file(name);
+    fs::create_directories(path);
+    write(path, "config.toml",
+          "model = \"quadratic\"\nworkers = " + std::to_string(workers) +
+              "\nlr = 0.5\n[topology]\nkind = \"ring\"\n[pace]\nslow = [\"1:2\"]\n");
+    write(path, "summary.json",
+          R"({"workers":2,"gradients":3,"lost":0,"duplicated":0,"replicas_identical":true,)"
+          R"("replica_digest":"xxh3-128:ab","S_avg":0.5,"S_max":2,"stop_reason":"budget",)"
+          R"("gradients_by_worker":[2,1],"samples":3,"samples_per_second":3.5,"loss":0.25,)"
+          R"("wall_seconds":1.5,"limits":[{"name":"certified","eta":0.7,"status":"proved"}]})");
+    write(
+        path, "metrics.jsonl",
+        R"({"seconds":0.5,"gradients":1,"applications":2,"samples":1,"loss":0.9,"S_now":1,"inbox_depth":1,"gradients_by_worker":[1,0]})"
+        "\n"
+        R"({"seconds":1.5,"gradients":3,"applications":6,"samples":3,"loss":0.3,"S_now":0,"inbox_depth":4,"gradients_by_worker":[2,1]})"
+        "\n");
+    write(
+        path, "trace.jsonl",
+        R"({"ev":"apply","worker":0,"step":0,"origin":0,"seq":0,"origin_step":0,"time":1000,"start":0,"S":0,"S_hat":0})"
+        "\n"
+        R"({"ev":"apply","worker":1,"step":0,"origin":0,"seq":0,"origin_step":0,"time":1500,"S":2,"S_hat":null})"
+        "\n");
+    return path;
+  }
+  void write(const std::string& path, const std::string& name, const std::string& text) {
+    std::ofstream(path + "/" + name) << text;
+  }
+  static json data_of(const std::string& html) {
+    const std::size_t from = html.find('{'), to = html.rfind('}');
+    return json::parse(html.substr(from, to - from + 1));
+  }
+
+  TemporaryDirectory directory;
+};
+
+TEST_F(Reports, AWholeRunBecomesAPageChartsAndAChromeTrace) {
+  const std::string run = make_run("run");
+  const auto files = write_report({run}, run, page);
+  EXPECT_EQ(files.front(), run + "/report.html");
+  EXPECT_EQ(files.back(), run + "/trace.chrome.json");
+  for (const char* chart :
+       {"loss", "staleness", "histogram", "inbox", "rates", "heat_map", "time_line", "step_size"}) {
+    const std::string svg = read_text(run + "/charts/" + chart + ".svg");
+    EXPECT_THAT(svg, HasSubstr("<svg")) << chart;
+    EXPECT_THAT(svg, HasSubstr("</svg>")) << chart;
+    EXPECT_THAT(svg, Not(HasSubstr("nan"))) << chart;
+  }
+  const json data = data_of(read_text(run + "/report.html"));
+  const json& shown = data["runs"][0];
+  EXPECT_EQ(shown["config"]["topology.kind"], "ring");
+  EXPECT_EQ(shown["config"]["pace.slow"][0], "1:2");
+  EXPECT_EQ(shown["metrics"]["loss"]["mean"], json({0.9, 0.3}));
+  EXPECT_EQ(shown["trace"]["heat"]["max"][1][0], 2);
+  EXPECT_EQ(shown["summary"]["limits"][0]["name"], "certified");
+  EXPECT_TRUE(shown["notes"].empty());
+}
+
+TEST_F(Reports, TheChromeTraceIsWhatPerfettoReads) {
+  const std::string run = make_run("run");
+  write_report({run, make_run("other")}, directory.path(), page);
+  const json trace = json::parse(read_text(directory.file("trace.chrome.json")));
+  std::vector<std::string> phases;
+  std::set<int> processes;
+  for (const json& event : trace["traceEvents"]) {
+    phases.push_back(event["ph"]);
+    processes.insert(event["pid"].get<int>());
+    EXPECT_TRUE(event.contains("tid"));
+  }
+  EXPECT_EQ(processes.size(), 2u);  // one for each run
+  EXPECT_EQ(std::count(phases.begin(), phases.end(), "X"), 2);
+  EXPECT_EQ(std::count(phases.begin(), phases.end(), "i"), 2);
+  for (const json& event : trace["traceEvents"])
+    if (event["ph"] == "X") {
+      EXPECT_EQ(event["ts"], 0.0);
+      EXPECT_EQ(event["dur"], 1.0);  // microseconds
+    }
+}
+
+TEST_F(Reports, AKilledRunIsShownAsFarAsItGoes) {
+  const std::string run = make_run("run");
+  fs::remove(run + "/summary.json");
+  fs::rename(run + "/metrics.jsonl", run + "/metrics.jsonl.partial");
+  fs::rename(run + "/trace.jsonl", run + "/trace.jsonl.partial");
+  std::ofstream(run + "/trace.jsonl.partial", std::ios::app) << R"({"ev":"apply","wor)";
+  const report::Run shown = read_run(run);
+  EXPECT_FALSE(shown.ended);
+  EXPECT_EQ(shown.metrics.rows().size(), 2u);
+  EXPECT_EQ(shown.trace->applications(), 2u);
+  EXPECT_THAT(shown.notes, ElementsAre(HasSubstr("metrics.jsonl was left unfinished"),
+                                       HasSubstr("trace.jsonl was left unfinished"),
+                                       HasSubstr("trace.jsonl: 1 lines cannot be read"),
+                                       HasSubstr("has not ended properly")));
+  EXPECT_THAT(to_text(shown), HasSubstr("has not ended properly"));
+  EXPECT_FALSE(charts({&shown, 1}).empty());
+}
+
+TEST_F(Reports, AnInterruptedRunSaysSo) {
+  const std::string run = make_run("run");
+  write(run, "summary.json", R"({"stop_reason":"interrupted"})");
+  EXPECT_THAT(read_run(run).notes, ElementsAre(HasSubstr("ended early (interrupted)")));
+}
+
+TEST_F(Reports, WhatIsNoRunIsRefused) {
+  const auto refusal = [&](const std::string& path) {
+    return message_of<InputError>([&] { read_run(path); });
+  };
+  EXPECT_THAT(refusal(directory.file("none")), HasSubstr("is not a directory"));
+  fs::create_directories(directory.file("empty"));
+  EXPECT_THAT(refusal(directory.file("empty")), HasSubstr("holds no run"));
+  EXPECT_THAT(refusal(directory.write("file", "x")), HasSubstr("is not a directory"));
+}
+
+TEST_F(Reports, DamagedFilesAreNotedAndTheRestIsShown) {
+  const std::string run = make_run("run");
+  write(run, "summary.json", "[1, 2");
+  write(run, "config.toml", "model = ");
+  write(run, "metrics.jsonl", "garbage\n{\"seconds\":1}\n[]\n");
+  write(run, "trace.jsonl", "{}\n");
+  const report::Run shown = read_run(run);
+  EXPECT_FALSE(shown.trace);
+  EXPECT_EQ(shown.metrics.rows().size(), 1u);
+  EXPECT_THAT(shown.notes, ElementsAre(HasSubstr("config.toml cannot be read"),
+                                       HasSubstr("summary.json is not a JSON object"),
+                                       HasSubstr("metrics.jsonl: 2 lines"),
+                                       HasSubstr("has not ended properly")));
+}
+
+TEST_F(Reports, RunsSideBySideAreLabelledByWhatDiffers) {
+  std::vector<report::Run> runs{read_run(make_run("a", 2)), read_run(make_run("b", 4))};
+  label_by_difference(runs);
+  EXPECT_EQ(runs[0].label, "workers 2");
+  EXPECT_EQ(runs[1].label, "workers 4");
+  std::vector<report::Run> same{read_run(make_run("a")), read_run(make_run("b"))};
+  label_by_difference(same);
+  EXPECT_EQ(same[0].label, "a");
+  EXPECT_EQ(same[1].label, "b");
+}
+
+TEST_F(Reports, NothingInARunCanBecomeMarkup) {
+  const std::string run = make_run("run");
+  write(run, "config.toml", "model = \"</script><script>alert(1)</script>\"\n");
+  write_report({run}, run, page);
+  const std::string html = read_text(run + "/report.html");
+  EXPECT_THAT(html, Not(HasSubstr("<script>alert")));
+  EXPECT_EQ(data_of(html)["runs"][0]["config"]["model"], "</script><script>alert(1)</script>");
+}
+
+TEST_F(Reports, WithoutAPageTheRestIsStillWritten) {
+  const std::string run = make_run("run");
+  const auto files = write_report({run}, run, "");
+  EXPECT_FALSE(fs::exists(run + "/report.html"));
+  EXPECT_TRUE(fs::exists(run + "/charts/loss.svg"));
+  EXPECT_EQ(files.back(), run + "/trace.chrome.json");
+}
+
+TEST_F(Reports, LongMetricsKeepTheirMinimaAndMaxima) {
+  MetricsSeries series(16);
+  for (int k = 0; k < 1000; ++k)
+    series.add({{"seconds", k * 0.1},
+                {"gradients", k},
+                {"loss", k == 617 ? 99.0 : 1.0},
+                {"inbox_by_worker", {k == 313 ? 50 : 0, 1}}});
+  EXPECT_LE(series.rows().size(), 16u);
+  double most = 0, inbox = 0, lines = 0;
+  for (const MetricsRow& row : series.rows()) {
+    most = std::max(most, row.values[0]->most);
+    inbox = std::max(inbox, row.inbox_by_worker[0]);
+    lines += row.lines;
+  }
+  EXPECT_EQ(most, 99);
+  EXPECT_EQ(inbox, 50);
+  EXPECT_EQ(lines, 1000);
+  EXPECT_EQ(series.rows().back().gradients, 999);
+}
+
+TEST(Sparkline, RisesWithItsValues) {
+  EXPECT_EQ(sparkline(std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7}, 8), "▁▂▃▄▅▆▇█");
+  EXPECT_EQ(sparkline(std::vector<double>{5, 5}, 8), "▁▁");
+  EXPECT_EQ(sparkline(std::vector<double>{0, std::nan(""), 7}, 8), "▁ █");
+  EXPECT_EQ(sparkline(std::vector<double>{}, 8), "");
+  EXPECT_EQ(sparkline(std::vector<double>(1000, 1), 2), "▁▁");
+}
+
+TEST_F(Reports, TheTextHasFiguresCurvesAndTheAudit) {
+  const std::string text = to_text(read_run(make_run("run")));
+  for (const char* part :
+       {"quadratic, 2 workers, ring graph, lr 0.5", "by budget after 1.50 s", "loss 0.25",
+        "lost 0, duplicated 0, replicas identical", "histogram", "█▁  0.9 to 0.3"})
+    EXPECT_THAT(text, HasSubstr(part));
+}
+
+}  // namespace
+}  // namespace dasgd::report

@@ -1,0 +1,188 @@
+#include "dasgd/watch/server.hpp"
+
+#include <atomic>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <vector>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/watch/gate.hpp"
+#include "support/message.hpp"
+#include "support/process.hpp"
+#include "watch/client.hpp"
+
+namespace dasgd::watch {
+namespace {
+
+using test::ask;
+using test::Client;
+using test::eventually;
+using test::message_of;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+const std::string secret = "0123456789abcdef";
+
+class Watching : public ::testing::Test {
+ protected:
+  ServerOptions options() {
+    return {.token = secret, .page = "<html>the page</html>", .on_stop = [this] { ++stops; }};
+  }
+  std::atomic<int> stops{0};
+};
+
+TEST_F(Watching, ServesThePageAndTheMetricsAndNothingElse) {
+  Server server(options());
+  server.publish("{}", "dasgd_loss 1\n");
+  EXPECT_THAT(ask(server.port(), "GET /"), HasSubstr("<html>the page</html>"));
+  EXPECT_THAT(ask(server.port(), "GET /metrics"), HasSubstr("dasgd_loss 1"));
+  EXPECT_THAT(ask(server.port(), "GET /"), HasSubstr("frame-ancestors 'none'"));
+  for (const char* target :
+       {"/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd", "/index.html",
+        "/events/..", "http://localhost/etc/passwd", "/config.toml", "/.."})
+    EXPECT_THAT(ask(server.port(), std::string("GET ") + target), StartsWith("HTTP/1.1 404"))
+        << target;
+  EXPECT_THAT(ask(server.port(), "PUT /"), StartsWith("HTTP/1.1 405"));
+  EXPECT_THAT(ask(server.port(), "DELETE /metrics"), StartsWith("HTTP/1.1 405"));
+  EXPECT_THAT(ask(server.port(), "HEAD /"), Not(HasSubstr("the page")));
+}
+
+TEST_F(Watching, StopsOnlyForWhoHasTheTokenInAHeader) {
+  Server server(options());
+  const auto stop = [&](const std::string& head, const std::string& headers,
+                        const std::string& host = "localhost") {
+    return ask(server.port(), head, headers, host);
+  };
+  EXPECT_THAT(stop("POST /stop", ""), StartsWith("HTTP/1.1 403"));
+  EXPECT_THAT(stop("POST /stop?token=" + secret, ""), StartsWith("HTTP/1.1 403"));
+  EXPECT_THAT(stop("POST /stop", "X-Dasgd-Token: 0123456789abcdeX\r\n"),
+              StartsWith("HTTP/1.1 403"));
+  EXPECT_THAT(stop("GET /stop", "X-Dasgd-Token: " + secret + "\r\n"), StartsWith("HTTP/1.1 405"));
+  EXPECT_THAT(
+      stop("POST /stop", "X-Dasgd-Token: " + secret + "\r\nOrigin: http://evil.example\r\n"),
+      StartsWith("HTTP/1.1 403"));
+  EXPECT_THAT(stop("POST /stop", "X-Dasgd-Token: " + secret + "\r\n", "evil.example"),
+              StartsWith("HTTP/1.1 403"));
+  EXPECT_EQ(stops, 0);
+  EXPECT_THAT(stop("POST /stop", "X-Dasgd-Token: " + secret + "\r\nOrigin: http://localhost\r\n"),
+              StartsWith("HTTP/1.1 202"));
+  EXPECT_EQ(stops, 1);
+}
+
+TEST_F(Watching, AnotherNameForThisMachineIsRefused) {
+  Server server(options());
+  for (const char* host : {"evil.example", "localhost.evil.example", "192.168.0.7:80", ""})
+    EXPECT_THAT(ask(server.port(), "GET /", "", host), StartsWith("HTTP/1.1 403")) << host;
+  for (const char* host : {"localhost:99", "127.0.0.1", "127.0.0.1:80", "[::1]:80"})
+    EXPECT_THAT(ask(server.port(), "GET /", "", host), StartsWith("HTTP/1.1 200")) << host;
+}
+
+TEST_F(Watching, WhereATokenIsRequiredEverythingNeedsIt) {
+  ServerOptions open = options();
+  open.address = "0.0.0.0";
+  Server server(open);
+  EXPECT_THAT(server.url(), HasSubstr("?token=" + secret));
+  for (const char* target : {"/", "/events", "/metrics", "/nothing", "/?token=wrong", "/?token="})
+    EXPECT_THAT(ask(server.port(), std::string("GET ") + target), StartsWith("HTTP/1.1 401"))
+        << target;
+  EXPECT_THAT(ask(server.port(), "GET /?a=b&token=" + secret), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(ask(server.port(), "GET /metrics", "Authorization: Bearer " + secret + "\r\n"),
+              StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(Watching, TokensAreComparedWhole) {
+  EXPECT_TRUE(equal_in_constant_time("abc", "abc"));
+  for (const char* wrong : {"", "a", "ab", "abd", "abcabc", "abcd"})
+    EXPECT_FALSE(equal_in_constant_time(wrong, "abc")) << wrong;
+  EXPECT_NE(draw_token(), draw_token());
+  EXPECT_NO_THROW(require_token_form(draw_token()));
+  EXPECT_THROW(require_token_form("short"), InputError);
+  EXPECT_THROW(require_token_form("0123456789abcde&"), InputError);
+}
+
+TEST_F(Watching, ListenersGetTheLatestFrame) {
+  Server server(options());
+  server.publish("first", "");
+  const Client client(server.port());
+  client.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_THAT(client.receive("data: first\n\n"), HasSubstr("text/event-stream"));
+  EXPECT_EQ(server.listeners(), 1u);
+  server.publish("second", "");
+  EXPECT_THAT(client.receive("\n\n"), HasSubstr("data: second"));
+  server.finish("last", "");
+  EXPECT_THAT(client.receive(), HasSubstr("data: last"));
+  EXPECT_FALSE(Client(server.port()).connected());
+}
+
+TEST_F(Watching, AClientThatNeverReadsIsDroppedAndHoldsNobodyUp) {
+  ServerOptions impatient = options();
+  impatient.patience_seconds = 1;
+  Server server(impatient);
+  const Client lazy(server.port(), 4096), eager(server.port());
+  for (const Client* client : {&lazy, &eager})
+    client->send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  ASSERT_TRUE(eventually([&] { return server.listeners() == 2; }));
+  const std::string big(8 << 20, 'x');  // more than the system's buffers take
+  server.publish(big, "");
+  EXPECT_THAT(eager.receive("xx\n\n"), HasSubstr("xxx"));
+  server.publish("small", "");
+  EXPECT_THAT(eager.receive("small"), HasSubstr("small"));
+  EXPECT_TRUE(eventually([&] { return server.listeners() == 1; }));
+}
+
+TEST_F(Watching, AThousandConnectionsAreBounded) {
+  ServerOptions impatient = options();
+  impatient.patience_seconds = 1;
+  Server server(impatient);
+  std::vector<Client> clients;
+  int connected = 0;
+  for (int k = 0; k < 1000; ++k) {
+    clients.emplace_back(server.port());
+    connected += clients.back().connected() ? 1 : 0;
+  }
+  EXPECT_EQ(connected, 1000);
+  // Those that say nothing are let go, and then there is room again.
+  EXPECT_TRUE(
+      eventually([&] { return ask(server.port(), "GET /metrics").starts_with("HTTP/1.1 200"); }));
+}
+
+TEST_F(Watching, OneTooManyIsToldSo) {
+  ServerOptions small = options();
+  small.most_connections = 2;
+  Server server(small);
+  const Client a(server.port()), b(server.port());
+  for (const Client* client : {&a, &b})
+    client->send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  ASSERT_TRUE(eventually([&] { return server.listeners() == 2; }));
+  EXPECT_THAT(ask(server.port(), "GET /"), StartsWith("HTTP/1.1 503"));
+}
+
+TEST_F(Watching, NonsenseAndGiantsAreAnswered) {
+  Server server(options());
+  const auto say = [&](const std::string& bytes) {
+    const Client client(server.port());
+    client.send(bytes);
+    return client.receive();
+  };
+  EXPECT_THAT(say("nonsense\r\n\r\n"), StartsWith("HTTP/1.1 400"));
+  EXPECT_THAT(say("GET / HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(20'000, 'a')),
+              StartsWith("HTTP/1.1 413"));
+  EXPECT_THAT(say("POST /stop HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\n\r\n"),
+              StartsWith("HTTP/1.1 413"));
+  EXPECT_THAT(ask(server.port(), "GET /"), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(Watching, APortInUseIsRefusedWithAWayOut) {
+  Server server(options());
+  ServerOptions same = options();
+  same.port = server.port();
+  EXPECT_THAT(message_of<InputError>([&] { Server other(same); }),
+              HasSubstr("is in use; choose another one, or 0"));
+  same.address = "localhost";
+  EXPECT_THAT(message_of<InputError>([&] { Server other(same); }),
+              HasSubstr("is not an IP address"));
+}
+
+}  // namespace
+}  // namespace dasgd::watch

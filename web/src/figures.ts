@@ -1,0 +1,45 @@
+// The figures of an experiment, and its table.
+import { element, table } from "./dom";
+import { footer, header } from "./head";
+import { show } from "./format";
+import { text, type FiguresData, type Json } from "./data";
+
+function cell(value: Json): string {
+  if (typeof value === "number") return show(value);
+  if (value !== null && typeof value === "object" && !Array.isArray(value) && "mean" in value)
+    return `${show(value.mean as number)} ± ${show(value.deviation as number)}`;
+  return text(value);
+}
+
+// {"workers": [{"seconds": 1}]} as {"worker 0 seconds": 1}: a row of a table.
+function flatten(row: { [key: string]: Json }): { [key: string]: Json } {
+  const flat: { [key: string]: Json } = {};
+  for (const [key, value] of Object.entries(row)) {
+    if (!Array.isArray(value)) flat[key] = value;
+    else value.forEach((item, k) => {
+      if (item !== null && typeof item === "object" && !Array.isArray(item))
+        for (const [inner, v] of Object.entries(item)) flat[`${inner} ${k}`] = v;
+      else flat[`${key} ${k}`] = item;
+    });
+  }
+  return flat;
+}
+
+export function showFigures(page: HTMLElement, data: FiguresData): void {
+  document.title = `${data.title} · dasgd`;
+  const rows = (data.table ?? []).map(flatten);
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  page.replaceChildren(
+    header(data.title, "an experiment of the paper in virtual time", null),
+    element("div", { class: "grid" },
+      ...data.figures.map((figure) =>
+        element("section", { class: "card wide" },
+          element("header", {}, element("h2", {}, figure.title)),
+          // As an image: its styles stay its own, and nothing in it can run.
+          element("div", { class: "scroll", tabindex: 0 }, element("img", { src: `data:image/svg+xml,${encodeURIComponent(figure.svg)}`, alt: figure.title })))),
+      rows.length > 0 &&
+        element("section", { class: "card wide" },
+          element("header", {}, element("h2", {}, "Table")),
+          element("div", { class: "scroll", tabindex: 0 }, table(columns.map((name) => name.replace(/_/g, " ")), rows.map((row) => columns.map((name) => cell(row[name] ?? null)))))) ),
+    footer(data.version));
+}

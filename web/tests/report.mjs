@@ -1,0 +1,177 @@
+// The report of a run with 16 workers, of several runs, of a killed run and of an experiment, in a browser.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { address, assertDrawn, assertNoSidewaysScroll, dasgd, directory, ink, open, run, screenshots, showAll, tests } from "./harness.mjs";
+
+dasgd("train", "--model", "softmax", "--workers", "16", "--topology", "torus:4x4", "--slow", "5:6", "--slow", "11:3", "--lr", "0.01",
+  "--compute", "8ms", "--max-time", "5s", "--eval-every", "400ms", "--trace", "--quiet", "--out", run("sixteen"));
+dasgd("simulate", "--model", "quadratic", "--workers", "4", "--gradients", "300", "--lr", "0.01", "--trace", "--quiet", "--out", run("four"));
+dasgd("simulate", "--model", "quadratic", "--workers", "8", "--topology", "ring", "--gradients", "150", "--lr", "0.01", "--trace", "--quiet", "--out", run("eight"));
+
+const charts = ["loss", "staleness", "histogram", "timeline", "heat", "rates", "inbox"];
+
+dasgd("train", "--model", "softmax", "--workers", "2", "--max-time", "500ms", "--lr", "auto", "--quiet", "--out", run("advised"));
+
+await tests({
+  async "every chart of a run with 16 workers is drawn, without a word on the console"() {
+    const page = await open(address(run("sixteen/report.html")));
+    await showAll(page);
+    for (const id of [...charts, "accuracy"]) await assertDrawn(page, id);
+    assert.equal(await page.textContent("h1"), "softmax on fashion-mnistcomplete");
+    assert.match(await page.textContent(".tiles"), /✓ clean/);
+    assert.equal(await page.locator("#timeline .numbers").count(), 1);
+    await assertNoSidewaysScroll(page);
+    if (screenshots) await page.screenshot({ path: `${screenshots}/report.png`, clip: { x: 0, y: 0, width: 1280, height: 1560 } });
+    page.assertQuiet();
+  },
+  async "hovering shows the values"() {
+    const page = await open(address(run("sixteen/report.html")));
+    await showAll(page);
+    const over = await page.locator("#loss .u-over").boundingBox();
+    await page.mouse.move(over.x + over.width / 2, over.y + over.height / 2);
+    assert.match(await page.textContent("#loss .tip:not([hidden])"), /s.*sixteen \d/);
+    for (const id of ["histogram", "heat", "timeline", "rates"]) {
+      const box = await page.locator(`#${id} .chart:not([hidden]) canvas`).boundingBox();
+      await page.mouse.move(box.x + 120, box.y + 60);
+      assert.match(await page.textContent(`#${id} .chart:not([hidden]) .tip:not([hidden])`), /\d/, id);
+    }
+    page.assertQuiet();
+  },
+  async "dragging zooms a chart and a button shows all again"() {
+    const page = await open(address(run("sixteen/report.html")));
+    await showAll(page);
+    const over = await page.locator("#staleness .u-over").boundingBox();
+    await page.mouse.move(over.x + 50, over.y + 60);
+    await page.mouse.down();
+    await page.mouse.move(over.x + 150, over.y + 60, { steps: 5 });
+    await page.mouse.up();
+    await page.click("#staleness .reset:not([hidden])");
+    await page.waitForSelector("#staleness .reset", { state: "hidden" });
+    page.assertQuiet();
+  },
+  async "the time line zooms by mouse, buttons and keys"() {
+    const page = await open(address(run("sixteen/report.html")));
+    await showAll(page);
+    const before = await ink(page, "#timeline .chart");
+    const box = await page.locator("#timeline canvas").boundingBox();
+    await page.mouse.move(box.x + 300, box.y + 100);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 320, box.y + 100, { steps: 4 });
+    await page.mouse.up();
+    const range = await page.textContent("#timeline .range");
+    assert.match(range, /to/);
+    assert.notDeepEqual(await ink(page, "#timeline .chart"), before);
+    await page.click("#timeline [aria-label='Zoom in']");
+    assert.notEqual(await page.textContent("#timeline .range"), range);
+    await page.focus("#timeline .chart");
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("Escape");
+    assert.equal(await page.textContent("#timeline .range"), "");
+    page.assertQuiet();
+  },
+  async "loss is shown over time, samples and iterations"() {
+    const page = await open(address(run("sixteen/report.html")));
+    await showAll(page);
+    for (const [axis, word] of [["Samples", "samples"], ["Iterations", "iterations"], ["Time", "s"]]) {
+      await page.click(`#loss .choice button:text-is("${axis}")`);
+      assert.match(await page.getAttribute("#loss .chart", "aria-label"), new RegExp(word));
+      await assertDrawn(page, "loss");
+    }
+    page.assertQuiet();
+  },
+  async "charts can be walked through by keyboard and read as text"() {
+    const page = await open(address(run("four/report.html")));
+    await showAll(page);
+    await page.focus("#loss .chart");
+    await page.keyboard.press("ArrowRight");
+    assert.match(await page.textContent("#announcer"), /\d/);
+    await page.keyboard.press("+");
+    await page.waitForSelector("#loss .reset:not([hidden])");
+    await page.focus("#heat .chart");
+    await page.keyboard.press("ArrowRight");
+    assert.match(await page.textContent("#announcer"), /worker 0 applies gradients of 1/);
+    for (const chart of await page.locator(".chart:visible").all()) assert.ok((await chart.getAttribute("aria-label")).length > 10);
+    await page.click("#histogram .numbers summary");
+    assert.ok((await page.locator("#histogram .numbers tr").count()) > 2);
+    page.assertQuiet();
+  },
+  async "eta stands against its limits where the summary has them, and nowhere else"() {
+    const measured = await open(address(run("four/report.html")));
+    assert.match(await measured.textContent("#step-size"), /eta of this run0.01.*certified for this run.*proved.*eta is (within|above).*published/);
+    const advised = await open(address(run("advised/report.html")));
+    assert.match(await advised.textContent("#step-size"), /Grounds of the step size.*recommended/);
+    const summary = JSON.parse(readFileSync(run("eight/summary.json"), "utf8"));
+    for (const key of Object.keys(summary)) if (/eta|certi|publ/.test(key)) delete summary[key];
+    writeFileSync(run("eight/summary.json"), JSON.stringify(summary));
+    dasgd("report", run("eight"));
+    const without = await open(address(run("eight/report.html")));
+    assert.equal(await without.isVisible("#step-size"), false);
+    measured.assertQuiet();
+    advised.assertQuiet();
+  },
+  async "a phone shows everything without scrolling sideways, in the dark as well"() {
+    const page = await open(address(run("sixteen/report.html")), { width: 390, dark: true });
+    await showAll(page);
+    for (const id of charts) await assertDrawn(page, id);
+    await assertNoSidewaysScroll(page);
+    const [red, green, blue] = await page.evaluate(() => getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number));
+    assert.ok(red + green + blue < 120, "the page is not dark");
+    page.assertQuiet();
+  },
+  async "runs stand side by side, told apart by what differs"() {
+    dasgd("report", run("four"), run("eight"), "--out", run("both"));
+    const page = await open(address(run("both/report.html")));
+    await showAll(page);
+    for (const id of charts) await assertDrawn(page, id);
+    assert.match(await page.textContent("#loss .legend"), /workers 4.*workers 8/);
+    await page.selectOption("#heat select", "1");
+    assert.match(await page.textContent("#configuration"), /ring/);
+    assert.ok((await page.locator("#configuration mark").count()) > 0);
+    page.assertQuiet();
+  },
+  async "a killed run is shown as far as it goes and says so"() {
+    dasgd("simulate", "--model", "quadratic", "--workers", "3", "--gradients", "50", "--trace", "--quiet", "--out", run("killed"));
+    rmSync(run("killed/summary.json"));
+    renameSync(run("killed/trace.jsonl"), run("killed/trace.jsonl.partial"));
+    dasgd("report", run("killed"));
+    const page = await open(address(run("killed/report.html")));
+    await showAll(page);
+    assert.match(await page.textContent(".notes"), /left unfinished.*not ended properly/);
+    assert.match(await page.textContent("h1"), /incomplete/);
+    assert.match(await page.textContent("#audit"), /no summary/);
+    await assertDrawn(page, "timeline");
+    page.assertQuiet();
+  },
+  async "an experiment ends with a page of its figures"() {
+    dasgd("reproduce", "quadratic", "--quick", "--out", run("paper"));
+    const page = await open(address(run("paper/report.html")));
+    await page.waitForFunction(() => [...document.images].every((image) => image.complete && image.naturalWidth > 100));
+    assert.ok((await page.locator("table tr").count()) > 3);
+    await assertNoSidewaysScroll(page);
+    page.assertQuiet();
+  },
+  async "a million applications make a page under 5 MB that keeps the extremes"() {
+    dasgd("simulate", "--model", "quadratic", "--workers", "10", "--gradients", "10000", "--lr", "0.0001", "--compute", "lognormal:1ms:0.7",
+      "--pause", "3:2s:400ms", "--trace", "--quiet", "--out", run("million"));
+    const size = statSync(run("million/report.html")).size;
+    const { S_max } = JSON.parse(readFileSync(run("million/summary.json"), "utf8"));
+    assert.ok(size < 5e6, `${size} bytes`);
+    const began = performance.now();
+    const page = await open(address(run("million/report.html")));
+    await page.waitForSelector("#loss .uplot");
+    console.log(`        ${(size / 1e6).toFixed(2)} MB, open in ${((performance.now() - began) / 1000).toFixed(2)} s`);
+    await showAll(page);
+    for (const id of charts) await assertDrawn(page, id);
+    assert.match(await page.textContent("#staleness .caption"), new RegExp(`At most ${S_max}`));
+    assert.match(await page.textContent("#histogram .caption"), /1,000,000 applications/);
+    page.assertQuiet();
+  },
+  async "the page needs no network"() {
+    const html = readFileSync(run("sixteen/report.html"), "utf8");
+    assert.doesNotMatch(html, /(src|href)="?https?:/);
+    for (const chart of ["loss", "staleness", "histogram", "inbox", "rates", "heat_map", "time_line"])
+      assert.ok(existsSync(run(`sixteen/charts/${chart}.svg`)), chart);
+    const page = await open(address(`${directory}/sixteen/charts/time_line.svg`));
+    page.assertQuiet();
+  },
+});
