@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "dasgd/core/names.hpp"
@@ -17,6 +19,10 @@ class GradientSet {
  public:
   GradientSet() = default;
   explicit GradientSet(std::size_t workers) : prefix_(workers, 0) {}
+  /// The set with these parts; nothing if they are not what `prefixes` and `exceptions` of a set
+  /// could be.
+  static std::optional<GradientSet> from_parts(std::vector<std::uint32_t> prefixes,
+                                               std::vector<GradientName> exceptions);
 
   /// Adds a name; false when it was there already.
   bool insert(GradientName name);
@@ -30,6 +36,8 @@ class GradientSet {
   std::uint32_t prefix(WorkerId origin) const {
     return index(origin) < prefix_.size() ? prefix_[index(origin)] : 0;
   }
+  /// The prefix of every origin that the set has room for.
+  std::span<const std::uint32_t> prefixes() const { return prefix_; }
   /// The names beyond the prefixes, ascending.
   const std::vector<GradientName>& exceptions() const { return exceptions_; }
 
