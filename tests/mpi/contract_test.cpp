@@ -18,8 +18,10 @@ std::vector<ContractCase> cases() {
     std::replace_if(
         name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
     const auto factory = [per_rank](const Graph& graph, RelayMode mode, std::size_t in_flight) {
-      return mpi_world(graph,
-                       {.relay = mode, .in_flight = in_flight, .workers_per_rank = per_rank});
+      return mpi_world(graph, {.relay = mode,
+                               .in_flight = in_flight,
+                               .workers_per_rank = per_rank,
+                               .polling = mpi::Polling::patient});
     };
     result.push_back({name, factory, topology, workers, relay});
   };

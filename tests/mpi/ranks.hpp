@@ -19,22 +19,22 @@ mpi::Communicator*& all_ranks();
 class MpiWorld final : public World {
  public:
   MpiWorld(mpi::Communicator ranks, const Graph& graph, mpi::NetworkOptions options)
-      : ranks_(std::move(ranks)), network_(ranks_, graph, with_abort(std::move(options))) {}
+      : rank_(ranks.rank()), network_(std::move(ranks), graph, with_abort(std::move(options))) {}
 
   bool is_here(std::size_t worker) const override { return network_.is_here(worker_id(worker)); }
   Endpoint& endpoint(std::size_t worker) override { return network_.endpoint(worker_id(worker)); }
   mpi::Network& network() { return network_; }
-  int rank() const { return ranks_.rank(); }
+  int rank() const { return rank_; }
 
  private:
-  mpi::NetworkOptions with_abort(mpi::NetworkOptions options) {
-    options.on_failure = [this](const std::string& why) {
-      std::fprintf(stderr, "rank %d: %s\n", ranks_.rank(), why.c_str());
-      ranks_.abort(1);
+  static mpi::NetworkOptions with_abort(mpi::NetworkOptions options) {
+    options.on_failure = [](const std::string& why) {
+      std::fprintf(stderr, "rank %d: %s\n", all_ranks()->rank(), why.c_str());
+      all_ranks()->abort(1);
     };
     return options;
   }
-  mpi::Communicator ranks_;
+  const int rank_;
   mpi::Network network_;
 };
 

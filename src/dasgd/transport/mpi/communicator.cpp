@@ -1,7 +1,10 @@
 #include "dasgd/transport/mpi/communicator.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <limits>
+#include <thread>
 #include <utility>
 
 #include "dasgd/transport/mpi/handle.hpp"
@@ -35,11 +38,6 @@ Communicator::Handle::Handle(MPI_Comm raw) : comm(raw) {
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
-  MPI_Comm host = MPI_COMM_NULL;
-  check(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host),
-        "MPI_Comm_split_type");
-  MPI_Comm_size(host, &on_host);
-  MPI_Comm_free(&host);
 }
 
 Communicator::Handle::~Handle() { MPI_Comm_free(&comm); }
@@ -50,13 +48,25 @@ Communicator::Communicator(Communicator&&) noexcept = default;
 
 int Communicator::rank() const { return handle_->rank; }
 int Communicator::size() const { return handle_->size; }
-int Communicator::ranks_on_host() const { return handle_->on_host; }
+
+int Communicator::ranks_on_host() {
+  barrier();
+  int here = 1;
+  MPI_Comm host = MPI_COMM_NULL;
+  check(MPI_Comm_split_type(handle_->comm, MPI_COMM_TYPE_SHARED, rank(), MPI_INFO_NULL, &host),
+        "MPI_Comm_split_type");
+  MPI_Comm_size(host, &here);
+  MPI_Comm_free(&host);
+  return here;
+}
 
 Communicator Communicator::duplicate() {
+  barrier();
   return Communicator(std::make_unique<Handle>(duplicate_of(handle_->comm)));
 }
 
 std::optional<Communicator> Communicator::first(int ranks) {
+  barrier();
   MPI_Comm part = MPI_COMM_NULL;
   check(MPI_Comm_split(handle_->comm, rank() < ranks ? 0 : MPI_UNDEFINED, rank(), &part),
         "MPI_Comm_split");
@@ -64,9 +74,20 @@ std::optional<Communicator> Communicator::first(int ranks) {
   return Communicator(std::make_unique<Handle>(part));
 }
 
-void Communicator::barrier() { check(MPI_Barrier(handle_->comm), "MPI_Barrier"); }
+void Communicator::barrier() {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Ibarrier(handle_->comm, &request), "MPI_Ibarrier");
+  std::chrono::microseconds nap(10);
+  for (int all_here = 0;;) {
+    check(MPI_Test(&request, &all_here, MPI_STATUS_IGNORE), "MPI_Ibarrier");
+    if (all_here != 0) return;
+    std::this_thread::sleep_for(nap);
+    nap = std::min<std::chrono::microseconds>(2 * nap, std::chrono::milliseconds(1));
+  }
+}
 
 std::vector<std::string> Communicator::gather(const std::string& text) {
+  barrier();
   const auto ranks = static_cast<std::size_t>(size());
   const int length = length_of(text);
   std::vector<int> lengths(ranks), offsets(ranks);
@@ -92,6 +113,7 @@ std::vector<std::string> Communicator::gather(const std::string& text) {
 
 std::vector<ClockOffset> Communicator::compare_clocks(const std::function<Nanoseconds()>& clock,
                                                       int rounds) {
+  barrier();
   constexpr int tag = 0;
   const MPI_Comm comm = handle_->comm;
   std::vector<ClockOffset> offsets(static_cast<std::size_t>(size()));
@@ -139,6 +161,10 @@ Session::Session() {
 }
 
 Session::~Session() {
+  try {
+    world_->barrier();
+  } catch (const MpiError&) {  // MPI_Finalize will find out as well
+  }
   world_.reset();
   MPI_Finalize();
 }

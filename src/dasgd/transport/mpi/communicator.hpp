@@ -40,13 +40,15 @@ class Communicator {
 
   int rank() const;
   int size() const;
-  /// How many ranks of this group run on this machine.
-  int ranks_on_host() const;
 
+  /// How many ranks of this group run on this machine.
+  int ranks_on_host();
   Communicator duplicate();
   /// The first `ranks` as a group of their own; nothing on the others.
   std::optional<Communicator> first(int ranks);
 
+  /// Waits for everybody without taking a core, as MPI's own waiting does; so every function here
+  /// begins with it.
   void barrier();
   /// What every rank gave, on every rank.
   std::vector<std::string> gather(const std::string& text);

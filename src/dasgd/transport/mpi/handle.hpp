@@ -15,7 +15,7 @@ struct Communicator::Handle {
   Handle& operator=(const Handle&) = delete;
 
   MPI_Comm comm = MPI_COMM_NULL;
-  int rank = 0, size = 1, on_host = 1;
+  int rank = 0, size = 1;
 };
 
 /// Throws MpiError unless MPI says that `what` went well.

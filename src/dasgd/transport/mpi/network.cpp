@@ -32,16 +32,16 @@ Graph graph_of_ranks(const Graph& workers, const Layout& layout) {
 }
 
 // The cores that this rank may call its own: where it is bound to, or its share of the machine.
-std::size_t own_cores(const Communicator& ranks) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof(set), &set) != 0) return 1;
+std::size_t own_cores(Communicator& ranks) {
   const auto machine = std::max(1u, std::thread::hardware_concurrency());
   const auto share = machine / static_cast<unsigned>(ranks.ranks_on_host());
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof(set), &set) != 0) return share;
   return std::min<std::size_t>(static_cast<std::size_t>(CPU_COUNT(&set)), share);
 }
 
-bool is_eager(const NetworkOptions& options, const Communicator& ranks) {
+bool is_eager(const NetworkOptions& options, Communicator& ranks) {
   if (options.polling != Polling::automatic) return options.polling == Polling::eager;
   return own_cores(ranks) > options.workers_per_rank;
 }
@@ -57,9 +57,9 @@ Polling parse_polling(const std::string& text) {
 
 std::string to_string(Polling polling) { return polling_names[static_cast<std::size_t>(polling)]; }
 
-Network::Network(Communicator& ranks, const Graph& graph, NetworkOptions options)
-    : ranks_(ranks.duplicate()),
-      layout_{ranks.size(), options.workers_per_rank},
+Network::Network(Communicator ranks, const Graph& graph, NetworkOptions options)
+    : ranks_(std::move(ranks)),
+      layout_{ranks_.size(), options.workers_per_rank},
       options_(std::move(options)),
       rank_graph_(graph_of_ranks(graph, layout_)) {
   require_delivery(graph, options_.relay);

@@ -62,8 +62,8 @@ struct NetworkOptions {
 /// Within a rank gradients are shared in memory by all its workers at once.
 class Network {
  public:
-  /// Collective. `graph` is the graph of workers.
-  Network(Communicator& ranks, const Graph& graph, NetworkOptions options);
+  /// Collective. `ranks` is used for nothing else; `graph` is the graph of workers.
+  Network(Communicator ranks, const Graph& graph, NetworkOptions options);
   /// Collective, as `close`.
   ~Network();
   Network(const Network&) = delete;
