@@ -4,6 +4,7 @@
 
 #include "commands.hpp"
 #include "dasgd/core/error.hpp"
+#include "dasgd/record/json_number.hpp"
 #include "dasgd/record/trace_reader.hpp"
 #include "dasgd/staleness/trace_check.hpp"
 #include "dasgd/theory/step_size.hpp"
@@ -27,8 +28,6 @@ Limits limits(const TraceCheck& check, double eta, double L) {
           theory::published_eta_1(L, s.S_avg),
           theory::published_eta_2(L, s.S_hat_avg, static_cast<double>(s.S_hat_max))};
 }
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 std::string describe(const Violation& violation) {
   return fmt::format("line {}: {}", violation.line, violation.what);
@@ -58,9 +57,9 @@ void print_json(const TraceCheck& check, const std::optional<Limits>& limits) {
             {"sum_S", check.sum_S}};
   if (limits) {
     json["certified"] = limits->certified;
-    json["certified_eta"] = number(limits->certified_eta);
-    json["published_eta_1"] = number(limits->published_eta_1);
-    json["published_eta_2"] = number(limits->published_eta_2);
+    json["certified_eta"] = json_number(limits->certified_eta);
+    json["published_eta_1"] = json_number(limits->published_eta_1);
+    json["published_eta_2"] = json_number(limits->published_eta_2);
   }
   json["events"] = events;
   fmt::print("{}\n", json.dump());

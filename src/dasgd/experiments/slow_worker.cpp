@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "dasgd/experiments/svg_plot.hpp"
+#include "dasgd/record/json_number.hpp"
 #include "dasgd/sim/simulate.hpp"
 #include "dasgd/theory/step_size.hpp"
 
@@ -31,10 +32,6 @@ SlowWorkerRun run_one(const Objective<double>& problem, double eta, double facto
   auto result = run_simulation<double>(problem, options, {});
   if (result.failure) result.summary.stop_reason = "diverged";
   return {eta, factor, seed, problem.smoothness().value_or(std::nan("")), result.summary};
-}
-
-nlohmann::ordered_json number(double v) {
-  return std::isfinite(v) ? nlohmann::ordered_json(v) : nlohmann::ordered_json(nullptr);
 }
 
 }  // namespace
@@ -130,10 +127,10 @@ std::string to_json(const std::vector<SlowWorkerPoint>& points) {
                    {"S_max", p.S_max},
                    {"S_hat_avg", p.S_hat_avg},
                    {"S_hat_max", p.S_hat_max},
-                   {"published_eta_1", number(p.published_eta_1)},
-                   {"published_eta_2", number(p.published_eta_2)},
-                   {"certified_eta", number(p.certified_eta)},
-                   {"eta_over_published_eta_2", number(p.eta / p.published_eta_2)}});
+                   {"published_eta_1", json_number(p.published_eta_1)},
+                   {"published_eta_2", json_number(p.published_eta_2)},
+                   {"certified_eta", json_number(p.certified_eta)},
+                   {"eta_over_published_eta_2", json_number(p.eta / p.published_eta_2)}});
   }
   return all.dump(2) + "\n";
 }

@@ -1,18 +1,10 @@
 #include "dasgd/record/run_summary.hpp"
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "dasgd/record/json_number.hpp"
+
 namespace dasgd {
-namespace {
-
-// JSON has no infinity and no NaN.
-nlohmann::ordered_json number(double value) {
-  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
-}
-
-}  // namespace
-
 std::string to_json(const RunSummary& s) {
   nlohmann::ordered_json json{
       {"workers", s.workers},
@@ -34,10 +26,10 @@ std::string to_json(const RunSummary& s) {
       {"time", s.time},
       {"stop_reason", s.stop_reason},
       {"samples", s.samples},
-      {"samples_per_second", number(s.samples_per_second)},
-      {"loss", number(s.loss)},
+      {"samples_per_second", json_number(s.samples_per_second)},
+      {"loss", json_number(s.loss)},
   };
-  if (s.accuracy) json["accuracy"] = number(*s.accuracy);
+  if (s.accuracy) json["accuracy"] = json_number(*s.accuracy);
   json["wall_seconds"] = s.wall_seconds;
   if (s.virtual_seconds) json["virtual_seconds"] = *s.virtual_seconds;
   json["version"] = version();

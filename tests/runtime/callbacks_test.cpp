@@ -1,0 +1,44 @@
+#include <gtest/gtest.h>
+#include <stdexcept>
+
+#include "dasgd/dasgd.hpp"
+
+namespace dasgd {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(Train, StopsWithoutImprovement) {
+  const auto result =
+      train(Quadratic::random(1),
+            {.workers = 2, .eta = 0.01, .max_time = 60s, .in_flight = 4, .report_every = 5ms},
+            {stop_without_improvement<double>(0.2)});
+  EXPECT_EQ(result.summary.stop_reason, "callback");
+  EXPECT_LT(result.summary.loss, 1e-20);
+}
+
+TEST(Train, CallbacksSeeProgressAndAModelAndCanStop) {
+  std::size_t calls = 0, models = 0;
+  double last_seconds = 0;
+  const auto result =
+      train(Quadratic::random(1), {.workers = 2, .eta = 1e-4, .max_time = 30s, .report_every = 2ms},
+            {[&](const Progress<double>& p) {
+              ++calls;
+              EXPECT_GT(p.seconds, last_seconds);
+              last_seconds = p.seconds;
+              models += p.model.size() == 10 ? 1 : 0;
+              return models >= 3 ? Flow::stop : Flow::go_on;
+            }});
+  EXPECT_EQ(result.summary.stop_reason, "callback");
+  EXPECT_GE(calls, 3u);
+}
+
+TEST(Train, ACallbackThatThrowsEndsTheRunCleanly) {
+  EXPECT_THROW(
+      train(Quadratic::random(1), {.workers = 2, .eta = 1e-4, .max_time = 30s, .report_every = 2ms},
+            {[](const Progress<double>&) -> Flow { throw std::logic_error("mine"); }}),
+      std::logic_error);
+}
+
+}  // namespace
+}  // namespace dasgd
