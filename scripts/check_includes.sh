@@ -12,7 +12,7 @@ function level(folder) {
   if (folder ~ /^(problems|transport|record)$/) return 3
   if (folder ~ /^(plan)$/) return 4
   if (folder ~ /^(report|runtime|sim|baselines)$/) return 5
-  if (folder ~ /^(experiments)$/) return 6
+  if (folder ~ /^(experiments|cluster)$/) return 6
   return 0
 }
 {

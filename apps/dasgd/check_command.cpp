@@ -33,7 +33,8 @@ std::string describe(const Violation& violation) {
   return fmt::format("line {}: {}", violation.line, violation.what);
 }
 
-void print_json(const TraceCheck& check, const std::optional<Limits>& limits) {
+void print_json(const TraceCheck& check, Nanoseconds tolerance,
+                const std::optional<Limits>& limits) {
   Json violations = Json::array();
   for (const Violation& violation : check.violations) violations.push_back(describe(violation));
   Json events = Json::array();
@@ -48,6 +49,7 @@ void print_json(const TraceCheck& check, const std::optional<Limits>& limits) {
             {"causal", check.causal()},
             {"noncausal_applications", check.noncausal_applications},
             {"drained", check.drained},
+            {"clock_tolerance", tolerance},
             {"S_avg", s.S_avg},
             {"S_max", s.S_max},
             {"S_hat_avg", s.S_hat_avg},
@@ -65,7 +67,7 @@ void print_json(const TraceCheck& check, const std::optional<Limits>& limits) {
   fmt::print("{}\n", json.dump());
 }
 
-void print_text(const TraceCheck& check, const CheckRequest& request,
+void print_text(const TraceCheck& check, const CheckRequest& request, Nanoseconds tolerance,
                 const std::optional<Limits>& limits) {
   const StalenessSummary& s = check.staleness;
   fmt::print("{}: {} workers, {} gradients, {} applications\n", request.path, check.workers,
@@ -78,6 +80,9 @@ void print_text(const TraceCheck& check, const CheckRequest& request,
              s.S_mean_square);
   fmt::print("  loose      S_hat_avg {:.4f}, S_hat_max {}\n", s.S_hat_avg, s.S_hat_max);
   fmt::print("  W          {}\n", *s.W);
+  if (tolerance > 0)
+    fmt::print("  clocks     of different workers are taken to agree within {}\n",
+               show_duration(std::chrono::nanoseconds(tolerance)));
   if (limits) {
     fmt::print("  eta {} with L {} is {}\n", *request.eta, *request.L,
                limits->certified ? "certified for this run (proved, without noise)"
@@ -103,7 +108,8 @@ int check_command(const CheckRequest& request) {
     require_positive("--L", *request.L);
   }
   const TraceFile trace = read_trace(request.path);
-  TraceCheck check = check_trace(trace.applications);
+  const Nanoseconds tolerance = request.tolerance.value_or(trace.tolerance);
+  TraceCheck check = check_trace(trace.applications, tolerance);
   check.violations.insert(check.violations.begin(), trace.malformed.begin(), trace.malformed.end());
   if (trace.applications.empty() && check.ok())
     check.violations.push_back({1, "the trace holds no application"});
@@ -111,9 +117,9 @@ int check_command(const CheckRequest& request) {
   const auto found =
       request.eta ? std::optional(limits(check, *request.eta, *request.L)) : std::nullopt;
   if (request.json) {
-    print_json(check, found);
+    print_json(check, tolerance, found);
   } else if (!check.events.empty()) {
-    print_text(check, request, found);
+    print_text(check, request, tolerance, found);
   }
   if (check.ok()) return done;
   const Violation& first = check.violations.front();

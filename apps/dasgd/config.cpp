@@ -34,6 +34,7 @@ void require_known_model(const std::string& name) {
 void resolve(Config& config) {
   const ModelDefaults defaults = defaults_of(config.model);
   if (config.data.empty()) config.data = defaults.data;
+  resolve_engine(config.ranks, config.workers);
   if (!config.workers) config.workers = workers_of(config.topology).value_or(2);
   if (!config.lr) config.lr = defaults.lr;
   if (!config.batch) config.batch = defaults.batch;

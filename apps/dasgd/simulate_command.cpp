@@ -8,6 +8,7 @@
 #include "config_file.hpp"
 #include "dasgd/record/atomic_file.hpp"
 #include "dasgd/record/npy.hpp"
+#include "dasgd/record/trace_writer.hpp"
 #include "dasgd/sim/simulate.hpp"
 #include "dasgd/topology/builders.hpp"
 #include "problem.hpp"

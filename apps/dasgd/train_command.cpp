@@ -1,17 +1,24 @@
 #include <cmath>
 #include <cstdio>
+#include <exception>
 #include <fmt/format.h>
+#include <functional>
 #include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <stdexcept>
 
 #include "commands.hpp"
 #include "config_file.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/atomic_file.hpp"
 #include "dasgd/record/npy.hpp"
+#include "dasgd/record/trace_writer.hpp"
 #include "dasgd/runtime/train.hpp"
+#include "launcher.hpp"
 #include "problem.hpp"
+#include "ranks.hpp"
 #include "run_directory.hpp"
 #include "signals.hpp"
 #include "status_line.hpp"
@@ -53,16 +60,19 @@ class TrainRun {
     if (config.trace) trace_.emplace(directory_.file("trace.jsonl"), *config.workers);
   }
 
-  int run() {
+  using Engine =
+      std::function<TrainResult<Real>(const TrainOptions&, const std::vector<Callback<Real>>&)>;
+
+  int run(const Engine& train) {
     TrainOptions options = train_options(config_);
     options.stop = signals_.token();
     options.trace = trace_ ? &*trace_ : nullptr;
     options.warn = [this](const std::string& line) { status_.say("dasgd: " + line); };
-    const auto result = run_training<Real>(objective_, options, {[this](const Progress<Real>& p) {
-                                             status_.show(p);
-                                             metrics_.write(metrics_line(p));
-                                             return Flow::go_on;
-                                           }});
+    const auto result = train(options, {[this](const Progress<Real>& p) {
+                                status_.show(p);
+                                metrics_.write(metrics_line(p));
+                                return Flow::go_on;
+                              }});
     write(result);
     tell(result.summary);
     if (result.failure) std::rethrow_exception(result.failure);
@@ -77,7 +87,8 @@ class TrainRun {
     metrics_.commit();
     write_file(directory_.file("model.npy"), to_npy<Real>(result.model));
     write_file(directory_.file("summary.json"), to_json(result.summary));
-    if (trace_) trace_->finish();
+    const auto& clocks = result.summary.clocks;
+    if (trace_) trace_->finish(clocks ? to_trace_line(*clocks) : "");
   }
 
   static std::string final_metrics(const RunSummary& s) {
@@ -111,16 +122,97 @@ class TrainRun {
   std::optional<TraceWriter> trace_;
 };
 
-}  // namespace
-
-int train_command(const Config& config) {
+int train_on_threads(const Config& config) {
   SignalStop signals;
   const Problem problem = make_problem(config);
   return std::visit(
       [&]<typename Real>(const std::unique_ptr<Objective<Real>>& objective) {
-        return TrainRun<Real>(config, *objective, signals).run();
+        return TrainRun<Real>(config, *objective, signals)
+            .run([&](const TrainOptions& options, const auto& callbacks) {
+              return run_training<Real>(*objective, options, callbacks);
+            });
       },
       problem);
+}
+
+/// What the action throws, as text; empty if it does not.
+template <typename Action>
+std::string mistake_of(Action&& action) {
+  try {
+    action();
+  } catch (const std::bad_alloc&) {
+    return "out of memory";
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+void require_expected_ranks(const Config& config, const Ranks& ranks) {
+  if (ranks.size() == config.ranks.expected) return;
+  const auto launch = find_launch();
+  throw InputError(fmt::format(
+      "{} started {} processes, but MPI sees {}: use the launcher of the MPI that dasgd was built "
+      "with (with Slurm: srun --mpi=pmix or --mpi=pmi2)",
+      launch ? launch->launcher : "nobody", config.ranks.expected, ranks.size()));
+}
+
+template <typename Real>
+int train_rank(const Config& config, const Objective<Real>& objective, SignalStop& signals,
+               Ranks& ranks) {
+  std::optional<TrainRun<Real>> run;
+  const std::string mistake = mistake_of([&] {
+    if (ranks.rank() == 0) run.emplace(config, objective, signals);
+  });
+  const std::string state = fmt::format("{} {} {}\n{}", version(), objective.dimension(),
+                                        objective.samples(), to_toml(Command::train, config));
+  if (!ranks.agree(mistake, state)) return done;  // rank 0 tells
+  if (run)
+    return run->run([&](const TrainOptions& options, const auto& callbacks) {
+      return *ranks.train<Real>(objective, options, config, callbacks);
+    });
+  TrainOptions options = train_options(config);
+  options.stop = signals.token();
+  ranks.train<Real>(objective, options, config);
+  return done;
+}
+
+// Until all have agreed, no rank may leave on its own: the others would wait for it.
+int train_on_ranks(const std::optional<Config>& config, std::exception_ptr mistake) {
+  const auto launch = find_launch();
+  const bool quiet = launch && launch->rank != 0;
+  if (quiet && !Ranks::are_built_in()) return bad_input;  // rank 0 tells
+  SignalStop signals(quiet ? SignalStop::Kind::quiet_rank : SignalStop::Kind::rank);
+  Ranks ranks;
+  Problem problem;
+  const std::string what = mistake_of([&] {
+    if (mistake) std::rethrow_exception(mistake);
+    require_expected_ranks(*config, ranks);
+    problem = make_problem(*config);
+  });
+  if (!what.empty()) {
+    ranks.agree(what, "");
+    return done;
+  }
+  return std::visit(
+      [&](const auto& objective) { return train_rank(*config, *objective, signals, ranks); },
+      problem);
+}
+
+}  // namespace
+
+int train_command(const std::function<Config()>& read) {
+  std::optional<Config> config;
+  std::exception_ptr mistake;
+  try {
+    config = read();
+  } catch (const InputError&) {
+    mistake = std::current_exception();
+  }
+  const bool on_ranks = config ? config->ranks.expected > 0 : find_launch().has_value();
+  if (on_ranks) return train_on_ranks(config, mistake);
+  if (mistake) std::rethrow_exception(mistake);
+  return train_on_threads(*config);
 }
 
 }  // namespace dasgd::app

@@ -35,11 +35,7 @@ class ByteWriter {
   Bytes take() { return std::move(bytes_); }
 
  private:
-  void raw(std::span<const std::byte> bytes) {
-    const std::size_t before = bytes_.size();
-    bytes_.resize(before + bytes.size());
-    if (!bytes.empty()) std::memcpy(bytes_.data() + before, bytes.data(), bytes.size());
-  }
+  void raw(std::span<const std::byte> bytes);
   Bytes bytes_;
 };
 
@@ -73,6 +69,8 @@ class ByteReader {
   }
 
   bool ok() const { return ok_; }
+  /// The caller found what was read to be wrong.
+  void fail() { ok_ = false; }
   /// Everything was there, and nothing more.
   bool ended_well() const { return ok_ && left_.empty(); }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "dasgd/core/names.hpp"
@@ -36,8 +35,8 @@ class GradientSet {
   std::uint32_t prefix(WorkerId origin) const {
     return index(origin) < prefix_.size() ? prefix_[index(origin)] : 0;
   }
-  /// The prefix of every origin that the set has room for.
-  std::span<const std::uint32_t> prefixes() const { return prefix_; }
+  /// All of them, by origin.
+  const std::vector<std::uint32_t>& prefixes() const { return prefix_; }
   /// The names beyond the prefixes, ascending.
   const std::vector<GradientName>& exceptions() const { return exceptions_; }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "dasgd/core/names.hpp"
-#include "dasgd/record/trace_writer.hpp"
+#include "dasgd/record/trace_sink.hpp"
 #include "dasgd/topology/graph.hpp"
 #include "dasgd/transport/relay.hpp"
 
@@ -48,8 +48,8 @@ struct TrainOptions {
   /// 2 GiB for all workers together, from 4 to 128.
   std::optional<std::size_t> in_flight;
 
-  std::stop_token stop;          ///< ends the run early: workers stop computing and drain
-  TraceWriter* trace = nullptr;  ///< records every application
+  std::stop_token stop;        ///< ends the run early: workers stop computing and drain
+  TraceSink* trace = nullptr;  ///< records every application
   std::chrono::milliseconds report_every{200};  ///< between two calls of the callbacks
   std::chrono::milliseconds stall_after{10'000};
   /// One line for a person: a stall and whom it waits for.
@@ -61,6 +61,9 @@ double slow_factor(const TrainOptions& options, WorkerId worker);
 
 /// The batch size where none was given: the whole data set of a deterministic objective, else 32.
 std::size_t resolved_batch(const TrainOptions& options, std::size_t samples);
+
+/// How many own gradients a worker may have on their way, where an update takes `bytes`.
+std::size_t resolved_in_flight(const TrainOptions& options, std::size_t bytes);
 
 /// Throws InputError for options that cannot be: no workers, a step size that is not positive, ...
 void validate(const TrainOptions& options);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <memory>
 #include <string>
+#include <vector>
 #include <xxhash.h>
 
 #include "dasgd/core/error.hpp"
@@ -20,32 +21,28 @@ std::string digest(const Replica<Real>& replica) {
   return fmt::format("xxh3-128:{:016x}{:016x}", hash.high64, hash.low64);
 }
 
-template <typename Real>
-void add_up(std::span<const WorkerAccount<Real>> accounts, RunSummary& summary) {
-  for (const auto& account : accounts) {
-    summary.gradients += account.worker->computed();
-    summary.gradients_by_worker.push_back(account.worker->computed());
-    summary.samples += account.samples;
-    summary.duplicated += account.worker->duplicated();
-    summary.copies_dropped += account.copies_dropped;
-    summary.noncausal_applications += account.noncausal_applications;
-    summary.staleness.add_worker(account.S, account.S_hat, account.W);
-    summary.iterations.push_back(account.iterations);
-    summary.time.push_back(account.time);
+void add_up(std::span<const WorkerReport> reports, RunSummary& summary) {
+  for (const auto& report : reports) {
+    summary.gradients += report.computed;
+    summary.gradients_by_worker.push_back(report.computed);
+    summary.samples += report.samples;
+    summary.duplicated += report.duplicated;
+    summary.copies_dropped += report.copies_dropped;
+    summary.noncausal_applications += report.noncausal_applications;
+    summary.staleness.add_worker(report.S, report.S_hat, report.W);
+    summary.iterations.push_back(report.iterations);
+    summary.time.push_back(report.time);
   }
 }
 
-template <typename Real>
-void compare(std::span<const WorkerAccount<Real>> accounts, RunSummary& summary) {
-  const Worker<Real>& first = *accounts.front().worker;
-  summary.replica_digest = digest(first.replica());
+void compare(std::span<const WorkerReport> reports, RunSummary& summary) {
+  const WorkerReport& first = reports.front();
+  summary.replica_digest = first.digest;
   summary.replicas_identical = true;
-  for (const auto& account : accounts) {
-    summary.lost += summary.gradients - account.worker->t();
-    const bool same_set = account.worker->applied() == first.applied();
-    const bool same_bits =
-        std::ranges::equal(account.worker->replica().sums(), first.replica().sums());
-    summary.replicas_identical = summary.replicas_identical && same_set && same_bits;
+  for (const auto& report : reports) {
+    summary.lost += summary.gradients - report.applied.size();
+    const bool same = report.applied == first.applied && report.digest == first.digest;
+    summary.replicas_identical = summary.replicas_identical && same;
   }
 }
 
@@ -63,18 +60,42 @@ std::exception_ptr late_divergence(const Worker<Real>& worker, double eta) {
 }  // namespace
 
 template <typename Real>
+WorkerReport report_of(const WorkerAccount<Real>& account) {
+  return {account.worker->computed(),
+          account.worker->duplicated(),
+          account.worker->applied(),
+          digest(account.worker->replica()),
+          account.S,
+          account.S_hat,
+          account.W,
+          account.noncausal_applications,
+          account.copies_dropped,
+          account.samples,
+          account.iterations,
+          account.time};
+}
+
+template <typename Real>
 TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions& options,
                            std::span<const WorkerAccount<Real>> accounts, double seconds) {
+  std::vector<WorkerReport> reports;
+  for (const auto& account : accounts) reports.push_back(report_of(account));
+  return conclude<Real>(objective, options, reports, *accounts.front().worker, seconds);
+}
+
+template <typename Real>
+TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions& options,
+                           std::span<const WorkerReport> reports, const Worker<Real>& first,
+                           double seconds) {
   TrainResult<Real> result;
   RunSummary& summary = result.summary;
-  summary.workers = accounts.size();
+  summary.workers = reports.size();
   summary.seed = options.seed;
   summary.stop_reason = "budget";
   summary.wall_seconds = seconds;
-  add_up(accounts, summary);
-  compare(accounts, summary);
+  add_up(reports, summary);
+  compare(reports, summary);
   summary.samples_per_second = seconds > 0 ? static_cast<double>(summary.samples) / seconds : 0;
-  const Worker<Real>& first = *accounts.front().worker;
   result.failure = late_divergence(first, options.eta);
   result.model.resize(objective.dimension());
   to_real<Real>(first.replica().sums(), result.model);
@@ -92,5 +113,12 @@ template TrainResult<float> conclude(const Objective<float>&, const TrainOptions
                                      std::span<const WorkerAccount<float>>, double);
 template TrainResult<double> conclude(const Objective<double>&, const TrainOptions&,
                                       std::span<const WorkerAccount<double>>, double);
+
+template TrainResult<float> conclude(const Objective<float>&, const TrainOptions&,
+                                     std::span<const WorkerReport>, const Worker<float>&, double);
+template TrainResult<double> conclude(const Objective<double>&, const TrainOptions&,
+                                      std::span<const WorkerReport>, const Worker<double>&, double);
+template WorkerReport report_of(const WorkerAccount<float>&);
+template WorkerReport report_of(const WorkerAccount<double>&);
 
 }  // namespace dasgd

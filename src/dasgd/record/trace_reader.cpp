@@ -55,6 +55,11 @@ Application application(const json& object, std::size_t line) {
   return a;
 }
 
+Nanoseconds tolerance(const json& object) {
+  constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max() * 1'000'000'000ull;
+  return static_cast<Nanoseconds>(Fields(object).required("tolerance", most));
+}
+
 }  // namespace
 
 TraceFile read_trace(const std::string& path) {
@@ -70,9 +75,14 @@ TraceFile read_trace(const std::string& path) {
       trace.malformed.push_back({line, "is not a JSON object"});
       continue;
     }
-    if (const auto ev = object.find("ev"); ev == object.end() || *ev != "apply") continue;
+    const auto ev = object.find("ev");
+    if (ev == object.end() || (*ev != "apply" && *ev != "clocks")) continue;
     try {
-      trace.applications.push_back(application(object, line));
+      if (*ev == "apply") {
+        trace.applications.push_back(application(object, line));
+      } else {
+        trace.tolerance = tolerance(object);
+      }
     } catch (const InputError& error) {
       trace.malformed.push_back({line, error.what()});
     }

@@ -12,9 +12,11 @@ namespace dasgd {
 struct TraceFile {
   std::vector<Application> applications;
   std::vector<Violation> malformed;  ///< lines that are no JSON or lack a field
+  Nanoseconds tolerance = 0;         ///< of its clocks, where a "clocks" line states it
 };
 
-/// Lines with another "ev" are skipped. Throws InputError when the file cannot be read.
+/// Lines with an "ev" that is not known are skipped. Throws InputError when the file cannot be
+/// read.
 TraceFile read_trace(const std::string& path);
 
 }  // namespace dasgd

@@ -1,29 +1,18 @@
 #include "dasgd/runtime/train.hpp"
 
-#include <algorithm>
 #include <chrono>
-#include <fmt/format.h>
 #include <memory>
-#include <stdexcept>
-#include <thread>
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/runtime/monitor.hpp"
+#include "dasgd/runtime/run_threads.hpp"
 #include "dasgd/runtime/worker_loop.hpp"
 #include "dasgd/topology/builders.hpp"
 #include "dasgd/transport/in_process/network.hpp"
 
 namespace dasgd {
-namespace {
 
 using Clock = std::chrono::steady_clock;
-
-std::size_t default_in_flight(std::size_t workers, std::size_t bytes_each) {
-  constexpr std::size_t budget = std::size_t{2} << 30;
-  return std::clamp<std::size_t>(budget / std::max<std::size_t>(1, workers * bytes_each), 4, 128);
-}
-
-}  // namespace
 
 template <typename Real>
 TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOptions& options,
@@ -40,36 +29,18 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
   in_process::Network network(
       std::move(graph),
       {.relay = relay,
-       .in_flight = options.in_flight.value_or(
-           default_in_flight(options.workers, objective.dimension() * sizeof(Number<Real>))),
+       .in_flight = resolved_in_flight(options, objective.dimension() * sizeof(Number<Real>)),
        .clock = [start] { return std::chrono::nanoseconds(Clock::now() - start).count(); }});
   Control control([&] {
     for (std::size_t i = 0; i < options.workers; ++i) network.endpoint(worker_id(i)).wake();
   });
-  TargetGate gate(options.workers, control);
+  TargetGate gate(options.workers, [&] { control.stop("target"); });
 
   std::vector<std::unique_ptr<WorkerLoop<Real>>> loops;
   for (std::size_t i = 0; i < options.workers; ++i)
     loops.push_back(std::make_unique<WorkerLoop<Real>>(
         worker_id(i), objective, options, batch, network.endpoint(worker_id(i)), control, gate));
-  {
-    std::vector<std::jthread> threads;
-    try {
-      for (const auto& loop : loops) threads.emplace_back([&loop] { loop->run(); });
-    } catch (...) {
-      control.abandon(std::current_exception());  // first, and without memory: there may be none
-      const std::size_t started = threads.size();
-      threads.clear();
-      throw std::runtime_error(
-          fmt::format("only {} of {} worker threads could be started; use fewer workers", started,
-                      options.workers));
-    }
-    try {
-      Monitor<Real>(options, loops, control, callbacks).watch();
-    } catch (...) {
-      control.fail(std::current_exception(), "failed");  // a callback threw: drain, then tell
-    }
-  }
+  run_threads(loops, control, [&] { Monitor<Real>(options, loops, control, callbacks).watch(); });
 
   std::vector<WorkerAccount<Real>> accounts;
   for (const auto& loop : loops) accounts.push_back(loop->account());

@@ -99,7 +99,7 @@ Bytes encode_header(const Gradient& g) {
   out.number(g.eta);
   out.number(static_cast<std::int32_t>(g.update.shift));
   out.number<std::uint64_t>(g.update.bytes().size());
-  out.array(g.compute_set.prefixes());
+  out.array(std::span(g.compute_set.prefixes()));
   out.array(std::span(g.compute_set.exceptions()));
   return end(std::move(out));
 }
