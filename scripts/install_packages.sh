@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs the Debian packages of the named groups that are missing: build, data, test, bench, lint.
+# Installs the Debian packages of the named groups that are missing: build, mpi, data, test,
+# bench, lint.
 # Works as root and with sudo. On another system it says what is needed and goes on.
 set -eu
 
@@ -7,6 +8,8 @@ group() {
   case "$1" in
     build) echo "g++ cmake ninja-build make libcli11-dev libfmt-dev nlohmann-json3-dev
                  libtomlplusplus-dev libeigen3-dev librandom123-dev libxxhash-dev zlib1g-dev" ;;
+    mpi) echo "libopenmpi-dev openmpi-bin" ;;
+    mpi-test) echo "libopenmpi-dev openmpi-bin libmpich-dev mpich" ;;
     data) echo "dataset-fashion-mnist" ;;
     test) echo "libgtest-dev libgmock-dev librapidcheck-dev" ;;
     bench) echo "libbenchmark-dev" ;;
