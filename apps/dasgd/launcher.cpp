@@ -20,21 +20,24 @@ std::optional<std::size_t> number(const char* variable) {
 
 struct Known {
   const char *launcher, *rank, *size;
+  bool serves_mpi;
 };
-// The first that has both is believed. A Slurm batch script has no PMI rank: it is not started by
-// srun.
-constexpr std::array<Known, 4> known{
-    {{"mpirun (Open MPI)", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-     {"mpiexec (PMI)", "PMI_RANK", "PMI_SIZE"},
-     {"srun (PMIx)", "PMIX_RANK", "SLURM_NTASKS"},
-     {"srun (PMI)", "PMI_RANK", "SLURM_NTASKS"}}};
+// The first that has both is believed. srun sets the last two for every program, but not for a batch
+// script; one task alone is no job of MPI.
+constexpr std::array<Known, 5> known{
+    {{"mpirun (Open MPI)", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", true},
+     {"mpiexec (PMI)", "PMI_RANK", "PMI_SIZE", true},
+     {"srun (PMIx)", "PMIX_RANK", "SLURM_STEP_NUM_TASKS", true},
+     {"srun (PMI)", "PMI_RANK", "SLURM_STEP_NUM_TASKS", true},
+     {"srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", false}}};
 
 }  // namespace
 
 std::optional<Launch> find_launch() {
   for (const Known& k : known) {
     const auto rank = number(k.rank), size = number(k.size);
-    if (rank && size && *size > 0 && *rank < *size) return Launch{k.launcher, *rank, *size};
+    if (rank && size && *rank < *size && (k.serves_mpi || *size > 1))
+      return Launch{k.launcher, *rank, *size, k.serves_mpi};
   }
   return std::nullopt;
 }

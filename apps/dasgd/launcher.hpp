@@ -11,6 +11,7 @@ namespace dasgd::app {
 struct Launch {
   std::string launcher;  ///< "mpirun (Open MPI)", ...
   std::size_t rank = 0, size = 1;
+  bool serves_mpi = true;  ///< false: it started several programs that MPI cannot bring together
 };
 
 /// Nothing when no launcher was at work. Open MPI's mpirun, the Hydra of MPICH and its relatives,

@@ -182,8 +182,16 @@ int train_on_ranks(const std::optional<Config>& config, std::exception_ptr mista
   const auto launch = find_launch();
   const bool quiet = launch && launch->rank != 0;
   if (quiet && !Ranks::are_built_in()) return bad_input;  // rank 0 tells
+  if (launch && !launch->serves_mpi) {
+    if (quiet) return bad_input;
+    throw InputError(fmt::format(
+        "{} started {} processes that MPI cannot bring together; use srun --mpi=pmix (Open MPI) or "
+        "--mpi=pmi2 (MPICH), or --engine threads",
+        launch->launcher, launch->size));
+  }
   SignalStop signals(quiet ? SignalStop::Kind::quiet_rank : SignalStop::Kind::rank);
   Ranks ranks;
+  if (quiet && ranks.size() == 1) return bad_input;  // MPI does not know the others; rank 0 tells
   Problem problem;
   const std::string what = mistake_of([&] {
     if (mistake) std::rethrow_exception(mistake);
