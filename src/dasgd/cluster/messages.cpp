@@ -69,8 +69,9 @@ bool read(ByteReader& in, WorkerReport& report) {
   report.samples = in.number<std::uint64_t>();
   report.iterations = in.number<std::uint64_t>();
   report.time = in.number<Nanoseconds>();
-  if (applied) report.applied = *std::move(applied);
-  return in.ok() && applied.has_value();
+  if (!applied) return false;
+  report.applied = *std::move(applied);
+  return in.ok();
 }
 
 void read(ByteReader& in, RankReport& report) {
