@@ -8,11 +8,11 @@ cd "$root"
 grep -rnE '^ *# *include +["<]dasgd/' src --include='*.hpp' --include='*.cpp' | awk '
 function level(folder) {
   if (folder ~ /^(core|random)$/) return 1
-  if (folder ~ /^(theory|staleness|topology|data)$/) return 2
+  if (folder ~ /^(theory|staleness|topology|data|rules)$/) return 2
   if (folder ~ /^(problems|transport|record)$/) return 3
   if (folder ~ /^(plan)$/) return 4
   if (folder ~ /^(report|runtime|sim|baselines)$/) return 5
-  if (folder ~ /^(experiments|cluster)$/) return 6
+  if (folder ~ /^(advice|experiments|cluster)$/) return 6
   return 0
 }
 {

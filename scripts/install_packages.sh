@@ -7,7 +7,7 @@ set -eu
 group() {
   case "$1" in
     build) echo "g++ cmake ninja-build make libcli11-dev libfmt-dev nlohmann-json3-dev
-                 libtomlplusplus-dev libeigen3-dev librandom123-dev libxxhash-dev zlib1g-dev" ;;
+                 libtomlplusplus-dev libeigen3-dev librandom123-dev libxxhash-dev libzstd-dev zlib1g-dev" ;;
     mpi) echo "libopenmpi-dev openmpi-bin" ;;
     mpi-test) echo "libopenmpi-dev openmpi-bin libmpich-dev mpich" ;;
     data) echo "dataset-fashion-mnist" ;;

@@ -4,10 +4,10 @@
 
 #include "commands.hpp"
 #include "dasgd/core/error.hpp"
-#include "dasgd/record/json_number.hpp"
+#include "dasgd/record/step_limits_json.hpp"
 #include "dasgd/record/trace_reader.hpp"
 #include "dasgd/staleness/trace_check.hpp"
-#include "dasgd/theory/step_size.hpp"
+#include "dasgd/staleness/virtual_sequence.hpp"
 #include "units.hpp"
 
 namespace dasgd::app {
@@ -15,26 +15,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What --eta and --L add: the certificate and the published limits.
-struct Limits {
-  bool certified = false;
-  double certified_eta = 0, published_eta_1 = 0, published_eta_2 = 0;
-};
-
-Limits limits(const TraceCheck& check, double eta, double L) {
-  const StalenessSummary& s = check.staleness;
-  const bool applies = check.events.empty() ? false : check.drained || check.causal();
-  return {applies && theory::certified(eta, L, *s.W), theory::certified_eta(L, *s.W),
-          theory::published_eta_1(L, s.S_avg),
-          theory::published_eta_2(L, s.S_hat_avg, static_cast<double>(s.S_hat_max))};
-}
-
 std::string describe(const Violation& violation) {
   return fmt::format("line {}: {}", violation.line, violation.what);
 }
 
 void print_json(const TraceCheck& check, Nanoseconds tolerance,
-                const std::optional<Limits>& limits) {
+                const std::optional<VirtualSequence>& sequence,
+                const std::optional<StepLimits>& limits) {
   Json violations = Json::array();
   for (const Violation& violation : check.violations) violations.push_back(describe(violation));
   Json events = Json::array();
@@ -57,18 +44,19 @@ void print_json(const TraceCheck& check, Nanoseconds tolerance,
             {"S_mean_square", s.S_mean_square},
             {"W", *s.W},
             {"sum_S", check.sum_S}};
-  if (limits) {
-    json["certified"] = limits->certified;
-    json["certified_eta"] = json_number(limits->certified_eta);
-    json["published_eta_1"] = json_number(limits->published_eta_1);
-    json["published_eta_2"] = json_number(limits->published_eta_2);
+  if (sequence) {
+    json["R_avg"] = sequence->mean;
+    json["R_max"] = sequence->max;
+    json["R_mean_square"] = sequence->mean_square;
   }
+  if (limits) write(*limits, json);
   json["events"] = events;
   fmt::print("{}\n", json.dump());
 }
 
 void print_text(const TraceCheck& check, const CheckRequest& request, Nanoseconds tolerance,
-                const std::optional<Limits>& limits) {
+                const std::optional<VirtualSequence>& sequence,
+                const std::optional<StepLimits>& limits) {
   const StalenessSummary& s = check.staleness;
   fmt::print("{}: {} workers, {} gradients, {} applications\n", request.path, check.workers,
              show_count(check.gradients), show_count(check.events.size()));
@@ -79,16 +67,19 @@ void print_text(const TraceCheck& check, const CheckRequest& request, Nanosecond
   fmt::print("  staleness  S_avg {:.4f}, S_max {}, mean square {:.4f}\n", s.S_avg, s.S_max,
              s.S_mean_square);
   fmt::print("  loose      S_hat_avg {:.4f}, S_hat_max {}\n", s.S_hat_avg, s.S_hat_max);
+  if (sequence)
+    fmt::print("  virtual    R_avg {:.4f}, R_max {}, mean square {:.4f}\n", sequence->mean,
+               sequence->max, sequence->mean_square);
   fmt::print("  W          {}\n", *s.W);
   if (tolerance > 0)
     fmt::print("  clocks     of different workers are taken to agree within {}\n",
                show_duration(std::chrono::nanoseconds(tolerance)));
   if (limits) {
     fmt::print("  eta {} with L {} is {}\n", *request.eta, *request.L,
-               limits->certified ? "certified for this run (proved, without noise)"
-                                 : "NOT certified for this run");
+               *limits->certified ? "certified for this run (proved, without noise)"
+                                  : "NOT certified for this run");
     fmt::print("  limits     {:.6g} certified, {:.6g} and {:.6g} published (false in general)\n",
-               limits->certified_eta, limits->published_eta_1, limits->published_eta_2);
+               *limits->certified_eta, limits->published_eta_1, limits->published_eta_2);
   }
   fmt::print("  audit      {}\n", check.ok() ? "ok" : "FAILED");
 }
@@ -114,12 +105,15 @@ int check_command(const CheckRequest& request) {
   if (trace.applications.empty() && check.ok())
     check.violations.push_back({1, "the trace holds no application"});
   sort_violations(check.violations);
+  const bool applies = !check.events.empty() && (check.drained || check.causal());
   const auto found =
-      request.eta ? std::optional(limits(check, *request.eta, *request.L)) : std::nullopt;
+      request.eta ? std::optional(step_limits(check.staleness, *request.eta, *request.L, applies))
+                  : std::nullopt;
+  const auto sequence = virtual_sequence(trace.applications);
   if (request.json) {
-    print_json(check, tolerance, found);
+    print_json(check, tolerance, sequence, found);
   } else if (!check.events.empty()) {
-    print_text(check, request, tolerance, found);
+    print_text(check, request, tolerance, sequence, found);
   }
   if (check.ok()) return done;
   const Violation& first = check.violations.front();

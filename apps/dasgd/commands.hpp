@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "config.hpp"
 
@@ -27,11 +28,23 @@ struct CheckRequest {
 /// Audits a trace.
 int check_command(const CheckRequest& request);
 
+struct AdviseRequest {
+  Config config;
+  std::string from;  ///< a run directory whose staleness is taken; empty: a pilot
+  std::optional<double> accuracy, least_loss;
+  bool world_given = false;    ///< the world of a simulation was described
+  bool compute_given = false;  ///< and how long a gradient takes there
+};
+/// Measures a problem and its staleness, and prints step sizes with their grounds.
+int advise_command(const AdviseRequest& request);
+
 struct ReproduceRequest {
-  std::string what;  ///< "quadratic" or "logistic"
+  std::string what;  ///< one of `reproducible()`
   bool quick = false;
   std::string out;
 };
+/// The experiments that can be repeated, and "all".
+std::vector<std::string> reproducible();
 /// Repeats an experiment of the paper in virtual time.
 int reproduce_command(const ReproduceRequest& request);
 

@@ -31,15 +31,27 @@ void require_known_model(const std::string& name) {
     throw InputError("unknown model \"" + name + "\"" + suggestion(name, names));
 }
 
+void set_default_evaluation(Config& config) {
+  if (config.eval_every) return;
+  config.eval_every = std::chrono::seconds(10);
+  config.eval_share = 0.1;
+}
+
 void resolve(Config& config) {
   const ModelDefaults defaults = defaults_of(config.model);
   if (config.data.empty()) config.data = defaults.data;
   resolve_engine(config.ranks, config.workers);
+  if (config.ranks.expected > 0 && config.lr_auto)
+    throw InputError(
+        "--lr auto needs threads; on MPI ranks give the step size (see: dasgd advise)");
+  if (config.ranks.expected > 0 && !config.resume.empty())
+    throw InputError("--resume does not work on MPI ranks; resume the run on threads");
   if (!config.workers) config.workers = workers_of(config.topology).value_or(2);
   if (!config.lr) config.lr = defaults.lr;
   if (!config.batch) config.batch = defaults.batch;
   const bool open = config.gradients.empty() && !config.epochs && !config.max_time &&
-                    !config.target_error && !config.target_loss;
+                    !config.target_error && !config.target_loss && !config.target_accuracy &&
+                    !config.patience;
   if (open) {
     config.epochs = defaults.epochs;
     config.gradients = defaults.gradients;
@@ -48,6 +60,7 @@ void resolve(Config& config) {
   const Graph graph = build_graph(config.topology, *config.workers, config.seed);
   if (!config.relay) config.relay = default_relay(graph);
   require_delivery(graph, *config.relay);
+  validate(make_chaos(config.world), graph);
 }
 
 TrainOptions train_options(const Config& config) {
@@ -56,13 +69,22 @@ TrainOptions train_options(const Config& config) {
   options.topology = config.topology;
   options.relay = config.relay;
   options.eta = *config.lr;
+  options.rule = config.rule;
   options.batch = config.batch;
   options.gradients = config.gradients;
   options.epochs = config.epochs;
   options.max_time = config.max_time;
   options.target_error = config.target_error;
   options.target_loss = config.target_loss;
+  options.on_divergence = config.on_divergence;
+  options.smoothness = config.L;
+  options.measure_gradients = config.measure_gradients;
+  options.evaluation.every = config.eval_every.value_or(std::chrono::nanoseconds(0));
+  options.evaluation.share = config.eval_share;
+  if (config.patience) options.evaluation.patience = static_cast<std::uint32_t>(*config.patience);
+  options.evaluation.target_accuracy = config.target_accuracy;
   options.slow = config.slow;
+  options.chaos = make_chaos(config.world);
   options.compute = config.compute;
   options.in_flight = config.in_flight;
   options.seed = config.seed;

@@ -20,6 +20,10 @@ struct Config {
   std::string topology = "full";
   std::optional<RelayMode> relay;
   std::optional<double> lr;
+  bool lr_auto = false;  ///< take the advice of a pilot
+  OnDivergence on_divergence = OnDivergence::stop;
+  std::optional<double> L;  ///< smoothness, where the problem does not know its own
+  bool measure_gradients = false;
   std::optional<std::size_t> batch;
   std::vector<std::uint32_t> gradients;
   std::optional<double> epochs;
@@ -30,13 +34,24 @@ struct Config {
   std::optional<std::size_t> in_flight;
   RankSettings ranks;  ///< of train only
   std::uint64_t seed = 1;
+  RuleOptions rule;
+  std::optional<std::chrono::nanoseconds> eval_every;  ///< nothing: often enough, and cheaply
+  double eval_share = 1;                               ///< of one core's time, at most
+  std::optional<std::size_t> patience;
+  std::optional<double> target_accuracy;
+  std::chrono::nanoseconds checkpoint_every = std::chrono::seconds(60);  ///< 0: none at all
+  std::string resume;  ///< the run directory to go on with
   std::string out;
   bool trace = false, quiet = false, json = false;
-  WorldText world;  ///< of simulate only
+  WorldText world;   ///< its chaos is of both commands, the rest of simulate only
+  std::string from;  ///< of simulate only: the run directory whose times are replayed
 };
 
 /// Throws InputError, with a suggestion, unless a model of that name trains here.
 void require_known_model(const std::string& name);
+
+/// How often a real run evaluates where nothing was said.
+void set_default_evaluation(Config& config);
 
 /// Fills in everything that was left open: the model's data, step size, batch and budget, the
 /// number of workers, the relay. Throws InputError for what cannot be.

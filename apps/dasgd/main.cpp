@@ -1,6 +1,7 @@
 // dasgd: the command line. Exit status: 0 done, 1 the run failed, 2 bad usage or input, 130
 // interrupted.
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdio>
 #include <fmt/format.h>
 #include <set>
@@ -14,22 +15,37 @@
 #include "dasgd/core/error.hpp"
 #include "dasgd/core/nearest_word.hpp"
 #include "dasgd/record/run_summary.hpp"
+#include "recorded_run.hpp"
+#include "resume.hpp"
 #include "settings.hpp"
 #include "units.hpp"
 
 namespace dasgd::app {
 namespace {
 
+// What advice has no use for, but a config that it reads may say.
+bool only_in_files_of_runs(const std::string& key) {
+  return key == "output.out" || key == "output.trace" || key == "pace.in_flight" ||
+         key.starts_with("evaluation.") || key.starts_with("checkpoint.");
+}
+
 /// A run's settings as they were given: on the command line, on top of a config file.
 struct RunArguments {
   const Command command;
   std::string config_file = {};
   std::vector<std::pair<const Setting*, std::string>> given = {};
+  std::string from = {};
 
   void add_to(CLI::App& app) {
     app.add_option("config", config_file, "TOML file; every option below has its key there")
         ->type_name("CONFIG.toml");
+    if (command == Command::simulate)
+      app.add_option("--from", from,
+                     "predict a recorded run: its config, and its times replayed from its trace")
+          ->type_name("RUN_DIR")
+          ->excludes("config");
     for (const Setting& setting : settings(command)) {
+      if (command == Command::advise && only_in_files_of_runs(setting.key)) continue;
       const auto remember = [this, &setting](const std::string& value) {
         given.emplace_back(&setting, value);
       };
@@ -52,6 +68,11 @@ struct RunArguments {
     }
   }
 
+  bool gave(const std::set<std::string>& options) const {
+    return std::any_of(given.begin(), given.end(),
+                       [&](const auto& entry) { return options.contains(entry.first->option); });
+  }
+
   Config resolved() const {
     Config config;
     std::set<std::string> overridden;
@@ -63,7 +84,13 @@ struct RunArguments {
         throw InputError(fmt::format("{} {}: {}", setting->option, value, error.what()));
       }
     }
-    if (!config_file.empty()) read_config_file(command, config_file, overridden, config);
+    const std::string file = config.resume.empty() ? config_file : config_of(config, config_file);
+    if (!file.empty()) read_config_file(command, file, overridden, config);
+    if (!from.empty()) {
+      read_recorded_config(from, overridden, config);
+      config.from = from;
+    }
+    if (command == Command::train) set_default_evaluation(config);
     resolve(config);
     return config;
   }
@@ -102,6 +129,7 @@ int run(int argc, char** argv) {
       "  dasgd train --model quadratic --workers 8 --topology ring --gradients 500 --lr 0.02 "
       "--trace\n"
       "  dasgd simulate --model quadratic --workers 100 --topology torus:10x10 --gradients 50\n"
+      "  dasgd advise --model logistic --data a9a --workers 8\n"
       "  dasgd check runs/NAME/trace.jsonl --eta 0.02 --L 4\n"
       "Exit status: 0 done, 1 the run failed, 2 bad usage or input, 130 interrupted.");
 
@@ -111,11 +139,12 @@ int run(int argc, char** argv) {
   train.add_to(*train_app);
   train_app->footer(
       "Times are written 50ms, 5us or 1.5s. The run directory gets config.toml, metrics.jsonl,\n"
-      "summary.json, model.npy and, with --trace, trace.jsonl.\n"
+      "summary.json, model.npy, checkpoints/ and, with --trace, trace.jsonl.\n"
       "Examples:\n"
       "  dasgd train --workers 4                        softmax on Fashion-MNIST\n"
       "  dasgd train --workers 4 --slow 1:10            the same with a worker that is 10x slower\n"
       "  dasgd train --model logistic --data a9a --batch 64 --epochs 2 --topology torus:2x3\n"
+      "  dasgd train --resume runs/first                go on from its last checkpoint\n"
       "  mpirun -n 8 dasgd train --topology ring        one worker on each of 8 ranks");
 
   RunArguments simulate{Command::simulate};
@@ -134,6 +163,28 @@ int run(int argc, char** argv) {
       "100\n"
       "  dasgd simulate --model logistic --workers 8 --compute lognormal:50ms:0.5 --drop 0.1 "
       "--trace");
+
+  RunArguments advise_arguments{Command::advise};
+  AdviseRequest advise;
+  CLI::App* const advise_app = app.add_subcommand(
+      "advise", "Measure a problem and its staleness; print safe step sizes with their grounds");
+  advise_arguments.add_to(*advise_app);
+  advise_app->add_option("--from", advise.from, "take the staleness of an earlier run")
+      ->type_name("RUN_DIR");
+  advise_app->add_option("--accuracy", advise.accuracy, "mean of |grad f|^2 to be promised")
+      ->type_name("X");
+  advise_app->add_option("--least-loss", advise.least_loss, "inf f, if known")->type_name("X");
+  advise_app->footer(
+      "A pilot of a second measures staleness on this machine. For workers that are not "
+      "here (more\n"
+      "than there are cores, or with --compute, --latency, --apply or --start) it is predicted in "
+      "virtual time.\n"
+      "Limits are proved, published but false in general, or heuristic; docs/theory.md has the "
+      "proofs.\n"
+      "Examples:\n"
+      "  dasgd advise --model logistic --data a9a --workers 8\n"
+      "  dasgd advise --model softmax --workers 64 --topology ring --latency 1ms\n"
+      "  dasgd advise --from runs/NAME --accuracy 1e-4");
 
   CheckRequest check;
   CLI::App* const check_app =
@@ -160,15 +211,16 @@ int run(int argc, char** argv) {
   ReproduceRequest reproduce;
   CLI::App* const reproduce_app =
       app.add_subcommand("reproduce", "Repeat an experiment of the paper in virtual time");
-  reproduce_app->add_option("what", reproduce.what, "quadratic or logistic: figures (b) and (a)")
+  reproduce_app
+      ->add_option("what", reproduce.what,
+                   "logistic and quadratic: figures (a) and (b); topology: staleness on graphs")
       ->required()
-      ->type_name("quadratic|logistic")
-      ->check(CLI::IsMember({"quadratic", "logistic"}));
+      ->type_name(fmt::format("{}", fmt::join(reproducible(), "|")))
+      ->check(CLI::IsMember(reproducible()));
   bool full = false;
-  auto* const quick_flag = reproduce_app->add_flag("--quick", reproduce.quick,
-                                                   "three slow factors, two seeds, under 30 s");
-  reproduce_app->add_flag("--full", full, "all slow factors and seeds (the default)")
-      ->excludes(quick_flag);
+  auto* const quick_flag =
+      reproduce_app->add_flag("--quick", reproduce.quick, "a part of the points, under 30 s each");
+  reproduce_app->add_flag("--full", full, "all points (the default)")->excludes(quick_flag);
   reproduce_app->add_option("--out", reproduce.out, "directory (default: runs/reproduce-WHAT)")
       ->type_name("DIR");
 
@@ -189,6 +241,19 @@ int run(int argc, char** argv) {
   }
   if (*train_app) return train_command([&] { return train.resolved(); });
   if (*simulate_app) return simulate_command(simulate.resolved());
+  if (*advise_app) {
+    if (!advise.from.empty() && advise_arguments.config_file.empty())
+      advise_arguments.config_file = advise.from + "/config.toml";
+    advise.world_given = advise_arguments.gave({"--compute", "--latency", "--apply", "--start"});
+    advise.compute_given = advise_arguments.gave({"--compute"});
+    for (const auto& value : {advise.accuracy, advise.least_loss})
+      if (value && !std::isfinite(*value))
+        throw InputError("--accuracy and --least-loss are numbers");
+    if (advise.accuracy && !(*advise.accuracy > 0))
+      throw InputError(fmt::format("--accuracy {}: must be positive", *advise.accuracy));
+    advise.config = advise_arguments.resolved();
+    return advise_command(advise);
+  }
   if (*check_app) return check_command(check);
   if (*reproduce_app) return reproduce_command(reproduce);
   if (*list_app) return data_list_command();

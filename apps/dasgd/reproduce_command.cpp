@@ -4,81 +4,64 @@
 #include <fmt/format.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 #include "commands.hpp"
 #include "dasgd/core/error.hpp"
-#include "dasgd/experiments/slow_worker.hpp"
-#include "dasgd/problems/logistic.hpp"
-#include "dasgd/problems/quadratic.hpp"
-#include "dasgd/record/atomic_file.hpp"
+#include "reproduce.hpp"
 
 namespace dasgd::app {
 namespace {
 
-SlowWorkerPlan plan_for(const ReproduceRequest& request) {
-  SlowWorkerPlan plan;
-  plan.threads = std::max(1u, std::thread::hardware_concurrency());
-  if (request.quick) {
-    plan.factors = {1, 10, 100};
-    plan.seeds = {1, 2};
-  }
-  if (request.what ==
-      "quadratic") {  // cheap enough for a sweep that shows where the invariance ends
-    plan.etas = {0.002, 0.01, 0.05, 0.1};
-  } else if (!request.quick) {
-    plan.etas = {0.002, 0.05, 0.2};
-  }
-  return plan;
-}
+using Repeat = void (*)(const Experiment&);
 
-ProblemOfSeed problem_for(const std::string& what) {
-  if (what == "quadratic")
-    return [](std::uint64_t seed) -> std::unique_ptr<Objective<double>> {
-      return std::make_unique<Quadratic>(Quadratic::random(seed));
-    };
-  return [](std::uint64_t seed) -> std::unique_ptr<Objective<double>> {
-    return std::make_unique<Logistic>(Logistic::random(seed));
+const std::vector<std::pair<std::string, Repeat>>& experiments() {
+  static const std::vector<std::pair<std::string, Repeat>> all{
+      {"quadratic", reproduce_slow_worker},
+      {"logistic", reproduce_slow_worker},
+      {"topology", reproduce_topology},
   };
+  return all;
 }
 
-void print_table(const std::vector<SlowWorkerPoint>& points) {
-  fmt::print("{:>6} {:>5} {:>19} {:>19} {:>17} {:>7} {:>6} {:>10} {:>10} {:>10}\n", "eta", "slow",
-             "iterations 0", "iterations 1", "virtual s 0", "S_avg", "S_max", "certified",
-             "publ. 1", "publ. 2");
-  for (const SlowWorkerPoint& p : points)
-    fmt::print(
-        "{:>6g} {:>5g} {:>11.1f} +- {:<5.1f}{:>11.1f} +- {:<5.1f}{:>10.1f} +- {:<4.1f}{:>7.3f} "
-        "{:>6.1f} {:>10.5f} {:>10.5f} {:>10.5f}\n",
-        p.eta, p.factor, p.iterations[0].mean, p.iterations[0].deviation, p.iterations[1].mean,
-        p.iterations[1].deviation, p.seconds[0].mean, p.seconds[0].deviation, p.S_avg, p.S_max,
-        p.certified_eta, p.published_eta_1, p.published_eta_2);
-}
-
-}  // namespace
-
-int reproduce_command(const ReproduceRequest& request) {
-  const std::string directory =
-      request.out.empty() ? "runs/reproduce-" + request.what : request.out;
+void make_directory(const std::string& directory) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (error)
     throw InputError("--out " + directory + ": cannot be made a directory: " + error.message());
-  const bool terminal = isatty(STDERR_FILENO) == 1;
-  const auto runs = run_slow_worker(
-      problem_for(request.what), plan_for(request), [&](std::size_t done, std::size_t total) {
-        if (terminal) fmt::print(stderr, "\r\033[K{} of {} simulations", done, total);
-      });
-  if (terminal) fmt::print(stderr, "\r\033[K");
-  const auto points = summarise(runs);
-  const std::string stem = directory + "/" + request.what;
-  write_file(stem + ".csv", to_csv(runs));
-  write_file(stem + ".json", to_json(points));
-  write_file(stem + ".svg", to_svg(request.what, points));
-  print_table(points);
-  fmt::print(
-      "eps 1e-12, n 2, compute 50 ms, latency 50 us, apply 5 us, {} seeds; limits are means; "
-      "written to {}.csv, .json, .svg\n",
-      plan_for(request).seeds.size(), stem);
+}
+
+}  // namespace
+
+unsigned all_cores() { return std::max(1u, std::thread::hardware_concurrency()); }
+
+void show_simulations(std::size_t done, std::size_t total) {
+  if (isatty(STDERR_FILENO) != 1) return;
+  if (done < total)
+    fmt::print(stderr, "\r\033[K{} of {} simulations", done, total);
+  else
+    fmt::print(stderr, "\r\033[K");
+}
+
+std::vector<std::string> reproducible() {
+  std::vector<std::string> names;
+  for (const auto& [name, repeat] : experiments()) names.push_back(name);
+  names.emplace_back("all");
+  return names;
+}
+
+int reproduce_command(const ReproduceRequest& request) {
+  const std::string out = request.out.empty() ? "runs/reproduce-" + request.what : request.out;
+  const bool all = request.what == "all";
+  for (const auto& [name, repeat] : experiments()) {
+    if (!all && name != request.what) continue;
+    const std::string directory = all ? out + "/" + name : out;
+    make_directory(directory);
+    if (all) fmt::print("{}\n", name);
+    repeat({name, directory, request.quick});
+    if (all) fmt::print("\n");
+  }
   return done;
 }
 

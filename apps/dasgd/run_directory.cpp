@@ -4,9 +4,12 @@
 #include <filesystem>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <string_view>
+#include <vector>
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/atomic_file.hpp"
+#include "dasgd/record/checkpoint_directory.hpp"
 
 namespace dasgd::app {
 namespace fs = std::filesystem;
@@ -24,6 +27,20 @@ std::string make_fresh(const std::string& model) {
   return name;
 }
 
+constexpr const char* partial = ".partial";
+
+std::string earlier_trace(const std::string& directory, std::size_t leg) {
+  return fmt::format("{}/trace.{}.jsonl", directory, leg);
+}
+
+// "trace.3.jsonl", partial or not.
+bool is_earlier_trace(std::string_view name) {
+  if (name.ends_with(partial)) name.remove_suffix(std::string_view(partial).size());
+  if (!name.starts_with("trace.") || !name.ends_with(".jsonl") || name.size() < 13) return false;
+  const std::string_view leg = name.substr(6, name.size() - 12);
+  return leg.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 }  // namespace
 
 RunDirectory::RunDirectory(const std::string& path, const std::string& model)
@@ -33,18 +50,51 @@ RunDirectory::RunDirectory(const std::string& path, const std::string& model)
   if (error || !fs::is_directory(path_))
     throw InputError(fmt::format("--out {}: cannot be made a directory{}", path_,
                                  error ? ": " + error.message() : ""));
+  lock_ = std::make_unique<DirectoryLock>(path_);
+  require_writable();
+  for (const char* name :
+       {"config.toml", "metrics.jsonl", "summary.json", "trace.jsonl", "model.npy",
+        "model.best.npy", "model.best.json", "report.html", "advice.json", "prediction.json"})
+    remove_file(name);
+  std::vector<fs::path> earlier;
+  for (const auto& entry : fs::directory_iterator(path_, error))
+    if (is_earlier_trace(entry.path().filename().string())) earlier.push_back(entry.path());
+  for (const fs::path& trace : earlier) fs::remove(trace, error);
+  CheckpointDirectory(file("checkpoints")).clear();
+}
+
+RunDirectory RunDirectory::reopen(const std::string& path, std::size_t leg) {
+  RunDirectory directory(path);
+  directory.require_writable();
+  for (const char* name : {"summary.json", "model.npy", "report.html"}) directory.remove_file(name);
+  const std::string kept = earlier_trace(path, leg - 1);
+  std::error_code error;
+  // A leg that reached no checkpoint is void, and so is its trace: the name is taken then.
+  const bool is_void = fs::exists(kept) || fs::exists(kept + partial);
+  for (const char* end : {"", partial}) {
+    const std::string trace = directory.file("trace.jsonl") + end;
+    if (is_void || !fs::is_regular_file(trace)) continue;
+    fs::rename(trace, kept + end, error);
+  }
+  directory.remove_file("trace.jsonl");
+  return directory;
+}
+
+void RunDirectory::require_writable() const {
   try {
     write_file(file(".writable"), "");
   } catch (const WriteError&) {
     throw InputError(fmt::format("--out {}: is not writable; choose another directory", path_));
   }
-  fs::remove(file(".writable"), error);
-  for (const char* name : {"config.toml", "metrics.jsonl", "summary.json", "trace.jsonl",
-                           "model.npy", "report.html"}) {
-    fs::remove(file(name), error);
-    if (!fs::is_symlink(file(name) + ".partial") && !fs::is_fifo(file(name) + ".partial"))
-      fs::remove(file(name) + ".partial", error);
-  }
+  std::error_code ignored;
+  fs::remove(file(".writable"), ignored);
+}
+
+void RunDirectory::remove_file(const std::string& name) const {
+  std::error_code ignored;
+  fs::remove(file(name), ignored);
+  if (!fs::is_symlink(file(name) + partial) && !fs::is_fifo(file(name) + partial))
+    fs::remove(file(name) + partial, ignored);
 }
 
 }  // namespace dasgd::app

@@ -7,6 +7,7 @@
 #include "dasgd/core/error.hpp"
 #include "dasgd/topology/builders.hpp"
 #include "ranks.hpp"
+#include "setting_groups.hpp"
 #include "units.hpp"
 
 namespace dasgd::app {
@@ -118,6 +119,21 @@ void set_gradients(Config& config, const std::string& value) {
     config.gradients.push_back(static_cast<std::uint32_t>(parse_whole(part, most32)));
 }
 
+void set_lr(Config& config, const std::string& value) {
+  config.lr_auto = value == "auto";
+  if (config.lr_auto) {
+    config.lr.reset();
+  } else {
+    config.lr = positive(parse_real(value));
+  }
+}
+
+void set_on_divergence(Config& config, const std::string& value) {
+  if (value != "stop" && value != "halve")
+    throw InputError("\"" + value + "\" is neither stop nor halve");
+  config.on_divergence = value == "stop" ? OnDivergence::stop : OnDivergence::halve;
+}
+
 std::optional<std::string> show_gradients(const Config& config) {
   if (config.gradients.empty()) return std::nullopt;
   if (config.gradients.size() == 1) return std::to_string(config.gradients[0]);
@@ -198,8 +214,7 @@ std::vector<Setting> ranks_of_train() {
        [](const Config&) { return std::optional<std::string>(); }},
       {"ranks.polling", "--polling", Kind::value, "HOW",
        "how a rank waits for messages: eager (takes a core), patient (sleeps), or auto: eager "
-       "where "
-       "a core is to spare",
+       "where a core is to spare",
        [](Config& c, const std::string& v) {
          require_polling(v);
          c.ranks.polling = v;
@@ -226,6 +241,24 @@ std::vector<Setting> ranks_of_train() {
   };
 }
 
+std::vector<Setting> guard_settings() {
+  return {
+      {"guard.on_divergence", "--on-divergence", Kind::value, "stop|halve",
+       "when the loss runs away: stop with the last good model, or halve the step size of the "
+       "worker that sees it",
+       set_on_divergence,
+       [](const Config& c) {
+         return std::optional(quoted(c.on_divergence == OnDivergence::stop ? "stop" : "halve"));
+       }},
+      real("guard.L", "--L",
+           "smoothness of the objective, for the certificate; by default its closed form",
+           &Config::L),
+      flag("guard.measure_gradients", "--measure-gradients",
+           "evaluate the full gradient at every model, and hold the sums against the bounds",
+           &Config::measure_gradients),
+  };
+}
+
 std::vector<Setting> pace_of_train() {
   return {
       {"pace.compute", "--compute", Kind::value, "T", "pad every gradient to at least this time",
@@ -240,10 +273,10 @@ std::vector<Setting> pace_of_simulate() {
   return {
       world("pace.compute", "--compute", "T",
             "time per gradient: one value, one per worker (a,b,...), uniform:A:B, "
-            "lognormal:MEDIAN:SIGMA or exponential:MEAN",
+            "lognormal:MEDIAN:SIGMA, exponential:MEAN, or replay:RUN_DIR of a run with a trace",
             &WorldText::compute),
       world("pace.latency", "--latency", "T",
-            "time per frame on a link: one value, a distribution as above, or file:PATH with "
+            "time per frame on a link: one value, a form as above, or file:PATH with "
             "\"a b TIME\" lines",
             &WorldText::latency),
       world("pace.apply", "--apply", "T", "time per application", &WorldText::apply),
@@ -253,6 +286,12 @@ std::vector<Setting> pace_of_simulate() {
       {"pace.threads", "--threads", Kind::value, "N", "real cores that compute gradients ahead",
        [](Config& c, const std::string& v) { c.world.threads = parse_whole(v, 1024); },
        [](const Config& c) { return std::optional(std::to_string(c.world.threads)); }},
+  };
+}
+
+// Both commands disturb their links and workers in the same words.
+std::vector<Setting> chaos_of_both() {
+  return {
       world("chaos.delay", "--delay", "SHARE:UP_TO",
             "this share of frames takes longer, by up to UP_TO", &WorldText::delay),
       world("chaos.reorder", "--reorder", "SHARE", "this share of frames may be overtaken",
@@ -278,7 +317,9 @@ std::vector<Setting> make_settings(Command command) {
           "directory of idx images; without it quadratic and logistic draw the paper's instance",
           &Config::data),
       count("workers", "--workers", "worker threads", &Config::workers, 1),
-      real("lr", "--lr", "the step size eta", &Config::lr),
+      {"lr", "--lr", Kind::value, "X|auto",
+       "the step size eta; auto takes the advice of a short pilot (see: dasgd advise)", set_lr,
+       [](const Config& c) { return c.lr ? std::optional(show_real(*c.lr)) : std::nullopt; }},
       count("batch", "--batch", "samples per gradient; 0 is the whole data set", &Config::batch, 0),
       {"seed", "--seed", Kind::value, "N", "seed of everything that is drawn",
        [](Config& c, const std::string& v) {
@@ -325,8 +366,17 @@ std::vector<Setting> make_settings(Command command) {
       flag("output.quiet", "--quiet", "print errors only", &Config::quiet),
       flag("output.json", "--json", "print the summary as JSON", &Config::json),
   };
-  // What only one command has stands before the output.
-  const auto own = command == Command::train ? pace_of_train() : pace_of_simulate();
+  // What only some commands have and what has a file of its own stands before the output. The
+  // file's tables follow this order: "pace.slow" stands right before, so pace comes first.
+  auto own = command == Command::train ? pace_of_train() : pace_of_simulate();
+  const auto add = [&](const std::vector<Setting>& group) {
+    own.insert(own.end(), group.begin(), group.end());
+  };
+  add(guard_settings());
+  add(chaos_of_both());
+  add(rule_settings());
+  add(evaluation_settings());
+  if (command == Command::train) add(checkpoint_settings());
   const auto output = std::find_if(all.begin(), all.end(), [](const Setting& setting) {
     return setting.key.starts_with("output.");
   });
@@ -342,11 +392,23 @@ std::vector<Setting> make_settings(Command command) {
   return all;
 }
 
+// Those of a simulation; and the config of a real run can be read as well.
+std::vector<Setting> settings_of_advise() {
+  std::vector<Setting> all = make_settings(Command::simulate);
+  for (const Setting& setting : make_settings(Command::train)) {
+    const auto same = [&](const Setting& other) { return other.key == setting.key; };
+    if (std::none_of(all.begin(), all.end(), same)) all.push_back(setting);
+  }
+  return all;
+}
+
 }  // namespace
 
 const std::vector<Setting>& settings(Command command) {
   static const std::vector<Setting> of_train = make_settings(Command::train);
   static const std::vector<Setting> of_simulate = make_settings(Command::simulate);
+  static const std::vector<Setting> of_advise = settings_of_advise();
+  if (command == Command::advise) return of_advise;
   return command == Command::train ? of_train : of_simulate;
 }
 

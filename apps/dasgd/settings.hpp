@@ -27,9 +27,9 @@ struct Setting {
   std::function<std::optional<std::string>(const Config&)> show;
 };
 
-enum class Command { train, simulate };
+enum class Command { train, simulate, advise };
 
-/// In the order of help and of the written file. Both commands have most settings in common.
+/// In the order of help and of the written file. Commands have most settings in common.
 const std::vector<Setting>& settings(Command command);
 
 }  // namespace dasgd::app

@@ -4,14 +4,18 @@
 #include <optional>
 #include <stdexcept>
 
+#include "advice.hpp"
+#include "best_model.hpp"
 #include "commands.hpp"
 #include "config_file.hpp"
+#include "dasgd/advice/advice_json.hpp"
 #include "dasgd/record/atomic_file.hpp"
 #include "dasgd/record/npy.hpp"
 #include "dasgd/record/trace_writer.hpp"
 #include "dasgd/sim/simulate.hpp"
 #include "dasgd/topology/builders.hpp"
 #include "problem.hpp"
+#include "recorded_run.hpp"
 #include "run_directory.hpp"
 #include "signals.hpp"
 #include "summary.hpp"
@@ -19,24 +23,45 @@
 namespace dasgd::app {
 namespace {
 
+std::string metrics_of(const std::vector<Evaluation>& evaluations) {
+  std::string lines;
+  for (const Evaluation& evaluation : evaluations) lines += to_json(evaluation) + "\n";
+  return lines;
+}
+
 template <typename Real>
-int simulate_problem(const Config& config, const Objective<Real>& objective,
-                     const VirtualWorld& world, const SignalStop& signals) {
+int simulate_problem(Config config, const Objective<Real>& objective, const VirtualWorld& world,
+                     const SignalStop& signals) {
+  const auto advice = settle_step_size(config, objective, signals.token(), &world);
   TrainOptions options = train_options(config);
   options.stop = signals.token();
   const RunDirectory directory(config.out, config.model);
   write_file(directory.file("config.toml"), to_toml(Command::simulate, config));
+  if (advice) {
+    write_file(directory.file("advice.json"), to_json(*advice));
+    if (!config.quiet) fmt::print(stderr, "{}\n", describe(*advice));
+  }
   std::optional<TraceWriter> trace;
   if (config.trace) options.trace = &trace.emplace(directory.file("trace.jsonl"), 1);
 
   const auto result = run_simulation<Real>(objective, options, world);
   write_file(directory.file("model.npy"), to_npy<Real>(result.model));
+  if (!result.evaluations.empty()) {
+    write_file(directory.file("metrics.jsonl"), metrics_of(result.evaluations));
+    BestModel(directory.path(), false).write<Real>(*result.summary.best, result.best_model);
+  }
   write_file(directory.file("summary.json"), to_json(result.summary));
   if (trace) trace->finish();
+  std::optional<Prediction> prediction;
+  if (!config.from.empty()) {
+    prediction = compare_with_run(config.from, result.summary);
+    write_file(directory.file("prediction.json"), to_json(*prediction));
+  }
   if (config.json) {
-    std::fputs(to_json(result.summary).c_str(), stdout);
+    std::fputs((prediction ? to_json(*prediction) : to_json(result.summary)).c_str(), stdout);
   } else if (!config.quiet) {
     print_summary("simulated", config, result.summary, directory.path());
+    if (prediction) print_prediction(*prediction, config.from);
   }
   if (result.failure) std::rethrow_exception(result.failure);
   if (!result.summary.audit_is_clean())
@@ -47,7 +72,7 @@ int simulate_problem(const Config& config, const Objective<Real>& objective,
 }  // namespace
 
 int simulate_command(const Config& config) {
-  const VirtualWorld world = make_world(config.world);
+  const VirtualWorld world = make_world(config.world, *config.workers);
   validate(world, build_graph(config.topology, *config.workers, config.seed));
   const SignalStop signals;
   const Problem problem = make_problem(config);

@@ -48,6 +48,8 @@ std::string StatusLine::describe(const Progress<Real>& p) {
     line = "running " + clock(p.seconds);
   }
   if (p.loss) line += fmt::format("  loss {:.4g}", *p.loss);
+  if (p.evaluation && p.evaluation->accuracy)
+    line += fmt::format("  accuracy {:.4f}", *p.evaluation->accuracy);
   line += fmt::format("  {}/s", show_count(static_cast<std::uint64_t>(p.gradients_per_second)));
   return line + fmt::format("  S {:.1f} (max {})", p.S_now, p.S_max);
 }
@@ -56,6 +58,7 @@ template std::string StatusLine::describe(const Progress<float>&);
 template std::string StatusLine::describe(const Progress<double>&);
 
 void StatusLine::print(const std::string& line, double seconds) {
+  const std::lock_guard lock(mutex_);
   if (terminal_) {
     std::fprintf(stderr, "\r\033[K%s", line.substr(0, terminal_width() - 1).c_str());
     std::fflush(stderr);
@@ -67,11 +70,17 @@ void StatusLine::print(const std::string& line, double seconds) {
 }
 
 void StatusLine::say(const std::string& line) {
-  clear();
+  const std::lock_guard lock(mutex_);
+  remove();
   std::fprintf(stderr, "%s\n", line.c_str());
 }
 
 void StatusLine::clear() {
+  const std::lock_guard lock(mutex_);
+  remove();
+}
+
+void StatusLine::remove() {
   if (!shown_) return;
   std::fputs("\r\033[K", stderr);
   std::fflush(stderr);

@@ -1,6 +1,7 @@
 // What a person sees while a run goes.
 #pragma once
 
+#include <mutex>
 #include <string>
 
 #include "dasgd/runtime/progress.hpp"
@@ -22,17 +23,19 @@ class StatusLine {
   }
   /// Removes the line, so that something else can be printed.
   void clear();
-  /// A line that stays.
+  /// A line that stays. Any thread.
   void say(const std::string& line);
 
  private:
   template <typename Real>
   static std::string describe(const Progress<Real>& progress);
   void print(const std::string& line, double seconds);
+  void remove();  // under the lock
 
   const bool quiet_, terminal_;
   double next_plain_ = 2;
   bool shown_ = false;
+  std::mutex mutex_;  // guards what is shown: warnings come from any thread
 };
 
 }  // namespace dasgd::app

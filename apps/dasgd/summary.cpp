@@ -20,6 +20,9 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
       fmt::format("by {} after {:.2f} s", s.stop_reason, seconds) +
           (s.virtual_seconds ? fmt::format(" of virtual time ({:.2f} s real)", s.wall_seconds)
                              : ""));
+  if (s.resumed)
+    row("resumed", fmt::format("leg {}, from {} gradients after {:.2f} s", s.resumed->leg,
+                               show_count(s.resumed->gradients), s.resumed->seconds));
   row("gradients",
       fmt::format(
           "{} ({}/s), {} samples ({}/s)", show_count(s.gradients),
@@ -27,6 +30,9 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
           show_count(s.samples), show_count(static_cast<std::uint64_t>(s.samples_per_second))));
   row("loss", fmt::format("{:.6g}", s.loss) +
                   (s.accuracy ? fmt::format(", accuracy {:.4f}", *s.accuracy) : ""));
+  if (s.best)
+    row("best", fmt::format("{}{:.6g} at {:.2f} s", s.best->accuracy ? "accuracy " : "loss ",
+                            s.best->accuracy.value_or(s.best->loss.value_or(0)), s.best->seconds));
   const StalenessSummary& st = s.staleness;
   row("staleness", fmt::format("S_avg {:.3f}, S_max {}, S_hat_avg {:.3f}, S_hat_max {}, "
                                "mean square {:.2f}, W {}",

@@ -9,16 +9,22 @@
 #include <optional>
 #include <stdexcept>
 
+#include "advice.hpp"
+#include "best_model.hpp"
 #include "commands.hpp"
 #include "config_file.hpp"
+#include "dasgd/advice/advice_json.hpp"
 #include "dasgd/core/error.hpp"
+#include "dasgd/plan/leg.hpp"
 #include "dasgd/record/atomic_file.hpp"
+#include "dasgd/record/checkpoint_directory.hpp"
 #include "dasgd/record/npy.hpp"
 #include "dasgd/record/trace_writer.hpp"
 #include "dasgd/runtime/train.hpp"
 #include "launcher.hpp"
 #include "problem.hpp"
 #include "ranks.hpp"
+#include "resume.hpp"
 #include "run_directory.hpp"
 #include "signals.hpp"
 #include "status_line.hpp"
@@ -41,7 +47,15 @@ std::string metrics_line(const Progress<Real>& p) {
             {"S_avg", p.S_avg},
             {"S_max", p.S_max},
             {"inbox_depth", p.inbox_depth}};
-  if (p.loss && std::isfinite(*p.loss)) line["loss"] = *p.loss;
+  const auto add = [&](const char* key, const std::optional<double>& value) {
+    if (value && std::isfinite(*value)) line[key] = *value;
+  };
+  add("certified_eta", p.certified_eta);
+  add("loss", p.loss);
+  if (p.evaluated) {
+    add("accuracy", p.evaluation->accuracy);
+    add("eval_loss", p.evaluation->loss);
+  }
   return line.dump() + "\n";
 }
 
@@ -53,10 +67,21 @@ class TrainRun {
       : config_(config),
         objective_(objective),
         signals_(signals),
-        directory_(config.out, config.model),
         status_(config.quiet),
+        start_(look_for_start()),
+        directory_(start_ ? RunDirectory::reopen(config.resume, start_->legs.size() + 1)
+                          : RunDirectory(config.out, config.model)),
+        best_(directory_.path(), start_.has_value()),
+        checkpoints_(directory_.file("checkpoints")),
+        carried_(start_ ? carry_metrics(directory_.path(), start_->seconds) : ""),
         metrics_(directory_.file("metrics.jsonl")) {
-    write_file(directory_.file("config.toml"), to_toml(Command::train, config));
+    metrics_.write(carried_);
+    metrics_.flush();
+    if (const auto advice = settle_step_size(config_, objective, signals.token())) {
+      write_file(directory_.file("advice.json"), to_json(*advice));
+      status_.say(describe(*advice));
+    }
+    write_file(directory_.file("config.toml"), to_toml(Command::train, config_));
     if (config.trace) trace_.emplace(directory_.file("trace.jsonl"), *config.workers);
   }
 
@@ -68,11 +93,16 @@ class TrainRun {
     options.stop = signals_.token();
     options.trace = trace_ ? &*trace_ : nullptr;
     options.warn = [this](const std::string& line) { status_.say("dasgd: " + line); };
-    const auto result = train(options, {[this](const Progress<Real>& p) {
-                                status_.show(p);
-                                metrics_.write(metrics_line(p));
-                                return Flow::go_on;
-                              }});
+    options.resume = start_ ? &*start_ : nullptr;
+    options.evaluation.best = best_.known();
+    if (config_.checkpoint_every.count() > 0) {
+      options.checkpoint.every = config_.checkpoint_every;
+      options.checkpoint.save = [this](Checkpoint checkpoint) {
+        checkpoint.facts = facts_of(config_, objective_.samples());
+        checkpoints_.save(checkpoint);
+      };
+    }
+    const auto result = train(options, {[this](const Progress<Real>& p) { return report(p); }});
     write(result);
     tell(result.summary);
     if (result.failure) std::rethrow_exception(result.failure);
@@ -82,10 +112,31 @@ class TrainRun {
   }
 
  private:
+  // Before anything is written: what cannot be resumed stays as it is.
+  std::optional<Checkpoint> look_for_start() {
+    if (config_.resume.empty()) return std::nullopt;
+    auto found = find_checkpoint(config_, objective_.samples(), [this](const std::string& line) {
+      status_.say("dasgd: " + line);
+    });
+    TrainOptions options = train_options(config_);
+    options.resume = found ? &*found : nullptr;
+    require_resumable(options, objective_);
+    return found;
+  }
+
+  Flow report(const Progress<Real>& progress) {
+    status_.show(progress);
+    metrics_.write(metrics_line(progress));
+    metrics_.flush();
+    if (progress.best) best_.write<Real>(*progress.best, progress.best_model);
+    return Flow::go_on;
+  }
+
   void write(const TrainResult<Real>& result) {
     metrics_.write(final_metrics(result.summary));
     metrics_.commit();
     write_file(directory_.file("model.npy"), to_npy<Real>(result.model));
+    if (!result.best_model.empty()) best_.write<Real>(*result.summary.best, result.best_model);
     write_file(directory_.file("summary.json"), to_json(result.summary));
     const auto& clocks = result.summary.clocks;
     if (trace_) trace_->finish(clocks ? to_trace_line(*clocks) : "");
@@ -101,6 +152,8 @@ class TrainRun {
     last.loss = s.loss;
     last.S_now = last.S_avg = s.staleness.S_avg;
     last.S_max = s.staleness.S_max;
+    last.evaluation = {s.wall_seconds, s.accuracy, s.eval_loss};
+    last.evaluated = true;
     return metrics_line(last);
   }
 
@@ -113,11 +166,15 @@ class TrainRun {
     }
   }
 
-  const Config& config_;
+  Config config_;
   const Objective<Real>& objective_;
   SignalStop& signals_;
-  RunDirectory directory_;
   StatusLine status_;
+  const std::optional<Checkpoint> start_;  // where a resumed run goes on
+  RunDirectory directory_;
+  BestModel best_;
+  CheckpointDirectory checkpoints_;
+  const std::string carried_;  // the metrics of earlier legs
   AtomicFile metrics_;
   std::optional<TraceWriter> trace_;
 };

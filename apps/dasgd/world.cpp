@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <sstream>
 
 #include "dasgd/core/error.hpp"
+#include "recorded_run.hpp"
 #include "units.hpp"
 
 namespace dasgd::app {
@@ -64,6 +66,35 @@ void read_link_latencies(const std::string& path, VirtualWorld& world) {
   }
 }
 
+/// The runs that "replay:PATH" names, each measured once.
+class Recordings {
+ public:
+  explicit Recordings(std::size_t workers) : workers_(workers) {}
+
+  /// Null for a text of another form.
+  const MeasuredTimes* find(const std::string& text) {
+    constexpr std::string_view form = "replay:";
+    if (!text.starts_with(form)) return nullptr;
+    const std::string path = text.substr(form.size());
+    const auto known = runs_.find(path);
+    return known != runs_.end() ? &known->second
+                                : &runs_.emplace(path, measure_run(path)).first->second;
+  }
+
+  /// One item per worker: worker i has that of recorded worker i modulo their number.
+  template <typename Item>
+  std::vector<Item> repeated(const std::vector<Item>& recorded) const {
+    std::vector<Item> result;
+    for (std::size_t i = 0; i < (workers_ > 0 ? workers_ : recorded.size()); ++i)
+      result.push_back(recorded[i % recorded.size()]);
+    return result;
+  }
+
+ private:
+  const std::size_t workers_;
+  std::map<std::string, MeasuredTimes> runs_;
+};
+
 }  // namespace
 
 TimeModel parse_time_model(const std::string& text) {
@@ -87,39 +118,58 @@ TimeModel parse_time_model(const std::string& text) {
   return TimeModel::per_item(std::move(times));
 }
 
-VirtualWorld make_world(const WorldText& text) {
+Chaos make_chaos(const WorldText& text) {
+  Chaos chaos;
+  if (!text.delay.empty()) {
+    const auto parts = parts_of(text.delay, 2, "SHARE:UP_TO, like 0.1:5ms");
+    chaos.delay = share(parts[0]);
+    chaos.delay_up_to = time(parts[1]);
+  }
+  chaos.reorder = share(text.reorder);
+  chaos.duplicate = share(text.duplicate);
+  chaos.drop = share(text.drop);
+  for (const std::string& pause : text.pauses) {
+    const auto parts = parts_of(pause, 3, "WORKER:AT:FOR, like 1:1s:500ms");
+    chaos.pauses.push_back(
+        {worker_id(parse_whole(parts[0], most32)), time(parts[1]), time(parts[2])});
+  }
+  for (const std::string& partition : text.partitions)
+    chaos.partitions.push_back(parse_partition(partition));
+  return chaos;
+}
+
+VirtualWorld make_world(const WorldText& text, std::size_t workers) {
   VirtualWorld world;
-  world.compute = parse_time_model(text.compute);
-  if (text.latency.starts_with("file:")) {
+  Recordings recordings(workers);
+  if (const auto* run = recordings.find(text.compute)) {
+    world.compute = TimeModel::replay(recordings.repeated(run->compute));
+  } else {
+    world.compute = parse_time_model(text.compute);
+  }
+  if (const auto* run = recordings.find(text.latency)) {
+    world.latency = TimeModel::constant(run->latency);
+  } else if (text.latency.starts_with("file:")) {
     read_link_latencies(text.latency.substr(5), world);
   } else {
     world.latency = parse_time_model(text.latency);
     if (world.latency.items() > 0)
       throw InputError("\"" + text.latency + "\": use file:PATH for one latency per link");
   }
-  world.apply = time(text.apply);
-  if (!text.start.empty())
+  if (const auto* run = recordings.find(text.apply)) {
+    world.apply = run->apply;
+  } else {
+    world.apply = time(text.apply);
+  }
+  if (const auto* run = recordings.find(text.start)) {
+    world.start = recordings.repeated(run->start);
+  } else if (!text.start.empty())
     for (const std::string& part : split(text.start, ',')) world.start.push_back(time(part));
   if (!text.bandwidth.empty()) {
     world.bandwidth = parse_real(text.bandwidth);
     if (!(*world.bandwidth > 0))
       throw InputError("\"" + text.bandwidth + "\" is not a positive number");
   }
-  if (!text.delay.empty()) {
-    const auto parts = parts_of(text.delay, 2, "SHARE:UP_TO, like 0.1:5ms");
-    world.chaos.delay = share(parts[0]);
-    world.chaos.delay_up_to = time(parts[1]);
-  }
-  world.chaos.reorder = share(text.reorder);
-  world.chaos.duplicate = share(text.duplicate);
-  world.chaos.drop = share(text.drop);
-  for (const std::string& pause : text.pauses) {
-    const auto parts = parts_of(pause, 3, "WORKER:AT:FOR, like 1:1s:500ms");
-    world.chaos.pauses.push_back(
-        {worker_id(parse_whole(parts[0], most32)), time(parts[1]), time(parts[2])});
-  }
-  for (const std::string& partition : text.partitions)
-    world.chaos.partitions.push_back(parse_partition(partition));
+  world.chaos = make_chaos(text);
   world.threads = static_cast<unsigned>(text.threads);
   return world;
 }

@@ -2,6 +2,7 @@
 // dasgd::train.
 #pragma once
 
+#include "dasgd/advice/advise.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/core/objective.hpp"
 #include "dasgd/problems/logistic.hpp"

@@ -1,41 +1,10 @@
-#include <algorithm>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
+#include "app/app.hpp"
 
-#include "support/process.hpp"
 #include "support/shared_data.hpp"
-#include "support/temporary_directory.hpp"
 #include "support/tiny_idx.hpp"
 
 namespace dasgd::test {
 namespace {
-
-namespace fs = std::filesystem;
-using nlohmann::json;
-using ::testing::AllOf;
-using ::testing::ContainsRegex;
-using ::testing::HasSubstr;
-
-class App : public ::testing::Test {
- protected:
-  Outcome dasgd(const std::string& arguments) { return shell(command(arguments)); }
-  std::string command(const std::string& arguments) { return DASGD_BINARY " " + arguments; }
-  std::string out(const std::string& name = "run") { return directory.file(name); }
-  json summary() { return json::parse(read_text(out() + "/summary.json")); }
-
-  /// One line on standard error, status 2, nothing on standard output, no run directory.
-  void expect_refusal(const std::string& arguments, const std::string& what) {
-    const Outcome outcome = dasgd(arguments);
-    EXPECT_EQ(outcome.status, 2) << arguments;
-    EXPECT_THAT(outcome.err, HasSubstr(what)) << arguments;
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-    EXPECT_EQ(outcome.out, "") << arguments;
-    EXPECT_FALSE(fs::exists(out())) << arguments;
-  }
-
-  TemporaryDirectory directory;
-};
 
 TEST_F(App, TrainsTheQuadraticOnARingAndTheCheckAgrees) {
   const Outcome trained = dasgd(
@@ -349,6 +318,86 @@ TEST_F(App, SimulatesTheSameRunTwiceToTheByte) {
   EXPECT_EQ(summary()["lost"], 0);
 }
 
+TEST_F(App, TrainsThroughChaosInTheWordsOfTheSimulator) {
+  const std::string chaos =
+      " --delay 0.2:2ms --reorder 0.2 --duplicate 0.2 --drop 0.2 --pause 1:5ms:20ms --partition "
+      "'0,1|2,3:10ms:20ms' ";
+  for (const std::string verb : {"train", "simulate"}) {
+    const Outcome outcome =
+        dasgd(verb + " --model quadratic --workers 4 --gradients 100 --lr 0.001" + chaos +
+              "--trace --out " + out());
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("lost 0, duplicated 0, replicas identical")) << verb;
+    EXPECT_GT(summary()["copies_dropped"], 0) << verb;
+    EXPECT_EQ(dasgd("check " + out() + "/trace.jsonl").status, 0) << verb;
+    EXPECT_THAT(read_text(out() + "/config.toml"),
+                HasSubstr("partition = [\"0,1|2,3:10ms:20ms\"]"));
+    fs::copy(out() + "/config.toml", directory.file(verb + ".toml"));
+    EXPECT_EQ(dasgd(verb + " " + directory.file(verb + ".toml") + " --out " + out()).status, 0);
+    fs::remove_all(out());
+  }
+  expect_refusal("train --model quadratic --pause 9:1s:1s --out " + out(),
+                 "pause: worker 9 does not exist");
+  expect_refusal("train --model quadratic --drop 1 --out " + out(), "is not a share");
+}
+
+/// The prediction of a recorded run: predicted over measured.
+TEST_F(App, PredictsARealRunOfTwoWorkersWithinTenPercent) {
+  // Padding keeps the workers computing for most of their time, whatever else the machine does;
+  // what it does to them is in the trace.
+  const std::string run = directory.file("recorded");
+  ASSERT_EQ(dasgd("train --model quadratic --workers 2 --compute 5ms --slow 1:2 --lr 0.02 "
+                  "--target-error 0.01 --trace --quiet --out " +
+                  run)
+                .status,
+            0);
+  const Outcome outcome = dasgd("simulate --from " + run + " --json --out " + out());
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json prediction = json::parse(outcome.out);
+  for (const char* what : {"gradients_per_second", "S_avg", "seconds_to_target"})
+    EXPECT_NEAR(prediction[what]["ratio"], 1, 0.1) << what << " " << prediction;
+  EXPECT_EQ(json::parse(read_text(out() + "/prediction.json")), prediction);
+  EXPECT_THAT(dasgd("simulate --from " + run + " --out " + out()).out,
+              AllOf(HasSubstr("predicted"), HasSubstr("measured"), HasSubstr("ratio")));
+  // The config that was written repeats the prediction; and what was recorded serves other plans.
+  fs::copy(out() + "/config.toml", directory.file("again.toml"));
+  const std::string digest = summary()["replica_digest"];
+  EXPECT_EQ(dasgd("simulate " + directory.file("again.toml") + " --out " + out()).status, 0);
+  EXPECT_EQ(summary()["replica_digest"], digest);
+  EXPECT_EQ(dasgd("simulate --from " + run + " --workers 5 --slow 0:10 --out " + out()).status, 0);
+  EXPECT_EQ(dasgd("simulate --model quadratic --gradients 9 --compute replay:" + run +
+                  "/trace.jsonl --out " + out())
+                .status,
+            0);
+}
+
+TEST_F(App, PredictsASimulatedRunExactly) {
+  const std::string run = directory.file("recorded");
+  dasgd(
+      "simulate --model quadratic --workers 3 --topology ring --gradients 50 --lr 0.001 --compute "
+      "3ms,4ms,7ms --latency 100us --apply 2us --trace --out " +
+      run);
+  const Outcome outcome = dasgd("simulate --from " + run + " --json --out " + out());
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json prediction = json::parse(outcome.out);
+  EXPECT_NEAR(prediction["gradients_per_second"]["ratio"], 1, 1e-3);
+  EXPECT_NEAR(prediction["S_avg"]["ratio"], 1, 1e-3);
+}
+
+TEST_F(App, RefusesToPredictWhatWasNotRecorded) {
+  const std::string run = directory.file("recorded"), to = " --out " + out();
+  expect_refusal("simulate --from " + run + to, "is no directory");
+  dasgd("train --model quadratic --gradients 5 --out " + run);
+  expect_refusal("simulate --from " + run + to, "record a run with --trace");
+  expect_refusal("simulate --from " + run + " --out " + run, "would replace the run");
+  expect_refusal("simulate --model quadratic --compute replay:" + directory.file("none") + to,
+                 "is not there");
+  directory.write("recorded/trace.jsonl", "{\"ev\":\"apply\"}\n");
+  expect_refusal("simulate --from " + run + to, "trace.jsonl:1: has no \"worker\"");
+  directory.write("recorded/summary.json", "half");
+  expect_refusal("simulate --from " + run + to, "summary.json: cannot be read");
+}
+
 TEST_F(App, ReproducesTheQuadraticFigure) {
   const Outcome outcome = dasgd("reproduce quadratic --quick --out " + out());
   EXPECT_EQ(outcome.status, 0) << outcome.err;
@@ -356,6 +405,25 @@ TEST_F(App, ReproducesTheQuadraticFigure) {
   for (const char* file : {"quadratic.csv", "quadratic.json", "quadratic.svg"})
     EXPECT_TRUE(fs::exists(out() + "/" + file)) << file;
 }
+
+TEST_F(App, ReproducesStalenessOnGraphsAndTheBurst) {
+  const Outcome outcome = dasgd("reproduce topology --quick --out " + out());
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("torus:5x5, relay on application"), HasSubstr("BROKEN"),
+                                 HasSubstr("0, 1, 2, 3, then 68 times 0")));
+  for (const char* file : {"topology.csv", "topology.json", "topology.svg", "burst.json"})
+    EXPECT_TRUE(fs::exists(out() + "/" + file)) << file;
+  EXPECT_EQ(dasgd("check " + out() + "/burst.jsonl").status, 0);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // minutes there
+TEST_F(App, ReproducesAllInDirectoriesOfTheirOwn) {
+  const Outcome outcome = dasgd("reproduce all --quick --out " + out());
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  for (const std::string what : {"quadratic", "logistic", "topology"})
+    EXPECT_TRUE(fs::exists(out() + "/" + what + "/" + what + ".svg")) << what;
+}
+#endif
 
 TEST_F(App, RefusesAWorldThatCannotBe) {
   const std::string to = " --model quadratic --out " + out();

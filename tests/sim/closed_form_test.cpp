@@ -1,10 +1,9 @@
 // The sum of |S| in lockstep, to the last integer (THEORY, section 2).
-#include <deque>
-#include <functional>
 #include <gtest/gtest.h>
 
 #include "dasgd/problems/quadratic.hpp"
 #include "dasgd/sim/simulate.hpp"
+#include "dasgd/theory/expected_staleness.hpp"
 #include "dasgd/topology/builders.hpp"
 #include "support/effort.hpp"
 
@@ -13,40 +12,6 @@ namespace {
 
 constexpr Nanoseconds compute = 1'000'000;
 constexpr std::uint64_t B = 100;
-
-std::vector<std::uint64_t> hops_from(const Graph& graph, std::size_t start) {
-  std::vector<std::uint64_t> hops(graph.workers(), 0);
-  std::vector<bool> seen(graph.workers(), false);
-  std::deque<std::size_t> open{start};
-  seen[start] = true;
-  while (!open.empty()) {
-    const std::size_t here = open.front();
-    open.pop_front();
-    for (const WorkerId next : graph.neighbours(worker_id(here))) {
-      if (seen[index(next)]) continue;
-      seen[index(next)] = true;
-      hops[index(next)] = hops[here] + 1;
-      open.push_back(index(next));
-    }
-  }
-  return hops;
-}
-
-/// Pairs of gradients of which neither knows the other: gradient (l, b) is known to (j, a) from
-/// a = b + e + 1 on, e the rounds that (l, b) needs beyond its own.
-std::uint64_t concurrent_pairs(const Graph& graph,
-                               const std::function<std::uint64_t(std::uint64_t)>& rounds) {
-  std::uint64_t total = 0;
-  for (std::size_t j = 0; j < graph.workers(); ++j) {
-    const auto from_j = hops_from(graph, j);
-    for (std::size_t l = j + 1; l < graph.workers(); ++l) {
-      const std::uint64_t out = rounds(from_j[l]), in = rounds(hops_from(graph, l)[j]);
-      for (const std::uint64_t e : {out, in}) EXPECT_LT(e, B);
-      total += B * (1 + out + in) - out * (out + 1) / 2 - in * (in + 1) / 2;
-    }
-  }
-  return total;
-}
 
 struct Regime {
   std::string topology;
@@ -90,8 +55,8 @@ TEST_P(ClosedForm, SumOfStalenessIsExactForEveryN) {
       topology = "torus:" + std::to_string(rows) + "x" + std::to_string(n / rows);
     }
     const Graph graph = build_graph(topology, n, 1);
-    const auto rounds = [relay = relay, latency = latency](std::uint64_t hops) {
-      if (latency == 0) return std::uint64_t{0};
+    const auto rounds = [&, relay = relay, latency = latency](std::size_t from, std::size_t to) {
+      const std::uint64_t hops = hops_from(graph, worker_id(from))[to];
       if (relay == RelayMode::apply) return hops;
       return (hops * static_cast<std::uint64_t>(latency) + compute - 1) / compute;
     };
@@ -105,7 +70,7 @@ TEST_P(ClosedForm, SumOfStalenessIsExactForEveryN) {
                                   .latency = TimeModel::constant(latency),
                                   .apply = 0});
     const double mean =
-        static_cast<double>(concurrent_pairs(graph, rounds)) / static_cast<double>(n * B);
+        static_cast<double>(theory::sum_of_staleness(n, B, rounds)) / static_cast<double>(n * B);
     EXPECT_DOUBLE_EQ(result.summary.staleness.S_avg, mean) << topology << " n = " << n;
     EXPECT_TRUE(result.summary.audit_is_clean());
   }

@@ -34,6 +34,8 @@ void write(ByteWriter& out, const WorkerReport& report) {
   out.number(report.samples);
   out.number(report.iterations);
   out.number(report.time);
+  out.number(report.squared_gradients);
+  out.number(report.halvings);
 }
 
 void write(ByteWriter& out, const RankReport& report) {
@@ -69,6 +71,8 @@ bool read(ByteReader& in, WorkerReport& report) {
   report.samples = in.number<std::uint64_t>();
   report.iterations = in.number<std::uint64_t>();
   report.time = in.number<Nanoseconds>();
+  report.squared_gradients = in.number<std::optional<double>>();
+  report.halvings = in.number<std::uint32_t>();
   if (!applied) return false;
   report.applied = *std::move(applied);
   return in.ok();

@@ -14,6 +14,7 @@
 #include "dasgd/cluster/remote_trace.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/runtime/control.hpp"
+#include "dasgd/runtime/evaluator.hpp"
 #include "dasgd/runtime/monitor.hpp"
 #include "dasgd/runtime/run_threads.hpp"
 #include "dasgd/runtime/worker_loop.hpp"
@@ -79,22 +80,31 @@ class RankRun final : public Elsewhere {
     RemoteTrace remote(network_.layout(), [this](const Message& m) { tell(0, m); });
     if (!is_first()) {
       options.trace = rank_options_.trace ? &remote : nullptr;
-      options.warn = nullptr;  // rank 0 sees everything
+      options.warn = nullptr;  // rank 0 sees everything, and its worker 0 is evaluated
+      options.evaluation.every = {};
     }
     const std::size_t batch = resolved_batch(options, objective_.samples());
+    GoodModel<Real> good;
     std::vector<std::unique_ptr<WorkerLoop<Real>>> loops;
     for (std::size_t i = 0; i < network_.layout().per_rank; ++i) {
       const WorkerId worker = network_.layout().worker(ranks_.rank(), i);
       loops.push_back(std::make_unique<WorkerLoop<Real>>(
-          worker, objective_, options, batch, network_.endpoint(worker), control_, gate_));
+          worker, objective_, options, batch, network_.endpoint(worker), control_, gate_, good));
     }
     log(fmt::format("computes with {} of {} workers", loops.size(), options.workers));
+    Evaluator<Real> evaluator(objective_, options, std::chrono::steady_clock::now(),
+                              loops.front()->status(), control_);
     run_threads(loops, control_, [&] {
-      Monitor<Real>(options, loops, control_, is_first() ? callbacks : none_, this).watch();
+      Monitor<Real>(options, loops, control_, is_first() ? callbacks : none_, evaluator, this)
+          .watch();
     });
+    evaluator.stop();
     if (control_.abandoned()) end_job("cannot go on: " + text_of(control_.failure()));
     if (!is_first() && rank_options_.trace) remote.flush();
-    return conclude_with(loops, options);
+    auto result = conclude_with(loops, options);
+    if (result) fall_back_if_diverged(objective_, good, *result);
+    if (result && options.evaluation.every.count() > 0) evaluator.judge().conclude(*result);
+    return result;
   }
 
   mpi::NetworkOptions network_options() {
@@ -111,7 +121,7 @@ class RankRun final : public Elsewhere {
   }
 
   bool is_first() const { return ranks_.rank() == 0; }
-  void tell(int rank, const Message& message) { network_.tell(rank, encode(message)); }
+  void tell(int rank, const Message& message) { network_.tell(rank, cluster::encode(message)); }
   void log(const std::string& line) {
     if (rank_options_.log) rank_options_.log(line);
   }
@@ -141,7 +151,7 @@ class RankRun final : public Elsewhere {
 
   // On the progress thread.
   void hear(int from, std::span<const std::byte> note) {
-    auto message = decode(note);
+    auto message = cluster::decode(note);
     if (!message) throw std::runtime_error(fmt::format("rank {} sent a note that is none", from));
     if (const auto* stop = std::get_if<Stop>(&*message)) {
       stop_is_known_ = true;
@@ -230,6 +240,10 @@ std::optional<TrainResult<Real>> train_ranks(mpi::Communicator& ranks,
                                  ranks.size()));
   if (options.trace && options.trace->sources() != options.workers)
     throw InputError("the trace writer was made for another number of workers");
+  if (options.chaos.on_links())
+    throw InputError("chaos on links needs threads or the simulator, not MPI ranks");
+  if (options.resume)
+    throw InputError("a run cannot be resumed on MPI ranks; resume it on threads");
   return RankRun<Real>(ranks, objective, options, rank_options).run(callbacks);
 }
 

@@ -14,13 +14,23 @@ std::string describe(WorkerId worker, GradientName gradient, std::size_t coordin
   return text.str();
 }
 
+std::string describe(WorkerId worker, double first, double recent, double eta) {
+  std::ostringstream text;
+  text << "diverged: the loss of worker " << index(worker) << " rose from " << first << " to "
+       << recent << " with step size " << eta << "; try a step size of " << eta / 10 << " or less";
+  return text.str();
+}
+
 }  // namespace
 
 DivergenceError::DivergenceError(WorkerId at, GradientName name, std::size_t where, double value,
                                  double eta)
-    : std::runtime_error(describe(at, name, where, value, eta)),
+    : Divergence(describe(at, name, where, value, eta)),
       worker(at),
       gradient(name),
       coordinate(where) {}
+
+LossDivergence::LossDivergence(WorkerId at, double first, double recent, double eta)
+    : Divergence(describe(at, first, recent, eta)) {}
 
 }  // namespace dasgd

@@ -15,9 +15,15 @@ class InputError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The step size is too large: the model runs away.
+class Divergence : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// An update that is not finite, or that throws the model out of its range. It is found before
 /// anything was applied or sent, so every replica is still good.
-class DivergenceError : public std::runtime_error {
+class DivergenceError : public Divergence {
  public:
   DivergenceError(WorkerId worker, GradientName gradient, std::size_t coordinate, double value,
                   double eta);
@@ -25,6 +31,12 @@ class DivergenceError : public std::runtime_error {
   const WorkerId worker;
   const GradientName gradient;
   const std::size_t coordinate;
+};
+
+/// The loss of a worker has grown far beyond what it was at the beginning.
+class LossDivergence : public Divergence {
+ public:
+  LossDivergence(WorkerId worker, double first, double recent, double eta);
 };
 
 }  // namespace dasgd

@@ -5,6 +5,13 @@
 
 namespace dasgd {
 
+GradientSet::GradientSet(std::vector<std::uint32_t> prefixes,
+                         const std::vector<GradientName>& exceptions)
+    : prefix_(std::move(prefixes)) {
+  for (const std::uint32_t prefix : prefix_) size_ += prefix;
+  for (const GradientName& name : exceptions) insert(name);
+}
+
 std::optional<GradientSet> GradientSet::from_parts(std::vector<std::uint32_t> prefixes,
                                                    std::vector<GradientName> exceptions) {
   GradientSet set;

@@ -18,6 +18,9 @@ class GradientSet {
  public:
   GradientSet() = default;
   explicit GradientSet(std::size_t workers) : prefix_(workers, 0) {}
+  /// The set with these prefixes and, beyond them, these names: what `prefixes` and `exceptions` of
+  /// another set say.
+  GradientSet(std::vector<std::uint32_t> prefixes, const std::vector<GradientName>& exceptions);
   /// The set with these parts; nothing if they are not what `prefixes` and `exceptions` of a set
   /// could be.
   static std::optional<GradientSet> from_parts(std::vector<std::uint32_t> prefixes,

@@ -11,6 +11,11 @@
 
 namespace dasgd {
 
+/// How good a model is on data that it was not trained on.
+struct HeldOut {
+  std::optional<double> accuracy, loss;
+};
+
 /// f(x) = mean of F(x, xi) over samples xi = 0 .. samples() - 1. Derive from this to train a model
 /// of your own; two functions are enough. Several workers call a const objective at the same time.
 template <typename Real>
@@ -48,6 +53,16 @@ class Objective {
 
   /// The share of right answers, on held-out data where the problem has any.
   virtual std::optional<double> accuracy(std::span<const Real>) const { return std::nullopt; }
+
+  /// A lower bound of f, where one is known: 0 for a loss that is never negative.
+  virtual std::optional<double> least_loss() const { return std::nullopt; }
+
+  /// What evaluation during training looks at: one pass over held-out data where the problem has
+  /// any. Called by a thread of its own while workers compute.
+  virtual HeldOut evaluate(std::span<const Real> x) const {
+    if (const auto share = accuracy(x)) return {share, std::nullopt};
+    return {std::nullopt, loss(x)};
+  }
 
   /// L, where a closed form exists: |grad f(x) - grad f(y)| <= L |x - y|.
   virtual std::optional<double> smoothness() const { return std::nullopt; }

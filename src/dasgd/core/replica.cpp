@@ -17,6 +17,13 @@ Replica<Real>::Replica(std::span<const Real> x0) : sums_(x0.size()), x_(x0.size(
 }
 
 template <typename Real>
+void Replica<Real>::restore(std::span<const Sum<Real>> sums) {
+  assert(sums.size() == sums_.size());
+  std::copy(sums.begin(), sums.end(), sums_.begin());
+  x_is_current_ = false;
+}
+
+template <typename Real>
 std::span<const Real> Replica<Real>::x() {
   if (!x_is_current_) to_real<Real>(sums_, x_);
   x_is_current_ = true;

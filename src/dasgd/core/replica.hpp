@@ -18,6 +18,9 @@ class Replica {
   /// Throws InputError when x^0 has a coordinate that is not finite or out of range.
   explicit Replica(std::span<const Real> x0);
 
+  /// Goes on from the exact state of another replica of the same dimension.
+  void restore(std::span<const Sum<Real>> sums);
+
   /// x_i^t. Updates are added as integers; the floating-point view is brought up to date here.
   std::span<const Real> x();
 
@@ -33,7 +36,7 @@ class Replica {
   std::optional<std::size_t> diverged_at() const { return diverged_at_; }
 
   std::size_t dimension() const { return x_.size(); }
-  /// The exact state, for digests.
+  /// The exact state, for digests and checkpoints.
   std::span<const Sum<Real>> sums() const { return sums_; }
 
  private:

@@ -90,7 +90,7 @@ class Worker {
     own->name = {id_, computed()};
     own->origin_step = t_before;
     own->compute_set = applied_;
-    own->eta = rule_.prepare(replica_.x(), direction_);
+    own->eta = rule_.prepare(t_before, replica_.x(), direction_);
     apply_own(*own);      // line 12
     remember(own->name);  // line 14: t = t + 1
     const Nanoseconds time = channel_.now();

@@ -1,12 +1,10 @@
 #include "dasgd/experiments/slow_worker.hpp"
 
-#include <atomic>
 #include <cmath>
 #include <fmt/format.h>
-#include <mutex>
 #include <nlohmann/json.hpp>
-#include <thread>
 
+#include "dasgd/experiments/parallel.hpp"
 #include "dasgd/experiments/svg_plot.hpp"
 #include "dasgd/record/json_number.hpp"
 #include "dasgd/sim/simulate.hpp"
@@ -45,19 +43,10 @@ std::vector<SlowWorkerRun> run_slow_worker(
   for (const double eta : plan.etas)
     for (const double factor : plan.factors)
       for (const std::uint64_t seed : plan.seeds) runs.push_back({eta, factor, seed, 0, {}});
-  std::atomic<std::size_t> next{0}, done{0};
-  {
-    std::vector<std::jthread> threads;
-    for (unsigned t = 0; t < std::max(1u, plan.threads); ++t)
-      threads.emplace_back([&] {
-        for (std::size_t k = next++; k < runs.size(); k = next++) {
-          const SlowWorkerRun& r = runs[k];
-          runs[k] =
-              run_one(*problems[k % plan.seeds.size()], r.eta, r.factor, r.seed, plan.target_error);
-          progress(++done, runs.size());
-        }
-      });
-  }
+  in_parallel(runs.size(), plan.threads, progress, [&](std::size_t k) {
+    const SlowWorkerRun& r = runs[k];
+    runs[k] = run_one(*problems[k % plan.seeds.size()], r.eta, r.factor, r.seed, plan.target_error);
+  });
   return runs;
 }
 

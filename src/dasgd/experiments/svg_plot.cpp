@@ -72,6 +72,40 @@ std::string points(const PlotSeries& s, const Axis& x, const Axis& y, double sig
   return text;
 }
 
+const char* stroke(const PlotSeries& s) {
+  return s.look == PlotSeries::Look::dashed ? "stroke-width=\"2\" stroke-dasharray=\"5 3\""
+                                            : "stroke-width=\"2\"";
+}
+
+std::string draw(const PlotSeries& s, const Axis& x, const Axis& y, const char* colour) {
+  std::string out;
+  if (s.look == PlotSeries::Look::dots) {
+    for (std::size_t i = 0; i < s.x.size(); ++i)
+      out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"/>\n",
+                         x.at(s.x[i]), y.at(s.y[i]), colour);
+    return out;
+  }
+  if (!s.deviation.empty())
+    out += fmt::format("<polygon points=\"{}{}\" fill=\"{}\" opacity=\"0.2\"/>\n",
+                       points(s, x, y, 1, false), points(s, x, y, -1, true), colour);
+  return out + fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" {}/>\n",
+                           points(s, x, y, 0, false), colour, stroke(s));
+}
+
+std::string legend(const PlotSeries& s, std::size_t entry, double top_row, const char* colour) {
+  const double x = left + static_cast<double>(entry % 2) * 180;
+  const std::size_t row = entry / 2;
+  const double y = top_row + static_cast<double>(row) * 15;
+  if (s.look == PlotSeries::Look::dots)
+    return fmt::format(
+        "<circle cx=\"{}\" cy=\"{}\" r=\"3\" fill=\"{}\"/><text x=\"{}\" y=\"{}\">{}</text>\n",
+        x + 9, y - 4, colour, x + 24, y, s.name);
+  return fmt::format(
+      "<line x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\" stroke=\"{}\" {}/>"
+      "<text x=\"{}\" y=\"{}\">{}</text>\n",
+      x, x + 18, y - 4, y - 4, colour, stroke(s), x + 24, y, s.name);
+}
+
 std::string draw(const PlotPanel& panel) {
   Range xs, ys;
   if (!panel.log_y) ys.add(0);
@@ -102,40 +136,34 @@ std::string draw(const PlotPanel& panel) {
   out += fmt::format(
       "<text transform=\"translate(14 {:.0f}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
       (top + bottom_edge) / 2, panel.y_label);
+  std::size_t entries = 0;
   for (std::size_t k = 0; k < panel.series.size(); ++k) {
     const PlotSeries& s = panel.series[k];
-    const char* const colour = colours[k % colours.size()];
-    if (!s.deviation.empty())
-      out += fmt::format("<polygon points=\"{}{}\" fill=\"{}\" opacity=\"0.2\"/>\n",
-                         points(s, x, y, 1, false), points(s, x, y, -1, true), colour);
-    out +=
-        fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"{}/>\n",
-                    points(s, x, y, 0, false), colour, k >= 4 ? " stroke-dasharray=\"5 3\"" : "");
-    const std::size_t row = k / 2;
-    const double lx = left + static_cast<double>(k % 2) * 180;
-    const double ly = bottom_edge + 52 + static_cast<double>(row) * 15;
-    out += fmt::format(
-        "<line x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\" stroke=\"{}\" stroke-width=\"3\"/>"
-        "<text x=\"{}\" y=\"{}\">{}</text>\n",
-        lx, lx + 18, ly - 4, ly - 4, colour, lx + 24, ly, s.name);
+    const char* const colour = colours[s.colour.value_or(k) % colours.size()];
+    out += draw(s, x, y, colour);
+    if (!s.name.empty()) out += legend(s, entries++, bottom_edge + 52, colour);
   }
   return out;
 }
 
 }  // namespace
 
-std::string plot_svg(const std::vector<PlotPanel>& panels) {
-  const double width = panel_width * static_cast<double>(panels.size());
+std::string plot_svg(const std::vector<PlotPanel>& panels, std::size_t columns) {
+  const std::size_t across = std::min(columns, panels.size());
+  const std::size_t rows = (panels.size() + across - 1) / across;
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
       "height=\"{1}\" "
       "font-family=\"system-ui, sans-serif\" font-size=\"12\">\n"
       "<style>.g{{stroke:#ddd}}text{{fill:#222}}</style><rect width=\"100%\" height=\"100%\" "
       "fill=\"#fff\"/>\n",
-      width, panel_height);
-  for (std::size_t k = 0; k < panels.size(); ++k)
-    out += fmt::format("<g transform=\"translate({} 0)\">\n{}</g>\n",
-                       panel_width * static_cast<double>(k), draw(panels[k]));
+      panel_width * static_cast<double>(across), panel_height * static_cast<double>(rows));
+  for (std::size_t k = 0; k < panels.size(); ++k) {
+    const std::size_t row = k / across;
+    out += fmt::format("<g transform=\"translate({} {})\">\n{}</g>\n",
+                       panel_width * static_cast<double>(k % across),
+                       panel_height * static_cast<double>(row), draw(panels[k]));
+  }
   return out + "</svg>\n";
 }
 

@@ -8,6 +8,11 @@
 
 namespace dasgd {
 
+bool ends_without_budget(const TrainOptions& o) {
+  return o.max_time || o.target_error || o.target_loss || o.evaluation.patience ||
+         o.evaluation.target_accuracy;
+}
+
 double slow_factor(const TrainOptions& options, WorkerId worker) {
   double factor = 1;
   for (const SlowWorker& slow : options.slow)
@@ -36,6 +41,11 @@ void validate(const TrainOptions& o) {
                        o.gradients.size(), o.workers));
   if (o.epochs && !(*o.epochs > 0 && std::isfinite(*o.epochs)))
     refuse(fmt::format("epochs = {}: must be a positive number", *o.epochs));
+  validate(o.rule);
+  const Schedule& schedule = o.rule.schedule;
+  const bool open_ended = o.gradients.empty() && !o.epochs && ends_without_budget(o);
+  if (schedule.kind == Schedule::Kind::cosine && !schedule.total && open_ended)
+    refuse("schedule cosine has no end without gradients or epochs; write cosine:TOTAL");
   if (o.max_time && o.max_time->count() <= 0) refuse("max-time must be more than 0");
   if (o.target_error && !(*o.target_error > 0))
     refuse(fmt::format("target-error = {}: must be a positive number", *o.target_error));
@@ -44,6 +54,14 @@ void validate(const TrainOptions& o) {
   if (o.in_flight && *o.in_flight < 2)
     refuse(
         fmt::format("in-flight = {}: a worker needs room for at least 2 gradients", *o.in_flight));
+  const EvaluationOptions& e = o.evaluation;
+  if (e.every.count() < 0) refuse("eval-every must not be negative");
+  if (!(e.share > 0 && e.share <= 1)) refuse("the share of evaluation must be from 0 to 1");
+  if (e.patience && *e.patience == 0) refuse("patience must be at least 1");
+  if (e.target_accuracy && !(*e.target_accuracy > 0 && *e.target_accuracy <= 1))
+    refuse("target-accuracy must be a number above 0 and at most 1");
+  if ((e.patience || e.target_accuracy) && e.every.count() == 0)
+    refuse("patience and target-accuracy need eval-every: nothing is evaluated without it");
   for (const SlowWorker& slow : o.slow) {
     if (index(slow.worker) >= o.workers)
       refuse(fmt::format("slow: worker {} does not exist; there are {}, numbered from 0",

@@ -10,8 +10,12 @@
 #include <vector>
 
 #include "dasgd/core/names.hpp"
+#include "dasgd/record/checkpoint.hpp"
+#include "dasgd/record/evaluation.hpp"
 #include "dasgd/record/trace_sink.hpp"
+#include "dasgd/rules/rule.hpp"
 #include "dasgd/topology/graph.hpp"
+#include "dasgd/transport/chaos.hpp"
 #include "dasgd/transport/relay.hpp"
 
 namespace dasgd {
@@ -22,6 +26,28 @@ struct SlowWorker {
   double factor = 1;
 };
 
+/// What to do when the loss runs away or an update is not finite.
+enum class OnDivergence {
+  stop,   ///< end the run; its result is the last good model
+  halve,  ///< the worker that sees it halves the step size of its later gradients
+};
+
+/// Evaluation while a run goes, on a copy of worker 0's model; no worker waits for it.
+struct EvaluationOptions {
+  std::chrono::nanoseconds every{0};      ///< 0: never
+  double share = 1;                       ///< at most this part of the time of one core
+  std::optional<std::uint32_t> patience;  ///< stops after so many without a new best
+  std::optional<double> target_accuracy;  ///< stops once a model reaches it
+  std::optional<Evaluation> best;         ///< known before the run, from an earlier leg
+};
+
+/// Snapshots of a run while it goes and at its end, for `TrainOptions::resume` of a later one.
+struct CheckpointOptions {
+  std::chrono::nanoseconds every{0};  ///< 0: only at the end
+  /// Keeps one. Called on a thread of the run; what it throws becomes a warning.
+  std::function<void(Checkpoint)> save;
+};
+
 /// Everything has a default: `train(problem, {.workers = 8, .eta = 0.01})`. Without any budget or
 /// target, a run makes one pass over the data, or 1,000 gradients per worker without mini-batches.
 struct TrainOptions {
@@ -29,6 +55,7 @@ struct TrainOptions {
   std::string topology = "full";     ///< see topology/builders.hpp
   std::optional<RelayMode> relay;    ///< none on the full graph, on arrival elsewhere
   double eta = 0.01;                 ///< the step size
+  RuleOptions rule;                  ///< what the origin makes of a gradient; plain SGD
   std::optional<std::size_t> batch;  ///< samples per gradient; 0: all; default: 32, or all of 1
 
   std::vector<std::uint32_t> gradients;  ///< per worker: one number for all, or one each
@@ -42,11 +69,24 @@ struct TrainOptions {
   std::optional<double> target_loss;
 
   std::vector<SlowWorker> slow;
+  Chaos chaos;                          ///< of a real run; a simulated world has its own
   std::chrono::nanoseconds compute{0};  ///< pads every gradient to at least this
   std::uint64_t seed = 1;
   /// How many of its own gradients a worker may have on their way; by default as many as fit into
   /// 2 GiB for all workers together, from 4 to 128.
   std::optional<std::size_t> in_flight;
+
+  OnDivergence on_divergence = OnDivergence::stop;
+  /// L of the objective. With it a run warns when eta crosses the certified limit, and its summary
+  /// holds eta against the limits of the theory.
+  std::optional<double> smoothness;
+  /// Evaluates the full gradient at every model, so that the summary can hold the measured sums
+  /// against the theory's bounds. `target_error` implies it.
+  bool measure_gradients = false;
+  EvaluationOptions evaluation;
+  CheckpointOptions checkpoint;
+  /// Goes on from here: budgets and times count the whole run. Must outlive the run.
+  const Checkpoint* resume = nullptr;
 
   std::stop_token stop;        ///< ends the run early: workers stop computing and drain
   TraceSink* trace = nullptr;  ///< records every application
@@ -55,6 +95,9 @@ struct TrainOptions {
   /// One line for a person: a stall and whom it waits for.
   std::function<void(const std::string&)> warn;
 };
+
+/// Whether a run without a budget ends by itself: by time, or by a target.
+bool ends_without_budget(const TrainOptions& options);
 
 /// The factor of an emulated slow worker; 1 for everybody else.
 double slow_factor(const TrainOptions& options, WorkerId worker);

@@ -32,6 +32,7 @@ void add_up(std::span<const WorkerReport> reports, RunSummary& summary) {
     summary.staleness.add_worker(report.S, report.S_hat, report.W);
     summary.iterations.push_back(report.iterations);
     summary.time.push_back(report.time);
+    summary.halvings += report.halvings;
   }
 }
 
@@ -44,6 +45,39 @@ void compare(std::span<const WorkerReport> reports, RunSummary& summary) {
     const bool same = report.applied == first.applied && report.digest == first.digest;
     summary.replicas_identical = summary.replicas_identical && same;
   }
+}
+
+// Holds eta against the limits, and the measured sums against the bounds. The bounds are for
+// gradients without noise and one fixed step size.
+template <typename Real>
+StepLimits held_against_theory(const Objective<Real>& objective, const TrainOptions& options,
+                               std::span<const WorkerReport> reports, const RunSummary& summary,
+                               bool noisy) {
+  const bool fixed = summary.halvings == 0 && options.rule.is_plain();
+  StepLimits step = step_limits(summary.staleness, options.eta, *options.smoothness,
+                                fixed && summary.audit_is_clean());
+  if (noisy || !fixed || options.resume || !reports.front().squared_gradients) return step;
+  const double start = objective.loss(objective.start());
+  MeasuredBound largest{0, 1};
+  for (const auto& report : reports) {
+    const MeasuredBound measured{*report.squared_gradients,
+                                 2 * (start - summary.loss) / options.eta};
+    if (measured.ratio() >= largest.ratio()) largest = measured;
+  }
+  step.certificate = largest;
+  if (const auto least = objective.least_loss())
+    step.published = {largest.left, 7 * (start - *least) / (3 * options.eta)};
+  return step;
+}
+
+// The audit is about this leg; totals are of the whole run.
+void add_earlier_legs(const TrainOptions& options, RunSummary& summary) {
+  if (!options.resume) return;
+  const Checkpoint& from = *options.resume;
+  summary.resumed = {from.legs.size() + 1, from.gradients, from.samples, from.seconds};
+  summary.gradients += from.gradients;
+  summary.samples += from.samples;
+  summary.wall_seconds += from.seconds;
 }
 
 // A model that left its range after the last gradient was computed has not been noticed yet.
@@ -72,7 +106,9 @@ WorkerReport report_of(const WorkerAccount<Real>& account) {
           account.copies_dropped,
           account.samples,
           account.iterations,
-          account.time};
+          account.time,
+          account.squared_gradients,
+          account.halvings};
 }
 
 template <typename Real>
@@ -95,13 +131,20 @@ TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions&
   summary.wall_seconds = seconds;
   add_up(reports, summary);
   compare(reports, summary);
-  summary.samples_per_second = seconds > 0 ? static_cast<double>(summary.samples) / seconds : 0;
+  add_earlier_legs(options, summary);
+  const double all = summary.wall_seconds;
+  summary.samples_per_second = all > 0 ? static_cast<double>(summary.samples) / all : 0;
   result.failure = late_divergence(first, options.eta);
   result.model.resize(objective.dimension());
   to_real<Real>(first.replica().sums(), result.model);
   try {
     summary.loss = objective.loss(result.model);
-    summary.accuracy = objective.accuracy(result.model);
+    const HeldOut found = objective.evaluate(result.model);
+    summary.accuracy = found.accuracy;
+    summary.eval_loss = found.loss;
+    const bool noisy = objective.samples() > 1 && resolved_batch(options, objective.samples()) > 0;
+    if (options.smoothness)
+      summary.step = held_against_theory<Real>(objective, options, reports, summary, noisy);
   } catch (...) {
     summary.loss = std::nan("");
     if (!result.failure) result.failure = std::current_exception();
@@ -109,6 +152,26 @@ TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions&
   return result;
 }
 
+template <typename Real>
+void fall_back_if_diverged(const Objective<Real>& objective, GoodModel<Real>& good,
+                           TrainResult<Real>& result) {
+  if (result.summary.stop_reason != "diverged") return;
+  std::vector<Real> model = good.take();
+  if (model.empty()) return;
+  const double loss = objective.loss(model);
+  if (result.summary.loss <= loss) return;
+  result.model = std::move(model);
+  result.summary.loss = loss;
+  const HeldOut found = objective.evaluate(result.model);
+  result.summary.accuracy = found.accuracy;
+  result.summary.eval_loss = found.loss;
+  result.summary.model_is_last_good = true;
+}
+
+template void fall_back_if_diverged(const Objective<float>&, GoodModel<float>&,
+                                    TrainResult<float>&);
+template void fall_back_if_diverged(const Objective<double>&, GoodModel<double>&,
+                                    TrainResult<double>&);
 template TrainResult<float> conclude(const Objective<float>&, const TrainOptions&,
                                      std::span<const WorkerAccount<float>>, double);
 template TrainResult<double> conclude(const Objective<double>&, const TrainOptions&,

@@ -20,15 +20,20 @@ class TargetTracker {
       : objective_(objective),
         target_error_(options.target_error),
         target_loss_(options.target_loss),
+        measures_(options.measure_gradients || options.target_error),
         error_met_(!target_error_),
         loss_met_(!target_loss_) {}
 
   /// x_i^t after t applications, t = 0 included.
   void observe_model(std::span<const Real> x) {
-    if (error_met_) return;
+    if (!measures_) return;
     gradient_.resize(x.size());
     objective_.full_gradient(x, gradient_);
-    error_.add(l2_norm<Real>(gradient_));
+    const double norm = l2_norm<Real>(gradient_);
+    squared_gradients_ += last_norm_ * last_norm_;
+    last_norm_ = norm;
+    if (error_met_) return;
+    error_.add(norm);
     error_met_ = error_.mean().value_or(*target_error_ + 1) <= *target_error_;
   }
   /// The loss of an own mini-batch.
@@ -51,14 +56,21 @@ class TargetTracker {
     Nanoseconds time;
   };
   const std::optional<Moment>& reached() const { return reached_; }
-  bool watches_models() const { return target_error_.has_value(); }
+  bool watches_models() const { return measures_; }
+  /// The sum of |grad f(x_i^t)|^2 over the models to which a gradient was applied; nothing where
+  /// the full gradient is not evaluated.
+  std::optional<double> squared_gradients() const {
+    return measures_ ? std::optional(squared_gradients_) : std::nullopt;
+  }
   /// Mean of the last losses, fewer than 30 at the beginning.
   std::optional<double> recent_loss() const { return loss_.mean_so_far(); }
 
  private:
   const Objective<Real>& objective_;
   const std::optional<double> target_error_, target_loss_;
+  const bool measures_;
   ErrorWindow error_, loss_;
+  double squared_gradients_ = 0, last_norm_ = 0;
   bool error_met_, loss_met_;
   std::optional<Moment> reached_;
   std::vector<Real> gradient_;

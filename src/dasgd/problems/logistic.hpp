@@ -24,6 +24,7 @@ class Logistic final : public Objective<double> {
   /// On the training rows.
   std::optional<double> accuracy(std::span<const double> x) const override;
   std::optional<double> smoothness() const override;
+  std::optional<double> least_loss() const override { return 0; }
 
   const LabelledRows& data() const { return data_; }
 

@@ -21,6 +21,7 @@ class Quadratic final : public Objective<double> {
   double gradient(std::span<const double> x, Rows rows, std::span<double> gradient) const override;
   double full_gradient(std::span<const double> x, std::span<double> gradient) const override;
   std::optional<double> smoothness() const override;
+  std::optional<double> least_loss() const override { return loss(optimum()); }
 
   /// The minimiser of smallest norm.
   std::vector<double> optimum() const;

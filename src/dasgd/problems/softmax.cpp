@@ -107,18 +107,21 @@ double Softmax::loss(std::span<const float> x) const {
   return loss / static_cast<double>(samples());
 }
 
-std::optional<double> Softmax::accuracy(std::span<const float> x) const {
+HeldOut Softmax::evaluate(std::span<const float> x) const {
   const Weights weights(x.data(), size(pixels() + 1), size(images_.classes));
   std::size_t right = 0;
+  double loss = 0;
   for_each_chunk(images_.test.count(), [&](Rows rows) {
-    const Matrix scores = gather(images_.test, rows) * weights;
+    Matrix scores = gather(images_.test, rows) * weights;
     for (Index r = 0; r < scores.rows(); ++r) {
       Index guess = 0;
       scores.row(r).maxCoeff(&guess);
       right += guess == images_.test.labels[rows[static_cast<std::size_t>(r)]] ? 1 : 0;
     }
+    loss += subtract_labels(scores, images_.test, rows);
   });
-  return static_cast<double>(right) / static_cast<double>(images_.test.count());
+  const auto count = static_cast<double>(images_.test.count());
+  return {static_cast<double>(right) / count, loss / count};
 }
 
 std::optional<double> Softmax::smoothness() const {

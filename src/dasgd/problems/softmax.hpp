@@ -19,8 +19,13 @@ class Softmax final : public Objective<float> {
   double full_gradient(std::span<const float> x, std::span<float> gradient) const override;
   double loss(std::span<const float> x) const override;
   /// On the test images.
-  std::optional<double> accuracy(std::span<const float> x) const override;
+  std::optional<double> accuracy(std::span<const float> x) const override {
+    return evaluate(x).accuracy;
+  }
+  /// Both on the test images.
+  HeldOut evaluate(std::span<const float> x) const override;
   std::optional<double> smoothness() const override;
+  std::optional<double> least_loss() const override { return 0; }
 
  private:
   std::size_t pixels() const { return images_.train.pixels_per_image; }

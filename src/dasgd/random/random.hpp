@@ -24,6 +24,7 @@ enum class Purpose : std::uint32_t {
   chaos,
   scenario,
   test,
+  pilot,
 };
 
 /// One stream of Philox4x32-10. Cheap to create. Same arguments, same numbers, on every machine.

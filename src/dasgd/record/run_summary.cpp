@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dasgd/record/json_number.hpp"
+#include "dasgd/record/step_limits_json.hpp"
 
 namespace dasgd {
 std::string to_json(const RunSummary& s) {
@@ -30,8 +31,22 @@ std::string to_json(const RunSummary& s) {
       {"loss", json_number(s.loss)},
   };
   if (s.accuracy) json["accuracy"] = json_number(*s.accuracy);
+  if (s.eval_loss) json["eval_loss"] = json_number(*s.eval_loss);
+  if (s.best) {
+    if (s.best->accuracy) json["best_accuracy"] = json_number(*s.best->accuracy);
+    if (s.best->loss) json["best_eval_loss"] = json_number(*s.best->loss);
+    json["best_seconds"] = s.best->seconds;
+  }
+  json["model"] = s.model_is_last_good ? "last good" : "final";
+  json["halvings"] = s.halvings;
+  if (s.step) write(*s.step, json);
   json["wall_seconds"] = s.wall_seconds;
   if (s.virtual_seconds) json["virtual_seconds"] = *s.virtual_seconds;
+  if (s.resumed)
+    json["resumed"] = {{"leg", s.resumed->leg},
+                       {"gradients", s.resumed->gradients},
+                       {"samples", s.resumed->samples},
+                       {"seconds", s.resumed->seconds}};
   json["version"] = version();
   json["seed"] = s.seed;
   if (s.clocks) {

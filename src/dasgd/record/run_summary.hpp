@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "dasgd/core/channel.hpp"
+#include "dasgd/record/evaluation.hpp"
+#include "dasgd/record/step_limits.hpp"
 #include "dasgd/staleness/statistics.hpp"
 
 namespace dasgd {
@@ -18,12 +20,19 @@ struct RankClocks {
   Nanoseconds tolerance = 0;         ///< times of two ranks may be wrong against each other by this
 };
 
+/// Where the last leg of a resumed run began.
+struct ResumedFrom {
+  std::size_t leg = 0;  ///< which leg it is, from 2
+  std::uint64_t gradients = 0, samples = 0;
+  double seconds = 0;
+};
+
 /// The end-of-run audit and the figures of a run, real or simulated.
 struct RunSummary {
   std::size_t workers = 0;
-  std::uint64_t gradients = 0;  ///< computed by all workers together
-  std::vector<std::uint32_t> gradients_by_worker;
-  std::uint64_t lost = 0;            ///< pairs of worker and gradient that never met
+  std::uint64_t gradients = 0;  ///< computed by all workers together, in all legs
+  std::vector<std::uint32_t> gradients_by_worker;  ///< in the last leg
+  std::uint64_t lost = 0;                          ///< pairs of worker and gradient that never met
   std::uint64_t duplicated = 0;      ///< applications of a gradient that had been applied before
   std::uint64_t copies_dropped = 0;  ///< copies that the relay recognised and threw away
   bool replicas_identical = false;
@@ -37,9 +46,15 @@ struct RunSummary {
   double samples_per_second = 0;
   double loss = 0;
   std::optional<double> accuracy;
+  std::optional<double> eval_loss;  ///< on held-out data, where the problem has any
+  std::optional<Evaluation> best;   ///< where models were evaluated during the run
+  bool model_is_last_good = false;  ///< the run diverged: an earlier, better model was kept
+  std::uint64_t halvings = 0;       ///< of step sizes, by workers whose loss ran away
+  std::optional<StepLimits> step;   ///< where the smoothness of the objective is known
   double wall_seconds = 0;
   std::optional<double> virtual_seconds;  ///< of a simulation: when its last event happened
   std::uint64_t seed = 0;
+  std::optional<ResumedFrom> resumed;
   std::optional<RankClocks> clocks;  ///< of a run on several ranks
 
   bool audit_is_clean() const { return lost == 0 && duplicated == 0 && replicas_identical; }

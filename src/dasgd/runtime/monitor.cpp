@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <utility>
+
+#include "dasgd/theory/step_size.hpp"
 
 namespace dasgd {
 namespace {
@@ -14,17 +17,27 @@ double seconds(std::chrono::steady_clock::duration d) {
 
 template <typename Real>
 Monitor<Real>::Monitor(const TrainOptions& options, const Loops& loops, Control& control,
-                       const std::vector<Callback<Real>>& callbacks, Elsewhere* elsewhere)
+                       const std::vector<Callback<Real>>& callbacks, Evaluator<Real>& evaluator,
+                       Elsewhere* elsewhere)
     : options_(options),
       loops_(loops),
       control_(control),
       callbacks_(callbacks),
-      elsewhere_(elsewhere) {}
+      evaluator_(evaluator),
+      elsewhere_(elsewhere) {
+  if (options.resume) {
+    before_.seconds = options.resume->seconds;
+    before_.gradients = options.resume->gradients;
+    before_.applications = options.resume->applications;
+    before_.samples = options.resume->samples;
+  }
+  last_ = before_;
+}
 
 template <typename Real>
 void Monitor<Real>::watch() {
   const std::stop_callback interrupted(options_.stop, [this] { control_.stop("interrupted"); });
-  const auto end = options_.max_time ? start_ + *options_.max_time : Clock::time_point::max();
+  const auto end = options_.max_time ? start_ + time_left() : Clock::time_point::max();
   auto next_report = start_ + options_.report_every;
   while (!control_.wait_finished(loops_.size(),
                                  control_.stopping() ? next_report : std::min(next_report, end))) {
@@ -38,11 +51,20 @@ void Monitor<Real>::watch() {
 }
 
 template <typename Real>
+std::chrono::nanoseconds Monitor<Real>::time_left() const {
+  const std::chrono::duration<double> before(before_.seconds);
+  const auto left =
+      *options_.max_time - std::chrono::duration_cast<std::chrono::nanoseconds>(before);
+  return std::max(left, std::chrono::nanoseconds(0));
+}
+
+template <typename Real>
 void Monitor<Real>::report() {
   const Progress<Real> progress = look();
   for (const Callback<Real>& callback : callbacks_)
     if (callback(progress) == Flow::stop) control_.stop("callback");
   check_stall(progress.applications);
+  check_step_size(progress);
 }
 
 template <typename Real>
@@ -57,9 +79,10 @@ std::vector<WorkerSight> Monitor<Real>::sights() {
 
 template <typename Real>
 Progress<Real> Monitor<Real>::look() {
-  Progress<Real> now;
-  now.seconds = seconds(Clock::now() - start_);
+  Progress<Real> now = before_;
+  now.seconds = seconds(Clock::now() - start_) + before_.seconds;
   now.draining = true;
+  std::optional<std::uint64_t> W = 0;
   double sum_S = 0, loss = 0, losses = 0, planned = 0;
   for (const WorkerSight& sight : sights()) {
     const WorkerFigures& figures = sight.figures;
@@ -70,6 +93,7 @@ Progress<Real> Monitor<Real>::look() {
     now.S_max = std::max(now.S_max, figures.S.max);
     now.inbox_depth = std::max(now.inbox_depth, sight.inbox_depth);
     now.draining = now.draining && figures.out_of_samples;
+    W = W && figures.W ? std::optional(std::max(*W, *figures.W)) : std::nullopt;
     sum_S += static_cast<double>(figures.S.sum);
     planned += sight.limit;
     if (!figures.loss) continue;
@@ -77,6 +101,7 @@ Progress<Real> Monitor<Real>::look() {
     losses += 1;
   }
   if (losses > 0) now.loss = loss / losses;
+  if (options_.smoothness && W) now.certified_eta = theory::certified_eta(*options_.smoothness, *W);
   const double passed = now.seconds - last_.seconds;
   now.gradients_per_second = static_cast<double>(now.gradients - last_.gradients) / passed;
   const auto applied = static_cast<double>(now.applications - last_.applications);
@@ -90,10 +115,21 @@ Progress<Real> Monitor<Real>::look() {
     loops_.front()->status().copy_model(model_);
     loops_.front()->status().want_model();
     now.model = model_;
+    add_evaluation(now);
   }
   last_sum_S_ = sum_S;
   last_ = now;
   return now;
+}
+
+template <typename Real>
+void Monitor<Real>::add_evaluation(Progress<Real>& now) {
+  news_ = evaluator_.take_news();
+  if (news_.latest) evaluation_ = news_.latest;
+  now.evaluation = evaluation_;
+  now.evaluated = news_.latest.has_value();
+  now.best = news_.best;
+  now.best_model = news_.best_model;
 }
 
 template <typename Real>
@@ -106,6 +142,17 @@ void Monitor<Real>::check_stall(std::uint64_t applications) {
                               whom_it_waits_for()));
     moved_ = Clock::now();
   }
+}
+
+template <typename Real>
+void Monitor<Real>::check_step_size(const Progress<Real>& progress) {
+  const bool crossed =
+      progress.certified_eta && options_.rule.is_plain() && options_.eta > *progress.certified_eta;
+  if (!crossed || !options_.warn || std::exchange(warned_of_step_size_, true)) return;
+  options_.warn(
+      fmt::format("step size {:.4g} is above {:.4g}, the largest that is certified for the "
+                  "staleness so far (S_avg {:.1f}, S_max {}); see: dasgd advise",
+                  options_.eta, *progress.certified_eta, progress.S_avg, progress.S_max));
 }
 
 template <typename Real>

@@ -8,6 +8,7 @@
 
 #include "dasgd/plan/options.hpp"
 #include "dasgd/runtime/control.hpp"
+#include "dasgd/runtime/evaluator.hpp"
 #include "dasgd/runtime/progress.hpp"
 #include "dasgd/runtime/worker_loop.hpp"
 
@@ -30,7 +31,8 @@ class Monitor {
   using Loops = std::vector<std::unique_ptr<WorkerLoop<Real>>>;
 
   Monitor(const TrainOptions& options, const Loops& loops, Control& control,
-          const std::vector<Callback<Real>>& callbacks, Elsewhere* elsewhere = nullptr);
+          const std::vector<Callback<Real>>& callbacks, Evaluator<Real>& evaluator,
+          Elsewhere* elsewhere = nullptr);
 
   /// Returns when every worker has finished.
   void watch();
@@ -40,21 +42,29 @@ class Monitor {
 
   std::vector<WorkerSight> sights();
   Progress<Real> look();
+  void add_evaluation(Progress<Real>& now);
+  std::chrono::nanoseconds time_left() const;
   void report();
   void check_stall(std::uint64_t applications);
+  void check_step_size(const Progress<Real>& progress);
   std::string whom_it_waits_for();
 
   const TrainOptions& options_;
   const Loops& loops_;
   Control& control_;
   const std::vector<Callback<Real>>& callbacks_;
+  Evaluator<Real>& evaluator_;
   Elsewhere* const elsewhere_;
   const Clock::time_point start_ = Clock::now();
+  Progress<Real> before_;  // what earlier legs did
   Progress<Real> last_;
   double last_sum_S_ = 0;
   std::vector<Real> model_;
+  typename Evaluator<Real>::News news_;
+  std::optional<Evaluation> evaluation_;
   std::uint64_t stalled_at_ = 0;
   Clock::time_point moved_ = Clock::now();
+  bool warned_of_step_size_ = false;
 };
 
 extern template class Monitor<float>;

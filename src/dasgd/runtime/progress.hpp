@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dasgd/core/channel.hpp"
+#include "dasgd/record/evaluation.hpp"
 #include "dasgd/staleness/statistics.hpp"
 
 namespace dasgd {
@@ -26,9 +27,14 @@ struct Progress {
   double S_now = 0;                 ///< mean |S| since the last report
   double S_avg = 0;                 ///< so far, as in Definition 2
   std::uint64_t S_max = 0;
-  std::size_t inbox_depth = 0;  ///< the fullest inbox
-  bool draining = false;        ///< nobody computes any more
-  std::span<const Real> model;  ///< a recent x of worker 0; empty before the first one
+  std::optional<double> certified_eta;   ///< for the staleness so far, where L is known
+  std::size_t inbox_depth = 0;           ///< the fullest inbox
+  bool draining = false;                 ///< nobody computes any more
+  std::span<const Real> model;           ///< a recent x of worker 0; empty before the first one
+  std::optional<Evaluation> evaluation;  ///< the latest
+  bool evaluated = false;                ///< it was made since the last report
+  std::optional<Evaluation> best;        ///< where a new best was found since the last report
+  std::span<const Real> best_model;      ///< that best
 };
 
 enum class Flow { go_on, stop };

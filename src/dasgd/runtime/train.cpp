@@ -4,15 +4,39 @@
 #include <memory>
 
 #include "dasgd/core/error.hpp"
+#include "dasgd/plan/leg.hpp"
+#include "dasgd/runtime/checkpointer.hpp"
+#include "dasgd/runtime/evaluator.hpp"
 #include "dasgd/runtime/monitor.hpp"
 #include "dasgd/runtime/run_threads.hpp"
+#include "dasgd/runtime/snapshot_board.hpp"
 #include "dasgd/runtime/worker_loop.hpp"
 #include "dasgd/topology/builders.hpp"
+#include "dasgd/transport/faulty/links.hpp"
 #include "dasgd/transport/in_process/network.hpp"
 
 namespace dasgd {
 
 using Clock = std::chrono::steady_clock;
+
+namespace {
+
+// Everything is drained: the whole leg is in every replica.
+template <typename Real>
+void save_last_checkpoint(const TrainOptions& options, const Objective<Real>& objective,
+                          const std::vector<std::unique_ptr<WorkerLoop<Real>>>& loops,
+                          double seconds, std::uint32_t since_best) {
+  if (!options.checkpoint.save) return;
+  save_checkpoint(options, [&] {
+    const Worker<Real>& first = *loops.front()->account().worker;
+    const auto sums = std::as_bytes(first.replica().sums());
+    LegSnapshot snapshot{{sums.begin(), sums.end()}, first.applied(), {}, seconds, since_best};
+    for (const auto& loop : loops) snapshot.rules.push_back(loop->rule_state());
+    return checkpoint_of(options, objective.dimension(), objective.samples(), std::move(snapshot));
+  });
+}
+
+}  // namespace
 
 template <typename Real>
 TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOptions& options,
@@ -20,34 +44,57 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
   validate(options);
   if (objective.start().size() != objective.dimension())
     throw InputError("the objective starts at a point of another dimension than its own");
+  require_resumable(options, objective);
   if (options.trace && options.trace->sources() != options.workers)
     throw InputError("the trace writer was made for another number of workers");
   Graph graph = build_graph(options.topology, options.workers, options.seed);
   const RelayMode relay = options.relay.value_or(default_relay(graph));
   const std::size_t batch = resolved_batch(options, objective.samples());
+  validate(options.chaos, graph);
   const auto start = Clock::now();
+  const auto clock = [start] { return std::chrono::nanoseconds(Clock::now() - start).count(); };
+  CarrierFactory carrier;
+  if (options.chaos.on_links())
+    carrier = [&options, clock, graph](Arrival arrival) {
+      return std::make_unique<faulty::Links>(options.chaos, graph, options.seed, clock,
+                                             std::move(arrival));
+    };
   in_process::Network network(
       std::move(graph),
       {.relay = relay,
        .in_flight = resolved_in_flight(options, objective.dimension() * sizeof(Number<Real>)),
-       .clock = [start] { return std::chrono::nanoseconds(Clock::now() - start).count(); }});
+       .clock = clock,
+       .carrier = carrier});
   Control control([&] {
     for (std::size_t i = 0; i < options.workers; ++i) network.endpoint(worker_id(i)).wake();
   });
   TargetGate gate(options.workers, [&] { control.stop("target"); });
+  GoodModel<Real> good;
+  SnapshotBoard snapshots(options.workers);
 
   std::vector<std::unique_ptr<WorkerLoop<Real>>> loops;
   for (std::size_t i = 0; i < options.workers; ++i)
-    loops.push_back(std::make_unique<WorkerLoop<Real>>(
-        worker_id(i), objective, options, batch, network.endpoint(worker_id(i)), control, gate));
-  run_threads(loops, control, [&] { Monitor<Real>(options, loops, control, callbacks).watch(); });
+    loops.push_back(std::make_unique<WorkerLoop<Real>>(worker_id(i), objective, options, batch,
+                                                       network.endpoint(worker_id(i)), control,
+                                                       gate, good, &snapshots));
+  Evaluator<Real> evaluator(objective, options, start, loops.front()->status(), control);
+  run_threads(loops, control, [&] {
+    const Checkpointer checkpointer(options, objective.dimension(), objective.samples(), start,
+                                    snapshots, [&] { return evaluator.since_best(); });
+    Monitor<Real>(options, loops, control, callbacks, evaluator).watch();
+  });
 
+  evaluator.stop();
   std::vector<WorkerAccount<Real>> accounts;
   for (const auto& loop : loops) accounts.push_back(loop->account());
   const double wall = std::chrono::duration<double>(Clock::now() - start).count();
   auto result = conclude<Real>(objective, options, accounts, wall);
   if (control.failure()) result.failure = control.failure();
   if (!control.reason().empty()) result.summary.stop_reason = control.reason();
+  fall_back_if_diverged(objective, good, result);
+  if (options.evaluation.every.count() > 0) evaluator.judge().conclude(result);
+  if (!result.failure)
+    save_last_checkpoint(options, objective, loops, wall, evaluator.judge().since_best());
   return result;
 }
 

@@ -11,11 +11,14 @@
 #include "dasgd/core/worker.hpp"
 #include "dasgd/data/batches.hpp"
 #include "dasgd/plan/budget.hpp"
+#include "dasgd/plan/divergence_guard.hpp"
+#include "dasgd/plan/leg.hpp"
 #include "dasgd/plan/options.hpp"
 #include "dasgd/plan/result.hpp"
 #include "dasgd/plan/target.hpp"
 #include "dasgd/runtime/control.hpp"
 #include "dasgd/runtime/paced.hpp"
+#include "dasgd/runtime/snapshot_board.hpp"
 #include "dasgd/runtime/worker_status.hpp"
 #include "dasgd/staleness/ledger.hpp"
 #include "dasgd/transport/endpoint.hpp"
@@ -43,19 +46,25 @@ template <typename Real>
 class WorkerLoop {
  public:
   WorkerLoop(WorkerId id, const Objective<Real>& objective, const TrainOptions& options,
-             std::size_t batch, Endpoint& endpoint, Control& control, TargetGate& gate)
+             std::size_t batch, Endpoint& endpoint, Control& control, TargetGate& gate,
+             GoodModel<Real>& good, SnapshotBoard* snapshots = nullptr)
       : id_(id),
+        snapshots_(snapshots),
         endpoint_(endpoint),
         control_(control),
         trace_(options.trace),
+        chaos_(options.chaos),
         samples_(make_samples(options, id, objective.samples(), batch, control.stop_flag())),
         paced_(objective, slow_factor(options, id), options.compute, control),
-        rule_(options.eta),
+        rule_(make_rule<Real>(options, id, samples_.limit())),
+        guard_(id, rule_, options, good),
         target_(objective, options),
         gate_(gate),
         ledger_(options.workers),
-        worker_(id, paced_.changes_anything() ? paced_ : objective, rule_, samples_, endpoint,
-                target_.watches_models() ? 1 : max_fused) {}
+        worker_(id, paced_.changes_anything() ? paced_ : objective, guard_, samples_, endpoint,
+                target_.watches_models() ? 1 : max_fused) {
+    restore(options, worker_.replica());
+  }
 
   void run() {
     try {
@@ -76,8 +85,12 @@ class WorkerLoop {
             endpoint_.copies_dropped(),
             samples_.samples(),
             target_.reached() ? target_.reached()->t : worker_.t(),
-            target_.reached() ? target_.reached()->time : last_time_};
+            target_.reached() ? target_.reached()->time : last_time_,
+            target_.squared_gradients(),
+            guard_.halvings()};
   }
+  /// What the rule remembers, when this worker's thread has ended.
+  Bytes rule_state() const { return rule_.state(); }
   std::uint32_t limit() const { return samples_.limit(); }
   WorkerStatus<Real>& status() { return status_; }
   /// What can be seen of this worker from outside while it runs. Any thread.
@@ -101,7 +114,9 @@ class WorkerLoop {
     if (samples_.limit() == 0) target_.exempt_from_loss();
     guarded([&] { observe_model(); });
     while (!finished()) {
+      wait_out_pause();
       if (status_.model_wanted()) status_.publish_model(worker_.replica().x());
+      if (snapshots_ && snapshots_->wanted(id_)) give_snapshot();
       StepReport report{.step = worker_.t()};
       guarded([&] { report = worker_.step(); });
       if (report.gradients.empty()) {
@@ -113,14 +128,22 @@ class WorkerLoop {
     publish(endpoint_.now(), true);
   }
 
+  // A pause ends early when the run is stopped, so that it can be drained.
+  void wait_out_pause() {
+    if (chaos_.pauses.empty()) return;
+    const Nanoseconds now = endpoint_.now();
+    if (const auto until = chaos_.paused_until(id_, now))
+      control_.sleep_for(std::chrono::nanoseconds(*until - now));
+  }
+
   // A failure ends the run but not this thread: what others sent is still applied and passed on, so
   // that every replica ends whole.
   template <typename Action>
   void guarded(Action&& action) {
     try {
       action();
-    } catch (const DivergenceError&) {
-      control_.fail(std::current_exception(), "diverged");
+    } catch (const Divergence&) {
+      if (!guard_.survives()) control_.fail(std::current_exception(), "diverged");
     } catch (...) {
       control_.fail(std::current_exception(), "failed");
     }
@@ -141,7 +164,10 @@ class WorkerLoop {
                           staleness.S_hat});
     }
     last_time_ = report.time;
-    if (own) target_.observe_loss(report.loss);
+    if (own) {
+      target_.observe_loss(report.loss);
+      guard_.observe(report.loss, *target_.recent_loss(), worker_.replica());
+    }
     status_.applications.fetch_add(report.gradients.size(), std::memory_order_relaxed);
     if (own) status_.computed.fetch_add(1, std::memory_order_relaxed);
     observe_model();
@@ -166,20 +192,31 @@ class WorkerLoop {
     status_.no_room.store(false, std::memory_order_relaxed);
   }
 
+  // Between two steps replica, set and rule belong together.
+  void give_snapshot() {
+    const Replica<Real>& replica = worker_.replica();
+    if (!replica.diverged_at() && snapshots_->claim_replica())
+      snapshots_->give_replica(std::as_bytes(replica.sums()), worker_.applied());
+    snapshots_->give_rule(id_, rule_.state());
+  }
+
   void publish(Nanoseconds now, bool finished) {
     published_ = now;
     if (trace_) trace_->add(id_, std::exchange(lines_, {}), now);
     status_.publish({worker_.t(), worker_.computed(), samples_.samples(), target_.recent_loss(),
-                     ledger_.S(), announced_, finished});
+                     ledger_.S(), ledger_.W(), announced_, finished});
   }
 
   const WorkerId id_;
+  SnapshotBoard* const snapshots_;
   Endpoint& endpoint_;
   Control& control_;
   TraceSink* const trace_;
+  const Chaos& chaos_;
   BudgetedBatches samples_;
   Paced<Real> paced_;
-  FixedStep<Real> rule_;
+  StagedRule<Real> rule_;
+  DivergenceGuard<Real> guard_;
   TargetTracker<Real> target_;
   TargetGate& gate_;
   Ledger ledger_;

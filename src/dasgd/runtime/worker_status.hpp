@@ -2,10 +2,12 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "dasgd/core/channel.hpp"
@@ -21,6 +23,7 @@ struct WorkerFigures {
   std::uint64_t samples = 0;
   std::optional<double> loss;
   StalenessStatistics S;
+  std::optional<std::uint64_t> W;
   bool out_of_samples = false;
   bool finished = false;
 };
@@ -57,6 +60,19 @@ class WorkerStatus {
     const std::lock_guard lock(mutex_);
     model_.assign(x.begin(), x.end());
     model_wanted_.store(false, std::memory_order_relaxed);
+    ++models_published_;
+    model_published_.notify_all();
+  }
+  /// Asks for a model, waits until the worker has made it, and copies it. False if a stop is
+  /// requested first.
+  bool wait_for_model(std::stop_token stop, std::vector<Real>& to) {
+    std::unique_lock lock(mutex_);
+    const std::uint64_t before = models_published_;
+    want_model();
+    if (!model_published_.wait(lock, stop, [&] { return models_published_ != before; }))
+      return false;
+    to = model_;
+    return true;
   }
   /// Copies the last published model; leaves `to` as it is when there is none.
   void copy_model(std::vector<Real>& to) const {
@@ -74,6 +90,8 @@ class WorkerStatus {
   mutable std::mutex mutex_;  // guards all below
   WorkerFigures figures_;
   std::vector<Real> model_;
+  std::uint64_t models_published_ = 0;
+  std::condition_variable_any model_published_;
 };
 
 }  // namespace dasgd

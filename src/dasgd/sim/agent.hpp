@@ -10,6 +10,7 @@
 
 #include "dasgd/core/worker.hpp"
 #include "dasgd/plan/budget.hpp"
+#include "dasgd/plan/leg.hpp"
 #include "dasgd/plan/options.hpp"
 #include "dasgd/plan/result.hpp"
 #include "dasgd/plan/target.hpp"
@@ -38,15 +39,17 @@ template <typename Real>
 struct Agent {
   Agent(WorkerId self, const Objective<Real>& objective, const TrainOptions& options,
         std::size_t batch, const Graph& graph, RelayMode mode, bool exact_sets,
-        const std::atomic<bool>& stopped)
+        const std::atomic<bool>& stopped, GoodModel<Real>& good)
       : id(self),
         samples(make_samples(options, self, objective.samples(), batch, stopped)),
-        rule(options.eta),
+        rule(make_rule<Real>(options, self, samples.limit())),
+        guard(self, rule, options, good),
         target(objective, options),
         relay(self, graph, mode),
         slow(slow_factor(options, self)),
-        worker(self, objective, rule, samples, channel, 1) {
+        worker(self, objective, guard, samples, channel, 1) {
     if (exact_sets) ledger.emplace(options.workers);
+    restore(options, worker.replica());
   }
 
   /// |S| and |S_hat| of the application that was just made. Where delivery is causal, t - s says
@@ -67,13 +70,16 @@ struct Agent {
             relay.copies_dropped(),
             samples.samples(),
             target.reached() ? target.reached()->t : worker.t(),
-            target.reached() ? target.reached()->time : last_time};
+            target.reached() ? target.reached()->time : last_time,
+            target.squared_gradients(),
+            guard.halvings()};
   }
 
   const WorkerId id;
   VirtualChannel channel;
   BudgetedBatches samples;
-  FixedStep<Real> rule;
+  StagedRule<Real> rule;
+  DivergenceGuard<Real> guard;
   TargetTracker<Real> target;
   Relay relay;
   std::optional<Ledger> ledger;

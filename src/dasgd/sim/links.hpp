@@ -22,21 +22,15 @@ class Links {
 
   /// Sends a frame of `bytes` over the `position`-th link of `from` at `now`; the instants at which
   /// its copies arrive, one or two.
-  struct Arrivals {
-    Nanoseconds first;
-    std::optional<Nanoseconds> copy;
-  };
-  Arrivals send(WorkerId from, std::size_t position, std::size_t bytes, Nanoseconds now);
+  DisturbedLink::Arrivals send(WorkerId from, std::size_t position, std::size_t bytes,
+                               Nanoseconds now);
 
  private:
   struct Link {
-    WorkerId from, to;
-    std::uint64_t frames = 0;      // sent so far
-    Nanoseconds free_at = 0;       // when the last frame has left
-    Nanoseconds last_arrival = 0;  // frames keep their order
+    DisturbedLink disturbed;
+    Nanoseconds free_at = 0;  // when the last frame has left
     std::optional<Nanoseconds> fixed_latency;
   };
-  Nanoseconds healed(const Link& link, Nanoseconds time) const;
 
   const VirtualWorld& world_;
   const std::uint64_t seed_;

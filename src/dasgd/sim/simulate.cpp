@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dasgd/core/error.hpp"
+#include "dasgd/plan/judge.hpp"
 #include "dasgd/sim/agent.hpp"
 #include "dasgd/sim/event_queue.hpp"
 #include "dasgd/sim/links.hpp"
@@ -20,7 +21,7 @@ namespace {
 
 /// How many workers a run may have for the exact sets, and with them W, to be kept although
 /// delivery is causal and t - s would do.
-constexpr std::size_t workers_with_certificate = 32;
+constexpr std::size_t workers_with_certificate = 64;
 
 template <typename Real>
 class Simulation {
@@ -33,6 +34,7 @@ class Simulation {
         graph_(build_graph(options.topology, options.workers, options.seed)),
         mode_(options.relay.value_or(default_relay(graph_))),
         links_(world, graph_, options.seed),
+        judge_(objective, options),
         ahead_(world.threads) {
     validate(world, graph_);
     require_delivery(graph_, mode_);
@@ -40,8 +42,9 @@ class Simulation {
                             !delivery_is_causal(world, graph_, mode_ != RelayMode::none);
     const std::size_t batch = resolved_batch(options, objective.samples());
     for (std::size_t i = 0; i < options.workers; ++i)
-      agents_.push_back(std::make_unique<Agent<Real>>(
-          worker_id(i), objective, options, batch, graph_, mode_, exact_sets, samples_never_stop_));
+      agents_.push_back(std::make_unique<Agent<Real>>(worker_id(i), objective, options, batch,
+                                                      graph_, mode_, exact_sets,
+                                                      samples_never_stop_, good_));
   }
 
   TrainResult<Real> run() {
@@ -88,11 +91,12 @@ class Simulation {
   // The worker looks into its inbox: apply the oldest arrival, else compute, else be idle.
   void look(Agent<Real>& agent) {
     agent.busy = false;
-    if (const auto resumes = paused_until(agent)) {
+    if (const auto resumes = world_.chaos.paused_until(agent.id, now_)) {
       agent.busy = true;
       return schedule_look(agent, *resumes);
     }
     if (options_.max_time && now_ >= options_.max_time->count()) stop("max-time");
+    if (agent.id == WorkerId{0}) evaluate_when_due(agent);
     if (!agent.inbox.empty()) {
       agent.received_from = agent.inbox.front().from;
       agent.channel.to_apply = std::move(agent.inbox.front().gradient);
@@ -109,11 +113,14 @@ class Simulation {
     }
   }
 
-  std::optional<Nanoseconds> paused_until(const Agent<Real>& agent) const {
-    for (const Chaos::Pause& pause : world_.chaos.pauses)
-      if (pause.worker == agent.id && now_ >= pause.at && now_ < pause.at + pause.length)
-        return pause.at + pause.length;
-    return std::nullopt;
+  // When a worker looks, its replica is what it is at this instant.
+  void evaluate_when_due(Agent<Real>& agent) {
+    const Nanoseconds every = options_.evaluation.every.count();
+    if (every == 0 || stopped_ || now_ < next_evaluation_) return;
+    next_evaluation_ = (now_ / every + 1) * every;
+    if (now_ == 0) return;
+    judge_.look(agent.worker.replica().x(), static_cast<double>(now_) * 1e-9);
+    if (const std::string reason = judge_.verdict(); !reason.empty()) stop(reason);
   }
 
   // While a worker is busy its replica cannot change, so the step is made at once, or by another
@@ -141,12 +148,23 @@ class Simulation {
       }
     }
     if (agent.failure) {
-      fail(std::exchange(agent.failure, nullptr));
+      if (!survives(agent)) fail(agent.failure);
+      agent.failure = nullptr;
     } else {
       record(agent, true);
       transmit(agent, std::exchange(agent.channel.sent, nullptr), agent.id);
     }
     schedule_look(agent, now_);
+  }
+
+  static bool survives(Agent<Real>& agent) {
+    try {
+      std::rethrow_exception(agent.failure);
+    } catch (const Divergence&) {
+      return agent.guard.survives();
+    } catch (...) {
+      return false;
+    }
   }
 
   void finish_foreign(Agent<Real>& agent) {
@@ -160,13 +178,22 @@ class Simulation {
     const Gradient& gradient = *agent.report.gradients.front();
     const Staleness staleness = agent.account(gradient, agent.report.step);
     agent.last_time = now_;
-    if (own) agent.target.observe_loss(agent.report.loss);
+    if (own) observe_loss(agent);
     observe_model(agent);
     if (!options_.trace) return;
     lines_.push_back({agent.id, agent.report.step, gradient.name, gradient.origin_step, now_,
                       own ? std::optional(agent.began) : std::nullopt, staleness.S,
                       staleness.S_hat});
     if (lines_.size() >= 4096) flush_trace();
+  }
+
+  void observe_loss(Agent<Real>& agent) {
+    agent.target.observe_loss(agent.report.loss);
+    try {
+      agent.guard.observe(agent.report.loss, *agent.target.recent_loss(), agent.worker.replica());
+    } catch (const Divergence&) {
+      fail(std::current_exception());
+    }
   }
 
   void observe_model(Agent<Real>& agent) {
@@ -229,7 +256,7 @@ class Simulation {
   /// Whether a second copy of a gradient can arrive.
   bool relayed() const { return mode_ != RelayMode::none || world_.chaos.duplicate > 0; }
 
-  void stop(const char* reason) {
+  void stop(const std::string& reason) {
     if (!std::exchange(stopped_, true)) reason_ = reason;
   }
   void fail(std::exception_ptr failure) {
@@ -244,7 +271,7 @@ class Simulation {
       options_.trace->add(worker_id(i), {}, now_);
   }
 
-  TrainResult<Real> conclude() const {
+  TrainResult<Real> conclude() {
     std::vector<WorkerAccount<Real>> accounts;
     for (const auto& agent : agents_) accounts.push_back(agent->result());
     const double virtual_seconds = static_cast<double>(now_) * 1e-9;
@@ -252,8 +279,10 @@ class Simulation {
     result.summary.virtual_seconds = virtual_seconds;
     result.summary.wall_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+    if (options_.evaluation.every.count() > 0) judge_.conclude(result);
     if (failure_) result.failure = failure_;
     if (!reason_.empty()) result.summary.stop_reason = reason_;
+    fall_back_if_diverged(objective_, good_, result);
     return result;
   }
 
@@ -268,7 +297,10 @@ class Simulation {
   bool stopped_ = false;
   // Samples are drawn by steps that other cores make; a stop in between must not reach them.
   const std::atomic<bool> samples_never_stop_{false};
+  GoodModel<Real> good_;
   std::vector<std::unique_ptr<Agent<Real>>> agents_;
+  Judge<Real> judge_;
+  Nanoseconds next_evaluation_ = 0;
   WorkersAhead ahead_;
   EventQueue queue_;
   Nanoseconds now_ = 0;
@@ -288,6 +320,7 @@ template <typename Real>
 TrainResult<Real> run_simulation(const Objective<Real>& objective, const TrainOptions& options,
                                  const VirtualWorld& world) {
   validate(options);
+  require_resumable(options, objective);
   return Simulation<Real>(objective, options, world).run();
 }
 

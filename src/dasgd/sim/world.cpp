@@ -6,21 +6,6 @@
 #include "dasgd/core/error.hpp"
 
 namespace dasgd {
-namespace {
-
-void require_share(const char* name, double value) {
-  if (!(value >= 0 && value < 1))
-    throw InputError(fmt::format("{} = {}: must be from 0 to below 1", name, value));
-}
-
-void require_worker(const char* name, WorkerId worker, const Graph& graph) {
-  if (index(worker) >= graph.workers())
-    throw InputError(fmt::format("{}: worker {} does not exist; there are {}, numbered from 0",
-                                 name, index(worker), graph.workers()));
-}
-
-}  // namespace
-
 void validate(const VirtualWorld& world, const Graph& graph) {
   const std::size_t n = graph.workers();
   if (world.compute.items() != 0 && world.compute.items() != n)
@@ -36,14 +21,7 @@ void validate(const VirtualWorld& world, const Graph& graph) {
       throw InputError(fmt::format("latency: there is no link from worker {} to worker {}",
                                    index(link.first), index(link.second)));
   if (world.bandwidth && !(*world.bandwidth > 0)) throw InputError("bandwidth must be positive");
-  require_share("delay", world.chaos.delay);
-  require_share("reorder", world.chaos.reorder);
-  require_share("duplicate", world.chaos.duplicate);
-  require_share("drop", world.chaos.drop);
-  for (const auto& pause : world.chaos.pauses) require_worker("pause", pause.worker, graph);
-  for (const auto& partition : world.chaos.partitions)
-    for (const auto* side : {&partition.one, &partition.other})
-      for (const WorkerId worker : *side) require_worker("partition", worker, graph);
+  validate(world.chaos, graph);
 }
 
 bool delivery_is_causal(const VirtualWorld& world, const Graph& graph, bool relayed) {

@@ -10,35 +10,9 @@
 #include "dasgd/core/names.hpp"
 #include "dasgd/sim/time_model.hpp"
 #include "dasgd/topology/graph.hpp"
+#include "dasgd/transport/chaos.hpp"
 
 namespace dasgd {
-
-/// What goes wrong, drawn from the seed. Delivery stays exactly-once whatever is asked for.
-struct Chaos {
-  double delay = 0;             ///< share of transmissions that take longer ...
-  Nanoseconds delay_up_to = 0;  ///< ... by up to this
-  double reorder = 0;           ///< share of transmissions that may be overtaken and overtake
-  double duplicate = 0;         ///< share of transmissions that arrive twice
-  double drop = 0;              ///< share of transmissions that are lost and sent again
-  Nanoseconds resend_after = 1'000'000;
-
-  struct Pause {
-    WorkerId worker{};
-    Nanoseconds at = 0, length = 0;
-  };
-  std::vector<Pause> pauses;  ///< the worker begins nothing new in [at, at + length)
-
-  struct Partition {
-    std::vector<WorkerId> one, other;
-    Nanoseconds at = 0, length = 0;
-  };
-  std::vector<Partition> partitions;  ///< frames between the two sides wait until it heals
-
-  bool any() const {
-    return delay > 0 || reorder > 0 || duplicate > 0 || drop > 0 || !pauses.empty() ||
-           !partitions.empty();
-  }
-};
 
 struct VirtualWorld {
   TimeModel compute = TimeModel::constant(50'000'000);  ///< per worker and gradient

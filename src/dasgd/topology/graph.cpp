@@ -79,4 +79,21 @@ void Graph::require_connected(const std::string& name) const {
   if (std::count(to_first.begin(), to_first.end(), false) > 0) refuse(to_first, false);
 }
 
+std::vector<std::size_t> hops_from(const Graph& graph, WorkerId start) {
+  std::vector<std::size_t> hops(graph.workers(), graph.workers());
+  std::vector<WorkerId> ring{start};  // all that are `distance` hops away
+  hops[index(start)] = 0;
+  for (std::size_t distance = 1; !ring.empty(); ++distance) {
+    std::vector<WorkerId> next;
+    for (const WorkerId here : ring)
+      for (const WorkerId neighbour : graph.neighbours(here)) {
+        if (hops[index(neighbour)] < graph.workers()) continue;
+        hops[index(neighbour)] = distance;
+        next.push_back(neighbour);
+      }
+    ring = std::move(next);
+  }
+  return hops;
+}
+
 }  // namespace dasgd

@@ -38,4 +38,8 @@ class Graph {
   std::vector<std::vector<WorkerId>> neighbours_;
 };
 
+/// How many links a frame of `start` crosses on its shortest way to each worker of a connected
+/// graph.
+std::vector<std::size_t> hops_from(const Graph& graph, WorkerId start);
+
 }  // namespace dasgd

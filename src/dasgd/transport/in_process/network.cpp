@@ -8,10 +8,15 @@ Network::Network(Graph graph, NetworkOptions options) : graph_(std::move(graph))
   require_delivery(graph_, options.relay);
   nodes_.reserve(graph_.workers());
   for (std::size_t i = 0; i < graph_.workers(); ++i)
-    nodes_.push_back(std::make_unique<Node>(worker_id(i), graph_, options, nodes_));
+    nodes_.push_back(std::make_unique<Node>(worker_id(i), graph_, options, nodes_, carrier_));
+  if (options.carrier)
+    carrier_ = options.carrier([this](WorkerId from, WorkerId to, const Frame& frame) {
+      nodes_[index(to)]->arrive(frame, from);
+    });
 }
 
 Network::~Network() {
+  if (carrier_) carrier_->stop();
   // A gradient in one inbox belongs to another node's pool: empty all before any goes away.
   for (const auto& node : nodes_) node->clear();
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dasgd/topology/graph.hpp"
+#include "dasgd/transport/carrier.hpp"
 #include "dasgd/transport/endpoint.hpp"
 #include "dasgd/transport/relay.hpp"
 
@@ -19,6 +20,8 @@ struct NetworkOptions {
   /// How many of its own gradients a worker may have on their way; at least 2.
   std::size_t in_flight = 64;
   std::function<Nanoseconds()> clock = [] { return Nanoseconds{0}; };
+  /// Takes frames from worker to worker in place of the sending thread.
+  CarrierFactory carrier = nullptr;
 };
 
 /// A graph of endpoints. A gradient's numbers are written once by the origin; links carry pointers.
@@ -37,6 +40,7 @@ class Network {
  private:
   const Graph graph_;
   std::vector<std::unique_ptr<Node>> nodes_;
+  std::unique_ptr<Carrier> carrier_;  // null: the sending thread floods
 };
 
 }  // namespace dasgd::in_process

@@ -6,10 +6,11 @@
 namespace dasgd::in_process {
 
 Node::Node(WorkerId self, const Graph& graph, const NetworkOptions& options,
-           std::vector<std::unique_ptr<Node>>& nodes)
+           std::vector<std::unique_ptr<Node>>& nodes, const std::unique_ptr<Carrier>& carrier)
     : self_(self),
       clock_(options.clock),
       nodes_(nodes),
+      carrier_(carrier),
       pool_(GradientPool::create(std::max<std::size_t>(2, options.in_flight), [this] { wake(); })),
       relay_(self, graph, options.relay) {}
 
@@ -68,6 +69,10 @@ bool Node::deliver(const Frame& frame, WorkerId from) {
   return carrier;
 }
 
+void Node::arrive(const Frame& frame, WorkerId from) {
+  if (deliver(frame, from)) carry();
+}
+
 bool Node::unload(std::vector<Outgoing>& load) {
   load.clear();
   const std::lock_guard lock(mutex_);
@@ -89,6 +94,7 @@ void Node::carry() {
     }
     for (const Outgoing& out : load) {
       node.relay_.for_each_target(out.from, [&](WorkerId target) {
+        if (carrier_) return carrier_->carry(node.self_, target, out.frame);
         Node& neighbour = *nodes_[index(target)];
         if (neighbour.deliver(out.frame, node.self_)) carried.push_back(&neighbour);
       });

@@ -22,7 +22,7 @@ namespace dasgd::in_process {
 class Node final : public Endpoint {
  public:
   Node(WorkerId self, const Graph& graph, const NetworkOptions& options,
-       std::vector<std::unique_ptr<Node>>& nodes);
+       std::vector<std::unique_ptr<Node>>& nodes, const std::unique_ptr<Carrier>& carrier);
   ~Node() override;
 
   void receive(std::size_t limit, std::vector<GradientPtr>& waiting) override;
@@ -38,6 +38,8 @@ class Node final : public Endpoint {
   std::size_t inbox_depth() const override;
   std::uint64_t copies_dropped() const override;
 
+  /// Takes in a frame that a carrier brought from `from`, and passes on what follows from it.
+  void arrive(const Frame& frame, WorkerId from);
   /// Drops everything that is still here.
   void clear();
 
@@ -62,6 +64,7 @@ class Node final : public Endpoint {
   const WorkerId self_;
   const std::function<Nanoseconds()> clock_;
   std::vector<std::unique_ptr<Node>>& nodes_;
+  const std::unique_ptr<Carrier>& carrier_;
   std::shared_ptr<GradientPool> pool_;
   std::vector<WorkerId> received_from_;  // whence the last received batch came; the worker's thread
 

@@ -1,0 +1,23 @@
+// The step size of a run and what it is held against.
+#pragma once
+
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "config.hpp"
+#include "dasgd/advice/advise.hpp"
+
+namespace dasgd::app {
+
+/// Settles what is still open of the step size: with --lr auto the advice of a pilot, on threads or
+/// in the given virtual world; and L, by its closed form, for the guard and the certificate.
+template <typename Real>
+std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& objective,
+                                       const std::stop_token& stop,
+                                       const VirtualWorld* world = nullptr);
+
+/// One line for a person: "lr auto: 0.0123, certified for ...".
+std::string describe(const Advice& advice);
+
+}  // namespace dasgd::app

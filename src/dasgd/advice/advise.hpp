@@ -1,0 +1,60 @@
+// A step size for a run, with its grounds: constants measured, staleness measured or predicted,
+// every limit of the theory with its status.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dasgd/advice/constants.hpp"
+#include "dasgd/advice/pilot.hpp"
+#include "dasgd/core/objective.hpp"
+#include "dasgd/plan/options.hpp"
+#include "dasgd/sim/world.hpp"
+
+namespace dasgd {
+
+/// One step-size limit. `status` is "proved", "published but false in general" or "heuristic"; a
+/// proof holds under `grounds`.
+struct Limit {
+  std::string name;
+  double eta = 0;
+  std::string status, grounds;
+};
+
+/// What a bound promises: after this many iterations the mean of |grad f|^2 is at most `accuracy`.
+struct Promise {
+  std::string name;
+  double eta = 0, iterations = 0, seconds = 0;
+};
+
+struct Advice {
+  std::size_t workers = 1;
+  ProblemConstants constants;
+  ExpectedStaleness staleness;
+  std::optional<double> horizon;  ///< gradients of all workers, where a budget says how many
+  std::vector<Limit> limits;
+  double recommended_eta = 0;
+  std::string grounds;  ///< of the recommendation, in one line
+  double accuracy = 0;
+  std::vector<Promise> promises;
+};
+
+struct AdviceRequest {
+  TrainOptions options;  ///< of the run to come; its eta is not looked at
+  /// Where the workers are not here: predicts staleness in this world instead of running a pilot.
+  std::optional<VirtualWorld> world;
+  bool compute_is_given = true;                ///< whether `world` says how long a gradient takes
+  std::optional<ExpectedStaleness> staleness;  ///< of an earlier run, instead of a pilot
+  std::optional<double> least_loss;            ///< inf f, if known
+  std::optional<double> accuracy;  ///< default: 1 % of the squared gradient norm at the start
+};
+
+/// Takes a few seconds.
+template <typename Real>
+Advice advise(const Objective<Real>& objective, const AdviceRequest& request);
+
+/// The limits and the recommendation alone, from constants and staleness.
+void recommend(Advice& advice);
+
+}  // namespace dasgd

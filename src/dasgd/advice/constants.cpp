@@ -1,0 +1,206 @@
+#include "dasgd/advice/constants.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+
+#include "dasgd/data/batches.hpp"
+#include "dasgd/random/random.hpp"
+
+namespace dasgd {
+namespace {
+
+constexpr std::size_t batches_per_point = 24;
+constexpr std::size_t rows_for_curvature = 256;
+constexpr int most_rounds = 40;
+
+template <typename Real>
+double squared_norm(std::span<const Real> v) {
+  double sum = 0;
+  for (const Real c : v) sum += static_cast<double>(c) * static_cast<double>(c);
+  return sum;
+}
+
+/// Rows drawn without regard to workers.
+std::vector<std::uint32_t> draw_rows(std::size_t samples, std::size_t count, Random& random) {
+  std::vector<std::uint32_t> rows(std::min(samples, count));
+  if (rows.size() == samples) {
+    for (std::size_t r = 0; r < samples; ++r) rows[r] = static_cast<std::uint32_t>(r);
+  } else {
+    for (auto& row : rows) row = random.below(static_cast<std::uint32_t>(samples));
+  }
+  return rows;
+}
+
+struct Curvature {
+  double value = 0;
+  std::uint64_t gradients = 0;
+};
+
+// |H v| of power iteration on H v = (g(x + h v) - g(x - h v)) / 2 h.
+template <typename Real>
+Curvature largest_curvature(const Objective<Real>& objective, const std::vector<Real>& x,
+                            const std::vector<std::uint32_t>& rows, Random& random) {
+  const std::size_t d = x.size();
+  std::vector<Real> plus(d), minus(d), at(d);
+  std::vector<double> v(d);
+  for (double& c : v) c = random.normal();
+  const double precision = std::numeric_limits<Real>::epsilon();
+  const double h = std::cbrt(precision) * std::max(1.0, std::sqrt(squared_norm<Real>(x)));
+  Curvature found;
+  for (int round = 0; round < most_rounds; ++round) {
+    const double length = std::sqrt(squared_norm<double>(v));
+    if (!(length > 0) || !std::isfinite(length)) break;
+    for (double& c : v) c /= length;
+    for (std::size_t i = 0; i < d; ++i) at[i] = static_cast<Real>(x[i] + h * v[i]);
+    objective.gradient(at, rows, plus);
+    for (std::size_t i = 0; i < d; ++i) at[i] = static_cast<Real>(x[i] - h * v[i]);
+    objective.gradient(at, rows, minus);
+    found.gradients += 2;
+    for (std::size_t i = 0; i < d; ++i)
+      v[i] = (static_cast<double>(plus[i]) - static_cast<double>(minus[i])) / (2 * h);
+    const double before = found.value;
+    found.value = std::sqrt(squared_norm<double>(v));
+    if (round > 4 && std::fabs(found.value - before) < 0.005 * found.value) break;
+  }
+  return found;
+}
+
+/// What a handful of mini-batch gradients at one point say.
+struct PointSample {
+  double variance = 0, variance_error = 0;  // of a gradient around the mean
+  double mean_norm = 0, largest_norm = 0;
+  double loss = 0;
+};
+
+template <typename Real>
+PointSample sample_point(const Objective<Real>& objective, const std::vector<Real>& x,
+                         std::size_t batch, Random& random) {
+  const bool exact = batch == 0 || batch >= objective.samples();
+  const std::size_t count = exact ? 1 : batches_per_point;
+  const std::size_t d = x.size();
+  std::vector<std::vector<Real>> gradients(count, std::vector<Real>(d));
+  std::vector<double> mean(d, 0.0);
+  PointSample result;
+  for (auto& g : gradients) {
+    const double loss =
+        exact ? objective.full_gradient(x, g)
+              : objective.gradient(x, draw_rows(objective.samples(), batch, random), g);
+    result.loss += loss / static_cast<double>(count);
+    result.largest_norm = std::max(result.largest_norm, std::sqrt(squared_norm<Real>(g)));
+    for (std::size_t i = 0; i < d; ++i) mean[i] += static_cast<double>(g[i]) / double(count);
+  }
+  result.mean_norm = std::sqrt(squared_norm<double>(mean));
+  if (exact) return result;
+  std::vector<double> deviations;
+  for (const auto& g : gradients) {
+    double squares = 0;
+    for (std::size_t i = 0; i < d; ++i) {
+      const double off = static_cast<double>(g[i]) - mean[i];
+      squares += off * off;
+    }
+    // The mean is of the same gradients: count / (count - 1) makes up for it.
+    deviations.push_back(squares * double(count) / double(count - 1));
+  }
+  for (const double v : deviations) result.variance += v / double(count);
+  double spread = 0;
+  for (const double v : deviations) spread += (v - result.variance) * (v - result.variance);
+  result.variance_error = std::sqrt(spread / double(count - 1) / double(count));
+  return result;
+}
+
+Estimate variance_of(const std::vector<PointSample>& points, bool exact) {
+  if (exact) return {0, 0, 0, "every gradient is the full one", points.size()};
+  Estimate e{0, std::numeric_limits<double>::infinity(), 0, "", points.size() * batches_per_point};
+  for (const PointSample& p : points) {
+    e.value = std::max(e.value, p.variance);
+    e.low = std::min(e.low, std::max(0.0, p.variance - 1.96 * p.variance_error));
+    e.high = std::max(e.high, p.variance + 1.96 * p.variance_error);
+  }
+  e.how = fmt::format("largest variance over {} points of {} mini-batches each", points.size(),
+                      batches_per_point);
+  return e;
+}
+
+Estimate gradient_bound_of(const std::vector<PointSample>& points, bool exact) {
+  Estimate e{0, 0, 0, "", points.size() * (exact ? 1 : batches_per_point)};
+  for (const PointSample& p : points) {
+    e.low = std::max(e.low, p.mean_norm);
+    e.high = std::max(e.high, p.largest_norm);
+  }
+  e.value = e.high;
+  e.how = fmt::format("largest gradient norm at {} points of the trajectory", points.size());
+  return e;
+}
+
+template <typename Real>
+Estimate distance_of(const Objective<Real>& objective, const std::vector<PointSample>& points,
+                     const ConstantsRequest& request) {
+  const double start = points.front().loss;
+  double best = start;
+  for (const PointSample& p : points) best = std::min(best, p.loss);
+  Estimate e{0, start - best, 0, "", points.size()};
+  if (const auto least = request.least_loss ? request.least_loss : objective.least_loss()) {
+    e.value = e.high = start - *least;
+    e.how = fmt::format("f(x0) = {:.6g} less {} {:.6g}", start,
+                        request.least_loss ? "the given inf f" : "a lower bound of f", *least);
+  } else {
+    e.value = e.low;
+    e.high = std::numeric_limits<double>::infinity();
+    e.how = fmt::format("descent of the pilot from f(x0) = {:.6g}: too small", start);
+  }
+  return e;
+}
+
+}  // namespace
+
+template <typename Real>
+Smoothness measure_smoothness(const Objective<Real>& objective,
+                              std::span<const std::vector<Real>> points, std::uint64_t seed) {
+  if (const auto L = objective.smoothness())
+    return {{*L, *L, *L * (1 + 1e-3), "closed form, its eigenvalue to 0.1 %", 1}, true};
+  Smoothness e{{0, std::numeric_limits<double>::infinity(), 0, "", 0}};
+  Random random(seed, Purpose::pilot, 0);
+  for (const auto& x : points) {
+    const auto rows = draw_rows(objective.samples(), rows_for_curvature, random);
+    const Curvature found = largest_curvature<Real>(objective, x, rows, random);
+    e.low = std::min(e.low, found.value);
+    e.high = std::max(e.high, found.value);
+    e.samples += found.gradients;
+  }
+  e.value = e.high;
+  e.how =
+      fmt::format("estimate: power iteration on gradient differences at {} points", points.size());
+  return e;
+}
+
+template <typename Real>
+ProblemConstants measure_constants(const Objective<Real>& objective,
+                                   std::span<const std::vector<Real>> points,
+                                   const ConstantsRequest& request) {
+  ProblemConstants result;
+  result.L = request.L ? *request.L : measure_smoothness<Real>(objective, points, request.seed);
+  const bool exact = request.batch == 0 || request.batch >= objective.samples();
+  Random random(request.seed, Purpose::pilot, 1);
+  std::vector<PointSample> samples;
+  for (const auto& x : points)
+    samples.push_back(sample_point<Real>(objective, x, request.batch, random));
+  result.sigma2 = variance_of(samples, exact);
+  result.Q = gradient_bound_of(samples, exact);
+  result.r0 = distance_of<Real>(objective, samples, request);
+  return result;
+}
+
+template Smoothness measure_smoothness(const Objective<float>&, std::span<const std::vector<float>>,
+                                       std::uint64_t);
+template Smoothness measure_smoothness(const Objective<double>&,
+                                       std::span<const std::vector<double>>, std::uint64_t);
+template ProblemConstants measure_constants(const Objective<float>&,
+                                            std::span<const std::vector<float>>,
+                                            const ConstantsRequest&);
+template ProblemConstants measure_constants(const Objective<double>&,
+                                            std::span<const std::vector<double>>,
+                                            const ConstantsRequest&);
+
+}  // namespace dasgd

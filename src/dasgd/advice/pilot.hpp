@@ -1,0 +1,40 @@
+// A short run that shows how stale gradients get, and where the model goes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dasgd/core/objective.hpp"
+#include "dasgd/plan/options.hpp"
+#include "dasgd/sim/world.hpp"
+#include "dasgd/staleness/statistics.hpp"
+
+namespace dasgd {
+
+/// The staleness that a run has, or will have.
+struct ExpectedStaleness {
+  StalenessSummary figures;
+  double gradients_per_second = 0;  ///< of all workers together
+  std::string how;                  ///< "measured: ...", "predicted: ..."
+};
+
+/// Runs the options on threads of this machine with a small step size, for a second.
+/// Appends the model it ends with to `trajectory`.
+template <typename Real>
+ExpectedStaleness pilot_on_threads(const Objective<Real>& objective, TrainOptions options,
+                                   double eta, std::vector<std::vector<Real>>& trajectory);
+
+/// Runs the options in virtual time with gradients that cost nothing to compute: staleness depends
+/// on when things happen, not on what they are. Where `world` says nothing of compute times, a
+/// gradient of the objective is timed.
+template <typename Real>
+ExpectedStaleness pilot_in_virtual_time(const Objective<Real>& objective, TrainOptions options,
+                                        VirtualWorld world, bool compute_is_given);
+
+/// One worker for a second: the trajectory where no pilot runs on threads.
+template <typename Real>
+void walk(const Objective<Real>& objective, const TrainOptions& options, double eta,
+          std::vector<std::vector<Real>>& trajectory);
+
+}  // namespace dasgd

@@ -1,0 +1,91 @@
+#include "dasgd/experiments/burst.hpp"
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "dasgd/experiments/parabola.hpp"
+#include "dasgd/record/trace_reader.hpp"
+#include "dasgd/record/trace_writer.hpp"
+#include "dasgd/sim/simulate.hpp"
+#include "dasgd/staleness/trace_check.hpp"
+#include "dasgd/theory/bounds.hpp"
+#include "dasgd/theory/step_size.hpp"
+
+namespace dasgd {
+namespace {
+
+/// The models of all workers along a trace of the parabola, whose gradient at x is x.
+struct Replay {
+  std::vector<double> sum_of_squares;  // per worker
+  explicit Replay(const std::vector<Application>& trace, std::size_t workers, double eta)
+      : sum_of_squares(workers, 0) {
+    std::vector<double> x(workers, Parabola().start().front());
+    std::map<GradientName, double> gradients;
+    for (const Application& a : trace) {
+      double& here = x[index(a.worker)];
+      if (a.worker == a.name.origin) gradients[a.name] = here;
+      sum_of_squares[index(a.worker)] += here * here;
+      here -= eta * gradients.at(a.name);
+    }
+  }
+};
+
+}  // namespace
+
+BurstExhibit run_burst(const std::string& path) {
+  const TrainOptions plan{.workers = 4, .eta = 0.5, .gradients = {69, 1, 1, 1}};
+  const VirtualWorld world{
+      .compute = TimeModel::per_item({1'500'000, 1'000'000, 1'000'000, 1'000'000}),
+      .latency = TimeModel::constant(100'000),
+      .apply = 0};
+  TraceWriter writer(path, 1);
+  TrainOptions options = plan;
+  options.trace = &writer;
+  simulate(Parabola(), options, world);
+  writer.finish();
+
+  const auto trace = read_trace(path).applications;
+  const TraceCheck check = check_trace(trace);
+  const Replay replay(trace, plan.workers, plan.eta);
+  const auto worst = std::max_element(replay.sum_of_squares.begin(), replay.sum_of_squares.end());
+  const auto worst_worker =
+      worker_id(static_cast<std::size_t>(worst - replay.sum_of_squares.begin()));
+
+  BurstExhibit exhibit{.gradients = check.gradients,
+                       .eta = plan.eta,
+                       .L = *Parabola().smoothness(),
+                       .r0 = Parabola().loss(Parabola().start()),
+                       .staleness = check.staleness,
+                       .sum_of_squares = *worst};
+  for (const auto& event : check.events)
+    if (event.worker == worst_worker) exhibit.bursts.push_back(event.S);
+  while (!exhibit.bursts.empty() && exhibit.bursts.back() == 0) {
+    exhibit.bursts.pop_back();
+    ++exhibit.quiet;
+  }
+  exhibit.published_bound =  // of the sum: the mean over one application
+      theory::published_bound_2({.r0 = exhibit.r0, .L = exhibit.L}, plan.eta, 1);
+  exhibit.published_eta = theory::published_eta_2(exhibit.L, check.staleness.S_hat_avg,
+                                                  static_cast<double>(check.staleness.S_hat_max));
+  exhibit.certified_eta = theory::certified_eta(exhibit.L, *check.staleness.W);
+  return exhibit;
+}
+
+std::string to_json(const BurstExhibit& e) {
+  return nlohmann::ordered_json{{"gradients", e.gradients},
+                                {"eta", e.eta},
+                                {"L", e.L},
+                                {"r0", e.r0},
+                                {"S", e.bursts},
+                                {"quiet", e.quiet},
+                                {"S_hat_avg", e.staleness.S_hat_avg},
+                                {"S_hat_max", e.staleness.S_hat_max},
+                                {"published_eta_2", e.published_eta},
+                                {"sum_of_squared_gradients", e.sum_of_squares},
+                                {"published_bound", e.published_bound},
+                                {"certified_eta", e.certified_eta}}
+             .dump(2) +
+         "\n";
+}
+
+}  // namespace dasgd

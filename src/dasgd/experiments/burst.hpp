@@ -1,0 +1,32 @@
+// A run that breaks both published inequalities of Theorem 1 (docs/theory.md, errata).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "dasgd/staleness/statistics.hpp"
+
+namespace dasgd {
+
+/// Everything here is computed from the trace of a simulation.
+struct BurstExhibit {
+  std::size_t gradients = 0;
+  double eta = 0, L = 0, r0 = 0;
+  std::vector<std::uint64_t> bursts;  ///< |S| at the worst worker, in order, up to the last above 0
+  std::size_t quiet = 0;              ///< applications after that, all with |S| = 0
+  StalenessSummary staleness;
+  double sum_of_squares = 0;   ///< of |grad f(x_i^t)| over t at the worst worker
+  double published_bound = 0;  ///< what Theorem 1 says it is at most
+  double published_eta = 0;    ///< up to which Theorem 1 says so
+  double certified_eta = 0;    ///< the largest that the trace certificate allows
+};
+
+/// Four workers on the full graph, f(x) = x^2 / 2 from x^0 = 1, three of them with a single
+/// gradient that all are computed at x^0: applied together they overshoot. Writes the trace to
+/// `path`.
+BurstExhibit run_burst(const std::string& path);
+
+std::string to_json(const BurstExhibit& exhibit);
+
+}  // namespace dasgd

@@ -1,0 +1,107 @@
+#include "dasgd/plan/leg.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+#include <utility>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/plan/budget.hpp"
+
+namespace dasgd {
+template <typename Real>
+void require_resumable(const TrainOptions& options, const Objective<Real>& objective) {
+  if (!options.resume) return;
+  const Checkpoint& from = *options.resume;
+  if (from.dimension != objective.dimension() ||
+      from.sums.size() != from.dimension * sizeof(Sum<Real>))
+    throw InputError(fmt::format(
+        "the checkpoint holds a model of {} numbers with sums of {} bytes; this one has {} and {}",
+        from.dimension, from.dimension == 0 ? 0 : from.sums.size() / from.dimension,
+        objective.dimension(), sizeof(Sum<Real>)));
+  if (from.workers.empty()) throw InputError("the checkpoint has no workers");
+}
+
+std::vector<WorkerStart> worker_starts(const TrainOptions& options, std::size_t samples) {
+  std::vector<WorkerStart> starts(options.workers);
+  if (!options.resume) return starts;
+  const Checkpoint& from = *options.resume;
+  if (from.workers.size() == options.workers) {
+    std::transform(from.workers.begin(), from.workers.end(), starts.begin(),
+                   [](const WorkerState& w) {
+                     return WorkerStart{w.data, w.made};
+                   });
+    return starts;
+  }
+  const std::size_t batch = resolved_batch(options, samples);
+  std::vector<BatchShape> shapes;
+  for (std::size_t i = 0; i < options.workers; ++i)
+    shapes.push_back(batch_shape(worker_id(i), options.workers, samples, batch));
+  const auto positions = redistribute(from.samples, shapes);
+  for (std::size_t i = 0; i < options.workers; ++i)
+    starts[i] = {positions[i],
+                 from.gradients / options.workers + (i < from.gradients % options.workers ? 1 : 0)};
+  return starts;
+}
+
+template <typename Real>
+void restore(const TrainOptions& options, Replica<Real>& replica) {
+  if (!options.resume) return;
+  std::vector<Sum<Real>> sums(replica.dimension());
+  std::memcpy(sums.data(), options.resume->sums.data(), options.resume->sums.size());
+  replica.restore(sums);
+}
+
+template <typename Real>
+StagedRule<Real> make_rule(const TrainOptions& options, WorkerId worker, std::uint32_t limit) {
+  RuleClock clock{.workers = options.workers};
+  if (limit < unlimited) clock.budget = limit;
+  if (!options.resume) return {options.rule, options.eta, clock};
+  clock.before = options.resume->gradients;
+  StagedRule<Real> rule(options.rule, options.eta, clock);
+  const auto& workers = options.resume->workers;
+  rule.restore(workers[index(worker) % workers.size()].rule);
+  return rule;
+}
+
+Checkpoint checkpoint_of(const TrainOptions& options, std::size_t dimension, std::size_t samples,
+                         LegSnapshot snapshot) {
+  const Checkpoint* const from = options.resume;
+  const std::size_t batch = resolved_batch(options, samples);
+  const std::uint64_t made = snapshot.applied.size();
+  const auto starts = worker_starts(options, samples);
+  Checkpoint result;
+  if (from) {
+    result.legs = from->legs;
+    result.seconds = from->seconds;
+    result.gradients = from->gradients;
+    result.applications = from->applications;
+    result.samples = from->samples;
+  }
+  for (std::size_t i = 0; i < options.workers; ++i) {
+    const WorkerId worker = worker_id(i);
+    const DataPosition& start = starts[i].data;
+    const DataPosition now = start.after(snapshot.applied, worker);
+    const BatchShape shape = batch_shape(worker, options.workers, samples, batch);
+    result.samples += now.samples(shape) - start.samples(shape);
+    const std::uint64_t own = starts[i].made + now.done() - start.done();
+    result.workers.push_back({now, own, std::move(snapshot.rules[i])});
+  }
+  result.dimension = dimension;
+  result.sums = std::move(snapshot.sums);
+  result.legs.push_back(std::move(snapshot.applied));
+  result.seconds += snapshot.seconds;
+  result.evaluations_since_best = snapshot.evaluations_since_best;
+  result.gradients += made;
+  result.applications += made * options.workers;
+  return result;
+}
+
+template void require_resumable(const TrainOptions&, const Objective<float>&);
+template void require_resumable(const TrainOptions&, const Objective<double>&);
+template void restore(const TrainOptions&, Replica<float>&);
+template void restore(const TrainOptions&, Replica<double>&);
+template StagedRule<float> make_rule(const TrainOptions&, WorkerId, std::uint32_t);
+template StagedRule<double> make_rule(const TrainOptions&, WorkerId, std::uint32_t);
+
+}  // namespace dasgd

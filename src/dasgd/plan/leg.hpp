@@ -1,0 +1,52 @@
+// A leg of a run: what one process does between the start or a checkpoint and its end.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "dasgd/core/objective.hpp"
+#include "dasgd/core/replica.hpp"
+#include "dasgd/plan/options.hpp"
+#include "dasgd/record/checkpoint.hpp"
+#include "dasgd/rules/rule.hpp"
+
+namespace dasgd {
+
+/// Throws InputError unless the objective can go on from `options.resume`, where that is given.
+template <typename Real>
+void require_resumable(const TrainOptions& options, const Objective<Real>& objective);
+
+/// Where a worker stands when the leg begins.
+struct WorkerStart {
+  DataPosition data;
+  std::uint64_t made = 0;  ///< gradients that count for its budget
+};
+
+/// All workers of a run over so many samples. With another number of workers than before, what was
+/// done is dealt evenly: epochs in the data, gradients in the budgets.
+std::vector<WorkerStart> worker_starts(const TrainOptions& options, std::size_t samples);
+
+/// Takes the replica to where the leg begins: it stays at x^0 in the first leg.
+template <typename Real>
+void restore(const TrainOptions& options, Replica<Real>& replica);
+
+/// The update rule of a worker, as it was when the leg before ended. `limit` is the worker's budget
+/// of gradients. With another number of workers than before, worker i takes over from i modulo
+/// theirs; the state of another kind of rule is left alone.
+template <typename Real>
+StagedRule<Real> make_rule(const TrainOptions& options, WorkerId worker, std::uint32_t limit);
+
+/// What a process knows of its leg at some moment.
+struct LegSnapshot {
+  Bytes sums;                ///< of a replica
+  GradientSet applied;       ///< the gradients of this leg in it
+  std::vector<Bytes> rules;  ///< per worker
+  double seconds = 0;        ///< of this leg
+  std::uint32_t evaluations_since_best = 0;
+};
+
+/// The checkpoint of that moment: what earlier legs did is added.
+Checkpoint checkpoint_of(const TrainOptions& options, std::size_t dimension, std::size_t samples,
+                         LegSnapshot snapshot);
+
+}  // namespace dasgd

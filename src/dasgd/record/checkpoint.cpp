@@ -1,0 +1,142 @@
+#include "dasgd/record/checkpoint.hpp"
+
+#define XXH_INLINE_ALL
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <xxhash.h>
+#include <zstd.h>
+
+namespace dasgd {
+namespace {
+
+constexpr std::array<char, 8> magic{'d', 'a', 's', 'g', 'd', 'c', 'k', 'p'};
+constexpr std::uint32_t format = 1;
+constexpr int fast =
+    1;  // the low bits of sums are noise: a higher level costs time and gains little
+
+struct Header {
+  std::array<char, 8> magic;
+  std::uint32_t format, reserved;
+  std::uint64_t plain_size, packed_size;
+  std::uint64_t hash_low, hash_high;  // of all before and of the packed bytes
+};
+static_assert(sizeof(Header) == 48);
+
+XXH128_hash_t hash_of(const Header& header, std::span<const std::byte> packed) {
+  XXH3_state_t state;
+  XXH3_128bits_reset(&state);
+  XXH3_128bits_update(&state, &header, offsetof(Header, hash_low));
+  XXH3_128bits_update(&state, packed.data(), packed.size());
+  return XXH3_128bits_digest(&state);
+}
+
+void write(ByteWriter& to, const GradientSet& set) {
+  to.array(std::span<const std::uint32_t>(set.prefixes()));
+  to.array(std::span<const GradientName>(set.exceptions()));
+}
+
+GradientSet read_set(ByteReader& from) {
+  auto prefixes = from.array<std::uint32_t>();
+  const auto exceptions = from.array<GradientName>();
+  // A name of a worker that cannot be would cost memory without end.
+  if (std::any_of(exceptions.begin(), exceptions.end(),
+                  [&](GradientName name) { return index(name.origin) >= prefixes.size(); }))
+    throw CorruptCheckpoint("names a worker that does not exist");
+  return {std::move(prefixes), exceptions};
+}
+
+Bytes to_bytes(const Checkpoint& c) {
+  ByteWriter to;
+  to.number<std::uint64_t>(c.facts.size());
+  for (const auto& [name, value] : c.facts) {
+    to.text(name);
+    to.text(value);
+  }
+  to.number<std::uint64_t>(c.dimension);
+  to.array(std::span<const std::byte>(c.sums));
+  to.number<std::uint64_t>(c.legs.size());
+  for (const GradientSet& leg : c.legs) write(to, leg);
+  to.number<std::uint64_t>(c.workers.size());
+  for (const WorkerState& worker : c.workers) {
+    to.number(worker.made);
+    to.number(worker.data.next);
+    to.array(std::span<const std::uint64_t>(worker.data.ahead));
+    to.array(std::span<const std::byte>(worker.rule));
+  }
+  to.number(c.seconds);
+  to.number(c.gradients);
+  to.number(c.applications);
+  to.number(c.samples);
+  to.number(c.evaluations_since_best);
+  return to.take();
+}
+
+Checkpoint from_bytes(std::span<const std::byte> bytes) {
+  ByteReader from(bytes);
+  Checkpoint c;
+  for (auto left = from.number<std::uint64_t>(); left > 0 && from.ok(); --left) {
+    const std::string name = from.text();
+    c.facts[name] = from.text();
+  }
+  c.dimension = from.number<std::uint64_t>();
+  c.sums = from.array<std::byte>();
+  for (auto left = from.number<std::uint64_t>(); left > 0 && from.ok(); --left)
+    c.legs.push_back(read_set(from));
+  for (auto left = from.number<std::uint64_t>(); left > 0 && from.ok(); --left) {
+    WorkerState worker;
+    worker.made = from.number<std::uint64_t>();
+    worker.data.next = from.number<std::uint64_t>();
+    worker.data.ahead = from.array<std::uint64_t>();
+    worker.rule = from.array<std::byte>();
+    c.workers.push_back(std::move(worker));
+  }
+  c.seconds = from.number<double>();
+  c.gradients = from.number<std::uint64_t>();
+  c.applications = from.number<std::uint64_t>();
+  c.samples = from.number<std::uint64_t>();
+  c.evaluations_since_best = from.number<std::uint32_t>();
+  if (!from.ended_well()) throw CorruptCheckpoint("holds a state of another form");
+  return c;
+}
+
+}  // namespace
+
+std::string encode(const Checkpoint& checkpoint) {
+  const Bytes plain = to_bytes(checkpoint);
+  std::string file(sizeof(Header) + ZSTD_compressBound(plain.size()), '\0');
+  const std::size_t packed = ZSTD_compress(
+      file.data() + sizeof(Header), file.size() - sizeof(Header), plain.data(), plain.size(), fast);
+  if (ZSTD_isError(packed)) throw std::runtime_error("zstd cannot pack a checkpoint");
+  file.resize(sizeof(Header) + packed);
+  Header header{magic, format, 0, plain.size(), packed, 0, 0};
+  const auto hash = hash_of(header, std::as_bytes(std::span(file.data() + sizeof(Header), packed)));
+  header.hash_low = hash.low64;
+  header.hash_high = hash.high64;
+  std::memcpy(file.data(), &header, sizeof(Header));
+  return file;
+}
+
+Checkpoint decode(std::span<const std::byte> file) {
+  Header header{};
+  if (file.size() < sizeof(Header)) throw CorruptCheckpoint("is truncated");
+  std::memcpy(&header, file.data(), sizeof(Header));
+  if (header.magic != magic) throw CorruptCheckpoint("is not a checkpoint of dasgd");
+  if (header.format != format)
+    throw CorruptCheckpoint("is of format " + std::to_string(header.format) +
+                            "; this dasgd reads format " + std::to_string(format));
+  const auto packed = file.subspan(sizeof(Header));
+  if (packed.size() < header.packed_size) throw CorruptCheckpoint("is truncated");
+  if (packed.size() > header.packed_size) throw CorruptCheckpoint("is longer than it was written");
+  const auto hash = hash_of(header, packed);
+  if (hash.low64 != header.hash_low || hash.high64 != header.hash_high)
+    throw CorruptCheckpoint("is damaged: its checksum does not match");
+  Bytes plain(header.plain_size);
+  const std::size_t size =
+      ZSTD_decompress(plain.data(), plain.size(), packed.data(), packed.size());
+  if (ZSTD_isError(size) || size != plain.size())
+    throw CorruptCheckpoint("cannot be unpacked by zstd");
+  return from_bytes(plain);
+}
+
+}  // namespace dasgd

@@ -1,0 +1,55 @@
+// A run in one file: what is needed to go on after the process has gone (docs/checkpoints.md).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "dasgd/core/bytes.hpp"
+#include "dasgd/core/gradient_set.hpp"
+#include "dasgd/data/position.hpp"
+
+namespace dasgd {
+
+/// What one worker has to remember beyond its replica.
+struct WorkerState {
+  DataPosition data;
+  std::uint64_t made = 0;  ///< gradients that count for its budget
+  Bytes rule;              ///< UpdateRule::state(); empty where it was not known
+};
+
+/// A moment of a run. It is consistent by itself: the replica is a function of the gradient set,
+/// and the positions in the data follow from the set. What was computed but is not in the set is
+/// lost with the process, and its samples are drawn again.
+///
+/// A run that was resumed consists of legs. Names count from 0 in each leg, and the replica of the
+/// checkpoint is the x^0 of the next, so a leg looks like a run of its own.
+struct Checkpoint {
+  std::map<std::string, std::string> facts;  ///< what the run is about, to be compared on resume
+  std::size_t dimension = 0;
+  Bytes sums;                     ///< of the replica, exactly
+  std::vector<GradientSet> legs;  ///< the gradients in the replica, leg by leg
+  std::vector<WorkerState> workers;
+  double seconds = 0;              ///< that the run had taken
+  std::uint64_t gradients = 0;     ///< in all legs
+  std::uint64_t applications = 0;  ///< of those gradients, at all workers
+  std::uint64_t samples = 0;       ///< in those gradients
+  std::uint32_t evaluations_since_best = 0;
+};
+
+/// Bytes that are no checkpoint, or no longer the one that was written. The message says what is
+/// wrong, without the name of a file.
+class CorruptCheckpoint : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A header with sizes and an XXH3-128 of everything, then the state, packed by zstd.
+std::string encode(const Checkpoint& checkpoint);
+/// Throws CorruptCheckpoint.
+Checkpoint decode(std::span<const std::byte> file);
+
+}  // namespace dasgd

@@ -1,0 +1,33 @@
+// The step size of a run held against the limits of the theory.
+#pragma once
+
+#include <optional>
+
+#include "dasgd/staleness/statistics.hpp"
+
+namespace dasgd {
+
+/// An inequality of the theory: what a run's models measured, what is promised.
+struct MeasuredBound {
+  double left = 0;   ///< the sum of |grad f(x_i^t)|^2 over one worker's applications
+  double right = 0;  ///< the bound of that sum
+  double ratio() const { return left / right; }
+};
+
+/// What can be said of eta after a run, for an objective with smoothness L.
+struct StepLimits {
+  double eta = 0, L = 0;
+  /// Whether the trace certificate proves this eta for this run; nothing if W was not kept.
+  std::optional<bool> certified;
+  std::optional<double> certified_eta;  ///< the largest eta that it proves
+  double a_priori_eta = 0;              ///< proved from S_max alone
+  double published_eta_1 = 0, published_eta_2 = 0;
+  /// Of the worker whose ratio is largest, where the full gradient was evaluated at every model and
+  /// gradients carried no noise.
+  std::optional<MeasuredBound> certificate, published;
+};
+
+/// `applies`: the run was drained, or causal, and made every step with this eta.
+StepLimits step_limits(const StalenessSummary& staleness, double eta, double L, bool applies);
+
+}  // namespace dasgd

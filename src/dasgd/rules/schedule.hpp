@@ -1,0 +1,33 @@
+// How the step size changes along a run.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace dasgd {
+
+/// The factor on eta as a function of a clock that counts gradients per worker: t / n, with t the
+/// applications that the origin has made and n the number of workers. So the clock is local to the
+/// origin, all workers are at about the same place however unequal their speeds are, and a budget
+/// of
+/// `--gradients N` ends at N.
+struct Schedule {
+  enum class Kind { constant, step, cosine };
+  Kind kind = Kind::constant;
+  double every = 1;             ///< step: the factor is multiplied each time
+  double by = 1;                ///< step: with this
+  std::optional<double> total;  ///< cosine: where it ends; nothing: with the worker's budget
+  double floor = 0;             ///< cosine: the factor at the end and after it
+  double warmup = 0;            ///< rises linearly over so many gradients per worker
+
+  bool is_constant() const { return kind == Kind::constant && warmup == 0; }
+  double factor(double clock) const;
+};
+
+/// "constant", "step:EVERY:FACTOR", "cosine", "cosine:TOTAL" or "cosine:TOTAL:FLOOR". Throws
+/// InputError. The warm-up is left as it is.
+void set_schedule(Schedule& schedule, const std::string& text);
+/// The text that `set_schedule` reads.
+std::string to_string(const Schedule& schedule);
+
+}  // namespace dasgd

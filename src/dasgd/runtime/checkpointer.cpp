@@ -1,0 +1,52 @@
+#include "dasgd/runtime/checkpointer.hpp"
+
+#include <exception>
+#include <utility>
+
+#include "dasgd/plan/leg.hpp"
+
+namespace dasgd {
+
+void save_checkpoint(const TrainOptions& options, const std::function<Checkpoint()>& make) {
+  try {
+    options.checkpoint.save(make());
+  } catch (const std::exception& error) {
+    if (options.warn)
+      options.warn(std::string(error.what()) + "; the run goes on without this checkpoint");
+  }
+}
+
+Checkpointer::Checkpointer(const TrainOptions& options, std::size_t dimension, std::size_t samples,
+                           Clock::time_point start, SnapshotBoard& board,
+                           std::function<std::uint32_t()> since_best)
+    : options_(options),
+      dimension_(dimension),
+      samples_(samples),
+      start_(start),
+      board_(board),
+      since_best_(std::move(since_best)) {
+  if (options.checkpoint.save && options.checkpoint.every.count() > 0)
+    thread_ = std::jthread([this](std::stop_token stop) { run(stop); });
+}
+
+void Checkpointer::run(std::stop_token stop) {
+  std::unique_lock lock(mutex_);
+  while (!pause_.wait_for(lock, stop, options_.checkpoint.every,
+                          [&] { return stop.stop_requested(); }))
+    take(stop);
+}
+
+void Checkpointer::take(std::stop_token stop) {
+  constexpr std::chrono::milliseconds grace(1000);
+  board_.ask();
+  auto replica = board_.wait(stop, grace);
+  if (!replica) return;
+  const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+  save_checkpoint(options_, [&] {
+    return checkpoint_of(options_, dimension_, samples_,
+                         {std::move(replica->sums), std::move(replica->applied), board_.rules(),
+                          seconds, since_best_()});
+  });
+}
+
+}  // namespace dasgd

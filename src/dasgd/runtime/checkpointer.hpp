@@ -1,0 +1,46 @@
+// The thread that takes checkpoints while workers run.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+
+#include "dasgd/plan/options.hpp"
+#include "dasgd/runtime/snapshot_board.hpp"
+
+namespace dasgd {
+
+/// Makes a checkpoint and hands it to `options.checkpoint.save`. What either throws becomes a
+/// warning: a full disk is no reason to stop training.
+void save_checkpoint(const TrainOptions& options, const std::function<Checkpoint()>& make);
+
+/// Takes one every `options.checkpoint.every` until it goes away. Packing and writing happen on
+/// this thread; workers only copy.
+class Checkpointer {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// `start` is when the leg began; `since_best` tells how many evaluations found nothing better,
+  /// from any thread. All references must outlive this.
+  Checkpointer(const TrainOptions& options, std::size_t dimension, std::size_t samples,
+               Clock::time_point start, SnapshotBoard& board,
+               std::function<std::uint32_t()> since_best);
+
+ private:
+  void run(std::stop_token stop);
+  void take(std::stop_token stop);
+
+  const TrainOptions& options_;
+  const std::size_t dimension_, samples_;
+  const Clock::time_point start_;
+  SnapshotBoard& board_;
+  const std::function<std::uint32_t()> since_best_;
+  std::mutex mutex_;  // of the pause between two
+  std::condition_variable_any pause_;
+  std::jthread thread_;
+};
+
+}  // namespace dasgd

@@ -1,0 +1,45 @@
+#include "dasgd/runtime/snapshot_board.hpp"
+
+#include <utility>
+
+namespace dasgd {
+
+void SnapshotBoard::ask() {
+  {
+    const std::lock_guard lock(mutex_);
+    replica_.reset();
+    answers_ = 0;
+  }
+  replica_wanted_.store(true);
+  for (auto& wanted : wanted_) wanted.store(true);
+}
+
+std::optional<ReplicaSnapshot> SnapshotBoard::wait(std::stop_token stop,
+                                                   std::chrono::milliseconds grace) {
+  std::unique_lock lock(mutex_);
+  if (!given_.wait(lock, stop, [this] { return replica_.has_value(); })) return std::nullopt;
+  given_.wait_for(lock, stop, grace, [this] { return answers_ >= rules_.size(); });
+  return std::exchange(replica_, std::nullopt);
+}
+
+std::vector<Bytes> SnapshotBoard::rules() const {
+  const std::lock_guard lock(mutex_);
+  return rules_;
+}
+
+void SnapshotBoard::give_replica(std::span<const std::byte> sums, const GradientSet& applied) {
+  ReplicaSnapshot snapshot{{sums.begin(), sums.end()}, applied};
+  const std::lock_guard lock(mutex_);
+  replica_ = std::move(snapshot);
+  given_.notify_all();
+}
+
+void SnapshotBoard::give_rule(WorkerId worker, Bytes state) {
+  wanted_[index(worker)].store(false);
+  const std::lock_guard lock(mutex_);
+  rules_[index(worker)] = std::move(state);
+  ++answers_;
+  given_.notify_all();
+}
+
+}  // namespace dasgd

@@ -1,0 +1,60 @@
+// Where the workers of a process leave what a checkpoint needs, when they are asked.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <vector>
+
+#include "dasgd/core/bytes.hpp"
+#include "dasgd/core/gradient_set.hpp"
+#include "dasgd/core/names.hpp"
+
+namespace dasgd {
+
+/// A replica and the gradients in it, at one moment.
+struct ReplicaSnapshot {
+  Bytes sums;
+  GradientSet applied;
+};
+
+/// Nobody waits: workers answer between two steps, and the first to answer gives its replica, so a
+/// slow one holds nothing up. A worker that has not answered yet is represented by the rule state
+/// that it gave last time.
+class SnapshotBoard {
+ public:
+  explicit SnapshotBoard(std::size_t workers) : wanted_(workers), rules_(workers) {}
+
+  /// For the thread that writes checkpoints. Asks every worker.
+  void ask();
+  /// Waits for a replica, and then for the rules of all until `grace` has passed. Nothing if a stop
+  /// is requested first.
+  std::optional<ReplicaSnapshot> wait(std::stop_token stop, std::chrono::milliseconds grace);
+  /// The last state that each worker gave; empty if it never did.
+  std::vector<Bytes> rules() const;
+
+  /// For workers, on their own threads.
+  bool wanted(WorkerId worker) const {
+    return wanted_[index(worker)].load(std::memory_order_relaxed);
+  }
+  /// True for the first that calls it after `ask`; it then gives its replica.
+  bool claim_replica() { return replica_wanted_.exchange(false); }
+  void give_replica(std::span<const std::byte> sums, const GradientSet& applied);
+  void give_rule(WorkerId worker, Bytes state);
+
+ private:
+  std::vector<std::atomic<bool>> wanted_;
+  std::atomic<bool> replica_wanted_{false};
+  mutable std::mutex mutex_;  // guards all below
+  std::condition_variable_any given_;
+  std::optional<ReplicaSnapshot> replica_;
+  std::vector<Bytes> rules_;
+  std::size_t answers_ = 0;
+};
+
+}  // namespace dasgd

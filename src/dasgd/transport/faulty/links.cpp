@@ -1,0 +1,60 @@
+#include "dasgd/transport/faulty/links.hpp"
+
+#include <chrono>
+
+namespace dasgd::faulty {
+namespace {
+
+/// In one process a frame takes no time; this is how far chaos moves those that it touches.
+constexpr Nanoseconds spread = 1'000'000;
+
+}  // namespace
+
+Links::Links(const Chaos& chaos, const Graph& graph, std::uint64_t seed,
+             std::function<Nanoseconds()> clock, Arrival arrival)
+    : chaos_(chaos), seed_(seed), clock_(std::move(clock)), arrival_(std::move(arrival)) {
+  for (std::size_t i = 0; i < graph.workers(); ++i)
+    for (const WorkerId to : graph.neighbours(worker_id(i)))
+      links_.emplace(std::pair(worker_id(i), to),
+                     DisturbedLink(worker_id(i), to, static_cast<std::uint32_t>(links_.size())));
+  thread_ = std::jthread([this](const std::stop_token& end) { run(end); });
+}
+
+void Links::carry(WorkerId from, WorkerId to, const Frame& frame) {
+  const std::lock_guard lock(mutex_);
+  DisturbedLink& link = links_.at({from, to});
+  Random random = link.next_frame(seed_);
+  const Nanoseconds leaves = link.leaves(chaos_, random, clock_());
+  const auto arrivals = link.arrives(chaos_, random, leaves, spread);
+  due_.push({arrivals.first, sent_++, from, to, frame});
+  if (arrivals.copy) due_.push({*arrivals.copy, sent_++, from, to, frame});
+  changed_.notify_one();
+}
+
+void Links::stop() {
+  thread_.request_stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Links::run(const std::stop_token& end) {
+  std::unique_lock lock(mutex_);
+  while (!end.stop_requested()) {
+    if (due_.empty()) {
+      changed_.wait(lock, end, [this] { return !due_.empty(); });
+      continue;
+    }
+    const Nanoseconds rest = due_.top().time - clock_();
+    if (rest > 0) {  // until then, or until an earlier one comes
+      const std::uint64_t known = sent_;
+      changed_.wait_for(lock, end, std::chrono::nanoseconds(rest), [&] { return sent_ != known; });
+      continue;
+    }
+    const Due next = due_.top();
+    due_.pop();
+    lock.unlock();
+    arrival_(next.from, next.to, next.frame);
+    lock.lock();
+  }
+}
+
+}  // namespace dasgd::faulty

@@ -1,0 +1,259 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "dasgd/advice/advice_json.hpp"
+#include "dasgd/dasgd.hpp"
+#include "dasgd/theory/step_size.hpp"
+#include "support/effort.hpp"
+#include "support/huber.hpp"
+#include "support/shared_data.hpp"
+#include "support/tiny_idx.hpp"
+
+namespace dasgd {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Ge;
+using ::testing::HasSubstr;
+using ::testing::Le;
+
+/// Hides what another objective knows of itself.
+class Unknown final : public Objective<double> {
+ public:
+  explicit Unknown(const Objective<double>& inner) : inner_(inner) {}
+  std::size_t dimension() const override { return inner_.dimension(); }
+  std::size_t samples() const override { return inner_.samples(); }
+  double gradient(std::span<const double> x, Rows rows, std::span<double> g) const override {
+    return inner_.gradient(x, rows, g);
+  }
+
+ private:
+  const Objective<double>& inner_;
+};
+
+TEST(Constants, TheEstimateOfLFindsTheClosedFormOfAQuadratic) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const Quadratic q = Quadratic::random(seed);
+    const std::vector<std::vector<double>> points{q.start()};
+    const Smoothness exact = measure_smoothness<double>(q, points, 1);
+    const Smoothness estimate = measure_smoothness<double>(Unknown(q), points, 1);
+    EXPECT_TRUE(exact.closed_form);
+    EXPECT_FALSE(estimate.closed_form);
+    EXPECT_THAT(estimate.how, HasSubstr("estimate"));
+    EXPECT_NEAR(estimate.value, exact.value, 0.03 * exact.value);
+    EXPECT_LE(estimate.value, exact.value * 1.001);
+  }
+}
+
+TEST(Constants, TheVarianceIsThatOfAllMiniBatches) {
+  const Logistic problem = Logistic::random(3, 40, 5);
+  const std::vector<std::vector<double>> points{problem.start()};
+  const auto found = measure_constants<double>(problem, points, {.batch = 1});
+  std::vector<double> mean(5), g(5);
+  problem.full_gradient(points[0], mean);
+  double exact = 0;
+  for (std::uint32_t row = 0; row < 40; ++row) {
+    problem.gradient(points[0], std::vector{row}, g);
+    for (std::size_t i = 0; i < 5; ++i) exact += (g[i] - mean[i]) * (g[i] - mean[i]) / 40;
+  }
+  EXPECT_NEAR(found.sigma2.value, exact, 0.5 * exact);
+  EXPECT_THAT(exact, AllOf(Ge(found.sigma2.low * 0.8), Le(found.sigma2.high * 1.2)));
+  EXPECT_GT(found.sigma2.samples, 1u);
+  EXPECT_EQ(measure_constants<double>(problem, points, {.batch = 0}).sigma2.value, 0);
+}
+
+TEST(Constants, TheDistanceIsFromAKnownLowerBound) {
+  const Quadratic q = Quadratic::random(1);
+  const std::vector<std::vector<double>> points{q.start(), q.optimum()};
+  const auto c = measure_constants<double>(q, points, {});
+  EXPECT_NEAR(c.r0.value, q.loss(q.start()) - q.loss(q.optimum()), 1e-12);
+  EXPECT_NEAR(measure_constants<double>(q, points, {.least_loss = -1}).r0.value,
+              q.loss(q.start()) + 1, 1e-12);
+  const auto blind = measure_constants<double>(Unknown(q), points, {});
+  EXPECT_THAT(blind.r0.how, HasSubstr("too small"));
+  EXPECT_FALSE(std::isfinite(blind.r0.high));
+}
+
+TEST(Constants, LOfA9aAgreesWithALongPowerIteration) {
+  DASGD_SHARED_DATA(path, "libsvm/a9a");
+  const Logistic a9a(read_libsvm(path));
+  const LabelledRows& rows = a9a.data();
+  std::vector<double> v(rows.dimension, 1.0), image(rows.dimension);
+  double lambda = 0;
+  for (int round = 0; round < 200; ++round) {
+    double norm = 0;
+    for (const double c : v) norm += c * c;
+    for (double& c : v) c /= std::sqrt(norm);
+    std::fill(image.begin(), image.end(), 0.0);
+    for (std::size_t r = 0; r < rows.rows(); ++r) {
+      double product = 0;
+      for (std::size_t k = rows.row_start[r]; k < rows.row_start[r + 1]; ++k)
+        product += rows.values[k] * v[rows.columns[k]];
+      for (std::size_t k = rows.row_start[r]; k < rows.row_start[r + 1]; ++k)
+        image[rows.columns[k]] += product * rows.values[k];
+    }
+    lambda = 0;
+    for (std::size_t i = 0; i < v.size(); ++i) lambda += v[i] * image[i];
+    std::swap(v, image);
+  }
+  EXPECT_NEAR(*a9a.smoothness(), lambda / (4.0 * static_cast<double>(rows.rows())),
+              0.01 * *a9a.smoothness());
+}
+
+TEST(Advise, SaysTheStatusOfEveryLimit) {
+  const Quadratic q = Quadratic::random(1);
+  const Advice advice = advise<double>(
+      q,
+      {.options = {.workers = 8, .topology = "ring", .gradients = {100}}, .world = VirtualWorld{}});
+  const auto json = nlohmann::json::parse(to_json(advice));
+  for (const char* name : {"L", "sigma2", "Q", "r0"}) {
+    EXPECT_TRUE(json["constants"][name]["value"].is_number()) << name;
+    EXPECT_EQ(json["constants"][name]["interval"].size(), 2u);
+    EXPECT_FALSE(json["constants"][name]["how"].get<std::string>().empty());
+  }
+  std::map<std::string, std::string> status;
+  for (const auto& limit : json["limits"]) status[limit["name"]] = limit["status"];
+  EXPECT_EQ(status["certificate"], "proved");
+  EXPECT_EQ(status["a_priori"], "proved");
+  EXPECT_EQ(status["published_1"], "published but false in general");
+  EXPECT_EQ(status["published_2"], "published but false in general");
+  EXPECT_EQ(status["heuristic"], "heuristic");
+  EXPECT_GT(json["recommended_eta"], 0);
+  EXPECT_LT(json["recommended_eta"], 0.25);
+  EXPECT_EQ(json["promises"].size(), 2u);
+  EXPECT_EQ(json["horizon"], 800);
+}
+
+TEST(Advise, AdvisedTrainingConvergesAndEightTimesTheCertifiedStepDoesNot) {
+  // Lockstep on the full graph: all eight compute at the same stale point.
+  const Quadratic q = Quadratic::random(1);
+  TrainOptions options{.workers = 8, .gradients = {400}};
+  const Advice advice = advise<double>(q, {.options = options, .world = VirtualWorld{}});
+  options.eta = advice.recommended_eta;
+  options.smoothness = advice.constants.L.value;
+  options.measure_gradients = true;
+  const auto good = run_simulation<double>(q, options, {});
+  EXPECT_EQ(good.failure, nullptr);
+  EXPECT_LT(good.summary.loss, 1e-6 * q.loss(q.start()));
+  ASSERT_TRUE(good.summary.step);
+  EXPECT_EQ(good.summary.step->certified, true);
+  EXPECT_LE(good.summary.step->certificate->ratio(), 1);
+
+  options.eta = 8 * theory::certified_eta(advice.constants.L.value, *good.summary.staleness.W);
+  const auto bad = run_simulation<double>(q, options, {});
+  EXPECT_EQ(bad.summary.stop_reason, "diverged");
+  EXPECT_NE(bad.failure, nullptr);
+  EXPECT_EQ(bad.summary.step->certified, false);
+  EXPECT_TRUE(bad.summary.model_is_last_good);
+  EXPECT_LE(bad.summary.loss, q.loss(q.start()) * 10);
+}
+
+TEST(Advise, WorksOnAPilotOfThisMachineAndForAnUnknownObjective) {
+  const Logistic problem = Logistic::random(1);
+  const Advice advice = advise<double>(Unknown(problem), {.options = {.workers = 2, .batch = 10}});
+  EXPECT_THAT(advice.staleness.how, HasSubstr("measured"));
+  EXPECT_THAT(advice.grounds, HasSubstr("estimate"));
+  EXPECT_GT(advice.recommended_eta, 0);
+  EXPECT_GT(advice.constants.sigma2.value, 0);
+}
+
+/// f(x) = x^2 / 2 from x^0 = 1.
+class Parabola final : public Objective<double> {
+ public:
+  std::size_t dimension() const override { return 1; }
+  std::vector<double> start() const override { return {1}; }
+  double gradient(std::span<const double> x, Rows, std::span<double> g) const override {
+    g[0] = x[0];
+    return x[0] * x[0] / 2;
+  }
+  std::optional<double> smoothness() const override { return 1; }
+  std::optional<double> least_loss() const override { return 0; }
+};
+
+TEST(Certificate, RefusesTheBurstThatBreaksTheoremOneAndHoldsWhereItAccepts) {
+  VirtualWorld world;
+  world.compute = TimeModel::per_item({1'500'000'000, 1'000'000'000, 1'000'000'000, 1'000'000'000});
+  world.latency = TimeModel::constant(100'000'000);
+  world.apply = 0;
+  TrainOptions options{.workers = 4,
+                       .eta = 0.5,
+                       .gradients = {69, 1, 1, 1},
+                       .smoothness = 1,
+                       .measure_gradients = true};
+  const auto burst = run_simulation<double>(Parabola(), options, world);
+  const StalenessSummary& s = burst.summary.staleness;
+  EXPECT_DOUBLE_EQ(s.S_hat_avg, 6.0 / 72);
+  EXPECT_EQ(s.S_hat_max, 3u);
+  ASSERT_TRUE(burst.summary.step);
+  const StepLimits& step = *burst.summary.step;
+  EXPECT_DOUBLE_EQ(step.published_eta_2, 0.5);  // exactly at the published limit
+  ASSERT_TRUE(step.published);
+  EXPECT_NEAR(step.published->left, 17.0 / 6, 1e-9);
+  EXPECT_NEAR(step.published->right, 7.0 / 3, 1e-9);
+  EXPECT_GT(step.published->ratio(), 1);  // and the published inequality is violated
+  EXPECT_EQ(step.certified, false);
+
+  options.eta = *step.certified_eta;
+  const auto safe = run_simulation<double>(Parabola(), options, world);
+  EXPECT_EQ(safe.summary.staleness.W, s.W);
+  EXPECT_EQ(safe.summary.step->certified, true);
+  EXPECT_LE(safe.summary.step->certificate->ratio(), 1);
+}
+
+struct RandomRun {
+  TrainOptions options;
+  VirtualWorld world;
+};
+
+RandomRun draw_run(Random& random) {
+  RandomRun run;
+  const char* const topologies[] = {"full", "ring", "directed-ring", "star", "exponential"};
+  run.options.workers = 2 + random.below(5);
+  run.options.topology = topologies[random.below(5)];
+  if (run.options.topology != "full" && random.below(2) == 0) run.options.relay = RelayMode::apply;
+  for (std::size_t i = 0; i < run.options.workers; ++i)
+    run.options.gradients.push_back(1 + random.below(30));
+  if (random.below(2) == 0) run.options.slow = {{WorkerId{1}, 1.0 + random.below(20)}};
+  run.options.seed = random.bits();
+  run.world.compute = TimeModel::lognormal(1'000'000, 0.2 + random.uniform());
+  run.world.latency = TimeModel::exponential(1 + random.below(3'000'000));
+  run.world.chaos.reorder = random.below(2) == 0 ? 0 : 0.5;
+  run.world.chaos.drop = random.below(3) == 0 ? 0.2 : 0;
+  return run;
+}
+
+TEST(Certificate, IsNeverViolatedInAThousandSimulatedRuns) {
+  std::size_t published_violations = 0;
+  for (std::uint64_t seed = 1; seed <= 1000; seed += test::sampled_one_in) {
+    SCOPED_TRACE(seed);
+    Random random(seed, Purpose::test, 11);
+    RandomRun run = draw_run(random);
+    std::unique_ptr<Objective<double>> f;
+    if (random.below(2) == 0)
+      f = std::make_unique<test::Huber>(random, 3, 8);
+    else
+      f = std::make_unique<Quadratic>(Quadratic::random(seed, 3));
+    run.options.smoothness = f->smoothness();
+    run.options.measure_gradients = true;
+    run.options.eta = 1e-3 / *f->smoothness();
+    // When things happen does not depend on eta: the first run tells the staleness of the others.
+    const auto first = run_simulation<double>(*f, run.options, run.world);
+    ASSERT_TRUE(first.summary.audit_is_clean());
+    const StepLimits& limits = *first.summary.step;
+    for (const double eta :
+         {*limits.certified_eta, (0.2 + 0.8 * random.uniform()) * *limits.certified_eta,
+          limits.a_priori_eta}) {
+      run.options.eta = eta * (1 - 1e-12);
+      const auto result = run_simulation<double>(*f, run.options, run.world);
+      ASSERT_EQ(result.summary.staleness.W, first.summary.staleness.W);
+      ASSERT_EQ(result.summary.step->certified, true);
+      ASSERT_LE(result.summary.step->certificate->ratio(), 1 + 1e-9);
+    }
+    published_violations += limits.published->ratio() > 1 ? 1 : 0;
+  }
+  RecordProperty("published_violations", static_cast<int>(published_violations));
+}
+
+}  // namespace
+}  // namespace dasgd

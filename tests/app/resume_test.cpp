@@ -1,0 +1,257 @@
+// Runs that are killed and go on, as a person would see it.
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "support/process.hpp"
+#include "support/temporary_directory.hpp"
+#include "support/tiny_idx.hpp"
+
+namespace dasgd::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class ResumeApp : public ::testing::Test {
+ protected:
+  ResumeApp() { write_tiny_idx(images); }
+
+  Outcome dasgd(const std::string& arguments) { return shell(command(arguments)); }
+  std::string command(const std::string& arguments) { return DASGD_BINARY " " + arguments; }
+  std::string start(const std::string& more) {
+    return "train --model softmax --data " + images.path() +
+           " --batch 5 --lr 0.05 --compute 200us --checkpoint-every 30ms --out " + out() + " " +
+           more;
+  }
+  std::string resume(const std::string& more = "") {
+    return "train --resume " + out() + " " + more;
+  }
+  std::string out() { return directory.file("run"); }
+  json summary() { return json::parse(read_text(out() + "/summary.json")); }
+
+  std::vector<std::string> checkpoints() {
+    std::vector<std::string> files;
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(out() + "/checkpoints", ignored))
+      if (entry.path().extension() == ".dasgd") files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    return files;
+  }
+
+  /// Starts a run and kills it with SIGKILL once it has written `count` checkpoints.
+  void kill_after(std::size_t count, const std::string& arguments) {
+    const auto newest = [&] { return checkpoints().empty() ? "" : checkpoints().back(); };
+    const Process process(command(arguments));
+    std::string seen = newest();
+    for (std::size_t i = 0; i < count; ++i) {
+      ASSERT_TRUE(eventually([&] { return newest() != seen; }));
+      seen = newest();
+    }
+    process.signal(SIGKILL);
+    EXPECT_EQ(process.wait().status, 128 + SIGKILL);
+    EXPECT_FALSE(fs::exists(out() + "/summary.json"));
+  }
+
+  void expect_whole_run(std::uint64_t samples) {
+    const json s = summary();
+    EXPECT_EQ(s["lost"], 0);
+    EXPECT_EQ(s["duplicated"], 0);
+    EXPECT_EQ(s["replicas_identical"], true);
+    EXPECT_EQ(s["samples"], samples);
+    EXPECT_EQ(s["stop_reason"], "budget");
+    std::uint64_t made = s["resumed"]["gradients"];
+    for (const std::uint64_t count : s["gradients_by_worker"]) made += count;
+    EXPECT_EQ(s["gradients"], made);
+    for (const auto& entry : fs::directory_iterator(out()))
+      if (!entry.path().filename().string().starts_with("trace."))
+        EXPECT_NE(entry.path().extension(), ".partial") << entry.path();
+    EXPECT_FALSE(fs::exists(out() + "/trace.jsonl.partial"));
+  }
+
+  TemporaryDirectory directory, images;
+};
+
+TEST_F(ResumeApp, AKilledRunGoesOnToTheSameEnd) {
+  kill_after(2, start("--workers 3 --rule adam --epochs 200 --trace"));
+  const Outcome resumed = dasgd(resume());
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_THAT(resumed.out, AllOf(HasSubstr("resumed    leg 2, from"),
+                                 HasSubstr("lost 0, duplicated 0, replicas identical")));
+  expect_whole_run(200 * 90);
+  EXPECT_GT(summary()["accuracy"], 0.95);
+  EXPECT_EQ(dasgd("check " + out() + "/trace.jsonl").status, 0);
+  EXPECT_TRUE(fs::exists(out() + "/trace.1.jsonl.partial"));
+
+  // The metrics go on in time, as one series.
+  std::ifstream file(out() + "/metrics.jsonl");
+  double before = 0;
+  std::uint64_t gradients = 0;
+  for (std::string line; std::getline(file, line);) {
+    const json entry = json::parse(line);
+    EXPECT_GE(entry["seconds"], before);
+    EXPECT_GE(entry["gradients"], gradients);
+    before = entry["seconds"];
+    gradients = entry["gradients"];
+  }
+  EXPECT_EQ(gradients, summary()["gradients"]);
+}
+
+TEST_F(ResumeApp, KilledAtAnyMomentAgainAndAgainItStillArrives) {
+  std::mt19937 random(std::random_device{}());
+  std::uniform_int_distribution<int> milliseconds(20, 250);
+  std::string arguments = start("--workers 3 --rule momentum --epochs 400 --trace --quiet");
+  int kills = 0;
+  for (int attempt = 0; attempt < 12; ++attempt) {
+    const Process process(command(arguments));
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds(random)));
+    process.signal(SIGKILL);
+    const Outcome outcome = process.wait();
+    EXPECT_TRUE(outcome.status == 0 || outcome.status == 128 + SIGKILL) << outcome.err;
+    kills += outcome.status == 0 ? 0 : 1;
+    if (fs::exists(out() + "/config.toml")) arguments = resume("--quiet");
+  }
+  const Outcome last = dasgd(resume());
+  EXPECT_EQ(last.status, 0) << last.err;
+  if (summary().contains("resumed")) expect_whole_run(400 * 90);
+  EXPECT_GT(kills, 0);
+  EXPECT_GT(summary()["accuracy"], 0.95);
+}
+
+TEST_F(ResumeApp, DamagedCheckpointsAreRefusedByNameAndTheOneBeforeIsUsed) {
+  kill_after(3, start("--workers 2 --epochs 400"));
+  const auto files = checkpoints();
+  ASSERT_EQ(files.size(), 3u);
+  std::string bytes = read_text(files[2]);
+  bytes[bytes.size() / 3] ^= 4;
+  std::ofstream(files[2], std::ios::binary) << bytes;
+  fs::resize_file(files[1], 100);
+  const Outcome resumed = dasgd(resume("--quiet"));
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_THAT(resumed.err,
+              AllOf(HasSubstr("checkpoint-000003.dasgd: is damaged: its checksum does not match"),
+                    HasSubstr("checkpoint-000002.dasgd: is truncated")));
+  EXPECT_EQ(std::count(resumed.err.begin(), resumed.err.end(), '\n'), 2) << resumed.err;
+  expect_whole_run(400 * 90);
+}
+
+TEST_F(ResumeApp, IfNoCheckpointIsGoodTheRunIsLeftAlone) {
+  kill_after(1, start("--workers 2 --epochs 400"));
+  for (const std::string& file : checkpoints()) fs::resize_file(file, 10);
+  const Outcome refused = dasgd(resume());
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("checkpoints can be read"));
+  EXPECT_FALSE(checkpoints().empty());
+}
+
+TEST_F(ResumeApp, AnotherNumberOfWorkersDoesTheRest) {
+  kill_after(2, start("--workers 3 --rule nesterov --gradients 2000"));
+  for (const char* workers : {"5", "2"}) {
+    const Outcome resumed = dasgd(resume(std::string("--workers ") + workers + " --quiet"));
+    EXPECT_EQ(resumed.status, 0) << resumed.err;
+    EXPECT_EQ(summary()["workers"], std::stoi(workers));
+    EXPECT_EQ(summary()["replicas_identical"], true);
+    EXPECT_EQ(summary()["lost"], 0);
+  }
+  EXPECT_GE(summary()["gradients"], 2000 * 5) << "2 workers had nothing left to do after 5";
+}
+
+TEST_F(ResumeApp, AnInterruptedRunLosesNothing) {
+  const Process process(command(start("--workers 2 --epochs 1000000")));
+  ASSERT_TRUE(eventually([&] { return !checkpoints().empty(); }));
+  process.signal(SIGINT);
+  EXPECT_EQ(process.wait().status, 130);
+  const json before = summary();
+  const Outcome resumed = dasgd(resume("--epochs 1 --quiet"));
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_EQ(summary()["gradients"], before["gradients"]);
+  EXPECT_EQ(summary()["replica_digest"], before["replica_digest"]);
+  EXPECT_GE(summary()["wall_seconds"], before["wall_seconds"]);
+}
+
+TEST_F(ResumeApp, KilledBeforeItsFirstCheckpointItBeginsAnew) {
+  {
+    const Process process(command(start("--epochs 100000 --checkpoint-every 1h")));
+    ASSERT_TRUE(eventually([&] { return fs::exists(out() + "/metrics.jsonl.partial"); }));
+    process.signal(SIGKILL);
+    process.wait();
+  }
+  const Outcome resumed = dasgd(resume("--epochs 2 --quiet"));
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_THAT(resumed.err, HasSubstr("has no checkpoint yet; starting from the beginning"));
+  EXPECT_EQ(summary()["samples"], 180);
+}
+
+TEST_F(ResumeApp, RefusesWhatCannotBeResumed) {
+  kill_after(1, start("--workers 2 --epochs 400"));
+  const auto refuses = [&](const std::string& arguments, const std::string& what) {
+    const Outcome outcome = dasgd(arguments);
+    EXPECT_EQ(outcome.status, 2) << arguments;
+    EXPECT_THAT(outcome.err, HasSubstr(what));
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_TRUE(fs::exists(out() + "/metrics.jsonl.partial")) << "nothing was touched";
+  };
+  refuses(resume("--batch 6"), "its batch was 5 and is now 6; that cannot change");
+  refuses(resume("--seed 2"), "its seed was 1 and is now 2");
+  refuses(resume("--model quadratic --data ''"), "its model was softmax and is now quadratic");
+  refuses(resume("--out " + directory.file("other")), "leave --out out");
+  refuses("train " + out() + "/config.toml --resume " + out(), "leave");
+  refuses("train --resume " + directory.file("nothing"), "has no config.toml");
+  refuses(resume("--checkpoint-every soon"), "is not a time");
+}
+
+TEST_F(ResumeApp, TwoProcessesNeverShareADirectory) {
+  const Process process(command(start("--epochs 1000000")));
+  ASSERT_TRUE(eventually([&] { return !checkpoints().empty(); }));
+  const Outcome second = dasgd(resume());
+  EXPECT_EQ(second.status, 2);
+  EXPECT_THAT(second.err, HasSubstr("another dasgd is running in this directory"));
+  process.signal(SIGINT);
+  EXPECT_EQ(process.wait().status, 130);
+}
+
+TEST_F(ResumeApp, AFullDiskCostsACheckpointNotTheRun) {
+  fs::create_directories(out() + "/checkpoints");
+  fs::create_symlink("/dev/full", out() + "/checkpoints/checkpoint-000001.dasgd.partial");
+  const Outcome outcome = dasgd(start("--epochs 2 --quiet --checkpoint-every 1h"));
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("checkpoint-000001.dasgd: cannot be written: No space"),
+                                 HasSubstr("the run goes on")));
+  EXPECT_TRUE(checkpoints().empty());
+  EXPECT_EQ(dasgd(start("--epochs 2 --quiet --checkpoint-every 0s")).status, 0);
+  EXPECT_FALSE(fs::exists(out() + "/checkpoints")) << "0 writes none";
+}
+
+TEST_F(ResumeApp, TheBestModelIsKeptAndKnownAfterAResume) {
+  kill_after(3, start("--workers 2 --epochs 400 --eval-every 10ms"));
+  ASSERT_TRUE(fs::exists(out() + "/model.best.npy"));
+  const json best = json::parse(read_text(out() + "/model.best.json"));
+  const Outcome resumed = dasgd(resume("--quiet"));
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_GE(summary()["best_accuracy"], best["accuracy"]);
+  EXPECT_GE(summary()["best_accuracy"], summary()["accuracy"]);
+  const std::string metrics = read_text(out() + "/metrics.jsonl");
+  EXPECT_THAT(metrics, AllOf(HasSubstr("\"accuracy\":"), HasSubstr("\"eval_loss\":")));
+}
+
+TEST_F(ResumeApp, StopsEarlyByAccuracyAndByPatience) {
+  EXPECT_EQ(dasgd(start("--target-accuracy 0.9 --eval-every 10ms --quiet")).status, 0);
+  EXPECT_EQ(summary()["stop_reason"], "target-accuracy");
+  EXPECT_GE(summary()["best_accuracy"], 0.9);
+  EXPECT_EQ(dasgd(start("--patience 3 --eval-every 10ms --quiet")).status, 0);
+  EXPECT_EQ(summary()["stop_reason"], "patience");
+  const Outcome simulated =
+      dasgd("simulate --model softmax --data " + images.path() +
+            " --batch 5 --lr 0.1 --target-accuracy 0.9 --eval-every 100ms --out " + out());
+  EXPECT_EQ(simulated.status, 0) << simulated.err;
+  EXPECT_EQ(summary()["stop_reason"], "target-accuracy");
+  EXPECT_TRUE(fs::exists(out() + "/metrics.jsonl"));
+  EXPECT_EQ(dasgd("simulate --patience 2 --out " + out()).status, 2);
+}
+
+}  // namespace
+}  // namespace dasgd::test

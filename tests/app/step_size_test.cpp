@@ -1,0 +1,119 @@
+#include <cmath>
+
+#include "app/app.hpp"
+#include "support/shared_data.hpp"
+
+namespace dasgd::test {
+namespace {
+
+TEST_F(App, AdvisesAStepSizeForA9a) {
+  DASGD_SHARED_DATA(a9a, "libsvm/a9a");
+  const Outcome table = dasgd("advise --model logistic --workers 8 --data " + a9a);
+  EXPECT_EQ(table.status, 0) << table.err;
+  for (const char* word : {"certificate", "proved", "published but false in general", "heuristic",
+                           "recommended eta", "promised by", "predicted"})
+    EXPECT_THAT(table.out, HasSubstr(word));
+  const Outcome printed = dasgd("advise --json --model logistic --workers 8 --data " + a9a);
+  const json advice = json::parse(printed.out);
+  EXPECT_NEAR(advice["constants"]["L"]["value"], 1.5719, 0.0157);  // a long power iteration
+  const double eta = advice["recommended_eta"];
+  const Outcome trained = dasgd("simulate --model logistic --gradients 40 --workers 8 --lr " +
+                                std::to_string(eta) + " --out " + out() + " --data " + a9a);
+  EXPECT_EQ(trained.status, 0) << trained.err;
+  EXPECT_LT(summary()["loss"], 0.6);
+}
+
+TEST_F(App, AdvisesForAQuadraticFileFromARunAndForAClusterThatIsNotThere) {
+  const auto file = directory.write("q.json", R"({"A": [[2, 0], [0, 1]], "b": [1, 1]})");
+  const json advice = json::parse(dasgd("advise --json --model quadratic --data " + file).out);
+  EXPECT_NEAR(advice["constants"]["L"]["value"], 4, 0.04);
+  EXPECT_EQ(advice["constants"]["sigma2"]["value"], 0);
+  EXPECT_NEAR(advice["constants"]["r0"]["value"], 1, 1e-9);
+
+  dasgd("simulate --model quadratic --data " + file + " --workers 3 --out " + out());
+  const json from = json::parse(dasgd("advise --json --from " + out()).out);
+  EXPECT_EQ(from["staleness"]["S_max"], summary()["S_max"]);
+  EXPECT_EQ(from["staleness"]["W"], summary()["W"]);
+
+  const json far = json::parse(
+      dasgd("advise --json --model quadratic --workers 64 --topology ring --latency 1ms").out);
+  EXPECT_GT(far["staleness"]["S_max"], 64);
+  EXPECT_TRUE(far["staleness"]["W"].is_number());
+}
+
+TEST_F(App, TakesItsOwnAdviceWithLrAuto) {
+  for (const std::string command : {"train", "simulate"}) {
+    const Outcome outcome = dasgd(
+        command + " --model quadratic --workers 2 --lr auto --gradients 300 --out " + out(command));
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("lr auto: "));
+    const json run = json::parse(read_text(out(command) + "/summary.json"));
+    const json advice = json::parse(read_text(out(command) + "/advice.json"));
+    EXPECT_DOUBLE_EQ(run["eta"], advice["recommended_eta"]);
+    EXPECT_NEAR(run["L"], 4, 1e-6);
+    for (const char* key : {"certified", "certified_eta", "published_eta_1", "published_eta_2"})
+      EXPECT_TRUE(run.contains(key)) << key;
+  }
+  EXPECT_EQ(json::parse(read_text(out("simulate") + "/summary.json"))["certified"], true);
+}
+
+TEST_F(App, HoldsMeasuredSumsAgainstTheBounds) {
+  dasgd("simulate --model quadratic --workers 3 --lr 0.02 --measure-gradients --out " + out());
+  const json run = summary();
+  EXPECT_EQ(run["certified"], true);
+  EXPECT_LE(run["certificate_measured"]["ratio"], 1);
+  EXPECT_GT(run["certificate_measured"]["ratio"], 0);
+  EXPECT_GT(run["published_measured"]["ratio"], 0);
+}
+
+TEST_F(App, WarnsOnceWhenTheCertifiedLimitIsCrossed) {
+  const Outcome outcome = dasgd(
+      "train --model quadratic --workers 2 --lr 0.3 --compute 1ms --gradients 500 --out " + out());
+  const std::string line = "step size 0.3 is above ";
+  ASSERT_THAT(outcome.err, HasSubstr(line));
+  EXPECT_EQ(outcome.err.find(line), outcome.err.rfind(line));
+  EXPECT_EQ(summary()["certified"], false);
+}
+
+TEST_F(App, ADivergingLossStopsWithTheLastGoodModelOrHalvesItsStep) {
+  const std::string run =
+      " --model quadratic --workers 8 --lr 0.12 --gradients 2000 --out " + out();
+  const Outcome stopped = dasgd("simulate" + run);
+  EXPECT_EQ(stopped.status, 1);
+  EXPECT_THAT(stopped.err, HasSubstr("diverged"));
+  EXPECT_EQ(summary()["stop_reason"], "diverged");
+  EXPECT_EQ(summary()["model"], "last good");
+  EXPECT_EQ(summary()["replicas_identical"], true);
+  EXPECT_TRUE(fs::exists(out() + "/model.npy"));
+
+  const Outcome halved = dasgd("simulate --on-divergence halve" + run);
+  EXPECT_EQ(halved.status, 0) << halved.err;
+  EXPECT_GT(summary()["halvings"], 0);
+  EXPECT_EQ(summary()["replicas_identical"], true);
+  EXPECT_LT(summary()["loss"], 1e-6);
+
+  const Outcome real = dasgd(
+      "train --on-divergence halve --model quadratic --workers 2 --lr 0.6 "
+      "--gradients 3000 --out " +
+      out());
+  EXPECT_EQ(real.status, 0) << real.err;
+  EXPECT_GT(summary()["halvings"], 0);
+  EXPECT_LT(summary()["loss"], 1e-6);
+}
+
+TEST_F(App, RefusesStepSizesThatCannotBe) {
+  expect_refusal("train --lr fast --out " + out(), "--lr fast");
+  expect_refusal("train --lr -1 --out " + out(), "not a positive number");
+  expect_refusal("train --on-divergence panic --out " + out(), "neither stop nor halve");
+  expect_refusal("train --L 0 --out " + out(), "--L 0");
+  expect_refusal("advise --accuracy 0", "must be positive");
+  expect_refusal("advise --from " + directory.file("nothing"), "config.toml");
+  fs::create_directories(directory.file("half"));
+  directory.write("half/config.toml", "model = \"quadratic\"\n");
+  expect_refusal("advise --from " + directory.file("half"), "summary.json: cannot be read");
+  directory.write("half/summary.json", "{}");
+  expect_refusal("advise --from " + directory.file("half"), "is not the summary of a run");
+}
+
+}  // namespace
+}  // namespace dasgd::test

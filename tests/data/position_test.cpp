@@ -1,0 +1,77 @@
+#include "dasgd/data/position.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+#include <set>
+
+namespace dasgd {
+namespace {
+
+std::vector<std::vector<std::uint32_t>> draw(Batches& batches, std::size_t count) {
+  std::vector<std::vector<std::uint32_t>> drawn;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto rows = batches.next();
+    drawn.emplace_back(rows->begin(), rows->end());
+  }
+  return drawn;
+}
+
+RC_GTEST_PROP(BatchesProperty, SeekingIsDrawing, ()) {
+  const auto samples = *rc::gen::inRange<std::size_t>(1, 60);
+  const auto workers = *rc::gen::inRange<std::size_t>(1, 4);
+  RC_PRE(samples >= workers);
+  const auto batch = *rc::gen::inRange<std::size_t>(0, 9);
+  const auto skipped = *rc::gen::inRange<std::size_t>(0, 50);
+  Batches drawing(7, WorkerId{0}, workers, samples, batch);
+  Batches seeking(7, WorkerId{0}, workers, samples, batch);
+  std::uint64_t seen = 0;
+  for (const auto& rows : draw(drawing, skipped)) seen += rows.size();
+  RC_ASSERT(seeking.shape().samples_in(skipped) == seen);
+  seeking.seek(skipped);
+  RC_ASSERT(draw(seeking, 20) == draw(drawing, 20));
+}
+
+/// All that is done, by brute force.
+std::set<std::uint64_t> done(const DataPosition& position) {
+  std::set<std::uint64_t> all(position.ahead.begin(), position.ahead.end());
+  for (std::uint64_t b = 0; b < position.next; ++b) all.insert(b);
+  return all;
+}
+
+RC_GTEST_PROP(DataPositionProperty, FollowsFromTheGradientsThatAreInTheSet, ()) {
+  DataPosition position;
+  std::set<std::uint64_t> expected;
+  for (int leg = 0; leg < 3; ++leg) {
+    GradientSet applied(2);
+    std::set<std::uint32_t> made;
+    for (std::uint32_t k = 0; k < 15; ++k)
+      if (*rc::gen::inRange(0, 3) > 0) made.insert(k);
+    for (const std::uint32_t k : made) applied.insert({WorkerId{1}, k});
+    applied.insert({WorkerId{0}, 3});
+    // The worker draws what is not done, in order.
+    std::vector<std::uint64_t> drawn;
+    for (std::uint64_t b = 0; drawn.size() < 15; ++b)
+      if (!expected.contains(b)) drawn.push_back(b);
+    for (const std::uint32_t k : made) expected.insert(drawn[k]);
+
+    position = position.after(applied, WorkerId{1});
+    RC_ASSERT(done(position) == expected);
+    RC_ASSERT(!expected.contains(position.next));
+    RC_ASSERT(position.done() == expected.size());
+    const BatchShape shape{10, 3};
+    std::uint64_t samples = 0;
+    for (const std::uint64_t b : expected) samples += b % 4 == 3 ? 1 : 3;
+    RC_ASSERT(position.samples(shape) == samples);
+  }
+}
+
+TEST(DataPosition, IsDealtEvenlyToAnotherNumberOfWorkers) {
+  const std::vector<BatchShape> shapes{{50, 8}, {50, 8}};         // 7 batches each
+  for (const DataPosition& position : redistribute(350, shapes))  // three epochs and a half
+    EXPECT_EQ(position, (DataPosition{25, {}}));
+  const std::vector<BatchShape> whole{{100, 0}, {100, 0}, {100, 0}};
+  for (const DataPosition& position : redistribute(900, whole)) EXPECT_EQ(position.next, 3u);
+}
+
+}  // namespace
+}  // namespace dasgd

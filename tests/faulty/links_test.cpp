@@ -1,0 +1,134 @@
+#include "dasgd/transport/faulty/links.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <gtest/gtest.h>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/transport/in_process/network.hpp"
+#include "support/effort.hpp"
+#include "transport/contract.hpp"
+
+namespace dasgd::test {
+namespace {
+
+/// Workers of one process on links that misbehave.
+class FaultyWorld final : public World {
+ public:
+  FaultyWorld(const Graph& graph, RelayMode relay, std::size_t in_flight, const Chaos& chaos,
+              std::uint64_t seed = 1)
+      : network_(graph, {.relay = relay,
+                         .in_flight = in_flight,
+                         .clock = clock_,
+                         .carrier = [&, clock = clock_](Arrival arrival) {
+                           return std::make_unique<faulty::Links>(chaos, graph, seed, clock,
+                                                                  std::move(arrival));
+                         }}) {}
+  Endpoint& endpoint(std::size_t worker) override { return network_.endpoint(worker_id(worker)); }
+
+ private:
+  const std::function<Nanoseconds()> clock_ = [start = std::chrono::steady_clock::now()] {
+    return std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
+  };
+  in_process::Network network_;
+};
+
+/// Everything but reordering: links stay FIFO, so the whole contract holds.
+Chaos in_order() {
+  Chaos chaos;
+  chaos.delay = chaos.duplicate = chaos.drop = 0.2;
+  chaos.delay_up_to = 500'000;
+  chaos.resend_after = 200'000;
+  chaos.partitions = {{{WorkerId{0}}, {WorkerId{1}}, 0, 3'000'000}};
+  return chaos;
+}
+
+std::vector<ContractCase> cases() {
+  const WorldFactory factory = [](const Graph& graph, RelayMode relay, std::size_t in_flight) {
+    return std::make_unique<FaultyWorld>(graph, relay, in_flight, in_order());
+  };
+  return {{"ring_arrival", factory, "ring", 5, RelayMode::arrival},
+          {"ring_apply", factory, "ring", 5, RelayMode::apply},
+          {"directed_ring_apply", factory, "directed-ring", 4, RelayMode::apply},
+          {"star_arrival", factory, "star", 5, RelayMode::arrival},
+          {"full_none", factory, "full", 4, RelayMode::none}};
+}
+
+INSTANTIATE_TEST_SUITE_P(Faulty, TransportContract, ::testing::ValuesIn(cases()),
+                         [](const auto& info) { return info.param.name; });
+
+/// Runs every worker's life; all that they applied must be the same, once each.
+void expect_exactly_once(const Graph& graph, RelayMode relay, const Chaos& chaos,
+                         std::uint64_t seed) {
+  FaultyWorld world(graph, relay, 16, chaos, seed);
+  std::vector<std::unique_ptr<Participant>> workers;
+  for (std::size_t i = 0; i < graph.workers(); ++i)
+    workers.push_back(std::make_unique<Participant>(i, world.endpoint(i)));
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < workers.size(); ++i)
+      threads.emplace_back([&, i] {
+        workers[i]->live(static_cast<std::uint32_t>(20 + i),
+                         Random(seed, Purpose::test, static_cast<std::uint32_t>(i)));
+      });
+  }
+  for (const auto& worker : workers) {
+    EXPECT_EQ(worker->duplicates, 0u);
+    EXPECT_TRUE(worker->applied == workers[0]->applied);
+  }
+}
+
+TEST(Faulty, ReorderedFramesStillArriveExactlyOnce) {
+  Chaos chaos = in_order();
+  chaos.reorder = 0.5;
+  for (std::uint64_t seed = 1; seed <= 8; seed += sampled_one_in)
+    for (const RelayMode relay : {RelayMode::arrival, RelayMode::apply})
+      expect_exactly_once(build_graph(seed % 2 ? "ring" : "full", 5, 1), relay, chaos, seed);
+  expect_exactly_once(build_graph("full", 5, 1), RelayMode::none, chaos, 3);
+}
+
+TEST(Faulty, FramesOvertakeEachOther) {
+  Chaos chaos;
+  chaos.reorder = 0.5;
+  FaultyWorld world(build_graph("full", 2, 1), RelayMode::none, 64, chaos);
+  Participant sender(0, world.endpoint(0)), receiver(1, world.endpoint(1));
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(sender.send());
+  while (receiver.applied.size() < 50)
+    if (receiver.receive(8) == 0) world.endpoint(1).wait(std::chrono::milliseconds(100));
+  EXPECT_FALSE(std::is_sorted(receiver.order.begin(), receiver.order.end()));
+}
+
+TEST(Faulty, APartitionHoldsFramesUntilItHeals) {
+  Chaos chaos;
+  chaos.partitions = {{{WorkerId{0}}, {WorkerId{1}}, 0, 30'000'000}};
+  FaultyWorld world(build_graph("full", 3, 1), RelayMode::none, 8, chaos);
+  Participant sender(0, world.endpoint(0)), cut_off(1, world.endpoint(1)),
+      reached(2, world.endpoint(2));
+  ASSERT_TRUE(sender.send());
+  while (reached.receive(1) == 0) world.endpoint(2).wait(std::chrono::milliseconds(100));
+  while (cut_off.receive(1) == 0) world.endpoint(1).wait(std::chrono::milliseconds(100));
+  EXPECT_GE(world.endpoint(1).now(), 30'000'000);
+}
+
+TEST(Faulty, CopiesAreDropped) {
+  Chaos chaos;
+  chaos.duplicate = 0.9;
+  FaultyWorld world(build_graph("full", 2, 1), RelayMode::none, 64, chaos);
+  Participant sender(0, world.endpoint(0)), receiver(1, world.endpoint(1));
+  for (int i = 0; i < 40; ++i) ASSERT_TRUE(sender.send());
+  while (world.endpoint(1).copies_dropped() < 20) receiver.receive(8);
+  while (receiver.applied.size() < 40) receiver.receive(8);
+  EXPECT_EQ(receiver.duplicates, 0u);
+}
+
+TEST(Faulty, MayEndWithFramesOnTheirWay) {
+  Chaos chaos;
+  chaos.delay = 0.99;
+  chaos.delay_up_to = 3'600'000'000'000;
+  FaultyWorld world(build_graph("ring", 4, 1), RelayMode::arrival, 8, chaos);
+  Participant sender(0, world.endpoint(0));
+  for (int i = 0; i < 8; ++i) ASSERT_TRUE(sender.send());
+}
+
+}  // namespace
+}  // namespace dasgd::test

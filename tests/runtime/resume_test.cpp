@@ -1,0 +1,203 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <mutex>
+
+#include "dasgd/dasgd.hpp"
+#include "dasgd/plan/leg.hpp"
+#include "dasgd/record/trace_reader.hpp"
+#include "support/message.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace dasgd {
+namespace {
+
+using namespace std::chrono_literals;
+using Kind = RuleOptions::Kind;
+using ::testing::HasSubstr;
+
+/// A run that keeps all of its checkpoints, written and read again.
+struct Recorded {
+  std::vector<Checkpoint> checkpoints;
+  TrainResult<double> result;
+};
+
+template <typename Problem>
+Recorded record(const Problem& problem, TrainOptions options) {
+  Recorded recorded;
+  options.checkpoint.save = [&](Checkpoint checkpoint) {
+    const std::string bytes = encode(checkpoint);
+    recorded.checkpoints.push_back(decode(std::as_bytes(std::span(bytes))));
+  };
+  recorded.result = train(problem, options);
+  return recorded;
+}
+
+class EveryRule : public ::testing::TestWithParam<Kind> {};
+INSTANTIATE_TEST_SUITE_P(Resume, EveryRule,
+                         ::testing::Values(Kind::sgd, Kind::momentum, Kind::nesterov, Kind::adam),
+                         [](const auto& info) { return to_string(info.param); });
+
+TEST_P(EveryRule, OneWorkerGoesOnToTheBitFromAnyCheckpoint) {
+  const Logistic problem = Logistic::random(1);
+  Schedule falling;
+  set_schedule(falling, "cosine");
+  TrainOptions options{.workers = 1,
+                       .eta = 0.01,
+                       .rule = {.kind = GetParam(), .weight_decay = 1e-4, .schedule = falling},
+                       .batch = 8,
+                       .gradients = {2000}};
+  options.checkpoint.every = 5ms;
+  options.compute = 20us;
+  const Recorded whole = record(problem, options);
+  ASSERT_GE(whole.checkpoints.size(), 2u);
+  for (const Checkpoint& checkpoint : whole.checkpoints) {
+    options.resume = &checkpoint;
+    const auto resumed = train(problem, options);
+    EXPECT_EQ(resumed.summary.replica_digest, whole.result.summary.replica_digest);
+    EXPECT_EQ(resumed.summary.gradients, 2000u);
+    EXPECT_EQ(resumed.summary.samples, whole.result.summary.samples);
+    EXPECT_EQ(simulate(problem, options).summary.replica_digest,
+              whole.result.summary.replica_digest)
+        << "virtual time resumes as well";
+  }
+}
+
+TEST_P(EveryRule, SeveralWorkersGoOnAndEndWithTheWholeBudgetAndACleanAudit) {
+  const Logistic problem = Logistic::random(1);
+  for (const char* topology : {"full", "ring"}) {
+    TrainOptions options{.workers = 4,
+                         .topology = topology,
+                         .eta = 0.002,
+                         .rule = {.kind = GetParam()},
+                         .batch = 8,
+                         .epochs = 200};
+    options.checkpoint.every = 4ms;
+    options.compute = 20us;
+    const Recorded whole = record(problem, options);
+    ASSERT_GE(whole.checkpoints.size(), 2u);
+    const Checkpoint& middle = whole.checkpoints[whole.checkpoints.size() / 2];
+    for (const std::size_t workers : {4, 2, 7, 1}) {
+      options.resume = &middle;
+      options.workers = workers;
+      const Recorded resumed = record(problem, options);
+      const RunSummary& s = resumed.result.summary;
+      EXPECT_TRUE(s.audit_is_clean());
+      ASSERT_TRUE(s.resumed.has_value());
+      EXPECT_EQ(s.resumed->gradients, middle.gradients);
+      std::uint64_t made = middle.gradients;
+      for (const std::uint32_t count : s.gradients_by_worker) made += count;
+      EXPECT_EQ(s.gradients, made);
+      if (workers == 4) {
+        EXPECT_EQ(s.gradients, whole.result.summary.gradients);
+        EXPECT_EQ(s.samples, 200u * 100u);
+      } else {
+        EXPECT_NEAR(static_cast<double>(s.samples), 200 * 100, 8.0 * static_cast<double>(workers));
+      }
+      const Checkpoint& last = resumed.checkpoints.back();
+      EXPECT_EQ(last.gradients, s.gradients);
+      EXPECT_EQ(last.samples, s.samples);
+      EXPECT_EQ(last.legs.size(), 2u);
+      EXPECT_EQ(last.legs[0].size() + last.legs[1].size(), s.gradients);
+      EXPECT_GT(last.seconds, middle.seconds);
+    }
+  }
+}
+
+TEST(Resume, ACheckpointIsConsistentByItself) {
+  // With one fixed gradient of 1 per step, x is minus eta times the number of gradients in the set.
+  struct Slope final : Objective<double> {
+    std::size_t dimension() const override { return 1; }
+    double gradient(std::span<const double>, Rows, std::span<double> g) const override {
+      g[0] = 1;
+      return 0;
+    }
+  };
+  TrainOptions options{.workers = 5, .topology = "ring", .eta = 0.5, .gradients = {4000}};
+  options.checkpoint.every = 1ms;
+  const Recorded run = record(Slope(), options);
+  ASSERT_GE(run.checkpoints.size(), 2u);
+  for (const Checkpoint& c : run.checkpoints) {
+    Replica<double> replica(std::vector<double>{0});
+    options.resume = &c;
+    restore(options, replica);
+    EXPECT_EQ(replica.x()[0], -0.5 * static_cast<double>(c.gradients));
+    std::uint64_t done = 0;
+    for (const WorkerState& worker : c.workers) done += worker.data.done();
+    EXPECT_EQ(done, c.gradients);
+  }
+}
+
+TEST(Resume, TheTraceOfALegIsATraceOfItsOwn) {
+  const test::TemporaryDirectory directory;
+  TrainOptions options{.workers = 3, .eta = 0.001, .gradients = {500}};
+  options.checkpoint.every = 1ms;
+  options.compute = 10us;
+  const Recorded whole = record(Quadratic::random(1), options);
+  TraceWriter trace(directory.file("trace.jsonl"), 3);
+  options.trace = &trace;
+  options.resume = &whole.checkpoints.front();
+  const auto result = train(Quadratic::random(1), options);
+  trace.finish();
+  const TraceCheck check = check_trace(read_trace(directory.file("trace.jsonl")).applications);
+  EXPECT_TRUE(check.ok());
+  EXPECT_EQ(check.gradients, result.summary.gradients - whole.checkpoints.front().gradients);
+}
+
+TEST(Resume, AFinishedRunHasNothingLeftAndCanBeMadeLonger) {
+  TrainOptions options{.workers = 2, .eta = 0.001, .gradients = {50}};
+  const Recorded first = record(Quadratic::random(1), options);
+  ASSERT_EQ(first.checkpoints.size(), 1u) << "the one at the end";
+  options.resume = &first.checkpoints.back();
+  const auto nothing = train(Quadratic::random(1), options);
+  EXPECT_EQ(nothing.summary.replica_digest, first.result.summary.replica_digest);
+  EXPECT_EQ(nothing.summary.gradients, 100u);
+  options.gradients = {80};
+  EXPECT_EQ(train(Quadratic::random(1), options).summary.gradients, 160u);
+}
+
+TEST(Resume, TimeLimitsCountTheWholeRun) {
+  TrainOptions options{.workers = 2, .eta = 1e-6, .max_time = 50ms};
+  Recorded first = record(Quadratic::random(1), options);
+  Checkpoint& last = first.checkpoints.back();
+  last.seconds = 3600;
+  options.resume = &last;
+  options.max_time = 1h;
+  const auto result = train(Quadratic::random(1), options);
+  EXPECT_EQ(result.summary.stop_reason, "max-time");
+  EXPECT_GE(result.summary.wall_seconds, 3600);
+}
+
+TEST(Resume, RefusesAModelOfAnotherShape) {
+  const Recorded first = record(Quadratic::random(1), {.gradients = {5}});
+  TrainOptions options;
+  options.resume = &first.checkpoints.back();
+  EXPECT_THAT(test::message_of<InputError>([&] { train(Logistic::random(1), options); }),
+              HasSubstr("the checkpoint holds a model of 10 numbers"));
+}
+
+TEST(Resume, ACheckpointThatCannotBeKeptIsAWarningNotAFailure) {
+  TrainOptions options{.workers = 2, .eta = 0.001, .gradients = {50}};
+  options.checkpoint.save = [](const Checkpoint&) { throw std::runtime_error("no room"); };
+  std::vector<std::string> warnings;
+  options.warn = [&](const std::string& line) { warnings.push_back(line); };
+  EXPECT_TRUE(train(Quadratic::random(1), options).summary.audit_is_clean());
+  EXPECT_THAT(warnings, ::testing::ElementsAre(HasSubstr("no room")));
+}
+
+TEST(Resume, ASlowWorkerHoldsNoCheckpointUp) {
+  // Worker 1 computes one gradient for as long as the run lasts.
+  TrainOptions options{.workers = 2, .eta = 1e-4, .gradients = {100'000, 1}, .compute = 20us};
+  options.slow = {{WorkerId{1}, 1e9}};
+  std::stop_source source;
+  options.stop = source.get_token();
+  options.checkpoint.every = 2ms;
+  std::atomic<int> saved = 0;
+  options.checkpoint.save = [&](const Checkpoint&) {
+    if (++saved == 2) source.request_stop();
+  };
+  EXPECT_TRUE(train(Quadratic::random(1), options).summary.audit_is_clean());
+  EXPECT_GE(saved, 2);
+}
+
+}  // namespace
+}  // namespace dasgd
