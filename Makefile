@@ -14,16 +14,20 @@ build: packages-build packages-web ## build build/release/dasgd
 	cmake --preset release $(APP_ONLY) >/dev/null
 	cmake --build --preset release -j $(JOBS) --target dasgd_app
 
-test: packages-build packages-torch packages-web packages-browser packages-data packages-test ## build everything and run the whole suite
+test: packages-build packages-torch packages-mpi-test packages-web packages-browser packages-data packages-test ## build everything and run the whole suite
 	scripts/check_includes.sh
 	cmake --preset release $(APP_ONLY) -DDASGD_BUILD_TESTS=ON -DDASGD_BUILD_EXAMPLES=ON >/dev/null
 	cmake --build --preset release -j $(JOBS)
 	ctest --preset release -j $(JOBS)
+	cmake --preset mpich >/dev/null
+	cmake --build --preset mpich -j $(JOBS) --target dasgd_app mpi_tests mpi_app_tests
+	ctest --preset mpich -R '^mpi\.' -j $(JOBS)
 
-bench: packages-build packages-torch packages-data packages-bench ## print the figures of docs/benchmarks.md
+bench: packages-build packages-torch packages-mpi packages-data packages-bench ## print the figures of docs/benchmarks.md
 	cmake --preset release $(APP_ONLY) -DDASGD_BUILD_BENCH=ON >/dev/null
-	cmake --build --preset release -j $(JOBS) --target dasgd_bench dasgd_app
+	cmake --build --preset release -j $(JOBS) --target dasgd_bench dasgd_app mpi_stream_bench
 	build/release/dasgd_bench --benchmark_out=build/release/bench.json --benchmark_out_format=json
+	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --bind-to none -n 2 build/release/mpi_stream_bench
 	bench/compare_ddp.py $(BIN)
 
 bench-watch: build packages-browser packages-data ## what three browsers cost a run that they watch
@@ -32,7 +36,7 @@ bench-watch: build packages-browser packages-data ## what three browsers cost a 
 archive: build ## dasgd-VERSION.tar.gz: the sources with the built page, for machines without npm
 	scripts/release_archive.sh
 
-sanitize: packages-build packages-web packages-data packages-test ## run the suite under ASan + UBSan and under TSan
+sanitize: packages-build packages-mpi packages-web packages-data packages-test ## run the suite under ASan + UBSan and under TSan
 	cmake --preset asan >/dev/null && cmake --build --preset asan -j $(JOBS)
 	ctest --preset asan -j $(JOBS)
 	cmake --preset tsan >/dev/null && cmake --build --preset tsan -j $(JOBS)
@@ -41,7 +45,7 @@ sanitize: packages-build packages-web packages-data packages-test ## run the sui
 format: packages-lint ## format the sources in place
 	git ls-files -co --exclude-standard '*.hpp' '*.cpp' | xargs clang-format -i
 
-lint: packages-build packages-lint ## formatting, include direction, clang-tidy
+lint: packages-build packages-mpi packages-lint ## formatting, include direction, clang-tidy
 	git ls-files -co --exclude-standard '*.hpp' '*.cpp' | xargs clang-format --dry-run -Werror
 	scripts/check_includes.sh
 	cmake --preset release $(APP_ONLY) >/dev/null

@@ -8,6 +8,7 @@
 #include "dasgd/data/batches.hpp"
 #include "dasgd/data/catalogue.hpp"
 #include "dasgd/problems/softmax.hpp"
+#include "dasgd/record/trace_writer.hpp"
 #include "dasgd/runtime/train.hpp"
 #include "dasgd/staleness/ledger.hpp"
 #include "ratio.hpp"

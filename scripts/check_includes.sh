@@ -12,7 +12,7 @@ function level(folder) {
   if (folder ~ /^(problems|transport|record|adapters)$/) return 3
   if (folder ~ /^(plan)$/) return 4
   if (folder ~ /^(report|runtime|sim|baselines)$/) return 5
-  if (folder ~ /^(advice|experiments|watch)$/) return 6
+  if (folder ~ /^(advice|experiments|watch|cluster)$/) return 6
   return 0
 }
 {

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs the Debian packages of the named groups that are missing: build, torch, web, browser, data, test, bench, lint.
+# Installs the Debian packages of the named groups that are missing: build, torch, mpi, mpi-test, web, browser,
+# data, test, bench, lint.
 # Works as root and with sudo. On another system it says what is needed and goes on.
 set -eu
 
@@ -9,6 +10,8 @@ group() {
                  libtomlplusplus-dev libeigen3-dev librandom123-dev libxxhash-dev libzstd-dev zlib1g-dev
                  libpng-dev libssl-dev libboost-dev" ;;
     torch) echo "libtorch-dev libopenblas0-serial" ;;
+    mpi) echo "libopenmpi-dev openmpi-bin" ;;
+    mpi-test) echo "libopenmpi-dev openmpi-bin libmpich-dev mpich" ;;
     # Node.js from elsewhere brings its own npm and does not live with Debian's.
     web) command -v npm >/dev/null || echo "nodejs npm" ;;
     browser) echo "chromium fonts-dejavu-core" ;;

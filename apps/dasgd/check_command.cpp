@@ -19,7 +19,8 @@ std::string describe(const Violation& violation) {
   return fmt::format("line {}: {}", violation.line, violation.what);
 }
 
-void print_json(const TraceCheck& check, const std::optional<VirtualSequence>& sequence,
+void print_json(const TraceCheck& check, Nanoseconds tolerance,
+                const std::optional<VirtualSequence>& sequence,
                 const std::optional<StepLimits>& limits) {
   Json violations = Json::array();
   for (const Violation& violation : check.violations) violations.push_back(describe(violation));
@@ -35,6 +36,7 @@ void print_json(const TraceCheck& check, const std::optional<VirtualSequence>& s
             {"causal", check.causal()},
             {"noncausal_applications", check.noncausal_applications},
             {"drained", check.drained},
+            {"clock_tolerance", tolerance},
             {"S_avg", s.S_avg},
             {"S_max", s.S_max},
             {"S_hat_avg", s.S_hat_avg},
@@ -52,7 +54,7 @@ void print_json(const TraceCheck& check, const std::optional<VirtualSequence>& s
   fmt::print("{}\n", json.dump());
 }
 
-void print_text(const TraceCheck& check, const CheckRequest& request,
+void print_text(const TraceCheck& check, const CheckRequest& request, Nanoseconds tolerance,
                 const std::optional<VirtualSequence>& sequence,
                 const std::optional<StepLimits>& limits) {
   const StalenessSummary& s = check.staleness;
@@ -69,6 +71,9 @@ void print_text(const TraceCheck& check, const CheckRequest& request,
     fmt::print("  virtual    R_avg {:.4f}, R_max {}, mean square {:.4f}\n", sequence->mean,
                sequence->max, sequence->mean_square);
   fmt::print("  W          {}\n", *s.W);
+  if (tolerance > 0)
+    fmt::print("  clocks     of different workers are taken to agree within {}\n",
+               show_duration(std::chrono::nanoseconds(tolerance)));
   if (limits) {
     fmt::print("  eta {} with L {} is {}\n", *request.eta, *request.L,
                *limits->certified ? "certified for this run (proved, without noise)"
@@ -94,7 +99,8 @@ int check_command(const CheckRequest& request) {
     require_positive("--L", *request.L);
   }
   const TraceFile trace = read_trace(request.path);
-  TraceCheck check = check_trace(trace.applications);
+  const Nanoseconds tolerance = request.tolerance.value_or(trace.tolerance);
+  TraceCheck check = check_trace(trace.applications, tolerance);
   check.violations.insert(check.violations.begin(), trace.malformed.begin(), trace.malformed.end());
   if (trace.applications.empty() && check.ok())
     check.violations.push_back({1, "the trace holds no application"});
@@ -105,9 +111,9 @@ int check_command(const CheckRequest& request) {
                   : std::nullopt;
   const auto sequence = virtual_sequence(trace.applications);
   if (request.json) {
-    print_json(check, sequence, found);
+    print_json(check, tolerance, sequence, found);
   } else if (!check.events.empty()) {
-    print_text(check, request, sequence, found);
+    print_text(check, request, tolerance, sequence, found);
   }
   if (check.ok()) return done;
   const Violation& first = check.violations.front();

@@ -1,6 +1,7 @@
 // The commands of dasgd. Each returns the exit status.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,8 +12,9 @@ namespace dasgd::app {
 
 enum ExitStatus { done = 0, run_failed = 1, bad_input = 2, interrupted = 130 };
 
-/// Trains a resolved config on threads and writes its run directory.
-int train_command(const Config& config);
+/// Trains on threads, or on the ranks of an MPI job, and writes the run directory. `read` gives the
+/// resolved config; a mistake that only one rank finds must be told by another.
+int train_command(const std::function<Config()>& read);
 
 /// Simulates a resolved config in virtual time and writes its run directory.
 int simulate_command(const Config& config);
@@ -20,6 +22,7 @@ int simulate_command(const Config& config);
 struct CheckRequest {
   std::string path;
   std::optional<double> eta, L;
+  std::optional<Nanoseconds> tolerance;  ///< of clocks; what the trace states unless it is given
   bool json = false;
 };
 /// Audits a trace.

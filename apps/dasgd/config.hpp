@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dasgd/plan/options.hpp"
+#include "rank_settings.hpp"
 #include "world.hpp"
 
 namespace dasgd::app {
@@ -32,6 +33,7 @@ struct Config {
   std::vector<SlowWorker> slow;
   std::chrono::nanoseconds compute{0};
   std::optional<std::size_t> in_flight;
+  RankSettings ranks;  ///< of train only
   std::uint64_t seed = 1;
   RuleOptions rule;
   std::optional<std::chrono::nanoseconds> eval_every;  ///< nothing: often enough, and cheaply

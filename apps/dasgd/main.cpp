@@ -136,7 +136,8 @@ int run(int argc, char** argv) {
       "Exit status: 0 done, 1 the run failed, 2 bad usage or input, 130 interrupted.");
 
   RunArguments train{Command::train};
-  CLI::App* const train_app = app.add_subcommand("train", "Train with real workers on threads");
+  CLI::App* const train_app =
+      app.add_subcommand("train", "Train with real workers: threads, or MPI ranks");
   train.add_to(*train_app);
   train_app->footer(
       "Times are written 50ms, 5us or 1.5s. The run directory gets config.toml, metrics.jsonl,\n"
@@ -145,7 +146,8 @@ int run(int argc, char** argv) {
       "  dasgd train --workers 4                        softmax on Fashion-MNIST\n"
       "  dasgd train --workers 4 --slow 1:10            the same with a worker that is 10x slower\n"
       "  dasgd train --model logistic --data a9a --batch 64 --epochs 2 --topology torus:2x3\n"
-      "  dasgd train --resume runs/first                go on from its last checkpoint");
+      "  dasgd train --resume runs/first                go on from its last checkpoint\n"
+      "  mpirun -n 8 dasgd train --topology ring        one worker on each of 8 ranks");
 
   RunArguments simulate{Command::simulate};
   CLI::App* const simulate_app =
@@ -194,6 +196,12 @@ int run(int argc, char** argv) {
       ->type_name("TRACE.jsonl");
   check_app->add_option("--eta", check.eta, "step size to certify")->type_name("X");
   check_app->add_option("--L", check.L, "smoothness constant of the objective")->type_name("X");
+  check_app
+      ->add_option_function<std::string>(
+          "--tolerance",
+          [&check](const std::string& text) { check.tolerance = parse_duration(text).count(); },
+          "how far clocks may be apart (default: what the trace states; 0 on one machine)")
+      ->type_name("T");
   check_app->add_flag("--json", check.json, "print one JSON object with every event");
   check_app->footer(
       "Checks that counters are consecutive, every gradient is applied once by every worker, "
@@ -258,7 +266,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     throw InputError(explain(app, error));
   }
-  if (*train_app) return train_command(train.resolved());
+  if (*train_app) return train_command([&] { return train.resolved(); });
   if (*simulate_app) return simulate_command(simulate.resolved());
   if (*advise_app) {
     if (!advise.from.empty() && advise_arguments.config_file.empty())

@@ -11,6 +11,7 @@
 #include "config_file.hpp"
 #include "dasgd/advice/advice_json.hpp"
 #include "dasgd/record/atomic_file.hpp"
+#include "dasgd/record/trace_writer.hpp"
 #include "dasgd/sim/simulate.hpp"
 #include "dasgd/topology/builders.hpp"
 #include "model_files.hpp"

@@ -1,7 +1,11 @@
 #include <cstdio>
+#include <exception>
 #include <fmt/format.h>
+#include <functional>
 #include <memory>
+#include <new>
 #include <optional>
+#include <stdexcept>
 
 #include "advice.hpp"
 #include "best_model.hpp"
@@ -12,9 +16,12 @@
 #include "dasgd/plan/leg.hpp"
 #include "dasgd/record/atomic_file.hpp"
 #include "dasgd/record/checkpoint_directory.hpp"
+#include "dasgd/record/trace_writer.hpp"
 #include "dasgd/runtime/train.hpp"
+#include "launcher.hpp"
 #include "model_files.hpp"
 #include "problem.hpp"
+#include "ranks.hpp"
 #include "report_command.hpp"
 #include "resume.hpp"
 #include "run_directory.hpp"
@@ -57,7 +64,10 @@ class TrainRun {
     if (config.trace) trace_.emplace(directory_.file("trace.jsonl"), *config.workers);
   }
 
-  int run() {
+  using Engine =
+      std::function<TrainResult<Real>(const TrainOptions&, const std::vector<Callback<Real>>&)>;
+
+  int run(const Engine& train) {
     TrainOptions options = train_options(config_);
     const std::stop_callback forward(signals_.token(), [this] { stop_.request_stop(); });
     options.stop = stop_.get_token();
@@ -73,8 +83,7 @@ class TrainRun {
         checkpoints_.save(checkpoint);
       };
     }
-    const auto result = run_training<Real>(objective_, options,
-                                           {[this](const Progress<Real>& p) { return report(p); }});
+    const auto result = train(options, {[this](const Progress<Real>& p) { return report(p); }});
     write(result);
     write_run_report(config_, directory_.path());
     tell(result.summary);
@@ -113,7 +122,8 @@ class TrainRun {
     write_model<Real>(objective_, result.model, directory_);
     if (!result.best_model.empty()) best_.write<Real>(*result.summary.best, result.best_model);
     write_file(directory_.file("summary.json"), to_json(result.summary));
-    if (trace_) trace_->finish();
+    const auto& clocks = result.summary.clocks;
+    if (trace_) trace_->finish(clocks ? to_trace_line(*clocks) : "");
   }
 
   static std::string final_metrics(const RunSummary& s) {
@@ -156,17 +166,106 @@ class TrainRun {
   std::optional<Watch> watch_;  // last: its thread may ask for a stop until it is gone
 };
 
-}  // namespace
-
-int train_command(const Config& config) {
-  validate_watch(config);
+int train_on_threads(const Config& config) {
   SignalStop signals;
   const Problem problem = make_problem(config);
   return std::visit(
       [&]<typename Real>(const std::unique_ptr<Objective<Real>>& objective) {
-        return TrainRun<Real>(config, *objective, signals).run();
+        return TrainRun<Real>(config, *objective, signals)
+            .run([&](const TrainOptions& options, const auto& callbacks) {
+              return run_training<Real>(*objective, options, callbacks);
+            });
       },
       problem);
+}
+
+/// What the action throws, as text; empty if it does not.
+template <typename Action>
+std::string mistake_of(Action&& action) {
+  try {
+    action();
+  } catch (const std::bad_alloc&) {
+    return "out of memory";
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+void require_expected_ranks(const Config& config, const Ranks& ranks) {
+  if (ranks.size() == config.ranks.expected) return;
+  const auto launch = find_launch();
+  throw InputError(fmt::format(
+      "{} started {} processes, but MPI sees {}: use the launcher of the MPI that dasgd was built "
+      "with (with Slurm: srun --mpi=pmix or --mpi=pmi2)",
+      launch ? launch->launcher : "nobody", config.ranks.expected, ranks.size()));
+}
+
+template <typename Real>
+int train_rank(const Config& config, const Objective<Real>& objective, SignalStop& signals,
+               Ranks& ranks) {
+  std::optional<TrainRun<Real>> run;
+  const std::string mistake = mistake_of([&] {
+    if (ranks.rank() == 0) run.emplace(config, objective, signals);
+  });
+  const std::string state = fmt::format("{} {} {}\n{}", version(), objective.dimension(),
+                                        objective.samples(), to_toml(Command::train, config));
+  if (!ranks.agree(mistake, state)) return done;  // rank 0 tells
+  if (run)
+    return run->run([&](const TrainOptions& options, const auto& callbacks) {
+      return *ranks.train<Real>(objective, options, config, callbacks);
+    });
+  TrainOptions options = train_options(config);
+  options.stop = signals.token();
+  ranks.train<Real>(objective, options, config);
+  return done;
+}
+
+// Until all have agreed, no rank may leave on its own: the others would wait for it.
+int train_on_ranks(const std::optional<Config>& config, std::exception_ptr mistake) {
+  const auto launch = find_launch();
+  const bool quiet = launch && launch->rank != 0;
+  if (quiet && !Ranks::are_built_in()) return bad_input;  // rank 0 tells
+  if (launch && !launch->serves_mpi) {
+    if (quiet) return bad_input;
+    throw InputError(fmt::format(
+        "{} started {} processes that MPI cannot bring together; use srun --mpi=pmix (Open MPI) or "
+        "--mpi=pmi2 (MPICH), or --engine threads",
+        launch->launcher, launch->size));
+  }
+  SignalStop signals(quiet ? SignalStop::Kind::quiet_rank : SignalStop::Kind::rank);
+  Ranks ranks;
+  if (quiet && ranks.size() == 1) return bad_input;  // MPI does not know the others; rank 0 tells
+  Problem problem;
+  const std::string what = mistake_of([&] {
+    if (mistake) std::rethrow_exception(mistake);
+    require_expected_ranks(*config, ranks);
+    problem = make_problem(*config);
+  });
+  if (!what.empty()) {
+    ranks.agree(what, "");
+    return done;
+  }
+  return std::visit(
+      [&](const auto& objective) { return train_rank(*config, *objective, signals, ranks); },
+      problem);
+}
+
+}  // namespace
+
+int train_command(const std::function<Config()>& read) {
+  std::optional<Config> config;
+  std::exception_ptr mistake;
+  try {
+    config = read();
+    validate_watch(*config);
+  } catch (const InputError&) {
+    mistake = std::current_exception();
+  }
+  const bool on_ranks = config ? config->ranks.expected > 0 : find_launch().has_value();
+  if (on_ranks) return train_on_ranks(config, mistake);
+  if (mistake) std::rethrow_exception(mistake);
+  return train_on_threads(*config);
 }
 
 }  // namespace dasgd::app

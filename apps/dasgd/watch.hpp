@@ -22,7 +22,7 @@ class Watch {
   Watch(const Config& config, const std::string& directory, const std::string& config_text,
         std::function<void()> on_stop);
 
-  TraceSink& sink() { return run_; }
+  ApplicationSink& sink() { return run_; }
   std::string url() const { return server_.url(); }
 
   template <typename Real>

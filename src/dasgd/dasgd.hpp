@@ -8,5 +8,6 @@
 #include "dasgd/problems/logistic.hpp"
 #include "dasgd/problems/quadratic.hpp"
 #include "dasgd/problems/softmax.hpp"
+#include "dasgd/record/trace_writer.hpp"
 #include "dasgd/runtime/train.hpp"
 #include "dasgd/sim/simulate.hpp"

@@ -194,7 +194,7 @@ TEST_F(App, ADivergingRunFailsWithAHintAndKeepsItsRecords) {
 }
 
 class Signals : public App, public ::testing::WithParamInterface<int> {};
-INSTANTIATE_TEST_SUITE_P(App, Signals, ::testing::Values(SIGINT, SIGTERM));
+INSTANTIATE_TEST_SUITE_P(App, Signals, ::testing::Values(SIGINT, SIGTERM, SIGUSR1));
 
 TEST_P(Signals, TheFirstStopsCleanlyAndWritesEverything) {
   const Process process(

@@ -79,6 +79,19 @@ TEST_F(Record, TheTraceIsMergedInOrderOfTime) {
     EXPECT_EQ(trace.applications[k].time, static_cast<Nanoseconds>(10 * (k + 1)));
 }
 
+TEST_F(Record, ATraceStatesTheToleranceOfItsClocksAtTheEnd) {
+  const std::string path = directory.file("trace.jsonl");
+  TraceWriter writer(path, 1);
+  writer.add(worker_id(0), {line(0, 0, 0, 0, 10)}, 11);
+  writer.finish(to_trace_line(RankClocks{{0, 500}, {0, 3}, 1234}));
+  EXPECT_THAT(read_text(path), HasSubstr("}\n{\"ev\":\"clocks\",\"tolerance\":1234}\n"));
+  const TraceFile trace = read_trace(path);
+  EXPECT_EQ(trace.applications.size(), 1u);
+  EXPECT_EQ(trace.tolerance, 1234);
+  const auto wrong = read_trace(directory.write("t", R"({"ev":"clocks","tolerance":-1})"));
+  EXPECT_EQ(wrong.malformed.size(), 1u);
+}
+
 TEST_F(Record, ATraceThatCannotBeWrittenIsTold) {
   fs::create_symlink("/dev/full", directory.file("trace.jsonl.partial"));
   TraceWriter writer(directory.file("trace.jsonl"), 1);

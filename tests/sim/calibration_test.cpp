@@ -6,6 +6,7 @@
 #include "dasgd/core/error.hpp"
 #include "dasgd/problems/quadratic.hpp"
 #include "dasgd/record/trace_reader.hpp"
+#include "dasgd/record/trace_writer.hpp"
 #include "dasgd/sim/simulate.hpp"
 #include "dasgd/topology/builders.hpp"
 #include "support/message.hpp"

@@ -8,6 +8,7 @@
 #include "dasgd/problems/logistic.hpp"
 #include "dasgd/problems/quadratic.hpp"
 #include "dasgd/record/trace_reader.hpp"
+#include "dasgd/record/trace_writer.hpp"
 #include "dasgd/staleness/trace_check.hpp"
 #include "dasgd/topology/builders.hpp"
 #include "reference.hpp"

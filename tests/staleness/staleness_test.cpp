@@ -284,5 +284,14 @@ TEST(StepSize, TheLargestCertifiedEtaIsExactlyAtTheLimit) {
   EXPECT_DOUBLE_EQ(theory::certified_eta(4, 0), 0.25);
 }
 
+TEST(TraceCheck, ClocksMayBeApartByTheToleranceAndNoMore) {
+  const std::vector<Application> trace{
+      {WorkerId{0}, 0, {WorkerId{0}, 0}, 0, 1000, {}, {}, {}, 1},
+      {WorkerId{1}, 0, {WorkerId{0}, 0}, 0, 900, {}, {}, {}, 2}};  // before it was computed
+  EXPECT_FALSE(check_trace(trace).ok());
+  EXPECT_FALSE(check_trace(trace, 99).ok());
+  EXPECT_TRUE(check_trace(trace, 100).ok());
+}
+
 }  // namespace
 }  // namespace dasgd

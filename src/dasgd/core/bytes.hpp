@@ -35,9 +35,7 @@ class ByteWriter {
   Bytes take() { return std::move(bytes_); }
 
  private:
-  void raw(std::span<const std::byte> bytes) {
-    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
-  }
+  void raw(std::span<const std::byte> bytes);
   Bytes bytes_;
 };
 
@@ -71,6 +69,8 @@ class ByteReader {
   }
 
   bool ok() const { return ok_; }
+  /// The caller found what was read to be wrong.
+  void fail() { ok_ = false; }
   /// Everything was there, and nothing more.
   bool ended_well() const { return ok_ && left_.empty(); }
 

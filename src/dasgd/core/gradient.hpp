@@ -30,6 +30,7 @@ class Update {
   void resize(std::size_t dimension) {
     bytes_.resize(dimension * sizeof(Number<Real>));
   }
+  void resize_bytes(std::size_t size) { bytes_.resize(size); }
   std::span<std::byte> bytes() { return bytes_; }
   std::span<const std::byte> bytes() const { return bytes_; }
 

@@ -12,6 +12,24 @@ GradientSet::GradientSet(std::vector<std::uint32_t> prefixes,
   for (const GradientName& name : exceptions) insert(name);
 }
 
+std::optional<GradientSet> GradientSet::from_parts(std::vector<std::uint32_t> prefixes,
+                                                   std::vector<GradientName> exceptions) {
+  GradientSet set;
+  for (const std::uint32_t prefix : prefixes) set.size_ += prefix;
+  set.size_ += exceptions.size();
+  const GradientName* last = nullptr;
+  for (const GradientName& name : exceptions) {
+    // An exception stands beyond a gap, and the list ascends.
+    if (index(name.origin) >= prefixes.size() || name.sequence <= prefixes[index(name.origin)] ||
+        (last && name <= *last))
+      return std::nullopt;
+    last = &name;
+  }
+  set.prefix_ = std::move(prefixes);
+  set.exceptions_ = std::move(exceptions);
+  return set;
+}
+
 bool GradientSet::insert(GradientName name) {
   const std::size_t origin = index(name.origin);
   if (origin >= prefix_.size()) prefix_.resize(origin + 1, 0);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "dasgd/core/names.hpp"
@@ -20,6 +21,10 @@ class GradientSet {
   /// The set with these prefixes and, beyond them, these names: what `prefixes` and `exceptions` of
   /// another set say.
   GradientSet(std::vector<std::uint32_t> prefixes, const std::vector<GradientName>& exceptions);
+  /// The set with these parts; nothing if they are not what `prefixes` and `exceptions` of a set
+  /// could be.
+  static std::optional<GradientSet> from_parts(std::vector<std::uint32_t> prefixes,
+                                               std::vector<GradientName> exceptions);
 
   /// Adds a name; false when it was there already.
   bool insert(GradientName name);

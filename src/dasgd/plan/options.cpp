@@ -1,5 +1,6 @@
 #include "dasgd/plan/options.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -21,6 +22,12 @@ double slow_factor(const TrainOptions& options, WorkerId worker) {
 
 std::size_t resolved_batch(const TrainOptions& options, std::size_t samples) {
   return options.batch.value_or(samples > 1 ? 32 : 0);
+}
+
+std::size_t resolved_in_flight(const TrainOptions& options, std::size_t bytes) {
+  constexpr std::size_t budget = std::size_t{2} << 30;
+  const std::size_t fit = budget / std::max<std::size_t>(1, options.workers * bytes);
+  return options.in_flight.value_or(std::clamp<std::size_t>(fit, 4, 128));
 }
 
 void validate(const TrainOptions& o) {

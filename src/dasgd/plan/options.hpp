@@ -13,7 +13,7 @@
 #include "dasgd/plan/figures.hpp"
 #include "dasgd/record/checkpoint.hpp"
 #include "dasgd/record/evaluation.hpp"
-#include "dasgd/record/trace_writer.hpp"
+#include "dasgd/record/trace_sink.hpp"
 #include "dasgd/rules/rule.hpp"
 #include "dasgd/topology/graph.hpp"
 #include "dasgd/transport/chaos.hpp"
@@ -89,10 +89,10 @@ struct TrainOptions {
   /// Goes on from here: budgets and times count the whole run. Must outlive the run.
   const Checkpoint* resume = nullptr;
 
-  std::stop_token stop;          ///< ends the run early: workers stop computing and drain
-  TraceWriter* trace = nullptr;  ///< records every application
-  TraceSink* watch = nullptr;    ///< sees every application as well, on the workers' threads
-  FigureLog* figures = nullptr;  ///< of a simulation: its figures over virtual time
+  std::stop_token stop;              ///< ends the run early: workers stop computing and drain
+  TraceSink* trace = nullptr;        ///< records every application
+  ApplicationSink* watch = nullptr;  ///< sees every application as well, on the workers' threads
+  FigureLog* figures = nullptr;      ///< of a simulation: its figures over virtual time
   std::chrono::milliseconds report_every{200};  ///< between two calls of the callbacks
   std::chrono::milliseconds stall_after{10'000};
   /// One line for a person: a stall and whom it waits for.
@@ -107,6 +107,9 @@ double slow_factor(const TrainOptions& options, WorkerId worker);
 
 /// The batch size where none was given: the whole data set of a deterministic objective, else 32.
 std::size_t resolved_batch(const TrainOptions& options, std::size_t samples);
+
+/// How many own gradients a worker may have on their way, where an update takes `bytes`.
+std::size_t resolved_in_flight(const TrainOptions& options, std::size_t bytes);
 
 /// Throws InputError for options that cannot be: no workers, a step size that is not positive, ...
 void validate(const TrainOptions& options);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <memory>
 #include <string>
+#include <vector>
 #include <xxhash.h>
 
 #include "dasgd/core/error.hpp"
@@ -20,33 +21,29 @@ std::string digest(const Replica<Real>& replica) {
   return fmt::format("xxh3-128:{:016x}{:016x}", hash.high64, hash.low64);
 }
 
-template <typename Real>
-void add_up(std::span<const WorkerAccount<Real>> accounts, RunSummary& summary) {
-  for (const auto& account : accounts) {
-    summary.gradients += account.worker->computed();
-    summary.gradients_by_worker.push_back(account.worker->computed());
-    summary.samples += account.samples;
-    summary.duplicated += account.worker->duplicated();
-    summary.copies_dropped += account.copies_dropped;
-    summary.noncausal_applications += account.noncausal_applications;
-    summary.staleness.add_worker(account.S, account.S_hat, account.W);
-    summary.iterations.push_back(account.iterations);
-    summary.time.push_back(account.time);
-    summary.halvings += account.halvings;
+void add_up(std::span<const WorkerReport> reports, RunSummary& summary) {
+  for (const auto& report : reports) {
+    summary.gradients += report.computed;
+    summary.gradients_by_worker.push_back(report.computed);
+    summary.samples += report.samples;
+    summary.duplicated += report.duplicated;
+    summary.copies_dropped += report.copies_dropped;
+    summary.noncausal_applications += report.noncausal_applications;
+    summary.staleness.add_worker(report.S, report.S_hat, report.W);
+    summary.iterations.push_back(report.iterations);
+    summary.time.push_back(report.time);
+    summary.halvings += report.halvings;
   }
 }
 
-template <typename Real>
-void compare(std::span<const WorkerAccount<Real>> accounts, RunSummary& summary) {
-  const Worker<Real>& first = *accounts.front().worker;
-  summary.replica_digest = digest(first.replica());
+void compare(std::span<const WorkerReport> reports, RunSummary& summary) {
+  const WorkerReport& first = reports.front();
+  summary.replica_digest = first.digest;
   summary.replicas_identical = true;
-  for (const auto& account : accounts) {
-    summary.lost += summary.gradients - account.worker->t();
-    const bool same_set = account.worker->applied() == first.applied();
-    const bool same_bits =
-        std::ranges::equal(account.worker->replica().sums(), first.replica().sums());
-    summary.replicas_identical = summary.replicas_identical && same_set && same_bits;
+  for (const auto& report : reports) {
+    summary.lost += summary.gradients - report.applied.size();
+    const bool same = report.applied == first.applied && report.digest == first.digest;
+    summary.replicas_identical = summary.replicas_identical && same;
   }
 }
 
@@ -54,16 +51,16 @@ void compare(std::span<const WorkerAccount<Real>> accounts, RunSummary& summary)
 // gradients without noise and one fixed step size.
 template <typename Real>
 StepLimits held_against_theory(const Objective<Real>& objective, const TrainOptions& options,
-                               std::span<const WorkerAccount<Real>> accounts,
-                               const RunSummary& summary, bool noisy) {
+                               std::span<const WorkerReport> reports, const RunSummary& summary,
+                               bool noisy) {
   const bool fixed = summary.halvings == 0 && options.rule.is_plain();
   StepLimits step = step_limits(summary.staleness, options.eta, *options.smoothness,
                                 fixed && summary.audit_is_clean());
-  if (noisy || !fixed || options.resume || !accounts.front().squared_gradients) return step;
+  if (noisy || !fixed || options.resume || !reports.front().squared_gradients) return step;
   const double start = objective.loss(objective.start());
   MeasuredBound largest{0, 1};
-  for (const auto& account : accounts) {
-    const MeasuredBound measured{*account.squared_gradients,
+  for (const auto& report : reports) {
+    const MeasuredBound measured{*report.squared_gradients,
                                  2 * (start - summary.loss) / options.eta};
     if (measured.ratio() >= largest.ratio()) largest = measured;
   }
@@ -97,20 +94,46 @@ std::exception_ptr late_divergence(const Worker<Real>& worker, double eta) {
 }  // namespace
 
 template <typename Real>
+WorkerReport report_of(const WorkerAccount<Real>& account) {
+  return {account.worker->computed(),
+          account.worker->duplicated(),
+          account.worker->applied(),
+          digest(account.worker->replica()),
+          account.S,
+          account.S_hat,
+          account.W,
+          account.noncausal_applications,
+          account.copies_dropped,
+          account.samples,
+          account.iterations,
+          account.time,
+          account.squared_gradients,
+          account.halvings};
+}
+
+template <typename Real>
 TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions& options,
                            std::span<const WorkerAccount<Real>> accounts, double seconds) {
+  std::vector<WorkerReport> reports;
+  for (const auto& account : accounts) reports.push_back(report_of(account));
+  return conclude<Real>(objective, options, reports, *accounts.front().worker, seconds);
+}
+
+template <typename Real>
+TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions& options,
+                           std::span<const WorkerReport> reports, const Worker<Real>& first,
+                           double seconds) {
   TrainResult<Real> result;
   RunSummary& summary = result.summary;
-  summary.workers = accounts.size();
+  summary.workers = reports.size();
   summary.seed = options.seed;
   summary.stop_reason = "budget";
   summary.wall_seconds = seconds;
-  add_up(accounts, summary);
-  compare(accounts, summary);
+  add_up(reports, summary);
+  compare(reports, summary);
   add_earlier_legs(options, summary);
   const double all = summary.wall_seconds;
   summary.samples_per_second = all > 0 ? static_cast<double>(summary.samples) / all : 0;
-  const Worker<Real>& first = *accounts.front().worker;
   result.failure = late_divergence(first, options.eta);
   result.model.resize(objective.dimension());
   to_real<Real>(first.replica().sums(), result.model);
@@ -121,7 +144,7 @@ TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions&
     summary.eval_loss = found.loss;
     const bool noisy = objective.samples() > 1 && resolved_batch(options, objective.samples()) > 0;
     if (options.smoothness)
-      summary.step = held_against_theory<Real>(objective, options, accounts, summary, noisy);
+      summary.step = held_against_theory<Real>(objective, options, reports, summary, noisy);
   } catch (...) {
     summary.loss = std::nan("");
     if (!result.failure) result.failure = std::current_exception();
@@ -153,5 +176,12 @@ template TrainResult<float> conclude(const Objective<float>&, const TrainOptions
                                      std::span<const WorkerAccount<float>>, double);
 template TrainResult<double> conclude(const Objective<double>&, const TrainOptions&,
                                       std::span<const WorkerAccount<double>>, double);
+
+template TrainResult<float> conclude(const Objective<float>&, const TrainOptions&,
+                                     std::span<const WorkerReport>, const Worker<float>&, double);
+template TrainResult<double> conclude(const Objective<double>&, const TrainOptions&,
+                                      std::span<const WorkerReport>, const Worker<double>&, double);
+template WorkerReport report_of(const WorkerAccount<float>&);
+template WorkerReport report_of(const WorkerAccount<double>&);
 
 }  // namespace dasgd

@@ -5,6 +5,7 @@
 #include <exception>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "dasgd/core/objective.hpp"
@@ -40,11 +41,36 @@ struct WorkerAccount {
   std::uint32_t halvings;                   ///< of its step size
 };
 
+/// The same without the worker itself: what a rank tells of a worker to the one that concludes.
+struct WorkerReport {
+  std::uint32_t computed = 0;
+  std::uint64_t duplicated = 0;
+  GradientSet applied;
+  std::string digest;  ///< of the exact sums
+  StalenessStatistics S, S_hat;
+  std::optional<std::uint64_t> W;
+  std::uint64_t noncausal_applications = 0;
+  std::uint64_t copies_dropped = 0;
+  std::uint64_t samples = 0;
+  std::uint64_t iterations = 0;
+  Nanoseconds time = 0;
+  std::optional<double> squared_gradients;
+  std::uint32_t halvings = 0;
+};
+template <typename Real>
+WorkerReport report_of(const WorkerAccount<Real>& account);
+
 /// Audits a drained run: every gradient at every worker once, the same bits everywhere. Evaluates
 /// the final model. `seconds` is the time the run took, real or virtual.
 template <typename Real>
 TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions& options,
                            std::span<const WorkerAccount<Real>> accounts, double seconds);
+
+/// The same from reports, in order of workers; `first` is worker 0.
+template <typename Real>
+TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions& options,
+                           std::span<const WorkerReport> reports, const Worker<Real>& first,
+                           double seconds);
 
 /// Where a run has diverged and a better model was seen on the way, that is its result.
 template <typename Real>

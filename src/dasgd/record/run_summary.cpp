@@ -49,7 +49,17 @@ std::string to_json(const RunSummary& s) {
                        {"seconds", s.resumed->seconds}};
   json["version"] = version();
   json["seed"] = s.seed;
+  if (s.clocks) {
+    json["ranks"] = s.clocks->offsets.size();
+    json["clock_offsets"] = s.clocks->offsets;
+    json["clock_drift"] = s.clocks->drift;
+    json["clock_tolerance"] = s.clocks->tolerance;
+  }
   return json.dump(2) + "\n";
+}
+
+std::string to_trace_line(const RankClocks& clocks) {
+  return nlohmann::ordered_json{{"ev", "clocks"}, {"tolerance", clocks.tolerance}}.dump() + "\n";
 }
 
 const char* version() { return DASGD_VERSION; }

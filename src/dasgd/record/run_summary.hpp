@@ -13,6 +13,13 @@
 
 namespace dasgd {
 
+/// How the clocks of a run on several ranks were brought together.
+struct RankClocks {
+  std::vector<Nanoseconds> offsets;  ///< of each rank's clock to that of rank 0, at the start
+  std::vector<Nanoseconds> drift;    ///< by how much that had changed at the end
+  Nanoseconds tolerance = 0;         ///< times of two ranks may be wrong against each other by this
+};
+
 /// Where the last leg of a resumed run began.
 struct ResumedFrom {
   std::size_t leg = 0;  ///< which leg it is, from 2
@@ -48,9 +55,13 @@ struct RunSummary {
   std::optional<double> virtual_seconds;  ///< of a simulation: when its last event happened
   std::uint64_t seed = 0;
   std::optional<ResumedFrom> resumed;
+  std::optional<RankClocks> clocks;  ///< of a run on several ranks
 
   bool audit_is_clean() const { return lost == 0 && duplicated == 0 && replicas_identical; }
 };
+
+/// The line at the end of a trace that states the tolerance, with its newline.
+std::string to_trace_line(const RankClocks& clocks);
 
 /// The object of summary.json, indented.
 std::string to_json(const RunSummary& summary);

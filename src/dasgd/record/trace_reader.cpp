@@ -55,14 +55,20 @@ Application application(const json& object, std::size_t line) {
   return a;
 }
 
+Nanoseconds tolerance(const json& object) {
+  constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max() * 1'000'000'000ull;
+  return static_cast<Nanoseconds>(Fields(object).required("tolerance", most));
+}
+
 }  // namespace
 
-void scan_trace(const std::string& path,
-                const std::function<void(const Application&)>& on_application,
-                const std::function<void(const Violation&)>& on_malformed) {
+Nanoseconds scan_trace(const std::string& path,
+                       const std::function<void(const Application&)>& on_application,
+                       const std::function<void(const Violation&)>& on_malformed) {
   std::ifstream file(path);
   if (!file || std::filesystem::is_directory(path))
     throw InputError(path + ": cannot be opened; dasgd check needs a trace.jsonl");
+  Nanoseconds clocks = 0;
   std::string text;
   for (std::size_t line = 1; std::getline(file, text); ++line) {
     if (text.find_first_not_of(" \t\r") == text.npos) continue;
@@ -71,19 +77,25 @@ void scan_trace(const std::string& path,
       on_malformed({line, "is not a JSON object"});
       continue;
     }
-    if (const auto ev = object.find("ev"); ev == object.end() || *ev != "apply") continue;
+    const auto ev = object.find("ev");
+    if (ev == object.end() || (*ev != "apply" && *ev != "clocks")) continue;
     try {
-      on_application(application(object, line));
+      if (*ev == "apply") {
+        on_application(application(object, line));
+      } else {
+        clocks = tolerance(object);
+      }
     } catch (const InputError& error) {
       on_malformed({line, error.what()});
     }
   }
   if (file.bad()) throw InputError(path + ": cannot be read");
+  return clocks;
 }
 
 TraceFile read_trace(const std::string& path) {
   TraceFile trace;
-  scan_trace(
+  trace.tolerance = scan_trace(
       path, [&](const Application& a) { trace.applications.push_back(a); },
       [&](const Violation& v) { trace.malformed.push_back(v); });
   return trace;

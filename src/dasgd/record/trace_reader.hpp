@@ -13,13 +13,14 @@ namespace dasgd {
 struct TraceFile {
   std::vector<Application> applications;
   std::vector<Violation> malformed;  ///< lines that are no JSON or lack a field
+  Nanoseconds tolerance = 0;         ///< of its clocks, where a "clocks" line states it
 };
 
-/// Reads a trace of any length line by line. Lines with another "ev" are skipped. Throws InputError
-/// when the file cannot be read.
-void scan_trace(const std::string& path,
-                const std::function<void(const Application&)>& on_application,
-                const std::function<void(const Violation&)>& on_malformed);
+/// Reads a trace of any length line by line and returns the tolerance of its clocks. Lines with an
+/// "ev" that is not known are skipped. Throws InputError when the file cannot be read.
+Nanoseconds scan_trace(const std::string& path,
+                       const std::function<void(const Application&)>& on_application,
+                       const std::function<void(const Violation&)>& on_malformed);
 
 /// All of it at once. Throws InputError when the file cannot be read.
 TraceFile read_trace(const std::string& path);

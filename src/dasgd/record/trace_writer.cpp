@@ -64,7 +64,7 @@ bool TraceWriter::failed() const {
   return failure_ != nullptr;
 }
 
-void TraceWriter::finish() {
+void TraceWriter::finish(const std::string& last_line) {
   {
     const std::lock_guard lock(mutex_);
     finishing_ = true;
@@ -72,6 +72,7 @@ void TraceWriter::finish() {
   }
   thread_.join();
   if (failure_) std::rethrow_exception(failure_);
+  file_.write(last_line);
   file_.commit();
 }
 

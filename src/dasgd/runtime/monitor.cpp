@@ -17,12 +17,14 @@ double seconds(std::chrono::steady_clock::duration d) {
 
 template <typename Real>
 Monitor<Real>::Monitor(const TrainOptions& options, const Loops& loops, Control& control,
-                       const std::vector<Callback<Real>>& callbacks, Evaluator<Real>& evaluator)
+                       const std::vector<Callback<Real>>& callbacks, Evaluator<Real>& evaluator,
+                       Elsewhere* elsewhere)
     : options_(options),
       loops_(loops),
       control_(control),
       callbacks_(callbacks),
-      evaluator_(evaluator) {
+      evaluator_(evaluator),
+      elsewhere_(elsewhere) {
   if (options.resume) {
     before_.seconds = options.resume->seconds;
     before_.gradients = options.resume->gradients;
@@ -66,26 +68,36 @@ void Monitor<Real>::report() {
 }
 
 template <typename Real>
+std::vector<WorkerSight> Monitor<Real>::sights() {
+  std::vector<WorkerSight> all;
+  for (const auto& loop : loops_) all.push_back(loop->sight());
+  if (!elsewhere_) return all;
+  elsewhere_->tell(all);
+  for (const WorkerSight& sight : elsewhere_->sights()) all.push_back(sight);
+  return all;
+}
+
+template <typename Real>
 Progress<Real> Monitor<Real>::look() {
   Progress<Real> now = before_;
   now.seconds = seconds(Clock::now() - start_) + before_.seconds;
   now.draining = true;
   std::optional<std::uint64_t> W = 0;
   double sum_S = 0, loss = 0, losses = 0, planned = 0;
-  for (const auto& loop : loops_) {
-    const WorkerFigures figures = loop->status().figures();
+  for (const WorkerSight& sight : sights()) {
+    const WorkerFigures& figures = sight.figures;
     now.gradients += figures.computed;
-    now.applications += loop->status().applications.load(std::memory_order_relaxed);
+    now.applications += sight.applications;
     now.samples += figures.samples;
     now.S_avg = std::max(now.S_avg, figures.S.mean());
     now.S_max = std::max(now.S_max, figures.S.max);
     now.gradients_by_worker.push_back(figures.computed);
-    now.inbox_by_worker.push_back(static_cast<std::uint32_t>(loop->endpoint().inbox_depth()));
-    now.inbox_depth = std::max<std::size_t>(now.inbox_depth, now.inbox_by_worker.back());
+    now.inbox_by_worker.push_back(static_cast<std::uint32_t>(sight.inbox_depth));
+    now.inbox_depth = std::max(now.inbox_depth, sight.inbox_depth);
     now.draining = now.draining && figures.out_of_samples;
     W = W && figures.W ? std::optional(std::max(*W, *figures.W)) : std::nullopt;
     sum_S += static_cast<double>(figures.S.sum);
-    planned += loop->limit();
+    planned += sight.limit;
     if (!figures.loss) continue;
     loss += *figures.loss;
     losses += 1;
@@ -150,19 +162,17 @@ void Monitor<Real>::check_step_size(const Progress<Real>& progress) {
 }
 
 template <typename Real>
-std::string Monitor<Real>::whom_it_waits_for() const {
+std::string Monitor<Real>::whom_it_waits_for() {
   std::string text;
   const auto say = [&](const std::string& what) { text += (text.empty() ? "" : "; ") + what; };
-  for (std::size_t i = 0; i < loops_.size(); ++i) {
-    const auto& status = loops_[i]->status();
-    const WorkerFigures figures = status.figures();
-    if (figures.finished || status.no_room.load(std::memory_order_relaxed)) continue;
-    if (!figures.out_of_samples) {
-      say(fmt::format("worker {}, which computes its gradient {}", i,
-                      status.computed.load(std::memory_order_relaxed)));
-    } else if (const auto total = loops_[i]->endpoint().announced_total()) {
-      say(fmt::format("worker {}, which has applied {} of {}", i,
-                      status.applications.load(std::memory_order_relaxed), *total));
+  for (const WorkerSight& sight : sights()) {
+    if (sight.figures.finished || sight.no_room) continue;
+    if (!sight.figures.out_of_samples) {
+      say(fmt::format("worker {}, which computes its gradient {}", index(sight.worker),
+                      sight.computed));
+    } else if (sight.announced_total) {
+      say(fmt::format("worker {}, which has applied {} of {}", index(sight.worker),
+                      sight.applications, *sight.announced_total));
     }
   }
   return text.empty() ? "all workers wait for each other" : "waiting for " + text;

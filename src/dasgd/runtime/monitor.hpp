@@ -14,6 +14,16 @@
 
 namespace dasgd {
 
+/// What a monitor shares with those of other processes.
+class Elsewhere {
+ public:
+  virtual ~Elsewhere() = default;
+  /// Tells others what the workers here do.
+  virtual void tell(const std::vector<WorkerSight>& here) = 0;
+  /// The last that was told of workers elsewhere, as far as this process is to know.
+  virtual std::vector<WorkerSight> sights() = 0;
+};
+
 /// Watches from the thread that called train(); workers do not know it.
 template <typename Real>
 class Monitor {
@@ -21,7 +31,8 @@ class Monitor {
   using Loops = std::vector<std::unique_ptr<WorkerLoop<Real>>>;
 
   Monitor(const TrainOptions& options, const Loops& loops, Control& control,
-          const std::vector<Callback<Real>>& callbacks, Evaluator<Real>& evaluator);
+          const std::vector<Callback<Real>>& callbacks, Evaluator<Real>& evaluator,
+          Elsewhere* elsewhere = nullptr);
 
   /// Returns when every worker has finished.
   void watch();
@@ -29,19 +40,21 @@ class Monitor {
  private:
   using Clock = std::chrono::steady_clock;
 
+  std::vector<WorkerSight> sights();
   Progress<Real> look();
   void add_evaluation(Progress<Real>& now);
   std::chrono::nanoseconds time_left() const;
   void report();
   void check_stall(std::uint64_t applications);
   void check_step_size(const Progress<Real>& progress);
-  std::string whom_it_waits_for() const;
+  std::string whom_it_waits_for();
 
   const TrainOptions& options_;
   const Loops& loops_;
   Control& control_;
   const std::vector<Callback<Real>>& callbacks_;
   Evaluator<Real>& evaluator_;
+  Elsewhere* const elsewhere_;
   const Clock::time_point start_ = Clock::now();
   Progress<Real> before_;  // what earlier legs did
   Progress<Real> last_;

@@ -1,17 +1,14 @@
 #include "dasgd/runtime/train.hpp"
 
-#include <algorithm>
 #include <chrono>
-#include <fmt/format.h>
 #include <memory>
-#include <stdexcept>
-#include <thread>
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/plan/leg.hpp"
 #include "dasgd/runtime/checkpointer.hpp"
 #include "dasgd/runtime/evaluator.hpp"
 #include "dasgd/runtime/monitor.hpp"
+#include "dasgd/runtime/run_threads.hpp"
 #include "dasgd/runtime/snapshot_board.hpp"
 #include "dasgd/runtime/worker_loop.hpp"
 #include "dasgd/topology/builders.hpp"
@@ -19,14 +16,10 @@
 #include "dasgd/transport/in_process/network.hpp"
 
 namespace dasgd {
-namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::size_t default_in_flight(std::size_t workers, std::size_t bytes_each) {
-  constexpr std::size_t budget = std::size_t{2} << 30;
-  return std::clamp<std::size_t>(budget / std::max<std::size_t>(1, workers * bytes_each), 4, 128);
-}
+namespace {
 
 // Everything is drained: the whole leg is in every replica.
 template <typename Real>
@@ -66,16 +59,16 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
       return std::make_unique<faulty::Links>(options.chaos, graph, options.seed, clock,
                                              std::move(arrival));
     };
-  in_process::Network network(std::move(graph),
-                              {.relay = relay,
-                               .in_flight = options.in_flight.value_or(default_in_flight(
-                                   options.workers, objective.dimension() * sizeof(Number<Real>))),
-                               .clock = clock,
-                               .carrier = carrier});
+  in_process::Network network(
+      std::move(graph),
+      {.relay = relay,
+       .in_flight = resolved_in_flight(options, objective.dimension() * sizeof(Number<Real>)),
+       .clock = clock,
+       .carrier = carrier});
   Control control([&] {
     for (std::size_t i = 0; i < options.workers; ++i) network.endpoint(worker_id(i)).wake();
   });
-  TargetGate gate(options.workers, control);
+  TargetGate gate(options.workers, [&] { control.stop("target"); });
   GoodModel<Real> good;
   SnapshotBoard snapshots(options.workers);
 
@@ -85,26 +78,11 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
                                                        network.endpoint(worker_id(i)), control,
                                                        gate, good, &snapshots));
   Evaluator<Real> evaluator(objective, options, start, loops.front()->status(), control);
-  {
-    std::vector<std::jthread> threads;
-    try {
-      for (const auto& loop : loops) threads.emplace_back([&loop] { loop->run(); });
-    } catch (...) {
-      control.abandon(std::current_exception());  // first, and without memory: there may be none
-      const std::size_t started = threads.size();
-      threads.clear();
-      throw std::runtime_error(
-          fmt::format("only {} of {} worker threads could be started; use fewer workers", started,
-                      options.workers));
-    }
-    try {
-      const Checkpointer checkpointer(options, objective.dimension(), objective.samples(), start,
-                                      snapshots, [&] { return evaluator.since_best(); });
-      Monitor<Real>(options, loops, control, callbacks, evaluator).watch();
-    } catch (...) {
-      control.fail(std::current_exception(), "failed");  // a callback threw: drain, then tell
-    }
-  }
+  run_threads(loops, control, [&] {
+    const Checkpointer checkpointer(options, objective.dimension(), objective.samples(), start,
+                                    snapshots, [&] { return evaluator.since_best(); });
+    Monitor<Real>(options, loops, control, callbacks, evaluator).watch();
+  });
 
   evaluator.stop();
   std::vector<WorkerAccount<Real>> accounts;

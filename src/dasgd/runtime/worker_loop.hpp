@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -24,17 +25,19 @@
 
 namespace dasgd {
 
-/// Stops a run when all of its workers have reached their target. Shared by all threads.
+/// Tells when all workers have reached their target, on the thread of the last. Shared by all
+/// threads.
 class TargetGate {
  public:
-  TargetGate(std::size_t workers, Control& control) : missing_(workers), control_(control) {}
+  TargetGate(std::size_t workers, std::function<void()> all_reached)
+      : missing_(workers), all_reached_(std::move(all_reached)) {}
   void reached() {
-    if (missing_.fetch_sub(1) == 1) control_.stop("target");
+    if (missing_.fetch_sub(1) == 1) all_reached_();
   }
 
  private:
   std::atomic<std::size_t> missing_;
-  Control& control_;
+  const std::function<void()> all_reached_;
 };
 
 /// One worker with its samples, rule, ledger and status. `run` is the body of its thread;
@@ -91,6 +94,17 @@ class WorkerLoop {
   Bytes rule_state() const { return rule_.state(); }
   std::uint32_t limit() const { return samples_.limit(); }
   WorkerStatus<Real>& status() { return status_; }
+  /// What can be seen of this worker from outside while it runs. Any thread.
+  WorkerSight sight() const {
+    return {.worker = id_,
+            .figures = status_.figures(),
+            .applications = status_.applications.load(std::memory_order_relaxed),
+            .computed = status_.computed.load(std::memory_order_relaxed),
+            .no_room = status_.no_room.load(std::memory_order_relaxed),
+            .inbox_depth = endpoint_.inbox_depth(),
+            .announced_total = endpoint_.announced_total(),
+            .limit = limit()};
+  }
   const Endpoint& endpoint() const { return endpoint_; }
 
  private:
@@ -200,8 +214,8 @@ class WorkerLoop {
   SnapshotBoard* const snapshots_;
   Endpoint& endpoint_;
   Control& control_;
-  TraceWriter* const trace_;
-  TraceSink* const watch_;
+  TraceSink* const trace_;
+  ApplicationSink* const watch_;
   const Chaos& chaos_;
   BudgetedBatches samples_;
   Paced<Real> paced_;

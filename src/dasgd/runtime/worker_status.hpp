@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dasgd/core/channel.hpp"
+#include "dasgd/core/names.hpp"
 #include "dasgd/staleness/statistics.hpp"
 
 namespace dasgd {
@@ -25,6 +26,18 @@ struct WorkerFigures {
   std::optional<std::uint64_t> W;
   bool out_of_samples = false;
   bool finished = false;
+};
+
+/// All that a thread that watches can know of a worker, here or elsewhere.
+struct WorkerSight {
+  WorkerId worker{};
+  WorkerFigures figures;
+  std::uint64_t applications = 0;
+  std::uint32_t computed = 0;
+  bool no_room = false;
+  std::size_t inbox_depth = 0;
+  std::optional<std::uint64_t> announced_total;
+  std::uint32_t limit = 0;
 };
 
 /// Written by one worker's thread, read by any.

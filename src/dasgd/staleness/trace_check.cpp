@@ -169,10 +169,10 @@ void recompute(const std::vector<Application>& trace, const TraceIndex& index, T
 
 }  // namespace
 
-TraceCheck check_trace(const std::vector<Application>& trace) {
+TraceCheck check_trace(const std::vector<Application>& trace, Nanoseconds tolerance) {
   TraceCheck check;
   if (!numbers_are_possible(trace, check)) return check;
-  const TraceIndex index(trace, check.violations);
+  const TraceIndex index(trace, tolerance, check.violations);
   check.workers = index.workers();
   check.gradients = index.gradients();
   check.drained = index.drained();

@@ -56,6 +56,7 @@ struct TraceCheck {
 /// Needs nothing but the contract's fields, in any interleaving of workers. Audits: consecutive
 /// step counters; each gradient applied once per worker and everywhere; never before it was
 /// computed; own gradients applied at once; S and S_hat as written, where they are written.
-TraceCheck check_trace(const std::vector<Application>& trace);
+/// Times of different workers may be wrong against each other by `tolerance`.
+TraceCheck check_trace(const std::vector<Application>& trace, Nanoseconds tolerance = 0);
 
 }  // namespace dasgd

@@ -9,15 +9,22 @@ std::string show(const GradientName& name) {
   return "(" + std::to_string(index(name.origin)) + ", " + std::to_string(name.sequence) + ")";
 }
 
+// By more than the tolerance; any two numbers may stand in a file.
+bool is_before(Nanoseconds a, Nanoseconds b, Nanoseconds tolerance) {
+  return a<b&& static_cast<std::uint64_t>(b) -
+           static_cast<std::uint64_t>(a)> static_cast<std::uint64_t>(tolerance);
+}
+
 std::string who(const Application& a) { return "worker " + std::to_string(index(a.worker)); }
 
 }  // namespace
 
-TraceIndex::TraceIndex(const std::vector<Application>& trace, std::vector<Violation>& violations) {
+TraceIndex::TraceIndex(const std::vector<Application>& trace, Nanoseconds tolerance,
+                       std::vector<Violation>& violations) {
   number_gradients(trace);
   for (const Application& a : trace) file(a, violations);
   audit_origins(trace, violations);
-  if (consistent_) audit_order(trace, violations);
+  if (consistent_) audit_order(trace, tolerance, violations);
   audit_delivery(violations);
 }
 
@@ -88,7 +95,7 @@ void TraceIndex::audit_origins(const std::vector<Application>& trace,
 
 // Replays the trace without its clocks: an own gradient can be applied at once, a foreign one when
 // its origin has computed it. What cannot be replayed was applied before it was computed.
-void TraceIndex::audit_order(const std::vector<Application>& trace,
+void TraceIndex::audit_order(const std::vector<Application>& trace, Nanoseconds tolerance,
                              std::vector<Violation>& violations) {
   std::vector<std::size_t> done(workers(), 0);
   std::vector<std::size_t> ready(workers());
@@ -120,7 +127,7 @@ void TraceIndex::audit_order(const std::vector<Application>& trace,
     if (a.step == done[index(a.worker)]) {
       broken(true);
     } else if (a.worker != a.name.origin && a.time && computed_[g]->time &&
-               *a.time < *computed_[g]->time) {
+               is_before(*a.time, *computed_[g]->time, tolerance)) {
       broken(false);
     }
   }

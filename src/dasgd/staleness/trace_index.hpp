@@ -16,7 +16,8 @@ class TraceIndex {
   static constexpr std::uint32_t never = std::numeric_limits<std::uint32_t>::max();
 
   /// Fills the index and appends what is wrong with the trace to `violations`.
-  TraceIndex(const std::vector<Application>& trace, std::vector<Violation>& violations);
+  TraceIndex(const std::vector<Application>& trace, Nanoseconds tolerance,
+             std::vector<Violation>& violations);
 
   std::size_t workers() const { return order_.size(); }
   std::size_t gradients() const { return origin_.size(); }
@@ -41,7 +42,8 @@ class TraceIndex {
   void number_gradients(const std::vector<Application>& trace);
   void file(const Application& a, std::vector<Violation>& violations);
   void audit_origins(const std::vector<Application>& trace, std::vector<Violation>& violations);
-  void audit_order(const std::vector<Application>& trace, std::vector<Violation>& violations);
+  void audit_order(const std::vector<Application>& trace, Nanoseconds tolerance,
+                   std::vector<Violation>& violations);
   void audit_delivery(std::vector<Violation>& violations);
 
   std::vector<Number> first_;  // per worker, the number of its gradient 0

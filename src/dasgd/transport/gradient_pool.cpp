@@ -4,9 +4,10 @@
 
 namespace dasgd {
 
-std::shared_ptr<GradientPool> GradientPool::create(std::size_t limit,
-                                                   std::function<void()> on_room) {
-  return std::shared_ptr<GradientPool>(new GradientPool(limit, std::move(on_room)));
+std::shared_ptr<GradientPool> GradientPool::create(std::size_t limit, std::function<void()> on_room,
+                                                   OnReturn on_return) {
+  return std::shared_ptr<GradientPool>(
+      new GradientPool(limit, std::move(on_room), std::move(on_return)));
 }
 
 std::shared_ptr<Gradient> GradientPool::take() {
@@ -30,6 +31,7 @@ std::shared_ptr<Gradient> GradientPool::take() {
 
 void GradientPool::give_back(Gradient* gradient) {
   const std::lock_guard lock(mutex_);
+  if (on_return_) on_return_(*gradient);
   free_.emplace_back(gradient);
   if (std::exchange(refused_, false) && on_room_) on_room_();
 }
@@ -37,6 +39,7 @@ void GradientPool::give_back(Gradient* gradient) {
 void GradientPool::detach() {
   const std::lock_guard lock(mutex_);
   on_room_ = nullptr;
+  on_return_ = nullptr;
 }
 
 }  // namespace dasgd

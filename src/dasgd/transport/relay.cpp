@@ -33,23 +33,22 @@ void require_delivery(const Graph& graph, RelayMode mode) {
                          "; use relay arrival or apply");
 }
 
-Relay::Relay(WorkerId self, const Graph& graph, RelayMode mode)
-    : self_(self),
-      graph_(graph),
-      mode_(mode),
-      seen_(graph.workers()),
-      announced_(graph.workers()) {}
+Relay::Relay(WorkerId self, const Graph& graph, RelayMode mode, std::size_t origins)
+    : self_(self), graph_(graph), mode_(mode), seen_(origins), announced_(origins) {}
 
 bool Relay::is_first_copy(const Frame& frame) {
-  bool first = false;
-  if (const auto* announcement = std::get_if<Announcement>(&frame)) {
-    auto& known = announced_[index(announcement->origin)];
-    first = !known;
-    known = announcement->computed;
-    announcements_ += first ? 1 : 0;
-  } else {
-    first = seen_.insert(std::get<GradientPtr>(frame)->name);
-  }
+  const auto* announcement = std::get_if<Announcement>(&frame);
+  if (!announcement) return is_first_copy(std::get<GradientPtr>(frame)->name);
+  auto& known = announced_[index(announcement->origin)];
+  const bool first = !known;
+  known = announcement->computed;
+  announcements_ += first ? 1 : 0;
+  copies_dropped_ += first ? 0 : 1;
+  return first;
+}
+
+bool Relay::is_first_copy(GradientName name) {
+  const bool first = seen_.insert(name);
   copies_dropped_ += first ? 0 : 1;
   return first;
 }

@@ -32,11 +32,15 @@ void require_delivery(const Graph& graph, RelayMode mode);
 /// are told apart by name. Holds no lock; its transport guards it.
 class Relay {
  public:
-  /// `graph` must outlive the relay.
-  Relay(WorkerId self, const Graph& graph, RelayMode mode);
+  /// `graph` must outlive the relay. `origins` is the number of workers that compute gradients;
+  /// more than the graph has nodes where several share a node.
+  Relay(WorkerId self, const Graph& graph, RelayMode mode, std::size_t origins);
+  Relay(WorkerId self, const Graph& graph, RelayMode mode)
+      : Relay(self, graph, mode, graph.workers()) {}
 
   /// A frame has arrived: true if this is its first copy and it must be delivered.
   bool is_first_copy(const Frame& frame);
+  bool is_first_copy(GradientName name);
   /// Whether a first copy is to be passed on at once.
   bool passes_on_arrival(const Frame& frame) const;
   bool passes_on_application() const { return mode_ == RelayMode::apply; }

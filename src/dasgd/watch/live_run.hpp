@@ -21,7 +21,7 @@ struct Standing {
 
 /// Workers hand in what they did; one other thread looks at it now and then. Workers never wait for
 /// that thread: it takes what there is in one exchange of pointers.
-class LiveRun final : public TraceSink {
+class LiveRun final : public ApplicationSink {
  public:
   /// `config` is the text of config.toml.
   LiveRun(const std::string& directory, const std::string& config);

@@ -1,0 +1,125 @@
+#include "dasgd/cluster/messages.hpp"
+
+#include <type_traits>
+#include <utility>
+
+namespace dasgd::cluster {
+namespace {
+
+// All ranks run the same program, so these may travel as they lie in memory.
+static_assert(std::is_trivially_copyable_v<WorkerSight>);
+static_assert(std::is_trivially_copyable_v<TraceLine>);
+static_assert(std::is_trivially_copyable_v<StalenessStatistics>);
+
+void write(ByteWriter& out, const Stop& stop) { out.text(stop.reason); }
+void write(ByteWriter&, const TargetReached&) {}
+void write(ByteWriter& out, const Sights& sights) { out.array(std::span(sights.workers)); }
+void write(ByteWriter& out, const TracePiece& piece) {
+  out.number(piece.worker);
+  out.number(piece.up_to);
+  out.array(std::span(piece.lines));
+}
+
+void write(ByteWriter& out, const WorkerReport& report) {
+  out.number(report.computed);
+  out.number(report.duplicated);
+  out.array(std::span(report.applied.prefixes()));
+  out.array(std::span(report.applied.exceptions()));
+  out.text(report.digest);
+  out.number(report.S);
+  out.number(report.S_hat);
+  out.number(report.W);
+  out.number(report.noncausal_applications);
+  out.number(report.copies_dropped);
+  out.number(report.samples);
+  out.number(report.iterations);
+  out.number(report.time);
+  out.number(report.squared_gradients);
+  out.number(report.halvings);
+}
+
+void write(ByteWriter& out, const RankReport& report) {
+  out.number<std::uint64_t>(report.workers.size());
+  for (const WorkerReport& worker : report.workers) write(out, worker);
+  out.text(report.stop_reason);
+  out.number(report.failure.has_value());
+  out.text(report.failure.value_or(""));
+}
+
+void read(ByteReader& in, Stop& stop) { stop.reason = in.text(); }
+void read(ByteReader&, TargetReached&) {}
+void read(ByteReader& in, Sights& sights) { sights.workers = in.array<WorkerSight>(); }
+void read(ByteReader& in, TracePiece& piece) {
+  piece.worker = in.number<WorkerId>();
+  piece.up_to = in.number<Nanoseconds>();
+  piece.lines = in.array<TraceLine>();
+}
+
+// False for a set that cannot be.
+bool read(ByteReader& in, WorkerReport& report) {
+  report.computed = in.number<std::uint32_t>();
+  report.duplicated = in.number<std::uint64_t>();
+  auto prefixes = in.array<std::uint32_t>();
+  auto exceptions = in.array<GradientName>();
+  auto applied = GradientSet::from_parts(std::move(prefixes), std::move(exceptions));
+  report.digest = in.text();
+  report.S = in.number<StalenessStatistics>();
+  report.S_hat = in.number<StalenessStatistics>();
+  report.W = in.number<std::optional<std::uint64_t>>();
+  report.noncausal_applications = in.number<std::uint64_t>();
+  report.copies_dropped = in.number<std::uint64_t>();
+  report.samples = in.number<std::uint64_t>();
+  report.iterations = in.number<std::uint64_t>();
+  report.time = in.number<Nanoseconds>();
+  report.squared_gradients = in.number<std::optional<double>>();
+  report.halvings = in.number<std::uint32_t>();
+  if (!applied) return false;
+  report.applied = *std::move(applied);
+  return in.ok();
+}
+
+void read(ByteReader& in, RankReport& report) {
+  for (auto count = in.number<std::uint64_t>(); count > 0 && in.ok(); --count)
+    if (!read(in, report.workers.emplace_back())) in.fail();
+  report.stop_reason = in.text();
+  const bool failed = in.number<bool>();
+  auto failure = in.text();
+  if (failed) report.failure = std::move(failure);
+}
+
+template <typename Kind>
+std::optional<Message> read_whole(ByteReader& in) {
+  Kind message;
+  read(in, message);
+  if (!in.ended_well()) return std::nullopt;
+  return message;
+}
+
+}  // namespace
+
+Bytes encode(const Message& message) {
+  ByteWriter out;
+  out.number(static_cast<std::uint8_t>(message.index()));
+  std::visit([&](const auto& content) { write(out, content); }, message);
+  return out.take();
+}
+
+std::optional<Message> decode(std::span<const std::byte> bytes) {
+  ByteReader in(bytes);
+  switch (in.number<std::uint8_t>()) {
+    case 0:
+      return read_whole<Stop>(in);
+    case 1:
+      return read_whole<TargetReached>(in);
+    case 2:
+      return read_whole<Sights>(in);
+    case 3:
+      return read_whole<TracePiece>(in);
+    case 4:
+      return read_whole<RankReport>(in);
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace dasgd::cluster

@@ -1,0 +1,46 @@
+// What the ranks of a run tell each other beside gradients.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "dasgd/core/bytes.hpp"
+#include "dasgd/plan/result.hpp"
+#include "dasgd/record/trace_sink.hpp"
+#include "dasgd/runtime/worker_status.hpp"
+
+namespace dasgd::cluster {
+
+/// "Stop computing." From whoever wants it to everybody.
+struct Stop {
+  std::string reason;
+};
+/// "All my workers have reached the target." To rank 0.
+struct TargetReached {};
+/// What the workers of a rank are doing. To rank 0, several times a second.
+struct Sights {
+  std::vector<WorkerSight> workers;
+};
+/// What a worker did, for the one trace. To rank 0.
+struct TracePiece {
+  WorkerId worker{};
+  Nanoseconds up_to = 0;
+  std::vector<TraceLine> lines;
+};
+/// The end of a rank's run. To rank 0.
+struct RankReport {
+  std::vector<WorkerReport> workers;
+  std::string stop_reason;             ///< empty if nothing stopped it
+  std::optional<std::string> failure;  ///< what failed there first
+};
+
+using Message = std::variant<Stop, TargetReached, Sights, TracePiece, RankReport>;
+
+Bytes encode(const Message& message);
+/// Nothing when these are not the bytes of a message.
+std::optional<Message> decode(std::span<const std::byte> bytes);
+
+}  // namespace dasgd::cluster

@@ -1,0 +1,258 @@
+#include "dasgd/cluster/train_ranks.hpp"
+
+#include <atomic>
+#include <exception>
+#include <fmt/format.h>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+
+#include "dasgd/cluster/clocks.hpp"
+#include "dasgd/cluster/messages.hpp"
+#include "dasgd/cluster/remote_trace.hpp"
+#include "dasgd/core/error.hpp"
+#include "dasgd/runtime/control.hpp"
+#include "dasgd/runtime/evaluator.hpp"
+#include "dasgd/runtime/monitor.hpp"
+#include "dasgd/runtime/run_threads.hpp"
+#include "dasgd/runtime/worker_loop.hpp"
+#include "dasgd/topology/builders.hpp"
+
+namespace dasgd {
+namespace {
+
+using namespace cluster;
+
+std::string text_of(std::exception_ptr failure) {
+  try {
+    std::rethrow_exception(std::move(failure));
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "something that is no exception was thrown";
+  }
+}
+
+/// One rank's part of a run.
+template <typename Real>
+class RankRun final : public Elsewhere {
+ public:
+  RankRun(mpi::Communicator& ranks, const Objective<Real>& objective, const TrainOptions& options,
+          const RankOptions& rank_options)
+      : ranks_(ranks),
+        objective_(objective),
+        options_(options),
+        rank_options_(rank_options),
+        clock_(ranks),
+        control_([this] { on_stop(); }),
+        gate_(options.workers / static_cast<std::size_t>(ranks.size()), [this] { on_target(); }),
+        ranks_without_target_(ranks.size()),
+        network_(ranks.duplicate(), build_graph(options.topology, options.workers, options.seed),
+                 network_options()) {}
+
+  // A rank that cannot go on would leave the others waiting: it ends the job.
+  std::optional<TrainResult<Real>> run(const std::vector<Callback<Real>>& callbacks) {
+    try {
+      return work(callbacks);
+    } catch (const std::exception& error) {
+      end_job(error.what());
+    }
+  }
+
+  void tell(const std::vector<WorkerSight>& here) override {
+    if (!is_first()) tell(0, Sights{here});
+  }
+
+  std::vector<WorkerSight> sights() override {
+    const std::lock_guard lock(mutex_);
+    std::vector<WorkerSight> all;
+    for (const auto& [rank, sights] : sights_) all.insert(all.end(), sights.begin(), sights.end());
+    return all;
+  }
+
+ private:
+  using Loops = std::vector<std::unique_ptr<WorkerLoop<Real>>>;
+
+  std::optional<TrainResult<Real>> work(const std::vector<Callback<Real>>& callbacks) {
+    TrainOptions options = options_;
+    RemoteTrace remote(network_.layout(), [this](const Message& m) { tell(0, m); });
+    if (!is_first()) {
+      options.trace = rank_options_.trace ? &remote : nullptr;
+      options.warn = nullptr;  // rank 0 sees everything, and its worker 0 is evaluated
+      options.evaluation.every = {};
+    }
+    const std::size_t batch = resolved_batch(options, objective_.samples());
+    GoodModel<Real> good;
+    std::vector<std::unique_ptr<WorkerLoop<Real>>> loops;
+    for (std::size_t i = 0; i < network_.layout().per_rank; ++i) {
+      const WorkerId worker = network_.layout().worker(ranks_.rank(), i);
+      loops.push_back(std::make_unique<WorkerLoop<Real>>(
+          worker, objective_, options, batch, network_.endpoint(worker), control_, gate_, good));
+    }
+    log(fmt::format("computes with {} of {} workers", loops.size(), options.workers));
+    Evaluator<Real> evaluator(objective_, options, std::chrono::steady_clock::now(),
+                              loops.front()->status(), control_);
+    run_threads(loops, control_, [&] {
+      Monitor<Real>(options, loops, control_, is_first() ? callbacks : none_, evaluator, this)
+          .watch();
+    });
+    evaluator.stop();
+    if (control_.abandoned()) end_job("cannot go on: " + text_of(control_.failure()));
+    if (!is_first() && rank_options_.trace) remote.flush();
+    auto result = conclude_with(loops, options);
+    if (result) fall_back_if_diverged(objective_, good, *result);
+    if (result && options.evaluation.every.count() > 0) evaluator.judge().conclude(*result);
+    return result;
+  }
+
+  mpi::NetworkOptions network_options() {
+    return {
+        .relay = options_.relay.value_or(
+            default_relay(build_graph(options_.topology, options_.workers, options_.seed))),
+        .in_flight = resolved_in_flight(options_, objective_.dimension() * sizeof(Number<Real>)),
+        .clock = [this] { return clock_.now(); },
+        .workers_per_rank = options_.workers / static_cast<std::size_t>(ranks_.size()),
+        .polling = rank_options_.polling,
+        .silence = rank_options_.silence,
+        .on_note = [this](int from, std::span<const std::byte> note) { hear(from, note); },
+        .on_failure = [this](const std::string& why) { end_job(why); }};
+  }
+
+  bool is_first() const { return ranks_.rank() == 0; }
+  void tell(int rank, const Message& message) { network_.tell(rank, cluster::encode(message)); }
+  void log(const std::string& line) {
+    if (rank_options_.log) rank_options_.log(line);
+  }
+
+  [[noreturn]] void end_job(const std::string& why) {
+    if (rank_options_.fatal) rank_options_.fatal(why);
+    ranks_.abort(1);
+  }
+
+  // On the thread that asks for the stop.
+  void on_stop() {
+    for (std::size_t i = 0; i < network_.layout().per_rank; ++i)
+      network_.endpoint(network_.layout().worker(ranks_.rank(), i)).wake();
+    if (stop_is_known_.exchange(true)) return;
+    log("stops everybody: " + control_.reason());
+    for (int rank = 0; rank < ranks_.size(); ++rank)
+      if (rank != ranks_.rank()) tell(rank, Stop{control_.reason()});
+  }
+
+  void on_target() {
+    if (!is_first()) {
+      tell(0, TargetReached{});
+    } else if (ranks_without_target_.fetch_sub(1) == 1) {
+      control_.stop("target");
+    }
+  }
+
+  // On the progress thread.
+  void hear(int from, std::span<const std::byte> note) {
+    auto message = cluster::decode(note);
+    if (!message) throw std::runtime_error(fmt::format("rank {} sent a note that is none", from));
+    if (const auto* stop = std::get_if<Stop>(&*message)) {
+      stop_is_known_ = true;
+      control_.stop(stop->reason);
+    } else if (std::holds_alternative<TargetReached>(*message)) {
+      on_target();
+    } else if (auto* sights = std::get_if<Sights>(&*message)) {
+      const std::lock_guard lock(mutex_);
+      sights_[from] = std::move(sights->workers);
+    } else if (auto* piece = std::get_if<TracePiece>(&*message)) {
+      if (options_.trace) options_.trace->add(piece->worker, std::move(piece->lines), piece->up_to);
+    } else {
+      const std::lock_guard lock(mutex_);
+      reports_[from] = std::get<RankReport>(std::move(*message));
+    }
+  }
+
+  RankReport report(const Loops& loops) const {
+    RankReport report;
+    for (const auto& loop : loops) report.workers.push_back(report_of(loop->account()));
+    report.stop_reason = control_.reason();
+    if (control_.failure()) report.failure = text_of(control_.failure());
+    return report;
+  }
+
+  std::optional<TrainResult<Real>> conclude_with(const Loops& loops, const TrainOptions& options) {
+    RankReport own = report(loops);
+    log(fmt::format("is done, {} gradients computed", [&] {
+      std::uint64_t computed = 0;
+      for (const WorkerReport& worker : own.workers) computed += worker.computed;
+      return computed;
+    }()));
+    if (!is_first()) tell(0, own);
+    network_.close();  // the paper's single final synchronisation: now everything has arrived
+    const RankClocks clocks = clock_.review(ranks_);
+    if (!is_first()) return std::nullopt;
+
+    reports_[0] = std::move(own);
+    std::vector<WorkerReport> workers;
+    std::exception_ptr failure = control_.failure();
+    for (auto& [rank, rank_report] : reports_) {
+      if (!failure && rank_report.failure)
+        failure = std::make_exception_ptr(std::runtime_error(*rank_report.failure));
+      for (WorkerReport& worker : rank_report.workers) workers.push_back(std::move(worker));
+    }
+    if (workers.size() != options.workers)
+      throw std::runtime_error("a rank ended without telling what it did");
+    auto result = conclude<Real>(objective_, options, workers, *loops.front()->account().worker,
+                                 static_cast<double>(clock_.now()) * 1e-9);
+    if (failure) result.failure = failure;
+    if (!control_.reason().empty()) result.summary.stop_reason = control_.reason();
+    result.summary.clocks = clocks;
+    return result;
+  }
+
+  mpi::Communicator& ranks_;
+  const Objective<Real>& objective_;
+  const TrainOptions& options_;
+  const RankOptions& rank_options_;
+  const std::vector<Callback<Real>> none_;
+  const CommonClock clock_;
+  Control control_;
+  TargetGate gate_;
+  std::atomic<bool> stop_is_known_{false};  // everybody has been told, or will be by another
+  std::atomic<int> ranks_without_target_;   // of rank 0
+
+  std::mutex mutex_;  // guards the two below
+  std::map<int, std::vector<WorkerSight>> sights_;
+  std::map<int, RankReport> reports_;
+  mpi::Network network_;  // last: its thread uses all of the above
+};
+
+}  // namespace
+
+template <typename Real>
+std::optional<TrainResult<Real>> train_ranks(mpi::Communicator& ranks,
+                                             const Objective<Real>& objective,
+                                             const TrainOptions& options,
+                                             const RankOptions& rank_options,
+                                             const std::vector<Callback<Real>>& callbacks) {
+  validate(options);
+  if (objective.start().size() != objective.dimension())
+    throw InputError("the objective starts at a point of another dimension than its own");
+  if (options.workers % static_cast<std::size_t>(ranks.size()) != 0)
+    throw InputError(fmt::format("{} workers cannot be shared evenly by {} ranks", options.workers,
+                                 ranks.size()));
+  if (options.trace && options.trace->sources() != options.workers)
+    throw InputError("the trace writer was made for another number of workers");
+  if (options.chaos.on_links())
+    throw InputError("chaos on links needs threads or the simulator, not MPI ranks");
+  if (options.resume)
+    throw InputError("a run cannot be resumed on MPI ranks; resume it on threads");
+  return RankRun<Real>(ranks, objective, options, rank_options).run(callbacks);
+}
+
+template std::optional<TrainResult<float>> train_ranks(mpi::Communicator&, const Objective<float>&,
+                                                       const TrainOptions&, const RankOptions&,
+                                                       const std::vector<Callback<float>>&);
+template std::optional<TrainResult<double>> train_ranks(mpi::Communicator&,
+                                                        const Objective<double>&,
+                                                        const TrainOptions&, const RankOptions&,
+                                                        const std::vector<Callback<double>>&);
+
+}  // namespace dasgd

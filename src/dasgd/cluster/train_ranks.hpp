@@ -1,0 +1,53 @@
+// Trains a model with decentralized asynchronous SGD on the ranks of an MPI job.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dasgd/core/objective.hpp"
+#include "dasgd/plan/options.hpp"
+#include "dasgd/plan/result.hpp"
+#include "dasgd/runtime/progress.hpp"
+#include "dasgd/transport/mpi/communicator.hpp"
+#include "dasgd/transport/mpi/network.hpp"
+
+namespace dasgd {
+
+/// What a run on ranks has beyond `TrainOptions`. The same on every rank, but for the functions.
+struct RankOptions {
+  mpi::Polling polling = mpi::Polling::automatic;
+  /// A rank that is silent for this long is taken for dead, and the job ends.
+  std::chrono::milliseconds silence{8'000};
+  /// Whether rank 0 has a trace: the others send it their lines.
+  bool trace = false;
+  /// One line for a person when this rank's part cannot go on; then all ranks end at once.
+  std::function<void(const std::string&)> fatal;
+  /// Lines about what this rank does, for those who want them.
+  std::function<void(const std::string&)> log;
+};
+
+/// Collective: every rank calls this with the same objective and options. Runs the threads of this
+/// rank's workers, `options.workers / ranks.size()` of them, until budgets, targets or a stop on
+/// any rank end it, and drains. Rank 0 audits and has the result, the callbacks, the warnings and
+/// the trace; the others get nothing. Throws InputError for options that cannot be. A rank that
+/// dies or cannot go on ends the job.
+template <typename Real>
+std::optional<TrainResult<Real>> train_ranks(mpi::Communicator& ranks,
+                                             const Objective<Real>& objective,
+                                             const TrainOptions& options,
+                                             const RankOptions& rank_options,
+                                             const std::vector<Callback<Real>>& callbacks = {});
+
+extern template std::optional<TrainResult<float>> train_ranks(mpi::Communicator&,
+                                                              const Objective<float>&,
+                                                              const TrainOptions&,
+                                                              const RankOptions&,
+                                                              const std::vector<Callback<float>>&);
+extern template std::optional<TrainResult<double>> train_ranks(
+    mpi::Communicator&, const Objective<double>&, const TrainOptions&, const RankOptions&,
+    const std::vector<Callback<double>>&);
+
+}  // namespace dasgd

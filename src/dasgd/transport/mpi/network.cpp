@@ -1,0 +1,101 @@
+#include "dasgd/transport/mpi/network.hpp"
+
+#include <algorithm>
+#include <sched.h>
+#include <utility>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/core/nearest_word.hpp"
+#include "dasgd/transport/mpi/handle.hpp"
+#include "dasgd/transport/mpi/hub.hpp"
+#include "dasgd/transport/mpi/node.hpp"
+#include "dasgd/transport/mpi/progress.hpp"
+
+namespace dasgd::mpi {
+namespace {
+
+const std::vector<std::string> polling_names{"auto", "eager", "patient"};
+
+// Ranks are linked when any of their workers are.
+Graph graph_of_ranks(const Graph& workers, const Layout& layout) {
+  if (workers.workers() != layout.workers())
+    throw InputError("the graph has " + std::to_string(workers.workers()) + " workers, the ranks " +
+                     std::to_string(layout.workers()));
+  Graph ranks(static_cast<std::size_t>(layout.ranks));
+  const auto node = [&](WorkerId worker) {
+    return worker_id(static_cast<std::size_t>(layout.rank_of(worker)));
+  };
+  for (std::size_t i = 0; i < workers.workers(); ++i)
+    for (const WorkerId neighbour : workers.neighbours(worker_id(i)))
+      if (node(worker_id(i)) != node(neighbour)) ranks.connect(node(worker_id(i)), node(neighbour));
+  return ranks;
+}
+
+// The cores that this rank may call its own: where it is bound to, or its share of the machine.
+std::size_t own_cores(Communicator& ranks) {
+  const auto machine = std::max(1u, std::thread::hardware_concurrency());
+  const auto share = machine / static_cast<unsigned>(ranks.ranks_on_host());
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof(set), &set) != 0) return share;
+  return std::min<std::size_t>(static_cast<std::size_t>(CPU_COUNT(&set)), share);
+}
+
+bool is_eager(const NetworkOptions& options, Communicator& ranks) {
+  if (options.polling != Polling::automatic) return options.polling == Polling::eager;
+  return own_cores(ranks) > options.workers_per_rank;
+}
+
+}  // namespace
+
+Polling parse_polling(const std::string& text) {
+  const auto at = std::find(polling_names.begin(), polling_names.end(), text);
+  if (at == polling_names.end())
+    throw InputError("unknown polling \"" + text + "\"" + suggestion(text, polling_names));
+  return static_cast<Polling>(at - polling_names.begin());
+}
+
+std::string to_string(Polling polling) { return polling_names[static_cast<std::size_t>(polling)]; }
+
+Network::Network(Communicator ranks, const Graph& graph, NetworkOptions options)
+    : ranks_(std::move(ranks)),
+      layout_{ranks_.size(), options.workers_per_rank},
+      options_(std::move(options)),
+      rank_graph_(graph_of_ranks(graph, layout_)) {
+  require_delivery(graph, options_.relay);
+  const std::size_t in_flight = std::max<std::size_t>(2, options_.in_flight);
+  hub_ = std::make_unique<Hub>(ranks_.rank(), layout_, rank_graph_, options_.relay, in_flight);
+  std::vector<Hub::Inbox*> inboxes;
+  for (std::size_t i = 0; i < layout_.per_rank; ++i) {
+    nodes_.push_back(
+        std::make_unique<Node>(layout_.worker(ranks_.rank(), i), in_flight, options_.clock, *hub_));
+    inboxes.push_back(nodes_.back().get());
+  }
+  hub_->connect(std::move(inboxes));
+  progress_ = std::make_unique<Progress>(ranks_.handle().comm, layout_, *hub_, options_, in_flight,
+                                         is_eager(options_, ranks_));
+  thread_ = std::jthread([this] { progress_->run(); });
+}
+
+Network::~Network() {
+  close();
+  // A gradient in one inbox belongs to another node's pool: empty all before any goes away.
+  for (const auto& node : nodes_) node->clear();
+  std::vector<Outgoing> left;
+  hub_->take_outbox(left);
+  left.clear();
+  progress_.reset();
+}
+
+Endpoint& Network::endpoint(WorkerId worker) { return *nodes_[layout_.local(worker)]; }
+
+void Network::tell(int rank, Bytes note) {
+  hub_->tell(rank, wire::encode(wire::Note{std::move(note)}));
+}
+
+void Network::close() {
+  hub_->close();
+  if (thread_.joinable()) thread_.join();
+}
+
+}  // namespace dasgd::mpi

@@ -1,0 +1,95 @@
+// Workers on the ranks of an MPI job.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "dasgd/core/bytes.hpp"
+#include "dasgd/topology/graph.hpp"
+#include "dasgd/transport/endpoint.hpp"
+#include "dasgd/transport/mpi/communicator.hpp"
+#include "dasgd/transport/mpi/layout.hpp"
+#include "dasgd/transport/relay.hpp"
+
+namespace dasgd::mpi {
+
+class Hub;
+class Node;
+class Progress;
+
+/// How the progress thread waits for messages.
+enum class Polling {
+  automatic,  ///< eager where every rank on the machine has a core to spare, else patient
+  eager,      ///< looks all the time while something moves: lowest latency, takes a core
+  patient,    ///< sleeps between looks, up to half a millisecond: leaves the cores to the workers
+};
+
+/// "auto", "eager" or "patient". Throws InputError for anything else.
+Polling parse_polling(const std::string& text);
+std::string to_string(Polling polling);
+
+struct NetworkOptions {
+  RelayMode relay = RelayMode::arrival;
+  /// How many of its own gradients a worker may have on their way; at least 2. A rank holds at most
+  /// this many of every worker. The same on all ranks.
+  std::size_t in_flight = 64;
+  std::function<Nanoseconds()> clock = [] { return Nanoseconds{0}; };
+
+  std::size_t workers_per_rank = 1;
+  Polling polling = Polling::automatic;
+  /// Numbers travel in pieces of at most this, because MPI counts in int.
+  std::size_t piece_bytes = std::size_t{1} << 30;
+  /// A rank that says nothing for this long is taken for dead.
+  std::chrono::milliseconds silence{8'000};
+
+  /// Called on the progress thread with what `tell` sent here.
+  std::function<void(int rank, std::span<const std::byte> note)> on_note;
+  /// Called on the progress thread, once, when messages cannot be exchanged any more; one line that
+  /// names the rank. Nothing moves from then on.
+  std::function<void(const std::string& why)> on_failure;
+};
+
+/// One rank's part of the network: the endpoints of its workers and a progress thread, which makes
+/// all calls of MPI. Workers meet it in queues and never wait for it.
+///
+/// Links are those of the graph between ranks: two ranks are linked when any of their workers are.
+/// Within a rank gradients are shared in memory by all its workers at once.
+class Network {
+ public:
+  /// Collective. `ranks` is used for nothing else; `graph` is the graph of workers.
+  Network(Communicator ranks, const Graph& graph, NetworkOptions options);
+  /// Collective, as `close`.
+  ~Network();
+  Network(const Network&) = delete;
+  Network& operator=(const Network&) = delete;
+
+  const Layout& layout() const { return layout_; }
+  bool is_here(WorkerId worker) const { return layout_.rank_of(worker) == ranks_.rank(); }
+  /// Of a worker on this rank.
+  Endpoint& endpoint(WorkerId worker);
+
+  /// Sends bytes to another rank, in order with everything else that goes there. Any thread.
+  void tell(int rank, Bytes note);
+
+  /// Collective: everything that was sent has arrived, and nothing more is sent. From here on this
+  /// thread may call MPI again.
+  void close();
+
+ private:
+  Communicator ranks_;
+  const Layout layout_;
+  const NetworkOptions options_;
+  const Graph rank_graph_;
+  std::unique_ptr<Hub> hub_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+  std::unique_ptr<Progress> progress_;
+  std::jthread thread_;
+};
+
+}  // namespace dasgd::mpi

@@ -1,0 +1,60 @@
+// One worker's place on its rank: an inbox.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "dasgd/transport/endpoint.hpp"
+#include "dasgd/transport/gradient_pool.hpp"
+#include "dasgd/transport/mpi/hub.hpp"
+
+namespace dasgd::mpi {
+
+/// The worker's thread takes from the inbox; the progress thread and other workers of the rank add
+/// to it through the hub. Everything that leaves goes to the hub.
+class Node final : public Endpoint, public Hub::Inbox {
+ public:
+  Node(WorkerId self, std::size_t in_flight, std::function<Nanoseconds()> clock, Hub& hub);
+  ~Node() override;
+
+  void receive(std::size_t limit, std::vector<GradientPtr>& waiting) override;
+  std::shared_ptr<Gradient> blank() override;
+  void send(GradientPtr gradient) override;
+  void applied(std::span<const GradientPtr> gradients) override;
+  Nanoseconds now() const override { return clock_(); }
+
+  void announce(std::uint32_t computed) override;
+  std::optional<std::uint64_t> announced_total() const override;
+  void wait(std::chrono::milliseconds limit) override;
+  void wake() override;
+  std::size_t inbox_depth() const override;
+  std::uint64_t copies_dropped() const override;
+
+  void deliver(const GradientPtr& gradient, int from_rank) override;
+  /// Drops everything that is still here.
+  void clear();
+
+ private:
+  struct Waiting {
+    GradientPtr gradient;
+    int from_rank;
+  };
+
+  const WorkerId self_;
+  const std::function<Nanoseconds()> clock_;
+  Hub& hub_;
+  std::shared_ptr<GradientPool> pool_;
+  std::vector<int> received_from_;  // whence the last received batch came; the worker's thread
+
+  mutable std::mutex
+      mutex_;  // guards all below; taken while the hub's is held, never the other way
+  std::condition_variable wakeup_;
+  std::deque<Waiting> inbox_;
+  bool waiting_ = false;
+  bool woken_ = false;
+};
+
+}  // namespace dasgd::mpi

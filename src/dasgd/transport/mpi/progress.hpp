@@ -1,0 +1,101 @@
+// The thread that owns MPI while a network lives: sends, receives, relays.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mpi.h>
+#include <string>
+#include <vector>
+
+#include "dasgd/transport/gradient_pool.hpp"
+#include "dasgd/transport/mpi/hub.hpp"
+#include "dasgd/transport/mpi/network.hpp"
+#include "dasgd/transport/wire.hpp"
+
+namespace dasgd::mpi {
+
+/// Moves messages between the hub and MPI until everybody has said goodbye.
+///
+/// A message is a few bytes with tag 0; a gradient's numbers follow with tag 1, straight from the
+/// buffer of the sender and straight into a recycled buffer of the receiver. Two tags are enough
+/// for any number of ranks: MPI keeps the order of messages between two ranks, so the next numbers
+/// are those of the next header.
+class Progress {
+ public:
+  Progress(MPI_Comm comm, const Layout& layout, Hub& hub, const NetworkOptions& options,
+           std::size_t in_flight, bool eager);
+  ~Progress();
+
+  /// The body of the thread. Does not throw: a failure is told to `on_failure` and ends it.
+  void run() noexcept;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  /// One message that leaves: its bytes and numbers live until MPI has sent them.
+  struct Sending {
+    std::shared_ptr<const Bytes> message;
+    GradientPtr gradient;
+    std::vector<MPI_Request> requests;
+  };
+  /// One frame that arrives. A copy of a gradient waits in its queue until the first copy has been
+  /// delivered: what its sender sent next may rest on it.
+  struct Arrival {
+    std::optional<Announcement> announcement;
+    std::shared_ptr<Gradient> gradient;      // of a first copy
+    std::shared_ptr<const Arrival> awaited;  // of a copy: the first one, unless delivered long ago
+    std::size_t numbers_bytes = 0;
+    std::vector<MPI_Request> requests;
+    bool posted = false;
+    bool delivered = false;
+  };
+  /// All that is under way between this rank and another.
+  struct Peer {
+    std::deque<Sending> sending;
+    std::deque<std::shared_ptr<Arrival>> arriving;
+    Bytes unwanted;  // where the numbers of copies go
+    bool unwanted_in_use = false;
+    bool gone = false;  // has said goodbye
+    Clock::time_point heard = Clock::now();
+  };
+
+  void loop();
+  bool send_posted();
+  void send(int to, std::shared_ptr<const Bytes> message, const GradientPtr& gradient);
+  void say(int to, Bytes message);
+  void say_goodbye();
+  bool finish_sends();
+
+  bool probe();
+  void handle(int from, std::span<const std::byte> bytes);
+  void expect(int from, wire::GradientHeader header);
+  void post_receives(int from);
+  void receive_numbers(int from, Arrival& arrival);
+  bool finish_receives(int from);
+  void deliver(int from, Arrival& arrival);
+
+  void keep_alive(Clock::time_point now);
+  bool done() const;
+  void idle(bool moved, Clock::time_point now);
+
+  const MPI_Comm comm_;
+  const int self_;
+  const Layout layout_;
+  Hub& hub_;
+  const NetworkOptions& options_;
+  const bool eager_;
+  const std::shared_ptr<GradientPool> pool_;  // of foreign gradients
+
+  std::vector<Peer> peers_;
+  std::map<GradientName, std::shared_ptr<Arrival>> incoming_;  // first copies, not yet delivered
+  std::vector<Outgoing> load_;
+  Bytes message_;
+  bool said_goodbye_ = false;
+  Clock::time_point moved_at_ = Clock::now(), last_look_ = Clock::now(), next_beat_ = Clock::now();
+  std::chrono::microseconds nap_{0};
+};
+
+}  // namespace dasgd::mpi

@@ -1,0 +1,65 @@
+// What travels between processes, as bytes (docs/wire_format.md). Knows no network: MPI uses it
+// now, other transports may.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+
+#include "dasgd/core/bytes.hpp"
+#include "dasgd/core/gradient.hpp"
+#include "dasgd/transport/frame.hpp"
+
+namespace dasgd::wire {
+
+inline constexpr std::uint32_t magic = 0x47534144;  // "DASG"
+inline constexpr std::uint16_t version = 1;
+
+/// A gradient without its numbers: they follow as they lie in memory, `numbers_bytes` long, so that
+/// neither side copies them.
+struct GradientHeader {
+  Gradient gradient;  ///< everything but the numbers
+  std::uint64_t numbers_bytes = 0;
+};
+
+/// "I have let go of `released` of `origin`'s gradients so far." Goes to the origin, which may have
+/// a bounded number on their way.
+struct Release {
+  WorkerId origin{};
+  std::uint64_t released = 0;
+};
+
+/// Bytes for whoever runs the workers: trace lines, figures, a stop. The transport does not look
+/// in.
+struct Note {
+  Bytes bytes;
+};
+
+/// "I am alive."
+struct Beat {};
+
+/// The last frame from one process to another.
+struct Goodbye {};
+
+using Message = std::variant<GradientHeader, Announcement, Release, Note, Beat, Goodbye>;
+
+Bytes encode_header(const Gradient& gradient);
+Bytes encode(const Announcement& announcement);
+Bytes encode(const Release& release);
+Bytes encode(const Note& note);
+Bytes encode(const Beat& beat);
+Bytes encode(const Goodbye& goodbye);
+
+/// Bytes that are not a message: why.
+struct Refusal {
+  std::string why;
+};
+using Decoded = std::variant<Message, Refusal>;
+
+/// Reads one message of a run with `workers` workers. Bytes that were cut, extended or changed are
+/// refused, and so is a message that could not have been sent: a worker that does not exist, a
+/// compute set that contradicts its step counter.
+Decoded decode(std::span<const std::byte> bytes, std::size_t workers);
+
+}  // namespace dasgd::wire

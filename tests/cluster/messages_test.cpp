@@ -1,0 +1,64 @@
+#include "dasgd/cluster/messages.hpp"
+
+#include <gtest/gtest.h>
+
+namespace dasgd::cluster {
+namespace {
+
+Message everything_of_a_rank() {
+  WorkerReport worker;
+  worker.computed = 7;
+  worker.applied.insert({WorkerId{0}, 0});
+  worker.applied.insert({WorkerId{1}, 5});
+  worker.digest = "xxh3-128:1";
+  worker.S.add(3);
+  worker.W = 11;
+  worker.time = 99;
+  return RankReport{{worker, WorkerReport{}}, "target", "out of luck"};
+}
+
+std::vector<Message> messages() {
+  WorkerSight sight;
+  sight.worker = WorkerId{4};
+  sight.announced_total = 12;
+  return {
+      Stop{"max-time"}, TargetReached{}, Sights{{sight, sight}},
+      TracePiece{WorkerId{2}, 50, {TraceLine{WorkerId{2}, 1, {WorkerId{3}, 4}, 5, 6, 7, 8, {}}}},
+      everything_of_a_rank()};
+}
+
+TEST(ClusterMessages, ComeBackAsTheyWere) {
+  const auto report = std::get<RankReport>(*decode(encode(everything_of_a_rank())));
+  ASSERT_EQ(report.workers.size(), 2u);
+  const auto& worker = report.workers[0];
+  EXPECT_EQ(worker.computed, 7u);
+  EXPECT_EQ(worker.applied.size(), 2u);
+  EXPECT_TRUE(worker.applied.contains({WorkerId{1}, 5}));
+  EXPECT_EQ(worker.digest, "xxh3-128:1");
+  EXPECT_EQ(worker.S.max, 3u);
+  EXPECT_EQ(worker.W, 11u);
+  EXPECT_EQ(worker.time, 99);
+  EXPECT_EQ(report.stop_reason, "target");
+  EXPECT_EQ(report.failure, "out of luck");
+
+  EXPECT_EQ(std::get<Stop>(*decode(encode(Stop{"max-time"}))).reason, "max-time");
+  const auto piece = std::get<TracePiece>(*decode(encode(messages()[3])));
+  ASSERT_EQ(piece.lines.size(), 1u);
+  EXPECT_EQ(piece.lines[0].start, 7);
+  EXPECT_EQ(piece.lines[0].S_hat, std::nullopt);
+  EXPECT_EQ(std::get<Sights>(*decode(encode(messages()[2]))).workers[1].announced_total, 12u);
+}
+
+TEST(ClusterMessages, AreRefusedUnlessWhole) {
+  for (const Message& message : messages()) {
+    Bytes bytes = encode(message);
+    for (std::size_t length = 0; length < bytes.size(); ++length)
+      EXPECT_FALSE(decode(std::span(bytes).first(length))) << message.index() << " " << length;
+    bytes.push_back(std::byte{0});
+    EXPECT_FALSE(decode(bytes)) << message.index();
+  }
+  EXPECT_FALSE(decode(Bytes{std::byte{77}}));
+}
+
+}  // namespace
+}  // namespace dasgd::cluster

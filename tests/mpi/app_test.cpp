@@ -1,0 +1,236 @@
+// dasgd under mpirun, as a person would start it: real processes, real signals.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "support/process.hpp"
+#include "support/temporary_directory.hpp"
+#include "support/tiny_idx.hpp"
+
+namespace dasgd::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using ::testing::AnyOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+
+class MpiApp : public ::testing::Test {
+ protected:
+  std::string command(int ranks, const std::string& arguments) {
+    return DASGD_MPIRUN " -n " + std::to_string(ranks) + " " DASGD_BINARY " " + arguments;
+  }
+  Outcome mpirun(int ranks, const std::string& arguments) {
+    return shell("timeout 120 " + command(ranks, arguments));
+  }
+  std::string out() { return directory.file("run"); }
+  json summary() { return json::parse(read_text(out() + "/summary.json")); }
+  Outcome check(const std::string& options = "") {
+    return shell(DASGD_BINARY " check " + options + " " + out() + "/trace.jsonl");
+  }
+
+  /// The process of a rank of the run in this test's directory.
+  pid_t process_of(int rank) {
+    const std::string mpich = "PMI_RANK=" + std::to_string(rank);
+    const std::string open_mpi = "OMPI_COMM_WORLD_RANK=" + std::to_string(rank);
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+      const std::string name = entry.path().filename();
+      if (name.find_first_not_of("0123456789") != name.npos) continue;
+      const std::string command = read_text(entry.path() / "cmdline");
+      if (!command.starts_with(DASGD_BINARY) || command.find(out()) == command.npos) continue;
+      std::istringstream variables(read_text(entry.path() / "environ"));
+      for (std::string variable; std::getline(variables, variable, '\0');)
+        if (variable == mpich || variable == open_mpi) return std::stoi(name);
+    }
+    return 0;
+  }
+  bool is_running() {
+    return eventually([&] {
+      std::error_code error;
+      return fs::file_size(out() + "/trace.jsonl.partial", error) > 0 && !error;
+    });
+  }
+  std::string endless(const std::string& more = "") {
+    return "train --model quadratic --topology ring --lr 1e-5 --compute 1ms --max-time 10min "
+           "--trace --out " +
+           out() + " " + more;
+  }
+
+  TemporaryDirectory directory;
+};
+
+struct Shape {
+  int ranks;
+  const char* topology;
+  const char* more;
+};
+
+class MpiTopologies : public MpiApp, public ::testing::WithParamInterface<Shape> {};
+INSTANTIATE_TEST_SUITE_P(MpiApp, MpiTopologies,
+                         ::testing::Values(Shape{4, "ring", ""}, Shape{4, "full", ""},
+                                           Shape{4, "torus:2x2", "--slow 1:5"},
+                                           Shape{8, "ring", "--slow 3:4"}, Shape{8, "full", ""},
+                                           Shape{8, "torus:2x4", "--relay apply"},
+                                           Shape{4, "torus:2x4", "--workers-per-rank 2"}));
+
+TEST_P(MpiTopologies, TheAuditIsCleanAndTheCheckAgrees) {
+  const auto [ranks, topology, more] = GetParam();
+  const Outcome trained = mpirun(
+      ranks, std::string("train --model quadratic --gradients 100 --lr 0.001 --trace --topology ") +
+                 topology + " " + more + " --out " + out());
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  EXPECT_THAT(trained.out, HasSubstr("lost 0, duplicated 0, replicas identical"));
+  const Outcome checked = check("--json");
+  EXPECT_EQ(checked.status, 0) << checked.err;
+  const json trace = json::parse(checked.out), run = summary();
+  EXPECT_EQ(trace["ok"], true);
+  EXPECT_EQ(trace["workers"], run["workers"]);
+  EXPECT_EQ(trace["gradients"], 100 * run["workers"].get<int>());
+  for (const char* key : {"S_max", "S_hat_max", "W"}) EXPECT_EQ(trace[key], run[key]) << key;
+  for (const char* key : {"S_avg", "S_hat_avg", "S_mean_square"})
+    EXPECT_DOUBLE_EQ(trace[key], run[key]) << key;
+  EXPECT_EQ(run["ranks"], ranks);
+  EXPECT_EQ(run["clock_offsets"].size(), static_cast<std::size_t>(ranks));
+  EXPECT_EQ(trace["clock_tolerance"], run["clock_tolerance"]);
+}
+
+TEST_F(MpiApp, EveryModelTrainsUnderMpi) {
+  write_tiny_idx(directory);
+  EXPECT_EQ(mpirun(3, "train --model softmax --data " + directory.path() +
+                          " --batch 5 --epochs 40 --lr 0.2 --quiet --out " + out())
+                .status,
+            0);
+  EXPECT_GT(summary()["accuracy"], 0.95);
+  EXPECT_EQ(
+      mpirun(3, "train --model logistic --batch 10 --gradients 50 --quiet --out " + out()).status,
+      0);
+  EXPECT_EQ(summary()["gradients"], 150);
+  EXPECT_EQ(
+      mpirun(2, "train --model quadratic --lr 0.02 --target-error 1e-6 --quiet --out " + out())
+          .status,
+      0);
+  EXPECT_EQ(summary()["stop_reason"], "target");
+}
+
+TEST_F(MpiApp, TheConfigOfARunOnRanksRepeatsOnThreads) {
+  ASSERT_EQ(mpirun(2, "train --model quadratic --gradients 20 --quiet --out " + out()).status, 0);
+  fs::copy(out() + "/config.toml", directory.file("again.toml"));
+  const Outcome again =
+      shell(DASGD_BINARY " train " + directory.file("again.toml") + " --quiet --out " + out());
+  EXPECT_EQ(again.status, 0) << again.err;
+  EXPECT_EQ(summary()["workers"], 2);
+  EXPECT_FALSE(summary().contains("ranks"));
+}
+
+TEST_F(MpiApp, OneLineTellsAMistakeWhoeverFoundIt) {
+  const auto refusal = [&](int ranks, const std::string& arguments, const std::string& what) {
+    const Outcome outcome = mpirun(ranks, arguments + " --out " + out());
+    EXPECT_EQ(outcome.status, 2) << arguments;
+    EXPECT_THAT(outcome.err, HasSubstr(what)) << arguments;
+    EXPECT_EQ(outcome.err.find("dasgd: "), outcome.err.rfind("dasgd: ")) << outcome.err;
+    EXPECT_FALSE(fs::exists(out()));
+  };
+  refusal(3, "train --model quadratc", "dasgd: --model quadratc: unknown model");
+  refusal(3, "train --model quadratic --workers 4", "4 workers do not fit on 3 ranks");
+  refusal(2, "train --model quadratic --polling often", "unknown polling \"often\"");
+  refusal(2, "train --model logistic --data /no/such", "\"/no/such\" is neither");
+  refusal(2, "train --model quadratic --engine nonsense", "unknown engine \"nonsense\"");
+}
+
+// A file that one machine of a cluster does not have. mpirun starts two programs as one job.
+TEST_F(MpiApp, AMistakeOfOneRankIsToldByTheFirst) {
+  const std::string data = directory.write("data", "1 1:1\n-1 2:1\n");
+  const std::string run = " train --model logistic --gradients 5 --out " + out() + " --data ";
+  const Outcome missing = shell("timeout 120 " DASGD_MPIRUN " -n 1 " DASGD_BINARY + run + data +
+                                " : -n 1 " DASGD_BINARY + run + "/no/such");
+  EXPECT_EQ(missing.status, 2) << missing.err;
+  EXPECT_THAT(missing.err, HasSubstr("dasgd: rank 1: data \"/no/such\" is neither"));
+  const Outcome other = shell("timeout 120 " DASGD_MPIRUN " -n 1 " DASGD_BINARY + run + data +
+                              " : -n 1 " DASGD_BINARY + run + data + " --lr 0.3");
+  EXPECT_EQ(other.status, 2) << other.err;
+  EXPECT_THAT(other.err, HasSubstr("rank 1 has another configuration"));
+}
+
+TEST_F(MpiApp, ADivergingRunFailsOnceAndKeepsItsRecords) {
+  const Outcome outcome =
+      mpirun(3, "train --model quadratic --lr 5 --gradients 100000 --quiet --out " + out());
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.err, ContainsRegex("dasgd: diverged: worker [012], gradient"));
+  EXPECT_EQ(summary()["stop_reason"], "diverged");
+  EXPECT_EQ(summary()["replicas_identical"], true);
+}
+
+class MpiSignals : public MpiApp, public ::testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(MpiApp, MpiSignals, ::testing::Values(SIGINT, SIGTERM, SIGUSR1));
+
+TEST_P(MpiSignals, ASignalToMpirunStopsCleanlyAndWritesEverything) {
+  const Process process(command(4, endless("--quiet")));
+  ASSERT_TRUE(is_running());
+  process.signal(GetParam());
+  const Outcome outcome = process.wait();  // Open MPI's own status is 1, MPICH's is ours or 0
+  EXPECT_THAT(outcome.status, AnyOf(0, 1, 130)) << outcome.err;
+  EXPECT_EQ(summary()["stop_reason"], "interrupted");
+  EXPECT_EQ(summary()["lost"], 0);
+  EXPECT_EQ(summary()["replicas_identical"], true);
+  EXPECT_EQ(check().status, 0);
+}
+
+TEST_F(MpiApp, ARankThatIsKilledEndsTheJob) {
+  const Process process("timeout 100 " + command(4, endless()));
+  ASSERT_TRUE(is_running());
+  const pid_t victim = process_of(2);
+  ASSERT_GT(victim, 0);
+  ::kill(victim, SIGKILL);
+  const Outcome outcome = process.wait();
+  EXPECT_NE(outcome.status, 0);
+  EXPECT_NE(outcome.status, 124) << "it hung";
+  // Open MPI names the rank. MPICH says that one died, but not always which.
+  EXPECT_THAT(outcome.out + outcome.err,
+              AnyOf(HasSubstr("rank 2"), HasSubstr("BAD TERMINATION OF ONE")));
+  EXPECT_TRUE(eventually([&] { return process_of(0) == 0 && process_of(3) == 0; }));
+}
+
+// What a launcher does not notice: the rank is there, but says nothing.
+TEST_F(MpiApp, ARankThatFallsSilentIsNamedAndEndsTheJob) {
+  const Process process("timeout 100 " + command(3, endless("--rank-timeout 2s")));
+  ASSERT_TRUE(is_running());
+  const pid_t victim = process_of(1);
+  ASSERT_GT(victim, 0);
+  ::kill(victim, SIGSTOP);
+  const Outcome outcome = process.wait();
+  ::kill(victim, SIGKILL);
+  EXPECT_NE(outcome.status, 0);
+  EXPECT_NE(outcome.status, 124) << "it hung";
+  EXPECT_THAT(outcome.err, ContainsRegex("dasgd: rank 0 .*: rank 1 has not been heard of for"));
+}
+
+TEST_F(MpiApp, EveryRankCanLogAndOnlyTheFirstPrints) {
+  const Outcome outcome =
+      mpirun(3, "train --model quadratic --gradients 10 --log-ranks --out " + out());
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  for (const char* rank : {"rank 0 (", "rank 1 (", "rank 2 ("})
+    EXPECT_THAT(outcome.err, HasSubstr(rank));
+  EXPECT_EQ(outcome.out.find("trained"), outcome.out.rfind("trained"));
+}
+
+TEST_F(MpiApp, ThreadsCanBeForced) {
+  const Outcome outcome = mpirun(
+      1,
+      "train --engine threads --workers 3 --model quadratic --gradients 10 --quiet --out " + out());
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_FALSE(summary().contains("ranks"));
+}
+
+TEST_F(MpiApp, OneProcessCanBeARankOfItsOwn) {
+  const Outcome outcome = shell(DASGD_BINARY
+                                " train --engine mpi --workers 3 --model quadratic --gradients 10 "
+                                "--quiet --out " +
+                                out());
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(summary()["ranks"], 1);
+  EXPECT_EQ(summary()["workers"], 3);
+}
+
+}  // namespace
+}  // namespace dasgd::test

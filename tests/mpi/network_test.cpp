@@ -1,0 +1,130 @@
+// What only the MPI transport promises.
+#include <gtest/gtest.h>
+#include <numeric>
+
+#include "mpi/ranks.hpp"
+
+namespace dasgd::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::byte pattern(GradientName name, std::size_t at) {
+  return static_cast<std::byte>(index(name.origin) * 31 + name.sequence * 7 + at * 13 + at / 251);
+}
+
+bool is_intact(const Gradient& g, std::size_t size) {
+  const auto bytes = g.update.bytes();
+  if (bytes.size() != size) return false;
+  for (std::size_t k = 0; k < size; ++k)
+    if (bytes[k] != pattern(g.name, k)) return false;
+  return true;
+}
+
+/// Sends and receives `count` gradients of `size` bytes each and checks every number.
+void exchange(MpiWorld& world, std::size_t workers, std::uint32_t count, std::size_t size) {
+  const auto self = static_cast<std::size_t>(world.rank());
+  Endpoint& endpoint = world.endpoint(self);
+  GradientSet applied;
+  std::vector<GradientPtr> batch;
+  for (std::uint32_t sent = 0; applied.size() < count * workers;) {
+    batch.clear();
+    endpoint.receive(8, batch);
+    for (const GradientPtr& g : batch) {
+      ASSERT_TRUE(is_intact(*g, size));
+      ASSERT_EQ(g->update.shift, 5);
+      applied.insert(g->name);
+    }
+    endpoint.applied(batch);
+    if (!batch.empty()) continue;
+    auto own = sent < count ? endpoint.blank() : nullptr;
+    if (!own) {
+      endpoint.wait(100ms);
+      continue;
+    }
+    own->name = {worker_id(self), sent++};
+    own->origin_step = applied.size();
+    own->compute_set = applied;
+    own->update.shift = 5;
+    own->update.resize_bytes(size);
+    for (std::size_t k = 0; k < size; ++k) own->update.bytes()[k] = pattern(own->name, k);
+    applied.insert(own->name);
+    endpoint.send(std::move(own));
+  }
+}
+
+TEST(Mpi, NumbersArriveAsTheyLeftWholeOrInPieces) {
+  for (const std::size_t piece : {std::size_t{1} << 30, std::size_t{1000}, std::size_t{7}})
+    for (const std::size_t size : {0, 1, 8, 1000, 4001}) {
+      const auto world =
+          mpi_world(build_graph("ring", 4, 1),
+                    {.relay = RelayMode::arrival, .in_flight = 3, .piece_bytes = piece});
+      if (world) exchange(*world, 4, 10, size);
+    }
+}
+
+TEST(Mpi, LargeGradientsOverlapOnATorus) {
+  const auto world =
+      mpi_world(build_graph("torus:2x4", 8, 1), {.relay = RelayMode::arrival, .in_flight = 4});
+  exchange(*world, 8, 6, 1 << 20);
+}
+
+TEST(Mpi, BothWaysOfPollingDeliver) {
+  for (const auto polling : {mpi::Polling::eager, mpi::Polling::patient}) {
+    const auto world = mpi_world(build_graph("full", 3, 1),
+                                 {.relay = RelayMode::none, .in_flight = 4, .polling = polling});
+    if (world) exchange(*world, 3, 50, 100);
+  }
+}
+
+TEST(Mpi, NotesArriveInOrderAndBeforeTheEnd) {
+  std::vector<std::vector<std::byte>> got(8);
+  {
+    const auto world = mpi_world(build_graph("ring", 8, 1),
+                                 {.on_note = [&](int from, std::span<const std::byte> note) {
+                                   got[static_cast<std::size_t>(from)].push_back(note[0]);
+                                 }});
+    for (int k = 0; k < 50; ++k)
+      if (world->rank() != 0) world->network().tell(0, {static_cast<std::byte>(k)});
+    world->network().close();
+  }
+  for (std::size_t from = 1; from < 8 && all_ranks()->rank() == 0; ++from) {
+    ASSERT_EQ(got[from].size(), 50u);
+    for (int k = 0; k < 50; ++k) EXPECT_EQ(got[from][static_cast<std::size_t>(k)], std::byte(k));
+  }
+}
+
+TEST(Mpi, MayEndWithGradientsOnTheirWay) {
+  std::shared_ptr<Gradient> kept;
+  {
+    const auto world = mpi_world(build_graph("full", 3, 1), {.relay = RelayMode::none});
+    if (!world) return;
+    const auto self = static_cast<std::size_t>(world->rank());
+    for (int k = 0; k < 20; ++k) Participant(self, world->endpoint(self)).send();
+    kept = world->endpoint(self).blank();
+  }
+  EXPECT_NE(kept, nullptr);
+}
+
+TEST(Mpi, ClocksOfOneMachineAgreeWithinTheStatedError) {
+  const auto now = [] {
+    return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+  };
+  // Ranks whose clocks were shifted find the shift again.
+  const Nanoseconds shift = Nanoseconds{1'000'000'000} * all_ranks()->rank();
+  const auto offsets = all_ranks()->compare_clocks([&] { return now() + shift; });
+  ASSERT_EQ(offsets.size(), static_cast<std::size_t>(all_ranks()->size()));
+  for (std::size_t r = 0; r < offsets.size(); ++r) {
+    const Nanoseconds wrong = offsets[r].offset - 1'000'000'000 * static_cast<Nanoseconds>(r);
+    EXPECT_LE(std::abs(wrong), offsets[r].error) << "rank " << r;
+  }
+}
+
+TEST(Mpi, TextsOfAnyLengthAreGathered) {
+  const auto rank = static_cast<std::size_t>(all_ranks()->rank());
+  const auto all = all_ranks()->gather(std::string(rank * 1000, 'x'));
+  for (std::size_t r = 0; r < all.size(); ++r) EXPECT_EQ(all[r], std::string(r * 1000, 'x'));
+}
+
+}  // namespace
+}  // namespace dasgd::test

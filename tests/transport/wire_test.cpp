@@ -1,0 +1,136 @@
+#include "dasgd/transport/wire.hpp"
+
+#include <gtest/gtest.h>
+#include <limits>
+#include <rapidcheck/gtest.h>
+
+#include "dasgd/random/random.hpp"
+
+namespace dasgd::wire {
+namespace {
+
+constexpr std::size_t workers = 6;
+
+/// A gradient as a worker that applied things in any order could have made it.
+Gradient draw_gradient() {
+  Gradient g;
+  g.name.origin = worker_id(static_cast<std::size_t>(*rc::gen::inRange(0, 6)));
+  for (const int n : *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 600)))
+    if (worker_id(static_cast<std::size_t>(n) % 6) != g.name.origin)
+      g.compute_set.insert(
+          {worker_id(static_cast<std::size_t>(n) % 6), static_cast<std::uint32_t>(n) / 6});
+  const int own = *rc::gen::inRange(0, 50);
+  for (int k = 0; k < own; ++k)
+    g.compute_set.insert({g.name.origin, static_cast<std::uint32_t>(k)});
+  g.name.sequence = static_cast<std::uint32_t>(own);
+  g.origin_step = g.compute_set.size();
+  g.eta = *rc::gen::element(0.0, 0.05, -1e300, 5e-324);
+  g.update.shift = *rc::gen::inRange(0, 128);
+  g.update.resize_bytes(static_cast<std::size_t>(*rc::gen::inRange(0, 100)));
+  return g;
+}
+
+Bytes draw_message() {
+  switch (*rc::gen::inRange(0, 5)) {
+    case 0:
+      return encode(Announcement{WorkerId{2}, *rc::gen::arbitrary<std::uint32_t>()});
+    case 1:
+      return encode(Release{WorkerId{5}, *rc::gen::arbitrary<std::uint64_t>()});
+    case 2:
+      return encode(Note{Bytes(static_cast<std::size_t>(*rc::gen::inRange(0, 50)))});
+    case 3:
+      return encode(Beat{});
+    default:
+      return encode_header(draw_gradient());
+  }
+}
+
+std::string refusal(std::span<const std::byte> bytes, std::size_t n = workers) {
+  const Decoded decoded = decode(bytes, n);
+  const auto* refused = std::get_if<Refusal>(&decoded);
+  return refused ? refused->why : "";
+}
+
+template <typename Kind>
+Kind accepted(std::span<const std::byte> bytes) {
+  return std::get<Kind>(std::get<Message>(decode(bytes, workers)));
+}
+
+RC_GTEST_PROP(Wire, AGradientComesBackAsItWas, ()) {
+  const Gradient g = draw_gradient();
+  const auto back = accepted<GradientHeader>(encode_header(g));
+  RC_ASSERT(back.gradient.name == g.name);
+  RC_ASSERT(back.gradient.origin_step == g.origin_step);
+  RC_ASSERT(back.gradient.eta == g.eta);
+  RC_ASSERT(back.gradient.update.shift == g.update.shift);
+  RC_ASSERT(back.gradient.compute_set == g.compute_set);
+  RC_ASSERT(back.gradient.compute_set.exceptions() == g.compute_set.exceptions());
+  RC_ASSERT(back.numbers_bytes == g.update.bytes().size());
+}
+
+TEST(Wire, TheOtherMessagesComeBackAsTheyWere) {
+  const auto announcement = accepted<Announcement>(encode(Announcement{WorkerId{3}, 77}));
+  EXPECT_EQ(announcement.origin, WorkerId{3});
+  EXPECT_EQ(announcement.computed, 77u);
+  const auto release = accepted<Release>(encode(Release{WorkerId{4}, 1ull << 40}));
+  EXPECT_EQ(release.origin, WorkerId{4});
+  EXPECT_EQ(release.released, 1ull << 40);
+  const Bytes note{std::byte{1}, std::byte{2}};
+  EXPECT_EQ(accepted<Note>(encode(Note{note})).bytes, note);
+  accepted<Beat>(encode(Beat{}));
+  accepted<Goodbye>(encode(Goodbye{}));
+}
+
+RC_GTEST_PROP(Wire, EveryTruncationIsRefused, ()) {
+  const Bytes bytes = draw_message();
+  for (std::size_t length = 0; length < bytes.size(); ++length)
+    RC_ASSERT(refusal(std::span(bytes).first(length)) != "");
+}
+
+RC_GTEST_PROP(Wire, EveryChangedByteIsRefused, ()) {
+  Bytes bytes = draw_message();
+  const auto change = static_cast<std::byte>(*rc::gen::inRange(1, 256));
+  for (std::byte& byte : bytes) {
+    byte ^= change;
+    RC_ASSERT(refusal(bytes) != "");
+    byte ^= change;
+  }
+  RC_ASSERT(refusal(bytes) == "");
+}
+
+RC_GTEST_PROP(Wire, TrailingBytesAreRefused, ()) {
+  Bytes bytes = draw_message();
+  bytes.resize(bytes.size() + static_cast<std::size_t>(*rc::gen::inRange(1, 20)));
+  RC_ASSERT(refusal(bytes) != "");
+}
+
+RC_GTEST_PROP(Wire, AnyBytesAreAcceptedOrRefusedButNeverHarm, ()) {
+  const auto noise =
+      *rc::gen::container<std::vector<std::uint8_t>>(rc::gen::arbitrary<std::uint8_t>());
+  RC_ASSERT(refusal(std::as_bytes(std::span(noise))) != "");
+}
+
+TEST(Wire, WhatCouldNotHaveBeenSentIsRefusedAlthoughItsChecksumIsRight) {
+  Gradient g;
+  g.name = {WorkerId{1}, 2};
+  for (const std::uint32_t k : {0u, 1u}) g.compute_set.insert({WorkerId{1}, k});
+  g.origin_step = 2;
+  EXPECT_EQ(refusal(encode_header(g)), "");
+  EXPECT_NE(refusal(encode_header(g), 1), "") << "worker 1 of 1";
+  g.origin_step = 3;
+  EXPECT_NE(refusal(encode_header(g)), "") << "|D(g)| is not s";
+  g.origin_step = 2;
+  g.name.sequence = 1;
+  EXPECT_NE(refusal(encode_header(g)), "") << "it would know itself";
+  g.name.sequence = 2;
+  g.eta = std::numeric_limits<double>::infinity();
+  EXPECT_NE(refusal(encode_header(g)), "");
+  g.eta = 1;
+  g.update.shift = -1;
+  EXPECT_NE(refusal(encode_header(g)), "");
+  EXPECT_NE(refusal(encode(Announcement{WorkerId{6}, 1})), "");
+  EXPECT_NE(refusal(encode(Release{WorkerId{6}, 1})), "");
+}
+
+}  // namespace
+}  // namespace dasgd::wire
