@@ -1,4 +1,5 @@
-// What three browsers cost a run that they watch: gradients per second with and without them, in turns, as medians.
+// What three browsers, and three clients that only read the events, cost a run that they watch, in turns, as medians: gradients per second, which needs a quiet
+// machine, and gradients per second of processor time of the run, its server included, which does not.
 //   node bench/watch_cost.mjs PATH/TO/dasgd [ROUNDS [SECONDS]]
 // Browsers have a core of their own, as they have on the machine of a person who watches from elsewhere: what is
 // measured is what watching costs the run.
@@ -22,31 +23,47 @@ writeFileSync(pinned, `#!/bin/sh\nexec taskset -c ${cores - 1} /usr/bin/chromium
 chmodSync(pinned, 0o755);
 const browsers = await Promise.all([1, 2, 3].map(() => chromium.launch({ executablePath: pinned, args: ["--no-sandbox"] })));
 
-async function measure(watched) {
+/** Reads all events and draws nothing. */
+async function read(url) {
+  for await (const piece of (await fetch(`${url}events`)).body) void piece;
+}
+
+async function measure(kind) {
+  const watched = kind !== "alone";
   const out = join(work, "run");
-  const args = ["-c", ofRun, binary, "train", "--model", "softmax", "--workers", "2", "--lr", "0.01", "--max-time", `${seconds}s`, "--no-report", "--out", out];
-  const child = spawn("taskset", watched ? [...args, "--watch", "0"] : args, { stdio: ["ignore", "ignore", "pipe"] });
+  // The shell's "times" tells the processor time of the run.
+  const args = ["-c", '"$@"; times >&2', "sh", "taskset", "-c", ofRun, binary, "train", "--model", "softmax", "--workers", "2", "--lr", "0.01", "--max-time", `${seconds}s`, "--no-report", "--out", out];
+  const child = spawn("sh", watched ? [...args, "--watch", "0"] : args, { stdio: ["ignore", "ignore", "pipe"] });
   let said = "", pages = [];
   child.stderr.on("data", (text) => {
     const before = said.match(/http:\S+\n/);
     said += text;
     const url = said.match(/http:\S+/);
-    if (watched && url && !before && pages.length === 0)
+    if (!watched || !url || before || pages.length > 0) return;
+    if (kind === "three readers") pages = [1, 2, 3].map(() => read(url[0].trim()).catch(() => undefined));
+    else
       pages = browsers.map((browser) => browser.newPage().then((page) => page.goto(url[0].trim()).then(() => page)));
   });
   await new Promise((resolve) => child.on("close", resolve));
   for (const page of await Promise.allSettled(pages)) await page.value?.close();
   const summary = JSON.parse(readFileSync(join(out, "summary.json"), "utf8"));
-  return summary.gradients / summary.wall_seconds;
+  const [user, system] = said.trim().split("\n").pop().match(/(\d+)m([\d.]+)s/g).map((time) => {
+    const [, minutes, seconds] = time.match(/(\d+)m([\d.]+)s/);
+    return 60 * Number(minutes) + Number(seconds);
+  });
+  return { wall: summary.gradients / summary.wall_seconds, processor: summary.gradients / (user + system) };
 }
 
 const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
-const alone = [], watched = [];
-await measure(true);  // warm up
-for (let round = 0; round < Number(rounds); ++round) {
-  const first = round % 2 === 0;
-  for (const which of [first, !first]) (which ? watched : alone).push(await measure(which));
-}
+const kinds = ["alone", "three readers", "three browsers"];
+const found = Object.fromEntries(kinds.map((kind) => [kind, []]));
+await measure("three browsers");  // warm up
+for (let round = 0; round < Number(rounds); ++round)
+  for (const kind of round % 2 === 0 ? kinds : [...kinds].reverse()) found[kind].push(await measure(kind));
 for (const browser of browsers) await browser.close();
 rmSync(work, { recursive: true });
-console.log(`alone ${median(alone).toFixed(1)} gradients/s, with three browsers ${median(watched).toFixed(1)}; ratio ${(median(watched) / median(alone)).toFixed(4)}`);
+for (const time of ["wall", "processor"]) {
+  const rate = Object.fromEntries(kinds.map((kind) => [kind, median(found[kind].map((one) => one[time]))]));
+  for (const kind of kinds)
+    console.log(`${time} time, ${kind}: ${rate[kind].toFixed(1)} gradients/s, ratio ${(rate[kind] / rate.alone).toFixed(4)}`);
+}

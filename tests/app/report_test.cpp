@@ -42,7 +42,7 @@ TEST_F(App, RefusesToReportWhatIsNoRun) {
   fs::create_directories(directory.file("empty"));
   expect_refusal("report " + directory.file("empty"), "holds no run");
   expect_refusal("report --text " + directory.file("empty"), "holds no run");
-  expect_refusal("report", "RUN_DIR");
+  expect_refusal("report", "runs is required");
   EXPECT_FALSE(fs::exists(directory.file("empty") + "/charts"));
 }
 

@@ -1,6 +1,7 @@
 // A browser's sockets, without a browser.
 #pragma once
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -43,8 +44,9 @@ class Client {
       if (::poll(&wait, 1, 10'000) <= 0) return all + "<nothing more came>";
       const auto got = ::recv(socket_, buffer, sizeof buffer, 0);
       if (got <= 0) return all;
+      const std::size_t from = all.size() - std::min(all.size(), enough.size());
       all.append(buffer, static_cast<std::size_t>(got));
-      if (!enough.empty() && all.find(enough) != all.npos) return all;
+      if (!enough.empty() && all.find(enough, from) != all.npos) return all;
     }
   }
 

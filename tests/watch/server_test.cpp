@@ -117,7 +117,7 @@ TEST_F(Watching, ListenersGetTheLatestFrame) {
 
 TEST_F(Watching, AClientThatNeverReadsIsDroppedAndHoldsNobodyUp) {
   ServerOptions impatient = options();
-  impatient.patience_seconds = 1;
+  impatient.patience_seconds = 3;
   Server server(impatient);
   const Client lazy(server.port(), 4096), eager(server.port());
   for (const Client* client : {&lazy, &eager})

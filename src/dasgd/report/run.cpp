@@ -146,6 +146,7 @@ class Reader {
 };
 
 std::string shown(const Json& value) {
+  if (value.is_number_float()) return fmt::format("{:.6g}", value.get<double>());
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
@@ -208,9 +209,11 @@ void label_by_difference(std::vector<Run>& runs) {
       if (!key.starts_with("output.") && std::find(keys.begin(), keys.end(), key) == keys.end())
         keys.push_back(key);
   std::erase_if(keys, [&](const std::string& key) {
-    const Json first = runs.front().config.value(key, Json());
-    return std::all_of(runs.begin(), runs.end(),
-                       [&](const Run& run) { return run.config.value(key, Json()) == first; });
+    // What reads the same does not tell runs apart.
+    const std::string first = shown(runs.front().config.value(key, Json()));
+    return std::all_of(runs.begin(), runs.end(), [&](const Run& run) {
+      return shown(run.config.value(key, Json())) == first;
+    });
   });
   for (Run& run : runs) {
     std::string label;
