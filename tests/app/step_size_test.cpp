@@ -68,7 +68,9 @@ TEST_F(App, HoldsMeasuredSumsAgainstTheBounds) {
 
 TEST_F(App, WarnsOnceWhenTheCertifiedLimitIsCrossed) {
   const Outcome outcome = dasgd(
-      "train --model quadratic --workers 2 --lr 0.3 --compute 1ms --gradients 500 --out " + out());
+      "train --model quadratic --workers 2 --lr 0.3 --on-divergence halve --compute 1ms "
+      "--gradients 500 --out " +
+      out());
   const std::string line = "step size 0.3 is above ";
   ASSERT_THAT(outcome.err, HasSubstr(line));
   EXPECT_EQ(outcome.err.find(line), outcome.err.rfind(line));
