@@ -3,7 +3,7 @@ JOBS ?= $(shell nproc)
 BIN  := build/release/dasgd
 APP_ONLY := -DDASGD_BUILD_TESTS=OFF -DDASGD_BUILD_EXAMPLES=OFF -DDASGD_BUILD_BENCH=OFF
 
-.PHONY: demo build test bench bench-watch archive sanitize format lint clean packages-%
+.PHONY: demo build test bench bench-watch archive sanitize format style lint clean packages-%
 
 demo: packages-torch build packages-data ## train a network on real data and show the result
 	$(BIN) train --model cnn --data fashion-mnist --workers 2 --epochs 1 --trace --out runs/demo
@@ -45,9 +45,11 @@ sanitize: packages-build packages-mpi packages-web packages-data packages-test #
 format: packages-lint ## format the sources in place
 	git ls-files -co --exclude-standard '*.hpp' '*.cpp' | xargs clang-format -i
 
-lint: packages-build packages-mpi packages-lint ## formatting, include direction, clang-tidy
+style: packages-lint ## formatting, include direction
 	git ls-files -co --exclude-standard '*.hpp' '*.cpp' | xargs clang-format --dry-run -Werror
-	scripts/check_includes.sh
+	scripts/check_includes.sh >/dev/null
+
+lint: style packages-build packages-mpi ## that and clang-tidy
 	cmake --preset release $(APP_ONLY) >/dev/null
 	git ls-files 'src/*.cpp' 'apps/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build/release
 

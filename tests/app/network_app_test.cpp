@@ -148,35 +148,6 @@ TEST_F(NetworkApp, OutOfMemoryIsOneLine) {
   EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
 }
 
-TEST_F(NetworkApp, ReproducesTheThirdFigureAndGoesOnAfterAnInterruption) {
-  write_cifar10(200);
-  const std::string run = "reproduce cifar --quick --out " + out();
-  const Process first("env DASGD_DATA=" + data.path() + " " DASGD_BINARY " " + run);
-  const auto cells = [&] {
-    std::error_code none;
-    return std::distance(fs::directory_iterator(out() + "/cells", none), fs::directory_iterator());
-  };
-  EXPECT_TRUE(eventually([&] { return cells() >= 2; }));
-  first.signal(SIGINT);
-  const Outcome interrupted = first.wait();
-  if (interrupted.status != 0) {  // it may have been faster than the signal
-    EXPECT_EQ(interrupted.status, 130);
-    EXPECT_THAT(interrupted.err, HasSubstr("the same command goes on"));
-    EXPECT_FALSE(fs::exists(out() + "/cifar.csv"));
-  }
-  const Outcome whole = dasgd(run);
-  EXPECT_EQ(whole.status, 0) << whole.err;
-  const json points = json::parse(read_text(out() + "/cifar.json"));
-  double last = 1e9;
-  for (const json& point : points) {
-    if (point["way"] != "virtual") continue;
-    EXPECT_EQ(point["reached"], point["runs"]);
-    EXPECT_LT(point["seconds"].get<double>(), last) << "time falls as workers are added";
-    last = point["seconds"];
-  }
-  EXPECT_TRUE(fs::exists(out() + "/cifar.svg"));
-}
-
 #else
 
 TEST_F(NetworkApp, WithoutLibTorchNetworksAreRefusedInOneLine) {

@@ -104,7 +104,7 @@ TEST_F(ResumeApp, AKilledRunGoesOnToTheSameEnd) {
 
 TEST_F(ResumeApp, KilledAtAnyMomentAgainAndAgainItStillArrives) {
   std::mt19937 random(std::random_device{}());
-  std::uniform_int_distribution<int> milliseconds(20, 250);
+  std::uniform_int_distribution<int> milliseconds(50, 1200);
   std::string arguments = start("--workers 3 --rule momentum --epochs 400 --trace --quiet");
   int kills = 0;
   for (int attempt = 0; attempt < 12; ++attempt) {
@@ -116,7 +116,7 @@ TEST_F(ResumeApp, KilledAtAnyMomentAgainAndAgainItStillArrives) {
     kills += outcome.status == 0 ? 0 : 1;
     if (fs::exists(out() + "/config.toml")) arguments = resume("--quiet");
   }
-  const Outcome last = dasgd(resume());
+  const Outcome last = dasgd(arguments);
   EXPECT_EQ(last.status, 0) << last.err;
   if (summary().contains("resumed")) expect_whole_run(400 * 90);
   EXPECT_GT(kills, 0);
