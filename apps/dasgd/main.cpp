@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <fmt/format.h>
 #include <set>
 #include <signal.h>
@@ -23,10 +24,12 @@
 namespace dasgd::app {
 namespace {
 
-// What advice has no use for, but a config that it reads may say.
+// What advice has no use for, but the config of a run that it reads may say.
 bool only_in_files_of_runs(const std::string& key) {
-  return key == "output.out" || key == "output.trace" || key == "pace.in_flight" ||
-         key.starts_with("evaluation.") || key.starts_with("checkpoint.");
+  const auto& simulated = settings(Command::simulate);
+  const auto same = [&](const Setting& setting) { return setting.key == key; };
+  return key == "output.out" || key == "output.trace" || key.starts_with("evaluation.") ||
+         std::none_of(simulated.begin(), simulated.end(), same);
 }
 
 /// A run's settings as they were given: on the command line, on top of a config file.
@@ -199,7 +202,13 @@ int run(int argc, char** argv) {
   check_app
       ->add_option_function<std::string>(
           "--tolerance",
-          [&check](const std::string& text) { check.tolerance = parse_duration(text).count(); },
+          [&check](const std::string& text) {
+            try {
+              check.tolerance = parse_duration(text).count();
+            } catch (const InputError& error) {
+              throw InputError(fmt::format("--tolerance {}: {}", text, error.what()));
+            }
+          },
           "how far clocks may be apart (default: what the trace states; 0 on one machine)")
       ->type_name("T");
   check_app->add_flag("--json", check.json, "print one JSON object with every event");
@@ -217,9 +226,7 @@ int run(int argc, char** argv) {
       ->add_option(
           "what", reproduce.what,
           "logistic, quadratic and cifar: figures (a), (b) and (c); topology: staleness on graphs")
-      ->required()
-      ->type_name(fmt::format("{}", fmt::join(reproducible(), "|")))
-      ->check(CLI::IsMember(reproducible()));
+      ->type_name(fmt::format("{}", fmt::join(reproducible(), "|")));
   bool full = false;
   auto* const quick_flag = reproduce_app->add_flag(
       "--quick", reproduce.quick, "a part of the points, under 30 s each; cifar: 3 min");
@@ -269,6 +276,8 @@ int run(int argc, char** argv) {
   if (*train_app) return train_command([&] { return train.resolved(); });
   if (*simulate_app) return simulate_command(simulate.resolved());
   if (*advise_app) {
+    if (!advise.from.empty() && !std::filesystem::is_directory(advise.from))
+      throw InputError("--from " + advise.from + ": is no run directory");
     if (!advise.from.empty() && advise_arguments.config_file.empty())
       advise_arguments.config_file = advise.from + "/config.toml";
     advise.world_given = advise_arguments.gave({"--compute", "--latency", "--apply", "--start"});

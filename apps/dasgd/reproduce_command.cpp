@@ -10,6 +10,7 @@
 
 #include "commands.hpp"
 #include "dasgd/core/error.hpp"
+#include "dasgd/core/nearest_word.hpp"
 #include "dasgd/report/write_report.hpp"
 #include "page_data.hpp"
 #include "reproduce.hpp"
@@ -68,6 +69,12 @@ std::vector<std::string> reproducible() {
 }
 
 int reproduce_command(const ReproduceRequest& request) {
+  const std::vector<std::string> names = reproducible();
+  if (request.what.empty())
+    throw InputError(fmt::format("name an experiment: {}", fmt::join(names, ", ")));
+  if (std::find(names.begin(), names.end(), request.what) == names.end())
+    throw InputError("unknown experiment \"" + request.what + "\"" +
+                     suggestion(request.what, names));
   const std::string out = request.out.empty() ? "runs/reproduce-" + request.what : request.out;
   const bool all = request.what == "all";
   for (const auto& [name, repeat] : experiments()) {

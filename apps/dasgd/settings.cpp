@@ -6,97 +6,14 @@
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/topology/builders.hpp"
-#include "dasgd/watch/server.hpp"
-#include "ranks.hpp"
 #include "setting_groups.hpp"
+#include "setting_kinds.hpp"
 #include "units.hpp"
 
 namespace dasgd::app {
 namespace {
 
 using Kind = Setting::Kind;
-constexpr std::uint64_t most32 = std::numeric_limits<std::uint32_t>::max() - 1;
-
-std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    result += c;
-  }
-  return result + '"';
-}
-
-std::string list(const std::vector<std::string>& items) {
-  return fmt::format("[{}]", fmt::join(items, ", "));
-}
-
-bool parse_flag(const std::string& text) {
-  if (text == "true") return true;
-  if (text == "false") return false;
-  throw InputError("\"" + text + "\" is neither true nor false");
-}
-
-Setting text(std::string key, std::string option, std::string placeholder, std::string help,
-             std::string Config::*member) {
-  return {key,
-          option,
-          Kind::value,
-          placeholder,
-          help,
-          [member](Config& c, const std::string& v) { c.*member = v; },
-          [member](const Config& c) {
-            return (c.*member).empty() ? std::nullopt : std::optional(quoted(c.*member));
-          }};
-}
-
-double positive(double value) {
-  if (!(value > 0)) throw InputError(fmt::format("{} is not a positive number", value));
-  return value;
-}
-
-Setting real(std::string key, std::string option, std::string help,
-             std::optional<double> Config::*member, bool any_sign = false) {
-  return {key,
-          option,
-          Kind::value,
-          "X",
-          help,
-          [=](Config& c, const std::string& v) {
-            c.*member = any_sign ? parse_real(v) : positive(parse_real(v));
-          },
-          [member](const Config& c) {
-            return c.*member ? std::optional(show_real(*(c.*member))) : std::nullopt;
-          }};
-}
-
-Setting count(std::string key, std::string option, std::string help,
-              std::optional<std::size_t> Config::*member, std::size_t least) {
-  return {key,
-          option,
-          Kind::value,
-          "N",
-          help,
-          [=](Config& c, const std::string& v) {
-            c.*member = parse_whole(v, most32);
-            if (*(c.*member) < least) throw InputError(fmt::format("must be at least {}", least));
-          },
-          [member](const Config& c) {
-            return c.*member ? std::optional(std::to_string(*(c.*member))) : std::nullopt;
-          }};
-}
-
-Setting flag(std::string key, std::string option, std::string help, bool Config::*member) {
-  return {key,
-          option,
-          Kind::flag,
-          "",
-          help,
-          [member](Config& c, const std::string& v) { c.*member = parse_flag(v); },
-          [member](const Config& c) {
-            return std::optional<std::string>(c.*member ? "true" : "false");
-          }};
-}
-
 SlowWorker parse_slow(const std::string& value) {
   const auto parts = split(value, ':');
   if (parts.size() != 2)
@@ -149,99 +66,6 @@ std::optional<std::string> show_slow(const Config& config) {
   return list(items);
 }
 
-// A text of the virtual world; reading the whole world tells whether it is right.
-Setting world(std::string key, std::string option, std::string placeholder, std::string help,
-              std::string WorldText::*member) {
-  return {key,
-          option,
-          Kind::value,
-          placeholder,
-          help,
-          [member](Config& c, const std::string& v) {
-            WorldText alone;
-            alone.*member = v;
-            make_world(alone);
-            c.world.*member = v;
-          },
-          [member](const Config& c) {
-            return (c.world.*member).empty() ? std::nullopt
-                                             : std::optional(quoted(c.world.*member));
-          }};
-}
-
-Setting world_list(std::string key, std::string option, std::string placeholder, std::string help,
-                   std::vector<std::string> WorldText::*member) {
-  return {key,
-          option,
-          Kind::repeatable,
-          placeholder,
-          help,
-          [member](Config& c, const std::string& v) {
-            WorldText alone;
-            (alone.*member).push_back(v);
-            make_world(alone);
-            (c.world.*member).push_back(v);
-          },
-          [member](const Config& c) -> std::optional<std::string> {
-            if ((c.world.*member).empty()) return std::nullopt;
-            std::vector<std::string> items;
-            for (const std::string& item : c.world.*member) items.push_back(quoted(item));
-            return list(items);
-          }};
-}
-
-std::vector<Setting> engine_of_train() {
-  return {
-      {"engine", "--engine", Kind::value, "NAME",
-       "threads, or mpi: one or several workers on every rank (default: mpi under mpirun and srun, "
-       "else threads)",
-       [](Config& c, const std::string& v) { c.ranks.engine = parse_engine(v); },
-       [](const Config& c) -> std::optional<std::string> {
-         if (c.ranks.engine == EngineKind::automatic) return std::nullopt;
-         return quoted(c.ranks.engine == EngineKind::mpi ? "mpi" : "threads");
-       }},
-  };
-}
-
-std::vector<Setting> ranks_of_train() {
-  return {
-      {"ranks.workers_per_rank", "--workers-per-rank", Kind::value, "N",
-       "worker threads on every MPI rank; they share gradients in memory (default: 1)",
-       [](Config& c, const std::string& v) {
-         c.ranks.workers_per_rank = parse_whole(v, most32);
-         if (*c.ranks.workers_per_rank < 1) throw InputError("must be at least 1");
-       },
-       // Not written: with the number of workers the run repeats on any number of ranks that fits.
-       [](const Config&) { return std::optional<std::string>(); }},
-      {"ranks.polling", "--polling", Kind::value, "HOW",
-       "how a rank waits for messages: eager (takes a core), patient (sleeps), or auto: eager "
-       "where a core is to spare",
-       [](Config& c, const std::string& v) {
-         require_polling(v);
-         c.ranks.polling = v;
-       },
-       [](const Config& c) -> std::optional<std::string> {
-         if (c.ranks.polling == "auto") return std::nullopt;
-         return quoted(c.ranks.polling);
-       }},
-      {"ranks.timeout", "--rank-timeout", Kind::value, "T",
-       "a rank that is silent for so long is taken for dead and ends the job (default: 8s)",
-       [](Config& c, const std::string& v) {
-         c.ranks.timeout = parse_duration(v);
-         if (c.ranks.timeout < std::chrono::seconds(2)) throw InputError("must be at least 2s");
-       },
-       [](const Config& c) -> std::optional<std::string> {
-         if (c.ranks.timeout == RankSettings().timeout) return std::nullopt;
-         return quoted(show_duration(c.ranks.timeout));
-       }},
-      {"ranks.log", "--log-ranks", Kind::flag, "", "every rank says on standard error what it does",
-       [](Config& c, const std::string& v) { c.ranks.log = parse_flag(v); },
-       [](const Config& c) -> std::optional<std::string> {
-         return c.ranks.log ? std::optional<std::string>("true") : std::nullopt;
-       }},
-  };
-}
-
 std::vector<Setting> guard_settings() {
   return {
       {"guard.on_divergence", "--on-divergence", Kind::value, "stop|halve",
@@ -268,69 +92,6 @@ std::vector<Setting> pace_of_train() {
       count("pace.in_flight", "--in-flight",
             "own gradients a worker may have on their way before it stops computing",
             &Config::in_flight, 2)};
-}
-
-// How a run is looked at is not part of what it does: none of this is written to config.toml.
-std::vector<Setting> watch_of_train() {
-  const auto not_written = [](const Config&) { return std::optional<std::string>(); };
-  return {{"watch.port", "--watch", Kind::optional_value, "[PORT]",
-           "show the run in a browser while it goes (default port: 9797; 0: any free one)",
-           [](Config& c, const std::string& v) {
-             c.watch_port = v.empty() ? 9797 : static_cast<unsigned short>(parse_whole(v, 65535));
-           },
-           not_written},
-          {"watch.address", "--watch-address", Kind::value, "ADDR",
-           "listen there instead of 127.0.0.1; everything then needs the token",
-           [](Config& c, const std::string& v) {
-             watch::is_loopback(v);
-             c.watch_address = v;
-           },
-           not_written},
-          {"watch.token", "--watch-token", Kind::value, "TOKEN",
-           "the token, required of every request (default: drawn for each run)",
-           [](Config& c, const std::string& v) {
-             watch::require_token_form(v);
-             c.watch_token = v;
-           },
-           not_written}};
-}
-
-std::vector<Setting> pace_of_simulate() {
-  return {
-      world("pace.compute", "--compute", "T",
-            "time per gradient: one value, one per worker (a,b,...), uniform:A:B, "
-            "lognormal:MEDIAN:SIGMA, exponential:MEAN, or replay:RUN_DIR of a run with a trace",
-            &WorldText::compute),
-      world("pace.latency", "--latency", "T",
-            "time per frame on a link: one value, a form as above, or file:PATH with "
-            "\"a b TIME\" lines",
-            &WorldText::latency),
-      world("pace.apply", "--apply", "T", "time per application", &WorldText::apply),
-      world("pace.start", "--start", "T,...", "when each worker begins", &WorldText::start),
-      world("pace.bandwidth", "--bandwidth", "BYTES",
-            "bytes per second of each link; frames queue for it", &WorldText::bandwidth),
-      {"pace.threads", "--threads", Kind::value, "N", "real cores that compute gradients ahead",
-       [](Config& c, const std::string& v) { c.world.threads = parse_whole(v, 1024); },
-       [](const Config& c) { return std::optional(std::to_string(c.world.threads)); }},
-  };
-}
-
-// Both commands disturb their links and workers in the same words.
-std::vector<Setting> chaos_of_both() {
-  return {
-      world("chaos.delay", "--delay", "SHARE:UP_TO",
-            "this share of frames takes longer, by up to UP_TO", &WorldText::delay),
-      world("chaos.reorder", "--reorder", "SHARE", "this share of frames may be overtaken",
-            &WorldText::reorder),
-      world("chaos.duplicate", "--duplicate", "SHARE", "this share of frames arrives twice",
-            &WorldText::duplicate),
-      world("chaos.drop", "--drop", "SHARE", "this share of frames is lost and sent again",
-            &WorldText::drop),
-      world_list("chaos.pause", "--pause", "WORKER:AT:FOR",
-                 "a worker begins nothing new for a while", &WorldText::pauses),
-      world_list("chaos.partition", "--partition", "A|B:AT:FOR",
-                 "frames between two sides (0,1|2,3) wait until it heals", &WorldText::partitions),
-  };
 }
 
 std::vector<Setting> make_settings(Command command) {
@@ -402,12 +163,12 @@ std::vector<Setting> make_settings(Command command) {
   };
   // What only some commands have and what has a file of its own stands before the output. The
   // file's tables follow this order: "pace.slow" stands right before, so pace comes first.
-  auto own = command == Command::train ? pace_of_train() : pace_of_simulate();
+  auto own = command == Command::train ? pace_of_train() : world_settings();
   const auto add = [&](const std::vector<Setting>& group) {
     own.insert(own.end(), group.begin(), group.end());
   };
   add(guard_settings());
-  add(chaos_of_both());
+  add(chaos_settings());
   add(rule_settings());
   add(evaluation_settings());
   if (command == Command::train) add(checkpoint_settings());
@@ -416,7 +177,7 @@ std::vector<Setting> make_settings(Command command) {
   });
   const auto at = all.insert(output, own.begin(), own.end());
   if (command == Command::train) {
-    const auto ranks = ranks_of_train(), engine = engine_of_train(), watch = watch_of_train();
+    const auto ranks = rank_settings(), engine = engine_settings(), watch = watch_settings();
     all.insert(at + static_cast<std::ptrdiff_t>(own.size()), ranks.begin(), ranks.end());
     const auto after_seed = std::find_if(all.begin(), all.end(), [](const Setting& setting) {
       return setting.key.find('.') != std::string::npos;

@@ -4,6 +4,7 @@
 
 #include "dasgd/advice/advice_json.hpp"
 #include "dasgd/dasgd.hpp"
+#include "dasgd/experiments/parabola.hpp"
 #include "dasgd/theory/step_size.hpp"
 #include "support/effort.hpp"
 #include "support/huber.hpp"
@@ -157,19 +158,6 @@ TEST(Advise, WorksOnAPilotOfThisMachineAndForAnUnknownObjective) {
   EXPECT_GT(advice.recommended_eta, 0);
   EXPECT_GT(advice.constants.sigma2.value, 0);
 }
-
-/// f(x) = x^2 / 2 from x^0 = 1.
-class Parabola final : public Objective<double> {
- public:
-  std::size_t dimension() const override { return 1; }
-  std::vector<double> start() const override { return {1}; }
-  double gradient(std::span<const double> x, Rows, std::span<double> g) const override {
-    g[0] = x[0];
-    return x[0] * x[0] / 2;
-  }
-  std::optional<double> smoothness() const override { return 1; }
-  std::optional<double> least_loss() const override { return 0; }
-};
 
 TEST(Certificate, RefusesTheBurstThatBreaksTheoremOneAndHoldsWhereItAccepts) {
   VirtualWorld world;

@@ -109,7 +109,7 @@ TEST_F(App, RefusesStepSizesThatCannotBe) {
   expect_refusal("train --on-divergence panic --out " + out(), "neither stop nor halve");
   expect_refusal("train --L 0 --out " + out(), "--L 0");
   expect_refusal("advise --accuracy 0", "must be positive");
-  expect_refusal("advise --from " + directory.file("nothing"), "config.toml");
+  expect_refusal("advise --from " + directory.file("nothing"), "is no run directory");
   fs::create_directories(directory.file("half"));
   directory.write("half/config.toml", "model = \"quadratic\"\n");
   expect_refusal("advise --from " + directory.file("half"), "summary.json: cannot be read");

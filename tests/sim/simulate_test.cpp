@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "dasgd/core/error.hpp"
+#include "dasgd/experiments/parabola.hpp"
 #include "dasgd/problems/logistic.hpp"
 #include "dasgd/problems/quadratic.hpp"
 #include "dasgd/record/trace_reader.hpp"
@@ -140,17 +141,6 @@ TEST(Simulate, ASlowWorkerRaisesTheMaximumButNotTheAverage) {
     EXPECT_LE(result.summary.staleness.S_max, slow + 2) << slow;
   }
 }
-
-/// f(x) = x^2 / 2 from x^0 = 1.
-class Parabola final : public Objective<double> {
- public:
-  std::size_t dimension() const override { return 1; }
-  std::vector<double> start() const override { return {1}; }
-  double gradient(std::span<const double> x, Rows, std::span<double> g) const override {
-    g[0] = x[0];
-    return x[0] * x[0] / 2;
-  }
-};
 
 TEST(Simulate, TheBurstThatBreaksTheoremOne) {
   const auto result =

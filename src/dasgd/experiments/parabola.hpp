@@ -14,6 +14,7 @@ class Parabola final : public Objective<double> {
   std::size_t dimension() const override { return 1; }
   std::vector<double> start() const override { return {1}; }
   std::optional<double> smoothness() const override { return 1; }
+  std::optional<double> least_loss() const override { return 0; }
   double gradient(std::span<const double> x, Rows, std::span<double> g) const override {
     g[0] = x[0];
     return x[0] * x[0] / 2;

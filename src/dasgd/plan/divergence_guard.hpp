@@ -1,51 +1,31 @@
-// What a worker does when its model runs away, and the model to fall back on.
+// What a worker does when its model runs away.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
-#include <mutex>
 #include <span>
-#include <utility>
-#include <vector>
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/core/replica.hpp"
 #include "dasgd/core/update_rule.hpp"
+#include "dasgd/plan/good_model.hpp"
 #include "dasgd/plan/options.hpp"
 
 namespace dasgd {
-
-/// The best model that workers have offered. Any thread.
-template <typename Real>
-class GoodModel {
- public:
-  void offer(double loss, std::span<const Real> x) {
-    const std::lock_guard lock(mutex_);
-    if (!std::isfinite(loss) || loss > loss_) return;
-    loss_ = loss;
-    x_.assign(x.begin(), x.end());
-  }
-  /// Empty before the first offer.
-  std::vector<Real> take() {
-    const std::lock_guard lock(mutex_);
-    return std::move(x_);
-  }
-
- private:
-  std::mutex mutex_;  // guards all below
-  double loss_ = std::numeric_limits<double>::infinity();
-  std::vector<Real> x_;
-};
 
 /// Watches one worker's loss and stands between its update rule and its gradients: halving the step
 /// size of later gradients is legal, because each gradient carries its own.
 template <typename Real>
 class DivergenceGuard final : public UpdateRule<Real> {
  public:
-  /// A loss that averages more than this many times the largest of the first 30 has run away.
+  /// A loss runs away when the mean of a worker's last 30 is above this many times the largest
+  /// early one, ...
   static constexpr double runaway = 10;
+  /// ... and stays there for this many times the staleness. The answer to a step comes late by as
+  /// many applications as it is stale: workers that do not hear of each other for a while overshoot
+  /// a minimum together, which is no divergence when they come back.
+  static constexpr std::uint64_t swings = 10;
 
   DivergenceGuard(WorkerId worker, UpdateRule<Real>& inner, const TrainOptions& options,
                   GoodModel<Real>& good)
@@ -58,23 +38,25 @@ class DivergenceGuard final : public UpdateRule<Real> {
   Bytes state() const override { return inner_.state(); }
   bool restore(std::span<const std::byte> state) override { return inner_.restore(state); }
 
-  /// After an own gradient: its loss, the mean of the last 30, the replica. Throws LossDivergence
-  /// when the loss has run away and the run is to stop.
-  void observe(double loss, double recent, Replica<Real>& replica) {
+  /// After an own gradient, number t: its loss, the mean of the last 30, the largest staleness so
+  /// far, the replica. Throws LossDivergence when the loss has run away and the run is to stop.
+  void observe(std::uint64_t t, double loss, double recent, std::uint64_t S_max,
+               Replica<Real>& replica) {
     if (seen_ % offer_every == 0) good_.offer(recent, replica.x());
-    if (seen_++ < settling) {
-      first_ = std::max(first_, std::fabs(loss));
-      limit_ = runaway * first_;
-    } else if (--patience_ < 0 && !(recent <= limit_)) {
-      if (policy_ == OnDivergence::stop) throw LossDivergence(worker_, first_, recent, eta_);
-      halve(recent);
+    if (seen_++ < settling) good_.note_early_loss(loss);
+    if (seen_ <= settling || recent <= limit()) {
+      high_since_ = t;
+    } else if (t - high_since_ > swings * (S_max + 1)) {
+      if (policy_ == OnDivergence::stop)
+        throw LossDivergence(worker_, good_.early_loss(), recent, eta_);
+      halve(t, recent);
     }
   }
 
   /// Whether the worker goes on after an update that could not be made.
   bool survives() {
     if (policy_ == OnDivergence::stop || halvings_ >= most_halvings) return false;
-    halve(limit_);
+    halve(high_since_, limit());
     return true;
   }
 
@@ -84,12 +66,14 @@ class DivergenceGuard final : public UpdateRule<Real> {
   static constexpr std::uint64_t settling = 30, offer_every = 64;
   static constexpr std::uint32_t most_halvings = 60;
 
-  // Gives the smaller steps time to show in the mean, and halves again if the loss still doubles.
-  void halve(double recent) {
+  double limit() const { return std::max(runaway * good_.early_loss(), raised_limit_); }
+
+  // Gives the smaller steps time to show, and halves again if the loss still doubles.
+  void halve(std::uint64_t t, double recent) {
     scale_ /= 2;
     ++halvings_;
-    patience_ = settling;
-    limit_ = std::max(runaway * first_, 2 * recent);
+    high_since_ = t;
+    raised_limit_ = 2 * recent;
   }
 
   const WorkerId worker_;
@@ -97,9 +81,9 @@ class DivergenceGuard final : public UpdateRule<Real> {
   const OnDivergence policy_;
   GoodModel<Real>& good_;
   double scale_ = 1, eta_ = 0;
-  double first_ = 0, limit_ = 0;
+  double raised_limit_ = 0;
   std::uint64_t seen_ = 0;
-  std::int64_t patience_ = 0;
+  std::uint64_t high_since_ = 0;  // application at which the loss was last not too high
   std::uint32_t halvings_ = 0;
 };
 

@@ -42,7 +42,7 @@ void Evaluator<Real>::run(std::stop_token stop) {
     if (!status_.wait_for_model(stop, model)) return;
     const auto began = Clock::now();
     try {
-      evaluate(model);
+      if (const std::string reason = evaluate(model); !reason.empty()) return control_.stop(reason);
     } catch (...) {
       return control_.fail(std::current_exception(), "failed");
     }
@@ -53,7 +53,7 @@ void Evaluator<Real>::run(std::stop_token stop) {
 }
 
 template <typename Real>
-void Evaluator<Real>::evaluate(std::span<const Real> x) {
+std::string Evaluator<Real>::evaluate(std::span<const Real> x) {
   const double before = options_.resume ? options_.resume->seconds : 0;
   const double now = std::chrono::duration<double>(Clock::now() - start_).count();
   const bool best = judge_.look(x, before + now);
@@ -66,7 +66,7 @@ void Evaluator<Real>::evaluate(std::span<const Real> x) {
       news_.best_model.assign(x.begin(), x.end());
     }
   }
-  if (const std::string reason = judge_.verdict(); !reason.empty()) control_.stop(reason);
+  return judge_.verdict();
 }
 
 template class Evaluator<float>;

@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <stop_token>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -46,7 +48,8 @@ class Evaluator {
 
  private:
   void run(std::stop_token stop);
-  void evaluate(std::span<const Real> x);
+  /// Why the run may stop now; empty if it may not.
+  std::string evaluate(std::span<const Real> x);
 
   const TrainOptions& options_;
   const Clock::time_point start_;

@@ -167,7 +167,8 @@ class WorkerLoop {
     last_time_ = report.time;
     if (own) {
       target_.observe_loss(report.loss);
-      guard_.observe(report.loss, *target_.recent_loss(), worker_.replica());
+      guard_.observe(worker_.t(), report.loss, *target_.recent_loss(), ledger_.S().max,
+                     worker_.replica());
     }
     status_.applications.fetch_add(report.gradients.size(), std::memory_order_relaxed);
     if (own) status_.computed.fetch_add(1, std::memory_order_relaxed);

@@ -61,9 +61,11 @@ struct Agent {
     return {staleness, staleness};
   }
 
+  const StalenessStatistics& staleness() const { return ledger ? ledger->S() : S; }
+
   WorkerAccount<Real> result() const {
     return {&worker,
-            ledger ? ledger->S() : S,
+            staleness(),
             ledger ? ledger->S_hat() : S,
             ledger ? ledger->W() : std::nullopt,
             ledger ? ledger->noncausal_applications() : 0,

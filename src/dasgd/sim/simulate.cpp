@@ -218,7 +218,8 @@ class Simulation {
   void observe_loss(Agent<Real>& agent) {
     agent.target.observe_loss(agent.report.loss);
     try {
-      agent.guard.observe(agent.report.loss, *agent.target.recent_loss(), agent.worker.replica());
+      agent.guard.observe(agent.worker.t(), agent.report.loss, *agent.target.recent_loss(),
+                          agent.staleness().max, agent.worker.replica());
     } catch (const Divergence&) {
       fail(std::current_exception());
     }

@@ -1,0 +1,118 @@
+#include "app/app.hpp"
+
+namespace dasgd::test {
+namespace {
+
+TEST_F(App, SimulatesTheSameRunTwiceToTheByte) {
+  const std::string run =
+      "simulate --model quadratic --workers 5 --topology ring --gradients 40 --lr 0.001 --compute "
+      "lognormal:10ms:0.5 --latency uniform:1ms:9ms --slow 1:3 --drop 0.1 --duplicate 0.1 --trace "
+      "--seed 4 ";
+  EXPECT_EQ(dasgd(run + "--out " + out()).status, 0);
+  const std::string first = read_text(out() + "/trace.jsonl");
+  fs::copy(out() + "/config.toml", directory.file("again.toml"));
+  EXPECT_EQ(dasgd(run + "--threads 3 --out " + out()).status, 0);
+  EXPECT_EQ(read_text(out() + "/trace.jsonl"), first);
+  EXPECT_EQ(dasgd("simulate " + directory.file("again.toml") + " --out " + out()).status, 0);
+  EXPECT_EQ(read_text(out() + "/trace.jsonl"), first);
+  EXPECT_EQ(dasgd("check " + out() + "/trace.jsonl").status, 0);
+  EXPECT_EQ(summary()["lost"], 0);
+}
+
+TEST_F(App, TrainsThroughChaosInTheWordsOfTheSimulator) {
+  const std::string chaos =
+      " --delay 0.2:2ms --reorder 0.2 --duplicate 0.2 --drop 0.2 --pause 1:5ms:20ms --partition "
+      "'0,1|2,3:10ms:20ms' ";
+  for (const std::string verb : {"train", "simulate"}) {
+    const Outcome outcome =
+        dasgd(verb + " --model quadratic --workers 4 --gradients 100 --lr 0.001" + chaos +
+              "--trace --out " + out());
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("lost 0, duplicated 0, replicas identical")) << verb;
+    EXPECT_GT(summary()["copies_dropped"], 0) << verb;
+    EXPECT_EQ(dasgd("check " + out() + "/trace.jsonl").status, 0) << verb;
+    EXPECT_THAT(read_text(out() + "/config.toml"),
+                HasSubstr("partition = [\"0,1|2,3:10ms:20ms\"]"));
+    fs::copy(out() + "/config.toml", directory.file(verb + ".toml"));
+    EXPECT_EQ(dasgd(verb + " " + directory.file(verb + ".toml") + " --out " + out()).status, 0);
+    fs::remove_all(out());
+  }
+  expect_refusal("train --model quadratic --pause 9:1s:1s --out " + out(),
+                 "pause: worker 9 does not exist");
+  expect_refusal("train --model quadratic --drop 1 --out " + out(), "is not a share");
+}
+
+/// The prediction of a recorded run: predicted over measured.
+TEST_F(App, PredictsARealRunOfTwoWorkersWithinTenPercent) {
+  // Padding keeps the workers computing for most of their time, whatever else the machine does;
+  // what it does to them is in the trace.
+  const std::string run = directory.file("recorded");
+  ASSERT_EQ(dasgd("train --model quadratic --workers 2 --compute 5ms --slow 1:2 --lr 0.02 "
+                  "--target-error 0.01 --trace --quiet --out " +
+                  run)
+                .status,
+            0);
+  const Outcome outcome = dasgd("simulate --from " + run + " --json --out " + out());
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json prediction = json::parse(outcome.out);
+  for (const char* what : {"gradients_per_second", "S_avg", "seconds_to_target"})
+    EXPECT_NEAR(prediction[what]["ratio"], 1, 0.1) << what << " " << prediction;
+  EXPECT_EQ(json::parse(read_text(out() + "/prediction.json")), prediction);
+  EXPECT_THAT(dasgd("simulate --from " + run + " --out " + out()).out,
+              AllOf(HasSubstr("predicted"), HasSubstr("measured"), HasSubstr("ratio")));
+  // The config that was written repeats the prediction; and what was recorded serves other plans.
+  fs::copy(out() + "/config.toml", directory.file("again.toml"));
+  const std::string digest = summary()["replica_digest"];
+  EXPECT_EQ(dasgd("simulate " + directory.file("again.toml") + " --out " + out()).status, 0);
+  EXPECT_EQ(summary()["replica_digest"], digest);
+  EXPECT_EQ(dasgd("simulate --from " + run + " --workers 5 --slow 0:10 --out " + out()).status, 0);
+  EXPECT_EQ(dasgd("simulate --model quadratic --gradients 9 --compute replay:" + run +
+                  "/trace.jsonl --out " + out())
+                .status,
+            0);
+}
+
+TEST_F(App, PredictsASimulatedRunExactly) {
+  const std::string run = directory.file("recorded");
+  dasgd(
+      "simulate --model quadratic --workers 3 --topology ring --gradients 50 --lr 0.001 --compute "
+      "3ms,4ms,7ms --latency 100us --apply 2us --trace --out " +
+      run);
+  const Outcome outcome = dasgd("simulate --from " + run + " --json --out " + out());
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json prediction = json::parse(outcome.out);
+  EXPECT_NEAR(prediction["gradients_per_second"]["ratio"], 1, 1e-3);
+  EXPECT_NEAR(prediction["S_avg"]["ratio"], 1, 1e-3);
+}
+
+TEST_F(App, RefusesToPredictWhatWasNotRecorded) {
+  const std::string run = directory.file("recorded"), to = " --out " + out();
+  expect_refusal("simulate --from " + run + to, "is no directory");
+  dasgd("train --model quadratic --gradients 5 --out " + run);
+  expect_refusal("simulate --from " + run + to, "record a run with --trace");
+  expect_refusal("simulate --from " + run + " --out " + run, "would replace the run");
+  expect_refusal("simulate --model quadratic --compute replay:" + directory.file("none") + to,
+                 "is not there");
+  directory.write("recorded/trace.jsonl", "{\"ev\":\"apply\"}\n");
+  expect_refusal("simulate --from " + run + to, "trace.jsonl:1: has no \"worker\"");
+  directory.write("recorded/summary.json", "half");
+  expect_refusal("simulate --from " + run + to, "summary.json: cannot be read");
+}
+
+TEST_F(App, RefusesAWorldThatCannotBe) {
+  const std::string to = " --model quadratic --out " + out();
+  expect_refusal("simulate --latency soon" + to, "--latency soon: \"soon\" is not a time");
+  expect_refusal("simulate --compute 1ms,2ms,3ms" + to, "compute has 3 values for 2 workers");
+  expect_refusal("simulate --compute lognormal:1ms" + to,
+                 "is not of the form lognormal:MEDIAN:SIGMA");
+  expect_refusal("simulate --drop 1.5" + to, "--drop 1.5: \"1.5\" is not a share");
+  expect_refusal("simulate --pause 7:1s:1s" + to, "pause: worker 7 does not exist");
+  expect_refusal("simulate --partition '0:1s:1s'" + to, "does not have two sides");
+  expect_refusal("simulate --latency file:" + directory.write("l", "0 1 5ms\n1 0\n") + to,
+                 "l:2: expected \"a b TIME\"");
+  expect_refusal("reproduce quadratc --out " + out(), "quadratc");
+  expect_refusal("simulate --latncy 1ms" + to, "did you mean --latency?");
+}
+
+}  // namespace
+}  // namespace dasgd::test
