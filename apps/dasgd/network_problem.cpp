@@ -3,12 +3,14 @@
 #include <cstdio>
 #include <fmt/format.h>
 
+#include "network_loader.hpp"
 #include "samples.hpp"
 
 namespace dasgd::app {
 
 std::unique_ptr<Objective<float>> make_network_problem(const Config& config) {
-  auto network = make_network(network_options(config), read_samples(config));
+  auto* const make_network = load_networks(config.model);
+  std::unique_ptr<Network> network(make_network(network_options(config), read_samples(config)));
   if (!config.quiet)
     fmt::print(stderr, "{}: {} parameters, computed by {}\n", config.model, network->dimension(),
                network->engine());
@@ -17,7 +19,7 @@ std::unique_ptr<Objective<float>> make_network_problem(const Config& config) {
 
 std::unique_ptr<Objective<float>> make_network_problem(const NetworkOptions& options,
                                                        std::shared_ptr<const Samples> samples) {
-  return make_network(options, std::move(samples));
+  return std::unique_ptr<Network>(load_networks(options.model)(options, samples));
 }
 
 std::optional<std::string> torchscript_of(const Objective<float>& objective,

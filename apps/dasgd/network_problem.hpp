@@ -1,4 +1,4 @@
-// Networks on the command line. Without LibTorch they are refused, in one line.
+// Networks on the command line. Where LibTorch is not there they are refused, in one line.
 #pragma once
 
 #include <memory>

@@ -65,6 +65,25 @@ TEST_F(NetworkApp, AnArchiveOfCifar10ThatIsWrongLeavesNothingBehind) {
   EXPECT_THAT(dasgd("data list").out, HasSubstr("cifar10"));
 }
 
+TEST_F(NetworkApp, AModuleThatCannotBeUsedIsOneLineAndTheRestWorksWithoutIt) {
+  const std::string alone = directory.file("dasgd"), module = directory.file("dasgd_networks.so");
+  fs::copy_file(DASGD_BINARY, alone);
+  const auto refusal = [&] {
+    const Outcome outcome = shell(alone + " train --model cnn --data fashion-mnist --out " + out());
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_FALSE(fs::exists(out()));
+    return outcome.err;
+  };
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("there is no " + module), HasSubstr("libtorch-dev")));
+  directory.write("dasgd_networks.so", "not a library");
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("does not load"), HasSubstr(module)));
+  fs::copy_file(DASGD_ANOTHER_BUILD, module, fs::copy_options::overwrite_existing);
+  EXPECT_THAT(refusal(), HasSubstr("another build of dasgd (0.0.1 of long ago; this one is"));
+  EXPECT_EQ(shell(alone + " train --model quadratic --gradients 5 --lr 0.02 --out " + out()).status,
+            0);
+}
+
 #if DASGD_TORCH
 
 TEST_F(NetworkApp, ANetworkFromPythonTrainsAndGoesBackWithTheSameAccuracy) {

@@ -11,6 +11,11 @@ trap 'rm -rf "$work"' EXIT
 "$cmake" --build "$work/a" >/dev/null
 "$work/a/outside"
 test -x "$work/prefix/bin/dasgd"
+if [ -f "$build/dasgd_networks.so" ]; then # the installed program finds its networks
+  for i in $(seq 40); do echo "$i,$((i % 3)),$((i % 2))"; done >"$work/table.csv"
+  "$work/prefix/bin/dasgd" train --model mlp --data "$work/table.csv" --gradients 2 --quiet --out "$work/run"
+  test -f "$work/run/model.pt"
+fi
 
 # Without what is optional, so that this way is built as well.
 "$cmake" -S "$here/add_subdirectory" -B "$work/b" -DDASGD_SOURCE="$source" -DDASGD_TORCH=OFF -DDASGD_MPI=OFF >/dev/null
