@@ -5,6 +5,7 @@
 #include <sstream>
 #include <torch/cuda.h>
 
+#include "adapters/normalised_network.hpp"
 #include "dasgd/data/image_samples.hpp"
 #include "dasgd/random/random.hpp"
 #include "dasgd/runtime/train.hpp"
@@ -78,19 +79,8 @@ TEST_P(OnDevice, FindsDivergenceBeforeAnythingIsApplied) {
 INSTANTIATE_TEST_SUITE_P(Devices, OnDevice, ::testing::Range(std::size_t{0}, devices().size()));
 
 TEST(Buffers, AreAveragedOverTheWorkersOfARun) {
-  torch::jit::Module module("test.Normalised");
-  module.register_attribute("training", c10::BoolType::get(), true);
-  module.register_parameter("weight", torch::zeros({10, 3}).set_requires_grad(true), false);
-  module.register_buffer("mean", torch::zeros({3}));
-  module.register_buffer("variance", torch::ones({3}));
-  module.define(R"(
-def forward(self, x):
-    x = torch.batch_norm(x, None, None, self.mean, self.variance, self.training, 0.5, 1e-05, True)
-    return torch.linear(torch.mean(x, [2, 3]), self.weight)
-)");
   test::TemporaryDirectory directory;
-  const std::string path = directory.file("normalised.pt");
-  module.save(path);
+  const std::string path = test::write_normalised_network(directory);
   const auto network =
       make_network({.model = path}, std::make_shared<ImageSamples>(test::tiny_image_set(8)));
   const auto mean_in = [&] {

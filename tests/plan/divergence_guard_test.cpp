@@ -9,8 +9,9 @@ namespace {
 /// A worker whose losses are set by the test.
 class Guarded {
  public:
-  Guarded(GoodModel<double>& good, OnDivergence policy)
-      : options_{.workers = 2, .on_divergence = policy},
+  Guarded(GoodModel<double>& good, OnDivergence policy, double eta = 0.5)
+      : options_{.workers = 2, .eta = eta, .on_divergence = policy},
+        rule_(eta),
         guard_(WorkerId{0}, rule_, options_, good) {}
 
   void see(int times, double loss, std::uint64_t S_max = 3) {
@@ -24,7 +25,7 @@ class Guarded {
 
  private:
   const TrainOptions options_;
-  FixedStep<double> rule_{0.5};
+  FixedStep<double> rule_;
   DivergenceGuard<double> guard_;
   Replica<double> replica_{std::vector<double>{1}};
   std::uint64_t t_ = 0;
@@ -71,6 +72,27 @@ TEST(DivergenceGuard, HalvesAndHalvesAgainWhileTheLossDoubles) {
   worker.see(41, 41);
   EXPECT_EQ(worker.eta(), 0.125);
   EXPECT_EQ(worker.guard().halvings(), 2u);
+}
+
+TEST(DivergenceGuard, AResumedRunKeepsItsHalvingsUnlessItsStepSizeIsAnother) {
+  GoodModel<double> good;
+  Guarded worker(good, OnDivergence::halve);
+  worker.see(30, 1);
+  worker.see(41, 20);
+  const Bytes state = worker.guard().state();
+  GoodModel<double> later;
+  Guarded resumed(later, OnDivergence::halve), another(later, OnDivergence::halve, 0.125);
+  EXPECT_TRUE(resumed.guard().restore(state));
+  EXPECT_EQ(resumed.eta(), 0.25);
+  EXPECT_EQ(resumed.guard().halvings(), 1u);
+  EXPECT_EQ(later.early_loss(), 1);
+  resumed.see(1000, 40);
+  EXPECT_EQ(resumed.eta(), 0.25);
+  resumed.see(41, 41);
+  EXPECT_EQ(resumed.eta(), 0.125);
+  EXPECT_TRUE(another.guard().restore(state));
+  EXPECT_EQ(another.eta(), 0.125);
+  EXPECT_FALSE(another.guard().restore(Bytes(7)));
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ Checkpoint example(std::uint64_t gradients = 11) {
   c.workers[0].data.next = 7;
   c.workers[0].data.ahead = {9, 12};
   c.workers[0].made = 9;
-  c.workers[0].rule.assign(100, std::byte{3});
+  c.workers[0].memory.rule.assign(100, std::byte{3});
+  c.workers[1].memory.objective.assign(20, std::byte{5});
   c.workers[1].data.next = 2;
   c.seconds = 12.5;
   c.gradients = gradients;
@@ -49,7 +50,7 @@ TEST(CheckpointTest, ReadsBackWhatWasWritten) {
   ASSERT_EQ(d.workers.size(), c.workers.size());
   for (std::size_t i = 0; i < c.workers.size(); ++i) {
     EXPECT_EQ(d.workers[i].data, c.workers[i].data);
-    EXPECT_EQ(d.workers[i].rule, c.workers[i].rule);
+    EXPECT_EQ(d.workers[i].memory, c.workers[i].memory);
     EXPECT_EQ(d.workers[i].made, c.workers[i].made);
   }
   EXPECT_EQ(d.seconds, c.seconds);
@@ -67,6 +68,13 @@ TEST(CheckpointTest, EveryFlippedBitIsFound) {
       bad[i] = static_cast<char>(bad[i] ^ (1 << bit));
       EXPECT_THROW(decoded(bad), CorruptCheckpoint) << i;
     }
+}
+
+TEST(CheckpointTest, AFileOfAnotherFormatIsRefusedNotMisread) {
+  std::string old = encode(example());
+  old[8] = 1;
+  EXPECT_EQ(test::message_of<CorruptCheckpoint>([&] { decoded(old); }),
+            "is of format 1; this dasgd reads format 2");
 }
 
 TEST(CheckpointTest, EveryOtherLengthIsFound) {

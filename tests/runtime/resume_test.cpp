@@ -1,6 +1,8 @@
+#include <cstring>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <mutex>
+#include <numeric>
 
 #include "dasgd/dasgd.hpp"
 #include "dasgd/plan/leg.hpp"
@@ -125,6 +127,59 @@ TEST(Resume, ACheckpointIsConsistentByItself) {
     for (const WorkerState& worker : c.workers) done += worker.data.done();
     EXPECT_EQ(done, c.gradients);
   }
+}
+
+// Its workers' own objectives remember which batches they were asked for.
+struct Remembering final : Objective<double> {
+  struct Own final : Objective<double> {
+    explicit Own(std::size_t& inherited) : states(inherited) {}
+    std::size_t dimension() const override { return 1; }
+    double gradient(std::span<const double>, Rows, std::span<double> g) const override {
+      g[0] = 1;
+      return 0;
+    }
+    void at_batch(std::uint64_t number) const override { batches.push_back(number); }
+    Bytes state() const override {
+      const auto bytes = std::as_bytes(std::span(batches));
+      return {bytes.begin(), bytes.end()};
+    }
+    void restore(std::span<const Bytes> from) override {
+      states = from.size();
+      batches.resize(from[0].size() / sizeof(std::uint64_t));
+      std::memcpy(batches.data(), from[0].data(), from[0].size());
+    }
+    mutable std::vector<std::uint64_t> batches;
+    std::size_t& states;
+  };
+  std::size_t dimension() const override { return 1; }
+  double gradient(std::span<const double>, Rows, std::span<double>) const override { return 0; }
+  std::unique_ptr<Objective<double>> for_worker(WorkerId) const override {
+    return std::make_unique<Own>(states);
+  }
+  mutable std::size_t states = 0;  // that the last worker was given
+};
+
+TEST(Resume, AWorkersOwnObjectiveGoesOnAndBatchesKeepTheirNumbers) {
+  const Remembering problem;
+  TrainOptions options{.workers = 2, .eta = 0.5, .gradients = {40}, .compute = 100us};
+  options.checkpoint.every = 1ms;
+  const Recorded first = record(problem, options);
+  const auto memory_of = [](const Checkpoint& c, std::size_t worker) {
+    return c.workers[worker].memory.objective;
+  };
+  std::vector<std::uint64_t> all(80);
+  std::iota(all.begin(), all.end(), 0u);
+  const Checkpoint& end = first.checkpoints.back();
+  options.resume = &end;
+  options.gradients = {80};
+  const Recorded second = record(problem, options);
+  EXPECT_EQ(problem.states, 1u);
+  const auto bytes = std::as_bytes(std::span(all));
+  for (const std::size_t worker : {0, 1})
+    EXPECT_EQ(memory_of(second.checkpoints.back(), worker), Bytes(bytes.begin(), bytes.end()));
+  options.workers = 3;
+  record(problem, options);
+  EXPECT_EQ(problem.states, 2u) << "those of both workers before";
 }
 
 TEST(Resume, TheTraceOfALegIsATraceOfItsOwn) {

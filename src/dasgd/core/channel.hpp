@@ -44,6 +44,8 @@ class SampleSource {
   virtual ~SampleSource() = default;
   /// The rows of the next mini-batch; nothing when there is no further sample.
   virtual std::optional<std::span<const std::uint32_t>> next() = 0;
+  /// The number of the batch that `next` gave last in the worker's whole sequence.
+  virtual std::uint64_t position() const { return 0; }
   /// The rows that the next call of `next` will probably give, where they are known already.
   virtual std::optional<std::span<const std::uint32_t>> upcoming() const { return std::nullopt; }
 };

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "dasgd/core/bytes.hpp"
 #include "dasgd/core/names.hpp"
 #include "dasgd/core/replica.hpp"
 
@@ -68,6 +69,18 @@ class Objective {
 
   /// The next call of `gradient` will probably be for these rows: they may be fetched meanwhile.
   virtual void prefetch(Rows) const {}
+
+  /// The next call of `gradient` is for the batch of this number in the worker's own sequence, and
+  /// what is prefetched is the one after: whatever is drawn for a batch may depend on the number,
+  /// and then repeats after a resume.
+  virtual void at_batch(std::uint64_t) const {}
+
+  /// What a worker's own objective remembers beyond x, such as statistics that stay local, for
+  /// checkpoints.
+  virtual Bytes state() const { return {}; }
+  /// Goes on from that: from its own state, or from the mean of those of all workers where their
+  /// number was another. Throws InputError for states of another objective.
+  virtual void restore(std::span<const Bytes>) {}
 
   /// The share of right answers, on held-out data where the problem has any.
   virtual std::optional<double> accuracy(std::span<const Real>) const { return std::nullopt; }

@@ -74,6 +74,11 @@ class Worker {
   std::uint64_t duplicated() const { return duplicated_; }
   Replica<Real>& replica() { return *replica_; }
   const Replica<Real>& replica() const { return *replica_; }
+  /// What its own objective remembers, where it has one.
+  Bytes objective_state() const { return own_objective_ ? own_objective_->state() : Bytes{}; }
+  void restore_objective(std::span<const Bytes> states) {
+    if (own_objective_) own_objective_->restore(states);
+  }
 
  private:
   StepReport apply_received() {
@@ -88,6 +93,7 @@ class Worker {
   StepReport compute_own(std::span<const std::uint32_t> sample, std::shared_ptr<Gradient> own) {
     const std::uint64_t t_before = t();
     const Nanoseconds start = channel_.now();
+    objective_.at_batch(samples_.position());
     if (const auto upcoming = samples_.upcoming()) objective_.prefetch(*upcoming);
     const double loss = objective_.gradient(replica_->x(), sample, direction_);  // line 11
     own->name = {id_, computed()};
@@ -118,7 +124,7 @@ class Worker {
   void remember(GradientName name) { duplicated_ += applied_.insert(name) ? 0 : 1; }
 
   const WorkerId id_;
-  const std::unique_ptr<const Objective<Real>> own_objective_;
+  const std::unique_ptr<Objective<Real>> own_objective_;
   const Objective<Real>& objective_;
   UpdateRule<Real>& rule_;
   SampleSource& samples_;

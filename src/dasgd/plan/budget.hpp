@@ -46,6 +46,7 @@ class BudgetedBatches final : public SampleSource {
     return rows;
   }
 
+  std::uint64_t position() const override { return at_ - 1; }
   std::optional<std::span<const std::uint32_t>> upcoming() const override {
     return has_next() ? batches_.upcoming() : std::nullopt;
   }

@@ -29,14 +29,45 @@ class DivergenceGuard final : public UpdateRule<Real> {
 
   DivergenceGuard(WorkerId worker, UpdateRule<Real>& inner, const TrainOptions& options,
                   GoodModel<Real>& good)
-      : worker_(worker), inner_(inner), policy_(options.on_divergence), good_(good) {}
+      : worker_(worker),
+        inner_(inner),
+        policy_(options.on_divergence),
+        given_eta_(options.eta),
+        good_(good) {}
 
   double prepare(std::uint64_t t, std::span<const Real> x, std::span<Real> gradient) override {
     eta_ = scale_ * inner_.prepare(t, x, gradient);
     return eta_;
   }
-  Bytes state() const override { return inner_.state(); }
-  bool restore(std::span<const std::byte> state) override { return inner_.restore(state); }
+  Bytes state() const override {
+    ByteWriter to;
+    to.number(given_eta_);
+    to.number(halvings_);
+    to.number(raised_limit_);
+    to.number(seen_);
+    to.number(good_.early_loss());
+    to.array(std::span<const std::byte>(inner_.state()));
+    return to.take();
+  }
+  /// Another step size than before was chosen by somebody: it is not halved for what the old one
+  /// did.
+  bool restore(std::span<const std::byte> state) override {
+    ByteReader from(state);
+    const auto eta = from.number<double>();
+    const auto halvings = from.number<std::uint32_t>();
+    const auto raised_limit = from.number<double>();
+    const auto seen = from.number<std::uint64_t>();
+    const auto early_loss = from.number<double>();
+    const auto inner = from.array<std::byte>();
+    if (!from.ended_well() || !inner_.restore(inner)) return false;
+    if (eta != given_eta_) return true;
+    halvings_ = halvings;
+    scale_ = std::ldexp(1.0, -static_cast<int>(halvings));
+    raised_limit_ = raised_limit;
+    seen_ = seen;
+    good_.note_early_loss(early_loss);
+    return true;
+  }
 
   /// After an own gradient, number t: its loss, the mean of the last 30, the largest staleness so
   /// far, the replica. Throws LossDivergence when the loss has run away and the run is to stop.
@@ -79,6 +110,7 @@ class DivergenceGuard final : public UpdateRule<Real> {
   const WorkerId worker_;
   UpdateRule<Real>& inner_;
   const OnDivergence policy_;
+  const double given_eta_;
   GoodModel<Real>& good_;
   double scale_ = 1, eta_ = 0;
   double raised_limit_ = 0;

@@ -53,15 +53,24 @@ void restore(const TrainOptions& options, Replica<Real>& replica) {
 }
 
 template <typename Real>
-StagedRule<Real> make_rule(const TrainOptions& options, WorkerId worker, std::uint32_t limit) {
+StagedRule<Real> make_rule(const TrainOptions& options, std::uint32_t limit) {
   RuleClock clock{.workers = options.workers};
   if (limit < unlimited) clock.budget = limit;
-  if (!options.resume) return {options.rule, options.eta, clock};
-  clock.before = options.resume->gradients;
-  StagedRule<Real> rule(options.rule, options.eta, clock);
-  const auto& workers = options.resume->workers;
-  rule.restore(workers[index(worker) % workers.size()].rule);
-  return rule;
+  if (options.resume) clock.before = options.resume->gradients;
+  return {options.rule, options.eta, clock};
+}
+
+template <typename Real>
+void restore(const TrainOptions& options, UpdateRule<Real>& rule, Worker<Real>& worker) {
+  if (!options.resume) return;
+  const Checkpoint& from = *options.resume;
+  restore(options, worker.replica());
+  const std::size_t i = index(worker.id());
+  rule.restore(from.workers[i % from.workers.size()].memory.rule);
+  std::vector<Bytes> objectives;
+  for (const WorkerState& before : from.workers) objectives.push_back(before.memory.objective);
+  if (from.workers.size() == options.workers) objectives = {std::move(objectives[i])};
+  worker.restore_objective(objectives);
 }
 
 Checkpoint checkpoint_of(const TrainOptions& options, std::size_t dimension, std::size_t samples,
@@ -85,7 +94,7 @@ Checkpoint checkpoint_of(const TrainOptions& options, std::size_t dimension, std
     const BatchShape shape = batch_shape(worker, options.workers, samples, batch);
     result.samples += now.samples(shape) - start.samples(shape);
     const std::uint64_t own = starts[i].made + now.done() - start.done();
-    result.workers.push_back({now, own, std::move(snapshot.rules[i])});
+    result.workers.push_back({now, own, std::move(snapshot.memories[i])});
   }
   result.dimension = dimension;
   result.sums = std::move(snapshot.sums);
@@ -101,7 +110,9 @@ template void require_resumable(const TrainOptions&, const Objective<float>&);
 template void require_resumable(const TrainOptions&, const Objective<double>&);
 template void restore(const TrainOptions&, Replica<float>&);
 template void restore(const TrainOptions&, Replica<double>&);
-template StagedRule<float> make_rule(const TrainOptions&, WorkerId, std::uint32_t);
-template StagedRule<double> make_rule(const TrainOptions&, WorkerId, std::uint32_t);
+template StagedRule<float> make_rule(const TrainOptions&, std::uint32_t);
+template StagedRule<double> make_rule(const TrainOptions&, std::uint32_t);
+template void restore(const TrainOptions&, UpdateRule<float>&, Worker<float>&);
+template void restore(const TrainOptions&, UpdateRule<double>&, Worker<double>&);
 
 }  // namespace dasgd

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "dasgd/core/objective.hpp"
-#include "dasgd/core/replica.hpp"
+#include "dasgd/core/worker.hpp"
 #include "dasgd/plan/options.hpp"
 #include "dasgd/record/checkpoint.hpp"
 #include "dasgd/rules/rule.hpp"
@@ -30,18 +30,23 @@ std::vector<WorkerStart> worker_starts(const TrainOptions& options, std::size_t 
 template <typename Real>
 void restore(const TrainOptions& options, Replica<Real>& replica);
 
-/// The update rule of a worker, as it was when the leg before ended. `limit` is the worker's budget
-/// of gradients. With another number of workers than before, worker i takes over from i modulo
-/// theirs; the state of another kind of rule is left alone.
+/// The update rule of a worker, whose clock goes on from the leg before. `limit` is the worker's
+/// budget of gradients.
 template <typename Real>
-StagedRule<Real> make_rule(const TrainOptions& options, WorkerId worker, std::uint32_t limit);
+StagedRule<Real> make_rule(const TrainOptions& options, std::uint32_t limit);
+
+/// Takes a worker, with its rule, to where the leg begins. With another number of
+/// workers than before, worker i takes the rule's state over from i modulo theirs, and objectives
+/// get those of all; the state of another kind of rule is left alone.
+template <typename Real>
+void restore(const TrainOptions& options, UpdateRule<Real>& rule, Worker<Real>& worker);
 
 /// What a process knows of its leg at some moment.
 struct LegSnapshot {
-  Bytes sums;                ///< of a replica
-  GradientSet applied;       ///< the gradients of this leg in it
-  std::vector<Bytes> rules;  ///< per worker
-  double seconds = 0;        ///< of this leg
+  Bytes sums;                          ///< of a replica
+  GradientSet applied;                 ///< the gradients of this leg in it
+  std::vector<WorkerMemory> memories;  ///< per worker
+  double seconds = 0;                  ///< of this leg
   std::uint32_t evaluations_since_best = 0;
 };
 

@@ -11,7 +11,7 @@ namespace dasgd {
 namespace {
 
 constexpr std::array<char, 8> magic{'d', 'a', 's', 'g', 'd', 'c', 'k', 'p'};
-constexpr std::uint32_t format = 1;
+constexpr std::uint32_t format = 2;
 constexpr int fast =
     1;  // the low bits of sums are noise: a higher level costs time and gains little
 
@@ -62,7 +62,8 @@ Bytes to_bytes(const Checkpoint& c) {
     to.number(worker.made);
     to.number(worker.data.next);
     to.array(std::span<const std::uint64_t>(worker.data.ahead));
-    to.array(std::span<const std::byte>(worker.rule));
+    to.array(std::span<const std::byte>(worker.memory.rule));
+    to.array(std::span<const std::byte>(worker.memory.objective));
   }
   to.number(c.seconds);
   to.number(c.gradients);
@@ -88,7 +89,8 @@ Checkpoint from_bytes(std::span<const std::byte> bytes) {
     worker.made = from.number<std::uint64_t>();
     worker.data.next = from.number<std::uint64_t>();
     worker.data.ahead = from.array<std::uint64_t>();
-    worker.rule = from.array<std::byte>();
+    worker.memory.rule = from.array<std::byte>();
+    worker.memory.objective = from.array<std::byte>();
     c.workers.push_back(std::move(worker));
   }
   c.seconds = from.number<double>();

@@ -14,11 +14,19 @@
 
 namespace dasgd {
 
-/// What one worker has to remember beyond its replica.
+/// What a worker itself remembers, as it tells between two of its steps; empty where it did not.
+struct WorkerMemory {
+  Bytes rule;       ///< UpdateRule::state()
+  Bytes objective;  ///< Objective::state()
+
+  friend bool operator==(const WorkerMemory&, const WorkerMemory&) = default;
+};
+
+/// Where one worker stands beyond its replica.
 struct WorkerState {
   DataPosition data;
   std::uint64_t made = 0;  ///< gradients that count for its budget
-  Bytes rule;              ///< UpdateRule::state(); empty where it was not known
+  WorkerMemory memory;
 };
 
 /// A moment of a run. It is consistent by itself: the replica is a function of the gradient set,

@@ -44,7 +44,7 @@ void Checkpointer::take(std::stop_token stop) {
   const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
   save_checkpoint(options_, [&] {
     return checkpoint_of(options_, dimension_, samples_,
-                         {std::move(replica->sums), std::move(replica->applied), board_.rules(),
+                         {std::move(replica->sums), std::move(replica->applied), board_.memories(),
                           seconds, since_best_()});
   });
 }

@@ -50,6 +50,11 @@ class Paced final : public Objective<Real> {
   std::vector<Real> start() const override { return inner_.start(); }
   std::unique_ptr<Replica<Real>> make_replica() const override { return inner_.make_replica(); }
   void prefetch(Rows rows) const override { inner_.prefetch(rows); }
+  void at_batch(std::uint64_t number) const override { inner_.at_batch(number); }
+  Bytes state() const override { return inner_.state(); }
+  void restore(std::span<const Bytes> states) override {
+    if (own_) own_->restore(states);
+  }
 
  private:
   std::unique_ptr<Objective<Real>> own_;  // what `inner_` is, where it is the worker's own

@@ -18,13 +18,13 @@ std::optional<ReplicaSnapshot> SnapshotBoard::wait(std::stop_token stop,
                                                    std::chrono::milliseconds grace) {
   std::unique_lock lock(mutex_);
   if (!given_.wait(lock, stop, [this] { return replica_.has_value(); })) return std::nullopt;
-  given_.wait_for(lock, stop, grace, [this] { return answers_ >= rules_.size(); });
+  given_.wait_for(lock, stop, grace, [this] { return answers_ >= memories_.size(); });
   return std::exchange(replica_, std::nullopt);
 }
 
-std::vector<Bytes> SnapshotBoard::rules() const {
+std::vector<WorkerMemory> SnapshotBoard::memories() const {
   const std::lock_guard lock(mutex_);
-  return rules_;
+  return memories_;
 }
 
 void SnapshotBoard::give_replica(std::span<const std::byte> sums, const GradientSet& applied) {
@@ -34,10 +34,10 @@ void SnapshotBoard::give_replica(std::span<const std::byte> sums, const Gradient
   given_.notify_all();
 }
 
-void SnapshotBoard::give_rule(WorkerId worker, Bytes state) {
+void SnapshotBoard::give_memory(WorkerId worker, WorkerMemory memory) {
   wanted_[index(worker)].store(false);
   const std::lock_guard lock(mutex_);
-  rules_[index(worker)] = std::move(state);
+  memories_[index(worker)] = std::move(memory);
   ++answers_;
   given_.notify_all();
 }

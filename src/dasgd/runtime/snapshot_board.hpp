@@ -14,6 +14,7 @@
 #include "dasgd/core/bytes.hpp"
 #include "dasgd/core/gradient_set.hpp"
 #include "dasgd/core/names.hpp"
+#include "dasgd/record/checkpoint.hpp"
 
 namespace dasgd {
 
@@ -24,19 +25,19 @@ struct ReplicaSnapshot {
 };
 
 /// Nobody waits: workers answer between two steps, and the first to answer gives its replica, so a
-/// slow one holds nothing up. A worker that has not answered yet is represented by the rule state
-/// that it gave last time.
+/// slow one holds nothing up. A worker that has not answered yet is represented by what it gave
+/// last time.
 class SnapshotBoard {
  public:
-  explicit SnapshotBoard(std::size_t workers) : wanted_(workers), rules_(workers) {}
+  explicit SnapshotBoard(std::size_t workers) : wanted_(workers), memories_(workers) {}
 
   /// For the thread that writes checkpoints. Asks every worker.
   void ask();
-  /// Waits for a replica, and then for the rules of all until `grace` has passed. Nothing if a stop
-  /// is requested first.
+  /// Waits for a replica, and then for the memories of all until `grace` has passed. Nothing if a
+  /// stop is requested first.
   std::optional<ReplicaSnapshot> wait(std::stop_token stop, std::chrono::milliseconds grace);
-  /// The last state that each worker gave; empty if it never did.
-  std::vector<Bytes> rules() const;
+  /// What each worker gave last; empty if it never did.
+  std::vector<WorkerMemory> memories() const;
 
   /// For workers, on their own threads.
   bool wanted(WorkerId worker) const {
@@ -45,7 +46,7 @@ class SnapshotBoard {
   /// True for the first that calls it after `ask`; it then gives its replica.
   bool claim_replica() { return replica_wanted_.exchange(false); }
   void give_replica(std::span<const std::byte> sums, const GradientSet& applied);
-  void give_rule(WorkerId worker, Bytes state);
+  void give_memory(WorkerId worker, WorkerMemory memory);
 
  private:
   std::vector<std::atomic<bool>> wanted_;
@@ -53,7 +54,7 @@ class SnapshotBoard {
   mutable std::mutex mutex_;  // guards all below
   std::condition_variable_any given_;
   std::optional<ReplicaSnapshot> replica_;
-  std::vector<Bytes> rules_;
+  std::vector<WorkerMemory> memories_;
   std::size_t answers_ = 0;
 };
 

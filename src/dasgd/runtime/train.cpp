@@ -31,7 +31,7 @@ void save_last_checkpoint(const TrainOptions& options, const Objective<Real>& ob
     const Worker<Real>& first = *loops.front()->account().worker;
     const auto sums = std::as_bytes(first.replica().sums());
     LegSnapshot snapshot{{sums.begin(), sums.end()}, first.applied(), {}, seconds, since_best};
-    for (const auto& loop : loops) snapshot.rules.push_back(loop->rule_state());
+    for (const auto& loop : loops) snapshot.memories.push_back(loop->memory());
     return checkpoint_of(options, objective.dimension(), objective.samples(), std::move(snapshot));
   });
 }

@@ -57,14 +57,14 @@ class WorkerLoop {
         chaos_(options.chaos),
         samples_(make_samples(options, id, objective.samples(), batch, control.stop_flag())),
         paced_(objective, slow_factor(options, id), options.compute, control),
-        rule_(make_rule<Real>(options, id, samples_.limit())),
+        rule_(make_rule<Real>(options, samples_.limit())),
         guard_(id, rule_, options, good),
         target_(objective, options),
         gate_(gate),
         ledger_(options.workers),
         worker_(id, paced_.changes_anything() ? paced_ : objective, guard_, samples_, endpoint,
                 target_.watches_models() ? 1 : max_fused) {
-    restore(options, worker_.replica());
+    restore<Real>(options, guard_, worker_);
   }
 
   void run() {
@@ -90,8 +90,8 @@ class WorkerLoop {
             target_.squared_gradients(),
             guard_.halvings()};
   }
-  /// What the rule remembers, when this worker's thread has ended.
-  Bytes rule_state() const { return rule_.state(); }
+  /// What this worker remembers, between two steps of its thread or when that has ended.
+  WorkerMemory memory() const { return {guard_.state(), worker_.objective_state()}; }
   std::uint32_t limit() const { return samples_.limit(); }
   WorkerStatus<Real>& status() { return status_; }
   /// What can be seen of this worker from outside while it runs. Any thread.
@@ -194,12 +194,12 @@ class WorkerLoop {
     status_.no_room.store(false, std::memory_order_relaxed);
   }
 
-  // Between two steps replica, set and rule belong together.
+  // Between two steps replica, set and memory belong together.
   void give_snapshot() {
     const Replica<Real>& replica = worker_.replica();
     if (!replica.diverged_at() && snapshots_->claim_replica())
       snapshots_->give_replica(std::as_bytes(replica.sums()), worker_.applied());
-    snapshots_->give_rule(id_, rule_.state());
+    snapshots_->give_memory(id_, memory());
   }
 
   void publish(Nanoseconds now, bool finished) {

@@ -42,14 +42,14 @@ struct Agent {
         const std::atomic<bool>& stopped, GoodModel<Real>& good)
       : id(self),
         samples(make_samples(options, self, objective.samples(), batch, stopped)),
-        rule(make_rule<Real>(options, self, samples.limit())),
+        rule(make_rule<Real>(options, samples.limit())),
         guard(self, rule, options, good),
         target(objective, options),
         relay(self, graph, mode),
         slow(slow_factor(options, self)),
         worker(self, objective, guard, samples, channel, 1) {
     if (exact_sets) ledger.emplace(options.workers);
-    restore(options, worker.replica());
+    restore<Real>(options, guard, worker);
   }
 
   /// |S| and |S_hat| of the application that was just made. Where delivery is causal, t - s says

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
@@ -24,6 +25,16 @@ namespace dasgd::torch_adapter {
 namespace {
 
 constexpr std::size_t rows_at_a_time = 64;  // evaluations stay in the caches
+
+std::vector<float> mean_of(const std::vector<std::vector<float>>& all) {
+  std::vector<double> sum(all.front().size(), 0.0);
+  for (const auto& one : all)
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += one[i];
+  std::vector<float> mean(sum.size());
+  std::transform(sum.begin(), sum.end(), mean.begin(),
+                 [&](double v) { return static_cast<float>(v / static_cast<double>(all.size())); });
+  return mean;
+}
 
 /// The buffers of one worker as of its last gradient; the worker writes, evaluations read.
 class SharedBuffers {
@@ -65,14 +76,16 @@ class WorkerNetwork final : public Objective<float> {
     return std::make_unique<DeviceReplica>(start(), instance_->memory());
   }
 
+  void at_batch(std::uint64_t number) const override { ahead_.number = number; }
+
   void prefetch(Rows rows) const override {
-    ahead_.next = pending(rows);
+    ahead_.next = pending(rows, ahead_.number + 1);
     loader_.request(ahead_.next);
   }
 
   double gradient(std::span<const float> x, Rows rows, std::span<float> gradient) const override {
     auto now = std::exchange(ahead_.current, nullptr);
-    if (!now || !now->is_for(rows)) now = pending(rows);
+    if (!now || !now->is_for(rows)) now = pending(rows, ahead_.number);
     ahead_.current = std::exchange(ahead_.next, nullptr);
     SampleBatch& batch = now->get();
     const double loss = with_plain_errors([&] { return instance_->gradient(x, batch, gradient); });
@@ -81,19 +94,41 @@ class WorkerNetwork final : public Objective<float> {
     return loss;
   }
 
+  Bytes state() const override {
+    const std::vector<float> buffers = instance_->buffers();
+    const auto bytes = std::as_bytes(std::span(buffers));
+    return {bytes.begin(), bytes.end()};
+  }
+  void restore(std::span<const Bytes> states) override {
+    if (!instance_->has_buffers()) return;
+    std::vector<std::vector<float>> known;
+    const std::size_t size = instance_->buffers().size();
+    for (const Bytes& state : states) {
+      if (state.empty()) continue;  // of a worker that had not answered yet
+      if (state.size() != size * sizeof(float))
+        throw InputError("the checkpoint holds the statistics of another network");
+      std::memcpy(known.emplace_back(size).data(), state.data(), state.size());
+    }
+    if (known.empty()) return;
+    const std::vector<float> mean = mean_of(known);
+    with_plain_errors([&] { instance_->set_buffers(mean); });
+    buffers_->publish(mean);
+  }
+
  private:
-  // Augmentation is drawn from the worker and the number of the batch, whoever gathers it when.
-  std::shared_ptr<PendingBatch> pending(Rows rows) const {
+  // Augmentation is drawn from the worker and the number of the batch in its sequence, whoever
+  // gathers it when, in whichever leg of the run.
+  std::shared_ptr<PendingBatch> pending(Rows rows, std::uint64_t number) const {
     const Random chance(seed_, Purpose::augmentation, static_cast<std::uint32_t>(worker_),
-                        ahead_.batches++);
+                        static_cast<std::uint32_t>(number));
     return std::make_shared<PendingBatch>(samples_, rows, chance, std::move(ahead_.spare));
   }
 
   /// The worker announces the next batch and then asks for the one before it.
   struct Ahead {
     std::shared_ptr<PendingBatch> current, next;
-    std::uint32_t batches = 0;
-    SampleBatch spare;  // memory to be used again
+    std::uint64_t number = 0;  // of the batch that is asked for
+    SampleBatch spare;         // memory to be used again
   };
 
   const Network& shared_;
@@ -266,23 +301,13 @@ class TorchNetwork final : public Network {
   // The mean over workers, as far as they have computed anything.
   void synchronise_buffers(Instance& instance) const {
     if (!instance.has_buffers()) return;
-    std::vector<double> sum;
-    double count = 0;
+    std::vector<std::vector<float>> known;
     {
       const std::lock_guard lock(mutex_);
-      for (const auto& [worker, buffers] : buffers_) {
-        const std::vector<float> values = buffers->look();
-        if (values.empty()) continue;
-        sum.resize(values.size(), 0.0);
-        for (std::size_t i = 0; i < values.size(); ++i) sum[i] += values[i];
-        ++count;
-      }
+      for (const auto& [worker, buffers] : buffers_)
+        if (auto values = buffers->look(); !values.empty()) known.push_back(std::move(values));
     }
-    if (count == 0) return;
-    std::vector<float> mean(sum.size());
-    std::transform(sum.begin(), sum.end(), mean.begin(),
-                   [count](double v) { return static_cast<float>(v / count); });
-    instance.set_buffers(mean);
+    if (!known.empty()) instance.set_buffers(mean_of(known));
   }
 
   static std::vector<std::vector<std::uint32_t>> chunks(std::size_t count) {

@@ -1,0 +1,86 @@
+#include <cstring>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "adapters/normalised_network.hpp"
+#include "dasgd/adapters/torch/network.hpp"
+#include "dasgd/core/error.hpp"
+#include "dasgd/data/image_samples.hpp"
+#include "dasgd/record/checkpoint.hpp"
+#include "dasgd/runtime/train.hpp"
+#include "support/message.hpp"
+#include "support/tiny_images.hpp"
+
+namespace dasgd {
+namespace {
+
+using namespace std::chrono_literals;
+
+class ResumedNetwork : public ::testing::Test {
+ protected:
+  std::vector<float> floats(const Bytes& bytes) {
+    std::vector<float> numbers(bytes.size() / sizeof(float));
+    std::memcpy(numbers.data(), bytes.data(), bytes.size());
+    return numbers;
+  }
+
+  test::TemporaryDirectory directory;
+  const std::string path = test::write_normalised_network(directory);
+  const std::shared_ptr<const Samples> samples = std::make_shared<ImageSamples>(
+      test::tiny_image_set(8), Augmentation{.flip = true, .crop = 2});
+  const std::unique_ptr<Network> network = make_network({.model = path}, samples);
+};
+
+TEST_F(ResumedNetwork, GoesOnToTheBitWithItsStatisticsAndAugmentation) {
+  TrainOptions options{.workers = 1, .eta = 0.05, .batch = 8, .gradients = {120}, .compute = 1ms};
+  options.checkpoint.every = 20ms;
+  std::vector<Checkpoint> checkpoints;
+  options.checkpoint.save = [&](const Checkpoint& c) { checkpoints.push_back(c); };
+  const auto whole = run_training<float>(*network, options, {});
+  const Bytes last = checkpoints.back().workers[0].memory.objective;
+  EXPECT_EQ(floats(last).size(), 6u);
+  ASSERT_GE(checkpoints.size(), 2u);
+  const Checkpoint middle = checkpoints[checkpoints.size() / 2 - 1];
+  ASSERT_LT(middle.gradients, 120u);
+  options.resume = &middle;
+  const auto again = make_network({.model = path}, samples);
+  const auto resumed = run_training<float>(*again, options, {});
+  EXPECT_EQ(resumed.summary.replica_digest, whole.summary.replica_digest);
+  EXPECT_EQ(checkpoints.back().workers[0].memory.objective, last);
+  EXPECT_EQ(resumed.summary.loss, whole.summary.loss) << "which uses the statistics";
+}
+
+TEST_F(ResumedNetwork, TakesTheMeanOfTheStatisticsOfOtherWorkers) {
+  const auto first = network->for_worker(WorkerId{0}), second = network->for_worker(WorkerId{1});
+  std::vector<float> g(network->dimension());
+  const std::vector<std::uint32_t> some{0, 1, 2, 3}, others{14, 15, 16};
+  first->gradient(network->start(), some, g);
+  second->gradient(network->start(), others, g);
+  const std::vector<Bytes> states{first->state(), Bytes{}, second->state()};
+  const auto third = network->for_worker(WorkerId{2});
+  third->restore(states);
+  const auto a = floats(states[0]), b = floats(states[2]), mean = floats(third->state());
+  ASSERT_EQ(mean.size(), 6u);
+  EXPECT_NE(a, b);
+  for (std::size_t i = 0; i < mean.size(); ++i) EXPECT_FLOAT_EQ(mean[i], (a[i] + b[i]) / 2);
+  EXPECT_EQ(test::message_of<InputError>([&] { third->restore(std::vector<Bytes>{Bytes(8)}); }),
+            "the checkpoint holds the statistics of another network");
+}
+
+TEST_F(ResumedNetwork, DrawsForABatchByItsNumberOnly) {
+  const auto loss = [&](Objective<float>& worker, std::uint64_t number) {
+    std::vector<float> g(network->dimension());
+    std::vector<float> x(network->dimension());
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 7) - 3;
+    worker.at_batch(number);
+    return worker.gradient(x, std::vector<std::uint32_t>{1, 2, 3}, g);
+  };
+  const auto worker = network->for_worker(WorkerId{0}), later = network->for_worker(WorkerId{0});
+  const double fifth = loss(*worker, 5);
+  EXPECT_NE(loss(*worker, 6), fifth);
+  EXPECT_EQ(loss(*worker, 5), fifth);
+  EXPECT_EQ(loss(*later, 5), fifth);
+}
+
+}  // namespace
+}  // namespace dasgd
