@@ -317,7 +317,7 @@ int main(int argc, char** argv) {
   } catch (const InputError& error) {
     return fail(error.what(), app::bad_input);
   } catch (const std::bad_alloc&) {
-    return fail("out of memory; use fewer workers, a smaller model or a smaller --in-flight",
+    return fail("out of memory; use fewer workers or a smaller model, --batch or --in-flight",
                 app::run_failed);
   } catch (const std::exception& error) {
     return fail(error.what(), app::run_failed);

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <filesystem>
 #include <fmt/format.h>
+#include <new>
 
 #include "dasgd/core/error.hpp"
 
@@ -33,11 +34,16 @@ MakeNetwork* load_networks(const std::string& model) {
   const std::string path = find_module(model).string();
   // Never closed: LibTorch cannot be unloaded, and the networks' code is in there.
   void* const module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!module)
+  if (!module) {
+    const std::string why = ::dlerror();
+    if (why.ends_with("Cannot allocate memory") ||
+        why.ends_with("failed to map segment from shared object"))
+      throw std::bad_alloc();
     throw InputError(
         fmt::format("--model {} needs LibTorch, which does not load: {}; install the LibTorch that "
                     "dasgd was built with, or build again",
-                    model, ::dlerror()));
+                    model, why));
+  }
   auto* const build = find_symbol<NetworkModuleBuild>(module, network_module_build_symbol);
   auto* const make = find_symbol<MakeNetwork>(module, make_network_symbol);
   if (!build || !make || std::string(build()) != network_module_build)

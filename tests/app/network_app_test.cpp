@@ -151,20 +151,36 @@ TEST_F(NetworkApp, RefusesWhatCannotBe) {
 
 TEST_F(NetworkApp, RefusesABrokenCifar10) {
   write_cifar10(20);
+  std::string labels = read_text(data.file("cifar10/data_batch_3.bin"));
+  labels[3073] = 10;
+  data.write("cifar10/data_batch_3.bin", labels);
+  expect_failure("train --model cnn --data cifar10", 2, "data_batch_3.bin: record 1 has label 10");
   fs::resize_file(data.file("cifar10/data_batch_2.bin"), 12345);
   expect_failure("train --model cnn --data cifar10", 2, "data_batch_2.bin: is truncated");
 }
 
-TEST_F(NetworkApp, OutOfMemoryIsOneLine) {
+TEST_F(NetworkApp, RefusesANetworkForSamplesOfAnotherShape) {
+  write_cifar10(20);
+  const std::string exported = directory.file("exported.pt");  // for 28 x 28 pixels
+  ASSERT_EQ(python("export_mlp.py", exported).status, 0);
+  expect_failure("train --model " + exported + " --data cifar10", 2,
+                 "exported.pt: does not fit samples of 3 x 32 x 32 with 10 classes: ");
+}
+
+TEST_F(NetworkApp, OutOfMemoryIsOneLineWhereverItIsMet) {
   write_cifar10(1000);
-  const Outcome outcome = shell("sh -c 'ulimit -v 1000000; exec env DASGD_DATA=" + data.path() +
-                                " timeout 250 " DASGD_BINARY
-                                " train --model cnn --data cifar10 --workers 1 --batch 5000 "
-                                "--gradients 1 --quiet --out " +
-                                out() + "'");
-  EXPECT_EQ(outcome.status, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("out of memory"));
-  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  // A batch that does not fit, a network that does not, and LibTorch itself.
+  for (const auto& [kilobytes, arguments] : {std::pair(1'000'000, "--model cnn --batch 5000"),
+                                             {600'000, "--model resnet18"},
+                                             {100'000, "--model cnn"}}) {
+    const Outcome outcome =
+        shell("sh -c 'ulimit -v " + std::to_string(kilobytes) +
+              "; exec env DASGD_DATA=" + data.path() + " timeout 250 " DASGD_BINARY " train " +
+              arguments + " --data cifar10 --workers 1 --gradients 1 --quiet --out " + out() + "'");
+    EXPECT_EQ(outcome.status, 1) << arguments;
+    EXPECT_THAT(outcome.err, HasSubstr("dasgd: out of memory; use fewer workers")) << arguments;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  }
 }
 
 #else

@@ -1,9 +1,11 @@
 #include "dasgd/adapters/torch/instance.hpp"
 
 #include <algorithm>
+#include <array>
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <sstream>
+#include <string_view>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 
 namespace dasgd::torch_adapter {
@@ -60,11 +62,14 @@ std::string one_line(const std::exception& error) {
     if (const auto at = line.find("RuntimeError: "); at != line.npos) cause = line.substr(at + 14);
     if (last.empty()) last = line;  // the first line says it, unless an interpreter tells a cause
   }
-  const std::string said = cause.empty() ? last : cause;
-  if (said.find("out of memory") != said.npos || said.find("can't allocate memory") != said.npos)
-    return "out of memory while a network computed; use a smaller --batch, fewer workers or a "
-           "smaller model";
-  return said;
+  return cause.empty() ? last : cause;
+}
+
+bool is_out_of_memory(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error)) return true;
+  const std::string_view text = error.what();  // the interpreter keeps the words, not the type
+  return std::ranges::any_of(std::array{"out of memory", "can't allocate memory", "bad_alloc"},
+                             [&](const char* words) { return text.find(words) != text.npos; });
 }
 
 Instance::Instance(const std::string& script, const SampleFormat& format, NetworkLoss loss,

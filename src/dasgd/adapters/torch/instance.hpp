@@ -18,8 +18,11 @@ namespace dasgd::torch_adapter {
 /// What LibTorch has to say about a failure, as one line without its stack.
 std::string one_line(const std::exception& error);
 
-/// Does `action`; what LibTorch throws becomes a std::runtime_error of one line. Running out of
-/// memory says what to do.
+/// Whether LibTorch, or its interpreter, could not get memory on whichever device.
+bool is_out_of_memory(const std::exception& error);
+
+/// Does `action`; what LibTorch throws becomes a std::runtime_error of one line, or std::bad_alloc
+/// where it ran out of memory.
 template <typename Action>
 auto with_plain_errors(Action&& action);
 
@@ -89,11 +92,10 @@ template <typename Action>
 auto with_plain_errors(Action&& action) {
   try {
     return action();
-  } catch (const std::bad_alloc&) {
-    throw;
   } catch (const InputError&) {
     throw;
   } catch (const std::exception& error) {
+    if (is_out_of_memory(error)) throw std::bad_alloc();
     throw std::runtime_error(one_line(error));
   }
 }

@@ -155,9 +155,8 @@ class TorchNetwork final : public Network {
       idle_.push_back(std::move(instance));
     } catch (const InputError& error) {
       throw InputError(options_.model + ": " + error.what());
-    } catch (const std::bad_alloc&) {
-      throw;
     } catch (const std::exception& error) {
+      if (is_out_of_memory(error)) throw std::bad_alloc();
       throw InputError(options_.model +
                        ": is not a TorchScript file that can be used: " + one_line(error));
     }
@@ -271,6 +270,7 @@ class TorchNetwork final : public Network {
           fmt::format("LibTorch " TORCH_VERSION ", {}",
                       gpus_ > 0 ? fmt::format("CUDA, GPUs: {}", gpus_) : settle_cpu_path(trial));
     } catch (const std::exception& error) {
+      if (is_out_of_memory(error)) throw std::bad_alloc();
       throw InputError("does not fit samples of " + samples_->format().input_shape() + " with " +
                        targets() + ": " + one_line(error));
     }
@@ -328,16 +328,18 @@ class TorchNetwork final : public Network {
     std::atomic<std::size_t> next{0};
     const auto work = [&](std::exception_ptr& failure) {
       try {
-        auto instance = borrow();
-        synchronise_buffers(*instance);
-        SampleBatch batch;
-        for (std::size_t k = next++; k < parts.size(); k = next++) {
-          samples_->gather(split, parts[k], nullptr, batch);
-          found[k] = instance->evaluate(x, batch);
-        }
-        give_back(std::move(instance));
-      } catch (const std::exception& error) {
-        failure = std::make_exception_ptr(std::runtime_error(one_line(error)));
+        with_plain_errors([&] {
+          auto instance = borrow();
+          synchronise_buffers(*instance);
+          SampleBatch batch;
+          for (std::size_t k = next++; k < parts.size(); k = next++) {
+            samples_->gather(split, parts[k], nullptr, batch);
+            found[k] = instance->evaluate(x, batch);
+          }
+          give_back(std::move(instance));
+        });
+      } catch (...) {
+        failure = std::current_exception();
       }
     };
     {
@@ -375,7 +377,8 @@ namespace dasgd {
 
 std::unique_ptr<Network> make_network(const NetworkOptions& options,
                                       std::shared_ptr<const Samples> samples) {
-  return std::make_unique<torch_adapter::TorchNetwork>(options, std::move(samples));
+  return torch_adapter::with_plain_errors(
+      [&] { return std::make_unique<torch_adapter::TorchNetwork>(options, std::move(samples)); });
 }
 
 }  // namespace dasgd
