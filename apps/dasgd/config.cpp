@@ -49,8 +49,6 @@ void resolve(Config& config) {
   if (config.ranks.expected > 0 && config.lr_auto)
     throw InputError(
         "--lr auto needs threads; on MPI ranks give the step size (see: dasgd advise)");
-  if (config.ranks.expected > 0 && !config.resume.empty())
-    throw InputError("--resume does not work on MPI ranks; resume the run on threads");
   if (!config.workers) config.workers = workers_of(config.topology).value_or(2);
   if (!config.lr) config.lr = defaults.lr;
   if (!config.batch) config.batch = defaults.batch;

@@ -91,6 +91,7 @@ struct RunArguments {
     }
     const std::string file = config.resume.empty() ? config_file : config_of(config, config_file);
     if (!file.empty()) read_config_file(command, file, overridden, config);
+    config.ranks.workers_give_way = !config.resume.empty() && !overridden.contains("workers");
     if (!from.empty()) {
       read_recorded_config(from, overridden, config);
       config.from = from;

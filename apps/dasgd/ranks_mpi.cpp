@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <fmt/format.h>
 #include <unistd.h>
+#include <utility>
 
 #include "dasgd/cluster/train_ranks.hpp"
 #include "dasgd/core/error.hpp"
@@ -49,6 +50,10 @@ bool Ranks::agree(const std::string& mistake, const std::string& state) {
   return true;
 }
 
+std::string Ranks::broadcast(std::string text) {
+  return job_->session.world().broadcast(std::move(text));
+}
+
 template <typename Real>
 std::optional<TrainResult<Real>> Ranks::train(const Objective<Real>& objective,
                                               const TrainOptions& options, const Config& config,
@@ -56,7 +61,8 @@ std::optional<TrainResult<Real>> Ranks::train(const Objective<Real>& objective,
   RankOptions rank_options{
       .polling = mpi::parse_polling(config.ranks.polling),
       .silence = std::chrono::duration_cast<std::chrono::milliseconds>(config.ranks.timeout),
-      .trace = config.trace};
+      .trace = config.trace,
+      .checkpoints = config.checkpoint_every.count() > 0};
   const std::string here = place(rank());
   rank_options.fatal = [here](const std::string& why) {
     fmt::print(stderr, "dasgd: {}: {}; the job ends\n", here, why);

@@ -22,9 +22,13 @@ std::vector<Message> messages() {
   sight.worker = WorkerId{4};
   sight.announced_total = 12;
   return {
-      Stop{"max-time"}, TargetReached{}, Sights{{sight, sight}},
+      Stop{"max-time"},
+      TargetReached{},
+      Sights{{sight, sight}},
       TracePiece{WorkerId{2}, 50, {TraceLine{WorkerId{2}, 1, {WorkerId{3}, 4}, 5, 6, 7, 8, {}}}},
-      everything_of_a_rank()};
+      everything_of_a_rank(),
+      RulesWanted{},
+      RulePiece{WorkerId{3}, Bytes(5), true}};
 }
 
 TEST(ClusterMessages, ComeBackAsTheyWere) {
@@ -46,6 +50,10 @@ TEST(ClusterMessages, ComeBackAsTheyWere) {
   ASSERT_EQ(piece.lines.size(), 1u);
   EXPECT_EQ(piece.lines[0].start, 7);
   EXPECT_EQ(piece.lines[0].S_hat, std::nullopt);
+  const auto rule = std::get<RulePiece>(*decode(encode(messages()[6])));
+  EXPECT_EQ(rule.worker, WorkerId{3});
+  EXPECT_EQ(rule.bytes.size(), 5u);
+  EXPECT_TRUE(rule.last);
   EXPECT_EQ(std::get<Sights>(*decode(encode(messages()[2]))).workers[1].announced_total, 12u);
 }
 

@@ -46,6 +46,13 @@ void write(ByteWriter& out, const RankReport& report) {
   out.text(report.failure.value_or(""));
 }
 
+void write(ByteWriter&, const RulesWanted&) {}
+void write(ByteWriter& out, const RulePiece& piece) {
+  out.number(piece.worker);
+  out.array(std::span(piece.bytes));
+  out.number(piece.last);
+}
+
 void read(ByteReader& in, Stop& stop) { stop.reason = in.text(); }
 void read(ByteReader&, TargetReached&) {}
 void read(ByteReader& in, Sights& sights) { sights.workers = in.array<WorkerSight>(); }
@@ -87,6 +94,13 @@ void read(ByteReader& in, RankReport& report) {
   if (failed) report.failure = std::move(failure);
 }
 
+void read(ByteReader&, RulesWanted&) {}
+void read(ByteReader& in, RulePiece& piece) {
+  piece.worker = in.number<WorkerId>();
+  piece.bytes = in.array<std::byte>();
+  piece.last = in.number<bool>();
+}
+
 template <typename Kind>
 std::optional<Message> read_whole(ByteReader& in) {
   Kind message;
@@ -117,6 +131,10 @@ std::optional<Message> decode(std::span<const std::byte> bytes) {
       return read_whole<TracePiece>(in);
     case 4:
       return read_whole<RankReport>(in);
+    case 5:
+      return read_whole<RulesWanted>(in);
+    case 6:
+      return read_whole<RulePiece>(in);
     default:
       return std::nullopt;
   }

@@ -36,8 +36,17 @@ struct RankReport {
   std::string stop_reason;             ///< empty if nothing stopped it
   std::optional<std::string> failure;  ///< what failed there first
 };
+/// "What do your workers' rules remember?" From rank 0, for a checkpoint.
+struct RulesWanted {};
+/// A piece of what a worker's rule remembers; the pieces come in order. To rank 0.
+struct RulePiece {
+  WorkerId worker{};
+  Bytes bytes;
+  bool last = false;
+};
 
-using Message = std::variant<Stop, TargetReached, Sights, TracePiece, RankReport>;
+using Message =
+    std::variant<Stop, TargetReached, Sights, TracePiece, RankReport, RulesWanted, RulePiece>;
 
 Bytes encode(const Message& message);
 /// Nothing when these are not the bytes of a message.

@@ -12,7 +12,10 @@
 #include "dasgd/cluster/clocks.hpp"
 #include "dasgd/cluster/messages.hpp"
 #include "dasgd/cluster/remote_trace.hpp"
+#include "dasgd/cluster/rule_exchange.hpp"
 #include "dasgd/core/error.hpp"
+#include "dasgd/plan/leg.hpp"
+#include "dasgd/runtime/checkpointer.hpp"
 #include "dasgd/runtime/control.hpp"
 #include "dasgd/runtime/evaluator.hpp"
 #include "dasgd/runtime/monitor.hpp"
@@ -49,6 +52,8 @@ class RankRun final : public Elsewhere {
         control_([this] { on_stop(); }),
         gate_(options.workers / static_cast<std::size_t>(ranks.size()), [this] { on_target(); }),
         ranks_without_target_(ranks.size()),
+        rules_({ranks.size(), options.workers / static_cast<std::size_t>(ranks.size())},
+               ranks.rank(), [this](int rank, const Message& m) { tell(rank, m); }),
         network_(ranks.duplicate(), build_graph(options.topology, options.workers, options.seed),
                  network_options()) {}
 
@@ -82,6 +87,7 @@ class RankRun final : public Elsewhere {
       options.trace = rank_options_.trace ? &remote : nullptr;
       options.warn = nullptr;  // rank 0 sees everything, and its worker 0 is evaluated
       options.evaluation.every = {};
+      options.checkpoint.save = nullptr;
     }
     const std::size_t batch = resolved_batch(options, objective_.samples());
     GoodModel<Real> good;
@@ -89,12 +95,15 @@ class RankRun final : public Elsewhere {
     for (std::size_t i = 0; i < network_.layout().per_rank; ++i) {
       const WorkerId worker = network_.layout().worker(ranks_.rank(), i);
       loops.push_back(std::make_unique<WorkerLoop<Real>>(
-          worker, objective_, options, batch, network_.endpoint(worker), control_, gate_, good));
+          worker, objective_, options, batch, network_.endpoint(worker), control_, gate_, good,
+          rank_options_.checkpoints ? &rules_.board() : nullptr));
     }
     log(fmt::format("computes with {} of {} workers", loops.size(), options.workers));
-    Evaluator<Real> evaluator(objective_, options, std::chrono::steady_clock::now(),
-                              loops.front()->status(), control_);
+    const auto start = Checkpointer::Clock::now() - std::chrono::nanoseconds(clock_.now());
+    Evaluator<Real> evaluator(objective_, options, start, loops.front()->status(), control_);
     run_threads(loops, control_, [&] {
+      const Checkpointer checkpointer(options, objective_.dimension(), objective_.samples(), start,
+                                      rules_.board(), [&] { return evaluator.since_best(); });
       Monitor<Real>(options, loops, control_, is_first() ? callbacks : none_, evaluator, this)
           .watch();
     });
@@ -104,6 +113,10 @@ class RankRun final : public Elsewhere {
     auto result = conclude_with(loops, options);
     if (result) fall_back_if_diverged(objective_, good, *result);
     if (result && options.evaluation.every.count() > 0) evaluator.judge().conclude(*result);
+    if (result && !result->failure)
+      save_last_checkpoint(options, objective_, *loops.front()->account().worker, rules_.board(),
+                           static_cast<double>(clock_.now()) * 1e-9,
+                           evaluator.judge().since_best());
     return result;
   }
 
@@ -163,6 +176,11 @@ class RankRun final : public Elsewhere {
       sights_[from] = std::move(sights->workers);
     } else if (auto* piece = std::get_if<TracePiece>(&*message)) {
       if (options_.trace) options_.trace->add(piece->worker, std::move(piece->lines), piece->up_to);
+    } else if (const auto* wanted = std::get_if<RulesWanted>(&*message)) {
+      rules_.hear(*wanted);
+    } else if (auto* rule = std::get_if<RulePiece>(&*message)) {
+      if (!rules_.hear(from, std::move(*rule)))
+        throw std::runtime_error(fmt::format("rank {} told of a worker that is not its own", from));
     } else {
       const std::lock_guard lock(mutex_);
       reports_[from] = std::get<RankReport>(std::move(*message));
@@ -221,6 +239,7 @@ class RankRun final : public Elsewhere {
   std::mutex mutex_;  // guards the two below
   std::map<int, std::vector<WorkerSight>> sights_;
   std::map<int, RankReport> reports_;
+  RuleExchange rules_;
   mpi::Network network_;  // last: its thread uses all of the above
 };
 
@@ -235,6 +254,7 @@ std::optional<TrainResult<Real>> train_ranks(mpi::Communicator& ranks,
   validate(options);
   if (objective.start().size() != objective.dimension())
     throw InputError("the objective starts at a point of another dimension than its own");
+  require_resumable(options, objective);
   if (options.workers % static_cast<std::size_t>(ranks.size()) != 0)
     throw InputError(fmt::format("{} workers cannot be shared evenly by {} ranks", options.workers,
                                  ranks.size()));
@@ -242,8 +262,6 @@ std::optional<TrainResult<Real>> train_ranks(mpi::Communicator& ranks,
     throw InputError("the trace writer was made for another number of workers");
   if (options.chaos.on_links())
     throw InputError("chaos on links needs threads or the simulator, not MPI ranks");
-  if (options.resume)
-    throw InputError("a run cannot be resumed on MPI ranks; resume it on threads");
   return RankRun<Real>(ranks, objective, options, rank_options).run(callbacks);
 }
 
