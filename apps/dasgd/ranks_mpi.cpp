@@ -62,6 +62,7 @@ std::optional<TrainResult<Real>> Ranks::train(const Objective<Real>& objective,
       .polling = mpi::parse_polling(config.ranks.polling),
       .silence = std::chrono::duration_cast<std::chrono::milliseconds>(config.ranks.timeout),
       .trace = config.trace,
+      .watch = config.watch_port.has_value(),
       .checkpoints = config.checkpoint_every.count() > 0};
   const std::string here = place(rank());
   rank_options.fatal = [here](const std::string& why) {

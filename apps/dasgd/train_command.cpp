@@ -280,7 +280,8 @@ int train_command(const std::function<Config()>& read) {
   std::exception_ptr mistake;
   try {
     config = read();
-    validate_watch(*config);
+    const auto launch = find_launch();
+    if (config->ranks.expected == 0 || !launch || launch->rank == 0) validate_watch(*config);
   } catch (const InputError&) {
     mistake = std::current_exception();
   }

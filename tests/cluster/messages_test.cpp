@@ -25,7 +25,7 @@ std::vector<Message> messages() {
       Stop{"max-time"},
       TargetReached{},
       Sights{{sight, sight}},
-      TracePiece{WorkerId{2}, 50, {TraceLine{WorkerId{2}, 1, {WorkerId{3}, 4}, 5, 6, 7, 8, {}}}},
+      TracePiece{WorkerId{2}, 50, {TraceLine{WorkerId{2}, 1, {WorkerId{3}, 4}, 5, 6, 7, 8, {}}}, 9},
       everything_of_a_rank(),
       RulesWanted{},
       RulePiece{WorkerId{3}, Bytes(5), true}};
@@ -49,6 +49,7 @@ TEST(ClusterMessages, ComeBackAsTheyWere) {
   const auto piece = std::get<TracePiece>(*decode(encode(messages()[3])));
   ASSERT_EQ(piece.lines.size(), 1u);
   EXPECT_EQ(piece.lines[0].start, 7);
+  EXPECT_EQ(piece.left_out, 9u);
   EXPECT_EQ(piece.lines[0].S_hat, std::nullopt);
   const auto rule = std::get<RulePiece>(*decode(encode(messages()[6])));
   EXPECT_EQ(rule.worker, WorkerId{3});

@@ -18,6 +18,7 @@ void write(ByteWriter& out, const TracePiece& piece) {
   out.number(piece.worker);
   out.number(piece.up_to);
   out.array(std::span(piece.lines));
+  out.number(piece.left_out);
 }
 
 void write(ByteWriter& out, const WorkerReport& report) {
@@ -60,6 +61,7 @@ void read(ByteReader& in, TracePiece& piece) {
   piece.worker = in.number<WorkerId>();
   piece.up_to = in.number<Nanoseconds>();
   piece.lines = in.array<TraceLine>();
+  piece.left_out = in.number<std::uint64_t>();
 }
 
 // False for a set that cannot be.

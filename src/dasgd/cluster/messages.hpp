@@ -24,11 +24,12 @@ struct TargetReached {};
 struct Sights {
   std::vector<WorkerSight> workers;
 };
-/// What a worker did, for the one trace. To rank 0.
+/// What a worker did, for the one trace, which gets everything, or for the live page. To rank 0.
 struct TracePiece {
   WorkerId worker{};
   Nanoseconds up_to = 0;
   std::vector<TraceLine> lines;
+  std::uint64_t left_out = 0;  ///< beyond these; of the page only
 };
 /// The end of a rank's run. To rank 0.
 struct RankReport {

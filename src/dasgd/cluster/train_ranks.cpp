@@ -12,6 +12,7 @@
 #include "dasgd/cluster/clocks.hpp"
 #include "dasgd/cluster/messages.hpp"
 #include "dasgd/cluster/remote_trace.hpp"
+#include "dasgd/cluster/remote_watch.hpp"
 #include "dasgd/cluster/rule_exchange.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/plan/leg.hpp"
@@ -82,9 +83,12 @@ class RankRun final : public Elsewhere {
 
   std::optional<TrainResult<Real>> work(const std::vector<Callback<Real>>& callbacks) {
     TrainOptions options = options_;
-    RemoteTrace remote(network_.layout(), [this](const Message& m) { tell(0, m); });
+    const auto tell_first = [this](const Message& m) { tell(0, m); };
+    RemoteTrace trace(network_.layout(), tell_first);
+    RemoteWatch watch(network_.layout(), tell_first);
     if (!is_first()) {
-      options.trace = rank_options_.trace ? &remote : nullptr;
+      options.trace = rank_options_.trace ? &trace : nullptr;
+      options.watch = rank_options_.watch && !rank_options_.trace ? &watch : nullptr;
       options.warn = nullptr;  // rank 0 sees everything, and its worker 0 is evaluated
       options.evaluation.every = {};
       options.checkpoint.save = nullptr;
@@ -109,7 +113,8 @@ class RankRun final : public Elsewhere {
     });
     evaluator.stop();
     if (control_.abandoned()) end_job("cannot go on: " + text_of(control_.failure()));
-    if (!is_first() && rank_options_.trace) remote.flush();
+    if (!is_first() && options.trace) trace.flush();
+    if (!is_first() && options.watch) watch.flush();
     auto result = conclude_with(loops, options);
     if (result) fall_back_if_diverged(objective_, good, *result);
     if (result && options.evaluation.every.count() > 0) evaluator.judge().conclude(*result);
@@ -175,7 +180,7 @@ class RankRun final : public Elsewhere {
       const std::lock_guard lock(mutex_);
       sights_[from] = std::move(sights->workers);
     } else if (auto* piece = std::get_if<TracePiece>(&*message)) {
-      if (options_.trace) options_.trace->add(piece->worker, std::move(piece->lines), piece->up_to);
+      take(std::move(*piece));
     } else if (const auto* wanted = std::get_if<RulesWanted>(&*message)) {
       rules_.hear(*wanted);
     } else if (auto* rule = std::get_if<RulePiece>(&*message)) {
@@ -185,6 +190,15 @@ class RankRun final : public Elsewhere {
       const std::lock_guard lock(mutex_);
       reports_[from] = std::get<RankReport>(std::move(*message));
     }
+  }
+
+  // A trace is whole; then the page takes the same pieces.
+  void take(TracePiece piece) {
+    if (options_.watch) {
+      options_.watch->add(piece.worker, piece.lines, piece.up_to);
+      options_.watch->leave_out(piece.left_out);
+    }
+    if (options_.trace) options_.trace->add(piece.worker, std::move(piece.lines), piece.up_to);
   }
 
   RankReport report(const Loops& loops) const {

@@ -23,6 +23,8 @@ struct RankOptions {
   std::chrono::milliseconds silence{8'000};
   /// Whether rank 0 has a trace: the others send it their lines.
   bool trace = false;
+  /// Whether rank 0 watches: the others send it what their workers apply, as far as a page needs.
+  bool watch = false;
   /// Whether rank 0 keeps checkpoints: the others send it what their workers' rules remember.
   bool checkpoints = false;
   /// One line for a person when this rank's part cannot go on; then all ranks end at once.
