@@ -53,6 +53,7 @@ void write(ByteWriter& out, const RulePiece& piece) {
   out.array(std::span(piece.bytes));
   out.number(piece.last);
 }
+void write(ByteWriter& out, const EarlyLoss& loss) { out.number(loss.size); }
 
 void read(ByteReader& in, Stop& stop) { stop.reason = in.text(); }
 void read(ByteReader&, TargetReached&) {}
@@ -102,6 +103,7 @@ void read(ByteReader& in, RulePiece& piece) {
   piece.bytes = in.array<std::byte>();
   piece.last = in.number<bool>();
 }
+void read(ByteReader& in, EarlyLoss& loss) { loss.size = in.number<double>(); }
 
 template <typename Kind>
 std::optional<Message> read_whole(ByteReader& in) {
@@ -137,6 +139,8 @@ std::optional<Message> decode(std::span<const std::byte> bytes) {
       return read_whole<RulesWanted>(in);
     case 6:
       return read_whole<RulePiece>(in);
+    case 7:
+      return read_whole<EarlyLoss>(in);
     default:
       return std::nullopt;
   }

@@ -45,9 +45,13 @@ struct RulePiece {
   Bytes bytes;
   bool last = false;
 };
+/// The largest loss among the first of every worker here has grown. To everybody.
+struct EarlyLoss {
+  double size = 0;
+};
 
-using Message =
-    std::variant<Stop, TargetReached, Sights, TracePiece, RankReport, RulesWanted, RulePiece>;
+using Message = std::variant<Stop, TargetReached, Sights, TracePiece, RankReport, RulesWanted,
+                             RulePiece, EarlyLoss>;
 
 Bytes encode(const Message& message);
 /// Nothing when these are not the bytes of a message.

@@ -53,6 +53,7 @@ class RankRun final : public Elsewhere {
         control_([this] { on_stop(); }),
         gate_(options.workers / static_cast<std::size_t>(ranks.size()), [this] { on_target(); }),
         ranks_without_target_(ranks.size()),
+        good_([this](double size) { tell_others(EarlyLoss{size}); }),
         rules_({ranks.size(), options.workers / static_cast<std::size_t>(ranks.size())},
                ranks.rank(), [this](int rank, const Message& m) { tell(rank, m); }),
         network_(ranks.duplicate(), build_graph(options.topology, options.workers, options.seed),
@@ -94,12 +95,11 @@ class RankRun final : public Elsewhere {
       options.checkpoint.save = nullptr;
     }
     const std::size_t batch = resolved_batch(options, objective_.samples());
-    GoodModel<Real> good;
     std::vector<std::unique_ptr<WorkerLoop<Real>>> loops;
     for (std::size_t i = 0; i < network_.layout().per_rank; ++i) {
       const WorkerId worker = network_.layout().worker(ranks_.rank(), i);
       loops.push_back(std::make_unique<WorkerLoop<Real>>(
-          worker, objective_, options, batch, network_.endpoint(worker), control_, gate_, good,
+          worker, objective_, options, batch, network_.endpoint(worker), control_, gate_, good_,
           rank_options_.checkpoints ? &rules_.board() : nullptr));
     }
     log(fmt::format("computes with {} of {} workers", loops.size(), options.workers));
@@ -116,7 +116,7 @@ class RankRun final : public Elsewhere {
     if (!is_first() && options.trace) trace.flush();
     if (!is_first() && options.watch) watch.flush();
     auto result = conclude_with(loops, options);
-    if (result) fall_back_if_diverged(objective_, good, *result);
+    if (result) fall_back_if_diverged(objective_, good_, *result);
     if (result && options.evaluation.every.count() > 0) evaluator.judge().conclude(*result);
     if (result && !result->failure)
       save_last_checkpoint(options, objective_, *loops.front()->account().worker, rules_.board(),
@@ -140,6 +140,10 @@ class RankRun final : public Elsewhere {
 
   bool is_first() const { return ranks_.rank() == 0; }
   void tell(int rank, const Message& message) { network_.tell(rank, cluster::encode(message)); }
+  void tell_others(const Message& message) {
+    for (int rank = 0; rank < ranks_.size(); ++rank)
+      if (rank != ranks_.rank()) tell(rank, message);
+  }
   void log(const std::string& line) {
     if (rank_options_.log) rank_options_.log(line);
   }
@@ -155,8 +159,7 @@ class RankRun final : public Elsewhere {
       network_.endpoint(network_.layout().worker(ranks_.rank(), i)).wake();
     if (stop_is_known_.exchange(true)) return;
     log("stops everybody: " + control_.reason());
-    for (int rank = 0; rank < ranks_.size(); ++rank)
-      if (rank != ranks_.rank()) tell(rank, Stop{control_.reason()});
+    tell_others(Stop{control_.reason()});
   }
 
   void on_target() {
@@ -181,6 +184,8 @@ class RankRun final : public Elsewhere {
       sights_[from] = std::move(sights->workers);
     } else if (auto* piece = std::get_if<TracePiece>(&*message)) {
       take(std::move(*piece));
+    } else if (const auto* loss = std::get_if<EarlyLoss>(&*message)) {
+      good_.hear_early_loss(loss->size);
     } else if (const auto* wanted = std::get_if<RulesWanted>(&*message)) {
       rules_.hear(*wanted);
     } else if (auto* rule = std::get_if<RulePiece>(&*message)) {
@@ -253,6 +258,7 @@ class RankRun final : public Elsewhere {
   std::mutex mutex_;  // guards the two below
   std::map<int, std::vector<WorkerSight>> sights_;
   std::map<int, RankReport> reports_;
+  GoodModel<Real> good_;
   RuleExchange rules_;
   mpi::Network network_;  // last: its thread uses all of the above
 };
