@@ -5,7 +5,6 @@
 #include <memory>
 #include <new>
 #include <optional>
-#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -23,6 +22,7 @@
 #include "launcher.hpp"
 #include "model_files.hpp"
 #include "problem.hpp"
+#include "rank_start.hpp"
 #include "ranks.hpp"
 #include "report_command.hpp"
 #include "resume.hpp"
@@ -96,8 +96,8 @@ class TrainRun {
     return result.summary.stop_reason == "interrupted" ? interrupted : done;
   }
 
-  /// Where the run goes on, for other ranks; empty if it begins.
-  std::string start() const { return start_ ? encode(*start_) : ""; }
+  /// What other ranks have to know before they begin.
+  std::string start() const { return to_bytes(*config_.lr, start_); }
 
  private:
   // Before anything is written: what cannot be resumed stays as it is.
@@ -220,17 +220,17 @@ template <typename Real>
 int train_rank(const Config& config, const Objective<Real>& objective, SignalStop& signals,
                Ranks& ranks) {
   std::optional<TrainRun<Real>> run;
-  std::string start;
+  std::string told;  // no rank looks for a step size or a checkpoint of its own
   const std::string mistake = mistake_of([&] {
     if (ranks.rank() != 0) return;
     run.emplace(config, objective, signals);
-    start = run->start();
+    told = run->start();
   });
   if (!ranks.agree(mistake, "")) return done;  // rank 0 tells
-  start = ranks.broadcast(std::move(start));   // no rank looks for a checkpoint of its own
-  std::optional<Checkpoint> resume;
+  told = ranks.broadcast(std::move(told));
+  RankStart start;
   const std::string unread = mistake_of([&] {
-    if (!run && !start.empty()) resume = decode(std::as_bytes(std::span(start)));
+    if (!run) start = rank_start(told);
   });
   if (!ranks.agree(unread, "")) return done;
   if (run)
@@ -238,7 +238,8 @@ int train_rank(const Config& config, const Objective<Real>& objective, SignalSto
       return *ranks.train<Real>(objective, options, config, callbacks);
     });
   TrainOptions options = train_options(config);
-  options.resume = resume ? &*resume : nullptr;
+  options.eta = start.eta;
+  options.resume = start.checkpoint ? &*start.checkpoint : nullptr;
   options.stop = signals.token();
   ranks.train<Real>(objective, options, config);
   return done;

@@ -1,7 +1,9 @@
 // dasgd under mpirun, as a person would start it: real processes, real signals.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "mpi/mpi_app.hpp"
 #include "support/tiny_idx.hpp"
@@ -90,6 +92,7 @@ TEST_F(MpiApp, OneLineTellsAMistakeWhoeverFoundIt) {
   refusal(3, "train --model quadratic --workers 4", "4 workers do not fit on 3 ranks");
   refusal(2, "train --model quadratic --polling often", "unknown polling \"often\"");
   refusal(2, "train --model logistic --data /no/such", "\"/no/such\" is neither");
+  refusal(2, "train --model quadratic --delay 0.1:1ms", "chaos on links needs threads");
   refusal(2, "train --model quadratic --engine nonsense", "unknown engine \"nonsense\"");
 }
 
@@ -114,6 +117,26 @@ TEST_F(MpiApp, ADivergingRunFailsOnceAndKeepsItsRecords) {
   EXPECT_THAT(outcome.err, ContainsRegex("dasgd: diverged: worker [012], gradient"));
   EXPECT_EQ(summary()["stop_reason"], "diverged");
   EXPECT_EQ(summary()["replicas_identical"], true);
+}
+
+// Only rank 1 computes, one gradient: the model tells which step size it took.
+TEST_F(MpiApp, RankZeroTakesAdviceForAllRanks) {
+  const std::string run = "train --model quadratic --gradients 0,1 --quiet --out " + out();
+  ASSERT_EQ(mpirun(2, run + " --lr auto").status, 0);
+  const json advised = summary();
+  const double eta = json::parse(read_text(out() + "/advice.json"))["recommended_eta"];
+  EXPECT_NE(eta, 0.01) << "the default";
+  ASSERT_EQ(shell(DASGD_BINARY " " + run + fmt::format(" --workers 2 --lr {}", eta)).status, 0);
+  EXPECT_EQ(summary()["replica_digest"], advised["replica_digest"]);
+}
+
+TEST_F(MpiApp, MoreRanksThanCoresArePredicted) {
+  const Outcome outcome = mpirun(
+      2, fmt::format("train --model quadratic --lr auto --gradients 5 --workers-per-rank {} --out ",
+                     std::thread::hardware_concurrency()) +
+             out());
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(read_text(out() + "/advice.json"), HasSubstr("predicted"));
 }
 
 class MpiSignals : public MpiApp, public ::testing::WithParamInterface<int> {};

@@ -45,10 +45,10 @@ class MpiWatch : public MpiApp {
   }
 
   void expect_everybody_on_the_page(const std::string& more) {
-    const Process process("timeout 100 " + command(4,
-                                                   "train --model quadratic --lr 1e-5 --compute "
-                                                   "1ms --max-time 10min --watch 0 --out " +
-                                                       out() + " " + more));
+    const Process process(command(4,
+                                  "train --model quadratic --lr 1e-5 --compute "
+                                  "1ms --max-time 10min --watch 0 --out " +
+                                      out() + " " + more));
     const unsigned short port = port_of(process);
     ASSERT_NE(port, 0);
     EXPECT_TRUE(eventually([&] { return workers_seen(frame(port)) == 4; }));
