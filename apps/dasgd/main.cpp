@@ -234,6 +234,21 @@ int run(int argc, char** argv) {
   reproduce_app->add_flag("--full", full, "all points (the default)")->excludes(quick_flag);
   reproduce_app->add_option("--out", reproduce.out, "directory (default: runs/reproduce-WHAT)")
       ->type_name("DIR");
+  reproduce_app
+      ->add_option("--workers", reproduce.scaling.workers, "of cifar: how many, one by one")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N,...");
+  reproduce_app->add_option("--seeds", reproduce.scaling.seeds, "of cifar: runs of each")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N");
+  reproduce_app->add_option("--lr", reproduce.scaling.eta, "of cifar: the step size")
+      ->check(CLI::PositiveNumber)
+      ->type_name("ETA");
+  reproduce_app
+      ->add_option("--target-loss", reproduce.scaling.target_loss, "of cifar: where a run ends")
+      ->check(CLI::PositiveNumber)
+      ->type_name("X");
 
   ReportRequest report;
   CLI::App* const report_app =

@@ -75,6 +75,9 @@ int reproduce_command(const ReproduceRequest& request) {
   if (std::find(names.begin(), names.end(), request.what) == names.end())
     throw InputError("unknown experiment \"" + request.what + "\"" +
                      suggestion(request.what, names));
+  if (request.scaling.any() && request.what != "cifar")
+    throw InputError("--workers, --seeds, --lr and --target-loss are settings of cifar, not of " +
+                     request.what);
   const std::string out = request.out.empty() ? "runs/reproduce-" + request.what : request.out;
   const bool all = request.what == "all";
   for (const auto& [name, repeat] : experiments()) {
@@ -82,7 +85,7 @@ int reproduce_command(const ReproduceRequest& request) {
     const std::string directory = all ? out + "/" + name : out;
     make_directory(directory);
     if (all) fmt::print("{}\n", name);
-    const Experiment experiment{name, directory, request.quick};
+    const Experiment experiment{name, directory, request.quick, request.scaling};
     try {
       repeat(experiment);
       write_page(experiment);

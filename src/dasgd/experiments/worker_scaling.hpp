@@ -13,10 +13,10 @@
 namespace dasgd {
 
 struct ScalingPlan {
-  std::vector<std::size_t> virtual_workers{1, 2, 3, 5, 7, 10, 15, 20, 25};
+  std::vector<std::size_t> virtual_workers{1, 2, 5, 10, 15, 20, 25};
   std::vector<std::size_t> thread_workers;  ///< the same with real threads; at most one per core
   std::vector<std::uint64_t> seeds{1, 2, 3, 4};
-  double eta = 0.01;
+  double eta = 0.0025;
   std::size_t batch = 32;
   double target_loss = 1.0;          ///< mean of a worker's last 30 mini-batches, at every worker
   std::uint32_t gradients = 40'000;  ///< of all workers together; a run that needs more gives up
