@@ -22,6 +22,11 @@ std::string place(std::size_t rank) {
   return fmt::format("rank {} ({}, pid {})", rank, host, ::getpid());
 }
 
+void tell_of_end(const std::string& here, const std::string& why) {
+  fmt::print(stderr, "dasgd: {}: {}; the job ends\n", here, why);
+  std::fflush(stderr);
+}
+
 }  // namespace
 
 void require_polling(const std::string& name) { mpi::parse_polling(name); }
@@ -54,6 +59,11 @@ std::string Ranks::broadcast(std::string text) {
   return job_->session.world().broadcast(std::move(text));
 }
 
+void Ranks::end_job(const std::string& why) {
+  tell_of_end(place(rank()), why);
+  job_->session.world().abort(1);
+}
+
 template <typename Real>
 std::optional<TrainResult<Real>> Ranks::train(const Objective<Real>& objective,
                                               const TrainOptions& options, const Config& config,
@@ -65,10 +75,7 @@ std::optional<TrainResult<Real>> Ranks::train(const Objective<Real>& objective,
       .watch = config.watch_port.has_value(),
       .checkpoints = config.checkpoint_every.count() > 0};
   const std::string here = place(rank());
-  rank_options.fatal = [here](const std::string& why) {
-    fmt::print(stderr, "dasgd: {}: {}; the job ends\n", here, why);
-    std::fflush(stderr);
-  };
+  rank_options.fatal = [here](const std::string& why) { tell_of_end(here, why); };
   if (config.ranks.log)
     rank_options.log = [here](const std::string& line) {
       fmt::print(stderr, "dasgd: {} {}\n", here, line);
