@@ -44,6 +44,7 @@ struct ReproduceRequest {
   bool quick = false;
   std::string out;
   ScalingChoice scaling;  ///< of cifar only
+  EngineKind engine = EngineKind::automatic;
 };
 /// The experiments that can be repeated, and "all".
 std::vector<std::string> reproducible();

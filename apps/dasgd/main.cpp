@@ -91,6 +91,7 @@ struct RunArguments {
     }
     const std::string file = config.resume.empty() ? config_file : config_of(config, config_file);
     if (!file.empty()) read_config_file(command, file, overridden, config);
+    config.ranks.workers_give_way = !config.resume.empty() && !overridden.contains("workers");
     if (!from.empty()) {
       read_recorded_config(from, overridden, config);
       config.from = from;
@@ -249,6 +250,13 @@ int run(int argc, char** argv) {
       ->check(CLI::PositiveNumber)
       ->type_name("X");
 
+  std::string reproduce_engine = "auto";
+  reproduce_app
+      ->add_option(
+          "--engine", reproduce_engine,
+          "of cifar: mpi for one worker alone and one on every rank (default under mpirun)")
+      ->type_name("NAME");
+
   ReportRequest report;
   CLI::App* const report_app =
       app.add_subcommand("report", "Write a page with the charts of one run, or of several");
@@ -306,7 +314,10 @@ int run(int argc, char** argv) {
     return advise_command(advise);
   }
   if (*check_app) return check_command(check);
-  if (*reproduce_app) return reproduce_command(reproduce);
+  if (*reproduce_app) {
+    reproduce.engine = parse_engine(reproduce_engine);
+    return reproduce_command(reproduce);
+  }
   if (*report_app) return report_command(report);
   if (*list_app) return data_list_command();
   if (*get_app) return data_get_command(name, archive);

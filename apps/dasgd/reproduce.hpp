@@ -34,6 +34,9 @@ void reproduce_topology(const Experiment& experiment);
 /// Figure (c) of the paper. Throws Interrupted on Ctrl-C; what was finished is kept.
 void reproduce_cifar(const Experiment& experiment);
 
+/// The same on the ranks of an MPI job. False on the ranks that leave the rest to rank 0.
+bool reproduce_cifar_on_ranks(const Experiment& experiment);
+
 /// An experiment was stopped by a signal; the message says how to go on.
 class Interrupted : public std::runtime_error {
  public:

@@ -11,6 +11,11 @@ void SnapshotBoard::ask() {
     answers_ = 0;
   }
   replica_wanted_.store(true);
+  ask_rules();
+  if (others_.ask) others_.ask();
+}
+
+void SnapshotBoard::ask_rules() {
   for (auto& wanted : wanted_) wanted.store(true);
 }
 
@@ -36,6 +41,7 @@ void SnapshotBoard::give_replica(std::span<const std::byte> sums, const Gradient
 
 void SnapshotBoard::give_rule(WorkerId worker, Bytes state) {
   wanted_[index(worker)].store(false);
+  if (others_.give_rule) return others_.give_rule(worker, state);
   const std::lock_guard lock(mutex_);
   rules_[index(worker)] = std::move(state);
   ++answers_;

@@ -5,10 +5,12 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <stop_token>
+#include <utility>
 #include <vector>
 
 #include "dasgd/core/bytes.hpp"
@@ -23,22 +25,33 @@ struct ReplicaSnapshot {
   GradientSet applied;
 };
 
+/// Where workers run in several processes: what one board tells the others'.
+struct OtherBoards {
+  std::function<void()> ask = {};  ///< asks the workers there
+  /// Takes a state to the process that writes checkpoints; then none is kept here.
+  std::function<void(WorkerId, const Bytes&)> give_rule = {};
+};
+
 /// Nobody waits: workers answer between two steps, and the first to answer gives its replica, so a
 /// slow one holds nothing up. A worker that has not answered yet is represented by the rule state
-/// that it gave last time.
+/// that it gave last time. At its end every worker gives its state once more, unasked.
 class SnapshotBoard {
  public:
-  explicit SnapshotBoard(std::size_t workers) : wanted_(workers), rules_(workers) {}
+  /// `workers` are those of all processes.
+  explicit SnapshotBoard(std::size_t workers, OtherBoards others = {})
+      : others_(std::move(others)), wanted_(workers), rules_(workers) {}
 
   /// For the thread that writes checkpoints. Asks every worker.
   void ask();
+  /// For the states alone. Any thread.
+  void ask_rules();
   /// Waits for a replica, and then for the rules of all until `grace` has passed. Nothing if a stop
   /// is requested first.
   std::optional<ReplicaSnapshot> wait(std::stop_token stop, std::chrono::milliseconds grace);
   /// The last state that each worker gave; empty if it never did.
   std::vector<Bytes> rules() const;
 
-  /// For workers, on their own threads.
+  /// For workers, on their own threads, or in the name of one elsewhere.
   bool wanted(WorkerId worker) const {
     return wanted_[index(worker)].load(std::memory_order_relaxed);
   }
@@ -48,6 +61,7 @@ class SnapshotBoard {
   void give_rule(WorkerId worker, Bytes state);
 
  private:
+  const OtherBoards others_;
   std::vector<std::atomic<bool>> wanted_;
   std::atomic<bool> replica_wanted_{false};
   mutable std::mutex mutex_;  // guards all below

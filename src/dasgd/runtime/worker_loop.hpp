@@ -90,8 +90,6 @@ class WorkerLoop {
             target_.squared_gradients(),
             guard_.halvings()};
   }
-  /// What the rule remembers, when this worker's thread has ended.
-  Bytes rule_state() const { return rule_.state(); }
   std::uint32_t limit() const { return samples_.limit(); }
   WorkerStatus<Real>& status() { return status_; }
   /// What can be seen of this worker from outside while it runs. Any thread.
@@ -127,6 +125,7 @@ class WorkerLoop {
       }
     }
     publish(endpoint_.now(), true);
+    if (snapshots_) snapshots_->give_rule(id_, rule_.state());
   }
 
   // A pause ends early when the run is stopped, so that it can be drained.
