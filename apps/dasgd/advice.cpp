@@ -1,8 +1,25 @@
 #include "advice.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <thread>
 
 namespace dasgd::app {
+
+namespace {
+
+// A pilot shows how workers on other machines will do only as far as this one has cores for them.
+// Beyond that it is predicted.
+void place_ranks(const Config& config, AdviceRequest& request) {
+  const bool fit = *config.workers <= std::max(1u, std::thread::hardware_concurrency());
+  if (config.ranks.expected == 0 || fit) return;
+  request.world.emplace();
+  request.compute_is_given = config.compute.count() > 0;
+  if (request.compute_is_given)
+    request.world->compute = TimeModel::constant(config.compute.count());
+}
+
+}  // namespace
 
 template <typename Real>
 std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& objective,
@@ -14,6 +31,7 @@ std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& ob
   AdviceRequest request{.options = train_options(config)};
   request.options.stop = stop;
   if (world) request.world = *world;
+  place_ranks(config, request);
   Advice advice = advise<Real>(objective, request);
   config.lr = advice.recommended_eta;
   if (!config.L) config.L = advice.constants.L.value;

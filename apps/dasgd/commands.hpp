@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config.hpp"
+#include "reproduce.hpp"
 
 namespace dasgd::app {
 
@@ -42,6 +43,8 @@ struct ReproduceRequest {
   std::string what;  ///< one of `reproducible()`
   bool quick = false;
   std::string out;
+  ScalingChoice scaling;  ///< of cifar only
+  EngineKind engine = EngineKind::automatic;
 };
 /// The experiments that can be repeated, and "all".
 std::vector<std::string> reproducible();

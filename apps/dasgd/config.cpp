@@ -46,11 +46,8 @@ void resolve(Config& config) {
   const ModelDefaults defaults = defaults_of(config.model);
   if (config.data.empty()) config.data = defaults.data;
   resolve_engine(config.ranks, config.workers);
-  if (config.ranks.expected > 0 && config.lr_auto)
-    throw InputError(
-        "--lr auto needs threads; on MPI ranks give the step size (see: dasgd advise)");
-  if (config.ranks.expected > 0 && !config.resume.empty())
-    throw InputError("--resume does not work on MPI ranks; resume the run on threads");
+  if (config.ranks.expected > 0 && make_chaos(config.world).on_links())
+    throw InputError("chaos on links needs threads or the simulator, not MPI ranks");
   if (!config.workers) config.workers = workers_of(config.topology).value_or(2);
   if (!config.lr) config.lr = defaults.lr;
   if (!config.batch) config.batch = defaults.batch;

@@ -91,6 +91,7 @@ struct RunArguments {
     }
     const std::string file = config.resume.empty() ? config_file : config_of(config, config_file);
     if (!file.empty()) read_config_file(command, file, overridden, config);
+    config.ranks.workers_give_way = !config.resume.empty() && !overridden.contains("workers");
     if (!from.empty()) {
       read_recorded_config(from, overridden, config);
       config.from = from;
@@ -233,6 +234,28 @@ int run(int argc, char** argv) {
   reproduce_app->add_flag("--full", full, "all points (the default)")->excludes(quick_flag);
   reproduce_app->add_option("--out", reproduce.out, "directory (default: runs/reproduce-WHAT)")
       ->type_name("DIR");
+  reproduce_app
+      ->add_option("--workers", reproduce.scaling.workers, "of cifar: how many, one by one")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N,...");
+  reproduce_app->add_option("--seeds", reproduce.scaling.seeds, "of cifar: runs of each")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N");
+  reproduce_app->add_option("--lr", reproduce.scaling.eta, "of cifar: the step size")
+      ->check(CLI::PositiveNumber)
+      ->type_name("ETA");
+  reproduce_app
+      ->add_option("--target-loss", reproduce.scaling.target_loss, "of cifar: where a run ends")
+      ->check(CLI::PositiveNumber)
+      ->type_name("X");
+
+  std::string reproduce_engine = "auto";
+  reproduce_app
+      ->add_option(
+          "--engine", reproduce_engine,
+          "of cifar: mpi for one worker alone and one on every rank (default under mpirun)")
+      ->type_name("NAME");
 
   ReportRequest report;
   CLI::App* const report_app =
@@ -291,7 +314,10 @@ int run(int argc, char** argv) {
     return advise_command(advise);
   }
   if (*check_app) return check_command(check);
-  if (*reproduce_app) return reproduce_command(reproduce);
+  if (*reproduce_app) {
+    reproduce.engine = parse_engine(reproduce_engine);
+    return reproduce_command(reproduce);
+  }
   if (*report_app) return report_command(report);
   if (*list_app) return data_list_command();
   if (*get_app) return data_get_command(name, archive);

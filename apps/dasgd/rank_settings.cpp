@@ -28,9 +28,13 @@ void resolve_engine(RankSettings& settings, std::optional<std::size_t>& workers)
     return;
   }
   const std::size_t ranks = settings.expected;
-  if (!workers) workers = ranks * settings.workers_per_rank.value_or(1);
-  if (*workers % ranks != 0 ||
-      *workers / ranks != settings.workers_per_rank.value_or(*workers / ranks))
+  const auto fit = [&] {
+    return *workers % ranks == 0 &&
+           *workers / ranks == settings.workers_per_rank.value_or(*workers / ranks);
+  };
+  if (!workers || (settings.workers_give_way && !fit()))
+    workers = ranks * settings.workers_per_rank.value_or(1);
+  if (!fit())
     throw InputError(fmt::format(
         "{} workers do not fit on {} ranks{}; leave --workers out, or use a multiple of the ranks",
         *workers, ranks,

@@ -37,6 +37,12 @@ class Ranks {
   /// the same `state`. Otherwise rank 0 throws InputError and the others get false.
   bool agree(const std::string& mistake, const std::string& state);
 
+  /// Collective: what rank 0 gave, on every rank.
+  std::string broadcast(std::string text);
+
+  /// One line for a person, then all ranks end at once: this one cannot go on.
+  [[noreturn]] void end_job(const std::string& why);
+
   /// Collective: trains; the result is on rank 0.
   template <typename Real>
   std::optional<TrainResult<Real>> train(const Objective<Real>& objective,

@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <fmt/format.h>
 #include <unistd.h>
+#include <utility>
 
 #include "dasgd/cluster/train_ranks.hpp"
 #include "dasgd/core/error.hpp"
@@ -19,6 +20,11 @@ std::string place(std::size_t rank) {
   char host[256] = {};
   ::gethostname(host, sizeof(host) - 1);
   return fmt::format("rank {} ({}, pid {})", rank, host, ::getpid());
+}
+
+void tell_of_end(const std::string& here, const std::string& why) {
+  fmt::print(stderr, "dasgd: {}: {}; the job ends\n", here, why);
+  std::fflush(stderr);
 }
 
 }  // namespace
@@ -49,6 +55,15 @@ bool Ranks::agree(const std::string& mistake, const std::string& state) {
   return true;
 }
 
+std::string Ranks::broadcast(std::string text) {
+  return job_->session.world().broadcast(std::move(text));
+}
+
+void Ranks::end_job(const std::string& why) {
+  tell_of_end(place(rank()), why);
+  job_->session.world().abort(1);
+}
+
 template <typename Real>
 std::optional<TrainResult<Real>> Ranks::train(const Objective<Real>& objective,
                                               const TrainOptions& options, const Config& config,
@@ -56,12 +71,11 @@ std::optional<TrainResult<Real>> Ranks::train(const Objective<Real>& objective,
   RankOptions rank_options{
       .polling = mpi::parse_polling(config.ranks.polling),
       .silence = std::chrono::duration_cast<std::chrono::milliseconds>(config.ranks.timeout),
-      .trace = config.trace};
+      .trace = config.trace,
+      .watch = config.watch_port.has_value(),
+      .checkpoints = config.checkpoint_every.count() > 0};
   const std::string here = place(rank());
-  rank_options.fatal = [here](const std::string& why) {
-    fmt::print(stderr, "dasgd: {}: {}; the job ends\n", here, why);
-    std::fflush(stderr);
-  };
+  rank_options.fatal = [here](const std::string& why) { tell_of_end(here, why); };
   if (config.ranks.log)
     rank_options.log = [here](const std::string& line) {
       fmt::print(stderr, "dasgd: {} {}\n", here, line);

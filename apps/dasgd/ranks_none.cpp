@@ -22,6 +22,8 @@ Ranks::~Ranks() = default;
 std::size_t Ranks::rank() const { return 0; }
 std::size_t Ranks::size() const { return 1; }
 bool Ranks::agree(const std::string&, const std::string&) { return true; }
+std::string Ranks::broadcast(std::string text) { return text; }
+void Ranks::end_job(const std::string& why) { throw InputError(why); }
 
 template <typename Real>
 std::optional<TrainResult<Real>> Ranks::train(const Objective<Real>&, const TrainOptions&,

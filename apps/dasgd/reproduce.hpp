@@ -2,15 +2,27 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace dasgd::app {
+
+/// What of figure (c) is not as it is by default.
+struct ScalingChoice {
+  std::vector<std::size_t> workers;  ///< empty: 1 to 25
+  std::optional<std::uint64_t> seeds;
+  std::optional<double> eta, target_loss;
+  bool any() const { return !workers.empty() || seeds || eta || target_loss; }
+};
 
 /// Where and how thoroughly.
 struct Experiment {
   std::string what, directory;
   bool quick = false;
+  ScalingChoice scaling = {};
   std::string stem() const { return directory + "/" + what; }
 };
 
@@ -21,6 +33,9 @@ void reproduce_topology(const Experiment& experiment);
 
 /// Figure (c) of the paper. Throws Interrupted on Ctrl-C; what was finished is kept.
 void reproduce_cifar(const Experiment& experiment);
+
+/// The same on the ranks of an MPI job. False on the ranks that leave the rest to rank 0.
+bool reproduce_cifar_on_ranks(const Experiment& experiment);
 
 /// An experiment was stopped by a signal; the message says how to go on.
 class Interrupted : public std::runtime_error {

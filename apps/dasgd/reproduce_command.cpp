@@ -12,6 +12,7 @@
 #include "dasgd/core/error.hpp"
 #include "dasgd/core/nearest_word.hpp"
 #include "dasgd/report/write_report.hpp"
+#include "launcher.hpp"
 #include "page_data.hpp"
 #include "reproduce.hpp"
 
@@ -35,6 +36,20 @@ void make_directory(const std::string& directory) {
   std::filesystem::create_directories(directory, error);
   if (error)
     throw InputError("--out " + directory + ": cannot be made a directory: " + error.message());
+}
+
+// Of the ranks that a launcher started, if one did.
+bool is_first() {
+  const auto launch = find_launch();
+  return !launch || launch->rank == 0;
+}
+
+// Why it cannot be repeated on ranks; empty if it can.
+std::string not_for_ranks(const ReproduceRequest& request) {
+  if (request.what != "cifar") return "only cifar can be repeated on MPI ranks";
+  if (!request.scaling.workers.empty())
+    return "on MPI ranks the ranks are the workers; leave --workers out";
+  return "";
 }
 
 // The page of an experiment, from the files that it has written.
@@ -75,16 +90,26 @@ int reproduce_command(const ReproduceRequest& request) {
   if (std::find(names.begin(), names.end(), request.what) == names.end())
     throw InputError("unknown experiment \"" + request.what + "\"" +
                      suggestion(request.what, names));
+  if (request.scaling.any() && request.what != "cifar")
+    throw InputError("--workers, --seeds, --lr and --target-loss are settings of cifar, not of " +
+                     request.what);
+  const bool on_ranks = request.engine == EngineKind::mpi ||
+                        (request.engine == EngineKind::automatic && find_launch());
+  if (const std::string why = not_for_ranks(request); on_ranks && !why.empty()) {
+    if (!is_first()) return bad_input;  // rank 0 tells
+    throw InputError(why);
+  }
   const std::string out = request.out.empty() ? "runs/reproduce-" + request.what : request.out;
   const bool all = request.what == "all";
   for (const auto& [name, repeat] : experiments()) {
     if (!all && name != request.what) continue;
     const std::string directory = all ? out + "/" + name : out;
-    make_directory(directory);
+    if (!on_ranks || is_first()) make_directory(directory);
     if (all) fmt::print("{}\n", name);
-    const Experiment experiment{name, directory, request.quick};
+    const Experiment experiment{name, directory, request.quick, request.scaling};
     try {
-      repeat(experiment);
+      if (on_ranks && !reproduce_cifar_on_ranks(experiment)) return done;
+      if (!on_ranks) repeat(experiment);
       write_page(experiment);
     } catch (const Interrupted& stop) {
       fmt::print(stderr, "dasgd: {}\n", stop.what());

@@ -4,8 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char** environ;
-
 namespace dasgd::app {
 
 int run_program(const std::vector<std::string>& command) {

@@ -6,6 +6,7 @@
 #include <new>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "advice.hpp"
 #include "best_model.hpp"
@@ -21,6 +22,7 @@
 #include "launcher.hpp"
 #include "model_files.hpp"
 #include "problem.hpp"
+#include "rank_start.hpp"
 #include "ranks.hpp"
 #include "report_command.hpp"
 #include "resume.hpp"
@@ -93,6 +95,9 @@ class TrainRun {
       throw std::runtime_error("the audit failed; see summary.json");
     return result.summary.stop_reason == "interrupted" ? interrupted : done;
   }
+
+  /// What other ranks have to know before they begin.
+  std::string start() const { return to_bytes(*config_.lr, start_); }
 
  private:
   // Before anything is written: what cannot be resumed stays as it is.
@@ -201,21 +206,40 @@ void require_expected_ranks(const Config& config, const Ranks& ranks) {
       launch ? launch->launcher : "nobody", config.ranks.expected, ranks.size()));
 }
 
+/// What must be the same on all ranks.
+std::string state_of(const Config& config, const Problem& problem) {
+  return std::visit(
+      [&](const auto& objective) {
+        return fmt::format("{} {} {}\n{}", version(), objective->dimension(), objective->samples(),
+                           to_toml(Command::train, config));
+      },
+      problem);
+}
+
 template <typename Real>
 int train_rank(const Config& config, const Objective<Real>& objective, SignalStop& signals,
                Ranks& ranks) {
   std::optional<TrainRun<Real>> run;
+  std::string told;  // no rank looks for a step size or a checkpoint of its own
   const std::string mistake = mistake_of([&] {
-    if (ranks.rank() == 0) run.emplace(config, objective, signals);
+    if (ranks.rank() != 0) return;
+    run.emplace(config, objective, signals);
+    told = run->start();
   });
-  const std::string state = fmt::format("{} {} {}\n{}", version(), objective.dimension(),
-                                        objective.samples(), to_toml(Command::train, config));
-  if (!ranks.agree(mistake, state)) return done;  // rank 0 tells
+  if (!ranks.agree(mistake, "")) return done;  // rank 0 tells
+  told = ranks.broadcast(std::move(told));
+  RankStart start;
+  const std::string unread = mistake_of([&] {
+    if (!run) start = rank_start(told);
+  });
+  if (!ranks.agree(unread, "")) return done;
   if (run)
     return run->run([&](const TrainOptions& options, const auto& callbacks) {
       return *ranks.train<Real>(objective, options, config, callbacks);
     });
   TrainOptions options = train_options(config);
+  options.eta = start.eta;
+  options.resume = start.checkpoint ? &*start.checkpoint : nullptr;
   options.stop = signals.token();
   ranks.train<Real>(objective, options, config);
   return done;
@@ -237,15 +261,14 @@ int train_on_ranks(const std::optional<Config>& config, std::exception_ptr mista
   Ranks ranks;
   if (quiet && ranks.size() == 1) return bad_input;  // MPI does not know the others; rank 0 tells
   Problem problem;
+  std::string state;
   const std::string what = mistake_of([&] {
     if (mistake) std::rethrow_exception(mistake);
     require_expected_ranks(*config, ranks);
     problem = make_problem(*config);
+    state = state_of(*config, problem);
   });
-  if (!what.empty()) {
-    ranks.agree(what, "");
-    return done;
-  }
+  if (!ranks.agree(what, state)) return done;  // rank 0 tells
   return std::visit(
       [&](const auto& objective) { return train_rank(*config, *objective, signals, ranks); },
       problem);
@@ -258,7 +281,8 @@ int train_command(const std::function<Config()>& read) {
   std::exception_ptr mistake;
   try {
     config = read();
-    validate_watch(*config);
+    const auto launch = find_launch();
+    if (config->ranks.expected == 0 || !launch || launch->rank == 0) validate_watch(*config);
   } catch (const InputError&) {
     mistake = std::current_exception();
   }

@@ -1,4 +1,8 @@
+#include <map>
+#include <utility>
+
 #include "app/app.hpp"
+#include "support/tiny_images.hpp"
 
 namespace dasgd::test {
 namespace {
@@ -32,7 +36,40 @@ TEST_F(App, ReproducesAllInDirectoriesOfTheirOwn) {
 }
 #endif
 
+#if DASGD_TORCH
+TEST_F(App, ReproducesFigureCOnATinySetAndGoesOnWhereItWas) {
+  fs::create_directories(directory.file("data/cifar10"));
+  const TemporaryDirectory files;
+  write_tiny_cifar10(files, 40);
+  for (const auto& file : fs::directory_iterator(files.path()))
+    fs::copy(file.path(), directory.file("data/cifar10"));
+  const auto reproduce = [&](const std::string& workers) {
+    return shell("env DASGD_DATA=" + directory.file("data") + " " +
+                 command("reproduce cifar --seeds 1 --target-loss 2.5 --workers " + workers +
+                         " --out " + out()));
+  };
+  const Outcome first = reproduce("1");
+  EXPECT_EQ(first.status, 0) << first.err;
+  const auto kept = fs::last_write_time(out() + "/cells/virtual-1-workers-seed-1.json");
+  const Outcome both = reproduce("1,2");
+  EXPECT_EQ(both.status, 0) << both.err;
+  EXPECT_EQ(fs::last_write_time(out() + "/cells/virtual-1-workers-seed-1.json"), kept);
+  const json points = json::parse(read_text(out() + "/cifar.json"));
+  std::map<std::pair<std::string, int>, double> seconds;
+  for (const json& point : points) {
+    EXPECT_EQ(point["reached"], 1) << point;
+    seconds[{point["way"], point["workers"]}] = point["seconds"];
+  }
+  EXPECT_LT((seconds[{"virtual", 2}]), 1.1 * (seconds[{"virtual", 1}]));
+  EXPECT_TRUE(seconds.count({"threads", 1}));
+  for (const char* file : {"cifar.csv", "cifar.svg", "report.html"})
+    EXPECT_TRUE(fs::exists(out() + "/" + file)) << file;
+}
+#endif
+
 TEST_F(App, SaysWhichExperimentsThereAre) {
+  expect_refusal("reproduce topology --workers 3", "are settings of cifar, not of topology");
+  expect_refusal("reproduce cifar --workers 0", "--workers");
   expect_refusal("reproduce topologie", "did you mean \"topology\"?");
   expect_refusal("reproduce", "name an experiment: quadratic, logistic, topology, cifar, all");
 }

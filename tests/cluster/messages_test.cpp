@@ -22,9 +22,14 @@ std::vector<Message> messages() {
   sight.worker = WorkerId{4};
   sight.announced_total = 12;
   return {
-      Stop{"max-time"}, TargetReached{}, Sights{{sight, sight}},
-      TracePiece{WorkerId{2}, 50, {TraceLine{WorkerId{2}, 1, {WorkerId{3}, 4}, 5, 6, 7, 8, {}}}},
-      everything_of_a_rank()};
+      Stop{"max-time"},
+      TargetReached{},
+      Sights{{sight, sight}},
+      TracePiece{WorkerId{2}, 50, {TraceLine{WorkerId{2}, 1, {WorkerId{3}, 4}, 5, 6, 7, 8, {}}}, 9},
+      everything_of_a_rank(),
+      RulesWanted{},
+      RulePiece{WorkerId{3}, Bytes(5), true},
+      EarlyLoss{2.5}};
 }
 
 TEST(ClusterMessages, ComeBackAsTheyWere) {
@@ -45,7 +50,13 @@ TEST(ClusterMessages, ComeBackAsTheyWere) {
   const auto piece = std::get<TracePiece>(*decode(encode(messages()[3])));
   ASSERT_EQ(piece.lines.size(), 1u);
   EXPECT_EQ(piece.lines[0].start, 7);
+  EXPECT_EQ(piece.left_out, 9u);
   EXPECT_EQ(piece.lines[0].S_hat, std::nullopt);
+  EXPECT_EQ(std::get<EarlyLoss>(*decode(encode(EarlyLoss{2.5}))).size, 2.5);
+  const auto rule = std::get<RulePiece>(*decode(encode(messages()[6])));
+  EXPECT_EQ(rule.worker, WorkerId{3});
+  EXPECT_EQ(rule.bytes.size(), 5u);
+  EXPECT_TRUE(rule.last);
   EXPECT_EQ(std::get<Sights>(*decode(encode(messages()[2]))).workers[1].announced_total, 12u);
 }
 

@@ -1,10 +1,11 @@
 // dasgd under mpirun, as a person would start it: real processes, real signals.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <thread>
 
-#include "support/process.hpp"
-#include "support/temporary_directory.hpp"
+#include "mpi/mpi_app.hpp"
 #include "support/tiny_idx.hpp"
 
 namespace dasgd::test {
@@ -15,50 +16,6 @@ using nlohmann::json;
 using ::testing::AnyOf;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
-
-class MpiApp : public ::testing::Test {
- protected:
-  std::string command(int ranks, const std::string& arguments) {
-    return DASGD_MPIRUN " -n " + std::to_string(ranks) + " " DASGD_BINARY " " + arguments;
-  }
-  Outcome mpirun(int ranks, const std::string& arguments) {
-    return shell("timeout 120 " + command(ranks, arguments));
-  }
-  std::string out() { return directory.file("run"); }
-  json summary() { return json::parse(read_text(out() + "/summary.json")); }
-  Outcome check(const std::string& options = "") {
-    return shell(DASGD_BINARY " check " + options + " " + out() + "/trace.jsonl");
-  }
-
-  /// The process of a rank of the run in this test's directory.
-  pid_t process_of(int rank) {
-    const std::string mpich = "PMI_RANK=" + std::to_string(rank);
-    const std::string open_mpi = "OMPI_COMM_WORLD_RANK=" + std::to_string(rank);
-    for (const auto& entry : fs::directory_iterator("/proc")) {
-      const std::string name = entry.path().filename();
-      if (name.find_first_not_of("0123456789") != name.npos) continue;
-      const std::string command = read_text(entry.path() / "cmdline");
-      if (!command.starts_with(DASGD_BINARY) || command.find(out()) == command.npos) continue;
-      std::istringstream variables(read_text(entry.path() / "environ"));
-      for (std::string variable; std::getline(variables, variable, '\0');)
-        if (variable == mpich || variable == open_mpi) return std::stoi(name);
-    }
-    return 0;
-  }
-  bool is_running() {
-    return eventually([&] {
-      std::error_code error;
-      return fs::file_size(out() + "/trace.jsonl.partial", error) > 0 && !error;
-    });
-  }
-  std::string endless(const std::string& more = "") {
-    return "train --model quadratic --topology ring --lr 1e-5 --compute 1ms --max-time 10min "
-           "--trace --out " +
-           out() + " " + more;
-  }
-
-  TemporaryDirectory directory;
-};
 
 struct Shape {
   int ranks;
@@ -135,6 +92,7 @@ TEST_F(MpiApp, OneLineTellsAMistakeWhoeverFoundIt) {
   refusal(3, "train --model quadratic --workers 4", "4 workers do not fit on 3 ranks");
   refusal(2, "train --model quadratic --polling often", "unknown polling \"often\"");
   refusal(2, "train --model logistic --data /no/such", "\"/no/such\" is neither");
+  refusal(2, "train --model quadratic --delay 0.1:1ms", "chaos on links needs threads");
   refusal(2, "train --model quadratic --engine nonsense", "unknown engine \"nonsense\"");
 }
 
@@ -159,6 +117,26 @@ TEST_F(MpiApp, ADivergingRunFailsOnceAndKeepsItsRecords) {
   EXPECT_THAT(outcome.err, ContainsRegex("dasgd: diverged: worker [012], gradient"));
   EXPECT_EQ(summary()["stop_reason"], "diverged");
   EXPECT_EQ(summary()["replicas_identical"], true);
+}
+
+// Only rank 1 computes, one gradient: the model tells which step size it took.
+TEST_F(MpiApp, RankZeroTakesAdviceForAllRanks) {
+  const std::string run = "train --model quadratic --gradients 0,1 --quiet --out " + out();
+  ASSERT_EQ(mpirun(2, run + " --lr auto").status, 0);
+  const json advised = summary();
+  const double eta = json::parse(read_text(out() + "/advice.json"))["recommended_eta"];
+  EXPECT_NE(eta, 0.01) << "the default";
+  ASSERT_EQ(shell(DASGD_BINARY " " + run + fmt::format(" --workers 2 --lr {}", eta)).status, 0);
+  EXPECT_EQ(summary()["replica_digest"], advised["replica_digest"]);
+}
+
+TEST_F(MpiApp, MoreRanksThanCoresArePredicted) {
+  const Outcome outcome = mpirun(
+      2, fmt::format("train --model quadratic --lr auto --gradients 5 --workers-per-rank {} --out ",
+                     std::thread::hardware_concurrency()) +
+             out());
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(read_text(out() + "/advice.json"), HasSubstr("predicted"));
 }
 
 class MpiSignals : public MpiApp, public ::testing::WithParamInterface<int> {};

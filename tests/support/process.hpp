@@ -35,6 +35,11 @@ class Process {
 
   void signal(int number) const { ::kill(pid_, number); }
 
+  /// What it has written so far, on both of its outputs.
+  std::string said() const {
+    return read_text(directory_.file("out")) + read_text(directory_.file("err"));
+  }
+
   Outcome wait() const {
     int status = 0;
     ::waitpid(pid_, &status, 0);

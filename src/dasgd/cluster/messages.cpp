@@ -18,6 +18,7 @@ void write(ByteWriter& out, const TracePiece& piece) {
   out.number(piece.worker);
   out.number(piece.up_to);
   out.array(std::span(piece.lines));
+  out.number(piece.left_out);
 }
 
 void write(ByteWriter& out, const WorkerReport& report) {
@@ -46,6 +47,14 @@ void write(ByteWriter& out, const RankReport& report) {
   out.text(report.failure.value_or(""));
 }
 
+void write(ByteWriter&, const RulesWanted&) {}
+void write(ByteWriter& out, const RulePiece& piece) {
+  out.number(piece.worker);
+  out.array(std::span(piece.bytes));
+  out.number(piece.last);
+}
+void write(ByteWriter& out, const EarlyLoss& loss) { out.number(loss.size); }
+
 void read(ByteReader& in, Stop& stop) { stop.reason = in.text(); }
 void read(ByteReader&, TargetReached&) {}
 void read(ByteReader& in, Sights& sights) { sights.workers = in.array<WorkerSight>(); }
@@ -53,6 +62,7 @@ void read(ByteReader& in, TracePiece& piece) {
   piece.worker = in.number<WorkerId>();
   piece.up_to = in.number<Nanoseconds>();
   piece.lines = in.array<TraceLine>();
+  piece.left_out = in.number<std::uint64_t>();
 }
 
 // False for a set that cannot be.
@@ -87,6 +97,14 @@ void read(ByteReader& in, RankReport& report) {
   if (failed) report.failure = std::move(failure);
 }
 
+void read(ByteReader&, RulesWanted&) {}
+void read(ByteReader& in, RulePiece& piece) {
+  piece.worker = in.number<WorkerId>();
+  piece.bytes = in.array<std::byte>();
+  piece.last = in.number<bool>();
+}
+void read(ByteReader& in, EarlyLoss& loss) { loss.size = in.number<double>(); }
+
 template <typename Kind>
 std::optional<Message> read_whole(ByteReader& in) {
   Kind message;
@@ -117,6 +135,12 @@ std::optional<Message> decode(std::span<const std::byte> bytes) {
       return read_whole<TracePiece>(in);
     case 4:
       return read_whole<RankReport>(in);
+    case 5:
+      return read_whole<RulesWanted>(in);
+    case 6:
+      return read_whole<RulePiece>(in);
+    case 7:
+      return read_whole<EarlyLoss>(in);
     default:
       return std::nullopt;
   }

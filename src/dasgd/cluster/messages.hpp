@@ -24,11 +24,12 @@ struct TargetReached {};
 struct Sights {
   std::vector<WorkerSight> workers;
 };
-/// What a worker did, for the one trace. To rank 0.
+/// What a worker did, for the one trace, which gets everything, or for the live page. To rank 0.
 struct TracePiece {
   WorkerId worker{};
   Nanoseconds up_to = 0;
   std::vector<TraceLine> lines;
+  std::uint64_t left_out = 0;  ///< beyond these; of the page only
 };
 /// The end of a rank's run. To rank 0.
 struct RankReport {
@@ -36,8 +37,21 @@ struct RankReport {
   std::string stop_reason;             ///< empty if nothing stopped it
   std::optional<std::string> failure;  ///< what failed there first
 };
+/// "What do your workers' rules remember?" From rank 0, for a checkpoint.
+struct RulesWanted {};
+/// A piece of what a worker's rule remembers; the pieces come in order. To rank 0.
+struct RulePiece {
+  WorkerId worker{};
+  Bytes bytes;
+  bool last = false;
+};
+/// The largest loss among the first of every worker here has grown. To everybody.
+struct EarlyLoss {
+  double size = 0;
+};
 
-using Message = std::variant<Stop, TargetReached, Sights, TracePiece, RankReport>;
+using Message = std::variant<Stop, TargetReached, Sights, TracePiece, RankReport, RulesWanted,
+                             RulePiece, EarlyLoss>;
 
 Bytes encode(const Message& message);
 /// Nothing when these are not the bytes of a message.

@@ -12,7 +12,11 @@
 #include "dasgd/cluster/clocks.hpp"
 #include "dasgd/cluster/messages.hpp"
 #include "dasgd/cluster/remote_trace.hpp"
+#include "dasgd/cluster/remote_watch.hpp"
+#include "dasgd/cluster/rule_exchange.hpp"
 #include "dasgd/core/error.hpp"
+#include "dasgd/plan/leg.hpp"
+#include "dasgd/runtime/checkpointer.hpp"
 #include "dasgd/runtime/control.hpp"
 #include "dasgd/runtime/evaluator.hpp"
 #include "dasgd/runtime/monitor.hpp"
@@ -49,6 +53,9 @@ class RankRun final : public Elsewhere {
         control_([this] { on_stop(); }),
         gate_(options.workers / static_cast<std::size_t>(ranks.size()), [this] { on_target(); }),
         ranks_without_target_(ranks.size()),
+        good_([this](double size) { tell_others(EarlyLoss{size}); }),
+        rules_({ranks.size(), options.workers / static_cast<std::size_t>(ranks.size())},
+               ranks.rank(), [this](int rank, const Message& m) { tell(rank, m); }),
         network_(ranks.duplicate(), build_graph(options.topology, options.workers, options.seed),
                  network_options()) {}
 
@@ -77,33 +84,44 @@ class RankRun final : public Elsewhere {
 
   std::optional<TrainResult<Real>> work(const std::vector<Callback<Real>>& callbacks) {
     TrainOptions options = options_;
-    RemoteTrace remote(network_.layout(), [this](const Message& m) { tell(0, m); });
+    const auto tell_first = [this](const Message& m) { tell(0, m); };
+    RemoteTrace trace(network_.layout(), tell_first);
+    RemoteWatch watch(network_.layout(), tell_first);
     if (!is_first()) {
-      options.trace = rank_options_.trace ? &remote : nullptr;
+      options.trace = rank_options_.trace ? &trace : nullptr;
+      options.watch = rank_options_.watch && !rank_options_.trace ? &watch : nullptr;
       options.warn = nullptr;  // rank 0 sees everything, and its worker 0 is evaluated
       options.evaluation.every = {};
+      options.checkpoint.save = nullptr;
     }
     const std::size_t batch = resolved_batch(options, objective_.samples());
-    GoodModel<Real> good;
     std::vector<std::unique_ptr<WorkerLoop<Real>>> loops;
     for (std::size_t i = 0; i < network_.layout().per_rank; ++i) {
       const WorkerId worker = network_.layout().worker(ranks_.rank(), i);
       loops.push_back(std::make_unique<WorkerLoop<Real>>(
-          worker, objective_, options, batch, network_.endpoint(worker), control_, gate_, good));
+          worker, objective_, options, batch, network_.endpoint(worker), control_, gate_, good_,
+          rank_options_.checkpoints ? &rules_.board() : nullptr));
     }
     log(fmt::format("computes with {} of {} workers", loops.size(), options.workers));
-    Evaluator<Real> evaluator(objective_, options, std::chrono::steady_clock::now(),
-                              loops.front()->status(), control_);
+    const auto start = Checkpointer::Clock::now() - std::chrono::nanoseconds(clock_.now());
+    Evaluator<Real> evaluator(objective_, options, start, loops.front()->status(), control_);
     run_threads(loops, control_, [&] {
+      const Checkpointer checkpointer(options, objective_.dimension(), objective_.samples(), start,
+                                      rules_.board(), [&] { return evaluator.since_best(); });
       Monitor<Real>(options, loops, control_, is_first() ? callbacks : none_, evaluator, this)
           .watch();
     });
     evaluator.stop();
     if (control_.abandoned()) end_job("cannot go on: " + text_of(control_.failure()));
-    if (!is_first() && rank_options_.trace) remote.flush();
+    if (!is_first() && options.trace) trace.flush();
+    if (!is_first() && options.watch) watch.flush();
     auto result = conclude_with(loops, options);
-    if (result) fall_back_if_diverged(objective_, good, *result);
+    if (result) fall_back_if_diverged(objective_, good_, *result);
     if (result && options.evaluation.every.count() > 0) evaluator.judge().conclude(*result);
+    if (result && !result->failure)
+      save_last_checkpoint(options, objective_, *loops.front()->account().worker, rules_.board(),
+                           static_cast<double>(clock_.now()) * 1e-9,
+                           evaluator.judge().since_best());
     return result;
   }
 
@@ -122,6 +140,10 @@ class RankRun final : public Elsewhere {
 
   bool is_first() const { return ranks_.rank() == 0; }
   void tell(int rank, const Message& message) { network_.tell(rank, cluster::encode(message)); }
+  void tell_others(const Message& message) {
+    for (int rank = 0; rank < ranks_.size(); ++rank)
+      if (rank != ranks_.rank()) tell(rank, message);
+  }
   void log(const std::string& line) {
     if (rank_options_.log) rank_options_.log(line);
   }
@@ -137,8 +159,7 @@ class RankRun final : public Elsewhere {
       network_.endpoint(network_.layout().worker(ranks_.rank(), i)).wake();
     if (stop_is_known_.exchange(true)) return;
     log("stops everybody: " + control_.reason());
-    for (int rank = 0; rank < ranks_.size(); ++rank)
-      if (rank != ranks_.rank()) tell(rank, Stop{control_.reason()});
+    tell_others(Stop{control_.reason()});
   }
 
   void on_target() {
@@ -162,11 +183,27 @@ class RankRun final : public Elsewhere {
       const std::lock_guard lock(mutex_);
       sights_[from] = std::move(sights->workers);
     } else if (auto* piece = std::get_if<TracePiece>(&*message)) {
-      if (options_.trace) options_.trace->add(piece->worker, std::move(piece->lines), piece->up_to);
+      take(std::move(*piece));
+    } else if (const auto* loss = std::get_if<EarlyLoss>(&*message)) {
+      good_.hear_early_loss(loss->size);
+    } else if (const auto* wanted = std::get_if<RulesWanted>(&*message)) {
+      rules_.hear(*wanted);
+    } else if (auto* rule = std::get_if<RulePiece>(&*message)) {
+      if (!rules_.hear(from, std::move(*rule)))
+        throw std::runtime_error(fmt::format("rank {} told of a worker that is not its own", from));
     } else {
       const std::lock_guard lock(mutex_);
       reports_[from] = std::get<RankReport>(std::move(*message));
     }
+  }
+
+  // A trace is whole; then the page takes the same pieces.
+  void take(TracePiece piece) {
+    if (options_.watch) {
+      options_.watch->add(piece.worker, piece.lines, piece.up_to);
+      options_.watch->leave_out(piece.left_out);
+    }
+    if (options_.trace) options_.trace->add(piece.worker, std::move(piece.lines), piece.up_to);
   }
 
   RankReport report(const Loops& loops) const {
@@ -221,6 +258,8 @@ class RankRun final : public Elsewhere {
   std::mutex mutex_;  // guards the two below
   std::map<int, std::vector<WorkerSight>> sights_;
   std::map<int, RankReport> reports_;
+  GoodModel<Real> good_;
+  RuleExchange rules_;
   mpi::Network network_;  // last: its thread uses all of the above
 };
 
@@ -235,6 +274,7 @@ std::optional<TrainResult<Real>> train_ranks(mpi::Communicator& ranks,
   validate(options);
   if (objective.start().size() != objective.dimension())
     throw InputError("the objective starts at a point of another dimension than its own");
+  require_resumable(options, objective);
   if (options.workers % static_cast<std::size_t>(ranks.size()) != 0)
     throw InputError(fmt::format("{} workers cannot be shared evenly by {} ranks", options.workers,
                                  ranks.size()));
@@ -242,8 +282,6 @@ std::optional<TrainResult<Real>> train_ranks(mpi::Communicator& ranks,
     throw InputError("the trace writer was made for another number of workers");
   if (options.chaos.on_links())
     throw InputError("chaos on links needs threads or the simulator, not MPI ranks");
-  if (options.resume)
-    throw InputError("a run cannot be resumed on MPI ranks; resume it on threads");
   return RankRun<Real>(ranks, objective, options, rank_options).run(callbacks);
 }
 

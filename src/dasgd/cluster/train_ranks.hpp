@@ -23,6 +23,10 @@ struct RankOptions {
   std::chrono::milliseconds silence{8'000};
   /// Whether rank 0 has a trace: the others send it their lines.
   bool trace = false;
+  /// Whether rank 0 watches: the others send it what their workers apply, as far as a page needs.
+  bool watch = false;
+  /// Whether rank 0 keeps checkpoints: the others send it what their workers' rules remember.
+  bool checkpoints = false;
   /// One line for a person when this rank's part cannot go on; then all ranks end at once.
   std::function<void(const std::string&)> fatal;
   /// Lines about what this rank does, for those who want them.
@@ -31,9 +35,9 @@ struct RankOptions {
 
 /// Collective: every rank calls this with the same objective and options. Runs the threads of this
 /// rank's workers, `options.workers / ranks.size()` of them, until budgets, targets or a stop on
-/// any rank end it, and drains. Rank 0 audits and has the result, the callbacks, the warnings and
-/// the trace; the others get nothing. Throws InputError for options that cannot be. A rank that
-/// dies or cannot go on ends the job.
+/// any rank end it, and drains. Rank 0 audits and has the result, the callbacks, the warnings, the
+/// trace and the checkpoints; the others get nothing. All ranks resume from the same checkpoint.
+/// Throws InputError for options that cannot be. A rank that dies or cannot go on ends the job.
 template <typename Real>
 std::optional<TrainResult<Real>> train_ranks(mpi::Communicator& ranks,
                                              const Objective<Real>& objective,

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "dasgd/record/atomic_file.hpp"
 #include "dasgd/record/json_number.hpp"
@@ -56,7 +57,7 @@ class Cells {
  private:
   // A run with another setting is another run.
   std::string setting() const {
-    return fmt::format("eta {} batch {} target {} gradients {}", plan_.eta, plan_.batch,
+    return fmt::format("eta {} batch {} target {} gradients {} spread", plan_.eta, plan_.batch,
                        plan_.target_loss, plan_.gradients);
   }
   std::string path(const ScalingRun& run) const {
@@ -66,10 +67,19 @@ class Cells {
   const ScalingPlan& plan_;
 };
 
-// Nothing if it was interrupted.
-std::optional<ScalingRun> run_one(const NetworkOfSeed& network, const ScalingPlan& plan,
-                                  ScalingRun run) {
-  const auto objective = network(run.seed);
+// 50 ms per gradient, 50 us per link, 5 us per application. Workers begin spread over the first
+// gradient: on real machines nobody keeps step, and steps that coincide would add half again to the
+// staleness.
+VirtualWorld world_of(std::size_t workers) {
+  constexpr Nanoseconds compute = 50'000'000;
+  VirtualWorld world{.compute = TimeModel::constant(compute)};
+  for (std::size_t i = 0; i < workers; ++i)
+    world.start.push_back(compute * static_cast<Nanoseconds>(i) /
+                          static_cast<Nanoseconds>(workers));
+  return world;
+}
+
+TrainOptions options_of(const ScalingPlan& plan, const ScalingRun& run) {
   TrainOptions options{.workers = run.workers,
                        .eta = plan.eta,
                        .batch = plan.batch,
@@ -77,8 +87,11 @@ std::optional<ScalingRun> run_one(const NetworkOfSeed& network, const ScalingPla
                        .seed = run.seed};
   options.gradients = {static_cast<std::uint32_t>(plan.gradients / run.workers)};
   options.stop = plan.stop;
-  const auto result = run.way == "virtual" ? run_simulation<float>(*objective, options, {})
-                                           : run_training<float>(*objective, options);
+  return options;
+}
+
+// Nothing if it was interrupted.
+std::optional<ScalingRun> figures_of(const TrainResult<float>& result, ScalingRun run) {
   const RunSummary& summary = result.summary;
   if (summary.stop_reason == "interrupted") return std::nullopt;
   if (result.failure && summary.stop_reason != "diverged") std::rethrow_exception(result.failure);
@@ -90,6 +103,16 @@ std::optional<ScalingRun> run_one(const NetworkOfSeed& network, const ScalingPla
   run.S_avg = summary.staleness.S_avg;
   run.S_max = static_cast<double>(summary.staleness.S_max);
   return run;
+}
+
+std::optional<ScalingRun> run_one(const NetworkOfSeed& network, const ScalingPlan& plan,
+                                  const ScalingRun& run) {
+  const auto objective = network(run.seed);
+  const TrainOptions options = options_of(plan, run);
+  return figures_of(run.way == "virtual"
+                        ? run_simulation<float>(*objective, options, world_of(run.workers))
+                        : run_training<float>(*objective, options),
+                    run);
 }
 
 std::vector<ScalingRun> all_of(const std::string& way, const std::vector<std::size_t>& workers,
@@ -152,6 +175,36 @@ std::vector<ScalingRun> run_scaling(const NetworkOfSeed& network, const ScalingP
   std::vector<ScalingRun> runs;
   for (auto& one : finished)
     if (one) runs.push_back(std::move(*one));
+  return runs;
+}
+
+std::vector<ScalingRun> run_scaling_on_ranks(
+    const NetworkOfSeed& network, const ScalingPlan& plan, const RankEngine& engine,
+    const std::function<void(std::size_t, std::size_t)>& progress) {
+  const Cells cells(plan);
+  auto wanted = all_of("mpi", {1}, plan.seeds);
+  if (engine.ranks > 1)
+    for (const ScalingRun& run : all_of("mpi", {engine.ranks}, plan.seeds)) wanted.push_back(run);
+  std::vector<ScalingRun> runs;
+  bool interrupted = false;
+  for (const ScalingRun& run : wanted) {
+    auto finished = cells.find(run);
+    if (engine.of_rank_zero(!finished && !interrupted && !plan.stop.stop_requested())) {
+      const auto objective = network(run.seed);
+      const TrainOptions options = options_of(plan, run);
+      std::optional<TrainResult<float>> result;
+      if (run.workers == engine.ranks)
+        result = engine.train(*objective, options);
+      else if (engine.first)
+        result = run_training<float>(*objective, options);
+      if (result) finished = figures_of(*result, run);
+      interrupted = !finished;
+      if (finished) cells.keep(*finished);
+    }
+    if (!finished) continue;
+    runs.push_back(*finished);
+    progress(runs.size(), wanted.size());
+  }
   return runs;
 }
 
@@ -221,8 +274,9 @@ std::string to_svg(const std::string& title, const std::vector<ScalingPoint>& po
   PlotPanel seconds{title + ": time to the target", "workers", "seconds", {}, false, false};
   PlotPanel speed_up{
       title + ": speed-up over one worker", "workers", "times faster", {}, false, false};
-  for (const char* way : {"virtual", "threads"}) {
-    const std::string name = way == std::string("virtual") ? "virtual time" : "threads, real time";
+  for (const auto& [way, name] : {std::pair<std::string, std::string>{"virtual", "virtual time"},
+                                  {"threads", "threads, real time"},
+                                  {"mpi", "MPI ranks, real time"}}) {
     PlotSeries i{name, {}, {}, {}}, s = i, u = i;
     for (const ScalingPoint& p : points) {
       if (p.way != way || p.reached == 0) continue;

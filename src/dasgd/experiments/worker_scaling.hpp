@@ -4,19 +4,22 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "dasgd/core/objective.hpp"
+#include "dasgd/plan/options.hpp"
+#include "dasgd/plan/result.hpp"
 
 namespace dasgd {
 
 struct ScalingPlan {
-  std::vector<std::size_t> virtual_workers{1, 2, 3, 5, 7, 10, 15, 20, 25};
+  std::vector<std::size_t> virtual_workers{1, 2, 5, 10, 15, 20, 25};
   std::vector<std::size_t> thread_workers;  ///< the same with real threads; at most one per core
   std::vector<std::uint64_t> seeds{1, 2, 3, 4};
-  double eta = 0.01;
+  double eta = 0.0025;
   std::size_t batch = 32;
   double target_loss = 1.0;          ///< mean of a worker's last 30 mini-batches, at every worker
   std::uint32_t gradients = 40'000;  ///< of all workers together; a run that needs more gives up
@@ -27,7 +30,7 @@ struct ScalingPlan {
 
 /// One run.
 struct ScalingRun {
-  std::string way;  ///< "virtual" (50 ms per gradient, latency 50 us, apply 5 us) or "threads"
+  std::string way;  ///< "virtual" (50 ms per gradient, latency 50 us, apply 5 us), "threads", "mpi"
   std::size_t workers = 0;
   std::uint64_t seed = 0;
   bool reached = false;
@@ -53,6 +56,22 @@ using NetworkOfSeed = std::function<std::unique_ptr<Objective<float>>(std::uint6
 /// after each run, from any thread.
 std::vector<ScalingRun> run_scaling(const NetworkOfSeed& network, const ScalingPlan& plan,
                                     const std::function<void(std::size_t, std::size_t)>& progress);
+
+/// How the ranks of an MPI job make a run together.
+struct RankEngine {
+  std::size_t ranks = 1;
+  bool first = true;                       ///< whether this is rank 0
+  std::function<bool(bool)> of_rank_zero;  ///< what rank 0 says, on every rank
+  /// Trains with a worker on every rank; rank 0 has the result.
+  std::function<std::optional<TrainResult<float>>(const Objective<float>&, const TrainOptions&)>
+      train;
+};
+
+/// The same with real ranks: one worker alone, on rank 0, and one on every rank. Every rank calls
+/// it; rank 0 keeps and has the runs.
+std::vector<ScalingRun> run_scaling_on_ranks(
+    const NetworkOfSeed& network, const ScalingPlan& plan, const RankEngine& engine,
+    const std::function<void(std::size_t, std::size_t)>& progress);
 
 /// In the order of the runs; a point without a run at the target has no figures.
 std::vector<ScalingPoint> summarise(const std::vector<ScalingRun>& runs);

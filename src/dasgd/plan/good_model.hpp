@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <mutex>
 #include <span>
@@ -16,6 +17,10 @@ namespace dasgd {
 template <typename Real>
 class GoodModel {
  public:
+  /// Where workers run in several processes, `tell` passes the largest early loss on to the others
+  /// whenever it has doubled here.
+  explicit GoodModel(std::function<void(double)> tell = {}) : tell_(std::move(tell)) {}
+
   void offer(double loss, std::span<const Real> x) {
     const std::lock_guard lock(mutex_);
     if (!std::isfinite(loss) || loss > loss_) return;
@@ -25,9 +30,13 @@ class GoodModel {
   /// One of the first losses of a worker.
   void note_early_loss(double loss) {
     const double size = std::fabs(loss);
-    double known = early_loss_.load();
-    while (size > known && !early_loss_.compare_exchange_weak(known, size)) {
-    }
+    raise(early_loss_, size);
+    if (tell_ && raise(told_, size, 2)) tell_(size);
+  }
+  /// What another process has told.
+  void hear_early_loss(double size) {
+    raise(early_loss_, size);
+    raise(told_, size);
   }
   /// The largest of these. A worker that starts late has seen only what others left of it.
   double early_loss() const { return early_loss_.load(); }
@@ -39,7 +48,16 @@ class GoodModel {
   }
 
  private:
-  std::atomic<double> early_loss_ = 0;
+  // Whether this call raised it: the value must be above `times` what is known.
+  static bool raise(std::atomic<double>& to, double value, double times = 1) {
+    double known = to.load();
+    while (value > times * known)
+      if (to.compare_exchange_weak(known, value)) return true;
+    return false;
+  }
+
+  const std::function<void(double)> tell_;
+  std::atomic<double> early_loss_ = 0, told_ = 0;
   std::mutex mutex_;  // guards all below
   double loss_ = std::numeric_limits<double>::infinity();
   std::vector<Real> x_;

@@ -28,6 +28,9 @@ class ApplicationSink {
   virtual ~ApplicationSink() = default;
   /// `worker` did `lines`, in this order, and will do nothing more before `up_to`.
   virtual void add(WorkerId worker, std::vector<TraceLine> lines, Nanoseconds up_to) = 0;
+  /// So many lines were left out on their way here, which only happens to sinks that show and do
+  /// not keep.
+  virtual void leave_out(std::uint64_t /*lines*/) {}
 };
 
 /// One that keeps them.

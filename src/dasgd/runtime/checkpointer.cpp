@@ -16,6 +16,19 @@ void save_checkpoint(const TrainOptions& options, const std::function<Checkpoint
   }
 }
 
+template <typename Real>
+void save_last_checkpoint(const TrainOptions& options, const Objective<Real>& objective,
+                          const Worker<Real>& worker, const SnapshotBoard& board, double seconds,
+                          std::uint32_t since_best) {
+  if (!options.checkpoint.save) return;
+  save_checkpoint(options, [&] {
+    const auto sums = std::as_bytes(worker.replica().sums());
+    return checkpoint_of(
+        options, objective.dimension(), objective.samples(),
+        {{sums.begin(), sums.end()}, worker.applied(), board.memories(), seconds, since_best});
+  });
+}
+
 Checkpointer::Checkpointer(const TrainOptions& options, std::size_t dimension, std::size_t samples,
                            Clock::time_point start, SnapshotBoard& board,
                            std::function<std::uint32_t()> since_best)
@@ -48,5 +61,12 @@ void Checkpointer::take(std::stop_token stop) {
                           seconds, since_best_()});
   });
 }
+
+template void save_last_checkpoint(const TrainOptions&, const Objective<float>&,
+                                   const Worker<float>&, const SnapshotBoard&, double,
+                                   std::uint32_t);
+template void save_last_checkpoint(const TrainOptions&, const Objective<double>&,
+                                   const Worker<double>&, const SnapshotBoard&, double,
+                                   std::uint32_t);
 
 }  // namespace dasgd

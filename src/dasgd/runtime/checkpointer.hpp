@@ -8,6 +8,8 @@
 #include <stop_token>
 #include <thread>
 
+#include "dasgd/core/objective.hpp"
+#include "dasgd/core/worker.hpp"
 #include "dasgd/plan/options.hpp"
 #include "dasgd/runtime/snapshot_board.hpp"
 
@@ -16,6 +18,13 @@ namespace dasgd {
 /// Makes a checkpoint and hands it to `options.checkpoint.save`. What either throws becomes a
 /// warning: a full disk is no reason to stop training.
 void save_checkpoint(const TrainOptions& options, const std::function<Checkpoint()>& make);
+
+/// The one at the end of a leg, from a worker that has applied everything: the whole leg is in
+/// every replica, and every worker has given its last rule state.
+template <typename Real>
+void save_last_checkpoint(const TrainOptions& options, const Objective<Real>& objective,
+                          const Worker<Real>& worker, const SnapshotBoard& board, double seconds,
+                          std::uint32_t since_best);
 
 /// Takes one every `options.checkpoint.every` until it goes away. Packing and writing happen on
 /// this thread; workers only copy.

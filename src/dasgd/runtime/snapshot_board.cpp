@@ -11,6 +11,11 @@ void SnapshotBoard::ask() {
     answers_ = 0;
   }
   replica_wanted_.store(true);
+  ask_memories();
+  if (others_.ask) others_.ask();
+}
+
+void SnapshotBoard::ask_memories() {
   for (auto& wanted : wanted_) wanted.store(true);
 }
 
@@ -36,6 +41,7 @@ void SnapshotBoard::give_replica(std::span<const std::byte> sums, const Gradient
 
 void SnapshotBoard::give_memory(WorkerId worker, WorkerMemory memory) {
   wanted_[index(worker)].store(false);
+  if (others_.give_memory) return others_.give_memory(worker, memory);
   const std::lock_guard lock(mutex_);
   memories_[index(worker)] = std::move(memory);
   ++answers_;

@@ -5,10 +5,12 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <stop_token>
+#include <utility>
 #include <vector>
 
 #include "dasgd/core/bytes.hpp"
@@ -24,22 +26,33 @@ struct ReplicaSnapshot {
   GradientSet applied;
 };
 
+/// Where workers run in several processes: what one board tells the others'.
+struct OtherBoards {
+  std::function<void()> ask = {};  ///< asks the workers there
+  /// Takes a memory to the process that writes checkpoints; then none is kept here.
+  std::function<void(WorkerId, const WorkerMemory&)> give_memory = {};
+};
+
 /// Nobody waits: workers answer between two steps, and the first to answer gives its replica, so a
 /// slow one holds nothing up. A worker that has not answered yet is represented by what it gave
-/// last time.
+/// last time. At its end every worker gives its memory once more, unasked.
 class SnapshotBoard {
  public:
-  explicit SnapshotBoard(std::size_t workers) : wanted_(workers), memories_(workers) {}
+  /// `workers` are those of all processes.
+  explicit SnapshotBoard(std::size_t workers, OtherBoards others = {})
+      : others_(std::move(others)), wanted_(workers), memories_(workers) {}
 
   /// For the thread that writes checkpoints. Asks every worker.
   void ask();
+  /// For the memories alone. Any thread.
+  void ask_memories();
   /// Waits for a replica, and then for the memories of all until `grace` has passed. Nothing if a
   /// stop is requested first.
   std::optional<ReplicaSnapshot> wait(std::stop_token stop, std::chrono::milliseconds grace);
   /// What each worker gave last; empty if it never did.
   std::vector<WorkerMemory> memories() const;
 
-  /// For workers, on their own threads.
+  /// For workers, on their own threads, or in the name of one elsewhere.
   bool wanted(WorkerId worker) const {
     return wanted_[index(worker)].load(std::memory_order_relaxed);
   }
@@ -49,6 +62,7 @@ class SnapshotBoard {
   void give_memory(WorkerId worker, WorkerMemory memory);
 
  private:
+  const OtherBoards others_;
   std::vector<std::atomic<bool>> wanted_;
   std::atomic<bool> replica_wanted_{false};
   mutable std::mutex mutex_;  // guards all below

@@ -19,25 +19,6 @@ namespace dasgd {
 
 using Clock = std::chrono::steady_clock;
 
-namespace {
-
-// Everything is drained: the whole leg is in every replica.
-template <typename Real>
-void save_last_checkpoint(const TrainOptions& options, const Objective<Real>& objective,
-                          const std::vector<std::unique_ptr<WorkerLoop<Real>>>& loops,
-                          double seconds, std::uint32_t since_best) {
-  if (!options.checkpoint.save) return;
-  save_checkpoint(options, [&] {
-    const Worker<Real>& first = *loops.front()->account().worker;
-    const auto sums = std::as_bytes(first.replica().sums());
-    LegSnapshot snapshot{{sums.begin(), sums.end()}, first.applied(), {}, seconds, since_best};
-    for (const auto& loop : loops) snapshot.memories.push_back(loop->memory());
-    return checkpoint_of(options, objective.dimension(), objective.samples(), std::move(snapshot));
-  });
-}
-
-}  // namespace
-
 template <typename Real>
 TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOptions& options,
                                const std::vector<Callback<Real>>& callbacks) {
@@ -74,9 +55,9 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
 
   std::vector<std::unique_ptr<WorkerLoop<Real>>> loops;
   for (std::size_t i = 0; i < options.workers; ++i)
-    loops.push_back(std::make_unique<WorkerLoop<Real>>(worker_id(i), objective, options, batch,
-                                                       network.endpoint(worker_id(i)), control,
-                                                       gate, good, &snapshots));
+    loops.push_back(std::make_unique<WorkerLoop<Real>>(
+        worker_id(i), objective, options, batch, network.endpoint(worker_id(i)), control, gate,
+        good, options.checkpoint.save ? &snapshots : nullptr));
   Evaluator<Real> evaluator(objective, options, start, loops.front()->status(), control);
   run_threads(loops, control, [&] {
     const Checkpointer checkpointer(options, objective.dimension(), objective.samples(), start,
@@ -94,7 +75,8 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
   fall_back_if_diverged(objective, good, result);
   if (options.evaluation.every.count() > 0) evaluator.judge().conclude(result);
   if (!result.failure)
-    save_last_checkpoint(options, objective, loops, wall, evaluator.judge().since_best());
+    save_last_checkpoint(options, objective, *accounts.front().worker, snapshots, wall,
+                         evaluator.judge().since_best());
   return result;
 }
 

@@ -90,8 +90,6 @@ class WorkerLoop {
             target_.squared_gradients(),
             guard_.halvings()};
   }
-  /// What this worker remembers, between two steps of its thread or when that has ended.
-  WorkerMemory memory() const { return {guard_.state(), worker_.objective_state()}; }
   std::uint32_t limit() const { return samples_.limit(); }
   WorkerStatus<Real>& status() { return status_; }
   /// What can be seen of this worker from outside while it runs. Any thread.
@@ -127,6 +125,7 @@ class WorkerLoop {
       }
     }
     publish(endpoint_.now(), true);
+    if (snapshots_) snapshots_->give_memory(id_, {guard_.state(), worker_.objective_state()});
   }
 
   // A pause ends early when the run is stopped, so that it can be drained.
@@ -199,7 +198,7 @@ class WorkerLoop {
     const Replica<Real>& replica = worker_.replica();
     if (!replica.diverged_at() && snapshots_->claim_replica())
       snapshots_->give_replica(std::as_bytes(replica.sums()), worker_.applied());
-    snapshots_->give_memory(id_, memory());
+    snapshots_->give_memory(id_, {guard_.state(), worker_.objective_state()});
   }
 
   void publish(Nanoseconds now, bool finished) {

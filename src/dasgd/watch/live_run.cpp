@@ -36,6 +36,11 @@ void LiveRun::add(WorkerId, std::vector<TraceLine> lines, Nanoseconds) {
   pending_.insert(pending_.end(), lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(fits));
 }
 
+void LiveRun::leave_out(std::uint64_t lines) {
+  const std::lock_guard lock(mutex_);
+  left_out_ += lines;
+}
+
 void LiveRun::digest_pending() {
   taken_.clear();
   std::uint64_t left_out = 0;

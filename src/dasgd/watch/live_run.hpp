@@ -28,6 +28,7 @@ class LiveRun final : public ApplicationSink {
 
   /// Any worker's thread. Beyond `most_pending` lines are counted and left out.
   void add(WorkerId worker, std::vector<TraceLine> lines, Nanoseconds up_to) override;
+  void leave_out(std::uint64_t lines) override;
 
   // The rest belongs to one thread.
   void look(const RunFigures& figures, const Standing& standing);

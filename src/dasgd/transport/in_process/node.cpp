@@ -17,13 +17,7 @@ Node::Node(WorkerId self, const Graph& graph, const NetworkOptions& options,
 Node::~Node() { pool_->detach(); }
 
 void Node::receive(std::size_t limit, std::vector<GradientPtr>& waiting) {
-  received_from_.clear();
-  const std::lock_guard lock(mutex_);
-  for (; limit > 0 && !inbox_.empty(); --limit) {
-    received_from_.push_back(inbox_.front().from);
-    waiting.push_back(std::move(inbox_.front().gradient));
-    inbox_.pop_front();
-  }
+  inbox_.take(limit, waiting, received_from_);
 }
 
 void Node::send(GradientPtr gradient) { post({{std::move(gradient), self_}}); }
@@ -40,7 +34,7 @@ void Node::applied(std::span<const GradientPtr> gradients) {
 
 void Node::post(std::vector<Outgoing> outgoing) {
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(inbox_.mutex());
     for (Outgoing& o : outgoing) {
       if (o.from == self_) relay_.is_first_copy(o.frame);  // own frames that come round are copies
       outbox_.push_back(std::move(o));
@@ -54,18 +48,16 @@ bool Node::deliver(const Frame& frame, WorkerId from) {
   bool notify = false;
   bool carrier = false;
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(inbox_.mutex());
     if (!relay_.is_first_copy(frame)) return false;
-    if (const auto* gradient = std::get_if<GradientPtr>(&frame))
-      inbox_.push_back({*gradient, from});
+    if (const auto* gradient = std::get_if<GradientPtr>(&frame)) inbox_.add(*gradient, from);
     if (relay_.passes_on_arrival(frame)) {
       outbox_.push_back({frame, from});
       carrier = !std::exchange(carried_, true);
     }
-    woken_ = true;
-    notify = waiting_;
+    notify = inbox_.ring();
   }
-  if (notify) wakeup_.notify_one();
+  if (notify) inbox_.notify();
   return carrier;
 }
 
@@ -75,7 +67,7 @@ void Node::arrive(const Frame& frame, WorkerId from) {
 
 bool Node::unload(std::vector<Outgoing>& load) {
   load.clear();
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(inbox_.mutex());
   std::swap(load, outbox_);
   carried_ = !load.empty();
   return carried_;
@@ -103,43 +95,19 @@ void Node::carry() {
 }
 
 std::optional<std::uint64_t> Node::announced_total() const {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(inbox_.mutex());
   return relay_.announced_total();
 }
 
-void Node::wait(std::chrono::milliseconds limit) {
-  std::unique_lock lock(mutex_);
-  waiting_ = true;
-  wakeup_.wait_for(lock, limit, [this] { return woken_ || !inbox_.empty(); });
-  waiting_ = false;
-  woken_ = false;
-}
-
-void Node::wake() {
-  bool notify = false;
-  {
-    const std::lock_guard lock(mutex_);
-    woken_ = true;
-    notify = waiting_;
-  }
-  if (notify) wakeup_.notify_one();
-}
-
-std::size_t Node::inbox_depth() const {
-  const std::lock_guard lock(mutex_);
-  return inbox_.size();
-}
-
 std::uint64_t Node::copies_dropped() const {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(inbox_.mutex());
   return relay_.copies_dropped();
 }
 
 void Node::clear() {
-  std::deque<Waiting> inbox;
+  inbox_.clear();
   std::vector<Outgoing> outbox;
-  const std::lock_guard lock(mutex_);
-  std::swap(inbox, inbox_);
+  const std::lock_guard lock(inbox_.mutex());
   std::swap(outbox, outbox_);
 }
 

@@ -1,14 +1,12 @@
 // One worker's place in the in-process network.
 #pragma once
 
-#include <condition_variable>
-#include <deque>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "dasgd/transport/gradient_pool.hpp"
 #include "dasgd/transport/in_process/network.hpp"
+#include "dasgd/transport/inbox.hpp"
 
 namespace dasgd::in_process {
 
@@ -33,9 +31,9 @@ class Node final : public Endpoint {
 
   void announce(std::uint32_t computed) override;
   std::optional<std::uint64_t> announced_total() const override;
-  void wait(std::chrono::milliseconds limit) override;
-  void wake() override;
-  std::size_t inbox_depth() const override;
+  void wait(std::chrono::milliseconds limit) override { inbox_.wait(limit); }
+  void wake() override { inbox_.wake(); }
+  std::size_t inbox_depth() const override { return inbox_.depth(); }
   std::uint64_t copies_dropped() const override;
 
   /// Takes in a frame that a carrier brought from `from`, and passes on what follows from it.
@@ -47,10 +45,6 @@ class Node final : public Endpoint {
   struct Outgoing {
     Frame frame;
     WorkerId from;  // the neighbour it came from, or the worker itself
-  };
-  struct Waiting {
-    GradientPtr gradient;
-    WorkerId from;
   };
 
   /// Takes in a frame from `from`. True if the calling thread has become the carrier of the outbox.
@@ -68,14 +62,10 @@ class Node final : public Endpoint {
   std::shared_ptr<GradientPool> pool_;
   std::vector<WorkerId> received_from_;  // whence the last received batch came; the worker's thread
 
-  mutable std::mutex mutex_;  // guards all below
-  std::condition_variable wakeup_;
+  Inbox<WorkerId> inbox_;  // its lock guards all below
   Relay relay_;
-  std::deque<Waiting> inbox_;
   std::vector<Outgoing> outbox_;
   bool carried_ = false;
-  bool waiting_ = false;
-  bool woken_ = false;
 };
 
 }  // namespace dasgd::in_process

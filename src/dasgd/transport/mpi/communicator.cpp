@@ -111,6 +111,19 @@ std::vector<std::string> Communicator::gather(const std::string& text) {
   return result;
 }
 
+std::string Communicator::broadcast(std::string text) {
+  barrier();
+  constexpr std::uint64_t at_once = std::uint64_t{1} << 30;  // because MPI counts in int
+  std::uint64_t size = text.size();
+  check(MPI_Bcast(&size, 1, MPI_UINT64_T, 0, handle_->comm), "MPI_Bcast");
+  text.resize(size);
+  for (std::uint64_t done = 0; done < size; done += at_once)
+    check(MPI_Bcast(text.data() + done, static_cast<int>(std::min(at_once, size - done)), MPI_CHAR,
+                    0, handle_->comm),
+          "MPI_Bcast");
+  return text;
+}
+
 std::vector<ClockOffset> Communicator::compare_clocks(const std::function<Nanoseconds()>& clock,
                                                       int rounds) {
   barrier();

@@ -53,6 +53,9 @@ class Communicator {
   /// What every rank gave, on every rank.
   std::vector<std::string> gather(const std::string& text);
 
+  /// What rank 0 gave, on every rank; of any size.
+  std::string broadcast(std::string text);
+
   /// Compares clocks by messages back and forth, and keeps the quickest of `rounds`. The result is
   /// the same on every rank; the first entry is that of rank 0, zero.
   std::vector<ClockOffset> compare_clocks(const std::function<Nanoseconds()>& clock,

@@ -13,13 +13,7 @@ Node::Node(WorkerId self, std::size_t in_flight, std::function<Nanoseconds()> cl
 Node::~Node() { pool_->detach(); }
 
 void Node::receive(std::size_t limit, std::vector<GradientPtr>& waiting) {
-  received_from_.clear();
-  const std::lock_guard lock(mutex_);
-  for (; limit > 0 && !inbox_.empty(); --limit) {
-    received_from_.push_back(inbox_.front().from_rank);
-    waiting.push_back(std::move(inbox_.front().gradient));
-    inbox_.pop_front();
-  }
+  inbox_.take(limit, waiting, received_from_);
 }
 
 std::shared_ptr<Gradient> Node::blank() { return hub_.has_room(self_) ? pool_->take() : nullptr; }
@@ -34,43 +28,14 @@ void Node::announce(std::uint32_t computed) { hub_.announce({self_, computed}); 
 
 std::optional<std::uint64_t> Node::announced_total() const { return hub_.announced_total(); }
 
-void Node::wait(std::chrono::milliseconds limit) {
-  std::unique_lock lock(mutex_);
-  waiting_ = true;
-  wakeup_.wait_for(lock, limit, [this] { return woken_ || !inbox_.empty(); });
-  waiting_ = false;
-  woken_ = false;
-}
-
-void Node::wake() {
-  bool notify = false;
-  {
-    const std::lock_guard lock(mutex_);
-    woken_ = true;
-    notify = waiting_;
-  }
-  if (notify) wakeup_.notify_one();
-}
-
-std::size_t Node::inbox_depth() const {
-  const std::lock_guard lock(mutex_);
-  return inbox_.size();
-}
-
 std::uint64_t Node::copies_dropped() const { return hub_.copies_dropped(self_); }
 
 void Node::deliver(const GradientPtr& gradient, int from_rank) {
   {
-    const std::lock_guard lock(mutex_);
-    inbox_.push_back({gradient, from_rank});
+    const std::lock_guard lock(inbox_.mutex());
+    inbox_.add(gradient, from_rank);
   }
-  wake();
-}
-
-void Node::clear() {
-  std::deque<Waiting> inbox;
-  const std::lock_guard lock(mutex_);
-  std::swap(inbox, inbox_);
+  inbox_.wake();
 }
 
 }  // namespace dasgd::mpi

@@ -1,14 +1,12 @@
 // One worker's place on its rank: an inbox.
 #pragma once
 
-#include <condition_variable>
-#include <deque>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "dasgd/transport/endpoint.hpp"
 #include "dasgd/transport/gradient_pool.hpp"
+#include "dasgd/transport/inbox.hpp"
 #include "dasgd/transport/mpi/hub.hpp"
 
 namespace dasgd::mpi {
@@ -28,33 +26,23 @@ class Node final : public Endpoint, public Hub::Inbox {
 
   void announce(std::uint32_t computed) override;
   std::optional<std::uint64_t> announced_total() const override;
-  void wait(std::chrono::milliseconds limit) override;
-  void wake() override;
-  std::size_t inbox_depth() const override;
+  void wait(std::chrono::milliseconds limit) override { inbox_.wait(limit); }
+  void wake() override { inbox_.wake(); }
+  std::size_t inbox_depth() const override { return inbox_.depth(); }
   std::uint64_t copies_dropped() const override;
 
   void deliver(const GradientPtr& gradient, int from_rank) override;
   /// Drops everything that is still here.
-  void clear();
+  void clear() { inbox_.clear(); }
 
  private:
-  struct Waiting {
-    GradientPtr gradient;
-    int from_rank;
-  };
-
   const WorkerId self_;
   const std::function<Nanoseconds()> clock_;
   Hub& hub_;
   std::shared_ptr<GradientPool> pool_;
   std::vector<int> received_from_;  // whence the last received batch came; the worker's thread
 
-  mutable std::mutex
-      mutex_;  // guards all below; taken while the hub's is held, never the other way
-  std::condition_variable wakeup_;
-  std::deque<Waiting> inbox_;
-  bool waiting_ = false;
-  bool woken_ = false;
+  dasgd::Inbox<int> inbox_;  // its lock is taken while the hub's is held, never the other way
 };
 
 }  // namespace dasgd::mpi

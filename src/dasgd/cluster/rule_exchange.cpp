@@ -1,0 +1,69 @@
+#include "dasgd/cluster/rule_exchange.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace dasgd::cluster {
+
+RuleExchange::RuleExchange(const mpi::Layout& layout, int self, Tell tell)
+    : layout_(layout),
+      self_(self),
+      tell_(std::move(tell)),
+      arriving_(layout.workers()),
+      owed_(static_cast<std::size_t>(layout.ranks)),
+      board_(layout.workers(), other_boards()) {}
+
+OtherBoards RuleExchange::other_boards() {
+  if (self_ == 0) return {.ask = [this] { ask_others(); }};
+  return {
+      .give_memory = [this](WorkerId worker, const WorkerMemory& memory) { send(worker, memory); }};
+}
+
+void RuleExchange::ask_others() {
+  for (int rank = 1; rank < layout_.ranks; ++rank) {
+    {
+      const std::lock_guard lock(mutex_);
+      std::size_t& owed = owed_[static_cast<std::size_t>(rank)];
+      if (owed > 0) continue;
+      owed = layout_.per_rank;
+    }
+    tell_(rank, RulesWanted{});
+  }
+}
+
+// In pieces, between which gradients get their turn. The last one may be empty.
+void RuleExchange::send(WorkerId worker, const WorkerMemory& memory) {
+  constexpr std::size_t at_once = std::size_t{4} << 20;
+  ByteWriter state;
+  state.array(std::span<const std::byte>(memory.rule));
+  state.array(std::span<const std::byte>(memory.objective));
+  std::span<const std::byte> left(state.bytes());
+  for (bool last = false; !last;) {
+    const auto piece = left.first(std::min(at_once, left.size()));
+    left = left.subspan(piece.size());
+    last = left.empty();
+    tell_(0, RulePiece{worker, {piece.begin(), piece.end()}, last});
+  }
+}
+
+bool RuleExchange::hear(int from, RulePiece piece) {
+  if (index(piece.worker) >= layout_.workers() || layout_.rank_of(piece.worker) != from)
+    return false;
+  Bytes& state = arriving_[index(piece.worker)];
+  state.insert(state.end(), piece.bytes.begin(), piece.bytes.end());
+  if (!piece.last) return true;
+  const Bytes whole = std::exchange(state, {});
+  ByteReader reader(whole);
+  WorkerMemory memory;
+  memory.rule = reader.array<std::byte>();
+  memory.objective = reader.array<std::byte>();
+  if (!reader.ended_well()) return false;
+  board_.give_memory(piece.worker, std::move(memory));
+  const std::lock_guard lock(mutex_);
+  std::size_t& owed = owed_[static_cast<std::size_t>(from)];
+  owed -= std::min<std::size_t>(owed, 1);  // the last one comes unasked
+  return true;
+}
+
+}  // namespace dasgd::cluster

@@ -1,0 +1,54 @@
+// The paper's figure (c) on real ranks.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "mpi/mpi_app.hpp"
+#include "support/tiny_images.hpp"
+
+namespace dasgd::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+TEST_F(MpiApp, RefusesExperimentsThatAreNotForRanks) {
+  const Outcome refused = mpirun(2, "reproduce topology --quick --out " + out());
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("dasgd: only cifar can be repeated on MPI ranks"));
+  EXPECT_EQ(refused.err.find("dasgd: "), refused.err.rfind("dasgd: ")) << refused.err;
+  EXPECT_FALSE(fs::exists(out()));
+}
+
+#if DASGD_TORCH
+TEST_F(MpiApp, ReproducesFigureCForAsManyWorkersAsThereAreRanks) {
+  fs::create_directories(directory.file("data/cifar10"));
+  const TemporaryDirectory files;
+  write_tiny_cifar10(files, 40);
+  for (const auto& file : fs::directory_iterator(files.path()))
+    fs::copy(file.path(), directory.file("data/cifar10"));
+  const auto reproduce = [&] {
+    return shell(
+        "env DASGD_DATA=" + directory.file("data") + " timeout 200 " +
+        command(2, "reproduce cifar --engine mpi --seeds 1 --target-loss 2.5 --out " + out()));
+  };
+  const Outcome first = reproduce();
+  ASSERT_EQ(first.status, 0) << first.err;
+  const json points = json::parse(read_text(out() + "/cifar.json"));
+  ASSERT_EQ(points.size(), 2u);
+  for (std::size_t k = 0; k < 2; ++k) {
+    EXPECT_EQ(points[k]["way"], "mpi");
+    EXPECT_EQ(points[k]["workers"], k + 1);
+    EXPECT_EQ(points[k]["reached"], 1) << points[k];
+  }
+  for (const char* file : {"cifar.csv", "cifar.svg", "report.html"})
+    EXPECT_TRUE(fs::exists(out() + "/" + file)) << file;
+  const auto kept = fs::last_write_time(out() + "/cells/mpi-2-workers-seed-1.json");
+  EXPECT_EQ(reproduce().status, 0);
+  EXPECT_EQ(fs::last_write_time(out() + "/cells/mpi-2-workers-seed-1.json"), kept);
+}
+#endif
+
+}  // namespace
+}  // namespace dasgd::test
