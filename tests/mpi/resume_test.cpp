@@ -145,7 +145,7 @@ TEST_F(MpiResume, TheRulesOfAllRanksAreKept) {
   EXPECT_EQ(last->gradients, 6u * 20);
   ASSERT_EQ(last->workers.size(), 6u);
   for (const WorkerState& worker : last->workers) {
-    EXPECT_GT(worker.rule.size(), 2 * last->dimension * sizeof(double)) << "two means and a count";
+    EXPECT_GT(worker.memory.rule.size(), 2 * last->dimension * sizeof(double)) << "two means and a count";
     EXPECT_EQ(worker.made, 20u);
   }
 }
