@@ -17,7 +17,7 @@ std::vector<Setting> checkpoint_settings() {
        "go on with the run of this directory, from its last good checkpoint and with its config",
        [](Config& c, const std::string& v) { c.resume = v; },
        // Not written: the config of a run says what it is, not how it came about.
-       [](const Config&) { return std::optional<std::string>(); }},
+       [](const Config&) { return std::optional<std::string>(); }, /*in_files=*/false},
   };
 }
 

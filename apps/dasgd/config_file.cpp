@@ -13,13 +13,14 @@ namespace {
 
 std::vector<std::string> keys(Command command) {
   std::vector<std::string> result;
-  for (const Setting& setting : settings(command)) result.push_back(setting.key);
+  for (const Setting& setting : settings(command))
+    if (setting.in_files) result.push_back(setting.key);
   return result;
 }
 
 const Setting* find(Command command, const std::string& key) {
   for (const Setting& setting : settings(command))
-    if (setting.key == key) return &setting;
+    if (setting.key == key && setting.in_files) return &setting;
   return nullptr;
 }
 
@@ -51,8 +52,14 @@ class Reader {
   }
 
  private:
+  // So that the config of a run serves to simulate it, and the other way round.
+  static bool is_of_another_command(const std::string& key) {
+    return find(Command::train, key) != nullptr || find(Command::simulate, key) != nullptr;
+  }
+
   void read_value(const std::string& key, const toml::node& node) {
     const Setting* const setting = find(command_, key);
+    if (!setting && is_of_another_command(key)) return;
     if (!setting)
       throw InputError(fmt::format("{}:{}: unknown key \"{}\"{}", path_, node.source().begin.line,
                                    key, suggestion(key, keys(command_))));

@@ -16,6 +16,7 @@
 #include "dasgd/core/error.hpp"
 #include "dasgd/core/nearest_word.hpp"
 #include "dasgd/record/run_summary.hpp"
+#include "rank_launch.hpp"
 #include "recorded_run.hpp"
 #include "resume.hpp"
 #include "settings.hpp"
@@ -52,7 +53,7 @@ struct RunArguments {
       const auto remember = [this, &setting](const std::string& value) {
         given.emplace_back(&setting, value);
       };
-      const std::string help = setting.help + "  [" + setting.key + "]";
+      const std::string help = setting.help + (setting.in_files ? "  [" + setting.key + "]" : "");
       if (setting.kind == Setting::Kind::flag) {
         app.add_flag_callback(
             setting.option, [remember] { remember("true"); }, help);
@@ -135,7 +136,7 @@ int run(int argc, char** argv) {
       "  dasgd train --model quadratic --workers 8 --topology ring --gradients 500 --lr 0.02 "
       "--trace\n"
       "  dasgd simulate --model quadratic --workers 100 --topology torus:10x10 --gradients 50\n"
-      "  dasgd advise --model logistic --data a9a --workers 8\n"
+      "  dasgd advise --model logistic --data path/to/a9a --workers 8\n"
       "  dasgd check runs/NAME/trace.jsonl --eta 0.02 --L 4\n"
       "Exit status: 0 done, 1 the run failed, 2 bad usage or input, 130 interrupted.");
 
@@ -149,7 +150,8 @@ int run(int argc, char** argv) {
       "Examples:\n"
       "  dasgd train --workers 4                        softmax on Fashion-MNIST\n"
       "  dasgd train --workers 4 --slow 1:10            the same with a worker that is 10x slower\n"
-      "  dasgd train --model logistic --data a9a --batch 64 --epochs 2 --topology torus:2x3\n"
+      "  dasgd train --model logistic --data path/to/a9a --batch 64 --epochs 2 --topology "
+      "torus:2x3\n"
       "  dasgd train --resume runs/first                go on from its last checkpoint\n"
       "  mpirun -n 8 dasgd train --topology ring        one worker on each of 8 ranks");
 
@@ -188,7 +190,7 @@ int run(int argc, char** argv) {
       "Limits are proved, published but false in general, or heuristic; docs/theory.md has the "
       "proofs.\n"
       "Examples:\n"
-      "  dasgd advise --model logistic --data a9a --workers 8\n"
+      "  dasgd advise --model logistic --data path/to/a9a --workers 8\n"
       "  dasgd advise --model softmax --workers 64 --topology ring --latency 1ms\n"
       "  dasgd advise --from runs/NAME --accuracy 1e-4");
 
@@ -292,8 +294,9 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {
-    return app.exit(success);
+    return is_first_process() ? app.exit(success) : done;
   } catch (const CLI::ParseError& error) {
+    if (!is_first_process()) return bad_input;  // the same words from every rank are noise
     throw InputError(explain(app, error));
   }
   if (*train_app) return train_command([&] { return train.resolved(); });

@@ -43,6 +43,8 @@ class Interrupted : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Throws InputError.
+void make_directory(const std::string& directory);
 /// The cores to use.
 unsigned all_cores();
 /// Tells a person at a terminal how far it is; removes the line when all is done.

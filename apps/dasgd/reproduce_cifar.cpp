@@ -10,8 +10,8 @@
 #include "dasgd/data/image_samples.hpp"
 #include "dasgd/experiments/worker_scaling.hpp"
 #include "dasgd/record/atomic_file.hpp"
-#include "launcher.hpp"
 #include "network_problem.hpp"
+#include "rank_launch.hpp"
 #include "ranks.hpp"
 #include "reproduce.hpp"
 #include "signals.hpp"
@@ -70,8 +70,8 @@ NetworkOfSeed networks(const std::shared_ptr<ImageSamples>& samples) {
 }
 
 void write_and_print(const Experiment& experiment, const ScalingPlan& plan,
-                     const std::vector<ScalingRun>& runs) {
-  if (plan.stop.stop_requested())
+                     const std::vector<ScalingRun>& runs, std::size_t wanted) {
+  if (runs.size() < wanted)  // a signal to any rank stops them all
     throw Interrupted(fmt::format("interrupted; {} runs are kept in {}, the same command goes on",
                                   runs.size(), plan.cells));
   const auto points = summarise(runs);
@@ -96,26 +96,26 @@ void reproduce_cifar(const Experiment& experiment) {
   plan.stop = signals.token();
   const NetworkOfSeed network = networks(cifar10());
   network(1);  // chooses the fast way to compute before several runs begin
-  write_and_print(experiment, plan, run_scaling(network, plan, show_simulations));
+  const std::size_t points = plan.virtual_workers.size() + plan.thread_workers.size();
+  write_and_print(experiment, plan, run_scaling(network, plan, show_simulations),
+                  points * plan.seeds.size());
 }
 
 bool reproduce_cifar_on_ranks(const Experiment& experiment) {
-  const auto launch = find_launch();
-  const bool quiet = launch && launch->rank != 0;
-  if (quiet && !Ranks::are_built_in()) return false;  // rank 0 tells
-  SignalStop signals(quiet ? SignalStop::Kind::quiet_rank : SignalStop::Kind::rank);
+  if (!may_become_ranks()) return false;
+  SignalStop signals(is_first_process() ? SignalStop::Kind::rank : SignalStop::Kind::quiet_rank);
   Ranks ranks;
+  if (!is_known_to_mpi(ranks)) return false;
   ScalingPlan plan = plan_for(experiment);
   plan.stop = signals.token();
   const bool first = ranks.rank() == 0;
   if (!first) plan.cells.clear();
   std::shared_ptr<ImageSamples> samples;
-  std::string mistake;
-  try {
+  const std::string mistake = mistake_of([&] {
+    require_all_processes(ranks);
+    if (first) make_directory(experiment.directory);
     samples = cifar10();
-  } catch (const InputError& error) {
-    mistake = error.what();
-  }
+  });
   if (!ranks.agree(mistake, fmt::format("{} {} {}", plan.eta, plan.target_loss, plan.seeds.size())))
     return false;
   Config config;  // how ranks wait for each other, by default
@@ -130,7 +130,8 @@ bool reproduce_cifar_on_ranks(const Experiment& experiment) {
           }};
   try {
     const auto runs = run_scaling_on_ranks(networks(samples), plan, engine, show_simulations);
-    if (first) write_and_print(experiment, plan, runs);
+    const std::size_t points = ranks.size() > 1 ? 2 : 1;
+    if (first) write_and_print(experiment, plan, runs, points * plan.seeds.size());
   } catch (const Interrupted&) {
     throw;  // all ranks have ended their part
   } catch (const std::exception& error) {

@@ -14,6 +14,7 @@
 #include "dasgd/report/write_report.hpp"
 #include "launcher.hpp"
 #include "page_data.hpp"
+#include "rank_launch.hpp"
 #include "reproduce.hpp"
 
 namespace dasgd::app {
@@ -29,19 +30,6 @@ const std::vector<std::pair<std::string, Repeat>>& experiments() {
       {"cifar", reproduce_cifar},
   };
   return all;
-}
-
-void make_directory(const std::string& directory) {
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  if (error)
-    throw InputError("--out " + directory + ": cannot be made a directory: " + error.message());
-}
-
-// Of the ranks that a launcher started, if one did.
-bool is_first() {
-  const auto launch = find_launch();
-  return !launch || launch->rank == 0;
 }
 
 // Why it cannot be repeated on ranks; empty if it can.
@@ -65,6 +53,13 @@ void write_page(const Experiment& experiment) {
 }
 
 }  // namespace
+
+void make_directory(const std::string& directory) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error)
+    throw InputError("--out " + directory + ": cannot be made a directory: " + error.message());
+}
 
 unsigned all_cores() { return std::max(1u, std::thread::hardware_concurrency()); }
 
@@ -96,7 +91,7 @@ int reproduce_command(const ReproduceRequest& request) {
   const bool on_ranks = request.engine == EngineKind::mpi ||
                         (request.engine == EngineKind::automatic && find_launch());
   if (const std::string why = not_for_ranks(request); on_ranks && !why.empty()) {
-    if (!is_first()) return bad_input;  // rank 0 tells
+    if (!is_first_process()) return bad_input;  // rank 0 tells
     throw InputError(why);
   }
   const std::string out = request.out.empty() ? "runs/reproduce-" + request.what : request.out;
@@ -104,7 +99,7 @@ int reproduce_command(const ReproduceRequest& request) {
   for (const auto& [name, repeat] : experiments()) {
     if (!all && name != request.what) continue;
     const std::string directory = all ? out + "/" + name : out;
-    if (!on_ranks || is_first()) make_directory(directory);
+    if (!on_ranks) make_directory(directory);
     if (all) fmt::print("{}\n", name);
     const Experiment experiment{name, directory, request.quick, request.scaling};
     try {

@@ -158,7 +158,7 @@ std::vector<Setting> make_settings(Command command) {
       flag("output.trace", "--trace", "write every application to trace.jsonl", &Config::trace),
       flag("output.no_report", "--no-report", "do not write report.html at the end",
            &Config::no_report),
-      flag("output.quiet", "--quiet", "print errors only", &Config::quiet),
+      flag("output.quiet", "--quiet", "print errors and warnings only", &Config::quiet),
       flag("output.json", "--json", "print the summary as JSON", &Config::json),
   };
   // What only some commands have and what has a file of its own stands before the output. The

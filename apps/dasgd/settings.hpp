@@ -26,6 +26,7 @@ struct Setting {
   std::function<void(Config&, const std::string&)> set;
   /// The value as it stands in a config file, with quotes or brackets; nothing if it is not set.
   std::function<std::optional<std::string>(const Config&)> show;
+  bool in_files = true;  ///< false: an option that no config file has
 };
 
 enum class Command { train, simulate, advise };

@@ -22,6 +22,7 @@
 #include "launcher.hpp"
 #include "model_files.hpp"
 #include "problem.hpp"
+#include "rank_launch.hpp"
 #include "rank_start.hpp"
 #include "ranks.hpp"
 #include "report_command.hpp"
@@ -184,28 +185,6 @@ int train_on_threads(const Config& config) {
       problem);
 }
 
-/// What the action throws, as text; empty if it does not.
-template <typename Action>
-std::string mistake_of(Action&& action) {
-  try {
-    action();
-  } catch (const std::bad_alloc&) {
-    return "out of memory";
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "";
-}
-
-void require_expected_ranks(const Config& config, const Ranks& ranks) {
-  if (ranks.size() == config.ranks.expected) return;
-  const auto launch = find_launch();
-  throw InputError(fmt::format(
-      "{} started {} processes, but MPI sees {}: use the launcher of the MPI that dasgd was built "
-      "with (with Slurm: srun --mpi=pmix or --mpi=pmi2)",
-      launch ? launch->launcher : "nobody", config.ranks.expected, ranks.size()));
-}
-
 /// What must be the same on all ranks.
 std::string state_of(const Config& config, const Problem& problem) {
   return std::visit(
@@ -231,6 +210,7 @@ int train_rank(const Config& config, const Objective<Real>& objective, SignalSto
   RankStart start;
   const std::string unread = mistake_of([&] {
     if (!run) start = rank_start(told);
+    told = {};  // a whole checkpoint
   });
   if (!ranks.agree(unread, "")) return done;
   if (run)
@@ -247,24 +227,15 @@ int train_rank(const Config& config, const Objective<Real>& objective, SignalSto
 
 // Until all have agreed, no rank may leave on its own: the others would wait for it.
 int train_on_ranks(const std::optional<Config>& config, std::exception_ptr mistake) {
-  const auto launch = find_launch();
-  const bool quiet = launch && launch->rank != 0;
-  if (quiet && !Ranks::are_built_in()) return bad_input;  // rank 0 tells
-  if (launch && !launch->serves_mpi) {
-    if (quiet) return bad_input;
-    throw InputError(fmt::format(
-        "{} started {} processes that MPI cannot bring together; use srun --mpi=pmix (Open MPI) or "
-        "--mpi=pmi2 (MPICH), or --engine threads",
-        launch->launcher, launch->size));
-  }
-  SignalStop signals(quiet ? SignalStop::Kind::quiet_rank : SignalStop::Kind::rank);
+  if (!may_become_ranks()) return bad_input;
+  SignalStop signals(is_first_process() ? SignalStop::Kind::rank : SignalStop::Kind::quiet_rank);
   Ranks ranks;
-  if (quiet && ranks.size() == 1) return bad_input;  // MPI does not know the others; rank 0 tells
+  if (!is_known_to_mpi(ranks)) return bad_input;
   Problem problem;
   std::string state;
   const std::string what = mistake_of([&] {
     if (mistake) std::rethrow_exception(mistake);
-    require_expected_ranks(*config, ranks);
+    require_all_processes(ranks);
     problem = make_problem(*config);
     state = state_of(*config, problem);
   });

@@ -32,16 +32,15 @@ class ResumedNetwork : public ::testing::Test {
 };
 
 TEST_F(ResumedNetwork, GoesOnToTheBitWithItsStatisticsAndAugmentation) {
-  TrainOptions options{.workers = 1, .eta = 0.05, .batch = 8, .gradients = {120}, .compute = 1ms};
+  TrainOptions options{.workers = 1, .eta = 0.05, .batch = 8, .gradients = {400}, .compute = 1ms};
   options.checkpoint.every = 20ms;
   std::vector<Checkpoint> checkpoints;
   options.checkpoint.save = [&](const Checkpoint& c) { checkpoints.push_back(c); };
   const auto whole = run_training<float>(*network, options, {});
   const Bytes last = checkpoints.back().workers[0].memory.objective;
   EXPECT_EQ(floats(last).size(), 6u);
-  ASSERT_GE(checkpoints.size(), 2u);
-  const Checkpoint middle = checkpoints[checkpoints.size() / 2 - 1];
-  ASSERT_LT(middle.gradients, 120u);
+  const Checkpoint middle = checkpoints.front();
+  ASSERT_LT(middle.gradients, 400u);
   options.resume = &middle;
   const auto again = make_network({.model = path}, samples);
   const auto resumed = run_training<float>(*again, options, {});

@@ -175,8 +175,9 @@ TEST_F(NetworkApp, OutOfMemoryIsOneLineWhereverItIsMet) {
                                              {100'000, "--model cnn"}}) {
     const Outcome outcome =
         shell("sh -c 'ulimit -v " + std::to_string(kilobytes) +
-              "; exec env DASGD_DATA=" + data.path() + " timeout 250 " DASGD_BINARY " train " +
-              arguments + " --data cifar10 --workers 1 --gradients 1 --quiet --out " + out() + "'");
+              "; exec env OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MALLOC_ARENA_MAX=1 DASGD_DATA=" +
+              data.path() + " timeout 250 " DASGD_BINARY " train " + arguments +
+              " --data cifar10 --workers 1 --gradients 1 --quiet --out " + out() + "'");
     EXPECT_EQ(outcome.status, 1) << arguments;
     EXPECT_THAT(outcome.err, HasSubstr("dasgd: out of memory; use fewer workers")) << arguments;
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;

@@ -103,6 +103,17 @@ TEST_F(App, ADivergingLossStopsWithTheLastGoodModelOrHalvesItsStep) {
   EXPECT_LT(summary()["loss"], 1e-6);
 }
 
+TEST_F(App, AnUpdateThatCannotBeMadeIsHalvedUntilItCan) {
+  const Outcome outcome = dasgd(
+      "train --on-divergence halve --model quadratic --workers 3 --lr 1e9 --gradients 200 "
+      "--quiet --out " +
+      out());
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_GT(summary()["gradients"], 400) << "a halving costs the sample that was too much";
+  EXPECT_GT(summary()["halvings"], 0);
+  EXPECT_EQ(summary()["replicas_identical"], true);
+}
+
 TEST_F(App, RefusesStepSizesThatCannotBe) {
   expect_refusal("train --lr fast --out " + out(), "--lr fast");
   expect_refusal("train --lr -1 --out " + out(), "not a positive number");

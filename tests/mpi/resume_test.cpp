@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 class MpiResume : public MpiApp {
  protected:
   // More than can be done before a few checkpoints are there, and not much more.
-  std::string start(const std::string& how = "--rule momentum --lr 1e-4 --gradients 3000") {
+  std::string start(const std::string& how = "--rule momentum --lr 1e-4 --gradients 6000") {
     return "train --model quadratic --topology ring --compute 1ms --checkpoint-every 100ms --trace "
            "--quiet --out " +
            out() + " " + how;
@@ -90,7 +90,7 @@ TEST_P(MpiContinuations, DoTheRestAfterARankWasKilled) {
   expect_whole_run(workers);
   EXPECT_EQ(summary()["stop_reason"], "budget");
   if (workers == 4) {
-    EXPECT_EQ(summary()["gradients"], 4 * 3000);
+    EXPECT_EQ(summary()["gradients"], 4 * 6000);
   }
 }
 
@@ -104,7 +104,7 @@ TEST_F(MpiResume, AKilledRunOnThreadsGoesOnOnRanks) {
   const Outcome resumed = mpirun(3, resume());
   ASSERT_EQ(resumed.status, 0) << resumed.err;
   expect_whole_run(3);
-  EXPECT_EQ(summary()["gradients"], 3 * 3000);
+  EXPECT_EQ(summary()["gradients"], 3 * 6000);
 }
 
 TEST_F(MpiResume, AResumedRunReachesItsTarget) {
@@ -145,7 +145,8 @@ TEST_F(MpiResume, TheRulesOfAllRanksAreKept) {
   EXPECT_EQ(last->gradients, 6u * 20);
   ASSERT_EQ(last->workers.size(), 6u);
   for (const WorkerState& worker : last->workers) {
-    EXPECT_GT(worker.memory.rule.size(), 2 * last->dimension * sizeof(double)) << "two means and a count";
+    EXPECT_GT(worker.memory.rule.size(), 2 * last->dimension * sizeof(double))
+        << "two means and a count";
     EXPECT_EQ(worker.made, 20u);
   }
 }

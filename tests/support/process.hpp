@@ -33,6 +33,13 @@ class Process {
     }
   }
 
+  /// A test that has failed leaves nothing running.
+  ~Process() {
+    if (!ended_) ::kill(pid_, SIGTERM);
+  }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
   void signal(int number) const { ::kill(pid_, number); }
 
   /// What it has written so far, on both of its outputs.
@@ -43,6 +50,7 @@ class Process {
   Outcome wait() const {
     int status = 0;
     ::waitpid(pid_, &status, 0);
+    ended_ = true;
     return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
             read_text(directory_.file("out")), read_text(directory_.file("err"))};
   }
@@ -54,6 +62,7 @@ class Process {
   }
   TemporaryDirectory directory_;
   pid_t pid_ = -1;
+  mutable bool ended_ = false;
 };
 
 inline Outcome shell(const std::string& command) { return Process(command).wait(); }

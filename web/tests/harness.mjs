@@ -87,6 +87,12 @@ export const ink = (page, selector) =>
     return { colours: colours.size, share: drawn / (canvas.width * canvas.height) };
   });
 
+/** Waits until the text of `selector` matches: what follows an event may follow it a frame later. */
+export async function assertText(page, selector, pattern) {
+  await page.waitForFunction(
+    ([selector, source]) => new RegExp(source).test(document.querySelector(selector)?.textContent ?? ""), [selector, pattern.source]);
+}
+
 export async function assertDrawn(page, id) {
   await page.waitForSelector(`#${id}:not([hidden]) canvas`);
   const { colours, share } = await ink(page, `#${id} .chart:not([hidden])`);

@@ -1,7 +1,7 @@
 // A run in the browser while it goes, and the button that ends it.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
-import { assertDrawn, assertNoSidewaysScroll, dasgd, open, run, screenshots, showAll, start, tests } from "./harness.mjs";
+import { assertDrawn, assertNoSidewaysScroll, assertText, dasgd, open, run, screenshots, showAll, start, tests } from "./harness.mjs";
 
 const long = ["train", "--model", "softmax", "--workers", "4", "--slow", "3:3", "--compute", "4ms", "--max-time", "30min", "--watch", "0"];
 
@@ -28,7 +28,7 @@ await tests({
     for (const id of ["loss", "staleness", "histogram", "timeline", "heat", "rates", "inbox"]) await assertDrawn(page, id);
     const over = await page.locator("#loss .u-over").boundingBox();
     await page.mouse.move(over.x + over.width / 2, over.y + over.height / 2);
-    assert.match(await page.textContent("#loss .tip:not([hidden])"), /\d/);
+    await assertText(page, "#loss .tip:not([hidden])", /\d/);
     assert.match(await page.textContent(".pill"), /running/);
     await page.click(".stop");
     await page.waitForFunction(() => document.querySelector(".pill").textContent === "ended");

@@ -1,7 +1,7 @@
 // The report of a run with 16 workers, of several runs, of a killed run and of an experiment, in a browser.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { address, assertDrawn, assertNoSidewaysScroll, dasgd, directory, ink, open, run, screenshots, showAll, tests } from "./harness.mjs";
+import { address, assertDrawn, assertNoSidewaysScroll, assertText, dasgd, directory, ink, open, run, screenshots, showAll, tests } from "./harness.mjs";
 
 dasgd("train", "--model", "softmax", "--workers", "16", "--topology", "torus:4x4", "--slow", "5:6", "--slow", "11:3", "--lr", "0.01",
   "--compute", "8ms", "--max-time", "5s", "--eval-every", "400ms", "--trace", "--quiet", "--out", run("sixteen"));
@@ -29,11 +29,11 @@ await tests({
     await showAll(page);
     const over = await page.locator("#loss .u-over").boundingBox();
     await page.mouse.move(over.x + over.width / 2, over.y + over.height / 2);
-    assert.match(await page.textContent("#loss .tip:not([hidden])"), /s.*sixteen \d/);
+    await assertText(page, "#loss .tip:not([hidden])", /s.*sixteen \d/);
     for (const id of ["histogram", "heat", "timeline", "rates"]) {
       const box = await page.locator(`#${id} .chart:not([hidden]) canvas`).boundingBox();
       await page.mouse.move(box.x + 120, box.y + 60);
-      assert.match(await page.textContent(`#${id} .chart:not([hidden]) .tip:not([hidden])`), /\d/, id);
+      await assertText(page, `#${id} .chart:not([hidden]) .tip:not([hidden])`, /\d/);
     }
     page.assertQuiet();
   },
@@ -84,15 +84,15 @@ await tests({
     await showAll(page);
     await page.focus("#loss .chart");
     await page.keyboard.press("ArrowRight");
-    assert.match(await page.textContent("#announcer"), /\d/);
+    await assertText(page, "#announcer", /\d/);
     await page.keyboard.press("+");
     await page.waitForSelector("#loss .reset:not([hidden])");
     await page.focus("#heat .chart");
     await page.keyboard.press("ArrowRight");
-    assert.match(await page.textContent("#announcer"), /worker 0 applies gradients of 1/);
+    await assertText(page, "#announcer", /worker 0 applies gradients of 1/);
     for (const chart of await page.locator(".chart:visible").all()) assert.ok((await chart.getAttribute("aria-label")).length > 10);
     await page.click("#histogram .numbers summary");
-    assert.ok((await page.locator("#histogram .numbers tr").count()) > 2);
+    await page.waitForFunction(() => document.querySelectorAll("#histogram .numbers tr").length > 2);
     page.assertQuiet();
   },
   async "eta stands against its limits where the summary has them, and nowhere else"() {

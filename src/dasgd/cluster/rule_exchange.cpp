@@ -32,7 +32,7 @@ void RuleExchange::ask_others() {
   }
 }
 
-// In pieces, between which gradients get their turn. The last one may be empty.
+// In pieces, because a note is limited in size. The last one may be empty.
 void RuleExchange::send(WorkerId worker, const WorkerMemory& memory) {
   constexpr std::size_t at_once = std::size_t{4} << 20;
   ByteWriter state;

@@ -59,22 +59,24 @@ class DivergenceGuard final : public UpdateRule<Real> {
     const auto seen = from.number<std::uint64_t>();
     const auto early_loss = from.number<double>();
     const auto inner = from.array<std::byte>();
-    if (!from.ended_well() || !inner_.restore(inner)) return false;
-    if (eta != given_eta_) return true;
-    halvings_ = halvings;
-    scale_ = std::ldexp(1.0, -static_cast<int>(halvings));
-    raised_limit_ = raised_limit;
-    seen_ = seen;
-    good_.note_early_loss(early_loss);
-    return true;
+    if (!from.ended_well()) return false;
+    if (eta == given_eta_) {
+      halvings_ = halvings;
+      scale_ = std::ldexp(1.0, -static_cast<int>(halvings));
+      raised_limit_ = raised_limit;
+      seen_ = seen;
+      good_.note_early_loss(early_loss);
+    }
+    return inner_.restore(inner);
   }
 
-  /// After an own gradient, number t: its loss, the mean of the last 30, the largest staleness so
-  /// far, the replica. Throws LossDivergence when the loss has run away and the run is to stop.
+  /// After an own gradient, with t applications made: its loss, the mean of the last 30, the
+  /// largest staleness so far, the replica. Throws LossDivergence when the loss has run away and
+  /// the run is to stop.
   void observe(std::uint64_t t, double loss, double recent, std::uint64_t S_max,
                Replica<Real>& replica) {
     if (seen_ % offer_every == 0) good_.offer(recent, replica.x());
-    if (seen_++ < settling) good_.note_early_loss(loss);
+    if (seen_++ < settling && is_ordinary(loss)) good_.note_early_loss(loss);
     if (seen_ <= settling || recent <= limit()) {
       high_since_ = t;
     } else if (t - high_since_ > swings * (S_max + 1)) {
@@ -97,6 +99,10 @@ class DivergenceGuard final : public UpdateRule<Real> {
   static constexpr std::uint64_t settling = 30, offer_every = 64;
   static constexpr std::uint32_t most_halvings = 60;
 
+  // A worker that starts late may meet a run that has run away already.
+  bool is_ordinary(double loss) const {
+    return std::isfinite(loss) && (good_.early_loss() == 0 || std::fabs(loss) <= limit());
+  }
   double limit() const { return std::max(runaway * good_.early_loss(), raised_limit_); }
 
   // Gives the smaller steps time to show, and halves again if the loss still doubles.
@@ -104,7 +110,7 @@ class DivergenceGuard final : public UpdateRule<Real> {
     scale_ /= 2;
     ++halvings_;
     high_since_ = t;
-    raised_limit_ = 2 * recent;
+    if (std::isfinite(recent)) raised_limit_ = 2 * recent;
   }
 
   const WorkerId worker_;

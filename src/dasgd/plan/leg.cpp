@@ -94,7 +94,11 @@ Checkpoint checkpoint_of(const TrainOptions& options, std::size_t dimension, std
     const BatchShape shape = batch_shape(worker, options.workers, samples, batch);
     result.samples += now.samples(shape) - start.samples(shape);
     const std::uint64_t own = starts[i].made + now.done() - start.done();
-    result.workers.push_back({now, own, std::move(snapshot.memories[i])});
+    WorkerMemory& memory = snapshot.memories[i];
+    const bool gave_none = memory.rule.empty() && memory.objective.empty();
+    if (gave_none && from && from->workers.size() == options.workers)
+      memory = from->workers[i].memory;  // what it began this leg with
+    result.workers.push_back({now, own, std::move(memory)});
   }
   result.dimension = dimension;
   result.sums = std::move(snapshot.sums);

@@ -28,8 +28,14 @@ std::optional<ReplicaSnapshot> SnapshotBoard::wait(std::stop_token stop,
 }
 
 std::vector<WorkerMemory> SnapshotBoard::memories() const {
-  const std::lock_guard lock(mutex_);
-  return memories_;
+  std::vector<std::shared_ptr<const WorkerMemory>> given;
+  {
+    const std::lock_guard lock(mutex_);
+    given = memories_;
+  }
+  std::vector<WorkerMemory> copies;  // made without the lock: they may be large
+  for (const auto& memory : given) copies.push_back(memory ? *memory : WorkerMemory{});
+  return copies;
 }
 
 void SnapshotBoard::give_replica(std::span<const std::byte> sums, const GradientSet& applied) {
@@ -42,8 +48,9 @@ void SnapshotBoard::give_replica(std::span<const std::byte> sums, const Gradient
 void SnapshotBoard::give_memory(WorkerId worker, WorkerMemory memory) {
   wanted_[index(worker)].store(false);
   if (others_.give_memory) return others_.give_memory(worker, memory);
+  auto given = std::make_shared<const WorkerMemory>(std::move(memory));
   const std::lock_guard lock(mutex_);
-  memories_[index(worker)] = std::move(memory);
+  std::swap(memories_[index(worker)], given);
   ++answers_;
   given_.notify_all();
 }

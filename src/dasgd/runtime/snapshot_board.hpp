@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -68,7 +69,7 @@ class SnapshotBoard {
   mutable std::mutex mutex_;  // guards all below
   std::condition_variable_any given_;
   std::optional<ReplicaSnapshot> replica_;
-  std::vector<WorkerMemory> memories_;
+  std::vector<std::shared_ptr<const WorkerMemory>> memories_;  // null: not given yet
   std::size_t answers_ = 0;
 };
 

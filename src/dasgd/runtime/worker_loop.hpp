@@ -115,9 +115,9 @@ class WorkerLoop {
     while (!finished()) {
       wait_out_pause();
       if (status_.model_wanted()) status_.publish_model(worker_.replica().x());
-      if (snapshots_ && snapshots_->wanted(id_)) give_snapshot();
-      StepReport report{.step = worker_.t()};
-      guarded([&] { report = worker_.step(); });
+      if (snapshots_ && snapshots_->wanted(id_)) guarded([&] { give_snapshot(); });
+      StepReport report;
+      if (!guarded([&] { report = worker_.step(); })) continue;  // a failed run has no samples left
       if (report.gradients.empty()) {
         rest(report);
       } else {
@@ -137,16 +137,18 @@ class WorkerLoop {
   }
 
   // A failure ends the run but not this thread: what others sent is still applied and passed on, so
-  // that every replica ends whole.
+  // that every replica ends whole. False if the action failed.
   template <typename Action>
-  void guarded(Action&& action) {
+  bool guarded(Action&& action) {
     try {
       action();
+      return true;
     } catch (const Divergence&) {
       if (!guard_.survives()) control_.fail(std::current_exception(), "diverged");
     } catch (...) {
       control_.fail(std::current_exception(), "failed");
     }
+    return false;
   }
 
   bool finished() const {

@@ -95,7 +95,7 @@ class WorkerNetwork final : public Objective<float> {
   }
 
   Bytes state() const override {
-    const std::vector<float> buffers = instance_->buffers();
+    const std::vector<float> buffers = with_plain_errors([&] { return instance_->buffers(); });
     const auto bytes = std::as_bytes(std::span(buffers));
     return {bytes.begin(), bytes.end()};
   }

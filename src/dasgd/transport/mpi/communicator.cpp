@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -116,7 +118,13 @@ std::string Communicator::broadcast(std::string text) {
   constexpr std::uint64_t at_once = std::uint64_t{1} << 30;  // because MPI counts in int
   std::uint64_t size = text.size();
   check(MPI_Bcast(&size, 1, MPI_UINT64_T, 0, handle_->comm), "MPI_Bcast");
-  text.resize(size);
+  try {
+    text.resize(size);
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "dasgd: rank %d: out of memory for %llu bytes from rank 0\n", rank(),
+                 static_cast<unsigned long long>(size));
+    abort(1);  // the others are on their way to the broadcast
+  }
   for (std::uint64_t done = 0; done < size; done += at_once)
     check(MPI_Bcast(text.data() + done, static_cast<int>(std::min(at_once, size - done)), MPI_CHAR,
                     0, handle_->comm),
