@@ -161,8 +161,11 @@ std::vector<ScalingRun> run_scaling(const NetworkOfSeed& network, const ScalingP
     for (std::exception_ptr& failure : failures)
       threads.emplace_back([&] {
         try {
-          for (std::size_t k = next++; k < simulations.size(); k = next++)
-            run(simulations[k], finished[k]);
+          // From the back: many workers need most gradients, and nobody should wait for them alone.
+          for (std::size_t k = next++; k < simulations.size(); k = next++) {
+            const std::size_t i = simulations.size() - 1 - k;
+            run(simulations[i], finished[i]);
+          }
         } catch (...) {
           failure = std::current_exception();
         }
