@@ -13,6 +13,9 @@
 #include "dasgd/transport/mpi/communicator.hpp"
 #include "dasgd/transport/mpi/network.hpp"
 #include "ratio.hpp"
+#if DASGD_TORCH
+#include "cnn.hpp"
+#endif
 
 namespace dasgd::bench {
 namespace {
@@ -109,21 +112,23 @@ void streams(mpi::Communicator& ranks) {
 }
 
 // Gradients per second of the kernel alone.
-double bare_rate(const Softmax& problem, std::size_t batch, std::uint32_t count) {
+double bare_rate(const Objective<float>& problem, std::size_t batch, std::uint32_t count) {
+  const auto own = problem.for_worker(WorkerId{0});
+  const Objective<float>& kernel = own ? *own : problem;
   Batches batches(1, WorkerId{0}, 1, problem.samples(), batch);
   std::vector<float> x = problem.start(), g(x.size());
   return count / seconds([&] {
            for (std::uint32_t k = 0; k < count; ++k) {
-             problem.gradient(x, *batches.next(), g);
-             for (std::size_t i = 0; i < x.size(); ++i) x[i] -= 0.05f * g[i];
+             kernel.gradient(x, *batches.next(), g);
+             for (std::size_t i = 0; i < x.size(); ++i) x[i] -= 0.01f * g[i];
            }
          });
 }
 
 // Gradients per second of both ranks together while both compute.
-double rank_rate(mpi::Communicator& ranks, const Softmax& problem, std::size_t batch, double slow,
-                 mpi::Polling polling) {
-  TrainOptions options{.workers = 2, .eta = 0.02, .batch = batch, .max_time = 2s};
+double rank_rate(mpi::Communicator& ranks, const Objective<float>& problem, std::size_t batch,
+                 std::chrono::seconds time, double slow, mpi::Polling polling) {
+  TrainOptions options{.workers = 2, .eta = 0.01, .batch = batch, .max_time = time};
   if (slow > 1) options.slow = {{WorkerId{1}, slow}};
   const auto result = train_ranks<float>(ranks, problem, options, {.polling = polling});
   if (!result) return 0;
@@ -131,24 +136,22 @@ double rank_rate(mpi::Communicator& ranks, const Softmax& problem, std::size_t b
   return static_cast<double>(s.gradients) / (static_cast<double>(s.time[0]) * 1e-9);
 }
 
-void training(mpi::Communicator& ranks) {
-  const Softmax problem(read_idx_directory(locate_data("fashion-mnist")));
-  for (const std::size_t batch : {64, 256}) {
-    for (const double slow : {1.0, 10.0}) {
-      for (const auto polling : {mpi::Polling::eager, mpi::Polling::patient}) {
-        std::vector<double> ratios;
-        for (int turn = 0; turn < 3; ++turn) {
-          ranks.barrier();
-          const double bare = ranks.rank() == 0 ? bare_rate(problem, batch, 600) : 0;
-          ranks.barrier();
-          ratios.push_back(rank_rate(ranks, problem, batch, slow, polling) /
-                           (bare * (1 + 1 / slow)));
-        }
-        if (ranks.rank() == 0)
-          fmt::print("softmax, batch {:>3}, 2 ranks{}, {}: {:.2f} of the sum of the bare loops\n",
-                     batch, slow > 1 ? ", one 10x slower" : "", mpi::to_string(polling),
-                     median(ratios));
+void training(mpi::Communicator& ranks, const std::string& name, const Objective<float>& problem,
+              std::size_t batch, std::uint32_t bare_gradients, std::chrono::seconds time) {
+  for (const double slow : {1.0, 10.0}) {
+    for (const auto polling : {mpi::Polling::eager, mpi::Polling::patient}) {
+      std::vector<double> ratios;
+      for (int turn = 0; turn < 3; ++turn) {
+        ranks.barrier();
+        const double bare = ranks.rank() == 0 ? bare_rate(problem, batch, bare_gradients) : 0;
+        ranks.barrier();
+        ratios.push_back(rank_rate(ranks, problem, batch, time, slow, polling) /
+                         (bare * (1 + 1 / slow)));
       }
+      if (ranks.rank() == 0)
+        fmt::print("{}, batch {:>3}, 2 ranks{}, {}: {:.2f} of the sum of the bare loops\n", name,
+                   batch, slow > 1 ? ", one 10x slower" : "", mpi::to_string(polling),
+                   median(ratios));
     }
   }
 }
@@ -164,5 +167,12 @@ int main() {
   }
   if (session.world().rank() == 0) fmt::print("{}\n", dasgd::mpi::Session::library());
   dasgd::bench::streams(session.world());
-  dasgd::bench::training(session.world());
+  using namespace std::chrono_literals;
+  const dasgd::Softmax softmax(dasgd::read_idx_directory(dasgd::locate_data("fashion-mnist")));
+  for (const std::size_t batch : {64, 256})
+    dasgd::bench::training(session.world(), "softmax", softmax, batch, 600, 2s);
+#if DASGD_TORCH
+  dasgd::bench::training(session.world(), "cnn", dasgd::bench::cnn(), dasgd::bench::cnn_batch, 150,
+                         6s);
+#endif
 }

@@ -1,40 +1,19 @@
-// What a worker costs on top of LibTorch: the paper's CNN on images of CIFAR-10's size, batch 32.
+// What a worker costs on top of LibTorch.
 #include <algorithm>
 #include <benchmark/benchmark.h>
 #include <memory>
 #include <torch/script.h>
 #include <vector>
 
-#include "dasgd/adapters/torch/network.hpp"
+#include "cnn.hpp"
 #include "dasgd/data/batches.hpp"
-#include "dasgd/data/image_samples.hpp"
-#include "dasgd/random/random.hpp"
 #include "dasgd/runtime/train.hpp"
 #include "ratio.hpp"
 
 namespace dasgd::bench {
 namespace {
 
-constexpr std::size_t batch = 32, images = 4000;
 constexpr double eta = 0.01;
-
-std::shared_ptr<const Samples> samples() {
-  static const auto made = [] {
-    Random chance(1, Purpose::test);
-    LabelledImages set{.channels = 3, .height = 32, .width = 32, .pixels_per_image = 3072};
-    for (std::size_t i = 0; i < images; ++i)
-      set.labels.push_back(static_cast<std::uint8_t>(chance.below(10)));
-    for (std::size_t p = 0; p < images * 3072; ++p)
-      set.pixels.push_back(static_cast<std::uint8_t>(chance.bits()));
-    return std::make_shared<ImageSamples>(ImageSet{set, set, 10});
-  }();
-  return made;
-}
-
-const Network& network() {
-  static const auto made = make_network({.model = "cnn", .evaluate_at_most = 32}, samples());
-  return *made;
-}
 
 /// The same network and plain SGD by nothing but LibTorch.
 class BareLoop {
@@ -55,16 +34,16 @@ class BareLoop {
 
   /// Images per second over `gradients` gradients.
   double speed(std::uint32_t gradients) {
-    Batches batches(1, WorkerId{0}, 1, images, batch);
+    Batches batches(1, WorkerId{0}, 1, cnn_images, cnn_batch);
     const double time = seconds([&] {
       for (std::uint32_t k = 0; k < gradients; ++k) step(*batches.next());
     });
-    return gradients * static_cast<double>(batch) / time;
+    return gradients * static_cast<double>(cnn_batch) / time;
   }
 
  private:
   void step(std::span<const std::uint32_t> rows) {
-    samples()->gather(Split::train, rows, nullptr, numbers_);
+    random_images()->gather(Split::train, rows, nullptr, numbers_);
     const auto n = static_cast<std::int64_t>(rows.size());
     auto x = torch::from_blob(numbers_.inputs.data(), {n, 3, 32, 32});
     const auto y = torch::from_blob(numbers_.labels.data(), {n}, torch::kLong);
@@ -88,17 +67,17 @@ class BareLoop {
 };
 
 double trained_speed(std::size_t workers, double slow, double at_most_seconds) {
-  TrainOptions options{.workers = workers, .eta = eta, .batch = batch};
+  TrainOptions options{.workers = workers, .eta = eta, .batch = cnn_batch};
   options.max_time = std::chrono::nanoseconds(static_cast<std::int64_t>(at_most_seconds * 1e9));
   if (slow > 1) options.slow = {{worker_id(workers - 1), slow}};
-  const auto summary = run_training<float>(network(), options).summary;
+  const auto summary = run_training<float>(cnn(), options).summary;
   const auto end = *std::max_element(summary.time.begin(), summary.time.end());
   return static_cast<double>(summary.samples) / (static_cast<double>(end) * 1e-9);
 }
 
 // `ideal`: how many bare loops the workers are together.
 void network_vs_bare(benchmark::State& state, std::size_t workers, double slow, double ideal) {
-  network();  // chooses the fast way to compute, for both
+  cnn();  // chooses the fast way to compute, for both
   BareLoop bare;
   for (auto _ : state) {
     std::vector<double> ratios, speeds;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <ostream>
 
 #include "dasgd/record/checkpoint_directory.hpp"
 #include "mpi/mpi_app.hpp"
@@ -70,6 +71,8 @@ struct Continuation {
   std::size_t workers;
   const char* more;
 };
+
+void PrintTo(const Continuation& continuation, std::ostream* to) { *to << continuation.how; }
 
 class MpiContinuations : public MpiResume, public ::testing::WithParamInterface<Continuation> {};
 INSTANTIATE_TEST_SUITE_P(
