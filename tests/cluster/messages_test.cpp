@@ -27,8 +27,8 @@ std::vector<Message> messages() {
       Sights{{sight, sight}},
       TracePiece{WorkerId{2}, 50, {TraceLine{WorkerId{2}, 1, {WorkerId{3}, 4}, 5, 6, 7, 8, {}}}, 9},
       everything_of_a_rank(),
-      RulesWanted{},
-      RulePiece{WorkerId{3}, Bytes(5), true},
+      MemoriesWanted{},
+      MemoryPiece{WorkerId{3}, Bytes(5), true},
       EarlyLoss{2.5}};
 }
 
@@ -53,7 +53,7 @@ TEST(ClusterMessages, ComeBackAsTheyWere) {
   EXPECT_EQ(piece.left_out, 9u);
   EXPECT_EQ(piece.lines[0].S_hat, std::nullopt);
   EXPECT_EQ(std::get<EarlyLoss>(*decode(encode(EarlyLoss{2.5}))).size, 2.5);
-  const auto rule = std::get<RulePiece>(*decode(encode(messages()[6])));
+  const auto rule = std::get<MemoryPiece>(*decode(encode(messages()[6])));
   EXPECT_EQ(rule.worker, WorkerId{3});
   EXPECT_EQ(rule.bytes.size(), 5u);
   EXPECT_TRUE(rule.last);

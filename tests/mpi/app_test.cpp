@@ -157,15 +157,7 @@ TEST_P(MpiSignals, ASignalToMpirunStopsCleanlyAndWritesEverything) {
 TEST_F(MpiApp, ARankThatIsKilledEndsTheJob) {
   const Process process("timeout 100 " + command(4, endless()));
   ASSERT_TRUE(is_running());
-  const pid_t victim = process_of(2);
-  ASSERT_GT(victim, 0);
-  ::kill(victim, SIGKILL);
-  const Outcome outcome = process.wait();
-  EXPECT_NE(outcome.status, 0);
-  EXPECT_NE(outcome.status, 124) << "it hung";
-  // Open MPI names the rank. MPICH says that one died, but not always which.
-  EXPECT_THAT(outcome.out + outcome.err,
-              AnyOf(HasSubstr("rank 2"), HasSubstr("BAD TERMINATION OF ONE")));
+  ASSERT_NO_FATAL_FAILURE(kill_rank_two(process));
   EXPECT_TRUE(eventually([&] { return process_of(0) == 0 && process_of(3) == 0; }));
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -53,6 +54,20 @@ class MpiApp : public ::testing::Test {
     return "train --model quadratic --topology ring --lr 1e-5 --compute 1ms --max-time 10min "
            "--trace --out " +
            out() + " " + more;
+  }
+
+  /// Kills rank 2 of a job that was started with `timeout`: the job ends and says so.
+  void kill_rank_two(const Process& job) {
+    const pid_t victim = process_of(2);
+    ASSERT_GT(victim, 0);
+    ::kill(victim, SIGKILL);
+    const Outcome outcome = job.wait();
+    EXPECT_NE(outcome.status, 0);
+    EXPECT_NE(outcome.status, 124) << "it hung";
+    // Open MPI names the rank. MPICH says that one died, but not always which.
+    EXPECT_THAT(outcome.out + outcome.err,
+                ::testing::AnyOf(::testing::HasSubstr("rank 2"),
+                                 ::testing::HasSubstr("BAD TERMINATION OF ONE")));
   }
 
   std::vector<std::string> checkpoints() {

@@ -14,7 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 class MpiResume : public MpiApp {
@@ -37,14 +36,7 @@ class MpiResume : public MpiApp {
   void kill_a_rank(const std::string& arguments, std::size_t after = 2) {
     const Process process("timeout 100 " + command(4, arguments));
     ASSERT_TRUE(wait_for_checkpoints(after));
-    const pid_t victim = process_of(2);
-    ASSERT_GT(victim, 0);
-    ::kill(victim, SIGKILL);
-    const Outcome outcome = process.wait();
-    EXPECT_NE(outcome.status, 0);
-    EXPECT_NE(outcome.status, 124) << "it hung";
-    EXPECT_THAT(outcome.out + outcome.err,
-                AnyOf(HasSubstr("rank 2"), HasSubstr("BAD TERMINATION OF ONE")));
+    ASSERT_NO_FATAL_FAILURE(kill_rank_two(process));
     EXPECT_FALSE(fs::exists(out() + "/summary.json"));
   }
 

@@ -47,8 +47,8 @@ void write(ByteWriter& out, const RankReport& report) {
   out.text(report.failure.value_or(""));
 }
 
-void write(ByteWriter&, const RulesWanted&) {}
-void write(ByteWriter& out, const RulePiece& piece) {
+void write(ByteWriter&, const MemoriesWanted&) {}
+void write(ByteWriter& out, const MemoryPiece& piece) {
   out.number(piece.worker);
   out.array(std::span(piece.bytes));
   out.number(piece.last);
@@ -97,8 +97,8 @@ void read(ByteReader& in, RankReport& report) {
   if (failed) report.failure = std::move(failure);
 }
 
-void read(ByteReader&, RulesWanted&) {}
-void read(ByteReader& in, RulePiece& piece) {
+void read(ByteReader&, MemoriesWanted&) {}
+void read(ByteReader& in, MemoryPiece& piece) {
   piece.worker = in.number<WorkerId>();
   piece.bytes = in.array<std::byte>();
   piece.last = in.number<bool>();
@@ -136,9 +136,9 @@ std::optional<Message> decode(std::span<const std::byte> bytes) {
     case 4:
       return read_whole<RankReport>(in);
     case 5:
-      return read_whole<RulesWanted>(in);
+      return read_whole<MemoriesWanted>(in);
     case 6:
-      return read_whole<RulePiece>(in);
+      return read_whole<MemoryPiece>(in);
     case 7:
       return read_whole<EarlyLoss>(in);
     default:

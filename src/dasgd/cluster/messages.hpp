@@ -37,10 +37,10 @@ struct RankReport {
   std::string stop_reason;             ///< empty if nothing stopped it
   std::optional<std::string> failure;  ///< what failed there first
 };
-/// "What do your workers' rules remember?" From rank 0, for a checkpoint.
-struct RulesWanted {};
-/// A piece of what a worker's rule remembers; the pieces come in order. To rank 0.
-struct RulePiece {
+/// "What do your workers remember?" From rank 0, for a checkpoint.
+struct MemoriesWanted {};
+/// A piece of a worker's memory; the pieces come in order. To rank 0.
+struct MemoryPiece {
   WorkerId worker{};
   Bytes bytes;
   bool last = false;
@@ -50,8 +50,8 @@ struct EarlyLoss {
   double size = 0;
 };
 
-using Message = std::variant<Stop, TargetReached, Sights, TracePiece, RankReport, RulesWanted,
-                             RulePiece, EarlyLoss>;
+using Message = std::variant<Stop, TargetReached, Sights, TracePiece, RankReport, MemoriesWanted,
+                             MemoryPiece, EarlyLoss>;
 
 Bytes encode(const Message& message);
 /// Nothing when these are not the bytes of a message.

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "dasgd/cluster/clocks.hpp"
+#include "dasgd/cluster/memory_exchange.hpp"
 #include "dasgd/cluster/messages.hpp"
 #include "dasgd/cluster/remote_trace.hpp"
 #include "dasgd/cluster/remote_watch.hpp"
-#include "dasgd/cluster/rule_exchange.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/plan/leg.hpp"
 #include "dasgd/runtime/checkpointer.hpp"
@@ -54,8 +54,8 @@ class RankRun final : public Elsewhere {
         gate_(options.workers / static_cast<std::size_t>(ranks.size()), [this] { on_target(); }),
         ranks_without_target_(ranks.size()),
         good_([this](double size) { tell_others(EarlyLoss{size}); }),
-        rules_({ranks.size(), options.workers / static_cast<std::size_t>(ranks.size())},
-               ranks.rank(), [this](int rank, const Message& m) { tell(rank, m); }),
+        memories_({ranks.size(), options.workers / static_cast<std::size_t>(ranks.size())},
+                  ranks.rank(), [this](int rank, const Message& m) { tell(rank, m); }),
         network_(ranks.duplicate(), build_graph(options.topology, options.workers, options.seed),
                  network_options()) {}
 
@@ -100,14 +100,14 @@ class RankRun final : public Elsewhere {
       const WorkerId worker = network_.layout().worker(ranks_.rank(), i);
       loops.push_back(std::make_unique<WorkerLoop<Real>>(
           worker, objective_, options, batch, network_.endpoint(worker), control_, gate_, good_,
-          rank_options_.checkpoints ? &rules_.board() : nullptr));
+          rank_options_.checkpoints ? &memories_.board() : nullptr));
     }
     log(fmt::format("computes with {} of {} workers", loops.size(), options.workers));
     const auto start = Checkpointer::Clock::now() - std::chrono::nanoseconds(clock_.now());
     Evaluator<Real> evaluator(objective_, options, start, loops.front()->status(), control_);
     run_threads(loops, control_, [&] {
       const Checkpointer checkpointer(options, objective_.dimension(), objective_.samples(), start,
-                                      rules_.board(), [&] { return evaluator.since_best(); });
+                                      memories_.board(), [&] { return evaluator.since_best(); });
       Monitor<Real>(options, loops, control_, is_first() ? callbacks : none_, evaluator, this)
           .watch();
     });
@@ -119,7 +119,7 @@ class RankRun final : public Elsewhere {
     if (result) fall_back_if_diverged(objective_, good_, *result);
     if (result && options.evaluation.every.count() > 0) evaluator.judge().conclude(*result);
     if (result && !result->failure)
-      save_last_checkpoint(options, objective_, *loops.front()->account().worker, rules_.board(),
+      save_last_checkpoint(options, objective_, *loops.front()->account().worker, memories_.board(),
                            static_cast<double>(clock_.now()) * 1e-9,
                            evaluator.judge().since_best());
     return result;
@@ -186,10 +186,10 @@ class RankRun final : public Elsewhere {
       take(std::move(*piece));
     } else if (const auto* loss = std::get_if<EarlyLoss>(&*message)) {
       good_.hear_early_loss(loss->size);
-    } else if (const auto* wanted = std::get_if<RulesWanted>(&*message)) {
-      rules_.hear(*wanted);
-    } else if (auto* rule = std::get_if<RulePiece>(&*message)) {
-      if (!rules_.hear(from, std::move(*rule)))
+    } else if (const auto* wanted = std::get_if<MemoriesWanted>(&*message)) {
+      memories_.hear(*wanted);
+    } else if (auto* rule = std::get_if<MemoryPiece>(&*message)) {
+      if (!memories_.hear(from, std::move(*rule)))
         throw std::runtime_error(fmt::format("rank {} told of a worker that is not its own", from));
     } else {
       const std::lock_guard lock(mutex_);
@@ -259,7 +259,7 @@ class RankRun final : public Elsewhere {
   std::map<int, std::vector<WorkerSight>> sights_;
   std::map<int, RankReport> reports_;
   GoodModel<Real> good_;
-  RuleExchange rules_;
+  MemoryExchange memories_;
   mpi::Network network_;  // last: its thread uses all of the above
 };
 

@@ -20,7 +20,7 @@ namespace dasgd {
 void save_checkpoint(const TrainOptions& options, const std::function<Checkpoint()>& make);
 
 /// The one at the end of a leg, from a worker that has applied everything: the whole leg is in
-/// every replica, and every worker has given its last rule state.
+/// every replica, and every worker has given its memory.
 template <typename Real>
 void save_last_checkpoint(const TrainOptions& options, const Objective<Real>& objective,
                           const Worker<Real>& worker, const SnapshotBoard& board, double seconds,

@@ -15,19 +15,19 @@ namespace dasgd::cluster {
 /// Joins the boards of all ranks to one. Nobody waits: a state that has not come is represented by
 /// the one before, or is empty. A rank is asked again only when it has answered, so no more than
 /// one state of every worker is on its way.
-class RuleExchange {
+class MemoryExchange {
  public:
   using Tell = std::function<void(int rank, const Message& message)>;
 
   /// `tell` is called on the threads of workers and of the one that writes checkpoints.
-  RuleExchange(const mpi::Layout& layout, int self, Tell tell);
+  MemoryExchange(const mpi::Layout& layout, int self, Tell tell);
 
   SnapshotBoard& board() { return board_; }
 
   // On the thread that receives.
-  void hear(const RulesWanted&) { board_.ask_memories(); }
+  void hear(const MemoriesWanted&) { board_.ask_memories(); }
   /// False for a piece that `from` cannot have sent.
-  bool hear(int from, RulePiece piece);
+  bool hear(int from, MemoryPiece piece);
 
  private:
   OtherBoards other_boards();

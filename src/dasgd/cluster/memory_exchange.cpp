@@ -1,4 +1,4 @@
-#include "dasgd/cluster/rule_exchange.hpp"
+#include "dasgd/cluster/memory_exchange.hpp"
 
 #include <algorithm>
 #include <span>
@@ -6,7 +6,7 @@
 
 namespace dasgd::cluster {
 
-RuleExchange::RuleExchange(const mpi::Layout& layout, int self, Tell tell)
+MemoryExchange::MemoryExchange(const mpi::Layout& layout, int self, Tell tell)
     : layout_(layout),
       self_(self),
       tell_(std::move(tell)),
@@ -14,13 +14,13 @@ RuleExchange::RuleExchange(const mpi::Layout& layout, int self, Tell tell)
       owed_(static_cast<std::size_t>(layout.ranks)),
       board_(layout.workers(), other_boards()) {}
 
-OtherBoards RuleExchange::other_boards() {
+OtherBoards MemoryExchange::other_boards() {
   if (self_ == 0) return {.ask = [this] { ask_others(); }};
   return {
       .give_memory = [this](WorkerId worker, const WorkerMemory& memory) { send(worker, memory); }};
 }
 
-void RuleExchange::ask_others() {
+void MemoryExchange::ask_others() {
   for (int rank = 1; rank < layout_.ranks; ++rank) {
     {
       const std::lock_guard lock(mutex_);
@@ -28,12 +28,12 @@ void RuleExchange::ask_others() {
       if (owed > 0) continue;
       owed = layout_.per_rank;
     }
-    tell_(rank, RulesWanted{});
+    tell_(rank, MemoriesWanted{});
   }
 }
 
 // In pieces, because a note is limited in size. The last one may be empty.
-void RuleExchange::send(WorkerId worker, const WorkerMemory& memory) {
+void MemoryExchange::send(WorkerId worker, const WorkerMemory& memory) {
   constexpr std::size_t at_once = std::size_t{4} << 20;
   ByteWriter state;
   state.array(std::span<const std::byte>(memory.rule));
@@ -43,11 +43,11 @@ void RuleExchange::send(WorkerId worker, const WorkerMemory& memory) {
     const auto piece = left.first(std::min(at_once, left.size()));
     left = left.subspan(piece.size());
     last = left.empty();
-    tell_(0, RulePiece{worker, {piece.begin(), piece.end()}, last});
+    tell_(0, MemoryPiece{worker, {piece.begin(), piece.end()}, last});
   }
 }
 
-bool RuleExchange::hear(int from, RulePiece piece) {
+bool MemoryExchange::hear(int from, MemoryPiece piece) {
   if (index(piece.worker) >= layout_.workers() || layout_.rank_of(piece.worker) != from)
     return false;
   Bytes& state = arriving_[index(piece.worker)];
