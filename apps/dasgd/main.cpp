@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
 #include <set>
@@ -222,6 +223,12 @@ int run(int argc, char** argv) {
       "written.\n"
       "Exit status 1 and the first violated line when the trace is broken.");
 
+  const auto positive_number = [](const std::string& text) {
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    return *end == '\0' && value > 0 && std::isfinite(value) ? ""
+                                                             : text + " is not a positive number";
+  };
   ReproduceRequest reproduce;
   CLI::App* const reproduce_app =
       app.add_subcommand("reproduce", "Repeat an experiment of the paper in virtual time");
@@ -245,11 +252,11 @@ int run(int argc, char** argv) {
       ->check(CLI::Range(1, 1000))
       ->type_name("N");
   reproduce_app->add_option("--lr", reproduce.scaling.eta, "of cifar: the step size")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number)
       ->type_name("ETA");
   reproduce_app
       ->add_option("--target-loss", reproduce.scaling.target_loss, "of cifar: where a run ends")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number)
       ->type_name("X");
 
   std::string reproduce_engine = "auto";
