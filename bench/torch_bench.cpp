@@ -81,9 +81,10 @@ void network_vs_bare(benchmark::State& state, std::size_t workers, double slow, 
   BareLoop bare;
   for (auto _ : state) {
     std::vector<double> ratios, speeds;
-    for (int round = 0; round < 7; ++round) {
-      const double alone = bare.speed(100);
-      const double trained = trained_speed(workers, slow, 4);
+    for (int round = 0; round < 5; ++round) {
+      const double alone = bare.speed(150);
+      // Long enough for LibTorch's first, slow passes over a new network not to count.
+      const double trained = trained_speed(workers, slow, 12);
       ratios.push_back(trained / (alone * ideal));
       speeds.push_back(trained);
     }
