@@ -149,7 +149,7 @@ void training(mpi::Communicator& ranks, const std::string& name, const Objective
                          (bare * (1 + 1 / slow)));
       }
       if (ranks.rank() == 0)
-        fmt::print("{}, batch {:>3}, 2 ranks{}, {}: {:.2f} of the sum of the bare loops\n", name,
+        fmt::print("{}, batch {:>3}, 2 ranks{}, {}: {:.3f} of the sum of the bare loops\n", name,
                    batch, slow > 1 ? ", one 10x slower" : "", mpi::to_string(polling),
                    median(ratios));
     }

@@ -27,7 +27,7 @@ class Progress;
 enum class Polling {
   automatic,  ///< eager where every rank on the machine has a core to spare, else patient
   eager,      ///< looks all the time while something moves: lowest latency, takes a core
-  patient,    ///< sleeps between looks, up to half a millisecond: leaves the cores to the workers
+  patient,    ///< sleeps between looks, up to 2 ms: leaves the cores to the workers
 };
 
 /// "auto", "eager" or "patient". Throws InputError for anything else.

@@ -306,8 +306,9 @@ void Progress::idle(bool moved, Clock::time_point now) {
     nap_ = microseconds(0);
     return;
   }
-  // Messages that arrive cannot end a sleep, so sleeps begin short and grow while nothing moves.
-  const auto quiet = now - moved_at_;
+  // Messages that arrive cannot end a sleep, so sleeps begin short and grow while nothing moves;
+  // the longest of a patient rank are a quarter of the time for which nothing has.
+  const auto quiet = std::chrono::duration_cast<microseconds>(now - moved_at_);
   if (quiet < (eager_ ? microseconds(2000) : microseconds(20))) {
     std::this_thread::yield();
     return;
@@ -315,7 +316,8 @@ void Progress::idle(bool moved, Clock::time_point now) {
   const bool under_way = std::any_of(peers_.begin(), peers_.end(), [](const Peer& peer) {
     return !peer.sending.empty() || !peer.arriving.empty();
   });
-  const microseconds longest(eager_ || under_way ? 50 : 500);
+  const microseconds at_first(under_way ? 50 : 500), at_last(under_way ? 500 : 2000);
+  const auto longest = eager_ ? microseconds(50) : std::clamp(quiet / 4, at_first, at_last);
   nap_ = std::clamp(2 * nap_, microseconds(10), longest);
   hub_.wait(nap_);
 }
