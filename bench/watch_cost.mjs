@@ -1,69 +1,100 @@
-// What three browsers, and three clients that only read the events, cost a run that they watch, in turns, as medians: gradients per second, which needs a quiet
-// machine, and gradients per second of processor time of the run, its server included, which does not.
+// What watching costs a run: gradients per second, which needs a quiet machine, and gradients per second of processor
+// time of the run, its server included. In turns, as medians.
 //   node bench/watch_cost.mjs PATH/TO/dasgd [ROUNDS [SECONDS]]
-// Browsers have a core of their own, as they have on the machine of a person who watches from elsewhere: what is
-// measured is what watching costs the run.
-import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { cpus, tmpdir } from "node:os";
+// The run has one core and the viewers another. Three browsers that draw slow down whatever else runs on a small machine,
+// so a run that three browsers watch is held against one that nobody watches while they draw the same frames from
+// elsewhere; and a run whose events three clients read without drawing, against one alone.
+import { spawn, spawnSync } from "node:child_process";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { createRequire } from "node:module";
+import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 
 const { chromium } = createRequire(new URL("../web/", import.meta.url))("playwright-core");
-const [binary, rounds = "7", seconds = "6"] = process.argv.slice(2);
+const [binary, rounds = "7", seconds = "10"] = process.argv.slice(2);
 const cores = cpus().length;
 if (cores < 2) throw new Error("two cores are needed: one for the run, one for the browsers");
 const ofRun = cores === 2 ? "0" : `0-${cores - 2}`;
+spawnSync("taskset", ["-apc", String(cores - 1), String(process.pid)]);
 const work = mkdtempSync(join(tmpdir(), "dasgd-watch-cost-"));
 
 // A browser is started through taskset by way of a script that playwright takes for the browser.
-const { writeFileSync, chmodSync } = await import("node:fs");
 const pinned = join(work, "chromium");
 writeFileSync(pinned, `#!/bin/sh\nexec taskset -c ${cores - 1} /usr/bin/chromium "$@"\n`);
 chmodSync(pinned, 0o755);
 const browsers = await Promise.all([1, 2, 3].map(() => chromium.launch({ executablePath: pinned, args: ["--no-sandbox"] })));
+const openIn = (url) => browsers.map((browser) => browser.newPage().then((page) => page.goto(url).then(() => page)));
 
 /** Reads all events and draws nothing. */
-async function read(url) {
-  for await (const piece of (await fetch(`${url}events`)).body) void piece;
+async function read(url, keep = () => {}) {
+  for await (const piece of (await fetch(`${url}events`)).body) keep(Buffer.from(piece));
 }
 
-async function measure(kind) {
-  const watched = kind !== "alone";
+/** Shows a recorded run as it was shown, a frame a second. */
+function replay(page, events) {
+  const frames = events.split("\n\n").filter((event) => event.startsWith("event: frame"));
+  const server = createServer((request, answer) => {
+    if (!request.url.startsWith("/events")) return answer.setHeader("Content-Type", "text/html").end(page);
+    answer.setHeader("Content-Type", "text/event-stream");
+    let next = 0;
+    const send = () => answer.write(`${frames[Math.min(next++, frames.length - 1)]}\n\n`);
+    send();
+    const timer = setInterval(send, 1000);
+    answer.on("close", () => clearInterval(timer));
+  });
+  return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server)));
+}
+
+/** A run; `viewers` are let in once it says where it can be watched, or at once where it cannot. */
+async function measure(watched, viewers) {
   const out = join(work, "run");
   // The shell's "times" tells the processor time of the run.
   const args = ["-c", '"$@"; times >&2', "sh", "taskset", "-c", ofRun, binary, "train", "--model", "softmax", "--workers", "2", "--lr", "0.01", "--max-time", `${seconds}s`, "--no-report", "--out", out];
   const child = spawn("sh", watched ? [...args, "--watch", "0"] : args, { stdio: ["ignore", "ignore", "pipe"] });
-  let said = "", pages = [];
+  let said = "", pages = watched ? null : viewers("");
   child.stderr.on("data", (text) => {
-    const before = said.match(/http:\S+\n/);
     said += text;
-    const url = said.match(/http:\S+/);
-    if (!watched || !url || before || pages.length > 0) return;
-    if (kind === "three readers") pages = [1, 2, 3].map(() => read(url[0].trim()).catch(() => undefined));
-    else
-      pages = browsers.map((browser) => browser.newPage().then((page) => page.goto(url[0].trim()).then(() => page)));
+    const url = said.match(/http:\S+(?=\s)/);
+    if (url) pages ??= viewers(url[0]);
   });
   await new Promise((resolve) => child.on("close", resolve));
-  for (const page of await Promise.allSettled(pages)) await page.value?.close();
+  for (const page of await Promise.allSettled(pages ?? [])) await page.value?.close?.();
   const summary = JSON.parse(readFileSync(join(out, "summary.json"), "utf8"));
   const [user, system] = said.trim().split("\n").pop().match(/(\d+)m([\d.]+)s/g).map((time) => {
-    const [, minutes, seconds] = time.match(/(\d+)m([\d.]+)s/);
-    return 60 * Number(minutes) + Number(seconds);
+    const [, minutes, rest] = time.match(/(\d+)m([\d.]+)s/);
+    return 60 * Number(minutes) + Number(rest);
   });
   return { wall: summary.gradients / summary.wall_seconds, processor: summary.gradients / (user + system) };
 }
 
-const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
-const kinds = ["alone", "three readers", "three browsers"];
-const found = Object.fromEntries(kinds.map((kind) => [kind, []]));
-await measure("three browsers");  // warm up
+let page = "", events = "";
+await measure(true, (url) => [
+  fetch(url).then(async (answer) => void (page = await answer.text())),
+  read(url, (piece) => (events += piece.toString())).catch(() => {}),
+]);
+const elsewhere = await replay(page, events);
+const replayed = `http://127.0.0.1:${elsewhere.address().port}/`;
+
+const kinds = {
+  "alone": () => measure(false, () => []),
+  "three readers": () => measure(true, (url) => [1, 2, 3].map(() => read(url).catch(() => {}))),
+  "browsers elsewhere": () => measure(false, () => openIn(replayed)),
+  "three browsers": () => measure(true, openIn),
+};
+const names = Object.keys(kinds);
+const found = Object.fromEntries(names.map((kind) => [kind, []]));
+await kinds["three browsers"]();  // warm up
 for (let round = 0; round < Number(rounds); ++round)
-  for (const kind of round % 2 === 0 ? kinds : [...kinds].reverse()) found[kind].push(await measure(kind));
+  for (const kind of round % 2 === 0 ? names : [...names].reverse()) found[kind].push(await kinds[kind]());
 for (const browser of browsers) await browser.close();
+elsewhere.close();
 rmSync(work, { recursive: true });
+
+const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 for (const time of ["wall", "processor"]) {
-  const rate = Object.fromEntries(kinds.map((kind) => [kind, median(found[kind].map((one) => one[time]))]));
-  for (const kind of kinds)
-    console.log(`${time} time, ${kind}: ${rate[kind].toFixed(1)} gradients/s, ratio ${(rate[kind] / rate.alone).toFixed(4)}`);
+  const rate = (kind) => median(found[kind].map((one) => one[time]));
+  for (const kind of names) console.log(`${time} time, ${kind}: ${rate(kind).toFixed(1)} gradients/s`);
+  for (const [with_, without] of [["three readers", "alone"], ["three browsers", "browsers elsewhere"]])
+    console.log(`${time} time, ${with_} / ${without}: ${(rate(with_) / rate(without)).toFixed(4)}`);
 }

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <filesystem>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -91,7 +92,8 @@ void require_positive(const char* option, double value) {
 
 }  // namespace
 
-int check_command(const CheckRequest& request) {
+int check_command(CheckRequest request) {
+  if (std::filesystem::is_directory(request.path)) request.path += "/trace.jsonl";
   if (request.eta.has_value() != request.L.has_value())
     throw InputError("--eta and --L belong together: the certificate needs both");
   if (request.eta) {

@@ -144,14 +144,13 @@ void take_from(const fs::path& archive, const fs::path& directory) {
 }  // namespace
 
 void fetch_cifar10(const std::string& directory, const std::string& archive) {
+  if (!archive.empty() && !fs::is_regular_file(archive))
+    throw InputError("--from " + archive + ": is not a file");
   std::error_code error;
   fs::create_directories(directory, error);
   if (error) throw InputError(directory + ": cannot be made a directory: " + error.message());
   if (is_complete(directory)) return;
-  if (!archive.empty()) {
-    if (!fs::is_regular_file(archive)) throw InputError("--from " + archive + ": is not a file");
-    return take_from(archive, directory);
-  }
+  if (!archive.empty()) return take_from(archive, directory);
   for (const auto& find : {+[] { return std::string(official); }, +[] { return npm_package(); }}) {
     const std::string address = find();
     if (address.empty()) continue;

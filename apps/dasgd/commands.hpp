@@ -26,8 +26,8 @@ struct CheckRequest {
   std::optional<Nanoseconds> tolerance;  ///< of clocks; what the trace states unless it is given
   bool json = false;
 };
-/// Audits a trace.
-int check_command(const CheckRequest& request);
+/// Audits a trace, or that of a run directory.
+int check_command(CheckRequest request);
 
 struct AdviseRequest {
   Config config;

@@ -1,6 +1,7 @@
 #include "config.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/core/nearest_word.hpp"
@@ -34,6 +35,8 @@ void require_known_model(const std::string& name) {
   names.insert(names.end(), network_names().begin(), network_names().end());
   if (!is_network(name) && std::find(names.begin(), names.end(), name) == names.end())
     throw InputError("unknown model \"" + name + "\"" + suggestion(name, names));
+  if (name.ends_with(".pt") && !std::filesystem::is_regular_file(name))
+    throw InputError("is not a file; a model is a name or a TorchScript file");
 }
 
 void set_default_evaluation(Config& config) {

@@ -57,12 +57,18 @@ class Reader {
     return find(Command::train, key) != nullptr || find(Command::simulate, key) != nullptr;
   }
 
+  std::string hint(const std::string& key) const {
+    const std::string nearest = nearest_word(key, keys(command_));
+    return nearest.empty() ? "dasgd train --help shows the key of every option in brackets"
+                           : "did you mean \"" + nearest + "\"?";
+  }
+
   void read_value(const std::string& key, const toml::node& node) {
     const Setting* const setting = find(command_, key);
     if (!setting && is_of_another_command(key)) return;
     if (!setting)
-      throw InputError(fmt::format("{}:{}: unknown key \"{}\"{}", path_, node.source().begin.line,
-                                   key, suggestion(key, keys(command_))));
+      throw InputError(fmt::format("{}:{}: unknown key \"{}\"; {}", path_, node.source().begin.line,
+                                   key, hint(key)));
     if (overridden_.contains(key)) return;
     if (const auto* array = node.as_array()) {
       read_array(*setting, *array);

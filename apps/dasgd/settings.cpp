@@ -152,7 +152,10 @@ std::vector<Setting> make_settings(Command command) {
        "emulate a slow worker: each gradient takes FACTOR times as long (repeatable)",
        [](Config& c, const std::string& v) { c.slow.push_back(parse_slow(v)); }, show_slow},
       {"output.out", "--out", Kind::value, "DIR", "the run directory (default: runs/MODEL-TIME)",
-       [](Config& c, const std::string& v) { c.out = v; },
+       [](Config& c, const std::string& v) {
+         if (v.empty()) throw InputError("names no directory");
+         c.out = v;
+       },
        // Not written: repeating a run must not replace it.
        [](const Config&) { return std::optional<std::string>(); }},
       flag("output.trace", "--trace", "write every application to trace.jsonl", &Config::trace),

@@ -13,8 +13,9 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
   const auto row = [](const char* name, const std::string& text) {
     fmt::print("  {:<11}{}\n", name, text);
   };
-  fmt::print("{} {}{} on {} workers, {} graph, lr {}\n", verb, config.model,
-             config.data.empty() ? "" : " on " + config.data, s.workers, config.topology,
+  fmt::print("{} {}{} on {}, {} graph, lr {}\n", verb, config.model,
+             config.data.empty() ? "" : " on " + config.data,
+             s.workers == 1 ? "1 worker" : fmt::format("{} workers", s.workers), config.topology,
              *config.lr);
   row("stopped",
       fmt::format("by {} after {:.2f} s", s.stop_reason, seconds) +

@@ -101,7 +101,7 @@ TEST_F(App, TrainsFashionMnistToEightyPercent) {
 
 TEST_F(App, RefusesMistypedAndImpossibleArguments) {
   const std::string to = " --out " + out();
-  expect_refusal("", "A subcommand is required");
+  expect_refusal("", "name a command: train, simulate, ");
   expect_refusal("trian", "unknown command \"trian\"; did you mean \"train\"?");
   expect_refusal("train --wrokers 4" + to, "unknown option --wrokers; did you mean --workers?");
   expect_refusal("train --model quadratc" + to, "did you mean \"quadratic\"?");
@@ -119,12 +119,15 @@ TEST_F(App, RefusesMistypedAndImpossibleArguments) {
   expect_refusal("train --model quadratic --workers 3 --gradients 1,2" + to,
                  "2 numbers for 3 workers");
   expect_refusal("train --gradients" + to, "--gradients --out: \"--out\" is not a whole number");
-  expect_refusal("train --gradients", "--gradients: 1 required");
+  expect_refusal("train --gradients", "--gradients needs a value: --gradients N");
   expect_refusal("data gte fashion-mnist", "unknown command \"gte\"; did you mean \"get\"?");
   expect_refusal("data get fashion-mnit", "did you mean \"fashion-mnist\"?");
   expect_refusal("train --lr -0.5 --foo 3" + to, "unknown option --foo");
   expect_refusal("check /no/such/trace", "/no/such/trace: cannot be opened");
-  expect_refusal("check", "trace is required");
+  expect_refusal("check", "check needs TRACE.jsonl");
+  expect_refusal("check /tmp", "/tmp/trace.jsonl: cannot be opened");
+  expect_refusal("data", "name a command: list, get");
+  expect_refusal("data get cifar10 --from /no/such/file", "/no/such/file: is not a file");
 }
 
 TEST_F(App, RefusesBadFilesWithTheirLine) {
@@ -135,6 +138,8 @@ TEST_F(App, RefusesBadFilesWithTheirLine) {
   };
   expect_refusal(toml("workers = 2\n[topology]\nknd = \"ring\"\n"),
                  "c.toml:3: unknown key \"topology.knd\"; did you mean \"topology.kind\"?");
+  expect_refusal(toml("[lunch]\nmenu = \"soup\"\n"),
+                 "c.toml:2: unknown key \"lunch.menu\"; dasgd train --help shows the key");
   expect_refusal(toml("[topology]\nkind = \"rign\"\n"),
                  "c.toml: topology.kind = \"rign\": unknown topology");
   expect_refusal(toml("lr = -1\n"), "c.toml: lr = -1: -1 is not a positive number");
@@ -211,7 +216,7 @@ TEST_P(Signals, TheFirstStopsCleanlyAndWritesEverything) {
   EXPECT_EQ(summary()["stop_reason"], "interrupted");
   EXPECT_EQ(summary()["lost"], 0);
   EXPECT_EQ(summary()["replicas_identical"], true);
-  EXPECT_EQ(dasgd("check " + out() + "/trace.jsonl").status, 0);
+  EXPECT_EQ(dasgd("check " + out()).status, 0);
 }
 
 TEST_F(App, TheSecondSignalLeavesAtOnce) {

@@ -138,7 +138,7 @@ TEST_F(NetworkApp, RefusesWhatCannotBe) {
       "train --model " + directory.write("text.pt", "not a network") + " --data fashion-mnist", 2,
       "text.pt: is not a TorchScript file");
   expect_failure("train --model " + directory.file("none.pt") + " --data fashion-mnist", 2,
-                 "none.pt: cannot be read");
+                 "none.pt: is not a file");
   expect_failure("train --model cnn --device cuda", 2, "--device cuda");
   expect_failure("train --model cnn --device tpu", 2, "--device tpu: must be cpu or cuda");
   expect_failure("train --model cnn --loss hinge", 2, "--loss hinge: must be");

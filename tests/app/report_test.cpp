@@ -42,7 +42,7 @@ TEST_F(App, RefusesToReportWhatIsNoRun) {
   fs::create_directories(directory.file("empty"));
   expect_refusal("report " + directory.file("empty"), "holds no run");
   expect_refusal("report --text " + directory.file("empty"), "holds no run");
-  expect_refusal("report", "runs is required");
+  expect_refusal("report", "report needs RUN_DIR");
   EXPECT_FALSE(fs::exists(directory.file("empty") + "/charts"));
 }
 

@@ -5,19 +5,25 @@
 namespace dasgd {
 namespace {
 
+std::string hint(double eta) {
+  std::ostringstream text;
+  text << "; try a step size of " << eta / 10 << " or less, or ask: dasgd advise";
+  return text.str();
+}
+
 std::string describe(WorkerId worker, GradientName gradient, std::size_t coordinate, double value,
                      double eta) {
   std::ostringstream text;
   text << "diverged: worker " << index(worker) << ", gradient (" << index(gradient.origin) << ", "
        << gradient.sequence << "), coordinate " << coordinate << " is " << value
-       << " with step size " << eta << "; try a step size of " << eta / 10 << " or less";
+       << " with step size " << eta << hint(eta);
   return text.str();
 }
 
 std::string describe(WorkerId worker, double first, double recent, double eta) {
   std::ostringstream text;
   text << "diverged: the loss of worker " << index(worker) << " rose from " << first << " to "
-       << recent << " with step size " << eta << "; try a step size of " << eta / 10 << " or less";
+       << recent << " with step size " << eta << hint(eta);
   return text.str();
 }
 

@@ -1,0 +1,86 @@
+#include "run_arguments.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "config_file.hpp"
+#include "dasgd/core/error.hpp"
+#include "recorded_run.hpp"
+#include "resume.hpp"
+
+namespace dasgd::app {
+namespace {
+
+// What advice has no use for, but the config of a run that it reads may say.
+bool only_in_files_of_runs(const std::string& key) {
+  const auto& simulated = settings(Command::simulate);
+  const auto same = [&](const Setting& setting) { return setting.key == key; };
+  return key == "output.out" || key == "output.trace" || key.starts_with("evaluation.") ||
+         std::none_of(simulated.begin(), simulated.end(), same);
+}
+
+}  // namespace
+
+void RunArguments::add_to(CLI::App& app) {
+  app.add_option("config", config_file, "TOML file; every option below has its key there")
+      ->type_name("CONFIG.toml");
+  if (command == Command::simulate)
+    app.add_option("--from", from,
+                   "predict a recorded run: its config, and its times replayed from its trace")
+        ->type_name("RUN_DIR")
+        ->excludes("config");
+  for (const Setting& setting : settings(command)) {
+    if (command == Command::advise && only_in_files_of_runs(setting.key)) continue;
+    const auto remember = [this, &setting](const std::string& value) {
+      given.emplace_back(&setting, value);
+    };
+    const std::string help = setting.help + (setting.in_files ? "  [" + setting.key + "]" : "");
+    if (setting.kind == Setting::Kind::flag) {
+      app.add_flag_callback(
+          setting.option, [remember] { remember("true"); }, help);
+      continue;
+    }
+    auto* const option = app.add_option_function<std::vector<std::string>>(
+        setting.option,
+        [remember](const std::vector<std::string>& values) {
+          for (const std::string& value : values) remember(value);
+        },
+        help);
+    const bool may_stand_alone = setting.kind == Setting::Kind::optional_value;
+    option->type_name(setting.placeholder)->expected(may_stand_alone ? 0 : 1, 1);
+    option->allow_extra_args(false);
+    option->multi_option_policy(setting.kind == Setting::Kind::repeatable
+                                    ? CLI::MultiOptionPolicy::TakeAll
+                                    : CLI::MultiOptionPolicy::Throw);
+  }
+}
+
+bool RunArguments::gave(const std::set<std::string>& options) const {
+  return std::any_of(given.begin(), given.end(),
+                     [&](const auto& entry) { return options.contains(entry.first->option); });
+}
+
+Config RunArguments::resolved() const {
+  Config config;
+  std::set<std::string> overridden;
+  for (const auto& [setting, value] : given) overridden.insert(setting->key);
+  for (const auto& [setting, value] : given) {
+    try {
+      setting->set(config, value);
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("{} {}: {}", setting->option, value, error.what()));
+    }
+  }
+  const std::string file = config.resume.empty() ? config_file : config_of(config, config_file);
+  if (!file.empty()) read_config_file(command, file, overridden, config);
+  config.ranks.workers_give_way = !config.resume.empty() && !overridden.contains("workers");
+  if (!from.empty()) {
+    read_recorded_config(from, overridden, config);
+    config.from = from;
+  }
+  if (command == Command::train) set_default_evaluation(config);
+  resolve(config);
+  return config;
+}
+
+}  // namespace dasgd::app
