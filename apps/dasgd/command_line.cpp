@@ -28,29 +28,60 @@ std::string full_name(const CLI::App& command) {
                               : command.get_name();
 }
 
+bool is_named(const CLI::Option& option) { return option.get_name().starts_with("-"); }
+
+std::vector<std::string> options_of(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options())
+    if (is_named(*option)) names.push_back(option->get_name());
+  return names;
+}
+
+// The nearest of the names, dashes aside: they would count as letters that are right.
+std::string nearest_option(const std::string& word, const std::vector<std::string>& names) {
+  const auto bare = [](const std::string& name) {
+    return name.substr(std::min(name.find_first_not_of('-'), name.size()));
+  };
+  std::vector<std::string> words;
+  for (const std::string& name : names) words.push_back(bare(name));
+  const std::string nearest = nearest_word(bare(word), words);
+  const auto at = std::find(words.begin(), words.end(), nearest);
+  return nearest.empty() ? "" : names[static_cast<std::size_t>(at - words.begin())];
+}
+
+// Another command that has this option.
+std::string owner_of(const std::string& option, const CLI::App& app) {
+  for (const CLI::App* command : app.get_subcommands(std::function<bool(const CLI::App*)>{}))
+    for (const std::string& name : options_of(*command))
+      if (name == option) return command->get_name();
+  return "";
+}
+
 // A word that nothing is made of.
-std::string explain_extra(const std::string& word, const CLI::App& command,
+std::string explain_extra(const std::string& word, const CLI::App& app, const CLI::App& command,
                           const std::vector<std::string>& commands) {
-  if (!word.starts_with("-") && !commands.empty())
+  const bool option = word.starts_with("-");
+  if (!option && !commands.empty())
     return fmt::format("unknown command \"{}\"{}", word, suggestion(word, commands));
-  std::vector<std::string> options;
-  for (const CLI::Option* option : command.get_options()) options.push_back(option->get_name());
-  const std::string nearest = nearest_word(word, options);
+  if (const std::string owner = owner_of(word, app); option && !owner.empty())
+    return fmt::format("{} is an option of {}, not of {}", word, owner, command.get_name());
+  const std::string nearest = option ? nearest_option(word, options_of(command)) : "";
   return fmt::format(
-      "unknown {} {}; {}", word.starts_with("-") ? "option" : "argument", word,
+      "unknown {} {}; {}", option ? "option" : "argument", word,
       nearest.empty() ? "see: " + full_name(command) + " --help" : "did you mean " + nearest + "?");
 }
 
-// The option or argument that CLI11 misses something of.
-std::string missing_part(const CLI::App& command, const std::string& said) {
+// The option or argument of which CLI11 has too few or too many.
+std::string explain_count(const CLI::App& command, const std::string& said) {
   for (const CLI::Option* option : command.get_options()) {
     const std::string name = option->get_name();
     if (!said.starts_with(name + ":") && !said.starts_with(name + " ")) continue;
-    const bool named = name.starts_with("-");
-    return fmt::format(
-        "{} needs {}; see: {} --help", named ? name : command.get_name(),
-        named ? "a value: " + name + " " + option->get_type_name() : option->get_type_name(),
-        full_name(command));
+    if (option->count() > 1)
+      return fmt::format("{} is given {} times; give it once", name, option->count());
+    return fmt::format("{} needs {}; see: {} --help", is_named(*option) ? name : command.get_name(),
+                       is_named(*option) ? "a value: " + name + " " + option->get_type_name()
+                                         : option->get_type_name(),
+                       full_name(command));
   }
   return said;
 }
@@ -62,7 +93,8 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const auto commands = names_of(command->get_subcommands(std::function<bool(const CLI::App*)>{}));
   const std::vector<std::string> extras = app.remaining(true);
   if (!extras.empty())
-    return explain_extra(extras.front().substr(0, extras.front().find('=')), *command, commands);
+    return explain_extra(extras.front().substr(0, extras.front().find('=')), app, *command,
+                         commands);
   std::string text = error.what();
   std::replace(text.begin(), text.end(), '\n', ' ');
   if (!commands.empty() && dynamic_cast<const CLI::RequiredError*>(&error))
@@ -70,7 +102,11 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
                        full_name(*command));
   if (dynamic_cast<const CLI::RequiredError*>(&error) ||
       dynamic_cast<const CLI::ArgumentMismatch*>(&error))
-    return missing_part(*command, text);
+    return explain_count(*command, text);
+  if (dynamic_cast<const CLI::ConversionError*>(&error))
+    return text.substr(text.find(':') + 2) + " is not a number";  // "Could not convert: --eta = x"
+  if (dynamic_cast<const CLI::ExcludesError*>(&error) && text.starts_with("config "))
+    return "CONFIG.toml " + text.substr(std::string("config ").size());
   return text;
 }
 
@@ -79,6 +115,17 @@ std::string must_be_positive(const std::string& text) {
   const double value = std::strtod(text.c_str(), &end);
   return *end == '\0' && value > 0 && std::isfinite(value) ? ""
                                                            : text + " is not a positive number";
+}
+
+std::string must_be_count(const std::string& text) {
+  char* end = nullptr;
+  const long value = std::strtol(text.c_str(), &end, 10);
+  return *end == '\0' && value >= 1 && value <= 1000 ? ""
+                                                     : text + " is not a number from 1 to 1,000";
+}
+
+std::string must_be_something(const std::string& text) {
+  return text.empty() ? "the name is empty" : "";
 }
 
 }  // namespace
@@ -161,6 +208,7 @@ void CommandLine::add_advise() {
       "advise", "Measure a problem and its staleness; print safe step sizes with their grounds");
   advised_.add_to(*app);
   app->add_option("--from", advise_.from, "take the staleness of an earlier run")
+      ->check(must_be_something)
       ->type_name("RUN_DIR");
   app->add_option("--accuracy", advise_.accuracy, "mean of |grad f|^2 to be promised")
       ->type_name("X");
@@ -200,7 +248,7 @@ void CommandLine::add_check() {
   app->add_option("trace", check_.path,
                   "the trace, as train --trace writes it, or its run directory")
       ->required()
-      ->type_name("TRACE.jsonl");
+      ->type_name("TRACE.jsonl|RUN_DIR");
   app->add_option("--eta", check_.eta, "step size to certify")->type_name("X");
   app->add_option("--L", check_.L, "smoothness constant of the objective")->type_name("X");
   app->add_option_function<std::string>(
@@ -238,10 +286,10 @@ void CommandLine::add_reproduce() {
       ->type_name("DIR");
   app->add_option("--workers", reproduce_.scaling.workers, "of cifar: how many, one by one")
       ->delimiter(',')
-      ->check(CLI::Range(1, 1000))
+      ->check(must_be_count)
       ->type_name("N,...");
   app->add_option("--seeds", reproduce_.scaling.seeds, "of cifar: runs of each")
-      ->check(CLI::Range(1, 1000))
+      ->check(must_be_count)
       ->type_name("N");
   app->add_option("--lr", reproduce_.scaling.eta, "of cifar: the step size")
       ->check(must_be_positive)
@@ -295,6 +343,7 @@ void CommandLine::add_data() {
   CLI::App* const get = app->add_subcommand("get", "Install and verify a data set");
   get->add_option("name", data_name_, "its name")->required()->type_name("NAME");
   get->add_option("--from", data_archive_, "an archive of cifar10 that is here already")
+      ->check(must_be_something)
       ->type_name("FILE.tgz");
   app->footer(
       "Examples:\n"

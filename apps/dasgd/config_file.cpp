@@ -59,7 +59,10 @@ class Reader {
 
   std::string hint(const std::string& key) const {
     const std::string nearest = nearest_word(key, keys(command_));
-    return nearest.empty() ? "dasgd train --help shows the key of every option in brackets"
+    const char* const command = command_ == Command::train      ? "train"
+                                : command_ == Command::simulate ? "simulate"
+                                                                : "advise";
+    return nearest.empty() ? fmt::format("dasgd {} --help shows the key of every option", command)
                            : "did you mean \"" + nearest + "\"?";
   }
 

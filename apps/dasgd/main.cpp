@@ -2,6 +2,7 @@
 // interrupted.
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <fmt/format.h>
 #include <new>
 #include <signal.h>
@@ -25,6 +26,10 @@ int main(int argc, char** argv) {
     return status;
   } catch (const InputError& error) {
     return fail(error.what(), app::bad_input);
+  } catch (
+      const std::filesystem::filesystem_error& error) {  // a path that cannot even be looked at
+    return fail(fmt::format("{}: {}", error.path1().string(), error.code().message()),
+                app::bad_input);
   } catch (const std::bad_alloc&) {
     return fail("out of memory; use fewer workers or a smaller model, --batch or --in-flight",
                 app::run_failed);

@@ -22,11 +22,16 @@ bool only_in_files_of_runs(const std::string& key) {
 }  // namespace
 
 void RunArguments::add_to(CLI::App& app) {
+  const auto must_be_something = [](const std::string& text) {
+    return std::string(text.empty() ? "the name is empty" : "");
+  };
   app.add_option("config", config_file, "TOML file; every option below has its key there")
+      ->check(must_be_something)
       ->type_name("CONFIG.toml");
   if (command == Command::simulate)
     app.add_option("--from", from,
                    "predict a recorded run: its config, and its times replayed from its trace")
+        ->check(must_be_something)
         ->type_name("RUN_DIR")
         ->excludes("config");
   for (const Setting& setting : settings(command)) {
@@ -68,7 +73,8 @@ Config RunArguments::resolved() const {
     try {
       setting->set(config, value);
     } catch (const InputError& error) {
-      throw InputError(fmt::format("{} {}: {}", setting->option, value, error.what()));
+      throw InputError(
+          fmt::format("{} {}: {}", setting->option, value.empty() ? "\"\"" : value, error.what()));
     }
   }
   const std::string file = config.resume.empty() ? config_file : config_of(config, config_file);

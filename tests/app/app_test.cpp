@@ -124,8 +124,14 @@ TEST_F(App, RefusesMistypedAndImpossibleArguments) {
   expect_refusal("data get fashion-mnit", "did you mean \"fashion-mnist\"?");
   expect_refusal("train --lr -0.5 --foo 3" + to, "unknown option --foo");
   expect_refusal("check /no/such/trace", "/no/such/trace: cannot be opened");
-  expect_refusal("check", "check needs TRACE.jsonl");
-  expect_refusal("check /tmp", "/tmp/trace.jsonl: cannot be opened");
+  expect_refusal("check", "check needs TRACE.jsonl|RUN_DIR");
+  expect_refusal("check /proc", "/proc/trace.jsonl: cannot be opened");
+  expect_refusal("check " + std::string(300, 'x'), "File name too long");
+  expect_refusal("check x --eta abc", "--eta = abc is not a number");
+  expect_refusal("train --lr 1 --lr 2" + to, "--lr is given 2 times; give it once");
+  expect_refusal("simulate --resume x" + to, "--resume is an option of train, not of simulate");
+  expect_refusal("train \"\"" + to, "the name is empty");
+  expect_refusal("reproduce cifar --seeds abc", "abc is not a number from 1 to 1,000");
   expect_refusal("data", "name a command: list, get");
   expect_refusal("data get cifar10 --from /no/such/file", "/no/such/file: is not a file");
 }
@@ -139,7 +145,7 @@ TEST_F(App, RefusesBadFilesWithTheirLine) {
   expect_refusal(toml("workers = 2\n[topology]\nknd = \"ring\"\n"),
                  "c.toml:3: unknown key \"topology.knd\"; did you mean \"topology.kind\"?");
   expect_refusal(toml("[lunch]\nmenu = \"soup\"\n"),
-                 "c.toml:2: unknown key \"lunch.menu\"; dasgd train --help shows the key");
+                 "c.toml:2: unknown key \"lunch.menu\"; dasgd train --help shows");
   expect_refusal(toml("[topology]\nkind = \"rign\"\n"),
                  "c.toml: topology.kind = \"rign\": unknown topology");
   expect_refusal(toml("lr = -1\n"), "c.toml: lr = -1: -1 is not a positive number");

@@ -71,7 +71,7 @@ TEST_F(App, RefusesToWatchWhereItCannot) {
   expect_refusal("train --watch 0 --watch-address nowhere" + to, "is not an IP address");
   expect_refusal("train --watch 0 --watch-token short" + to, "16 or more");
   expect_refusal("train --watch 0 --watch-address 203.0.113.7" + to, "cannot be listened to");
-  expect_refusal("simulate --watch 0" + to, "unknown option --watch");
+  expect_refusal("simulate --watch 0" + to, "--watch is an option of train, not of simulate");
 
   const Process first(
       command("train --model quadratic --lr 1e-5 --max-time 10min --watch 0 --out " + out("first") +

@@ -111,23 +111,51 @@ TYPED_TEST(FixedPointTest, TellsWhenASumLeavesTheRange) {
   EXPECT_EQ(passes, 64);  // half the range, 2^-7 of the range at a time
 }
 
-TYPED_TEST(FixedPointTest, AddsTheSameInOnePassAsOneByOne) {
-  for (std::size_t count = 1; count <= max_fused; ++count) {
-    constexpr std::size_t dimension = 37;
-    std::vector<std::vector<Number<TypeParam>>> numbers;
-    std::vector<Addend<TypeParam>> updates;
+/// Updates of the largest numbers there are, all of one sign at even coordinates, mixed at odd
+/// ones; not aligned to anything.
+template <typename Real>
+struct Updates {
+  Updates(std::size_t count, std::size_t dimension, bool one_shift) {
+    const auto largest = Number<Real>{1} << FixedPoint<Real>::update_bits;
     for (std::size_t k = 0; k < count; ++k) {
-      numbers.emplace_back();
+      numbers.emplace_back(dimension + 1);
       for (std::size_t i = 0; i < dimension; ++i)
-        numbers.back().push_back(static_cast<Number<TypeParam>>((i * 7919 + k * 104729) % 2000003) -
-                                 1000000);
-      updates.push_back({numbers.back().data(), static_cast<int>(k)});
+        numbers.back()[i + 1] =
+            i % 2 == 0 ? (i % 4 == 0 ? largest : -largest)
+                       : static_cast<Number<Real>>((i * 7919 + k * 104729) % 2003) - 1001;
+      addends.push_back({nullptr, one_shift ? 4 : static_cast<int>(2 * (k % 3))});
     }
-    for (std::size_t k = 0; k < count; ++k) updates[k].numbers = numbers[k].data();
-    std::vector<Sum<TypeParam>> fused(dimension, 5), single(dimension, 5);
-    add_fused<TypeParam>(updates, fused);
-    for (const auto& update : updates) add_fused<TypeParam>(std::span(&update, 1), single);
-    EXPECT_TRUE(fused == single) << count;
+    for (std::size_t k = 0; k < count; ++k) addends[k].numbers = numbers[k].data() + 1;
+  }
+  std::vector<std::vector<Number<Real>>> numbers;
+  std::vector<Addend<Real>> addends;
+};
+
+TYPED_TEST(FixedPointTest, AddsInOnePassWhatAPlainSumAdds) {
+  for (const std::size_t dimension : {1u, 37u, 63u, 64u, 65u, 127u, 128u, 1000u}) {
+    for (std::size_t count = 1; count <= max_fused; ++count) {
+      for (const bool one_shift : {true, false}) {
+        const Updates<TypeParam> updates(count, dimension, one_shift);
+        std::vector<Sum<TypeParam>> fused(dimension, 5), plain(dimension, 5);
+        EXPECT_EQ(add_fused<TypeParam>(updates.addends, fused), std::nullopt);
+        for (const auto& addend : updates.addends)
+          for (std::size_t i = 0; i < dimension; ++i)
+            plain[i] += static_cast<Sum<TypeParam>>(addend.numbers[i]) *
+                        (Sum<TypeParam>{1} << addend.shift);
+        EXPECT_TRUE(fused == plain) << count << " of dimension " << dimension;
+      }
+    }
+  }
+}
+
+TYPED_TEST(FixedPointTest, TellsWhichOfManySumsLeavesTheRange) {
+  using Format = FixedPoint<TypeParam>;
+  for (const std::size_t at : {0u, 70u, 127u, 128u, 130u}) {
+    std::vector<Sum<TypeParam>> sums(131, 0);
+    sums[at] = (Sum<TypeParam>{1} << Format::sum_bits) - 1;
+    const std::vector<Number<TypeParam>> up(sums.size(), 1);
+    const std::vector<Addend<TypeParam>> updates(max_fused, {up.data(), 0});
+    EXPECT_EQ(add_fused<TypeParam>(updates, sums), at);
   }
 }
 

@@ -125,17 +125,20 @@ class RankRun final : public Elsewhere {
     return result;
   }
 
+  std::size_t update_bytes() const { return objective_.dimension() * sizeof(Number<Real>); }
+
   mpi::NetworkOptions network_options() {
-    return {
-        .relay = options_.relay.value_or(
-            default_relay(build_graph(options_.topology, options_.workers, options_.seed))),
-        .in_flight = resolved_in_flight(options_, objective_.dimension() * sizeof(Number<Real>)),
-        .clock = [this] { return clock_.now(); },
-        .workers_per_rank = options_.workers / static_cast<std::size_t>(ranks_.size()),
-        .polling = rank_options_.polling,
-        .silence = rank_options_.silence,
-        .on_note = [this](int from, std::span<const std::byte> note) { hear(from, note); },
-        .on_failure = [this](const std::string& why) { end_job(why); }};
+    return {.relay = options_.relay.value_or(
+                default_relay(build_graph(options_.topology, options_.workers, options_.seed))),
+            .in_flight = resolved_in_flight(options_, update_bytes()),
+            .clock = [this] { return clock_.now(); },
+            .update_bytes = update_bytes(),
+            .largest_shift = FixedPoint<Real>::largest_shift,
+            .workers_per_rank = options_.workers / static_cast<std::size_t>(ranks_.size()),
+            .polling = rank_options_.polling,
+            .silence = rank_options_.silence,
+            .on_note = [this](int from, std::span<const std::byte> note) { hear(from, note); },
+            .on_failure = [this](const std::string& why) { end_job(why); }};
   }
 
   bool is_first() const { return ranks_.rank() == 0; }

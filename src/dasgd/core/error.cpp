@@ -7,7 +7,7 @@ namespace {
 
 std::string hint(double eta) {
   std::ostringstream text;
-  text << "; try a step size of " << eta / 10 << " or less, or ask: dasgd advise";
+  text << "; try a step size of " << eta / 10 << " or less";
   return text.str();
 }
 

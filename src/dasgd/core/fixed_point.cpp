@@ -18,17 +18,24 @@
 #define DASGD_KERNEL
 #endif
 
+// A part of a kernel: compiled anew into each of its versions.
+#define DASGD_INLINE [[gnu::always_inline]] inline
+
 namespace dasgd {
 namespace {
 
 // |v| as an integer: ordered like the magnitudes, with infinities and NaNs above every number. So
 // one integer maximum finds the largest coordinate and whatever is not finite.
-std::uint32_t magnitude(float v) { return std::bit_cast<std::uint32_t>(v) & 0x7fffffffu; }
-std::uint64_t magnitude(double v) { return std::bit_cast<std::uint64_t>(v) & ~(1ull << 63); }
+DASGD_INLINE std::uint32_t magnitude(float v) {
+  return std::bit_cast<std::uint32_t>(v) & 0x7fffffffu;
+}
+DASGD_INLINE std::uint64_t magnitude(double v) {
+  return std::bit_cast<std::uint64_t>(v) & ~(1ull << 63);
+}
 
 // Sixteen maxima side by side, so that none waits for the one before.
 template <typename Real>
-inline Real largest_of(std::span<const Real> values) {
+DASGD_INLINE Real largest_of(std::span<const Real> values) {
   constexpr std::size_t lanes = 16;
   std::array<decltype(magnitude(Real{})), lanes> largest{};
   std::size_t i = 0;
@@ -61,9 +68,9 @@ using Partial = std::conditional_t<std::is_same_v<Real, float>, std::int32_t, In
 // widen and add in one instruction. The result of arithmetic on sums is unsigned, hence never
 // undefined.
 template <typename Real>
-inline Unsigned<Real> shifted(Partial<Real> number, int shift) {
+DASGD_INLINE Unsigned<Real> shifted(Partial<Real> number, int shift) {
   if constexpr (std::is_same_v<Real, float>) {
-    assert(shift <= 30);  // step_bits - update_bits, made even
+    assert(shift <= FixedPoint<float>::largest_shift);
     const std::int32_t factor = 1 << shift;
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(number) *
                                       static_cast<std::int64_t>(factor));
@@ -74,7 +81,7 @@ inline Unsigned<Real> shifted(Partial<Real> number, int shift) {
 
 // Adds to one sum, and notes in the top bit of `noted` if it has left [-2^sum_bits, 2^sum_bits).
 template <typename Real>
-inline void add_to(Sum<Real>& sum, Partial<Real> number, int shift, Unsigned<Real>& noted) {
+DASGD_INLINE void add_to(Sum<Real>& sum, Partial<Real> number, int shift, Unsigned<Real>& noted) {
   constexpr auto bias = Unsigned<Real>{1} << FixedPoint<Real>::sum_bits;
   const auto added = static_cast<Unsigned<Real>>(sum) + shifted<Real>(number, shift);
   sum = static_cast<Sum<Real>>(added);
@@ -82,32 +89,38 @@ inline void add_to(Sum<Real>& sum, Partial<Real> number, int shift, Unsigned<Rea
 }
 
 // Four cache lines of every update in a row: memory answers long reads from few places at a time
-// faster than short ones from many. Spelled as vectors, which the compiler keeps in registers.
-using Lanes [[gnu::vector_size(16)]] = std::int32_t;
-constexpr std::size_t lanes = sizeof(Lanes) / sizeof(std::int32_t);
+// faster than short ones from many. Spelled as vectors, for the compiler to keep in registers.
+#if defined(__x86_64__)
+constexpr std::size_t vector_bytes = 32;
+#else
+constexpr std::size_t vector_bytes = 16;
+#endif
+using Lanes [[gnu::vector_size(vector_bytes)]] = std::int32_t;
+constexpr std::size_t lanes = vector_bytes / sizeof(std::int32_t);
 constexpr std::size_t row = 64;
-using Row = std::array<Lanes, row / lanes>;
-
-inline Lanes load(const std::int32_t* from) {
-  Lanes loaded;
-  std::memcpy(&loaded, from, sizeof loaded);
-  return loaded;
-}
+static_assert(row % lanes == 0);
+static_assert(max_fused << FixedPoint<float>::update_bits <= std::size_t{1} << 30);  // no overflow
 
 template <std::size_t Count>
-inline std::array<std::int32_t, row> sum_of_rows(
+DASGD_INLINE std::array<std::int32_t, row> sum_of_rows(
     const std::array<const std::int32_t*, Count>& numbers, std::size_t first) {
-  Row sum;
-  for (std::size_t v = 0; v < sum.size(); ++v) sum[v] = load(numbers[0] + first + v * lanes);
-  for (std::size_t k = 1; k < Count; ++k)
-    for (std::size_t v = 0; v < sum.size(); ++v) sum[v] += load(numbers[k] + first + v * lanes);
+  std::array<Lanes, row / lanes> sum;
+  for (std::size_t v = 0; v < sum.size(); ++v)
+    std::memcpy(&sum[v], numbers[0] + first + v * lanes, vector_bytes);
+  for (std::size_t k = 1; k < Count; ++k) {
+    for (std::size_t v = 0; v < sum.size(); ++v) {
+      Lanes next;
+      std::memcpy(&next, numbers[k] + first + v * lanes, vector_bytes);
+      sum[v] += next;
+    }
+  }
   return std::bit_cast<std::array<std::int32_t, row>>(sum);
 }
 
 // sums += (numbers[0] + ... + numbers[Count - 1]) << shift. True if a sum has left its range.
 template <typename Real, std::size_t Count>
-inline bool add_exactly(const std::array<const Number<Real>*, max_fused>& numbers, int shift,
-                        std::span<Sum<Real>> sums) {
+DASGD_INLINE bool add_exactly(const std::array<const Number<Real>*, max_fused>& numbers, int shift,
+                              std::span<Sum<Real>> sums) {
   std::array<const Number<Real>*, Count> in;
   std::copy_n(numbers.begin(), Count, in.begin());
   Sum<Real>* __restrict__ out = sums.data();
@@ -129,8 +142,8 @@ inline bool add_exactly(const std::array<const Number<Real>*, max_fused>& number
 }
 
 template <typename Real>
-inline void round_all(Real factor, std::span<const Real> gradient,
-                      Number<Real>* __restrict__ numbers) {
+DASGD_INLINE void round_all(Real factor, std::span<const Real> gradient,
+                            Number<Real>* __restrict__ numbers) {
   for (std::size_t i = 0; i < gradient.size(); ++i)
     numbers[i] = static_cast<Number<Real>>(std::nearbyint(factor * gradient[i]));
 }

@@ -21,6 +21,7 @@ __extension__ using UInt128 = unsigned __int128;
 ///   update_bits    an update's numbers are at most 2^update_bits in magnitude
 ///   step_bits      one update moves a coordinate by at most 2^step_bits units, or it has diverged
 ///   sum_bits       a coordinate stays below 2^sum_bits units, or it has diverged
+///   largest_shift  of an update; shifts are even
 /// float: resolution 5.7e-14, one step below 4,096, |x| below 262,144.
 /// double: resolution 8.3e-25, one step below 1.1e12, |x| below 7.0e13.
 template <typename Real>
@@ -31,6 +32,7 @@ struct FixedPoint<float> {
   using Number = std::int32_t;
   using Sum = std::int64_t;
   static constexpr int unit_exponent = -44, update_bits = 27, step_bits = 56, sum_bits = 62;
+  static constexpr int largest_shift = (step_bits - update_bits + 1) / 2 * 2;
 };
 
 template <>
@@ -38,6 +40,7 @@ struct FixedPoint<double> {
   using Number = std::int64_t;
   using Sum = Int128;
   static constexpr int unit_exponent = -80, update_bits = 62, step_bits = 120, sum_bits = 126;
+  static constexpr int largest_shift = (step_bits - update_bits + 1) / 2 * 2;
 };
 
 template <typename Real>

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -40,6 +41,10 @@ struct NetworkOptions {
   /// this many of every worker. The same on all ranks.
   std::size_t in_flight = 64;
   std::function<Nanoseconds()> clock = [] { return Nanoseconds{0}; };
+
+  /// What an update of the model takes and the largest shift it has; others are refused.
+  std::optional<std::size_t> update_bytes;
+  int largest_shift = 127;
 
   std::size_t workers_per_rank = 1;
   Polling polling = Polling::automatic;

@@ -13,6 +13,7 @@ namespace {
 
 constexpr int message_tag = 0, numbers_tag = 1;
 constexpr std::chrono::seconds beat_every{1};
+constexpr std::size_t large_message = std::size_t{1} << 20;
 
 int rank_of(MPI_Comm comm) {
   int rank = 0;
@@ -188,6 +189,10 @@ void Progress::handle(int from, std::span<const std::byte> bytes) {
 }
 
 void Progress::expect(int from, wire::GradientHeader header) {
+  if (options_.update_bytes && header.numbers_bytes != *options_.update_bytes)
+    throw MpiError(name(from) + " sent a gradient of another size than that of the model");
+  if (header.gradient.update.shift > options_.largest_shift)
+    throw MpiError(name(from) + " sent a gradient with a shift that no update has");
   auto arrival = std::make_shared<Arrival>();
   arrival->numbers_bytes = header.numbers_bytes;
   const GradientName name_of_it = header.gradient.name;
@@ -299,6 +304,30 @@ bool Progress::done() const {
   return true;
 }
 
+// MPI moves the pieces of a large message only while it is called. What is small is through at
+// once, and then waits for the other rank to wake up.
+std::chrono::microseconds Progress::longest_nap(std::chrono::microseconds quiet) const {
+  using std::chrono::microseconds;
+  const auto any = [this](auto&& is) {
+    return std::any_of(peers_.begin(), peers_.end(), [&](const Peer& peer) {
+      return std::any_of(peer.sending.begin(), peer.sending.end(), is) ||
+             std::any_of(peer.arriving.begin(), peer.arriving.end(), is);
+    });
+  };
+  if (eager_ || any([](const auto& message) { return bytes_of(message) > large_message; }))
+    return microseconds(50);
+  const bool under_way = any([](const auto&) { return true; });
+  return under_way ? std::clamp(quiet / 4, microseconds(50), microseconds(500))
+                   : std::clamp(quiet / 4, microseconds(500), microseconds(2000));
+}
+
+std::size_t Progress::bytes_of(const Sending& sending) {
+  return sending.gradient ? sending.gradient->update.bytes().size() : 0;
+}
+std::size_t Progress::bytes_of(const std::shared_ptr<Arrival>& arrival) {
+  return arrival->numbers_bytes;
+}
+
 void Progress::idle(bool moved, Clock::time_point now) {
   using std::chrono::microseconds;
   if (moved) {
@@ -306,19 +335,13 @@ void Progress::idle(bool moved, Clock::time_point now) {
     nap_ = microseconds(0);
     return;
   }
-  // Messages that arrive cannot end a sleep, so sleeps begin short and grow while nothing moves;
-  // the longest of a patient rank are a quarter of the time for which nothing has.
+  // Messages that arrive cannot end a sleep, so sleeps begin short and grow while nothing moves.
   const auto quiet = std::chrono::duration_cast<microseconds>(now - moved_at_);
   if (quiet < (eager_ ? microseconds(2000) : microseconds(20))) {
     std::this_thread::yield();
     return;
   }
-  const bool under_way = std::any_of(peers_.begin(), peers_.end(), [](const Peer& peer) {
-    return !peer.sending.empty() || !peer.arriving.empty();
-  });
-  const microseconds at_first(under_way ? 50 : 500), at_last(under_way ? 500 : 2000);
-  const auto longest = eager_ ? microseconds(50) : std::clamp(quiet / 4, at_first, at_last);
-  nap_ = std::clamp(2 * nap_, microseconds(10), longest);
+  nap_ = std::clamp(2 * nap_, microseconds(10), longest_nap(quiet));
   hub_.wait(nap_);
 }
 

@@ -80,6 +80,9 @@ class Progress {
   void keep_alive(Clock::time_point now);
   bool done() const;
   void idle(bool moved, Clock::time_point now);
+  std::chrono::microseconds longest_nap(std::chrono::microseconds quiet) const;
+  static std::size_t bytes_of(const Sending& sending);
+  static std::size_t bytes_of(const std::shared_ptr<Arrival>& arrival);
 
   const MPI_Comm comm_;
   const int self_;
