@@ -104,8 +104,8 @@ TEST_F(ResumeApp, AKilledRunGoesOnToTheSameEnd) {
 
 TEST_F(ResumeApp, KilledAtAnyMomentAgainAndAgainItStillArrives) {
   std::mt19937 random(std::random_device{}());
-  std::uniform_int_distribution<int> milliseconds(50, 1200);
-  std::string arguments = start("--workers 3 --rule momentum --epochs 400 --trace --quiet");
+  std::uniform_int_distribution<int> milliseconds(20, 600);
+  std::string arguments = start("--workers 3 --rule momentum --epochs 2000 --trace --quiet");
   int kills = 0;
   for (int attempt = 0; attempt < 12; ++attempt) {
     const Process process(command(arguments));
@@ -118,7 +118,7 @@ TEST_F(ResumeApp, KilledAtAnyMomentAgainAndAgainItStillArrives) {
   }
   const Outcome last = dasgd(arguments);
   EXPECT_EQ(last.status, 0) << last.err;
-  if (summary().contains("resumed")) expect_whole_run(400 * 90);
+  if (summary().contains("resumed")) expect_whole_run(2000 * 90);
   EXPECT_GT(kills, 0);
   EXPECT_GT(summary()["accuracy"], 0.95);
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <thread>
 
 #include "mpi/mpi_app.hpp"
@@ -22,6 +23,9 @@ struct Shape {
   const char* topology;
   const char* more;
 };
+void PrintTo(const Shape& shape, std::ostream* out) {
+  *out << shape.ranks << " ranks, " << shape.topology << " " << shape.more;
+}
 
 class MpiTopologies : public MpiApp, public ::testing::WithParamInterface<Shape> {};
 INSTANTIATE_TEST_SUITE_P(MpiApp, MpiTopologies,
