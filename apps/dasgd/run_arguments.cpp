@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "argument_mistakes.hpp"
 #include "config_file.hpp"
 #include "dasgd/core/error.hpp"
 #include "recorded_run.hpp"
@@ -22,16 +23,13 @@ bool only_in_files_of_runs(const std::string& key) {
 }  // namespace
 
 void RunArguments::add_to(CLI::App& app) {
-  const auto must_be_something = [](const std::string& text) {
-    return std::string(text.empty() ? "the name is empty" : "");
-  };
   app.add_option("config", config_file, "TOML file; every option below has its key there")
-      ->check(must_be_something)
+      ->check(must_not_be_empty)
       ->type_name("CONFIG.toml");
   if (command == Command::simulate)
     app.add_option("--from", from,
                    "predict a recorded run: its config, and its times replayed from its trace")
-        ->check(must_be_something)
+        ->check(must_not_be_empty)
         ->type_name("RUN_DIR")
         ->excludes("config");
   for (const Setting& setting : settings(command)) {

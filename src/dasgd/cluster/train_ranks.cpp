@@ -191,8 +191,8 @@ class RankRun final : public Elsewhere {
       good_.hear_early_loss(loss->size);
     } else if (const auto* wanted = std::get_if<MemoriesWanted>(&*message)) {
       memories_.hear(*wanted);
-    } else if (auto* rule = std::get_if<MemoryPiece>(&*message)) {
-      if (!memories_.hear(from, std::move(*rule)))
+    } else if (auto* piece_of_memory = std::get_if<MemoryPiece>(&*message)) {
+      if (!memories_.hear(from, std::move(*piece_of_memory)))
         throw std::runtime_error(fmt::format("rank {} told of a worker that is not its own", from));
     } else {
       const std::lock_guard lock(mutex_);

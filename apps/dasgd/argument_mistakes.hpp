@@ -1,0 +1,18 @@
+// What is wrong with arguments, in words.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace dasgd::app {
+
+/// What CLI11 has to say, as one line with a suggestion.
+std::string explain(const CLI::App& app, const CLI::ParseError& error);
+
+// Checks for CLI::Option::check: what is wrong with the text, or nothing.
+std::string must_be_positive(const std::string& text);
+/// From 1 to 1,000.
+std::string must_be_count(const std::string& text);
+std::string must_not_be_empty(const std::string& text);
+
+}  // namespace dasgd::app
