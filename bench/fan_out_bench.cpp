@@ -14,7 +14,7 @@ void fan_out(benchmark::State& state) {
   in_process::Network network(build_graph("full", 16, 1),
                               {.relay = RelayMode::none, .in_flight = 64});
   Endpoint& sender = network.endpoint(WorkerId{0});
-  std::vector<GradientPtr> inbox;
+  Received inbox;
   std::uint32_t sequence = 0;
   std::vector<double> times;
   for (auto _ : state) {

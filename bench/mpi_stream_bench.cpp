@@ -43,27 +43,23 @@ double ping_pong(int rank, std::size_t size, int rounds) {
 double stream(mpi::Communicator& ranks, std::size_t size, std::uint32_t count,
               mpi::Polling polling) {
   mpi::Network network(ranks.duplicate(), build_graph("full", 2, 1),
-                       {.relay = RelayMode::none, .in_flight = 8, .polling = polling});
+                       {.relay = RelayMode::none, .in_flight = 4 * count, .polling = polling});
   Endpoint& endpoint = network.endpoint(worker_id(static_cast<std::size_t>(ranks.rank())));
   const std::uint32_t warm_up = 16;
   const auto send = [&](std::uint32_t upto, std::uint32_t& sent, GradientSet& applied) {
     while (sent < upto) {
       auto g = endpoint.blank();
-      if (!g) {
-        endpoint.wait(100ms);
-        continue;
-      }
       g->name = {WorkerId{0}, sent++};
       g->origin_step = applied.size();
       g->compute_set = applied;
-      g->update.resize_bytes(size);
+      g->update.resize_bytes(size, NumberFormat::of_float);
       applied.insert(g->name);
       endpoint.send(std::move(g));
     }
     while (endpoint.inbox_depth() == 0) endpoint.wait(100ms);  // the answer: all have arrived
-    std::vector<GradientPtr> answer;
+    Received answer;
     endpoint.receive(1, answer);
-    applied.insert(answer.front()->name);
+    applied.insert(answer.gradients.front()->name);
   };
   std::uint32_t number = 0;
   GradientSet applied;
@@ -72,12 +68,12 @@ double stream(mpi::Communicator& ranks, std::size_t size, std::uint32_t count,
     const double time = seconds([&] { send(warm_up + count, number, applied); });
     return static_cast<double>(count) * static_cast<double>(size) / time;
   }
-  std::vector<GradientPtr> batch;
+  Received batch;
   for (const std::uint32_t target : {warm_up, warm_up + count}) {
     while (applied.prefix(WorkerId{0}) < target) {
       batch.clear();
       endpoint.receive(8, batch);
-      for (const GradientPtr& g : batch) applied.insert(g->name);
+      for (const GradientPtr& g : batch.gradients) applied.insert(g->name);
       if (batch.empty()) endpoint.wait(100ms);
     }
     batch.clear();
@@ -115,11 +111,11 @@ void streams(mpi::Communicator& ranks) {
 double bare_rate(const Objective<float>& problem, std::size_t batch, std::uint32_t count) {
   const auto own = problem.for_worker(WorkerId{0});
   const Objective<float>& kernel = own ? *own : problem;
-  Batches batches(1, WorkerId{0}, 1, problem.samples(), batch);
+  Batches batches({.samples = problem.samples(), .batch = batch}, WorkerId{0});
   std::vector<float> x = problem.start(), g(x.size());
   return count / seconds([&] {
            for (std::uint32_t k = 0; k < count; ++k) {
-             kernel.gradient(x, *batches.next(), g);
+             kernel.gradient(x, batches.next().rows, g);
              for (std::size_t i = 0; i < x.size(); ++i) x[i] -= 0.01f * g[i];
            }
          });

@@ -27,11 +27,11 @@ const Softmax& problem() {
 
 // The same kernel, batches and number of gradients without any of dasgd.
 double bare_loop(std::uint32_t count, std::size_t size) {
-  Batches batches(1, WorkerId{0}, 1, problem().samples(), size);
+  Batches batches({.samples = problem().samples(), .batch = size}, WorkerId{0});
   std::vector<float> x = problem().start(), g(x.size());
   return seconds([&] {
     for (std::uint32_t k = 0; k < count; ++k) {
-      problem().gradient(x, *batches.next(), g);
+      problem().gradient(x, batches.next().rows, g);
       for (std::size_t i = 0; i < x.size(); ++i) x[i] -= static_cast<float>(eta) * g[i];
     }
   });

@@ -34,9 +34,9 @@ class BareLoop {
 
   /// Images per second over `gradients` gradients.
   double speed(std::uint32_t gradients) {
-    Batches batches(1, WorkerId{0}, 1, cnn_images, cnn_batch);
+    Batches batches({.samples = cnn_images, .batch = cnn_batch}, WorkerId{0});
     const double time = seconds([&] {
-      for (std::uint32_t k = 0; k < gradients; ++k) step(*batches.next());
+      for (std::uint32_t k = 0; k < gradients; ++k) step(batches.next().rows);
     });
     return gradients * static_cast<double>(cnn_batch) / time;
   }

@@ -55,7 +55,7 @@ void resolve(Config& config) {
   if (!config.lr) config.lr = defaults.lr;
   if (!config.batch) config.batch = defaults.batch;
   require_network_settings(config);
-  const bool open = config.gradients.empty() && !config.epochs && !config.max_time &&
+  const bool open = config.gradients.empty() && !config.total_gradients && !config.epochs && !config.max_time &&
                     !config.target_error && !config.target_loss && !config.target_accuracy &&
                     !config.patience;
   if (open) {
@@ -77,7 +77,9 @@ TrainOptions train_options(const Config& config) {
   options.eta = *config.lr;
   options.rule = config.rule;
   options.batch = config.batch;
+  options.sampling = config.sampling;
   options.gradients = config.gradients;
+  options.total_gradients = config.total_gradients;
   options.epochs = config.epochs;
   options.max_time = config.max_time;
   options.target_error = config.target_error;

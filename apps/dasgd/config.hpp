@@ -26,7 +26,9 @@ struct Config {
   std::optional<double> L;  ///< smoothness, where the problem does not know its own
   bool measure_gradients = false;
   std::optional<std::size_t> batch;
+  Sampling sampling = Sampling::own;
   std::vector<std::uint32_t> gradients;
+  std::optional<std::size_t> total_gradients;
   std::optional<double> epochs;
   std::optional<std::chrono::nanoseconds> max_time;
   std::optional<double> target_error, target_loss;

@@ -37,6 +37,7 @@ std::set<std::string> not_repeated(Command command) {
   for (const Setting& setting : settings(command))
     for (const char* section : {"pace.", "chaos.", "output."})
       if (setting.key.starts_with(section)) keys.insert(setting.key);
+  keys.erase("pace.in_flight");  // no time, but when folding begins
   return keys;
 }
 

@@ -69,6 +69,7 @@ std::map<std::string, std::string> facts_of(const Config& config, std::size_t sa
           {"seed", std::to_string(config.seed)},
           {"batch", std::to_string(*config.batch)},
           {"samples", std::to_string(samples)},
+          {"sampling", to_string(config.sampling)},
           {"rule", to_string(config.rule.kind)}};
 }
 

@@ -64,14 +64,14 @@ std::vector<Setting> rule_settings() {
       number("clip", "--clip", "scale gradients with a larger norm down to this norm",
              &RuleOptions::clip),
       {"rule.schedule", "--schedule", Setting::Kind::value, "KIND",
-       "of the step size, in gradients per worker: constant, step:EVERY:FACTOR or "
+       "of the step size, in gradients of all workers together: constant, step:EVERY:FACTOR or "
        "cosine[:TOTAL[:FLOOR]]",
        [](Config& c, const std::string& v) { set_schedule(c.rule.schedule, v); },
        [](const Config& c) {
          return std::optional(fmt::format("\"{}\"", to_string(c.rule.schedule)));
        }},
       number("warmup", "--warmup", "N",
-             "let the step size rise over the first N gradients per worker",
+             "let the step size rise over the first N gradients of all workers together",
              [](RuleOptions& rule) -> double& { return rule.schedule.warmup; }),
   };
 }

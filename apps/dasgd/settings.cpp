@@ -89,9 +89,7 @@ std::vector<Setting> pace_of_train() {
       {"pace.compute", "--compute", Kind::value, "T", "pad every gradient to at least this time",
        [](Config& c, const std::string& v) { c.compute = parse_duration(v); },
        [](const Config& c) { return std::optional(quoted(show_duration(c.compute))); }},
-      count("pace.in_flight", "--in-flight",
-            "own gradients a worker may have on their way before it stops computing",
-            &Config::in_flight, 2)};
+  };
 }
 
 std::vector<Setting> make_settings(Command command) {
@@ -114,6 +112,12 @@ std::vector<Setting> make_settings(Command command) {
        "the step size eta; auto takes the advice of a short pilot (see: dasgd advise)", set_lr,
        [](const Config& c) { return c.lr ? std::optional(show_real(*c.lr)) : std::nullopt; }},
       count("batch", "--batch", "samples per gradient; 0 is the whole data set", &Config::batch, 0),
+      {"sampling", "--sampling", Kind::value, "own|shards",
+       "what workers draw from: own (default), each from the whole data set in an order of its own; "
+       "shards, each from a fixed share, whose weight in what is minimised is then the share of "
+       "gradients that its worker makes",
+       [](Config& c, const std::string& v) { c.sampling = parse_sampling(v); },
+       [](const Config& c) { return std::optional(quoted(to_string(c.sampling))); }},
       {"seed", "--seed", Kind::value, "N", "seed of everything that is drawn",
        [](Config& c, const std::string& v) {
          c.seed = parse_whole(v, std::numeric_limits<std::int64_t>::max());
@@ -133,7 +137,9 @@ std::vector<Setting> make_settings(Command command) {
 
       {"budget.gradients", "--gradients", Kind::value, "N[,N...]",
        "gradients per worker: one number, or one for each worker", set_gradients, show_gradients},
-      real("budget.epochs", "--epochs", "passes of each worker over its share of the data",
+      count("budget.total_gradients", "--total-gradients", "gradients of all workers together",
+            &Config::total_gradients, 1),
+      real("budget.epochs", "--epochs", "passes over the data by all workers together",
            &Config::epochs),
       {"budget.max_time", "--max-time", Kind::value, "T",
        "stop computing after this time (30s, 5min)",
@@ -151,6 +157,10 @@ std::vector<Setting> make_settings(Command command) {
       {"pace.slow", "--slow", Kind::repeatable, "WORKER:FACTOR",
        "emulate a slow worker: each gradient takes FACTOR times as long (repeatable)",
        [](Config& c, const std::string& v) { c.slow.push_back(parse_slow(v)); }, show_slow},
+      count("pace.in_flight", "--in-flight",
+            "buffers of a worker for its own gradients before those that wait for workers behind "
+            "are folded (default: what fits into 2 GiB, 4 to 128)",
+            &Config::in_flight, 1),
       {"output.out", "--out", Kind::value, "DIR", "the run directory (default: runs/MODEL-TIME)",
        [](Config& c, const std::string& v) {
          if (v.empty()) throw InputError("names no directory");
@@ -165,7 +175,7 @@ std::vector<Setting> make_settings(Command command) {
       flag("output.json", "--json", "print the summary as JSON", &Config::json),
   };
   // What only some commands have and what has a file of its own stands before the output. The
-  // file's tables follow this order: "pace.slow" stands right before, so pace comes first.
+  // file's tables follow this order: "pace.in_flight" stands right before, so pace comes first.
   auto own = command == Command::train ? pace_of_train() : world_settings();
   const auto add = [&](const std::vector<Setting>& group) {
     own.insert(own.end(), group.begin(), group.end());

@@ -2,10 +2,30 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <numeric>
+#include <vector>
 
 #include "units.hpp"
 
 namespace dasgd::app {
+namespace {
+
+// What a run over shards minimises.
+std::string describe_shards(const RunSummary& s) {
+  std::vector<std::string> weights;
+  constexpr std::size_t shown = 8;
+  const auto all = static_cast<double>(std::max<std::uint64_t>(
+      1, std::accumulate(s.gradients_by_worker.begin(), s.gradients_by_worker.end(),
+                         std::uint64_t{0})));
+  for (std::size_t i = 0; i < std::min(shown, s.gradients_by_worker.size()); ++i)
+    weights.push_back(
+        fmt::format("{:.1f} %", 100 * static_cast<double>(s.gradients_by_worker[i]) / all));
+  return fmt::format(
+      "shards: minimised is the mean over the workers' shares, weighted by their gradients: {}{}",
+      fmt::join(weights, ", "), s.gradients_by_worker.size() > shown ? ", ..." : "");
+}
+
+}  // namespace
 
 void print_summary(const std::string& verb, const Config& config, const RunSummary& s,
                    const std::string& directory) {
@@ -39,6 +59,10 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
                                "mean square {:.2f}, W {}",
                                st.S_avg, st.S_max, st.S_hat_avg, st.S_hat_max, st.S_mean_square,
                                st.W ? std::to_string(*st.W) : "not kept"));
+  if (s.folded > 0)
+    row("folded", fmt::format("{} applications as part of a bundle, for workers that were behind",
+                              show_count(s.folded)));
+  if (s.sampling == "shards") row("sampling", describe_shards(s));
   row("audit", fmt::format("lost {}, duplicated {}, replicas {}", s.lost, s.duplicated,
                            s.replicas_identical ? "identical" : "DIFFER"));
   row("digest", s.replica_digest);

@@ -39,10 +39,10 @@ TEST(GradientSet, KeepsAPrefixPerOriginAndNothingElseInOrder) {
 TEST(GradientSet, HoldsExceptionsUntilTheGapCloses) {
   GradientSet set = make({name(0, 1), name(0, 2), name(0, 4)});
   EXPECT_EQ(set.prefix(worker_id(0)), 0u);
-  EXPECT_EQ(set.exceptions().size(), 3u);
+  EXPECT_EQ(set.exceptions(), (std::vector<NameRange>{{worker_id(0), 1, 3}, {worker_id(0), 4, 5}}));
   set.insert(name(0, 0));
   EXPECT_EQ(set.prefix(worker_id(0)), 3u);
-  EXPECT_EQ(set.exceptions(), std::vector{name(0, 4)});
+  EXPECT_EQ(set.exceptions(), (std::vector<NameRange>{{worker_id(0), 4, 5}}));
 }
 
 TEST(GradientSet, RefusesANameThatIsThere) {
@@ -82,6 +82,42 @@ RC_GTEST_PROP(GradientSet, DifferenceMatchesTheDefinition, ()) {
   });
   RC_ASSERT(found == expected);
   RC_ASSERT(x.count_missing_from(y) == expected.size());
+}
+
+RC_GTEST_PROP(GradientSet, ItsBytesComeBackAsTheSetThatTheyWere, ()) {
+  const GradientSet set = make(some_names());
+  ByteWriter out;
+  set.write(out);
+  ByteReader in(out.bytes());
+  const GradientSet back = GradientSet::read(in);
+  RC_ASSERT(in.ended_well());
+  RC_ASSERT(back == set);
+  RC_ASSERT(back.exceptions() == set.exceptions());
+}
+
+TEST(GradientSet, BytesThatAreNoSetAreRefused) {
+  const auto refused = [](std::vector<std::uint32_t> prefixes, std::vector<NameRange> ranges) {
+    ByteWriter out;
+    out.array(std::span<const std::uint32_t>(prefixes));
+    out.array(std::span<const NameRange>(ranges));
+    ByteReader in(out.bytes());
+    GradientSet::read(in);
+    return !in.ok();
+  };
+  EXPECT_FALSE(refused({2, 0}, {{worker_id(0), 3, 5}, {worker_id(1), 1, 2}}));
+  EXPECT_TRUE(refused({2}, {{worker_id(0), 2, 5}})) << "there is no gap";
+  EXPECT_TRUE(refused({2}, {{worker_id(0), 4, 4}})) << "it is empty";
+  EXPECT_TRUE(refused({2}, {{worker_id(0), 3, 5}, {worker_id(0), 5, 6}})) << "they touch";
+  EXPECT_TRUE(refused({2, 0}, {{worker_id(1), 3, 5}, {worker_id(0), 5, 6}})) << "they descend";
+  EXPECT_TRUE(refused({2}, {{worker_id(1), 3, 5}})) << "nobody has that number";
+}
+
+RC_GTEST_PROP(GradientSet, WhatIsWithoutAnotherSharesNothingWithIt, ()) {
+  const GradientSet x = make(some_names()), y = make(some_names());
+  const GradientSet rest = x.without(y);
+  RC_ASSERT(rest.is_disjoint_from(y));
+  RC_ASSERT(rest.size() == x.count_missing_from(y));
+  RC_ASSERT(rest.count_missing_from(x) == 0u);
 }
 
 RC_GTEST_PROP(GradientSet, IntersectionMatchesTheDefinition, ()) {

@@ -23,36 +23,38 @@ class Parabola final : public Objective<double> {
 /// A channel that the test fills and empties by hand.
 class HandChannel final : public Channel {
  public:
-  void receive(std::size_t limit, std::vector<GradientPtr>& out) override {
+  void receive(std::size_t limit, Received& received) override {
+    if (bundle) {
+      received.bundle = std::move(bundle);
+      return;
+    }
     for (; limit > 0 && !waiting.empty(); --limit) {
-      out.push_back(waiting.front());
+      received.gradients.push_back(waiting.front());
       waiting.pop_front();
     }
   }
-  std::shared_ptr<Gradient> blank() override {
-    return has_room ? std::make_shared<Gradient>() : nullptr;
-  }
+  std::shared_ptr<Gradient> blank() override { return std::make_shared<Gradient>(); }
   void send(GradientPtr gradient) override { sent.push_back(gradient); }
-  void applied(std::span<const GradientPtr> gradients) override {
-    applications += gradients.size();
-  }
+  void applied(const Received& received) override { applications += received.gradients.size(); }
   Nanoseconds now() const override { return ++time; }
 
   std::deque<GradientPtr> waiting;
+  BundlePtr bundle;
   std::vector<GradientPtr> sent;
   std::size_t applications = 0;
-  bool has_room = true;
   mutable Nanoseconds time = 0;
 };
 
 class Samples final : public SampleSource {
  public:
-  std::optional<std::span<const std::uint32_t>> next() override {
-    if (left == 0) return std::nullopt;
+  Draw next() override {
+    if (dry) return Draw::none_now();
+    if (left == 0) return Draw::no_more();
     --left;
-    return row;
+    return Draw::batch(row);
   }
   int left = 100;
+  bool dry = false;
   std::array<std::uint32_t, 1> row{0};
 };
 
@@ -132,12 +134,37 @@ TEST_F(WorkerTest, GoesOnApplyingWhenThereIsNoFurtherSample) {
   EXPECT_EQ(worker.step().kind, Kind::applied);
 }
 
-TEST_F(WorkerTest, DoesNotComputeWithoutRoomButGoesOnApplying) {
-  channel.has_room = false;
-  EXPECT_EQ(worker.step().kind, Kind::no_room);
-  EXPECT_EQ(samples.left, 100);
+TEST_F(WorkerTest, GoesOnApplyingWhileThereIsNoSampleNow) {
+  samples.dry = true;
+  EXPECT_EQ(worker.step().kind, Kind::no_sample_now);
   channel.waiting = {foreign(0)};
   EXPECT_EQ(worker.step().kind, Kind::applied);
+  samples.dry = false;
+  EXPECT_EQ(worker.step().kind, Kind::computed);
+}
+
+TEST_F(WorkerTest, AppliesABundleAsTheGradientsThatAreInIt) {
+  std::vector<GradientPtr> gradients;
+  for (std::uint32_t k = 0; k < 11; ++k) gradients.push_back(foreign(k));
+  auto bundle = std::make_shared<Bundle>();
+  bundle->add(gradients);
+  channel.bundle = bundle;
+  const StepReport report = worker.step();
+  EXPECT_EQ(report.kind, Kind::applied);
+  EXPECT_TRUE(report.folded);
+  ASSERT_EQ(report.gradients.size(), 11u);
+  EXPECT_EQ(report.gradients[10]->name, (GradientName{WorkerId{1}, 10}));
+  EXPECT_EQ(worker.t(), 11u);
+  EXPECT_DOUBLE_EQ(worker.replica().x()[0], -5.5);
+}
+
+TEST_F(WorkerTest, HoldsNothingOnceItHasLetGo) {
+  const GradientPtr gradient = foreign(0);
+  channel.waiting = {gradient};
+  worker.step();
+  EXPECT_EQ(gradient.use_count(), 2);
+  worker.let_go();
+  EXPECT_EQ(gradient.use_count(), 1);
 }
 
 TEST_F(WorkerTest, CountsAGradientThatIsAppliedTwice) {

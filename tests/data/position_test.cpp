@@ -10,8 +10,8 @@ namespace {
 std::vector<std::vector<std::uint32_t>> draw(Batches& batches, std::size_t count) {
   std::vector<std::vector<std::uint32_t>> drawn;
   for (std::size_t i = 0; i < count; ++i) {
-    const auto rows = batches.next();
-    drawn.emplace_back(rows->begin(), rows->end());
+    const auto rows = batches.next().rows;
+    drawn.emplace_back(rows.begin(), rows.end());
   }
   return drawn;
 }
@@ -22,11 +22,12 @@ RC_GTEST_PROP(BatchesProperty, SeekingIsDrawing, ()) {
   RC_PRE(samples >= workers);
   const auto batch = *rc::gen::inRange<std::size_t>(0, 9);
   const auto skipped = *rc::gen::inRange<std::size_t>(0, 50);
-  Batches drawing(7, WorkerId{0}, workers, samples, batch);
-  Batches seeking(7, WorkerId{0}, workers, samples, batch);
-  std::uint64_t seen = 0;
-  for (const auto& rows : draw(drawing, skipped)) seen += rows.size();
-  RC_ASSERT(seeking.shape().samples_in(skipped) == seen);
+  const auto sampling = *rc::gen::element(Sampling::own, Sampling::shards);
+  const Batches::Options options{7, sampling, workers, samples, batch};
+  Batches drawing(options, WorkerId{0}), seeking(options, WorkerId{0});
+  std::uint64_t number = 0;
+  for (const auto& rows : draw(drawing, skipped))
+    RC_ASSERT(seeking.shape().samples_of(number++) == rows.size());
   seeking.seek(skipped);
   RC_ASSERT(draw(seeking, 20) == draw(drawing, 20));
 }
@@ -58,11 +59,16 @@ RC_GTEST_PROP(DataPositionProperty, FollowsFromTheGradientsThatAreInTheSet, ()) 
     RC_ASSERT(done(position) == expected);
     RC_ASSERT(!expected.contains(position.next));
     RC_ASSERT(position.done() == expected.size());
-    const BatchShape shape{10, 3};
-    std::uint64_t samples = 0;
-    for (const std::uint64_t b : expected) samples += b % 4 == 3 ? 1 : 3;
-    RC_ASSERT(position.samples(shape) == samples);
   }
+}
+
+TEST(BatchesTest, PassOverWhatIsDone) {
+  Batches all({.samples = 100, .batch = 3}, WorkerId{0});
+  Batches some({.samples = 100, .batch = 3}, WorkerId{0});
+  const auto drawn = draw(all, 10);
+  some.seek(2, {4, 5, 8});
+  EXPECT_EQ(draw(some, 5),
+            (std::vector{drawn[2], drawn[3], drawn[6], drawn[7], drawn[9]}));
 }
 
 TEST(DataPosition, IsDealtEvenlyToAnotherNumberOfWorkers) {

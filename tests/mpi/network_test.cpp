@@ -26,11 +26,12 @@ void exchange(MpiWorld& world, std::size_t workers, std::uint32_t count, std::si
   const auto self = static_cast<std::size_t>(world.rank());
   Endpoint& endpoint = world.endpoint(self);
   GradientSet applied;
-  std::vector<GradientPtr> batch;
+  Received batch;
   for (std::uint32_t sent = 0; applied.size() < count * workers;) {
     batch.clear();
     endpoint.receive(8, batch);
-    for (const GradientPtr& g : batch) {
+    ASSERT_FALSE(batch.bundle) << "nobody is behind";
+    for (const GradientPtr& g : batch.gradients) {
       ASSERT_TRUE(is_intact(*g, size));
       ASSERT_EQ(g->update.shift, 5);
       applied.insert(g->name);
@@ -46,7 +47,7 @@ void exchange(MpiWorld& world, std::size_t workers, std::uint32_t count, std::si
     own->origin_step = applied.size();
     own->compute_set = applied;
     own->update.shift = 5;
-    own->update.resize_bytes(size);
+    own->update.resize_bytes(size, NumberFormat::of_float);
     for (std::size_t k = 0; k < size; ++k) own->update.bytes()[k] = pattern(own->name, k);
     applied.insert(own->name);
     endpoint.send(std::move(own));
@@ -58,21 +59,21 @@ TEST(Mpi, NumbersArriveAsTheyLeftWholeOrInPieces) {
     for (const std::size_t size : {0, 1, 8, 1000, 4001}) {
       const auto world =
           mpi_world(build_graph("ring", 4, 1),
-                    {.relay = RelayMode::arrival, .in_flight = 3, .piece_bytes = piece});
+                    {.relay = RelayMode::arrival, .in_flight = 64, .piece_bytes = piece});
       if (world) exchange(*world, 4, 10, size);
     }
 }
 
 TEST(Mpi, LargeGradientsOverlapOnATorus) {
   const auto world =
-      mpi_world(build_graph("torus:2x4", 8, 1), {.relay = RelayMode::arrival, .in_flight = 4});
+      mpi_world(build_graph("torus:2x4", 8, 1), {.relay = RelayMode::arrival, .in_flight = 64});
   exchange(*world, 8, 6, 1 << 20);
 }
 
 TEST(Mpi, BothWaysOfPollingDeliver) {
   for (const auto polling : {mpi::Polling::eager, mpi::Polling::patient}) {
     const auto world = mpi_world(build_graph("full", 3, 1),
-                                 {.relay = RelayMode::none, .in_flight = 4, .polling = polling});
+                                 {.relay = RelayMode::none, .in_flight = 256, .polling = polling});
     if (world) exchange(*world, 3, 50, 100);
   }
 }

@@ -22,7 +22,9 @@ Checkpoint example(std::uint64_t gradients = 11) {
   c.facts = {{"model", "quadratic"}, {"seed", "1"}};
   c.dimension = 3;
   for (int i = 0; i < 48; ++i) c.sums.push_back(static_cast<std::byte>(i * 37));
-  c.legs = {GradientSet({4, 2}, {}), GradientSet({3, 1, 0}, {{WorkerId{1}, 5}})};
+  c.legs.resize(2);
+  for (std::uint32_t k = 0; k < 4; ++k) c.legs[0].insert({WorkerId{0}, k});
+  for (const std::uint32_t k : {0u, 5u, 6u}) c.legs[1].insert({WorkerId{1}, k});
   c.workers.resize(2);
   c.workers[0].data.next = 7;
   c.workers[0].data.ahead = {9, 12};
@@ -30,6 +32,8 @@ Checkpoint example(std::uint64_t gradients = 11) {
   c.workers[0].memory.rule.assign(100, std::byte{3});
   c.workers[1].memory.objective.assign(20, std::byte{5});
   c.workers[1].data.next = 2;
+  c.sampling = Sampling::shards;
+  c.absent = {{7, {9, 11}}};
   c.seconds = 12.5;
   c.gradients = gradients;
   c.applications = 27;
@@ -53,6 +57,10 @@ TEST(CheckpointTest, ReadsBackWhatWasWritten) {
     EXPECT_EQ(d.workers[i].memory, c.workers[i].memory);
     EXPECT_EQ(d.workers[i].made, c.workers[i].made);
   }
+  EXPECT_EQ(d.sampling, c.sampling);
+  EXPECT_EQ(d.absent, c.absent);
+  EXPECT_EQ(d.position_of(c.workers.size()).next, 7u);
+  EXPECT_EQ(d.position_of(c.workers.size() + 1), DataPosition{});
   EXPECT_EQ(d.seconds, c.seconds);
   EXPECT_EQ(d.gradients, c.gradients);
   EXPECT_EQ(d.applications, c.applications);
@@ -74,7 +82,7 @@ TEST(CheckpointTest, AFileOfAnotherFormatIsRefusedNotMisread) {
   std::string old = encode(example());
   old[8] = 1;
   EXPECT_EQ(test::message_of<CorruptCheckpoint>([&] { decoded(old); }),
-            "is of format 1; this dasgd reads format 2");
+            "is of format 1; this dasgd reads format 3");
 }
 
 TEST(CheckpointTest, EveryOtherLengthIsFound) {

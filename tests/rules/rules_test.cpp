@@ -141,16 +141,16 @@ TEST_F(RuleTest, ClippingDoesNotHideAGradientThatIsNotFinite) {
   EXPECT_TRUE(std::isnan(g[0]));
 }
 
-TEST_F(RuleTest, TheClockIsApplicationsPerWorkerAndGoesOnAfterAResume) {
-  const RuleOptions options{.schedule = schedule("step:10:0.5")};
-  StagedRule<double> rule(options, 1, {.workers = 4, .before = 20});
+TEST_F(RuleTest, TheClockCountsWhatAllHaveDoneAndGoesOnAfterAResume) {
+  const RuleOptions options{.schedule = schedule("step:40:0.5")};
+  StagedRule<double> rule(options, 1, {.before = 20});
   std::vector<double> g{1};
   EXPECT_EQ(rule.prepare(19, x, g), 1);
   EXPECT_EQ(rule.prepare(20, x, g), 0.5);
 }
 
 TEST_F(RuleTest, ACosineWithoutAnEndTakesTheBudget) {
-  StagedRule<double> rule({.schedule = schedule("cosine")}, 1, {.workers = 2, .budget = 100});
+  StagedRule<double> rule({.schedule = schedule("cosine")}, 1, {.planned = 200});
   std::vector<double> g{1};
   EXPECT_NEAR(rule.prepare(100, x, g), 0.5, 1e-12);
   EXPECT_NEAR(rule.prepare(200, x, g), 0, 1e-12);

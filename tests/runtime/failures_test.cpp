@@ -132,7 +132,7 @@ TEST(Train, AStallNamesTheWorkerThatIsWaitedFor) {
   expect_one_name({.workers = 3, .gradients = {5}});
 }
 
-TEST(Train, AStallDoesNotNameWorkersThatOnlyWaitForRoom) {
+TEST(Train, AStallDoesNotNameThoseWhoHaveAppliedWhatThereIs) {
   expect_one_name({.workers = 3, .gradients = {500}, .in_flight = 2});
 }
 
@@ -147,7 +147,8 @@ TEST(Train, RefusesImpossibleOptions) {
   EXPECT_THAT(refusal({.epochs = -1}), HasSubstr("epochs = -1"));
   EXPECT_THAT(refusal({.slow = {{WorkerId{5}, 2}}}), HasSubstr("worker 5 does not exist"));
   EXPECT_THAT(refusal({.slow = {{WorkerId{0}, 0.5}}}), HasSubstr("must be 1 or more"));
-  EXPECT_THAT(refusal({.in_flight = 1}), HasSubstr("at least 2"));
+  EXPECT_THAT(refusal({.in_flight = 0}), HasSubstr("at least 1"));
+  EXPECT_THAT(refusal({.total_gradients = 0}), HasSubstr("at least 1"));
   EXPECT_THAT(refusal({.workers = 4, .topology = "ring", .relay = RelayMode::none}),
               HasSubstr("relay none"));
 }

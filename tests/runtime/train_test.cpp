@@ -88,15 +88,32 @@ TEST(Train, TakesUnevenBudgets) {
 }
 
 TEST(Train, AWorkerWithoutDataStillAppliesEverything) {
-  const auto result = train(Logistic::random(1, 3, 5), {.workers = 5, .batch = 1, .epochs = 4});
+  const auto result = train(Logistic::random(1, 3, 5),
+                            {.workers = 5, .batch = 1, .sampling = Sampling::shards, .epochs = 4});
   EXPECT_EQ(result.summary.gradients, 12u);
   EXPECT_THAT(result.summary.iterations, Each(12));
   EXPECT_TRUE(result.summary.audit_is_clean());
 }
 
-TEST(Train, EpochsCountEverySampleOnceEach) {
+TEST(Train, EpochsCountTheSamplesOfAllWorkersTogether) {
   const auto result = train(Logistic::random(1), {.workers = 3, .batch = 8, .epochs = 2});
-  EXPECT_EQ(result.summary.samples, 200u);
+  EXPECT_GE(result.summary.samples, 200u);
+  EXPECT_LT(result.summary.samples, 208u) << "beyond the budget is at most the rest of a batch";
+}
+
+TEST(Train, ASlowWorkerDoesNotHoldUpAnEpoch) {
+  TrainOptions options{.workers = 2, .batch = 10, .epochs = 20};
+  options.slow = {{WorkerId{1}, 1e9}};  // its first gradient would take longer than anybody waits
+  const auto result = train(Logistic::random(1), options);
+  EXPECT_EQ(result.summary.gradients_by_worker[1], 1u);
+  EXPECT_EQ(result.summary.gradients, 200u);
+  EXPECT_TRUE(result.summary.audit_is_clean());
+}
+
+TEST(Train, TotalGradientsAreThoseOfAllWorkers) {
+  const auto result = train(Quadratic::random(1), {.workers = 4, .total_gradients = 1001});
+  EXPECT_EQ(result.summary.gradients, 1001u);
+  EXPECT_EQ(result.summary.stop_reason, "budget");
 }
 
 TEST(Train, StopsAtItsTimeLimit) {

@@ -26,8 +26,24 @@ Gradient draw_gradient() {
   g.origin_step = g.compute_set.size();
   g.eta = *rc::gen::element(0.0, 0.05, -1e300, 5e-324);
   g.update.shift = *rc::gen::inRange(0, 128);
-  g.update.resize_bytes(static_cast<std::size_t>(*rc::gen::inRange(0, 100)));
+  g.samples = *rc::gen::arbitrary<std::uint32_t>();
+  g.update.resize_bytes(static_cast<std::size_t>(*rc::gen::inRange(0, 25)) * 8,
+                        *rc::gen::element(NumberFormat::of_float, NumberFormat::of_double));
   return g;
+}
+
+/// One of several gradients that are alike.
+Bundle draw_bundle() {
+  std::vector<GradientFacts> facts;
+  for (std::uint32_t k = 0; k < 4; ++k) {
+    facts.emplace_back();
+    facts.back().name = {WorkerId{2}, k};
+    for (std::uint32_t own = 0; own < k; ++own) facts.back().compute_set.insert({WorkerId{2}, own});
+    facts.back().origin_step = k;
+    facts.back().eta = 0.25 * k;
+    facts.back().samples = *rc::gen::inRange<std::uint32_t>(0, 1000);
+  }
+  return {facts, NumberFormat::of_float, static_cast<std::size_t>(*rc::gen::inRange(0, 25)) * 8};
 }
 
 Bytes draw_message() {
@@ -35,7 +51,7 @@ Bytes draw_message() {
     case 0:
       return encode(Announcement{WorkerId{2}, *rc::gen::arbitrary<std::uint32_t>()});
     case 1:
-      return encode(Release{WorkerId{5}, *rc::gen::arbitrary<std::uint64_t>()});
+      return encode_header(draw_bundle());
     case 2:
       return encode(Note{Bytes(static_cast<std::size_t>(*rc::gen::inRange(0, 50)))});
     case 3:
@@ -62,19 +78,31 @@ RC_GTEST_PROP(Wire, AGradientComesBackAsItWas, ()) {
   RC_ASSERT(back.gradient.name == g.name);
   RC_ASSERT(back.gradient.origin_step == g.origin_step);
   RC_ASSERT(back.gradient.eta == g.eta);
+  RC_ASSERT(back.gradient.samples == g.samples);
+  RC_ASSERT(back.gradient.update.format() == g.update.format());
   RC_ASSERT(back.gradient.update.shift == g.update.shift);
   RC_ASSERT(back.gradient.compute_set == g.compute_set);
   RC_ASSERT(back.gradient.compute_set.exceptions() == g.compute_set.exceptions());
   RC_ASSERT(back.numbers_bytes == g.update.bytes().size());
 }
 
+RC_GTEST_PROP(Wire, ABundleComesBackAsItWas, ()) {
+  const Bundle bundle = draw_bundle();
+  const auto back = accepted<BundleHeader>(encode_header(bundle));
+  RC_ASSERT(back.format == bundle.format());
+  RC_ASSERT(back.sums_bytes == bundle.bytes().size());
+  RC_ASSERT(back.facts.size() == bundle.size());
+  for (std::size_t k = 0; k < bundle.size(); ++k) {
+    RC_ASSERT(back.facts[k].name == bundle.facts()[k].name);
+    RC_ASSERT(back.facts[k].samples == bundle.facts()[k].samples);
+    RC_ASSERT(back.facts[k].compute_set == bundle.facts()[k].compute_set);
+  }
+}
+
 TEST(Wire, TheOtherMessagesComeBackAsTheyWere) {
   const auto announcement = accepted<Announcement>(encode(Announcement{WorkerId{3}, 77}));
   EXPECT_EQ(announcement.origin, WorkerId{3});
   EXPECT_EQ(announcement.computed, 77u);
-  const auto release = accepted<Release>(encode(Release{WorkerId{4}, 1ull << 40}));
-  EXPECT_EQ(release.origin, WorkerId{4});
-  EXPECT_EQ(release.released, 1ull << 40);
   const Bytes note{std::byte{1}, std::byte{2}};
   EXPECT_EQ(accepted<Note>(encode(Note{note})).bytes, note);
   accepted<Beat>(encode(Beat{}));
@@ -129,7 +157,7 @@ TEST(Wire, WhatCouldNotHaveBeenSentIsRefusedAlthoughItsChecksumIsRight) {
   g.update.shift = -1;
   EXPECT_NE(refusal(encode_header(g)), "");
   EXPECT_NE(refusal(encode(Announcement{WorkerId{6}, 1})), "");
-  EXPECT_NE(refusal(encode(Release{WorkerId{6}, 1})), "");
+  EXPECT_NE(refusal(encode_header(Bundle())), "") << "an empty bundle";
 }
 
 }  // namespace

@@ -24,19 +24,6 @@ const char* const proved = "proved";
 const char* const published = "published but false in general";
 const char* const heuristic = "heuristic";
 
-// The number of gradients that the budget allows, if it says so.
-std::optional<double> planned_gradients(const TrainOptions& options, std::size_t samples) {
-  double total = 0;
-  const std::size_t batch = resolved_batch(options, samples);
-  const std::atomic<bool> never{false};
-  for (std::size_t i = 0; i < options.workers; ++i) {
-    const auto limit = make_samples(options, worker_id(i), samples, batch, never).limit();
-    if (limit == unlimited) return std::nullopt;
-    total += limit;
-  }
-  return total;
-}
-
 theory::RateBound a_priori_rate(const ProblemConstants& c, const StalenessSummary& s) {
   return {2 * c.r0.value, 1.5 * c.L.value * c.sigma2.value, 0,
           1 / theory::a_priori_eta(c.L.value, static_cast<double>(s.S_max))};

@@ -33,6 +33,7 @@ class Nothing final : public Objective<Real> {
 TrainOptions short_run(TrainOptions options, double eta) {
   options.gradients.clear();
   options.epochs.reset();
+  options.total_gradients.reset();
   options.target_error.reset();
   options.target_loss.reset();
   options.max_time.reset();

@@ -24,14 +24,16 @@ void write(ByteWriter& out, const TracePiece& piece) {
 void write(ByteWriter& out, const WorkerReport& report) {
   out.number(report.computed);
   out.number(report.duplicated);
-  out.array(std::span(report.applied.prefixes()));
-  out.array(std::span(report.applied.exceptions()));
+  report.applied.write(out);
   out.text(report.digest);
   out.number(report.S);
   out.number(report.S_hat);
   out.number(report.W);
   out.number(report.noncausal_applications);
   out.number(report.copies_dropped);
+  out.number(report.folded);
+  out.number(report.sent);
+  out.number(report.waited);
   out.number(report.samples);
   out.number(report.iterations);
   out.number(report.time);
@@ -65,32 +67,29 @@ void read(ByteReader& in, TracePiece& piece) {
   piece.left_out = in.number<std::uint64_t>();
 }
 
-// False for a set that cannot be.
-bool read(ByteReader& in, WorkerReport& report) {
+void read(ByteReader& in, WorkerReport& report) {
   report.computed = in.number<std::uint32_t>();
   report.duplicated = in.number<std::uint64_t>();
-  auto prefixes = in.array<std::uint32_t>();
-  auto exceptions = in.array<GradientName>();
-  auto applied = GradientSet::from_parts(std::move(prefixes), std::move(exceptions));
+  report.applied = GradientSet::read(in);
   report.digest = in.text();
   report.S = in.number<StalenessStatistics>();
   report.S_hat = in.number<StalenessStatistics>();
   report.W = in.number<std::optional<std::uint64_t>>();
   report.noncausal_applications = in.number<std::uint64_t>();
   report.copies_dropped = in.number<std::uint64_t>();
+  report.folded = in.number<std::uint64_t>();
+  report.sent = in.number<Traffic>();
+  report.waited = in.number<Nanoseconds>();
   report.samples = in.number<std::uint64_t>();
   report.iterations = in.number<std::uint64_t>();
   report.time = in.number<Nanoseconds>();
   report.squared_gradients = in.number<std::optional<double>>();
   report.halvings = in.number<std::uint32_t>();
-  if (!applied) return false;
-  report.applied = *std::move(applied);
-  return in.ok();
 }
 
 void read(ByteReader& in, RankReport& report) {
   for (auto count = in.number<std::uint64_t>(); count > 0 && in.ok(); --count)
-    if (!read(in, report.workers.emplace_back())) in.fail();
+    read(in, report.workers.emplace_back());
   report.stop_reason = in.text();
   const bool failed = in.number<bool>();
   auto failure = in.text();

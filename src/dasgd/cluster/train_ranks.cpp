@@ -15,6 +15,7 @@
 #include "dasgd/cluster/remote_trace.hpp"
 #include "dasgd/cluster/remote_watch.hpp"
 #include "dasgd/core/error.hpp"
+#include "dasgd/plan/conclude.hpp"
 #include "dasgd/plan/leg.hpp"
 #include "dasgd/runtime/checkpointer.hpp"
 #include "dasgd/runtime/control.hpp"
@@ -51,6 +52,7 @@ class RankRun final : public Elsewhere {
         rank_options_(rank_options),
         clock_(ranks),
         control_([this] { on_stop(); }),
+        budget_(options, objective.samples()),
         gate_(options.workers / static_cast<std::size_t>(ranks.size()), [this] { on_target(); }),
         ranks_without_target_(ranks.size()),
         good_([this](double size) { tell_others(EarlyLoss{size}); }),
@@ -94,13 +96,13 @@ class RankRun final : public Elsewhere {
       options.evaluation.every = {};
       options.checkpoint.save = nullptr;
     }
-    const std::size_t batch = resolved_batch(options, objective_.samples());
     std::vector<std::unique_ptr<WorkerLoop<Real>>> loops;
     for (std::size_t i = 0; i < network_.layout().per_rank; ++i) {
       const WorkerId worker = network_.layout().worker(ranks_.rank(), i);
       loops.push_back(std::make_unique<WorkerLoop<Real>>(
-          worker, objective_, options, batch, network_.endpoint(worker), control_, gate_, good_,
-          rank_options_.checkpoints ? &memories_.board() : nullptr));
+          worker, objective_, options, network_.endpoint(worker),
+          SharedByLoops<Real>{control_, gate_, budget_, good_,
+                              rank_options_.checkpoints ? &memories_.board() : nullptr}));
     }
     log(fmt::format("computes with {} of {} workers", loops.size(), options.workers));
     const auto start = Checkpointer::Clock::now() - std::chrono::nanoseconds(clock_.now());
@@ -108,18 +110,17 @@ class RankRun final : public Elsewhere {
     run_threads(loops, control_, [&] {
       const Checkpointer checkpointer(options, objective_.dimension(), objective_.samples(), start,
                                       memories_.board(), [&] { return evaluator.since_best(); });
-      Monitor<Real>(options, loops, control_, is_first() ? callbacks : none_, evaluator, this)
+      Monitor<Real>(options, loops, control_, is_first() ? callbacks : none_, evaluator,
+                    planned_gradients(options, objective_.samples()), this)
           .watch();
     });
     evaluator.stop();
     if (control_.abandoned()) end_job("cannot go on: " + text_of(control_.failure()));
     if (!is_first() && options.trace) trace.flush();
     if (!is_first() && options.watch) watch.flush();
-    auto result = conclude_with(loops, options);
-    if (result) fall_back_if_diverged(objective_, good_, *result);
-    if (result && options.evaluation.every.count() > 0) evaluator.judge().conclude(*result);
+    auto result = conclude_with(loops, options, evaluator.judge());
     if (result && !result->failure)
-      save_last_checkpoint(options, objective_, *loops.front()->account().worker, memories_.board(),
+      save_last_checkpoint(options, objective_, loops.front()->worker(), memories_.board(),
                            static_cast<double>(clock_.now()) * 1e-9,
                            evaluator.judge().since_best());
     return result;
@@ -137,6 +138,7 @@ class RankRun final : public Elsewhere {
             .workers_per_rank = options_.workers / static_cast<std::size_t>(ranks_.size()),
             .polling = rank_options_.polling,
             .silence = rank_options_.silence,
+            .on_gradient = [this](const GradientFacts& g) { budget_.hear(g.samples); },
             .on_note = [this](int from, std::span<const std::byte> note) { hear(from, note); },
             .on_failure = [this](const std::string& why) { end_job(why); }};
   }
@@ -211,13 +213,14 @@ class RankRun final : public Elsewhere {
 
   RankReport report(const Loops& loops) const {
     RankReport report;
-    for (const auto& loop : loops) report.workers.push_back(report_of(loop->account()));
+    for (const auto& loop : loops) report.workers.push_back(loop->report());
     report.stop_reason = control_.reason();
     if (control_.failure()) report.failure = text_of(control_.failure());
     return report;
   }
 
-  std::optional<TrainResult<Real>> conclude_with(const Loops& loops, const TrainOptions& options) {
+  std::optional<TrainResult<Real>> conclude_with(const Loops& loops, const TrainOptions& options,
+                                                 Judge<Real>& judge) {
     RankReport own = report(loops);
     log(fmt::format("is done, {} gradients computed", [&] {
       std::uint64_t computed = 0;
@@ -239,10 +242,12 @@ class RankRun final : public Elsewhere {
     }
     if (workers.size() != options.workers)
       throw std::runtime_error("a rank ended without telling what it did");
-    auto result = conclude<Real>(objective_, options, workers, *loops.front()->account().worker,
-                                 static_cast<double>(clock_.now()) * 1e-9);
-    if (failure) result.failure = failure;
-    if (!control_.reason().empty()) result.summary.stop_reason = control_.reason();
+    auto result = conclude<Real>(objective_, options, workers, loops.front()->worker(),
+                                 {.seconds = static_cast<double>(clock_.now()) * 1e-9,
+                                  .reason = control_.reason(),
+                                  .failure = failure,
+                                  .good = good_,
+                                  .judge = judge});
     result.summary.clocks = clocks;
     return result;
   }
@@ -254,6 +259,7 @@ class RankRun final : public Elsewhere {
   const std::vector<Callback<Real>> none_;
   const CommonClock clock_;
   Control control_;
+  SharedBudget budget_;
   TargetGate gate_;
   std::atomic<bool> stop_is_known_{false};  // everybody has been told, or will be by another
   std::atomic<int> ranks_without_target_;   // of rank 0
@@ -274,15 +280,11 @@ std::optional<TrainResult<Real>> train_ranks(mpi::Communicator& ranks,
                                              const TrainOptions& options,
                                              const RankOptions& rank_options,
                                              const std::vector<Callback<Real>>& callbacks) {
-  validate(options);
-  if (objective.start().size() != objective.dimension())
-    throw InputError("the objective starts at a point of another dimension than its own");
-  require_resumable(options, objective);
+  require_runnable(options, objective);
+  require_trace_of_all(options);
   if (options.workers % static_cast<std::size_t>(ranks.size()) != 0)
     throw InputError(fmt::format("{} workers cannot be shared evenly by {} ranks", options.workers,
                                  ranks.size()));
-  if (options.trace && options.trace->sources() != options.workers)
-    throw InputError("the trace writer was made for another number of workers");
   if (options.chaos.on_links())
     throw InputError("chaos on links needs threads or the simulator, not MPI ranks");
   return RankRun<Real>(ranks, objective, options, rank_options).run(callbacks);

@@ -1,53 +1,49 @@
-// A worker's doors to the world: the other workers, the samples, the time.
+// A worker's door to the other workers.
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <optional>
-#include <span>
 #include <vector>
 
+#include "dasgd/core/bundle.hpp"
 #include "dasgd/core/gradient.hpp"
+#include "dasgd/core/time.hpp"
 
 namespace dasgd {
 
-/// Nanoseconds since the start of the run, real or virtual.
-using Nanoseconds = std::int64_t;
+/// What a worker applies in one step: gradients, oldest arrival first, or one bundle of what had
+/// waited for long.
+struct Received {
+  std::vector<GradientPtr> gradients;
+  BundlePtr bundle;
 
-/// How a worker exchanges gradients. Nothing here blocks. Each worker has its own channel and is
-/// the only one to call it.
+  bool empty() const { return gradients.empty() && !bundle; }
+  void clear() {
+    gradients.clear();
+    bundle.reset();
+  }
+};
+
+/// How a worker exchanges gradients. Nothing here waits for another worker, however slow that is.
+/// Each worker has its own channel and is the only one to call it.
 class Channel {
  public:
   virtual ~Channel() = default;
 
-  /// receiveGradient(): moves up to `limit` waiting gradients to `waiting`, oldest arrival first.
-  virtual void receive(std::size_t limit, std::vector<GradientPtr>& waiting) = 0;
+  /// receiveGradient(): up to `limit` waiting gradients, or a bundle, which comes as a whole.
+  virtual void receive(std::size_t limit, Received& received) = 0;
 
-  /// A gradient to be filled and sent, recycled where possible. Null while too many of this
-  /// worker's gradients are still on their way: this bounds memory, and it cannot deadlock, because
-  /// workers apply what arrives without ever waiting for anybody.
+  /// A gradient to be filled and sent, recycled where possible. While too many of this worker's
+  /// gradients are still on their way, those that wait for slow workers are folded to make room.
   virtual std::shared_ptr<Gradient> blank() = 0;
 
   /// sendGradient(): every other worker will receive it exactly once.
   virtual void send(GradientPtr gradient) = 0;
 
-  /// Tells that the gradients of the last `receive` have been applied: relay on application
-  /// forwards them now.
-  virtual void applied(std::span<const GradientPtr> gradients) = 0;
+  /// Tells that what the last `receive` gave has been applied: relay on application forwards it
+  /// now.
+  virtual void applied(const Received& received) = 0;
 
   virtual Nanoseconds now() const = 0;
-};
-
-/// Where a worker's samples come from.
-class SampleSource {
- public:
-  virtual ~SampleSource() = default;
-  /// The rows of the next mini-batch; nothing when there is no further sample.
-  virtual std::optional<std::span<const std::uint32_t>> next() = 0;
-  /// The number of the batch that `next` gave last in the worker's whole sequence.
-  virtual std::uint64_t position() const { return 0; }
-  /// The rows that the next call of `next` will probably give, where they are known already.
-  virtual std::optional<std::span<const std::uint32_t>> upcoming() const { return std::nullopt; }
 };
 
 }  // namespace dasgd

@@ -291,6 +291,19 @@ std::optional<std::size_t> add_fused(std::span<const Addend<Real>> updates,
 }
 
 template <typename Real>
+std::optional<std::size_t> add_sums(std::span<const Sum<Real>> from, std::span<Sum<Real>> to) {
+  assert(from.size() == to.size());
+  constexpr auto bias = Unsigned<Real>{1} << FixedPoint<Real>::sum_bits;
+  Unsigned<Real> noted = 0;
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    const auto added = static_cast<Unsigned<Real>>(to[i]) + static_cast<Unsigned<Real>>(from[i]);
+    to[i] = static_cast<Sum<Real>>(added);
+    noted |= added + bias;
+  }
+  return static_cast<Sum<Real>>(noted) < 0 ? first_out_of_range<Real>(to) : std::nullopt;
+}
+
+template <typename Real>
 void to_real(std::span<const Sum<Real>> sums, std::span<Real> x) {
   if constexpr (std::is_same_v<Real, float>) {
     show_float(sums, x.data());
@@ -329,6 +342,9 @@ template std::optional<std::size_t> add_fused<float>(std::span<const Addend<floa
                                                      std::span<std::int64_t>);
 template std::optional<std::size_t> add_fused<double>(std::span<const Addend<double>>,
                                                       std::span<Int128>);
+template std::optional<std::size_t> add_sums<float>(std::span<const std::int64_t>,
+                                                    std::span<std::int64_t>);
+template std::optional<std::size_t> add_sums<double>(std::span<const Int128>, std::span<Int128>);
 template void to_real<float>(std::span<const std::int64_t>, std::span<float>);
 template void to_real<double>(std::span<const Int128>, std::span<double>);
 template std::optional<std::size_t> from_real<float>(std::span<const float>,

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <type_traits>
 
 namespace dasgd {
 
@@ -47,6 +48,18 @@ template <typename Real>
 using Number = typename FixedPoint<Real>::Number;
 template <typename Real>
 using Sum = typename FixedPoint<Real>::Sum;
+
+/// Which of the two formats numbers have, where their type is not at hand.
+enum class NumberFormat : std::uint8_t { of_float, of_double };
+template <typename Real>
+inline constexpr NumberFormat number_format =
+    std::is_same_v<Real, float> ? NumberFormat::of_float : NumberFormat::of_double;
+constexpr std::size_t number_bytes(NumberFormat format) {
+  return format == NumberFormat::of_float ? sizeof(Number<float>) : sizeof(Number<double>);
+}
+constexpr std::size_t sum_bytes(NumberFormat format) {
+  return format == NumberFormat::of_float ? sizeof(Sum<float>) : sizeof(Sum<double>);
+}
 
 /// What `add_gradient` did.
 struct AddedGradient {
@@ -93,6 +106,11 @@ inline constexpr std::size_t max_fused = 8;
 template <typename Real>
 std::optional<std::size_t> add_fused(std::span<const Addend<Real>> updates,
                                      std::span<Sum<Real>> sums);
+
+/// Adds sums to sums, which wrap. The first coordinate that is out of the range of the format is
+/// returned.
+template <typename Real>
+std::optional<std::size_t> add_sums(std::span<const Sum<Real>> from, std::span<Sum<Real>> to);
 
 /// x = sums * q.
 template <typename Real>

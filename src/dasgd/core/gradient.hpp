@@ -28,24 +28,34 @@ class Update {
   }
   template <typename Real>
   void resize(std::size_t dimension) {
-    bytes_.resize(dimension * sizeof(Number<Real>));
+    resize_bytes(dimension * sizeof(Number<Real>), number_format<Real>);
   }
-  void resize_bytes(std::size_t size) { bytes_.resize(size); }
+  void resize_bytes(std::size_t size, NumberFormat format) {
+    format_ = format;
+    bytes_.resize(size);
+  }
   std::span<std::byte> bytes() { return bytes_; }
   std::span<const std::byte> bytes() const { return bytes_; }
+  NumberFormat format() const { return format_; }
 
   int shift = 0;
 
  private:
+  NumberFormat format_ = NumberFormat::of_float;
   std::vector<std::byte> bytes_;
 };
 
-/// What the origin sends. Written once by the origin, then shared and never changed.
-struct Gradient {
+/// All that is known of a gradient but its numbers.
+struct GradientFacts {
   GradientName name;
   std::uint64_t origin_step = 0;  ///< s: the origin's step counter when it computed this gradient
-  double eta = 0;                 ///< the step size that is already in `update`
+  double eta = 0;                 ///< the step size that is already in the update
+  std::uint32_t samples = 0;      ///< of which it is the mean
   GradientSet compute_set;        ///< D(g) = G_j^s, what the origin had applied; |D(g)| = s
+};
+
+/// What the origin sends. Written once by the origin, then shared and never changed.
+struct Gradient : GradientFacts {
   Update update;
 };
 

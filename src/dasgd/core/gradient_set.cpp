@@ -5,29 +5,38 @@
 
 namespace dasgd {
 
-GradientSet::GradientSet(std::vector<std::uint32_t> prefixes,
-                         const std::vector<GradientName>& exceptions)
-    : prefix_(std::move(prefixes)) {
-  for (const std::uint32_t prefix : prefix_) size_ += prefix;
-  for (const GradientName& name : exceptions) insert(name);
+void GradientSet::write(ByteWriter& to) const {
+  to.array(std::span<const std::uint32_t>(prefix_));
+  to.array(std::span<const NameRange>(exceptions_));
 }
 
-std::optional<GradientSet> GradientSet::from_parts(std::vector<std::uint32_t> prefixes,
-                                                   std::vector<GradientName> exceptions) {
+GradientSet GradientSet::read(ByteReader& from) {
   GradientSet set;
-  for (const std::uint32_t prefix : prefixes) set.size_ += prefix;
-  set.size_ += exceptions.size();
-  const GradientName* last = nullptr;
-  for (const GradientName& name : exceptions) {
-    // An exception stands beyond a gap, and the list ascends.
-    if (index(name.origin) >= prefixes.size() || name.sequence <= prefixes[index(name.origin)] ||
-        (last && name <= *last))
-      return std::nullopt;
-    last = &name;
+  set.prefix_ = from.array<std::uint32_t>();
+  set.exceptions_ = from.array<NameRange>();
+  for (const std::uint32_t prefix : set.prefix_) set.size_ += prefix;
+  const NameRange* last = nullptr;
+  for (const NameRange& range : set.exceptions_) {
+    const bool ascends = !last || last->origin < range.origin ||
+                         (last->origin == range.origin && last->last < range.first);
+    // The set of a worker that cannot be would cost memory without end.
+    if (index(range.origin) >= set.prefix_.size() || range.first >= range.last || !ascends ||
+        range.first <= set.prefix_[index(range.origin)]) {
+      from.fail();
+      return {};
+    }
+    set.size_ += range.size();
+    last = &range;
   }
-  set.prefix_ = std::move(prefixes);
-  set.exceptions_ = std::move(exceptions);
   return set;
+}
+
+GradientSet::Ranges::const_iterator GradientSet::at_or_behind(const Ranges& ranges,
+                                                              GradientName name) {
+  return std::partition_point(ranges.begin(), ranges.end(), [name](const NameRange& range) {
+    return range.origin < name.origin ||
+           (range.origin == name.origin && range.last <= name.sequence);
+  });
 }
 
 bool GradientSet::insert(GradientName name) {
@@ -35,44 +44,55 @@ bool GradientSet::insert(GradientName name) {
   if (origin >= prefix_.size()) prefix_.resize(origin + 1, 0);
   std::uint32_t& prefix = prefix_[origin];
   if (name.sequence < prefix) return false;
-  const auto at = std::lower_bound(exceptions_.begin(), exceptions_.end(), name);
-  if (name.sequence > prefix) {
-    if (at != exceptions_.end() && *at == name) return false;
-    exceptions_.insert(at, name);
-  } else {
+  if (exceptions_.empty() && name.sequence == prefix) {  // the common case
     ++prefix;
-    auto closed = at;  // the gap is closed: exceptions that continue the prefix join it
-    while (closed != exceptions_.end() && *closed == GradientName{name.origin, prefix}) {
-      ++closed;
-      ++prefix;
-    }
-    exceptions_.erase(at, closed);
+    ++size_;
+    return true;
+  }
+  const auto behind = exceptions_.begin() + (at_or_behind(exceptions_, name) - exceptions_.cbegin());
+  const bool has_behind = behind != exceptions_.end() && behind->origin == name.origin;
+  if (has_behind && behind->first <= name.sequence) return false;
+  const bool touches_behind = has_behind && behind->first == name.sequence + 1;
+  const bool has_before = behind != exceptions_.begin() && (behind - 1)->origin == name.origin;
+  const bool touches_before = has_before && (behind - 1)->last == name.sequence;
+  if (name.sequence == prefix) {
+    prefix = touches_behind ? behind->last : name.sequence + 1;
+    if (touches_behind) exceptions_.erase(behind);
+  } else if (touches_before && touches_behind) {
+    (behind - 1)->last = behind->last;
+    exceptions_.erase(behind);
+  } else if (touches_before) {
+    ++(behind - 1)->last;
+  } else if (touches_behind) {
+    --behind->first;
+  } else {
+    exceptions_.insert(behind, {name.origin, name.sequence, name.sequence + 1});
   }
   ++size_;
   return true;
 }
 
 bool GradientSet::contains(GradientName name) const {
-  return name.sequence < prefix(name.origin) ||
-         std::binary_search(exceptions_.begin(), exceptions_.end(), name);
+  if (name.sequence < prefix(name.origin)) return true;
+  const auto at = at_or_behind(exceptions_, name);
+  return at != exceptions_.end() && at->origin == name.origin && at->first <= name.sequence;
 }
 
-void GradientSet::intersect(const GradientSet& other) {
-  // Beyond the shorter prefix, a common name is an exception of at least one of the two.
-  std::vector<GradientName> beyond;
-  for (const GradientName& name : exceptions_)
-    if (other.contains(name)) beyond.push_back(name);
-  for (const GradientName& name : other.exceptions_)
-    if (name.sequence < prefix(name.origin)) beyond.push_back(name);
-  size_ = 0;
-  for (std::size_t o = 0; o < prefix_.size(); ++o) {
-    prefix_[o] = std::min(prefix_[o], other.prefix(worker_id(o)));
-    size_ += prefix_[o];
-  }
-  exceptions_.clear();
-  std::sort(beyond.begin(), beyond.end());
-  for (const GradientName& name : beyond) insert(name);
+GradientSet GradientSet::without(const GradientSet& other) const {
+  GradientSet result(prefix_.size());
+  for_each_range_missing_from(other, [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
+    result.size_ += last - first;
+    if (first == 0) {
+      result.prefix_[index(o)] = last;
+    } else {
+      result.exceptions_.push_back({o, first, last});
+    }
+  });
+  std::sort(result.exceptions_.begin(), result.exceptions_.end());
+  return result;
 }
+
+void GradientSet::intersect(const GradientSet& other) { *this = without(without(other)); }
 
 std::uint64_t GradientSet::count_missing_from(const GradientSet& other) const {
   std::uint64_t count = 0;

@@ -3,32 +3,40 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
+#include "dasgd/core/bytes.hpp"
 #include "dasgd/core/names.hpp"
 
 namespace dasgd {
 
+/// Names of one origin in a row: [first, last).
+struct NameRange {
+  WorkerId origin{};
+  std::uint32_t first = 0, last = 0;
+
+  std::uint32_t size() const { return last - first; }
+  friend auto operator<=>(const NameRange&, const NameRange&) = default;
+};
+
 /// A set of gradient names. Per origin it keeps the length of the contiguous prefix 0, 1, 2, ...;
-/// names that arrived ahead of a gap wait in a sorted list of exceptions, usually empty. So a set
-/// of a million names over n origins takes 4 n bytes, and comparing two sets takes O(n +
-/// exceptions).
+/// names beyond a gap wait in a sorted list of ranges, usually empty. So a set of a million names
+/// over n origins takes 4 n bytes, and comparing two sets takes O(n + ranges).
 class GradientSet {
  public:
   GradientSet() = default;
   explicit GradientSet(std::size_t workers) : prefix_(workers, 0) {}
-  /// The set with these prefixes and, beyond them, these names: what `prefixes` and `exceptions` of
-  /// another set say.
-  GradientSet(std::vector<std::uint32_t> prefixes, const std::vector<GradientName>& exceptions);
-  /// The set with these parts; nothing if they are not what `prefixes` and `exceptions` of a set
-  /// could be.
-  static std::optional<GradientSet> from_parts(std::vector<std::uint32_t> prefixes,
-                                               std::vector<GradientName> exceptions);
+
+  /// The bytes of a set, in messages and files.
+  void write(ByteWriter& to) const;
+  /// Nothing, and `from` has failed, where there is none.
+  static GradientSet read(ByteReader& from);
 
   /// Adds a name; false when it was there already.
   bool insert(GradientName name);
   bool contains(GradientName name) const;
+  /// this \ other.
+  GradientSet without(const GradientSet& other) const;
   /// Keeps only what is in `other` too.
   void intersect(const GradientSet& other);
 
@@ -40,8 +48,8 @@ class GradientSet {
   }
   /// All of them, by origin.
   const std::vector<std::uint32_t>& prefixes() const { return prefix_; }
-  /// The names beyond the prefixes, ascending.
-  const std::vector<GradientName>& exceptions() const { return exceptions_; }
+  /// The names beyond the prefixes, ascending; each range stands behind a gap.
+  const std::vector<NameRange>& exceptions() const { return exceptions_; }
 
   /// Calls `visit(origin, first, last)` for ranges of names [first, last) that together are exactly
   /// this set without `other`.
@@ -50,31 +58,44 @@ class GradientSet {
 
   /// |this \ other|.
   std::uint64_t count_missing_from(const GradientSet& other) const;
+  /// Whether no name is in both.
+  bool is_disjoint_from(const GradientSet& other) const {
+    return count_missing_from(other) == size_;
+  }
 
   friend bool operator==(const GradientSet& a, const GradientSet& b);
 
  private:
+  using Ranges = std::vector<NameRange>;
+  /// The first range that ends behind `name`.
+  static Ranges::const_iterator at_or_behind(const Ranges& ranges, GradientName name);
+  template <typename Visit>
+  void visit_missing(NameRange range, const GradientSet& other, Visit&& visit) const;
+
   std::vector<std::uint32_t> prefix_;
-  std::vector<GradientName> exceptions_;
+  Ranges exceptions_;
   std::uint64_t size_ = 0;
 };
 
+// The part of `range` that is not in `other`.
+template <typename Visit>
+void GradientSet::visit_missing(NameRange range, const GradientSet& other, Visit&& visit) const {
+  std::uint32_t from = std::max(range.first, other.prefix(range.origin));
+  if (from >= range.last) return;
+  auto ahead = at_or_behind(other.exceptions_, {range.origin, from});
+  for (; ahead != other.exceptions_.end() && ahead->origin == range.origin; ++ahead) {
+    if (ahead->first >= range.last) break;
+    if (from < ahead->first) visit(range.origin, from, ahead->first);
+    from = ahead->last;
+  }
+  if (from < range.last) visit(range.origin, from, range.last);
+}
+
 template <typename Visit>
 void GradientSet::for_each_range_missing_from(const GradientSet& other, Visit&& visit) const {
-  for (std::size_t o = 0; o < prefix_.size(); ++o) {
-    const WorkerId origin = worker_id(o);
-    std::uint32_t from = other.prefix(origin);
-    if (from >= prefix_[o]) continue;
-    auto ahead = std::lower_bound(other.exceptions_.begin(), other.exceptions_.end(),
-                                  GradientName{origin, from});
-    for (; ahead != other.exceptions_.end() && *ahead < GradientName{origin, prefix_[o]}; ++ahead) {
-      if (from < ahead->sequence) visit(origin, from, ahead->sequence);
-      from = ahead->sequence + 1;
-    }
-    if (from < prefix_[o]) visit(origin, from, prefix_[o]);
-  }
-  for (const GradientName& name : exceptions_)
-    if (!other.contains(name)) visit(name.origin, name.sequence, name.sequence + 1);
+  for (std::size_t o = 0; o < prefix_.size(); ++o)
+    visit_missing({worker_id(o), 0, prefix_[o]}, other, visit);
+  for (const NameRange& range : exceptions_) visit_missing(range, other, visit);
 }
 
 }  // namespace dasgd

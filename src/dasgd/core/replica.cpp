@@ -48,6 +48,14 @@ void Replica<Real>::apply(std::span<const GradientPtr> gradients) {
 }
 
 template <typename Real>
+void Replica<Real>::apply(const Bundle& bundle) {
+  assert(bundle.dimension() == sums_.size() && bundle.format() == number_format<Real>);
+  x_is_current_ = false;
+  const auto out_of_range = add_sums<Real>(bundle.sums<Real>(), sums_);
+  if (!diverged_at_) diverged_at_ = out_of_range;
+}
+
+template <typename Real>
 std::optional<std::size_t> Replica<Real>::apply_own(double eta, std::span<const Real> gradient,
                                                     Update& update) {
   update.resize<Real>(sums_.size());

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "dasgd/core/bundle.hpp"
 #include "dasgd/core/fixed_point.hpp"
 #include "dasgd/core/gradient.hpp"
 
@@ -30,6 +31,8 @@ class Replica {
 
   /// Adds the updates of other workers: up to eight that share a shift in one pass over memory.
   virtual void apply(std::span<const GradientPtr> gradients);
+  /// Adds all that is in a bundle.
+  virtual void apply(const Bundle& bundle);
 
   /// Rounds -eta * gradient to `update` and adds it. Returns the first coordinate that is not
   /// finite or steps too far, if there is one; then nothing was applied.

@@ -13,6 +13,7 @@
 #include "dasgd/core/gradient_set.hpp"
 #include "dasgd/core/objective.hpp"
 #include "dasgd/core/replica.hpp"
+#include "dasgd/core/samples.hpp"
 #include "dasgd/core/update_rule.hpp"
 
 namespace dasgd {
@@ -22,12 +23,14 @@ struct StepReport {
   enum class Kind {
     applied,         ///< one or more foreign gradients, in one pass over memory
     computed,        ///< an own gradient: computed, applied and sent
-    no_room,         ///< a sample is there, but too many own gradients are still on their way
-    out_of_samples,  ///< nothing waits and there is no further sample
+    no_sample_now,   ///< nothing waits and there is no sample, but there may be one later
+    out_of_samples,  ///< nothing waits and there will be no further sample
   };
   Kind kind = Kind::out_of_samples;
-  std::uint64_t step = 0;                  ///< t before the first application
-  std::span<const GradientPtr> gradients;  ///< applied, in this order; valid until the next step
+  std::uint64_t step = 0;  ///< t before the first application
+  /// Applied, in this order; valid until the next step or `let_go`.
+  std::span<const GradientFacts* const> gradients;
+  bool folded = false;                     ///< they came as one bundle
   double loss = 0;                         ///< F(x_i^t, xi) of an own gradient
   Nanoseconds start = 0;                   ///< when the computation of an own gradient began
   Nanoseconds time = 0;                    ///< when the application was complete
@@ -53,14 +56,21 @@ class Worker {
 
   /// Lines 6 to 14 of Algorithm 1.
   StepReport step() {
-    batch_.clear();
-    channel_.receive(fuse_, batch_);               // line 6
-    if (!batch_.empty()) return apply_received();  // line 7
-    auto own = channel_.blank();
-    if (!own) return {.kind = StepReport::Kind::no_room, .step = t()};
-    const auto sample = samples_.next();  // line 10
-    if (!sample) return {.kind = StepReport::Kind::out_of_samples, .step = t()};
-    return compute_own(*sample, std::move(own));
+    let_go();
+    channel_.receive(fuse_, received_);               // line 6
+    if (!received_.empty()) return apply_received();  // line 7
+    const Draw draw = samples_.next();                // line 10
+    if (draw.kind == Draw::Kind::batch) return compute_own(draw.rows);
+    return {.kind = draw.kind == Draw::Kind::none_now ? StepReport::Kind::no_sample_now
+                                                      : StepReport::Kind::out_of_samples,
+            .step = t()};
+  }
+
+  /// Holds no longer what the last step applied: to be called before anything that takes long, so
+  /// that the buffers can be used again.
+  void let_go() {
+    received_.clear();
+    facts_.clear();
   }
 
   WorkerId id() const { return id_; }
@@ -70,6 +80,8 @@ class Worker {
   const GradientSet& applied() const { return applied_; }
   /// How many gradients this worker has computed.
   std::uint32_t computed() const { return applied_.prefix(id_); }
+  /// How many samples are in the gradients of G_i^t.
+  std::uint64_t samples() const { return samples_used_; }
   /// Copies that were applied although they had been applied before: 0, or a channel is broken.
   std::uint64_t duplicated() const { return duplicated_; }
   Replica<Real>& replica() { return *replica_; }
@@ -83,31 +95,44 @@ class Worker {
  private:
   StepReport apply_received() {
     const std::uint64_t t_before = t();
-    replica_->apply(batch_);                                // line 8
-    for (const GradientPtr& g : batch_) remember(g->name);  // line 9: t = t + 1
+    if (const Bundle* bundle = received_.bundle.get()) {
+      replica_->apply(*bundle);  // line 8
+      for (const GradientFacts& g : bundle->facts()) facts_.push_back(&g);
+    } else {
+      replica_->apply(received_.gradients);
+      for (const GradientPtr& g : received_.gradients) facts_.push_back(g.get());
+    }
+    for (const GradientFacts* g : facts_) remember(*g);  // line 9: t = t + 1
     const Nanoseconds time = channel_.now();
-    channel_.applied(batch_);
-    return {.kind = StepReport::Kind::applied, .step = t_before, .gradients = batch_, .time = time};
+    channel_.applied(received_);
+    return {.kind = StepReport::Kind::applied,
+            .step = t_before,
+            .gradients = facts_,
+            .folded = received_.bundle != nullptr,
+            .time = time};
   }
 
-  StepReport compute_own(std::span<const std::uint32_t> sample, std::shared_ptr<Gradient> own) {
+  StepReport compute_own(std::span<const std::uint32_t> sample) {
     const std::uint64_t t_before = t();
+    auto own = channel_.blank();
     const Nanoseconds start = channel_.now();
     objective_.at_batch(samples_.position());
     if (const auto upcoming = samples_.upcoming()) objective_.prefetch(*upcoming);
     const double loss = objective_.gradient(replica_->x(), sample, direction_);  // line 11
     own->name = {id_, computed()};
     own->origin_step = t_before;
+    own->samples = static_cast<std::uint32_t>(sample.size());
     own->compute_set = applied_;
     own->eta = rule_.prepare(t_before, replica_->x(), direction_);
-    apply_own(*own);      // line 12
-    remember(own->name);  // line 14: t = t + 1
+    apply_own(*own);  // line 12
+    remember(*own);   // line 14: t = t + 1
     const Nanoseconds time = channel_.now();
-    batch_.push_back(own);
+    received_.gradients.push_back(own);
+    facts_.push_back(own.get());
     channel_.send(std::move(own));  // line 13
     return {.kind = StepReport::Kind::computed,
             .step = t_before,
-            .gradients = batch_,
+            .gradients = facts_,
             .loss = loss,
             .start = start,
             .time = time};
@@ -121,7 +146,10 @@ class Worker {
       throw DivergenceError(id_, own.name, *step, direction_[*step], own.eta);
   }
 
-  void remember(GradientName name) { duplicated_ += applied_.insert(name) ? 0 : 1; }
+  void remember(const GradientFacts& g) {
+    duplicated_ += applied_.insert(g.name) ? 0 : 1;
+    samples_used_ += g.samples;
+  }
 
   const WorkerId id_;
   const std::unique_ptr<Objective<Real>> own_objective_;
@@ -134,8 +162,9 @@ class Worker {
   const std::unique_ptr<Replica<Real>> replica_;  // x_i^t
   GradientSet applied_;                           // G_i^t
   std::vector<Real> direction_;                   // g_i^t, before it is rounded
-  std::vector<GradientPtr> batch_;                // what this step applies
-  std::uint64_t duplicated_ = 0;
+  Received received_;                             // what this step applies
+  std::vector<const GradientFacts*> facts_;       // the same, one by one
+  std::uint64_t duplicated_ = 0, samples_used_ = 0;
 };
 
 }  // namespace dasgd

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
+#include "dasgd/core/error.hpp"
+#include "dasgd/core/nearest_word.hpp"
 #include "dasgd/random/random.hpp"
 
 namespace dasgd {
@@ -13,70 +16,98 @@ std::size_t cut(std::size_t i, std::size_t workers, std::size_t samples) {
   return i * samples / workers;
 }
 
-}  // namespace
-
-std::uint64_t BatchShape::samples_in(std::uint64_t batches) const {
-  if (batch == 0) return batches * share;
-  if (share == 0) return 0;
-  const std::uint64_t epochs = batches / per_epoch(), rest = batches % per_epoch();
-  return epochs * share + std::min<std::uint64_t>(rest * batch, share);
+const std::vector<std::string>& sampling_names() {
+  static const std::vector<std::string> names{"own", "shards"};
+  return names;
 }
 
-BatchShape batch_shape(WorkerId worker, std::size_t workers, std::size_t samples,
-                       std::size_t batch) {
-  if (batch == 0) return {samples, 0};
+}  // namespace
+
+Sampling parse_sampling(const std::string& text) {
+  const auto at = std::find(sampling_names().begin(), sampling_names().end(), text);
+  if (at == sampling_names().end())
+    throw InputError("unknown sampling \"" + text + "\"" + suggestion(text, sampling_names()));
+  return static_cast<Sampling>(at - sampling_names().begin());
+}
+
+std::string to_string(Sampling sampling) {
+  return sampling_names()[static_cast<std::size_t>(sampling)];
+}
+
+std::size_t BatchShape::samples_of(std::uint64_t number) const {
+  if (batch == 0) return share;
+  if (share == 0) return 0;
+  return std::min(batch, share - number % per_pass() * batch);
+}
+
+BatchShape batch_shape(Sampling sampling, WorkerId worker, std::size_t workers,
+                       std::size_t samples, std::size_t batch) {
+  if (batch == 0 || sampling == Sampling::own) return {samples, batch};
   return {cut(index(worker) + 1, workers, samples) - cut(index(worker), workers, samples), batch};
 }
 
-Batches::Batches(std::uint64_t seed, WorkerId worker, std::size_t workers, std::size_t samples,
-                 std::size_t batch)
-    : seed_(seed), worker_(worker), shape_(batch_shape(worker, workers, samples, batch)) {
-  if (batch == 0) {
-    order_.resize(samples);
-    std::iota(order_.begin(), order_.end(), 0u);
+Batches::Batches(const Options& options, WorkerId worker)
+    : seed_(options.seed),
+      worker_(worker),
+      shape_(batch_shape(options.sampling, worker, options.workers, options.samples,
+                         options.batch)) {
+  if (options.sampling == Sampling::own || options.batch == 0) return;
+  const auto dealt = permutation(options.samples, Random(seed_, Purpose::shards));
+  const auto first = dealt.begin() + static_cast<std::ptrdiff_t>(
+                                         cut(index(worker), options.workers, options.samples));
+  share_.assign(first, first + static_cast<std::ptrdiff_t>(shape_.share));
+}
+
+Draw Batches::next() {
+  if (shape_.share == 0) return Draw::no_more();
+  const std::uint64_t number = first_not_done(next_);
+  next_ = number + 1;
+  auto& rows = rows_[number % 2];
+  if (number_of_[number % 2] != number) gather(number, rows);
+  number_of_[number % 2] = number;
+  return Draw::batch(rows);
+}
+
+std::optional<std::span<const std::uint32_t>> Batches::upcoming() {
+  if (shape_.batch == 0 || shape_.share == 0) return std::nullopt;
+  const std::uint64_t number = first_not_done(next_);
+  if (next_ > 0 && number % 2 == (next_ - 1) % 2) return std::nullopt;  // its rows are in use
+  if (number_of_[number % 2] != number) gather(number, rows_[number % 2]);
+  number_of_[number % 2] = number;
+  return rows_[number % 2];
+}
+
+void Batches::seek(std::uint64_t number, std::vector<std::uint64_t> done) {
+  next_ = number;
+  done_ = std::move(done);
+}
+
+std::uint64_t Batches::first_not_done(std::uint64_t number) const {
+  while (std::binary_search(done_.begin(), done_.end(), number)) ++number;
+  return number;
+}
+
+void Batches::gather(std::uint64_t number, std::vector<std::uint32_t>& rows) {
+  if (shape_.batch == 0) {
+    rows.resize(shape_.share);
+    std::iota(rows.begin(), rows.end(), 0u);
     return;
   }
-  const auto dealt = permutation(samples, Random(seed, Purpose::shards));
-  const auto first =
-      dealt.begin() + static_cast<std::ptrdiff_t>(cut(index(worker), workers, samples));
-  share_.assign(first, first + static_cast<std::ptrdiff_t>(shape_.share));
-  position_ = share_.size();
-}
-
-std::optional<std::span<const std::uint32_t>> Batches::next() {
-  if (shape_.batch == 0) return order_;
-  if (share_.empty()) return std::nullopt;
-  if (position_ >= share_.size()) shuffle(epoch_);
-  const auto rows = at_position();
-  position_ += rows.size();
-  return rows;
-}
-
-std::optional<std::span<const std::uint32_t>> Batches::upcoming() const {
-  if (shape_.batch == 0 || position_ >= order_.size()) return std::nullopt;
-  return at_position();
-}
-
-std::span<const std::uint32_t> Batches::at_position() const {
-  return std::span(order_).subspan(position_, std::min(shape_.batch, order_.size() - position_));
-}
-
-void Batches::seek(std::uint64_t batches) {
-  if (shape_.batch == 0 || share_.empty()) return;
-  epoch_ = static_cast<std::uint32_t>(batches / shape_.per_epoch());
-  position_ = share_.size();
-  if (const std::uint64_t rest = batches % shape_.per_epoch(); rest > 0) {
-    shuffle(epoch_);
-    position_ = rest * shape_.batch;
+  const std::uint64_t pass = number / shape_.per_pass();
+  if (pass_ != pass) order_ = order_of(pass);
+  pass_ = pass;
+  const auto first = static_cast<std::uint32_t>(number % shape_.per_pass() * shape_.batch);
+  rows.resize(shape_.samples_of(number));
+  for (std::uint32_t k = 0; k < rows.size(); ++k) {
+    const std::uint32_t place = (*order_)[first + k];
+    rows[k] = share_.empty() ? place : share_[place];
   }
 }
 
-// Begins an epoch.
-void Batches::shuffle(std::uint32_t epoch) {
-  order_ = share_;
-  Random(seed_, Purpose::epoch_order, static_cast<std::uint32_t>(worker_), epoch).shuffle(order_);
-  position_ = 0;
-  epoch_ = epoch + 1;
+IndexPermutation Batches::order_of(std::uint64_t pass) const {
+  return {static_cast<std::uint32_t>(shape_.share),
+          Random(seed_, Purpose::epoch_order, static_cast<std::uint32_t>(worker_),
+                 static_cast<std::uint32_t>(pass))};
 }
 
 }  // namespace dasgd

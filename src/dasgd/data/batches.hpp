@@ -1,62 +1,88 @@
-// Which samples a worker sees: a pure function of (seed, worker, epoch).
+// Which samples a worker sees: a pure function of (seed, worker, number of the batch).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "dasgd/core/channel.hpp"
 #include "dasgd/core/names.hpp"
+#include "dasgd/core/samples.hpp"
+#include "dasgd/random/index_permutation.hpp"
 
 namespace dasgd {
 
-/// How one worker's share is cut into batches.
-struct BatchShape {
-  std::size_t share = 0;  ///< samples
-  std::size_t batch = 0;  ///< samples per batch; 0: the whole share
-
-  /// Batches in one pass over the share; the last one may be smaller.
-  std::size_t per_epoch() const { return batch == 0 ? 1 : (share + batch - 1) / batch; }
-  /// Samples in the first `batches` batches.
-  std::uint64_t samples_in(std::uint64_t batches) const;
+/// From where workers draw.
+enum class Sampling {
+  /// Every worker from the whole data set, in an order of its own (the paper's Assumption 2). How
+  /// fast a worker is changes how many samples it contributes and nothing about what is minimised.
+  own,
+  /// Every worker from a fixed share of it, for data that cannot move. Then what is minimised is
+  /// the mean over the workers' shares, each weighted by the gradients that its worker makes.
+  shards,
 };
 
-/// The shape of worker i's share.
-BatchShape batch_shape(WorkerId worker, std::size_t workers, std::size_t samples,
-                       std::size_t batch);
+/// "own" or "shards". Throws InputError for anything else.
+Sampling parse_sampling(const std::string& text);
+std::string to_string(Sampling sampling);
 
-/// One worker's endless sequence of mini-batches. The samples are dealt to the workers once, by a
-/// permutation drawn from the seed; each worker reshuffles its own share every epoch. Neither time
-/// nor other workers can change a draw.
+/// How what one worker draws from is cut into batches.
+struct BatchShape {
+  std::size_t share = 0;  ///< samples that it draws from
+  std::size_t batch = 0;  ///< samples per batch; 0: all of them
+
+  /// Batches in one pass over the share; the last one may be smaller.
+  std::size_t per_pass() const { return batch == 0 ? 1 : (share + batch - 1) / batch; }
+  /// Samples in the batch of that number.
+  std::size_t samples_of(std::uint64_t number) const;
+};
+
+/// The shape of what worker i draws from.
+BatchShape batch_shape(Sampling sampling, WorkerId worker, std::size_t workers,
+                       std::size_t samples, std::size_t batch);
+
+/// One worker's endless sequence of mini-batches, in passes over its share, each in an order of its
+/// own. Neither time nor other workers can change a draw.
 class Batches final : public SampleSource {
  public:
-  /// `batch` = 0: every batch is the whole data set, for every worker.
-  Batches(std::uint64_t seed, WorkerId worker, std::size_t workers, std::size_t samples,
-          std::size_t batch);
+  struct Options {
+    std::uint64_t seed = 1;
+    Sampling sampling = Sampling::own;
+    std::size_t workers = 1, samples = 0;
+    std::size_t batch = 0;  ///< 0: every batch is the whole data set, for every worker
+  };
+  Batches(const Options& options, WorkerId worker);
 
-  /// Nothing only if the worker's share is empty (fewer samples than workers).
-  std::optional<std::span<const std::uint32_t>> next() override;
-  /// Nothing at the end of an epoch: the order of the next one is drawn when it begins.
-  std::optional<std::span<const std::uint32_t>> upcoming() const override;
+  /// No more only if the worker's share is empty (shards of fewer samples than workers).
+  Draw next() override;
+  std::uint64_t position() const override { return next_ - 1; }
+  std::optional<std::span<const std::uint32_t>> upcoming() override;
 
-  /// Goes to the place after the first `batches` batches, as if they had been drawn.
-  void seek(std::uint64_t batches);
+  /// Goes to the place before batch `number`, as if all before had been drawn, and passes over those
+  /// of `done`, which ascend.
+  void seek(std::uint64_t number, std::vector<std::uint64_t> done = {});
 
-  std::size_t per_epoch() const { return shape_.per_epoch(); }
   const BatchShape& shape() const { return shape_; }
 
  private:
-  std::span<const std::uint32_t> at_position() const;
-  void shuffle(std::uint32_t epoch);
+  /// The rows of a batch, written to `rows`.
+  void gather(std::uint64_t number, std::vector<std::uint32_t>& rows);
+  IndexPermutation order_of(std::uint64_t pass) const;
+  std::uint64_t first_not_done(std::uint64_t number) const;
 
   const std::uint64_t seed_;
   const WorkerId worker_;
-  std::vector<std::uint32_t> share_;  // as dealt
-  std::vector<std::uint32_t> order_;  // this epoch
-  BatchShape shape_;
-  std::size_t position_ = 0;
-  std::uint32_t epoch_ = 0;
+  const BatchShape shape_;
+  std::vector<std::uint32_t> share_;  // the rows as dealt; empty where it is all of them
+  std::vector<std::uint64_t> done_;
+  std::uint64_t next_ = 0;  // the batch that comes next
+  // The current batch and the one after, at their number modulo 2.
+  std::array<std::vector<std::uint32_t>, 2> rows_;
+  std::array<std::optional<std::uint64_t>, 2> number_of_;
+  std::optional<std::uint64_t> pass_;
+  std::optional<IndexPermutation> order_;
 };
 
 }  // namespace dasgd

@@ -4,18 +4,12 @@
 
 namespace dasgd {
 
-std::uint64_t DataPosition::samples(const BatchShape& shape) const {
-  std::uint64_t sum = shape.samples_in(next);
-  for (const std::uint64_t batch : ahead)
-    sum += shape.samples_in(batch + 1) - shape.samples_in(batch);
-  return sum;
-}
-
 DataPosition DataPosition::after(const GradientSet& applied, WorkerId worker) const {
   // The worker draws the batches that are not done yet, in order; its k-th gradient is of the k-th.
   std::vector<std::uint32_t> beyond;
-  for (const GradientName& name : applied.exceptions())
-    if (name.origin == worker) beyond.push_back(name.sequence);
+  for (const NameRange& range : applied.exceptions())
+    for (std::uint32_t k = range.first; range.origin == worker && k < range.last; ++k)
+      beyond.push_back(k);
   DataPosition result;
   std::uint64_t batch = next;
   auto skipped = ahead.begin();
@@ -44,13 +38,13 @@ DataPosition DataPosition::after(const GradientSet& applied, WorkerId worker) co
 }
 
 std::vector<DataPosition> redistribute(std::uint64_t samples, std::span<const BatchShape> shapes) {
-  double epoch = 0;
-  for (const BatchShape& shape : shapes) epoch += static_cast<double>(shape.share);
-  const double epochs = epoch > 0 ? static_cast<double>(samples) / epoch : 0;
+  double all = 0;
+  for (const BatchShape& shape : shapes) all += static_cast<double>(shape.share);
+  const double passes = all > 0 ? static_cast<double>(samples) / all : 0;
   std::vector<DataPosition> result(shapes.size());
   for (std::size_t i = 0; i < shapes.size(); ++i)
     result[i].next = static_cast<std::uint64_t>(
-        std::llround(epochs * static_cast<double>(shapes[i].per_epoch())));
+        std::llround(passes * static_cast<double>(shapes[i].per_pass())));
   return result;
 }
 

@@ -17,17 +17,15 @@ struct DataPosition {
   std::vector<std::uint64_t> ahead;  ///< ascending, all greater than `next`
 
   std::uint64_t done() const { return next + ahead.size(); }
-  /// Samples of the batches that are done.
-  std::uint64_t samples(const BatchShape& shape) const;
   /// The place of a worker that went on from here and made the gradients that `applied` has of it.
   DataPosition after(const GradientSet& applied, WorkerId worker) const;
 
   friend bool operator==(const DataPosition&, const DataPosition&) = default;
 };
 
-/// Where workers with these shares stand after `samples` samples in all, each at the same part of
-/// its own epoch. The samples themselves are dealt anew, so in that epoch some are seen twice and
-/// some not.
+/// Where workers with these shards stand after `samples` samples in all, each at the same part of
+/// its own pass. The samples themselves are dealt anew, so in that pass some are seen twice and some
+/// not.
 std::vector<DataPosition> redistribute(std::uint64_t samples, std::span<const BatchShape> shapes);
 
 }  // namespace dasgd

@@ -1,115 +1,128 @@
-// How many gradients a worker makes.
+// How many gradients the workers make: each for itself, and all together.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
-#include <vector>
+#include <utility>
 
-#include "dasgd/core/channel.hpp"
-#include "dasgd/data/batches.hpp"
-#include "dasgd/data/position.hpp"
-#include "dasgd/plan/leg.hpp"
+#include "dasgd/core/names.hpp"
+#include "dasgd/core/samples.hpp"
 #include "dasgd/plan/options.hpp"
 
 namespace dasgd {
 
 inline constexpr std::uint32_t unlimited = std::numeric_limits<std::uint32_t>::max();
 
-/// The samples of one worker until its budget is used up or the run is stopped.
-class BudgetedBatches final : public SampleSource {
+/// What all workers together may use up, legs before a resume included.
+struct Budget {
+  std::optional<std::uint64_t> gradients, samples;
+
+  bool has_room(std::uint64_t gradients_made, std::uint64_t samples_used) const {
+    return gradients_made < gradients.value_or(std::numeric_limits<std::uint64_t>::max()) &&
+           samples_used < samples.value_or(std::numeric_limits<std::uint64_t>::max());
+  }
+};
+
+/// The budget that the options give to all workers together: `total_gradients`, and `epochs` times
+/// the samples of the data set. Where nothing ends the run, one pass over the data.
+Budget shared_budget(const TrainOptions& options, std::size_t samples);
+
+/// The number of gradients of worker i alone, in all legs.
+std::uint32_t gradient_limit(const TrainOptions& options, WorkerId worker, std::size_t samples);
+
+/// How many gradients a run will make in all, where budgets tell: what schedules run towards.
+std::optional<double> planned_gradients(const TrainOptions& options, std::size_t samples);
+
+/// What all workers have done together, as far as this process knows, held against the budget. Any
+/// thread. On threads and in virtual time every gradient is counted when its samples are drawn, so
+/// nothing is made beyond the budget but the rest of the last batch; between processes those of
+/// others count when they arrive, and what is under way comes on top.
+class SharedBudget {
  public:
-  /// `stopped` is looked at before every batch and must outlive this.
-  BudgetedBatches(Batches batches, std::uint32_t limit, const std::atomic<bool>& stopped)
-      : batches_(std::move(batches)), limit_(limit), stopped_(stopped) {}
+  SharedBudget(const TrainOptions& options, std::size_t samples);
 
-  /// Goes on after what was done before; done batches count for the limit and are not drawn again.
-  void continue_from(const WorkerStart& start) {
-    made_ = start.made;
-    at_ = start.data.next;
-    done_ahead_ = start.data.ahead;
-    batches_.seek(at_);
-  }
+  /// A gradient of so many samples is about to be computed here: counted, unless the budget is used
+  /// up.
+  bool claim(std::size_t samples);
+  /// One of another process has arrived.
+  void hear(std::size_t samples);
 
-  std::optional<std::span<const std::uint32_t>> next() override {
-    if (made_ >= limit_ || stopped_.load(std::memory_order_relaxed)) return std::nullopt;
-    if (!done_ahead_.empty() && at_ == done_ahead_.front()) skip_done();
-    const auto rows = batches_.next();
-    if (rows) {
-      ++at_;
+  const Budget& budget() const { return budget_; }
+
+ private:
+  const Budget budget_;
+  std::atomic<std::uint64_t> gradients_, samples_;
+};
+
+/// The samples of one worker until its own limit, the shared budget or a stop ends them. `stopped`
+/// and `shared` must outlive this.
+class BudgetedSamples final : public SampleSource {
+ public:
+  BudgetedSamples(std::unique_ptr<SampleSource> source, std::uint32_t limit, std::uint64_t made,
+                  SharedBudget& shared, const std::atomic<bool>& stopped)
+      : source_(std::move(source)),
+        limit_(limit),
+        shared_(shared),
+        stopped_(stopped),
+        made_(made) {}
+
+  Draw next() override {
+    prepare();
+    prepared_ = false;
+    if (draw_.kind == Draw::Kind::batch) {
       ++made_;
-      samples_ += rows->size();
+      samples_ += draw_.rows.size();
     }
-    return rows;
+    return draw_;
+  }
+  /// Draws what `next` will give, and counts it for the shared budget: a simulation decides in its
+  /// own order who gets the last of it, and lets other cores compute.
+  Draw::Kind prepare() {
+    if (!prepared_) draw_ = draw();
+    prepared_ = true;
+    return draw_.kind;
   }
 
-  std::uint64_t position() const override { return at_ - 1; }
-  std::optional<std::span<const std::uint32_t>> upcoming() const override {
-    return has_next() ? batches_.upcoming() : std::nullopt;
+  void on_arrival(std::function<void()> wake) override { source_->on_arrival(std::move(wake)); }
+  std::uint64_t position() const override { return source_->position(); }
+  std::optional<std::span<const std::uint32_t>> upcoming() override {
+    return made_ < limit_ ? source_->upcoming() : std::nullopt;
   }
 
-  /// Whether `next` would give a batch now.
-  bool has_next() const {
-    return made_ < limit_ && !stopped_.load(std::memory_order_relaxed) && batches_.per_epoch() > 0;
-  }
-  /// Batches in all, those before `continue_from` included.
+  /// Gradients of this worker in all, those of earlier legs included.
   std::uint32_t limit() const { return limit_; }
   /// Samples handed out so far.
   std::uint64_t samples() const { return samples_; }
 
  private:
-  void skip_done() {
-    std::size_t skipped = 0;
-    for (; skipped < done_ahead_.size() && done_ahead_[skipped] == at_; ++skipped) ++at_;
-    done_ahead_.erase(done_ahead_.begin(),
-                      done_ahead_.begin() + static_cast<std::ptrdiff_t>(skipped));
-    batches_.seek(at_);
+  Draw draw() {
+    if (ended_ || made_ >= limit_ || stopped_.load(std::memory_order_relaxed)) return end();
+    const Draw draw = source_->next();
+    if (draw.kind == Draw::Kind::no_more) return end();
+    if (draw.kind == Draw::Kind::batch && !shared_.claim(draw.rows.size())) return end();
+    return draw;
+  }
+  Draw end() {
+    ended_ = true;
+    return Draw::no_more();
   }
 
-  Batches batches_;
+  const std::unique_ptr<SampleSource> source_;
   const std::uint32_t limit_;
+  SharedBudget& shared_;
   const std::atomic<bool>& stopped_;
-  std::uint64_t made_ = 0;  // against the limit
-  std::uint64_t at_ = 0;    // the batch that comes next
-  std::vector<std::uint64_t> done_ahead_;
+  std::uint64_t made_;  // against the limit
   std::uint64_t samples_ = 0;
+  Draw draw_;
+  bool prepared_ = false, ended_ = false;
 };
 
-/// The number of gradients of worker i in all legs: the smallest of what the options allow.
-inline std::uint32_t gradient_limit(const TrainOptions& options, WorkerId worker,
-                                    std::size_t per_epoch, bool mini_batches,
-                                    const WorkerStart& start = {}) {
-  std::uint32_t limit = unlimited;
-  if (!options.gradients.empty())
-    limit = options.gradients.size() == 1 ? options.gradients[0] : options.gradients[index(worker)];
-  const auto passes = [&](double epochs) {
-    const double batches = std::ceil(epochs * static_cast<double>(per_epoch));
-    const double left = std::max(0.0, batches - static_cast<double>(start.data.done()));
-    const double all = left + static_cast<double>(start.made);
-    return all < unlimited ? static_cast<std::uint32_t>(all) : unlimited;
-  };
-  if (options.epochs) limit = std::min(limit, passes(*options.epochs));
-  const bool open_ended = options.gradients.empty() && !options.epochs;
-  if (open_ended && !ends_without_budget(options)) limit = mini_batches ? passes(1) : 1000;
-  return limit;
-}
-
-/// The samples of worker i as the options want them; `batch` is the resolved batch size.
-inline BudgetedBatches make_samples(const TrainOptions& options, WorkerId worker,
-                                    std::size_t samples, std::size_t batch,
-                                    const std::atomic<bool>& stopped) {
-  Batches batches(options.seed, worker, options.workers, samples, batch);
-  const std::size_t per_epoch = batches.per_epoch();
-  WorkerStart start;
-  if (options.resume) start = worker_starts(options, samples)[index(worker)];
-  const auto limit =
-      per_epoch == 0 ? 0 : gradient_limit(options, worker, per_epoch, batch > 0, start);
-  BudgetedBatches result(std::move(batches), limit, stopped);
-  if (options.resume) result.continue_from(start);
-  return result;
-}
+/// The samples of worker i as the options want them, over a data set of so many.
+BudgetedSamples make_samples(const TrainOptions& options, WorkerId worker, std::size_t samples,
+                             SharedBudget& shared, const std::atomic<bool>& stopped);
 
 }  // namespace dasgd

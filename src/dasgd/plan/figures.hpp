@@ -20,10 +20,12 @@ struct RunFigures {
   std::uint64_t S_max = 0;
   std::optional<double> certified_eta;        ///< for the staleness so far, where L is known
   std::size_t inbox_depth = 0;                ///< the fullest inbox
+  std::uint64_t folded = 0;                   ///< applications as part of a bundle so far
   std::optional<double> accuracy, eval_loss;  ///< of an evaluation since the last report
   /// Per worker; metrics.jsonl has them for runs of up to `most_workers_in_metrics`.
   std::vector<std::uint32_t> gradients_by_worker;
   std::vector<std::uint32_t> inbox_by_worker;
+  std::vector<double> waited_by_worker;  ///< seconds, see RunSummary::waited_seconds
 };
 
 inline constexpr std::size_t most_workers_in_metrics = 64;

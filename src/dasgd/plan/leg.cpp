@@ -10,7 +10,10 @@
 
 namespace dasgd {
 template <typename Real>
-void require_resumable(const TrainOptions& options, const Objective<Real>& objective) {
+void require_runnable(const TrainOptions& options, const Objective<Real>& objective) {
+  validate(options);
+  if (objective.start().size() != objective.dimension())
+    throw InputError("the objective starts at a point of another dimension than its own");
   if (!options.resume) return;
   const Checkpoint& from = *options.resume;
   if (from.dimension != objective.dimension() ||
@@ -26,18 +29,23 @@ std::vector<WorkerStart> worker_starts(const TrainOptions& options, std::size_t 
   std::vector<WorkerStart> starts(options.workers);
   if (!options.resume) return starts;
   const Checkpoint& from = *options.resume;
-  if (from.workers.size() == options.workers) {
+  if (from.workers.size() == options.workers && from.sampling == options.sampling) {
     std::transform(from.workers.begin(), from.workers.end(), starts.begin(),
                    [](const WorkerState& w) {
                      return WorkerStart{w.data, w.made};
                    });
     return starts;
   }
-  const std::size_t batch = resolved_batch(options, samples);
-  std::vector<BatchShape> shapes;
-  for (std::size_t i = 0; i < options.workers; ++i)
-    shapes.push_back(batch_shape(worker_id(i), options.workers, samples, batch));
-  const auto positions = redistribute(from.samples, shapes);
+  std::vector<DataPosition> positions;
+  if (options.sampling == Sampling::own && from.sampling == Sampling::own) {
+    for (std::size_t i = 0; i < options.workers; ++i) positions.push_back(from.position_of(i));
+  } else {
+    const std::size_t batch = resolved_batch(options, samples);
+    std::vector<BatchShape> shapes;
+    for (std::size_t i = 0; i < options.workers; ++i)
+      shapes.push_back(batch_shape(options.sampling, worker_id(i), options.workers, samples, batch));
+    positions = redistribute(from.samples, shapes);
+  }
   for (std::size_t i = 0; i < options.workers; ++i)
     starts[i] = {positions[i],
                  from.gradients / options.workers + (i < from.gradients % options.workers ? 1 : 0)};
@@ -53,9 +61,8 @@ void restore(const TrainOptions& options, Replica<Real>& replica) {
 }
 
 template <typename Real>
-StagedRule<Real> make_rule(const TrainOptions& options, std::uint32_t limit) {
-  RuleClock clock{.workers = options.workers};
-  if (limit < unlimited) clock.budget = limit;
+StagedRule<Real> make_rule(const TrainOptions& options, std::size_t samples) {
+  RuleClock clock{.planned = planned_gradients(options, samples)};
   if (options.resume) clock.before = options.resume->gradients;
   return {options.rule, options.eta, clock};
 }
@@ -76,7 +83,6 @@ void restore(const TrainOptions& options, UpdateRule<Real>& rule, Worker<Real>& 
 Checkpoint checkpoint_of(const TrainOptions& options, std::size_t dimension, std::size_t samples,
                          LegSnapshot snapshot) {
   const Checkpoint* const from = options.resume;
-  const std::size_t batch = resolved_batch(options, samples);
   const std::uint64_t made = snapshot.applied.size();
   const auto starts = worker_starts(options, samples);
   Checkpoint result;
@@ -87,12 +93,10 @@ Checkpoint checkpoint_of(const TrainOptions& options, std::size_t dimension, std
     result.applications = from->applications;
     result.samples = from->samples;
   }
+  result.sampling = options.sampling;
   for (std::size_t i = 0; i < options.workers; ++i) {
-    const WorkerId worker = worker_id(i);
     const DataPosition& start = starts[i].data;
-    const DataPosition now = start.after(snapshot.applied, worker);
-    const BatchShape shape = batch_shape(worker, options.workers, samples, batch);
-    result.samples += now.samples(shape) - start.samples(shape);
+    const DataPosition now = start.after(snapshot.applied, worker_id(i));
     const std::uint64_t own = starts[i].made + now.done() - start.done();
     WorkerMemory& memory = snapshot.memories[i];
     const bool gave_none = memory.rule.empty() && memory.objective.empty();
@@ -100,6 +104,9 @@ Checkpoint checkpoint_of(const TrainOptions& options, std::size_t dimension, std
       memory = from->workers[i].memory;  // what it began this leg with
     result.workers.push_back({now, own, std::move(memory)});
   }
+  if (from && from->sampling == Sampling::own && options.sampling == Sampling::own)
+    for (std::size_t i = options.workers; i < from->positions(); ++i)
+      result.absent.push_back(from->position_of(i));
   result.dimension = dimension;
   result.sums = std::move(snapshot.sums);
   result.legs.push_back(std::move(snapshot.applied));
@@ -107,15 +114,16 @@ Checkpoint checkpoint_of(const TrainOptions& options, std::size_t dimension, std
   result.evaluations_since_best = snapshot.evaluations_since_best;
   result.gradients += made;
   result.applications += made * options.workers;
+  result.samples += snapshot.samples;
   return result;
 }
 
-template void require_resumable(const TrainOptions&, const Objective<float>&);
-template void require_resumable(const TrainOptions&, const Objective<double>&);
+template void require_runnable(const TrainOptions&, const Objective<float>&);
+template void require_runnable(const TrainOptions&, const Objective<double>&);
 template void restore(const TrainOptions&, Replica<float>&);
 template void restore(const TrainOptions&, Replica<double>&);
-template StagedRule<float> make_rule(const TrainOptions&, std::uint32_t);
-template StagedRule<double> make_rule(const TrainOptions&, std::uint32_t);
+template StagedRule<float> make_rule(const TrainOptions&, std::size_t);
+template StagedRule<double> make_rule(const TrainOptions&, std::size_t);
 template void restore(const TrainOptions&, UpdateRule<float>&, Worker<float>&);
 template void restore(const TrainOptions&, UpdateRule<double>&, Worker<double>&);
 

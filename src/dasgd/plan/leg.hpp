@@ -12,9 +12,10 @@
 
 namespace dasgd {
 
-/// Throws InputError unless the objective can go on from `options.resume`, where that is given.
+/// What every engine asks before it begins: throws InputError for options that cannot be, an
+/// objective that contradicts itself, a checkpoint of another model.
 template <typename Real>
-void require_resumable(const TrainOptions& options, const Objective<Real>& objective);
+void require_runnable(const TrainOptions& options, const Objective<Real>& objective);
 
 /// Where a worker stands when the leg begins.
 struct WorkerStart {
@@ -22,18 +23,19 @@ struct WorkerStart {
   std::uint64_t made = 0;  ///< gradients that count for its budget
 };
 
-/// All workers of a run over so many samples. With another number of workers than before, what was
-/// done is dealt evenly: epochs in the data, gradients in the budgets.
+/// All workers of a run over so many samples. With another number of workers than before, budgets of
+/// gradients are dealt evenly. A worker of a run that samples from all data goes on in its own
+/// sequence wherever it left it, if ever; shards are dealt anew.
 std::vector<WorkerStart> worker_starts(const TrainOptions& options, std::size_t samples);
 
 /// Takes the replica to where the leg begins: it stays at x^0 in the first leg.
 template <typename Real>
 void restore(const TrainOptions& options, Replica<Real>& replica);
 
-/// The update rule of a worker, whose clock goes on from the leg before. `limit` is the worker's
-/// budget of gradients.
+/// The update rule of a worker, whose clock goes on from the leg before; the data set has so many
+/// samples.
 template <typename Real>
-StagedRule<Real> make_rule(const TrainOptions& options, std::uint32_t limit);
+StagedRule<Real> make_rule(const TrainOptions& options, std::size_t samples);
 
 /// Takes a worker, with its rule, to where the leg begins. With another number of
 /// workers than before, worker i takes the rule's state over from i modulo theirs, and objectives
@@ -45,6 +47,7 @@ void restore(const TrainOptions& options, UpdateRule<Real>& rule, Worker<Real>& 
 struct LegSnapshot {
   Bytes sums;                          ///< of a replica
   GradientSet applied;                 ///< the gradients of this leg in it
+  std::uint64_t samples = 0;           ///< in those gradients
   std::vector<WorkerMemory> memories;  ///< per worker
   double seconds = 0;                  ///< of this leg
   std::uint32_t evaluations_since_best = 0;

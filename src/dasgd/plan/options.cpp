@@ -39,11 +39,14 @@ void validate(const TrainOptions& o) {
   if (!o.gradients.empty() && o.gradients.size() != 1 && o.gradients.size() != o.workers)
     refuse(fmt::format("gradients has {} numbers for {} workers; give one, or one each",
                        o.gradients.size(), o.workers));
+  if (o.total_gradients && *o.total_gradients == 0)
+    refuse("total-gradients = 0: must be at least 1");
   if (o.epochs && !(*o.epochs > 0 && std::isfinite(*o.epochs)))
     refuse(fmt::format("epochs = {}: must be a positive number", *o.epochs));
   validate(o.rule);
   const Schedule& schedule = o.rule.schedule;
-  const bool open_ended = o.gradients.empty() && !o.epochs && ends_without_budget(o);
+  const bool open_ended = o.gradients.empty() && !o.total_gradients && !o.epochs &&
+                          (ends_without_budget(o) || o.make_samples);
   if (schedule.kind == Schedule::Kind::cosine && !schedule.total && open_ended)
     refuse("schedule cosine has no end without gradients or epochs; write cosine:TOTAL");
   if (o.max_time && o.max_time->count() <= 0) refuse("max-time must be more than 0");
@@ -51,9 +54,7 @@ void validate(const TrainOptions& o) {
     refuse(fmt::format("target-error = {}: must be a positive number", *o.target_error));
   if (o.target_loss && !std::isfinite(*o.target_loss)) refuse("target-loss must be a number");
   if (o.compute.count() < 0) refuse("compute must not be negative");
-  if (o.in_flight && *o.in_flight < 2)
-    refuse(
-        fmt::format("in-flight = {}: a worker needs room for at least 2 gradients", *o.in_flight));
+  if (o.in_flight && *o.in_flight == 0) refuse("in-flight = 0: a worker needs at least 1 buffer");
   const EvaluationOptions& e = o.evaluation;
   if (e.every.count() < 0) refuse("eval-every must not be negative");
   if (!(e.share > 0 && e.share <= 1)) refuse("the share of evaluation must be from 0 to 1");

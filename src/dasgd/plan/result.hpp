@@ -14,6 +14,7 @@
 #include "dasgd/plan/options.hpp"
 #include "dasgd/record/run_summary.hpp"
 #include "dasgd/staleness/statistics.hpp"
+#include "dasgd/transport/endpoint.hpp"
 
 namespace dasgd {
 
@@ -26,22 +27,7 @@ struct TrainResult {
   std::exception_ptr failure;  ///< why the run ended early, if it failed; the rest is still valid
 };
 
-/// What one worker did.
-template <typename Real>
-struct WorkerAccount {
-  const Worker<Real>* worker;
-  StalenessStatistics S, S_hat;
-  std::optional<std::uint64_t> W;
-  std::uint64_t noncausal_applications;
-  std::uint64_t copies_dropped;
-  std::uint64_t samples;
-  std::uint64_t iterations;                 ///< at the target where one was reached
-  Nanoseconds time;                         ///< when that was
-  std::optional<double> squared_gradients;  ///< sum of |grad f|^2 over its models, where evaluated
-  std::uint32_t halvings;                   ///< of its step size
-};
-
-/// The same without the worker itself: what a rank tells of a worker to the one that concludes.
+/// What one worker did, as the audit sees it; also what a rank tells of it to the one that concludes.
 struct WorkerReport {
   std::uint32_t computed = 0;
   std::uint64_t duplicated = 0;
@@ -51,30 +37,17 @@ struct WorkerReport {
   std::optional<std::uint64_t> W;
   std::uint64_t noncausal_applications = 0;
   std::uint64_t copies_dropped = 0;
+  std::uint64_t folded = 0;  ///< gradients that it applied as part of a bundle
+  Traffic sent;
+  Nanoseconds waited = 0;
   std::uint64_t samples = 0;
-  std::uint64_t iterations = 0;
-  Nanoseconds time = 0;
-  std::optional<double> squared_gradients;
-  std::uint32_t halvings = 0;
+  std::uint64_t iterations = 0;             ///< at the target where one was reached
+  Nanoseconds time = 0;                     ///< when that was
+  std::optional<double> squared_gradients;  ///< sum of |grad f|^2 over its models, where evaluated
+  std::uint32_t halvings = 0;               ///< of its step size
 };
+/// The part that follows from the worker itself: what it computed and applied, and its digest.
 template <typename Real>
-WorkerReport report_of(const WorkerAccount<Real>& account);
-
-/// Audits a drained run: every gradient at every worker once, the same bits everywhere. Evaluates
-/// the final model. `seconds` is the time the run took, real or virtual.
-template <typename Real>
-TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions& options,
-                           std::span<const WorkerAccount<Real>> accounts, double seconds);
-
-/// The same from reports, in order of workers; `first` is worker 0.
-template <typename Real>
-TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions& options,
-                           std::span<const WorkerReport> reports, const Worker<Real>& first,
-                           double seconds);
-
-/// Where a run has diverged and a better model was seen on the way, that is its result.
-template <typename Real>
-void fall_back_if_diverged(const Objective<Real>& objective, GoodModel<Real>& good,
-                           TrainResult<Real>& result);
+WorkerReport audit_of(const Worker<Real>& worker);
 
 }  // namespace dasgd

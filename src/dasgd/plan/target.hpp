@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "dasgd/core/channel.hpp"
+#include "dasgd/core/time.hpp"
 #include "dasgd/core/objective.hpp"
 #include "dasgd/plan/options.hpp"
 #include "dasgd/problems/error_window.hpp"

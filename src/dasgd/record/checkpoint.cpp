@@ -11,7 +11,7 @@ namespace dasgd {
 namespace {
 
 constexpr std::array<char, 8> magic{'d', 'a', 's', 'g', 'd', 'c', 'k', 'p'};
-constexpr std::uint32_t format = 2;
+constexpr std::uint32_t format = 3;
 constexpr int fast =
     1;  // the low bits of sums are noise: a higher level costs time and gains little
 
@@ -31,19 +31,16 @@ XXH128_hash_t hash_of(const Header& header, std::span<const std::byte> packed) {
   return XXH3_128bits_digest(&state);
 }
 
-void write(ByteWriter& to, const GradientSet& set) {
-  to.array(std::span<const std::uint32_t>(set.prefixes()));
-  to.array(std::span<const GradientName>(set.exceptions()));
+void write(ByteWriter& to, const DataPosition& position) {
+  to.number(position.next);
+  to.array(std::span<const std::uint64_t>(position.ahead));
 }
 
-GradientSet read_set(ByteReader& from) {
-  auto prefixes = from.array<std::uint32_t>();
-  const auto exceptions = from.array<GradientName>();
-  // A name of a worker that cannot be would cost memory without end.
-  if (std::any_of(exceptions.begin(), exceptions.end(),
-                  [&](GradientName name) { return index(name.origin) >= prefixes.size(); }))
-    throw CorruptCheckpoint("names a worker that does not exist");
-  return {std::move(prefixes), exceptions};
+DataPosition read_position(ByteReader& from) {
+  DataPosition position;
+  position.next = from.number<std::uint64_t>();
+  position.ahead = from.array<std::uint64_t>();
+  return position;
 }
 
 Bytes to_bytes(const Checkpoint& c) {
@@ -56,15 +53,17 @@ Bytes to_bytes(const Checkpoint& c) {
   to.number<std::uint64_t>(c.dimension);
   to.array(std::span<const std::byte>(c.sums));
   to.number<std::uint64_t>(c.legs.size());
-  for (const GradientSet& leg : c.legs) write(to, leg);
+  for (const GradientSet& leg : c.legs) leg.write(to);
+  to.number(c.sampling);
   to.number<std::uint64_t>(c.workers.size());
   for (const WorkerState& worker : c.workers) {
     to.number(worker.made);
-    to.number(worker.data.next);
-    to.array(std::span<const std::uint64_t>(worker.data.ahead));
+    write(to, worker.data);
     to.array(std::span<const std::byte>(worker.memory.rule));
     to.array(std::span<const std::byte>(worker.memory.objective));
   }
+  to.number<std::uint64_t>(c.absent.size());
+  for (const DataPosition& position : c.absent) write(to, position);
   to.number(c.seconds);
   to.number(c.gradients);
   to.number(c.applications);
@@ -83,16 +82,18 @@ Checkpoint from_bytes(std::span<const std::byte> bytes) {
   c.dimension = from.number<std::uint64_t>();
   c.sums = from.array<std::byte>();
   for (auto left = from.number<std::uint64_t>(); left > 0 && from.ok(); --left)
-    c.legs.push_back(read_set(from));
+    c.legs.push_back(GradientSet::read(from));
+  c.sampling = from.number<Sampling>();
   for (auto left = from.number<std::uint64_t>(); left > 0 && from.ok(); --left) {
     WorkerState worker;
     worker.made = from.number<std::uint64_t>();
-    worker.data.next = from.number<std::uint64_t>();
-    worker.data.ahead = from.array<std::uint64_t>();
+    worker.data = read_position(from);
     worker.memory.rule = from.array<std::byte>();
     worker.memory.objective = from.array<std::byte>();
     c.workers.push_back(std::move(worker));
   }
+  for (auto left = from.number<std::uint64_t>(); left > 0 && from.ok(); --left)
+    c.absent.push_back(read_position(from));
   c.seconds = from.number<double>();
   c.gradients = from.number<std::uint64_t>();
   c.applications = from.number<std::uint64_t>();

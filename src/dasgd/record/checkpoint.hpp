@@ -40,12 +40,23 @@ struct Checkpoint {
   std::size_t dimension = 0;
   Bytes sums;                     ///< of the replica, exactly
   std::vector<GradientSet> legs;  ///< the gradients in the replica, leg by leg
+  Sampling sampling = Sampling::own;
   std::vector<WorkerState> workers;
+  /// Where workers stand that an earlier leg had and the last one had not, from the number
+  /// `workers.size()` on; so that none of their draws is ever repeated.
+  std::vector<DataPosition> absent;
   double seconds = 0;              ///< that the run had taken
   std::uint64_t gradients = 0;     ///< in all legs
   std::uint64_t applications = 0;  ///< of those gradients, at all workers
   std::uint64_t samples = 0;       ///< in those gradients
   std::uint32_t evaluations_since_best = 0;
+
+  std::size_t positions() const { return workers.size() + absent.size(); }
+  /// Where worker i stands in its sequence of batches, if it has ever been there.
+  DataPosition position_of(std::size_t i) const {
+    if (i < workers.size()) return workers[i].data;
+    return i < positions() ? absent[i - workers.size()] : DataPosition{};
+  }
 };
 
 /// Bytes that are no checkpoint, or no longer the one that was written. The message says what is

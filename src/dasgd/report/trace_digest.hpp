@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "dasgd/core/channel.hpp"
+#include "dasgd/core/time.hpp"
 #include "dasgd/record/trace_writer.hpp"
 
 namespace dasgd::report {

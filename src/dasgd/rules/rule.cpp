@@ -52,7 +52,7 @@ StagedRule<Real>::StagedRule(const RuleOptions& options, double eta, const RuleC
       clock_(clock),
       schedule_(options.schedule),
       stages_(make_stages(options)) {
-  if (!schedule_.total && clock.budget) schedule_.total = std::max(1.0, *clock.budget);
+  if (!schedule_.total && clock.planned) schedule_.total = std::max(1.0, *clock.planned);
 }
 
 template <typename Real>
@@ -80,8 +80,7 @@ template <typename Real>
 double StagedRule<Real>::prepare(std::uint64_t t, std::span<const Real> x,
                                  std::span<Real> gradient) {
   for (const auto& stage : stages_) stage->transform(x, gradient);
-  const double clock = static_cast<double>(clock_.before + t) / static_cast<double>(clock_.workers);
-  return eta_ * schedule_.factor(clock);
+  return eta_ * schedule_.factor(static_cast<double>(clock_.before + t));
 }
 
 template <typename Real>

@@ -45,9 +45,8 @@ void validate(const RuleOptions& options);
 
 /// Where a rule stands in its run.
 struct RuleClock {
-  std::size_t workers = 1;
-  std::uint64_t before = 0;      ///< applications before t = 0: those of the legs before a resume
-  std::optional<double> budget;  ///< gradients per worker, where there is a limit
+  std::uint64_t before = 0;       ///< applications before t = 0: those of the legs before a resume
+  std::optional<double> planned;  ///< gradients of all workers in the whole run, where it is known
 };
 
 /// Clip, L2 decay, direction, decoupled decay; then eta times the schedule.

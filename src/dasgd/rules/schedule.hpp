@@ -6,19 +6,17 @@
 
 namespace dasgd {
 
-/// The factor on eta as a function of a clock that counts gradients per worker: t / n, with t the
-/// applications that the origin has made and n the number of workers. So the clock is local to the
-/// origin, all workers are at about the same place however unequal their speeds are, and a budget
-/// of
-/// `--gradients N` ends at N.
+/// The factor on eta as a function of a clock that counts what all workers have done together: t, the
+/// applications that the origin has made. So the clock is local to the origin, all workers are at
+/// about the same place however unequal their speeds are, and it ends with the run.
 struct Schedule {
   enum class Kind { constant, step, cosine };
   Kind kind = Kind::constant;
   double every = 1;             ///< step: the factor is multiplied each time
   double by = 1;                ///< step: with this
-  std::optional<double> total;  ///< cosine: where it ends; nothing: with the worker's budget
+  std::optional<double> total;  ///< cosine: where it ends; nothing: with the budget of the run
   double floor = 0;             ///< cosine: the factor at the end and after it
-  double warmup = 0;            ///< rises linearly over so many gradients per worker
+  double warmup = 0;            ///< rises linearly over so many gradients of all workers
 
   bool is_constant() const { return kind == Kind::constant && warmup == 0; }
   double factor(double clock) const;

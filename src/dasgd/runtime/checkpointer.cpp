@@ -25,7 +25,8 @@ void save_last_checkpoint(const TrainOptions& options, const Objective<Real>& ob
     const auto sums = std::as_bytes(worker.replica().sums());
     return checkpoint_of(
         options, objective.dimension(), objective.samples(),
-        {{sums.begin(), sums.end()}, worker.applied(), board.memories(), seconds, since_best});
+        {{sums.begin(), sums.end()}, worker.applied(), worker.samples(), board.memories(), seconds,
+         since_best});
   });
 }
 
@@ -57,8 +58,8 @@ void Checkpointer::take(std::stop_token stop) {
   const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
   save_checkpoint(options_, [&] {
     return checkpoint_of(options_, dimension_, samples_,
-                         {std::move(replica->sums), std::move(replica->applied), board_.memories(),
-                          seconds, since_best_()});
+                         {std::move(replica->sums), std::move(replica->applied), replica->samples,
+                          board_.memories(), seconds, since_best_()});
   });
 }
 

@@ -18,12 +18,13 @@ double seconds(std::chrono::steady_clock::duration d) {
 template <typename Real>
 Monitor<Real>::Monitor(const TrainOptions& options, const Loops& loops, Control& control,
                        const std::vector<Callback<Real>>& callbacks, Evaluator<Real>& evaluator,
-                       Elsewhere* elsewhere)
+                       std::optional<double> planned, Elsewhere* elsewhere)
     : options_(options),
       loops_(loops),
       control_(control),
       callbacks_(callbacks),
       evaluator_(evaluator),
+      planned_(planned),
       elsewhere_(elsewhere) {
   if (options.resume) {
     before_.seconds = options.resume->seconds;
@@ -83,7 +84,7 @@ Progress<Real> Monitor<Real>::look() {
   now.seconds = seconds(Clock::now() - start_) + before_.seconds;
   now.draining = true;
   std::optional<std::uint64_t> W = 0;
-  double sum_S = 0, loss = 0, losses = 0, planned = 0;
+  double sum_S = 0, loss = 0, losses = 0;
   for (const WorkerSight& sight : sights()) {
     const WorkerFigures& figures = sight.figures;
     now.gradients += figures.computed;
@@ -93,11 +94,12 @@ Progress<Real> Monitor<Real>::look() {
     now.S_max = std::max(now.S_max, figures.S.max);
     now.gradients_by_worker.push_back(figures.computed);
     now.inbox_by_worker.push_back(static_cast<std::uint32_t>(sight.inbox_depth));
+    now.folded += figures.folded;
+    now.waited_by_worker.push_back(static_cast<double>(figures.waited) * 1e-9);
     now.inbox_depth = std::max(now.inbox_depth, sight.inbox_depth);
     now.draining = now.draining && figures.out_of_samples;
     W = W && figures.W ? std::optional(std::max(*W, *figures.W)) : std::nullopt;
     sum_S += static_cast<double>(figures.S.sum);
-    planned += sight.limit;
     if (!figures.loss) continue;
     loss += *figures.loss;
     losses += 1;
@@ -108,7 +110,8 @@ Progress<Real> Monitor<Real>::look() {
   now.gradients_per_second = static_cast<double>(now.gradients - last_.gradients) / passed;
   const auto applied = static_cast<double>(now.applications - last_.applications);
   now.S_now = applied > 0 ? (sum_S - last_sum_S_) / applied : 0;
-  if (planned < unlimited) now.done = static_cast<double>(now.gradients) / std::max(1.0, planned);
+  if (planned_)
+    now.done = std::min(1.0, static_cast<double>(now.gradients) / std::max(1.0, *planned_));
   if (options_.max_time)
     now.done = std::max(now.done.value_or(0), now.seconds / seconds(*options_.max_time));
   if (now.done && *now.done > 0)
@@ -166,8 +169,10 @@ std::string Monitor<Real>::whom_it_waits_for() {
   std::string text;
   const auto say = [&](const std::string& what) { text += (text.empty() ? "" : "; ") + what; };
   for (const WorkerSight& sight : sights()) {
-    if (sight.figures.finished || sight.no_room) continue;
-    if (!sight.figures.out_of_samples) {
+    if (sight.figures.finished) continue;
+    if (sight.without_sample) {
+      say(fmt::format("worker {}, whose source has no sample", index(sight.worker)));
+    } else if (!sight.figures.out_of_samples) {
       say(fmt::format("worker {}, which computes its gradient {}", index(sight.worker),
                       sight.computed));
     } else if (sight.announced_total) {

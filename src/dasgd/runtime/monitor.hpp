@@ -32,7 +32,7 @@ class Monitor {
 
   Monitor(const TrainOptions& options, const Loops& loops, Control& control,
           const std::vector<Callback<Real>>& callbacks, Evaluator<Real>& evaluator,
-          Elsewhere* elsewhere = nullptr);
+          std::optional<double> planned, Elsewhere* elsewhere = nullptr);
 
   /// Returns when every worker has finished.
   void watch();
@@ -54,6 +54,7 @@ class Monitor {
   Control& control_;
   const std::vector<Callback<Real>>& callbacks_;
   Evaluator<Real>& evaluator_;
+  const std::optional<double> planned_;  // gradients of all workers in the whole run
   Elsewhere* const elsewhere_;
   const Clock::time_point start_ = Clock::now();
   Progress<Real> before_;  // what earlier legs did

@@ -38,8 +38,9 @@ std::vector<WorkerMemory> SnapshotBoard::memories() const {
   return copies;
 }
 
-void SnapshotBoard::give_replica(std::span<const std::byte> sums, const GradientSet& applied) {
-  ReplicaSnapshot snapshot{{sums.begin(), sums.end()}, applied};
+void SnapshotBoard::give_replica(std::span<const std::byte> sums, const GradientSet& applied,
+                                 std::uint64_t samples) {
+  ReplicaSnapshot snapshot{{sums.begin(), sums.end()}, applied, samples};
   const std::lock_guard lock(mutex_);
   replica_ = std::move(snapshot);
   given_.notify_all();

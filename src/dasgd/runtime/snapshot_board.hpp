@@ -25,6 +25,7 @@ namespace dasgd {
 struct ReplicaSnapshot {
   Bytes sums;
   GradientSet applied;
+  std::uint64_t samples = 0;  ///< in those gradients
 };
 
 /// Where workers run in several processes: what one board tells the others'.
@@ -59,7 +60,8 @@ class SnapshotBoard {
   }
   /// True for the first that calls it after `ask`; it then gives its replica.
   bool claim_replica() { return replica_wanted_.exchange(false); }
-  void give_replica(std::span<const std::byte> sums, const GradientSet& applied);
+  void give_replica(std::span<const std::byte> sums, const GradientSet& applied,
+                    std::uint64_t samples);
   void give_memory(WorkerId worker, WorkerMemory memory);
 
  private:

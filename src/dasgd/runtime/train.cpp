@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "dasgd/core/error.hpp"
+#include "dasgd/plan/conclude.hpp"
 #include "dasgd/plan/leg.hpp"
 #include "dasgd/runtime/checkpointer.hpp"
 #include "dasgd/runtime/evaluator.hpp"
@@ -22,15 +23,10 @@ using Clock = std::chrono::steady_clock;
 template <typename Real>
 TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOptions& options,
                                const std::vector<Callback<Real>>& callbacks) {
-  validate(options);
-  if (objective.start().size() != objective.dimension())
-    throw InputError("the objective starts at a point of another dimension than its own");
-  require_resumable(options, objective);
-  if (options.trace && options.trace->sources() != options.workers)
-    throw InputError("the trace writer was made for another number of workers");
+  require_runnable(options, objective);
+  require_trace_of_all(options);
   Graph graph = build_graph(options.topology, options.workers, options.seed);
   const RelayMode relay = options.relay.value_or(default_relay(graph));
-  const std::size_t batch = resolved_batch(options, objective.samples());
   validate(options.chaos, graph);
   const auto start = Clock::now();
   const auto clock = [start] { return std::chrono::nanoseconds(Clock::now() - start).count(); };
@@ -51,31 +47,36 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
   });
   TargetGate gate(options.workers, [&] { control.stop("target"); });
   GoodModel<Real> good;
+  SharedBudget budget(options, objective.samples());
   SnapshotBoard snapshots(options.workers);
 
   std::vector<std::unique_ptr<WorkerLoop<Real>>> loops;
   for (std::size_t i = 0; i < options.workers; ++i)
     loops.push_back(std::make_unique<WorkerLoop<Real>>(
-        worker_id(i), objective, options, batch, network.endpoint(worker_id(i)), control, gate,
-        good, options.checkpoint.save ? &snapshots : nullptr));
+        worker_id(i), objective, options, network.endpoint(worker_id(i)),
+        SharedByLoops<Real>{control, gate, budget, good,
+                            options.checkpoint.save ? &snapshots : nullptr}));
   Evaluator<Real> evaluator(objective, options, start, loops.front()->status(), control);
   run_threads(loops, control, [&] {
     const Checkpointer checkpointer(options, objective.dimension(), objective.samples(), start,
                                     snapshots, [&] { return evaluator.since_best(); });
-    Monitor<Real>(options, loops, control, callbacks, evaluator).watch();
+    Monitor<Real>(options, loops, control, callbacks, evaluator,
+                  planned_gradients(options, objective.samples()))
+        .watch();
   });
 
   evaluator.stop();
-  std::vector<WorkerAccount<Real>> accounts;
-  for (const auto& loop : loops) accounts.push_back(loop->account());
+  std::vector<WorkerReport> reports;
+  for (const auto& loop : loops) reports.push_back(loop->report());
   const double wall = std::chrono::duration<double>(Clock::now() - start).count();
-  auto result = conclude<Real>(objective, options, accounts, wall);
-  if (control.failure()) result.failure = control.failure();
-  if (!control.reason().empty()) result.summary.stop_reason = control.reason();
-  fall_back_if_diverged(objective, good, result);
-  if (options.evaluation.every.count() > 0) evaluator.judge().conclude(result);
+  auto result = conclude<Real>(objective, options, reports, loops.front()->worker(),
+                               {.seconds = wall,
+                                .reason = control.reason(),
+                                .failure = control.failure(),
+                                .good = good,
+                                .judge = evaluator.judge()});
   if (!result.failure)
-    save_last_checkpoint(options, objective, *accounts.front().worker, snapshots, wall,
+    save_last_checkpoint(options, objective, loops.front()->worker(), snapshots, wall,
                          evaluator.judge().since_best());
   return result;
 }

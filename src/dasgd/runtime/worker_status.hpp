@@ -10,7 +10,7 @@
 #include <stop_token>
 #include <vector>
 
-#include "dasgd/core/channel.hpp"
+#include "dasgd/core/time.hpp"
 #include "dasgd/core/names.hpp"
 #include "dasgd/staleness/statistics.hpp"
 
@@ -24,6 +24,8 @@ struct WorkerFigures {
   std::optional<double> loss;
   StalenessStatistics S;
   std::optional<std::uint64_t> W;
+  std::uint64_t folded = 0;
+  Nanoseconds waited = 0;
   bool out_of_samples = false;
   bool finished = false;
 };
@@ -34,10 +36,9 @@ struct WorkerSight {
   WorkerFigures figures;
   std::uint64_t applications = 0;
   std::uint32_t computed = 0;
-  bool no_room = false;
+  bool without_sample = false;  ///< its source has none now
   std::size_t inbox_depth = 0;
   std::optional<std::uint64_t> announced_total;
-  std::uint32_t limit = 0;
 };
 
 /// Written by one worker's thread, read by any.
@@ -83,7 +84,7 @@ class WorkerStatus {
   /// For telling progress from a stall, and whom it waits for.
   std::atomic<std::uint64_t> applications{0};
   std::atomic<std::uint32_t> computed{0};
-  std::atomic<bool> no_room{false};  ///< waits until others have applied its gradients
+  std::atomic<bool> without_sample{false};  ///< its source has none now
 
  private:
   std::atomic<bool> model_wanted_{false};

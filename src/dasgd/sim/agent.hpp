@@ -6,104 +6,89 @@
 #include <future>
 #include <memory>
 #include <optional>
-#include <vector>
+#include <utility>
 
-#include "dasgd/core/worker.hpp"
-#include "dasgd/plan/budget.hpp"
-#include "dasgd/plan/leg.hpp"
+#include "dasgd/core/bundle.hpp"
+#include "dasgd/core/channel.hpp"
 #include "dasgd/plan/options.hpp"
-#include "dasgd/plan/result.hpp"
-#include "dasgd/plan/target.hpp"
-#include "dasgd/staleness/ledger.hpp"
+#include "dasgd/plan/run_worker.hpp"
 #include "dasgd/transport/relay.hpp"
 
 namespace dasgd {
 
-/// Hands a worker the gradient that its simulation has chosen, and keeps what it sends until
-/// virtual time has come. While a step is made by another core, the simulation does not touch it.
+/// Hands a worker what its simulation has chosen, and keeps what it sends until virtual time has
+/// come. While a step is made by another core, the simulation does not touch it.
 class VirtualChannel final : public Channel {
  public:
-  void receive(std::size_t, std::vector<GradientPtr>& waiting) override {
-    if (to_apply) waiting.push_back(std::move(to_apply));
+  void receive(std::size_t, Received& received) override {
+    if (gradient) received.gradients.push_back(std::move(gradient));
+    received.bundle = std::move(bundle);
   }
   std::shared_ptr<Gradient> blank() override { return std::make_shared<Gradient>(); }
-  void send(GradientPtr gradient) override { sent = std::move(gradient); }
-  void applied(std::span<const GradientPtr>) override {}
+  void send(GradientPtr own) override { sent = std::move(own); }
+  void applied(const Received&) override {}
   Nanoseconds now() const override { return 0; }  // the simulation puts its own instants
 
-  GradientPtr to_apply, sent;
+  GradientPtr gradient;  // to be applied, or
+  BundlePtr bundle;
+  GradientPtr sent;
 };
 
-/// A worker with its accounts. What happens when is the simulation's business.
+/// Own gradients that others have not applied or folded yet: those whose buffers a real worker would
+/// not have back.
+class OnTheirWay {
+ public:
+  void send(std::uint32_t receivers) {
+    missing_.push_back(receivers);
+    if (receivers > 0) ++count_;
+  }
+  /// One receiver has let go of it.
+  void let_go(std::uint32_t sequence) {
+    if (--missing_[sequence - first_] == 0) --count_;
+    for (; !missing_.empty() && missing_.front() == 0; ++first_) missing_.pop_front();
+  }
+  std::size_t count() const { return count_; }
+
+ private:
+  std::deque<std::uint32_t> missing_;  // receivers that hold it, from the oldest on
+  std::uint32_t first_ = 0;
+  std::size_t count_ = 0;
+};
+
+/// A worker with its inbox. What happens when is the simulation's business.
 template <typename Real>
 struct Agent {
   Agent(WorkerId self, const Objective<Real>& objective, const TrainOptions& options,
-        std::size_t batch, const Graph& graph, RelayMode mode, bool exact_sets,
-        const std::atomic<bool>& stopped, GoodModel<Real>& good)
+        const Graph& graph, RelayMode mode, bool exact_sets, const SharedByWorkers<Real>& shared)
       : id(self),
-        samples(make_samples(options, self, objective.samples(), batch, stopped)),
-        rule(make_rule<Real>(options, samples.limit())),
-        guard(self, rule, options, good),
-        target(objective, options),
         relay(self, graph, mode),
         slow(slow_factor(options, self)),
-        worker(self, objective, guard, samples, channel, 1) {
-    if (exact_sets) ledger.emplace(options.workers);
-    restore<Real>(options, guard, worker);
-  }
+        run(self, objective, objective, options, channel, shared, 1, exact_sets) {}
 
-  /// |S| and |S_hat| of the application that was just made. Where delivery is causal, t - s says
-  /// it.
-  Staleness account(const Gradient& gradient, std::uint64_t t) {
-    if (ledger) return ledger->record(gradient);
-    const std::uint64_t staleness = t - gradient.origin_step;
-    S.add(staleness);
-    return {staleness, staleness};
-  }
-
-  const StalenessStatistics& staleness() const { return ledger ? ledger->S() : S; }
-
-  WorkerAccount<Real> result() const {
-    return {&worker,
-            staleness(),
-            ledger ? ledger->S_hat() : S,
-            ledger ? ledger->W() : std::nullopt,
-            ledger ? ledger->noncausal_applications() : 0,
-            relay.copies_dropped(),
-            samples.samples(),
-            target.reached() ? target.reached()->t : worker.t(),
-            target.reached() ? target.reached()->time : last_time,
-            target.squared_gradients(),
-            guard.halvings()};
-  }
+  bool has_waiting() const { return folded || !inbox.empty(); }
+  std::size_t inbox_depth() const { return inbox.size() + (folded ? folded->size() : 0); }
 
   const WorkerId id;
   VirtualChannel channel;
-  BudgetedBatches samples;
-  StagedRule<Real> rule;
-  DivergenceGuard<Real> guard;
-  TargetTracker<Real> target;
   Relay relay;
-  std::optional<Ledger> ledger;
-  StalenessStatistics S;
   const double slow;
-  Worker<Real> worker;
+  RunWorker<Real> run;
 
   struct Waiting {
     GradientPtr gradient;
     WorkerId from;
   };
+  std::shared_ptr<Bundle> folded;  // older than what is in the inbox
   std::deque<Waiting> inbox;
-  WorkerId received_from{};       // whence the gradient came that is being applied
+  OnTheirWay on_their_way;
+  Waiting applies{};              // the gradient that is being applied, unless it is a bundle
   bool busy = true;               // until its start
   StepReport report;              // of the step that is under way
   std::future<StepReport> ahead;  // where the step is computed by another core
   std::exception_ptr failure;     // what the step threw
   Nanoseconds began = 0;          // when the step began
-  Nanoseconds last_time = 0;      // when the last application was complete
-  // Of gradients that are complete; the worker itself may be ahead, on another core.
-  std::uint32_t made = 0;
-  std::uint64_t samples_used = 0;
+  std::uint32_t made = 0;         // gradients that are complete; the worker itself may be ahead
+  Traffic sent;
 };
 
 }  // namespace dasgd

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "dasgd/core/channel.hpp"
+#include "dasgd/core/time.hpp"
 
 namespace dasgd {
 

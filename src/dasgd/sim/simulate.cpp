@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "dasgd/core/error.hpp"
-#include "dasgd/plan/judge.hpp"
+#include "dasgd/plan/conclude.hpp"
+#include "dasgd/plan/leg.hpp"
 #include "dasgd/sim/agent.hpp"
 #include "dasgd/sim/event_queue.hpp"
 #include "dasgd/sim/links.hpp"
@@ -34,23 +35,24 @@ class Simulation {
         graph_(build_graph(options.topology, options.workers, options.seed)),
         mode_(options.relay.value_or(default_relay(graph_))),
         links_(world, graph_, options.seed),
+        in_flight_limit_(
+            resolved_in_flight(options, objective.dimension() * sizeof(Number<Real>))),
+        budget_(options, objective.samples()),
         judge_(objective, options),
         ahead_(world.threads) {
     validate(world, graph_);
     require_delivery(graph_, mode_);
     const bool exact_sets = options.workers <= workers_with_certificate ||
                             !delivery_is_causal(world, graph_, mode_ != RelayMode::none);
-    const std::size_t batch = resolved_batch(options, objective.samples());
     for (std::size_t i = 0; i < options.workers; ++i)
-      agents_.push_back(std::make_unique<Agent<Real>>(worker_id(i), objective, options, batch,
-                                                      graph_, mode_, exact_sets,
-                                                      samples_never_stop_, good_));
+      agents_.push_back(std::make_unique<Agent<Real>>(
+          worker_id(i), objective, options, graph_, mode_, exact_sets,
+          SharedByWorkers<Real>{budget_, good_, samples_never_stop_}));
   }
 
   TrainResult<Real> run() {
     for (std::size_t i = 0; i < agents_.size(); ++i) {
-      if (agents_[i]->samples.limit() == 0) agents_[i]->target.exempt_from_loss();
-      observe_model(*agents_[i]);
+      guarded(*agents_[i], [&] { observe_model(*agents_[i]); });
       schedule_look(*agents_[i], world_.start.empty() ? 0 : world_.start[i]);
     }
     for (std::uint32_t events = 0; const auto event = queue_.pop(); ++events) {
@@ -64,6 +66,7 @@ class Simulation {
   }
 
  private:
+  using Waiting = typename Agent<Real>::Waiting;
   struct InFlight {
     GradientPtr gradient;
     WorkerId from{}, source{};          // the sender, and the neighbour the sender had it from
@@ -97,21 +100,53 @@ class Simulation {
       return schedule_look(agent, *resumes);
     }
     if (options_.max_time && now_ >= options_.max_time->count()) stop("max-time");
-    if (agent.id == WorkerId{0}) evaluate_when_due(agent);
-    if (!agent.inbox.empty()) {
-      agent.received_from = agent.inbox.front().from;
-      agent.channel.to_apply = std::move(agent.inbox.front().gradient);
-      agent.inbox.pop_front();
-      begin(agent, false);
-      push(now_ + world_.apply, EventKind::foreign_finished, agent);
-    } else if (!stopped_ && agent.samples.has_next()) {
-      const auto drawn = world_.compute.draw(options_.seed, Purpose::compute_time, index(agent.id),
-                                             agent.worker.computed());
-      const auto compute =
-          agent.slow == 1 ? drawn : std::llround(static_cast<double>(drawn) * agent.slow);
-      begin(agent, true);
-      push(now_ + compute + world_.apply, EventKind::own_finished, agent);
+    if (agent.id == WorkerId{0}) guarded(agent, [&] { evaluate_when_due(agent); });
+    if (agent.has_waiting()) {
+      apply_oldest(agent);
+    } else if (!stopped_ && agent.run.samples().prepare() == Draw::Kind::batch) {
+      compute(agent);
     }
+  }
+
+  void apply_oldest(Agent<Real>& agent) {
+    if (agent.folded) {
+      agent.channel.bundle = std::move(agent.folded);
+    } else {
+      agent.applies = std::move(agent.inbox.front());
+      agent.channel.gradient = agent.applies.gradient;
+      agent.inbox.pop_front();
+      let_go(*agent.applies.gradient);
+    }
+    begin(agent, false);
+    push(now_ + world_.apply, EventKind::foreign_finished, agent);
+  }
+
+  void compute(Agent<Real>& agent) {
+    if (agent.on_their_way.count() >= in_flight_limit_) fold_what_waits_of(agent.id);
+    const auto drawn = world_.compute.draw(options_.seed, Purpose::compute_time, index(agent.id),
+                                           agent.run.worker().computed());
+    const auto time =
+        agent.slow == 1 ? drawn : std::llround(static_cast<double>(drawn) * agent.slow);
+    begin(agent, true);
+    push(now_ + time + world_.apply, EventKind::own_finished, agent);
+  }
+
+  // What a real worker does whose buffers are all on their way.
+  void fold_what_waits_of(WorkerId origin) {
+    for (const auto& other : agents_) {
+      const auto is_origins = [origin](const auto& w) { return w.gradient->name.origin == origin; };
+      if (!std::any_of(other->inbox.begin(), other->inbox.end(), is_origins)) continue;
+      if (!other->folded) other->folded = std::make_shared<Bundle>();
+      for (const auto& waiting : std::exchange(other->inbox, {})) {
+        other->folded->add(std::span(&waiting.gradient, 1));
+        let_go(*waiting.gradient);
+        if (mode_ == RelayMode::apply) transmit(*other, waiting.gradient, waiting.from);
+      }
+    }
+  }
+
+  void let_go(const Gradient& gradient) {
+    agents_[index(gradient.name.origin)]->on_their_way.let_go(gradient.name.sequence);
   }
 
   // When a worker looks, its replica is what it is at this instant.
@@ -120,7 +155,7 @@ class Simulation {
     if (every == 0 || stopped_ || now_ < next_evaluation_) return;
     next_evaluation_ = (now_ / every + 1) * every;
     if (now_ == 0) return;
-    judge_.look(agent.worker.replica().x(), static_cast<double>(now_) * 1e-9);
+    judge_.look(agent.run.worker().replica().x(), static_cast<double>(now_) * 1e-9);
     if (const std::string reason = judge_.verdict(); !reason.empty()) stop(reason);
   }
 
@@ -130,68 +165,64 @@ class Simulation {
     agent.busy = true;
     agent.began = now_;
     if (computes && ahead_.running()) {
-      agent.ahead = ahead_.run([&agent] { return agent.worker.step(); });
+      agent.ahead = ahead_.run([&agent] { return agent.run.worker().step(); });
       return;
     }
     try {
-      agent.report = agent.worker.step();
+      agent.report = agent.run.worker().step();
     } catch (...) {
       agent.failure = std::current_exception();
     }
   }
 
   void finish_own(Agent<Real>& agent) {
-    if (agent.ahead.valid()) {
-      try {
-        agent.report = agent.ahead.get();
-      } catch (...) {
-        agent.failure = std::current_exception();
-      }
-    }
-    if (agent.failure) {
-      if (!survives(agent)) fail(agent.failure);
-      agent.failure = nullptr;
-    } else {
-      record(agent, true);
-      transmit(agent, std::exchange(agent.channel.sent, nullptr), agent.id);
+    const bool made = guarded(agent, [&] {
+      if (agent.ahead.valid()) agent.report = agent.ahead.get();
+      if (agent.failure) std::rethrow_exception(std::exchange(agent.failure, nullptr));
+    });
+    if (made) {
+      ++agent.made;
+      const GradientPtr own = std::exchange(agent.channel.sent, nullptr);
+      agent.on_their_way.send(static_cast<std::uint32_t>(agents_.size() - 1));
+      guarded(agent, [&] { record(agent); });
+      transmit(agent, own, agent.id);
     }
     schedule_look(agent, now_);
-  }
-
-  static bool survives(Agent<Real>& agent) {
-    try {
-      std::rethrow_exception(agent.failure);
-    } catch (const Divergence&) {
-      return agent.guard.survives();
-    } catch (...) {
-      return false;
-    }
   }
 
   void finish_foreign(Agent<Real>& agent) {
-    record(agent, false);
-    if (mode_ == RelayMode::apply)
-      transmit(agent, agent.report.gradients.front(), agent.received_from);
+    const Waiting applied = std::exchange(agent.applies, {});
+    const bool made = guarded(agent, [&] {
+      if (agent.failure) std::rethrow_exception(std::exchange(agent.failure, nullptr));
+    });
+    if (made) guarded(agent, [&] { record(agent); });
+    if (mode_ == RelayMode::apply && applied.gradient)
+      transmit(agent, applied.gradient, applied.from);
     schedule_look(agent, now_);
   }
 
-  void record(Agent<Real>& agent, bool own) {
-    const Gradient& gradient = *agent.report.gradients.front();
-    const Staleness staleness = agent.account(gradient, agent.report.step);
-    agent.last_time = now_;
-    if (own) {
-      observe_loss(agent);
-      ++agent.made;
-      agent.samples_used = agent.samples.samples();
+  // A failure ends the run, which is still drained. False if the action failed.
+  template <typename Action>
+  bool guarded(Agent<Real>& agent, Action&& action) {
+    try {
+      action();
+      return true;
+    } catch (const Divergence&) {
+      if (!agent.run.survives()) fail(std::current_exception(), "diverged");
+    } catch (...) {
+      fail(std::current_exception(), "failed");
     }
+    return false;
+  }
+
+  void record(Agent<Real>& agent) {
+    const double sum_before = static_cast<double>(agent.run.S().sum);
+    agent.run.record(agent.report, agent.began, now_, options_.trace ? &lines_ : nullptr);
+    sum_S_ += static_cast<double>(agent.run.S().sum) - sum_before;
+    applications_ += agent.report.gradients.size();
     observe_model(agent);
-    ++applications_;
-    sum_S_ += static_cast<double>(staleness.S);
+    agent.run.worker().let_go();
     if (options_.figures && options_.figures->wants(applications_)) log_figures();
-    if (!options_.trace) return;
-    lines_.push_back({agent.id, agent.report.step, gradient.name, gradient.origin_step, now_,
-                      own ? std::optional(agent.began) : std::nullopt, staleness.S,
-                      staleness.S_hat});
     if (lines_.size() >= 4096) flush_trace();
   }
 
@@ -199,15 +230,17 @@ class Simulation {
     RunFigures figures{.seconds = static_cast<double>(now_) * 1e-9, .applications = applications_};
     double loss = 0, losses = 0;
     for (const auto& agent : agents_) {
-      const StalenessStatistics& S = agent->ledger ? agent->ledger->S() : agent->S;
+      const StalenessStatistics& S = agent->run.S();
       figures.gradients += agent->made;
-      figures.samples += agent->samples_used;
+      figures.samples += agent->run.samples_used();
+      figures.folded += agent->run.folded();
       figures.S_avg = std::max(figures.S_avg, S.mean());
       figures.S_max = std::max(figures.S_max, S.max);
-      figures.inbox_depth = std::max(figures.inbox_depth, agent->inbox.size());
+      figures.inbox_depth = std::max(figures.inbox_depth, agent->inbox_depth());
       figures.gradients_by_worker.push_back(agent->made);
-      figures.inbox_by_worker.push_back(static_cast<std::uint32_t>(agent->inbox.size()));
-      const auto recent = agent->target.recent_loss();
+      figures.inbox_by_worker.push_back(static_cast<std::uint32_t>(agent->inbox_depth()));
+      figures.waited_by_worker.push_back(0);
+      const auto recent = agent->run.recent_loss();
       loss += recent.value_or(0);
       losses += recent ? 1 : 0;
     }
@@ -215,25 +248,17 @@ class Simulation {
     options_.figures->add(std::move(figures), sum_S_);
   }
 
-  void observe_loss(Agent<Real>& agent) {
-    agent.target.observe_loss(agent.report.loss);
-    try {
-      agent.guard.observe(agent.worker.t(), agent.report.loss, *agent.target.recent_loss(),
-                          agent.staleness().max, agent.worker.replica());
-    } catch (const Divergence&) {
-      fail(std::current_exception());
-    }
-  }
-
   void observe_model(Agent<Real>& agent) {
-    if (agent.target.watches_models()) agent.target.observe_model(agent.worker.replica().x());
-    if (agent.target.settle(agent.worker.t(), now_) && ++reached_ == agents_.size()) stop("target");
+    if (agent.run.reaches_target() && ++reached_ == agents_.size()) stop("target");
   }
 
   // Sends to all neighbours but the one it came from, ascending.
   void transmit(Agent<Real>& agent, const GradientPtr& gradient, WorkerId source) {
     if (source == agent.id && relayed()) agent.relay.is_first_copy(gradient);
     const auto neighbours = graph_.neighbours(agent.id);
+    const bool spares_one = source != agent.id && graph_.connected(agent.id, source);
+    const std::size_t receivers = neighbours.size() - (spares_one ? 1 : 0);
+    agent.sent += {receivers, receivers * gradient->update.bytes().size()};
     if (links_.uniform()) {
       if (!neighbours.empty())
         put_in_flight({gradient, agent.id, source, std::nullopt}, now_ + links_.uniform_latency());
@@ -288,9 +313,9 @@ class Simulation {
   void stop(const std::string& reason) {
     if (!std::exchange(stopped_, true)) reason_ = reason;
   }
-  void fail(std::exception_ptr failure) {
+  void fail(std::exception_ptr failure, const std::string& reason) {
     if (!failure_) failure_ = failure;
-    stop("diverged");
+    stop(reason);
   }
 
   void flush_trace() {
@@ -301,18 +326,21 @@ class Simulation {
   }
 
   TrainResult<Real> conclude() {
-    std::vector<WorkerAccount<Real>> accounts;
-    for (const auto& agent : agents_) accounts.push_back(agent->result());
-    const double virtual_seconds = static_cast<double>(now_) * 1e-9;
-    auto result = dasgd::conclude<Real>(objective_, options_, accounts, virtual_seconds);
-    result.summary.virtual_seconds = virtual_seconds;
-    result.summary.wall_seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
-    if (options_.evaluation.every.count() > 0) judge_.conclude(result);
-    if (failure_) result.failure = failure_;
-    if (!reason_.empty()) result.summary.stop_reason = reason_;
-    fall_back_if_diverged(objective_, good_, result);
-    return result;
+    std::vector<WorkerReport> reports;
+    for (const auto& agent : agents_) {
+      reports.push_back(agent->run.report());
+      reports.back().copies_dropped = agent->relay.copies_dropped();
+      reports.back().sent = agent->sent;
+    }
+    const auto took = std::chrono::steady_clock::now() - began_;
+    return dasgd::conclude<Real>(
+        objective_, options_, reports, agents_.front()->run.worker(),
+        {.seconds = static_cast<double>(now_) * 1e-9,
+         .simulated_in = std::chrono::duration<double>(took).count(),
+         .reason = reason_,
+         .failure = failure_,
+         .good = good_,
+         .judge = judge_});
   }
 
   static constexpr std::size_t header_bytes = 64;
@@ -323,9 +351,11 @@ class Simulation {
   const Graph graph_;
   const RelayMode mode_;
   Links links_;
+  const std::size_t in_flight_limit_;
   bool stopped_ = false;
   // Samples are drawn by steps that other cores make; a stop in between must not reach them.
   const std::atomic<bool> samples_never_stop_{false};
+  SharedBudget budget_;
   GoodModel<Real> good_;
   std::vector<std::unique_ptr<Agent<Real>>> agents_;
   Judge<Real> judge_;
@@ -350,8 +380,7 @@ class Simulation {
 template <typename Real>
 TrainResult<Real> run_simulation(const Objective<Real>& objective, const TrainOptions& options,
                                  const VirtualWorld& world) {
-  validate(options);
-  require_resumable(options, objective);
+  require_runnable(options, objective);
   return Simulation<Real>(objective, options, world).run();
 }
 

@@ -9,8 +9,9 @@
 namespace dasgd {
 
 /// Simulates a run until it is drained. Same arguments, same result, to the byte of the trace;
-/// several simulations may go on in one process. `options.slow` multiplies compute times;
-/// `compute`, `in_flight` and the reporting options of a real run have no meaning here.
+/// several simulations may go on in one process. `options.slow` multiplies compute times; `compute`
+/// and the reporting options of a real run have no meaning here. Nothing outside moves in virtual
+/// time: a source of samples that has none when nothing else is left to happen has ended.
 /// Throws InputError for what cannot be; what fails while running is in the result.
 template <typename Real>
 TrainResult<Real> run_simulation(const Objective<Real>& objective, const TrainOptions& options,

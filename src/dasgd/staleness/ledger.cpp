@@ -48,7 +48,7 @@ void CertificateWeights::forget_stable() {
   }
 }
 
-Staleness Ledger::record(const Gradient& gradient) {
+Staleness Ledger::record(const GradientFacts& gradient) {
   const std::uint64_t missing = gradient.compute_set.count_missing_from(applied_);
   const std::uint64_t S = applied_.size() + 2 * missing - gradient.origin_step;
   Staleness result{S, std::nullopt};

@@ -64,7 +64,7 @@ class Ledger {
   /// The worker applies `gradient` now. |S| = t - s + 2 |missing|, missing = D(g) \ G_i^t: an
   /// identity in any order of delivery (THEORY: t - s alone is right only where nothing is
   /// missing).
-  Staleness record(const Gradient& gradient);
+  Staleness record(const GradientFacts& gradient);
 
   const StalenessStatistics& S() const { return S_; }
   const StalenessStatistics& S_hat() const { return S_hat_; }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "dasgd/core/channel.hpp"
+#include "dasgd/core/time.hpp"
 #include "dasgd/core/names.hpp"
 #include "dasgd/staleness/statistics.hpp"
 

@@ -10,6 +10,17 @@
 
 namespace dasgd {
 
+/// Gradients that left, one for each link that they took, and their bytes.
+struct Traffic {
+  std::uint64_t messages = 0, bytes = 0;
+
+  Traffic& operator+=(const Traffic& other) {
+    messages += other.messages;
+    bytes += other.bytes;
+    return *this;
+  }
+};
+
 /// One worker's end of a transport. Used by the worker's thread, except where said otherwise. Every
 /// transport passes the same contract suite (tests/transport/contract.hpp).
 class Endpoint : public Channel {
@@ -20,8 +31,7 @@ class Endpoint : public Channel {
   /// The number of gradients made by all workers, once every announcement has arrived. Any thread.
   virtual std::optional<std::uint64_t> announced_total() const = 0;
 
-  /// Sleeps until something arrived, room for an own gradient came back, `wake` was called, or
-  /// `limit` has passed.
+  /// Sleeps until something arrived, `wake` was called, or `limit` has passed.
   virtual void wait(std::chrono::milliseconds limit) = 0;
   /// Ends a wait, now or the next one. Any thread.
   virtual void wake() = 0;
@@ -30,6 +40,10 @@ class Endpoint : public Channel {
   virtual std::size_t inbox_depth() const = 0;
   /// Copies that arrived after the first. Any thread.
   virtual std::uint64_t copies_dropped() const = 0;
+  /// What this worker put on its links. Any thread.
+  virtual Traffic sent() const = 0;
+  /// How long `blank` took to make room. Any thread.
+  virtual Nanoseconds waited() const = 0;
 };
 
 }  // namespace dasgd

@@ -1,27 +1,32 @@
 #include "dasgd/transport/gradient_pool.hpp"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace dasgd {
 
-std::shared_ptr<GradientPool> GradientPool::create(std::size_t limit, std::function<void()> on_room,
-                                                   OnReturn on_return) {
-  return std::shared_ptr<GradientPool>(
-      new GradientPool(limit, std::move(on_room), std::move(on_return)));
+std::shared_ptr<GradientPool> GradientPool::create(std::size_t limit) {
+  return std::shared_ptr<GradientPool>(new GradientPool(limit));
 }
 
-std::shared_ptr<Gradient> GradientPool::take() {
+std::shared_ptr<Gradient> GradientPool::take() { return take(limit_); }
+
+std::shared_ptr<Gradient> GradientPool::take_beyond() {
+  return take(std::numeric_limits<std::size_t>::max());
+}
+
+std::shared_ptr<Gradient> GradientPool::take(std::size_t limit) {
   std::unique_ptr<Gradient> gradient;
   {
     const std::lock_guard lock(mutex_);
     if (!free_.empty()) {
       gradient = std::move(free_.back());
       free_.pop_back();
-    } else if (allocated_ < limit_) {
+    } else if (allocated_ < limit) {
       gradient = std::make_unique<Gradient>();
-      ++allocated_;
+      most_allocated_ = std::max(most_allocated_, ++allocated_);
     } else {
-      refused_ = true;
       return nullptr;
     }
   }
@@ -30,16 +35,18 @@ std::shared_ptr<Gradient> GradientPool::take() {
 }
 
 void GradientPool::give_back(Gradient* gradient) {
+  std::unique_ptr<Gradient> back(gradient);  // goes when the lock is free again
   const std::lock_guard lock(mutex_);
-  if (on_return_) on_return_(*gradient);
-  free_.emplace_back(gradient);
-  if (std::exchange(refused_, false) && on_room_) on_room_();
+  if (allocated_ > limit_) {
+    --allocated_;
+  } else {
+    free_.push_back(std::move(back));
+  }
 }
 
-void GradientPool::detach() {
+std::size_t GradientPool::most_allocated() const {
   const std::lock_guard lock(mutex_);
-  on_room_ = nullptr;
-  on_return_ = nullptr;
+  return most_allocated_;
 }
 
 }  // namespace dasgd

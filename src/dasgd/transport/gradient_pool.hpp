@@ -1,4 +1,4 @@
-// Recycled gradients with a bound on how many are in use.
+// Recycled gradients, and how many are in use.
 #pragma once
 
 #include <functional>
@@ -11,34 +11,28 @@
 namespace dasgd {
 
 /// Hands out gradients whose buffers return here when their last holder lets go, on whatever thread
-/// that is. At most `limit` are out at a time.
+/// that is. Up to `limit` buffers are kept for ever; what is taken beyond goes when it comes back.
 class GradientPool : public std::enable_shared_from_this<GradientPool> {
  public:
-  using OnReturn = std::function<void(const Gradient&)>;
-
-  /// `on_room` is called, on the returning thread, when a gradient comes back after `take` had to
-  /// refuse one; `on_return`, where given, for every gradient that comes back.
-  static std::shared_ptr<GradientPool> create(std::size_t limit, std::function<void()> on_room,
-                                              OnReturn on_return = {});
+  static std::shared_ptr<GradientPool> create(std::size_t limit);
 
   /// A gradient with unspecified content, or null while `limit` are out.
   std::shared_ptr<Gradient> take();
+  /// The same, but never null.
+  std::shared_ptr<Gradient> take_beyond();
 
-  /// No further calls of either. To be called before what they refer to goes away.
-  void detach();
+  /// How many buffers there have been at a time, at most.
+  std::size_t most_allocated() const;
 
  private:
-  GradientPool(std::size_t limit, std::function<void()> on_room, OnReturn on_return)
-      : limit_(limit), on_room_(std::move(on_room)), on_return_(std::move(on_return)) {}
+  explicit GradientPool(std::size_t limit) : limit_(limit) {}
+  std::shared_ptr<Gradient> take(std::size_t limit);
   void give_back(Gradient* gradient);
 
   const std::size_t limit_;
-  std::mutex mutex_;  // guards all below
-  std::function<void()> on_room_;
-  OnReturn on_return_;
+  mutable std::mutex mutex_;  // guards all below
   std::vector<std::unique_ptr<Gradient>> free_;
-  std::size_t allocated_ = 0;
-  bool refused_ = false;
+  std::size_t allocated_ = 0, most_allocated_ = 0;
 };
 
 }  // namespace dasgd

@@ -53,6 +53,18 @@ bool Relay::is_first_copy(GradientName name) {
   return first;
 }
 
+bool Relay::is_first_copy(const GradientSet& names) {
+  if (!names.is_disjoint_from(seen_)) {
+    copies_dropped_ += 1;
+    return false;
+  }
+  names.for_each_range_missing_from(
+      GradientSet(), [&](WorkerId origin, std::uint32_t first, std::uint32_t last) {
+        for (std::uint32_t k = first; k < last; ++k) seen_.insert({origin, k});
+      });
+  return true;
+}
+
 bool Relay::passes_on_arrival(const Frame& frame) const {
   return mode_ == RelayMode::arrival ||
          (mode_ == RelayMode::apply && std::holds_alternative<Announcement>(frame));

@@ -11,7 +11,7 @@ namespace {
 enum class Kind : std::uint16_t {
   gradient = 1,
   announcement = 2,
-  release = 3,
+  bundle = 3,
   note = 4,
   beat = 5,
   goodbye = 6,
@@ -36,27 +36,70 @@ Bytes end(ByteWriter out) {
 
 Decoded refuse(const char* why) { return Refusal{why}; }
 
-Decoded read_gradient(ByteReader& in, std::size_t workers) {
-  GradientHeader header;
-  Gradient& g = header.gradient;
+void write(ByteWriter& out, const GradientFacts& g) {
+  out.number(g.name.origin);
+  out.number(g.name.sequence);
+  out.number(g.origin_step);
+  out.number(g.eta);
+  out.number(g.samples);
+  g.compute_set.write(out);
+}
+
+GradientFacts read_facts(ByteReader& in) {
+  GradientFacts g;
   g.name.origin = in.number<WorkerId>();
   g.name.sequence = in.number<std::uint32_t>();
   g.origin_step = in.number<std::uint64_t>();
   g.eta = in.number<double>();
-  g.update.shift = in.number<std::int32_t>();
+  g.samples = in.number<std::uint32_t>();
+  g.compute_set = GradientSet::read(in);
+  return g;
+}
+
+// Why these cannot be the facts of a gradient of this run; null if they can.
+const char* contradiction(const GradientFacts& g, std::size_t workers) {
+  if (index(g.name.origin) >= workers || g.compute_set.prefixes().size() > workers)
+    return "a gradient names a worker that does not exist";
+  if (g.compute_set.size() != g.origin_step ||
+      g.compute_set.prefix(g.name.origin) != g.name.sequence)
+    return "a gradient's compute set contradicts its name or step";
+  if (!std::isfinite(g.eta)) return "a gradient's step size is no number";
+  return nullptr;
+}
+
+bool is_format(NumberFormat format) {
+  return format == NumberFormat::of_float || format == NumberFormat::of_double;
+}
+
+Decoded read_gradient(ByteReader& in, std::size_t workers) {
+  GradientHeader header;
+  static_cast<GradientFacts&>(header.gradient) = read_facts(in);
+  const auto shift = in.number<std::int32_t>();
+  const auto format = in.number<NumberFormat>();
   header.numbers_bytes = in.number<std::uint64_t>();
-  auto prefixes = in.array<std::uint32_t>();
-  auto exceptions = in.array<GradientName>();
   if (!in.ended_well()) return refuse("a gradient's header has the wrong length");
-  if (index(g.name.origin) >= workers || prefixes.size() > workers)
-    return refuse("a gradient names a worker that does not exist");
-  auto compute_set = GradientSet::from_parts(std::move(prefixes), std::move(exceptions));
-  if (!compute_set || compute_set->size() != g.origin_step ||
-      compute_set->prefix(g.name.origin) != g.name.sequence)
-    return refuse("a gradient's compute set contradicts its name or step");
-  if (!std::isfinite(g.eta) || g.update.shift < 0 || g.update.shift > 127)
-    return refuse("a gradient's step size or shift is out of range");
-  g.compute_set = *std::move(compute_set);
+  if (const char* why = contradiction(header.gradient, workers)) return refuse(why);
+  if (shift < 0 || shift > 127) return refuse("a gradient's shift is out of range");
+  if (!is_format(format)) return refuse("a gradient has numbers of an unknown format");
+  header.gradient.update.shift = shift;
+  header.gradient.update.resize_bytes(0, format);
+  return Message(std::move(header));
+}
+
+Decoded read_bundle(ByteReader& in, std::size_t workers) {
+  BundleHeader header;
+  header.format = in.number<NumberFormat>();
+  header.sums_bytes = in.number<std::uint64_t>();
+  GradientSet names;
+  for (auto left = in.number<std::uint64_t>(); left > 0 && in.ok(); --left) {
+    header.facts.push_back(read_facts(in));
+    if (!in.ok()) break;
+    if (const char* why = contradiction(header.facts.back(), workers)) return refuse(why);
+    if (!names.insert(header.facts.back().name)) return refuse("a bundle names a gradient twice");
+  }
+  if (!in.ended_well()) return refuse("a bundle's header has the wrong length");
+  if (header.facts.empty()) return refuse("a bundle is empty");
+  if (!is_format(header.format)) return refuse("a bundle has numbers of an unknown format");
   return Message(std::move(header));
 }
 
@@ -67,14 +110,6 @@ Decoded read_announcement(ByteReader& in, std::size_t workers) {
   if (!in.ended_well() || index(announcement.origin) >= workers)
     return refuse("an announcement is malformed");
   return Message(announcement);
-}
-
-Decoded read_release(ByteReader& in, std::size_t workers) {
-  Release release;
-  release.origin = in.number<WorkerId>();
-  release.released = in.number<std::uint64_t>();
-  if (!in.ended_well() || index(release.origin) >= workers) return refuse("a release is malformed");
-  return Message(release);
 }
 
 Decoded read_note(ByteReader& in) {
@@ -93,14 +128,19 @@ Decoded read_empty(const ByteReader& in) {
 
 Bytes encode_header(const Gradient& g) {
   ByteWriter out = begin(Kind::gradient);
-  out.number(g.name.origin);
-  out.number(g.name.sequence);
-  out.number(g.origin_step);
-  out.number(g.eta);
+  write(out, g);
   out.number(static_cast<std::int32_t>(g.update.shift));
+  out.number(g.update.format());
   out.number<std::uint64_t>(g.update.bytes().size());
-  out.array(std::span(g.compute_set.prefixes()));
-  out.array(std::span(g.compute_set.exceptions()));
+  return end(std::move(out));
+}
+
+Bytes encode_header(const Bundle& bundle) {
+  ByteWriter out = begin(Kind::bundle);
+  out.number(bundle.format());
+  out.number<std::uint64_t>(bundle.bytes().size());
+  out.number<std::uint64_t>(bundle.size());
+  for (const GradientFacts& g : bundle.facts()) write(out, g);
   return end(std::move(out));
 }
 
@@ -108,13 +148,6 @@ Bytes encode(const Announcement& announcement) {
   ByteWriter out = begin(Kind::announcement);
   out.number(announcement.origin);
   out.number(announcement.computed);
-  return end(std::move(out));
-}
-
-Bytes encode(const Release& release) {
-  ByteWriter out = begin(Kind::release);
-  out.number(release.origin);
-  out.number(release.released);
   return end(std::move(out));
 }
 
@@ -143,8 +176,8 @@ Decoded decode(std::span<const std::byte> bytes, std::size_t workers) {
       return read_gradient(in, workers);
     case Kind::announcement:
       return read_announcement(in, workers);
-    case Kind::release:
-      return read_release(in, workers);
+    case Kind::bundle:
+      return read_bundle(in, workers);
     case Kind::note:
       return read_note(in);
     case Kind::beat:

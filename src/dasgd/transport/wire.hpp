@@ -6,7 +6,9 @@
 #include <span>
 #include <string>
 #include <variant>
+#include <vector>
 
+#include "dasgd/core/bundle.hpp"
 #include "dasgd/core/bytes.hpp"
 #include "dasgd/core/gradient.hpp"
 #include "dasgd/transport/frame.hpp"
@@ -14,7 +16,7 @@
 namespace dasgd::wire {
 
 inline constexpr std::uint32_t magic = 0x47534144;  // "DASG"
-inline constexpr std::uint16_t version = 1;
+inline constexpr std::uint16_t version = 2;
 
 /// A gradient without its numbers: they follow as they lie in memory, `numbers_bytes` long, so that
 /// neither side copies them.
@@ -23,11 +25,11 @@ struct GradientHeader {
   std::uint64_t numbers_bytes = 0;
 };
 
-/// "I have let go of `released` of `origin`'s gradients so far." Goes to the origin, which may have
-/// a bounded number on their way.
-struct Release {
-  WorkerId origin{};
-  std::uint64_t released = 0;
+/// A bundle without its sums, which follow in the same way.
+struct BundleHeader {
+  std::vector<GradientFacts> facts;
+  NumberFormat format = NumberFormat::of_float;
+  std::uint64_t sums_bytes = 0;
 };
 
 /// Bytes for whoever runs the workers: trace lines, figures, a stop. The transport does not look
@@ -42,11 +44,11 @@ struct Beat {};
 /// The last frame from one process to another.
 struct Goodbye {};
 
-using Message = std::variant<GradientHeader, Announcement, Release, Note, Beat, Goodbye>;
+using Message = std::variant<GradientHeader, BundleHeader, Announcement, Note, Beat, Goodbye>;
 
 Bytes encode_header(const Gradient& gradient);
+Bytes encode_header(const Bundle& bundle);
 Bytes encode(const Announcement& announcement);
-Bytes encode(const Release& release);
 Bytes encode(const Note& note);
 Bytes encode(const Beat& beat);
 Bytes encode(const Goodbye& goodbye);

@@ -59,6 +59,14 @@ void DeviceReplica::apply(std::span<const GradientPtr> gradients) {
   for (const GradientPtr& gradient : gradients) add(gradient->update);
 }
 
+void DeviceReplica::apply(const Bundle& bundle) {
+  c10::OptionalStreamGuard guard;
+  enter(guard, *memory_);
+  sums_on_device_.add_(
+      host_view<Sum<float>>(bundle.sums<float>(), at::kLong).to(sums_on_device_.device()));
+  x_is_current_ = false;
+}
+
 std::optional<std::size_t> DeviceReplica::apply_own(double eta, std::span<const float> gradient,
                                                     Update& update) {
   update.resize<float>(gradient.size());

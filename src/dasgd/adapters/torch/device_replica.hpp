@@ -20,6 +20,7 @@ class DeviceReplica final : public Replica<float> {
   void restore(std::span<const Sum<float>> sums) override;
   std::span<const float> x() override;
   void apply(std::span<const GradientPtr> gradients) override;
+  void apply(const Bundle& bundle) override;
   std::optional<std::size_t> apply_own(double eta, std::span<const float> gradient,
                                        Update& update) override;
   std::span<const Sum<float>> sums() const override;

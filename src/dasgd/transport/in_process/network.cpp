@@ -23,4 +23,8 @@ Network::~Network() {
 
 Endpoint& Network::endpoint(WorkerId worker) { return *nodes_[index(worker)]; }
 
+std::size_t Network::most_buffers(WorkerId worker) const {
+  return nodes_[index(worker)]->most_buffers();
+}
+
 }  // namespace dasgd::in_process

@@ -17,7 +17,8 @@ class Node;
 
 struct NetworkOptions {
   RelayMode relay = RelayMode::arrival;
-  /// How many of its own gradients a worker may have on their way; at least 2.
+  /// How many buffers a worker has for its own gradients. When all are on their way, what waits for
+  /// workers that are behind is folded.
   std::size_t in_flight = 64;
   std::function<Nanoseconds()> clock = [] { return Nanoseconds{0}; };
   /// Takes frames from worker to worker in place of the sending thread.
@@ -36,6 +37,8 @@ class Network {
   Network& operator=(const Network&) = delete;
 
   Endpoint& endpoint(WorkerId worker);
+  /// How many buffers a worker had for its own gradients at a time, at most.
+  std::size_t most_buffers(WorkerId worker) const;
 
  private:
   const Graph graph_;

@@ -11,24 +11,41 @@ Node::Node(WorkerId self, const Graph& graph, const NetworkOptions& options,
       clock_(options.clock),
       nodes_(nodes),
       carrier_(carrier),
-      pool_(GradientPool::create(std::max<std::size_t>(2, options.in_flight), [this] { wake(); })),
+      pool_(GradientPool::create(std::max<std::size_t>(1, options.in_flight))),
       relay_(self, graph, options.relay) {}
 
-Node::~Node() { pool_->detach(); }
+void Node::receive(std::size_t limit, Received& received) {
+  inbox_.take(limit, received, received_from_);
+}
 
-void Node::receive(std::size_t limit, std::vector<GradientPtr>& waiting) {
-  inbox_.take(limit, waiting, received_from_);
+std::shared_ptr<Gradient> Node::blank() {
+  if (auto gradient = pool_->take()) return gradient;
+  const Nanoseconds start = clock_();
+  for (const auto& node : nodes_) node->fold(self_);
+  auto gradient = pool_->take_beyond();
+  waited_.fetch_add(clock_() - start, std::memory_order_relaxed);
+  return gradient;
+}
+
+void Node::fold(WorkerId origin) {
+  inbox_.fold([origin](const Gradient& g) { return g.name.origin == origin; },
+              [this](const std::vector<Inbox<WorkerId>::Waiting>& folded) {
+                if (!relay_.passes_on_application()) return;
+                std::vector<Outgoing> outgoing;
+                for (const auto& w : folded) outgoing.push_back({w.gradient, w.from});
+                post(std::move(outgoing));
+              });
 }
 
 void Node::send(GradientPtr gradient) { post({{std::move(gradient), self_}}); }
 
 void Node::announce(std::uint32_t computed) { post({{Announcement{self_, computed}, self_}}); }
 
-void Node::applied(std::span<const GradientPtr> gradients) {
+void Node::applied(const Received& received) {
   if (!relay_.passes_on_application()) return;
-  std::vector<Outgoing> outgoing;
-  for (std::size_t k = 0; k < gradients.size(); ++k)
-    outgoing.push_back({gradients[k], received_from_[k]});
+  std::vector<Outgoing> outgoing;  // what came as a bundle was passed on when it was folded
+  for (std::size_t k = 0; k < received.gradients.size(); ++k)
+    outgoing.push_back({received.gradients[k], received_from_[k]});
   post(std::move(outgoing));
 }
 
@@ -86,12 +103,24 @@ void Node::carry() {
     }
     for (const Outgoing& out : load) {
       node.relay_.for_each_target(out.from, [&](WorkerId target) {
+        node.count(out.frame);
         if (carrier_) return carrier_->carry(node.self_, target, out.frame);
         Node& neighbour = *nodes_[index(target)];
         if (neighbour.deliver(out.frame, node.self_)) carried.push_back(&neighbour);
       });
     }
   }
+}
+
+void Node::count(const Frame& frame) {
+  const auto* gradient = std::get_if<GradientPtr>(&frame);
+  if (!gradient) return;
+  messages_.fetch_add(1, std::memory_order_relaxed);
+  bytes_.fetch_add((*gradient)->update.bytes().size(), std::memory_order_relaxed);
+}
+
+Traffic Node::sent() const {
+  return {messages_.load(std::memory_order_relaxed), bytes_.load(std::memory_order_relaxed)};
 }
 
 std::optional<std::uint64_t> Node::announced_total() const {

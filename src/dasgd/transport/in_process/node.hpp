@@ -1,6 +1,7 @@
 // One worker's place in the in-process network.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -17,16 +18,19 @@ namespace dasgd::in_process {
 /// else adds and leaves. What a worker received and what it computed leave through the same outbox
 /// in the order in which they came in, hence delivery with relay on arrival or application is
 /// causal.
+///
+/// *Nobody waits for room.* A worker that needs a buffer while all of its own are on their way folds
+/// the inboxes in which they wait. With relay on application a gradient is passed on when it is
+/// applied or folded, whatever comes first: its numbers are not there any more afterwards.
 class Node final : public Endpoint {
  public:
   Node(WorkerId self, const Graph& graph, const NetworkOptions& options,
        std::vector<std::unique_ptr<Node>>& nodes, const std::unique_ptr<Carrier>& carrier);
-  ~Node() override;
 
-  void receive(std::size_t limit, std::vector<GradientPtr>& waiting) override;
-  std::shared_ptr<Gradient> blank() override { return pool_->take(); }
+  void receive(std::size_t limit, Received& received) override;
+  std::shared_ptr<Gradient> blank() override;
   void send(GradientPtr gradient) override;
-  void applied(std::span<const GradientPtr> gradients) override;
+  void applied(const Received& received) override;
   Nanoseconds now() const override { return clock_(); }
 
   void announce(std::uint32_t computed) override;
@@ -35,6 +39,9 @@ class Node final : public Endpoint {
   void wake() override { inbox_.wake(); }
   std::size_t inbox_depth() const override { return inbox_.depth(); }
   std::uint64_t copies_dropped() const override;
+  Traffic sent() const override;
+  Nanoseconds waited() const override { return waited_.load(std::memory_order_relaxed); }
+  std::size_t most_buffers() const { return pool_->most_allocated(); }
 
   /// Takes in a frame that a carrier brought from `from`, and passes on what follows from it.
   void arrive(const Frame& frame, WorkerId from);
@@ -49,11 +56,14 @@ class Node final : public Endpoint {
 
   /// Takes in a frame from `from`. True if the calling thread has become the carrier of the outbox.
   bool deliver(const Frame& frame, WorkerId from);
-  /// Adds an own or applied frame to the outbox and carries it if nobody does.
+  /// Folds what waits here if gradients of `origin` are among it. Any thread.
+  void fold(WorkerId origin);
+  /// Adds own or applied frames to the outbox and carries them if nobody does. Any thread.
   void post(std::vector<Outgoing> outgoing);
   /// Moves the outbox to `load`; false, and the outbox has no carrier any more, when it is empty.
   bool unload(std::vector<Outgoing>& load);
   void carry();
+  void count(const Frame& frame);
 
   const WorkerId self_;
   const std::function<Nanoseconds()> clock_;
@@ -61,6 +71,8 @@ class Node final : public Endpoint {
   const std::unique_ptr<Carrier>& carrier_;
   std::shared_ptr<GradientPool> pool_;
   std::vector<WorkerId> received_from_;  // whence the last received batch came; the worker's thread
+  std::atomic<std::uint64_t> messages_{0}, bytes_{0};
+  std::atomic<Nanoseconds> waited_{0};
 
   Inbox<WorkerId> inbox_;  // its lock guards all below
   Relay relay_;

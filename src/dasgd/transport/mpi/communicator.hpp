@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "dasgd/core/channel.hpp"
+#include "dasgd/core/time.hpp"
 
 namespace dasgd::mpi {
 

@@ -1,41 +1,21 @@
 #include "dasgd/transport/mpi/hub.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace dasgd::mpi {
 
-Hub::Hub(int self, const Layout& layout, const Graph& rank_graph, RelayMode relay,
-         std::size_t in_flight)
+Hub::Hub(int self, const Layout& layout, const Graph& rank_graph, RelayMode relay)
     : self_(self),
       layout_(layout),
-      in_flight_(in_flight),
-      // Seldom enough to cost little, often enough that the origin need not wait for it.
-      tell_after_(std::max<std::size_t>(1, in_flight / 4)),
       relay_(worker_id(static_cast<std::size_t>(self)), rank_graph, relay, layout.workers()),
-      sent_(layout.per_rank, 0),
-      released_by_(layout.per_rank,
-                   std::vector<std::uint64_t>(static_cast<std::size_t>(layout.ranks), 0)),
-      let_go_(layout.workers(), 0),
-      told_(layout.workers(), 0) {}
-
-bool Hub::has_room(WorkerId own) const {
-  const std::lock_guard lock(mutex_);
-  const std::size_t local = layout_.local(own);
-  const auto& released = released_by_[local];
-  for (std::size_t rank = 0; rank < released.size(); ++rank)
-    if (static_cast<int>(rank) != self_ && sent_[local] - released[rank] >= in_flight_)
-      return false;
-  return true;
-}
+      sent_(layout.per_rank) {}
 
 void Hub::send(GradientPtr own) {
   const std::lock_guard lock(mutex_);
   const std::size_t local = layout_.local(own->name.origin);
   relay_.is_first_copy(own->name);  // own frames that come round are copies
-  ++sent_[local];
-  for (std::size_t i = 0; i < inboxes_.size(); ++i)
-    if (i != local) inboxes_[i]->deliver(own, self_);
+  for (std::size_t i = 0; i < mailboxes_.size(); ++i)
+    if (i != local) mailboxes_[i]->deliver(own, self_);
   if (layout_.ranks > 1) post(Relayed{std::move(own), self_});
 }
 
@@ -50,7 +30,7 @@ void Hub::applied(std::span<const GradientPtr> gradients, std::span<const int> f
 void Hub::announce(Announcement own) {
   const std::lock_guard lock(mutex_);
   relay_.is_first_copy(Frame(own));
-  for (Inbox* inbox : inboxes_) inbox->wake();
+  for (Mailbox* mailbox : mailboxes_) mailbox->wake();
   if (layout_.ranks > 1) post(Relayed{own, self_});
 }
 
@@ -59,33 +39,33 @@ bool Hub::is_first_copy(GradientName name) {
   return relay_.is_first_copy(name);
 }
 
+bool Hub::is_first_copy(const GradientSet& names) {
+  const std::lock_guard lock(mutex_);
+  return relay_.is_first_copy(names);
+}
+
 void Hub::arrived(const GradientPtr& gradient, int from_rank) {
   const std::lock_guard lock(mutex_);
-  for (Inbox* inbox : inboxes_) inbox->deliver(gradient, from_rank);
+  for (Mailbox* mailbox : mailboxes_) mailbox->deliver(gradient, from_rank);
   if (relay_.passes_on_arrival(Frame(gradient))) post(Relayed{gradient, from_rank});
+}
+
+// A bundle has waited long enough: it is passed on at once, with relay on application as well.
+void Hub::arrived(const BundlePtr& bundle, int from_rank) {
+  const std::lock_guard lock(mutex_);
+  for (Mailbox* mailbox : mailboxes_) mailbox->deliver(bundle, from_rank);
+  if (relay_.passes_on()) post(Relayed{bundle, from_rank});
 }
 
 void Hub::arrived(const Announcement& announcement, int from_rank) {
   const std::lock_guard lock(mutex_);
   if (!relay_.is_first_copy(Frame(announcement))) return;
-  for (Inbox* inbox : inboxes_) inbox->wake();
+  for (Mailbox* mailbox : mailboxes_) mailbox->wake();
   if (relay_.passes_on_arrival(Frame(announcement))) post(Relayed{announcement, from_rank});
 }
 
-void Hub::released(int by_rank, const wire::Release& release) {
-  const std::lock_guard lock(mutex_);
-  const std::size_t local = layout_.local(release.origin);
-  released_by_[local][static_cast<std::size_t>(by_rank)] = release.released;
-  inboxes_[local]->wake();
-}
-
-void Hub::let_go(const Gradient& foreign) {
-  const std::lock_guard lock(mutex_);
-  const std::size_t origin = index(foreign.name.origin);
-  if (++let_go_[origin] - told_[origin] < tell_after_) return;
-  told_[origin] = let_go_[origin];
-  post(Direct{layout_.rank_of(foreign.name.origin),
-              wire::encode(wire::Release{foreign.name.origin, let_go_[origin]})});
+void Hub::fold(std::optional<WorkerId> origin) {
+  for (Mailbox* mailbox : mailboxes_) mailbox->fold(origin);
 }
 
 void Hub::tell(int rank, Bytes message) {
@@ -132,6 +112,17 @@ std::optional<std::uint64_t> Hub::announced_total() const {
 std::uint64_t Hub::copies_dropped(WorkerId worker) const {
   const std::lock_guard lock(mutex_);
   return layout_.local(worker) == 0 ? relay_.copies_dropped() : 0;
+}
+
+void Hub::count(GradientName name, std::size_t bytes) {
+  const bool own = layout_.rank_of(name.origin) == self_;
+  const std::lock_guard lock(mutex_);
+  sent_[own ? layout_.local(name.origin) : 0] += {1, bytes};
+}
+
+Traffic Hub::sent(WorkerId worker) const {
+  const std::lock_guard lock(mutex_);
+  return sent_[layout_.local(worker)];
 }
 
 }  // namespace dasgd::mpi

@@ -63,15 +63,15 @@ Network::Network(Communicator ranks, const Graph& graph, NetworkOptions options)
       options_(std::move(options)),
       rank_graph_(graph_of_ranks(graph, layout_)) {
   require_delivery(graph, options_.relay);
-  const std::size_t in_flight = std::max<std::size_t>(2, options_.in_flight);
-  hub_ = std::make_unique<Hub>(ranks_.rank(), layout_, rank_graph_, options_.relay, in_flight);
-  std::vector<Hub::Inbox*> inboxes;
+  const std::size_t in_flight = std::max<std::size_t>(1, options_.in_flight);
+  hub_ = std::make_unique<Hub>(ranks_.rank(), layout_, rank_graph_, options_.relay);
+  std::vector<Hub::Mailbox*> mailboxes;
   for (std::size_t i = 0; i < layout_.per_rank; ++i) {
     nodes_.push_back(
         std::make_unique<Node>(layout_.worker(ranks_.rank(), i), in_flight, options_.clock, *hub_));
-    inboxes.push_back(nodes_.back().get());
+    mailboxes.push_back(nodes_.back().get());
   }
-  hub_->connect(std::move(inboxes));
+  hub_->connect(std::move(mailboxes));
   progress_ = std::make_unique<Progress>(ranks_.handle().comm, layout_, *hub_, options_, in_flight,
                                          is_eager(options_, ranks_));
   thread_ = std::jthread([this] { progress_->run(); });

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "dasgd/core/bytes.hpp"
+#include "dasgd/core/gradient.hpp"
 #include "dasgd/topology/graph.hpp"
 #include "dasgd/transport/endpoint.hpp"
 #include "dasgd/transport/mpi/communicator.hpp"
@@ -37,8 +38,9 @@ std::string to_string(Polling polling);
 
 struct NetworkOptions {
   RelayMode relay = RelayMode::arrival;
-  /// How many of its own gradients a worker may have on their way; at least 2. A rank holds at most
-  /// this many of every worker. The same on all ranks.
+  /// How many buffers a worker has for its own gradients, and a rank for those of every foreign
+  /// worker. When all are in use, what waits for workers that are behind is folded; half as many
+  /// may be under way to another rank before what waits to be sent there is folded.
   std::size_t in_flight = 64;
   std::function<Nanoseconds()> clock = [] { return Nanoseconds{0}; };
 
@@ -53,6 +55,8 @@ struct NetworkOptions {
   /// A rank that says nothing for this long is taken for dead.
   std::chrono::milliseconds silence{8'000};
 
+  /// Called on the progress thread when a gradient of another rank has come here for the first time.
+  std::function<void(const GradientFacts& gradient)> on_gradient;
   /// Called on the progress thread with what `tell` sent here.
   std::function<void(int rank, std::span<const std::byte> note)> on_note;
   /// Called on the progress thread, once, when messages cannot be exchanged any more; one line that
@@ -79,7 +83,7 @@ class Network {
   /// Of a worker on this rank.
   Endpoint& endpoint(WorkerId worker);
 
-  /// Sends bytes to another rank, in order with everything else that goes there. Any thread.
+  /// Sends bytes to another rank, in order with all others that go there. Any thread.
   void tell(int rank, Bytes note);
 
   /// Collective: everything that was sent has arrived, and nothing more is sent. From here on this

@@ -1,7 +1,9 @@
 // One worker's place on its rank: an inbox.
 #pragma once
 
+#include <atomic>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "dasgd/transport/endpoint.hpp"
@@ -13,15 +15,14 @@ namespace dasgd::mpi {
 
 /// The worker's thread takes from the inbox; the progress thread and other workers of the rank add
 /// to it through the hub. Everything that leaves goes to the hub.
-class Node final : public Endpoint, public Hub::Inbox {
+class Node final : public Endpoint, public Hub::Mailbox {
  public:
   Node(WorkerId self, std::size_t in_flight, std::function<Nanoseconds()> clock, Hub& hub);
-  ~Node() override;
 
-  void receive(std::size_t limit, std::vector<GradientPtr>& waiting) override;
+  void receive(std::size_t limit, Received& received) override;
   std::shared_ptr<Gradient> blank() override;
   void send(GradientPtr gradient) override;
-  void applied(std::span<const GradientPtr> gradients) override;
+  void applied(const Received& received) override;
   Nanoseconds now() const override { return clock_(); }
 
   void announce(std::uint32_t computed) override;
@@ -30,8 +31,12 @@ class Node final : public Endpoint, public Hub::Inbox {
   void wake() override { inbox_.wake(); }
   std::size_t inbox_depth() const override { return inbox_.depth(); }
   std::uint64_t copies_dropped() const override;
+  Traffic sent() const override { return hub_.sent(self_); }
+  Nanoseconds waited() const override { return waited_.load(std::memory_order_relaxed); }
 
   void deliver(const GradientPtr& gradient, int from_rank) override;
+  void deliver(const BundlePtr& bundle, int from_rank) override;
+  void fold(std::optional<WorkerId> origin) override;
   /// Drops everything that is still here.
   void clear() { inbox_.clear(); }
 
@@ -41,8 +46,9 @@ class Node final : public Endpoint, public Hub::Inbox {
   Hub& hub_;
   std::shared_ptr<GradientPool> pool_;
   std::vector<int> received_from_;  // whence the last received batch came; the worker's thread
+  std::atomic<Nanoseconds> waited_{0};
 
-  dasgd::Inbox<int> inbox_;  // its lock is taken while the hub's is held, never the other way
+  Inbox<int> inbox_;  // its lock is taken while the hub's is held, never the other way
 };
 
 }  // namespace dasgd::mpi

@@ -23,11 +23,12 @@ int rank_of(MPI_Comm comm) {
 
 std::string name(int rank) { return "rank " + std::to_string(rank); }
 
-bool all_complete(std::vector<MPI_Request>& requests, const std::string& what) {
+// Asked all the time: words are made only where they are needed.
+bool all_complete(std::vector<MPI_Request>& requests, const char* what, int rank) {
   int complete = 0;
-  check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &complete,
-                    MPI_STATUSES_IGNORE),
-        what);
+  const int code = MPI_Testall(static_cast<int>(requests.size()), requests.data(), &complete,
+                               MPI_STATUSES_IGNORE);
+  if (code != MPI_SUCCESS) check(code, what + name(rank));
   return complete != 0;
 }
 
@@ -48,11 +49,16 @@ Progress::Progress(MPI_Comm comm, const Layout& layout, Hub& hub, const NetworkO
       hub_(hub),
       options_(options),
       eager_(eager),
-      pool_(GradientPool::create(in_flight * (layout.workers() - layout.per_rank), {},
-                                 [&hub](const Gradient& g) { hub.let_go(g); })),
-      peers_(static_cast<std::size_t>(layout.ranks)) {}
+      window_(std::max<std::size_t>(1, in_flight / 2)),
+      pool_(GradientPool::create(in_flight * (layout.workers() - layout.per_rank))) {
+  for (int rank = 0; rank < layout.ranks; ++rank)
+    peers_.emplace_back(std::max<std::size_t>(1, in_flight / 2));
+}
 
-Progress::~Progress() { pool_->detach(); }
+std::span<const std::byte> Progress::Sending::numbers() const {
+  if (parcel.gradient) return parcel.gradient->update.bytes();
+  return parcel.bundle ? parcel.bundle->bytes() : std::span<const std::byte>();
+}
 
 void Progress::run() noexcept {
   try {
@@ -65,9 +71,11 @@ void Progress::run() noexcept {
 void Progress::loop() {
   while (!done()) {
     bool moved = send_posted();
+    moved = send_backlogs() || moved;
     moved = probe() || moved;
     for (int rank = 0; rank < layout_.ranks; ++rank) moved = finish_receives(rank) || moved;
     moved = finish_sends() || moved;
+    moved = say_goodbye() || moved;
     const auto now = Clock::now();
     keep_alive(now);
     idle(moved, now);
@@ -77,32 +85,52 @@ void Progress::loop() {
 // --- out ---
 
 bool Progress::send_posted() {
-  const bool last =
-      hub_.closed() && !said_goodbye_;  // asked first: nothing posted before is missed
+  const bool closed = hub_.closed();  // asked first: nothing posted before is missed
   hub_.take_outbox(load_);
   const bool moved = !load_.empty();
-  if (!said_goodbye_) {
+  if (!closing_) {
     for (Outgoing& outgoing : load_) {
       if (auto* direct = std::get_if<Direct>(&outgoing)) {
         say(direct->to_rank, std::move(direct->message));
-        continue;
+      } else {
+        post(std::get<Relayed>(outgoing));
       }
-      const auto& relayed = std::get<Relayed>(outgoing);
-      const auto* gradient = std::get_if<GradientPtr>(&relayed.frame);
-      const auto message = std::make_shared<const Bytes>(
-          gradient ? wire::encode_header(**gradient)
-                   : wire::encode(std::get<Announcement>(relayed.frame)));
-      hub_.for_each_target(relayed.from_rank,
-                           [&](int to) { send(to, message, gradient ? *gradient : nullptr); });
     }
   }
   load_.clear();
-  if (last) say_goodbye();
-  return moved || last;
+  closing_ = closed;
+  return moved;
 }
 
-void Progress::send(int to, std::shared_ptr<const Bytes> message, const GradientPtr& gradient) {
-  Sending sending{std::move(message), gradient, {}};
+void Progress::post(const Relayed& relayed) {
+  hub_.for_each_target(relayed.from_rank, [&](int to) {
+    Backlog& backlog = peers_[static_cast<std::size_t>(to)].backlog;
+    if (const auto* gradient = std::get_if<GradientPtr>(&relayed.frame)) {
+      backlog.add(*gradient);
+    } else if (const auto* bundle = std::get_if<BundlePtr>(&relayed.frame)) {
+      backlog.add(*bundle);
+    } else {
+      say(to, wire::encode(std::get<Announcement>(relayed.frame)));
+    }
+  });
+}
+
+bool Progress::send_backlogs() {
+  bool moved = false;
+  for (int rank = 0; rank < layout_.ranks; ++rank) {
+    Peer& peer = peers_[static_cast<std::size_t>(rank)];
+    for (; !peer.backlog.empty() && peer.parcels_under_way < window_; moved = true) {
+      Parcel parcel = peer.backlog.take_oldest();
+      Bytes header = parcel.gradient ? wire::encode_header(*parcel.gradient)
+                                     : wire::encode_header(*parcel.bundle);
+      send(rank, std::move(header), std::move(parcel));
+    }
+  }
+  return moved;
+}
+
+void Progress::send(int to, Bytes message, Parcel parcel) {
+  Sending sending{std::make_shared<const Bytes>(std::move(message)), std::move(parcel), {}};
   const auto start = [&](std::span<const std::byte> bytes, int length, int tag) {
     check(MPI_Isend(bytes.data(), length, MPI_BYTE, to, tag, comm_,
                     &sending.requests.emplace_back(MPI_REQUEST_NULL)),
@@ -111,31 +139,38 @@ void Progress::send(int to, std::shared_ptr<const Bytes> message, const Gradient
   if (sending.message->size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
     throw MpiError("a message of more than 2 GiB was to be sent to " + name(to));
   start(*sending.message, static_cast<int>(sending.message->size()), message_tag);
-  if (gradient) {
-    const auto numbers = gradient->update.bytes();
-    for_each_piece(numbers.size(), options_.piece_bytes, [&](std::size_t offset, int length) {
-      start(numbers.subspan(offset), length, numbers_tag);
-    });
+  const auto numbers = sending.numbers();
+  for_each_piece(numbers.size(), options_.piece_bytes, [&](std::size_t offset, int length) {
+    start(numbers.subspan(offset), length, numbers_tag);
+  });
+  Peer& peer = peers_[static_cast<std::size_t>(to)];
+  if (sending.parcel) {
+    ++peer.parcels_under_way;
+    hub_.count(sending.parcel.first_name(), sending.message->size() + numbers.size());
   }
-  peers_[static_cast<std::size_t>(to)].sending.push_back(std::move(sending));
+  peer.sending.push_back(std::move(sending));
 }
 
-void Progress::say(int to, Bytes message) {
-  send(to, std::make_shared<const Bytes>(std::move(message)), nullptr);
-}
-
-void Progress::say_goodbye() {
-  for (int rank = 0; rank < layout_.ranks; ++rank)
-    if (rank != self_) say(rank, wire::encode(wire::Goodbye{}));
-  said_goodbye_ = true;
+// To everybody for whom nothing waits any more.
+bool Progress::say_goodbye() {
+  bool moved = false;
+  for (int rank = 0; closing_ && rank < layout_.ranks; ++rank) {
+    Peer& peer = peers_[static_cast<std::size_t>(rank)];
+    if (rank == self_ || peer.left || !peer.backlog.empty()) continue;
+    say(rank, wire::encode(wire::Goodbye{}));
+    peer.left = moved = true;
+  }
+  return moved;
 }
 
 // MPI sends to one rank in order, so looking at the oldest is enough.
 bool Progress::finish_sends() {
   bool moved = false;
   for (int rank = 0; rank < layout_.ranks; ++rank) {
-    auto& sending = peers_[static_cast<std::size_t>(rank)].sending;
-    while (!sending.empty() && all_complete(sending.front().requests, "sending to " + name(rank))) {
+    Peer& peer = peers_[static_cast<std::size_t>(rank)];
+    auto& sending = peer.sending;
+    while (!sending.empty() && all_complete(sending.front().requests, "sending to ", rank)) {
+      if (sending.front().parcel) --peer.parcels_under_way;
       sending.pop_front();
       moved = true;
     }
@@ -173,14 +208,12 @@ void Progress::handle(int from, std::span<const std::byte> bytes) {
   peer.heard = Clock::now();
   if (auto* header = std::get_if<wire::GradientHeader>(&message)) {
     expect(from, std::move(*header));
+  } else if (auto* bundle = std::get_if<wire::BundleHeader>(&message)) {
+    expect(from, std::move(*bundle));
   } else if (const auto* announcement = std::get_if<Announcement>(&message)) {
-    peer.arriving.push_back(std::make_shared<Arrival>());
-    peer.arriving.back()->announcement = *announcement;
-    post_receives(from);
-  } else if (const auto* release = std::get_if<wire::Release>(&message)) {
-    if (layout_.rank_of(release->origin) != self_)
-      throw MpiError(name(from) + " released a gradient of another rank here");
-    hub_.released(from, *release);
+    auto arrival = std::make_shared<Arrival>();
+    arrival->announcement = *announcement;
+    enqueue(from, std::move(arrival));
   } else if (const auto* note = std::get_if<wire::Note>(&message)) {
     if (options_.on_note) options_.on_note(from, note->bytes);
   } else if (std::holds_alternative<wire::Goodbye>(message)) {
@@ -197,20 +230,40 @@ void Progress::expect(int from, wire::GradientHeader header) {
   arrival->numbers_bytes = header.numbers_bytes;
   const GradientName name_of_it = header.gradient.name;
   if (hub_.is_first_copy(name_of_it)) {
-    arrival->gradient = pool_->take();
-    if (!arrival->gradient)
-      throw MpiError(name(from) + " sent more gradients than there is room for");
+    arrival->gradient = room();
     Gradient& g = *arrival->gradient;
-    g.name = name_of_it;
-    g.origin_step = header.gradient.origin_step;
-    g.eta = header.gradient.eta;
-    g.compute_set = std::move(header.gradient.compute_set);
+    static_cast<GradientFacts&>(g) = std::move(header.gradient);
     g.update.shift = header.gradient.update.shift;
-    g.update.resize_bytes(header.numbers_bytes);
+    g.update.resize_bytes(header.numbers_bytes, header.gradient.update.format());
     incoming_[name_of_it] = arrival;
   } else if (const auto first = incoming_.find(name_of_it); first != incoming_.end()) {
     arrival->awaited = first->second;
   }
+  enqueue(from, std::move(arrival));
+}
+
+void Progress::expect(int from, wire::BundleHeader header) {
+  const std::size_t dimension = header.sums_bytes / sum_bytes(header.format);
+  if (options_.update_bytes && dimension * number_bytes(header.format) != *options_.update_bytes)
+    throw MpiError(name(from) + " sent a bundle of another size than that of the model");
+  auto arrival = std::make_shared<Arrival>();
+  arrival->numbers_bytes = header.sums_bytes;
+  GradientSet names;
+  for (const GradientFacts& g : header.facts) names.insert(g.name);
+  if (hub_.is_first_copy(names))
+    arrival->bundle =
+        std::make_shared<Bundle>(std::move(header.facts), header.format, header.sums_bytes);
+  enqueue(from, std::move(arrival));
+}
+
+// Workers here that are behind hold the buffers.
+std::shared_ptr<Gradient> Progress::room() {
+  if (auto gradient = pool_->take()) return gradient;
+  hub_.fold(std::nullopt);
+  return pool_->take_beyond();
+}
+
+void Progress::enqueue(int from, std::shared_ptr<Arrival> arrival) {
   peers_[static_cast<std::size_t>(from)].arriving.push_back(std::move(arrival));
   post_receives(from);
 }
@@ -220,8 +273,7 @@ void Progress::post_receives(int from) {
   Peer& peer = peers_[static_cast<std::size_t>(from)];
   for (const auto& arrival : peer.arriving) {
     if (arrival->posted) continue;
-    const bool copy = !arrival->gradient && !arrival->announcement;
-    if (copy && arrival->numbers_bytes > 0) {
+    if (arrival->is_copy() && arrival->numbers_bytes > 0) {
       if (peer.unwanted_in_use) return;
       peer.unwanted_in_use = true;
       peer.unwanted.resize(arrival->numbers_bytes);
@@ -234,6 +286,7 @@ void Progress::receive_numbers(int from, Arrival& arrival) {
   arrival.posted = true;
   std::span<std::byte> to = peers_[static_cast<std::size_t>(from)].unwanted;
   if (arrival.gradient) to = arrival.gradient->update.bytes();
+  if (arrival.bundle) to = arrival.bundle->bytes();
   for_each_piece(arrival.numbers_bytes, options_.piece_bytes, [&](std::size_t offset, int length) {
     check(MPI_Irecv(to.data() + offset, length, MPI_BYTE, from, numbers_tag, comm_,
                     &arrival.requests.emplace_back(MPI_REQUEST_NULL)),
@@ -249,9 +302,8 @@ bool Progress::finish_receives(int from) {
   bool moved = false;
   while (!peer.arriving.empty()) {
     Arrival& oldest = *peer.arriving.front();
-    if (!all_complete(oldest.requests, "receiving from " + name(from))) break;
-    const bool copy = !oldest.gradient && !oldest.announcement;
-    if (copy && !oldest.requests.empty()) {
+    if (!all_complete(oldest.requests, "receiving from ", from)) break;
+    if (oldest.is_copy() && !oldest.requests.empty()) {
       oldest.requests.clear();
       peer.unwanted_in_use = false;
       post_receives(from);
@@ -266,7 +318,13 @@ bool Progress::finish_receives(int from) {
 
 void Progress::deliver(int from, Arrival& arrival) {
   if (arrival.announcement) hub_.arrived(*arrival.announcement, from);
+  if (arrival.bundle) {
+    if (options_.on_gradient)
+      for (const GradientFacts& g : arrival.bundle->facts()) options_.on_gradient(g);
+    hub_.arrived(BundlePtr(arrival.bundle), from);
+  }
   if (!arrival.gradient) return;
+  if (options_.on_gradient) options_.on_gradient(*arrival.gradient);
   hub_.arrived(arrival.gradient, from);
   arrival.delivered = true;
   incoming_.erase(arrival.gradient->name);
@@ -286,7 +344,7 @@ void Progress::keep_alive(Clock::time_point now) {
   for (int rank = 0; rank < layout_.ranks; ++rank) {
     if (rank == self_ || (self_ != 0 && rank != 0)) continue;
     const Peer& peer = peers_[static_cast<std::size_t>(rank)];
-    if (!said_goodbye_) say(rank, wire::encode(wire::Beat{}));
+    if (!peer.left) say(rank, wire::encode(wire::Beat{}));
     if (!peer.gone && now - peer.heard > options_.silence)
       throw MpiError(name(rank) + " has not been heard of for " +
                      std::to_string((now - peer.heard) / std::chrono::seconds(1)) +
@@ -295,10 +353,11 @@ void Progress::keep_alive(Clock::time_point now) {
 }
 
 bool Progress::done() const {
-  if (!said_goodbye_) return false;
+  if (!closing_) return false;
   for (int rank = 0; rank < layout_.ranks; ++rank) {
     const Peer& peer = peers_[static_cast<std::size_t>(rank)];
-    if (rank != self_ && !(peer.gone && peer.sending.empty() && peer.arriving.empty()))
+    if (rank != self_ &&
+        !(peer.left && peer.gone && peer.sending.empty() && peer.arriving.empty()))
       return false;
   }
   return true;
@@ -321,9 +380,6 @@ std::chrono::microseconds Progress::longest_nap(std::chrono::microseconds quiet)
                    : std::clamp(quiet / 4, microseconds(500), microseconds(2000));
 }
 
-std::size_t Progress::bytes_of(const Sending& sending) {
-  return sending.gradient ? sending.gradient->update.bytes().size() : 0;
-}
 std::size_t Progress::bytes_of(const std::shared_ptr<Arrival>& arrival) {
   return arrival->numbers_bytes;
 }

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "dasgd/core/bundle.hpp"
+#include "dasgd/transport/backlog.hpp"
 #include "dasgd/transport/gradient_pool.hpp"
 #include "dasgd/transport/mpi/hub.hpp"
 #include "dasgd/transport/mpi/network.hpp"
@@ -27,7 +29,6 @@ class Progress {
  public:
   Progress(MPI_Comm comm, const Layout& layout, Hub& hub, const NetworkOptions& options,
            std::size_t in_flight, bool eager);
-  ~Progress();
 
   /// The body of the thread. Does not throw: a failure is told to `on_failure` and ends it.
   void run() noexcept;
@@ -38,40 +39,54 @@ class Progress {
   /// One message that leaves: its bytes and numbers live until MPI has sent them.
   struct Sending {
     std::shared_ptr<const Bytes> message;
-    GradientPtr gradient;
+    Parcel parcel;  // whose numbers follow; or neither
     std::vector<MPI_Request> requests;
+
+    std::span<const std::byte> numbers() const;
   };
   /// One frame that arrives. A copy of a gradient waits in its queue until the first copy has been
   /// delivered: what its sender sent next may rest on it.
   struct Arrival {
     std::optional<Announcement> announcement;
     std::shared_ptr<Gradient> gradient;      // of a first copy
+    std::shared_ptr<Bundle> bundle;          // of which nothing has come before
     std::shared_ptr<const Arrival> awaited;  // of a copy: the first one, unless delivered long ago
     std::size_t numbers_bytes = 0;
     std::vector<MPI_Request> requests;
     bool posted = false;
     bool delivered = false;
+
+    bool is_copy() const { return !gradient && !bundle && !announcement; }
   };
   /// All that is under way between this rank and another.
   struct Peer {
+    explicit Peer(std::size_t cap) : backlog(cap) {}
+    Backlog backlog;  // what MPI has not been given yet, because too much is under way
     std::deque<Sending> sending;
+    std::size_t parcels_under_way = 0;
     std::deque<std::shared_ptr<Arrival>> arriving;
     Bytes unwanted;  // where the numbers of copies go
     bool unwanted_in_use = false;
     bool gone = false;  // has said goodbye
+    bool left = false;  // has been told goodbye
     Clock::time_point heard = Clock::now();
   };
 
   void loop();
   bool send_posted();
-  void send(int to, std::shared_ptr<const Bytes> message, const GradientPtr& gradient);
-  void say(int to, Bytes message);
-  void say_goodbye();
+  void post(const Relayed& relayed);
+  bool send_backlogs();
+  void send(int to, Bytes message, Parcel parcel);
+  void say(int to, Bytes message) { send(to, std::move(message), {}); }
+  bool say_goodbye();
   bool finish_sends();
 
   bool probe();
   void handle(int from, std::span<const std::byte> bytes);
   void expect(int from, wire::GradientHeader header);
+  void expect(int from, wire::BundleHeader header);
+  void enqueue(int from, std::shared_ptr<Arrival> arrival);
+  std::shared_ptr<Gradient> room();
   void post_receives(int from);
   void receive_numbers(int from, Arrival& arrival);
   bool finish_receives(int from);
@@ -81,7 +96,7 @@ class Progress {
   bool done() const;
   void idle(bool moved, Clock::time_point now);
   std::chrono::microseconds longest_nap(std::chrono::microseconds quiet) const;
-  static std::size_t bytes_of(const Sending& sending);
+  static std::size_t bytes_of(const Sending& sending) { return sending.numbers().size(); }
   static std::size_t bytes_of(const std::shared_ptr<Arrival>& arrival);
 
   const MPI_Comm comm_;
@@ -90,13 +105,14 @@ class Progress {
   Hub& hub_;
   const NetworkOptions& options_;
   const bool eager_;
+  const std::size_t window_;  // parcels that may be under way to one rank
   const std::shared_ptr<GradientPool> pool_;  // of foreign gradients
 
   std::vector<Peer> peers_;
   std::map<GradientName, std::shared_ptr<Arrival>> incoming_;  // first copies, not yet delivered
   std::vector<Outgoing> load_;
   Bytes message_;
-  bool said_goodbye_ = false;
+  bool closing_ = false;  // nothing more is posted
   Clock::time_point moved_at_ = Clock::now(), last_look_ = Clock::now(), next_beat_ = Clock::now();
   std::chrono::microseconds nap_{0};
 };

@@ -1,4 +1,4 @@
-#include "dasgd/plan/result.hpp"
+#include "dasgd/plan/conclude.hpp"
 
 #define XXH_INLINE_ALL
 #include <algorithm>
@@ -33,6 +33,10 @@ void add_up(std::span<const WorkerReport> reports, RunSummary& summary) {
     summary.iterations.push_back(report.iterations);
     summary.time.push_back(report.time);
     summary.halvings += report.halvings;
+    summary.folded += report.folded;
+    summary.messages_sent.push_back(report.sent.messages);
+    summary.bytes_sent.push_back(report.sent.bytes);
+    summary.waited_seconds.push_back(static_cast<double>(report.waited) * 1e-9);
   }
 }
 
@@ -91,97 +95,76 @@ std::exception_ptr late_divergence(const Worker<Real>& worker, double eta) {
   return std::make_exception_ptr(DivergenceError(worker.id(), last, *at, value, eta));
 }
 
-}  // namespace
-
 template <typename Real>
-WorkerReport report_of(const WorkerAccount<Real>& account) {
-  return {account.worker->computed(),
-          account.worker->duplicated(),
-          account.worker->applied(),
-          digest(account.worker->replica()),
-          account.S,
-          account.S_hat,
-          account.W,
-          account.noncausal_applications,
-          account.copies_dropped,
-          account.samples,
-          account.iterations,
-          account.time,
-          account.squared_gradients,
-          account.halvings};
+void evaluate(const Objective<Real>& objective, TrainResult<Real>& result) {
+  result.summary.loss = objective.loss(result.model);
+  const HeldOut found = objective.evaluate(result.model);
+  result.summary.accuracy = found.accuracy;
+  result.summary.eval_loss = found.loss;
 }
 
 template <typename Real>
-TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions& options,
-                           std::span<const WorkerAccount<Real>> accounts, double seconds) {
-  std::vector<WorkerReport> reports;
-  for (const auto& account : accounts) reports.push_back(report_of(account));
-  return conclude<Real>(objective, options, reports, *accounts.front().worker, seconds);
+void fall_back(const Objective<Real>& objective, GoodModel<Real>& good, TrainResult<Real>& result) {
+  std::vector<Real> model = good.take();
+  if (model.empty() || result.summary.loss <= objective.loss(model)) return;
+  result.model = std::move(model);
+  result.summary.model_is_last_good = true;
+  evaluate(objective, result);
+}
+
+}  // namespace
+
+template <typename Real>
+WorkerReport audit_of(const Worker<Real>& worker) {
+  WorkerReport report;
+  report.computed = worker.computed();
+  report.duplicated = worker.duplicated();
+  report.applied = worker.applied();
+  report.digest = digest(worker.replica());
+  return report;
 }
 
 template <typename Real>
 TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions& options,
                            std::span<const WorkerReport> reports, const Worker<Real>& first,
-                           double seconds) {
+                           RunEnd<Real> end) {
   TrainResult<Real> result;
   RunSummary& summary = result.summary;
   summary.workers = reports.size();
   summary.seed = options.seed;
-  summary.stop_reason = "budget";
-  summary.wall_seconds = seconds;
+  summary.sampling = to_string(options.sampling);
+  summary.stop_reason = end.reason.empty() ? "budget" : end.reason;
+  summary.wall_seconds = end.simulated_in.value_or(end.seconds);
+  if (end.simulated_in) summary.virtual_seconds = end.seconds;
   add_up(reports, summary);
   compare(reports, summary);
   add_earlier_legs(options, summary);
-  const double all = summary.wall_seconds;
+  const double all = summary.virtual_seconds.value_or(summary.wall_seconds);
   summary.samples_per_second = all > 0 ? static_cast<double>(summary.samples) / all : 0;
-  result.failure = late_divergence(first, options.eta);
+  result.failure = end.failure ? end.failure : late_divergence(first, options.eta);
   result.model.resize(objective.dimension());
   to_real<Real>(first.replica().sums(), result.model);
   try {
-    summary.loss = objective.loss(result.model);
-    const HeldOut found = objective.evaluate(result.model);
-    summary.accuracy = found.accuracy;
-    summary.eval_loss = found.loss;
+    evaluate(objective, result);
     const bool noisy = objective.samples() > 1 && resolved_batch(options, objective.samples()) > 0;
     if (options.smoothness)
       summary.step = held_against_theory<Real>(objective, options, reports, summary, noisy);
+    if (summary.stop_reason == "diverged") fall_back(objective, end.good, result);
   } catch (...) {
     summary.loss = std::nan("");
     if (!result.failure) result.failure = std::current_exception();
   }
+  if (options.evaluation.every.count() > 0) end.judge.conclude(result);
   return result;
 }
 
-template <typename Real>
-void fall_back_if_diverged(const Objective<Real>& objective, GoodModel<Real>& good,
-                           TrainResult<Real>& result) {
-  if (result.summary.stop_reason != "diverged") return;
-  std::vector<Real> model = good.take();
-  if (model.empty()) return;
-  const double loss = objective.loss(model);
-  if (result.summary.loss <= loss) return;
-  result.model = std::move(model);
-  result.summary.loss = loss;
-  const HeldOut found = objective.evaluate(result.model);
-  result.summary.accuracy = found.accuracy;
-  result.summary.eval_loss = found.loss;
-  result.summary.model_is_last_good = true;
-}
-
-template void fall_back_if_diverged(const Objective<float>&, GoodModel<float>&,
-                                    TrainResult<float>&);
-template void fall_back_if_diverged(const Objective<double>&, GoodModel<double>&,
-                                    TrainResult<double>&);
 template TrainResult<float> conclude(const Objective<float>&, const TrainOptions&,
-                                     std::span<const WorkerAccount<float>>, double);
+                                     std::span<const WorkerReport>, const Worker<float>&,
+                                     RunEnd<float>);
 template TrainResult<double> conclude(const Objective<double>&, const TrainOptions&,
-                                      std::span<const WorkerAccount<double>>, double);
-
-template TrainResult<float> conclude(const Objective<float>&, const TrainOptions&,
-                                     std::span<const WorkerReport>, const Worker<float>&, double);
-template TrainResult<double> conclude(const Objective<double>&, const TrainOptions&,
-                                      std::span<const WorkerReport>, const Worker<double>&, double);
-template WorkerReport report_of(const WorkerAccount<float>&);
-template WorkerReport report_of(const WorkerAccount<double>&);
+                                      std::span<const WorkerReport>, const Worker<double>&,
+                                      RunEnd<double>);
+template WorkerReport audit_of(const Worker<float>&);
+template WorkerReport audit_of(const Worker<double>&);
 
 }  // namespace dasgd

@@ -1,0 +1,93 @@
+#include "dasgd/plan/budget.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "dasgd/data/batches.hpp"
+#include "dasgd/plan/leg.hpp"
+
+namespace dasgd {
+namespace {
+
+bool has_budget(const TrainOptions& o) {
+  return !o.gradients.empty() || o.total_gradients || o.epochs;
+}
+
+// Without mini-batches a pass is one gradient, so a number of gradients is the budget instead.
+bool counts_passes(const TrainOptions& options, std::size_t samples) {
+  return resolved_batch(options, samples) > 0;
+}
+
+}  // namespace
+
+Budget shared_budget(const TrainOptions& options, std::size_t samples) {
+  std::optional<double> epochs = options.epochs;
+  const bool open = !has_budget(options) && !ends_without_budget(options) && !options.make_samples;
+  if (open && counts_passes(options, samples)) epochs = 1;
+  Budget budget{options.total_gradients, std::nullopt};
+  if (epochs)
+    budget.samples =
+        static_cast<std::uint64_t>(std::ceil(*epochs * static_cast<double>(samples)));
+  return budget;
+}
+
+std::uint32_t gradient_limit(const TrainOptions& options, WorkerId worker, std::size_t samples) {
+  const bool open = !has_budget(options) && !ends_without_budget(options) && !options.make_samples;
+  if (open && !counts_passes(options, samples)) return 1000;
+  if (options.gradients.empty()) return unlimited;
+  return options.gradients.size() == 1 ? options.gradients[0] : options.gradients[index(worker)];
+}
+
+std::optional<double> planned_gradients(const TrainOptions& options, std::size_t samples) {
+  std::optional<double> planned;
+  const auto at_most = [&](double gradients) {
+    planned = std::min(planned.value_or(gradients), gradients);
+  };
+  double own = 0;
+  for (std::size_t i = 0; i < options.workers; ++i)
+    own += gradient_limit(options, worker_id(i), samples);
+  if (own < unlimited) at_most(own);
+  const Budget budget = shared_budget(options, samples);
+  if (budget.gradients) at_most(static_cast<double>(*budget.gradients));
+  const std::size_t batch = resolved_batch(options, samples);
+  if (budget.samples)
+    at_most(static_cast<double>(*budget.samples) /
+            static_cast<double>(std::max<std::size_t>(1, batch == 0 ? samples : batch)));
+  return planned;
+}
+
+SharedBudget::SharedBudget(const TrainOptions& options, std::size_t samples)
+    : budget_(shared_budget(options, samples)),
+      gradients_(options.resume ? options.resume->gradients : 0),
+      samples_(options.resume ? options.resume->samples : 0) {}
+
+bool SharedBudget::claim(std::size_t samples) {
+  const std::uint64_t gradients_before = gradients_.fetch_add(1, std::memory_order_relaxed);
+  const std::uint64_t samples_before = samples_.fetch_add(samples, std::memory_order_relaxed);
+  return budget_.has_room(gradients_before, samples_before);
+}
+
+void SharedBudget::hear(std::size_t samples) {
+  gradients_.fetch_add(1, std::memory_order_relaxed);
+  samples_.fetch_add(samples, std::memory_order_relaxed);
+}
+
+BudgetedSamples make_samples(const TrainOptions& options, WorkerId worker, std::size_t samples,
+                             SharedBudget& shared, const std::atomic<bool>& stopped) {
+  WorkerStart start;
+  if (options.resume) start = worker_starts(options, samples)[index(worker)];
+  std::unique_ptr<SampleSource> source;
+  if (options.make_samples) {
+    source = options.make_samples(worker, start.data.done());
+  } else {
+    auto batches = std::make_unique<Batches>(
+        Batches::Options{options.seed, options.sampling, options.workers, samples,
+                         resolved_batch(options, samples)},
+        worker);
+    batches->seek(start.data.next, start.data.ahead);
+    source = std::move(batches);
+  }
+  return {std::move(source), gradient_limit(options, worker, samples), start.made, shared, stopped};
+}
+
+}  // namespace dasgd

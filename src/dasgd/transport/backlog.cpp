@@ -1,0 +1,76 @@
+#include "dasgd/transport/backlog.hpp"
+
+#include <bit>
+#include <span>
+#include <stdexcept>
+#include <utility>
+
+namespace dasgd {
+namespace {
+
+void add_to(Bundle& sum, const Parcel& parcel) {
+  if (parcel.bundle) {
+    sum.add(*parcel.bundle);
+  } else {
+    sum.add(std::span(&parcel.gradient, 1));
+  }
+}
+
+}  // namespace
+
+void Backlog::add(GradientPtr gradient) {
+  const GradientName name = gradient->name;
+  add({{name.origin, 0, name.sequence}, {std::move(gradient), nullptr}});
+}
+
+void Backlog::add(BundlePtr bundle) {
+  const GradientName first = bundle->facts().front().name;
+  if (!std::has_single_bit(bundle->size()) || first.sequence % bundle->size() != 0)
+    throw std::logic_error("a bundle on a link is no block of a power of two");
+  add({{first.origin, std::countr_zero(bundle->size()), first.sequence},
+       {nullptr, std::move(bundle)}});
+}
+
+void Backlog::add(Block block) {
+  blocks_.push_back(std::move(block));
+  const Place place = blocks_.back().place;
+  where_.emplace(place, std::prev(blocks_.end()));
+  unpaired_.push_back(place);
+  if (blocks_.size() > cap_) fold();
+}
+
+Parcel Backlog::take_oldest() {
+  Parcel parcel = std::move(blocks_.front().parcel);
+  where_.erase(blocks_.front().place);
+  blocks_.pop_front();
+  if (blocks_.empty()) unpaired_.clear();
+  return parcel;
+}
+
+void Backlog::fold() {
+  for (const Place& place : std::exchange(unpaired_, {}))
+    if (const auto at = where_.find(place); at != where_.end()) join_with_twins(at->second);
+}
+
+// The joined block stands where its older half stood.
+void Backlog::join_with_twins(Blocks::iterator block) {
+  for (;;) {
+    const auto twin = where_.find(block->place.twin());
+    if (twin == where_.end()) return;
+    auto low = block, high = twin->second;
+    if (high->place < low->place) std::swap(low, high);
+    const auto sum = std::make_shared<Bundle>();
+    add_to(*sum, low->parcel);
+    add_to(*sum, high->parcel);
+    const Place joined{low->place.origin, low->place.level + 1, low->place.first};
+    where_.erase(low->place);
+    where_.erase(high->place);
+    blocks_.erase(high);
+    low->place = joined;
+    low->parcel = {nullptr, sum};
+    where_.emplace(joined, low);
+    block = low;
+  }
+}
+
+}  // namespace dasgd

@@ -1,0 +1,70 @@
+// What waits to leave over one link, and what becomes of it when the link is behind.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <vector>
+
+#include "dasgd/core/bundle.hpp"
+#include "dasgd/core/gradient.hpp"
+
+namespace dasgd {
+
+/// A gradient or a bundle.
+struct Parcel {
+  GradientPtr gradient;
+  BundlePtr bundle;
+
+  explicit operator bool() const { return gradient || bundle; }
+  GradientName first_name() const {
+    return gradient ? gradient->name : bundle->facts().front().name;
+  }
+};
+
+/// Parcels for one neighbour, oldest first. While more than `cap` wait, neighbours in the sequence
+/// of one origin are folded two by two: [2^l k, 2^l (k+1)) with its twin, as when a counter carries.
+/// So k gradients of an origin that wait take at most cap + 2 log2(k) parcels.
+///
+/// *Why blocks of powers of two.* On a graph with several ways a worker may get one name by two
+/// links, in different bundles, and cannot take a bundle apart. It accepts a bundle if it has none
+/// of its names, else drops it. Blocks of powers of two are nested or disjoint, and then this rule
+/// brings every name to everybody exactly once (docs/decisions/0009). Owned by one thread.
+class Backlog {
+ public:
+  explicit Backlog(std::size_t cap) : cap_(cap) {}
+
+  void add(GradientPtr gradient);
+  void add(BundlePtr bundle);
+  bool empty() const { return blocks_.empty(); }
+  std::size_t size() const { return blocks_.size(); }
+  Parcel take_oldest();
+
+ private:
+  /// Names [first, first + 2^level) of one origin.
+  struct Place {
+    WorkerId origin{};
+    int level = 0;
+    std::uint32_t first = 0;
+
+    Place twin() const { return {origin, level, first ^ (std::uint32_t{1} << level)}; }
+    friend auto operator<=>(const Place&, const Place&) = default;
+  };
+  struct Block {
+    Place place;
+    Parcel parcel;
+  };
+  using Blocks = std::list<Block>;
+
+  void add(Block block);
+  void fold();
+  void join_with_twins(Blocks::iterator block);
+
+  const std::size_t cap_;
+  Blocks blocks_;  // oldest first
+  std::map<Place, Blocks::iterator> where_;
+  std::vector<Place> unpaired_;  // added since the last fold: only these can have a twin
+};
+
+}  // namespace dasgd
