@@ -109,7 +109,7 @@ class TrainRun {
     });
     TrainOptions options = train_options(config_);
     options.resume = found ? &*found : nullptr;
-    require_resumable(options, objective_);
+    require_runnable(options, objective_);
     return found;
   }
 

@@ -89,12 +89,8 @@ TEST_P(EveryRule, SeveralWorkersGoOnAndEndWithTheWholeBudgetAndACleanAudit) {
       std::uint64_t made = middle.gradients;
       for (const std::uint32_t count : s.gradients_by_worker) made += count;
       EXPECT_EQ(s.gradients, made);
-      if (workers == 4) {
-        EXPECT_EQ(s.gradients, whole.result.summary.gradients);
-        EXPECT_EQ(s.samples, 200u * 100u);
-      } else {
-        EXPECT_NEAR(static_cast<double>(s.samples), 200 * 100, 8.0 * static_cast<double>(workers));
-      }
+      EXPECT_GE(s.samples, 200u * 100u);
+      EXPECT_LT(s.samples, 200u * 100u + 8) << "beyond the budget is the rest of a batch";
       const Checkpoint& last = resumed.checkpoints.back();
       EXPECT_EQ(last.gradients, s.gradients);
       EXPECT_EQ(last.samples, s.samples);

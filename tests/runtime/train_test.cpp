@@ -105,7 +105,7 @@ TEST(Train, ASlowWorkerDoesNotHoldUpAnEpoch) {
   TrainOptions options{.workers = 2, .batch = 10, .epochs = 20};
   options.slow = {{WorkerId{1}, 1e9}};  // its first gradient would take longer than anybody waits
   const auto result = train(Logistic::random(1), options);
-  EXPECT_EQ(result.summary.gradients_by_worker[1], 1u);
+  EXPECT_LE(result.summary.gradients_by_worker[1], 1u);
   EXPECT_EQ(result.summary.gradients, 200u);
   EXPECT_TRUE(result.summary.audit_is_clean());
 }

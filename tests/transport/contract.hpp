@@ -79,7 +79,7 @@ TEST_P(TransportContract, BringsEveryGradientToEveryWorkerExactlyOnce) {
 }
 
 TEST_P(TransportContract, KeepsTheOrderOfEachOrigin) {
-  make(64);
+  make(4096);
   live_all({50});
   for (const auto& [i, p] : here) {
     std::map<WorkerId, std::uint32_t> next;
@@ -105,6 +105,7 @@ TEST_P(TransportContract, NobodyWaitsForThoseWhoAreBehind) {
     if (i == 0) {
       for (std::uint32_t k = 0; k < count; ++k) p.send();
       own.announce(count);
+      while (!own.announced_total()) own.wait(100ms);  // until then others need it to pass things on
       return;
     }
     own.announce(0);

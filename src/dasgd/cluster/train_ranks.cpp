@@ -52,7 +52,7 @@ class RankRun final : public Elsewhere {
         rank_options_(rank_options),
         clock_(ranks),
         control_([this] { on_stop(); }),
-        budget_(options, objective.samples()),
+        budget_(options, objective.samples(), [this] { control_.end_sleeps(); }),
         gate_(options.workers / static_cast<std::size_t>(ranks.size()), [this] { on_target(); }),
         ranks_without_target_(ranks.size()),
         good_([this](double size) { tell_others(EarlyLoss{size}); }),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "dasgd/data/batches.hpp"
 #include "dasgd/plan/leg.hpp"
@@ -56,15 +57,19 @@ std::optional<double> planned_gradients(const TrainOptions& options, std::size_t
   return planned;
 }
 
-SharedBudget::SharedBudget(const TrainOptions& options, std::size_t samples)
+SharedBudget::SharedBudget(const TrainOptions& options, std::size_t samples,
+                           std::function<void()> on_used_up)
     : budget_(shared_budget(options, samples)),
+      on_used_up_(std::move(on_used_up)),
       gradients_(options.resume ? options.resume->gradients : 0),
       samples_(options.resume ? options.resume->samples : 0) {}
 
 bool SharedBudget::claim(std::size_t samples) {
   const std::uint64_t gradients_before = gradients_.fetch_add(1, std::memory_order_relaxed);
   const std::uint64_t samples_before = samples_.fetch_add(samples, std::memory_order_relaxed);
-  return budget_.has_room(gradients_before, samples_before);
+  if (budget_.has_room(gradients_before, samples_before)) return true;
+  if (!used_up_.exchange(true) && on_used_up_) on_used_up_();
+  return false;
 }
 
 void SharedBudget::hear(std::size_t samples) {

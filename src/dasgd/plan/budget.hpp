@@ -43,7 +43,9 @@ std::optional<double> planned_gradients(const TrainOptions& options, std::size_t
 /// others count when they arrive, and what is under way comes on top.
 class SharedBudget {
  public:
-  SharedBudget(const TrainOptions& options, std::size_t samples);
+  /// `on_used_up` is called once, by whoever is refused first.
+  SharedBudget(const TrainOptions& options, std::size_t samples,
+               std::function<void()> on_used_up = {});
 
   /// A gradient of so many samples is about to be computed here: counted, unless the budget is used
   /// up.
@@ -55,6 +57,8 @@ class SharedBudget {
 
  private:
   const Budget budget_;
+  const std::function<void()> on_used_up_;
+  std::atomic<bool> used_up_{false};
   std::atomic<std::uint64_t> gradients_, samples_;
 };
 

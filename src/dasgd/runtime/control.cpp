@@ -38,7 +38,15 @@ std::exception_ptr Control::failure() const {
 
 void Control::sleep_for(std::chrono::nanoseconds duration) {
   std::unique_lock lock(mutex_);
-  stopped_.wait_for(lock, duration, [this] { return stopping(); });
+  stopped_.wait_for(lock, duration, [this] { return stopping() || sleeps_ended_; });
+}
+
+void Control::end_sleeps() {
+  {
+    const std::lock_guard lock(mutex_);
+    sleeps_ended_ = true;
+  }
+  stopped_.notify_all();
 }
 
 void Control::worker_finished() {

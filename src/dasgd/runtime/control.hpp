@@ -33,8 +33,11 @@ class Control {
   void abandon(std::exception_ptr failure);
   bool abandoned() const { return abandoned_.load(std::memory_order_relaxed); }
 
-  /// Sleeps, but not longer than until the run is stopped.
+  /// Sleeps, as an emulated slow worker does; but not longer than until the run is stopped or
+  /// nothing more is to be computed.
   void sleep_for(std::chrono::nanoseconds duration);
+  /// The budget is used up: nobody sleeps any longer to be slow.
+  void end_sleeps();
 
   /// A worker has computed, announced and applied everything.
   void worker_finished();
@@ -46,6 +49,7 @@ class Control {
   std::atomic<bool> stopping_{false}, abandoned_{false};
   mutable std::mutex mutex_;  // guards all below
   std::condition_variable stopped_, finished_;
+  bool sleeps_ended_ = false;
   std::size_t finished_workers_ = 0;
   std::string reason_;
   std::exception_ptr failure_;

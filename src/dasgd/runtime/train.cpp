@@ -47,7 +47,7 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
   });
   TargetGate gate(options.workers, [&] { control.stop("target"); });
   GoodModel<Real> good;
-  SharedBudget budget(options, objective.samples());
+  SharedBudget budget(options, objective.samples(), [&] { control.end_sleeps(); });
   SnapshotBoard snapshots(options.workers);
 
   std::vector<std::unique_ptr<WorkerLoop<Real>>> loops;
