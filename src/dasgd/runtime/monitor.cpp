@@ -96,6 +96,7 @@ Progress<Real> Monitor<Real>::look() {
     now.inbox_by_worker.push_back(static_cast<std::uint32_t>(sight.inbox_depth));
     now.folded += figures.folded;
     now.waited_by_worker.push_back(static_cast<double>(figures.waited) * 1e-9);
+    now.waited_seconds += now.waited_by_worker.back();
     now.inbox_depth = std::max(now.inbox_depth, sight.inbox_depth);
     now.draining = now.draining && figures.out_of_samples;
     W = W && figures.W ? std::optional(std::max(*W, *figures.W)) : std::nullopt;
