@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <sstream>
+#include <system_error>
 #include <thread>
 #include <torch/cuda.h>
 #include <torch/version.h>
@@ -344,7 +345,10 @@ class TorchNetwork final : public Network {
     };
     {
       std::vector<std::jthread> helpers;
-      for (unsigned t = 1; t < threads; ++t) helpers.emplace_back([&, t] { work(failures[t]); });
+      try {
+        for (unsigned t = 1; t < threads; ++t) helpers.emplace_back([&, t] { work(failures[t]); });
+      } catch (const std::system_error&) {  // no more threads here: fewer will do
+      }
       work(failures[0]);
     }
     for (const auto& failure : failures)
