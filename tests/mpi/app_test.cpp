@@ -167,7 +167,7 @@ TEST_F(MpiApp, ARankThatIsKilledEndsTheJob) {
 
 // What a launcher does not notice: the rank is there, but says nothing.
 TEST_F(MpiApp, ARankThatFallsSilentIsNamedAndEndsTheJob) {
-  const Process process("timeout 100 " + command(3, endless("--rank-timeout 2s")));
+  const Process process("timeout 100 " + command(3, endless("--rank-timeout 6s")));
   ASSERT_TRUE(is_running());
   const pid_t victim = process_of(1);
   ASSERT_GT(victim, 0);
