@@ -302,7 +302,8 @@ TEST_F(App, ANewRunNeverMixesWithAnOldOne) {
 }
 
 TEST_F(App, MetricsAreJsonLines) {
-  const Process process(command("train --model quadratic --lr 1e-5 --max-time 10min --out " + out()));
+  const Process process(
+      command("train --model quadratic --lr 1e-5 --max-time 10min --out " + out()));
   ASSERT_TRUE(eventually([&] {
     const std::string text = read_text(out() + "/metrics.jsonl.partial");
     return std::count(text.begin(), text.end(), '\n') >= 3;

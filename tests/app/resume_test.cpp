@@ -25,9 +25,8 @@ class ResumeApp : public ::testing::Test {
   std::string command(const std::string& arguments) { return DASGD_BINARY " " + arguments; }
   std::string start(const std::string& more, const std::string& every = "30ms",
                     const std::string& compute = "200us") {
-    return "train --model softmax --data " + images.path() +
-           " --batch 5 --lr 0.05 --compute " + compute + " --checkpoint-every " + every + " --out " +
-           out() + " " + more;
+    return "train --model softmax --data " + images.path() + " --batch 5 --lr 0.05 --compute " +
+           compute + " --checkpoint-every " + every + " --out " + out() + " " + more;
   }
   std::string resume(const std::string& more = "") {
     return "train --resume " + out() + " --compute 200us " + more;

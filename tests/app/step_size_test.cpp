@@ -9,8 +9,8 @@ TEST_F(App, AdvisesAStepSizeForLogisticRegression) {
   // A constant and one of four groups, which tell the label but for one row in twenty.
   std::string rows;
   for (int i = 0; i < 2000; ++i)
-    rows += ((i % 4 < 2) != (i % 20 == 7) ? "+1 1:1 " : "-1 1:1 ") + std::to_string(2 + i % 4) +
-            ":1\n";
+    rows +=
+        ((i % 4 < 2) != (i % 20 == 7) ? "+1 1:1 " : "-1 1:1 ") + std::to_string(2 + i % 4) + ":1\n";
   const std::string data = directory.write("groups", rows);
   const Outcome table = dasgd("advise --model logistic --workers 8 --data " + data);
   EXPECT_EQ(table.status, 0) << table.err;

@@ -36,24 +36,24 @@ TEST(StopWithoutImprovement, CountsFromTheBestLoss) {
 TEST(Train, CallbacksSeeProgressAndAModelAndCanStop) {
   std::size_t calls = 0, models = 0;
   double last_seconds = 0;
-  const auto result =
-      train(Quadratic::random(1), {.workers = 2, .eta = 1e-4, .max_time = 10min, .report_every = 2ms},
-            {[&](const Progress<double>& p) {
-              ++calls;
-              EXPECT_GT(p.seconds, last_seconds);
-              last_seconds = p.seconds;
-              models += p.model.size() == 10 ? 1 : 0;
-              return models >= 3 ? Flow::stop : Flow::go_on;
-            }});
+  const auto result = train(Quadratic::random(1),
+                            {.workers = 2, .eta = 1e-4, .max_time = 10min, .report_every = 2ms},
+                            {[&](const Progress<double>& p) {
+                              ++calls;
+                              EXPECT_GT(p.seconds, last_seconds);
+                              last_seconds = p.seconds;
+                              models += p.model.size() == 10 ? 1 : 0;
+                              return models >= 3 ? Flow::stop : Flow::go_on;
+                            }});
   EXPECT_EQ(result.summary.stop_reason, "callback");
   EXPECT_GE(calls, 3u);
 }
 
 TEST(Train, ACallbackThatThrowsEndsTheRunCleanly) {
-  EXPECT_THROW(
-      train(Quadratic::random(1), {.workers = 2, .eta = 1e-4, .max_time = 10min, .report_every = 2ms},
-            {[](const Progress<double>&) -> Flow { throw std::logic_error("mine"); }}),
-      std::logic_error);
+  EXPECT_THROW(train(Quadratic::random(1),
+                     {.workers = 2, .eta = 1e-4, .max_time = 10min, .report_every = 2ms},
+                     {[](const Progress<double>&) -> Flow { throw std::logic_error("mine"); }}),
+               std::logic_error);
 }
 
 }  // namespace
