@@ -21,15 +21,15 @@ namespace {
     if (const auto failure = std::current_exception()) std::rethrow_exception(failure);
     say_last("failed without a reason");
   } catch (const std::exception& error) {
-    if (is_out_of_memory(error)) {
-      say_last(out_of_memory);
-      ::_exit(run_failed);
-    }
-    say_last(error.what());
+    say_last(is_out_of_memory(error) ? out_of_memory : error.what());
   } catch (...) {
     say_last("something that is no exception was thrown");
   }
-  std::abort();
+#ifdef NDEBUG
+  ::_exit(run_failed);
+#else
+  std::abort();  // whoever debugs wants to see where
+#endif
 }
 
 }  // namespace
@@ -48,7 +48,8 @@ bool is_out_of_memory(const std::exception& error) noexcept {
 void say_last(std::string_view what) noexcept {
   std::array<char, 1024> line{"dasgd: "};
   const std::size_t begin = std::strlen(line.data());
-  const std::size_t length = std::min(what.size(), line.size() - begin - 1);
+  const std::size_t length =
+      std::min(what.substr(0, what.find('\n')).size(), line.size() - begin - 1);
   std::memcpy(line.data() + begin, what.data(), length);
   line[begin + length] = '\n';
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), begin + length + 1);

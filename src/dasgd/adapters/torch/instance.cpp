@@ -40,6 +40,25 @@ std::optional<c10::Stream> stream_of_its_own(at::Device device) {
   return c10::impl::VirtualGuardImpl(device.type()).getStreamFromGlobalPool(device);
 }
 
+/// Writes to a string, without a copy at the end.
+class StringBuffer final : public std::streambuf {
+ public:
+  explicit StringBuffer(std::size_t about) { text_.reserve(about); }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::streamsize xsputn(const char* from, std::streamsize count) override {
+    text_.append(from, static_cast<std::size_t>(count));
+    return count;
+  }
+  int_type overflow(int_type c) override {
+    if (c != traits_type::eof()) text_.push_back(static_cast<char>(c));
+    return traits_type::not_eof(c);
+  }
+
+  std::string text_;
+};
+
 /// Until it goes, this thread's work is on the worker's device and stream.
 class Place {
  public:
@@ -70,6 +89,19 @@ bool is_out_of_memory(const std::exception& error) {
   const std::string_view text = error.what();  // the interpreter keeps the words, not the type
   return std::ranges::any_of(std::array{"out of memory", "can't allocate memory", "bad_alloc"},
                              [&](const char* words) { return text.find(words) != text.npos; });
+}
+
+// LibTorch ends its file in a destructor, where a write that fails ends the program: memory for the
+// whole file is taken before there is such an object.
+std::string to_bytes(const torch::jit::Module& module) {
+  std::size_t size = std::size_t{1} << 20;  // of the code
+  const auto add = [&](const at::Tensor& tensor) { size += tensor.nbytes() + 1024; };
+  for (const at::Tensor& parameter : module.parameters()) add(parameter);
+  for (const at::Tensor& buffer : module.buffers()) add(buffer);
+  StringBuffer buffer(size);
+  std::ostream to(&buffer);
+  module.save(to);
+  return buffer.take();
 }
 
 Instance::Instance(const std::string& script, const SampleFormat& format, NetworkLoss loss,
@@ -208,10 +240,9 @@ std::string Instance::script(std::span<const float> x) {
   const Place place(*memory_);
   show(x);
   module_.eval();
-  std::ostringstream bytes;
-  module_.save(bytes);
+  std::string bytes = to_bytes(module_);
   module_.train();
-  return bytes.str();
+  return bytes;
 }
 
 }  // namespace dasgd::torch_adapter

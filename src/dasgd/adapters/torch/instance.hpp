@@ -26,6 +26,9 @@ bool is_out_of_memory(const std::exception& error);
 template <typename Action>
 auto with_plain_errors(Action&& action);
 
+/// The bytes of a TorchScript file. Throws what LibTorch throws.
+std::string to_bytes(const torch::jit::Module& module);
+
 /// The memory of a worker on a device: x as the network sees it, and the stream of its work.
 struct DeviceMemory {
   at::Tensor x;                       ///< flat, float

@@ -9,7 +9,6 @@
 #include <iterator>
 #include <map>
 #include <mutex>
-#include <sstream>
 #include <system_error>
 #include <thread>
 #include <torch/cuda.h>
@@ -226,11 +225,8 @@ class TorchNetwork final : public Network {
  private:
   std::string read_or_build() const {
     const auto& names = network_names();
-    if (std::find(names.begin(), names.end(), options_.model) != names.end()) {
-      std::ostringstream bytes;
-      build_model(options_.model, samples_->format(), options_.seed).save(bytes);
-      return bytes.str();
-    }
+    if (std::find(names.begin(), names.end(), options_.model) != names.end())
+      return to_bytes(build_model(options_.model, samples_->format(), options_.seed));
     std::ifstream file(options_.model, std::ios::binary);
     std::string bytes{std::istreambuf_iterator<char>(file), {}};
     if (!file || std::filesystem::is_directory(options_.model))
