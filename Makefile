@@ -54,7 +54,8 @@ style: packages-lint ## formatting, include direction
 # Debian's clang cannot read Debian's LibTorch as C++20, so its adapter is left out.
 lint: style packages-build packages-mpi ## that and clang-tidy
 	cmake --preset lint >/dev/null
-	git ls-files 'src/*.cpp' 'apps/*.cpp' ':!src/dasgd/adapters/torch' | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build/lint
+	sed -n 's/^ *"file": "\(.*\)".*/\1/p' build/lint/compile_commands.json | grep -v page_data.cpp | \
+	  xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build/lint
 
 clean: ## remove what was built
 	rm -rf build

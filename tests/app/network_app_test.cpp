@@ -191,7 +191,7 @@ TEST_F(NetworkApp, OutOfMemoryIsOneLineWhereverItIsMet) {
 // Where exactly memory ends depends on the machine: in a destructor, while a library starts, in the
 // middle of a gradient.
 TEST_F(NetworkApp, OutOfMemoryNeverEndsInAnAbort) {
-  write_cifar10(100);
+  write_cifar10(4);
   for (int kilobytes = 250'000; kilobytes <= 1'050'000; kilobytes += 100'000) {
     const Outcome outcome = train_within(kilobytes, "--model resnet18");
     if (outcome.status != 0) expect_out_of_memory(outcome, std::to_string(kilobytes));

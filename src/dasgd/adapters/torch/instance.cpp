@@ -4,6 +4,7 @@
 #include <array>
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
+#include <cstddef>
 #include <sstream>
 #include <string_view>
 #include <torch/csrc/jit/runtime/graph_executor.h>
@@ -38,6 +39,18 @@ std::vector<float> flatten(const std::vector<at::Tensor>& tensors) {
 std::optional<c10::Stream> stream_of_its_own(at::Device device) {
   if (device.is_cpu()) return std::nullopt;
   return c10::impl::VirtualGuardImpl(device.type()).getStreamFromGlobalPool(device);
+}
+
+// OpenBLAS takes a buffer for everybody who computes at the same time, when they begin, and tries for
+// ever where there is no memory. So that much is taken before, in a place that can fail, and given
+// back right before it is needed.
+std::unique_ptr<std::byte[]> take_blas_room() {
+#ifdef __x86_64__
+  constexpr std::size_t buffer = std::size_t{128} << 20;
+#else
+  constexpr std::size_t buffer = std::size_t{32} << 20;
+#endif
+  return std::make_unique_for_overwrite<std::byte[]>(buffer + (std::size_t{1} << 20));
 }
 
 /// Writes to a string, without a copy at the end.
@@ -109,6 +122,7 @@ Instance::Instance(const std::string& script, const SampleFormat& format, Networ
     : format_(format), loss_(loss), device_(device) {
   std::istringstream bytes(script);
   module_ = torch::jit::load(bytes, device);
+  if (device.is_cpu()) blas_room_ = take_blas_room();
   module_.train();
   for (const at::Tensor& parameter : module_.parameters())
     if (parameter.requires_grad()) parameters_.push_back(parameter);
@@ -221,6 +235,7 @@ Instance::Inputs Instance::inputs(const SampleBatch& batch) const {
 }
 
 at::Tensor Instance::forward(const at::Tensor& input) {
+  blas_room_.reset();
   // The interpreter as it is: what its optimiser specialises costs more than it brings here.
   const torch::jit::GraphOptimizerEnabledGuard plain(false);
   return module_.forward({input}).toTensor();

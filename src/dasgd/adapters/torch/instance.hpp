@@ -79,6 +79,7 @@ class Instance {
   at::Tensor forward(const at::Tensor& input);
   at::Tensor loss_of(const at::Tensor& output, const at::Tensor& target) const;
 
+  std::unique_ptr<std::byte[]> blas_room_;  // until this first computes on a CPU
   torch::jit::Module module_;
   const SampleFormat& format_;
   const NetworkLoss loss_;
