@@ -41,9 +41,9 @@ std::optional<c10::Stream> stream_of_its_own(at::Device device) {
   return c10::impl::VirtualGuardImpl(device.type()).getStreamFromGlobalPool(device);
 }
 
-// OpenBLAS takes a buffer for everybody who computes at the same time, when they begin, and tries for
-// ever where there is no memory. So that much is taken before, in a place that can fail, and given
-// back right before it is needed.
+// OpenBLAS takes a buffer for everybody who computes at the same time, when they begin, and tries
+// for ever where there is no memory. So that much is taken before, in a place that can fail, and
+// given back right before it is needed.
 std::unique_ptr<std::byte[]> take_blas_room() {
 #ifdef __x86_64__
   constexpr std::size_t buffer = std::size_t{128} << 20;
