@@ -149,8 +149,8 @@ INSTANTIATE_TEST_SUITE_P(MpiApp, MpiSignals, ::testing::Values(SIGINT, SIGTERM, 
                            return std::string("SIG") + ::sigabbrev_np(info.param);
                          });
 
-// Open MPI kills its ranks a second after it has passed SIGINT or SIGTERM on, done or not; on a busy
-// machine they need longer, and docs/cluster.md says how to give it to them.
+// Open MPI kills its ranks a second after it has passed SIGINT or SIGTERM on, done or not; on a
+// busy machine they need longer, and docs/cluster.md says how to give it to them.
 TEST_P(MpiSignals, ASignalToMpirunStopsCleanlyAndWritesEverything) {
   const Process process("env OMPI_MCA_odls_base_sigkill_timeout=10 " +
                         command(4, endless("--quiet")));

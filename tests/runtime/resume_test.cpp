@@ -9,6 +9,7 @@
 #include "dasgd/dasgd.hpp"
 #include "dasgd/plan/leg.hpp"
 #include "dasgd/record/trace_reader.hpp"
+#include "dasgd/runtime/snapshot_board.hpp"
 #include "support/message.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -166,6 +167,22 @@ TEST(Resume, ACheckpointIsConsistentByItself) {
     for (const WorkerState& worker : c.workers) done += worker.data.done();
     EXPECT_EQ(done, c.gradients);
   }
+}
+
+TEST(SnapshotBoard, TheEndOfAWorkerDoesNotReplaceWhatBelongsToACheckpoint) {
+  const auto memory = [](int k) { return WorkerMemory{{}, Bytes(1, std::byte(k))}; };
+  SnapshotBoard board(1);
+  board.ask();
+  ASSERT_TRUE(board.wanted(WorkerId{0}) && board.claim_replica());
+  board.give_replica({}, GradientSet(1));
+  board.give_memory(WorkerId{0}, memory(1));
+  board.give_memory(WorkerId{0}, memory(2));  // it ends before the checkpoint is made
+  const auto snapshot = board.wait({}, 1h);
+  ASSERT_TRUE(snapshot);
+  EXPECT_EQ(snapshot->memories[0].objective, memory(1).objective);
+  EXPECT_EQ(board.memories()[0].objective, memory(2).objective);
+  board.ask();
+  EXPECT_EQ(board.memories()[0].objective, memory(2).objective);
 }
 
 // Its workers' own objectives remember which batches they were asked for.

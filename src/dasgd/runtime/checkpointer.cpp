@@ -57,8 +57,8 @@ void Checkpointer::take(std::stop_token stop) {
   const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
   save_checkpoint(options_, [&] {
     return checkpoint_of(options_, dimension_, samples_,
-                         {std::move(replica->sums), std::move(replica->applied), board_.memories(),
-                          seconds, since_best_()});
+                         {std::move(replica->sums), std::move(replica->applied),
+                          std::move(replica->memories), seconds, since_best_()});
   });
 }
 
