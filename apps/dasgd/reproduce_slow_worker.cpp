@@ -9,7 +9,7 @@
 namespace dasgd::app {
 namespace {
 
-SlowWorkerPlan plan_for(const Experiment& request) {
+SlowWorkerPlan slow_worker_plan(const Experiment& request) {
   SlowWorkerPlan plan;
   plan.threads = all_cores();
   if (request.quick) {
@@ -51,7 +51,7 @@ void print_table(const std::vector<SlowWorkerPoint>& points) {
 }  // namespace
 
 void reproduce_slow_worker(const Experiment& experiment) {
-  const SlowWorkerPlan plan = plan_for(experiment);
+  const SlowWorkerPlan plan = slow_worker_plan(experiment);
   const auto runs = run_slow_worker(problem_for(experiment.what), plan, show_simulations);
   const auto points = summarise(runs);
   const std::string stem = experiment.stem();

@@ -8,7 +8,8 @@
 #include "dasgd/theory/step_size.hpp"
 #include "support/effort.hpp"
 #include "support/huber.hpp"
-#include "support/shared_data.hpp"
+#include "support/questionnaire.hpp"
+#include "support/temporary_directory.hpp"
 #include "support/tiny_idx.hpp"
 
 namespace dasgd {
@@ -76,10 +77,10 @@ TEST(Constants, TheDistanceIsFromAKnownLowerBound) {
   EXPECT_FALSE(std::isfinite(blind.r0.high));
 }
 
-TEST(Constants, LOfA9aAgreesWithALongPowerIteration) {
-  DASGD_SHARED_DATA(path, "libsvm/a9a");
-  const Logistic a9a(read_libsvm(path));
-  const LabelledRows& rows = a9a.data();
+TEST(Constants, LOfSparseRowsAgreesWithALongPowerIteration) {
+  const test::TemporaryDirectory directory;
+  const Logistic problem(read_libsvm(directory.write("made", test::questionnaire(3000).text)));
+  const LabelledRows& rows = problem.data();
   std::vector<double> v(rows.dimension, 1.0), image(rows.dimension);
   double lambda = 0;
   for (int round = 0; round < 200; ++round) {
@@ -98,8 +99,8 @@ TEST(Constants, LOfA9aAgreesWithALongPowerIteration) {
     for (std::size_t i = 0; i < v.size(); ++i) lambda += v[i] * image[i];
     std::swap(v, image);
   }
-  EXPECT_NEAR(*a9a.smoothness(), lambda / (4.0 * static_cast<double>(rows.rows())),
-              0.01 * *a9a.smoothness());
+  EXPECT_NEAR(*problem.smoothness(), lambda / (4.0 * static_cast<double>(rows.rows())),
+              0.01 * *problem.smoothness());
 }
 
 TEST(Advise, SaysTheStatusOfEveryLimit) {

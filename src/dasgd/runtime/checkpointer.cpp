@@ -59,7 +59,7 @@ void Checkpointer::take(std::stop_token stop) {
   save_checkpoint(options_, [&] {
     return checkpoint_of(options_, dimension_, samples_,
                          {std::move(replica->sums), std::move(replica->applied), replica->samples,
-                          board_.memories(), seconds, since_best_()});
+                          std::move(replica->memories), seconds, since_best_()});
   });
 }
 
