@@ -21,6 +21,19 @@ TEST_F(MpiApp, RefusesExperimentsThatAreNotForRanks) {
   EXPECT_FALSE(fs::exists(out()));
 }
 
+TEST_F(MpiApp, ReproducesTheQuadraticFigureOnTwoRanks) {
+  const Outcome refused = mpirun(3, "reproduce quadratic --quick --out " + out());
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("start it on 2 ranks, not 3"));
+  const Outcome outcome = mpirun(2, "reproduce quadratic --quick --out " + out());
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json points = json::parse(read_text(out() + "/quadratic.json"));
+  ASSERT_EQ(points.size(), 4u);
+  for (const json& point : points) EXPECT_EQ(point["way"], "mpi");
+  EXPECT_EQ(points[0]["workers"].size(), 1u);
+  EXPECT_EQ(points[1]["workers"].size(), 2u);
+}
+
 #if DASGD_TORCH
 TEST_F(MpiApp, ReproducesFigureCForAsManyWorkersAsThereAreRanks) {
   fs::create_directories(directory.file("data/cifar10"));

@@ -66,16 +66,16 @@ std::string in_words(const AtMost& a) {
   return fmt::format("{} is at most {:.4g}", name, a.value);
 }
 
-// "if W is at most 12, sigma^2 is at most 0.5 and delivery is causal".
+// "if W is at most 12 and sigma^2 is at most 0.5, for causal delivery". With noise that includes that
+// no timing depends on the noise.
 std::string conditions(const std::vector<AtMost>& assumes, bool causal) {
   std::vector<std::string> parts;
   for (const AtMost& a : assumes) parts.push_back(in_words(a));
-  if (causal) parts.emplace_back("delivery is causal and no timing depends on the noise");
-  if (parts.empty()) return "";
+  if (parts.empty()) return causal ? "for causal delivery" : "";
   std::string text = "if " + parts.front();
   for (std::size_t k = 1; k < parts.size(); ++k)
     text += (k + 1 == parts.size() ? " and " : ", ") + parts[k];
-  return text;
+  return causal ? text + ", for causal delivery" : text;
 }
 
 /// Collects limits with what each rests on.

@@ -19,6 +19,9 @@ constexpr std::uint64_t most_gradients = 4000, fewest_gradients = 24;
 constexpr std::size_t rows_to_judge_by = 2048;
 constexpr double coarse = 4, fine = 2;  // neighbours on the grid
 constexpr int smallest = -5, largest = 2;
+// The best step of a short run is close to where runs become unstable, and a real run is longer and
+// staler than its trial.
+constexpr double share_of_best = 0.5;
 constexpr double as_good = 1.005;  // losses that differ by less are taken for the same
 
 /// Judges a model by a fixed part of the samples: the whole of them may take minutes.
@@ -137,8 +140,9 @@ std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
   if (!near) return std::nullopt;
   const auto best = trials.best_of({*near / fine, *near, *near * fine}, gradients);
   return PracticalStep{
-      best.value_or(*near),
-      fmt::format("best of {} steps by the loss after {} gradients in virtual time; not proved",
+      best.value_or(*near) * share_of_best,
+      fmt::format("half of the best of {} steps by the loss after {} gradients in virtual time; not "
+                  "proved",
                   trials.tried.size(), gradients),
       std::move(trials.tried)};
 }
