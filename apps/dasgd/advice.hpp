@@ -12,7 +12,8 @@ namespace dasgd::app {
 
 /// Settles what is still open of the step size: with --lr proved the advice of a pilot, on threads
 /// or in the given virtual world, and for more ranks than this machine has cores in virtual time;
-/// with --lr auto the best of several that were tried; and L, by its closed form, for the guard and the certificate.
+/// with --lr auto the best of several that were tried; and L, by its closed form, for the guard and
+/// the certificate.
 template <typename Real>
 std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& objective,
                                        const std::stop_token& stop,

@@ -30,8 +30,7 @@ ExpectedStaleness staleness_of_run(const std::string& directory) {
     if (!json.at("W").is_null()) s.W = json.at("W");
     const double seconds =
         json.contains("virtual_seconds") ? json["virtual_seconds"] : json.at("wall_seconds");
-    return {s, json.at("gradients").get<double>() / seconds,
-            "measured: by the run in " + directory,
+    return {s, json.at("gradients").get<double>() / seconds, "measured: by the run in " + directory,
             json.value("noncausal_applications", std::uint64_t{0})};
   } catch (const nlohmann::json::exception& error) {
     throw InputError(path + ": is not the summary of a run: " + error.what());

@@ -82,8 +82,10 @@ void print_text(const TraceCheck& check, const CheckRequest& request, Nanosecond
                                                      : "NOT certified for this run";
     fmt::print("  eta {} with L {} is {}: {}\n", *request.eta, *request.L, verdict,
                limits->certified_why);
-    fmt::print("  limits     {:.6g} certified without noise, {:.6g} and {:.6g} published (false in general)\n",
-               *limits->certified_eta, limits->published_eta_1, limits->published_eta_2);
+    fmt::print(
+        "  limits     {:.6g} certified without noise, {:.6g} and {:.6g} published (false in "
+        "general)\n",
+        *limits->certified_eta, limits->published_eta_1, limits->published_eta_2);
   }
   fmt::print("  audit      {}\n", check.ok() ? "ok" : "FAILED");
 }

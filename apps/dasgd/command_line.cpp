@@ -156,8 +156,7 @@ void CommandLine::add_check() {
 }
 
 void CommandLine::add_reproduce() {
-  CLI::App* const app =
-      app_.add_subcommand("reproduce", "Repeat an experiment of the paper");
+  CLI::App* const app = app_.add_subcommand("reproduce", "Repeat an experiment of the paper");
   app->add_option(
          "what", reproduce_.what,
          "logistic, quadratic and cifar: Figure 2 (a), (b) and (c); topology: staleness on graphs")

@@ -32,9 +32,7 @@ const std::vector<std::pair<std::string, Repeat>>& experiments() {
   return all;
 }
 
-bool has_slow_worker(const std::string& what) {
-  return what == "quadratic" || what == "logistic";
-}
+bool has_slow_worker(const std::string& what) { return what == "quadratic" || what == "logistic"; }
 
 // Why it cannot be repeated on ranks; empty if it can.
 std::string not_for_ranks(const ReproduceRequest& request) {

@@ -67,9 +67,10 @@ void print_table(const std::vector<SlowWorkerPoint>& points) {
              points.front().way == "virtual" ? "virtual s 0" : "seconds 0", "S_avg", "S_hat_max",
              "certified", "publ. 1", "publ. 2");
   for (const SlowWorkerPoint& p : points)
-    fmt::print("{:>6g} {:>5g} {:>19} {:>19} {:>17} {:>7.3f} {:>9.1f} {:>10.5f} {:>10.5f} {:>10.5f}\n",
-               p.eta, p.factor, show(p.iterations, 0), show(p.iterations, 1), show(p.seconds, 0),
-               p.S_avg, p.S_hat_max, p.certified_eta, p.published_eta_1, p.published_eta_2);
+    fmt::print(
+        "{:>6g} {:>5g} {:>19} {:>19} {:>17} {:>7.3f} {:>9.1f} {:>10.5f} {:>10.5f} {:>10.5f}\n",
+        p.eta, p.factor, show(p.iterations, 0), show(p.iterations, 1), show(p.seconds, 0), p.S_avg,
+        p.S_hat_max, p.certified_eta, p.published_eta_1, p.published_eta_2);
 }
 
 void write_and_print(const Experiment& experiment, const SlowWorkerPlan& plan,
@@ -82,9 +83,9 @@ void write_and_print(const Experiment& experiment, const SlowWorkerPlan& plan,
   print_table(points);
   fmt::print("{}\n", expected_and_measured(points));
   fmt::print(
-      "target error {:g}, one worker of two x times slower, {}, {} seeds; limits are means; "
+      "target error {:g}, one worker of two x times slower, {}, {} seed{}; limits are means; "
       "written to {}.csv, .json, .svg\n",
-      plan.target_error, pace, plan.seeds.size(), stem);
+      plan.target_error, pace, plan.seeds.size(), plan.seeds.size() == 1 ? "" : "s", stem);
 }
 
 void conclude(const Experiment& experiment, const SlowWorkerPlan& plan, const std::string& way,
@@ -127,8 +128,8 @@ bool reproduce_slow_worker_on_ranks(const Experiment& experiment) {
   const std::string mistake = mistake_of([&] {
     require_all_processes(ranks);
     if (ranks.size() != 2)
-      throw InputError(fmt::format("the experiment has two workers: start it on 2 ranks, not {}",
-                                   ranks.size()));
+      throw InputError(
+          fmt::format("the experiment has two workers: start it on 2 ranks, not {}", ranks.size()));
     if (first) make_directory(experiment.directory);
   });
   if (!ranks.agree(mistake, experiment.what)) return false;

@@ -43,7 +43,8 @@ void print_burst(const BurstExhibit& b, const std::string& trace) {
       "  |S|                            {}, then {} times 0\n"
       "  S_hat_avg, S_hat_max           {:.0f}/{}, {}\n"
       "  sum of squared gradients       {:.6f}, largest gradient Q = {:.6g}\n"
-      "  Theorem 1, first form          at most {:.6f} for eta up to {:.6g} = 1 / (4 L S_avg)   {}\n"
+      "  Theorem 1, first form          at most {:.6f} for eta up to {:.6g} = 1 / (4 L S_avg)   "
+      "{}\n"
       "  Theorem 1, second form         at most {:.6f} for eta up to {:.6g} = 1 / (4 L sqrt("
       "S_hat_avg S_hat_max))   {}\n"
       "  eta allowed by the certificate {:.6g}\n"
@@ -52,8 +53,7 @@ void print_burst(const BurstExhibit& b, const std::string& trace) {
       b.staleness.S_hat_avg * static_cast<double>(b.gradients), b.gradients, b.staleness.S_hat_max,
       b.sum_of_squares, b.Q, b.published_bound_1, b.published_eta_1,
       verdict(b, b.published_eta_1, b.published_bound_1), b.published_bound, b.published_eta,
-      verdict(b, b.published_eta, b.published_bound),
-      b.certified_eta, trace, b.eta, b.L);
+      verdict(b, b.published_eta, b.published_bound), b.certified_eta, trace, b.eta, b.L);
 }
 
 }  // namespace

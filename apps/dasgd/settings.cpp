@@ -89,7 +89,8 @@ std::vector<Setting> guard_settings() {
 
 std::vector<Setting> pace_of_train() {
   return {
-      {"pace.compute", "--compute", Kind::value, "T", "every gradient takes at least this time (the paper adds its 50 ms to the own time instead)",
+      {"pace.compute", "--compute", Kind::value, "T",
+       "every gradient takes at least this time (the paper adds its 50 ms to the own time instead)",
        [](Config& c, const std::string& v) { c.compute = parse_duration(v); },
        [](const Config& c) { return std::optional(quoted(show_duration(c.compute))); }},
       count("pace.in_flight", "--in-flight",
@@ -114,7 +115,8 @@ std::vector<Setting> make_settings(Command command) {
            &Config::augment),
       count("workers", "--workers", "worker threads", &Config::workers, 1),
       {"lr", "--lr", Kind::value, "X|auto|proved",
-       "the step size eta; auto: one that trains well, found by trying; proved: the largest that is "
+       "the step size eta; auto: one that trains well, found by trying; proved: the largest that "
+       "is "
        "proved for what a pilot measures (see: dasgd advise)",
        set_lr,
        [](const Config& c) { return c.lr ? std::optional(show_real(*c.lr)) : std::nullopt; }},

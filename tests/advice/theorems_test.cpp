@@ -261,9 +261,8 @@ TEST(Theorems, HoldWithNoiseOnAverageWhereDeliveryIsCausal) {
       if (found.sum.low() > w.N * theory::certificate_bound(c.r0, eta, w.N))
         ++above_what_holds_without_noise;
     };
-    check("certificate with noise", theory::noise_certified_eta(L, w.W), [&](double eta) {
-      return theory::noise_certificate_bound(c, eta, w.N, S_avg);
-    });
+    check("certificate with noise", theory::noise_certified_eta(L, w.W),
+          [&](double eta) { return theory::noise_certificate_bound(c, eta, w.N, S_avg); });
     check("a priori", theory::a_priori_eta(L, static_cast<double>(S_max)),
           [&](double eta) { return theory::a_priori_bound(c, eta, w.N); });
     check("mean square", theory::mean_square_eta(L) * (0.3 + 0.7 * random.uniform()),

@@ -16,7 +16,8 @@ using ::testing::HasSubstr;
 TEST_F(MpiApp, RefusesExperimentsThatAreNotForRanks) {
   const Outcome refused = mpirun(2, "reproduce topology --quick --out " + out());
   EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(refused.err, HasSubstr("dasgd: only cifar, quadratic and logistic can be repeated on MPI ranks"));
+  EXPECT_THAT(refused.err,
+              HasSubstr("dasgd: only cifar, quadratic and logistic can be repeated on MPI ranks"));
   EXPECT_EQ(refused.err.find("dasgd: "), refused.err.rfind("dasgd: ")) << refused.err;
   EXPECT_FALSE(fs::exists(out()));
 }

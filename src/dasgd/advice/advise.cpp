@@ -66,8 +66,8 @@ std::string in_words(const AtMost& a) {
   return fmt::format("{} is at most {:.4g}", name, a.value);
 }
 
-// "if W is at most 12 and sigma^2 is at most 0.5, for causal delivery". With noise that includes that
-// no timing depends on the noise.
+// "if W is at most 12 and sigma^2 is at most 0.5, for causal delivery". With noise that includes
+// that no timing depends on the noise.
 std::string conditions(const std::vector<AtMost>& assumes, bool causal) {
   std::vector<std::string> parts;
   for (const AtMost& a : assumes) parts.push_back(in_words(a));
@@ -121,9 +121,8 @@ void add_tuned_limits(const Advice& advice, Limits& limits) {
       limits.add_proved("noise_certificate_tuned",
                         theory::tuned_eta(noise_certificate_rate(c, s, *s.W, 1), N), best,
                         {{"W", static_cast<double>(*s.W)}, S_avg, limits.sigma2(), limits.r0()});
-    limits.add_proved(
-        "a_priori_tuned", theory::tuned_eta(a_priori_rate(c, s), N), best,
-        {{"S_max", static_cast<double>(s.S_max)}, limits.sigma2(), limits.r0()});
+    limits.add_proved("a_priori_tuned", theory::tuned_eta(a_priori_rate(c, s), N), best,
+                      {{"S_max", static_cast<double>(s.S_max)}, limits.sigma2(), limits.r0()});
     limits.add_proved("mean_square_tuned", theory::tuned_eta(mean_square_rate(c, s), N), best,
                       {limits.Q(), S_ms, S_avg, limits.sigma2(), limits.r0()});
   } else {
@@ -139,8 +138,8 @@ void add_limits(Advice& advice) {
   if (s.W) {
     const AtMost W{"W", static_cast<double>(*s.W)};
     if (limits.noise())
-      limits.add("certificate", theory::certified_eta(L, *s.W), without_noise, conditions({W}, false),
-                 {W});
+      limits.add("certificate", theory::certified_eta(L, *s.W), without_noise,
+                 conditions({W}, false), {W});
     else
       limits.add_proved("certificate", theory::certified_eta(L, *s.W), "", {W});
     if (limits.noise())
@@ -192,14 +191,14 @@ void choose_proved(Advice& advice) {
   advice.recommended_status = proved;
   const std::string pilot = s.W ? fmt::format("where the pilot had W {}", *s.W)
                                 : fmt::format("where the pilot had S_max {}", s.S_max);
-  advice.grounds = fmt::format("proved by the {} {}, {}", name, conditions(advice.assumes, noise),
-                               pilot);
+  advice.grounds =
+      fmt::format("proved by the {} {}, {}", name, conditions(advice.assumes, noise), pilot);
   if (noise && advice.staleness.noncausal > 0) {
     advice.recommended_status = heuristic;
-    advice.grounds =
-        fmt::format("heuristic: the {} asks for causal delivery, and {} applications of the pilot "
-                    "were not",
-                    name, advice.staleness.noncausal);
+    advice.grounds = fmt::format(
+        "heuristic: the {} asks for causal delivery, and {} applications of the pilot "
+        "were not",
+        name, advice.staleness.noncausal);
   } else if (!advice.plain) {
     advice.recommended_status = heuristic;
     advice.grounds = fmt::format(

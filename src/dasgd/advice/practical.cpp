@@ -127,12 +127,13 @@ std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
   const double runs = (largest - smallest + 1) / 4.0 + 3;
   const double fit = seconds_to_spend / std::max(1e-9, gradient) / runs;
   const double longest = std::min(fit, horizon.value_or(fit));
-  const auto gradients = static_cast<std::uint64_t>(
-      std::min(longest, static_cast<double>(most_gradients)));
+  const auto gradients =
+      static_cast<std::uint64_t>(std::min(longest, static_cast<double>(most_gradients)));
   if (gradients < std::max<std::uint64_t>(fewest_gradients, 4 * options.workers))
     return std::nullopt;
   VirtualWorld here = world.value_or(usual_world());
-  here.threads = std::max(1u, std::thread::hardware_concurrency());
+  const bool worth_a_core = gradient > 2e-4;  // handing a gradient over takes some time as well
+  here.threads = worth_a_core ? std::max(1u, std::thread::hardware_concurrency()) : 1;
   Trials<Real> trials(objective, options, here);
   std::vector<double> etas;
   for (int k = smallest; k <= largest; ++k) etas.push_back(std::pow(coarse, k) / L);
@@ -141,9 +142,10 @@ std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
   const auto best = trials.best_of({*near / fine, *near, *near * fine}, gradients);
   return PracticalStep{
       best.value_or(*near) * share_of_best,
-      fmt::format("half of the best of {} steps by the loss after {} gradients in virtual time; not "
-                  "proved",
-                  trials.tried.size(), gradients),
+      fmt::format(
+          "half of the best of {} steps by the loss after {} gradients in virtual time; not "
+          "proved",
+          trials.tried.size(), gradients),
       std::move(trials.tried)};
 }
 

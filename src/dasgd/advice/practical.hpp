@@ -27,9 +27,9 @@ struct PracticalStep {
 };
 
 /// Runs the options, with their own rule and number of workers, in virtual time from x^0 with steps
-/// around 1 / L: first far apart, then close to the best; half of the best, for safety. Every run makes the same gradients of the
-/// same samples, as many as fit into a few seconds and no more than `horizon`. Nothing where a
-/// gradient takes too long for that, or the workers are too many.
+/// around 1 / L: first far apart, then close to the best; half of the best, for safety. Every run
+/// makes the same gradients of the same samples, as many as fit into a few seconds and no more than
+/// `horizon`. Nothing where a gradient takes too long for that, or the workers are too many.
 template <typename Real>
 std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
                                        const TrainOptions& options,

@@ -70,8 +70,8 @@ BurstExhibit run_burst(const std::string& path) {
   exhibit.Q = replay.largest;
   const auto N = static_cast<double>(exhibit.gradients);
   exhibit.published_bound_1 =
-      N * theory::published_bound_1({.r0 = exhibit.r0, .L = exhibit.L, .Q = exhibit.Q}, plan.eta,
-                                    N, check.staleness.S_avg);
+      N * theory::published_bound_1({.r0 = exhibit.r0, .L = exhibit.L, .Q = exhibit.Q}, plan.eta, N,
+                                    check.staleness.S_avg);
   exhibit.published_eta_1 = theory::published_eta_1(exhibit.L, check.staleness.S_avg);
   exhibit.published_bound =  // of the sum: the mean over one application
       theory::published_bound_2({.r0 = exhibit.r0, .L = exhibit.L}, plan.eta, 1);

@@ -187,9 +187,12 @@ std::string to_svg(const std::string& title, const std::vector<SlowWorkerPoint>&
   const std::string axis = "S_hat_max, measured";
   const bool is_virtual = points.front().way == "virtual";
   PlotPanel iterations{title + ": iterations to the target", axis, "iterations", {}, false, false};
-  PlotPanel seconds{
-      fmt::format("{}: {}time to the target", title, is_virtual ? "virtual " : ""), axis,
-      "seconds", {}, false, false};
+  PlotPanel seconds{fmt::format("{}: {}time to the target", title, is_virtual ? "virtual " : ""),
+                    axis,
+                    "seconds",
+                    {},
+                    false,
+                    false};
   for (std::size_t w = 0; w < 2; ++w) {
     PlotSeries i{w == 0 ? "worker 0" : "worker 1, x times slower", {}, {}, {}}, s = i;
     for (const SlowWorkerPoint& p : points) {

@@ -26,7 +26,8 @@ std::size_t resolved_batch(const TrainOptions& options, std::size_t samples) {
 
 bool gradients_have_noise(const TrainOptions& options, std::size_t samples) {
   const std::size_t batch = resolved_batch(options, samples);
-  const bool all = batch == 0 || (batch >= samples && options.workers == 1);  // else a share of them
+  const bool all =
+      batch == 0 || (batch >= samples && options.workers == 1);  // else a share of them
   return samples > 1 && !all;
 }
 

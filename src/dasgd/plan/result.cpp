@@ -54,9 +54,9 @@ StepLimits held_against_theory(const Objective<Real>& objective, const TrainOpti
                                std::span<const WorkerReport> reports, const RunSummary& summary,
                                bool noisy) {
   const bool fixed = summary.halvings == 0 && options.rule.is_plain();
-  StepLimits step = step_limits(
-      summary.staleness, options.eta, *options.smoothness,
-      {.noise = noisy, .fixed_step = fixed, .complete = summary.audit_is_clean()});
+  StepLimits step =
+      step_limits(summary.staleness, options.eta, *options.smoothness,
+                  {.noise = noisy, .fixed_step = fixed, .complete = summary.audit_is_clean()});
   if (noisy || !fixed || options.resume || !reports.front().squared_gradients) return step;
   const double start = objective.loss(objective.start());
   MeasuredBound largest{0, 1};
@@ -145,7 +145,8 @@ TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions&
     summary.eval_loss = found.loss;
     const bool noisy = gradients_have_noise(options, objective.samples());
     if (options.measure_gradients)
-      summary.residuals_why = "only virtual time sees all replicas at once: dasgd simulate has them";
+      summary.residuals_why =
+          "only virtual time sees all replicas at once: dasgd simulate has them";
     if (options.smoothness)
       summary.step = held_against_theory<Real>(objective, options, reports, summary, noisy);
   } catch (...) {

@@ -14,9 +14,9 @@ struct Residual {
 
 /// With eta |g| summed over a staleness set, coordinate by coordinate: Delta.
 struct Residuals {
-  double distance = 0;            ///< mean of |x_i^t - x_j^s|^2: the true difference
-  Residual lemma_7;               ///< mean of |Delta|^2 over S
-  Residual lemma_8;               ///< mean of |Delta|^2 over S_hat
+  double distance = 0;              ///< mean of |x_i^t - x_j^s|^2: the true difference
+  Residual lemma_7;                 ///< mean of |Delta|^2 over S
+  Residual lemma_8;                 ///< mean of |Delta|^2 over S_hat
   double max_replica_distance = 0;  ///< the largest |x_i - x_j| of two workers at one instant
 };
 

@@ -9,9 +9,8 @@ namespace dasgd {
 namespace {
 
 nlohmann::ordered_json to_json(const Residual& residual) {
-  nlohmann::ordered_json json{{"mean_squared_Delta", json_number(residual.mean)},
-                              {"bound", nullptr},
-                              {"ratio", nullptr}};
+  nlohmann::ordered_json json{
+      {"mean_squared_Delta", json_number(residual.mean)}, {"bound", nullptr}, {"ratio", nullptr}};
   if (residual.bound) {
     json["bound"] = json_number(*residual.bound);
     json["ratio"] = json_number(residual.mean / *residual.bound);
@@ -61,11 +60,11 @@ std::string to_json(const RunSummary& s) {
     json["certified_why"] = "the smoothness of the objective is not known; --L gives it";
   }
   if (s.residuals) {
-    json["residuals_measured"] = {{"lemma_7", to_json(s.residuals->lemma_7)},
-                                  {"lemma_8", to_json(s.residuals->lemma_8)},
-                                  {"mean_squared_distance", json_number(s.residuals->distance)},
-                                  {"max_replica_distance",
-                                   json_number(s.residuals->max_replica_distance)}};
+    json["residuals_measured"] = {
+        {"lemma_7", to_json(s.residuals->lemma_7)},
+        {"lemma_8", to_json(s.residuals->lemma_8)},
+        {"mean_squared_distance", json_number(s.residuals->distance)},
+        {"max_replica_distance", json_number(s.residuals->max_replica_distance)}};
   } else if (!s.residuals_why.empty()) {
     json["residuals_measured"] = nullptr;
     json["residuals_why"] = s.residuals_why;

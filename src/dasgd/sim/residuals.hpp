@@ -49,8 +49,7 @@ class ResidualMeter {
     sums.applications += 1;
     add(*gradient, x);
     before.insert(gradient->name);
-    for (const Vector& other : moved_)
-      farthest_ = std::max(farthest_, squared_distance(x, other));
+    for (const Vector& other : moved_) farthest_ = std::max(farthest_, squared_distance(x, other));
   }
 
   const std::vector<Sums>& sums() const { return sums_; }
@@ -64,9 +63,7 @@ class ResidualMeter {
     Vector at;  // where it was computed, from x^0
   };
 
-  const Record& of(GradientName name) const {
-    return records_[index(name.origin)][name.sequence];
-  }
+  const Record& of(GradientName name) const { return records_[index(name.origin)][name.sequence]; }
 
   // A worker's replica does not change while it computes: it is where the gradient was computed.
   void remember(const GradientPtr& gradient) {
@@ -92,10 +89,10 @@ class ResidualMeter {
   }
 
   static void add_missing(const GradientSet& of, const GradientSet& from, Names& to) {
-    of.for_each_range_missing_from(
-        from, [&](WorkerId origin, std::uint32_t first, std::uint32_t last) {
-          for (; first < last; ++first) to.insert({origin, first});
-        });
+    of.for_each_range_missing_from(from,
+                                   [&](WorkerId origin, std::uint32_t first, std::uint32_t last) {
+                                     for (; first < last; ++first) to.insert({origin, first});
+                                   });
   }
   static Names staleness_set(const GradientSet& before, const GradientSet& compute_set) {
     Names S;
@@ -112,8 +109,7 @@ class ResidualMeter {
       const GradientName h = open.back();
       open.pop_back();
       if (before.contains(h) || !seen.insert(h).second) continue;
-      for (const GradientName& inner :
-           staleness_set(before, of(h).gradient->compute_set))
+      for (const GradientName& inner : staleness_set(before, of(h).gradient->compute_set))
         if (loose.insert(inner).second) open.push_back(inner);
     }
     return loose;
@@ -131,8 +127,8 @@ class ResidualMeter {
   }
 
   const std::size_t dimension_;
-  std::vector<Vector> moved_;          // of each worker, x_i - x^0
-  std::vector<GradientSet> applied_;   // of each worker, G_i
+  std::vector<Vector> moved_;                 // of each worker, x_i - x^0
+  std::vector<GradientSet> applied_;          // of each worker, G_i
   std::vector<std::vector<Record>> records_;  // by origin and sequence
   std::vector<Sums> sums_;
   double farthest_ = 0;  // squared

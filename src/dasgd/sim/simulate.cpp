@@ -316,8 +316,7 @@ class Simulation {
     theory::Constants c{.L = options_.smoothness.value_or(0)};
     for (const auto& agent : agents_) c.Q = std::max(c.Q, agent->target.largest_gradient());
     if (comparable)
-      found.lemma_7.bound =
-          theory::published_residual_1(c, options_.eta, summary.staleness.S_avg);
+      found.lemma_7.bound = theory::published_residual_1(c, options_.eta, summary.staleness.S_avg);
     for (std::size_t i = 0; i < agents_.size(); ++i) {
       const auto& sums = residuals_->sums()[i];
       const double N = std::max(1.0, sums.applications);

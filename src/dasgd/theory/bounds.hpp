@@ -44,8 +44,7 @@ inline double certificate_bound(double descent, double eta, double N) {
 /// schedule does not depend on the noise:
 /// 2 r0 / (eta N) + L eta sigma^2 + 2 L^2 eta^2 sigma^2 S_avg.
 inline double noise_certificate_bound(const Constants& c, double eta, double N, double S_avg) {
-  return 2 * c.r0 / (eta * N) + c.L * eta * c.sigma2 +
-         2 * c.L * c.L * eta * eta * c.sigma2 * S_avg;
+  return 2 * c.r0 / (eta * N) + c.L * eta * c.sigma2 + 2 * c.L * c.L * eta * eta * c.sigma2 * S_avg;
 }
 
 /// A priori form, proved for eta <= 1 / (4 L max(1, S_max)): 2 r0 / (eta N) + 1.5 L eta sigma^2.
