@@ -61,8 +61,8 @@ void print(const Advice& advice) {
   for (const Promise& p : advice.promises)
     fmt::print(
         "  promised by {}: mean squared gradient at most {:.4g} after {:.4g} iterations "
-        "({:.4g} s) with eta {:.4g}\n",
-        p.name, advice.accuracy, p.iterations, p.seconds, p.eta);
+        "({:.4g} s) with eta {:.4g}, {}\n",
+        p.name, advice.accuracy, p.iterations, p.seconds, p.eta, p.grounds);
 }
 
 AdviceRequest to_request(const AdviseRequest& request, const SignalStop& signals) {

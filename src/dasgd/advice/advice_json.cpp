@@ -54,7 +54,9 @@ std::string to_json(const Advice& advice) {
     promises.push_back({{"name", p.name},
                         {"eta", json_number(p.eta)},
                         {"iterations", json_number(p.iterations)},
-                        {"seconds", json_number(p.seconds)}});
+                        {"seconds", json_number(p.seconds)},
+                        {"grounds", p.grounds},
+                        {"assumes", to_json(p.assumes)}});
   const Json json{{"constants",
                    {{"L", to_json(c.L)},
                     {"sigma2", to_json(c.sigma2)},

@@ -210,16 +210,24 @@ void choose_proved(Advice& advice) {
 void add_promises(Advice& advice) {
   const ProblemConstants& c = advice.constants;
   const StalenessSummary& s = advice.staleness.figures;
-  const auto add = [&](const char* name, double eta, double iterations) {
-    advice.promises.push_back(
-        {name, eta, iterations, iterations / advice.staleness.gradients_per_second});
+  const bool noise = c.sigma2.value > 0;
+  const auto add = [&](const char* name, double eta, double iterations,
+                       std::vector<AtMost> assumes) {
+    assumes.push_back({"r0", c.r0.value});
+    if (noise) assumes.push_back({"sigma2", c.sigma2.value});
+    if (!c.L.closed_form) assumes.push_back({"L", c.L.value});
+    advice.promises.push_back({name, eta, iterations,
+                               iterations / advice.staleness.gradients_per_second,
+                               conditions(assumes, noise), assumes});
   };
-  if (c.sigma2.value == 0 && s.W)
+  if (!noise && s.W)
     add("certificate", advice.recommended_eta,
-        2 * c.r0.value / (advice.recommended_eta * advice.accuracy));
+        2 * c.r0.value / (advice.recommended_eta * advice.accuracy),
+        {{"W", static_cast<double>(expected_W(*s.W, advice.workers))}});
   const auto rate = a_priori_rate(c, s);
   const double iterations = std::max(1.0, theory::iterations_for(rate, advice.accuracy));
-  add("a_priori", theory::tuned_eta(rate, iterations), iterations);
+  add("a_priori", theory::tuned_eta(rate, iterations), iterations,
+      {{"S_max", static_cast<double>(s.S_max)}});
 }
 
 }  // namespace
@@ -259,10 +267,11 @@ Advice advise(const Objective<Real>& objective, const AdviceRequest& request) {
   advice.accuracy =
       request.accuracy.value_or(0.01 * advice.constants.Q.value * advice.constants.Q.value);
   recommend(advice);
-  advice.practical = {advice.recommended_eta, "the proved step: none was tried", {}};
+  advice.practical = {
+      advice.recommended_eta, "the recommended step, as none was tried: " + advice.grounds, {}};
   if (request.try_steps)
     if (auto found = try_steps<Real>(objective, options, request.world, advice.constants.L.value,
-                                     advice.horizon))
+                                     advice.recommended_eta, advice.horizon))
       advice.practical = std::move(*found);
   return advice;
 }

@@ -35,6 +35,8 @@ struct Limit {
 struct Promise {
   std::string name;
   double eta = 0, iterations = 0, seconds = 0;
+  std::string grounds;
+  std::vector<AtMost> assumes;
 };
 
 struct Advice {

@@ -14,13 +14,14 @@ namespace dasgd {
 namespace {
 
 constexpr std::size_t most_workers = 64;
-constexpr double seconds_to_spend = 4;
+// Of the run to come, and how many seconds that is at least and at most.
+constexpr double share_to_spend = 0.1, least_seconds = 4, most_seconds = 60;
 constexpr std::uint64_t most_gradients = 4000, fewest_gradients = 24;
 constexpr std::size_t rows_to_judge_by = 2048;
 constexpr double coarse = 4, fine = 2;  // neighbours on the grid
 constexpr int smallest = -5, largest = 2;
 // The best step of a short run is close to where runs become unstable, and a real run is longer and
-// staler than its trial.
+// staler than its trial. What is proved needs no such margin.
 constexpr double share_of_best = 0.5;
 constexpr double as_good = 1.005;  // losses that differ by less are taken for the same
 
@@ -118,14 +119,16 @@ template <typename Real>
 std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
                                        const TrainOptions& options,
                                        const std::optional<VirtualWorld>& world, double L,
-                                       std::optional<double> horizon) {
+                                       double proved, std::optional<double> horizon) {
   if (options.workers > most_workers || !(L > 0) || !std::isfinite(L)) return std::nullopt;
   const double gradient =
       1e-9 * static_cast<double>(
                  time_of_gradient(objective, resolved_batch(options, objective.samples())).count());
   // The coarse grid takes a quarter of a fine run each.
   const double runs = (largest - smallest + 1) / 4.0 + 3;
-  const double fit = seconds_to_spend / std::max(1e-9, gradient) / runs;
+  const double seconds =
+      std::clamp(share_to_spend * gradient * horizon.value_or(0), least_seconds, most_seconds);
+  const double fit = seconds / std::max(1e-9, gradient) / runs;
   const double longest = std::min(fit, horizon.value_or(fit));
   const auto gradients =
       static_cast<std::uint64_t>(std::min(longest, static_cast<double>(most_gradients)));
@@ -140,20 +143,21 @@ std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
   const auto near = trials.best_of(etas, std::max(fewest_gradients, gradients / 4));
   if (!near) return std::nullopt;
   const auto best = trials.best_of({*near / fine, *near, *near * fine}, gradients);
+  const double found = best.value_or(*near);
   return PracticalStep{
-      best.value_or(*near) * share_of_best,
+      std::clamp(proved, found * share_of_best, found),
       fmt::format(
-          "half of the best of {} steps by the loss after {} gradients in virtual time; not "
-          "proved",
-          trials.tried.size(), gradients),
+          "near {:.4g}, the best of {} steps by the loss after {} gradients in virtual time; "
+          "not proved",
+          found, trials.tried.size(), gradients),
       std::move(trials.tried)};
 }
 
 template std::optional<PracticalStep> try_steps(const Objective<float>&, const TrainOptions&,
-                                                const std::optional<VirtualWorld>&, double,
+                                                const std::optional<VirtualWorld>&, double, double,
                                                 std::optional<double>);
 template std::optional<PracticalStep> try_steps(const Objective<double>&, const TrainOptions&,
-                                                const std::optional<VirtualWorld>&, double,
+                                                const std::optional<VirtualWorld>&, double, double,
                                                 std::optional<double>);
 
 }  // namespace dasgd

@@ -27,13 +27,14 @@ struct PracticalStep {
 };
 
 /// Runs the options, with their own rule and number of workers, in virtual time from x^0 with steps
-/// around 1 / L: first far apart, then close to the best; half of the best, for safety. Every run
-/// makes the same gradients of the same samples, as many as fit into a few seconds and no more than
+/// around 1 / L: first far apart, then close to the best; from half of the best to the best, for
+/// safety as close to the proved step as that allows. Every run makes the same gradients of the
+/// same samples, as many as fit into a few seconds, or a tenth of a long run, and no more than
 /// `horizon`. Nothing where a gradient takes too long for that, or the workers are too many.
 template <typename Real>
 std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
                                        const TrainOptions& options,
                                        const std::optional<VirtualWorld>& world, double L,
-                                       std::optional<double> horizon);
+                                       double proved, std::optional<double> horizon);
 
 }  // namespace dasgd
