@@ -10,8 +10,17 @@
 
 #include "dasgd/core/gradient.hpp"
 #include "dasgd/record/residuals.hpp"
+#include "dasgd/theory/bounds.hpp"
 
 namespace dasgd {
+
+/// What the right sides of the lemmas need; they are for gradients without noise and one fixed eta.
+struct LemmaTerms {
+  theory::Constants constants;  ///< L, 0 where it is not known; Q, the largest gradient of the run
+  double eta = 0, S_avg = 0;
+  std::vector<double> squared_gradients;  ///< per worker, the sum of |grad f(x_i^t)|^2
+  bool comparable = true;                 ///< no noise, one eta
+};
 
 /// Keeps every model and every gradient of a run, so it is for small ones: it gives up beyond
 /// `most_bytes`. Applications are told in the order in which they are complete, an own one first.
@@ -52,8 +61,26 @@ class ResidualMeter {
     for (const Vector& other : moved_) farthest_ = std::max(farthest_, squared_distance(x, other));
   }
 
+  /// Nothing if it has not kept up.
+  std::optional<Residuals> against_lemmas(const LemmaTerms& terms) const {
+    if (!keeps_up()) return std::nullopt;
+    Residuals found{.max_replica_distance = std::sqrt(farthest_)};
+    if (terms.comparable)
+      found.lemma_7.bound = theory::published_residual_1(terms.constants, terms.eta, terms.S_avg);
+    for (std::size_t i = 0; i < sums_.size(); ++i) {
+      const double N = std::max(1.0, sums_[i].applications);
+      found.distance = std::max(found.distance, sums_[i].distance / N);
+      found.lemma_7.mean = std::max(found.lemma_7.mean, sums_[i].over_S / N);
+      if (i > 0 && sums_[i].over_S_hat / N <= found.lemma_8.mean) continue;
+      found.lemma_8.mean = sums_[i].over_S_hat / N;
+      if (terms.comparable && terms.constants.L > 0)
+        found.lemma_8.bound = theory::published_residual_2(terms.constants, terms.eta,
+                                                           terms.squared_gradients[i] / N);
+    }
+    return found;
+  }
+
   const std::vector<Sums>& sums() const { return sums_; }
-  double max_replica_distance() const { return std::sqrt(farthest_); }
 
  private:
   using Vector = std::vector<double>;

@@ -15,7 +15,6 @@
 #include "dasgd/sim/links.hpp"
 #include "dasgd/sim/residuals.hpp"
 #include "dasgd/sim/workers_ahead.hpp"
-#include "dasgd/theory/bounds.hpp"
 #include "dasgd/topology/builders.hpp"
 
 namespace dasgd {
@@ -304,41 +303,13 @@ class Simulation {
       options_.trace->add(worker_id(i), {}, now_);
   }
 
-  // The lemmas' right sides are for gradients without noise and one fixed step.
-  void hold_residuals_against_lemmas(RunSummary& summary) const {
-    if (!residuals_->keeps_up()) {
-      summary.residuals_why = "the gradients of the run take too much memory to be kept";
-      return;
-    }
-    Residuals found{.max_replica_distance = residuals_->max_replica_distance()};
-    const bool comparable = options_.rule.is_plain() && summary.halvings == 0 &&
-                            !gradients_have_noise(options_, objective_.samples());
-    theory::Constants c{.L = options_.smoothness.value_or(0)};
-    for (const auto& agent : agents_) c.Q = std::max(c.Q, agent->target.largest_gradient());
-    if (comparable)
-      found.lemma_7.bound = theory::published_residual_1(c, options_.eta, summary.staleness.S_avg);
-    for (std::size_t i = 0; i < agents_.size(); ++i) {
-      const auto& sums = residuals_->sums()[i];
-      const double N = std::max(1.0, sums.applications);
-      found.distance = std::max(found.distance, sums.distance / N);
-      found.lemma_7.mean = std::max(found.lemma_7.mean, sums.over_S / N);
-      if (i > 0 && sums.over_S_hat / N <= found.lemma_8.mean) continue;
-      found.lemma_8.mean = sums.over_S_hat / N;
-      if (comparable && options_.smoothness)
-        found.lemma_8.bound = theory::published_residual_2(
-            c, options_.eta, *agents_[i]->target.squared_gradients() / N);
-    }
-    summary.residuals = found;
-    summary.residuals_why.clear();
-  }
-
   TrainResult<Real> conclude() {
     std::vector<WorkerAccount<Real>> accounts;
     for (const auto& agent : agents_) accounts.push_back(agent->result());
     const double virtual_seconds = static_cast<double>(now_) * 1e-9;
     auto result = dasgd::conclude<Real>(objective_, options_, accounts, virtual_seconds);
     result.summary.virtual_seconds = virtual_seconds;
-    if (residuals_) hold_residuals_against_lemmas(result.summary);
+    if (residuals_) add_residuals(result.summary);
     result.summary.wall_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
     if (options_.evaluation.every.count() > 0) judge_.conclude(result);
@@ -346,6 +317,20 @@ class Simulation {
     if (!reason_.empty()) result.summary.stop_reason = reason_;
     fall_back_if_diverged(objective_, good_, result);
     return result;
+  }
+
+  void add_residuals(RunSummary& summary) const {
+    LemmaTerms terms{.eta = options_.eta, .S_avg = summary.staleness.S_avg};
+    terms.comparable = options_.rule.is_plain() && summary.halvings == 0 &&
+                       !gradients_have_noise(options_, objective_.samples());
+    terms.constants.L = options_.smoothness.value_or(0);
+    for (const auto& agent : agents_) {
+      terms.constants.Q = std::max(terms.constants.Q, agent->target.largest_gradient());
+      terms.squared_gradients.push_back(*agent->target.squared_gradients());
+    }
+    summary.residuals = residuals_->against_lemmas(terms);
+    summary.residuals_why =
+        summary.residuals ? "" : "the gradients of the run take too much memory to be kept";
   }
 
   static constexpr std::size_t header_bytes = 64;
