@@ -18,7 +18,7 @@ nlohmann::ordered_json to_json(const MeasuredBound& bound) {
 void certify(const StalenessSummary& s, const CertificateTerms& terms, StepLimits& limits) {
   if (terms.noise.value_or(false)) {
     limits.certified_why =
-        "gradients of mini-batches carry noise, and the certificate is for gradients without";
+        "gradients of mini-batches carry noise; the certificate is for gradients without noise";
     return;
   }
   if (!s.W) {
