@@ -128,7 +128,7 @@ TEST_F(MpiApp, RankZeroTakesAdviceForAllRanks) {
   const std::string run = "train --model quadratic --gradients 0,1 --quiet --out " + out();
   ASSERT_EQ(mpirun(2, run + " --lr auto").status, 0);
   const json advised = summary();
-  const double eta = json::parse(read_text(out() + "/advice.json"))["recommended_eta"];
+  const double eta = json::parse(read_text(out() + "/advice.json"))["practical_eta"];
   EXPECT_NE(eta, 0.01) << "the default";
   ASSERT_EQ(shell(DASGD_BINARY " " + run + fmt::format(" --workers 2 --lr {}", eta)).status, 0);
   EXPECT_EQ(summary()["replica_digest"], advised["replica_digest"]);

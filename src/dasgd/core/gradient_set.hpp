@@ -1,4 +1,4 @@
-// The set of gradients a worker has applied: G_i^t of the paper (section 2.1.1, "Notation").
+// The set of gradients a worker has applied: G_i^t of the paper (section 3.1.1, "Notation").
 #pragma once
 
 #include <algorithm>

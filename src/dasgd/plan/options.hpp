@@ -117,6 +117,9 @@ double slow_factor(const TrainOptions& options, WorkerId worker);
 /// The batch size where none was given: the whole data set of a deterministic objective, else 32.
 std::size_t resolved_batch(const TrainOptions& options, std::size_t samples);
 
+/// Whether a gradient is of fewer samples than there are: an estimate of grad f, not grad f.
+bool gradients_have_noise(const TrainOptions& options, std::size_t samples);
+
 /// How many buffers a worker has for its own gradients, where an update takes `bytes`.
 std::size_t resolved_in_flight(const TrainOptions& options, std::size_t bytes);
 

@@ -90,6 +90,8 @@ class RunWorker {
   std::uint64_t samples_used() const { return computed_samples_; }
   Nanoseconds last_time() const { return last_time_; }
 
+  const TargetTracker<Real>& target() const { return target_; }
+
   /// What it remembers for a checkpoint.
   WorkerMemory memory() const { return {guard_.state(), worker_.objective_state()}; }
 

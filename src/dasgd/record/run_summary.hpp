@@ -8,6 +8,7 @@
 
 #include "dasgd/core/time.hpp"
 #include "dasgd/record/evaluation.hpp"
+#include "dasgd/record/residuals.hpp"
 #include "dasgd/record/step_limits.hpp"
 #include "dasgd/staleness/statistics.hpp"
 
@@ -51,11 +52,13 @@ struct RunSummary {
   double samples_per_second = 0;
   double loss = 0;
   std::optional<double> accuracy;
-  std::optional<double> eval_loss;  ///< on held-out data, where the problem has any
-  std::optional<Evaluation> best;   ///< where models were evaluated during the run
-  bool model_is_last_good = false;  ///< the run diverged: an earlier, better model was kept
-  std::uint64_t halvings = 0;       ///< of step sizes, by workers whose loss ran away
-  std::optional<StepLimits> step;   ///< where the smoothness of the objective is known
+  std::optional<double> eval_loss;     ///< on held-out data, where the problem has any
+  std::optional<Evaluation> best;      ///< where models were evaluated during the run
+  bool model_is_last_good = false;     ///< the run diverged: an earlier, better model was kept
+  std::uint64_t halvings = 0;          ///< of step sizes, by workers whose loss ran away
+  std::optional<StepLimits> step;      ///< where the smoothness of the objective is known
+  std::optional<Residuals> residuals;  ///< where they were asked for and could be measured
+  std::string residuals_why;           ///< why not, where they were asked for
   double wall_seconds = 0;
   std::optional<double> virtual_seconds;  ///< of a simulation: when its last event happened
   std::uint64_t seed = 0;
