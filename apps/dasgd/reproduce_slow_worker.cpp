@@ -36,7 +36,7 @@ SlowWorkerPlan slow_worker_plan(const Experiment& request) {
 // The paper's own setting takes hours in real time: 50 ms for each of 13,000 gradients and more.
 // The short form has shorter gradients and, of logistic regression, an earlier end.
 SlowWorkerPlan real_plan_for(const Experiment& request) {
-  SlowWorkerPlan plan = plan_for(request);
+  SlowWorkerPlan plan = slow_worker_plan(request);
   plan.etas = {0.002};
   if (request.quick) {
     plan.seeds = {1};
@@ -101,7 +101,7 @@ void conclude(const Experiment& experiment, const SlowWorkerPlan& plan, const st
 
 void reproduce_slow_worker(const Experiment& experiment) {
   if (!experiment.on_threads) {
-    const SlowWorkerPlan plan = plan_for(experiment);
+    const SlowWorkerPlan plan = slow_worker_plan(experiment);
     const auto runs = run_slow_worker(problem_for(experiment.what), plan, show_simulations);
     return write_and_print(experiment, plan, runs, "compute 50 ms, latency 50 us, apply 5 us");
   }

@@ -256,8 +256,9 @@ TEST(Theorems, HoldWithNoiseOnAverageWhereDeliveryIsCausal) {
         add_draw(run, Numbers(run, *f, eta, {sigma, 1000 * seed + draw}), i, L, sigma, found);
       c.Q = found.Q;
       EXPECT_LE(found.sum.low(), w.N * bound(eta) * (1 + 1e-9));
-      if (eta <= 1 / (2 * L))
+      if (eta <= 1 / (2 * L)) {
         for (const MeanOverDraws& step : found.lemma_6) EXPECT_LE(step.low(), 1e-9);
+      }
       if (found.sum.low() > w.N * theory::certificate_bound(c.r0, eta, w.N))
         ++above_what_holds_without_noise;
     };

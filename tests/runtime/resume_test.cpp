@@ -170,7 +170,7 @@ TEST(SnapshotBoard, TheEndOfAWorkerDoesNotReplaceWhatBelongsToACheckpoint) {
   SnapshotBoard board(1);
   board.ask();
   ASSERT_TRUE(board.wanted(WorkerId{0}) && board.claim_replica());
-  board.give_replica({}, GradientSet(1));
+  board.give_replica({}, GradientSet(1), 0);
   board.give_memory(WorkerId{0}, memory(1));
   board.give_memory(WorkerId{0}, memory(2));  // it ends before the checkpoint is made
   const auto snapshot = board.wait({}, 1h);
