@@ -80,7 +80,8 @@ TEST_F(App, TrainsOnLibsvmData) {
             " --batch 64 --epochs 2 --lr 0.1 --workers 4 --topology ring --out " + out());
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_GT(summary()["accuracy"], 0.83);
-  EXPECT_EQ(summary()["samples"], 2 * 10'000);
+  EXPECT_GE(summary()["samples"], 2 * 10'000);
+  EXPECT_LT(summary()["samples"], 2 * 10'000 + 64);
 }
 
 TEST_F(App, TrainsOnAnyIdxDirectory) {
