@@ -48,14 +48,24 @@ void others_with_a_straggler(benchmark::State& state,
 }
 void slower(TrainOptions& options, double factor) { options.slow = {{WorkerId{7}, factor}}; }
 BENCHMARK_CAPTURE(others_with_a_straggler, equal, [](TrainOptions&) {})
-    ->Name("seven workers beside an eighth/equal")->UseManualTime()->Iterations(1);
+    ->Name("seven workers beside an eighth/equal")
+    ->UseManualTime()
+    ->Iterations(1);
 BENCHMARK_CAPTURE(others_with_a_straggler, slow10, [](TrainOptions& o) { slower(o, 10); })
-    ->Name("seven workers beside an eighth/10 times slower")->UseManualTime()->Iterations(1);
+    ->Name("seven workers beside an eighth/10 times slower")
+    ->UseManualTime()
+    ->Iterations(1);
 BENCHMARK_CAPTURE(others_with_a_straggler, slow1000, [](TrainOptions& o) { slower(o, 1000); })
-    ->Name("seven workers beside an eighth/1000 times slower")->UseManualTime()->Iterations(1);
-BENCHMARK_CAPTURE(others_with_a_straggler, paused, [](TrainOptions& o) {
-  o.chaos.pauses = {{WorkerId{7}, 100'000'000, 20'000'000'000}};
-})->Name("seven workers beside an eighth/paused")->UseManualTime()->Iterations(1);
+    ->Name("seven workers beside an eighth/1000 times slower")
+    ->UseManualTime()
+    ->Iterations(1);
+BENCHMARK_CAPTURE(others_with_a_straggler, paused,
+                  [](TrainOptions& o) {
+                    o.chaos.pauses = {{WorkerId{7}, 100'000'000, 20'000'000'000}};
+                  })
+    ->Name("seven workers beside an eighth/paused")
+    ->UseManualTime()
+    ->Iterations(1);
 
 double wall_of_epochs(double slow) {
   TrainOptions options{.workers = 2, .eta = 0.05, .batch = 64, .epochs = 3};
@@ -79,7 +89,10 @@ void epochs_with_a_slow_worker(benchmark::State& state) {
 }
 BENCHMARK(epochs_with_a_slow_worker)
     ->Name("3 epochs, one of 2 workers slower")
-    ->Arg(10)->Arg(100)->UseManualTime()->Iterations(1);
+    ->Arg(10)
+    ->Arg(100)
+    ->UseManualTime()
+    ->Iterations(1);
 
 }  // namespace
 }  // namespace dasgd::bench

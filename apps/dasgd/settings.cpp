@@ -120,7 +120,8 @@ std::vector<Setting> make_settings(Command command) {
        [](const Config& c) { return c.lr ? std::optional(show_real(*c.lr)) : std::nullopt; }},
       count("batch", "--batch", "samples per gradient; 0 is the whole data set", &Config::batch, 0),
       {"sampling", "--sampling", Kind::value, "own|shards",
-       "what workers draw from: own (default), each from the whole data set in an order of its own; "
+       "what workers draw from: own (default), each from the whole data set in an order of its "
+       "own; "
        "shards, each from a fixed share, whose weight in what is minimised is then the share of "
        "gradients that its worker makes",
        [](Config& c, const std::string& v) { c.sampling = parse_sampling(v); },

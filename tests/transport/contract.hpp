@@ -105,7 +105,8 @@ TEST_P(TransportContract, NobodyWaitsForThoseWhoAreBehind) {
     if (i == 0) {
       for (std::uint32_t k = 0; k < count; ++k) p.send();
       own.announce(count);
-      while (!own.announced_total()) own.wait(100ms);  // until then others need it to pass things on
+      while (!own.announced_total())
+        own.wait(100ms);  // until then others need it to pass things on
       return;
     }
     own.announce(0);
@@ -115,8 +116,7 @@ TEST_P(TransportContract, NobodyWaitsForThoseWhoAreBehind) {
     EXPECT_EQ(p.duplicates, 0u);
   });
   std::int64_t expected = 0;
-  for (std::uint32_t k = 0; k < count; ++k)
-    expected += Participant::number_of({worker_id(0), k});
+  for (std::uint32_t k = 0; k < count; ++k) expected += Participant::number_of({worker_id(0), k});
   for (const auto& [i, p] : here) EXPECT_EQ(p->value, expected);
 }
 

@@ -49,7 +49,8 @@ bool GradientSet::insert(GradientName name) {
     ++size_;
     return true;
   }
-  const auto behind = exceptions_.begin() + (at_or_behind(exceptions_, name) - exceptions_.cbegin());
+  const auto behind =
+      exceptions_.begin() + (at_or_behind(exceptions_, name) - exceptions_.cbegin());
   const bool has_behind = behind != exceptions_.end() && behind->origin == name.origin;
   if (has_behind && behind->first <= name.sequence) return false;
   const bool touches_behind = has_behind && behind->first == name.sequence + 1;
@@ -84,7 +85,8 @@ void GradientSet::insert(NameRange range) {
     return other.origin == range.origin && other.first <= range.last;
   };
   const GradientName before{range.origin, range.first == 0 ? 0 : range.first - 1};
-  const auto from = exceptions_.begin() + (at_or_behind(exceptions_, before) - exceptions_.cbegin());
+  const auto from =
+      exceptions_.begin() + (at_or_behind(exceptions_, before) - exceptions_.cbegin());
   auto to = from;
   for (; to != exceptions_.end() && touched(*to); ++to) {
     const std::uint32_t first = std::max(range.first, to->first);

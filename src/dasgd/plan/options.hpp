@@ -62,10 +62,10 @@ struct TrainOptions {
   RuleOptions rule;                  ///< what the origin makes of a gradient; plain SGD
   std::optional<std::size_t> batch;  ///< samples per gradient; 0: all; default: 32, or all of 1
 
-  Sampling sampling = Sampling::own;     ///< what workers draw from: all samples, or shards
-  std::vector<std::uint32_t> gradients;  ///< per worker: one number for all, or one each
+  Sampling sampling = Sampling::own;             ///< what workers draw from: all samples, or shards
+  std::vector<std::uint32_t> gradients;          ///< per worker: one number for all, or one each
   std::optional<std::uint64_t> total_gradients;  ///< of all workers together
-  std::optional<double> epochs;  ///< passes over the data by all workers together
+  std::optional<double> epochs;                  ///< passes over the data by all workers together
   std::optional<std::chrono::nanoseconds> max_time;
   /// Stops when every worker has reached it: the mean norm of the full gradient over the worker's
   /// last 30 models, evaluated after every single application.
@@ -81,9 +81,9 @@ struct TrainOptions {
   /// How many buffers a worker has for its own gradients before those that wait for workers behind
   /// are folded; by default as many as fit into 2 GiB for all workers together, from 4 to 128.
   std::optional<std::size_t> in_flight;
-  /// A worker's own source of samples instead of mini-batches of the objective's; `drawn` batches of
-  /// it were drawn in earlier legs. Then the run ends when all sources have ended, or earlier by a
-  /// budget, a target or a stop.
+  /// A worker's own source of samples instead of mini-batches of the objective's; `drawn` batches
+  /// of it were drawn in earlier legs. Then the run ends when all sources have ended, or earlier by
+  /// a budget, a target or a stop.
   std::function<std::unique_ptr<SampleSource>(WorkerId worker, std::uint64_t drawn)> make_samples;
 
   OnDivergence on_divergence = OnDivergence::stop;

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "dasgd/core/time.hpp"
 #include "dasgd/core/objective.hpp"
+#include "dasgd/core/time.hpp"
 #include "dasgd/plan/options.hpp"
 #include "dasgd/problems/error_window.hpp"
 

@@ -40,14 +40,14 @@ struct RunSummary {
   std::string replica_digest;
   StalenessSummary staleness;
   std::uint64_t noncausal_applications = 0;
-  std::uint64_t folded = 0;  ///< applications of a gradient as part of a bundle
+  std::uint64_t folded = 0;               ///< applications of a gradient as part of a bundle
   std::vector<std::uint64_t> iterations;  ///< per worker: at the target where one was given
   std::vector<Nanoseconds> time;          ///< per worker: when that was
   /// Per worker: a sample was there, nothing waited to be applied, and it did not compute.
   std::vector<double> waited_seconds;
   std::vector<std::uint64_t> messages_sent, bytes_sent;  ///< per worker
   std::string sampling;                                  ///< "own" or "shards"
-  std::string stop_reason;                ///< "budget", "target", "max-time", "interrupted", ...
+  std::string stop_reason;  ///< "budget", "target", "max-time", "interrupted", ...
   std::uint64_t samples = 0;
   double samples_per_second = 0;
   double loss = 0;

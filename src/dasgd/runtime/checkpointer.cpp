@@ -23,10 +23,13 @@ void save_last_checkpoint(const TrainOptions& options, const Objective<Real>& ob
   if (!options.checkpoint.save) return;
   save_checkpoint(options, [&] {
     const auto sums = std::as_bytes(worker.replica().sums());
-    return checkpoint_of(
-        options, objective.dimension(), objective.samples(),
-        {{sums.begin(), sums.end()}, worker.applied(), worker.samples(), board.memories(), seconds,
-         since_best});
+    return checkpoint_of(options, objective.dimension(), objective.samples(),
+                         {{sums.begin(), sums.end()},
+                          worker.applied(),
+                          worker.samples(),
+                          board.memories(),
+                          seconds,
+                          since_best});
   });
 }
 

@@ -342,14 +342,14 @@ class Simulation {
       reports.back().sent = agent->sent;
     }
     const auto took = std::chrono::steady_clock::now() - began_;
-    auto result = dasgd::conclude<Real>(
-        objective_, options_, reports, agents_.front()->run.worker(),
-        {.seconds = static_cast<double>(now_) * 1e-9,
-         .simulated_in = std::chrono::duration<double>(took).count(),
-         .reason = reason_,
-         .failure = failure_,
-         .good = good_,
-         .judge = judge_});
+    auto result =
+        dasgd::conclude<Real>(objective_, options_, reports, agents_.front()->run.worker(),
+                              {.seconds = static_cast<double>(now_) * 1e-9,
+                               .simulated_in = std::chrono::duration<double>(took).count(),
+                               .reason = reason_,
+                               .failure = failure_,
+                               .good = good_,
+                               .judge = judge_});
     if (residuals_) add_residuals(result.summary);
     return result;
   }

@@ -20,7 +20,8 @@ void CertificateWeights::add(const GradientSet& before, const GradientSet& compu
 void CertificateWeights::add_range(WorkerId origin, std::uint32_t first, std::uint32_t last,
                                    std::uint64_t staleness) {
   Window& window = windows_[index(origin)];
-  if (window.steps.size() < last - window.first + 1) window.steps.resize(last - window.first + 1, 0);
+  if (window.steps.size() < last - window.first + 1)
+    window.steps.resize(last - window.first + 1, 0);
   window.steps[first - window.first] += static_cast<std::int64_t>(staleness);
   window.steps[last - window.first] -= static_cast<std::int64_t>(staleness);
 }

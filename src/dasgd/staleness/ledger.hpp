@@ -47,7 +47,7 @@ class CertificateWeights {
   };
   std::vector<Window> windows_;      // per origin
   std::vector<GradientSet> latest_;  // per origin, the compute set of its latest gradient in order
-  std::uint64_t largest_ = 0;  // of those that were forgotten
+  std::uint64_t largest_ = 0;        // of those that were forgotten
   std::uint32_t until_forget_ = 0;
 };
 

@@ -92,8 +92,7 @@ std::string LiveRun::prometheus() const {
     head(name, type, help);
     text += fmt::format("dasgd_{} {}\n", name, value);
   };
-  const auto each = [&](const char* name, const char* type, const char* help,
-                        const auto& values) {
+  const auto each = [&](const char* name, const char* type, const char* help, const auto& values) {
     if (values.empty()) return;
     head(name, type, help);
     for (std::size_t w = 0; w < values.size(); ++w)
