@@ -7,6 +7,7 @@
 #include "dasgd/core/nearest_word.hpp"
 #include "dasgd/topology/builders.hpp"
 #include "network_problem.hpp"
+#include "stream.hpp"
 
 namespace dasgd::app {
 namespace {
@@ -51,18 +52,22 @@ void resolve(Config& config) {
   resolve_engine(config.ranks, config.workers);
   if (config.ranks.expected > 0 && make_chaos(config.world).on_links())
     throw InputError("chaos on links needs threads or the simulator, not MPI ranks");
+  resolve_stream(config);
   if (!config.workers) config.workers = workers_of(config.topology).value_or(2);
   if (!config.lr) config.lr = defaults.lr;
   if (!config.batch) config.batch = defaults.batch;
   require_network_settings(config);
   const bool open = config.gradients.empty() && !config.total_gradients && !config.epochs &&
                     !config.max_time && !config.target_error && !config.target_loss &&
-                    !config.target_accuracy && !config.patience;
+                    !config.target_accuracy && !config.patience && !is_stream(config.data);
   if (open) {
     config.epochs = defaults.epochs;
     config.gradients = defaults.gradients;
   }
-  validate(train_options(config));
+  TrainOptions options = train_options(config);
+  if (is_stream(config.data))  // whatever it gives, it has an end of its own
+    options.make_samples = [](WorkerId, std::uint64_t) { return nullptr; };
+  validate(options);
   const Graph graph = build_graph(config.topology, *config.workers, config.seed);
   if (!config.relay) config.relay = default_relay(graph);
   require_delivery(graph, *config.relay);

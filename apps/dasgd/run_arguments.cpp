@@ -8,6 +8,7 @@
 #include "dasgd/core/error.hpp"
 #include "recorded_run.hpp"
 #include "resume.hpp"
+#include "stream.hpp"
 
 namespace dasgd::app {
 namespace {
@@ -83,6 +84,10 @@ Config RunArguments::resolved() const {
     config.from = from;
   }
   if (command == Command::train) set_default_evaluation(config);
+  if (command != Command::train && is_stream(config.data))
+    throw InputError("--data " + config.data + ": streams are for dasgd train; " +
+                     (command == Command::simulate ? "simulate" : "advise") +
+                     " needs data that stays");
   resolve(config);
   return config;
 }

@@ -9,6 +9,8 @@ namespace dasgd::app {
 
 /// The engine of train: threads or ranks.
 std::vector<Setting> engine_settings();
+/// Of train: rows that arrive.
+std::vector<Setting> stream_settings();
 /// [ranks]: of train under MPI.
 std::vector<Setting> rank_settings();
 /// [pace] of simulate: how long things take.

@@ -102,11 +102,14 @@ std::vector<Setting> make_settings(Command command) {
        "quadratic, logistic, softmax; with LibTorch: mlp, cnn, resnet18, char-transformer or a "
        "TorchScript file",
        set_model, [](const Config& c) { return std::optional(quoted(c.model)); }},
-      text("data", "--data", "NAME|PATH",
-           "a known data set (dasgd data list), a LIBSVM file, a JSON instance {\"A\", \"b\"}, a "
-           "directory of idx images or of CIFAR-10, a CSV file, a text; without it quadratic and "
-           "logistic draw the paper's instance",
-           &Config::data),
+      text(
+          "data", "--data", "NAME|PATH|-|follow:FILE",
+          "a known data set (dasgd data list), a LIBSVM file, a JSON instance {\"A\", \"b\"}, a "
+          "directory of idx images or of CIFAR-10, a CSV file, a text; - or follow:FILE for rows "
+          "that "
+          "arrive on standard input or at the end of a file (train, logistic and softmax); without "
+          "it quadratic and logistic draw the paper's instance",
+          &Config::data),
       text("loss", "--loss", "NAME", "of networks: cross-entropy (default) or mse", &Config::loss),
       text("device", "--device", "NAME", "of networks: cpu (default) or cuda", &Config::device),
       text("augment", "--augment", "LIST", "of images for networks: flip, crop or flip,crop",
@@ -198,12 +201,14 @@ std::vector<Setting> make_settings(Command command) {
   });
   const auto at = all.insert(output, own.begin(), own.end());
   if (command == Command::train) {
-    const auto ranks = rank_settings(), engine = engine_settings(), watch = watch_settings();
+    const auto ranks = rank_settings(), watch = watch_settings();
+    auto own_keys = stream_settings();
+    for (const Setting& setting : engine_settings()) own_keys.push_back(setting);
     all.insert(at + static_cast<std::ptrdiff_t>(own.size()), ranks.begin(), ranks.end());
     const auto after_seed = std::find_if(all.begin(), all.end(), [](const Setting& setting) {
       return setting.key.find('.') != std::string::npos;
     });
-    all.insert(after_seed, engine.begin(), engine.end());
+    all.insert(after_seed, own_keys.begin(), own_keys.end());
     all.insert(all.end(), watch.begin(), watch.end());
   }
   return all;

@@ -30,6 +30,7 @@
 #include "run_directory.hpp"
 #include "signals.hpp"
 #include "status_line.hpp"
+#include "stream.hpp"
 #include "summary.hpp"
 #include "watch.hpp"
 
@@ -172,17 +173,32 @@ class TrainRun {
   std::optional<Watch> watch_;  // last: its thread may ask for a stop until it is gone
 };
 
-int train_on_threads(const Config& config) {
-  SignalStop signals;
-  const Problem problem = make_problem(config);
+using MakeSamples = decltype(TrainOptions::make_samples);
+
+int train_with(const Config& config, const Problem& problem, SignalStop& signals,
+               const MakeSamples& make_samples = {}) {
   return std::visit(
       [&]<typename Real>(const std::unique_ptr<Objective<Real>>& objective) {
         return TrainRun<Real>(config, *objective, signals)
-            .run([&](const TrainOptions& options, const auto& callbacks) {
+            .run([&](TrainOptions options, const auto& callbacks) {
+              options.make_samples = make_samples;
               return run_training<Real>(*objective, options, callbacks);
             });
       },
       problem);
+}
+
+int train_on_stream(const Config& config, SignalStop& signals) {
+  const auto opened = open_stream(config, signals.token());
+  if (!opened) return interrupted;
+  return train_with(opened->config, opened->problem, signals,
+                    [&](WorkerId, std::uint64_t) { return opened->make_samples(); });
+}
+
+int train_on_threads(const Config& config) {
+  SignalStop signals;
+  if (is_stream(config.data)) return train_on_stream(config, signals);
+  return train_with(config, make_problem(config), signals);
 }
 
 /// What must be the same on all ranks.

@@ -102,7 +102,7 @@ RC_GTEST_PROP(GradientSet, ARangeIsAllItsNames, ()) {
     const auto origin = worker_id(static_cast<std::size_t>(*rc::gen::inRange(0, 5)));
     const auto first = static_cast<std::uint32_t>(*rc::gen::inRange(0, 12));
     const auto last = first + static_cast<std::uint32_t>(*rc::gen::inRange(0, 8));
-    at_once.insert(NameRange{origin, first, last});
+    at_once.insert_range({origin, first, last});
     for (std::uint32_t n = first; n < last; ++n) one_by_one.insert({origin, n});
     RC_ASSERT(at_once.size() == one_by_one.size());
     RC_ASSERT(at_once.exceptions() == one_by_one.exceptions());

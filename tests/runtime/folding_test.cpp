@@ -1,4 +1,5 @@
 // Workers that are behind, on threads: nobody waits for them, and nothing is lost.
+#include <algorithm>
 #include <condition_variable>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -144,7 +145,42 @@ TEST(OwnSources, NobodyWaitsForAWorkerWhoseSourceIsDry) {
   };
   const auto result = train(Quadratic::random(1), options, {feed});
   EXPECT_THAT(result.summary.gradients_by_worker, ::testing::ElementsAre(300, 5));
+  EXPECT_EQ(result.summary.stop_reason, "samples");
   EXPECT_TRUE(result.summary.audit_is_clean());
+}
+
+// Were the last claim not noticed by those who ask in vain, this would never end.
+TEST(OwnSources, ABudgetThatIsUsedUpEndsARunWhoseSourcesAreDry) {
+  Fed::Tap tap;
+  tap.feed(20, false);
+  TrainOptions options{.workers = 2, .eta = 0.01, .total_gradients = 20};
+  options.make_samples = [&](WorkerId, std::uint64_t) { return std::make_unique<Fed>(tap); };
+  const auto result = train(Quadratic::random(1), options);
+  EXPECT_EQ(result.summary.gradients, 20u);
+  EXPECT_EQ(result.summary.stop_reason, "budget");
+  EXPECT_THAT(result.summary.waited_seconds, Each(0.0));
+}
+
+TEST(OwnSources, ADroughtIsToldOnceAndIsNoStall) {
+  Fed::Tap tap;
+  TrainOptions options{.workers = 2, .eta = 0.01};
+  options.make_samples = [&](WorkerId, std::uint64_t) { return std::make_unique<Fed>(tap); };
+  options.report_every = 1ms;
+  options.stall_after = 2ms;
+  std::vector<std::string> lines;
+  options.warn = [&](const std::string& line) { lines.push_back(line); };
+  const auto is_of_drought = [](const std::string& line) {
+    return line.starts_with("no sample has come for ");
+  };
+  int reports = 0;
+  const Callback<double> end = [&](const Progress<double>&) {
+    const bool told = std::any_of(lines.begin(), lines.end(), is_of_drought);
+    return told && ++reports >= 20 ? Flow::stop : Flow::go_on;
+  };
+  const auto result = train(Quadratic::random(1), options, {end});
+  EXPECT_EQ(result.summary.gradients, 0u);
+  EXPECT_EQ(std::count_if(lines.begin(), lines.end(), is_of_drought), 1);
+  EXPECT_THAT(result.summary.waited_seconds, Each(0.0));
 }
 
 }  // namespace

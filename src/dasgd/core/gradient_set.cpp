@@ -73,7 +73,7 @@ bool GradientSet::insert(GradientName name) {
   return true;
 }
 
-void GradientSet::insert(NameRange range) {
+void GradientSet::insert_range(NameRange range) {
   const std::size_t origin = index(range.origin);
   if (origin >= prefix_.size()) prefix_.resize(origin + 1, 0);
   std::uint32_t& prefix = prefix_[origin];
@@ -105,8 +105,8 @@ void GradientSet::insert(NameRange range) {
 
 void GradientSet::unite(const GradientSet& other) {
   for (std::size_t o = 0; o < other.prefix_.size(); ++o)
-    if (other.prefix_[o] > prefix(worker_id(o))) insert({worker_id(o), 0, other.prefix_[o]});
-  for (const NameRange& range : other.exceptions_) insert(range);
+    if (other.prefix_[o] > prefix(worker_id(o))) insert_range({worker_id(o), 0, other.prefix_[o]});
+  for (const NameRange& range : other.exceptions_) insert_range(range);
 }
 
 bool GradientSet::contains(GradientName name) const {

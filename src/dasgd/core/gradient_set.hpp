@@ -35,7 +35,7 @@ class GradientSet {
   /// Adds a name; false when it was there already.
   bool insert(GradientName name);
   /// Adds all names of a range that are not there.
-  void insert(NameRange range);
+  void insert_range(NameRange range);
   /// Adds all names of `other`.
   void unite(const GradientSet& other);
   bool contains(GradientName name) const;

@@ -1,11 +1,10 @@
 #include "dasgd/data/libsvm.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <fstream>
-#include <optional>
 #include <set>
-#include <string_view>
 
 #include "dasgd/core/error.hpp"
 
@@ -50,7 +49,8 @@ class Line {
   const std::size_t number_;
 };
 
-void read_features(Line& line, LabelledRows& rows) {
+template <typename Add>
+void read_features(Line& line, Add&& add) {
   std::uint32_t previous = 0;
   while (const auto word = line.word()) {
     const auto colon = word->find(':');
@@ -68,9 +68,7 @@ void read_features(Line& line, LabelledRows& rows) {
       line.fail("index " + std::to_string(index) + " follows " + std::to_string(previous) +
                 "; indices must ascend");
     previous = index;
-    rows.columns.push_back(index - 1);
-    rows.values.push_back(line.number(word->substr(colon + 1), "value"));
-    rows.dimension = std::max<std::size_t>(rows.dimension, index);
+    add(index, line.number(word->substr(colon + 1), "value"));
   }
 }
 
@@ -92,6 +90,19 @@ void make_labels_signed(LabelledRows& rows, const std::string& path) {
 
 }  // namespace
 
+std::optional<Row> read_libsvm_line(std::string_view text, const std::string& path,
+                                    std::size_t number) {
+  Line line(text, path, number);
+  const auto label = line.word();
+  if (!label) return std::nullopt;
+  Row row{.label = line.number(*label, "label")};
+  read_features(line, [&](std::uint32_t index, double feature) {
+    row.columns.push_back(index - 1);
+    row.values.push_back(feature);
+  });
+  return row;
+}
+
 LabelledRows read_libsvm(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw InputError(path + ": cannot be opened; --data needs a LIBSVM text file");
@@ -105,7 +116,11 @@ LabelledRows read_libsvm(const std::string& path) {
     if (value != -1 && value != 0 && value != 1 && value != 2)
       line.fail("label \"" + std::string(*label) + "\" is not -1, 0, 1 or 2");
     rows.labels.push_back(value);
-    read_features(line, rows);
+    read_features(line, [&](std::uint32_t index, double feature) {
+      rows.columns.push_back(index - 1);
+      rows.values.push_back(feature);
+      rows.dimension = std::max<std::size_t>(rows.dimension, index);
+    });
     rows.row_start.push_back(rows.columns.size());
   }
   if (file.bad()) throw InputError(path + ": cannot be read; is it a file?");

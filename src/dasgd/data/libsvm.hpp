@@ -2,8 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "dasgd/data/row.hpp"
 
 namespace dasgd {
 
@@ -22,5 +26,10 @@ struct LabelledRows {
 /// CRLF, `#` comments and a missing last newline are legal; indices start at 1 and ascend in a row.
 /// Throws InputError with "path:line: ..." for everything else, NaN and infinity included.
 LabelledRows read_libsvm(const std::string& path);
+
+/// One line by the same rules, with any finite label; nothing where it is blank or a comment.
+/// Throws InputError with "path:number: ...".
+std::optional<Row> read_libsvm_line(std::string_view line, const std::string& path,
+                                    std::size_t number);
 
 }  // namespace dasgd

@@ -1,43 +1,16 @@
 #include "dasgd/data/table_samples.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <fstream>
-#include <optional>
-#include <string_view>
 
 #include "dasgd/core/error.hpp"
+#include "dasgd/data/csv.hpp"
 
 namespace dasgd {
 namespace {
 
 constexpr std::size_t most_classes = 100'000, most_numbers = 1'000'000'000;
-
-std::optional<double> number(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r+");
-  const auto last = text.find_last_not_of(" \t\r");
-  if (first == text.npos) return std::nullopt;
-  text = text.substr(first, last - first + 1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value))
-    return std::nullopt;
-  return value;
-}
-
-// The numbers of a line; nothing if one of its fields is not a number.
-std::optional<std::vector<double>> fields(const std::string& line) {
-  std::vector<double> values;
-  for (std::size_t at = 0; at <= line.size();) {
-    const std::size_t comma = std::min(line.find(',', at), line.size());
-    const auto value = number(std::string_view(line).substr(at, comma - at));
-    if (!value) return std::nullopt;
-    values.push_back(*value);
-    at = comma + 1;
-  }
-  return values;
-}
 
 }  // namespace
 
@@ -51,7 +24,7 @@ Table read_csv(const std::string& path) {
       throw InputError(path + ":" + std::to_string(at) + ": " + why);
     };
     if (line.find_first_not_of(" \t\r") == line.npos) continue;
-    const auto values = fields(line);
+    const auto values = csv_fields(line);
     if (!values && at == 1) continue;  // a header
     if (!values) fail("holds something that is not a finite number");
     if (values->size() < 2) fail("has one column; at least one and a target are needed");

@@ -67,13 +67,26 @@ bool SharedBudget::claim(std::size_t samples) {
   const std::uint64_t gradients_before = gradients_.fetch_add(1, std::memory_order_relaxed);
   const std::uint64_t samples_before = samples_.fetch_add(samples, std::memory_order_relaxed);
   if (budget_.has_room(gradients_before, samples_before)) return true;
-  if (!used_up_.exchange(true) && on_used_up_) on_used_up_();
+  tell_used_up();
   return false;
+}
+
+bool SharedBudget::is_used_up() {
+  if (budget_.has_room(gradients_.load(std::memory_order_relaxed),
+                       samples_.load(std::memory_order_relaxed)))
+    return false;
+  tell_used_up();
+  return true;
+}
+
+void SharedBudget::tell_used_up() {
+  if (!used_up_.exchange(true) && on_used_up_) on_used_up_();
 }
 
 void SharedBudget::hear(std::size_t samples) {
   gradients_.fetch_add(1, std::memory_order_relaxed);
   samples_.fetch_add(samples, std::memory_order_relaxed);
+  is_used_up();
 }
 
 BudgetedSamples make_samples(const TrainOptions& options, WorkerId worker, std::size_t samples,

@@ -52,10 +52,14 @@ class SharedBudget {
   bool claim(std::size_t samples);
   /// One of another process has arrived.
   void hear(std::size_t samples);
+  /// Whether the next claim would be refused: nobody needs to wait for a sample then.
+  bool is_used_up();
 
   const Budget& budget() const { return budget_; }
 
  private:
+  void tell_used_up();
+
   const Budget budget_;
   const std::function<void()> on_used_up_;
   std::atomic<bool> used_up_{false};
@@ -105,6 +109,7 @@ class BudgetedSamples final : public SampleSource {
  private:
   Draw draw() {
     if (ended_ || made_ >= limit_ || stopped_.load(std::memory_order_relaxed)) return end();
+    if (shared_.is_used_up()) return end();
     const Draw draw = source_->next();
     if (draw.kind == Draw::Kind::no_more) return end();
     if (draw.kind == Draw::Kind::batch && !shared_.claim(draw.rows.size())) return end();

@@ -10,6 +10,7 @@
 #include <xxhash.h>
 
 #include "dasgd/core/error.hpp"
+#include "dasgd/plan/budget.hpp"
 
 namespace dasgd {
 namespace {
@@ -85,6 +86,19 @@ void add_earlier_legs(const TrainOptions& options, RunSummary& summary) {
   summary.wall_seconds += from.seconds;
 }
 
+// What ended a run that nobody stopped: its budget, or own sources that have no more.
+std::string natural_end(const TrainOptions& options, std::size_t samples,
+                        const RunSummary& summary) {
+  if (!options.make_samples) return "budget";
+  const bool has_room =
+      shared_budget(options, samples).has_room(summary.gradients, summary.samples);
+  bool all_at_limit = true;
+  for (std::size_t i = 0; i < summary.gradients_by_worker.size(); ++i)
+    all_at_limit = all_at_limit &&
+                   summary.gradients_by_worker[i] >= gradient_limit(options, worker_id(i), samples);
+  return has_room && !all_at_limit ? "samples" : "budget";
+}
+
 // A model that left its range after the last gradient was computed has not been noticed yet.
 template <typename Real>
 std::exception_ptr late_divergence(const Worker<Real>& worker, double eta) {
@@ -134,12 +148,13 @@ TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions&
   summary.workers = reports.size();
   summary.seed = options.seed;
   summary.sampling = to_string(options.sampling);
-  summary.stop_reason = end.reason.empty() ? "budget" : end.reason;
+  summary.stop_reason = end.reason;
   summary.wall_seconds = end.simulated_in.value_or(end.seconds);
   if (end.simulated_in) summary.virtual_seconds = end.seconds;
   add_up(reports, summary);
   compare(reports, summary);
   add_earlier_legs(options, summary);
+  if (end.reason.empty()) summary.stop_reason = natural_end(options, objective.samples(), summary);
   const double all = summary.virtual_seconds.value_or(summary.wall_seconds);
   summary.samples_per_second = all > 0 ? static_cast<double>(summary.samples) / all : 0;
   result.failure = end.failure ? end.failure : late_divergence(first, options.eta);

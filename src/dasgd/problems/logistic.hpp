@@ -29,10 +29,7 @@ class Logistic final : public Objective<double> {
   const LabelledRows& data() const { return data_; }
 
  private:
-  double margin(std::size_t row, std::span<const double> x) const;
-  class LossSum;
-  void add_row(std::size_t row, std::span<const double> x, double weight,
-               std::span<double> gradient, LossSum& loss) const;
+  RowView row(std::size_t r) const;
 
   LabelledRows data_;
   bool dense_;  // every row has every feature: no need to look at columns

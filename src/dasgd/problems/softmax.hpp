@@ -1,8 +1,11 @@
 // Softmax regression on images: cross-entropy of a linear classifier with bias.
 #pragma once
 
+#include <utility>
+
 #include "dasgd/core/objective.hpp"
 #include "dasgd/data/idx.hpp"
+#include "dasgd/problems/softmax_terms.hpp"
 
 namespace dasgd {
 
@@ -13,8 +16,8 @@ class Softmax final : public Objective<float> {
  public:
   explicit Softmax(ImageSet images);
 
-  std::size_t dimension() const override { return (pixels() + 1) * images_.classes; }
-  std::size_t samples() const override { return images_.train.count(); }
+  std::size_t dimension() const override { return (train_.width() + 1) * classifier_.classes; }
+  std::size_t samples() const override { return train_.count(); }
   double gradient(std::span<const float> x, Rows rows, std::span<float> gradient) const override;
   double full_gradient(std::span<const float> x, std::span<float> gradient) const override;
   double loss(std::span<const float> x) const override;
@@ -28,9 +31,17 @@ class Softmax final : public Objective<float> {
   std::optional<double> least_loss() const override { return 0; }
 
  private:
-  std::size_t pixels() const { return images_.train.pixels_per_image; }
+  struct Images final : softmax::ClassifiedRows {
+    explicit Images(LabelledImages images) : data(std::move(images)) {}
+    std::size_t count() const override { return data.count(); }
+    std::size_t width() const override { return data.pixels_per_image; }
+    void copy(std::uint32_t row, std::span<float> to) const override;
+    std::uint32_t label(std::uint32_t row) const override { return data.labels[row]; }
+    LabelledImages data;
+  };
 
-  ImageSet images_;
+  softmax::Classifier classifier_;
+  Images train_, test_;
 };
 
 }  // namespace dasgd

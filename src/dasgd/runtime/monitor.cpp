@@ -144,14 +144,22 @@ void Monitor<Real>::add_evaluation(Progress<Real>& now) {
 
 template <typename Real>
 void Monitor<Real>::check_stall(std::uint64_t applications) {
+  const auto now = Clock::now();
   if (applications != stalled_at_) {
     stalled_at_ = applications;
-    moved_ = Clock::now();
-  } else if (Clock::now() - moved_ >= options_.stall_after && options_.warn) {
-    options_.warn(fmt::format("nothing has moved for {:.0f} s: {}", seconds(Clock::now() - moved_),
-                              whom_it_waits_for()));
-    moved_ = Clock::now();
+    moved_ = now;
+    told_of_drought_ = false;
   }
+  if (now - moved_ < options_.stall_after || !options_.warn) return;
+  if (all_sources_are_dry()) {  // no stall: one line, and then patience
+    if (!std::exchange(told_of_drought_, true))
+      options_.warn(fmt::format("no sample has come for {:.0f} s; workers go on with the next one",
+                                seconds(now - moved_)));
+    return;
+  }
+  options_.warn(fmt::format("nothing has moved for {:.0f} s: {}", seconds(now - moved_),
+                            whom_it_waits_for()));
+  moved_ = now;
 }
 
 template <typename Real>
@@ -163,6 +171,17 @@ void Monitor<Real>::check_step_size(const Progress<Real>& progress) {
       fmt::format("step size {:.4g} is above {:.4g}, the largest that is certified, without noise, "
                   "for the staleness so far (S_avg {:.1f}, S_max {}); see: dasgd advise",
                   options_.eta, *progress.certified_eta, progress.S_avg, progress.S_max));
+}
+
+template <typename Real>
+bool Monitor<Real>::all_sources_are_dry() {
+  bool dry = false;
+  for (const WorkerSight& sight : sights()) {
+    if (sight.figures.out_of_samples) continue;
+    if (!sight.without_sample) return false;
+    dry = true;
+  }
+  return dry;
 }
 
 template <typename Real>

@@ -47,6 +47,7 @@ class Monitor {
   void report();
   void check_stall(std::uint64_t applications);
   void check_step_size(const Progress<Real>& progress);
+  bool all_sources_are_dry();
   std::string whom_it_waits_for();
 
   const TrainOptions& options_;
@@ -65,6 +66,7 @@ class Monitor {
   std::optional<Evaluation> evaluation_;
   std::uint64_t stalled_at_ = 0;
   Clock::time_point moved_ = Clock::now();
+  bool told_of_drought_ = false;
   bool warned_of_step_size_ = false;
 };
 

@@ -115,6 +115,8 @@ class WorkerLoop {
       if (snapshots_ && snapshots_->wanted(id_)) guarded([&] { give_snapshot(); });
       StepReport report;
       if (!guarded([&] { report = run_.worker().step(); })) continue;  // it has no samples left
+      status_.without_sample.store(report.kind == StepReport::Kind::no_sample_now,
+                                   std::memory_order_relaxed);
       if (report.gradients.empty()) {
         rest(report);
       } else {
@@ -173,10 +175,8 @@ class WorkerLoop {
       announced_ = true;
     }
     if (finished()) return;
-    status_.without_sample.store(!announced_, std::memory_order_relaxed);
     publish(endpoint_.now(), false);
     endpoint_.wait(std::chrono::milliseconds(100));
-    status_.without_sample.store(false, std::memory_order_relaxed);
   }
 
   // Between two steps replica, set and memory belong together.

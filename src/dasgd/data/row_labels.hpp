@@ -1,0 +1,34 @@
+// What the labels of a stream mean, learned from its first rows where that is not said.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+
+#include "dasgd/data/row_text.hpp"
+
+namespace dasgd {
+
+class RowLabels {
+ public:
+  virtual ~RowLabels() = default;
+  /// Every label is shown here first, as it is written. Throws the mistake `at` its line for one
+  /// that cannot be.
+  virtual void see(double label, const RowText& at) = 0;
+  /// Whether the labels so far tell what all of them mean.
+  virtual bool known() const = 0;
+  /// No further rows are needed to tell.
+  virtual void settle() = 0;
+  /// What models want in its place.
+  virtual double meaning(double label) const = 0;
+  virtual std::size_t classes() const = 0;
+};
+
+/// -1/+1, 0/1 or 1/2 become -1 and +1. The first label that is not 1 tells which; where none of the
+/// first rows has one, 1 is +1.
+std::unique_ptr<RowLabels> sign_labels();
+
+/// Classes 0, 1, ..., as many as are given or as the first rows have, and at least 2.
+std::unique_ptr<RowLabels> class_labels(std::optional<std::size_t> classes);
+
+}  // namespace dasgd

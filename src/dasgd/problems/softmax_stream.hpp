@@ -1,0 +1,34 @@
+// Softmax regression on the rows of a stream.
+#pragma once
+
+#include "dasgd/core/objective.hpp"
+#include "dasgd/data/row_window.hpp"
+#include "dasgd/problems/softmax_terms.hpp"
+
+namespace dasgd {
+
+/// The gradients of `Softmax`, of rows that a `WindowSource` gave, their numbers as they are; f is
+/// over the rows that the window keeps at that moment, so it changes while rows come. The window
+/// must outlive this and hold a row.
+class SoftmaxStream final : public Objective<float> {
+ public:
+  SoftmaxStream(const RowWindow& window, std::size_t features, std::size_t classes)
+      : window_(window), features_(features), classifier_{classes} {}
+
+  std::size_t dimension() const override { return (features_ + 1) * classifier_.classes; }
+  /// As many as the window keeps at most.
+  std::size_t samples() const override { return window_.places(); }
+  double gradient(std::span<const float> x, Rows rows, std::span<float> gradient) const override;
+  double full_gradient(std::span<const float> x, std::span<float> gradient) const override;
+  double loss(std::span<const float> x) const override;
+  /// On the rows that are kept.
+  std::optional<double> accuracy(std::span<const float> x) const override;
+  std::optional<double> least_loss() const override { return 0; }
+
+ private:
+  const RowWindow& window_;
+  const std::size_t features_;
+  const softmax::Classifier classifier_;
+};
+
+}  // namespace dasgd

@@ -1,0 +1,42 @@
+// The sums of softmax regression, over rows wherever they are kept.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "dasgd/core/objective.hpp"
+
+namespace dasgd::softmax {
+
+/// Rows of numbers with a class each.
+class ClassifiedRows {
+ public:
+  using Rows = std::span<const std::uint32_t>;
+  virtual ~ClassifiedRows() = default;
+
+  virtual std::size_t count() const = 0;
+  /// Numbers per row.
+  virtual std::size_t width() const = 0;
+  /// Writes the numbers of one row.
+  virtual void copy(std::uint32_t row, std::span<float> to) const = 0;
+  virtual std::uint32_t label(std::uint32_t row) const = 0;
+};
+
+/// x holds a weight per number and class, number after number, then a bias per class.
+struct Classifier {
+  std::size_t classes = 0;
+
+  /// Writes the mean gradient over `rows` and returns the mean cross-entropy.
+  double gradient(const ClassifiedRows& data, std::span<const float> x, ClassifiedRows::Rows rows,
+                  std::span<float> gradient) const;
+  /// The same over all rows, with sums in double.
+  double full_gradient(const ClassifiedRows& data, std::span<const float> x,
+                       std::span<float> gradient) const;
+  /// The mean cross-entropy and the share of right answers over all rows.
+  double loss(const ClassifiedRows& data, std::span<const float> x) const;
+  HeldOut evaluate(const ClassifiedRows& data, std::span<const float> x) const;
+  /// The largest eigenvalue of Z^T Z / (2 m), Z the rows with a column of ones (Boehning).
+  double smoothness(const ClassifiedRows& data) const;
+};
+
+}  // namespace dasgd::softmax

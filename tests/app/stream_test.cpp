@@ -1,0 +1,182 @@
+// Rows that arrive on standard input or at the end of a file.
+#include <fstream>
+
+#include "app.hpp"
+
+namespace dasgd::test {
+namespace {
+
+/// Points of the plane with the label that `label` gives them; a row of text each.
+template <typename Label, typename Line>
+std::string points(int count, Label&& label, Line&& line) {
+  std::string text;
+  for (int k = 0; k < count; ++k) {
+    const double u = (k * 37 % 101 - 50) / 25.0, v = (k * 53 % 97 - 48) / 24.0;
+    text += line(u, v, label(u, v)) + "\n";
+  }
+  return text;
+}
+
+std::string csv_line(double u, double v, int label) {
+  return std::to_string(u) + "," + std::to_string(v) + "," + std::to_string(label);
+}
+std::string libsvm_line(double u, double v, int label) {
+  return std::to_string(label) + " 1:" + std::to_string(u) + " 2:" + std::to_string(v);
+}
+int side(double u, double v) { return u + v > 0 ? 1 : 0; }
+int quadrant(double u, double v) { return (u > 0 ? 1 : 0) + (v > 0 ? 2 : 0); }
+
+class StreamApp : public App {
+ protected:
+  /// The command with a file on its standard input.
+  std::string piped(const std::string& text, const std::string& arguments) {
+    return command(arguments + " --data - --no-report --out " + out() + " < " +
+                   directory.write("rows", text));
+  }
+};
+
+TEST_F(StreamApp, LearnsEveryRowOfAPipeOnce) {
+  const std::string models[] = {"logistic", "softmax"};
+  for (const std::string& model : models) {
+    for (const auto& text : {points(1000, side, csv_line), points(1000, side, libsvm_line)}) {
+      const Outcome outcome = shell(piped(text, "train --lr 0.5 --batch 16 --model " + model));
+      EXPECT_EQ(outcome.status, 0) << outcome.err;
+      EXPECT_EQ(summary()["samples"], 1000);
+      EXPECT_EQ(summary()["gradients"], 63);
+      EXPECT_EQ(summary()["stop_reason"], "samples");
+      EXPECT_GT(summary()["accuracy"], 0.95) << model;
+      EXPECT_EQ(summary()["replicas_identical"], true);
+    }
+  }
+}
+
+TEST_F(StreamApp, SoftmaxLearnsTheClassesOfTheFirstRows) {
+  const std::string rows = points(600, quadrant, csv_line);
+  const Outcome outcome = shell(piped(rows, "train --model softmax --batch 4 --lr 0.5"));
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_GT(summary()["accuracy"], 0.9);
+  EXPECT_THAT(read_text(out() + "/config.toml"), HasSubstr("features = 2\nclasses = 4\n"));
+}
+
+TEST_F(StreamApp, AMalformedLineEndsTheRunCleanly) {
+  const std::string good = points(100, side, csv_line);
+  const Outcome outcome =
+      shell(piped(good + "1,oops,0\n" + good, "train --model logistic --quiet"));
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.err, "dasgd: stdin:101: holds something that is not a finite number\n");
+  EXPECT_EQ(summary()["samples"], 100);
+  EXPECT_EQ(summary()["stop_reason"], "failed");
+  EXPECT_EQ(summary()["replicas_identical"], true);
+  EXPECT_TRUE(fs::exists(out() + "/model.npy"));
+  EXPECT_TRUE(fs::exists(out() + "/metrics.jsonl"));
+}
+
+TEST_F(StreamApp, AnEmptyStreamIsRefused) {
+  const Outcome outcome = shell(piped("\n", "train --model logistic"));
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.err, "dasgd: stdin: holds no rows\n");
+  EXPECT_FALSE(fs::exists(out()));
+}
+
+TEST_F(StreamApp, WhatNeedsDataThatStaysIsRefused) {
+  expect_refusal("simulate --model logistic --data - --out " + out(), "simulate needs data that");
+  expect_refusal("advise --model logistic --data follow:x", "advise needs data that stays");
+  const auto refuse = [&](const std::string& arguments, const std::string& what) {
+    expect_refusal("train --data - " + arguments + " --out " + out(), what);
+  };
+  refuse("--model quadratic", "streams are for logistic and softmax");
+  refuse("--model cnn", "streams are for logistic and softmax");
+  refuse("--model logistic --epochs 2", "a stream has none; use --total-gradients");
+  refuse("--model logistic --lr auto", "give --lr X");
+  refuse("--model logistic --sampling shards", "whoever asks first");
+  refuse("--model logistic --batch 0", "--batch must be at least 1");
+  refuse("--model logistic --classes 3", "--classes is for softmax");
+  refuse("--model logistic --schedule cosine", "write cosine:TOTAL");
+  expect_refusal("train --model logistic --features 3 --out " + out(), "is for --data -");
+  expect_refusal("train --model logistic --data follow:nothing --out " + out(),
+                 "nothing: cannot be followed");
+}
+
+/// A named pipe that stays open: dry, but not ended.
+class DryPipe : public StreamApp {
+ protected:
+  void SetUp() override { ASSERT_EQ(::mkfifo(pipe_.c_str(), 0600), 0); }
+  void TearDown() override { ::close(writer_); }
+  std::string run(const std::string& options) {
+    return command("train --model logistic --data - --no-report " + options + " --out " + out() +
+                   " < " + pipe_);
+  }
+  void open_and_write(const std::string& text) {
+    writer_ = ::open(pipe_.c_str(), O_WRONLY);
+    ASSERT_EQ(::write(writer_, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
+  bool is_running() { return fs::exists(out() + "/metrics.jsonl.partial"); }
+
+  const std::string pipe_ = directory.file("pipe");
+  int writer_ = -1;
+};
+
+TEST_F(DryPipe, AnInterruptStopsTheRunAndWritesEverything) {
+  const Process process(run(""));
+  open_and_write(points(40, side, csv_line));
+  ASSERT_TRUE(eventually([&] { return is_running(); }));
+  process.signal(SIGINT);
+  EXPECT_EQ(process.wait().status, 130);
+  EXPECT_EQ(summary()["stop_reason"], "interrupted");
+  EXPECT_EQ(summary()["waited_seconds"], json({0.0, 0.0}));
+}
+
+TEST_F(DryPipe, AnInterruptBeforeTheFirstRowLeavesNothing) {
+  const Process process(run(""));
+  open_and_write("u,v,label\n");
+  process.signal(SIGINT);
+  EXPECT_EQ(process.wait().status, 130);
+  EXPECT_FALSE(fs::exists(out()));
+}
+
+TEST_F(DryPipe, TimeAndBudgetsEndTheRun) {
+  const Process timed(run("--max-time 2s"));
+  open_and_write(points(40, side, csv_line));
+  EXPECT_EQ(timed.wait().status, 0);
+  EXPECT_EQ(summary()["stop_reason"], "max-time");
+  ::close(writer_);
+  const Process counted(run("--batch 10 --total-gradients 4"));
+  open_and_write(points(40, side, csv_line));
+  EXPECT_EQ(counted.wait().status, 0);
+  EXPECT_EQ(summary()["stop_reason"], "budget");
+  EXPECT_EQ(summary()["gradients"], 4);
+}
+
+TEST_F(DryPipe, RowsAreLearnedWhileTheStreamIsOpen) {
+  const Process process(run("--batch 10"));
+  open_and_write(points(20, side, csv_line));
+  const auto samples = [&] {
+    const std::string lines = read_text(out() + "/metrics.jsonl.partial");
+    return lines.find("\"samples\":20") != lines.npos;
+  };
+  EXPECT_TRUE(eventually(samples));
+  const std::string more = points(15, side, csv_line);
+  ASSERT_GT(::write(writer_, more.data(), more.size()), 0);
+  ::close(writer_);
+  writer_ = -1;
+  EXPECT_EQ(process.wait().status, 0);
+  EXPECT_EQ(summary()["samples"], 35);
+  EXPECT_EQ(summary()["gradients"], 4);
+}
+
+TEST_F(StreamApp, FollowsAFileWhileLinesAreAppended) {
+  const std::string file = directory.write("rows", points(30, side, libsvm_line));
+  const Process process(
+      command("train --model logistic --batch 10 --total-gradients 5 --no-report "
+              "--data follow:" +
+              file + " --out " + out()));
+  ASSERT_TRUE(eventually([&] { return fs::exists(out() + "/metrics.jsonl.partial"); }));
+  std::ofstream(file, std::ios::app) << points(20, side, libsvm_line);
+  EXPECT_EQ(process.wait().status, 0);
+  EXPECT_EQ(summary()["gradients"], 5);
+  EXPECT_EQ(summary()["samples"], 50);
+  EXPECT_EQ(summary()["stop_reason"], "budget");
+}
+
+}  // namespace
+}  // namespace dasgd::test
