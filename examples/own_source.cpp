@@ -1,4 +1,5 @@
-// A source of samples of your own. Worker 1 has none until somebody says so; worker 0 does not wait.
+// A source of samples of your own. Worker 1 has none until somebody says so; worker 0 does not
+// wait.
 #include <cstdio>
 #include <functional>
 #include <mutex>

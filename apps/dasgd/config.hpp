@@ -16,10 +16,10 @@ namespace dasgd::app {
 
 struct Config {
   std::string model = "softmax";
-  std::string data;                   ///< a name or path; empty: the model's own
-  std::optional<RowFormat> format;                ///< of a stream, like the next two
+  std::string data;                              ///< a name or path; empty: the model's own
+  std::optional<RowFormat> format;               ///< of a stream, like the next two
   std::optional<std::size_t> features, classes;  ///< nothing: the first rows tell
-  std::string loss, device, augment;  ///< of networks; empty: cross-entropy, cpu, none
+  std::string loss, device, augment;             ///< of networks; empty: cross-entropy, cpu, none
   std::optional<std::size_t> workers;
   std::string topology = "full";
   std::optional<RelayMode> relay;

@@ -98,12 +98,14 @@ std::vector<Setting> make_settings(Command command) {
        "quadratic, logistic, softmax; with LibTorch: mlp, cnn, resnet18, char-transformer or a "
        "TorchScript file",
        set_model, [](const Config& c) { return std::optional(quoted(c.model)); }},
-      text("data", "--data", "NAME|PATH|-|follow:FILE",
-           "a known data set (dasgd data list), a LIBSVM file, a JSON instance {\"A\", \"b\"}, a "
-           "directory of idx images or of CIFAR-10, a CSV file, a text; - or follow:FILE for rows that "
-           "arrive on standard input or at the end of a file (train, logistic and softmax); without "
-           "it quadratic and logistic draw the paper's instance",
-           &Config::data),
+      text(
+          "data", "--data", "NAME|PATH|-|follow:FILE",
+          "a known data set (dasgd data list), a LIBSVM file, a JSON instance {\"A\", \"b\"}, a "
+          "directory of idx images or of CIFAR-10, a CSV file, a text; - or follow:FILE for rows "
+          "that "
+          "arrive on standard input or at the end of a file (train, logistic and softmax); without "
+          "it quadratic and logistic draw the paper's instance",
+          &Config::data),
       text("loss", "--loss", "NAME", "of networks: cross-entropy (default) or mse", &Config::loss),
       text("device", "--device", "NAME", "of networks: cpu (default) or cuda", &Config::device),
       text("augment", "--augment", "LIST", "of images for networks: flip, crop or flip,crop",
@@ -114,7 +116,8 @@ std::vector<Setting> make_settings(Command command) {
        [](const Config& c) { return c.lr ? std::optional(show_real(*c.lr)) : std::nullopt; }},
       count("batch", "--batch", "samples per gradient; 0 is the whole data set", &Config::batch, 0),
       {"sampling", "--sampling", Kind::value, "own|shards",
-       "what workers draw from: own (default), each from the whole data set in an order of its own; "
+       "what workers draw from: own (default), each from the whole data set in an order of its "
+       "own; "
        "shards, each from a fixed share, whose weight in what is minimised is then the share of "
        "gradients that its worker makes",
        [](Config& c, const std::string& v) { c.sampling = parse_sampling(v); },

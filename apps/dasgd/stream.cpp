@@ -33,8 +33,7 @@ std::size_t places(const Config& config) {
 }
 
 Problem make_stream_problem(const Config& config, const RowWindow& window) {
-  if (config.model == "logistic")
-    return std::make_unique<LogisticStream>(window, *config.features);
+  if (config.model == "logistic") return std::make_unique<LogisticStream>(window, *config.features);
   return std::make_unique<SoftmaxStream>(window, *config.features, *config.classes);
 }
 
@@ -48,13 +47,15 @@ void resolve_stream(Config& config) {
     throw InputError("--data " + config.data + ": " + why);
   };
   if (config.model != "logistic" && config.model != "softmax")
-    refuse("--model " + config.model + " needs data that stays; streams are for logistic and softmax");
+    refuse("--model " + config.model +
+           " needs data that stays; streams are for logistic and softmax");
   if (config.ranks.expected > 0) refuse("streams need threads, not MPI ranks");
   if (config.epochs) refuse("--epochs counts passes, and a stream has none; use --total-gradients");
   if (config.lr_auto) refuse("a pilot for the step size needs data that stays; give --lr X");
   if (config.sampling == Sampling::shards)
     refuse("--sampling shards deals data that stays; rows of a stream go to whoever asks first");
-  if (config.batch && *config.batch == 0) refuse("--batch must be at least 1: a stream has no whole");
+  if (config.batch && *config.batch == 0)
+    refuse("--batch must be at least 1: a stream has no whole");
   if (config.classes && config.model == "logistic")
     refuse("--classes is for softmax; logistic has two");
   if (!config.batch && config.model == "logistic") config.batch = 32;
@@ -68,8 +69,8 @@ std::optional<StreamRun> open_stream(const Config& config, const std::stop_token
   auto labels = config.model == "logistic" ? sign_labels() : class_labels(config.classes);
   StreamRun run{config};
   run.stream = std::make_unique<RowStream>(
-      open_lines(config.data),
-      RowStream::Options{config.format, config.features, places(config)}, std::move(labels));
+      open_lines(config.data), RowStream::Options{config.format, config.features, places(config)},
+      std::move(labels));
   const auto shape = run.stream->shape(stop, config.max_time);
   if (stop.stop_requested()) return std::nullopt;
   if (!shape)

@@ -166,8 +166,10 @@ TEST_F(DryPipe, RowsAreLearnedWhileTheStreamIsOpen) {
 
 TEST_F(StreamApp, FollowsAFileWhileLinesAreAppended) {
   const std::string file = directory.write("rows", points(30, side, libsvm_line));
-  const Process process(command("train --model logistic --batch 10 --total-gradients 5 --no-report "
-                                "--data follow:" + file + " --out " + out()));
+  const Process process(
+      command("train --model logistic --batch 10 --total-gradients 5 --no-report "
+              "--data follow:" +
+              file + " --out " + out()));
   ASSERT_TRUE(eventually([&] { return fs::exists(out() + "/metrics.jsonl.partial"); }));
   std::ofstream(file, std::ios::app) << points(20, side, libsvm_line);
   EXPECT_EQ(process.wait().status, 0);

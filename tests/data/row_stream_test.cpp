@@ -1,3 +1,5 @@
+#include "dasgd/data/row_stream.hpp"
+
 #include <chrono>
 #include <fstream>
 #include <gmock/gmock.h>
@@ -5,7 +7,6 @@
 #include <semaphore>
 
 #include "dasgd/core/error.hpp"
-#include "dasgd/data/row_stream.hpp"
 #include "support/pipe.hpp"
 #include "support/temporary_directory.hpp"
 

@@ -1,8 +1,9 @@
+#include "dasgd/data/row_text.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "dasgd/data/row_labels.hpp"
-#include "dasgd/data/row_text.hpp"
 
 namespace dasgd {
 namespace {
@@ -43,8 +44,7 @@ TEST(RowText, BlankLinesCountButAreNoRows) {
   RowText text("s", RowFormat::csv, {});
   EXPECT_FALSE(text.read(""));
   EXPECT_FALSE(text.read("  \r"));
-  EXPECT_EQ(refusal([&] { text.read("1,x"); }),
-            "s:3: holds something that is not a finite number");
+  EXPECT_EQ(refusal([&] { text.read("1,x"); }), "s:3: holds something that is not a finite number");
 }
 
 TEST(RowText, AMistakeNamesItsLineAndWhatToDo) {
@@ -59,7 +59,8 @@ TEST(RowText, AMistakeNamesItsLineAndWhatToDo) {
   learned.settle_features();
   EXPECT_THAT(refusal([&] { learned.read("1 3:1"); }), HasSubstr("s:2: index 3 is beyond the 2"));
   EXPECT_THAT(refusal([&] { learned.read("1 3:1"); }), HasSubstr("give --features D"));
-  EXPECT_THAT(refusal([&] { learned.read("1 1=1"); }), HasSubstr("s:4: \"1=1\" is not of the form"));
+  EXPECT_THAT(refusal([&] { learned.read("1 1=1"); }),
+              HasSubstr("s:4: \"1=1\" is not of the form"));
   EXPECT_THAT(refusal([] { parse_row_format("cvs"); }), HasSubstr("did you mean \"csv\"?"));
 }
 

@@ -1,3 +1,5 @@
+#include "dasgd/data/row_window.hpp"
+
 #include <atomic>
 #include <future>
 #include <gmock/gmock.h>
@@ -5,8 +7,6 @@
 #include <set>
 #include <stdexcept>
 #include <thread>
-
-#include "dasgd/data/row_window.hpp"
 
 namespace dasgd {
 namespace {
@@ -93,7 +93,8 @@ TEST_F(Window, AddingWaitsForAPlaceAndLeavesWhenAsked) {
   EXPECT_TRUE(fifth.get());
   ASSERT_TRUE(window.add(row(6), {}));
   std::stop_source stop;
-  auto seventh = std::async(std::launch::async, [&] { return window.add(row(7), stop.get_token()); });
+  auto seventh =
+      std::async(std::launch::async, [&] { return window.add(row(7), stop.get_token()); });
   stop.request_stop();
   EXPECT_FALSE(seventh.get());
 }

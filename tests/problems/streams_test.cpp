@@ -30,8 +30,11 @@ TEST(LogisticStream, ComputesWhatLogisticComputes) {
 
 TEST(SoftmaxStream, ComputesWhatSoftmaxComputesOfSparseAndDenseRows) {
   ImageSet images{.classes = 2};
-  images.train = {.height = 1, .width = 3, .pixels_per_image = 3,
-                  .pixels = {0, 255, 0, 255, 255, 0}, .labels = {1, 0}};
+  images.train = {.height = 1,
+                  .width = 3,
+                  .pixels_per_image = 3,
+                  .pixels = {0, 255, 0, 255, 255, 0},
+                  .labels = {1, 0}};
   const Softmax all(images);
   RowWindow window(8);
   window.add({.columns = {1}, .values = {1}, .label = 1}, {});

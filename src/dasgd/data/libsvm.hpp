@@ -27,8 +27,8 @@ struct LabelledRows {
 /// Throws InputError with "path:line: ..." for everything else, NaN and infinity included.
 LabelledRows read_libsvm(const std::string& path);
 
-/// One line by the same rules, with any finite label; nothing where it is blank or a comment. Throws
-/// InputError with "path:number: ...".
+/// One line by the same rules, with any finite label; nothing where it is blank or a comment.
+/// Throws InputError with "path:number: ...".
 std::optional<Row> read_libsvm_line(std::string_view line, const std::string& path,
                                     std::size_t number);
 

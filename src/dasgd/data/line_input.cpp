@@ -96,11 +96,9 @@ bool LineInput::fill() {
 }
 
 void LineInput::wait(const std::stop_token& stop) const {
-  const std::stop_callback ring(stop, [this] {
-    [[maybe_unused]] const auto written = ::write(bell_[1].number(), "", 1);
-  });
-  std::array<pollfd, 2> asked{
-      {{bell_[0].number(), POLLIN, 0}, {from_.number(), POLLIN, 0}}};
+  const std::stop_callback ring(
+      stop, [this] { [[maybe_unused]] const auto written = ::write(bell_[1].number(), "", 1); });
+  std::array<pollfd, 2> asked{{{bell_[0].number(), POLLIN, 0}, {from_.number(), POLLIN, 0}}};
   ::poll(asked.data(), follows_ ? 1 : 2, follows_ ? look_every_ms : -1);
 }
 

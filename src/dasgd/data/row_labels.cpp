@@ -50,9 +50,10 @@ class ClassLabels final : public RowLabels {
       throw at.mistake("label " + shown(label) + " is no class; classes are 0, 1, ...");
     const auto number = static_cast<std::size_t>(label);
     if (classes_ && number >= *classes_)
-      throw at.mistake("class " + std::to_string(number) + " is beyond the " +
-                       std::to_string(*classes_) + " classes" +
-                       (learned_ ? " of the first rows; give --classes K" : ", which count from 0"));
+      throw at.mistake(
+          "class " + std::to_string(number) + " is beyond the " + std::to_string(*classes_) +
+          " classes" +
+          (learned_ ? " of the first rows; give --classes K" : ", which count from 0"));
     most_ = std::max(most_, number + 1);
   }
   bool known() const override { return classes_.has_value(); }

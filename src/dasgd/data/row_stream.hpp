@@ -30,14 +30,15 @@ struct StreamShape {
 class RowStream {
  public:
   struct Options {
-    std::optional<RowFormat> format;      ///< nothing: the first line tells
-    std::optional<std::size_t> features;  ///< nothing: the first row of CSV tells; else the first rows
-    std::size_t places = 16'384;          ///< rows that are kept
+    std::optional<RowFormat> format;  ///< nothing: the first line tells
+    std::optional<std::size_t>
+        features;                 ///< nothing: the first row of CSV tells; else the first rows
+    std::size_t places = 16'384;  ///< rows that are kept
   };
   RowStream(LineInput input, const Options& options, std::unique_ptr<RowLabels> labels);
 
-  /// Waits for the first rows; then at least one is in the window. Nothing if a stop is requested or `limit` is over before. Throws what
-  /// is wrong with them, an end before the first included.
+  /// Waits for the first rows; then at least one is in the window. Nothing if a stop is requested
+  /// or `limit` is over before. Throws what is wrong with them, an end before the first included.
   std::optional<StreamShape> shape(const std::stop_token& stop,
                                    std::optional<std::chrono::nanoseconds> limit = {});
 

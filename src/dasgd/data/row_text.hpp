@@ -17,12 +17,12 @@ enum class RowFormat { csv, libsvm };
 RowFormat parse_row_format(const std::string& text);
 std::string to_string(RowFormat format);
 
-/// Takes lines apart, by the rules of `read_csv` (the label is the last column; a first line that is
-/// not numbers is a header) and of `read_libsvm`. Labels stay as they are written.
+/// Takes lines apart, by the rules of `read_csv` (the label is the last column; a first line that
+/// is not numbers is a header) and of `read_libsvm`. Labels stay as they are written.
 class RowText {
  public:
-  /// `name` is for messages. Without a format the first line tells: in CSV it has a comma, in LIBSVM
-  /// text it cannot.
+  /// `name` is for messages. Without a format the first line tells: in CSV it has a comma, in
+  /// LIBSVM text it cannot.
   RowText(std::string name, std::optional<RowFormat> format, std::optional<std::size_t> features);
 
   /// The row of the next line; nothing if it is blank, a comment or a header. Throws what

@@ -18,8 +18,8 @@ namespace dasgd {
 
 /// A fixed number of places for rows. One thread adds, workers take through a `WindowSource` each,
 /// any thread looks. A row waits until a worker takes it, stays in its place while that worker uses
-/// it, and then until the place is needed: the row that was used longest ago goes first. So memory is
-/// bounded, each row is used once, and only the thread that adds ever waits.
+/// it, and then until the place is needed: the row that was used longest ago goes first. So memory
+/// is bounded, each row is used once, and only the thread that adds ever waits.
 class RowWindow {
  public:
   using RowPtr = std::shared_ptr<const Row>;
@@ -52,9 +52,9 @@ class RowWindow {
   void join(Taker& taker);
   void leave(Taker& taker, std::vector<std::uint32_t>& rows);
 
-  mutable std::mutex mutex_;   // guards all below; a row that is taken belongs to its taker
-  std::vector<RowPtr> rows_;   // by place
-  std::size_t filled_ = 0;     // places that hold a row
+  mutable std::mutex mutex_;  // guards all below; a row that is taken belongs to its taker
+  std::vector<RowPtr> rows_;  // by place
+  std::size_t filled_ = 0;    // places that hold a row
   std::deque<std::uint32_t> waiting_, used_;
   std::condition_variable_any place_used_;
   std::vector<Taker*> takers_;

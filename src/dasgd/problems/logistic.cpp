@@ -29,8 +29,10 @@ Logistic Logistic::random(std::uint64_t seed, std::size_t rows, std::size_t dime
 
 RowView Logistic::row(std::size_t r) const {
   const std::size_t first = data_.row_start[r], size = data_.row_start[r + 1] - first;
-  return {{data_.columns.data() + first, size}, {data_.values.data() + first, size},
-          data_.labels[r], dense_};
+  return {{data_.columns.data() + first, size},
+          {data_.values.data() + first, size},
+          data_.labels[r],
+          dense_};
 }
 
 double Logistic::gradient(std::span<const double> x, Rows rows, std::span<double> gradient) const {

@@ -7,8 +7,8 @@
 namespace dasgd {
 
 /// The gradients of `Logistic`, of rows that a `WindowSource` gave; f is over the rows that the
-/// window keeps at that moment, so it changes while rows come. The window must outlive this and hold
-/// a row.
+/// window keeps at that moment, so it changes while rows come. The window must outlive this and
+/// hold a row.
 class LogisticStream final : public Objective<double> {
  public:
   LogisticStream(const RowWindow& window, std::size_t features)

@@ -135,7 +135,8 @@ double Classifier::smoothness(const ClassifiedRows& data) const {
       sum += (z.transpose() * (z * in)).cast<double>();
     });
   };
-  return largest_eigenvalue(data.width() + 1, gram, 1e-6) / (2.0 * static_cast<double>(data.count()));
+  return largest_eigenvalue(data.width() + 1, gram, 1e-6) /
+         (2.0 * static_cast<double>(data.count()));
 }
 
 }  // namespace dasgd::softmax
