@@ -97,6 +97,7 @@ TEST_F(MpiApp, OneLineTellsAMistakeWhoeverFoundIt) {
   refusal(2, "train --model quadratic --polling often", "unknown polling \"often\"");
   refusal(2, "train --model logistic --data /no/such", "\"/no/such\" is neither");
   refusal(2, "train --model quadratic --delay 0.1:1ms", "chaos on links needs threads");
+  refusal(2, "train --model logistic --data -", "streams need threads, not MPI ranks");
   refusal(2, "train --model quadratic --engine nonsense", "unknown engine \"nonsense\"");
 }
 
