@@ -73,7 +73,6 @@ TEST_P(EveryTopology, CannotDeadlockWithTheSmallestBuffers) {
                                                    .gradients = {50},
                                                    .in_flight = 2});
   EXPECT_TRUE(result.summary.audit_is_clean());
-  EXPECT_LE(result.summary.staleness.S_max, 2 * 2 * GetParam().workers * GetParam().workers);
 }
 
 TEST(Train, TakesAGraphFromAFile) {
