@@ -1,9 +1,11 @@
 # Everything a person or CI needs. On a bare Debian 12 these install what is missing first.
 JOBS ?= $(shell nproc)
 BIN  := build/release/dasgd
+# Where there is ccache, a miss costs no second run of the preprocessor.
+export CCACHE_DEPEND ?= 1
 APP_ONLY := -DDASGD_BUILD_TESTS=OFF -DDASGD_BUILD_EXAMPLES=OFF -DDASGD_BUILD_BENCH=OFF
 
-.PHONY: demo build test bench bench-watch archive sanitize format style lint clean packages-%
+.PHONY: demo build test bench bench-watch archive sanitize format style lint clean packages-all-tests packages-%
 
 demo: packages-torch build packages-data ## train a network on real data and show the result
 	$(BIN) train --model cnn --data fashion-mnist --workers 2 --epochs 1 --trace --out runs/demo
@@ -14,7 +16,7 @@ build: packages-build packages-web ## build build/release/dasgd
 	cmake --preset release $(APP_ONLY) >/dev/null
 	cmake --build --preset release -j $(JOBS) --target dasgd_app
 
-test: packages-build packages-torch packages-mpi-test packages-web packages-browser packages-data packages-test ## build everything and run the whole suite
+test: packages-all-tests ## build everything and run the whole suite
 	scripts/check_includes.sh
 	cmake --preset release $(APP_ONLY) -DDASGD_BUILD_TESTS=ON -DDASGD_BUILD_EXAMPLES=ON >/dev/null
 	cmake --build --preset release -j $(JOBS)
@@ -51,11 +53,15 @@ style: packages-lint ## formatting, include direction
 
 # Debian's clang cannot read Debian's LibTorch as C++20, so its adapter is left out.
 lint: style packages-build packages-mpi ## that and clang-tidy
-	cmake --preset release $(APP_ONLY) >/dev/null
-	git ls-files 'src/*.cpp' 'apps/*.cpp' ':!src/dasgd/adapters/torch' | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build/release
+	cmake --preset lint >/dev/null
+	sed -n 's/^ *"file": "\(.*\)".*/\1/p' build/lint/compile_commands.json | grep -v page_data.cpp | \
+	  xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build/lint
 
 clean: ## remove what was built
 	rm -rf build
+
+packages-all-tests:  # at once: the lists of packages are fetched once
+	@scripts/install_packages.sh build torch mpi-test web browser data test
 
 packages-%:
 	@scripts/install_packages.sh $*

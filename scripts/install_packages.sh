@@ -16,7 +16,8 @@ group() {
     web) command -v npm >/dev/null || echo "nodejs npm" ;;
     browser) echo "chromium fonts-dejavu-core" ;;
     data) echo "dataset-fashion-mnist curl" ;;
-    test) echo "libgtest-dev libgmock-dev librapidcheck-dev python3-torch" ;;
+    # ccache: the tests of a second MPI share what they compile with those of the first.
+    test) echo "libgtest-dev libgmock-dev librapidcheck-dev python3-torch ccache" ;;
     bench) echo "libbenchmark-dev python3-torch" ;;
     lint) echo "clang-format clang-tidy" ;;
     *) echo "install_packages.sh: unknown group $1" >&2; exit 2 ;;

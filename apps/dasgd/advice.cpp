@@ -24,7 +24,7 @@ void place_ranks(const Config& config, AdviceRequest& request) {
 template <typename Real>
 std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& objective,
                                        const std::stop_token& stop, const VirtualWorld* world) {
-  if (!config.lr_auto) {
+  if (config.step_choice == Config::StepChoice::given) {
     if (!config.L) config.L = objective.smoothness();
     return std::nullopt;
   }
@@ -32,8 +32,10 @@ std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& ob
   request.options.stop = stop;
   if (world) request.world = *world;
   place_ranks(config, request);
+  const bool proved = config.step_choice == Config::StepChoice::proved;
+  request.try_steps = !proved;
   Advice advice = advise<Real>(objective, request);
-  config.lr = advice.recommended_eta;
+  config.lr = proved ? advice.recommended_eta : advice.practical.eta;
   if (!config.L) config.L = advice.constants.L.value;
   return advice;
 }
@@ -43,9 +45,12 @@ template std::optional<Advice> settle_step_size(Config&, const Objective<float>&
 template std::optional<Advice> settle_step_size(Config&, const Objective<double>&,
                                                 const std::stop_token&, const VirtualWorld*);
 
-std::string describe(const Advice& advice) {
-  return fmt::format("lr auto: {:.6g}, {}; grounds in advice.json", advice.recommended_eta,
-                     advice.grounds);
+std::string describe(const Advice& advice, const Config& config) {
+  if (config.step_choice == Config::StepChoice::proved)
+    return fmt::format("lr proved: {:.6g}, {}; more in advice.json", advice.recommended_eta,
+                       advice.grounds);
+  return fmt::format("lr auto: {:.6g}, {}; more in advice.json", advice.practical.eta,
+                     advice.practical.how);
 }
 
 }  // namespace dasgd::app

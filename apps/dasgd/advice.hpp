@@ -10,15 +10,16 @@
 
 namespace dasgd::app {
 
-/// Settles what is still open of the step size: with --lr auto the advice of a pilot, on threads or
-/// in the given virtual world, and for more ranks than this machine has cores in virtual time; and
-/// L, by its closed form, for the guard and the certificate.
+/// Settles what is still open of the step size: with --lr proved the advice of a pilot, on threads
+/// or in the given virtual world, and for more ranks than this machine has cores in virtual time;
+/// with --lr auto the best of several that were tried; and L, by its closed form, for the guard and
+/// the certificate.
 template <typename Real>
 std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& objective,
                                        const std::stop_token& stop,
                                        const VirtualWorld* world = nullptr);
 
-/// One line for a person: "lr auto: 0.0123, certified for ...".
-std::string describe(const Advice& advice);
+/// One line for a person: "lr proved: 0.0123, proved by ...", "lr auto: 0.1, best of ...".
+std::string describe(const Advice& advice, const Config& config);
 
 }  // namespace dasgd::app

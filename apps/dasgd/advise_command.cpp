@@ -30,8 +30,8 @@ ExpectedStaleness staleness_of_run(const std::string& directory) {
     if (!json.at("W").is_null()) s.W = json.at("W");
     const double seconds =
         json.contains("virtual_seconds") ? json["virtual_seconds"] : json.at("wall_seconds");
-    return {s, json.at("gradients").get<double>() / seconds,
-            "measured: by the run in " + directory};
+    return {s, json.at("gradients").get<double>() / seconds, "measured: by the run in " + directory,
+            json.value("noncausal_applications", std::uint64_t{0})};
   } catch (const nlohmann::json::exception& error) {
     throw InputError(path + ": is not the summary of a run: " + error.what());
   }
@@ -53,15 +53,16 @@ void print(const Advice& advice) {
   fmt::print("\n  staleness  S_avg {:.3f}, S_max {}, S_hat_avg {:.3f}, S_hat_max {}, W {}\n",
              s.S_avg, s.S_max, s.S_hat_avg, s.S_hat_max, s.W ? std::to_string(*s.W) : "not kept");
   fmt::print("             {}\n", advice.staleness.how);
-  fmt::print("\n  {:<18}{:>12}  {:<32}{}\n", "limit", "eta", "status", "grounds");
+  fmt::print("\n  {:<24}{:>12}  {:<32}{}\n", "limit", "eta", "status", "grounds");
   for (const Limit& limit : advice.limits)
-    fmt::print("  {:<18}{:>12.6g}  {:<32}{}\n", limit.name, limit.eta, limit.status, limit.grounds);
+    fmt::print("  {:<24}{:>12.6g}  {:<32}{}\n", limit.name, limit.eta, limit.status, limit.grounds);
   fmt::print("\n  recommended eta {:.6g}: {}\n", advice.recommended_eta, advice.grounds);
+  fmt::print("  practical eta   {:.6g}: {}\n", advice.practical.eta, advice.practical.how);
   for (const Promise& p : advice.promises)
     fmt::print(
         "  promised by {}: mean squared gradient at most {:.4g} after {:.4g} iterations "
-        "({:.4g} s) with eta {:.4g}\n",
-        p.name, advice.accuracy, p.iterations, p.seconds, p.eta);
+        "({:.4g} s) with eta {:.4g}, {}\n",
+        p.name, advice.accuracy, p.iterations, p.seconds, p.eta, p.grounds);
 }
 
 AdviceRequest to_request(const AdviseRequest& request, const SignalStop& signals) {

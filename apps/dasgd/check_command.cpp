@@ -1,6 +1,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
@@ -76,13 +77,26 @@ void print_text(const TraceCheck& check, const CheckRequest& request, Nanosecond
     fmt::print("  clocks     of different workers are taken to agree within {}\n",
                show_duration(std::chrono::nanoseconds(tolerance)));
   if (limits) {
-    fmt::print("  eta {} with L {} is {}\n", *request.eta, *request.L,
-               *limits->certified ? "certified for this run (proved, without noise)"
-                                  : "NOT certified for this run");
-    fmt::print("  limits     {:.6g} certified, {:.6g} and {:.6g} published (false in general)\n",
-               *limits->certified_eta, limits->published_eta_1, limits->published_eta_2);
+    const char* const verdict = !limits->certified   ? "neither certified nor refused"
+                                : *limits->certified ? "certified for this run"
+                                                     : "NOT certified for this run";
+    fmt::print("  eta {} with L {} is {}: {}\n", *request.eta, *request.L, verdict,
+               limits->certified_why);
+    fmt::print(
+        "  limits     {:.6g} certified without noise, {:.6g} and {:.6g} published (false in "
+        "general)\n",
+        *limits->certified_eta, limits->published_eta_1, limits->published_eta_2);
   }
   fmt::print("  audit      {}\n", check.ok() ? "ok" : "FAILED");
+}
+
+// Whether the run beside the trace had noise, where its summary says so.
+std::optional<bool> noise_of_run(const std::string& trace) {
+  std::ifstream in(std::filesystem::path(trace).parent_path() / "summary.json");
+  const Json summary = in ? Json::parse(in, nullptr, false) : Json();
+  if (!summary.is_object() || !summary.contains("noise") || !summary["noise"].is_boolean())
+    return std::nullopt;
+  return summary["noise"].get<bool>();
 }
 
 void require_positive(const char* option, double value) {
@@ -108,9 +122,10 @@ int check_command(CheckRequest request) {
     check.violations.push_back({1, "the trace holds no application"});
   sort_violations(check.violations);
   const bool applies = !check.events.empty() && (check.drained || check.causal());
-  const auto found =
-      request.eta ? std::optional(step_limits(check.staleness, *request.eta, *request.L, applies))
-                  : std::nullopt;
+  std::optional<StepLimits> found;
+  if (request.eta)
+    found = step_limits(check.staleness, *request.eta, *request.L,
+                        {.noise = noise_of_run(request.path), .complete = applies});
   const auto sequence = virtual_sequence(trace.applications);
   if (request.json) {
     print_json(check, tolerance, sequence, found);

@@ -156,11 +156,10 @@ void CommandLine::add_check() {
 }
 
 void CommandLine::add_reproduce() {
-  CLI::App* const app =
-      app_.add_subcommand("reproduce", "Repeat an experiment of the paper in virtual time");
+  CLI::App* const app = app_.add_subcommand("reproduce", "Repeat an experiment of the paper");
   app->add_option(
          "what", reproduce_.what,
-         "logistic, quadratic and cifar: figures (a), (b) and (c); topology: staleness on graphs")
+         "logistic, quadratic and cifar: Figure 2 (a), (b) and (c); topology: staleness on graphs")
       ->type_name(fmt::format("{}", fmt::join(reproducible(), "|")));
   auto* const quick_flag = app->add_flag("--quick", reproduce_.quick,
                                          "a part of the points, under 30 s each; cifar: 3 min");
@@ -182,15 +181,18 @@ void CommandLine::add_reproduce() {
       ->type_name("X");
 
   app->add_option("--engine", reproduce_engine_,
-                  "of cifar: mpi for one worker alone and one on every rank (default under mpirun)")
+                  "of quadratic and logistic: threads or mpi (2 ranks) instead of virtual time; of "
+                  "cifar: mpi for one worker alone and one on every rank (default under mpirun)")
       ->type_name("NAME");
   app->footer(
       "Prints a table and writes it as CSV, JSON and SVG, with a page that shows them.\n"
       "Examples:\n"
-      "  dasgd reproduce quadratic              figure (b): iterations with one slow worker of "
+      "  dasgd reproduce quadratic              Figure 2 (b): iterations with one slow worker of "
       "two\n"
+      "  dasgd reproduce quadratic --engine threads --quick     the same on real threads\n"
+      "  mpirun -n 2 dasgd reproduce quadratic --quick          and on real ranks\n"
       "  dasgd reproduce all --quick            every figure, in a few minutes\n"
-      "  dasgd reproduce cifar --workers 1,4    figure (c) for some numbers of workers\n"
+      "  dasgd reproduce cifar --workers 1,4    Figure 2 (c) for some numbers of workers\n"
       "  mpirun -n 16 dasgd reproduce cifar     real speed-up on 16 ranks");
   when(app, [this] {
     reproduce_.engine = parse_engine(reproduce_engine_);

@@ -57,9 +57,9 @@ void resolve(Config& config) {
   if (!config.lr) config.lr = defaults.lr;
   if (!config.batch) config.batch = defaults.batch;
   require_network_settings(config);
-  const bool open = config.gradients.empty() && !config.total_gradients && !config.epochs && !config.max_time &&
-                    !config.target_error && !config.target_loss && !config.target_accuracy &&
-                    !config.patience && !is_stream(config.data);
+  const bool open = config.gradients.empty() && !config.total_gradients && !config.epochs &&
+                    !config.max_time && !config.target_error && !config.target_loss &&
+                    !config.target_accuracy && !config.patience && !is_stream(config.data);
   if (open) {
     config.epochs = defaults.epochs;
     config.gradients = defaults.gradients;

@@ -24,7 +24,9 @@ struct Config {
   std::string topology = "full";
   std::optional<RelayMode> relay;
   std::optional<double> lr;
-  bool lr_auto = false;  ///< take the advice of a pilot
+  /// Whence the step size comes: given, a step that trains well, or the largest that is proved.
+  enum class StepChoice { given, automatic, proved };
+  StepChoice step_choice = StepChoice::given;
   OnDivergence on_divergence = OnDivergence::stop;
   std::optional<double> L;  ///< smoothness, where the problem does not know its own
   bool measure_gradients = false;

@@ -24,7 +24,7 @@ struct Known {
 };
 // The first that has both is believed. srun sets the last two for every program, but not for a
 // batch script; one task alone is no job of MPI.
-constexpr std::array<Known, 5> known{
+constexpr std::array<Known, 5> known_launchers{
     {{"mpirun (Open MPI)", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", true},
      {"mpiexec (PMI)", "PMI_RANK", "PMI_SIZE", true},
      {"srun (PMIx)", "PMIX_RANK", "SLURM_STEP_NUM_TASKS", true},
@@ -34,7 +34,7 @@ constexpr std::array<Known, 5> known{
 }  // namespace
 
 std::optional<Launch> find_launch() {
-  for (const Known& k : known) {
+  for (const Known& k : known_launchers) {
     const auto rank = number(k.rank), size = number(k.size);
     if (rank && size && *rank < *size && (k.serves_mpi || *size > 1))
       return Launch{k.launcher, *rank, *size, k.serves_mpi};

@@ -4,15 +4,16 @@
 #include <exception>
 #include <filesystem>
 #include <fmt/format.h>
-#include <new>
 #include <signal.h>
 #include <string>
 
 #include "command_line.hpp"
 #include "dasgd/core/error.hpp"
+#include "last_words.hpp"
 
 int main(int argc, char** argv) {
   using namespace dasgd;
+  app::install_last_words();
   ::signal(SIGXFSZ,
            SIG_IGN);  // a file that may not grow is an error to report, not a reason to die
   const auto fail = [](const std::string& what, int status) {
@@ -30,10 +31,8 @@ int main(int argc, char** argv) {
       const std::filesystem::filesystem_error& error) {  // a path that cannot even be looked at
     return fail(fmt::format("{}: {}", error.path1().string(), error.code().message()),
                 app::bad_input);
-  } catch (const std::bad_alloc&) {
-    return fail("out of memory; use fewer workers or a smaller model, --batch or --in-flight",
-                app::run_failed);
   } catch (const std::exception& error) {
-    return fail(error.what(), app::run_failed);
+    app::say_last(app::is_out_of_memory(error) ? app::out_of_memory : error.what());
+    return app::run_failed;
   }
 }

@@ -10,7 +10,7 @@
 
 namespace dasgd::app {
 
-/// What of figure (c) is not as it is by default.
+/// What of Figure 2 (c) is not as it is by default.
 struct ScalingChoice {
   std::vector<std::size_t> workers;  ///< empty: 1 to 25
   std::optional<std::uint64_t> seeds;
@@ -23,15 +23,18 @@ struct Experiment {
   std::string what, directory;
   bool quick = false;
   ScalingChoice scaling = {};
+  bool on_threads = false;  ///< of the slow worker: real threads instead of virtual time
   std::string stem() const { return directory + "/" + what; }
 };
 
-/// Figures (a) and (b) of the paper: "quadratic" and "logistic".
+/// Figure 2 (a) and (b) of the paper: "logistic" and "quadratic"; in virtual time, or on threads.
 void reproduce_slow_worker(const Experiment& experiment);
+/// The same on the two ranks of an MPI job. False on the rank that leaves the rest to rank 0.
+bool reproduce_slow_worker_on_ranks(const Experiment& experiment);
 /// Staleness on graphs, and the burst that breaks Theorem 1.
 void reproduce_topology(const Experiment& experiment);
 
-/// Figure (c) of the paper. Throws Interrupted on Ctrl-C; what was finished is kept.
+/// Figure 2 (c) of the paper. Throws Interrupted on Ctrl-C; what was finished is kept.
 void reproduce_cifar(const Experiment& experiment);
 
 /// The same on the ranks of an MPI job. False on the ranks that leave the rest to rank 0.

@@ -1,4 +1,4 @@
-// dasgd reproduce cifar: the paper's figure (c).
+// dasgd reproduce cifar: the paper's Figure 2 (c).
 #include <fmt/format.h>
 #include <memory>
 #include <numeric>

@@ -32,9 +32,12 @@ const std::vector<std::pair<std::string, Repeat>>& experiments() {
   return all;
 }
 
+bool has_slow_worker(const std::string& what) { return what == "quadratic" || what == "logistic"; }
+
 // Why it cannot be repeated on ranks; empty if it can.
 std::string not_for_ranks(const ReproduceRequest& request) {
-  if (request.what != "cifar") return "only cifar can be repeated on MPI ranks";
+  if (request.what != "cifar" && !has_slow_worker(request.what))
+    return "only cifar, quadratic and logistic can be repeated on MPI ranks";
   if (!request.scaling.workers.empty())
     return "on MPI ranks the ranks are the workers; leave --workers out";
   return "";
@@ -101,9 +104,12 @@ int reproduce_command(const ReproduceRequest& request) {
     const std::string directory = all ? out + "/" + name : out;
     if (!on_ranks) make_directory(directory);
     if (all) fmt::print("{}\n", name);
-    const Experiment experiment{name, directory, request.quick, request.scaling};
+    const bool on_threads = request.engine == EngineKind::threads && has_slow_worker(name);
+    const Experiment experiment{name, directory, request.quick, request.scaling, on_threads};
     try {
-      if (on_ranks && !reproduce_cifar_on_ranks(experiment)) return done;
+      const auto together =
+          has_slow_worker(name) ? reproduce_slow_worker_on_ranks : reproduce_cifar_on_ranks;
+      if (on_ranks && !together(experiment)) return done;
       if (!on_ranks) repeat(experiment);
       write_page(experiment);
     } catch (const Interrupted& stop) {

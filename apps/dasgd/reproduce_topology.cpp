@@ -33,21 +33,27 @@ void print_table(const std::vector<TopologyRun>& runs) {
              agree, runs.size());
 }
 
+const char* verdict(const BurstExhibit& b, double eta, double bound) {
+  return b.eta <= eta && b.sum_of_squares > bound ? "BROKEN" : "holds";
+}
+
 void print_burst(const BurstExhibit& b, const std::string& trace) {
   fmt::print(
       "\nA burst that breaks Theorem 1: 4 workers, f = x^2 / 2, x0 = 1, eta = {}, {} gradients\n"
       "  |S|                            {}, then {} times 0\n"
       "  S_hat_avg, S_hat_max           {:.0f}/{}, {}\n"
-      "  eta allowed by Theorem 1       {:.6g} = 1 / (4 L sqrt(S_hat_avg S_hat_max))\n"
-      "  sum of squared gradients       {:.6f}\n"
-      "  Theorem 1: at most             {:.6f} = 7 r0 / (3 eta)   {}\n"
+      "  sum of squared gradients       {:.6f}, largest gradient Q = {:.6g}\n"
+      "  Theorem 1, first form          at most {:.6f} for eta up to {:.6g} = 1 / (4 L S_avg)   "
+      "{}\n"
+      "  Theorem 1, second form         at most {:.6f} for eta up to {:.6g} = 1 / (4 L sqrt("
+      "S_hat_avg S_hat_max))   {}\n"
       "  eta allowed by the certificate {:.6g}\n"
       "  dasgd check {} --eta {} --L {}\n",
       b.eta, b.gradients, fmt::join(b.bursts, ", "), b.quiet,
       b.staleness.S_hat_avg * static_cast<double>(b.gradients), b.gradients, b.staleness.S_hat_max,
-      b.published_eta, b.sum_of_squares, b.published_bound,
-      b.eta <= b.published_eta && b.sum_of_squares > b.published_bound ? "BROKEN" : "holds",
-      b.certified_eta, trace, b.eta, b.L);
+      b.sum_of_squares, b.Q, b.published_bound_1, b.published_eta_1,
+      verdict(b, b.published_eta_1, b.published_bound_1), b.published_bound, b.published_eta,
+      verdict(b, b.published_eta, b.published_bound), b.certified_eta, trace, b.eta, b.L);
 }
 
 }  // namespace

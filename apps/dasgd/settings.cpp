@@ -38,10 +38,13 @@ void set_gradients(Config& config, const std::string& value) {
 }
 
 void set_lr(Config& config, const std::string& value) {
-  config.lr_auto = value == "auto";
-  if (config.lr_auto) {
-    config.lr.reset();
+  config.lr.reset();
+  if (value == "auto") {
+    config.step_choice = Config::StepChoice::automatic;
+  } else if (value == "proved") {
+    config.step_choice = Config::StepChoice::proved;
   } else {
+    config.step_choice = Config::StepChoice::given;
     config.lr = positive(parse_real(value));
   }
 }
@@ -86,7 +89,8 @@ std::vector<Setting> guard_settings() {
 
 std::vector<Setting> pace_of_train() {
   return {
-      {"pace.compute", "--compute", Kind::value, "T", "pad every gradient to at least this time",
+      {"pace.compute", "--compute", Kind::value, "T",
+       "every gradient takes at least this time (the paper adds its 50 ms to the own time instead)",
        [](Config& c, const std::string& v) { c.compute = parse_duration(v); },
        [](const Config& c) { return std::optional(quoted(show_duration(c.compute))); }},
   };
@@ -111,8 +115,11 @@ std::vector<Setting> make_settings(Command command) {
       text("augment", "--augment", "LIST", "of images for networks: flip, crop or flip,crop",
            &Config::augment),
       count("workers", "--workers", "worker threads", &Config::workers, 1),
-      {"lr", "--lr", Kind::value, "X|auto",
-       "the step size eta; auto takes the advice of a short pilot (see: dasgd advise)", set_lr,
+      {"lr", "--lr", Kind::value, "X|auto|proved",
+       "the step size eta; auto: one that trains well, found by trying; proved: the largest that "
+       "is "
+       "proved for what a pilot measures (see: dasgd advise)",
+       set_lr,
        [](const Config& c) { return c.lr ? std::optional(show_real(*c.lr)) : std::nullopt; }},
       count("batch", "--batch", "samples per gradient; 0 is the whole data set", &Config::batch, 0),
       {"sampling", "--sampling", Kind::value, "own|shards",

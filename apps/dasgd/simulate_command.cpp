@@ -51,7 +51,7 @@ int simulate_problem(Config config, const Objective<Real>& objective, const Virt
   write_file(directory.file("config.toml"), to_toml(Command::simulate, config));
   if (advice) {
     write_file(directory.file("advice.json"), to_json(*advice));
-    if (!config.quiet) fmt::print(stderr, "{}\n", describe(*advice));
+    if (!config.quiet) fmt::print(stderr, "{}\n", describe(*advice, config));
   }
   std::optional<TraceWriter> trace;
   if (config.trace) options.trace = &trace.emplace(directory.file("trace.jsonl"), 1);

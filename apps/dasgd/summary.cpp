@@ -14,9 +14,9 @@ namespace {
 std::string describe_shards(const RunSummary& s) {
   std::vector<std::string> weights;
   constexpr std::size_t shown = 8;
-  const auto all = static_cast<double>(std::max<std::uint64_t>(
-      1, std::accumulate(s.gradients_by_worker.begin(), s.gradients_by_worker.end(),
-                         std::uint64_t{0})));
+  const auto all = static_cast<double>(
+      std::max<std::uint64_t>(1, std::accumulate(s.gradients_by_worker.begin(),
+                                                 s.gradients_by_worker.end(), std::uint64_t{0})));
   for (std::size_t i = 0; i < std::min(shown, s.gradients_by_worker.size()); ++i)
     weights.push_back(
         fmt::format("{:.1f} %", 100 * static_cast<double>(s.gradients_by_worker[i]) / all));

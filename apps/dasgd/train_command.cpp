@@ -57,7 +57,7 @@ class TrainRun {
     metrics_.flush();
     if (const auto advice = settle_step_size(config_, objective, signals.token())) {
       write_file(directory_.file("advice.json"), to_json(*advice));
-      status_.say(describe(*advice));
+      status_.say(describe(*advice, config_));
     }
     const std::string settings = to_toml(Command::train, config_);
     write_file(directory_.file("config.toml"), settings);

@@ -8,7 +8,8 @@
 #include "dasgd/theory/step_size.hpp"
 #include "support/effort.hpp"
 #include "support/huber.hpp"
-#include "support/shared_data.hpp"
+#include "support/questionnaire.hpp"
+#include "support/temporary_directory.hpp"
 #include "support/tiny_idx.hpp"
 
 namespace dasgd {
@@ -76,10 +77,10 @@ TEST(Constants, TheDistanceIsFromAKnownLowerBound) {
   EXPECT_FALSE(std::isfinite(blind.r0.high));
 }
 
-TEST(Constants, LOfA9aAgreesWithALongPowerIteration) {
-  DASGD_SHARED_DATA(path, "libsvm/a9a");
-  const Logistic a9a(read_libsvm(path));
-  const LabelledRows& rows = a9a.data();
+TEST(Constants, LOfSparseRowsAgreesWithALongPowerIteration) {
+  const test::TemporaryDirectory directory;
+  const Logistic problem(read_libsvm(directory.write("made", test::questionnaire(3000).text)));
+  const LabelledRows& rows = problem.data();
   std::vector<double> v(rows.dimension, 1.0), image(rows.dimension);
   double lambda = 0;
   for (int round = 0; round < 200; ++round) {
@@ -98,8 +99,8 @@ TEST(Constants, LOfA9aAgreesWithALongPowerIteration) {
     for (std::size_t i = 0; i < v.size(); ++i) lambda += v[i] * image[i];
     std::swap(v, image);
   }
-  EXPECT_NEAR(*a9a.smoothness(), lambda / (4.0 * static_cast<double>(rows.rows())),
-              0.01 * *a9a.smoothness());
+  EXPECT_NEAR(*problem.smoothness(), lambda / (4.0 * static_cast<double>(rows.rows())),
+              0.01 * *problem.smoothness());
 }
 
 TEST(Advise, SaysTheStatusOfEveryLimit) {
@@ -157,6 +158,82 @@ TEST(Advise, WorksOnAPilotOfThisMachineAndForAnUnknownObjective) {
   EXPECT_THAT(advice.grounds, HasSubstr("estimate"));
   EXPECT_GT(advice.recommended_eta, 0);
   EXPECT_GT(advice.constants.sigma2.value, 0);
+}
+
+std::map<std::string, nlohmann::json> limits_by_name(const Advice& advice) {
+  const auto json = nlohmann::json::parse(to_json(advice));
+  std::map<std::string, nlohmann::json> limits;
+  for (const auto& limit : json["limits"]) limits[limit["name"]] = limit;
+  return limits;
+}
+
+Advice advise_with_noise(TrainOptions options) {
+  options.workers = 4;
+  options.batch = 10;
+  options.gradients = {50};
+  return advise<double>(Logistic::random(1),
+                        {.options = options, .world = VirtualWorld{}, .try_steps = false});
+}
+
+TEST(Advise, WithNoiseNothingAboveTheLimitsForThatNoiseIsCalledProved) {
+  const Advice advice = advise_with_noise({});
+  auto limits = limits_by_name(advice);
+  EXPECT_EQ(limits["certificate"]["status"], "proved only without noise");
+  EXPECT_LT(advice.recommended_eta, limits["certificate"]["eta"].get<double>());
+  EXPECT_EQ(advice.recommended_status, "proved");
+  EXPECT_LE(advice.recommended_eta, limits["noise_certificate_tuned"]["eta"].get<double>());
+  EXPECT_LE(limits["a_priori_tuned"]["eta"].get<double>(),
+            limits["noise_certificate_tuned"]["eta"].get<double>());
+  for (const char* name : {"noise_certificate_tuned", "a_priori_tuned", "mean_square_tuned"}) {
+    EXPECT_THAT(limits[name]["grounds"].get<std::string>(),
+                AllOf(HasSubstr("sigma^2 is at most"), HasSubstr("r0 is at most")));
+    EXPECT_EQ(limits[name]["assumes"]["sigma2"], advice.constants.sigma2.value);
+  }
+  EXPECT_TRUE(limits["mean_square_tuned"]["assumes"].contains("Q"));
+  EXPECT_THAT(advice.grounds, HasSubstr("sigma^2 is at most"));
+}
+
+TEST(Advise, WhatHasNoProofIsCalledAHeuristic) {
+  TrainOptions momentum;
+  momentum.rule.kind = RuleOptions::Kind::momentum;
+  EXPECT_EQ(advise_with_noise(momentum).recommended_status, "heuristic");
+
+  Advice out_of_order = advise_with_noise({});
+  out_of_order.staleness.noncausal = 3;
+  recommend(out_of_order);
+  EXPECT_EQ(out_of_order.recommended_status, "heuristic");
+  EXPECT_THAT(out_of_order.grounds, HasSubstr("causal"));
+  for (const auto& [name, limit] : limits_by_name(out_of_order))
+    EXPECT_NE(limit["status"], "proved") << name;
+}
+
+TEST(Advise, APracticalStepIsTheBestOfThoseTried) {
+  const Quadratic q = Quadratic::random(1);
+  TrainOptions options{.workers = 2, .gradients = {200}};
+  const Advice advice = advise<double>(q, {.options = options, .world = VirtualWorld{}});
+  EXPECT_GT(advice.practical.tried.size(), 5u);
+  EXPECT_THAT(advice.practical.how, HasSubstr("not proved"));
+  options.eta = advice.practical.eta;
+  const auto practical = run_simulation<double>(q, options, {});
+  options.eta = advice.recommended_eta;
+  const auto proved = run_simulation<double>(q, options, {});
+  EXPECT_EQ(practical.failure, nullptr);
+  EXPECT_LE(practical.summary.loss, proved.summary.loss);
+}
+
+TEST(StepLimits, SayWhyARunIsNeitherCertifiedNorRefused) {
+  StalenessSummary s;
+  s.W = 10;
+  const StepLimits noisy = step_limits(s, 0.01, 1, {.noise = true});
+  EXPECT_FALSE(noisy.certified);
+  EXPECT_THAT(noisy.certified_why, HasSubstr("noise"));
+  EXPECT_EQ(step_limits(s, 0.01, 1, {}).certified, true);
+  EXPECT_THAT(step_limits(s, 0.01, 1, {}).certified_why, HasSubstr("at most 1"));
+  EXPECT_EQ(step_limits(s, 10, 1, {}).certified, false);
+  EXPECT_THAT(step_limits(s, 10, 1, {}).certified_why, HasSubstr("above 1"));
+  EXPECT_EQ(step_limits(s, 0.01, 1, {.fixed_step = false}).certified, false);
+  s.W.reset();
+  EXPECT_FALSE(step_limits(s, 0.01, 1, {}).certified);
 }
 
 TEST(Certificate, RefusesTheBurstThatBreaksTheoremOneAndHoldsWhereItAccepts) {

@@ -25,16 +25,32 @@ double dot(const Vector& a, const Vector& b) {
 }
 double square(const Vector& a) { return dot(a, a); }
 
-/// An execution with numbers: every model, every gradient, for one eta.
+/// What is added to the true gradient: a vector of norm sigma whose mean is 0.
+struct Noise {
+  double sigma = 0;
+  std::uint64_t draw = 0;
+
+  void add_to(Vector& g, GradientName name) const {
+    if (sigma == 0) return;
+    Random random(draw, Purpose::test, static_cast<std::uint32_t>(index(name.origin)),
+                  name.sequence);
+    const double each = sigma / std::sqrt(static_cast<double>(g.size()));
+    for (double& c : g) c += random.below(2) == 0 ? each : -each;
+  }
+};
+
+/// An execution with numbers: every model, every gradient, for one eta and one draw of the noise.
 class Numbers {
  public:
-  Numbers(const Execution& run, const Objective<double>& f, double eta) : f_(f), eta_(eta) {
+  Numbers(const Execution& run, const Objective<double>& f, double eta, Noise noise = {})
+      : f_(f), eta_(eta) {
     for (const test::Event& e : run.events)
       if (e.worker == index(e.gradient->name.origin)) {
         Vector g(f.dimension());
         f.full_gradient(model(run.compute_sets.at(e.gradient->name)), g);
-        gradients_[e.gradient->name] = g;
         Q_ = std::max(Q_, std::sqrt(square(g)));
+        noise.add_to(g, e.gradient->name);
+        gradients_[e.gradient->name] = g;
       }
   }
 
@@ -109,7 +125,7 @@ double squared_gradients(const Execution& run, const Numbers& n, std::size_t wor
     const double scale = 1e-9 * (1 + n.loss(x) + square(slope));
     // x_t and y_t differ by a signed sum over S_t.
     EXPECT_LE(square(gap), eta * eta * static_cast<double>(S.size()) * squares + scale);
-    // The descent inequality of the certificate, and the paper's Lemma 1 (eta <= 1 / (2 L)).
+    // The descent inequality of the certificate, and the paper's Lemma 6 (eta <= 1 / (2 L)).
     const double next = n.loss(n.model(after));
     EXPECT_LE(next, n.loss(x) - eta / 2 * square(slope) -
                         eta / 2 * (1 - eta * L) * square(n.gradient(e.gradient->name)) +
@@ -166,6 +182,94 @@ TEST_P(Theorems, HoldOnRandomExecutions) {
       });
     }
   }
+}
+
+/// A mean over draws and how far it may be from the expectation.
+class MeanOverDraws {
+ public:
+  void add(double value) {
+    ++count_;
+    sum_ += value;
+    squares_ += value * value;
+  }
+  double mean() const { return sum_ / count_; }
+  /// Below the expectation but for one chance in 10^5.
+  double low() const {
+    const double variance = std::max(0.0, squares_ / count_ - mean() * mean());
+    return mean() - 4.3 * std::sqrt(variance / (count_ - 1));
+  }
+
+ private:
+  double count_ = 0, sum_ = 0, squares_ = 0;
+};
+
+/// Of one worker over many draws: the sum of |grad f(x_t)|^2, and at every application the left
+/// side of Lemma 6 less its right side.
+struct NoisyRun {
+  MeanOverDraws sum;
+  std::vector<MeanOverDraws> lemma_6;
+  double Q = 0;
+};
+
+void add_draw(const Execution& run, const Numbers& n, std::size_t worker, double L, double sigma,
+              NoisyRun& to) {
+  const double eta = n.eta();
+  double sum = 0;
+  std::size_t t = 0;
+  for (const test::Event& e : run.events) {
+    if (e.worker != worker) continue;
+    const Vector x = n.model(e.before);
+    const double slope = square(n.slope(x));
+    sum += slope;
+    Names after = e.before;
+    after.insert(e.gradient->name);
+    Vector Delta(x.size(), 0.0);
+    for (const GradientName& g :
+         test::staleness_set(e.before, run.compute_sets.at(e.gradient->name)))
+      for (std::size_t i = 0; i < x.size(); ++i) Delta[i] += eta * std::fabs(n.gradient(g)[i]);
+    if (to.lemma_6.size() <= t) to.lemma_6.emplace_back();
+    to.lemma_6[t++].add(n.loss(n.model(after)) - n.loss(x) + eta / 2 * slope -
+                        L * eta * eta * sigma * sigma - eta * L * L / 2 * square(Delta));
+  }
+  to.sum.add(sum);
+  to.Q = std::max(to.Q, n.Q());
+}
+
+TEST(Theorems, HoldWithNoiseOnAverageWhereDeliveryIsCausal) {
+  constexpr std::uint64_t draws = 120;
+  std::size_t above_what_holds_without_noise = 0;
+  for (std::uint64_t seed = 1; seed <= 60; seed += test::sampled_one_in) {
+    SCOPED_TRACE(seed);
+    Random random(seed, Purpose::test, 12);
+    const Execution run = test::draw_execution(seed, false);
+    const auto f = draw_objective(random);
+    const double L = *f->smoothness(), sigma = 1 + 4 * random.uniform();
+    const std::size_t i = random.below(static_cast<std::uint32_t>(run.workers));
+    std::uint64_t S_max = 0;
+    const WorkerFigures w = figures(run, i, S_max);
+    const double S_avg = w.sum_S / w.N, S_ms = w.sum_squares / w.N;
+    theory::Constants c{f->loss(f->start()) - *f->least_loss(), L, sigma * sigma, 0};
+    const auto check = [&](const char* what, double eta, auto bound) {
+      SCOPED_TRACE(what);
+      NoisyRun found;
+      for (std::uint64_t draw = 0; draw < draws; ++draw)
+        add_draw(run, Numbers(run, *f, eta, {sigma, 1000 * seed + draw}), i, L, sigma, found);
+      c.Q = found.Q;
+      EXPECT_LE(found.sum.low(), w.N * bound(eta) * (1 + 1e-9));
+      if (eta <= 1 / (2 * L)) {
+        for (const MeanOverDraws& step : found.lemma_6) EXPECT_LE(step.low(), 1e-9);
+      }
+      if (found.sum.low() > w.N * theory::certificate_bound(c.r0, eta, w.N))
+        ++above_what_holds_without_noise;
+    };
+    check("certificate with noise", theory::noise_certified_eta(L, w.W),
+          [&](double eta) { return theory::noise_certificate_bound(c, eta, w.N, S_avg); });
+    check("a priori", theory::a_priori_eta(L, static_cast<double>(S_max)),
+          [&](double eta) { return theory::a_priori_bound(c, eta, w.N); });
+    check("mean square", theory::mean_square_eta(L) * (0.3 + 0.7 * random.uniform()),
+          [&](double eta) { return theory::mean_square_bound(c, eta, w.N, S_ms, S_avg); });
+  }
+  EXPECT_GT(above_what_holds_without_noise, 0u) << "the noise was too small to tell anything";
 }
 
 TEST(Theorems, TheVirtualSequenceObeysItsBound) {

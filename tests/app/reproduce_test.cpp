@@ -10,10 +10,25 @@ namespace {
 TEST_F(App, ReproducesTheQuadraticFigure) {
   const Outcome outcome = dasgd("reproduce quadratic --quick --out " + out());
   EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("S_max"), HasSubstr("0.002   100")));
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("0.002   100"),
+                    HasSubstr("expects S_hat_max = x = 0, 1, 10, 100; here it is 0, 3, 11, 101")));
   for (const char* file : {"quadratic.csv", "quadratic.json", "quadratic.svg"})
     EXPECT_TRUE(fs::exists(out() + "/" + file)) << file;
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // minutes there
+TEST_F(App, ReproducesTheQuadraticFigureOnThreads) {
+  const Outcome outcome = dasgd("reproduce quadratic --engine threads --quick --out " + out());
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const json points = json::parse(read_text(out() + "/quadratic.json"));
+  ASSERT_EQ(points.size(), 4u);
+  for (const json& point : points) EXPECT_EQ(point["way"], "threads");
+  EXPECT_EQ(points[0]["workers"].size(), 1u);
+  EXPECT_EQ(points[0]["S_hat_max"], 0);
+  EXPECT_GT(points[3]["S_hat_max"], points[1]["S_hat_max"]);
+}
+#endif
 
 TEST_F(App, ReproducesStalenessOnGraphsAndTheBurst) {
   const Outcome outcome = dasgd("reproduce topology --quick --out " + out());

@@ -23,13 +23,13 @@ class ResumeApp : public ::testing::Test {
 
   Outcome dasgd(const std::string& arguments) { return shell(command(arguments)); }
   std::string command(const std::string& arguments) { return DASGD_BINARY " " + arguments; }
-  std::string start(const std::string& more, const std::string& every = "30ms") {
-    return "train --model softmax --data " + images.path() +
-           " --batch 5 --lr 0.05 --compute 200us --checkpoint-every " + every + " --out " + out() +
-           " " + more;
+  std::string start(const std::string& more, const std::string& every = "30ms",
+                    const std::string& compute = "200us") {
+    return "train --model softmax --data " + images.path() + " --batch 5 --lr 0.05 --compute " +
+           compute + " --checkpoint-every " + every + " --out " + out() + " " + more;
   }
   std::string resume(const std::string& more = "") {
-    return "train --resume " + out() + " " + more;
+    return "train --resume " + out() + " --compute 200us " + more;
   }
   std::string out() { return directory.file("run"); }
   json summary() { return json::parse(read_text(out() + "/summary.json")); }
@@ -43,10 +43,11 @@ class ResumeApp : public ::testing::Test {
     return files;
   }
 
-  /// Starts a run and kills it with SIGKILL once it has written `count` checkpoints.
-  void kill_after(std::size_t count, const std::string& arguments) {
+  /// Starts a run and kills it with SIGKILL once it has written `count` checkpoints. Until then it
+  /// is slow, so that it cannot end before.
+  void kill_after(std::size_t count, const std::string& more) {
     const auto newest = [&] { return checkpoints().empty() ? "" : checkpoints().back(); };
-    const Process process(command(arguments));
+    const Process process(command(start(more, "30ms", "10ms")));
     std::string seen = newest();
     for (std::size_t i = 0; i < count; ++i) {
       ASSERT_TRUE(eventually([&] { return newest() != seen; }));
@@ -78,7 +79,7 @@ class ResumeApp : public ::testing::Test {
 };
 
 TEST_F(ResumeApp, AKilledRunGoesOnToTheSameEnd) {
-  kill_after(2, start("--workers 3 --rule adam --epochs 200 --trace"));
+  kill_after(2, "--workers 3 --rule adam --epochs 200 --trace");
   const Outcome resumed = dasgd(resume());
   EXPECT_EQ(resumed.status, 0) << resumed.err;
   EXPECT_THAT(resumed.out, AllOf(HasSubstr("resumed    leg 2, from"),
@@ -124,7 +125,7 @@ TEST_F(ResumeApp, KilledAtAnyMomentAgainAndAgainItStillArrives) {
 }
 
 TEST_F(ResumeApp, DamagedCheckpointsAreRefusedByNameAndTheOneBeforeIsUsed) {
-  kill_after(3, start("--workers 2 --epochs 400"));
+  kill_after(3, "--workers 2 --epochs 400");
   const auto files = checkpoints();
   ASSERT_EQ(files.size(), 3u);
   std::string bytes = read_text(files[2]);
@@ -140,7 +141,7 @@ TEST_F(ResumeApp, DamagedCheckpointsAreRefusedByNameAndTheOneBeforeIsUsed) {
 }
 
 TEST_F(ResumeApp, IfNoCheckpointIsGoodTheRunIsLeftAlone) {
-  kill_after(1, start("--workers 2 --epochs 400"));
+  kill_after(1, "--workers 2 --epochs 400");
   for (const std::string& file : checkpoints()) fs::resize_file(file, 10);
   const Outcome refused = dasgd(resume());
   EXPECT_EQ(refused.status, 2);
@@ -149,7 +150,7 @@ TEST_F(ResumeApp, IfNoCheckpointIsGoodTheRunIsLeftAlone) {
 }
 
 TEST_F(ResumeApp, AnotherNumberOfWorkersDoesTheRest) {
-  kill_after(2, start("--workers 3 --rule nesterov --gradients 2000"));
+  kill_after(2, "--workers 3 --rule nesterov --gradients 2000");
   for (const char* workers : {"5", "2"}) {
     const Outcome resumed = dasgd(resume(std::string("--workers ") + workers + " --quiet"));
     EXPECT_EQ(resumed.status, 0) << resumed.err;
@@ -187,7 +188,7 @@ TEST_F(ResumeApp, KilledBeforeItsFirstCheckpointItBeginsAnew) {
 }
 
 TEST_F(ResumeApp, RefusesWhatCannotBeResumed) {
-  kill_after(1, start("--workers 2 --epochs 400"));
+  kill_after(1, "--workers 2 --epochs 400");
   const auto refuses = [&](const std::string& arguments, const std::string& what) {
     const Outcome outcome = dasgd(arguments);
     EXPECT_EQ(outcome.status, 2) << arguments;

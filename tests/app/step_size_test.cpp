@@ -1,24 +1,29 @@
+#include <algorithm>
 #include <cmath>
 
 #include "app/app.hpp"
-#include "support/shared_data.hpp"
 
 namespace dasgd::test {
 namespace {
 
-TEST_F(App, AdvisesAStepSizeForA9a) {
-  DASGD_SHARED_DATA(a9a, "libsvm/a9a");
-  const Outcome table = dasgd("advise --model logistic --workers 8 --data " + a9a);
+TEST_F(App, AdvisesAStepSizeForLogisticRegression) {
+  // A constant and one of four groups, which tell the label but for one row in twenty.
+  std::string rows;
+  for (int i = 0; i < 2000; ++i)
+    rows +=
+        ((i % 4 < 2) != (i % 20 == 7) ? "+1 1:1 " : "-1 1:1 ") + std::to_string(2 + i % 4) + ":1\n";
+  const std::string data = directory.write("groups", rows);
+  const Outcome table = dasgd("advise --model logistic --workers 8 --data " + data);
   EXPECT_EQ(table.status, 0) << table.err;
   for (const char* word : {"certificate", "proved", "published but false in general", "heuristic",
                            "recommended eta", "promised by", "predicted"})
     EXPECT_THAT(table.out, HasSubstr(word));
-  const Outcome printed = dasgd("advise --json --model logistic --workers 8 --data " + a9a);
+  const Outcome printed = dasgd("advise --json --model logistic --workers 8 --data " + data);
   const json advice = json::parse(printed.out);
-  EXPECT_NEAR(advice["constants"]["L"]["value"], 1.5719, 0.0157);  // a long power iteration
+  EXPECT_NEAR(advice["constants"]["L"]["value"], (1 + 1 / 4.0) / 4, 0.003);
   const double eta = advice["recommended_eta"];
   const Outcome trained = dasgd("simulate --model logistic --gradients 40 --workers 8 --lr " +
-                                std::to_string(eta) + " --out " + out() + " --data " + a9a);
+                                std::to_string(eta) + " --out " + out() + " --data " + data);
   EXPECT_EQ(trained.status, 0) << trained.err;
   EXPECT_LT(summary()["loss"], 0.6);
 }
@@ -41,20 +46,58 @@ TEST_F(App, AdvisesForAQuadraticFileFromARunAndForAClusterThatIsNotThere) {
   EXPECT_TRUE(far["staleness"]["W"].is_number());
 }
 
-TEST_F(App, TakesItsOwnAdviceWithLrAuto) {
+TEST_F(App, TakesItsOwnAdviceWithLrProved) {
   for (const std::string command : {"train", "simulate"}) {
-    const Outcome outcome = dasgd(
-        command + " --model quadratic --workers 2 --lr auto --gradients 300 --out " + out(command));
+    const Outcome outcome =
+        dasgd(command + " --model quadratic --workers 2 --lr proved --gradients 300 --out " +
+              out(command));
     EXPECT_EQ(outcome.status, 0) << outcome.err;
-    EXPECT_THAT(outcome.err, HasSubstr("lr auto: "));
+    EXPECT_THAT(outcome.err, HasSubstr("lr proved: "));
     const json run = json::parse(read_text(out(command) + "/summary.json"));
     const json advice = json::parse(read_text(out(command) + "/advice.json"));
     EXPECT_DOUBLE_EQ(run["eta"], advice["recommended_eta"]);
+    EXPECT_EQ(advice["recommended_status"], "proved");
     EXPECT_NEAR(run["L"], 4, 1e-6);
     for (const char* key : {"certified", "certified_eta", "published_eta_1", "published_eta_2"})
       EXPECT_TRUE(run.contains(key)) << key;
   }
   EXPECT_EQ(json::parse(read_text(out("simulate") + "/summary.json"))["certified"], true);
+}
+
+TEST_F(App, TakesTheBestOfShortRunsWithLrAuto) {
+  const Outcome outcome = dasgd(
+      "train --model logistic --batch 10 --workers 2 --lr auto --gradients 300 --out " + out());
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("lr auto: "), HasSubstr("not proved")));
+  const json advice = json::parse(read_text(out() + "/advice.json"));
+  EXPECT_DOUBLE_EQ(summary()["eta"], advice["practical_eta"]);
+  EXPECT_GT(advice["tried"].size(), 5u);
+  EXPECT_LT(summary()["loss"], std::log(2.0));
+}
+
+TEST_F(App, NeitherCertifiesNorRefusesARunWithNoise) {
+  const std::string run = " --model logistic --workers 2 --lr 0.01 --gradients 50 --out " + out();
+  dasgd("simulate --batch 10 --trace" + run);
+  EXPECT_TRUE(summary()["certified"].is_null());
+  EXPECT_THAT(summary()["certified_why"].get<std::string>(), HasSubstr("noise"));
+  const json check = json::parse(dasgd("check --json --eta 0.01 --L 0.6 " + out()).out);
+  EXPECT_TRUE(check["certified"].is_null()) << "the run beside the trace had noise";
+  dasgd("simulate --batch 0 --trace" + run);
+  EXPECT_EQ(summary()["certified"], true);
+  EXPECT_THAT(summary()["certified_why"].get<std::string>(), HasSubstr("at most 1"));
+  EXPECT_EQ(json::parse(dasgd("check --json --eta 0.01 --L 0.6 " + out()).out)["certified"], true);
+}
+
+TEST_F(App, AdvisesWithNoiseNoStepThatItHasNoProofFor) {
+  const json advice = json::parse(dasgd("advise --json --model logistic --workers 4 --compute 50ms "
+                                        "--batch 10 --gradients 50")
+                                      .out);
+  double largest = 0;
+  for (const json& limit : advice["limits"])
+    if (limit["status"] == "proved") largest = std::max<double>(largest, limit["eta"]);
+  EXPECT_EQ(advice["recommended_status"], "proved");
+  EXPECT_LE(advice["recommended_eta"], largest);
+  EXPECT_TRUE(advice["practical_eta"].is_number());
 }
 
 TEST_F(App, HoldsMeasuredSumsAgainstTheBounds) {
@@ -64,6 +107,12 @@ TEST_F(App, HoldsMeasuredSumsAgainstTheBounds) {
   EXPECT_LE(run["certificate_measured"]["ratio"], 1);
   EXPECT_GT(run["certificate_measured"]["ratio"], 0);
   EXPECT_GT(run["published_measured"]["ratio"], 0);
+  EXPECT_GT(run["residuals_measured"]["lemma_7"]["ratio"], 0);
+  EXPECT_GT(run["residuals_measured"]["lemma_8"]["ratio"], 0);
+  EXPECT_GT(run["residuals_measured"]["max_replica_distance"], 0);
+  dasgd("train --model quadratic --workers 2 --gradients 20 --measure-gradients --out " + out());
+  EXPECT_TRUE(summary()["residuals_measured"].is_null());
+  EXPECT_THAT(summary()["residuals_why"].get<std::string>(), HasSubstr("virtual time"));
 }
 
 TEST_F(App, WarnsOnceWhenTheCertifiedLimitIsCrossed) {

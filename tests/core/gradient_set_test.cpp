@@ -95,6 +95,31 @@ RC_GTEST_PROP(GradientSet, ItsBytesComeBackAsTheSetThatTheyWere, ()) {
   RC_ASSERT(back.exceptions() == set.exceptions());
 }
 
+RC_GTEST_PROP(GradientSet, ARangeIsAllItsNames, ()) {
+  GradientSet one_by_one = make(some_names());
+  GradientSet at_once = one_by_one;
+  for (int k = 0; k < 3; ++k) {
+    const auto origin = worker_id(static_cast<std::size_t>(*rc::gen::inRange(0, 5)));
+    const auto first = static_cast<std::uint32_t>(*rc::gen::inRange(0, 12));
+    const auto last = first + static_cast<std::uint32_t>(*rc::gen::inRange(0, 8));
+    at_once.insert_range({origin, first, last});
+    for (std::uint32_t n = first; n < last; ++n) one_by_one.insert({origin, n});
+    RC_ASSERT(at_once.size() == one_by_one.size());
+    RC_ASSERT(at_once.exceptions() == one_by_one.exceptions());
+    RC_ASSERT(at_once == one_by_one);
+  }
+}
+
+RC_GTEST_PROP(GradientSet, AUnionHoldsBoth, ()) {
+  const auto a = some_names(), b = some_names();
+  GradientSet x = make(a);
+  x.unite(make(b));
+  auto both = a;
+  both.insert(both.end(), b.begin(), b.end());
+  RC_ASSERT(x == make(both));
+  RC_ASSERT(x.exceptions() == make(both).exceptions());
+}
+
 TEST(GradientSet, BytesThatAreNoSetAreRefused) {
   const auto refused = [](std::vector<std::uint32_t> prefixes, std::vector<NameRange> ranges) {
     ByteWriter out;

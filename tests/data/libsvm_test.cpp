@@ -1,11 +1,12 @@
 #include "dasgd/data/libsvm.hpp"
 
+#include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "dasgd/core/error.hpp"
 #include "support/message.hpp"
-#include "support/shared_data.hpp"
+#include "support/questionnaire.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace dasgd {
@@ -57,31 +58,31 @@ TEST_F(Libsvm, NamesTheLineOfEveryMistake) {
               HasSubstr("/no/such: cannot be opened"));
 }
 
-TEST_F(Libsvm, ReadsA9a) {
-  DASGD_SHARED_DATA(path, "libsvm/a9a");
-  const auto rows = read_libsvm(path);
-  EXPECT_EQ(rows.rows(), 32561u);
-  EXPECT_EQ(rows.dimension, 123u);
-  EXPECT_EQ(rows.columns.size(), 451592u);
-  EXPECT_EQ(std::count(rows.labels.begin(), rows.labels.end(), 1.0), 7841);
+TEST_F(Libsvm, ReadsThousandsOfRows) {
+  const auto made = test::questionnaire(20'000);
+  const auto rows = read(made.text);
+  EXPECT_EQ(rows.rows(), made.rows);
+  EXPECT_EQ(rows.dimension, made.dimension);
+  EXPECT_EQ(rows.columns.size(), made.features);
+  EXPECT_EQ(std::count(rows.labels.begin(), rows.labels.end(), 1.0), made.positive);
 }
 
-TEST_F(Libsvm, ReadsW8aWithItsEmptyRows) {
-  DASGD_SHARED_DATA(path, "libsvm/w8a");
-  const auto rows = read_libsvm(path);
-  EXPECT_EQ(rows.rows(), 49749u);
-  EXPECT_EQ(rows.dimension, 300u);
+TEST_F(Libsvm, KeepsRowsWithoutFeatures) {
+  const auto made = test::questionnaire(5000, "-1", "+1", 40);
+  const auto rows = read(made.text);
+  EXPECT_EQ(rows.rows(), made.rows);
+  EXPECT_EQ(rows.columns.size(), made.features);
   std::size_t empty = 0;
   for (std::size_t r = 0; r < rows.rows(); ++r) empty += rows.row_start[r] == rows.row_start[r + 1];
-  EXPECT_GT(empty, 0u);
+  EXPECT_EQ(empty, made.empty);
+  EXPECT_EQ(empty, 125u);
 }
 
-TEST_F(Libsvm, ReadsMushroomsWithLabelsOneAndTwo) {
-  DASGD_SHARED_DATA(path, "libsvm/mushrooms");
-  const auto rows = read_libsvm(path);
-  EXPECT_EQ(rows.rows(), 8124u);
-  EXPECT_EQ(rows.dimension, 112u);
-  EXPECT_EQ(std::count(rows.labels.begin(), rows.labels.end(), -1.0), 3916);
+TEST_F(Libsvm, ReadsRowsWithLabelsOneAndTwo) {
+  const auto made = test::questionnaire(5000, "1", "2");
+  const auto rows = read(made.text);
+  EXPECT_EQ(rows.rows(), made.rows);
+  EXPECT_EQ(std::count(rows.labels.begin(), rows.labels.end(), -1.0), made.rows - made.positive);
 }
 
 }  // namespace

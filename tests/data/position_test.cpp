@@ -67,8 +67,7 @@ TEST(BatchesTest, PassOverWhatIsDone) {
   Batches some({.samples = 100, .batch = 3}, WorkerId{0});
   const auto drawn = draw(all, 10);
   some.seek(2, {4, 5, 8});
-  EXPECT_EQ(draw(some, 5),
-            (std::vector{drawn[2], drawn[3], drawn[6], drawn[7], drawn[9]}));
+  EXPECT_EQ(draw(some, 5), (std::vector{drawn[2], drawn[3], drawn[6], drawn[7], drawn[9]}));
 }
 
 TEST(DataPosition, IsDealtEvenlyToAnotherNumberOfWorkers) {

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <numeric>
+#include <set>
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/image_samples.hpp"
@@ -8,7 +9,7 @@
 #include "dasgd/data/table_samples.hpp"
 #include "dasgd/data/text_samples.hpp"
 #include "support/message.hpp"
-#include "support/shared_data.hpp"
+#include "support/questionnaire.hpp"
 #include "support/tiny_images.hpp"
 
 namespace dasgd {
@@ -81,11 +82,15 @@ TEST(TextSamples, TargetsAreTheNextCharacters) {
               HasSubstr("t.txt: has 9 characters; at least 161"));
 }
 
-TEST(TextSamples, ReadsShakespeare) {
-  DASGD_SHARED_DATA(path, "text/tinyshakespeare.txt");
-  const TextSamples samples = read_text_samples(path, 64);
-  EXPECT_EQ(samples.format().classes, 65u);
-  EXPECT_GT(samples.count(Split::train), 15'000u);
+TEST(TextSamples, ReadsALongText) {
+  std::string text;
+  for (int line = 0; line < 20'000; ++line)
+    text += "Worker " + std::to_string(line % 100) + " applies, computes & sends: nobody waits!\n";
+  const test::TemporaryDirectory directory;
+  const TextSamples samples = read_text_samples(directory.write("long.txt", text), 64);
+  EXPECT_EQ(samples.format().classes, std::set(text.begin(), text.end()).size());
+  EXPECT_EQ(samples.count(Split::train) + samples.count(Split::test), (text.size() - 1) / 64);
+  EXPECT_GT(samples.count(Split::train), 8 * samples.count(Split::test));
 }
 
 class Csv : public ::testing::Test {
@@ -124,10 +129,12 @@ TEST_F(Csv, RefusesWhatIsNotATable) {
 }
 
 TEST(TableSamples, TakesLibsvmRows) {
-  DASGD_SHARED_DATA(path, "libsvm/mushrooms");
+  const test::TemporaryDirectory directory;
+  const auto made = test::questionnaire(8000, "1", "2");
+  const std::string path = directory.write("made", made.text);
   const TableSamples samples(dense(read_libsvm(path), path), true, path);
   EXPECT_EQ(samples.format().classes, 2u);
-  EXPECT_EQ(samples.count(Split::train) + samples.count(Split::test), 8124u);
+  EXPECT_EQ(samples.count(Split::train) + samples.count(Split::test), made.rows);
 }
 
 /// Says who gathered and waits where it is told to.

@@ -34,6 +34,18 @@ TEST_F(SlowWorkerExperiment, IterationsDoNotDependOnTheSlowFactorAtASmallStep) {
   EXPECT_EQ(points[1].S_max, 11);
 }
 
+TEST_F(SlowWorkerExperiment, BeginsWithASingleWorker) {
+  const SlowWorkerPlan plan{.factors = {0, 1, 10}, .seeds = {1}, .target_error = 1e-6};
+  const auto points = summarise(run_slow_worker(
+      [](std::uint64_t seed) { return std::make_unique<Quadratic>(Quadratic::random(seed)); }, plan,
+      [](std::size_t, std::size_t) {}));
+  EXPECT_EQ(points[0].S_hat_max, 0);
+  EXPECT_EQ(points[0].iterations.size(), 1u);
+  EXPECT_EQ(points[1].iterations.size(), 2u);
+  EXPECT_THAT(expected_and_measured(points),
+              HasSubstr("S_hat_max = x = 0, 1, 10; here it is 0, 3, 11"));
+}
+
 TEST_F(SlowWorkerExperiment, DoesNotDependOnTheNumberOfCores) {
   EXPECT_EQ(to_csv(run(1)), to_csv(run(3)));
 }

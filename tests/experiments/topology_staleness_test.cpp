@@ -61,6 +61,8 @@ TEST(Burst, BreaksTheInequalityThatTheoremOnePublished) {
   EXPECT_EQ(burst.staleness.S_hat_max, 3u);
   EXPECT_DOUBLE_EQ(burst.published_eta, burst.eta) << "exactly at the published limit";
   EXPECT_DOUBLE_EQ(burst.sum_of_squares, 17.0 / 6);
+  EXPECT_DOUBLE_EQ(burst.published_bound_1, 2.125) << "with Q = 1";
+  EXPECT_GE(burst.published_eta_1, burst.eta);
   EXPECT_DOUBLE_EQ(burst.published_bound, 7.0 / 3);
   EXPECT_LT(burst.certified_eta, burst.eta) << "the certificate refuses it";
 }

@@ -129,7 +129,7 @@ TEST_F(MpiApp, RankZeroTakesAdviceForAllRanks) {
   const std::string run = "train --model quadratic --gradients 0,1 --quiet --out " + out();
   ASSERT_EQ(mpirun(2, run + " --lr auto").status, 0);
   const json advised = summary();
-  const double eta = json::parse(read_text(out() + "/advice.json"))["recommended_eta"];
+  const double eta = json::parse(read_text(out() + "/advice.json"))["practical_eta"];
   EXPECT_NE(eta, 0.01) << "the default";
   ASSERT_EQ(shell(DASGD_BINARY " " + run + fmt::format(" --workers 2 --lr {}", eta)).status, 0);
   EXPECT_EQ(summary()["replica_digest"], advised["replica_digest"]);
@@ -145,10 +145,16 @@ TEST_F(MpiApp, MoreRanksThanCoresArePredicted) {
 }
 
 class MpiSignals : public MpiApp, public ::testing::WithParamInterface<int> {};
-INSTANTIATE_TEST_SUITE_P(MpiApp, MpiSignals, ::testing::Values(SIGINT, SIGTERM, SIGUSR1));
+INSTANTIATE_TEST_SUITE_P(MpiApp, MpiSignals, ::testing::Values(SIGINT, SIGTERM, SIGUSR1),
+                         [](const auto& info) {
+                           return std::string("SIG") + ::sigabbrev_np(info.param);
+                         });
 
+// Open MPI kills its ranks a second after it has passed SIGINT or SIGTERM on, done or not; on a
+// busy machine they need longer, and docs/cluster.md says how to give it to them.
 TEST_P(MpiSignals, ASignalToMpirunStopsCleanlyAndWritesEverything) {
-  const Process process(command(4, endless("--quiet")));
+  const Process process("env OMPI_MCA_odls_base_sigkill_timeout=10 " +
+                        command(4, endless("--quiet")));
   ASSERT_TRUE(is_running());
   process.signal(GetParam());
   const Outcome outcome = process.wait();  // Open MPI's own status is 1, MPICH's is ours or 0
@@ -168,7 +174,7 @@ TEST_F(MpiApp, ARankThatIsKilledEndsTheJob) {
 
 // What a launcher does not notice: the rank is there, but says nothing.
 TEST_F(MpiApp, ARankThatFallsSilentIsNamedAndEndsTheJob) {
-  const Process process("timeout 100 " + command(3, endless("--rank-timeout 2s")));
+  const Process process("timeout 100 " + command(3, endless("--rank-timeout 6s")));
   ASSERT_TRUE(is_running());
   const pid_t victim = process_of(1);
   ASSERT_GT(victim, 0);

@@ -1,4 +1,4 @@
-// The paper's figure (c) on real ranks.
+// The paper's Figure 2 on real ranks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -16,9 +16,23 @@ using ::testing::HasSubstr;
 TEST_F(MpiApp, RefusesExperimentsThatAreNotForRanks) {
   const Outcome refused = mpirun(2, "reproduce topology --quick --out " + out());
   EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(refused.err, HasSubstr("dasgd: only cifar can be repeated on MPI ranks"));
+  EXPECT_THAT(refused.err,
+              HasSubstr("dasgd: only cifar, quadratic and logistic can be repeated on MPI ranks"));
   EXPECT_EQ(refused.err.find("dasgd: "), refused.err.rfind("dasgd: ")) << refused.err;
   EXPECT_FALSE(fs::exists(out()));
+}
+
+TEST_F(MpiApp, ReproducesTheQuadraticFigureOnTwoRanks) {
+  const Outcome refused = mpirun(3, "reproduce quadratic --quick --out " + out());
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("start it on 2 ranks, not 3"));
+  const Outcome outcome = mpirun(2, "reproduce quadratic --quick --out " + out());
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json points = json::parse(read_text(out() + "/quadratic.json"));
+  ASSERT_EQ(points.size(), 4u);
+  for (const json& point : points) EXPECT_EQ(point["way"], "mpi");
+  EXPECT_EQ(points[0]["workers"].size(), 1u);
+  EXPECT_EQ(points[1]["workers"].size(), 2u);
 }
 
 #if DASGD_TORCH

@@ -47,7 +47,8 @@ TEST(IndexPermutation, WhatFollowsAnIndexIsAnyOther) {
   double chi = 0;
   for (std::uint32_t a = 0; a < size; ++a)
     for (std::uint32_t b = 0; b < size; ++b)
-      if (a != b) chi += (count[a * size + b] - expected) * (count[a * size + b] - expected) / expected;
+      if (a != b)
+        chi += (count[a * size + b] - expected) * (count[a * size + b] - expected) / expected;
   const double freedom = size * (size - 1) - 1;
   EXPECT_LT(chi, freedom + 6 * std::sqrt(2 * freedom));
 }

@@ -1,7 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/atomic_file.hpp"
@@ -10,6 +9,7 @@
 #include "dasgd/record/trace_reader.hpp"
 #include "dasgd/record/trace_writer.hpp"
 #include "support/message.hpp"
+#include "support/process.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace dasgd {
@@ -97,9 +97,7 @@ TEST_F(Record, ATraceThatCannotBeWrittenIsTold) {
   TraceWriter writer(directory.file("trace.jsonl"), 1);
   std::vector<TraceLine> lines(100, line(0, 0, 0, 0, 1));
   writer.add(worker_id(0), lines, 2);
-  for (int i = 0; i < 600 && !writer.failed(); ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  EXPECT_TRUE(writer.failed());
+  EXPECT_TRUE(test::eventually([&] { return writer.failed(); }));
   EXPECT_THROW(writer.finish(), WriteError);
 }
 

@@ -13,12 +13,12 @@
 namespace dasgd {
 namespace {
 
-struct Recorded {
+struct Traced {
   RunSummary summary;
   std::vector<Application> trace;
 };
 
-Recorded record(TrainOptions options) {
+Traced record_trace(TrainOptions options) {
   const test::TemporaryDirectory directory;
   TraceWriter writer(directory.file("t"), options.workers);
   options.trace = &writer;
@@ -34,7 +34,7 @@ TEST(RealChaos, NothingIsLostAndTheTraceIsSound) {
         0.2;
     options.chaos.delay_up_to = 2'000'000;
     options.chaos.partitions = {{{WorkerId{0}}, {WorkerId{1}}, 1'000'000, 10'000'000}};
-    const auto [summary, trace] = record(options);
+    const auto [summary, trace] = record_trace(options);
     EXPECT_TRUE(summary.audit_is_clean()) << topology;
     EXPECT_EQ(summary.gradients, 600u);
     EXPECT_GT(summary.copies_dropped, 0u);
@@ -47,7 +47,7 @@ TEST(RealChaos, NothingIsLostAndTheTraceIsSound) {
 TEST(RealChaos, APausedWorkerDoesNothingUntilItsPauseEnds) {
   TrainOptions options{.workers = 2, .eta = 1e-3, .gradients = {50}};
   options.chaos.pauses = {{WorkerId{1}, 0, 60'000'000}};
-  const auto [summary, trace] = record(options);
+  const auto [summary, trace] = record_trace(options);
   EXPECT_TRUE(summary.audit_is_clean());
   for (const Application& a : trace) EXPECT_GE(*a.time, a.worker == WorkerId{1} ? 60'000'000 : 0);
 }

@@ -1,4 +1,6 @@
+#include <condition_variable>
 #include <cstring>
+#include <functional>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <mutex>
@@ -7,6 +9,7 @@
 #include "dasgd/dasgd.hpp"
 #include "dasgd/plan/leg.hpp"
 #include "dasgd/record/trace_reader.hpp"
+#include "dasgd/runtime/snapshot_board.hpp"
 #include "support/message.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -23,15 +26,52 @@ struct Recorded {
   TrainResult<double> result;
 };
 
+/// Another objective that takes its time while a run is past its first gradients and has kept no
+/// checkpoint: a minute at most if no checkpoint ever comes, no time at all if it comes soon.
+class Lingering final : public Objective<double> {
+ public:
+  explicit Lingering(const Objective<double>& inner) : inner_(inner) {}
+  std::size_t dimension() const override { return inner_.dimension(); }
+  std::size_t samples() const override { return inner_.samples(); }
+  std::vector<double> start() const override { return inner_.start(); }
+  double gradient(std::span<const double> x, Rows rows, std::span<double> g) const override {
+    using namespace std::chrono_literals;
+    std::unique_lock lock(mutex_);
+    if (++computed_ > 500) kept_.wait_for(lock, 60ms, [this] { return is_kept_; });
+    lock.unlock();
+    return inner_.gradient(x, rows, g);
+  }
+  void kept() {
+    const std::lock_guard lock(mutex_);
+    is_kept_ = true;
+    kept_.notify_all();
+  }
+
+ private:
+  const Objective<double>& inner_;
+  mutable std::mutex mutex_;  // guards all below
+  mutable std::condition_variable kept_;
+  mutable std::uint64_t computed_ = 0;
+  bool is_kept_ = false;
+};
+
 template <typename Problem>
-Recorded record(const Problem& problem, TrainOptions options) {
+Recorded record(
+    const Problem& problem, TrainOptions options, const std::function<void()>& kept = [] {}) {
   Recorded recorded;
   options.checkpoint.save = [&](Checkpoint checkpoint) {
     const std::string bytes = encode(checkpoint);
     recorded.checkpoints.push_back(decode(std::as_bytes(std::span(bytes))));
+    kept();
   };
   recorded.result = train(problem, options);
   return recorded;
+}
+
+/// The same with a checkpoint before its end.
+Recorded record_with_a_middle(const Objective<double>& problem, const TrainOptions& options) {
+  Lingering lingering(problem);
+  return record(lingering, options, [&] { lingering.kept(); });
 }
 
 class EveryRule : public ::testing::TestWithParam<Kind> {};
@@ -50,7 +90,7 @@ TEST_P(EveryRule, OneWorkerGoesOnToTheBitFromAnyCheckpoint) {
                        .gradients = {2000}};
   options.checkpoint.every = 5ms;
   options.compute = 20us;
-  const Recorded whole = record(problem, options);
+  const Recorded whole = record_with_a_middle(problem, options);
   ASSERT_GE(whole.checkpoints.size(), 2u);
   for (const Checkpoint& checkpoint : whole.checkpoints) {
     options.resume = &checkpoint;
@@ -75,9 +115,9 @@ TEST_P(EveryRule, SeveralWorkersGoOnAndEndWithTheWholeBudgetAndACleanAudit) {
                          .epochs = 200};
     options.checkpoint.every = 4ms;
     options.compute = 20us;
-    const Recorded whole = record(problem, options);
+    const Recorded whole = record_with_a_middle(problem, options);
     ASSERT_GE(whole.checkpoints.size(), 2u);
-    const Checkpoint& middle = whole.checkpoints[whole.checkpoints.size() / 2];
+    const Checkpoint& middle = whole.checkpoints[(whole.checkpoints.size() - 1) / 2];
     for (const std::size_t workers : {4, 2, 7, 1}) {
       options.resume = &middle;
       options.workers = workers;
@@ -112,7 +152,7 @@ TEST(Resume, ACheckpointIsConsistentByItself) {
   };
   TrainOptions options{.workers = 5, .topology = "ring", .eta = 0.5, .gradients = {4000}};
   options.checkpoint.every = 1ms;
-  const Recorded run = record(Slope(), options);
+  const Recorded run = record_with_a_middle(Slope(), options);
   ASSERT_GE(run.checkpoints.size(), 2u);
   for (const Checkpoint& c : run.checkpoints) {
     Replica<double> replica(std::vector<double>{0});
@@ -123,6 +163,22 @@ TEST(Resume, ACheckpointIsConsistentByItself) {
     for (const WorkerState& worker : c.workers) done += worker.data.done();
     EXPECT_EQ(done, c.gradients);
   }
+}
+
+TEST(SnapshotBoard, TheEndOfAWorkerDoesNotReplaceWhatBelongsToACheckpoint) {
+  const auto memory = [](int k) { return WorkerMemory{{}, Bytes(1, std::byte(k))}; };
+  SnapshotBoard board(1);
+  board.ask();
+  ASSERT_TRUE(board.wanted(WorkerId{0}) && board.claim_replica());
+  board.give_replica({}, GradientSet(1), 0);
+  board.give_memory(WorkerId{0}, memory(1));
+  board.give_memory(WorkerId{0}, memory(2));  // it ends before the checkpoint is made
+  const auto snapshot = board.wait({}, 1h);
+  ASSERT_TRUE(snapshot);
+  EXPECT_EQ(snapshot->memories[0].objective, memory(1).objective);
+  EXPECT_EQ(board.memories()[0].objective, memory(2).objective);
+  board.ask();
+  EXPECT_EQ(board.memories()[0].objective, memory(2).objective);
 }
 
 // Its workers' own objectives remember which batches they were asked for.

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <latch>
 #include <thread>
 
 #include "dasgd/dasgd.hpp"
@@ -120,7 +121,6 @@ TEST(Train, StopsAtItsTimeLimit) {
   const auto result = train(Quadratic::random(1), {.workers = 2, .eta = 1e-6, .max_time = 100ms});
   EXPECT_EQ(result.summary.stop_reason, "max-time");
   EXPECT_TRUE(result.summary.audit_is_clean());
-  EXPECT_GE(result.summary.wall_seconds, 0.1);
 }
 
 TEST(Train, AStopFromOutsideDrainsCleanly) {
@@ -129,7 +129,7 @@ TEST(Train, AStopFromOutsideDrainsCleanly) {
                             {.workers = 4,
                              .topology = "ring",
                              .eta = 1e-6,
-                             .max_time = 60s,
+                             .max_time = 10min,
                              .stop = source.get_token(),
                              .report_every = 1ms},
                             {[&](const Progress<double>& p) {
@@ -138,24 +138,47 @@ TEST(Train, AStopFromOutsideDrainsCleanly) {
                             }});
   EXPECT_EQ(result.summary.stop_reason, "interrupted");
   EXPECT_TRUE(result.summary.audit_is_clean());
-  EXPECT_LT(result.summary.wall_seconds, 50);
 }
 
 TEST(Train, AStopEndsTheSleepOfASlowWorker) {
   const auto result = train(Quadratic::random(1),
-                            {.workers = 2, .gradients = {5}, .compute = 100s, .report_every = 50ms},
+                            {.workers = 2, .gradients = {5}, .compute = 1h, .report_every = 50ms},
                             {[](const Progress<double>&) { return Flow::stop; }});
-  EXPECT_LT(result.summary.wall_seconds, 50);
+  EXPECT_EQ(result.summary.stop_reason, "callback");
   EXPECT_TRUE(result.summary.audit_is_clean());
 }
 
+/// Worker 1 ends its first gradient when worker 0 has made `others`.
+class OneWaits final : public Objective<double> {
+ public:
+  explicit OneWaits(int others) : left_(others) {}
+  std::size_t dimension() const override { return 1; }
+  double gradient(std::span<const double>, Rows, std::span<double>) const override { return 0; }
+  std::unique_ptr<Objective<double>> for_worker(WorkerId worker) const override {
+    return std::make_unique<Own>(worker, left_);
+  }
+
+ private:
+  struct Own final : Objective<double> {
+    Own(WorkerId worker, std::latch& latch) : id(worker), left(latch) {}
+    std::size_t dimension() const override { return 1; }
+    double gradient(std::span<const double>, Rows, std::span<double> g) const override {
+      g[0] = 0;
+      id == WorkerId{0} ? left.count_down() : left.wait();
+      return 0;
+    }
+    const WorkerId id;
+    std::latch& left;
+  };
+  mutable std::latch left_;
+};
+
+// It hangs if anybody waits for worker 1.
 TEST(Train, ASlowWorkerSlowsNobodyElse) {
-  const auto result = train(
-      Quadratic::random(1),
-      {.workers = 2, .eta = 0.001, .max_time = 1s, .slow = {{WorkerId{1}, 10}}, .compute = 1ms});
-  const auto& made = result.summary.gradients_by_worker;
-  EXPECT_GT(made[0], 4 * made[1]);
-  EXPECT_GT(made[1], 0u);
+  const auto result =
+      train(OneWaits(500), {.workers = 2, .gradients = {500, 2}, .in_flight = 1000});
+  EXPECT_THAT(result.summary.gradients_by_worker, ::testing::ElementsAre(500u, 2u));
+  EXPECT_TRUE(result.summary.audit_is_clean());
 }
 
 TEST(Train, TwoRunsInOneProcessDoNotDisturbEachOther) {

@@ -1,4 +1,5 @@
-// Workers that are behind, in virtual time: what waits for them is folded, and nothing else changes.
+// Workers that are behind, in virtual time: what waits for them is folded, and nothing else
+// changes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -36,9 +36,9 @@ TEST(SamplingFromOneDistribution, EpochsEndWhenTheSamplesOfAllTogetherAreUsed) {
   for (const double slow : {1.0, 10.0, 1000.0}) {
     TrainOptions options{.workers = 4, .eta = 0.01, .batch = 10, .epochs = 30};
     options.slow = {{WorkerId{2}, slow}};
-    const auto result = simulate(Logistic::random(1), options,
-                                 {.compute = TimeModel::constant(1'000'000),
-                                  .latency = TimeModel::constant(10'000)});
+    const auto result = simulate(
+        Logistic::random(1), options,
+        {.compute = TimeModel::constant(1'000'000), .latency = TimeModel::constant(10'000)});
     EXPECT_EQ(result.summary.samples, 3000u);
     EXPECT_EQ(result.summary.gradients, 300u);
     const double n = 4, fair = 300 / (n - 1 + 1 / slow) * 1e-3;
@@ -69,7 +69,8 @@ TEST(OwnSources, AWorkerWithoutASampleGoesOnApplying) {
     return std::make_unique<Hesitant>(worker == WorkerId{0} ? 0 : 1000);
   };
   const auto silent = simulate(Logistic::random(1), options, {});
-  EXPECT_EQ(silent.summary.gradients, 0u) << "nothing else happens, so the source is not asked again";
+  EXPECT_EQ(silent.summary.gradients, 0u)
+      << "nothing else happens, so the source is not asked again";
   EXPECT_TRUE(silent.summary.audit_is_clean());
 }
 

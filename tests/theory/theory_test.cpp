@@ -32,6 +32,9 @@ TEST(Bounds, TakeTheirConstantsFromTheStatements) {
   EXPECT_DOUBLE_EQ(published_bound_2(c, eta, N), 14 / 3.3 + 14.0 / 3 * 1.5);
   EXPECT_DOUBLE_EQ(certificate_bound(2, eta, N), 4 / 1.1);
   EXPECT_DOUBLE_EQ(a_priori_bound(c, eta, N), 4 / 1.1 + 2.25);
+  EXPECT_DOUBLE_EQ(noise_certificate_bound(c, eta, N, 4), 4 / 1.1 + 1.5 + 2 * 0.09 * 5 * 4);
+  EXPECT_DOUBLE_EQ(published_residual_1(c, eta, 4), 16 * 0.01 * 49 + 4 * 0.01 * 5);
+  EXPECT_DOUBLE_EQ(published_residual_2(c, eta, 6), 6.0 / 63 + 1.0 / 21);
   EXPECT_DOUBLE_EQ(mean_square_bound(c, eta, N, 6, 4),
                    4 / 1.1 + 2 * 0.09 * 49 * 6 + 1.5 + 2 * 0.09 * 5 * 4);
   EXPECT_DOUBLE_EQ(mean_square_bound({2, 3, 0, 7}, eta, N, 6, 4), 4 / 1.1 + 0.09 * 49 * 6);

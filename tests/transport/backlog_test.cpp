@@ -133,11 +133,13 @@ TEST(Backlog, FloodsEveryNameToEverybodyExactlyOnceWhateverIsFoldedWhere) {
   for (std::uint32_t scenario = 0; scenario < 1000; ++scenario) {
     Random random(scenario, Purpose::scenario);
     const std::size_t n = 6;
-    Flood flood(build_graph(shapes[random.below(static_cast<std::uint32_t>(shapes.size()))], n, scenario),
-                random.below(4));
+    Flood flood(
+        build_graph(shapes[random.below(static_cast<std::uint32_t>(shapes.size()))], n, scenario),
+        random.below(4));
     std::vector<std::uint32_t> made(n, 0);
     std::vector<std::uint32_t> speed;
-    for (std::size_t k = 0; k < flood.links.size(); ++k) speed.push_back(random.below(4) == 0 ? 1 : 20);
+    for (std::size_t k = 0; k < flood.links.size(); ++k)
+      speed.push_back(random.below(4) == 0 ? 1 : 20);
     for (int event = 0; event < 400; ++event) {
       if (random.below(3) == 0) {
         const auto origin = random.below(static_cast<std::uint32_t>(n));

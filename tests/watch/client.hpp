@@ -35,13 +35,13 @@ class Client {
   void send(const std::string& bytes) const {
     [[maybe_unused]] const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
   }
-  /// What comes until the connection ends, `enough` has come, or nothing for ten seconds.
+  /// What comes until the connection ends, `enough` has come, or nothing for a minute.
   std::string receive(const std::string& enough = "") const {
     std::string all;
     char buffer[65536];
     for (;;) {
       pollfd wait{socket_, POLLIN, 0};
-      if (::poll(&wait, 1, 10'000) <= 0) return all + "<nothing more came>";
+      if (::poll(&wait, 1, 60'000) <= 0) return all + "<nothing more came>";
       const auto got = ::recv(socket_, buffer, sizeof buffer, 0);
       if (got <= 0) return all;
       const std::size_t from = all.size() - std::min(all.size(), enough.size());

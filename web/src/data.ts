@@ -21,6 +21,8 @@ export interface Metrics {
   S_avg?: Spread;
   S_max?: Spread;
   inbox_depth?: Spread;
+  folded?: Spread;
+  waited_seconds?: Spread;
   gradients_by_worker: Values[];
   inbox_by_worker: Values[];
 }

@@ -21,6 +21,12 @@ export function auditPassed(run: Run): boolean | null {
   return s.lost === 0 && s.duplicated === 0 && s.replicas_identical === true;
 }
 
+/** Seconds in which workers with a sample and nothing to apply did not compute; null where nobody says. */
+function waitedBy(run: Run): number | null {
+  const waited = run.summary?.waited_seconds;
+  return Array.isArray(waited) ? waited.reduce<number>((sum, w) => sum + (number(w) ?? 0), 0) : null;
+}
+
 interface Tile {
   name: string;
   value: string;
@@ -39,6 +45,8 @@ function tilesOf(run: Run): Tile[] {
   const S = number(s?.S_avg) ?? last(m?.S_avg?.mean);
   const most = number(s?.S_max) ?? last(m?.S_max?.mean);
   const passed = auditPassed(run);
+  const waited = waitedBy(run) ?? last(m?.waited_seconds?.mean);
+  const folded = number(s?.folded) ?? last(m?.folded?.mean);
   const tiles: Tile[] = [
     { name: "Loss", value: show(number(s?.loss) ?? last(m?.loss?.mean)), more: s ? "final model, all training data" : "mean of the last batches" },
   ];
@@ -47,6 +55,7 @@ function tilesOf(run: Run): Tile[] {
     { name: "Gradients", value: showCount(gradients), more: `${show(s ? overall : rate)} per second` },
     { name: "Samples", value: samples === null ? "–" : showCount(samples), more: `${show(number(s?.samples_per_second) ?? (samples !== null && time ? samples / time : null))} per second` },
     { name: "Staleness", value: show(S), more: `average; at most ${showCount(most)}` },
+    ...(waited === null ? [] : [{ name: "Waited", value: showSeconds(waited), more: `all workers; ${showCount(folded)} gradients folded` }]),
     { name: run.virtual ? "Virtual time" : "Time", value: showSeconds(time), more: s ? `stopped by ${text(s.stop_reason)}` : "so far" },
     passed === null
       ? { name: "Audit", value: "–", more: "at the end of the run" }
@@ -102,6 +111,8 @@ export function audit(run: Run): HTMLElement {
   ];
   const noncausal = number(s.noncausal_applications);
   if (noncausal !== null) items.push(check(null, "Applications out of causal order", showCount(noncausal)));
+  const folded = number(s.folded);
+  if (folded) items.push(check(null, "Applied as part of a bundle", showCount(folded)));
   const dropped = number(s.copies_dropped);
   if (dropped !== null) items.push(check(null, "Copies the relay dropped", showCount(dropped)));
   for (const [key, name] of [["S_hat_avg", "Loose staleness, average"], ["S_hat_max", "Loose staleness, at most"], ["S_mean_square", "Mean square staleness"], ["W", "Certificate weight W"]])

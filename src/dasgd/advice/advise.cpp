@@ -21,6 +21,8 @@ std::uint64_t expected_W(std::uint64_t pilot, std::size_t workers) {
 }
 
 const char* const proved = "proved";
+const char* const without_noise = "proved only without noise";
+const char* const causal_only = "proved only for causal delivery";
 const char* const published = "published but false in general";
 const char* const heuristic = "heuristic";
 
@@ -38,75 +40,190 @@ theory::RateBound mean_square_rate(const ProblemConstants& c, const StalenessSum
           c.L.value};
 }
 
+theory::RateBound noise_certificate_rate(const ProblemConstants& c, const StalenessSummary& s,
+                                         std::uint64_t W, double S_avg_margin) {
+  const double L2 = c.L.value * c.L.value;
+  return {2 * c.r0.value, c.L.value * c.sigma2.value,
+          2 * L2 * c.sigma2.value * s.S_avg * S_avg_margin,
+          1 / theory::noise_certified_eta(c.L.value, W)};
+}
+
+std::string in_words(const AtMost& a) {
+  const std::string name = a.name == "sigma2" ? "sigma^2" : a.name;
+  return fmt::format("{} is at most {:.4g}", name, a.value);
+}
+
+// "if W is at most 12 and sigma^2 is at most 0.5, for causal delivery". With noise that includes
+// that no timing depends on the noise.
+std::string conditions(const std::vector<AtMost>& assumes, bool causal) {
+  std::vector<std::string> parts;
+  for (const AtMost& a : assumes) parts.push_back(in_words(a));
+  if (parts.empty()) return causal ? "for causal delivery" : "";
+  std::string text = "if " + parts.front();
+  for (std::size_t k = 1; k < parts.size(); ++k)
+    text += (k + 1 == parts.size() ? " and " : ", ") + parts[k];
+  return causal ? text + ", for causal delivery" : text;
+}
+
+/// Collects limits with what each rests on.
+class Limits {
+ public:
+  explicit Limits(Advice& advice)
+      : advice_(advice),
+        noise_(advice.constants.sigma2.value > 0),
+        causal_(advice.staleness.noncausal == 0) {}
+
+  bool noise() const { return noise_; }
+  AtMost L() const { return {"L", advice_.constants.L.value}; }
+  AtMost sigma2() const { return {"sigma2", advice_.constants.sigma2.value}; }
+  AtMost Q() const { return {"Q", advice_.constants.Q.value}; }
+  AtMost r0() const { return {"r0", advice_.constants.r0.value}; }
+
+  /// A statement that is proved with noise as well, where delivery is causal.
+  void add_proved(const char* name, double eta, const std::string& what,
+                  std::vector<AtMost> assumes) {
+    if (!advice_.constants.L.closed_form) assumes.push_back(L());
+    const char* const status = noise_ && !causal_ ? causal_only : proved;
+    add(name, eta, status, what + conditions(assumes, noise_), assumes);
+  }
+  void add(const char* name, double eta, const char* status, std::string grounds,
+           std::vector<AtMost> assumes = {}) {
+    if (!std::isfinite(eta)) return;
+    advice_.limits.push_back({name, eta, status, std::move(grounds), std::move(assumes)});
+  }
+
+ private:
+  Advice& advice_;
+  const bool noise_, causal_;
+};
+
+void add_tuned_limits(const Advice& advice, Limits& limits) {
+  const ProblemConstants& c = advice.constants;
+  const StalenessSummary& s = advice.staleness.figures;
+  const double N = *advice.horizon;
+  const std::string best = fmt::format("best for {:.0f} gradients, ", N);
+  const AtMost S_avg{"S_avg", s.S_avg}, S_ms{"S_mean_square", s.S_mean_square};
+  if (limits.noise()) {
+    if (s.W)
+      limits.add_proved("noise_certificate_tuned",
+                        theory::tuned_eta(noise_certificate_rate(c, s, *s.W, 1), N), best,
+                        {{"W", static_cast<double>(*s.W)}, S_avg, limits.sigma2(), limits.r0()});
+    limits.add_proved("a_priori_tuned", theory::tuned_eta(a_priori_rate(c, s), N), best,
+                      {{"S_max", static_cast<double>(s.S_max)}, limits.sigma2(), limits.r0()});
+    limits.add_proved("mean_square_tuned", theory::tuned_eta(mean_square_rate(c, s), N), best,
+                      {limits.Q(), S_ms, S_avg, limits.sigma2(), limits.r0()});
+  } else {
+    limits.add_proved("mean_square_tuned", theory::tuned_eta(mean_square_rate(c, s), N), best,
+                      {limits.Q(), S_ms, limits.r0()});
+  }
+}
+
 void add_limits(Advice& advice) {
+  const StalenessSummary& s = advice.staleness.figures;
+  const double L = advice.constants.L.value;
+  Limits limits(advice);
+  if (s.W) {
+    const AtMost W{"W", static_cast<double>(*s.W)};
+    if (limits.noise())
+      limits.add("certificate", theory::certified_eta(L, *s.W), without_noise,
+                 conditions({W}, false), {W});
+    else
+      limits.add_proved("certificate", theory::certified_eta(L, *s.W), "", {W});
+    if (limits.noise())
+      limits.add_proved("noise_certificate", theory::noise_certified_eta(L, *s.W), "", {W});
+  }
+  limits.add_proved("a_priori", theory::a_priori_eta(L, static_cast<double>(s.S_max)), "",
+                    {{"S_max", static_cast<double>(s.S_max)}});
+  if (advice.horizon) add_tuned_limits(advice, limits);
+  limits.add("published_1", theory::published_eta_1(L, s.S_avg), published,
+             "1 / (4 L S_avg), Theorem 1");
+  limits.add("published_2",
+             theory::published_eta_2(L, s.S_hat_avg, static_cast<double>(s.S_hat_max)), published,
+             "1 / (4 L sqrt(S_hat_avg S_hat_max)), Theorem 1");
+  limits.add("heuristic", 1 / (L * (1 + s.S_avg)), heuristic, "1 / (L (1 + S_avg))");
+}
+
+// The largest step that is proved without a bound of gradients, with a margin for staleness. With
+// noise the certificate has its own form, and a known number of gradients its best step.
+void choose_proved(Advice& advice) {
   const ProblemConstants& c = advice.constants;
   const StalenessSummary& s = advice.staleness.figures;
   const double L = c.L.value;
-  const auto add = [&](const char* name, double eta, const char* status, std::string grounds) {
-    advice.limits.push_back({name, eta, status, std::move(grounds)});
-  };
-  const std::string noise = c.sigma2.value > 0 ? "for gradients without noise, " : "";
-  if (s.W)
-    add("certificate", theory::certified_eta(L, *s.W), proved,
-        fmt::format("{}if the run's W stays at or below {}", noise, *s.W));
-  add("a_priori", theory::a_priori_eta(L, static_cast<double>(s.S_max)), proved,
-      fmt::format("if S_max stays at or below {}", s.S_max));
-  if (advice.horizon) {
-    if (c.sigma2.value > 0)
-      add("a_priori_tuned", theory::tuned_eta(a_priori_rate(c, s), *advice.horizon), proved,
-          fmt::format("best of the a priori form for {:.0f} gradients", *advice.horizon));
-    add("mean_square_tuned", theory::tuned_eta(mean_square_rate(c, s), *advice.horizon), proved,
-        fmt::format("gradients bounded by Q, best for {:.0f} gradients", *advice.horizon));
+  const bool noise = c.sigma2.value > 0;
+  theory::RateBound rate;
+  std::string name;
+  if (s.W) {
+    const std::uint64_t W = expected_W(*s.W, advice.workers);
+    name = noise ? "certificate with noise" : "certificate";
+    advice.assumes = {{"W", static_cast<double>(W)}};
+    rate = noise_certificate_rate(c, s, W, margin);
+    if (!noise) rate.d = 1 / theory::certified_eta(L, W);
+  } else {
+    name = "a priori";
+    StalenessSummary staler = s;
+    staler.S_max *= margin;
+    advice.assumes = {{"S_max", static_cast<double>(staler.S_max)}};
+    rate = a_priori_rate(c, staler);
   }
-  add("published_1", theory::published_eta_1(L, s.S_avg), published, "1 / (4 L S_avg), Theorem 1");
-  add("published_2", theory::published_eta_2(L, s.S_hat_avg, static_cast<double>(s.S_hat_max)),
-      published, "1 / (4 L sqrt(S_hat_avg S_hat_max)), Theorem 1");
-  add("heuristic", 1 / (L * (1 + s.S_avg)), heuristic, "1 / (L (1 + S_avg))");
-  std::erase_if(advice.limits, [](const Limit& limit) { return !std::isfinite(limit.eta); });
+  advice.recommended_eta = 1 / rate.d;
+  if (noise && advice.horizon) {
+    const double tuned = theory::tuned_eta(rate, *advice.horizon);
+    name += fmt::format(", best for {:.0f} gradients", *advice.horizon);
+    if (s.W) advice.assumes.push_back({"S_avg", margin * s.S_avg});
+    advice.assumes.push_back({"sigma2", c.sigma2.value});
+    advice.assumes.push_back({"r0", c.r0.value});
+    advice.recommended_eta = tuned;
+  }
+  if (!c.L.closed_form) advice.assumes.push_back({"L", L});
+  advice.recommended_status = proved;
+  const std::string pilot = s.W ? fmt::format("where the pilot had W {}", *s.W)
+                                : fmt::format("where the pilot had S_max {}", s.S_max);
+  advice.grounds =
+      fmt::format("proved by the {} {}, {}", name, conditions(advice.assumes, noise), pilot);
+  if (noise && advice.staleness.noncausal > 0) {
+    advice.recommended_status = heuristic;
+    advice.grounds = fmt::format(
+        "heuristic: the {} asks for causal delivery, and {} applications of the pilot "
+        "were not",
+        name, advice.staleness.noncausal);
+  } else if (!advice.plain) {
+    advice.recommended_status = heuristic;
+    advice.grounds = fmt::format(
+        "heuristic: the {} is for plain SGD with one fixed step, which this rule is not", name);
+  }
+  advice.grounds += fmt::format("; L {:.4g} ({})", L, c.L.closed_form ? "closed form" : "estimate");
 }
 
 void add_promises(Advice& advice) {
   const ProblemConstants& c = advice.constants;
   const StalenessSummary& s = advice.staleness.figures;
-  const auto add = [&](const char* name, double eta, double iterations) {
-    advice.promises.push_back(
-        {name, eta, iterations, iterations / advice.staleness.gradients_per_second});
+  const bool noise = c.sigma2.value > 0;
+  const auto add = [&](const char* name, double eta, double iterations,
+                       std::vector<AtMost> assumes) {
+    assumes.push_back({"r0", c.r0.value});
+    if (noise) assumes.push_back({"sigma2", c.sigma2.value});
+    if (!c.L.closed_form) assumes.push_back({"L", c.L.value});
+    advice.promises.push_back({name, eta, iterations,
+                               iterations / advice.staleness.gradients_per_second,
+                               conditions(assumes, noise), assumes});
   };
-  if (c.sigma2.value == 0 && s.W)
+  if (!noise && s.W)
     add("certificate", advice.recommended_eta,
-        2 * c.r0.value / (advice.recommended_eta * advice.accuracy));
+        2 * c.r0.value / (advice.recommended_eta * advice.accuracy),
+        {{"W", static_cast<double>(expected_W(*s.W, advice.workers))}});
   const auto rate = a_priori_rate(c, s);
   const double iterations = std::max(1.0, theory::iterations_for(rate, advice.accuracy));
-  add("a_priori", theory::tuned_eta(rate, iterations), iterations);
+  add("a_priori", theory::tuned_eta(rate, iterations), iterations,
+      {{"S_max", static_cast<double>(s.S_max)}});
 }
 
 }  // namespace
 
 void recommend(Advice& advice) {
-  const ProblemConstants& c = advice.constants;
-  const StalenessSummary& s = advice.staleness.figures;
-  const double L = c.L.value;
   advice.limits.clear();
   advice.promises.clear();
   add_limits(advice);
-  if (s.W) {
-    const std::uint64_t W = expected_W(*s.W, advice.workers);
-    advice.recommended_eta = theory::certified_eta(L, W);
-    advice.grounds = fmt::format("certified for W up to {}, where the pilot had {}", W, *s.W);
-  } else {
-    advice.recommended_eta = theory::a_priori_eta(L, static_cast<double>(margin * s.S_max));
-    advice.grounds = fmt::format("a priori for S_max up to {}, where the pilot had {}",
-                                 margin * s.S_max, s.S_max);
-  }
-  if (c.sigma2.value > 0 && advice.horizon) {
-    const double tuned = std::sqrt(2 * c.r0.value / (1.5 * L * c.sigma2.value * *advice.horizon));
-    if (tuned < advice.recommended_eta) {
-      advice.recommended_eta = tuned;
-      advice.grounds +=
-          fmt::format(", lowered to the noise over {:.0f} gradients", *advice.horizon);
-    }
-  }
-  advice.grounds += fmt::format("; L {:.4g} ({})", L, c.L.closed_form ? "closed form" : "estimate");
+  choose_proved(advice);
   add_promises(advice);
 }
 
@@ -132,10 +249,17 @@ Advice advise(const Objective<Real>& objective, const AdviceRequest& request) {
       {resolved_batch(options, objective.samples()), options.seed, request.least_loss,
        at_start.closed_form ? std::optional(at_start) : std::nullopt});
   advice.workers = options.workers;
+  advice.plain = options.rule.is_plain();
   advice.horizon = planned_gradients(options, objective.samples());
   advice.accuracy =
       request.accuracy.value_or(0.01 * advice.constants.Q.value * advice.constants.Q.value);
   recommend(advice);
+  advice.practical = {
+      advice.recommended_eta, "the recommended step, as none was tried: " + advice.grounds, {}};
+  if (request.try_steps)
+    if (auto found = try_steps<Real>(objective, options, request.world, advice.constants.L.value,
+                                     advice.recommended_eta, advice.horizon))
+      advice.practical = std::move(*found);
   return advice;
 }
 

@@ -8,24 +8,35 @@
 
 #include "dasgd/advice/constants.hpp"
 #include "dasgd/advice/pilot.hpp"
+#include "dasgd/advice/practical.hpp"
 #include "dasgd/core/objective.hpp"
 #include "dasgd/plan/options.hpp"
 #include "dasgd/sim/world.hpp"
 
 namespace dasgd {
 
-/// One step-size limit. `status` is "proved", "published but false in general" or "heuristic"; a
-/// proof holds under `grounds`.
+/// A number that a statement rests on: it holds if the true one is at most `value`.
+struct AtMost {
+  std::string name;  ///< "sigma2", "Q", "r0", "L", "W", "S_max", ...
+  double value = 0;
+};
+
+/// One step-size limit. `status` is "proved", "proved only without noise", "proved only for causal
+/// delivery", "published but false in general" or "heuristic"; a proof holds under `grounds`, which
+/// say in words what `assumes` lists.
 struct Limit {
   std::string name;
   double eta = 0;
   std::string status, grounds;
+  std::vector<AtMost> assumes;
 };
 
 /// What a bound promises: after this many iterations the mean of |grad f|^2 is at most `accuracy`.
 struct Promise {
   std::string name;
   double eta = 0, iterations = 0, seconds = 0;
+  std::string grounds;
+  std::vector<AtMost> assumes;
 };
 
 struct Advice {
@@ -33,9 +44,13 @@ struct Advice {
   ProblemConstants constants;
   ExpectedStaleness staleness;
   std::optional<double> horizon;  ///< gradients of all workers, where a budget says how many
+  bool plain = true;              ///< plain SGD with a fixed step; the proofs know no other rule
   std::vector<Limit> limits;
-  double recommended_eta = 0;
-  std::string grounds;  ///< of the recommendation, in one line
+  double recommended_eta = 0;      ///< the largest that is proved, with a margin for staleness
+  std::string recommended_status;  ///< "proved", or "heuristic" where nothing is
+  std::string grounds;             ///< of the recommendation, in one line
+  std::vector<AtMost> assumes;
+  PracticalStep practical;  ///< a step that trains well; nothing proves it
   double accuracy = 0;
   std::vector<Promise> promises;
 };
@@ -48,6 +63,7 @@ struct AdviceRequest {
   std::optional<ExpectedStaleness> staleness;  ///< of an earlier run, instead of a pilot
   std::optional<double> least_loss;            ///< inf f, if known
   std::optional<double> accuracy;  ///< default: 1 % of the squared gradient norm at the start
+  bool try_steps = true;  ///< whether to look for a practical step, which takes seconds more
 };
 
 /// Takes a few seconds.

@@ -29,7 +29,8 @@ class Nothing final : public Objective<Real> {
   std::size_t dimension_;
 };
 
-// Everything that ends a run, or writes, belongs to the run itself.
+}  // namespace
+
 TrainOptions short_run(TrainOptions options, double eta) {
   options.gradients.clear();
   options.epochs.reset();
@@ -49,7 +50,6 @@ TrainOptions short_run(TrainOptions options, double eta) {
   return options;
 }
 
-// The median time of a gradient.
 template <typename Real>
 std::chrono::nanoseconds time_of_gradient(const Objective<Real>& objective, std::size_t batch) {
   std::vector<std::uint32_t> rows(batch == 0 ? objective.samples()
@@ -67,8 +67,6 @@ std::chrono::nanoseconds time_of_gradient(const Objective<Real>& objective, std:
   return times[3];
 }
 
-}  // namespace
-
 template <typename Real>
 ExpectedStaleness pilot_on_threads(const Objective<Real>& objective, TrainOptions options,
                                    double eta, std::vector<std::vector<Real>>& trajectory) {
@@ -80,7 +78,8 @@ ExpectedStaleness pilot_on_threads(const Objective<Real>& objective, TrainOption
   return {result.summary.staleness,
           static_cast<double>(result.summary.gradients) / result.summary.wall_seconds,
           fmt::format("measured: {} gradients on {} threads of this machine",
-                      result.summary.gradients, options.workers)};
+                      result.summary.gradients, options.workers),
+          result.summary.noncausal_applications};
 }
 
 template <typename Real>
@@ -100,7 +99,8 @@ ExpectedStaleness pilot_in_virtual_time(const Objective<Real>& objective, TrainO
           static_cast<double>(result.summary.gradients) / *result.summary.virtual_seconds,
           fmt::format("predicted: {} gradients of {} workers in virtual time{}",
                       result.summary.gradients, options.workers,
-                      compute_is_given ? "" : ", a gradient as long as it takes here")};
+                      compute_is_given ? "" : ", a gradient as long as it takes here"),
+          result.summary.noncausal_applications};
 }
 
 template <typename Real>
@@ -118,6 +118,8 @@ void walk(const Objective<Real>& objective, const TrainOptions& options, double 
   trajectory.push_back(result.model);
 }
 
+template std::chrono::nanoseconds time_of_gradient(const Objective<float>&, std::size_t);
+template std::chrono::nanoseconds time_of_gradient(const Objective<double>&, std::size_t);
 template ExpectedStaleness pilot_on_threads(const Objective<float>&, TrainOptions, double,
                                             std::vector<std::vector<float>>&);
 template ExpectedStaleness pilot_on_threads(const Objective<double>&, TrainOptions, double,

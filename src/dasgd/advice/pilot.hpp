@@ -1,6 +1,7 @@
 // A short run that shows how stale gradients get, and where the model goes.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,7 +18,15 @@ struct ExpectedStaleness {
   StalenessSummary figures;
   double gradients_per_second = 0;  ///< of all workers together
   std::string how;                  ///< "measured: ...", "predicted: ..."
+  std::uint64_t noncausal = 0;      ///< applications of a gradient that knew one not here yet
 };
+
+/// The options without everything that ends a run, or writes: that belongs to the run itself.
+TrainOptions short_run(TrainOptions options, double eta);
+
+/// The median time of a gradient here; `batch` 0 is of all samples.
+template <typename Real>
+std::chrono::nanoseconds time_of_gradient(const Objective<Real>& objective, std::size_t batch);
 
 /// Runs the options on threads of this machine with a small step size, for a second.
 /// Appends the model it ends with to `trajectory`.

@@ -49,7 +49,8 @@ bool GradientSet::insert(GradientName name) {
     ++size_;
     return true;
   }
-  const auto behind = exceptions_.begin() + (at_or_behind(exceptions_, name) - exceptions_.cbegin());
+  const auto behind =
+      exceptions_.begin() + (at_or_behind(exceptions_, name) - exceptions_.cbegin());
   const bool has_behind = behind != exceptions_.end() && behind->origin == name.origin;
   if (has_behind && behind->first <= name.sequence) return false;
   const bool touches_behind = has_behind && behind->first == name.sequence + 1;
@@ -70,6 +71,42 @@ bool GradientSet::insert(GradientName name) {
   }
   ++size_;
   return true;
+}
+
+void GradientSet::insert_range(NameRange range) {
+  const std::size_t origin = index(range.origin);
+  if (origin >= prefix_.size()) prefix_.resize(origin + 1, 0);
+  std::uint32_t& prefix = prefix_[origin];
+  range.first = std::max(range.first, prefix);
+  if (range.first >= range.last) return;
+  size_ += range.size();
+  // All ranges that touch this one become part of it.
+  const auto touched = [&](const NameRange& other) {
+    return other.origin == range.origin && other.first <= range.last;
+  };
+  const GradientName before{range.origin, range.first == 0 ? 0 : range.first - 1};
+  const auto from =
+      exceptions_.begin() + (at_or_behind(exceptions_, before) - exceptions_.cbegin());
+  auto to = from;
+  for (; to != exceptions_.end() && touched(*to); ++to) {
+    const std::uint32_t first = std::max(range.first, to->first);
+    const std::uint32_t last = std::min(range.last, to->last);
+    if (first < last) size_ -= last - first;  // counted already
+    range.first = std::min(range.first, to->first);
+    range.last = std::max(range.last, to->last);
+  }
+  const auto at = exceptions_.erase(from, to);
+  if (range.first == prefix) {
+    prefix = range.last;
+  } else {
+    exceptions_.insert(at, range);
+  }
+}
+
+void GradientSet::unite(const GradientSet& other) {
+  for (std::size_t o = 0; o < other.prefix_.size(); ++o)
+    if (other.prefix_[o] > prefix(worker_id(o))) insert_range({worker_id(o), 0, other.prefix_[o]});
+  for (const NameRange& range : other.exceptions_) insert_range(range);
 }
 
 bool GradientSet::contains(GradientName name) const {

@@ -1,4 +1,4 @@
-// The set of gradients a worker has applied: G_i^t of the paper (section 2.1.1, "Notation").
+// The set of gradients a worker has applied: G_i^t of the paper (section 3.1.1, "Notation").
 #pragma once
 
 #include <algorithm>
@@ -34,6 +34,10 @@ class GradientSet {
 
   /// Adds a name; false when it was there already.
   bool insert(GradientName name);
+  /// Adds all names of a range that are not there.
+  void insert_range(NameRange range);
+  /// Adds all names of `other`.
+  void unite(const GradientSet& other);
   bool contains(GradientName name) const;
   /// this \ other.
   GradientSet without(const GradientSet& other) const;

@@ -30,10 +30,10 @@ struct StepReport {
   std::uint64_t step = 0;  ///< t before the first application
   /// Applied, in this order; valid until the next step or `let_go`.
   std::span<const GradientFacts* const> gradients;
-  bool folded = false;                     ///< they came as one bundle
-  double loss = 0;                         ///< F(x_i^t, xi) of an own gradient
-  Nanoseconds start = 0;                   ///< when the computation of an own gradient began
-  Nanoseconds time = 0;                    ///< when the application was complete
+  bool folded = false;    ///< they came as one bundle
+  double loss = 0;        ///< F(x_i^t, xi) of an own gradient
+  Nanoseconds start = 0;  ///< when the computation of an own gradient began
+  Nanoseconds time = 0;   ///< when the application was complete
 };
 
 /// One worker: its replica, its set of applied gradients, its counter. Owned by one thread.

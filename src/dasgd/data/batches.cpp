@@ -40,8 +40,8 @@ std::size_t BatchShape::samples_of(std::uint64_t number) const {
   return std::min(batch, share - number % per_pass() * batch);
 }
 
-BatchShape batch_shape(Sampling sampling, WorkerId worker, std::size_t workers,
-                       std::size_t samples, std::size_t batch) {
+BatchShape batch_shape(Sampling sampling, WorkerId worker, std::size_t workers, std::size_t samples,
+                       std::size_t batch) {
   if (batch == 0 || sampling == Sampling::own) return {samples, batch};
   return {cut(index(worker) + 1, workers, samples) - cut(index(worker), workers, samples), batch};
 }
@@ -49,8 +49,8 @@ BatchShape batch_shape(Sampling sampling, WorkerId worker, std::size_t workers,
 Batches::Batches(const Options& options, WorkerId worker)
     : seed_(options.seed),
       worker_(worker),
-      shape_(batch_shape(options.sampling, worker, options.workers, options.samples,
-                         options.batch)) {
+      shape_(
+          batch_shape(options.sampling, worker, options.workers, options.samples, options.batch)) {
   if (options.sampling == Sampling::own || options.batch == 0) return;
   const auto dealt = permutation(options.samples, Random(seed_, Purpose::shards));
   const auto first = dealt.begin() + static_cast<std::ptrdiff_t>(

@@ -40,8 +40,8 @@ struct BatchShape {
 };
 
 /// The shape of what worker i draws from.
-BatchShape batch_shape(Sampling sampling, WorkerId worker, std::size_t workers,
-                       std::size_t samples, std::size_t batch);
+BatchShape batch_shape(Sampling sampling, WorkerId worker, std::size_t workers, std::size_t samples,
+                       std::size_t batch);
 
 /// One worker's endless sequence of mini-batches, in passes over its share, each in an order of its
 /// own. Neither time nor other workers can change a draw.
@@ -60,8 +60,8 @@ class Batches final : public SampleSource {
   std::uint64_t position() const override { return next_ - 1; }
   std::optional<std::span<const std::uint32_t>> upcoming() override;
 
-  /// Goes to the place before batch `number`, as if all before had been drawn, and passes over those
-  /// of `done`, which ascend.
+  /// Goes to the place before batch `number`, as if all before had been drawn, and passes over
+  /// those of `done`, which ascend.
   void seek(std::uint64_t number, std::vector<std::uint64_t> done = {});
 
   const BatchShape& shape() const { return shape_; }

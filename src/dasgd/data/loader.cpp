@@ -1,7 +1,5 @@
 #include "dasgd/data/loader.hpp"
 
-#include <exception>
-
 namespace dasgd {
 
 void Loader::work(std::stop_token end) {
@@ -13,7 +11,7 @@ void Loader::work(std::stop_token end) {
     lock.unlock();
     try {
       batch->get();
-    } catch (const std::exception&) {
+    } catch (...) {
       // Who needs the batch gathers it again and meets the same failure, in a place that can tell.
     }
   }

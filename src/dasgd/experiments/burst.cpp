@@ -1,5 +1,7 @@
 #include "dasgd/experiments/burst.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -17,6 +19,7 @@ namespace {
 /// The models of all workers along a trace of the parabola, whose gradient at x is x.
 struct Replay {
   std::vector<double> sum_of_squares;  // per worker
+  double largest = 0;                  // |grad f| of them all
   explicit Replay(const std::vector<Application>& trace, std::size_t workers, double eta)
       : sum_of_squares(workers, 0) {
     std::vector<double> x(workers, Parabola().start().front());
@@ -25,6 +28,7 @@ struct Replay {
       double& here = x[index(a.worker)];
       if (a.worker == a.name.origin) gradients[a.name] = here;
       sum_of_squares[index(a.worker)] += here * here;
+      largest = std::max(largest, std::fabs(here));
       here -= eta * gradients.at(a.name);
     }
   }
@@ -63,6 +67,12 @@ BurstExhibit run_burst(const std::string& path) {
     exhibit.bursts.pop_back();
     ++exhibit.quiet;
   }
+  exhibit.Q = replay.largest;
+  const auto N = static_cast<double>(exhibit.gradients);
+  exhibit.published_bound_1 =
+      N * theory::published_bound_1({.r0 = exhibit.r0, .L = exhibit.L, .Q = exhibit.Q}, plan.eta, N,
+                                    check.staleness.S_avg);
+  exhibit.published_eta_1 = theory::published_eta_1(exhibit.L, check.staleness.S_avg);
   exhibit.published_bound =  // of the sum: the mean over one application
       theory::published_bound_2({.r0 = exhibit.r0, .L = exhibit.L}, plan.eta, 1);
   exhibit.published_eta = theory::published_eta_2(exhibit.L, check.staleness.S_hat_avg,
@@ -78,10 +88,14 @@ std::string to_json(const BurstExhibit& e) {
                                 {"r0", e.r0},
                                 {"S", e.bursts},
                                 {"quiet", e.quiet},
+                                {"Q", e.Q},
+                                {"S_avg", e.staleness.S_avg},
                                 {"S_hat_avg", e.staleness.S_hat_avg},
                                 {"S_hat_max", e.staleness.S_hat_max},
+                                {"published_eta_1", e.published_eta_1},
                                 {"published_eta_2", e.published_eta},
                                 {"sum_of_squared_gradients", e.sum_of_squares},
+                                {"published_bound_1", e.published_bound_1},
                                 {"published_bound", e.published_bound},
                                 {"certified_eta", e.certified_eta}}
              .dump(2) +

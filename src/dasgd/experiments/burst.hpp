@@ -16,10 +16,13 @@ struct BurstExhibit {
   std::vector<std::uint64_t> bursts;  ///< |S| at the worst worker, in order, up to the last above 0
   std::size_t quiet = 0;              ///< applications after that, all with |S| = 0
   StalenessSummary staleness;
-  double sum_of_squares = 0;   ///< of |grad f(x_i^t)| over t at the worst worker
-  double published_bound = 0;  ///< what Theorem 1 says it is at most
-  double published_eta = 0;    ///< up to which Theorem 1 says so
-  double certified_eta = 0;    ///< the largest that the trace certificate allows
+  double sum_of_squares = 0;     ///< of |grad f(x_i^t)| over t at the worst worker
+  double Q = 0;                  ///< the largest |grad f(x_i^t)| of all workers
+  double published_bound_1 = 0;  ///< what the first form of Theorem 1 says it is at most
+  double published_eta_1 = 0;    ///< up to which it says so
+  double published_bound = 0;    ///< the same of the second form
+  double published_eta = 0;
+  double certified_eta = 0;  ///< the largest that the trace certificate allows
 };
 
 /// Four workers on the full graph, f(x) = x^2 / 2 from x^0 = 1, three of them with a single

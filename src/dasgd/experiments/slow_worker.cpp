@@ -23,13 +23,36 @@ Spread spread(const std::vector<double>& values) {
   return result;
 }
 
-SlowWorkerRun run_one(const Objective<double>& problem, double eta, double factor,
-                      std::uint64_t seed, double target) {
-  TrainOptions options{.workers = 2, .eta = eta, .batch = 0, .target_error = target, .seed = seed};
-  if (factor > 1) options.slow = {{WorkerId{1}, factor}};
-  auto result = run_simulation<double>(problem, options, {});
+std::vector<SlowWorkerRun> all_of(const SlowWorkerPlan& plan, const std::string& way) {
+  std::vector<SlowWorkerRun> runs;
+  for (const double eta : plan.etas)
+    for (const double factor : plan.factors)
+      for (const std::uint64_t seed : plan.seeds) runs.push_back({eta, factor, seed, 0, {}, way});
+  return runs;
+}
+
+TrainOptions options_of(const SlowWorkerRun& run, double target) {
+  TrainOptions options{.workers = run.factor == 0 ? 1u : 2u,
+                       .eta = run.eta,
+                       .batch = 0,
+                       .target_error = target,
+                       .seed = run.seed};
+  if (run.factor > 1) options.slow = {{WorkerId{1}, run.factor}};
+  return options;
+}
+
+void take(TrainResult<double> result, const Objective<double>& problem, SlowWorkerRun& run) {
   if (result.failure) result.summary.stop_reason = "diverged";
-  return {eta, factor, seed, problem.smoothness().value_or(std::nan("")), result.summary};
+  run.L = problem.smoothness().value_or(std::nan(""));
+  run.summary = std::move(result.summary);
+}
+
+// A figure of one worker of a run; nothing of a worker that is not there.
+template <typename T>
+std::string cell(const std::vector<T>& by_worker, std::size_t worker, double unit = 1) {
+  return worker < by_worker.size()
+             ? fmt::format("{}", static_cast<double>(by_worker[worker]) * unit)
+             : "";
 }
 
 }  // namespace
@@ -39,14 +62,34 @@ std::vector<SlowWorkerRun> run_slow_worker(
     const std::function<void(std::size_t, std::size_t)>& progress) {
   std::vector<std::unique_ptr<Objective<double>>> problems;
   for (const std::uint64_t seed : plan.seeds) problems.push_back(problem(seed));
-  std::vector<SlowWorkerRun> runs;
-  for (const double eta : plan.etas)
-    for (const double factor : plan.factors)
-      for (const std::uint64_t seed : plan.seeds) runs.push_back({eta, factor, seed, 0, {}});
+  std::vector<SlowWorkerRun> runs = all_of(plan, "virtual");
   in_parallel(runs.size(), plan.threads, progress, [&](std::size_t k) {
-    const SlowWorkerRun& r = runs[k];
-    runs[k] = run_one(*problems[k % plan.seeds.size()], r.eta, r.factor, r.seed, plan.target_error);
+    const auto& f = *problems[k % plan.seeds.size()];
+    take(run_simulation<double>(f, options_of(runs[k], plan.target_error), {}), f, runs[k]);
   });
+  return runs;
+}
+
+std::vector<SlowWorkerRun> run_slow_worker_for_real(
+    const ProblemOfSeed& problem, const SlowWorkerPlan& plan, const RealEngine& engine,
+    const std::function<void(std::size_t, std::size_t)>& progress) {
+  const auto wanted = all_of(plan, engine.way);
+  std::vector<SlowWorkerRun> runs;
+  bool interrupted = false;
+  for (SlowWorkerRun run : wanted) {
+    if (!engine.of_rank_zero(!interrupted && !plan.stop.stop_requested())) break;
+    const auto f = problem(run.seed);
+    TrainOptions options = options_of(run, plan.target_error);
+    options.compute = plan.compute;
+    options.stop = plan.stop;
+    auto result = engine.train(*f, options);
+    if (!result) continue;
+    interrupted = result->summary.stop_reason == "interrupted";
+    if (interrupted) continue;
+    take(*std::move(result), *f, run);
+    runs.push_back(std::move(run));
+    progress(runs.size(), wanted.size());
+  }
   return runs;
 }
 
@@ -57,9 +100,11 @@ std::vector<SlowWorkerPoint> summarise(const std::vector<SlowWorkerRun>& runs) {
     while (last < runs.size() && runs[last].eta == runs[first].eta &&
            runs[last].factor == runs[first].factor)
       ++last;
-    SlowWorkerPoint point{.eta = runs[first].eta, .factor = runs[first].factor};
+    SlowWorkerPoint point{
+        .eta = runs[first].eta, .factor = runs[first].factor, .way = runs[first].way};
     const auto n = static_cast<double>(last - first);
-    for (std::size_t worker = 0; worker < 2; ++worker) {
+    const std::size_t workers = runs[first].summary.iterations.size();
+    for (std::size_t worker = 0; worker < workers; ++worker) {
       std::vector<double> iterations, seconds;
       for (std::size_t k = first; k < last; ++k) {
         iterations.push_back(static_cast<double>(runs[k].summary.iterations[worker]));
@@ -88,14 +133,14 @@ std::vector<SlowWorkerPoint> summarise(const std::vector<SlowWorkerRun>& runs) {
 std::string to_csv(const std::vector<SlowWorkerRun>& runs) {
   std::string text =
       "eta,slow,seed,L,iterations_0,iterations_1,seconds_0,seconds_1,S_avg,S_max,S_hat_avg,S_hat_"
-      "max,W,stop_reason\n";
+      "max,W,stop_reason,way\n";
   for (const SlowWorkerRun& r : runs) {
     const RunSummary& s = r.summary;
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", r.eta, r.factor, r.seed, r.L,
-                        s.iterations[0], s.iterations[1], static_cast<double>(s.time[0]) * 1e-9,
-                        static_cast<double>(s.time[1]) * 1e-9, s.staleness.S_avg, s.staleness.S_max,
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", r.eta, r.factor, r.seed,
+                        r.L, cell(s.iterations, 0), cell(s.iterations, 1), cell(s.time, 0, 1e-9),
+                        cell(s.time, 1, 1e-9), s.staleness.S_avg, s.staleness.S_max,
                         s.staleness.S_hat_avg, s.staleness.S_hat_max, s.staleness.W.value_or(0),
-                        s.stop_reason);
+                        s.stop_reason, r.way);
   }
   return text;
 }
@@ -111,7 +156,9 @@ std::string to_json(const std::vector<SlowWorkerPoint>& points) {
            {"seconds", {{"mean", p.seconds[w].mean}, {"deviation", p.seconds[w].deviation}}}});
     all.push_back({{"eta", p.eta},
                    {"slow", p.factor},
+                   {"way", p.way},
                    {"workers", workers},
+                   {"expected_S_hat_max", p.factor},
                    {"S_avg", p.S_avg},
                    {"S_max", p.S_max},
                    {"S_hat_avg", p.S_hat_avg},
@@ -124,31 +171,49 @@ std::string to_json(const std::vector<SlowWorkerPoint>& points) {
   return all.dump(2) + "\n";
 }
 
+std::string expected_and_measured(const std::vector<SlowWorkerPoint>& points) {
+  std::string expected, measured;
+  for (const SlowWorkerPoint& p : points) {
+    if (p.eta != points.front().eta) continue;
+    const char* const comma = expected.empty() ? "" : ", ";
+    expected += fmt::format("{}{:g}", comma, p.factor);
+    measured += fmt::format("{}{:g}", comma, p.S_hat_max);
+  }
+  return fmt::format("The paper expects S_hat_max = x = {}; here it is {} (x = 0: one worker).",
+                     expected, measured);
+}
+
 std::string to_svg(const std::string& title, const std::vector<SlowWorkerPoint>& points) {
-  PlotPanel iterations{
-      title + ": iterations to the target", "slow factor x", "iterations", {}, true, false};
-  PlotPanel seconds{
-      title + ": virtual time to the target", "slow factor x", "seconds", {}, true, false};
+  const std::string axis = "S_hat_max, measured";
+  const bool is_virtual = points.front().way == "virtual";
+  PlotPanel iterations{title + ": iterations to the target", axis, "iterations", {}, false, false};
+  PlotPanel seconds{fmt::format("{}: {}time to the target", title, is_virtual ? "virtual " : ""),
+                    axis,
+                    "seconds",
+                    {},
+                    false,
+                    false};
   for (std::size_t w = 0; w < 2; ++w) {
     PlotSeries i{w == 0 ? "worker 0" : "worker 1, x times slower", {}, {}, {}}, s = i;
     for (const SlowWorkerPoint& p : points) {
-      if (p.eta != points.front().eta) continue;
-      i.x.push_back(p.factor);
+      if (p.eta != points.front().eta || w >= p.iterations.size()) continue;
+      i.x.push_back(p.S_hat_max);
       i.y.push_back(p.iterations[w].mean);
       i.deviation.push_back(p.iterations[w].deviation);
-      s.x.push_back(p.factor);
+      s.x.push_back(p.S_hat_max);
       s.y.push_back(p.seconds[w].mean);
       s.deviation.push_back(p.seconds[w].deviation);
     }
+    if (i.x.empty()) continue;
     iterations.series.push_back(i);
     seconds.series.push_back(s);
   }
   std::vector<PlotPanel> panels{iterations, seconds};
   PlotPanel sweep{title + ": where the invariance ends",
-                  "slow factor x",
-                  "iterations relative to x = 1",
+                  axis,
+                  fmt::format("iterations relative to x = {:g}", points.front().factor),
                   {},
-                  true,
+                  false,
                   false};
   double base = 0;
   for (const SlowWorkerPoint& p : points) {
@@ -156,7 +221,7 @@ std::string to_svg(const std::string& title, const std::vector<SlowWorkerPoint>&
       base = p.iterations[0].mean;
       sweep.series.push_back({fmt::format("eta {}", p.eta), {}, {}, {}});
     }
-    sweep.series.back().x.push_back(p.factor);
+    sweep.series.back().x.push_back(p.S_hat_max);
     sweep.series.back().y.push_back(p.iterations[0].mean / base);
   }
   if (sweep.series.size() > 1) panels.push_back(sweep);

@@ -1,31 +1,42 @@
-// The paper's figures (a) and (b): two workers, one of them x times slower (section 5).
+// The paper's Figure 2 (a) and (b): two workers, one of them x times slower (section 5).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "dasgd/core/objective.hpp"
+#include "dasgd/plan/options.hpp"
+#include "dasgd/plan/result.hpp"
 #include "dasgd/record/run_summary.hpp"
 
 namespace dasgd {
 
 struct SlowWorkerPlan {
-  std::vector<double> factors{1, 2, 5, 10, 25, 50, 100};
+  /// x, for which the paper expects S_hat_max = x; 0 is a single worker.
+  std::vector<double> factors{0, 1, 2, 5, 10, 25, 50, 100};
   std::vector<std::uint64_t> seeds{1, 2, 3, 4};
   std::vector<double> etas{0.002};
   double target_error = 1e-12;
   unsigned threads = 2;  ///< simulations at a time
+  /// Of real runs: what a gradient takes at least. Virtual ones: compute 50 ms, latency 50 us,
+  /// apply 5 us.
+  std::chrono::nanoseconds compute = std::chrono::milliseconds(50);
+  std::stop_token stop;  ///< of real runs
 };
 
-/// One simulated run: compute 50 ms, latency 50 us, apply 5 us.
+/// One run.
 struct SlowWorkerRun {
   double eta = 0, factor = 0;
   std::uint64_t seed = 0;
   double L = 0;
   RunSummary summary;
+  std::string way = "virtual";  ///< or "threads", "mpi"
 };
 
 /// Mean and standard deviation over seeds.
@@ -36,6 +47,7 @@ struct Spread {
 /// All runs of one eta and factor.
 struct SlowWorkerPoint {
   double eta = 0, factor = 0;
+  std::string way;
   std::vector<Spread> iterations, seconds;                    ///< per worker, at the target
   double S_avg = 0, S_max = 0, S_hat_avg = 0, S_hat_max = 0;  ///< means over seeds
   double published_eta_1 = 0, published_eta_2 = 0, certified_eta = 0;
@@ -48,12 +60,31 @@ std::vector<SlowWorkerRun> run_slow_worker(
     const ProblemOfSeed& problem, const SlowWorkerPlan& plan,
     const std::function<void(std::size_t, std::size_t)>& progress);
 
+/// How real runs are made.
+struct RealEngine {
+  std::string way;                         ///< "threads" or "mpi"
+  bool first = true;                       ///< whether this process has the results
+  std::function<bool(bool)> of_rank_zero;  ///< what rank 0 says, on every rank
+  /// One worker alone, or two together; nothing where the result is elsewhere.
+  std::function<std::optional<TrainResult<double>>(const Objective<double>&, const TrainOptions&)>
+      train;
+};
+
+/// The same for real, one run after the other. Every process of the engine calls it; the first has
+/// the runs, fewer than planned if `plan.stop` asked for an end.
+std::vector<SlowWorkerRun> run_slow_worker_for_real(
+    const ProblemOfSeed& problem, const SlowWorkerPlan& plan, const RealEngine& engine,
+    const std::function<void(std::size_t, std::size_t)>& progress);
+
+/// Runs of one eta and factor stand together, as they are made.
 std::vector<SlowWorkerPoint> summarise(const std::vector<SlowWorkerRun>& runs);
 
 std::string to_csv(const std::vector<SlowWorkerRun>& runs);
 std::string to_json(const std::vector<SlowWorkerPoint>& points);
-/// Iterations and time over the slow factor, with shaded deviation, for the first eta; and, where
-/// there are several, iterations relative to factor 1.
+/// The paper expects S_hat_max = x: what it is, in one line.
+std::string expected_and_measured(const std::vector<SlowWorkerPoint>& points);
+/// Iterations and time over S_hat_max, with shaded deviation, for the first eta; and, where there
+/// are several, iterations relative to those of the first factor.
 std::string to_svg(const std::string& title, const std::vector<SlowWorkerPoint>& points);
 
 }  // namespace dasgd

@@ -1,4 +1,4 @@
-// What a graph does to staleness: the paper's section 4, "Network topology", simulated beside its
+// What a graph does to staleness: the paper's section 4.1, "Network topology", simulated beside its
 // formulas and the exact ones (theory/expected_staleness.hpp).
 #pragma once
 

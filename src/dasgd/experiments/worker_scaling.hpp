@@ -1,4 +1,4 @@
-// The paper's figure (c): iterations and time to a target loss as workers are added (section 5).
+// The paper's Figure 2 (c): iterations and time to a target loss as workers are added (section 5).
 #pragma once
 
 #include <cstdint>

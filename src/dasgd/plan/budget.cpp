@@ -27,8 +27,7 @@ Budget shared_budget(const TrainOptions& options, std::size_t samples) {
   if (open && counts_passes(options, samples)) epochs = 1;
   Budget budget{options.total_gradients, std::nullopt};
   if (epochs)
-    budget.samples =
-        static_cast<std::uint64_t>(std::ceil(*epochs * static_cast<double>(samples)));
+    budget.samples = static_cast<std::uint64_t>(std::ceil(*epochs * static_cast<double>(samples)));
   return budget;
 }
 
@@ -87,6 +86,7 @@ void SharedBudget::tell_used_up() {
 void SharedBudget::hear(std::size_t samples) {
   gradients_.fetch_add(1, std::memory_order_relaxed);
   samples_.fetch_add(samples, std::memory_order_relaxed);
+  is_used_up();
 }
 
 BudgetedSamples make_samples(const TrainOptions& options, WorkerId worker, std::size_t samples,
@@ -97,10 +97,10 @@ BudgetedSamples make_samples(const TrainOptions& options, WorkerId worker, std::
   if (options.make_samples) {
     source = options.make_samples(worker, start.data.done());
   } else {
-    auto batches = std::make_unique<Batches>(
-        Batches::Options{options.seed, options.sampling, options.workers, samples,
-                         resolved_batch(options, samples)},
-        worker);
+    auto batches =
+        std::make_unique<Batches>(Batches::Options{options.seed, options.sampling, options.workers,
+                                                   samples, resolved_batch(options, samples)},
+                                  worker);
     batches->seek(start.data.next, start.data.ahead);
     source = std::move(batches);
   }

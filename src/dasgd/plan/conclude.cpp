@@ -59,8 +59,9 @@ StepLimits held_against_theory(const Objective<Real>& objective, const TrainOpti
                                std::span<const WorkerReport> reports, const RunSummary& summary,
                                bool noisy) {
   const bool fixed = summary.halvings == 0 && options.rule.is_plain();
-  StepLimits step = step_limits(summary.staleness, options.eta, *options.smoothness,
-                                fixed && summary.audit_is_clean());
+  StepLimits step =
+      step_limits(summary.staleness, options.eta, *options.smoothness,
+                  {.noise = noisy, .fixed_step = fixed, .complete = summary.audit_is_clean()});
   if (noisy || !fixed || options.resume || !reports.front().squared_gradients) return step;
   const double start = objective.loss(objective.start());
   MeasuredBound largest{0, 1};
@@ -161,7 +162,10 @@ TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions&
   to_real<Real>(first.replica().sums(), result.model);
   try {
     evaluate(objective, result);
-    const bool noisy = objective.samples() > 1 && resolved_batch(options, objective.samples()) > 0;
+    const bool noisy = gradients_have_noise(options, objective.samples());
+    if (options.measure_gradients)
+      summary.residuals_why =
+          "only virtual time sees all replicas at once: dasgd simulate has them";
     if (options.smoothness)
       summary.step = held_against_theory<Real>(objective, options, reports, summary, noisy);
     if (summary.stop_reason == "diverged") fall_back(objective, end.good, result);

@@ -15,7 +15,9 @@ std::string metrics_line(const RunFigures& f) {
                               {"S_now", f.S_now},
                               {"S_avg", f.S_avg},
                               {"S_max", f.S_max},
-                              {"inbox_depth", f.inbox_depth}};
+                              {"inbox_depth", f.inbox_depth},
+                              {"folded", f.folded},
+                              {"waited_seconds", f.waited_seconds}};
   const auto add_number = [&](const char* key, const std::optional<double>& value) {
     if (value && std::isfinite(*value)) line[key] = *value;
   };
@@ -23,11 +25,12 @@ std::string metrics_line(const RunFigures& f) {
   add_number("loss", f.loss);
   add_number("accuracy", f.accuracy);
   add_number("eval_loss", f.eval_loss);
-  const auto add = [&](const char* key, const std::vector<std::uint32_t>& by_worker) {
+  const auto add = [&](const char* key, const auto& by_worker) {
     if (!by_worker.empty() && by_worker.size() <= most_workers_in_metrics) line[key] = by_worker;
   };
   add("gradients_by_worker", f.gradients_by_worker);
   add("inbox_by_worker", f.inbox_by_worker);
+  add("waited_by_worker", f.waited_by_worker);
   return line.dump() + "\n";
 }
 

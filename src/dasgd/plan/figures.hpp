@@ -21,11 +21,12 @@ struct RunFigures {
   std::optional<double> certified_eta;        ///< for the staleness so far, where L is known
   std::size_t inbox_depth = 0;                ///< the fullest inbox
   std::uint64_t folded = 0;                   ///< applications as part of a bundle so far
+  double waited_seconds = 0;                  ///< of all workers; see RunSummary::waited_seconds
   std::optional<double> accuracy, eval_loss;  ///< of an evaluation since the last report
   /// Per worker; metrics.jsonl has them for runs of up to `most_workers_in_metrics`.
   std::vector<std::uint32_t> gradients_by_worker;
   std::vector<std::uint32_t> inbox_by_worker;
-  std::vector<double> waited_by_worker;  ///< seconds, see RunSummary::waited_seconds
+  std::vector<double> waited_by_worker;  ///< seconds
 };
 
 inline constexpr std::size_t most_workers_in_metrics = 64;

@@ -43,7 +43,8 @@ std::vector<WorkerStart> worker_starts(const TrainOptions& options, std::size_t 
     const std::size_t batch = resolved_batch(options, samples);
     std::vector<BatchShape> shapes;
     for (std::size_t i = 0; i < options.workers; ++i)
-      shapes.push_back(batch_shape(options.sampling, worker_id(i), options.workers, samples, batch));
+      shapes.push_back(
+          batch_shape(options.sampling, worker_id(i), options.workers, samples, batch));
     positions = redistribute(from.samples, shapes);
   }
   for (std::size_t i = 0; i < options.workers; ++i)

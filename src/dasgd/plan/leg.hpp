@@ -23,8 +23,8 @@ struct WorkerStart {
   std::uint64_t made = 0;  ///< gradients that count for its budget
 };
 
-/// All workers of a run over so many samples. With another number of workers than before, budgets of
-/// gradients are dealt evenly. A worker of a run that samples from all data goes on in its own
+/// All workers of a run over so many samples. With another number of workers than before, budgets
+/// of gradients are dealt evenly. A worker of a run that samples from all data goes on in its own
 /// sequence wherever it left it, if ever; shards are dealt anew.
 std::vector<WorkerStart> worker_starts(const TrainOptions& options, std::size_t samples);
 

@@ -24,6 +24,13 @@ std::size_t resolved_batch(const TrainOptions& options, std::size_t samples) {
   return options.batch.value_or(samples > 1 ? 32 : 0);
 }
 
+bool gradients_have_noise(const TrainOptions& options, std::size_t samples) {
+  const std::size_t batch = resolved_batch(options, samples);
+  const bool from_all = options.sampling == Sampling::own || options.workers == 1;
+  const bool all = !options.make_samples && (batch == 0 || (batch >= samples && from_all));
+  return samples > 1 && !all;
+}
+
 std::size_t resolved_in_flight(const TrainOptions& options, std::size_t bytes) {
   constexpr std::size_t budget = std::size_t{2} << 30;
   const std::size_t fit = budget / std::max<std::size_t>(1, options.workers * bytes);

@@ -62,10 +62,10 @@ struct TrainOptions {
   RuleOptions rule;                  ///< what the origin makes of a gradient; plain SGD
   std::optional<std::size_t> batch;  ///< samples per gradient; 0: all; default: 32, or all of 1
 
-  Sampling sampling = Sampling::own;     ///< what workers draw from: all samples, or shards
-  std::vector<std::uint32_t> gradients;  ///< per worker: one number for all, or one each
+  Sampling sampling = Sampling::own;             ///< what workers draw from: all samples, or shards
+  std::vector<std::uint32_t> gradients;          ///< per worker: one number for all, or one each
   std::optional<std::uint64_t> total_gradients;  ///< of all workers together
-  std::optional<double> epochs;  ///< passes over the data by all workers together
+  std::optional<double> epochs;                  ///< passes over the data by all workers together
   std::optional<std::chrono::nanoseconds> max_time;
   /// Stops when every worker has reached it: the mean norm of the full gradient over the worker's
   /// last 30 models, evaluated after every single application.
@@ -81,9 +81,9 @@ struct TrainOptions {
   /// How many buffers a worker has for its own gradients before those that wait for workers behind
   /// are folded; by default as many as fit into 2 GiB for all workers together, from 4 to 128.
   std::optional<std::size_t> in_flight;
-  /// A worker's own source of samples instead of mini-batches of the objective's; `drawn` batches of
-  /// it were drawn in earlier legs. Then the run ends when all sources have ended, or earlier by a
-  /// budget, a target or a stop.
+  /// A worker's own source of samples instead of mini-batches of the objective's; `drawn` batches
+  /// of it were drawn in earlier legs. Then the run ends when all sources have ended, or earlier by
+  /// a budget, a target or a stop.
   std::function<std::unique_ptr<SampleSource>(WorkerId worker, std::uint64_t drawn)> make_samples;
 
   OnDivergence on_divergence = OnDivergence::stop;
@@ -116,6 +116,9 @@ double slow_factor(const TrainOptions& options, WorkerId worker);
 
 /// The batch size where none was given: the whole data set of a deterministic objective, else 32.
 std::size_t resolved_batch(const TrainOptions& options, std::size_t samples);
+
+/// Whether a gradient is of fewer samples than there are: an estimate of grad f, not grad f.
+bool gradients_have_noise(const TrainOptions& options, std::size_t samples);
 
 /// How many buffers a worker has for its own gradients, where an update takes `bytes`.
 std::size_t resolved_in_flight(const TrainOptions& options, std::size_t bytes);

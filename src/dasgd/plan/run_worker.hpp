@@ -62,8 +62,7 @@ class RunWorker {
       const Staleness staleness = account(gradient, report.step + k);
       if (lines)
         lines->push_back({worker_.id(), report.step + k, gradient.name, gradient.origin_step, time,
-                          own ? std::optional(start) : std::nullopt, staleness.S,
-                          staleness.S_hat});
+                          own ? std::optional(start) : std::nullopt, staleness.S, staleness.S_hat});
     }
     last_time_ = time;
     if (report.folded) folded_ += report.gradients.size();
@@ -73,7 +72,8 @@ class RunWorker {
       guard_.observe(worker_.t(), report.loss, *target_.recent_loss(), S().max, worker_.replica());
   }
 
-  /// Shows the model to the targets, at t = 0 and after every step; true when this one reaches them.
+  /// Shows the model to the targets, at t = 0 and after every step; true when this one reaches
+  /// them.
   bool reaches_target() {
     if (target_.watches_models()) target_.observe_model(worker_.replica().x());
     return target_.settle(worker_.t(), last_time_);
@@ -89,6 +89,8 @@ class RunWorker {
   /// Samples of the gradients that were recorded; the worker itself may be ahead, on another core.
   std::uint64_t samples_used() const { return computed_samples_; }
   Nanoseconds last_time() const { return last_time_; }
+
+  const TargetTracker<Real>& target() const { return target_; }
 
   /// What it remembers for a checkpoint.
   WorkerMemory memory() const { return {guard_.state(), worker_.objective_state()}; }

@@ -1,12 +1,13 @@
 // When a worker has reached what the run was asked for.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "dasgd/core/time.hpp"
 #include "dasgd/core/objective.hpp"
+#include "dasgd/core/time.hpp"
 #include "dasgd/plan/options.hpp"
 #include "dasgd/problems/error_window.hpp"
 
@@ -32,6 +33,7 @@ class TargetTracker {
     const double norm = l2_norm<Real>(gradient_);
     squared_gradients_ += last_norm_ * last_norm_;
     last_norm_ = norm;
+    largest_norm_ = std::max(largest_norm_, norm);
     if (error_met_) return;
     error_.add(norm);
     error_met_ = error_.mean().value_or(*target_error_ + 1) <= *target_error_;
@@ -62,6 +64,8 @@ class TargetTracker {
   std::optional<double> squared_gradients() const {
     return measures_ ? std::optional(squared_gradients_) : std::nullopt;
   }
+  /// The largest |grad f(x_i^t)| so far; 0 where the full gradient is not evaluated.
+  double largest_gradient() const { return largest_norm_; }
   /// Mean of the last losses, fewer than 30 at the beginning.
   std::optional<double> recent_loss() const { return loss_.mean_so_far(); }
 
@@ -70,7 +74,7 @@ class TargetTracker {
   const std::optional<double> target_error_, target_loss_;
   const bool measures_;
   ErrorWindow error_, loss_;
-  double squared_gradients_ = 0, last_norm_ = 0;
+  double squared_gradients_ = 0, last_norm_ = 0, largest_norm_ = 0;
   bool error_met_, loss_met_;
   std::optional<Moment> reached_;
   std::vector<Real> gradient_;

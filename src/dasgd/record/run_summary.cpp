@@ -6,6 +6,20 @@
 #include "dasgd/record/step_limits_json.hpp"
 
 namespace dasgd {
+namespace {
+
+nlohmann::ordered_json to_json(const Residual& residual) {
+  nlohmann::ordered_json json{
+      {"mean_squared_Delta", json_number(residual.mean)}, {"bound", nullptr}, {"ratio", nullptr}};
+  if (residual.bound) {
+    json["bound"] = json_number(*residual.bound);
+    json["ratio"] = json_number(residual.mean / *residual.bound);
+  }
+  return json;
+}
+
+}  // namespace
+
 std::string to_json(const RunSummary& s) {
   nlohmann::ordered_json json{
       {"workers", s.workers},
@@ -44,7 +58,22 @@ std::string to_json(const RunSummary& s) {
   }
   json["model"] = s.model_is_last_good ? "last good" : "final";
   json["halvings"] = s.halvings;
-  if (s.step) write(*s.step, json);
+  if (s.step) {
+    write(*s.step, json);
+  } else {
+    json["certified"] = nullptr;
+    json["certified_why"] = "the smoothness of the objective is not known; --L gives it";
+  }
+  if (s.residuals) {
+    json["residuals_measured"] = {
+        {"lemma_7", to_json(s.residuals->lemma_7)},
+        {"lemma_8", to_json(s.residuals->lemma_8)},
+        {"mean_squared_distance", json_number(s.residuals->distance)},
+        {"max_replica_distance", json_number(s.residuals->max_replica_distance)}};
+  } else if (!s.residuals_why.empty()) {
+    json["residuals_measured"] = nullptr;
+    json["residuals_why"] = s.residuals_why;
+  }
   json["wall_seconds"] = s.wall_seconds;
   if (s.virtual_seconds) json["virtual_seconds"] = *s.virtual_seconds;
   if (s.resumed)

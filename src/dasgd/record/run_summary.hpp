@@ -8,6 +8,7 @@
 
 #include "dasgd/core/time.hpp"
 #include "dasgd/record/evaluation.hpp"
+#include "dasgd/record/residuals.hpp"
 #include "dasgd/record/step_limits.hpp"
 #include "dasgd/staleness/statistics.hpp"
 
@@ -39,23 +40,25 @@ struct RunSummary {
   std::string replica_digest;
   StalenessSummary staleness;
   std::uint64_t noncausal_applications = 0;
-  std::uint64_t folded = 0;  ///< applications of a gradient as part of a bundle
+  std::uint64_t folded = 0;               ///< applications of a gradient as part of a bundle
   std::vector<std::uint64_t> iterations;  ///< per worker: at the target where one was given
   std::vector<Nanoseconds> time;          ///< per worker: when that was
   /// Per worker: a sample was there, nothing waited to be applied, and it did not compute.
   std::vector<double> waited_seconds;
   std::vector<std::uint64_t> messages_sent, bytes_sent;  ///< per worker
   std::string sampling;                                  ///< "own" or "shards"
-  std::string stop_reason;                ///< "budget", "target", "max-time", "interrupted", ...
+  std::string stop_reason;  ///< "budget", "target", "max-time", "interrupted", ...
   std::uint64_t samples = 0;
   double samples_per_second = 0;
   double loss = 0;
   std::optional<double> accuracy;
-  std::optional<double> eval_loss;  ///< on held-out data, where the problem has any
-  std::optional<Evaluation> best;   ///< where models were evaluated during the run
-  bool model_is_last_good = false;  ///< the run diverged: an earlier, better model was kept
-  std::uint64_t halvings = 0;       ///< of step sizes, by workers whose loss ran away
-  std::optional<StepLimits> step;   ///< where the smoothness of the objective is known
+  std::optional<double> eval_loss;     ///< on held-out data, where the problem has any
+  std::optional<Evaluation> best;      ///< where models were evaluated during the run
+  bool model_is_last_good = false;     ///< the run diverged: an earlier, better model was kept
+  std::uint64_t halvings = 0;          ///< of step sizes, by workers whose loss ran away
+  std::optional<StepLimits> step;      ///< where the smoothness of the objective is known
+  std::optional<Residuals> residuals;  ///< where they were asked for and could be measured
+  std::string residuals_why;           ///< why not, where they were asked for
   double wall_seconds = 0;
   std::optional<double> virtual_seconds;  ///< of a simulation: when its last event happened
   std::uint64_t seed = 0;

@@ -1,5 +1,7 @@
 #include "dasgd/record/step_limits.hpp"
 
+#include <fmt/format.h>
+
 #include "dasgd/record/json_number.hpp"
 #include "dasgd/record/step_limits_json.hpp"
 #include "dasgd/theory/step_size.hpp"
@@ -13,14 +15,39 @@ nlohmann::ordered_json to_json(const MeasuredBound& bound) {
           {"ratio", json_number(bound.ratio())}};
 }
 
+void certify(const StalenessSummary& s, const CertificateTerms& terms, StepLimits& limits) {
+  if (terms.noise.value_or(false)) {
+    limits.certified_why =
+        "gradients of mini-batches carry noise; the certificate is for gradients without noise";
+    return;
+  }
+  if (!s.W) {
+    limits.certified_why = "W is not kept for so many workers; dasgd check finds it in a trace";
+    return;
+  }
+  limits.certified = false;
+  if (!terms.fixed_step) {
+    limits.certified_why = "the certificate is for plain SGD with one fixed step size";
+  } else if (!terms.complete) {
+    limits.certified_why = "the run is neither drained nor causal";
+  } else {
+    limits.certified = theory::certified(limits.eta, limits.L, *s.W);
+    const double left =
+        theory::certificate_condition(limits.eta, limits.L, static_cast<double>(*s.W));
+    limits.certified_why =
+        fmt::format("eta L + eta^2 L^2 W is {:.4g}, {} 1, with L = {:.6g} and W = {}{}", left,
+                    *limits.certified ? "at most" : "above", limits.L, *s.W,
+                    terms.noise ? "" : "; if gradients have no noise, which a trace does not say");
+  }
+}
+
 }  // namespace
 
-StepLimits step_limits(const StalenessSummary& s, double eta, double L, bool applies) {
-  StepLimits limits{.eta = eta, .L = L};
-  if (s.W) {
-    limits.certified = applies && theory::certified(eta, L, *s.W);
-    limits.certified_eta = theory::certified_eta(L, *s.W);
-  }
+StepLimits step_limits(const StalenessSummary& s, double eta, double L,
+                       const CertificateTerms& terms) {
+  StepLimits limits{.eta = eta, .L = L, .noise = terms.noise};
+  certify(s, terms, limits);
+  if (s.W) limits.certified_eta = theory::certified_eta(L, *s.W);
   limits.a_priori_eta = theory::a_priori_eta(L, static_cast<double>(s.S_max));
   limits.published_eta_1 = theory::published_eta_1(L, s.S_avg);
   limits.published_eta_2 =
@@ -31,7 +58,9 @@ StepLimits step_limits(const StalenessSummary& s, double eta, double L, bool app
 void write(const StepLimits& limits, nlohmann::ordered_json& json) {
   json["eta"] = limits.eta;
   json["L"] = limits.L;
+  json["noise"] = limits.noise ? nlohmann::ordered_json(*limits.noise) : nullptr;
   json["certified"] = limits.certified ? nlohmann::ordered_json(*limits.certified) : nullptr;
+  json["certified_why"] = limits.certified_why;
   json["certified_eta"] =
       limits.certified_eta ? json_number(*limits.certified_eta) : nlohmann::ordered_json(nullptr);
   json["a_priori_eta"] = json_number(limits.a_priori_eta);

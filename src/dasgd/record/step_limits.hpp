@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "dasgd/staleness/statistics.hpp"
 
@@ -17,9 +18,13 @@ struct MeasuredBound {
 /// What can be said of eta after a run, for an objective with smoothness L.
 struct StepLimits {
   double eta = 0, L = 0;
-  /// Whether the trace certificate proves this eta for this run; nothing if W was not kept.
+  /// Whether gradients carried noise; nothing where that is not known, as of a trace alone.
+  std::optional<bool> noise;
+  /// Whether the trace certificate proves this eta for this run; nothing if gradients carried noise
+  /// or W was not kept.
   std::optional<bool> certified;
-  std::optional<double> certified_eta;  ///< the largest eta that it proves
+  std::string certified_why;            ///< the grounds of that, or why there is no answer
+  std::optional<double> certified_eta;  ///< the largest eta that it proves, without noise
   double a_priori_eta = 0;              ///< proved from S_max alone
   double published_eta_1 = 0, published_eta_2 = 0;
   /// Of the worker whose ratio is largest, where the full gradient was evaluated at every model and
@@ -27,7 +32,14 @@ struct StepLimits {
   std::optional<MeasuredBound> certificate, published;
 };
 
-/// `applies`: the run was drained, or causal, and made every step with this eta.
-StepLimits step_limits(const StalenessSummary& staleness, double eta, double L, bool applies);
+/// What the certificate asks of a run beside its staleness.
+struct CertificateTerms {
+  std::optional<bool> noise = false;  ///< gradients are of mini-batches; nothing: not known
+  bool fixed_step = true;             ///< plain SGD, every step with this eta
+  bool complete = true;               ///< drained, or causal; nothing lost
+};
+
+StepLimits step_limits(const StalenessSummary& staleness, double eta, double L,
+                       const CertificateTerms& terms);
 
 }  // namespace dasgd

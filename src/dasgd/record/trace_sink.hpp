@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "dasgd/core/time.hpp"
 #include "dasgd/core/names.hpp"
+#include "dasgd/core/time.hpp"
 
 namespace dasgd {
 

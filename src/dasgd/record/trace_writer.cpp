@@ -105,26 +105,22 @@ std::vector<TraceLine> TraceWriter::take_ready() {
 
 void TraceWriter::run() {
   std::unique_lock lock(mutex_);
-  for (bool last = false; !last;) {
-    changed_.wait_for(lock, std::chrono::milliseconds(100), [this] { return finishing_; });
-    last = finishing_;
-    std::vector<TraceLine> ready = take_ready();
-    if (ready.empty()) continue;
-    lock.unlock();
-    fmt::memory_buffer text;
-    for (const TraceLine& line : ready) append(text, line);
-    std::exception_ptr failure;
-    try {
+  try {
+    for (bool last = false; !last;) {
+      changed_.wait_for(lock, std::chrono::milliseconds(100), [this] { return finishing_; });
+      last = finishing_;
+      const std::vector<TraceLine> ready = take_ready();
+      if (ready.empty()) continue;
+      lock.unlock();
+      fmt::memory_buffer text;
+      for (const TraceLine& line : ready) append(text, line);
       file_.write({text.data(), text.size()});
       file_.flush();
-    } catch (...) {
-      failure = std::current_exception();
+      lock.lock();
     }
-    lock.lock();
-    if (failure) {
-      failure_ = failure;
-      return;
-    }
+  } catch (...) {
+    if (!lock.owns_lock()) lock.lock();
+    failure_ = std::current_exception();
   }
 }
 

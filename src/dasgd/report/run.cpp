@@ -189,7 +189,7 @@ std::vector<Limit> limits_of(const Json& summary) {
     const auto at = object.find(key);
     if (at != object.end() && at->is_number()) limits.push_back({name, at->get<double>(), status});
   };
-  add(summary, "certified_eta", "certified for this run", "proved without noise");
+  add(summary, "certified_eta", "certificate of this run", "proved without noise");
   add(summary, "a_priori_eta", "a priori, from S_max", "proved");
   add(summary, "published_eta_1", "published, from S_avg", "false in general");
   add(summary, "published_eta_2", "published, from S_hat", "false in general");

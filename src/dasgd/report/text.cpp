@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t curve_width = 44;
 constexpr std::size_t most_worker_rows = 16;
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
+constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
 std::string row(const std::string& name, const std::string& text) {
   return fmt::format("  {:<11}{}\n", name, text);
@@ -27,7 +27,7 @@ std::string count(double value) {
 
 double real(const Json& object, const char* key) {
   const auto at = object.find(key);
-  return at != object.end() && at->is_number() ? at->get<double>() : none;
+  return at != object.end() && at->is_number() ? at->get<double>() : no_number;
 }
 
 std::string curve(const std::string& name, const std::vector<double>& values) {
@@ -48,7 +48,7 @@ std::string curve(const std::string& name, const std::vector<double>& values) {
 std::vector<double> values_of(const Run& run, std::size_t which, double Spread::*member) {
   std::vector<double> values;
   for (const MetricsRow& r : run.metrics.rows())
-    values.push_back(r.values[which] ? (*r.values[which]).*member : none);
+    values.push_back(r.values[which] ? (*r.values[which]).*member : no_number);
   return values;
 }
 
@@ -59,14 +59,14 @@ std::string curves(const Run& run) {
   std::vector<double> staleness;
   if (run.trace) {
     for (const Moment& m : run.trace->moments())
-      staleness.push_back(m.S.count > 0 ? m.S.mean() : none);
+      staleness.push_back(m.S.count > 0 ? m.S.mean() : no_number);
   } else {
     staleness = values_of(run, 3, &Spread::mean);
   }
   return text + curve("staleness", staleness) + curve("inbox", values_of(run, 6, &Spread::most));
 }
 
-std::string histogram(const TraceDigest& trace) {
+std::string histogram_curve(const TraceDigest& trace) {
   const std::uint64_t most = trace.histogram().rbegin()->first, width = most / curve_width + 1;
   std::vector<double> counts(most / width + 1);
   for (const auto& [S, n] : trace.histogram())
@@ -130,7 +130,7 @@ std::string sparkline(std::span<const double> values, std::size_t width) {
         sum += values[i];
         n += 1;
       }
-    means.push_back(n > 0 ? sum / n : none);
+    means.push_back(n > 0 ? sum / n : no_number);
   }
   double least = std::numeric_limits<double>::infinity(), most = -least;
   for (const double m : means)
@@ -172,7 +172,7 @@ std::string to_text(const Run& run) {
   for (const Limit& limit : run.limits)
     text += row("eta limit", fmt::format("{:.4g} {} ({})", limit.eta, limit.name, limit.status));
   text += curves(run);
-  if (run.trace) text += histogram(*run.trace);
+  if (run.trace) text += histogram_curve(*run.trace);
   text += workers(run);
   if (run.ended) text += audit(s);
   return text;

@@ -6,9 +6,9 @@
 
 namespace dasgd {
 
-/// The factor on eta as a function of a clock that counts what all workers have done together: t, the
-/// applications that the origin has made. So the clock is local to the origin, all workers are at
-/// about the same place however unequal their speeds are, and it ends with the run.
+/// The factor on eta as a function of a clock that counts what all workers have done together: t,
+/// the applications that the origin has made. So the clock is local to the origin, all workers are
+/// at about the same place however unequal their speeds are, and it ends with the run.
 struct Schedule {
   enum class Kind { constant, step, cosine };
   Kind kind = Kind::constant;

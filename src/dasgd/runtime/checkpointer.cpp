@@ -23,10 +23,13 @@ void save_last_checkpoint(const TrainOptions& options, const Objective<Real>& ob
   if (!options.checkpoint.save) return;
   save_checkpoint(options, [&] {
     const auto sums = std::as_bytes(worker.replica().sums());
-    return checkpoint_of(
-        options, objective.dimension(), objective.samples(),
-        {{sums.begin(), sums.end()}, worker.applied(), worker.samples(), board.memories(), seconds,
-         since_best});
+    return checkpoint_of(options, objective.dimension(), objective.samples(),
+                         {{sums.begin(), sums.end()},
+                          worker.applied(),
+                          worker.samples(),
+                          board.memories(),
+                          seconds,
+                          since_best});
   });
 }
 
@@ -59,7 +62,7 @@ void Checkpointer::take(std::stop_token stop) {
   save_checkpoint(options_, [&] {
     return checkpoint_of(options_, dimension_, samples_,
                          {std::move(replica->sums), std::move(replica->applied), replica->samples,
-                          board_.memories(), seconds, since_best_()});
+                          std::move(replica->memories), seconds, since_best_()});
   });
 }
 

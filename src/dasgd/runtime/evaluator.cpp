@@ -39,9 +39,10 @@ void Evaluator<Real>::run(std::stop_token stop) {
       std::unique_lock lock(mutex_);
       if (pause_.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); })) return;
     }
-    if (!status_.wait_for_model(stop, model)) return;
-    const auto began = Clock::now();
+    Clock::time_point began;
     try {
+      if (!status_.wait_for_model(stop, model)) return;
+      began = Clock::now();
       if (const std::string reason = evaluate(model); !reason.empty()) return control_.stop(reason);
     } catch (...) {
       return control_.fail(std::current_exception(), "failed");

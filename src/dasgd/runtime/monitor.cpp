@@ -96,6 +96,7 @@ Progress<Real> Monitor<Real>::look() {
     now.inbox_by_worker.push_back(static_cast<std::uint32_t>(sight.inbox_depth));
     now.folded += figures.folded;
     now.waited_by_worker.push_back(static_cast<double>(figures.waited) * 1e-9);
+    now.waited_seconds += now.waited_by_worker.back();
     now.inbox_depth = std::max(now.inbox_depth, sight.inbox_depth);
     now.draining = now.draining && figures.out_of_samples;
     W = W && figures.W ? std::optional(std::max(*W, *figures.W)) : std::nullopt;
@@ -167,8 +168,8 @@ void Monitor<Real>::check_step_size(const Progress<Real>& progress) {
       progress.certified_eta && options_.rule.is_plain() && options_.eta > *progress.certified_eta;
   if (!crossed || !options_.warn || std::exchange(warned_of_step_size_, true)) return;
   options_.warn(
-      fmt::format("step size {:.4g} is above {:.4g}, the largest that is certified for the "
-                  "staleness so far (S_avg {:.1f}, S_max {}); see: dasgd advise",
+      fmt::format("step size {:.4g} is above {:.4g}, the largest that is certified, without noise, "
+                  "for the staleness so far (S_avg {:.1f}, S_max {}); see: dasgd advise",
                   options_.eta, *progress.certified_eta, progress.S_avg, progress.S_max));
 }
 

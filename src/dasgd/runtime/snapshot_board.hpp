@@ -21,11 +21,13 @@
 
 namespace dasgd {
 
-/// A replica and the gradients in it, at one moment.
+/// A replica and the gradients in it, at one moment, and what each worker gave when it was asked
+/// for that; empty if it never did.
 struct ReplicaSnapshot {
   Bytes sums;
   GradientSet applied;
   std::uint64_t samples = 0;  ///< in those gradients
+  std::vector<WorkerMemory> memories = {};
 };
 
 /// Where workers run in several processes: what one board tells the others'.
@@ -37,12 +39,13 @@ struct OtherBoards {
 
 /// Nobody waits: workers answer between two steps, and the first to answer gives its replica, so a
 /// slow one holds nothing up. A worker that has not answered yet is represented by what it gave
-/// last time. At its end every worker gives its memory once more, unasked.
+/// last time. At its end every worker gives its memory once more, unasked; a checkpoint that is
+/// being made then keeps what belongs to its replica.
 class SnapshotBoard {
  public:
   /// `workers` are those of all processes.
   explicit SnapshotBoard(std::size_t workers, OtherBoards others = {})
-      : others_(std::move(others)), wanted_(workers), memories_(workers) {}
+      : others_(std::move(others)), wanted_(workers), memories_(workers), last_(workers) {}
 
   /// For the thread that writes checkpoints. Asks every worker.
   void ask();
@@ -72,6 +75,7 @@ class SnapshotBoard {
   std::condition_variable_any given_;
   std::optional<ReplicaSnapshot> replica_;
   std::vector<std::shared_ptr<const WorkerMemory>> memories_;  // null: not given yet
+  std::vector<std::shared_ptr<const WorkerMemory>> last_;  // given unasked, since the last `ask`
   std::size_t answers_ = 0;
 };
 

@@ -52,8 +52,8 @@ struct SharedByLoops {
   SnapshotBoard* snapshots = nullptr;  ///< where checkpoints are taken
 };
 
-/// One worker with its endpoint and status. `run` is the body of its thread; everything else but the
-/// status is to be read when that thread has ended.
+/// One worker with its endpoint and status. `run` is the body of its thread; everything else but
+/// the status is to be read when that thread has ended.
 template <typename Real>
 class WorkerLoop {
  public:

@@ -10,8 +10,8 @@
 #include <stop_token>
 #include <vector>
 
-#include "dasgd/core/time.hpp"
 #include "dasgd/core/names.hpp"
+#include "dasgd/core/time.hpp"
 #include "dasgd/staleness/statistics.hpp"
 
 namespace dasgd {

@@ -34,8 +34,8 @@ class VirtualChannel final : public Channel {
   GradientPtr sent;
 };
 
-/// Own gradients that others have not applied or folded yet: those whose buffers a real worker would
-/// not have back.
+/// Own gradients that others have not applied or folded yet: those whose buffers a real worker
+/// would not have back.
 class OnTheirWay {
  public:
   void send(std::uint32_t receivers) {

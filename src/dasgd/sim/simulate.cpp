@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "dasgd/sim/agent.hpp"
 #include "dasgd/sim/event_queue.hpp"
 #include "dasgd/sim/links.hpp"
+#include "dasgd/sim/residuals.hpp"
 #include "dasgd/sim/workers_ahead.hpp"
 #include "dasgd/topology/builders.hpp"
 
@@ -35,8 +37,7 @@ class Simulation {
         graph_(build_graph(options.topology, options.workers, options.seed)),
         mode_(options.relay.value_or(default_relay(graph_))),
         links_(world, graph_, options.seed),
-        in_flight_limit_(
-            resolved_in_flight(options, objective.dimension() * sizeof(Number<Real>))),
+        in_flight_limit_(buffers_of(objective, options)),
         budget_(options, objective.samples()),
         judge_(objective, options),
         ahead_(world.threads) {
@@ -48,6 +49,7 @@ class Simulation {
       agents_.push_back(std::make_unique<Agent<Real>>(
           worker_id(i), objective, options, graph_, mode_, exact_sets,
           SharedByWorkers<Real>{budget_, good_, samples_never_stop_}));
+    if (options.measure_gradients) residuals_.emplace(options.workers, objective.dimension());
   }
 
   TrainResult<Real> run() {
@@ -67,6 +69,12 @@ class Simulation {
 
  private:
   using Waiting = typename Agent<Real>::Waiting;
+  // Where every single model is looked at, every gradient is applied by itself.
+  static std::size_t buffers_of(const Objective<Real>& objective, const TrainOptions& options) {
+    if (options.measure_gradients || options.target_error)
+      return std::numeric_limits<std::size_t>::max();
+    return resolved_in_flight(options, objective.dimension() * sizeof(Number<Real>));
+  }
   struct InFlight {
     GradientPtr gradient;
     WorkerId from{}, source{};          // the sender, and the neighbour the sender had it from
@@ -184,7 +192,7 @@ class Simulation {
       ++agent.made;
       const GradientPtr own = std::exchange(agent.channel.sent, nullptr);
       agent.on_their_way.send(static_cast<std::uint32_t>(agents_.size() - 1));
-      guarded(agent, [&] { record(agent); });
+      guarded(agent, [&] { record(agent, own); });
       transmit(agent, own, agent.id);
     }
     schedule_look(agent, now_);
@@ -195,7 +203,7 @@ class Simulation {
     const bool made = guarded(agent, [&] {
       if (agent.failure) std::rethrow_exception(std::exchange(agent.failure, nullptr));
     });
-    if (made) guarded(agent, [&] { record(agent); });
+    if (made) guarded(agent, [&] { record(agent, applied.gradient); });
     if (mode_ == RelayMode::apply && applied.gradient)
       transmit(agent, applied.gradient, applied.from);
     schedule_look(agent, now_);
@@ -215,7 +223,8 @@ class Simulation {
     return false;
   }
 
-  void record(Agent<Real>& agent) {
+  void record(Agent<Real>& agent, const GradientPtr& gradient) {
+    if (residuals_) residuals_->applied(agent.id, gradient);
     const double sum_before = static_cast<double>(agent.run.S().sum);
     agent.run.record(agent.report, agent.began, now_, options_.trace ? &lines_ : nullptr);
     sum_S_ += static_cast<double>(agent.run.S().sum) - sum_before;
@@ -333,14 +342,30 @@ class Simulation {
       reports.back().sent = agent->sent;
     }
     const auto took = std::chrono::steady_clock::now() - began_;
-    return dasgd::conclude<Real>(
-        objective_, options_, reports, agents_.front()->run.worker(),
-        {.seconds = static_cast<double>(now_) * 1e-9,
-         .simulated_in = std::chrono::duration<double>(took).count(),
-         .reason = reason_,
-         .failure = failure_,
-         .good = good_,
-         .judge = judge_});
+    auto result =
+        dasgd::conclude<Real>(objective_, options_, reports, agents_.front()->run.worker(),
+                              {.seconds = static_cast<double>(now_) * 1e-9,
+                               .simulated_in = std::chrono::duration<double>(took).count(),
+                               .reason = reason_,
+                               .failure = failure_,
+                               .good = good_,
+                               .judge = judge_});
+    if (residuals_) add_residuals(result.summary);
+    return result;
+  }
+
+  void add_residuals(RunSummary& summary) const {
+    LemmaTerms terms{.eta = options_.eta, .S_avg = summary.staleness.S_avg};
+    terms.comparable = options_.rule.is_plain() && summary.halvings == 0 &&
+                       !gradients_have_noise(options_, objective_.samples());
+    terms.constants.L = options_.smoothness.value_or(0);
+    for (const auto& agent : agents_) {
+      terms.constants.Q = std::max(terms.constants.Q, agent->run.target().largest_gradient());
+      terms.squared_gradients.push_back(*agent->run.target().squared_gradients());
+    }
+    summary.residuals = residuals_->against_lemmas(terms);
+    summary.residuals_why =
+        summary.residuals ? "" : "the gradients of the run take too much memory to be kept";
   }
 
   static constexpr std::size_t header_bytes = 64;
@@ -369,6 +394,7 @@ class Simulation {
   std::size_t reached_ = 0;
   std::uint64_t applications_ = 0;
   double sum_S_ = 0;  // of all applications
+  std::optional<ResidualMeter<Real>> residuals_;
   std::string reason_;
   std::exception_ptr failure_;
   std::vector<TraceLine> lines_;

@@ -20,12 +20,19 @@ void CertificateWeights::add(const GradientSet& before, const GradientSet& compu
 void CertificateWeights::add_range(WorkerId origin, std::uint32_t first, std::uint32_t last,
                                    std::uint64_t staleness) {
   Window& window = windows_[index(origin)];
-  if (window.weights.size() < last - window.first) window.weights.resize(last - window.first, 0);
-  for (std::uint32_t k = first; k < last; ++k) {
-    std::uint64_t& weight = window.weights[k - window.first];
-    weight += staleness;
-    largest_ = std::max(largest_, weight);
+  if (window.steps.size() < last - window.first + 1)
+    window.steps.resize(last - window.first + 1, 0);
+  window.steps[first - window.first] += static_cast<std::int64_t>(staleness);
+  window.steps[last - window.first] -= static_cast<std::int64_t>(staleness);
+}
+
+std::uint64_t CertificateWeights::largest() const {
+  auto most = static_cast<std::int64_t>(largest_);
+  for (const Window& window : windows_) {
+    std::int64_t weight = 0;
+    for (const std::int64_t step : window.steps) most = std::max(most, weight += step);
   }
+  return static_cast<std::uint64_t>(most);
 }
 
 void CertificateWeights::note(WorkerId origin, const GradientSet& compute_set) {
@@ -41,9 +48,14 @@ void CertificateWeights::forget_stable() {
     for (const GradientSet& known : latest_) stable = std::min(stable, known.prefix(worker_id(o)));
     Window& window = windows_[o];
     if (stable <= window.first) continue;
-    const std::size_t drop = std::min<std::size_t>(stable - window.first, window.weights.size());
-    window.weights.erase(window.weights.begin(),
-                         window.weights.begin() + static_cast<std::ptrdiff_t>(drop));
+    std::int64_t weight = 0;
+    auto most = static_cast<std::int64_t>(largest_);
+    const std::size_t drop = std::min<std::size_t>(stable - window.first, window.steps.size());
+    for (std::size_t k = 0; k < drop; ++k) most = std::max(most, weight += window.steps[k]);
+    largest_ = static_cast<std::uint64_t>(most);
+    window.steps.erase(window.steps.begin(),
+                       window.steps.begin() + static_cast<std::ptrdiff_t>(drop));
+    if (!window.steps.empty()) window.steps.front() += weight;
     window.first = stable;
   }
 }

@@ -32,20 +32,22 @@ class CertificateWeights {
   /// Tells that a gradient was applied that continues its origin's prefix: later gradients of that
   /// origin know everything in `compute_set`.
   void note(WorkerId origin, const GradientSet& compute_set);
-  /// The largest w_g so far.
-  std::uint64_t largest() const { return largest_; }
+  /// The largest w_g so far. Takes as long as what it keeps; adding takes no longer for a large S_t
+  /// than for a small one.
+  std::uint64_t largest() const;
 
  private:
   void add_range(WorkerId origin, std::uint32_t first, std::uint32_t last, std::uint64_t staleness);
   void forget_stable();
 
+  // The weights as differences: w of first + k is the sum of steps[0 .. k].
   struct Window {
     std::uint32_t first = 0;
-    std::deque<std::uint64_t> weights;
+    std::deque<std::int64_t> steps;
   };
   std::vector<Window> windows_;      // per origin
   std::vector<GradientSet> latest_;  // per origin, the compute set of its latest gradient in order
-  std::uint64_t largest_ = 0;
+  std::uint64_t largest_ = 0;        // of those that were forgotten
   std::uint32_t until_forget_ = 0;
 };
 

@@ -1,53 +1,64 @@
 #include "dasgd/staleness/loose_staleness.hpp"
 
-#include <algorithm>
+#include <utility>
 
 namespace dasgd {
 
 std::vector<std::uint64_t> LooseStaleness::apply(GradientName name, const GradientSet& compute_set,
                                                  const GradientSet& before,
                                                  bool something_missing) {
-  if (pending_.empty() && !something_missing) return {};
-  known_.push_back({before.size(), name, compute_set});
-  for (Pending& pending : pending_) {
-    if (std::erase(pending.awaited, name) == 0) continue;
-    visit(pending, compute_set);
-    visit_known(pending);
-  }
-  if (something_missing) {
-    pending_.push_back({before.size(), before, before, before, {}});
-    visit(pending_.back(), compute_set);
-  }
   std::vector<std::uint64_t> told;
-  std::erase_if(pending_, [&](const Pending& pending) {
-    if (!pending.awaited.empty()) return false;
-    told.push_back(pending.reached.size() - pending.common.size());
-    return true;
-  });
-  const std::uint64_t oldest = pending_.empty() ? before.size() + 1 : pending_.front().t;
-  while (!known_.empty() && known_.front().t < oldest) known_.pop_front();
+  if (pending_.empty() && !something_missing) return told;
+  known_.emplace(name, compute_set);
+  const auto [first, last] = pending_.equal_range(name);
+  std::vector<Pending> woken;
+  for (auto at = first; at != last; ++at) woken.push_back(std::move(at->second));
+  pending_.erase(first, last);
+  for (Pending& pending : woken) settle(std::move(pending), told);
+  if (something_missing) {
+    Pending pending{before, before, before, {}};
+    pending.reached.unite(compute_set);
+    pending.common.intersect(compute_set);
+    settle(std::move(pending), told);
+  }
+  if (pending_.empty()) known_.clear();
   return told;
 }
 
-void LooseStaleness::visit(Pending& pending, const GradientSet& compute_set) {
-  pending.common.intersect(compute_set);
-  compute_set.for_each_range_missing_from(
-      pending.reached, [&](WorkerId origin, std::uint32_t first, std::uint32_t last) {
-        for (std::uint32_t k = first; k < last; ++k) pending.awaited.push_back({origin, k});
-      });
-  for (const GradientName& name : pending.awaited) pending.reached.insert(name);
+void LooseStaleness::settle(Pending pending, std::vector<std::uint64_t>& told) {
+  if (const auto awaited = advance(pending)) {
+    pending_.emplace(*awaited, std::move(pending));
+  } else {
+    told.push_back(pending.reached.size() - pending.common.size());
+  }
 }
 
-// What is awaited may have arrived between the pending application and now.
-void LooseStaleness::visit_known(Pending& pending) {
-  for (bool found = true; found;) {
-    found = false;
-    for (const Known& known : known_) {
-      if (std::erase(pending.awaited, known.name) == 0) continue;
-      visit(pending, known.compute_set);
-      found = true;
+std::optional<GradientName> LooseStaleness::advance(Pending& pending) const {
+  for (bool grown = true; grown;) {
+    grown = false;
+    std::vector<NameRange> ends;  // per origin, its first and last in C
+    pending.reached.for_each_range_missing_from(
+        pending.before, [&](WorkerId origin, std::uint32_t from, std::uint32_t to) {
+          if (ends.empty() || ends.back().origin != origin) {
+            ends.push_back({origin, from, to - 1});
+          } else {
+            ends.back().last = to - 1;
+          }
+        });
+    for (const NameRange& end : ends) {
+      for (const std::uint32_t sequence : {end.last, end.first}) {
+        const GradientName name{end.origin, sequence};
+        if (pending.seen.contains(name)) continue;
+        const auto known = known_.find(name);
+        if (known == known_.end()) return name;
+        pending.seen.insert(name);
+        pending.reached.unite(known->second);
+        pending.common.intersect(known->second);
+        grown = true;
+      }
     }
   }
+  return std::nullopt;
 }
 
 }  // namespace dasgd

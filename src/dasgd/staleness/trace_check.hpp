@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "dasgd/core/time.hpp"
 #include "dasgd/core/names.hpp"
+#include "dasgd/core/time.hpp"
 #include "dasgd/staleness/statistics.hpp"
 
 namespace dasgd {

@@ -22,10 +22,29 @@ inline double published_bound_2(const Constants& c, double eta, double N) {
   return 7 * c.r0 / (3 * eta * N) + 14.0 / 3.0 * c.L * eta * c.sigma2;
 }
 
+/// Lemma 7 as published: the mean of |Delta|^2 is at most S_avg^2 eta^2 Q^2 + S_avg eta^2 sigma^2.
+/// False in general.
+inline double published_residual_1(const Constants& c, double eta, double S_avg) {
+  return S_avg * S_avg * eta * eta * c.Q * c.Q + S_avg * eta * eta * c.sigma2;
+}
+
+/// Lemma 8 as published: the mean of |Delta|^2 is at most 1 / (7 L^2) times the mean of
+/// |grad f(x_i^t)|^2, plus 2 eta sigma^2 / (7 L). False in general.
+inline double published_residual_2(const Constants& c, double eta, double mean_squared_gradient) {
+  return mean_squared_gradient / (7 * c.L * c.L) + 2 * eta * c.sigma2 / (7 * c.L);
+}
+
 /// Trace certificate, proved for sigma = 0 where eta L + eta^2 L^2 W <= 1. `descent` is
 /// f(x^0) - f(x_i^N), at most r0.
 inline double certificate_bound(double descent, double eta, double N) {
   return 2 * descent / (eta * N);
+}
+
+/// Certificate with noise, proved where eta L + 2 eta^2 L^2 W <= 1, delivery is causal and the
+/// schedule does not depend on the noise:
+/// 2 r0 / (eta N) + L eta sigma^2 + 2 L^2 eta^2 sigma^2 S_avg.
+inline double noise_certificate_bound(const Constants& c, double eta, double N, double S_avg) {
+  return 2 * c.r0 / (eta * N) + c.L * eta * c.sigma2 + 2 * c.L * c.L * eta * eta * c.sigma2 * S_avg;
 }
 
 /// A priori form, proved for eta <= 1 / (4 L max(1, S_max)): 2 r0 / (eta N) + 1.5 L eta sigma^2.

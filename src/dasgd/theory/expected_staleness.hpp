@@ -1,4 +1,4 @@
-// Expected staleness on the usual graphs: the paper's figures (section 4) and the exact ones
+// Expected staleness on the usual graphs: the paper's figures (section 4.1) and the exact ones
 // (docs/theory.md). All workers are equally fast, begin together (where nothing else is said) and
 // make B gradients each; applying takes little time against the latency.
 //

@@ -33,6 +33,10 @@ inline double certified_eta(double L, std::uint64_t W) {
   return 2 / ((std::sqrt(1 + 4 * static_cast<double>(W)) + 1) * L);
 }
 
+/// Certificate with noise, proved for causal delivery and a schedule that does not depend on the
+/// noise: eta L + 2 eta^2 L^2 W <= 1. What it promises is `noise_certificate_bound`.
+inline double noise_certified_eta(double L, std::uint64_t W) { return certified_eta(L, 2 * W); }
+
 /// A priori, proved: eta <= 1 / (4 L max(1, S_max)), with noise where delivery is causal and the
 /// schedule does not depend on the noise.
 inline double a_priori_eta(double L, double S_max) { return 1 / (4 * L * std::max(1.0, S_max)); }

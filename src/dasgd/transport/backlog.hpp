@@ -24,8 +24,8 @@ struct Parcel {
 };
 
 /// Parcels for one neighbour, oldest first. While more than `cap` wait, neighbours in the sequence
-/// of one origin are folded two by two: [2^l k, 2^l (k+1)) with its twin, as when a counter carries.
-/// So k gradients of an origin that wait take at most cap + 2 log2(k) parcels.
+/// of one origin are folded two by two: [2^l k, 2^l (k+1)) with its twin, as when a counter
+/// carries. So k gradients of an origin that wait take at most cap + 2 log2(k) parcels.
 ///
 /// *Why blocks of powers of two.* On a graph with several ways a worker may get one name by two
 /// links, in different bundles, and cannot take a bundle apart. It accepts a bundle if it has none

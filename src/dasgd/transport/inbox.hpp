@@ -84,8 +84,8 @@ class Inbox {
   }
 
   /// Folds all that waits now if `wanted` says so of one of its gradients, and calls
-  /// `passed(waiting)` with each piece of it before its buffers go. The worker is not held up: until
-  /// this is done it finds nothing here.
+  /// `passed(waiting)` with each piece of it before its buffers go. The worker is not held up:
+  /// until this is done it finds nothing here.
   template <typename Wanted, typename Passed>
   void fold(Wanted&& wanted, Passed&& passed) {
     std::deque<Waiting> load;
@@ -112,9 +112,8 @@ class Inbox {
   void wait(std::chrono::milliseconds limit) {
     std::unique_lock lock(mutex_);
     asleep_ = true;
-    bell_.wait_for(lock, limit, [this] {
-      return rung_ || (!folding_ && (folded_ || !waiting_.empty()));
-    });
+    bell_.wait_for(lock, limit,
+                   [this] { return rung_ || (!folding_ && (folded_ || !waiting_.empty())); });
     asleep_ = false;
     rung_ = false;
   }

@@ -58,10 +58,7 @@ bool Relay::is_first_copy(const GradientSet& names) {
     copies_dropped_ += 1;
     return false;
   }
-  names.for_each_range_missing_from(
-      GradientSet(), [&](WorkerId origin, std::uint32_t first, std::uint32_t last) {
-        for (std::uint32_t k = first; k < last; ++k) seen_.insert({origin, k});
-      });
+  seen_.unite(names);
   return true;
 }
 

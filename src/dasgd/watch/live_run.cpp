@@ -92,8 +92,7 @@ std::string LiveRun::prometheus() const {
     head(name, type, help);
     text += fmt::format("dasgd_{} {}\n", name, value);
   };
-  const auto each = [&](const char* name, const char* type, const char* help,
-                        const std::vector<std::uint32_t>& values) {
+  const auto each = [&](const char* name, const char* type, const char* help, const auto& values) {
     if (values.empty()) return;
     head(name, type, help);
     for (std::size_t w = 0; w < values.size(); ++w)
@@ -114,9 +113,14 @@ std::string LiveRun::prometheus() const {
   one("staleness_max", "gauge", "S_max so far.", static_cast<double>(f.S_max));
   one("inbox_depth_max", "gauge", "Gradients in the fullest inbox.",
       static_cast<double>(f.inbox_depth));
+  one("folded_total", "counter", "Applications of a gradient as part of a bundle.",
+      static_cast<double>(f.folded));
+  one("waited_seconds_total", "counter",
+      "Time in which workers could have computed and folded for others instead.", f.waited_seconds);
   each("worker_gradients_total", "counter", "Gradients computed by a worker.",
        f.gradients_by_worker);
   each("worker_inbox_depth", "gauge", "Gradients in the inbox of a worker.", f.inbox_by_worker);
+  each("worker_waited_seconds_total", "counter", "The same time of a worker.", f.waited_by_worker);
   return text;
 }
 

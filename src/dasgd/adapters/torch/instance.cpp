@@ -4,6 +4,7 @@
 #include <array>
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
+#include <cstddef>
 #include <sstream>
 #include <string_view>
 #include <torch/csrc/jit/runtime/graph_executor.h>
@@ -40,6 +41,37 @@ std::optional<c10::Stream> stream_of_its_own(at::Device device) {
   return c10::impl::VirtualGuardImpl(device.type()).getStreamFromGlobalPool(device);
 }
 
+// OpenBLAS takes a buffer for everybody who computes at the same time, when they begin, and tries
+// for ever where there is no memory. So that much is taken before, in a place that can fail, and
+// given back right before it is needed.
+std::unique_ptr<std::byte[]> take_blas_room() {
+#ifdef __x86_64__
+  constexpr std::size_t buffer = std::size_t{128} << 20;
+#else
+  constexpr std::size_t buffer = std::size_t{32} << 20;
+#endif
+  return std::make_unique_for_overwrite<std::byte[]>(buffer + (std::size_t{1} << 20));
+}
+
+/// Writes to a string, without a copy at the end.
+class StringBuffer final : public std::streambuf {
+ public:
+  explicit StringBuffer(std::size_t about) { text_.reserve(about); }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::streamsize xsputn(const char* from, std::streamsize count) override {
+    text_.append(from, static_cast<std::size_t>(count));
+    return count;
+  }
+  int_type overflow(int_type c) override {
+    if (c != traits_type::eof()) text_.push_back(static_cast<char>(c));
+    return traits_type::not_eof(c);
+  }
+
+  std::string text_;
+};
+
 /// Until it goes, this thread's work is on the worker's device and stream.
 class Place {
  public:
@@ -72,11 +104,25 @@ bool is_out_of_memory(const std::exception& error) {
                              [&](const char* words) { return text.find(words) != text.npos; });
 }
 
+// LibTorch ends its file in a destructor, where a write that fails ends the program: memory for the
+// whole file is taken before there is such an object.
+std::string to_bytes(const torch::jit::Module& module) {
+  std::size_t size = std::size_t{1} << 20;  // of the code
+  const auto add = [&](const at::Tensor& tensor) { size += tensor.nbytes() + 1024; };
+  for (const at::Tensor& parameter : module.parameters()) add(parameter);
+  for (const at::Tensor& buffer : module.buffers()) add(buffer);
+  StringBuffer buffer(size);
+  std::ostream to(&buffer);
+  module.save(to);
+  return buffer.take();
+}
+
 Instance::Instance(const std::string& script, const SampleFormat& format, NetworkLoss loss,
                    at::Device device)
     : format_(format), loss_(loss), device_(device) {
   std::istringstream bytes(script);
   module_ = torch::jit::load(bytes, device);
+  if (device.is_cpu()) blas_room_ = take_blas_room();
   module_.train();
   for (const at::Tensor& parameter : module_.parameters())
     if (parameter.requires_grad()) parameters_.push_back(parameter);
@@ -189,6 +235,7 @@ Instance::Inputs Instance::inputs(const SampleBatch& batch) const {
 }
 
 at::Tensor Instance::forward(const at::Tensor& input) {
+  blas_room_.reset();
   // The interpreter as it is: what its optimiser specialises costs more than it brings here.
   const torch::jit::GraphOptimizerEnabledGuard plain(false);
   return module_.forward({input}).toTensor();
@@ -208,10 +255,9 @@ std::string Instance::script(std::span<const float> x) {
   const Place place(*memory_);
   show(x);
   module_.eval();
-  std::ostringstream bytes;
-  module_.save(bytes);
+  std::string bytes = to_bytes(module_);
   module_.train();
-  return bytes.str();
+  return bytes;
 }
 
 }  // namespace dasgd::torch_adapter

@@ -26,6 +26,9 @@ bool is_out_of_memory(const std::exception& error);
 template <typename Action>
 auto with_plain_errors(Action&& action);
 
+/// The bytes of a TorchScript file. Throws what LibTorch throws.
+std::string to_bytes(const torch::jit::Module& module);
+
 /// The memory of a worker on a device: x as the network sees it, and the stream of its work.
 struct DeviceMemory {
   at::Tensor x;                       ///< flat, float
@@ -76,6 +79,7 @@ class Instance {
   at::Tensor forward(const at::Tensor& input);
   at::Tensor loss_of(const at::Tensor& output, const at::Tensor& target) const;
 
+  std::unique_ptr<std::byte[]> blas_room_;  // until this first computes on a CPU
   torch::jit::Module module_;
   const SampleFormat& format_;
   const NetworkLoss loss_;

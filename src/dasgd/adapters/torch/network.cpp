@@ -9,7 +9,7 @@
 #include <iterator>
 #include <map>
 #include <mutex>
-#include <sstream>
+#include <system_error>
 #include <thread>
 #include <torch/cuda.h>
 #include <torch/version.h>
@@ -225,11 +225,8 @@ class TorchNetwork final : public Network {
  private:
   std::string read_or_build() const {
     const auto& names = network_names();
-    if (std::find(names.begin(), names.end(), options_.model) != names.end()) {
-      std::ostringstream bytes;
-      build_model(options_.model, samples_->format(), options_.seed).save(bytes);
-      return bytes.str();
-    }
+    if (std::find(names.begin(), names.end(), options_.model) != names.end())
+      return to_bytes(build_model(options_.model, samples_->format(), options_.seed));
     std::ifstream file(options_.model, std::ios::binary);
     std::string bytes{std::istreambuf_iterator<char>(file), {}};
     if (!file || std::filesystem::is_directory(options_.model))
@@ -344,7 +341,10 @@ class TorchNetwork final : public Network {
     };
     {
       std::vector<std::jthread> helpers;
-      for (unsigned t = 1; t < threads; ++t) helpers.emplace_back([&, t] { work(failures[t]); });
+      try {
+        for (unsigned t = 1; t < threads; ++t) helpers.emplace_back([&, t] { work(failures[t]); });
+      } catch (const std::system_error&) {  // no more threads here: fewer will do
+      }
       work(failures[0]);
     }
     for (const auto& failure : failures)

@@ -19,9 +19,9 @@ namespace dasgd::in_process {
 /// in the order in which they came in, hence delivery with relay on arrival or application is
 /// causal.
 ///
-/// *Nobody waits for room.* A worker that needs a buffer while all of its own are on their way folds
-/// the inboxes in which they wait. With relay on application a gradient is passed on when it is
-/// applied or folded, whatever comes first: its numbers are not there any more afterwards.
+/// *Nobody waits for room.* A worker that needs a buffer while all of its own are on their way
+/// folds the inboxes in which they wait. With relay on application a gradient is passed on when it
+/// is applied or folded, whatever comes first: its numbers are not there any more afterwards.
 class Node final : public Endpoint {
  public:
   Node(WorkerId self, const Graph& graph, const NetworkOptions& options,

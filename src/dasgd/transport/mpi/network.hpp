@@ -55,7 +55,8 @@ struct NetworkOptions {
   /// A rank that says nothing for this long is taken for dead.
   std::chrono::milliseconds silence{8'000};
 
-  /// Called on the progress thread when a gradient of another rank has come here for the first time.
+  /// Called on the progress thread when a gradient of another rank has come here for the first
+  /// time.
   std::function<void(const GradientFacts& gradient)> on_gradient;
   /// Called on the progress thread with what `tell` sent here.
   std::function<void(int rank, std::span<const std::byte> note)> on_note;

@@ -5,10 +5,7 @@
 namespace dasgd::mpi {
 
 Node::Node(WorkerId self, std::size_t in_flight, std::function<Nanoseconds()> clock, Hub& hub)
-    : self_(self),
-      clock_(std::move(clock)),
-      hub_(hub),
-      pool_(GradientPool::create(in_flight)) {}
+    : self_(self), clock_(std::move(clock)), hub_(hub), pool_(GradientPool::create(in_flight)) {}
 
 void Node::receive(std::size_t limit, Received& received) {
   inbox_.take(limit, received, received_from_);

@@ -356,8 +356,7 @@ bool Progress::done() const {
   if (!closing_) return false;
   for (int rank = 0; rank < layout_.ranks; ++rank) {
     const Peer& peer = peers_[static_cast<std::size_t>(rank)];
-    if (rank != self_ &&
-        !(peer.left && peer.gone && peer.sending.empty() && peer.arriving.empty()))
+    if (rank != self_ && !(peer.left && peer.gone && peer.sending.empty() && peer.arriving.empty()))
       return false;
   }
   return true;

@@ -105,7 +105,7 @@ class Progress {
   Hub& hub_;
   const NetworkOptions& options_;
   const bool eager_;
-  const std::size_t window_;  // parcels that may be under way to one rank
+  const std::size_t window_;                  // parcels that may be under way to one rank
   const std::shared_ptr<GradientPool> pool_;  // of foreign gradients
 
   std::vector<Peer> peers_;

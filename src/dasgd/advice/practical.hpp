@@ -1,0 +1,40 @@
+// A step that trains well, found by trying: short runs over a grid of step sizes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dasgd/core/objective.hpp"
+#include "dasgd/plan/options.hpp"
+#include "dasgd/sim/world.hpp"
+
+namespace dasgd {
+
+/// What a short run with one step size came to.
+struct TriedStep {
+  double eta = 0;
+  std::uint64_t gradients = 0;  ///< of all workers together
+  std::optional<double> loss;   ///< on a fixed part of the samples; nothing if it diverged
+};
+
+/// A step that no proof speaks for.
+struct PracticalStep {
+  double eta = 0;
+  std::string how;
+  std::vector<TriedStep> tried;
+};
+
+/// Runs the options, with their own rule and number of workers, in virtual time from x^0 with steps
+/// around 1 / L: first far apart, then close to the best; from half of the best to the best, for
+/// safety as close to the proved step as that allows. Every run makes the same gradients of the
+/// same samples, as many as fit into a few seconds, or a tenth of a long run, and no more than
+/// `horizon`. Nothing where a gradient takes too long for that, or the workers are too many.
+template <typename Real>
+std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
+                                       const TrainOptions& options,
+                                       const std::optional<VirtualWorld>& world, double L,
+                                       double proved, std::optional<double> horizon);
+
+}  // namespace dasgd

@@ -1,0 +1,101 @@
+#include "dasgd/runtime/paced.hpp"
+
+#include <gtest/gtest.h>
+#include <vector>
+
+namespace dasgd {
+namespace {
+
+using namespace std::chrono_literals;
+using Time = Pace::Time;
+
+/// A clock that only work and sleeps move, and a bed in which one oversleeps.
+class Bed {
+ public:
+  explicit Bed(std::vector<Time> overslept) : overslept_(std::move(overslept)) {}
+
+  void work(Pace& pace, Time took) {
+    now_ += took;
+    pace.rest_after(
+        took, [this] { return now_; },
+        [this](Time rest) {
+          asked.push_back(rest);
+          now_ += rest + overslept_[asked.size() % overslept_.size()];
+        });
+  }
+  Time now() const { return now_; }
+
+  std::vector<Time> asked;
+
+ private:
+  const std::vector<Time> overslept_;
+  Time now_{0};
+};
+
+TEST(Pace, PadsAndStretchesWithATimerThatIsExact) {
+  Bed bed({0ms});
+  Pace padded(1, 5ms), stretched(10, 0ms), both(10, 5ms);
+  bed.work(padded, 2ms);
+  bed.work(padded, 7ms);
+  bed.work(stretched, 2ms);
+  bed.work(both, 2ms);
+  EXPECT_EQ(bed.asked, (std::vector<Time>{3ms, 18ms, 48ms}));
+}
+
+TEST(Pace, ChangesNothingWhereNothingIsAsked) {
+  EXPECT_FALSE(Pace(1, 0ms).changes_anything());
+  EXPECT_TRUE(Pace(2, 0ms).changes_anything());
+  EXPECT_TRUE(Pace(1, 1ms).changes_anything());
+}
+
+TEST(Pace, WhatOneSleepIsTooLongTheNextGivesBack) {
+  Bed bed({6ms});
+  Pace pace(1, 2ms);
+  for (int k = 0; k < 4; ++k) bed.work(pace, 0ms);
+  EXPECT_EQ(bed.asked, std::vector<Time>{2ms}) << "8 ms are four times 2";
+  EXPECT_EQ(bed.now(), 8ms);
+  bed.work(pace, 0ms);
+  EXPECT_EQ(bed.asked, (std::vector<Time>{2ms, 2ms}));
+}
+
+TEST(Pace, KeepsItsAverageWithTimersThatAreLate) {
+  for (const std::vector<Time>& overslept :
+       {std::vector<Time>{6ms}, {0ms, 13ms, 1ms}, {100us, 200us, 50ms}}) {
+    Bed bed(overslept);
+    Pace pace(10, 2ms);
+    for (int k = 0; k < 1000; ++k) bed.work(pace, 1ms);
+    EXPECT_GE(bed.now(), 1000 * 20ms);
+    EXPECT_LE(bed.now(), 1000 * 20ms + 50ms) << "no more than the last sleep was too long";
+  }
+}
+
+TEST(Pace, WorkThatIsSlowerThanItsPaceIsNotMadeUpFor) {
+  Bed bed({0ms});
+  Pace pace(1, 5ms);
+  bed.work(pace, 100ms);
+  bed.work(pace, 1ms);
+  EXPECT_EQ(bed.asked, std::vector<Time>{4ms});
+}
+
+TEST(Pace, AMachineThatWasAsleepIsNotMadeUpFor) {
+  Bed bed({3600s, 0ms});
+  Pace pace(1, 100ms);
+  bed.work(pace, 0ms);  // exact
+  bed.work(pace, 0ms);  // an hour
+  for (int k = 0; k < 10; ++k) bed.work(pace, 0ms);
+  EXPECT_EQ(bed.asked.size(), 2u) << "one second is given back";
+  bed.work(pace, 0ms);
+  EXPECT_EQ(bed.asked.size(), 3u);
+}
+
+TEST(Pace, ASleepThatAStopEndsIsNoReasonToSleepMore) {
+  Pace pace(1, 10ms);
+  std::vector<Time> asked;
+  for (int k = 0; k < 2; ++k)
+    pace.rest_after(
+        0ms, [] { return Time(0); }, [&](Time rest) { asked.push_back(rest); });
+  EXPECT_EQ(asked, (std::vector<Time>{10ms, 10ms}));
+}
+
+}  // namespace
+}  // namespace dasgd
