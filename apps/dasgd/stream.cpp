@@ -51,7 +51,8 @@ void resolve_stream(Config& config) {
            " needs data that stays; streams are for logistic and softmax");
   if (config.ranks.expected > 0) refuse("streams need threads, not MPI ranks");
   if (config.epochs) refuse("--epochs counts passes, and a stream has none; use --total-gradients");
-  if (config.lr_auto) refuse("a pilot for the step size needs data that stays; give --lr X");
+  if (config.step_choice != Config::StepChoice::given)
+    refuse("a pilot for the step size needs data that stays; give --lr X");
   if (config.sampling == Sampling::shards)
     refuse("--sampling shards deals data that stays; rows of a stream go to whoever asks first");
   if (config.batch && *config.batch == 0)

@@ -97,7 +97,7 @@ await tests({
   },
   async "eta stands against its limits where the summary has them, and nowhere else"() {
     const measured = await open(address(run("four/report.html")));
-    assert.match(await measured.textContent("#step-size"), /eta of this run0.01.*certified for this run.*proved.*eta is (within|above).*published/);
+    assert.match(await measured.textContent("#step-size"), /eta of this run0.01.*certificate of this run.*proved.*eta is (within|above).*published/);
     const advised = await open(address(run("advised/report.html")));
     assert.match(await advised.textContent("#step-size"), /Grounds of the step size.*recommended/);
     const summary = JSON.parse(readFileSync(run("eight/summary.json"), "utf8"));

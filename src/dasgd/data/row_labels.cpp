@@ -8,7 +8,6 @@
 namespace dasgd {
 namespace {
 
-constexpr std::size_t most_classes = 100'000;
 
 std::string shown(double label) {
   std::ostringstream text;

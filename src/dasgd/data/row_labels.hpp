@@ -9,6 +9,9 @@
 
 namespace dasgd {
 
+/// Labels are below this.
+inline constexpr std::size_t most_classes = 100'000;
+
 class RowLabels {
  public:
   virtual ~RowLabels() = default;

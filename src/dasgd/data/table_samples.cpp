@@ -5,12 +5,13 @@
 #include <fstream>
 
 #include "dasgd/core/error.hpp"
+#include "dasgd/data/row_labels.hpp"
 #include "dasgd/data/csv.hpp"
 
 namespace dasgd {
 namespace {
 
-constexpr std::size_t most_classes = 100'000, most_numbers = 1'000'000'000;
+constexpr std::size_t most_numbers = 1'000'000'000;
 
 }  // namespace
 

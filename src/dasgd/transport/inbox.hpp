@@ -18,9 +18,9 @@
 namespace dasgd {
 
 /// Gradients and bundles in the order of their arrival, each with whence it came. One worker takes,
-/// any thread adds. What waits for a worker that is behind can be folded, by whoever wants the
-/// buffers back: then it waits as one bundle, in front of what arrives later. Its owner may keep
-/// more under the same lock: the functions that say so want it held.
+/// any thread adds. What waits for a worker that is behind can be folded into bundles, by whoever
+/// wants the buffers back. Its owner may keep more under the same lock: the functions that say so
+/// want it held.
 template <typename From>
 class Inbox {
  public:
@@ -60,60 +60,55 @@ class Inbox {
   }
 
   /// Up to `limit` gradients, or the bundle that comes first; `from` gets whence gradients came.
-  /// Nothing while somebody folds what comes first.
   void take(std::size_t limit, Received& received, std::vector<From>& from) {
     from.clear();
     const std::lock_guard lock(mutex_);
-    if (folding_) return;
-    if (folded_) {
-      received.bundle = std::move(folded_);
-    } else if (!waiting_.empty() && waiting_.front().bundle) {
+    if (!waiting_.empty() && waiting_.front().bundle) {
       received.bundle = std::move(waiting_.front().bundle);
-      waiting_.pop_front();
-    }
-    if (received.bundle) {
       depth_ -= received.bundle->size();
+      pop_front();
       return;
     }
     for (; limit > 0 && !waiting_.empty() && waiting_.front().gradient; --limit) {
       from.push_back(waiting_.front().from);
       received.gradients.push_back(std::move(waiting_.front().gradient));
-      waiting_.pop_front();
       --depth_;
+      pop_front();
     }
   }
 
-  /// Folds all that waits now if `wanted` says so of one of its gradients, and calls
-  /// `passed(waiting)` with each piece of it before its buffers go. The worker is not held up:
-  /// until this is done it finds nothing here.
+  /// Folds the newer half of what waits if `wanted` says so of one of its gradients, and calls
+  /// `passed(waiting)` with what was folded. The worker sees everything all the while: if it gets
+  /// as far meanwhile as what is being folded, it is not behind, and all stays as it was.
   template <typename Wanted, typename Passed>
   void fold(Wanted&& wanted, Passed&& passed) {
-    std::deque<Waiting> load;
-    std::shared_ptr<Bundle> sum;
+    std::vector<Waiting> load;
+    std::uint64_t place = 0;  // of the first of them, counted from the first that ever waited
     {
       const std::lock_guard lock(mutex_);
+      const std::size_t first = first_to_fold();
+      const auto begin = waiting_.begin() + static_cast<std::ptrdiff_t>(first);
       const auto is_wanted = [&](const Waiting& w) { return w.gradient && wanted(*w.gradient); };
-      if (folding_ || std::none_of(waiting_.begin(), waiting_.end(), is_wanted)) return;
+      if (folding_ || std::none_of(begin, waiting_.end(), is_wanted)) return;
+      load.assign(begin, waiting_.end());
+      place = taken_ + first;
       folding_ = true;
-      std::swap(load, waiting_);
-      sum = std::move(folded_);
     }
+    std::shared_ptr<Bundle> sum;
     try {
-      if (!sum) sum = std::make_shared<Bundle>();
-      while (!load.empty()) fold_piece(load, *sum, passed);
+      sum = sum_of(load);
     } catch (...) {
-      end_fold(std::move(sum), std::move(load));
+      replace(place, load.size(), nullptr, load.back().from);
       throw;
     }
-    end_fold(std::move(sum), {});
+    if (replace(place, load.size(), std::move(sum), load.back().from)) passed(load);
   }
 
   /// Until there is something to take, somebody rings or the time is over.
   void wait(std::chrono::milliseconds limit) {
     std::unique_lock lock(mutex_);
     asleep_ = true;
-    bell_.wait_for(lock, limit,
-                   [this] { return rung_ || (!folding_ && (folded_ || !waiting_.empty())); });
+    bell_.wait_for(lock, limit, [this] { return rung_ || !waiting_.empty(); });
     asleep_ = false;
     rung_ = false;
   }
@@ -126,51 +121,63 @@ class Inbox {
 
   void clear() {
     std::deque<Waiting> dropped;  // goes when the lock is free again
-    std::shared_ptr<Bundle> folded;
     const std::lock_guard lock(mutex_);
     std::swap(dropped, waiting_);
-    std::swap(folded, folded_);
     depth_ = 0;
   }
 
  private:
-  // As many gradients as one pass over memory takes, or one bundle.
-  template <typename Passed>
-  void fold_piece(std::deque<Waiting>& load, Bundle& sum, Passed&& passed) {
-    std::vector<Waiting> piece;
-    std::vector<GradientPtr> gradients;
-    if (load.front().bundle) {
-      sum.add(*load.front().bundle);
-      piece.push_back(load.front());
-    } else {
-      for (std::size_t k = 0; k < max_fused && k < load.size() && load[k].gradient; ++k) {
-        gradients.push_back(load[k].gradient);
-        piece.push_back(load[k]);
-      }
-      sum.add(gradients);
-    }
-    load.erase(load.begin(), load.begin() + static_cast<std::ptrdiff_t>(piece.size()));
-    passed(piece);
+  void pop_front() {
+    waiting_.pop_front();
+    ++taken_;
   }
 
-  void end_fold(std::shared_ptr<Bundle> sum, std::deque<Waiting> left) {
-    bool somebody_waits = false;
-    {
-      const std::lock_guard lock(mutex_);
-      if (sum && !sum->empty()) folded_ = std::move(sum);
-      waiting_.insert(waiting_.begin(), left.begin(), left.end());
-      folding_ = false;
-      somebody_waits = ring();
+  // From the back: gradients, and bundles that are not much larger than what is behind them, as
+  // when a counter carries; so k gradients take log2(k) bundles, and each is copied as often at
+  // most.
+  std::size_t first_to_fold() const {
+    std::size_t first = waiting_.size(), gradients = 0;
+    for (; first > waiting_.size() / 2; --first) {
+      const Waiting& w = waiting_[first - 1];
+      if (w.bundle && w.bundle->size() > 2 * gradients) break;
+      gradients += w.bundle ? w.bundle->size() : 1;
     }
-    if (somebody_waits) notify();
+    return first;
+  }
+
+  static std::shared_ptr<Bundle> sum_of(const std::vector<Waiting>& load) {
+    const auto sum = std::make_shared<Bundle>();
+    std::vector<GradientPtr> row;
+    const auto add_row = [&] {
+      sum->add(row);
+      row.clear();
+    };
+    for (const Waiting& w : load) {
+      if (w.gradient) row.push_back(w.gradient);
+      if (w.bundle || row.size() == max_fused) add_row();
+      if (w.bundle) sum->add(*w.bundle);
+    }
+    add_row();
+    return sum;
+  }
+
+  // False, and nothing has changed, if the worker was faster, or without a sum.
+  bool replace(std::uint64_t place, std::size_t count, std::shared_ptr<Bundle> sum, From from) {
+    const std::lock_guard lock(mutex_);
+    folding_ = false;
+    if (!sum || taken_ > place) return false;
+    const auto begin = waiting_.begin() + static_cast<std::ptrdiff_t>(place - taken_);
+    *begin = {nullptr, std::move(sum), from};
+    waiting_.erase(begin + 1, begin + static_cast<std::ptrdiff_t>(count));
+    return true;
   }
 
   mutable std::mutex mutex_;  // guards all below
   std::condition_variable bell_;
-  std::shared_ptr<Bundle> folded_;  // older than what waits
   std::deque<Waiting> waiting_;
-  std::size_t depth_ = 0;
-  bool folding_ = false;  // somebody has what waited before, and brings it back as one bundle
+  std::size_t depth_ = 0;    // gradients in it
+  std::uint64_t taken_ = 0;  // entries that have left at the front
+  bool folding_ = false;     // somebody makes a bundle of the last entries
   bool asleep_ = false;
   bool rung_ = false;
 };

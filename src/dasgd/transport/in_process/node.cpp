@@ -32,7 +32,8 @@ void Node::fold(WorkerId origin) {
               [this](const std::vector<Inbox<WorkerId>::Waiting>& folded) {
                 if (!relay_.passes_on_application()) return;
                 std::vector<Outgoing> outgoing;
-                for (const auto& w : folded) outgoing.push_back({w.gradient, w.from});
+                for (const auto& w : folded)
+                  if (w.gradient) outgoing.push_back({w.gradient, w.from});
                 post(std::move(outgoing));
               });
 }
