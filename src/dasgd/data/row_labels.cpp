@@ -8,7 +8,6 @@
 namespace dasgd {
 namespace {
 
-
 std::string shown(double label) {
   std::ostringstream text;
   text << label;

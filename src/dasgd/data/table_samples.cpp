@@ -5,8 +5,8 @@
 #include <fstream>
 
 #include "dasgd/core/error.hpp"
-#include "dasgd/data/row_labels.hpp"
 #include "dasgd/data/csv.hpp"
+#include "dasgd/data/row_labels.hpp"
 
 namespace dasgd {
 namespace {
