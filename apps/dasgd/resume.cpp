@@ -11,6 +11,7 @@
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/atomic_file.hpp"
 #include "dasgd/record/checkpoint_directory.hpp"
+#include "stream.hpp"
 
 namespace dasgd::app {
 namespace fs = std::filesystem;
@@ -64,13 +65,15 @@ std::string config_of(Config& config, const std::string& config_file) {
 }
 
 std::map<std::string, std::string> facts_of(const Config& config, std::size_t samples) {
-  return {{"model", config.model},
-          {"data", config.data},
-          {"seed", std::to_string(config.seed)},
-          {"batch", std::to_string(*config.batch)},
-          {"samples", std::to_string(samples)},
-          {"sampling", to_string(config.sampling)},
-          {"rule", to_string(config.rule.kind)}};
+  std::map<std::string, std::string> facts{{"model", config.model},
+                                           {"data", config.data},
+                                           {"seed", std::to_string(config.seed)},
+                                           {"batch", std::to_string(*config.batch)},
+                                           {"sampling", to_string(config.sampling)},
+                                           {"rule", to_string(config.rule.kind)}};
+  // What is kept of a stream says nothing about it.
+  if (!is_stream(config.data)) facts["samples"] = std::to_string(samples);
+  return facts;
 }
 
 std::optional<Checkpoint> find_checkpoint(const Config& config, std::size_t samples,

@@ -71,6 +71,13 @@ TEST_F(StreamApp, AMalformedLineEndsTheRunCleanly) {
   EXPECT_TRUE(fs::exists(out() + "/metrics.jsonl"));
 }
 
+TEST_F(StreamApp, AClosedStandardInputIsRefused) {
+  const Outcome outcome =
+      shell("timeout 60 " DASGD_BINARY " train --model logistic --data - --out " + out() + " <&-");
+  EXPECT_EQ(outcome.status, 2) << outcome.err;
+  EXPECT_THAT(outcome.err, ::testing::HasSubstr("stdin: is closed"));
+}
+
 TEST_F(StreamApp, AnEmptyStreamIsRefused) {
   const Outcome outcome = shell(piped("\n", "train --model logistic"));
   EXPECT_EQ(outcome.status, 2);

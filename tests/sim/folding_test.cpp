@@ -81,6 +81,26 @@ TEST(Folding, RandomScenariosKeepEveryPromise) {
   EXPECT_GT(folded, 1'000u) << "the scenarios do not fold enough to show anything";
 }
 
+// Beyond 64 workers t - s is taken for the staleness where delivery is causal: it has to be.
+TEST(Folding, ManyWorkersThatRelayOnApplicationKeepTheOrderOfTheirLinks) {
+  const test::TemporaryDirectory directory;
+  TraceWriter writer(directory.file("t"), 1);
+  TrainOptions options{.workers = 66, .topology = "ring", .relay = RelayMode::apply, .eta = 1e-4};
+  options.gradients = {6};
+  options.in_flight = 1;
+  options.slow = {{WorkerId{3}, 50}};
+  options.trace = &writer;
+  const auto result = simulate(Quadratic::random(1), options,
+                               {.compute = TimeModel::uniform(1'000'000, 20'000'000),
+                                .latency = TimeModel::constant(1'000'000),
+                                .apply = 2'000'000});
+  writer.finish();
+  EXPECT_GT(result.summary.folded, 100u);
+  const TraceCheck check = check_trace(read_trace(directory.file("t")).applications);
+  ASSERT_TRUE(check.ok()) << check.violations.front().what;
+  EXPECT_EQ(check.noncausal_applications, 0u);
+}
+
 TEST(Folding, IsTheSameOnAnyNumberOfCores) {
   for (const std::uint32_t number : {3u, 17u, 40u, 71u}) {
     Scenario s = draw_scenario(number);

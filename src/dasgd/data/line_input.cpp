@@ -44,7 +44,9 @@ LineInput LineInput::read(Descriptor from, const std::string& name) {
 }
 
 LineInput LineInput::read_standard_input() {
-  return {Descriptor(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)), "stdin", false};
+  Descriptor input(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0));
+  if (input.number() < 0) throw InputError("stdin: is closed; give rows on standard input");
+  return {std::move(input), "stdin", false};
 }
 
 LineInput LineInput::follow(const std::string& path) {

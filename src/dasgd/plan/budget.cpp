@@ -19,6 +19,20 @@ bool counts_passes(const TrainOptions& options, std::size_t samples) {
   return resolved_batch(options, samples) > 0;
 }
 
+// Of all workers together; the last batch of a pass may be smaller than the others.
+double batches_of_a_pass(const TrainOptions& options, std::size_t samples) {
+  const std::size_t batch = resolved_batch(options, samples);
+  const auto per_pass = [&](std::size_t worker) {
+    const auto shape =
+        batch_shape(options.sampling, worker_id(worker), options.workers, samples, batch);
+    return static_cast<double>(shape.per_pass());
+  };
+  if (options.sampling == Sampling::own || batch == 0) return per_pass(0);
+  double sum = 0;
+  for (std::size_t i = 0; i < options.workers; ++i) sum += per_pass(i);
+  return sum;
+}
+
 }  // namespace
 
 Budget shared_budget(const TrainOptions& options, std::size_t samples) {
@@ -49,10 +63,10 @@ std::optional<double> planned_gradients(const TrainOptions& options, std::size_t
   if (own < unlimited) at_most(own);
   const Budget budget = shared_budget(options, samples);
   if (budget.gradients) at_most(static_cast<double>(*budget.gradients));
-  const std::size_t batch = resolved_batch(options, samples);
-  if (budget.samples)
-    at_most(static_cast<double>(*budget.samples) /
-            static_cast<double>(std::max<std::size_t>(1, batch == 0 ? samples : batch)));
+  if (budget.samples && samples > 0) {
+    const double passes = static_cast<double>(*budget.samples) / static_cast<double>(samples);
+    at_most(passes * batches_of_a_pass(options, samples));
+  }
   return planned;
 }
 

@@ -91,7 +91,7 @@ class BudgetedSamples final : public SampleSource {
   /// own order who gets the last of it, and lets other cores compute.
   Draw::Kind prepare() {
     if (!prepared_) draw_ = draw();
-    prepared_ = true;
+    prepared_ = draw_.kind != Draw::Kind::none_now;  // that may be another a moment later
     return draw_.kind;
   }
 

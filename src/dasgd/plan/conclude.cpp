@@ -92,10 +92,11 @@ std::string natural_end(const TrainOptions& options, std::size_t samples,
   if (!options.make_samples) return "budget";
   const bool has_room =
       shared_budget(options, samples).has_room(summary.gradients, summary.samples);
+  const auto starts = worker_starts(options, samples);
   bool all_at_limit = true;
   for (std::size_t i = 0; i < summary.gradients_by_worker.size(); ++i)
-    all_at_limit = all_at_limit &&
-                   summary.gradients_by_worker[i] >= gradient_limit(options, worker_id(i), samples);
+    all_at_limit = all_at_limit && starts[i].made + summary.gradients_by_worker[i] >=
+                                       gradient_limit(options, worker_id(i), samples);
   return has_room && !all_at_limit ? "samples" : "budget";
 }
 

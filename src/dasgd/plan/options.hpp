@@ -79,7 +79,8 @@ struct TrainOptions {
   std::chrono::nanoseconds compute{0};  ///< pads every gradient to at least this
   std::uint64_t seed = 1;
   /// How many buffers a worker has for its own gradients before those that wait for workers behind
-  /// are folded; by default as many as fit into 2 GiB for all workers together, from 4 to 128.
+  /// are folded; by default as many as fit into 2 GiB for all workers together, from 4 to 128. With
+  /// `target_error` or `measure_gradients` nothing is folded.
   std::optional<std::size_t> in_flight;
   /// A worker's own source of samples instead of mini-batches of the objective's; `drawn` batches
   /// of it were drawn in earlier legs. Then the run ends when all sources have ended, or earlier by
@@ -120,7 +121,8 @@ std::size_t resolved_batch(const TrainOptions& options, std::size_t samples);
 /// Whether a gradient is of fewer samples than there are: an estimate of grad f, not grad f.
 bool gradients_have_noise(const TrainOptions& options, std::size_t samples);
 
-/// How many buffers a worker has for its own gradients, where an update takes `bytes`.
+/// How many buffers a worker has for its own gradients, where an update takes `bytes`. Where every
+/// single model is looked at, every gradient is applied by itself: then as many as are needed.
 std::size_t resolved_in_flight(const TrainOptions& options, std::size_t bytes);
 
 /// Throws InputError for options that cannot be: no workers, a step size that is not positive, ...

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -37,7 +36,7 @@ class Simulation {
         graph_(build_graph(options.topology, options.workers, options.seed)),
         mode_(options.relay.value_or(default_relay(graph_))),
         links_(world, graph_, options.seed),
-        in_flight_limit_(buffers_of(objective, options)),
+        in_flight_limit_(resolved_in_flight(options, objective.dimension() * sizeof(Number<Real>))),
         budget_(options, objective.samples()),
         judge_(objective, options),
         ahead_(world.threads) {
@@ -69,12 +68,6 @@ class Simulation {
 
  private:
   using Waiting = typename Agent<Real>::Waiting;
-  // Where every single model is looked at, every gradient is applied by itself.
-  static std::size_t buffers_of(const Objective<Real>& objective, const TrainOptions& options) {
-    if (options.measure_gradients || options.target_error)
-      return std::numeric_limits<std::size_t>::max();
-    return resolved_in_flight(options, objective.dimension() * sizeof(Number<Real>));
-  }
   struct InFlight {
     GradientPtr gradient;
     WorkerId from{}, source{};          // the sender, and the neighbour the sender had it from
@@ -144,6 +137,11 @@ class Simulation {
     for (const auto& other : agents_) {
       const auto is_origins = [origin](const auto& w) { return w.gradient->name.origin == origin; };
       if (!std::any_of(other->inbox.begin(), other->inbox.end(), is_origins)) continue;
+      // What is being applied was here before: it is passed on first, so that links keep their
+      // order.
+      const Waiting before = std::exchange(other->applies, {});
+      if (mode_ == RelayMode::apply && before.gradient)
+        transmit(*other, before.gradient, before.from);
       if (!other->folded) other->folded = std::make_shared<Bundle>();
       for (const auto& waiting : std::exchange(other->inbox, {})) {
         other->folded->add(std::span(&waiting.gradient, 1));

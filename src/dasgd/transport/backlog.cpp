@@ -42,8 +42,8 @@ void Backlog::add(Block block) {
 Parcel Backlog::take_oldest() {
   Parcel parcel = std::move(blocks_.front().parcel);
   where_.erase(blocks_.front().place);
+  std::erase(unpaired_, blocks_.front().place);
   blocks_.pop_front();
-  if (blocks_.empty()) unpaired_.clear();
   return parcel;
 }
 

@@ -17,7 +17,7 @@ namespace dasgd::in_process {
 /// to an outbox that nobody carries becomes its carrier and stays so until it is empty; everybody
 /// else adds and leaves. What a worker received and what it computed leave through the same outbox
 /// in the order in which they came in, hence delivery with relay on arrival or application is
-/// causal.
+/// causal, as long as nothing is folded while it is relayed on application.
 ///
 /// *Nobody waits for room.* A worker that needs a buffer while all of its own are on their way
 /// folds the inboxes in which they wait. With relay on application a gradient is passed on when it
