@@ -68,7 +68,9 @@ TEST_F(MpiApp, EveryModelTrainsUnderMpi) {
       0);
   EXPECT_EQ(summary()["gradients"], 150);
   EXPECT_EQ(
-      mpirun(2, "train --model quadratic --lr 0.02 --target-error 1e-6 --quiet --out " + out())
+      mpirun(2,
+             "train --model quadratic --lr 0.02 --compute 1ms --target-error 1e-6 --quiet --out " +
+                 out())
           .status,
       0);
   EXPECT_EQ(summary()["stop_reason"], "target");

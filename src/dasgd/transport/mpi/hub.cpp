@@ -10,13 +10,14 @@ Hub::Hub(int self, const Layout& layout, const Graph& rank_graph, RelayMode rela
       relay_(worker_id(static_cast<std::size_t>(self)), rank_graph, relay, layout.workers()),
       sent_(layout.per_rank) {}
 
-void Hub::send(GradientPtr own) {
+std::size_t Hub::send(GradientPtr own) {
   const std::lock_guard lock(mutex_);
   const std::size_t local = layout_.local(own->name.origin);
   relay_.is_first_copy(own->name);  // own frames that come round are copies
   for (std::size_t i = 0; i < mailboxes_.size(); ++i)
     if (i != local) mailboxes_[i]->deliver(own, self_);
   if (layout_.ranks > 1) post(Relayed{std::move(own), self_});
+  return outbox_.size();
 }
 
 void Hub::applied(std::span<const GradientPtr> gradients, std::span<const int> from_ranks) {

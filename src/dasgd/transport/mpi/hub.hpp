@@ -60,7 +60,8 @@ class Hub {
   void connect(std::vector<Mailbox*> mailboxes) { mailboxes_ = std::move(mailboxes); }
 
   // Of the workers' threads.
-  void send(GradientPtr own);
+  /// How many frames now wait for the progress thread.
+  std::size_t send(GradientPtr own);
   /// Of any thread: these have been applied or folded at one of the workers here.
   void applied(std::span<const GradientPtr> gradients, std::span<const int> from_ranks);
   void announce(Announcement own);

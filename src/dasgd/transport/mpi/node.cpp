@@ -1,5 +1,6 @@
 #include "dasgd/transport/mpi/node.hpp"
 
+#include <thread>
 #include <utility>
 
 namespace dasgd::mpi {
@@ -21,7 +22,12 @@ std::shared_ptr<Gradient> Node::blank() {
   return gradient;
 }
 
-void Node::send(GradientPtr gradient) { hub_.send(std::move(gradient)); }
+// Where gradients take microseconds and cores are scarce, the worker would keep its own rank's
+// progress thread from sending them.
+void Node::send(GradientPtr gradient) {
+  constexpr std::size_t polite = 8;
+  if (hub_.send(std::move(gradient)) > polite) std::this_thread::yield();
+}
 
 void Node::applied(const Received& received) { hub_.applied(received.gradients, received_from_); }
 
