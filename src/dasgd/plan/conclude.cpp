@@ -12,7 +12,6 @@
 #include "dasgd/core/error.hpp"
 #include "dasgd/plan/budget.hpp"
 #include "dasgd/plan/leg.hpp"
-#include "dasgd/plan/budget.hpp"
 
 namespace dasgd {
 namespace {
