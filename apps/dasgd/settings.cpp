@@ -43,6 +43,9 @@ void set_lr(Config& config, const std::string& value) {
     config.step_choice = Config::StepChoice::automatic;
   } else if (value == "proved") {
     config.step_choice = Config::StepChoice::proved;
+  } else if (std::none_of(value.begin(), value.end(),
+                          [](char c) { return c >= '0' && c <= '9'; })) {
+    throw InputError("\"" + value + "\" is neither a number nor auto or proved");
   } else {
     config.step_choice = Config::StepChoice::given;
     config.lr = positive(parse_real(value));

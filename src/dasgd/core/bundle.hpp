@@ -19,6 +19,12 @@ namespace dasgd {
 /// staleness stays exact. Owned by one thread.
 class Bundle {
  public:
+  /// The empty one.
+  Bundle() = default;
+  /// One that came from elsewhere: the caller fills in its sums, of so many bytes. Throws
+  /// std::logic_error for facts with a name twice.
+  Bundle(std::vector<GradientFacts> facts, NumberFormat format, std::size_t bytes);
+
   /// Adds gradients, in the order in which they are to be applied. Throws std::logic_error if one
   /// of them is here already or is of another size.
   void add(std::span<const GradientPtr> gradients);
@@ -36,16 +42,11 @@ class Bundle {
   std::size_t dimension() const { return sums_.size() / sum_bytes(format_); }
   /// s, as it lies in memory.
   std::span<const std::byte> bytes() const { return sums_; }
+  std::span<std::byte> bytes() { return sums_; }
   template <typename Real>
   std::span<const Sum<Real>> sums() const {
     return {reinterpret_cast<const Sum<Real>*>(sums_.data()), sums_.size() / sizeof(Sum<Real>)};
   }
-
-  /// The bundle with these parts, as they came from elsewhere: `bytes` long sums follow, to be
-  /// filled in by the caller. Throws std::logic_error for facts with a name twice.
-  Bundle(std::vector<GradientFacts> facts, NumberFormat format, std::size_t bytes);
-  Bundle() = default;
-  std::span<std::byte> bytes() { return sums_; }
 
  private:
   template <typename Real>

@@ -75,32 +75,19 @@ SharedBudget::SharedBudget(const TrainOptions& options, std::size_t samples,
     : budget_(shared_budget(options, samples)),
       on_used_up_(std::move(on_used_up)),
       gradients_(options.resume ? options.resume->gradients : 0),
-      samples_(options.resume ? options.resume->samples : 0) {}
+      samples_(options.resume ? options.resume->samples : 0),
+      used_up_(!budget_.has_room(gradients_, samples_)) {}
 
-bool SharedBudget::claim(std::size_t samples) {
+bool SharedBudget::claim(std::size_t samples) { return count(samples); }
+
+void SharedBudget::hear(std::size_t samples) { count(samples); }
+
+bool SharedBudget::count(std::size_t samples) {
   const std::uint64_t gradients_before = gradients_.fetch_add(1, std::memory_order_relaxed);
   const std::uint64_t samples_before = samples_.fetch_add(samples, std::memory_order_relaxed);
-  if (budget_.has_room(gradients_before, samples_before)) return true;
-  tell_used_up();
-  return false;
-}
-
-bool SharedBudget::is_used_up() {
-  if (budget_.has_room(gradients_.load(std::memory_order_relaxed),
-                       samples_.load(std::memory_order_relaxed)))
-    return false;
-  tell_used_up();
-  return true;
-}
-
-void SharedBudget::tell_used_up() {
-  if (!used_up_.exchange(true) && on_used_up_) on_used_up_();
-}
-
-void SharedBudget::hear(std::size_t samples) {
-  gradients_.fetch_add(1, std::memory_order_relaxed);
-  samples_.fetch_add(samples, std::memory_order_relaxed);
-  is_used_up();
+  const bool more = budget_.has_room(gradients_before + 1, samples_before + samples);
+  if (!more && !used_up_.exchange(true) && on_used_up_) on_used_up_();
+  return budget_.has_room(gradients_before, samples_before);
 }
 
 BudgetedSamples make_samples(const TrainOptions& options, WorkerId worker, std::size_t samples,

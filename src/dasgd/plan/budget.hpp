@@ -43,7 +43,7 @@ std::optional<double> planned_gradients(const TrainOptions& options, std::size_t
 /// others count when they arrive, and what is under way comes on top.
 class SharedBudget {
  public:
-  /// `on_used_up` is called once, by whoever is refused first.
+  /// `on_used_up` is called once, by whoever uses up the last of it here or hears of it.
   SharedBudget(const TrainOptions& options, std::size_t samples,
                std::function<void()> on_used_up = {});
 
@@ -53,17 +53,16 @@ class SharedBudget {
   /// One of another process has arrived.
   void hear(std::size_t samples);
   /// Whether the next claim would be refused: nobody needs to wait for a sample then.
-  bool is_used_up();
-
-  const Budget& budget() const { return budget_; }
+  bool is_used_up() const { return used_up_.load(std::memory_order_relaxed); }
 
  private:
-  void tell_used_up();
+  /// Counts a gradient; true if there was room for it.
+  bool count(std::size_t samples);
 
   const Budget budget_;
   const std::function<void()> on_used_up_;
-  std::atomic<bool> used_up_{false};
   std::atomic<std::uint64_t> gradients_, samples_;
+  std::atomic<bool> used_up_;
 };
 
 /// The samples of one worker until its own limit, the shared budget or a stop ends them. `stopped`

@@ -50,7 +50,6 @@ class RunWorker {
   Worker<Real>& worker() { return worker_; }
   const Worker<Real>& worker() const { return worker_; }
   BudgetedSamples& samples() { return samples_; }
-  const BudgetedSamples& samples() const { return samples_; }
 
   /// Accounts for what a step did; it was begun and complete at these times. The lines of the trace
   /// go to `lines`, where given. Throws Divergence when the loss has run away.
@@ -88,8 +87,6 @@ class RunWorker {
   std::uint64_t folded() const { return folded_; }
   /// Samples of the gradients that were recorded; the worker itself may be ahead, on another core.
   std::uint64_t samples_used() const { return computed_samples_; }
-  Nanoseconds last_time() const { return last_time_; }
-
   const TargetTracker<Real>& target() const { return target_; }
 
   /// What it remembers for a checkpoint.

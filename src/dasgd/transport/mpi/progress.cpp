@@ -130,15 +130,15 @@ bool Progress::send_backlogs() {
 }
 
 void Progress::send(int to, Bytes message, Parcel parcel) {
-  Sending sending{std::make_shared<const Bytes>(std::move(message)), std::move(parcel), {}};
+  Sending sending{std::move(message), std::move(parcel), {}};
   const auto start = [&](std::span<const std::byte> bytes, int length, int tag) {
     check(MPI_Isend(bytes.data(), length, MPI_BYTE, to, tag, comm_,
                     &sending.requests.emplace_back(MPI_REQUEST_NULL)),
           "sending to " + name(to));
   };
-  if (sending.message->size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+  if (sending.message.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
     throw MpiError("a message of more than 2 GiB was to be sent to " + name(to));
-  start(*sending.message, static_cast<int>(sending.message->size()), message_tag);
+  start(sending.message, static_cast<int>(sending.message.size()), message_tag);
   const auto numbers = sending.numbers();
   for_each_piece(numbers.size(), options_.piece_bytes, [&](std::size_t offset, int length) {
     start(numbers.subspan(offset), length, numbers_tag);
@@ -146,7 +146,7 @@ void Progress::send(int to, Bytes message, Parcel parcel) {
   Peer& peer = peers_[static_cast<std::size_t>(to)];
   if (sending.parcel) {
     ++peer.parcels_under_way;
-    hub_.count(sending.parcel.first_name(), sending.message->size() + numbers.size());
+    hub_.count(sending.parcel.first_name(), sending.message.size() + numbers.size());
   }
   peer.sending.push_back(std::move(sending));
 }

@@ -38,7 +38,7 @@ class Progress {
 
   /// One message that leaves: its bytes and numbers live until MPI has sent them.
   struct Sending {
-    std::shared_ptr<const Bytes> message;
+    Bytes message;
     Parcel parcel;  // whose numbers follow; or neither
     std::vector<MPI_Request> requests;
 
