@@ -42,11 +42,11 @@ else()
   set(bytes "")
 endif()
 file(WRITE ${OUT} "// Made from web/ by build_page.cmake.
-#include \"page_data.hpp\"
-namespace dasgd::app {
+#include \"dasgd/report/built_page.hpp\"
+namespace dasgd::report {
 namespace {
 constexpr unsigned char bytes[] = {${bytes}0};
 }
-std::string_view page() { return {reinterpret_cast<const char*>(bytes), sizeof bytes - 1}; }
-}  // namespace dasgd::app
+std::string_view built_page() { return {reinterpret_cast<const char*>(bytes), sizeof bytes - 1}; }
+}  // namespace dasgd::report
 ")

@@ -3,7 +3,7 @@
 #   release_archive.sh [BUILD_DIR]    default: build/release
 set -eu
 cd "$(dirname "$0")/.."
-page=${1:-build/release}/apps/dasgd/page/index.html
+page=${1:-build/release}/src/dasgd/page/index.html
 [ -s "$page" ] || { echo "release_archive.sh: $page is not there; run make build with npm first" >&2; exit 1; }
 version=$(sed -n 's/^project(dasgd VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 name=dasgd-$version

@@ -7,9 +7,10 @@
 #include <signal.h>
 #include <string>
 
-#include "command_line.hpp"
+#include "cli/command_line.hpp"
 #include "dasgd/core/error.hpp"
-#include "last_words.hpp"
+#include "dasgd/settings/settings.hpp"
+#include "terminal/last_words.hpp"
 
 int main(int argc, char** argv) {
   using namespace dasgd;
@@ -26,7 +27,7 @@ int main(int argc, char** argv) {
       return fail("standard output cannot be written", app::run_failed);
     return status;
   } catch (const InputError& error) {
-    return fail(error.what(), app::bad_input);
+    return fail(config::with_options(error.what()), app::bad_input);
   } catch (
       const std::filesystem::filesystem_error& error) {  // a path that cannot even be looked at
     return fail(fmt::format("{}: {}", error.path1().string(), error.code().message()),

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dasgd/report/built_page.hpp"
 #include "dasgd/report/page.hpp"
 
 namespace dasgd::report {
@@ -14,11 +15,12 @@ namespace dasgd::report {
 /// out. Returns the files, the page first. Throws InputError for what is no run and WriteError for
 /// what cannot be written.
 std::vector<std::string> write_report(const std::vector<std::string>& runs,
-                                      const std::string& directory, std::string_view page);
+                                      const std::string& directory,
+                                      std::string_view page = built_page());
 
 /// Writes report.html with the figures of an experiment.
 void write_figures(const std::string& title, const std::vector<Figure>& figures,
                    const nlohmann::ordered_json& table, const std::string& directory,
-                   std::string_view page);
+                   std::string_view page = built_page());
 
 }  // namespace dasgd::report

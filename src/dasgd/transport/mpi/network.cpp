@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "dasgd/core/error.hpp"
-#include "dasgd/core/nearest_word.hpp"
 #include "dasgd/transport/mpi/handle.hpp"
 #include "dasgd/transport/mpi/hub.hpp"
 #include "dasgd/transport/mpi/node.hpp"
@@ -13,8 +12,6 @@
 
 namespace dasgd::mpi {
 namespace {
-
-const std::vector<std::string> polling_names{"auto", "eager", "patient"};
 
 // Ranks are linked when any of their workers are.
 Graph graph_of_ranks(const Graph& workers, const Layout& layout) {
@@ -47,15 +44,6 @@ bool is_eager(const NetworkOptions& options, Communicator& ranks) {
 }
 
 }  // namespace
-
-Polling parse_polling(const std::string& text) {
-  const auto at = std::find(polling_names.begin(), polling_names.end(), text);
-  if (at == polling_names.end())
-    throw InputError("unknown polling \"" + text + "\"" + suggestion(text, polling_names));
-  return static_cast<Polling>(at - polling_names.begin());
-}
-
-std::string to_string(Polling polling) { return polling_names[static_cast<std::size_t>(polling)]; }
 
 Network::Network(Communicator ranks, const Graph& graph, NetworkOptions options)
     : ranks_(std::move(ranks)),

@@ -17,6 +17,7 @@
 #include "dasgd/transport/endpoint.hpp"
 #include "dasgd/transport/mpi/communicator.hpp"
 #include "dasgd/transport/mpi/layout.hpp"
+#include "dasgd/transport/mpi/polling.hpp"
 #include "dasgd/transport/relay.hpp"
 
 namespace dasgd::mpi {
@@ -24,17 +25,6 @@ namespace dasgd::mpi {
 class Hub;
 class Node;
 class Progress;
-
-/// How the progress thread waits for messages.
-enum class Polling {
-  automatic,  ///< eager where every rank on the machine has a core to spare, else patient
-  eager,      ///< looks all the time while something moves: lowest latency, takes a core
-  patient,    ///< sleeps between looks, up to 2 ms: leaves the cores to the workers
-};
-
-/// "auto", "eager" or "patient". Throws InputError for anything else.
-Polling parse_polling(const std::string& text);
-std::string to_string(Polling polling);
 
 struct NetworkOptions {
   RelayMode relay = RelayMode::arrival;

@@ -1,0 +1,241 @@
+#include "cli/command_line.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fmt/format.h>
+
+#include "cli/argument_mistakes.hpp"
+#include "dasgd/config/units.hpp"
+#include "dasgd/core/error.hpp"
+#include "dasgd/record/run_summary.hpp"
+#include "ranks/rank_launch.hpp"
+
+namespace dasgd::app {
+
+CommandLine::CommandLine()
+    : app_("Decentralized asynchronous SGD: no server, no barrier, identical replicas.", "dasgd") {
+  app_.set_version_flag("--version", fmt::format("dasgd {}", version()));
+  app_.require_subcommand(1);
+  app_.get_formatter()->column_width(34);
+  app_.footer(
+      "Examples:\n"
+      "  dasgd train --model softmax --data fashion-mnist --workers 4\n"
+      "  dasgd train --model quadratic --workers 8 --topology ring --gradients 500 --lr 0.02 "
+      "--trace\n"
+      "  dasgd simulate --model quadratic --workers 100 --topology torus:10x10 --gradients 50\n"
+      "  dasgd advise --model logistic --data path/to/a9a --workers 8\n"
+      "  dasgd check runs/NAME/trace.jsonl --eta 0.02 --L 4\n"
+      "Exit status: 0 done, 1 the run failed, 2 bad usage or input, 130 interrupted.");
+  add_train();
+  add_simulate();
+  add_advise();
+  add_check();
+  add_reproduce();
+  add_report();
+  add_data();
+}
+
+int CommandLine::run(int argc, char** argv) {
+  try {
+    app_.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return is_first_process() ? app_.exit(success) : done;
+  } catch (const CLI::ParseError& error) {
+    if (!is_first_process()) return bad_input;  // the same words from every rank are noise
+    throw InputError(explain(app_, error));
+  }
+  const auto given = std::find_if(actions_.begin(), actions_.end(),
+                                  [](const auto& entry) { return entry.first->parsed(); });
+  return given == actions_.end() ? bad_input : given->second();
+}
+
+void CommandLine::add_train() {
+  CLI::App* const app =
+      app_.add_subcommand("train", "Train with real workers: threads, or MPI ranks");
+  train_.add_to(*app);
+  app->footer(
+      "Times are written 50ms, 5us or 1.5s. The run directory gets config.toml, metrics.jsonl,\n"
+      "summary.json, model.npy, checkpoints/ and, with --trace, trace.jsonl.\n"
+      "Examples:\n"
+      "  dasgd train --workers 4                        softmax on Fashion-MNIST\n"
+      "  dasgd train --workers 4 --slow 1:10            the same with a worker that is 10x slower\n"
+      "  dasgd train --model logistic --data path/to/a9a --batch 64 --epochs 2 --topology "
+      "torus:2x3\n"
+      "  dasgd train --resume runs/first                go on from its last checkpoint\n"
+      "  mpirun -n 8 dasgd train --topology ring        one worker on each of 8 ranks");
+  when(app, [this] { return train_command([this] { return train_.resolved(); }); });
+}
+
+void CommandLine::add_simulate() {
+  CLI::App* const app =
+      app_.add_subcommand("simulate", "The same run in virtual time, deterministically");
+  simulate_.add_to(*app);
+  app->footer(
+      "Calls the same worker code as train. Same seed, same bytes in the trace. Chaos (--delay, "
+      "--reorder,\n"
+      "--duplicate, --drop, --pause, --partition) is drawn from the seed; delivery stays "
+      "exactly-once.\n"
+      "Examples:\n"
+      "  dasgd simulate --model quadratic --workers 2 --slow 1:100 --lr 0.002 --target-error "
+      "1e-12\n"
+      "  dasgd simulate --model quadratic --workers 25 --topology ring --relay apply --gradients "
+      "100\n"
+      "  dasgd simulate --model logistic --workers 8 --compute lognormal:50ms:0.5 --drop 0.1 "
+      "--trace");
+  when(app, [this] { return simulate_command(simulate_.resolved()); });
+}
+
+void CommandLine::add_advise() {
+  CLI::App* const app = app_.add_subcommand(
+      "advise", "Measure a problem and its staleness; print safe step sizes with their grounds");
+  advised_.add_to(*app);
+  app->add_option("--from", advise_.from, "take the staleness of an earlier run")
+      ->check(must_not_be_empty)
+      ->type_name("RUN_DIR");
+  app->add_option("--accuracy", advise_.accuracy, "mean of |grad f|^2 to be promised")
+      ->type_name("X");
+  app->add_option("--least-loss", advise_.least_loss, "inf f, if known")->type_name("X");
+  app->footer(
+      "A pilot of a second measures staleness on this machine. For workers that are not "
+      "here (more\n"
+      "than there are cores, or with --compute, --latency, --apply or --start) it is predicted in "
+      "virtual time.\n"
+      "Limits are proved, published but false in general, or heuristic; docs/theory.md has the "
+      "proofs.\n"
+      "Examples:\n"
+      "  dasgd advise --model logistic --data path/to/a9a --workers 8\n"
+      "  dasgd advise --model softmax --workers 64 --topology ring --latency 1ms\n"
+      "  dasgd advise --from runs/NAME --accuracy 1e-4");
+  when(app, [this] { return advise(); });
+}
+
+int CommandLine::advise() {
+  if (!advise_.from.empty() && !std::filesystem::is_directory(advise_.from))
+    throw InputError("--from " + advise_.from + ": is no run directory");
+  if (!advise_.from.empty() && advised_.config_file.empty())
+    advised_.config_file = advise_.from + "/config.toml";
+  advise_.world_given = advised_.gave({"--compute", "--latency", "--apply", "--start"});
+  advise_.compute_given = advised_.gave({"--compute"});
+  for (const auto& value : {advise_.accuracy, advise_.least_loss})
+    if (value && !std::isfinite(*value))
+      throw InputError("--accuracy and --least-loss are numbers");
+  if (advise_.accuracy && !(*advise_.accuracy > 0))
+    throw InputError(fmt::format("--accuracy {}: must be positive", *advise_.accuracy));
+  advise_.config = advised_.resolved();
+  return advise_command(advise_);
+}
+
+void CommandLine::add_check() {
+  CLI::App* const app = app_.add_subcommand("check", "Audit a trace and recompute its staleness");
+  app->add_option("trace", check_.path,
+                  "the trace, as train --trace writes it, or its run directory")
+      ->required()
+      ->type_name("TRACE.jsonl|RUN_DIR");
+  app->add_option("--eta", check_.eta, "step size to certify")->type_name("X");
+  app->add_option("--L", check_.L, "smoothness constant of the objective")->type_name("X");
+  app->add_option_function<std::string>(
+         "--tolerance",
+         [this](const std::string& text) {
+           try {
+             check_.tolerance = parse_duration(text).count();
+           } catch (const InputError& error) {
+             throw InputError(fmt::format("--tolerance {}: {}", text, error.what()));
+           }
+         },
+         "how far clocks may be apart (default: what the trace states; 0 on one machine)")
+      ->type_name("T");
+  app->add_flag("--json", check_.json, "print one JSON object with every event");
+  app->footer(
+      "Checks that counters are consecutive, every gradient is applied once by every worker, "
+      "never\n"
+      "before it was computed, own gradients at once, and that S and S_hat are right where "
+      "written.\n"
+      "Exit status 1 and the first violated line when the trace is broken.");
+  when(app, [this] { return check_command(check_); });
+}
+
+void CommandLine::add_reproduce() {
+  CLI::App* const app = app_.add_subcommand("reproduce", "Repeat an experiment of the paper");
+  app->add_option(
+         "what", reproduce_.what,
+         "logistic, quadratic and cifar: Figure 2 (a), (b) and (c); topology: staleness on graphs")
+      ->type_name(fmt::format("{}", fmt::join(reproducible(), "|")));
+  auto* const quick_flag = app->add_flag("--quick", reproduce_.quick,
+                                         "a part of the points, under 30 s each; cifar: 3 min");
+  app->add_flag("--full", full_, "all points (the default)")->excludes(quick_flag);
+  app->add_option("--out", reproduce_.out, "directory (default: runs/reproduce-WHAT)")
+      ->type_name("DIR");
+  app->add_option("--workers", reproduce_.scaling.workers, "of cifar: how many, one by one")
+      ->delimiter(',')
+      ->check(must_be_count)
+      ->type_name("N,...");
+  app->add_option("--seeds", reproduce_.scaling.seeds, "of cifar: runs of each")
+      ->check(must_be_count)
+      ->type_name("N");
+  app->add_option("--lr", reproduce_.scaling.eta, "of cifar: the step size")
+      ->check(must_be_positive)
+      ->type_name("ETA");
+  app->add_option("--target-loss", reproduce_.scaling.target_loss, "of cifar: where a run ends")
+      ->check(must_be_positive)
+      ->type_name("X");
+
+  app->add_option("--engine", reproduce_engine_,
+                  "of quadratic and logistic: threads or mpi (2 ranks) instead of virtual time; of "
+                  "cifar: mpi for one worker alone and one on every rank (default under mpirun)")
+      ->type_name("NAME");
+  app->footer(
+      "Prints a table and writes it as CSV, JSON and SVG, with a page that shows them.\n"
+      "Examples:\n"
+      "  dasgd reproduce quadratic              Figure 2 (b): iterations with one slow worker of "
+      "two\n"
+      "  dasgd reproduce quadratic --engine threads --quick     the same on real threads\n"
+      "  mpirun -n 2 dasgd reproduce quadratic --quick          and on real ranks\n"
+      "  dasgd reproduce all --quick            every figure, in a few minutes\n"
+      "  dasgd reproduce cifar --workers 1,4    Figure 2 (c) for some numbers of workers\n"
+      "  mpirun -n 16 dasgd reproduce cifar     real speed-up on 16 ranks");
+  when(app, [this] {
+    reproduce_.engine = config::parse_engine(reproduce_engine_);
+    return reproduce_command(reproduce_);
+  });
+}
+
+void CommandLine::add_report() {
+  CLI::App* const app =
+      app_.add_subcommand("report", "Write a page with the charts of one run, or of several");
+  app->add_option("runs", report_.runs, "run directories")->required()->type_name("RUN_DIR...");
+  app->add_option("--out", report_.out,
+                  "where to write (default: the run directory; runs/report for several runs)")
+      ->type_name("DIR");
+  app->add_flag("--text", report_.text, "print a summary with sparklines, write nothing");
+  app->footer(
+      "Writes report.html, which needs no network, charts/*.svg and, of a run with --trace,\n"
+      "trace.chrome.json for chrome://tracing and ui.perfetto.dev. A run that was killed is shown "
+      "as "
+      "far\nas it goes. Every train, simulate and reproduce ends with its report.\n"
+      "Examples:\n"
+      "  dasgd report runs/first\n"
+      "  dasgd report runs/a runs/b --out runs/a-and-b    side by side\n"
+      "  dasgd report --text runs/first                   on a terminal");
+  when(app, [this] { return report_command(report_); });
+}
+
+void CommandLine::add_data() {
+  CLI::App* const app = app_.add_subcommand("data", "Data sets: where they are, how to get them");
+  app->require_subcommand(1);
+  when(app->add_subcommand("list", "List the data sets known by name"),
+       [] { return data_list_command(); });
+  CLI::App* const get = app->add_subcommand("get", "Install and verify a data set");
+  get->add_option("name", data_name_, "its name")->required()->type_name("NAME");
+  get->add_option("--from", data_archive_, "an archive of cifar10 that is here already")
+      ->check(must_not_be_empty)
+      ->type_name("FILE.tgz");
+  app->footer(
+      "Examples:\n"
+      "  dasgd data list\n"
+      "  dasgd data get cifar10                                 downloads, converts, verifies\n"
+      "  dasgd data get cifar10 --from cifar-10-binary.tar.gz   from a file that is here");
+  when(get, [this] { return data_get_command(data_name_, data_archive_); });
+}
+
+}  // namespace dasgd::app

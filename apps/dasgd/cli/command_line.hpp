@@ -1,0 +1,56 @@
+// The commands of dasgd, their options, and what --help says of them.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/run_arguments.hpp"
+#include "commands/commands.hpp"
+#include "reproduce/reproduce.hpp"
+
+namespace dasgd::app {
+
+class CommandLine {
+ public:
+  CommandLine();
+  CommandLine(const CommandLine&) = delete;
+  CommandLine& operator=(const CommandLine&) = delete;
+
+  /// Does what the arguments say and returns the exit status. Throws InputError for what they
+  /// cannot mean.
+  int run(int argc, char** argv);
+
+ private:
+  using Action = std::function<int()>;
+
+  void add_train();
+  void add_simulate();
+  void add_advise();
+  void add_check();
+  void add_reproduce();
+  void add_report();
+  void add_data();
+
+  /// What to do when this command was given.
+  void when(const CLI::App* command, Action action) {
+    actions_.emplace_back(command, std::move(action));
+  }
+  int advise();
+
+  CLI::App app_;
+  std::vector<std::pair<const CLI::App*, Action>> actions_;
+
+  RunArguments train_{Command::train}, simulate_{Command::simulate}, advised_{Command::advise};
+  AdviseRequest advise_;
+  CheckRequest check_;
+  ReproduceRequest reproduce_;
+  bool full_ = false;  // says what is so anyway
+  std::string reproduce_engine_ = "auto";
+  ReportRequest report_;
+  std::string data_name_, data_archive_;
+};
+
+}  // namespace dasgd::app

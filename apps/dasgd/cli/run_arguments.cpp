@@ -1,0 +1,111 @@
+#include "cli/run_arguments.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+
+#include "cli/argument_mistakes.hpp"
+#include "dasgd/core/error.hpp"
+#include "dasgd/models/stream.hpp"
+#include "dasgd/settings/recorded_run.hpp"
+#include "dasgd/settings/toml_file.hpp"
+
+namespace dasgd::app {
+namespace {
+
+// What advice has no use for, but the config of a run that it reads may say.
+bool only_in_files_of_runs(const std::string& key) {
+  const auto& simulated = settings(Command::simulate);
+  const auto same = [&](const Setting& setting) { return setting.key == key; };
+  return key == "output.out" || key == "output.trace" || key.starts_with("evaluation.") ||
+         std::none_of(simulated.begin(), simulated.end(), same);
+}
+
+// The config file of the directory to go on with, which becomes the directory of the run.
+std::string config_to_resume(Config& config, const std::string& config_file) {
+  const std::string& directory = config.output.resume;
+  if (!config_file.empty())
+    throw InputError("--resume takes the config of its directory; leave " + config_file + " out");
+  if (!config.output.out.empty())
+    throw InputError("--resume goes on in its own directory; leave --out out");
+  const std::string path = directory + "/config.toml";
+  if (!std::filesystem::is_regular_file(path))
+    throw InputError(
+        fmt::format("--resume {}: is no run directory: it has no config.toml", directory));
+  config.output.out = directory;
+  return path;
+}
+
+}  // namespace
+
+void RunArguments::add_to(CLI::App& app) {
+  app.add_option("config", config_file, "TOML file; every option below has its key there")
+      ->check(must_not_be_empty)
+      ->type_name("CONFIG.toml");
+  if (command == Command::simulate)
+    app.add_option("--from", from,
+                   "predict a recorded run: its config, and its times replayed from its trace")
+        ->check(must_not_be_empty)
+        ->type_name("RUN_DIR")
+        ->excludes("config");
+  for (const Setting& setting : settings(command)) {
+    if (command == Command::advise && only_in_files_of_runs(setting.key)) continue;
+    const auto remember = [this, &setting](const std::string& value) {
+      given.emplace_back(&setting, value);
+    };
+    const std::string help = setting.help + (setting.in_files ? "  [" + setting.key + "]" : "");
+    if (setting.kind == Setting::Kind::flag) {
+      app.add_flag_callback(
+          setting.option, [remember] { remember("true"); }, help);
+      continue;
+    }
+    auto* const option = app.add_option_function<std::vector<std::string>>(
+        setting.option,
+        [remember](const std::vector<std::string>& values) {
+          for (const std::string& value : values) remember(value);
+        },
+        help);
+    const bool may_stand_alone = setting.kind == Setting::Kind::optional_value;
+    option->type_name(setting.placeholder)->expected(may_stand_alone ? 0 : 1, 1);
+    option->allow_extra_args(false);
+    option->multi_option_policy(setting.kind == Setting::Kind::repeatable
+                                    ? CLI::MultiOptionPolicy::TakeAll
+                                    : CLI::MultiOptionPolicy::Throw);
+  }
+}
+
+bool RunArguments::gave(const std::set<std::string>& options) const {
+  return std::any_of(given.begin(), given.end(),
+                     [&](const auto& entry) { return options.contains(entry.first->option); });
+}
+
+Config RunArguments::resolved() const {
+  Config config;
+  std::set<std::string> overridden;
+  for (const auto& [setting, value] : given) overridden.insert(setting->key);
+  for (const auto& [setting, value] : given) {
+    try {
+      setting->set(config, value);
+    } catch (const InputError& error) {
+      throw InputError(
+          fmt::format("{} {}: {}", setting->option, value.empty() ? "\"\"" : value, error.what()));
+    }
+  }
+  const bool resumed = !config.output.resume.empty();
+  const std::string file = resumed ? config_to_resume(config, config_file) : config_file;
+  if (!file.empty()) read_config_file(command, file, overridden, config);
+  config.ranks.workers_give_way = resumed && !overridden.contains("workers");
+  if (!from.empty()) {
+    read_recorded_config(from, overridden, config);
+    config.from = from;
+  }
+  if (command == Command::train) set_default_evaluation(config);
+  if (command != Command::train && is_stream(config.problem.data))
+    throw InputError("--data " + config.problem.data + ": streams are for dasgd train; " +
+                     (command == Command::simulate ? "simulate" : "advise") +
+                     " needs data that stays");
+  resolve(config);
+  return config;
+}
+
+}  // namespace dasgd::app

@@ -1,0 +1,105 @@
+#include <fmt/format.h>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "commands/commands.hpp"
+#include "dasgd/advice/advice_json.hpp"
+#include "dasgd/config/units.hpp"
+#include "dasgd/core/error.hpp"
+#include "dasgd/settings/virtual_world.hpp"
+#include "terminal/signals.hpp"
+
+namespace dasgd::app {
+namespace {
+
+/// The staleness of an earlier run, from its summary.
+ExpectedStaleness staleness_of_run(const std::string& directory) {
+  const std::string path = directory + "/summary.json";
+  std::ifstream in(path);
+  if (!in) throw InputError(path + ": cannot be read; --from needs the directory of a run");
+  try {
+    const auto json = nlohmann::json::parse(in);
+    StalenessSummary s;
+    s.S_avg = json.at("S_avg");
+    s.S_max = json.at("S_max");
+    s.S_hat_avg = json.at("S_hat_avg");
+    s.S_hat_max = json.at("S_hat_max");
+    s.S_mean_square = json.at("S_mean_square");
+    s.W.reset();
+    if (!json.at("W").is_null()) s.W = json.at("W");
+    const double seconds =
+        json.contains("virtual_seconds") ? json["virtual_seconds"] : json.at("wall_seconds");
+    return {s, json.at("gradients").get<double>() / seconds, "measured: by the run in " + directory,
+            json.value("noncausal_applications", std::uint64_t{0})};
+  } catch (const nlohmann::json::exception& error) {
+    throw InputError(path + ": is not the summary of a run: " + error.what());
+  }
+}
+
+std::string interval(const Estimate& e) { return fmt::format("{:.4g} .. {:.4g}", e.low, e.high); }
+
+void print(const Advice& advice) {
+  const ProblemConstants& c = advice.constants;
+  fmt::print("  {:<10}{:>12}  {:<24}{}\n", "constant", "value", "interval", "how");
+  const auto constant = [](const char* name, const Estimate& e) {
+    fmt::print("  {:<10}{:>12.6g}  {:<24}{}\n", name, e.value, interval(e), e.how);
+  };
+  constant("L", c.L);
+  constant("sigma^2", c.sigma2);
+  constant("Q", c.Q);
+  constant("r0", c.r0);
+  const StalenessSummary& s = advice.staleness.figures;
+  fmt::print("\n  staleness  S_avg {:.3f}, S_max {}, S_hat_avg {:.3f}, S_hat_max {}, W {}\n",
+             s.S_avg, s.S_max, s.S_hat_avg, s.S_hat_max, s.W ? std::to_string(*s.W) : "not kept");
+  fmt::print("             {}\n", advice.staleness.how);
+  fmt::print("\n  {:<24}{:>12}  {:<32}{}\n", "limit", "eta", "status", "grounds");
+  for (const Limit& limit : advice.limits)
+    fmt::print("  {:<24}{:>12.6g}  {:<32}{}\n", limit.name, limit.eta, limit.status, limit.grounds);
+  fmt::print("\n  recommended eta {:.6g}: {}\n", advice.recommended_eta, advice.grounds);
+  fmt::print("  practical eta   {:.6g}: {}\n", advice.practical.eta, advice.practical.how);
+  for (const Promise& p : advice.promises)
+    fmt::print(
+        "  promised by {}: mean squared gradient at most {:.4g} after {:.4g} iterations "
+        "({:.4g} s) with eta {:.4g}, {}\n",
+        p.name, advice.accuracy, p.iterations, p.seconds, p.eta, p.grounds);
+}
+
+AdviceRequest to_request(const AdviseRequest& request, const SignalStop& signals) {
+  AdviceRequest result{.options = request.config.run};
+  result.options.stop = signals.token();
+  result.least_loss = request.least_loss;
+  result.accuracy = request.accuracy;
+  result.options.compute = {};
+  const bool here = !request.world_given &&
+                    request.config.run.workers <= std::max(1u, std::thread::hardware_concurrency());
+  if (!request.from.empty()) {
+    result.staleness = staleness_of_run(request.from);
+  } else if (!here) {
+    result.world = make_world(request.config, 0);
+    result.compute_is_given = request.compute_given;
+  }
+  return result;
+}
+
+}  // namespace
+
+int advise_command(const AdviseRequest& request) {
+  const SignalStop signals;
+  const AdviceRequest advice_request = to_request(request, signals);
+  const Problem problem = read_problem(request.config);
+  const Advice advice = std::visit(
+      [&]<typename Real>(const std::unique_ptr<Objective<Real>>& objective) {
+        return advise<Real>(*objective, advice_request);
+      },
+      problem);
+  if (signals.token().stop_requested()) return interrupted;
+  if (request.config.output.json) {
+    fmt::print("{}", to_json(advice));
+  } else {
+    print(advice);
+  }
+  return done;
+}
+
+}  // namespace dasgd::app

@@ -1,0 +1,58 @@
+// The commands of dasgd. Each returns the exit status.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dasgd/config/config.hpp"
+#include "terminal/exit_status.hpp"
+
+namespace dasgd::app {
+
+using config::Config;
+
+/// The problem of a resolved config; says what computes it. Throws InputError.
+Problem read_problem(const Config& config);
+
+/// Trains on threads, or on the ranks of an MPI job, and writes the run directory. `read` gives the
+/// resolved config; a mistake that only one rank finds must be told by another.
+int train_command(const std::function<Config()>& read);
+
+/// Simulates a resolved config in virtual time and writes its run directory.
+int simulate_command(const Config& config);
+
+struct CheckRequest {
+  std::string path;
+  std::optional<double> eta, L;
+  std::optional<Nanoseconds> tolerance;  ///< of clocks; what the trace states unless it is given
+  bool json = false;
+};
+/// Audits a trace, or that of a run directory.
+int check_command(CheckRequest request);
+
+struct AdviseRequest {
+  Config config;
+  std::string from;  ///< a run directory whose staleness is taken; empty: a pilot
+  std::optional<double> accuracy, least_loss;
+  bool world_given = false;    ///< the world of a simulation was described
+  bool compute_given = false;  ///< and how long a gradient takes there
+};
+/// Measures a problem and its staleness, and prints step sizes with their grounds.
+int advise_command(const AdviseRequest& request);
+
+struct ReportRequest {
+  std::vector<std::string> runs;  ///< directories
+  std::string out;                ///< empty: the run directory, or runs/report for several
+  bool text = false;
+};
+/// Writes the report of one run or of several side by side.
+int report_command(const ReportRequest& request);
+
+/// Lists the data sets that are known by name.
+int data_list_command();
+/// Makes a data set available and verifies it; from `archive` where one is given.
+int data_get_command(const std::string& name, const std::string& archive);
+
+}  // namespace dasgd::app

@@ -1,0 +1,70 @@
+#include <cstdio>
+#include <fmt/format.h>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+
+#include "commands/commands.hpp"
+#include "commands/summary.hpp"
+#include "dasgd/advice/advice_json.hpp"
+#include "dasgd/archive/directory_run.hpp"
+#include "dasgd/config/step_size.hpp"
+#include "dasgd/record/atomic_file.hpp"
+#include "dasgd/report/write_report.hpp"
+#include "dasgd/settings/prediction.hpp"
+#include "dasgd/settings/toml_file.hpp"
+#include "dasgd/settings/virtual_world.hpp"
+#include "dasgd/topology/builders.hpp"
+#include "terminal/signals.hpp"
+
+namespace dasgd::app {
+namespace {
+
+template <typename Real>
+int simulate_problem(Config config, const Objective<Real>& objective, const VirtualWorld& world,
+                     const SignalStop& signals) {
+  const config::OutputSettings& output = config.output;
+  const auto advice = settle_step_size(config, objective, signals.token(), &world);
+  TrainOptions options = config.run;
+  options.stop = signals.token();
+  const RunDirectory directory(output.out, config.problem.model);
+  write_file(directory.file("config.toml"), to_toml(config::Command::simulate, config));
+  if (advice) {
+    write_file(directory.file("advice.json"), to_json(*advice));
+    if (!output.quiet) fmt::print(stderr, "{}\n", describe(*advice, config));
+  }
+  const auto result = simulate_into<Real>(directory, output.trace, objective, options, world);
+  std::optional<config::Prediction> prediction;
+  if (!config.from.empty()) {
+    prediction = config::compare_with_run(config.from, result.summary);
+    write_file(directory.file("prediction.json"), to_json(*prediction));
+  }
+  if (!output.no_report) report::write_report({directory.path()}, directory.path());
+  if (output.json) {
+    std::fputs((prediction ? to_json(*prediction) : to_json(result.summary)).c_str(), stdout);
+  } else if (!output.quiet) {
+    print_summary("simulated", config, result.summary, directory.path());
+    if (prediction) std::fputs(to_text(*prediction, config.from).c_str(), stdout);
+  }
+  if (result.failure) std::rethrow_exception(result.failure);
+  if (!result.summary.audit_is_clean())
+    throw std::runtime_error("the audit failed; see summary.json");
+  return result.summary.stop_reason == "interrupted" ? interrupted : done;
+}
+
+}  // namespace
+
+int simulate_command(const Config& config) {
+  const TrainOptions& run = config.run;
+  const VirtualWorld world = make_world(config, run.workers);
+  validate(world, build_graph(run.topology, run.workers, run.seed));
+  const SignalStop signals;
+  const Problem problem = read_problem(config);
+  return std::visit(
+      [&]<typename Real>(const std::unique_ptr<Objective<Real>>& objective) {
+        return simulate_problem<Real>(config, *objective, world, signals);
+      },
+      problem);
+}
+
+}  // namespace dasgd::app

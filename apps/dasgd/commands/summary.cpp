@@ -1,0 +1,72 @@
+#include "commands/summary.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <numeric>
+#include <vector>
+
+#include "dasgd/config/units.hpp"
+
+namespace dasgd::app {
+namespace {
+
+// What a run over shards minimises.
+std::string describe_shards(const RunSummary& s) {
+  std::vector<std::string> weights;
+  constexpr std::size_t shown = 8;
+  const auto all = static_cast<double>(
+      std::max<std::uint64_t>(1, std::accumulate(s.gradients_by_worker.begin(),
+                                                 s.gradients_by_worker.end(), std::uint64_t{0})));
+  for (std::size_t i = 0; i < std::min(shown, s.gradients_by_worker.size()); ++i)
+    weights.push_back(
+        fmt::format("{:.1f} %", 100 * static_cast<double>(s.gradients_by_worker[i]) / all));
+  return fmt::format(
+      "shards: minimised is the mean over the workers' shares, weighted by their gradients: {}{}",
+      fmt::join(weights, ", "), s.gradients_by_worker.size() > shown ? ", ..." : "");
+}
+
+}  // namespace
+
+void print_summary(const std::string& verb, const Config& config, const RunSummary& s,
+                   const std::string& directory) {
+  const double seconds = std::max(1e-9, s.virtual_seconds.value_or(s.wall_seconds));
+  const auto row = [](const char* name, const std::string& text) {
+    fmt::print("  {:<11}{}\n", name, text);
+  };
+  fmt::print("{} {}{} on {}, {} graph, lr {}\n", verb, config.problem.model,
+             config.problem.data.empty() ? "" : " on " + config.problem.data,
+             s.workers == 1 ? "1 worker" : fmt::format("{} workers", s.workers),
+             config.run.topology, config.run.eta);
+  row("stopped",
+      fmt::format("by {} after {:.2f} s", s.stop_reason, seconds) +
+          (s.virtual_seconds ? fmt::format(" of virtual time ({:.2f} s real)", s.wall_seconds)
+                             : ""));
+  if (s.resumed)
+    row("resumed", fmt::format("leg {}, from {} gradients after {:.2f} s", s.resumed->leg,
+                               show_count(s.resumed->gradients), s.resumed->seconds));
+  row("gradients",
+      fmt::format(
+          "{} ({}/s), {} samples ({}/s)", show_count(s.gradients),
+          show_count(static_cast<std::uint64_t>(static_cast<double>(s.gradients) / seconds)),
+          show_count(s.samples), show_count(static_cast<std::uint64_t>(s.samples_per_second))));
+  row("loss", fmt::format("{:.6g}", s.loss) +
+                  (s.accuracy ? fmt::format(", accuracy {:.4f}", *s.accuracy) : ""));
+  if (s.best)
+    row("best", fmt::format("{}{:.6g} at {:.2f} s", s.best->accuracy ? "accuracy " : "loss ",
+                            s.best->accuracy.value_or(s.best->loss.value_or(0)), s.best->seconds));
+  const StalenessSummary& st = s.staleness;
+  row("staleness", fmt::format("S_avg {:.3f}, S_max {}, S_hat_avg {:.3f}, S_hat_max {}, "
+                               "mean square {:.2f}, W {}",
+                               st.S_avg, st.S_max, st.S_hat_avg, st.S_hat_max, st.S_mean_square,
+                               st.W ? std::to_string(*st.W) : "not kept"));
+  if (s.folded > 0)
+    row("folded", fmt::format("{} applications as part of a bundle, for workers that were behind",
+                              show_count(s.folded)));
+  if (s.sampling == "shards") row("sampling", describe_shards(s));
+  row("audit", fmt::format("lost {}, duplicated {}, replicas {}", s.lost, s.duplicated,
+                           s.replicas_identical ? "identical" : "DIFFER"));
+  row("digest", s.replica_digest);
+  row("written to", directory);
+}
+
+}  // namespace dasgd::app

@@ -1,0 +1,17 @@
+// What a person reads at the end of a run.
+#pragma once
+
+#include <string>
+
+#include "dasgd/config/config.hpp"
+#include "dasgd/record/run_summary.hpp"
+
+namespace dasgd::app {
+
+using config::Config;
+
+/// Prints the summary of a run that was "trained" or "simulated".
+void print_summary(const std::string& verb, const Config& config, const RunSummary& summary,
+                   const std::string& directory);
+
+}  // namespace dasgd::app

@@ -1,0 +1,223 @@
+#include <cstdio>
+#include <exception>
+#include <fmt/format.h>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "commands/commands.hpp"
+#include "commands/summary.hpp"
+#include "dasgd/advice/advice_json.hpp"
+#include "dasgd/archive/directory_run.hpp"
+#include "dasgd/config/step_size.hpp"
+#include "dasgd/core/error.hpp"
+#include "dasgd/models/network_problem.hpp"
+#include "dasgd/models/stream.hpp"
+#include "dasgd/record/atomic_file.hpp"
+#include "dasgd/runtime/train.hpp"
+#include "dasgd/settings/toml_file.hpp"
+#include "live/watch.hpp"
+#include "ranks/rank_launch.hpp"
+#include "ranks/rank_start.hpp"
+#include "ranks/ranks.hpp"
+#include "terminal/signals.hpp"
+#include "terminal/status_line.hpp"
+
+namespace dasgd::app {
+namespace {
+
+/// A run with its directory, its browsers and a person who looks on.
+template <typename Real>
+class TrainRun {
+ public:
+  TrainRun(const Config& config, const Objective<Real>& objective, SignalStop& signals)
+      : config_(config),
+        signals_(signals),
+        status_(config.output.quiet),
+        run_(objective, with_warnings(config.run), directory_options(config)) {
+    if (const auto advice = settle_step_size(config_, objective, signals.token())) {
+      write_file(file("advice.json"), to_json(*advice));
+      status_.say(describe(*advice, config_));
+    }
+    const std::string settings = to_toml(config::Command::train, config_);
+    write_file(file("config.toml"), settings);
+    if (config.watch.port) {
+      watch_.emplace(config_, run_.directory().path(), settings, [this] { stop_.request_stop(); });
+      if (!config.output.quiet) status_.say("watch the run at " + watch_->url());
+    }
+  }
+
+  int run(const typename DirectoryRun<Real>::Engine& train) {
+    TrainOptions options = with_warnings(config_.run);
+    const std::stop_callback forward(signals_.token(), [this] { stop_.request_stop(); });
+    options.stop = stop_.get_token();
+    if (watch_) options.watch = &watch_->sink();
+    const auto result =
+        run_.run(train, options, {[this](const Progress<Real>& p) { return show(p); }});
+    tell(result.summary);
+    if (watch_) watch_->end(to_json(result.summary));
+    if (result.failure) std::rethrow_exception(result.failure);
+    if (!result.summary.audit_is_clean())
+      throw std::runtime_error("the audit failed; see summary.json");
+    return result.summary.stop_reason == "interrupted" ? interrupted : done;
+  }
+
+  /// What other ranks have to know before they begin.
+  std::string start() const { return to_bytes(config_.run.eta, run_.start()); }
+
+ private:
+  std::string file(const std::string& name) const { return run_.directory().file(name); }
+
+  static DirectoryOptions directory_options(const Config& config) {
+    return {.path = config.output.out,
+            .name = config.problem.model,
+            .resume = !config.output.resume.empty(),
+            .trace = config.output.trace,
+            .report = !config.output.no_report,
+            .facts = {{"model", config.problem.model}, {"data", config.problem.data}}};
+  }
+
+  TrainOptions with_warnings(TrainOptions options) {
+    options.warn = [this](const std::string& line) {
+      status_.say("dasgd: " + config::with_options(line));
+    };
+    return options;
+  }
+
+  Flow show(const Progress<Real>& progress) {
+    status_.show(progress);
+    if (watch_) watch_->look(progress);
+    return Flow::go_on;
+  }
+
+  void tell(const RunSummary& summary) {
+    status_.clear();
+    if (config_.output.json) {
+      std::fputs(to_json(summary).c_str(), stdout);
+    } else if (!config_.output.quiet) {
+      print_summary("trained", config_, summary, run_.directory().path());
+    }
+  }
+
+  Config config_;
+  SignalStop& signals_;
+  StatusLine status_;
+  DirectoryRun<Real> run_;
+  std::stop_source stop_;
+  std::optional<Watch> watch_;  // last: its thread may ask for a stop until it is gone
+};
+
+int train_with(const Config& config, const Problem& problem, SignalStop& signals) {
+  return std::visit(
+      [&]<typename Real>(const std::unique_ptr<Objective<Real>>& objective) {
+        return TrainRun<Real>(config, *objective, signals)
+            .run([&](const TrainOptions& options, const auto& callbacks) {
+              return run_training<Real>(*objective, options, callbacks);
+            });
+      },
+      problem);
+}
+
+int train_on_stream(Config config, SignalStop& signals) {
+  const TrainOptions& run = config.run;
+  const auto opened =
+      open_stream(config.problem, run.workers, *run.batch, signals.token(), run.max_time);
+  if (!opened) return interrupted;
+  config.problem = opened->choice;
+  config.run.make_samples = [&](WorkerId, std::uint64_t) { return opened->make_samples(); };
+  return train_with(config, opened->problem, signals);
+}
+
+int train_on_threads(const Config& config) {
+  SignalStop signals;
+  if (is_stream(config.problem.data)) return train_on_stream(config, signals);
+  return train_with(config, read_problem(config), signals);
+}
+
+/// What must be the same on all ranks.
+std::string state_of(const Config& config, const Problem& problem) {
+  return std::visit(
+      [&](const auto& objective) {
+        return fmt::format("{} {} {}\n{}", version(), objective->dimension(), objective->samples(),
+                           to_toml(config::Command::train, config));
+      },
+      problem);
+}
+
+template <typename Real>
+int train_rank(const Config& config, const Objective<Real>& objective, SignalStop& signals,
+               Ranks& ranks) {
+  std::optional<TrainRun<Real>> run;
+  std::string told;  // no rank looks for a step size or a checkpoint of its own
+  const std::string mistake = mistake_of([&] {
+    if (ranks.rank() != 0) return;
+    run.emplace(config, objective, signals);
+    told = run->start();
+  });
+  if (!ranks.agree(mistake, "")) return done;  // rank 0 tells
+  told = ranks.broadcast(std::move(told));
+  RankStart start;
+  const std::string unread = mistake_of([&] {
+    if (!run) start = rank_start(told);
+    told = {};  // a whole checkpoint
+  });
+  if (!ranks.agree(unread, "")) return done;
+  if (run)
+    return run->run([&](const TrainOptions& options, const auto& callbacks) {
+      return *ranks.train<Real>(objective, options, config, callbacks);
+    });
+  TrainOptions options = config.run;
+  options.eta = start.eta;
+  options.resume = start.checkpoint ? &*start.checkpoint : nullptr;
+  options.stop = signals.token();
+  ranks.train<Real>(objective, options, config);
+  return done;
+}
+
+// Until all have agreed, no rank may leave on its own: the others would wait for it.
+int train_on_ranks(const std::optional<Config>& config, std::exception_ptr mistake) {
+  if (!may_become_ranks()) return bad_input;
+  SignalStop signals(is_first_process() ? SignalStop::Kind::rank : SignalStop::Kind::quiet_rank);
+  Ranks ranks;
+  if (!is_known_to_mpi(ranks)) return bad_input;
+  Problem problem;
+  std::string state;
+  const std::string what = mistake_of([&] {
+    if (mistake) std::rethrow_exception(mistake);
+    require_all_processes(ranks);
+    problem = read_problem(*config);
+    state = state_of(*config, problem);
+  });
+  if (!ranks.agree(what, state)) return done;  // rank 0 tells
+  return std::visit(
+      [&](const auto& objective) { return train_rank(*config, *objective, signals, ranks); },
+      problem);
+}
+
+}  // namespace
+
+Problem read_problem(const Config& config) {
+  Problem problem = make_problem(config.problem, config.run.seed);
+  const std::string line = describe_network(config.problem, problem);
+  if (!config.output.quiet && !line.empty()) fmt::print(stderr, "{}\n", line);
+  return problem;
+}
+
+int train_command(const std::function<Config()>& read) {
+  std::optional<Config> config;
+  std::exception_ptr mistake;
+  try {
+    config = read();
+    if (config->ranks.expected == 0 || is_first_process()) validate_watch(*config);
+  } catch (const InputError&) {
+    mistake = std::current_exception();
+  }
+  const bool on_ranks = config ? config->ranks.expected > 0 : config::find_launch().has_value();
+  if (on_ranks) return train_on_ranks(config, mistake);
+  if (mistake) std::rethrow_exception(mistake);
+  return train_on_threads(*config);
+}
+
+}  // namespace dasgd::app

@@ -1,0 +1,47 @@
+// --watch: a run in the browser while it goes.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include "dasgd/config/config.hpp"
+#include "dasgd/runtime/progress.hpp"
+#include "dasgd/watch/live_run.hpp"
+#include "dasgd/watch/server.hpp"
+
+namespace dasgd::app {
+
+using config::Config;
+
+/// Throws InputError for watch settings that cannot be, before anything else is done.
+void validate_watch(const Config& config);
+
+/// Listens from its creation on; `on_stop` is called from another thread when somebody presses the
+/// stop button.
+class Watch {
+ public:
+  Watch(const Config& config, const std::string& directory, const std::string& config_text,
+        std::function<void()> on_stop);
+
+  ApplicationSink& sink() { return run_; }
+  std::string url() const { return server_.url(); }
+
+  template <typename Real>
+  void look(const Progress<Real>& progress) {
+    run_.look(progress,
+              {progress.draining ? "draining" : "running", progress.done, progress.seconds_left});
+    publish(progress.seconds);
+  }
+  /// Shows the end of the run to whoever looks, and stops.
+  void end(const std::string& summary);
+
+ private:
+  void publish(double seconds);
+
+  watch::LiveRun run_;
+  watch::Server server_;
+  double next_frame_ = 0;
+};
+
+}  // namespace dasgd::app

@@ -1,0 +1,25 @@
+#include "ranks/rank_start.hpp"
+
+#include <span>
+
+#include "dasgd/core/bytes.hpp"
+
+namespace dasgd::app {
+
+std::string to_bytes(double eta, const std::optional<Checkpoint>& checkpoint) {
+  ByteWriter out;
+  out.number(eta);
+  out.text(checkpoint ? encode(*checkpoint) : "");
+  return {reinterpret_cast<const char*>(out.bytes().data()), out.bytes().size()};
+}
+
+RankStart rank_start(const std::string& bytes) {
+  ByteReader in(std::as_bytes(std::span(bytes)));
+  RankStart start{.eta = in.number<double>()};
+  const std::string checkpoint = in.text();
+  if (!in.ended_well()) throw CorruptCheckpoint("what rank 0 sent is cut");
+  if (!checkpoint.empty()) start.checkpoint = decode(std::as_bytes(std::span(checkpoint)));
+  return start;
+}
+
+}  // namespace dasgd::app

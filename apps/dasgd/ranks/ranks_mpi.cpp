@@ -1,0 +1,91 @@
+#include <cstdio>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <utility>
+
+#include "dasgd/cluster/train_ranks.hpp"
+#include "dasgd/core/error.hpp"
+#include "dasgd/transport/mpi/communicator.hpp"
+#include "ranks/ranks.hpp"
+
+namespace dasgd::app {
+
+struct Ranks::Job {
+  mpi::Session session;
+};
+
+namespace {
+
+std::string place(std::size_t rank) {
+  char host[256] = {};
+  ::gethostname(host, sizeof(host) - 1);
+  return fmt::format("rank {} ({}, pid {})", rank, host, ::getpid());
+}
+
+void tell_of_end(const std::string& here, const std::string& why) {
+  fmt::print(stderr, "dasgd: {}: {}; the job ends\n", here, why);
+  std::fflush(stderr);
+}
+
+}  // namespace
+
+bool Ranks::are_built_in() { return true; }
+Ranks::Ranks() : job_(std::make_unique<Job>()) {}
+Ranks::~Ranks() = default;
+
+std::size_t Ranks::rank() const { return static_cast<std::size_t>(job_->session.world().rank()); }
+std::size_t Ranks::size() const { return static_cast<std::size_t>(job_->session.world().size()); }
+
+bool Ranks::agree(const std::string& mistake, const std::string& state) {
+  const auto all = job_->session.world().gather((mistake.empty() ? "+" + state : "-" + mistake));
+  const auto refuse = [&](const std::string& why) {
+    if (rank() == 0) throw InputError(why);
+    return false;
+  };
+  for (std::size_t r = 0; r < all.size(); ++r)
+    if (all[r][0] == '-')
+      return refuse(r == 0 ? all[r].substr(1) : fmt::format("rank {}: {}", r, all[r].substr(1)));
+  for (std::size_t r = 1; r < all.size(); ++r)
+    if (all[r] != all[0])
+      return refuse(fmt::format(
+          "rank {} has another configuration, data or version than rank 0; they must be the same",
+          r));
+  return true;
+}
+
+std::string Ranks::broadcast(std::string text) {
+  return job_->session.world().broadcast(std::move(text));
+}
+
+void Ranks::end_job(const std::string& why) {
+  tell_of_end(place(rank()), why);
+  job_->session.world().abort(1);
+}
+
+template <typename Real>
+std::optional<TrainResult<Real>> Ranks::train(const Objective<Real>& objective,
+                                              const TrainOptions& options, const Config& config,
+                                              const std::vector<Callback<Real>>& callbacks) {
+  RankOptions rank_options{
+      .polling = config.ranks.polling,
+      .silence = std::chrono::duration_cast<std::chrono::milliseconds>(config.ranks.timeout),
+      .trace = config.output.trace,
+      .watch = config.watch.port.has_value(),
+      .checkpoints = config.run.checkpoint.every.count() > 0};
+  const std::string here = place(rank());
+  rank_options.fatal = [here](const std::string& why) { tell_of_end(here, why); };
+  if (config.ranks.log)
+    rank_options.log = [here](const std::string& line) {
+      fmt::print(stderr, "dasgd: {} {}\n", here, line);
+    };
+  return train_ranks<Real>(job_->session.world(), objective, options, rank_options, callbacks);
+}
+
+template std::optional<TrainResult<float>> Ranks::train(const Objective<float>&,
+                                                        const TrainOptions&, const Config&,
+                                                        const std::vector<Callback<float>>&);
+template std::optional<TrainResult<double>> Ranks::train(const Objective<double>&,
+                                                         const TrainOptions&, const Config&,
+                                                         const std::vector<Callback<double>>&);
+
+}  // namespace dasgd::app

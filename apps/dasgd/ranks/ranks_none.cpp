@@ -1,0 +1,39 @@
+// This dasgd was built where no MPI was installed.
+#include "dasgd/config/engine.hpp"
+#include "dasgd/core/error.hpp"
+#include "ranks/ranks.hpp"
+
+namespace dasgd::app {
+
+struct Ranks::Job {};
+
+bool Ranks::are_built_in() { return false; }
+
+Ranks::Ranks() {
+  const auto launch = config::find_launch();
+  throw InputError((launch ? "started by " + launch->launcher + ", but this" : "this") +
+                   std::string(" dasgd was built without MPI; install MPI (libopenmpi-dev or "
+                               "libmpich-dev) and build it again, or use `engine` threads"));
+}
+Ranks::~Ranks() = default;
+
+std::size_t Ranks::rank() const { return 0; }
+std::size_t Ranks::size() const { return 1; }
+bool Ranks::agree(const std::string&, const std::string&) { return true; }
+std::string Ranks::broadcast(std::string text) { return text; }
+void Ranks::end_job(const std::string& why) { throw InputError(why); }
+
+template <typename Real>
+std::optional<TrainResult<Real>> Ranks::train(const Objective<Real>&, const TrainOptions&,
+                                              const Config&, const std::vector<Callback<Real>>&) {
+  return std::nullopt;
+}
+
+template std::optional<TrainResult<float>> Ranks::train(const Objective<float>&,
+                                                        const TrainOptions&, const Config&,
+                                                        const std::vector<Callback<float>>&);
+template std::optional<TrainResult<double>> Ranks::train(const Objective<double>&,
+                                                         const TrainOptions&, const Config&,
+                                                         const std::vector<Callback<double>>&);
+
+}  // namespace dasgd::app

@@ -1,0 +1,73 @@
+// The experiments that `dasgd reproduce` repeats, one function each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "dasgd/config/engine.hpp"
+#include "terminal/exit_status.hpp"
+
+namespace dasgd::app {
+
+using config::EngineKind;
+
+/// What of Figure 2 (c) is not as it is by default.
+struct ScalingChoice {
+  std::vector<std::size_t> workers;  ///< empty: 1 to 25
+  std::optional<std::uint64_t> seeds;
+  std::optional<double> eta, target_loss;
+  bool any() const { return !workers.empty() || seeds || eta || target_loss; }
+};
+
+struct ReproduceRequest {
+  std::string what;  ///< one of `reproducible()`
+  bool quick = false;
+  std::string out;
+  ScalingChoice scaling;  ///< of cifar only
+  EngineKind engine = EngineKind::automatic;
+};
+/// The experiments that can be repeated, and "all".
+std::vector<std::string> reproducible();
+/// Repeats an experiment of the paper in virtual time.
+int reproduce_command(const ReproduceRequest& request);
+
+/// Where and how thoroughly.
+struct Experiment {
+  std::string what, directory;
+  bool quick = false;
+  ScalingChoice scaling = {};
+  bool on_threads = false;  ///< of the slow worker: real threads instead of virtual time
+  std::string stem() const { return directory + "/" + what; }
+};
+
+/// Figure 2 (a) and (b) of the paper: "logistic" and "quadratic"; in virtual time, or on threads.
+void reproduce_slow_worker(const Experiment& experiment);
+/// The same on the two ranks of an MPI job. False on the rank that leaves the rest to rank 0.
+bool reproduce_slow_worker_on_ranks(const Experiment& experiment);
+/// Staleness on graphs, and the burst that breaks Theorem 1.
+void reproduce_topology(const Experiment& experiment);
+
+/// Figure 2 (c) of the paper. Throws Interrupted on Ctrl-C; what was finished is kept.
+void reproduce_cifar(const Experiment& experiment);
+
+/// The same on the ranks of an MPI job. False on the ranks that leave the rest to rank 0.
+bool reproduce_cifar_on_ranks(const Experiment& experiment);
+
+/// An experiment was stopped by a signal; the message says how to go on.
+class Interrupted : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Throws InputError.
+void make_directory(const std::string& directory);
+/// The cores to use.
+unsigned all_cores();
+/// Tells a person at a terminal how far it is; removes the line when all is done.
+void show_simulations(std::size_t done, std::size_t total);
+
+}  // namespace dasgd::app

@@ -1,0 +1,28 @@
+# dasgd_networks.so: all that needs LibTorch, opened when a network is asked for
+# (docs/decisions/0008-networks-in-a-module.md). Without LibTorch there is no module, and programs say so.
+
+# Both sides must be built from the same headers by the same compiler.
+file(GLOB DASGD_NETWORK_HEADERS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/dasgd/core/*.hpp)
+list(APPEND DASGD_NETWORK_HEADERS ${PROJECT_SOURCE_DIR}/src/dasgd/adapters/torch/network.hpp
+     ${PROJECT_SOURCE_DIR}/src/dasgd/data/samples.hpp ${PROJECT_SOURCE_DIR}/src/dasgd/random/random.hpp)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${DASGD_NETWORK_HEADERS})
+set(hashes)
+foreach(header ${DASGD_NETWORK_HEADERS})
+  file(SHA1 ${header} hash)
+  string(APPEND hashes ${hash})
+endforeach()
+string(SHA1 hash "${hashes} ${CMAKE_CXX_FLAGS} ${CMAKE_BUILD_TYPE}")
+string(SUBSTRING ${hash} 0 12 hash)
+set(build "${PROJECT_VERSION}-${hash}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+file(RELATIVE_PATH from_program ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR}/dasgd)
+target_compile_definitions(dasgd_models PRIVATE DASGD_NETWORK_MODULE_BUILD="${build}"
+                           DASGD_NETWORK_MODULE_DIRECTORY="${from_program}")
+target_link_libraries(dasgd_models PUBLIC ${CMAKE_DL_LIBS})
+
+if(DASGD_TORCH AND DASGD_BUILD_APP)
+  add_library(dasgd_networks MODULE models/network_module.cpp)
+  target_compile_definitions(dasgd_networks PRIVATE DASGD_NETWORK_MODULE_BUILD="${build}")
+  set_target_properties(dasgd_networks PROPERTIES PREFIX "" INSTALL_RPATH_USE_LINK_PATH ON)
+  target_link_libraries(dasgd_networks PRIVATE dasgd_adapters)
+  install(TARGETS dasgd_networks LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/dasgd)
+endif()

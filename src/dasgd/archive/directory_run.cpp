@@ -1,0 +1,167 @@
+#include "dasgd/archive/directory_run.hpp"
+
+#include <limits>
+#include <utility>
+
+#include "dasgd/archive/result_files.hpp"
+#include "dasgd/plan/leg.hpp"
+#include "dasgd/record/checkpoint_directory.hpp"
+#include "dasgd/report/write_report.hpp"
+#include "dasgd/runtime/train.hpp"
+#include "dasgd/sim/simulate.hpp"
+
+namespace dasgd {
+namespace {
+
+// Before anything is written: what cannot be resumed stays as it is.
+template <typename Real>
+std::optional<Checkpoint> find_start(const Objective<Real>& objective, TrainOptions options,
+                                     const DirectoryOptions& where) {
+  if (!where.resume) return std::nullopt;
+  const RunFacts facts = facts_of(options, objective.samples(), where.facts);
+  auto found = find_checkpoint(where.path, facts, [&](const std::string& line) {
+    if (options.warn) options.warn(line);
+  });
+  options.resume = found ? &*found : nullptr;
+  require_runnable(options, objective);
+  return found;
+}
+
+std::string last_metrics(const RunSummary& s) {
+  RunFigures last;
+  last.seconds = s.wall_seconds;
+  last.gradients = s.gradients;
+  last.applications = s.gradients * s.workers;
+  last.samples = s.samples;
+  last.gradients_per_second = static_cast<double>(s.gradients) / s.wall_seconds;
+  last.loss = s.loss;
+  last.S_now = last.S_avg = s.staleness.S_avg;
+  last.S_max = s.staleness.S_max;
+  last.gradients_by_worker = s.gradients_by_worker;
+  last.accuracy = s.accuracy;
+  last.eval_loss = s.eval_loss;
+  return metrics_line(last);
+}
+
+// Figures and evaluations in order of virtual time.
+std::string metrics_of(const FigureLog& figures, const std::vector<Evaluation>& evaluations) {
+  std::string lines;
+  auto evaluation = evaluations.begin();
+  const auto add_until = [&](double seconds) {
+    for (; evaluation != evaluations.end() && evaluation->seconds <= seconds; ++evaluation)
+      lines += to_json(*evaluation) + "\n";
+  };
+  for (const RunFigures& row : figures.rows()) {
+    add_until(row.seconds);
+    lines += metrics_line(row);
+  }
+  add_until(std::numeric_limits<double>::infinity());
+  return lines;
+}
+
+}  // namespace
+
+template <typename Real>
+DirectoryRun<Real>::DirectoryRun(const Objective<Real>& objective, const TrainOptions& options,
+                                 DirectoryOptions where)
+    : objective_(objective),
+      where_(std::move(where)),
+      start_(find_start(objective, options, where_)),
+      directory_(start_ ? RunDirectory::reopen(where_.path, start_->legs.size() + 1)
+                        : RunDirectory(where_.path, where_.name)),
+      best_(directory_.path(), start_.has_value()),
+      carried_(start_ ? carry_metrics(directory_.path(), start_->seconds) : ""),
+      metrics_(directory_.file("metrics.jsonl")) {
+  metrics_.write(carried_);
+  metrics_.flush();
+  if (where_.trace) trace_.emplace(directory_.file("trace.jsonl"), options.workers);
+}
+
+template <typename Real>
+TrainResult<Real> DirectoryRun<Real>::run(const Engine& train, TrainOptions options,
+                                          std::vector<Callback<Real>> callbacks) {
+  options.trace = trace_ ? &*trace_ : nullptr;
+  options.resume = start_ ? &*start_ : nullptr;
+  options.evaluation.best = best_.known();
+  CheckpointDirectory checkpoints(directory_.file("checkpoints"));
+  if (options.checkpoint.every.count() > 0)
+    options.checkpoint.save =
+        [&, facts = facts_of(options, objective_.samples(), where_.facts)](Checkpoint checkpoint) {
+          checkpoint.facts = facts;
+          checkpoints.save(checkpoint);
+        };
+  callbacks.insert(callbacks.begin(), [this](const Progress<Real>& p) { return keep(p); });
+  auto result = train(options, callbacks);
+  save(result);
+  if (where_.report) report::write_report({directory_.path()}, directory_.path());
+  return result;
+}
+
+template <typename Real>
+Flow DirectoryRun<Real>::keep(const Progress<Real>& progress) {
+  metrics_.write(metrics_line(progress));
+  metrics_.flush();  // a run that is killed keeps them
+  if (progress.best) best_.write<Real>(*progress.best, progress.best_model);
+  return Flow::go_on;
+}
+
+template <typename Real>
+void DirectoryRun<Real>::save(const TrainResult<Real>& result) {
+  Salvage salvage;
+  save_result(objective_, result, directory_, best_, salvage);
+  salvage.save("metrics.jsonl", [&] {
+    metrics_.write(last_metrics(result.summary));
+    metrics_.commit();
+  });
+  if (trace_)
+    salvage.save("trace.jsonl", [&] {
+      const auto& clocks = result.summary.clocks;
+      trace_->finish(clocks ? to_trace_line(*clocks) : "");
+    });
+  salvage.finish();
+}
+
+template <typename Real>
+TrainResult<Real> train_into(const DirectoryOptions& where, const Objective<Real>& objective,
+                             const TrainOptions& options,
+                             const std::vector<Callback<Real>>& callbacks) {
+  const auto on_threads = [&](const TrainOptions& all, const std::vector<Callback<Real>>& told) {
+    return run_training<Real>(objective, all, told);
+  };
+  auto result = DirectoryRun<Real>(objective, options, where).run(on_threads, options, callbacks);
+  if (result.failure) std::rethrow_exception(result.failure);
+  return result;
+}
+
+template <typename Real>
+TrainResult<Real> simulate_into(const RunDirectory& directory, bool with_trace,
+                                const Objective<Real>& objective, TrainOptions options,
+                                const VirtualWorld& world) {
+  std::optional<TraceWriter> trace;
+  if (with_trace) options.trace = &trace.emplace(directory.file("trace.jsonl"), 1);
+  FigureLog figures;
+  options.figures = &figures;
+  auto result = run_simulation<Real>(objective, options, world);
+  BestModel best(directory.path(), false);
+  Salvage salvage;
+  save_result(objective, result, directory, best, salvage);
+  salvage.save("metrics.jsonl", [&] {
+    write_file(directory.file("metrics.jsonl"), metrics_of(figures, result.evaluations));
+  });
+  if (trace) salvage.save("trace.jsonl", [&] { trace->finish(); });
+  salvage.finish();
+  return result;
+}
+
+template class DirectoryRun<float>;
+template class DirectoryRun<double>;
+template TrainResult<float> train_into(const DirectoryOptions&, const Objective<float>&,
+                                       const TrainOptions&, const std::vector<Callback<float>>&);
+template TrainResult<double> train_into(const DirectoryOptions&, const Objective<double>&,
+                                        const TrainOptions&, const std::vector<Callback<double>>&);
+template TrainResult<float> simulate_into(const RunDirectory&, bool, const Objective<float>&,
+                                          TrainOptions, const VirtualWorld&);
+template TrainResult<double> simulate_into(const RunDirectory&, bool, const Objective<double>&,
+                                           TrainOptions, const VirtualWorld&);
+
+}  // namespace dasgd

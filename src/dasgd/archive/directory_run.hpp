@@ -1,0 +1,79 @@
+// A run that leaves everything it does in a directory (docs/run_directory.md).
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dasgd/archive/best_model.hpp"
+#include "dasgd/archive/earlier_legs.hpp"
+#include "dasgd/archive/run_directory.hpp"
+#include "dasgd/core/objective.hpp"
+#include "dasgd/plan/options.hpp"
+#include "dasgd/plan/result.hpp"
+#include "dasgd/record/atomic_file.hpp"
+#include "dasgd/record/trace_writer.hpp"
+#include "dasgd/runtime/progress.hpp"
+#include "dasgd/sim/world.hpp"
+
+namespace dasgd {
+
+/// Where a run leaves its files, and which.
+struct DirectoryOptions {
+  std::string path = {};     ///< made if it is not there; empty: runs/NAME-TIME
+  std::string name = "run";  ///< in the name of a new directory
+  bool resume = false;       ///< go on with the run that is at `path`
+  bool trace = false;        ///< trace.jsonl: every application
+  bool report = true;        ///< report.html and charts/ at the end
+  RunFacts facts = {};       ///< what checkpoints say of the run beside what its options say
+};
+
+/// A run in its directory: metrics and the best model while it goes, checkpoints where the options
+/// have a time for them; model, summary, trace and report at its end.
+template <typename Real>
+class DirectoryRun {
+ public:
+  /// Opens the directory and finds where a resumed run goes on; nothing is written before that is
+  /// known to be possible. Throws InputError.
+  DirectoryRun(const Objective<Real>& objective, const TrainOptions& options,
+               DirectoryOptions where);
+
+  const RunDirectory& directory() const { return directory_; }
+  /// Where a resumed run goes on.
+  const std::optional<Checkpoint>& start() const { return start_; }
+
+  using Engine =
+      std::function<TrainResult<Real>(const TrainOptions&, const std::vector<Callback<Real>>&)>;
+  /// Trains with these options and writes everything. What failed while running is in the result;
+  /// throws WriteError for what could not be written.
+  TrainResult<Real> run(const Engine& train, TrainOptions options,
+                        std::vector<Callback<Real>> callbacks = {});
+
+ private:
+  Flow keep(const Progress<Real>& progress);
+  void save(const TrainResult<Real>& result);
+
+  const Objective<Real>& objective_;
+  const DirectoryOptions where_;
+  const std::optional<Checkpoint> start_;
+  RunDirectory directory_;
+  BestModel best_;
+  const std::string carried_;  // the metrics of earlier legs
+  AtomicFile metrics_;
+  std::optional<TraceWriter> trace_;
+};
+
+/// Trains on threads and leaves everything in a directory, as `dasgd train` does.
+template <typename Real>
+TrainResult<Real> train_into(const DirectoryOptions& where, const Objective<Real>& objective,
+                             const TrainOptions& options,
+                             const std::vector<Callback<Real>>& callbacks = {});
+
+/// Simulates and leaves metrics, model, summary and, if it is wanted, the trace in a directory.
+template <typename Real>
+TrainResult<Real> simulate_into(const RunDirectory& directory, bool with_trace,
+                                const Objective<Real>& objective, TrainOptions options,
+                                const VirtualWorld& world);
+
+}  // namespace dasgd

@@ -1,0 +1,94 @@
+#include "dasgd/archive/earlier_legs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/record/atomic_file.hpp"
+#include "dasgd/record/checkpoint_directory.hpp"
+
+namespace dasgd {
+namespace fs = std::filesystem;
+namespace {
+
+// With another one of these the data positions or the model would mean something else.
+constexpr std::array<const char*, 4> binding{"model", "seed", "batch", "samples"};
+
+// What cannot change is refused before anything else is said.
+void compare(const std::string& directory, const RunFacts& before, const RunFacts& now,
+             const Warn& warn) {
+  std::vector<std::string> changes;
+  for (const auto& [name, value] : now) {
+    const auto was = before.find(name);
+    if (was == before.end() || was->second == value) continue;
+    changes.push_back(fmt::format("`checkpoint.resume` {}: its {} was {} and is now {}", directory,
+                                  name, was->second, value));
+    if (std::find(binding.begin(), binding.end(), name) != binding.end())
+      throw InputError(changes.back() + "; that cannot change");
+  }
+  for (const std::string& change : changes) warn(change);
+}
+
+// The lines of a file that are whole and not after `seconds`.
+std::string lines_up_to(const std::string& path, double seconds) {
+  std::ifstream file(path);
+  std::string kept;
+  for (std::string line; std::getline(file, line) && !file.eof();) {
+    const auto json = nlohmann::json::parse(line, nullptr, false);
+    if (!json.is_object() || !json.contains("seconds") || !json["seconds"].is_number()) break;
+    if (json["seconds"].get<double>() > seconds) break;
+    kept += line + "\n";
+  }
+  return kept;
+}
+
+}  // namespace
+
+RunFacts facts_of(const TrainOptions& options, std::size_t samples, RunFacts given) {
+  given["seed"] = std::to_string(options.seed);
+  given["batch"] = std::to_string(resolved_batch(options, samples));
+  given["sampling"] = to_string(options.sampling);
+  given["rule"] = to_string(options.rule.kind);
+  // What is kept of samples that arrive says nothing about them.
+  if (!options.make_samples) given["samples"] = std::to_string(samples);
+  return given;
+}
+
+std::optional<Checkpoint> find_checkpoint(const std::string& path, const RunFacts& facts,
+                                          const Warn& warn) {
+  const CheckpointDirectory directory(path + "/checkpoints");
+  const auto files = directory.files();
+  if (files.empty()) {
+    warn(fmt::format("`checkpoint.resume` {}: has no checkpoint yet; starting from the beginning",
+                     path));
+    return std::nullopt;
+  }
+  auto found = directory.newest_good(
+      [&](const std::string& what) { warn(what + "; trying the one before"); });
+  if (!found)
+    throw InputError(fmt::format("`checkpoint.resume` {}: none of its {} checkpoints can be read",
+                                 path, files.size()));
+  compare(path, found->facts, facts, warn);
+  return found;
+}
+
+std::string carry_metrics(const std::string& directory, double seconds) {
+  const std::string path = directory + "/metrics.jsonl";
+  // A killed run has them in the partial file; one that was killed while it took them over, in
+  // both.
+  const std::string whole = lines_up_to(path, seconds);
+  const std::string partial = lines_up_to(path + ".partial", seconds);
+  const std::string& longer = whole.size() > partial.size() ? whole : partial;
+  AtomicFile file(path + ".carried");
+  file.write(longer);
+  file.commit();
+  fs::rename(path + ".carried", path);
+  return longer;
+}
+
+}  // namespace dasgd

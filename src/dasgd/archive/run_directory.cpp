@@ -1,0 +1,127 @@
+#include "dasgd/archive/run_directory.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <string_view>
+#include <vector>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/record/atomic_file.hpp"
+#include "dasgd/record/checkpoint_directory.hpp"
+
+namespace dasgd {
+namespace fs = std::filesystem;
+namespace {
+
+// A directory that did not exist before, even if another run starts in the same second.
+std::string make_fresh(const std::string& model) {
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  const std::string base = fmt::format("runs/{}-{:%Y%m%d-%H%M%S}", model, now);
+  std::error_code error;
+  fs::create_directories("runs", error);
+  std::string name = base;
+  for (int copy = 2; !fs::create_directory(name, error) && !error; ++copy)
+    name = fmt::format("{}-{}", base, copy);
+  return name;
+}
+
+constexpr const char* partial = ".partial";
+constexpr const char* mark = ".dasgd";  // a run was here: what has its names is its own
+
+std::string earlier_trace(const std::string& directory, std::size_t leg) {
+  return fmt::format("{}/trace.{}.jsonl", directory, leg);
+}
+
+// "trace.3.jsonl", partial or not.
+bool is_earlier_trace(std::string_view name) {
+  if (name.ends_with(partial)) name.remove_suffix(std::string_view(partial).size());
+  if (!name.starts_with("trace.") || !name.ends_with(".jsonl") || name.size() < 13) return false;
+  const std::string_view leg = name.substr(6, name.size() - 12);
+  return leg.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+}  // namespace
+
+RunDirectory::RunDirectory(const std::string& path, const std::string& model)
+    : path_(path.empty() ? make_fresh(model) : path) {
+  std::error_code error;
+  fs::create_directories(path_, error);
+  if (error || !fs::is_directory(path_))
+    throw InputError(fmt::format("`output.out` {}: cannot be made a directory{}", path_,
+                                 error ? ": " + error.message() : ""));
+  require_ours();
+  lock_ = std::make_unique<DirectoryLock>(path_);
+  require_writable();
+  write_file(file(mark), "");
+  for (const char* name :
+       {"config.toml", "metrics.jsonl", "summary.json", "trace.jsonl", "model.npy", "model.pt",
+        "model.best.npy", "model.best.json", "advice.json", "prediction.json"})
+    remove_file(name);
+  remove_report();
+  std::vector<fs::path> earlier;
+  for (const auto& entry : fs::directory_iterator(path_, error))
+    if (is_earlier_trace(entry.path().filename().string())) earlier.push_back(entry.path());
+  for (const fs::path& trace : earlier) fs::remove(trace, error);
+  CheckpointDirectory(file("checkpoints")).clear();
+}
+
+RunDirectory RunDirectory::reopen(const std::string& path, std::size_t leg) {
+  RunDirectory directory(path);
+  directory.require_writable();
+  for (const char* name : {"summary.json", "model.npy", "model.pt"}) directory.remove_file(name);
+  directory.remove_report();
+  const std::string kept = earlier_trace(path, leg - 1);
+  std::error_code error;
+  // A leg that reached no checkpoint is void, and so is its trace: the name is taken then.
+  const bool is_void = fs::exists(kept) || fs::exists(kept + partial);
+  for (const char* end : {"", partial}) {
+    const std::string trace = directory.file("trace.jsonl") + end;
+    if (is_void || !fs::is_regular_file(trace)) continue;
+    fs::rename(trace, kept + end, error);
+  }
+  directory.remove_file("trace.jsonl");
+  return directory;
+}
+
+void RunDirectory::require_ours() const {
+  const auto is_there = [&](const char* name) {
+    return fs::exists(file(name)) || fs::exists(file(name) + partial);
+  };
+  if (is_there(mark) || (is_there("config.toml") && is_there("metrics.jsonl"))) return;
+  const auto is_left_over = [](const fs::directory_entry& entry) {  // by a run that was killed
+    return entry.path().extension() == partial || entry.path().filename() == "checkpoints";
+  };
+  if (std::all_of(fs::directory_iterator(path_), fs::directory_iterator(), is_left_over)) return;
+  throw InputError(fmt::format(
+      "`output.out` {}: holds files that no run has made; choose a new or an empty directory",
+      path_));
+}
+
+void RunDirectory::require_writable() const {
+  try {
+    write_file(file(".writable"), "");
+  } catch (const WriteError&) {
+    throw InputError(
+        fmt::format("`output.out` {}: is not writable; choose another directory", path_));
+  }
+  std::error_code ignored;
+  fs::remove(file(".writable"), ignored);
+}
+
+void RunDirectory::remove_report() const {
+  for (const char* name : {"report.html", "trace.chrome.json"}) remove_file(name);
+  std::error_code ignored;
+  fs::remove_all(file("charts"), ignored);
+}
+
+void RunDirectory::remove_file(const std::string& name) const {
+  std::error_code ignored;
+  fs::remove(file(name), ignored);
+  if (!fs::is_symlink(file(name) + partial) && !fs::is_fifo(file(name) + partial))
+    fs::remove(file(name) + partial, ignored);
+}
+
+}  // namespace dasgd

@@ -1,0 +1,39 @@
+// Where a run leaves its files (docs/run_directory.md).
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "dasgd/archive/directory_lock.hpp"
+
+namespace dasgd {
+
+/// A directory that holds one run. Files of an earlier run under the same name are removed first,
+/// so that a directory never mixes two runs. A directory in which another process runs is refused,
+/// and so is one that holds anything before any run has been there: it is not ours to write into.
+class RunDirectory {
+ public:
+  /// Creates `path`, or runs/MODEL-TIME when it is empty. Throws InputError when it cannot be used.
+  RunDirectory(const std::string& path, const std::string& model);
+
+  /// Opens the directory of an earlier run to go on with its leg number `leg`. What that run wrote
+  /// at its end is removed; its trace becomes trace.N.jsonl, N the leg before. Throws InputError.
+  static RunDirectory reopen(const std::string& path, std::size_t leg);
+
+  const std::string& path() const { return path_; }
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  explicit RunDirectory(const std::string& path)
+      : path_(path), lock_(std::make_unique<DirectoryLock>(path)) {}
+  void require_ours() const;
+  void require_writable() const;
+  void remove_file(const std::string& name) const;
+  void remove_report() const;
+
+  std::string path_;
+  std::unique_ptr<DirectoryLock> lock_;
+};
+
+}  // namespace dasgd

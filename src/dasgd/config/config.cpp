@@ -1,0 +1,96 @@
+#include "dasgd/config/config.hpp"
+
+#include <vector>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/models/network_problem.hpp"
+#include "dasgd/models/stream.hpp"
+#include "dasgd/topology/builders.hpp"
+
+namespace dasgd::config {
+namespace {
+
+struct ModelDefaults {
+  const char* data;
+  double lr;
+  std::size_t batch;  // 0: the whole data set, so that gradients carry no noise, as in the paper
+  std::optional<double> epochs;
+  std::vector<std::uint32_t> gradients;
+};
+
+ModelDefaults defaults_of(const std::string& model) {
+  if (model == "softmax") return {"fashion-mnist", 0.05, 64, 5, {}};
+  if (model == "cnn" || model == "mlp") return {"fashion-mnist", 0.05, 32, 2, {}};
+  if (model == "resnet18") return {"cifar10", 0.05, 32, 2, {}};
+  if (is_network(model)) return {"", 0.05, 32, 2, {}};
+  if (model == "logistic") return {"", 0.1, 0, std::nullopt, {1000}};
+  return {"", 0.01, 0, std::nullopt, {1000}};
+}
+
+void require_no_stream_settings(const ProblemChoice& problem) {
+  const auto refuse = [](const char* key) {
+    throw InputError(std::string("`") + key + "` is for `data` - and `data` follow:FILE");
+  };
+  if (problem.format) refuse("format");
+  if (problem.features) refuse("features");
+  if (problem.classes) refuse("classes");
+}
+
+void resolve_stream(Config& config) {
+  const ProblemChoice& problem = config.problem;
+  if (!is_stream(problem.data)) return require_no_stream_settings(problem);
+  const auto refuse = [&](const std::string& why) {
+    throw InputError("`data` " + problem.data + ": " + why);
+  };
+  const bool logistic = problem.model == "logistic";
+  if (!logistic && problem.model != "softmax")
+    refuse("`model` " + problem.model +
+           " needs data that stays; streams are for logistic and softmax");
+  if (config.ranks.expected > 0) refuse("streams need threads, not MPI ranks");
+  if (config.run.epochs)
+    refuse("`budget.epochs` counts passes, and a stream has none; use `budget.total_gradients`");
+  if (config.step != StepChoice::given)
+    refuse("a pilot for the step size needs data that stays; give `lr` X");
+  if (config.run.sampling == Sampling::shards)
+    refuse("`sampling` shards deals data that stays; rows of a stream go to whoever asks first");
+  if (config.run.batch && *config.run.batch == 0)
+    refuse("`batch` must be at least 1: a stream has no whole");
+  if (problem.classes && logistic) refuse("`classes` is for softmax; logistic has two");
+  if (!config.run.batch && logistic) config.run.batch = 32;
+}
+
+}  // namespace
+
+void set_default_evaluation(Config& config) {
+  if (!config.evaluation_was_given()) config.run.evaluation.every = std::chrono::seconds(10);
+}
+
+void resolve(Config& config) {
+  TrainOptions& run = config.run;
+  const ModelDefaults defaults = defaults_of(config.problem.model);
+  if (config.problem.data.empty()) config.problem.data = defaults.data;
+  resolve_engine(config.ranks, config.workers);
+  if (config.ranks.expected > 0 && run.chaos.on_links())
+    throw InputError("chaos on links needs threads or the simulator, not MPI ranks");
+  resolve_stream(config);
+  if (!config.workers) config.workers = workers_of(run.topology).value_or(2);
+  run.workers = *config.workers;
+  run.eta = config.lr.value_or(defaults.lr);
+  if (!run.batch) run.batch = defaults.batch;
+  require_network_choices(config.problem);
+  const bool stream = is_stream(config.problem.data);
+  const bool open = run.gradients.empty() && !run.total_gradients && !run.epochs &&
+                    !ends_without_budget(run) && !stream;
+  if (open) {
+    run.epochs = defaults.epochs;
+    run.gradients = defaults.gradients;
+  }
+  if (stream) run.make_samples = [](WorkerId, std::uint64_t) { return nullptr; };  // has an end
+  validate(run);
+  const Graph graph = build_graph(run.topology, run.workers, run.seed);
+  if (!run.relay) run.relay = default_relay(graph);
+  require_delivery(graph, *run.relay);
+  validate(run.chaos, graph);
+}
+
+}  // namespace dasgd::config

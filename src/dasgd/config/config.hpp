@@ -1,0 +1,58 @@
+// What a run was asked to do, whoever asked: a config file, a command line, another program.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "dasgd/config/engine.hpp"
+#include "dasgd/config/world.hpp"
+#include "dasgd/models/problem.hpp"
+#include "dasgd/plan/options.hpp"
+
+namespace dasgd::config {
+
+/// How a run is shown in a browser.
+struct WatchSettings {
+  std::optional<unsigned short> port;  ///< nothing: it is not
+  std::string address = "127.0.0.1", token;
+};
+
+struct OutputSettings {
+  std::string out;     ///< the run directory; empty: a new one under runs/
+  std::string resume;  ///< the run directory to go on with
+  bool trace = false, no_report = false, quiet = false, json = false;
+};
+
+/// Whence the step size comes: given, a step that trains well, or the largest that is proved.
+enum class StepChoice { given, automatic, proved };
+
+struct Config {
+  ProblemChoice problem;
+  /// What the engine is told. Complete once the config is resolved: until then the three members
+  /// below say what was asked for.
+  TrainOptions run = {.evaluation = {.every = {}, .share = default_share},
+                      .checkpoint = {.every = std::chrono::seconds(60), .save = {}}};
+  std::optional<std::size_t> workers;  ///< nothing: as many as ranks or the topology tell, or 2
+  StepChoice step = StepChoice::given;
+  std::optional<double> lr;  ///< nothing: the model's own, or to be found
+
+  WorldSettings world;  ///< of simulations
+  RankSettings ranks;   ///< of real runs, like the next
+  WatchSettings watch;
+  OutputSettings output;
+  std::string from;  ///< of simulations: the run directory whose times are replayed
+
+  /// Of a core's time for evaluation, where nobody said how often.
+  static constexpr double default_share = 0.1;
+  bool evaluation_was_given() const { return run.evaluation.share == 1; }
+};
+
+/// How often a real run evaluates where nothing was said.
+void set_default_evaluation(Config& config);
+
+/// Fills in everything that was left open: the model's data, step size, batch and budget, the
+/// number of workers, the relay. Throws InputError for what cannot be.
+void resolve(Config& config);
+
+}  // namespace dasgd::config

@@ -1,0 +1,29 @@
+// Numbers and times as people write them.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dasgd {
+
+/// "50ms", "5us", "1.5s", "200ns", "2min", "1h". Throws InputError.
+std::chrono::nanoseconds parse_duration(const std::string& text);
+/// The shortest exact form of a time: "50ms".
+std::string show_duration(std::chrono::nanoseconds time);
+
+/// A finite number. Throws InputError.
+double parse_real(const std::string& text);
+/// The shortest text that reads back as the same number.
+std::string show_real(double value);
+/// A whole number from 0 to `limit`. Throws InputError.
+std::uint64_t parse_whole(const std::string& text, std::uint64_t limit);
+
+/// "a,b,c" as its parts.
+std::vector<std::string> split(const std::string& text, char separator);
+
+/// 1234567 as "1,234,567".
+std::string show_count(std::uint64_t count);
+
+}  // namespace dasgd

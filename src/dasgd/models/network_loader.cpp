@@ -1,0 +1,57 @@
+#include "dasgd/models/network_loader.hpp"
+
+#include <dlfcn.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <new>
+
+#include "dasgd/core/error.hpp"
+
+namespace dasgd {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path find_module(const std::string& model) {
+  constexpr const char* name = "dasgd_networks.so";
+  const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
+  for (const fs::path& place : {here, (here / DASGD_NETWORK_MODULE_DIRECTORY).lexically_normal()})
+    if (fs::exists(place / name)) return place / name;
+  throw InputError(
+      fmt::format("`model` {} needs LibTorch, and this dasgd was built without it: there is no {}; "
+                  "install libtorch-dev and build again",
+                  model, (here / name).string()));
+}
+
+template <typename Function>
+Function* find_symbol(void* module, const char* name) {
+  return reinterpret_cast<Function*>(::dlsym(module, name));
+}
+
+}  // namespace
+
+MakeNetwork* load_networks(const std::string& model) {
+  const std::string path = find_module(model).string();
+  // Never closed: LibTorch cannot be unloaded, and the networks' code is in there.
+  void* const module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!module) {
+    const std::string why = ::dlerror();
+    if (why.ends_with("Cannot allocate memory") ||
+        why.ends_with("failed to map segment from shared object"))
+      throw std::bad_alloc();
+    throw InputError(
+        fmt::format("`model` {} needs LibTorch, which does not load: {}; install the LibTorch that "
+                    "dasgd was built with, or build again",
+                    model, why));
+  }
+  auto* const build = find_symbol<NetworkModuleBuild>(module, network_module_build_symbol);
+  auto* const make = find_symbol<MakeNetwork>(module, make_network_symbol);
+  if (!build || !make || std::string(build()) != network_module_build)
+    throw InputError(
+        fmt::format("{}: belongs to another build of dasgd ({}; this one is {}); build or install "
+                    "both again",
+                    path, build ? build() : "unknown", network_module_build));
+  return make;
+}
+
+}  // namespace dasgd

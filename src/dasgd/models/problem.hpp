@@ -1,0 +1,37 @@
+// From the names of a model and of its data to an objective.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "dasgd/adapters/torch/network.hpp"
+#include "dasgd/core/objective.hpp"
+#include "dasgd/data/image_samples.hpp"
+#include "dasgd/data/row_text.hpp"
+
+namespace dasgd {
+
+/// What is trained on which data. What is not set is the model's own choice.
+struct ProblemChoice {
+  std::string model = "softmax";
+  std::string data;                                        ///< a name, a path or a stream
+  std::optional<NetworkLoss> loss = {};                    ///< of networks, like the next two
+  std::optional<NetworkDevice> device = {};                ///< the CPU
+  std::optional<Augmentation> augment = {};                ///< of images
+  std::optional<RowFormat> format = {};                    ///< of a stream, like the next two
+  std::optional<std::size_t> features = {}, classes = {};  ///< nothing: the first rows tell
+};
+
+using Problem = std::variant<std::unique_ptr<Objective<float>>, std::unique_ptr<Objective<double>>>;
+
+/// Throws InputError, with a suggestion, unless a model of that name trains here.
+void require_known_model(const std::string& name);
+
+/// The problem of a choice; `seed` draws what it leaves to chance. Throws InputError for data that
+/// cannot be used.
+Problem make_problem(const ProblemChoice& choice, std::uint64_t seed);
+
+}  // namespace dasgd

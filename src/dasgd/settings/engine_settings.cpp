@@ -1,0 +1,103 @@
+#include <chrono>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/settings/setting_groups.hpp"
+#include "dasgd/settings/setting_kinds.hpp"
+#include "dasgd/watch/server.hpp"
+
+namespace dasgd::config {
+namespace {
+
+// A setting that stands in the file only where it is not the default.
+template <typename Place>
+Setting unless_default(Setting setting, Place at) {
+  const auto show = setting.show;
+  setting.show = [show, at](const Config& c) {
+    const Config defaults;
+    return at(c) == at(defaults) ? std::nullopt : show(c);
+  };
+  return setting;
+}
+
+std::chrono::nanoseconds parse_timeout(const std::string& text) {
+  const auto timeout = parse_duration(text);
+  if (timeout < std::chrono::seconds(2)) throw InputError("must be at least 2s");
+  return timeout;
+}
+
+unsigned short parse_port(const std::string& text) {
+  constexpr unsigned short usual = 9797;
+  return text.empty() ? usual : static_cast<unsigned short>(parse_whole(text, 65535));
+}
+
+}  // namespace
+
+std::vector<Setting> engine_settings() {
+  const auto at = [](auto& c) -> auto& { return c.ranks.engine; };
+  return {unless_default(
+      named({"engine", "--engine", "NAME",
+             "threads, or mpi: one or several workers on every rank (default: mpi under mpirun and "
+             "srun, else threads)"},
+            at, parse_engine),
+      at)};
+}
+
+std::vector<Setting> rank_settings() {
+  const auto polling = [](auto& c) -> auto& { return c.ranks.polling; };
+  const auto timeout = [](auto& c) -> auto& { return c.ranks.timeout; };
+  const auto log = [](auto& c) -> auto& { return c.ranks.log; };
+  return {
+      // Not written: with the number of workers the run repeats on any number of ranks that fits.
+      not_written(count(
+          "ranks.workers_per_rank", "--workers-per-rank",
+          "worker threads on every MPI rank; they share gradients in memory (default: 1)",
+          [](auto& c) -> auto& { return c.ranks.workers_per_rank; }, 1)),
+      unless_default(
+          named({"ranks.polling", "--polling", "HOW",
+                 "how a rank waits for messages: eager (takes a core), patient (sleeps), or auto: "
+                 "eager where a core is to spare"},
+                polling, mpi::parse_polling),
+          polling),
+      unless_default(
+          place({"ranks.timeout", "--rank-timeout", "T",
+                 "a rank that is silent for so long is taken for dead and ends the job "
+                 "(default: 8s)"},
+                timeout, parse_timeout, [](auto time) { return quoted(show_duration(time)); }),
+          timeout),
+      unless_default(
+          flag("ranks.log", "--log-ranks", "every rank says on standard error what it does", log),
+          log),
+  };
+}
+
+std::vector<Setting> watch_settings() {
+  Setting port = place(
+      {"watch.port", "--watch", "[PORT]",
+       "show the run in a browser while it goes (default port: 9797; 0: any free one)"},
+      [](auto& c) -> auto& { return c.watch.port; }, parse_port,
+      [](unsigned short v) { return std::to_string(v); });
+  port.kind = Setting::Kind::optional_value;
+  return {
+      not_written(port),
+      not_written(place(
+          {"watch.address", "--watch-address", "ADDR",
+           "listen there instead of 127.0.0.1; everything then needs the token"},
+          [](auto& c) -> auto& { return c.watch.address; },
+          [](const std::string& v) {
+            watch::is_loopback(v);  // throws for what is no address
+            return v;
+          },
+          quoted)),
+      not_written(place(
+          {"watch.token", "--watch-token", "TOKEN",
+           "the token, required of every request (default: drawn for each run)"},
+          [](auto& c) -> auto& { return c.watch.token; },
+          [](const std::string& v) {
+            watch::require_token_form(v);
+            return v;
+          },
+          quoted)),
+  };
+}
+
+}  // namespace dasgd::config

@@ -1,0 +1,82 @@
+#include "dasgd/core/error.hpp"
+#include "dasgd/settings/setting_groups.hpp"
+#include "dasgd/settings/setting_kinds.hpp"
+
+namespace dasgd::config {
+namespace {
+
+double parse_accuracy(const std::string& text) {
+  const double value = parse_real(text);
+  if (!(value > 0 && value <= 1)) throw InputError("must be a number above 0 and at most 1");
+  return value;
+}
+
+std::string name_of_directory(const std::string& text) {
+  if (text.empty()) throw InputError("names no directory");
+  return text;
+}
+
+}  // namespace
+
+std::vector<Setting> evaluation_settings() {
+  return {
+      {"evaluation.every", "--eval-every", Setting::Kind::value, "T",
+       "evaluate worker 0's model this often; 0 never (default: train 10s and at most a tenth of a "
+       "core, simulate never)",
+       [](Config& c, const std::string& v) {
+         c.run.evaluation.every = parse_duration(v);
+         c.run.evaluation.share = 1;
+       },
+       [](const Config& c) {
+         return c.evaluation_was_given()
+                    ? std::optional(quoted(show_duration(c.run.evaluation.every)))
+                    : std::nullopt;
+       }},
+      count(
+          "evaluation.patience", "--patience", "stop after N evaluations without a new best",
+          [](auto& c) -> auto& { return c.run.evaluation.patience; }, 1),
+      place(
+          {"evaluation.target_accuracy", "--target-accuracy", "X",
+           "stop once an evaluation finds this accuracy"},
+          [](auto& c) -> auto& { return c.run.evaluation.target_accuracy; }, parse_accuracy,
+          show_real),
+  };
+}
+
+std::vector<Setting> checkpoint_settings() {
+  Setting resume = not_written(place(
+      {"checkpoint.resume", "--resume", "DIR",
+       "go on with the run of this directory, from its last good checkpoint and with its config"},
+      [](auto& c) -> auto& { return c.output.resume; }, name_of_directory, quoted));
+  resume.in_files = false;  // the config of a run says what it is, not how it came about
+  return {
+      duration(
+          "checkpoint.every", "--checkpoint-every",
+          "write a checkpoint this often and at the end; 0 writes none (default: 60s)",
+          [](auto& c) -> auto& { return c.run.checkpoint.every; }),
+      resume,
+  };
+}
+
+std::vector<Setting> output_settings() {
+  return {
+      // Not written: repeating a run must not replace it.
+      not_written(place(
+          {"output.out", "--out", "DIR", "the run directory (default: runs/MODEL-TIME)"},
+          [](auto& c) -> auto& { return c.output.out; }, name_of_directory, quoted)),
+      flag(
+          "output.trace", "--trace", "write every application to trace.jsonl",
+          [](auto& c) -> auto& { return c.output.trace; }),
+      flag(
+          "output.no_report", "--no-report", "do not write report.html at the end",
+          [](auto& c) -> auto& { return c.output.no_report; }),
+      flag(
+          "output.quiet", "--quiet", "print errors and warnings only",
+          [](auto& c) -> auto& { return c.output.quiet; }),
+      flag(
+          "output.json", "--json", "print the summary as JSON",
+          [](auto& c) -> auto& { return c.output.json; }),
+  };
+}
+
+}  // namespace dasgd::config

@@ -1,0 +1,55 @@
+#include "dasgd/models/network_problem.hpp"
+#include "dasgd/settings/setting_groups.hpp"
+#include "dasgd/settings/setting_kinds.hpp"
+
+namespace dasgd::config {
+
+std::vector<Setting> problem_settings() {
+  Setting model = text(
+      {"model", "--model", "NAME|FILE.pt",
+       "quadratic, logistic, softmax; with LibTorch: mlp, cnn, resnet18, "
+       "char-transformer or a TorchScript file"},
+      [](auto& c) -> auto& { return c.problem.model; });
+  model.set = [](Config& c, const std::string& name) {
+    require_known_model(name);
+    c.problem.model = name;
+  };
+  return {
+      model,
+      text(
+          {"data", "--data", "NAME|PATH|-|follow:FILE",
+           "a known data set (dasgd data list), a LIBSVM file, a JSON instance {\"A\", \"b\"}, a "
+           "directory of idx images or of CIFAR-10, a CSV file, a text; - or follow:FILE for rows "
+           "that arrive on standard input or at the end of a file (train, logistic and softmax); "
+           "without it quadratic and logistic draw the paper's instance"},
+          [](auto& c) -> auto& { return c.problem.data; }),
+      named(
+          {"loss", "--loss", "NAME", "of networks: cross-entropy (default) or mse"},
+          [](auto& c) -> auto& { return c.problem.loss; }, parse_loss),
+      named(
+          {"device", "--device", "NAME", "of networks: cpu (default) or cuda"},
+          [](auto& c) -> auto& { return c.problem.device; }, parse_device),
+      named(
+          {"augment", "--augment", "LIST", "of images for networks: flip, crop or flip,crop"},
+          [](auto& c) -> auto& { return c.problem.augment; }, parse_augmentation),
+  };
+}
+
+std::vector<Setting> stream_settings() {
+  return {
+      named(
+          {"format", "--format", "csv|libsvm",
+           "of rows that arrive (--data - or follow:FILE); by default the first line tells"},
+          [](auto& c) -> auto& { return c.problem.format; }, parse_row_format),
+      count(
+          "features", "--features",
+          "of rows that arrive (default: the first row of CSV tells, else the first 1,000)",
+          [](auto& c) -> auto& { return c.problem.features; }, 1),
+      count(
+          "classes", "--classes",
+          "of rows that arrive, for softmax (default: the first 1,000 rows tell)",
+          [](auto& c) -> auto& { return c.problem.classes; }, 2),
+  };
+}
+
+}  // namespace dasgd::config

@@ -1,0 +1,203 @@
+#include <algorithm>
+#include <fmt/format.h>
+#include <limits>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/settings/setting_groups.hpp"
+#include "dasgd/settings/setting_kinds.hpp"
+#include "dasgd/topology/builders.hpp"
+
+namespace dasgd::config {
+namespace {
+
+SlowWorker parse_slow(const std::string& value) {
+  const auto parts = split(value, ':');
+  if (parts.size() != 2)
+    throw InputError("\"" + value + "\" is not WORKER:FACTOR; write it like 1:10");
+  return {worker_id(parse_whole(parts[0], most32)), parse_real(parts[1])};
+}
+
+std::string show_slow(const SlowWorker& slow) {
+  return fmt::format("{}:{}", index(slow.worker), slow.factor);
+}
+
+std::vector<std::uint32_t> parse_gradients(const std::string& value) {
+  std::vector<std::uint32_t> gradients;
+  for (const std::string& part : split(value, ','))
+    gradients.push_back(static_cast<std::uint32_t>(parse_whole(part, most32)));
+  return gradients;
+}
+
+std::optional<std::string> show_gradients(const std::vector<std::uint32_t>& gradients) {
+  if (gradients.empty()) return std::nullopt;
+  if (gradients.size() == 1) return std::to_string(gradients[0]);
+  return fmt::format("[{}]", fmt::join(gradients, ", "));
+}
+
+bool has_digit(const std::string& text) {
+  return std::any_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+void set_lr(Config& config, const std::string& value) {
+  config.lr.reset();
+  if (value == "auto") {
+    config.step = StepChoice::automatic;
+  } else if (value == "proved") {
+    config.step = StepChoice::proved;
+  } else if (!has_digit(value)) {
+    throw InputError("\"" + value + "\" is neither a number nor auto or proved");
+  } else {
+    config.step = StepChoice::given;
+    config.lr = parse_positive(value);
+  }
+}
+
+OnDivergence parse_on_divergence(const std::string& value) {
+  if (value == "stop") return OnDivergence::stop;
+  if (value == "halve") return OnDivergence::halve;
+  throw InputError("\"" + value + "\" is neither stop nor halve");
+}
+
+std::string known_topology(const std::string& value) {
+  require_known_topology(value);
+  return value;
+}
+
+}  // namespace
+
+std::vector<Setting> algorithm_settings() {
+  return {
+      count(
+          "workers", "--workers", "worker threads", [](auto& c) -> auto& { return c.workers; }, 1),
+      {"lr", "--lr", Setting::Kind::value, "X|auto|proved",
+       "the step size eta; auto: one that trains well, found by trying; proved: the largest that "
+       "is proved for what a pilot measures (see: dasgd advise)",
+       set_lr, [](const Config& c) { return std::optional(show_real(c.run.eta)); }},
+      count(
+          "batch", "--batch", "samples per gradient; 0 is the whole data set",
+          [](auto& c) -> auto& { return c.run.batch; }, 0),
+      named(
+          {"sampling", "--sampling", "own|shards",
+           "what workers draw from: own (default), each from the whole data set in an order of "
+           "its own; shards, each from a fixed share, whose weight in what is minimised is then "
+           "the share of gradients that its worker makes"},
+          [](auto& c) -> auto& { return c.run.sampling; }, parse_sampling),
+      place(
+          {"seed", "--seed", "N", "seed of everything that is drawn"},
+          [](auto& c) -> auto& { return c.run.seed; },
+          [](const std::string& v) {
+            return parse_whole(v, std::numeric_limits<std::int64_t>::max());
+          },
+          [](std::uint64_t seed) { return std::to_string(seed); }),
+  };
+}
+
+std::vector<Setting> topology_settings() {
+  return {
+      place(
+          {"topology.kind", "--topology", "KIND",
+           fmt::format("who sends to whom: {}", fmt::join(topology_names(), ", "))},
+          [](auto& c) -> auto& { return c.run.topology; }, known_topology, quoted),
+      named(
+          {"topology.relay", "--relay", "MODE",
+           "when foreign gradients are passed on: arrival, apply or none (default: none on the "
+           "full graph, arrival elsewhere)"},
+          [](auto& c) -> auto& { return c.run.relay; }, parse_relay),
+  };
+}
+
+std::vector<Setting> budget_settings() {
+  return {
+      place(
+          {"budget.gradients", "--gradients", "N[,N...]",
+           "gradients per worker: one number, or one for each worker"},
+          [](auto& c) -> auto& { return c.run.gradients; }, parse_gradients, show_gradients),
+      count(
+          "budget.total_gradients", "--total-gradients", "gradients of all workers together",
+          [](auto& c) -> auto& { return c.run.total_gradients; }, 1),
+      real(
+          "budget.epochs", "--epochs", "passes over the data by all workers together",
+          [](auto& c) -> auto& { return c.run.epochs; }),
+      duration(
+          "budget.max_time", "--max-time", "stop computing after this time (30s, 5min)",
+          [](auto& c) -> auto& { return c.run.max_time; }),
+      real(
+          "budget.target_error", "--target-error",
+          "stop when every worker's mean gradient norm over its last 30 models is at most this",
+          [](auto& c) -> auto& { return c.run.target_error; }),
+      place(
+          {"budget.target_loss", "--target-loss", "X",
+           "stop when every worker's mean loss over its last 30 mini-batches is at most this"},
+          [](auto& c) -> auto& { return c.run.target_loss; }, parse_real, show_real),
+  };
+}
+
+std::vector<Setting> pace_settings() {
+  return {
+      repeatable(
+          {"pace.slow", "--slow", "WORKER:FACTOR",
+           "emulate a slow worker: each gradient takes FACTOR times as long (repeatable)"},
+          [](auto& c) -> auto& { return c.run.slow; }, parse_slow, show_slow),
+      count(
+          "pace.in_flight", "--in-flight",
+          "buffers of a worker for its own gradients before those that wait for workers behind "
+          "are folded (default: what fits into 2 GiB, 4 to 128)",
+          [](auto& c) -> auto& { return c.run.in_flight; }, 1),
+  };
+}
+
+std::vector<Setting> guard_settings() {
+  return {
+      place(
+          {"guard.on_divergence", "--on-divergence", "stop|halve",
+           "when the loss runs away: stop with the last good model, or halve the step size of "
+           "the worker that sees it"},
+          [](auto& c) -> auto& { return c.run.on_divergence; }, parse_on_divergence,
+          [](OnDivergence v) { return quoted(v == OnDivergence::stop ? "stop" : "halve"); }),
+      real(
+          "guard.L", "--L",
+          "smoothness of the objective, for the certificate; by default its closed form",
+          [](auto& c) -> auto& { return c.run.smoothness; }),
+      flag(
+          "guard.measure_gradients", "--measure-gradients",
+          "evaluate the full gradient at every model, and hold the sums against the bounds",
+          [](auto& c) -> auto& { return c.run.measure_gradients; }),
+  };
+}
+
+std::vector<Setting> rule_settings() {
+  return {
+      named(
+          {"rule.kind", "--rule", "NAME",
+           "what the origin makes of a gradient: sgd, momentum, nesterov or adam"},
+          [](auto& c) -> auto& { return c.run.rule.kind; }, parse_rule),
+      place(
+          {"rule.momentum", "--momentum", "X", "mu of momentum and nesterov (default: 0.9)"},
+          [](auto& c) -> auto& { return c.run.rule.momentum; }, parse_real, show_real),
+      place(
+          {"rule.beta1", "--beta1", "X", "of adam: decay of the mean (default: 0.9)"},
+          [](auto& c) -> auto& { return c.run.rule.beta1; }, parse_real, show_real),
+      place(
+          {"rule.beta2", "--beta2", "X", "of adam: decay of the mean square (default: 0.999)"},
+          [](auto& c) -> auto& { return c.run.rule.beta2; }, parse_real, show_real),
+      place(
+          {"rule.weight_decay", "--weight-decay", "X",
+           "pull of the model towards zero: L2, decoupled with adam (AdamW)"},
+          [](auto& c) -> auto& { return c.run.rule.weight_decay; }, parse_not_negative, show_real),
+      place(
+          {"rule.clip", "--clip", "X", "scale gradients with a larger norm down to this norm"},
+          [](auto& c) -> auto& { return c.run.rule.clip; }, parse_real, show_real),
+      {"rule.schedule", "--schedule", Setting::Kind::value, "KIND",
+       "of the step size, in gradients of all workers together: constant, step:EVERY:FACTOR or "
+       "cosine[:TOTAL[:FLOOR]]",
+       [](Config& c, const std::string& v) { set_schedule(c.run.rule.schedule, v); },
+       [](const Config& c) { return std::optional(quoted(to_string(c.run.rule.schedule))); }},
+      place(
+          {"rule.warmup", "--warmup", "N",
+           "let the step size rise over the first N gradients of all workers together"},
+          [](auto& c) -> auto& { return c.run.rule.schedule.warmup; }, parse_not_negative,
+          show_real),
+  };
+}
+
+}  // namespace dasgd::config

@@ -1,0 +1,78 @@
+#include "dasgd/settings/settings.hpp"
+
+#include <algorithm>
+
+#include "dasgd/settings/setting_groups.hpp"
+
+namespace dasgd::config {
+namespace {
+
+// The tables of the written file follow this order, so settings of one table stand together.
+std::vector<Setting> make_settings(Command command) {
+  const bool real = command == Command::train;
+  std::vector<Setting> all;
+  const auto add = [&](const std::vector<Setting>& group) {
+    all.insert(all.end(), group.begin(), group.end());
+  };
+  add(problem_settings());
+  add(algorithm_settings());
+  if (real) add(stream_settings());
+  if (real) add(engine_settings());
+  add(topology_settings());
+  add(budget_settings());
+  add(pace_settings());
+  add(real ? padding_settings() : world_settings());
+  add(guard_settings());
+  add(chaos_settings());
+  add(rule_settings());
+  add(evaluation_settings());
+  if (real) add(checkpoint_settings());
+  if (real) add(rank_settings());
+  add(output_settings());
+  if (real) add(watch_settings());
+  return all;
+}
+
+// Those of a simulation; and the config of a real run can be read as well.
+std::vector<Setting> settings_of_advise() {
+  std::vector<Setting> all = make_settings(Command::simulate);
+  for (const Setting& setting : make_settings(Command::train)) {
+    const auto same = [&](const Setting& other) { return other.key == setting.key; };
+    if (std::none_of(all.begin(), all.end(), same)) all.push_back(setting);
+  }
+  return all;
+}
+
+}  // namespace
+
+const std::vector<Setting>& settings(Command command) {
+  static const std::vector<Setting> of_train = make_settings(Command::train);
+  static const std::vector<Setting> of_simulate = make_settings(Command::simulate);
+  static const std::vector<Setting> of_advise = settings_of_advise();
+  if (command == Command::advise) return of_advise;
+  return command == Command::train ? of_train : of_simulate;
+}
+
+const Setting* find_setting(Command command, const std::string& key) {
+  const auto& all = settings(command);
+  const auto at =
+      std::find_if(all.begin(), all.end(), [&](const Setting& s) { return s.key == key; });
+  return at == all.end() ? nullptr : &*at;
+}
+
+std::string with_options(const std::string& message) {
+  std::string result;
+  for (std::size_t at = 0; at < message.size();) {
+    const std::size_t open = message.find('`', at);
+    const std::size_t close = open == std::string::npos ? open : message.find('`', open + 1);
+    if (close == std::string::npos) return result + message.substr(at);
+    const Setting* const setting =
+        find_setting(Command::advise, message.substr(open + 1, close - open - 1));
+    result += message.substr(at, open - at);
+    result += setting ? setting->option : message.substr(open, close + 1 - open);
+    at = close + 1;
+  }
+  return result;
+}
+
+}  // namespace dasgd::config

@@ -1,0 +1,136 @@
+#include "dasgd/settings/toml_file.hpp"
+
+#include <filesystem>
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/core/nearest_word.hpp"
+#include "dasgd/settings/settings.hpp"
+
+namespace dasgd::config {
+namespace {
+
+std::vector<std::string> keys(Command command) {
+  std::vector<std::string> result;
+  for (const Setting& setting : settings(command))
+    if (setting.in_files) result.push_back(setting.key);
+  return result;
+}
+
+const Setting* find(Command command, const std::string& key) {
+  const Setting* const setting = find_setting(command, key);
+  return setting && setting->in_files ? setting : nullptr;
+}
+
+// The value as it would stand on the command line.
+std::string as_text(const toml::node& node, const std::string& where) {
+  if (const auto* text = node.as_string()) return text->get();
+  if (const auto* whole = node.as_integer()) return std::to_string(whole->get());
+  if (const auto* real = node.as_floating_point()) return fmt::format("{}", real->get());
+  if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
+  throw InputError(where + " has a value of a kind that no setting has");
+}
+
+/// Walks the tables of a file and sets what it finds.
+class Reader {
+ public:
+  Reader(Command command, const std::string& path, const std::set<std::string>& overridden,
+         Config& config)
+      : command_(command), path_(path), overridden_(overridden), config_(config) {}
+
+  void read(const toml::table& table, const std::string& prefix) {
+    for (const auto& [name, node] : table) {
+      const std::string key = prefix + std::string(name.str());
+      if (const auto* section = node.as_table()) {
+        read(*section, key + ".");
+      } else {
+        read_value(key, node);
+      }
+    }
+  }
+
+ private:
+  // So that the config of a run serves to simulate it, and the other way round.
+  static bool is_of_another_command(const std::string& key) {
+    return find(Command::train, key) != nullptr || find(Command::simulate, key) != nullptr;
+  }
+
+  std::string hint(const std::string& key) const {
+    const std::string nearest = nearest_word(key, keys(command_));
+    const char* const command = command_ == Command::train      ? "train"
+                                : command_ == Command::simulate ? "simulate"
+                                                                : "advise";
+    return nearest.empty() ? fmt::format("dasgd {} --help shows the key of every option", command)
+                           : "did you mean \"" + nearest + "\"?";
+  }
+
+  void read_value(const std::string& key, const toml::node& node) {
+    const Setting* const setting = find(command_, key);
+    if (!setting && is_of_another_command(key)) return;
+    if (!setting)
+      throw InputError(fmt::format("{}:{}: unknown key \"{}\"; {}", path_, node.source().begin.line,
+                                   key, hint(key)));
+    if (overridden_.contains(key)) return;
+    if (const auto* array = node.as_array()) {
+      read_array(*setting, *array);
+    } else {
+      set(*setting, as_text(node, path_ + ": " + key), node.is_string());
+    }
+  }
+
+  void read_array(const Setting& setting, const toml::array& array) {
+    std::vector<std::string> items;
+    for (const auto& item : array) items.push_back(as_text(item, path_ + ": " + setting.key));
+    if (setting.kind == Setting::Kind::repeatable) {
+      for (const std::string& item : items) set(setting, item, true);
+    } else {
+      set(setting, fmt::format("{}", fmt::join(items, ",")), false);
+    }
+  }
+
+  void set(const Setting& setting, const std::string& value, bool quote) {
+    try {
+      setting.set(config_, value);
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("{0}: {1} = {3}{2}{3}: {4}", path_, setting.key, value,
+                                   quote ? "\"" : "", error.what()));
+    }
+  }
+
+  const Command command_;
+  const std::string& path_;
+  const std::set<std::string>& overridden_;
+  Config& config_;
+};
+
+}  // namespace
+
+void read_config_file(Command command, const std::string& path,
+                      const std::set<std::string>& overridden, Config& config) {
+  if (!std::filesystem::is_regular_file(path))
+    throw InputError(path + ": is not a file; CONFIG.toml must be one");
+  try {
+    Reader(command, path, overridden, config).read(toml::parse_file(path), "");
+  } catch (const toml::parse_error& error) {
+    throw InputError(fmt::format("{}:{}: {}", path, error.source().begin.line,
+                                 std::string(error.description())));
+  }
+}
+
+std::string to_toml(Command command, const Config& config) {
+  std::string text, section;
+  for (const Setting& setting : settings(command)) {
+    const auto value = setting.show(config);
+    if (!value) continue;
+    const std::size_t dot = setting.key.find('.');
+    const std::string here = dot == std::string::npos ? "" : setting.key.substr(0, dot);
+    if (here != section) text += fmt::format("\n[{}]\n", here);
+    section = here;
+    text += fmt::format(
+        "{} = {}\n", dot == std::string::npos ? setting.key : setting.key.substr(dot + 1), *value);
+  }
+  return text;
+}
+
+}  // namespace dasgd::config

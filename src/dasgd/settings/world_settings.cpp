@@ -1,0 +1,150 @@
+#include <fmt/format.h>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/settings/setting_groups.hpp"
+#include "dasgd/settings/setting_kinds.hpp"
+#include "dasgd/settings/virtual_world.hpp"
+
+namespace dasgd::config {
+namespace {
+
+Nanoseconds parse_time(const std::string& text) { return parse_duration(text).count(); }
+std::string show_time(Nanoseconds time) { return show_duration(std::chrono::nanoseconds(time)); }
+
+std::vector<std::string> parts_of(const std::string& text, std::size_t count, const char* form) {
+  auto parts = split(text, ':');
+  if (parts.size() != count) throw InputError("\"" + text + "\" is not of the form " + form);
+  return parts;
+}
+
+double parse_share(const std::string& text) {
+  const double value = text.empty() ? 0 : parse_real(text);
+  if (!(value >= 0 && value < 1))
+    throw InputError("\"" + text + "\" is not a share from 0 to below 1");
+  return value;
+}
+
+std::vector<WorkerId> parse_side(const std::string& text) {
+  std::vector<WorkerId> side;
+  for (const std::string& part : split(text, ','))
+    side.push_back(worker_id(parse_whole(part, most32)));
+  return side;
+}
+
+std::string show_side(const std::vector<WorkerId>& side) {
+  std::vector<std::size_t> workers;
+  for (const WorkerId worker : side) workers.push_back(index(worker));
+  return fmt::format("{}", fmt::join(workers, ","));
+}
+
+Chaos::Partition parse_partition(const std::string& text) {
+  const auto parts = parts_of(text, 3, "A|B:AT:FOR, like 0,1|2,3:1s:500ms");
+  const auto sides = split(parts[0], '|');
+  if (sides.size() != 2)
+    throw InputError("\"" + parts[0] + "\" does not have two sides, like 0,1|2,3");
+  return {parse_side(sides[0]), parse_side(sides[1]), parse_time(parts[1]), parse_time(parts[2])};
+}
+
+Chaos::Pause parse_pause(const std::string& text) {
+  const auto parts = parts_of(text, 3, "WORKER:AT:FOR, like 1:1s:500ms");
+  return {worker_id(parse_whole(parts[0], most32)), parse_time(parts[1]), parse_time(parts[2])};
+}
+
+void set_delay(Config& config, const std::string& text) {
+  const auto parts = parts_of(text, 2, "SHARE:UP_TO, like 0.1:5ms");
+  config.run.chaos.delay = parse_share(parts[0]);
+  config.run.chaos.delay_up_to = parse_time(parts[1]);
+}
+
+std::optional<std::string> show_delay(const Config& config) {
+  const Chaos& chaos = config.run.chaos;
+  if (chaos.delay == 0 && chaos.delay_up_to == 0) return std::nullopt;
+  return quoted(fmt::format("{}:{}", show_real(chaos.delay), show_time(chaos.delay_up_to)));
+}
+
+// Of frames; 0 does not stand in the file.
+template <typename Place>
+Setting share(std::string key, std::string option, std::string help, Place at) {
+  return place({key, option, "SHARE", help}, at, parse_share, [](double v) {
+    return v == 0 ? std::nullopt : std::optional(quoted(show_real(v)));
+  });
+}
+
+template <typename Place, typename Read>
+Setting given(SettingName name, Place at, Read read) {
+  return place(std::move(name), at, read, [](const auto& v) {
+    return v.text.empty() ? std::nullopt : std::optional(quoted(v.text));
+  });
+}
+
+}  // namespace
+
+std::vector<Setting> padding_settings() {
+  return {duration(
+      "pace.compute", "--compute",
+      "every gradient takes at least this time (the paper adds its 50 ms to the own time instead)",
+      [](auto& c) -> auto& { return c.run.compute; })};
+}
+
+std::vector<Setting> world_settings() {
+  return {
+      given(
+          {"pace.compute", "--compute", "T",
+           "time per gradient: one value, one per worker (a,b,...), uniform:A:B, "
+           "lognormal:MEDIAN:SIGMA, exponential:MEAN, or replay:RUN_DIR of a run with a trace"},
+          [](auto& c) -> auto& { return c.world.compute; }, parse_compute),
+      given(
+          {"pace.latency", "--latency", "T",
+           "time per frame on a link: one value, a form as above, or file:PATH with \"a b TIME\" "
+           "lines"},
+          [](auto& c) -> auto& { return c.world.latency; }, parse_latency),
+      given(
+          {"pace.apply", "--apply", "T", "time per application"},
+          [](auto& c) -> auto& { return c.world.apply; }, parse_apply),
+      given(
+          {"pace.start", "--start", "T,...", "when each worker begins"},
+          [](auto& c) -> auto& { return c.world.start; }, parse_start),
+      place(
+          {"pace.bandwidth", "--bandwidth", "BYTES",
+           "bytes per second of each link; frames queue for it"},
+          [](auto& c) -> auto& { return c.world.bandwidth; }, parse_positive,
+          [](double v) { return quoted(show_real(v)); }),
+      place(
+          {"pace.threads", "--threads", "N", "real cores that compute gradients ahead"},
+          [](auto& c) -> auto& { return c.world.threads; },
+          [](const std::string& v) { return static_cast<std::size_t>(parse_whole(v, 1024)); },
+          [](std::size_t v) { return std::to_string(v); }),
+  };
+}
+
+std::vector<Setting> chaos_settings() {
+  return {
+      {"chaos.delay", "--delay", Setting::Kind::value, "SHARE:UP_TO",
+       "this share of frames takes longer, by up to UP_TO", set_delay, show_delay},
+      share(
+          "chaos.reorder", "--reorder", "this share of frames may be overtaken",
+          [](auto& c) -> auto& { return c.run.chaos.reorder; }),
+      share(
+          "chaos.duplicate", "--duplicate", "this share of frames arrives twice",
+          [](auto& c) -> auto& { return c.run.chaos.duplicate; }),
+      share(
+          "chaos.drop", "--drop", "this share of frames is lost and sent again",
+          [](auto& c) -> auto& { return c.run.chaos.drop; }),
+      repeatable(
+          {"chaos.pause", "--pause", "WORKER:AT:FOR", "a worker begins nothing new for a while"},
+          [](auto& c) -> auto& { return c.run.chaos.pauses; }, parse_pause,
+          [](const Chaos::Pause& p) {
+            return fmt::format("{}:{}:{}", index(p.worker), show_time(p.at), show_time(p.length));
+          }),
+      repeatable(
+          {"chaos.partition", "--partition", "A|B:AT:FOR",
+           "frames between two sides (0,1|2,3) wait until it heals"},
+          [](auto& c) -> auto& { return c.run.chaos.partitions; }, parse_partition,
+          [](const Chaos::Partition& p) {
+            return fmt::format("{}|{}:{}:{}", show_side(p.one), show_side(p.other), show_time(p.at),
+                               show_time(p.length));
+          }),
+  };
+}
+
+}  // namespace dasgd::config
