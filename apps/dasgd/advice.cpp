@@ -25,7 +25,7 @@ template <typename Real>
 std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& objective,
                                        const std::stop_token& stop, const VirtualWorld* world) {
   if (config.step_choice == Config::StepChoice::given) {
-    if (!config.L) config.L = objective.smoothness();
+    if (!config.L) config.L = objective.known().smoothness;
     return std::nullopt;
   }
   AdviceRequest request{.options = train_options(config)};
