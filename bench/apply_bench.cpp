@@ -14,7 +14,7 @@ constexpr std::size_t waiting = 8;
 std::vector<GradientPtr> make_gradients(std::size_t dimension) {
   std::vector<GradientPtr> gradients;
   std::vector<float> values(dimension);
-  Replica<float> origin(std::vector<float>(dimension, 0.0f));
+  HostReplica<float> origin(std::vector<float>(dimension, 0.0f));
   for (std::size_t k = 0; k < waiting; ++k) {
     for (std::size_t i = 0; i < dimension; ++i)
       values[i] = static_cast<float>((i * 2654435761u + k * 40503u) % 20011) * 1e-4f - 1.0f;
@@ -34,7 +34,7 @@ double bytes_moved(std::size_t dimension) {
 void fused_apply_vs_copy(benchmark::State& state) {
   constexpr std::size_t dimension = 25'000'000;
   const auto gradients = make_gradients(dimension);
-  Replica<float> replica(std::vector<float>(dimension, 0.0f));
+  HostReplica<float> replica(std::vector<float>(dimension, 0.0f));
   std::vector<std::byte> from(std::size_t{300} << 20, std::byte{1}), to(from.size());
   for (auto _ : state) {
     const auto [apply, copy] = in_turns(
@@ -79,7 +79,7 @@ void plain_apply(std::vector<float>& x, const std::vector<std::vector<float>>& g
 void fused_apply_vs_float(benchmark::State& state) {
   constexpr std::size_t dimension = 122'570;
   const auto gradients = make_gradients(dimension);
-  Replica<float> replica(std::vector<float>(dimension, 0.0f));
+  HostReplica<float> replica(std::vector<float>(dimension, 0.0f));
   std::vector<std::vector<float>> plain(waiting, std::vector<float>(dimension, 0.5f));
   std::vector<float> x(dimension, 0.0f);
   for (auto _ : state) {

@@ -109,13 +109,11 @@ void streams(mpi::Communicator& ranks) {
 
 // Gradients per second of the kernel alone.
 double bare_rate(const Objective<float>& problem, std::size_t batch, std::uint32_t count) {
-  const auto own = problem.for_worker(WorkerId{0});
-  const Objective<float>& kernel = own ? *own : problem;
   Batches batches({.samples = problem.samples(), .batch = batch}, WorkerId{0});
   std::vector<float> x = problem.start(), g(x.size());
   return count / seconds([&] {
            for (std::uint32_t k = 0; k < count; ++k) {
-             kernel.gradient(x, batches.next().rows, g);
+             problem.gradient(x, batches.next().rows, g);
              for (std::size_t i = 0; i < x.size(); ++i) x[i] -= 0.01f * g[i];
            }
          });

@@ -41,7 +41,7 @@ class OnDevice : public ::testing::TestWithParam<std::size_t> {
 
 TEST_P(OnDevice, HoldsTheSameBitsAsAReplicaOfThisMachine) {
   const auto x0 = noise(dimension, 0, 1);
-  Replica<float> here(x0);
+  HostReplica<float> here(x0);
   DeviceReplica there(x0, memory);
   EXPECT_TRUE(std::ranges::equal(here.x(), there.x()));
   std::vector<GradientPtr> foreign;
@@ -60,6 +60,7 @@ TEST_P(OnDevice, HoldsTheSameBitsAsAReplicaOfThisMachine) {
   there.apply(foreign);
   EXPECT_TRUE(std::ranges::equal(here.sums(), there.sums()));
   EXPECT_TRUE(std::ranges::equal(here.x(), there.x()));
+  there.refresh();
   const at::Tensor seen = memory->x.to(at::kCPU);
   EXPECT_TRUE(
       std::ranges::equal(here.x(), std::span<const float>(seen.data_ptr<float>(), dimension)))
@@ -89,14 +90,15 @@ TEST(Buffers, AreAveragedOverTheWorkersOfARun) {
   };
   EXPECT_TRUE(mean_in().equal(torch::zeros({3}))) << "trying a network out leaves no trace";
   std::vector<float> g(network->dimension());
-  const auto first = network->for_worker(WorkerId{0}), second = network->for_worker(WorkerId{1});
+  HostReplica<float> start(network->start());
+  const auto first = network->make_oracle(WorkerId{0}), second = network->make_oracle(WorkerId{1});
   const std::vector<std::uint32_t> some{0, 1, 2, 3}, others{14, 15, 16};
-  first->gradient(network->start(), some, g);
+  first->gradient(start, {some}, g);
   const at::Tensor of_first = mean_in();
-  second->gradient(network->start(), others, g);
+  second->gradient(start, {others}, g);
   const at::Tensor of_both = mean_in();
-  const auto again = network->for_worker(WorkerId{0});  // another run
-  again->gradient(network->start(), others, g);
+  const auto again = network->make_oracle(WorkerId{0});  // another run
+  again->gradient(start, {others}, g);
   const at::Tensor of_second = mean_in();
   EXPECT_FALSE(of_first.allclose(of_second));
   EXPECT_TRUE(of_both.allclose((of_first + of_second) / 2));

@@ -73,14 +73,13 @@ TEST(Network, EveryWorkerComputesTheSameAtTheSameTime) {
     std::vector<std::jthread> threads;
     for (std::size_t w = 0; w < found.size(); ++w)
       threads.emplace_back([&, w] {
-        const auto own = network->for_worker(worker_id(w));
+        const auto own = network->make_oracle(worker_id(w));
+        const auto replica = own->make_replica(x);
         const auto next = some_rows(50, 32);
         for (int round = 0; round < 3; ++round) {
-          own->prefetch(next);
-          EXPECT_EQ(own->gradient(x, rows, found[w]), loss);
+          EXPECT_EQ(own->gradient(*replica, {.rows = rows, .upcoming = next}, found[w]), loss);
           std::vector<float> other(x.size());
-          own->prefetch(rows);
-          own->gradient(x, next, other);
+          own->gradient(*replica, {.rows = next, .upcoming = rows}, other);
         }
       });
   }

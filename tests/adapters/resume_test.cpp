@@ -50,13 +50,14 @@ TEST_F(ResumedNetwork, GoesOnToTheBitWithItsStatisticsAndAugmentation) {
 }
 
 TEST_F(ResumedNetwork, TakesTheMeanOfTheStatisticsOfOtherWorkers) {
-  const auto first = network->for_worker(WorkerId{0}), second = network->for_worker(WorkerId{1});
+  HostReplica<float> start(network->start());
+  const auto first = network->make_oracle(WorkerId{0}), second = network->make_oracle(WorkerId{1});
   std::vector<float> g(network->dimension());
   const std::vector<std::uint32_t> some{0, 1, 2, 3}, others{14, 15, 16};
-  first->gradient(network->start(), some, g);
-  second->gradient(network->start(), others, g);
+  first->gradient(start, {some}, g);
+  second->gradient(start, {others}, g);
   const std::vector<Bytes> states{first->state(), Bytes{}, second->state()};
-  const auto third = network->for_worker(WorkerId{2});
+  const auto third = network->make_oracle(WorkerId{2});
   third->restore(states);
   const auto a = floats(states[0]), b = floats(states[2]), mean = floats(third->state());
   ASSERT_EQ(mean.size(), 6u);
@@ -67,14 +68,14 @@ TEST_F(ResumedNetwork, TakesTheMeanOfTheStatisticsOfOtherWorkers) {
 }
 
 TEST_F(ResumedNetwork, DrawsForABatchByItsNumberOnly) {
-  const auto loss = [&](Objective<float>& worker, std::uint64_t number) {
+  const auto loss = [&](Oracle<float>& worker, std::uint64_t number) {
     std::vector<float> g(network->dimension());
     std::vector<float> x(network->dimension());
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 7) - 3;
-    worker.at_batch(number);
-    return worker.gradient(x, std::vector<std::uint32_t>{1, 2, 3}, g);
+    HostReplica<float> replica(x);
+    return worker.gradient(replica, {std::vector<std::uint32_t>{1, 2, 3}, number}, g);
   };
-  const auto worker = network->for_worker(WorkerId{0}), later = network->for_worker(WorkerId{0});
+  const auto worker = network->make_oracle(WorkerId{0}), later = network->make_oracle(WorkerId{0});
   const double fifth = loss(*worker, 5);
   EXPECT_NE(loss(*worker, 6), fifth);
   EXPECT_EQ(loss(*worker, 5), fifth);

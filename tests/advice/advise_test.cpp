@@ -99,8 +99,8 @@ TEST(Constants, LOfSparseRowsAgreesWithALongPowerIteration) {
     for (std::size_t i = 0; i < v.size(); ++i) lambda += v[i] * image[i];
     std::swap(v, image);
   }
-  EXPECT_NEAR(*problem.smoothness(), lambda / (4.0 * static_cast<double>(rows.rows())),
-              0.01 * *problem.smoothness());
+  EXPECT_NEAR(*problem.known().smoothness, lambda / (4.0 * static_cast<double>(rows.rows())),
+              0.01 * *problem.known().smoothness);
 }
 
 TEST(Advise, SaysTheStatusOfEveryLimit) {
@@ -299,9 +299,9 @@ TEST(Certificate, IsNeverViolatedInAThousandSimulatedRuns) {
       f = std::make_unique<test::Huber>(random, 3, 8);
     else
       f = std::make_unique<Quadratic>(Quadratic::random(seed, 3));
-    run.options.smoothness = f->smoothness();
+    run.options.smoothness = f->known().smoothness;
     run.options.measure_gradients = true;
-    run.options.eta = 1e-3 / *f->smoothness();
+    run.options.eta = 1e-3 / *f->known().smoothness;
     // When things happen does not depend on eta: the first run tells the staleness of the others.
     const auto first = run_simulation<double>(*f, run.options, run.world);
     ASSERT_TRUE(first.summary.audit_is_clean());

@@ -155,7 +155,7 @@ TEST_P(Theorems, HoldOnRandomExecutions) {
     Random random(seed, Purpose::test, 7);
     const Execution run = test::draw_execution(seed, reorder);
     const auto f = draw_objective(random);
-    const double L = *f->smoothness();
+    const double L = *f->known().smoothness;
     const double start = f->loss(f->start());
     const double share = 0.3 + 0.7 * random.uniform();
     for (std::size_t i = 0; i < run.workers; ++i) {
@@ -169,7 +169,7 @@ TEST_P(Theorems, HoldOnRandomExecutions) {
         const double sum = squared_gradients(run, n, i, L);
         ASSERT_LE(sum, w.N * bound(n) + 1e-9 * (1 + sum));
       };
-      const theory::Constants constants{start - *f->least_loss(), L, 0, 0};
+      const theory::Constants constants{start - *f->known().least_loss, L, 0, 0};
       check(share * theory::certified_eta(L, w.W), [&](const Numbers& n) {
         return theory::certificate_bound(start - n.loss(n.model(all)), n.eta(), w.N);
       });
@@ -243,12 +243,12 @@ TEST(Theorems, HoldWithNoiseOnAverageWhereDeliveryIsCausal) {
     Random random(seed, Purpose::test, 12);
     const Execution run = test::draw_execution(seed, false);
     const auto f = draw_objective(random);
-    const double L = *f->smoothness(), sigma = 1 + 4 * random.uniform();
+    const double L = *f->known().smoothness, sigma = 1 + 4 * random.uniform();
     const std::size_t i = random.below(static_cast<std::uint32_t>(run.workers));
     std::uint64_t S_max = 0;
     const WorkerFigures w = figures(run, i, S_max);
     const double S_avg = w.sum_S / w.N, S_ms = w.sum_squares / w.N;
-    theory::Constants c{f->loss(f->start()) - *f->least_loss(), L, sigma * sigma, 0};
+    theory::Constants c{f->loss(f->start()) - *f->known().least_loss, L, sigma * sigma, 0};
     const auto check = [&](const char* what, double eta, auto bound) {
       SCOPED_TRACE(what);
       NoisyRun found;
@@ -278,7 +278,7 @@ TEST(Theorems, TheVirtualSequenceObeysItsBound) {
     Random random(seed, Purpose::test, 8);
     const Execution run = test::draw_execution(seed, seed % 2 == 0);
     const auto f = draw_objective(random);
-    const Numbers n(run, *f, theory::virtual_sequence_eta(*f->smoothness()));
+    const Numbers n(run, *f, theory::virtual_sequence_eta(*f->known().smoothness));
     Names before;
     double sum = 0, squares = 0, m = 0;
     for (const test::Event& e : run.events) {
@@ -290,7 +290,8 @@ TEST(Theorems, TheVirtualSequenceObeysItsBound) {
       before.insert(e.gradient->name);
       m += 1;
     }
-    const theory::Constants c{f->loss(f->start()) - *f->least_loss(), *f->smoothness(), 0, n.Q()};
+    const theory::Constants c{f->loss(f->start()) - *f->known().least_loss, *f->known().smoothness,
+                              0, n.Q()};
     ASSERT_LE(sum,
               m * theory::virtual_sequence_bound(c, n.eta(), m, squares / m) + 1e-9 * (1 + sum));
   }

@@ -16,7 +16,7 @@ GradientPtr gradient(std::size_t origin, std::uint32_t sequence, const std::vect
   result->name = {worker_id(origin), sequence};
   result->origin_step = sequence;
   result->samples = 3;
-  Replica<Real>(std::vector<Real>(g.size())).apply_own(0.25, g, result->update);
+  HostReplica<Real>(std::vector<Real>(g.size())).apply_own(0.25, g, result->update);
   return result;
 }
 
@@ -35,7 +35,7 @@ void is_the_exact_sum() {
   first.add(std::span(all).first(cut));
   second.add(std::span(all).subspan(cut));
   first.add(second);
-  Replica<Real> one_by_one(std::vector<Real>(5)), folded(std::vector<Real>(5));
+  HostReplica<Real> one_by_one(std::vector<Real>(5)), folded(std::vector<Real>(5));
   one_by_one.apply(all);
   folded.apply(first);
   RC_ASSERT(std::ranges::equal(one_by_one.sums(), folded.sums()));

@@ -14,7 +14,7 @@ namespace {
 template <typename Real>
 GradientPtr gradient(const std::vector<Real>& values, double eta) {
   auto g = std::make_shared<Gradient>();
-  Replica<Real> origin(std::vector<Real>(values.size(), Real{0}));
+  HostReplica<Real> origin(std::vector<Real>(values.size(), Real{0}));
   EXPECT_FALSE(origin.apply_own(eta, values, g->update));
   return g;
 }
@@ -32,7 +32,7 @@ bool order_never_matters() {
       gradients.push_back(gradient<Real>(values, 0.1));
     }
     const std::vector<Real> start{1, -2, 0.3f, 0, 1e-7f};
-    Replica<Real> one(start), other(start);
+    HostReplica<Real> one(start), other(start);
     one.apply(gradients);
     std::shuffle(gradients.begin(), gradients.end(), random);
     for (std::span<const GradientPtr> rest(gradients); !rest.empty();) {
@@ -49,7 +49,7 @@ TEST(Replica, IsAFunctionOfTheGradientSetForFloats) { EXPECT_TRUE(order_never_ma
 TEST(Replica, IsAFunctionOfTheGradientSetForDoubles) { EXPECT_TRUE(order_never_matters<double>()); }
 
 TEST(Replica, AppliesMinusEtaTimesGradient) {
-  Replica<double> replica(std::vector<double>{1, 2});
+  HostReplica<double> replica(std::vector<double>{1, 2});
   replica.apply(std::vector{gradient<double>({0.5, -4}, 0.25)});
   EXPECT_DOUBLE_EQ(replica.x()[0], 0.875);
   EXPECT_DOUBLE_EQ(replica.x()[1], 3);
@@ -60,7 +60,7 @@ void expect_the_origin_adds_what_it_sends() {
   std::mt19937 random(7);
   std::normal_distribution<double> normal;
   const std::vector<Real> start{1, -2, 3, 0, 5, -6, 7};
-  Replica<Real> origin(start), receiver(start);
+  HostReplica<Real> origin(start), receiver(start);
   for (int i = 0; i < 200; ++i) {
     std::vector<Real> values(7);
     for (Real& v : values) v = static_cast<Real>(std::ldexp(normal(random), i % 20 - 15));
@@ -77,7 +77,7 @@ TEST(Replica, TheOriginAddsWhatItSendsFloats) { expect_the_origin_adds_what_it_s
 TEST(Replica, TheOriginAddsWhatItSendsDoubles) { expect_the_origin_adds_what_it_sends<double>(); }
 
 TEST(Replica, KeepsUpdatesThatAFloatWouldLose) {
-  Replica<float> replica(std::vector<float>{1.0f});
+  HostReplica<float> replica(std::vector<float>{1.0f});
   const auto small = gradient<float>({1e-9f}, 1.0);
   float plain = 1.0f;
   for (int i = 0; i < 100'000; ++i) {
@@ -89,7 +89,7 @@ TEST(Replica, KeepsUpdatesThatAFloatWouldLose) {
 }
 
 TEST(Replica, RemembersThatItLeftItsRange) {
-  Replica<float> replica(std::vector<float>{0, 0});
+  HostReplica<float> replica(std::vector<float>{0, 0});
   const auto step = gradient<float>({0, 4000.0f}, 1.0);
   for (int i = 0; i < 60; ++i) replica.apply(std::span(&step, 1));
   EXPECT_FALSE(replica.diverged_at());
@@ -98,7 +98,7 @@ TEST(Replica, RemembersThatItLeftItsRange) {
 }
 
 TEST(Replica, RefusesAStartThatIsNotANumber) {
-  EXPECT_THROW(Replica<float>(std::vector<float>{NAN}), InputError);
+  EXPECT_THROW(HostReplica<float>(std::vector<float>{NAN}), InputError);
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <limits>
 
+#include "dasgd/core/objective.hpp"
+
 namespace dasgd {
 namespace {
 
@@ -64,7 +66,8 @@ class WorkerTest : public ::testing::Test {
     auto g = std::make_shared<Gradient>();
     g->name = {WorkerId{1}, sequence};
     g->origin_step = sequence;
-    Replica<double>(std::vector<double>{0, 0}).apply_own(0.5, std::vector<double>{1, 1}, g->update);
+    HostReplica<double>(std::vector<double>{0, 0})
+        .apply_own(0.5, std::vector<double>{1, 1}, g->update);
     return g;
   }
 
@@ -72,7 +75,8 @@ class WorkerTest : public ::testing::Test {
   FixedStep<double> rule{0.5};
   Samples samples;
   HandChannel channel;
-  Worker<double> worker{WorkerId{0}, objective, rule, samples, channel};
+  Worker<double> worker{WorkerId{0}, objective.start(), objective.make_oracle(WorkerId{0}),
+                        rule,        samples,           channel};
 };
 
 using Kind = StepReport::Kind;
@@ -122,7 +126,8 @@ TEST_F(WorkerTest, FusesWhatWaitsIntoOnePass) {
 }
 
 TEST_F(WorkerTest, ShowsEveryModelWhenAskedNotToFuse) {
-  Worker<double> slow(WorkerId{0}, objective, rule, samples, channel, 1);
+  Worker<double> slow(WorkerId{0}, objective.start(), objective.make_oracle(WorkerId{0}), rule,
+                      samples, channel, 1);
   channel.waiting = {foreign(0), foreign(1)};
   EXPECT_EQ(slow.step().gradients.size(), 1u);
 }

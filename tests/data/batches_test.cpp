@@ -71,11 +71,13 @@ TEST(Batches, AreAPureFunctionOfSeedWorkerAndNumber) {
 TEST(Batches, TheUpcomingOneIsTheNextAlsoAcrossPasses) {
   Batches batches({.samples = 10, .batch = 4}, WorkerId{0});
   for (int i = 0; i < 20; ++i) {
-    const auto now = batches.next().rows;
-    const std::vector<std::uint32_t> before(now.begin(), now.end());
-    const auto upcoming = *batches.upcoming();
-    const std::vector<std::uint32_t> expected(upcoming.begin(), upcoming.end());
-    EXPECT_TRUE(std::ranges::equal(now, before)) << "the rows at hand stay as they are";
+    const Draw now = batches.next();
+    EXPECT_EQ(now.number, static_cast<std::uint64_t>(i));
+    const std::vector<std::uint32_t> rows(now.rows.begin(), now.rows.end());
+    const std::vector<std::uint32_t> expected(now.upcoming.begin(), now.upcoming.end());
+    Batches again({.samples = 10, .batch = 4}, WorkerId{0});
+    again.seek(now.number);
+    EXPECT_EQ(take(again, 1), rows) << "the rows at hand stay as they are";
     Batches ahead({.samples = 10, .batch = 4}, WorkerId{0});
     ahead.seek(static_cast<std::uint64_t>(i) + 1);
     EXPECT_EQ(take(ahead, 1), expected);

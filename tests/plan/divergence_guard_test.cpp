@@ -27,7 +27,7 @@ class Guarded {
   const TrainOptions options_;
   FixedStep<double> rule_;
   DivergenceGuard<double> guard_;
-  Replica<double> replica_{std::vector<double>{1}};
+  HostReplica<double> replica_{std::vector<double>{1}};
   std::uint64_t t_ = 0;
 };
 

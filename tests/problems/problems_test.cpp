@@ -21,7 +21,7 @@ TEST(Quadratic, IsThePapersInstance) {
             .singularValues();
     EXPECT_NEAR(singular.maxCoeff(), 2, 1e-12);
     EXPECT_NEAR(singular.minCoeff(), 1, 1e-12);
-    EXPECT_NEAR(*q.smoothness(), 4, 1e-10);
+    EXPECT_NEAR(*q.known().smoothness, 4, 1e-10);
   }
 }
 
@@ -31,7 +31,7 @@ TEST(Quadratic, GradientMatchesLossAndVanishesAtTheOptimum) {
   std::vector<double> gradient(10);
   q.full_gradient(q.optimum(), gradient);
   EXPECT_LT(l2_norm<double>(gradient), 1e-13);
-  EXPECT_LE(test::largest_slope(q, 200), *q.smoothness());
+  EXPECT_LE(test::largest_slope(q, 200), *q.known().smoothness);
 }
 
 TEST(Quadratic, SolvesARectangularFile) {
@@ -44,14 +44,14 @@ TEST(Logistic, IsThePapersInstance) {
   EXPECT_EQ(f.samples(), 100u);
   EXPECT_EQ(f.dimension(), 20u);
   EXPECT_NEAR(f.loss(f.start()), std::log(2), 1e-12);
-  EXPECT_GT(*f.smoothness(), 0.3);
-  EXPECT_LT(*f.smoothness(), 0.8);
+  EXPECT_GT(*f.known().smoothness, 0.3);
+  EXPECT_LT(*f.known().smoothness, 0.8);
 }
 
 TEST(Logistic, GradientMatchesLoss) {
   const Logistic f = Logistic::random(2);
   test::expect_gradient_matches_loss(f, 1e-5, 1e-8);
-  EXPECT_LE(test::largest_slope(f, 200), *f.smoothness());
+  EXPECT_LE(test::largest_slope(f, 200), *f.known().smoothness);
 }
 
 TEST(Logistic, SmoothnessIsTheLargestEigenvalueOfTheGramMatrix) {
@@ -62,7 +62,7 @@ TEST(Logistic, SmoothnessIsTheLargestEigenvalueOfTheGramMatrix) {
   const double exact =
       Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(a.transpose() * a).eigenvalues().maxCoeff() /
       400;
-  EXPECT_NEAR(*f.smoothness(), exact, 1e-6 * exact);
+  EXPECT_NEAR(*f.known().smoothness, exact, 1e-6 * exact);
 }
 
 TEST(Logistic, SurvivesHugeMargins) {
@@ -100,19 +100,19 @@ TEST_F(SoftmaxTest, GradientMatchesLoss) {
   EXPECT_EQ(f.dimension(), 17u * 3u);
   EXPECT_NEAR(f.loss(f.start()), std::log(3), 1e-5);
   test::expect_gradient_matches_loss(f, 1e-2, 2e-4);
-  EXPECT_LE(test::largest_slope(f, 100), *f.smoothness());
+  EXPECT_LE(test::largest_slope(f, 100), *f.known().smoothness);
 }
 
 TEST_F(SoftmaxTest, LearnsWhatALineCanTell) {
   const Softmax f(read_idx_directory(directory.path()));
   std::vector<float> x = f.start(), gradient(x.size());
-  const double chance = *f.accuracy(x);
+  const double chance = *f.evaluate(x).accuracy;
   EXPECT_LT(chance, 0.5);
   for (int i = 0; i < 200; ++i) {
     f.full_gradient(x, gradient);
     for (std::size_t c = 0; c < x.size(); ++c) x[c] -= 0.5f * gradient[c];
   }
-  EXPECT_GT(*f.accuracy(x), 0.95);
+  EXPECT_GT(*f.evaluate(x).accuracy, 0.95);
 }
 
 TEST(ErrorWindow, ReachesItsFirstMeanAtT29) {

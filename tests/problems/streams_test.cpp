@@ -25,7 +25,7 @@ TEST(LogisticStream, ComputesWhatLogisticComputes) {
   EXPECT_EQ(of_stream, of_all);
   EXPECT_EQ(stream.full_gradient(x, of_stream), all.full_gradient(x, of_all));
   EXPECT_EQ(of_stream, of_all);
-  EXPECT_EQ(stream.accuracy(x), all.accuracy(x));
+  EXPECT_EQ(stream.evaluate(x).accuracy, all.evaluate(x).accuracy);
 }
 
 TEST(SoftmaxStream, ComputesWhatSoftmaxComputesOfSparseAndDenseRows) {

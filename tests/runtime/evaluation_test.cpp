@@ -81,20 +81,20 @@ TEST(Evaluation, RunsBesideTheWorkersAndFindsWhatTheModelIsWorth) {
   options.report_every = 5ms;
   int evaluated = 0;
   bool model_fits = true;
-  const auto result =
-      train(problem, options, {[&](const Progress<float>& p) {
-              evaluated += p.evaluated ? 1 : 0;
-              if (p.best)
-                model_fits = model_fits && problem.accuracy(p.best_model) == p.best->accuracy;
-              return evaluated >= 3 ? Flow::stop : Flow::go_on;
-            }});
+  const auto result = train(
+      problem, options, {[&](const Progress<float>& p) {
+        evaluated += p.evaluated ? 1 : 0;
+        if (p.best)
+          model_fits = model_fits && problem.evaluate(p.best_model).accuracy == p.best->accuracy;
+        return evaluated >= 3 ? Flow::stop : Flow::go_on;
+      }});
   EXPECT_EQ(result.summary.stop_reason, "callback");
   EXPECT_TRUE(model_fits);
   ASSERT_GE(result.evaluations.size(), 2u);
   EXPECT_EQ(result.evaluations.back().accuracy, result.summary.accuracy);
   ASSERT_TRUE(result.summary.best.has_value());
   EXPECT_GE(*result.summary.best->accuracy, *result.summary.accuracy);
-  EXPECT_EQ(problem.accuracy(result.best_model), result.summary.best->accuracy);
+  EXPECT_EQ(problem.evaluate(result.best_model).accuracy, result.summary.best->accuracy);
   for (std::size_t i = 1; i < result.evaluations.size(); ++i)
     EXPECT_GT(result.evaluations[i].seconds, result.evaluations[i - 1].seconds);
   EXPECT_TRUE(result.summary.audit_is_clean());
@@ -153,7 +153,7 @@ TEST(Evaluation, InVirtualTimeHappensAtGivenInstantsAndChangesNothing) {
     EXPECT_GE(judged.evaluations[i].seconds, 0.5 * static_cast<double>(i + 1));
     EXPECT_LT(judged.evaluations[i].seconds, 0.5 * static_cast<double>(i + 1) + 0.1);
   }
-  EXPECT_EQ(problem.accuracy(judged.best_model), judged.summary.best->accuracy);
+  EXPECT_EQ(problem.evaluate(judged.best_model).accuracy, judged.summary.best->accuracy);
   options.evaluation.target_accuracy = 0.5;
   EXPECT_EQ(simulate(problem, options).summary.stop_reason, "target-accuracy");
 }

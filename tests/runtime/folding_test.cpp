@@ -1,8 +1,8 @@
 // Workers that are behind, on threads: nobody waits for them, and nothing is lost.
 #include <algorithm>
-#include <condition_variable>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <latch>
 #include <mutex>
 
 #include "dasgd/dasgd.hpp"
@@ -57,30 +57,23 @@ TEST(Folding, RandomScenariosOnThreadsKeepEveryPromise) {
 class HeldUp final : public Objective<double> {
  public:
   std::size_t dimension() const override { return 1; }
-  std::unique_ptr<Objective<double>> for_worker(WorkerId worker) const override {
-    auto own = std::make_unique<HeldUp>();
-    own->shared_ = this;
-    own->is_slow_ = worker == WorkerId{2};
-    return own;
-  }
-  double gradient(std::span<const double>, Rows, std::span<double> g) const override {
-    g[0] = 1;
-    if (!shared_) return 0;
-    std::unique_lock lock(shared_->mutex_);
-    if (is_slow_) {
-      shared_->enough_.wait(lock, [this] { return shared_->made_ >= 2000; });
-    } else if (++shared_->made_ >= 2000) {
-      shared_->enough_.notify_all();
-    }
-    return 0;
+  double gradient(std::span<const double>, Rows, std::span<double>) const override { return 0; }
+  std::unique_ptr<Oracle<double>> make_oracle(WorkerId worker) const override {
+    return std::make_unique<Own>(worker == WorkerId{2}, others_);
   }
 
  private:
-  const HeldUp* shared_ = nullptr;
-  bool is_slow_ = false;
-  mutable std::mutex mutex_;  // guards the next
-  mutable int made_ = 0;
-  mutable std::condition_variable enough_;
+  struct Own final : Oracle<double> {
+    Own(bool slow, std::latch& latch) : is_slow(slow), others(latch) {}
+    double gradient(Replica<double>&, const Batch&, std::span<double> g) override {
+      g[0] = 1;
+      is_slow ? others.wait() : others.count_down();
+      return 0;
+    }
+    const bool is_slow;
+    std::latch& others;
+  };
+  mutable std::latch others_{2000};
 };
 
 // Were anybody to wait for room, this would never end: 2,000 gradients and 8 buffers.

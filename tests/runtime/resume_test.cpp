@@ -155,7 +155,7 @@ TEST(Resume, ACheckpointIsConsistentByItself) {
   const Recorded run = record_with_a_middle(Slope(), options);
   ASSERT_GE(run.checkpoints.size(), 2u);
   for (const Checkpoint& c : run.checkpoints) {
-    Replica<double> replica(std::vector<double>{0});
+    HostReplica<double> replica(std::vector<double>{0});
     options.resume = &c;
     restore(options, replica);
     EXPECT_EQ(replica.x()[0], -0.5 * static_cast<double>(c.gradients));
@@ -181,16 +181,15 @@ TEST(SnapshotBoard, TheEndOfAWorkerDoesNotReplaceWhatBelongsToACheckpoint) {
   EXPECT_EQ(board.memories()[0].objective, memory(2).objective);
 }
 
-// Its workers' own objectives remember which batches they were asked for.
+// Its workers' oracles remember which batches they were asked for.
 struct Remembering final : Objective<double> {
-  struct Own final : Objective<double> {
+  struct Own final : Oracle<double> {
     explicit Own(std::size_t& inherited) : states(inherited) {}
-    std::size_t dimension() const override { return 1; }
-    double gradient(std::span<const double>, Rows, std::span<double> g) const override {
+    double gradient(Replica<double>&, const Batch& batch, std::span<double> g) override {
       g[0] = 1;
+      batches.push_back(batch.number);
       return 0;
     }
-    void at_batch(std::uint64_t number) const override { batches.push_back(number); }
     Bytes state() const override {
       const auto bytes = std::as_bytes(std::span(batches));
       return {bytes.begin(), bytes.end()};
@@ -200,18 +199,18 @@ struct Remembering final : Objective<double> {
       batches.resize(from[0].size() / sizeof(std::uint64_t));
       std::memcpy(batches.data(), from[0].data(), from[0].size());
     }
-    mutable std::vector<std::uint64_t> batches;
+    std::vector<std::uint64_t> batches;
     std::size_t& states;
   };
   std::size_t dimension() const override { return 1; }
   double gradient(std::span<const double>, Rows, std::span<double>) const override { return 0; }
-  std::unique_ptr<Objective<double>> for_worker(WorkerId) const override {
+  std::unique_ptr<Oracle<double>> make_oracle(WorkerId) const override {
     return std::make_unique<Own>(states);
   }
   mutable std::size_t states = 0;  // that the last worker was given
 };
 
-TEST(Resume, AWorkersOwnObjectiveGoesOnAndBatchesKeepTheirNumbers) {
+TEST(Resume, AWorkersOracleGoesOnAndBatchesKeepTheirNumbers) {
   const Remembering problem;
   TrainOptions options{.workers = 2, .eta = 0.5, .gradients = {40}, .compute = 100us};
   options.checkpoint.every = 1ms;

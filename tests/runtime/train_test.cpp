@@ -154,15 +154,14 @@ class OneWaits final : public Objective<double> {
   explicit OneWaits(int others) : left_(others) {}
   std::size_t dimension() const override { return 1; }
   double gradient(std::span<const double>, Rows, std::span<double>) const override { return 0; }
-  std::unique_ptr<Objective<double>> for_worker(WorkerId worker) const override {
+  std::unique_ptr<Oracle<double>> make_oracle(WorkerId worker) const override {
     return std::make_unique<Own>(worker, left_);
   }
 
  private:
-  struct Own final : Objective<double> {
+  struct Own final : Oracle<double> {
     Own(WorkerId worker, std::latch& latch) : id(worker), left(latch) {}
-    std::size_t dimension() const override { return 1; }
-    double gradient(std::span<const double>, Rows, std::span<double> g) const override {
+    double gradient(Replica<double>&, const Batch&, std::span<double> g) override {
       g[0] = 0;
       id == WorkerId{0} ? left.count_down() : left.wait();
       return 0;

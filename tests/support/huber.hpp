@@ -37,12 +37,11 @@ class Huber final : public Objective<double> {
     }
     return loss;
   }
-  std::optional<double> smoothness() const override {
+  KnownConstants known() const override {
     double sum = 0;
     for (const double c : a_) sum += c * c;
-    return sum / static_cast<double>(b_.size());
+    return {.smoothness = sum / static_cast<double>(b_.size()), .least_loss = 0};
   }
-  std::optional<double> least_loss() const override { return 0; }
 
  private:
   std::size_t dimension_;

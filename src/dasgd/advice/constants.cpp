@@ -141,7 +141,7 @@ Estimate distance_of(const Objective<Real>& objective, const std::vector<PointSa
   double best = start;
   for (const PointSample& p : points) best = std::min(best, p.loss);
   Estimate e{0, start - best, 0, "", points.size()};
-  if (const auto least = request.least_loss ? request.least_loss : objective.least_loss()) {
+  if (const auto least = request.least_loss ? request.least_loss : objective.known().least_loss) {
     e.value = e.high = start - *least;
     e.how = fmt::format("f(x0) = {:.6g} less {} {:.6g}", start,
                         request.least_loss ? "the given inf f" : "a lower bound of f", *least);
@@ -158,7 +158,7 @@ Estimate distance_of(const Objective<Real>& objective, const std::vector<PointSa
 template <typename Real>
 Smoothness measure_smoothness(const Objective<Real>& objective,
                               std::span<const std::vector<Real>> points, std::uint64_t seed) {
-  if (const auto L = objective.smoothness())
+  if (const auto L = objective.known().smoothness)
     return {{*L, *L, *L * (1 + 1e-3), "closed form, its eigenvalue to 0.1 %", 1}, true};
   Smoothness e{{0, std::numeric_limits<double>::infinity(), 0, "", 0}};
   Random random(seed, Purpose::pilot, 0);

@@ -19,8 +19,7 @@ class Nothing final : public Objective<Real> {
  public:
   explicit Nothing(std::size_t dimension) : dimension_(dimension) {}
   std::size_t dimension() const override { return dimension_; }
-  double gradient(std::span<const Real>, typename Objective<Real>::Rows,
-                  std::span<Real> gradient) const override {
+  double gradient(std::span<const Real>, Rows, std::span<Real> gradient) const override {
     std::fill(gradient.begin(), gradient.end(), Real{0});
     return 0;
   }

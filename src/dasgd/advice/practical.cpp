@@ -29,8 +29,6 @@ constexpr double as_good = 1.005;  // losses that differ by less are taken for t
 template <typename Real>
 class OnAPart final : public Objective<Real> {
  public:
-  using Rows = typename Objective<Real>::Rows;
-
   OnAPart(const Objective<Real>& inner, std::uint64_t seed) : inner_(inner) {
     Random random(seed, Purpose::pilot, 2);
     const auto all = static_cast<std::uint32_t>(inner.samples());
@@ -51,10 +49,9 @@ class OnAPart final : public Objective<Real> {
   double gradient(std::span<const Real> x, Rows rows, std::span<Real> g) const override {
     return inner_.gradient(x, rows, g);
   }
-  std::unique_ptr<Objective<Real>> for_worker(WorkerId worker) const override {
-    return inner_.for_worker(worker);
+  std::unique_ptr<Oracle<Real>> make_oracle(WorkerId worker) const override {
+    return inner_.make_oracle(worker);
   }
-  std::unique_ptr<Replica<Real>> make_replica() const override { return inner_.make_replica(); }
 
  private:
   const Objective<Real>& inner_;

@@ -25,7 +25,7 @@ std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& ob
                                        const std::stop_token& stop, const VirtualWorld* world) {
   auto& L = config.run.smoothness;
   if (config.step == StepChoice::given) {
-    if (!L) L = objective.smoothness();
+    if (!L) L = objective.known().smoothness;
     return std::nullopt;
   }
   AdviceRequest request{.options = config.run};

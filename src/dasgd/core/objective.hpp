@@ -1,18 +1,16 @@
-// What a worker needs to know of a learning problem: f, its stochastic gradients, and a start.
+// A learning problem as all workers share it: f, its stochastic gradients, and a start.
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
-#include "dasgd/core/bytes.hpp"
 #include "dasgd/core/names.hpp"
-#include "dasgd/core/replica.hpp"
+#include "dasgd/core/oracle.hpp"
+#include "dasgd/core/samples.hpp"
 
 namespace dasgd {
 
@@ -21,13 +19,19 @@ struct HeldOut {
   std::optional<double> accuracy, loss;
 };
 
+/// What is known of f in closed form.
+struct KnownConstants {
+  std::optional<double> smoothness;  ///< L: |grad f(x) - grad f(y)| <= L |x - y|
+  std::optional<double> least_loss;  ///< a lower bound of f: 0 for a loss that is never negative
+};
+
 /// f(x) = mean of F(x, xi) over samples xi = 0 .. samples() - 1. Derive from this to train a model
-/// of your own; two functions are enough. Several workers call a const objective at the same time.
+/// of your own; two functions are enough. It is shared: several threads call it at the same time.
 template <typename Real>
 class Objective {
  public:
-  using Number = Real;  ///< of the coordinates: float or double
-  using Rows = std::span<const std::uint32_t>;
+  using Scalar = Real;  ///< of the coordinates: float or double
+  using Rows = dasgd::Rows;
 
   virtual ~Objective() = default;
 
@@ -56,47 +60,26 @@ class Objective {
     return full_gradient(x, unused);
   }
 
-  /// The objective that one worker computes with, where it needs anything of its own: memory, a
-  /// device, statistics that stay local. Asked for once per worker, before it begins; what is
-  /// returned belongs to that worker and is called by one thread at a time, and this objective
-  /// outlives it. Null: all workers share this one.
-  virtual std::unique_ptr<Objective> for_worker(WorkerId) const { return nullptr; }
+  /// What evaluation during training asks: one pass over held-out data where the problem has any,
+  /// f(x) otherwise. Called by a thread of its own while workers compute.
+  virtual HeldOut evaluate(std::span<const Real> x) const { return {std::nullopt, loss(x)}; }
 
-  /// Where such a worker keeps x: in this machine's memory unless said otherwise.
-  virtual std::unique_ptr<Replica<Real>> make_replica() const {
-    return std::make_unique<Replica<Real>>(start());
+  virtual KnownConstants known() const { return {}; }
+
+  /// What a worker computes with: `gradient`, unless it needs anything of its own. Asked for once
+  /// per worker, before it begins; this objective outlives it.
+  virtual std::unique_ptr<Oracle<Real>> make_oracle(WorkerId) const {
+    return std::make_unique<Shared>(*this);
   }
 
-  /// The next call of `gradient` will probably be for these rows: they may be fetched meanwhile.
-  virtual void prefetch(Rows) const {}
-
-  /// The next call of `gradient` is for the batch of this number in the worker's own sequence, and
-  /// what is prefetched is the one after: whatever is drawn for a batch may depend on the number,
-  /// and then repeats after a resume.
-  virtual void at_batch(std::uint64_t) const {}
-
-  /// What a worker's own objective remembers beyond x, such as statistics that stay local, for
-  /// checkpoints.
-  virtual Bytes state() const { return {}; }
-  /// Goes on from that: from its own state, or from the mean of those of all workers where their
-  /// number was another. Throws InputError for states of another objective.
-  virtual void restore(std::span<const Bytes>) {}
-
-  /// The share of right answers, on held-out data where the problem has any.
-  virtual std::optional<double> accuracy(std::span<const Real>) const { return std::nullopt; }
-
-  /// A lower bound of f, where one is known: 0 for a loss that is never negative.
-  virtual std::optional<double> least_loss() const { return std::nullopt; }
-
-  /// What evaluation during training looks at: one pass over held-out data where the problem has
-  /// any. Called by a thread of its own while workers compute.
-  virtual HeldOut evaluate(std::span<const Real> x) const {
-    if (const auto share = accuracy(x)) return {share, std::nullopt};
-    return {std::nullopt, loss(x)};
-  }
-
-  /// L, where a closed form exists: |grad f(x) - grad f(y)| <= L |x - y|.
-  virtual std::optional<double> smoothness() const { return std::nullopt; }
+ private:
+  struct Shared final : Oracle<Real> {
+    explicit Shared(const Objective& all) : objective(all) {}
+    double gradient(Replica<Real>& replica, const Batch& batch, std::span<Real> g) override {
+      return objective.gradient(replica.x(), batch.rows, g);
+    }
+    const Objective& objective;
+  };
 };
 
 }  // namespace dasgd

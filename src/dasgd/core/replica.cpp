@@ -10,28 +10,33 @@
 namespace dasgd {
 
 template <typename Real>
-Replica<Real>::Replica(std::span<const Real> x0) : sums_(x0.size()), x_(x0.size()) {
-  if (const auto bad = from_real<Real>(x0, sums_))
+std::vector<Sum<Real>> sums_of(std::span<const Real> x0) {
+  std::vector<Sum<Real>> sums(x0.size());
+  if (const auto bad = from_real<Real>(x0, sums))
     throw InputError("the starting point has no usable number at coordinate " +
                      std::to_string(*bad));
+  return sums;
 }
 
 template <typename Real>
-void Replica<Real>::restore(std::span<const Sum<Real>> sums) {
+HostReplica<Real>::HostReplica(std::span<const Real> x0) : sums_(sums_of(x0)), x_(x0.size()) {}
+
+template <typename Real>
+void HostReplica<Real>::restore(std::span<const Sum<Real>> sums) {
   assert(sums.size() == sums_.size());
   std::copy(sums.begin(), sums.end(), sums_.begin());
   x_is_current_ = false;
 }
 
 template <typename Real>
-std::span<const Real> Replica<Real>::x() {
+std::span<const Real> HostReplica<Real>::x() {
   if (!x_is_current_) to_real<Real>(sums_, x_);
   x_is_current_ = true;
   return x_;
 }
 
 template <typename Real>
-void Replica<Real>::apply(std::span<const GradientPtr> gradients) {
+void HostReplica<Real>::apply(std::span<const GradientPtr> gradients) {
   x_is_current_ = false;
   std::array<Addend<Real>, max_fused> updates;
   while (!gradients.empty()) {
@@ -48,7 +53,7 @@ void Replica<Real>::apply(std::span<const GradientPtr> gradients) {
 }
 
 template <typename Real>
-void Replica<Real>::apply(const Bundle& bundle) {
+void HostReplica<Real>::apply(const Bundle& bundle) {
   assert(bundle.dimension() == sums_.size() && bundle.format() == number_format<Real>);
   x_is_current_ = false;
   const auto out_of_range = add_sums<Real>(bundle.sums<Real>(), sums_);
@@ -56,8 +61,8 @@ void Replica<Real>::apply(const Bundle& bundle) {
 }
 
 template <typename Real>
-std::optional<std::size_t> Replica<Real>::apply_own(double eta, std::span<const Real> gradient,
-                                                    Update& update) {
+std::optional<std::size_t> HostReplica<Real>::apply_own(double eta, std::span<const Real> gradient,
+                                                        Update& update) {
   update.resize<Real>(sums_.size());
   const AddedGradient added = add_gradient<Real>(-eta, gradient, update.numbers<Real>(), sums_, x_);
   if (added.diverged_at) return added.diverged_at;
@@ -67,7 +72,9 @@ std::optional<std::size_t> Replica<Real>::apply_own(double eta, std::span<const 
   return std::nullopt;
 }
 
-template class Replica<float>;
-template class Replica<double>;
+template std::vector<Sum<float>> sums_of(std::span<const float>);
+template std::vector<Sum<double>> sums_of(std::span<const double>);
+template class HostReplica<float>;
+template class HostReplica<double>;
 
 }  // namespace dasgd

@@ -3,24 +3,37 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
 
 namespace dasgd {
 
+/// Samples of a data set by their numbers.
+using Rows = std::span<const std::uint32_t>;
+
+/// A mini-batch of one worker. The spans are valid until the next draw.
+struct Batch {
+  Rows rows;
+  /// Of the batch in the worker's whole sequence: whatever is drawn for a batch may depend on it,
+  /// and then repeats after a resume.
+  std::uint64_t number = 0;
+  /// Of the next batch, probably: they may be fetched meanwhile. Empty: not known yet.
+  Rows upcoming = {};
+};
+
 /// What a source answers.
-struct Draw {
+struct Draw : Batch {
   enum class Kind {
     batch,     ///< the rows of a mini-batch
     none_now,  ///< there is no sample, and there may be one later
     no_more,   ///< there will never be another
   };
   Kind kind = Kind::no_more;
-  std::span<const std::uint32_t> rows;  ///< valid until the next call
 
-  static Draw batch(std::span<const std::uint32_t> rows) { return {Kind::batch, rows}; }
-  static Draw none_now() { return {Kind::none_now, {}}; }
-  static Draw no_more() { return {Kind::no_more, {}}; }
+  static Draw batch(Rows rows, std::uint64_t number = 0, Rows upcoming = {}) {
+    return {{rows, number, upcoming}, Kind::batch};
+  }
+  static Draw none_now() { return {{}, Kind::none_now}; }
+  static Draw no_more() { return {}; }
 };
 
 /// One worker's samples. Called by that worker's thread only, except where said otherwise.
@@ -32,10 +45,6 @@ class SampleSource {
   /// Called once, before the first `next`: a source that has said `none_now` calls `wake`, from any
   /// thread, when it is worth asking again.
   virtual void on_arrival(std::function<void()> /*wake*/) {}
-  /// The number of the batch that `next` gave last in the worker's whole sequence.
-  virtual std::uint64_t position() const { return 0; }
-  /// The rows that the next call of `next` will probably give, where they are known already.
-  virtual std::optional<std::span<const std::uint32_t>> upcoming() { return std::nullopt; }
 };
 
 }  // namespace dasgd

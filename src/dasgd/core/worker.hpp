@@ -6,12 +6,13 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "dasgd/core/channel.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/core/gradient_set.hpp"
-#include "dasgd/core/objective.hpp"
+#include "dasgd/core/oracle.hpp"
 #include "dasgd/core/replica.hpp"
 #include "dasgd/core/samples.hpp"
 #include "dasgd/core/update_rule.hpp"
@@ -42,16 +43,16 @@ class Worker {
  public:
   /// `fuse`: how many waiting gradients one step may apply; 1 shows every x_i^t to the outside.
   /// All references must outlive the worker.
-  Worker(WorkerId id, const Objective<Real>& objective, UpdateRule<Real>& rule,
-         SampleSource& samples, Channel& channel, std::size_t fuse = max_fused)
+  Worker(WorkerId id, std::span<const Real> x0, std::unique_ptr<Oracle<Real>> oracle,
+         UpdateRule<Real>& rule, SampleSource& samples, Channel& channel,
+         std::size_t fuse = max_fused)
       : id_(id),
-        own_objective_(objective.for_worker(id)),
-        objective_(own_objective_ ? *own_objective_ : objective),
+        oracle_(std::move(oracle)),
         rule_(rule),
         samples_(samples),
         channel_(channel),
         fuse_(fuse),
-        replica_(objective_.make_replica()),
+        replica_(oracle_->make_replica(x0)),
         direction_(replica_->dimension()) {}
 
   /// Lines 6 to 14 of Algorithm 1.
@@ -60,7 +61,7 @@ class Worker {
     channel_.receive(fuse_, received_);               // line 6
     if (!received_.empty()) return apply_received();  // line 7
     const Draw draw = samples_.next();                // line 10
-    if (draw.kind == Draw::Kind::batch) return compute_own(draw.rows);
+    if (draw.kind == Draw::Kind::batch) return compute_own(draw);
     return {.kind = draw.kind == Draw::Kind::none_now ? StepReport::Kind::no_sample_now
                                                       : StepReport::Kind::out_of_samples,
             .step = t()};
@@ -86,11 +87,8 @@ class Worker {
   std::uint64_t duplicated() const { return duplicated_; }
   Replica<Real>& replica() { return *replica_; }
   const Replica<Real>& replica() const { return *replica_; }
-  /// What its own objective remembers, where it has one.
-  Bytes objective_state() const { return own_objective_ ? own_objective_->state() : Bytes{}; }
-  void restore_objective(std::span<const Bytes> states) {
-    if (own_objective_) own_objective_->restore(states);
-  }
+  Oracle<Real>& oracle() { return *oracle_; }
+  const Oracle<Real>& oracle() const { return *oracle_; }
 
  private:
   StepReport apply_received() {
@@ -112,16 +110,14 @@ class Worker {
             .time = time};
   }
 
-  StepReport compute_own(std::span<const std::uint32_t> sample) {
+  StepReport compute_own(const Batch& batch) {
     const std::uint64_t t_before = t();
     auto own = channel_.blank();
     const Nanoseconds start = channel_.now();
-    objective_.at_batch(samples_.position());
-    if (const auto upcoming = samples_.upcoming()) objective_.prefetch(*upcoming);
-    const double loss = objective_.gradient(replica_->x(), sample, direction_);  // line 11
+    const double loss = oracle_->gradient(*replica_, batch, direction_);  // line 11
     own->name = {id_, computed()};
     own->origin_step = t_before;
-    own->samples = static_cast<std::uint32_t>(sample.size());
+    own->samples = static_cast<std::uint32_t>(batch.rows.size());
     own->compute_set = applied_;
     own->eta = rule_.prepare(t_before, replica_->x(), direction_);
     apply_own(*own);  // line 12
@@ -152,8 +148,7 @@ class Worker {
   }
 
   const WorkerId id_;
-  const std::unique_ptr<Objective<Real>> own_objective_;
-  const Objective<Real>& objective_;
+  const std::unique_ptr<Oracle<Real>> oracle_;
   UpdateRule<Real>& rule_;
   SampleSource& samples_;
   Channel& channel_;

@@ -62,19 +62,17 @@ Draw Batches::next() {
   if (shape_.share == 0) return Draw::no_more();
   const std::uint64_t number = first_not_done(next_);
   next_ = number + 1;
+  const std::uint64_t after = first_not_done(next_);
+  const bool has_room = shape_.batch > 0 && after % 2 != number % 2;
+  const Rows rows = rows_of(number);
+  return Draw::batch(rows, number, has_room ? rows_of(after) : Rows());
+}
+
+Rows Batches::rows_of(std::uint64_t number) {
   auto& rows = rows_[number % 2];
   if (number_of_[number % 2] != number) gather(number, rows);
   number_of_[number % 2] = number;
-  return Draw::batch(rows);
-}
-
-std::optional<std::span<const std::uint32_t>> Batches::upcoming() {
-  if (shape_.batch == 0 || shape_.share == 0) return std::nullopt;
-  const std::uint64_t number = first_not_done(next_);
-  if (next_ > 0 && number % 2 == (next_ - 1) % 2) return std::nullopt;  // its rows are in use
-  if (number_of_[number % 2] != number) gather(number, rows_[number % 2]);
-  number_of_[number % 2] = number;
-  return rows_[number % 2];
+  return rows;
 }
 
 void Batches::seek(std::uint64_t number, std::vector<std::uint64_t> done) {

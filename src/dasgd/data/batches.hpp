@@ -57,8 +57,6 @@ class Batches final : public SampleSource {
 
   /// No more only if the worker's share is empty (shards of fewer samples than workers).
   Draw next() override;
-  std::uint64_t position() const override { return next_ - 1; }
-  std::optional<std::span<const std::uint32_t>> upcoming() override;
 
   /// Goes to the place before batch `number`, as if all before had been drawn, and passes over
   /// those of `done`, which ascend.
@@ -67,7 +65,8 @@ class Batches final : public SampleSource {
   const BatchShape& shape() const { return shape_; }
 
  private:
-  /// The rows of a batch, written to `rows`.
+  /// The rows of a batch, where they are kept.
+  Rows rows_of(std::uint64_t number);
   void gather(std::uint64_t number, std::vector<std::uint32_t>& rows);
   IndexPermutation order_of(std::uint64_t pass) const;
   std::uint64_t first_not_done(std::uint64_t number) const;

@@ -86,8 +86,8 @@ WindowSource::WindowSource(RowWindow& window, std::size_t batch) : window_(windo
 WindowSource::~WindowSource() { window_.leave(taker_, rows_); }
 
 Draw WindowSource::next() {
-  const Draw draw = window_.take(batch_, rows_, taker_);
-  if (draw.kind == Draw::Kind::batch) ++drawn_;
+  Draw draw = window_.take(batch_, rows_, taker_);
+  if (draw.kind == Draw::Kind::batch) draw.number = drawn_++;
   return draw;
 }
 

@@ -74,7 +74,6 @@ class WindowSource final : public SampleSource {
   /// what has ended the stream, if that was a failure.
   Draw next() override;
   void on_arrival(std::function<void()> wake) override;
-  std::uint64_t position() const override { return drawn_ - 1; }
 
  private:
   RowWindow& window_;

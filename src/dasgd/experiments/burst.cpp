@@ -57,7 +57,7 @@ BurstExhibit run_burst(const std::string& path) {
 
   BurstExhibit exhibit{.gradients = check.gradients,
                        .eta = plan.eta,
-                       .L = *Parabola().smoothness(),
+                       .L = *Parabola().known().smoothness,
                        .r0 = Parabola().loss(Parabola().start()),
                        .staleness = check.staleness,
                        .sum_of_squares = *worst};

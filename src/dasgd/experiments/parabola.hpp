@@ -1,7 +1,6 @@
 // The smallest objective there is: f(x) = x^2 / 2 from x^0 = 1, with L = 1.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,8 +12,7 @@ class Parabola final : public Objective<double> {
  public:
   std::size_t dimension() const override { return 1; }
   std::vector<double> start() const override { return {1}; }
-  std::optional<double> smoothness() const override { return 1; }
-  std::optional<double> least_loss() const override { return 0; }
+  KnownConstants known() const override { return {.smoothness = 1, .least_loss = 0}; }
   double gradient(std::span<const double> x, Rows, std::span<double> g) const override {
     g[0] = x[0];
     return x[0] * x[0] / 2;

@@ -43,7 +43,7 @@ TrainOptions options_of(const SlowWorkerRun& run, double target) {
 
 void take(TrainResult<double> result, const Objective<double>& problem, SlowWorkerRun& run) {
   if (result.failure) result.summary.stop_reason = "diverged";
-  run.L = problem.smoothness().value_or(std::nan(""));
+  run.L = problem.known().smoothness.value_or(std::nan(""));
   run.summary = std::move(result.summary);
 }
 

@@ -95,10 +95,6 @@ class BudgetedSamples final : public SampleSource {
   }
 
   void on_arrival(std::function<void()> wake) override { source_->on_arrival(std::move(wake)); }
-  std::uint64_t position() const override { return source_->position(); }
-  std::optional<std::span<const std::uint32_t>> upcoming() override {
-    return made_ < limit_ ? source_->upcoming() : std::nullopt;
-  }
 
   /// Gradients of this worker in all, those of earlier legs included.
   std::uint32_t limit() const { return limit_; }

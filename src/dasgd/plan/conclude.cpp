@@ -72,7 +72,7 @@ StepLimits held_against_theory(const Objective<Real>& objective, const TrainOpti
     if (measured.ratio() >= largest.ratio()) largest = measured;
   }
   step.certificate = largest;
-  if (const auto least = objective.least_loss())
+  if (const auto least = objective.known().least_loss)
     step.published = {largest.left, 7 * (start - *least) / (3 * options.eta)};
   return step;
 }

@@ -78,7 +78,7 @@ void restore(const TrainOptions& options, UpdateRule<Real>& rule, Worker<Real>& 
   std::vector<Bytes> objectives;
   for (const WorkerState& before : from.workers) objectives.push_back(before.memory.objective);
   if (from.workers.size() == options.workers) objectives = {std::move(objectives[i])};
-  worker.restore_objective(objectives);
+  worker.oracle().restore(objectives);
 }
 
 Checkpoint checkpoint_of(const TrainOptions& options, std::size_t dimension, std::size_t samples,

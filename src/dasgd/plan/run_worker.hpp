@@ -3,9 +3,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "dasgd/core/objective.hpp"
 #include "dasgd/core/worker.hpp"
 #include "dasgd/plan/budget.hpp"
 #include "dasgd/plan/divergence_guard.hpp"
@@ -31,17 +34,17 @@ struct SharedByWorkers {
 template <typename Real>
 class RunWorker {
  public:
-  /// `computes` is the objective of the worker's gradients where that is another than `objective`.
   /// With `exact_sets` false, delivery must be causal: then t - s is the staleness and no sets are
   /// kept. All references must outlive this.
-  RunWorker(WorkerId id, const Objective<Real>& objective, const Objective<Real>& computes,
+  RunWorker(WorkerId id, const Objective<Real>& objective, std::unique_ptr<Oracle<Real>> oracle,
             const TrainOptions& options, Channel& channel, const SharedByWorkers<Real>& shared,
             std::size_t fuse, bool exact_sets = true)
       : samples_(make_samples(options, id, objective.samples(), shared.budget, shared.stopped)),
         rule_(make_rule<Real>(options, objective.samples())),
         guard_(id, rule_, options, shared.good),
         target_(objective, options),
-        worker_(id, computes, guard_, samples_, channel, target_.watches_models() ? 1 : fuse) {
+        worker_(id, objective.start(), std::move(oracle), guard_, samples_, channel,
+                target_.watches_models() ? 1 : fuse) {
     if (exact_sets) ledger_.emplace(options.workers);
     if (samples_.limit() == 0) target_.exempt_from_loss();
     restore<Real>(options, guard_, worker_);
@@ -90,7 +93,7 @@ class RunWorker {
   const TargetTracker<Real>& target() const { return target_; }
 
   /// What it remembers for a checkpoint.
-  WorkerMemory memory() const { return {guard_.state(), worker_.objective_state()}; }
+  WorkerMemory memory() const { return {guard_.state(), worker_.oracle().state()}; }
 
   /// What it did, when it has ended.
   WorkerReport report() const {

@@ -45,12 +45,12 @@ double Logistic::full_gradient(std::span<const double> x, std::span<double> grad
       samples(), [this](std::size_t r) { return row(r); }, x, gradient);
 }
 
-std::optional<double> Logistic::accuracy(std::span<const double> x) const {
-  return logistic::share_right(
-      samples(), [this](std::size_t r) { return row(r); }, x);
+HeldOut Logistic::evaluate(std::span<const double> x) const {
+  const auto row_at = [this](std::size_t r) { return row(r); };
+  return {.accuracy = logistic::share_right(samples(), row_at, x)};
 }
 
-std::optional<double> Logistic::smoothness() const {
+KnownConstants Logistic::known() const {
   const auto gram = [this](std::span<const double> v, std::span<double> out) {
     std::fill(out.begin(), out.end(), 0.0);
     for (std::size_t row = 0; row < samples(); ++row) {
@@ -59,7 +59,9 @@ std::optional<double> Logistic::smoothness() const {
         out[data_.columns[k]] += product * data_.values[k];
     }
   };
-  return largest_eigenvalue(dimension(), gram) / (4.0 * static_cast<double>(samples()));
+  return {
+      .smoothness = largest_eigenvalue(dimension(), gram) / (4.0 * static_cast<double>(samples())),
+      .least_loss = 0};
 }
 
 }  // namespace dasgd

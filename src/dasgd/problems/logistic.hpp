@@ -22,9 +22,8 @@ class Logistic final : public Objective<double> {
   double gradient(std::span<const double> x, Rows rows, std::span<double> gradient) const override;
   double full_gradient(std::span<const double> x, std::span<double> gradient) const override;
   /// On the training rows.
-  std::optional<double> accuracy(std::span<const double> x) const override;
-  std::optional<double> smoothness() const override;
-  std::optional<double> least_loss() const override { return 0; }
+  HeldOut evaluate(std::span<const double> x) const override;
+  KnownConstants known() const override;
 
   const LabelledRows& data() const { return data_; }
 

@@ -16,10 +16,10 @@ double LogisticStream::full_gradient(std::span<const double> x, std::span<double
       kept.size(), [&](std::size_t k) { return RowView(*kept[k]); }, x, gradient);
 }
 
-std::optional<double> LogisticStream::accuracy(std::span<const double> x) const {
+HeldOut LogisticStream::evaluate(std::span<const double> x) const {
   const auto kept = window_.kept();
-  return logistic::share_right(
-      kept.size(), [&](std::size_t k) { return RowView(*kept[k]); }, x);
+  const auto row_at = [&](std::size_t k) { return RowView(*kept[k]); };
+  return {.accuracy = logistic::share_right(kept.size(), row_at, x)};
 }
 
 }  // namespace dasgd

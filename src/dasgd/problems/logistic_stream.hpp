@@ -20,8 +20,8 @@ class LogisticStream final : public Objective<double> {
   double gradient(std::span<const double> x, Rows rows, std::span<double> gradient) const override;
   double full_gradient(std::span<const double> x, std::span<double> gradient) const override;
   /// On the rows that are kept.
-  std::optional<double> accuracy(std::span<const double> x) const override;
-  std::optional<double> least_loss() const override { return 0; }
+  HeldOut evaluate(std::span<const double> x) const override;
+  KnownConstants known() const override { return {.least_loss = 0}; }
 
  private:
   const RowWindow& window_;

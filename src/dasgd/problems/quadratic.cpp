@@ -62,9 +62,9 @@ double Quadratic::full_gradient(std::span<const double> x, std::span<double> gra
   return squares / 2;
 }
 
-std::optional<double> Quadratic::smoothness() const {
+KnownConstants Quadratic::known() const {
   const double largest = Eigen::JacobiSVD<Matrix>(matrix(system_)).singularValues()[0];
-  return largest * largest;
+  return {.smoothness = largest * largest, .least_loss = loss(optimum())};
 }
 
 std::vector<double> Quadratic::optimum() const {

@@ -20,8 +20,7 @@ class Quadratic final : public Objective<double> {
   std::size_t dimension() const override { return system_.columns; }
   double gradient(std::span<const double> x, Rows rows, std::span<double> gradient) const override;
   double full_gradient(std::span<const double> x, std::span<double> gradient) const override;
-  std::optional<double> smoothness() const override;
-  std::optional<double> least_loss() const override { return loss(optimum()); }
+  KnownConstants known() const override;
 
   /// The minimiser of smallest norm.
   std::vector<double> optimum() const;

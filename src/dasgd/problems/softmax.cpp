@@ -24,6 +24,8 @@ double Softmax::loss(std::span<const float> x) const { return classifier_.loss(t
 
 HeldOut Softmax::evaluate(std::span<const float> x) const { return classifier_.evaluate(test_, x); }
 
-std::optional<double> Softmax::smoothness() const { return classifier_.smoothness(train_); }
+KnownConstants Softmax::known() const {
+  return {.smoothness = classifier_.smoothness(train_), .least_loss = 0};
+}
 
 }  // namespace dasgd

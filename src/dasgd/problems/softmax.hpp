@@ -22,13 +22,8 @@ class Softmax final : public Objective<float> {
   double full_gradient(std::span<const float> x, std::span<float> gradient) const override;
   double loss(std::span<const float> x) const override;
   /// On the test images.
-  std::optional<double> accuracy(std::span<const float> x) const override {
-    return evaluate(x).accuracy;
-  }
-  /// Both on the test images.
   HeldOut evaluate(std::span<const float> x) const override;
-  std::optional<double> smoothness() const override;
-  std::optional<double> least_loss() const override { return 0; }
+  KnownConstants known() const override;
 
  private:
   struct Images final : softmax::ClassifiedRows {

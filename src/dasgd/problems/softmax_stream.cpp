@@ -63,8 +63,8 @@ double SoftmaxStream::loss(std::span<const float> x) const {
   return classifier_.loss(Kept(window_, features_), x);
 }
 
-std::optional<double> SoftmaxStream::accuracy(std::span<const float> x) const {
-  return classifier_.evaluate(Kept(window_, features_), x).accuracy;
+HeldOut SoftmaxStream::evaluate(std::span<const float> x) const {
+  return {.accuracy = classifier_.evaluate(Kept(window_, features_), x).accuracy};
 }
 
 }  // namespace dasgd

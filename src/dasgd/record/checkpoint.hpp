@@ -17,7 +17,7 @@ namespace dasgd {
 /// What a worker itself remembers, as it tells between two of its steps; empty where it did not.
 struct WorkerMemory {
   Bytes rule;       ///< UpdateRule::state()
-  Bytes objective;  ///< Objective::state()
+  Bytes objective;  ///< Oracle::state()
 
   friend bool operator==(const WorkerMemory&, const WorkerMemory&) = default;
 };

@@ -6,9 +6,10 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 
-#include "dasgd/core/objective.hpp"
+#include "dasgd/core/oracle.hpp"
 #include "dasgd/runtime/control.hpp"
 
 namespace dasgd {
@@ -52,51 +53,37 @@ class Pace {
 
 /// Gradients at a pace, by sleeping. A sleep ends when the run is stopped.
 template <typename Real>
-class Paced final : public Objective<Real> {
+class Paced final : public Oracle<Real> {
  public:
-  using Rows = typename Objective<Real>::Rows;
+  Paced(std::unique_ptr<Oracle<Real>> inner, const Pace& pace, Control& control)
+      : inner_(std::move(inner)), pace_(pace), control_(control) {}
 
-  Paced(const Objective<Real>& inner, double factor, std::chrono::nanoseconds at_least,
-        Control& control)
-      : Paced(inner, Pace(factor, at_least), control) {}
-  Paced(const Objective<Real>& inner, const Pace& pace, Control& control)
-      : inner_(inner), pace_(pace), control_(control) {}
-
-  std::unique_ptr<Objective<Real>> for_worker(WorkerId worker) const override {
-    auto own = inner_.for_worker(worker);
-    if (!own) return nullptr;
-    auto paced = std::make_unique<Paced>(*own, pace_, control_);
-    paced->own_ = std::move(own);
-    return paced;
-  }
-
-  double gradient(std::span<const Real> x, Rows rows, std::span<Real> gradient) const override {
+  double gradient(Replica<Real>& replica, const Batch& batch, std::span<Real> gradient) override {
     const auto start = now();
-    const double loss = inner_.gradient(x, rows, gradient);
+    const double loss = inner_->gradient(replica, batch, gradient);
     pace_.rest_after(now() - start, now, [this](Pace::Time rest) { control_.sleep_for(rest); });
     return loss;
   }
-
-  bool changes_anything() const { return pace_.changes_anything(); }
-
-  std::size_t dimension() const override { return inner_.dimension(); }
-  std::size_t samples() const override { return inner_.samples(); }
-  std::vector<Real> start() const override { return inner_.start(); }
-  std::unique_ptr<Replica<Real>> make_replica() const override { return inner_.make_replica(); }
-  void prefetch(Rows rows) const override { inner_.prefetch(rows); }
-  void at_batch(std::uint64_t number) const override { inner_.at_batch(number); }
-  Bytes state() const override { return inner_.state(); }
-  void restore(std::span<const Bytes> states) override {
-    if (own_) own_->restore(states);
+  std::unique_ptr<Replica<Real>> make_replica(std::span<const Real> x0) override {
+    return inner_->make_replica(x0);
   }
+  Bytes state() const override { return inner_->state(); }
+  void restore(std::span<const Bytes> states) override { inner_->restore(states); }
 
  private:
   static Pace::Time now() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
-  std::unique_ptr<Objective<Real>> own_;  // what `inner_` is, where it is the worker's own
-  const Objective<Real>& inner_;
-  mutable Pace pace_;  // of the one worker whose thread asks for gradients
+  const std::unique_ptr<Oracle<Real>> inner_;
+  Pace pace_;
   Control& control_;
 };
+
+/// An oracle at that pace: itself, where the pace changes nothing.
+template <typename Real>
+std::unique_ptr<Oracle<Real>> paced(std::unique_ptr<Oracle<Real>> oracle, const Pace& pace,
+                                    Control& control) {
+  if (!pace.changes_anything()) return oracle;
+  return std::make_unique<Paced<Real>>(std::move(oracle), pace, control);
+}
 
 }  // namespace dasgd

@@ -26,8 +26,8 @@ extern template TrainResult<double> run_training(const Objective<double>&, const
 ///   const auto result = dasgd::train(problem, {.workers = 8, .eta = 0.01});
 template <typename Problem>
 auto train(const Problem& problem, const TrainOptions& options = {},
-           const std::vector<Callback<typename Problem::Number>>& callbacks = {}) {
-  const Objective<typename Problem::Number>& objective = problem;
+           const std::vector<Callback<typename Problem::Scalar>>& callbacks = {}) {
+  const Objective<typename Problem::Scalar>& objective = problem;
   auto result = run_training(objective, options, callbacks);
   if (result.failure) std::rethrow_exception(result.failure);
   return result;

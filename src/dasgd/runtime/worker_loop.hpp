@@ -66,10 +66,11 @@ class WorkerLoop {
         trace_(options.trace),
         watch_(options.watch),
         chaos_(options.chaos),
-        paced_(objective, slow_factor(options, id), options.compute, control_),
         gate_(shared.gate),
-        run_(id, objective, paced_.changes_anything() ? paced_ : objective, options, endpoint,
-             {shared.budget, shared.good, control_.stop_flag()}, max_fused) {
+        run_(
+            id, objective,
+            paced(objective.make_oracle(id), {slow_factor(options, id), options.compute}, control_),
+            options, endpoint, {shared.budget, shared.good, control_.stop_flag()}, max_fused) {
     run_.samples().on_arrival([this] { endpoint_.wake(); });
   }
 
@@ -212,7 +213,6 @@ class WorkerLoop {
   TraceSink* const trace_;
   ApplicationSink* const watch_;
   const Chaos& chaos_;
-  Paced<Real> paced_;
   TargetGate& gate_;
   WorkerStatus<Real> status_;
   RunWorker<Real> run_;

@@ -63,7 +63,8 @@ struct Agent {
       : id(self),
         relay(self, graph, mode),
         slow(slow_factor(options, self)),
-        run(self, objective, objective, options, channel, shared, 1, exact_sets) {}
+        run(self, objective, objective.make_oracle(self), options, channel, shared, 1, exact_sets) {
+  }
 
   bool has_waiting() const { return folded || !inbox.empty(); }
   std::size_t inbox_depth() const { return inbox.size() + (folded ? folded->size() : 0); }

@@ -25,7 +25,7 @@ extern template TrainResult<double> run_simulation(const Objective<double>&, con
 /// The same, and throws what failed.
 template <typename Problem>
 auto simulate(const Problem& problem, const TrainOptions& options, const VirtualWorld& world = {}) {
-  const Objective<typename Problem::Number>& objective = problem;
+  const Objective<typename Problem::Scalar>& objective = problem;
   auto result = run_simulation(objective, options, world);
   if (result.failure) std::rethrow_exception(result.failure);
   return result;

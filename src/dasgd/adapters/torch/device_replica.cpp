@@ -1,58 +1,67 @@
 #include "dasgd/adapters/torch/device_replica.hpp"
 
-#include <c10/core/StreamGuard.h>
 #include <cmath>
+#include <utility>
 
 namespace dasgd::torch_adapter {
 namespace {
 
-template <typename Number>
-at::Tensor host_view(std::span<const Number> numbers, at::ScalarType type) {
-  return torch::from_blob(const_cast<Number*>(numbers.data()),
+template <typename Element>
+at::Tensor host_view(std::span<const Element> numbers, at::ScalarType type) {
+  return torch::from_blob(const_cast<Element*>(numbers.data()),
                           {static_cast<std::int64_t>(numbers.size())}, type);
-}
-
-void enter(c10::OptionalStreamGuard& guard, const DeviceMemory& memory) {
-  if (memory.stream) guard.reset_stream(*memory.stream);
 }
 
 }  // namespace
 
 DeviceReplica::DeviceReplica(std::span<const float> x0, std::shared_ptr<DeviceMemory> memory)
-    : Replica<float>(x0), memory_(std::move(memory)), fetched_(x0.size()) {
-  memory_->mirror = x_.data();
-  upload();
+    : memory_(std::move(memory)) {
+  restore(sums_of(x0));
 }
 
 void DeviceReplica::restore(std::span<const Sum<float>> sums) {
-  Replica<float>::restore(sums);
-  upload();
+  const Place place(*memory_);
+  sums_ = host_view(sums, at::kLong)
+              .to(memory_->x.device(), at::kLong, /*non_blocking=*/false, /*copy=*/true);
+  changed();
 }
 
-void DeviceReplica::upload() {
-  c10::OptionalStreamGuard guard;
-  enter(guard, *memory_);
-  sums_on_device_ = host_view<Sum<float>>(sums_, at::kLong)
-                        .to(memory_->x.device(), at::kLong, /*non_blocking=*/false, /*copy=*/true);
+void DeviceReplica::changed() {
   x_is_current_ = false;
+  fetched_x_.clear();
+  fetched_sums_ = {};
+}
+
+void DeviceReplica::refresh() {
+  if (std::exchange(x_is_current_, true)) return;
+  const Place place(*memory_);
+  // As on the host: to double, times a power of two, to float; each step rounds once, to nearest.
+  const double unit = std::ldexp(1.0, FixedPoint<float>::unit_exponent);
+  memory_->x.copy_(sums_.to(at::kDouble).mul_(unit));
+  const float limit =
+      std::ldexp(1.0f, FixedPoint<float>::sum_bits + FixedPoint<float>::unit_exponent);
+  if (diverged_at_ || memory_->x.abs().max().item<float>() < limit) return;
+  diverged_at_ =
+      static_cast<std::size_t>(memory_->x.abs().ge(limit).nonzero()[0].item<std::int64_t>());
 }
 
 std::span<const float> DeviceReplica::x() {
-  if (x_is_current_) return x_;
-  c10::OptionalStreamGuard guard;
-  enter(guard, *memory_);
-  // As on the host: to double, times a power of two, to float; each step rounds once, to nearest.
-  const double unit = std::ldexp(1.0, FixedPoint<float>::unit_exponent);
-  memory_->x.copy_(sums_on_device_.to(at::kDouble).mul_(unit));
-  host_view<float>(x_, at::kFloat).copy_(memory_->x);
-  x_is_current_ = true;
-  if (!diverged_at_) {
-    const float limit =
-        std::ldexp(1.0f, FixedPoint<float>::sum_bits + FixedPoint<float>::unit_exponent);
-    for (std::size_t i = 0; i < x_.size() && !diverged_at_; ++i)
-      if (!(std::fabs(x_[i]) < limit)) diverged_at_ = i;
+  refresh();
+  if (fetched_x_.empty()) {
+    const Place place(*memory_);
+    fetched_x_.resize(dimension());
+    host_view<float>(fetched_x_, at::kFloat).copy_(memory_->x);
   }
-  return x_;
+  return fetched_x_;
+}
+
+std::span<const Sum<float>> DeviceReplica::sums() const {
+  if (fetched_sums_.empty()) {
+    const Place place(*memory_);
+    fetched_sums_.resize(dimension());
+    host_view<Sum<float>>(fetched_sums_, at::kLong).copy_(sums_);
+  }
+  return fetched_sums_;
 }
 
 void DeviceReplica::apply(std::span<const GradientPtr> gradients) {
@@ -60,11 +69,9 @@ void DeviceReplica::apply(std::span<const GradientPtr> gradients) {
 }
 
 void DeviceReplica::apply(const Bundle& bundle) {
-  c10::OptionalStreamGuard guard;
-  enter(guard, *memory_);
-  sums_on_device_.add_(
-      host_view<Sum<float>>(bundle.sums<float>(), at::kLong).to(sums_on_device_.device()));
-  x_is_current_ = false;
+  const Place place(*memory_);
+  sums_.add_(host_view(bundle.sums<float>(), at::kLong).to(sums_.device()));
+  changed();
 }
 
 std::optional<std::size_t> DeviceReplica::apply_own(double eta, std::span<const float> gradient,
@@ -78,19 +85,11 @@ std::optional<std::size_t> DeviceReplica::apply_own(double eta, std::span<const 
 }
 
 void DeviceReplica::add(const Update& update) {
-  c10::OptionalStreamGuard guard;
-  enter(guard, *memory_);
+  const Place place(*memory_);
   const at::Tensor numbers =
-      host_view<Number<float>>(update.numbers<float>(), at::kInt).to(sums_on_device_.device());
-  sums_on_device_.add_(numbers.to(at::kLong), std::int64_t{1} << update.shift);
-  x_is_current_ = false;
-}
-
-std::span<const Sum<float>> DeviceReplica::sums() const {
-  c10::OptionalStreamGuard guard;
-  enter(guard, *memory_);
-  host_view<Sum<float>>(fetched_, at::kLong).copy_(sums_on_device_);
-  return fetched_;
+      host_view<Number<float>>(update.numbers<float>(), at::kInt).to(sums_.device());
+  sums_.add_(numbers.to(at::kLong), std::int64_t{1} << update.shift);
+  changed();
 }
 
 }  // namespace dasgd::torch_adapter

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <cstddef>
 #include <sstream>
@@ -70,17 +69,6 @@ class StringBuffer final : public std::streambuf {
   }
 
   std::string text_;
-};
-
-/// Until it goes, this thread's work is on the worker's device and stream.
-class Place {
- public:
-  explicit Place(const DeviceMemory& memory) {
-    if (memory.stream) guard_.reset_stream(*memory.stream);
-  }
-
- private:
-  c10::OptionalStreamGuard guard_;
 };
 
 }  // namespace
@@ -171,21 +159,18 @@ void Instance::bind_gradients(const at::Tensor& gradient) {
   });
 }
 
-// Parameters become x: by pointing there on a CPU, by a copy on a device unless it is there
-// already.
 void Instance::show(std::span<const float> x) {
   if (on_gpu()) {
-    if (x.data() != memory_->mirror) memory_->x.copy_(view_of(x.data(), x.size()));
+    const Place place(*memory_);
+    memory_->x.copy_(view_of(x.data(), x.size()));
   } else if (x.data() != bound_x_) {
     bind_parameters(view_of(x.data(), x.size()));
     bound_x_ = x.data();
   }
 }
 
-double Instance::gradient(std::span<const float> x, const SampleBatch& batch,
-                          std::span<float> gradient) {
+double Instance::gradient(const SampleBatch& batch, std::span<float> gradient) {
   const Place place(*memory_);
-  show(x);
   if (on_gpu()) {
     gradient_.zero_();
   } else {

@@ -1,6 +1,7 @@
 // One network that computes: its parameters and gradients are views of flat memory.
 #pragma once
 
+#include <c10/core/StreamGuard.h>
 #include <memory>
 #include <new>
 #include <optional>
@@ -33,7 +34,17 @@ std::string to_bytes(const torch::jit::Module& module);
 struct DeviceMemory {
   at::Tensor x;                       ///< flat, float
   std::optional<c10::Stream> stream;  ///< of a GPU; work of other workers goes on beside it
-  const float* mirror = nullptr;      ///< memory of this machine that holds the same numbers
+};
+
+/// Until it goes, this thread's work is on the worker's device and stream.
+class Place {
+ public:
+  explicit Place(const DeviceMemory& memory) {
+    if (memory.stream) guard_.reset_stream(*memory.stream);
+  }
+
+ private:
+  c10::OptionalStreamGuard guard_;
 };
 
 /// The mean loss of some samples and how many of their targets were guessed right.
@@ -53,8 +64,16 @@ class Instance {
   /// The parameters as they were loaded.
   std::vector<float> parameters() const;
 
-  /// Writes the mean gradient over the batch and returns the mean loss.
-  double gradient(std::span<const float> x, const SampleBatch& batch, std::span<float> gradient);
+  /// Parameters become x: by pointing there on a CPU, by a copy on a device.
+  void show(std::span<const float> x);
+  /// Writes the mean gradient over the batch at the x that it was shown, or that somebody has put
+  /// into `memory()`, and returns the mean loss.
+  double gradient(const SampleBatch& batch, std::span<float> gradient);
+  /// Both of these show it x first.
+  double gradient(std::span<const float> x, const SampleBatch& batch, std::span<float> gradient) {
+    show(x);
+    return this->gradient(batch, gradient);
+  }
   Evaluation evaluate(std::span<const float> x, const SampleBatch& batch);
 
   /// The numbers that are not trained, such as statistics of batch normalisation, flat.
@@ -74,7 +93,6 @@ class Instance {
   };
   void bind_parameters(const at::Tensor& x);
   void bind_gradients(const at::Tensor& gradient);
-  void show(std::span<const float> x);
   Inputs inputs(const SampleBatch& batch) const;
   at::Tensor forward(const at::Tensor& input);
   at::Tensor loss_of(const at::Tensor& output, const at::Tensor& target) const;

@@ -43,7 +43,7 @@ class SharedBuffers {
     const std::lock_guard lock(mutex_);
     values_ = std::move(values);
   }
-  std::vector<float> look() const {
+  std::vector<float> view() const {
     const std::lock_guard lock(mutex_);
     return values_;
   }
@@ -54,42 +54,40 @@ class SharedBuffers {
 };
 
 /// What one worker computes with.
-class WorkerNetwork final : public Objective<float> {
+class NetworkOracle final : public Oracle<float> {
  public:
-  WorkerNetwork(const Network& shared, const Samples& samples, std::unique_ptr<Instance> instance,
-                Loader& loader, std::uint64_t seed, WorkerId worker,
-                std::shared_ptr<SharedBuffers> buffers)
-      : shared_(shared),
-        samples_(samples),
+  NetworkOracle(const Samples& samples, std::unique_ptr<Instance> instance, Loader& loader,
+                std::uint64_t seed, WorkerId worker, std::shared_ptr<SharedBuffers> buffers)
+      : samples_(samples),
         instance_(std::move(instance)),
         loader_(loader),
         seed_(seed),
         worker_(worker),
         buffers_(std::move(buffers)) {}
 
-  std::size_t dimension() const override { return shared_.dimension(); }
-  std::size_t samples() const override { return shared_.samples(); }
-  std::vector<float> start() const override { return shared_.start(); }
-
-  std::unique_ptr<Replica<float>> make_replica() const override {
-    if (!instance_->on_gpu()) return Objective<float>::make_replica();
-    return std::make_unique<DeviceReplica>(start(), instance_->memory());
+  std::unique_ptr<Replica<float>> make_replica(std::span<const float> x0) override {
+    if (!instance_->on_gpu()) return Oracle<float>::make_replica(x0);
+    return with_plain_errors(
+        [&] { return std::make_unique<DeviceReplica>(x0, instance_->memory()); });
   }
 
-  void at_batch(std::uint64_t number) const override { ahead_.number = number; }
-
-  void prefetch(Rows rows) const override {
-    ahead_.next = pending(rows, ahead_.number + 1);
-    loader_.request(ahead_.next);
-  }
-
-  double gradient(std::span<const float> x, Rows rows, std::span<float> gradient) const override {
-    auto now = std::exchange(ahead_.current, nullptr);
-    if (!now || !now->is_for(rows)) now = pending(rows, ahead_.number);
-    ahead_.current = std::exchange(ahead_.next, nullptr);
-    SampleBatch& batch = now->get();
-    const double loss = with_plain_errors([&] { return instance_->gradient(x, batch, gradient); });
-    ahead_.spare = std::move(batch);
+  double gradient(Replica<float>& replica, const Batch& batch, std::span<float> gradient) override {
+    auto now = std::exchange(ahead_, nullptr);
+    if (!batch.upcoming.empty()) {
+      ahead_ = pending(batch.upcoming, batch.number + 1);
+      loader_.request(ahead_);
+    }
+    if (!now || !now->is_for(batch.rows)) now = pending(batch.rows, batch.number);
+    SampleBatch& samples = now->get();
+    const double loss = with_plain_errors([&] {
+      if (auto* const there = dynamic_cast<DeviceReplica*>(&replica)) {
+        there->refresh();
+      } else {
+        instance_->show(replica.x());
+      }
+      return instance_->gradient(samples, gradient);
+    });
+    spare_ = std::move(samples);
     if (instance_->has_buffers()) buffers_->publish(instance_->buffers());
     return loss;
   }
@@ -118,27 +116,20 @@ class WorkerNetwork final : public Objective<float> {
  private:
   // Augmentation is drawn from the worker and the number of the batch in its sequence, whoever
   // gathers it when, in whichever leg of the run.
-  std::shared_ptr<PendingBatch> pending(Rows rows, std::uint64_t number) const {
+  std::shared_ptr<PendingBatch> pending(Rows rows, std::uint64_t number) {
     const Random chance(seed_, Purpose::augmentation, static_cast<std::uint32_t>(worker_),
                         static_cast<std::uint32_t>(number));
-    return std::make_shared<PendingBatch>(samples_, rows, chance, std::move(ahead_.spare));
+    return std::make_shared<PendingBatch>(samples_, rows, chance, std::move(spare_));
   }
 
-  /// The worker announces the next batch and then asks for the one before it.
-  struct Ahead {
-    std::shared_ptr<PendingBatch> current, next;
-    std::uint64_t number = 0;  // of the batch that is asked for
-    SampleBatch spare;         // memory to be used again
-  };
-
-  const Network& shared_;
   const Samples& samples_;
   const std::unique_ptr<Instance> instance_;
   Loader& loader_;
   const std::uint64_t seed_;
   const WorkerId worker_;
   const std::shared_ptr<SharedBuffers> buffers_;
-  mutable Ahead ahead_;
+  std::shared_ptr<PendingBatch> ahead_;  // the batch that will probably be asked for next
+  SampleBatch spare_;                    // memory to be used again
 };
 
 class TorchNetwork final : public Network {
@@ -167,13 +158,13 @@ class TorchNetwork final : public Network {
   std::vector<float> start() const override { return start_; }
   std::string engine() const override { return engine_; }
 
-  std::unique_ptr<Objective<float>> for_worker(WorkerId worker) const override {
+  std::unique_ptr<Oracle<float>> make_oracle(WorkerId worker) const override {
     auto buffers = std::make_shared<SharedBuffers>();
     auto instance = with_plain_errors([&] { return make_instance(index(worker)); });
     const std::lock_guard lock(mutex_);
     buffers_[worker] = buffers;
-    return std::make_unique<WorkerNetwork>(*this, *samples_, std::move(instance), loader_,
-                                           options_.seed, worker, std::move(buffers));
+    return std::make_unique<NetworkOracle>(*samples_, std::move(instance), loader_, options_.seed,
+                                           worker, std::move(buffers));
   }
 
   double gradient(std::span<const float> x, Rows rows, std::span<float> gradient) const override {
@@ -206,10 +197,10 @@ class TorchNetwork final : public Network {
   }
 
   /// Uses one core: it may be asked for while workers compute.
-  std::optional<double> accuracy(std::span<const float> x) const override {
-    if (samples_->format().classes == 0) return std::nullopt;
+  HeldOut evaluate(std::span<const float> x) const override {
+    if (samples_->format().classes == 0) return Network::evaluate(x);
     const Evaluation found = evaluate(x, Split::test, 1);
-    return static_cast<double>(found.right) / static_cast<double>(found.targets);
+    return {.accuracy = static_cast<double>(found.right) / static_cast<double>(found.targets)};
   }
 
   std::string torchscript(std::span<const float> x) const override {
@@ -302,7 +293,7 @@ class TorchNetwork final : public Network {
     {
       const std::lock_guard lock(mutex_);
       for (const auto& [worker, buffers] : buffers_)
-        if (auto values = buffers->look(); !values.empty()) known.push_back(std::move(values));
+        if (auto values = buffers->view(); !values.empty()) known.push_back(std::move(values));
     }
     if (!known.empty()) instance.set_buffers(mean_of(known));
   }

@@ -19,14 +19,14 @@ struct NetworkOptions {
   NetworkLoss loss = NetworkLoss::cross_entropy;
   NetworkDevice device = NetworkDevice::cpu;  ///< cuda: workers take the visible GPUs in turn
   std::uint64_t seed = 1;                     ///< of the initial weights and of augmentation
-  std::size_t evaluate_at_most = 0;  ///< samples that `loss` and `accuracy` look at; 0: all
+  std::size_t evaluate_at_most = 0;           ///< samples that `loss` and `evaluate` see; 0: all
 };
 
 /// A network with its data. x is all its trainable parameters, one after the other. Every worker
 /// computes with an instance of its own, whose parameters are views of the worker's x.
 ///
 /// Buffers, such as the statistics of batch normalisation, stay local to a worker; `loss`,
-/// `accuracy` and `torchscript` use their mean over the workers of the last run, which at the end
+/// `evaluate` and `torchscript` use their mean over the workers of the last run, which at the end
 /// of a run is their final synchronisation.
 class Network : public Objective<float> {
  public:
