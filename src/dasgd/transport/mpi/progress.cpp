@@ -55,11 +55,6 @@ Progress::Progress(MPI_Comm comm, const Layout& layout, Hub& hub, const NetworkO
     peers_.emplace_back(std::max<std::size_t>(1, in_flight / 2));
 }
 
-std::span<const std::byte> Progress::Sending::numbers() const {
-  if (parcel.gradient) return parcel.gradient->update.bytes();
-  return parcel.bundle ? parcel.bundle->bytes() : std::span<const std::byte>();
-}
-
 void Progress::run() noexcept {
   try {
     loop();
@@ -105,10 +100,8 @@ bool Progress::send_posted() {
 void Progress::post(const Relayed& relayed) {
   hub_.for_each_target(relayed.from_rank, [&](int to) {
     Backlog& backlog = peers_[static_cast<std::size_t>(to)].backlog;
-    if (const auto* gradient = std::get_if<GradientPtr>(&relayed.frame)) {
-      backlog.add(*gradient);
-    } else if (const auto* bundle = std::get_if<BundlePtr>(&relayed.frame)) {
-      backlog.add(*bundle);
+    if (const auto* parcel = std::get_if<Parcel>(&relayed.frame)) {
+      backlog.add(*parcel);
     } else {
       say(to, wire::encode(std::get<Announcement>(relayed.frame)));
     }
@@ -139,7 +132,7 @@ void Progress::send(int to, Bytes message, Parcel parcel) {
   if (sending.message.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
     throw MpiError("a message of more than 2 GiB was to be sent to " + name(to));
   start(sending.message, static_cast<int>(sending.message.size()), message_tag);
-  const auto numbers = sending.numbers();
+  const auto numbers = sending.parcel.numbers();
   for_each_piece(numbers.size(), options_.piece_bytes, [&](std::size_t offset, int length) {
     start(numbers.subspan(offset), length, numbers_tag);
   });
@@ -212,7 +205,7 @@ void Progress::handle(int from, std::span<const std::byte> bytes) {
     expect(from, std::move(*bundle));
   } else if (const auto* announcement = std::get_if<Announcement>(&message)) {
     auto arrival = std::make_shared<Arrival>();
-    arrival->announcement = *announcement;
+    arrival->frame = *announcement;
     enqueue(from, std::move(arrival));
   } else if (const auto* note = std::get_if<wire::Note>(&message)) {
     if (options_.on_note) options_.on_note(from, note->bytes);
@@ -230,11 +223,12 @@ void Progress::expect(int from, wire::GradientHeader header) {
   arrival->numbers_bytes = header.numbers_bytes;
   const GradientName name_of_it = header.gradient.name;
   if (hub_.is_first_copy(name_of_it)) {
-    arrival->gradient = room();
-    Gradient& g = *arrival->gradient;
-    static_cast<GradientFacts&>(g) = std::move(header.gradient);
-    g.update.shift = header.gradient.update.shift;
-    g.update.resize_bytes(header.numbers_bytes, header.gradient.update.format());
+    auto g = room();
+    static_cast<GradientFacts&>(*g) = std::move(header.gradient);
+    g->update.shift = header.gradient.update.shift;
+    g->update.resize_bytes(header.numbers_bytes, header.gradient.update.format());
+    arrival->numbers = g->update.bytes();
+    arrival->frame = GradientPtr(std::move(g));
     incoming_[name_of_it] = arrival;
   } else if (const auto first = incoming_.find(name_of_it); first != incoming_.end()) {
     arrival->awaited = first->second;
@@ -250,9 +244,12 @@ void Progress::expect(int from, wire::BundleHeader header) {
   arrival->numbers_bytes = header.sums_bytes;
   GradientSet names;
   for (const GradientFacts& g : header.facts) names.insert(g.name);
-  if (hub_.is_first_copy(names))
-    arrival->bundle =
+  if (hub_.is_first_copy(names)) {
+    auto bundle =
         std::make_shared<Bundle>(std::move(header.facts), header.format, header.sums_bytes);
+    arrival->numbers = bundle->bytes();
+    arrival->frame = BundlePtr(std::move(bundle));
+  }
   enqueue(from, std::move(arrival));
 }
 
@@ -277,6 +274,7 @@ void Progress::post_receives(int from) {
       if (peer.unwanted_in_use) return;
       peer.unwanted_in_use = true;
       peer.unwanted.resize(arrival->numbers_bytes);
+      arrival->numbers = peer.unwanted;
     }
     receive_numbers(from, *arrival);
   }
@@ -284,11 +282,8 @@ void Progress::post_receives(int from) {
 
 void Progress::receive_numbers(int from, Arrival& arrival) {
   arrival.posted = true;
-  std::span<std::byte> to = peers_[static_cast<std::size_t>(from)].unwanted;
-  if (arrival.gradient) to = arrival.gradient->update.bytes();
-  if (arrival.bundle) to = arrival.bundle->bytes();
   for_each_piece(arrival.numbers_bytes, options_.piece_bytes, [&](std::size_t offset, int length) {
-    check(MPI_Irecv(to.data() + offset, length, MPI_BYTE, from, numbers_tag, comm_,
+    check(MPI_Irecv(arrival.numbers.data() + offset, length, MPI_BYTE, from, numbers_tag, comm_,
                     &arrival.requests.emplace_back(MPI_REQUEST_NULL)),
           "receiving from " + name(from));
   });
@@ -317,18 +312,13 @@ bool Progress::finish_receives(int from) {
 }
 
 void Progress::deliver(int from, Arrival& arrival) {
-  if (arrival.announcement) hub_.arrived(*arrival.announcement, from);
-  if (arrival.bundle) {
-    if (options_.on_gradient)
-      for (const GradientFacts& g : arrival.bundle->facts()) options_.on_gradient(g);
-    hub_.arrived(BundlePtr(arrival.bundle), from);
-  }
-  if (!arrival.gradient) return;
-  if (options_.on_gradient) options_.on_gradient(*arrival.gradient);
-  hub_.arrived(arrival.gradient, from);
+  if (arrival.is_copy()) return;
+  const Parcel* parcel = arrival.parcel();
+  if (parcel && options_.on_gradient) parcel->for_each(options_.on_gradient);
+  hub_.arrived(arrival.frame, from);
+  if (parcel && parcel->gradient) incoming_.erase(parcel->gradient->name);
   arrival.delivered = true;
-  incoming_.erase(arrival.gradient->name);
-  arrival.gradient.reset();
+  arrival.frame = {};
 }
 
 // --- life and sleep ---
@@ -377,10 +367,6 @@ std::chrono::microseconds Progress::longest_nap(std::chrono::microseconds quiet)
   const bool under_way = any([](const auto&) { return true; });
   return under_way ? std::clamp(quiet / 4, microseconds(50), microseconds(500))
                    : std::clamp(quiet / 4, microseconds(500), microseconds(2000));
-}
-
-std::size_t Progress::bytes_of(const std::shared_ptr<Arrival>& arrival) {
-  return arrival->numbers_bytes;
 }
 
 void Progress::idle(bool moved, Clock::time_point now) {
