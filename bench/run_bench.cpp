@@ -6,11 +6,10 @@
 #include <vector>
 
 #include "dasgd/data/batches.hpp"
-#include "dasgd/data/catalogue.hpp"
-#include "dasgd/problems/softmax.hpp"
 #include "dasgd/record/trace_writer.hpp"
 #include "dasgd/runtime/train.hpp"
 #include "dasgd/staleness/ledger.hpp"
+#include "fashion.hpp"
 #include "ratio.hpp"
 
 namespace dasgd::bench {
@@ -20,25 +19,20 @@ constexpr std::size_t batch = 256;
 constexpr std::uint32_t gradients = 1000;
 constexpr double eta = 0.1;
 
-const Softmax& problem() {
-  static const Softmax softmax(read_idx_directory(locate_data("fashion-mnist")));
-  return softmax;
-}
-
 // The same kernel, batches and number of gradients without any of dasgd.
 double bare_loop(std::uint32_t count, std::size_t size) {
-  Batches batches({.samples = problem().samples(), .batch = size}, WorkerId{0});
-  std::vector<float> x = problem().start(), g(x.size());
+  Batches batches({.samples = fashion().samples(), .batch = size}, WorkerId{0});
+  std::vector<float> x = fashion().start(), g(x.size());
   return seconds([&] {
     for (std::uint32_t k = 0; k < count; ++k) {
-      problem().gradient(x, batches.next().rows, g);
+      fashion().gradient(x, batches.next().rows, g);
       for (std::size_t i = 0; i < x.size(); ++i) x[i] -= static_cast<float>(eta) * g[i];
     }
   });
 }
 
 double trained_seconds(const TrainOptions& options) {
-  const auto summary = run_training<float>(problem(), options).summary;
+  const auto summary = run_training<float>(fashion(), options).summary;
   return static_cast<double>(*std::max_element(summary.time.begin(), summary.time.end())) * 1e-9;
 }
 

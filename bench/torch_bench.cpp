@@ -13,7 +13,7 @@
 namespace dasgd::bench {
 namespace {
 
-constexpr double eta = 0.01;
+constexpr double cnn_eta = 0.01;
 
 /// The same network and plain SGD by nothing but LibTorch.
 class BareLoop {
@@ -56,7 +56,7 @@ class BareLoop {
     loss.backward();
     const at::NoGradGuard no_grad;
     for (auto& parameter : parameters_) {
-      parameter.sub_(parameter.grad(), eta);
+      parameter.sub_(parameter.grad(), cnn_eta);
       parameter.mutable_grad() = at::Tensor();
     }
     benchmark::DoNotOptimize(loss.item<float>());
@@ -67,7 +67,7 @@ class BareLoop {
 };
 
 double trained_speed(std::size_t workers, double slow, double at_most_seconds) {
-  TrainOptions options{.workers = workers, .eta = eta, .batch = cnn_batch};
+  TrainOptions options{.workers = workers, .eta = cnn_eta, .batch = cnn_batch};
   options.max_time = std::chrono::nanoseconds(static_cast<std::int64_t>(at_most_seconds * 1e9));
   if (slow > 1) options.slow = {{worker_id(workers - 1), slow}};
   const auto summary = run_training<float>(cnn(), options).summary;

@@ -106,7 +106,7 @@ class RankRun final : public Elsewhere {
     }
     log(fmt::format("computes with {} of {} workers", loops.size(), options.workers));
     const auto start = Checkpointer::Clock::now() - std::chrono::nanoseconds(clock_.now());
-    Evaluator<Real> evaluator(objective_, options, start, loops.front()->status(), control_);
+    Evaluator<Real> evaluator(objective_, options, start, loops.front()->models(), control_);
     run_threads(loops, control_, [&] {
       const Checkpointer checkpointer(options, objective_.dimension(), objective_.samples(), start,
                                       memories_.board(), [&] { return evaluator.since_best(); });
