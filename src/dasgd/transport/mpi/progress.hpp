@@ -14,6 +14,8 @@
 #include "dasgd/transport/backlog.hpp"
 #include "dasgd/transport/gradient_pool.hpp"
 #include "dasgd/transport/mpi/hub.hpp"
+#include "dasgd/transport/mpi/life_signs.hpp"
+#include "dasgd/transport/mpi/naps.hpp"
 #include "dasgd/transport/mpi/network.hpp"
 #include "dasgd/transport/wire.hpp"
 
@@ -68,7 +70,6 @@ class Progress {
     bool unwanted_in_use = false;
     bool gone = false;  // has said goodbye
     bool left = false;  // has been told goodbye
-    Clock::time_point heard = Clock::now();
   };
 
   void loop();
@@ -94,16 +95,13 @@ class Progress {
   void keep_alive(Clock::time_point now);
   bool done() const;
   void idle(bool moved, Clock::time_point now);
-  std::chrono::microseconds longest_nap(std::chrono::microseconds quiet) const;
-  static std::size_t bytes_of(const Sending& sending) { return sending.parcel.numbers().size(); }
-  static std::size_t bytes_of(const std::shared_ptr<Arrival>& a) { return a->numbers_bytes; }
+  UnderWay under_way() const;
 
   const MPI_Comm comm_;
   const int self_;
   const Layout layout_;
   Hub& hub_;
   const NetworkOptions& options_;
-  const bool eager_;
   const std::size_t window_;                  // parcels that may be under way to one rank
   const std::shared_ptr<GradientPool> pool_;  // of foreign gradients
 
@@ -112,8 +110,8 @@ class Progress {
   std::vector<Outgoing> load_;
   Bytes message_;
   bool closing_ = false;  // nothing more is posted
-  Clock::time_point moved_at_ = Clock::now(), last_look_ = Clock::now(), next_beat_ = Clock::now();
-  std::chrono::microseconds nap_{0};
+  LifeSigns life_;
+  Naps naps_;
 };
 
 }  // namespace dasgd::mpi
