@@ -44,7 +44,7 @@ void watched_training(benchmark::State& state) {
   }};
   for (auto _ : state) {
     std::vector<double> counting, looking;
-    for (int turn = 0; turn < 5; ++turn) {
+    for (int turn = 0; turn < 3; ++turn) {
       const double alone = gradients_per_second({});
       counting.push_back(gradients_per_second(counts) / alone);
       looking.push_back(gradients_per_second(looks) / alone);

@@ -33,7 +33,7 @@ void others_with_a_straggler(benchmark::State& state,
   for (auto _ : state) {
     std::vector<double> ratios;
     const double time = seconds([&] {
-      for (int turn = 0; turn < 5; ++turn)
+      for (int turn = 0; turn < 3; ++turn)
         ratios.push_back(rate_of_seven(8, disturb) / rate_of_seven(7, [](TrainOptions&) {}));
     });
     state.SetIterationTime(time);
@@ -73,7 +73,7 @@ void epochs_with_a_slow_worker(benchmark::State& state) {
   const auto x = static_cast<double>(state.range(0));
   for (auto _ : state) {
     std::vector<double> ratios;
-    for (int turn = 0; turn < 7; ++turn) {
+    for (int turn = 0; turn < 5; ++turn) {
       const double equal = wall_of_epochs(1), uneven = wall_of_epochs(x);
       ratios.push_back(uneven / (equal * 2 / (1 + 1 / x)));
       state.SetIterationTime(uneven);
