@@ -30,7 +30,8 @@ bench: packages-build packages-torch packages-mpi packages-data packages-bench #
 	cmake --build --preset release -j $(JOBS) --target dasgd_bench dasgd_app mpi_stream_bench
 	build/release/dasgd_bench --benchmark_out=build/release/bench.json --benchmark_out_format=json
 	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --bind-to none -n 2 build/release/mpi_stream_bench
-	bench/compare_ddp.py $(BIN)
+	bench/compare_ddp.py $(BIN) --seconds 4
+	bench/straggler_ranks.py $(BIN)
 
 bench-watch: build packages-browser packages-data ## what three browsers cost a run that they watch
 	node bench/watch_cost.mjs $(BIN)

@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+from noise import Noise
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -48,6 +50,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--rounds", type=int, default=3)
     a = parser.parse_args()
+    noise = Noise()
     # The faster of its two ways to compute, as dasgd chooses it for itself.
     onednn = ddp(3, 1, True) > ddp(3, 1, False)
     print(f"PyTorch DDP + gloo, 2 ranks, oneDNN {'on' if onednn else 'off'}; images per second, medians of {a.rounds}")
@@ -59,6 +62,7 @@ def main():
             ratio = statistics.median(x / y for x, y in pairs)
             what = "equal workers" if slow == 1 else f"one worker {slow}x slower"
             print(f"{what:<24} dasgd {ours:8.0f}   DDP {theirs:8.0f}   {ratio:.2f}x", flush=True)
+    noise.report()
 
 
 if __name__ == "__main__":

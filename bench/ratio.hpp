@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <barrier>
 #include <chrono>
-#include <string>
+#include <cstddef>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -14,6 +16,21 @@ double seconds(Action&& action) {
   const auto start = std::chrono::steady_clock::now();
   action();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Calls `action(i)` for i = 0 .. n - 1 on n threads at the same time; returns what each took.
+template <typename Action>
+std::vector<double> at_once(std::size_t n, Action&& action) {
+  std::vector<double> times(n);
+  std::barrier begin(static_cast<std::ptrdiff_t>(n));
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 0; i < n; ++i)
+    threads.emplace_back([&, i] {
+      begin.arrive_and_wait();
+      times[i] = seconds([&] { action(i); });
+    });
+  threads.clear();
+  return times;
 }
 
 inline double median(std::vector<double> values) {

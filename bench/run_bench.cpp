@@ -3,14 +3,14 @@
 #include <benchmark/benchmark.h>
 #include <filesystem>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "dasgd/data/batches.hpp"
-#include "dasgd/data/catalogue.hpp"
-#include "dasgd/problems/softmax.hpp"
 #include "dasgd/record/trace_writer.hpp"
 #include "dasgd/runtime/train.hpp"
 #include "dasgd/staleness/ledger.hpp"
+#include "fashion.hpp"
 #include "ratio.hpp"
 
 namespace dasgd::bench {
@@ -20,38 +20,36 @@ constexpr std::size_t batch = 256;
 constexpr std::uint32_t gradients = 1000;
 constexpr double eta = 0.1;
 
-const Softmax& problem() {
-  static const Softmax softmax(read_idx_directory(locate_data("fashion-mnist")));
-  return softmax;
-}
-
-// The same kernel, batches and number of gradients without any of dasgd.
-double bare_loop(std::uint32_t count, std::size_t size) {
-  Batches batches({.samples = problem().samples(), .batch = size}, WorkerId{0});
-  std::vector<float> x = problem().start(), g(x.size());
-  return seconds([&] {
+// The same kernel, batches and number of gradients without any of dasgd: as many loops as workers,
+// at the same time, that know nothing of each other.
+double bare_loops(std::size_t loops, std::uint32_t count, std::size_t size) {
+  const auto times = at_once(loops, [&](std::size_t loop) {
+    Batches batches({.samples = fashion().samples(), .batch = size}, worker_id(loop));
+    std::vector<float> x = fashion().start(), g(x.size());
     for (std::uint32_t k = 0; k < count; ++k) {
-      problem().gradient(x, batches.next().rows, g);
+      fashion().gradient(x, batches.next().rows, g);
       for (std::size_t i = 0; i < x.size(); ++i) x[i] -= static_cast<float>(eta) * g[i];
     }
   });
+  return *std::max_element(times.begin(), times.end());
 }
 
 double trained_seconds(const TrainOptions& options) {
-  const auto summary = run_training<float>(problem(), options).summary;
+  const auto summary = run_training<float>(fashion(), options).summary;
   return static_cast<double>(*std::max_element(summary.time.begin(), summary.time.end())) * 1e-9;
 }
 
-// Workers with a core each against as many bare loops: the argument is the batch size.
+// Workers with a core each against as many bare loops at the same time: the argument is the batch
+// size.
 void workers_vs_bare_loop(benchmark::State& state, std::size_t workers) {
   const auto size = static_cast<std::size_t>(state.range(0));
   const TrainOptions options{
       .workers = workers, .eta = eta, .batch = size, .gradients = {gradients}};
   for (auto _ : state) {
     std::vector<double> ratios;
-    for (int round = 0; round < 9; ++round) {
+    for (int round = 0; round < 7; ++round) {
       const double run = trained_seconds(options);
-      ratios.push_back(bare_loop(gradients, size) / run);
+      ratios.push_back(bare_loops(workers, gradients, size) / run);
       state.SetIterationTime(run);
     }
     state.counters["of_bare_loops"] = median(ratios);
@@ -66,6 +64,11 @@ BENCHMARK_CAPTURE(workers_vs_bare_loop, one, 1)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(workers_vs_bare_loop, two, 2)
     ->Arg(64)
+    ->Arg(256)
+    ->UseManualTime()
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(workers_vs_bare_loop, all_cores, std::thread::hardware_concurrency())
     ->Arg(256)
     ->UseManualTime()
     ->Iterations(1)
@@ -91,7 +94,7 @@ void ledger_share(benchmark::State& state) {
       known.insert({WorkerId{1}, k});
     }
     std::vector<double> times;
-    for (int round = 0; round < 9; ++round) {
+    for (int round = 0; round < 7; ++round) {
       Ledger ledger(2);
       times.push_back(seconds([&] {
         for (const Gradient& g : history) benchmark::DoNotOptimize(ledger.record(g));
@@ -115,7 +118,7 @@ void trace_cost(benchmark::State& state) {
       TrainOptions{.workers = 2, .eta = eta, .batch = batch, .gradients = {gradients}};
   for (auto _ : state) {
     std::vector<double> ratios;
-    for (int round = 0; round < 15; ++round) {
+    for (int round = 0; round < 9; ++round) {
       TraceWriter writer(path, 2);
       TrainOptions with = without;
       with.trace = &writer;

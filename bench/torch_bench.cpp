@@ -13,7 +13,7 @@
 namespace dasgd::bench {
 namespace {
 
-constexpr double eta = 0.01;
+constexpr double cnn_eta = 0.01;
 
 /// The same network and plain SGD by nothing but LibTorch.
 class BareLoop {
@@ -32,13 +32,9 @@ class BareLoop {
       parameters_.push_back((torch::rand(shape) * 0.1 - 0.05).set_requires_grad(true));
   }
 
-  /// Images per second over `gradients` gradients.
-  double speed(std::uint32_t gradients) {
+  void run(std::uint32_t gradients) {
     Batches batches({.samples = cnn_images, .batch = cnn_batch}, WorkerId{0});
-    const double time = seconds([&] {
-      for (std::uint32_t k = 0; k < gradients; ++k) step(batches.next().rows);
-    });
-    return gradients * static_cast<double>(cnn_batch) / time;
+    for (std::uint32_t k = 0; k < gradients; ++k) step(batches.next().rows);
   }
 
  private:
@@ -56,7 +52,7 @@ class BareLoop {
     loss.backward();
     const at::NoGradGuard no_grad;
     for (auto& parameter : parameters_) {
-      parameter.sub_(parameter.grad(), eta);
+      parameter.sub_(parameter.grad(), cnn_eta);
       parameter.mutable_grad() = at::Tensor();
     }
     benchmark::DoNotOptimize(loss.item<float>());
@@ -66,8 +62,15 @@ class BareLoop {
   SampleBatch numbers_;
 };
 
+// Images per second of one bare loop while all run.
+double bare_speed(std::vector<BareLoop>& loops) {
+  constexpr std::uint32_t bare_gradients = 80;
+  const auto times = at_once(loops.size(), [&](std::size_t i) { loops[i].run(bare_gradients); });
+  return bare_gradients * static_cast<double>(cnn_batch) / median(times);
+}
+
 double trained_speed(std::size_t workers, double slow, double at_most_seconds) {
-  TrainOptions options{.workers = workers, .eta = eta, .batch = cnn_batch};
+  TrainOptions options{.workers = workers, .eta = cnn_eta, .batch = cnn_batch};
   options.max_time = std::chrono::nanoseconds(static_cast<std::int64_t>(at_most_seconds * 1e9));
   if (slow > 1) options.slow = {{worker_id(workers - 1), slow}};
   const auto summary = run_training<float>(cnn(), options).summary;
@@ -75,16 +78,16 @@ double trained_speed(std::size_t workers, double slow, double at_most_seconds) {
   return static_cast<double>(summary.samples) / (static_cast<double>(end) * 1e-9);
 }
 
-// `ideal`: how many bare loops the workers are together.
+// `ideal`: how many bare loops the workers are together; as many as workers run at the same time.
 void network_vs_bare(benchmark::State& state, std::size_t workers, double slow, double ideal) {
   cnn();  // chooses the fast way to compute, for both
-  BareLoop bare;
+  std::vector<BareLoop> bare(workers);
   for (auto _ : state) {
     std::vector<double> ratios, speeds;
-    for (int round = 0; round < 5; ++round) {
-      const double alone = bare.speed(150);
+    for (int round = 0; round < 3; ++round) {
+      const double alone = bare_speed(bare);
       // Long enough for LibTorch's first, slow passes over a new network not to count.
-      const double trained = trained_speed(workers, slow, 12);
+      const double trained = trained_speed(workers, slow, 8);
       ratios.push_back(trained / (alone * ideal));
       speeds.push_back(trained);
     }

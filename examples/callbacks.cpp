@@ -14,7 +14,8 @@ int main() {
     return std::sqrt(squares);
   };
   const dasgd::Callback<double> close_enough = [&](const dasgd::Progress<double>& progress) {
-    const bool close = !progress.model.empty() && distance(progress.model) < 1e-6;
+    const auto x = progress.model();
+    const bool close = !x.empty() && distance(x) < 1e-6;
     return close ? dasgd::Flow::stop : dasgd::Flow::go_on;
   };
   const auto result = dasgd::train(

@@ -81,10 +81,10 @@ TEST(Mpi, BothWaysOfPollingDeliver) {
 TEST(Mpi, NotesArriveInOrderAndBeforeTheEnd) {
   std::vector<std::vector<std::byte>> got(8);
   {
-    const auto world = mpi_world(build_graph("ring", 8, 1),
-                                 {.on_note = [&](int from, std::span<const std::byte> note) {
-                                   got[static_cast<std::size_t>(from)].push_back(note[0]);
-                                 }});
+    const auto world =
+        mpi_world(build_graph("ring", 8, 1), {.on_note = [&](int from, const Bytes& note) {
+                    got[static_cast<std::size_t>(from)].push_back(note[0]);
+                  }});
     for (int k = 0; k < 50; ++k)
       if (world->rank() != 0) world->network().tell(0, {static_cast<std::byte>(k)});
     world->network().close();

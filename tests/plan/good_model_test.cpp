@@ -1,12 +1,38 @@
 #include "dasgd/plan/good_model.hpp"
 
+#include <cmath>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <thread>
+#include <vector>
 
 namespace dasgd {
 namespace {
 
 using ::testing::ElementsAre;
+
+TEST(GoodModel, KeepsTheBestThatWasOffered) {
+  GoodModel<float> good;
+  const std::vector<float> a{1}, b{2}, c{3};
+  good.offer(5, a);
+  good.offer(2, b);
+  good.offer(3, c);
+  good.offer(std::nan(""), c);
+  EXPECT_EQ(good.take(), b);
+}
+
+TEST(GoodModel, KeepsAWholeModelWhenManyOfferAtOnce) {
+  GoodModel<float> good;
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&good, t] {
+        for (int k = 100; k >= 0; --k)
+          good.offer(4 * k + t, std::vector<float>(1000, static_cast<float>(4 * k + t)));
+      });
+  }
+  EXPECT_EQ(good.take(), std::vector<float>(1000, 0.0f));
+}
 
 TEST(GoodModel, TellsOthersOfAnEarlyLossOnlyWhenItHasDoubled) {
   std::vector<double> told;

@@ -42,7 +42,7 @@ TEST(Train, CallbacksSeeProgressAndAModelAndCanStop) {
                               ++calls;
                               EXPECT_GT(p.seconds, last_seconds);
                               last_seconds = p.seconds;
-                              models += p.model.size() == 10 ? 1 : 0;
+                              models += p.model().size() == 10 ? 1 : 0;
                               return models >= 3 ? Flow::stop : Flow::go_on;
                             }});
   EXPECT_EQ(result.summary.stop_reason, "callback");

@@ -23,9 +23,8 @@ GradientPtr gradient(std::size_t origin, std::uint32_t sequence) {
 }
 
 std::vector<GradientName> names_of(const Parcel& parcel) {
-  if (parcel.gradient) return {parcel.gradient->name};
   std::vector<GradientName> names;
-  for (const GradientFacts& g : parcel.bundle->facts()) names.push_back(g.name);
+  parcel.for_each([&](const GradientFacts& g) { names.push_back(g.name); });
   return names;
 }
 
@@ -81,20 +80,14 @@ struct Flood {
     value.resize(graph.workers());
   }
   void pass_on(WorkerId from, WorkerId source, const Parcel& parcel) {
-    for (Link& link : links) {
-      if (link.from != from || link.to == source) continue;
-      if (parcel.gradient) {
-        link.backlog.add(parcel.gradient);
-      } else {
-        link.backlog.add(parcel.bundle);
-      }
-    }
+    for (Link& link : links)
+      if (link.from == from && link.to != source) link.backlog.add(parcel);
   }
   void make(std::size_t origin, std::uint32_t sequence) {
     const GradientPtr g = gradient(origin, sequence);
     relays[origin].is_first_copy(g->name);
-    take_in(worker_id(origin), {g, nullptr});
-    pass_on(worker_id(origin), worker_id(origin), {g, nullptr});
+    take_in(worker_id(origin), g);
+    pass_on(worker_id(origin), worker_id(origin), g);
   }
   void take_in(WorkerId worker, const Parcel& parcel) {
     for (const GradientName& name : names_of(parcel)) {
@@ -107,10 +100,7 @@ struct Flood {
     Link& link = links[which];
     if (link.backlog.empty()) return;
     const Parcel parcel = link.backlog.take_oldest();
-    Relay& relay = relays[index(link.to)];
-    const bool first = parcel.gradient ? relay.is_first_copy(parcel.gradient->name)
-                                       : relay.is_first_copy(parcel.bundle->names());
-    if (!first) return;
+    if (!relays[index(link.to)].is_first_copy(parcel)) return;
     take_in(link.to, parcel);
     pass_on(link.to, link.from, parcel);
   }

@@ -45,6 +45,13 @@ TEST(Relay, PassesOnWhenItsModeSaysSo) {
   EXPECT_FALSE(Relay(WorkerId{0}, graph, RelayMode::none).passes_on_arrival(news));
 }
 
+TEST(Relay, PassesABundleOnAtOnceWithRelayOnApplicationToo) {
+  const Graph graph = build_graph("ring", 4, 1);
+  const Frame bundle = BundlePtr(std::make_shared<Bundle>());
+  EXPECT_TRUE(Relay(WorkerId{0}, graph, RelayMode::apply).passes_on_arrival(bundle));
+  EXPECT_FALSE(Relay(WorkerId{0}, graph, RelayMode::none).passes_on_arrival(bundle));
+}
+
 TEST(Relay, ModesHaveNames) {
   for (const char* name : {"arrival", "apply", "none"})
     EXPECT_EQ(to_string(parse_relay(name)), name);

@@ -1,17 +1,15 @@
 #include "dasgd/cluster/train_ranks.hpp"
 
-#include <atomic>
 #include <exception>
 #include <fmt/format.h>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <stdexcept>
 #include <utility>
 
 #include "dasgd/cluster/clocks.hpp"
-#include "dasgd/cluster/memory_exchange.hpp"
 #include "dasgd/cluster/messages.hpp"
+#include "dasgd/cluster/rank_talk.hpp"
 #include "dasgd/cluster/remote_trace.hpp"
 #include "dasgd/cluster/remote_watch.hpp"
 #include "dasgd/core/error.hpp"
@@ -42,7 +40,7 @@ std::string text_of(std::exception_ptr failure) {
 
 /// One rank's part of a run.
 template <typename Real>
-class RankRun final : public Elsewhere {
+class RankRun {
  public:
   RankRun(mpi::Communicator& ranks, const Objective<Real>& objective, const TrainOptions& options,
           const RankOptions& rank_options)
@@ -53,13 +51,18 @@ class RankRun final : public Elsewhere {
         clock_(ranks),
         control_([this] { on_stop(); }),
         budget_(options, objective.samples(), [this] { control_.end_sleeps(); }),
-        gate_(options.workers / static_cast<std::size_t>(ranks.size()), [this] { on_target(); }),
-        ranks_without_target_(ranks.size()),
-        good_([this](double size) { tell_others(EarlyLoss{size}); }),
-        memories_({ranks.size(), options.workers / static_cast<std::size_t>(ranks.size())},
-                  ranks.rank(), [this](int rank, const Message& m) { tell(rank, m); }),
+        gate_(per_rank(), [this] { talk_.target_reached(); }),
+        good_([this](double size) { talk_.tell_others(EarlyLoss{size}); }),
+        talk_({ranks.size(), per_rank()}, ranks.rank(), options, control_, outside()),
         network_(ranks.duplicate(), build_graph(options.topology, options.workers, options.seed),
                  network_options()) {}
+  // The reader of notes uses the network, and the network hands notes to the reader.
+  ~RankRun() {
+    network_.close();
+    talk_.take_reports();
+  }
+  RankRun(const RankRun&) = delete;
+  RankRun& operator=(const RankRun&) = delete;
 
   // A rank that cannot go on would leave the others waiting: it ends the job.
   std::optional<TrainResult<Real>> run(const std::vector<Callback<Real>>& callbacks) {
@@ -70,23 +73,12 @@ class RankRun final : public Elsewhere {
     }
   }
 
-  void tell(const std::vector<WorkerSight>& here) override {
-    if (!is_first()) tell(0, Sights{here});
-  }
-
-  std::vector<WorkerSight> sights() override {
-    const std::lock_guard lock(mutex_);
-    std::vector<WorkerSight> all;
-    for (const auto& [rank, sights] : sights_) all.insert(all.end(), sights.begin(), sights.end());
-    return all;
-  }
-
  private:
   using Loops = std::vector<std::unique_ptr<WorkerLoop<Real>>>;
 
   std::optional<TrainResult<Real>> work(const std::vector<Callback<Real>>& callbacks) {
     TrainOptions options = options_;
-    const auto tell_first = [this](const Message& m) { tell(0, m); };
+    const auto tell_first = [this](const Message& m) { talk_.tell_first(m); };
     RemoteTrace trace(network_.layout(), tell_first);
     RemoteWatch watch(network_.layout(), tell_first);
     if (!is_first()) {
@@ -102,16 +94,16 @@ class RankRun final : public Elsewhere {
       loops.push_back(std::make_unique<WorkerLoop<Real>>(
           worker, objective_, options, network_.endpoint(worker),
           SharedByLoops<Real>{control_, gate_, budget_, good_,
-                              rank_options_.checkpoints ? &memories_.board() : nullptr}));
+                              rank_options_.checkpoints ? &talk_.board() : nullptr}));
     }
     log(fmt::format("computes with {} of {} workers", loops.size(), options.workers));
     const auto start = Checkpointer::Clock::now() - std::chrono::nanoseconds(clock_.now());
-    Evaluator<Real> evaluator(objective_, options, start, loops.front()->status(), control_);
+    Evaluator<Real> evaluator(objective_, options, start, loops.front()->models(), control_);
     run_threads(loops, control_, [&] {
       const Checkpointer checkpointer(options, objective_.dimension(), objective_.samples(), start,
-                                      memories_.board(), [&] { return evaluator.since_best(); });
+                                      talk_.board(), [&] { return evaluator.since_best(); });
       Monitor<Real>(options, loops, control_, is_first() ? callbacks : none_, evaluator,
-                    planned_gradients(options, objective_.samples()), this)
+                    planned_gradients(options, objective_.samples()), &talk_)
           .watch();
     });
     evaluator.stop();
@@ -120,7 +112,7 @@ class RankRun final : public Elsewhere {
     if (!is_first() && options.watch) watch.flush();
     auto result = conclude_with(loops, options, evaluator.judge());
     if (result && !result->failure)
-      save_last_checkpoint(options, objective_, loops.front()->worker(), memories_.board(),
+      save_last_checkpoint(options, objective_, loops.front()->worker(), talk_.board(),
                            static_cast<double>(clock_.now()) * 1e-9,
                            evaluator.judge().since_best());
     return result;
@@ -135,19 +127,24 @@ class RankRun final : public Elsewhere {
             .clock = [this] { return clock_.now(); },
             .update_bytes = update_bytes(),
             .largest_shift = FixedPoint<Real>::largest_shift,
-            .workers_per_rank = options_.workers / static_cast<std::size_t>(ranks_.size()),
+            .workers_per_rank = per_rank(),
             .polling = rank_options_.polling,
             .silence = rank_options_.silence,
             .on_gradient = [this](const GradientFacts& g) { budget_.hear(g.samples); },
-            .on_note = [this](int from, std::span<const std::byte> note) { hear(from, note); },
+            .on_note = [this](int from, Bytes note) { talk_.hear(from, std::move(note)); },
             .on_failure = [this](const std::string& why) { end_job(why); }};
   }
 
+  RankTalk::Outside outside() {
+    return {.send = [this](int rank, Bytes note) { network_.tell(rank, std::move(note)); },
+            .early_loss = [this](double size) { good_.hear_early_loss(size); },
+            .failed = [this](const std::string& why) { end_job(why); },
+            .log = rank_options_.log};
+  }
+
   bool is_first() const { return ranks_.rank() == 0; }
-  void tell(int rank, const Message& message) { network_.tell(rank, cluster::encode(message)); }
-  void tell_others(const Message& message) {
-    for (int rank = 0; rank < ranks_.size(); ++rank)
-      if (rank != ranks_.rank()) tell(rank, message);
+  std::size_t per_rank() const {
+    return options_.workers / static_cast<std::size_t>(ranks_.size());
   }
   void log(const std::string& line) {
     if (rank_options_.log) rank_options_.log(line);
@@ -162,53 +159,7 @@ class RankRun final : public Elsewhere {
   void on_stop() {
     for (std::size_t i = 0; i < network_.layout().per_rank; ++i)
       network_.endpoint(network_.layout().worker(ranks_.rank(), i)).wake();
-    if (stop_is_known_.exchange(true)) return;
-    log("stops everybody: " + control_.reason());
-    tell_others(Stop{control_.reason()});
-  }
-
-  void on_target() {
-    if (!is_first()) {
-      tell(0, TargetReached{});
-    } else if (ranks_without_target_.fetch_sub(1) == 1) {
-      control_.stop("target");
-    }
-  }
-
-  // On the progress thread.
-  void hear(int from, std::span<const std::byte> note) {
-    auto message = cluster::decode(note);
-    if (!message) throw std::runtime_error(fmt::format("rank {} sent a note that is none", from));
-    if (const auto* stop = std::get_if<Stop>(&*message)) {
-      stop_is_known_ = true;
-      control_.stop(stop->reason);
-    } else if (std::holds_alternative<TargetReached>(*message)) {
-      on_target();
-    } else if (auto* sights = std::get_if<Sights>(&*message)) {
-      const std::lock_guard lock(mutex_);
-      sights_[from] = std::move(sights->workers);
-    } else if (auto* piece = std::get_if<TracePiece>(&*message)) {
-      take(std::move(*piece));
-    } else if (const auto* loss = std::get_if<EarlyLoss>(&*message)) {
-      good_.hear_early_loss(loss->size);
-    } else if (const auto* wanted = std::get_if<MemoriesWanted>(&*message)) {
-      memories_.hear(*wanted);
-    } else if (auto* piece_of_memory = std::get_if<MemoryPiece>(&*message)) {
-      if (!memories_.hear(from, std::move(*piece_of_memory)))
-        throw std::runtime_error(fmt::format("rank {} told of a worker that is not its own", from));
-    } else {
-      const std::lock_guard lock(mutex_);
-      reports_[from] = std::get<RankReport>(std::move(*message));
-    }
-  }
-
-  // A trace is whole; then the page takes the same pieces.
-  void take(TracePiece piece) {
-    if (options_.watch) {
-      options_.watch->add(piece.worker, piece.lines, piece.up_to);
-      options_.watch->leave_out(piece.left_out);
-    }
-    if (options_.trace) options_.trace->add(piece.worker, std::move(piece.lines), piece.up_to);
+    talk_.stopped();
   }
 
   RankReport report(const Loops& loops) const {
@@ -227,15 +178,16 @@ class RankRun final : public Elsewhere {
       for (const WorkerReport& worker : own.workers) computed += worker.computed;
       return computed;
     }()));
-    if (!is_first()) tell(0, own);
+    if (!is_first()) talk_.tell_first(own);
     network_.close();  // the paper's single final synchronisation: now everything has arrived
     const RankClocks clocks = clock_.review(ranks_);
     if (!is_first()) return std::nullopt;
 
-    reports_[0] = std::move(own);
+    auto reports = talk_.take_reports();
+    reports[0] = std::move(own);
     std::vector<WorkerReport> workers;
     std::exception_ptr failure = control_.failure();
-    for (auto& [rank, rank_report] : reports_) {
+    for (auto& [rank, rank_report] : reports) {
       if (!failure && rank_report.failure)
         failure = std::make_exception_ptr(std::runtime_error(*rank_report.failure));
       for (WorkerReport& worker : rank_report.workers) workers.push_back(std::move(worker));
@@ -261,14 +213,8 @@ class RankRun final : public Elsewhere {
   Control control_;
   SharedBudget budget_;
   TargetGate gate_;
-  std::atomic<bool> stop_is_known_{false};  // everybody has been told, or will be by another
-  std::atomic<int> ranks_without_target_;   // of rank 0
-
-  std::mutex mutex_;  // guards the two below
-  std::map<int, std::vector<WorkerSight>> sights_;
-  std::map<int, RankReport> reports_;
   GoodModel<Real> good_;
-  MemoryExchange memories_;
+  RankTalk talk_;
   mpi::Network network_;  // last: its thread uses all of the above
 };
 

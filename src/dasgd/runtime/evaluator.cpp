@@ -7,10 +7,10 @@ namespace dasgd {
 
 template <typename Real>
 Evaluator<Real>::Evaluator(const Objective<Real>& objective, const TrainOptions& options,
-                           Clock::time_point start, WorkerStatus<Real>& status, Control& control)
+                           Clock::time_point start, ModelBoard<Real>& models, Control& control)
     : options_(options),
       start_(start),
-      status_(status),
+      models_(models),
       control_(control),
       judge_(objective, options),
       since_best_(judge_.since_best()) {
@@ -33,7 +33,6 @@ template <typename Real>
 void Evaluator<Real>::run(std::stop_token stop) {
   const EvaluationOptions& wanted = options_.evaluation;
   std::chrono::nanoseconds pause = wanted.every;
-  std::vector<Real> model;
   for (;;) {
     {
       std::unique_lock lock(mutex_);
@@ -41,7 +40,8 @@ void Evaluator<Real>::run(std::stop_token stop) {
     }
     Clock::time_point began;
     try {
-      if (!status_.wait_for_model(stop, model)) return;
+      const Model model = models_.wait(stop);
+      if (!model) return;
       began = Clock::now();
       if (const std::string reason = evaluate(model); !reason.empty()) return control_.stop(reason);
     } catch (...) {
@@ -54,17 +54,17 @@ void Evaluator<Real>::run(std::stop_token stop) {
 }
 
 template <typename Real>
-std::string Evaluator<Real>::evaluate(std::span<const Real> x) {
+std::string Evaluator<Real>::evaluate(const Model& model) {
   const double before = options_.resume ? options_.resume->seconds : 0;
   const double now = std::chrono::duration<double>(Clock::now() - start_).count();
-  const bool best = judge_.look(x, before + now);
+  const bool best = judge_.look(*model, before + now);
   since_best_ = judge_.since_best();
   {
     const std::lock_guard lock(mutex_);
     news_.latest = judge_.evaluations().back();
     if (best) {
       news_.best = news_.latest;
-      news_.best_model.assign(x.begin(), x.end());
+      news_.best_model = model;
     }
   }
   return judge_.verdict();

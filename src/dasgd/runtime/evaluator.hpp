@@ -7,17 +7,15 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <stop_token>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "dasgd/core/objective.hpp"
 #include "dasgd/plan/judge.hpp"
 #include "dasgd/plan/options.hpp"
 #include "dasgd/runtime/control.hpp"
-#include "dasgd/runtime/worker_status.hpp"
+#include "dasgd/runtime/model_board.hpp"
 
 namespace dasgd {
 
@@ -27,15 +25,16 @@ template <typename Real>
 class Evaluator {
  public:
   using Clock = std::chrono::steady_clock;
+  using Model = typename ModelBoard<Real>::Model;
 
   /// `start` is when the leg began. All references must outlive this.
   Evaluator(const Objective<Real>& objective, const TrainOptions& options, Clock::time_point start,
-            WorkerStatus<Real>& status, Control& control);
+            ModelBoard<Real>& models, Control& control);
 
   /// What has been found since the last call.
   struct News {
     std::optional<Evaluation> latest, best;
-    std::vector<Real> best_model;
+    Model best_model;
   };
   News take_news();
 
@@ -49,11 +48,11 @@ class Evaluator {
  private:
   void run(std::stop_token stop);
   /// Why the run may stop now; empty if it may not.
-  std::string evaluate(std::span<const Real> x);
+  std::string evaluate(const Model& model);
 
   const TrainOptions& options_;
   const Clock::time_point start_;
-  WorkerStatus<Real>& status_;
+  ModelBoard<Real>& models_;
   Control& control_;
   Judge<Real> judge_;
   std::atomic<std::uint32_t> since_best_;

@@ -118,14 +118,20 @@ Progress<Real> Monitor<Real>::look() {
   if (now.done && *now.done > 0)
     now.seconds_left = std::max(0.0, now.seconds / *now.done - now.seconds);
   if (!callbacks_.empty()) {
-    loops_.front()->status().copy_model(model_);
-    loops_.front()->status().want_model();
-    now.model = model_;
+    now.model = [this] { return look_at_model(); };
     add_evaluation(now);
   }
   last_sum_S_ = sum_S;
   last_ = now;
   return now;
+}
+
+template <typename Real>
+std::span<const Real> Monitor<Real>::look_at_model() {
+  ModelBoard<Real>& models = loops_.front()->models();
+  models.ask();
+  model_ = models.latest();
+  return model_ ? std::span<const Real>(*model_) : std::span<const Real>();
 }
 
 template <typename Real>
@@ -139,7 +145,7 @@ void Monitor<Real>::add_evaluation(Progress<Real>& now) {
   now.evaluation = evaluation_;
   now.evaluated = news_.latest.has_value();
   now.best = news_.best;
-  now.best_model = news_.best_model;
+  if (news_.best_model) now.best_model = *news_.best_model;
 }
 
 template <typename Real>

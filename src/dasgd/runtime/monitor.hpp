@@ -3,12 +3,15 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "dasgd/plan/options.hpp"
 #include "dasgd/runtime/control.hpp"
 #include "dasgd/runtime/evaluator.hpp"
+#include "dasgd/runtime/model_board.hpp"
 #include "dasgd/runtime/progress.hpp"
 #include "dasgd/runtime/worker_loop.hpp"
 
@@ -42,6 +45,7 @@ class Monitor {
 
   std::vector<WorkerSight> sights();
   Progress<Real> look();
+  std::span<const Real> look_at_model();
   void add_evaluation(Progress<Real>& now);
   std::chrono::nanoseconds time_left() const;
   void report();
@@ -61,7 +65,7 @@ class Monitor {
   Progress<Real> before_;  // what earlier legs did
   Progress<Real> last_;
   double last_sum_S_ = 0;
-  std::vector<Real> model_;
+  typename ModelBoard<Real>::Model model_;  // which a callback looks at
   typename Evaluator<Real>::News news_;
   std::optional<Evaluation> evaluation_;
   std::uint64_t stalled_at_ = 0;

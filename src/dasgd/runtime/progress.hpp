@@ -15,8 +15,10 @@ template <typename Real>
 struct Progress : RunFigures {
   std::optional<double> done;  ///< share of the budget, 0 to 1, where there is a budget
   std::optional<double> seconds_left;
-  bool draining = false;                 ///< nobody computes any more
-  std::span<const Real> model;           ///< a recent x of worker 0; empty before the first one
+  bool draining = false;  ///< nobody computes any more
+  /// A recent x of worker 0, or nothing yet: worker 0 copies its model only for who calls this, and
+  /// the next report has a newer one. The numbers stay until the next call.
+  std::function<std::span<const Real>()> model = [] { return std::span<const Real>(); };
   std::optional<Evaluation> evaluation;  ///< the latest
   bool evaluated = false;                ///< it was made since the last report
   std::optional<Evaluation> best;        ///< where a new best was found since the last report

@@ -56,7 +56,7 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
         worker_id(i), objective, options, network.endpoint(worker_id(i)),
         SharedByLoops<Real>{control, gate, budget, good,
                             options.checkpoint.save ? &snapshots : nullptr}));
-  Evaluator<Real> evaluator(objective, options, start, loops.front()->status(), control);
+  Evaluator<Real> evaluator(objective, options, start, loops.front()->models(), control);
   run_threads(loops, control, [&] {
     const Checkpointer checkpointer(options, objective.dimension(), objective.samples(), start,
                                     snapshots, [&] { return evaluator.since_best(); });

@@ -14,6 +14,7 @@
 #include "dasgd/plan/result.hpp"
 #include "dasgd/plan/run_worker.hpp"
 #include "dasgd/runtime/control.hpp"
+#include "dasgd/runtime/model_board.hpp"
 #include "dasgd/runtime/paced.hpp"
 #include "dasgd/runtime/snapshot_board.hpp"
 #include "dasgd/runtime/worker_status.hpp"
@@ -92,7 +93,8 @@ class WorkerLoop {
     return report;
   }
   const Worker<Real>& worker() const { return run_.worker(); }
-  WorkerStatus<Real>& status() { return status_; }
+  /// Copies of its model, for any thread.
+  ModelBoard<Real>& models() { return models_; }
   /// What can be seen of this worker from outside while it runs. Any thread.
   WorkerSight sight() const {
     return {.worker = id_,
@@ -112,7 +114,7 @@ class WorkerLoop {
     guarded([&] { observe_model(); });
     while (!finished()) {
       wait_out_pause();
-      if (status_.model_wanted()) status_.publish_model(run_.worker().replica().x());
+      if (models_.wanted()) models_.give(run_.worker().replica().x());
       if (snapshots_ && snapshots_->wanted(id_)) guarded([&] { give_snapshot(); });
       StepReport report;
       if (!guarded([&] { report = run_.worker().step(); })) continue;  // it has no samples left
@@ -214,7 +216,8 @@ class WorkerLoop {
   ApplicationSink* const watch_;
   const Chaos& chaos_;
   TargetGate& gate_;
-  WorkerStatus<Real> status_;
+  WorkerStatus status_;
+  ModelBoard<Real> models_;
   RunWorker<Real> run_;
   std::vector<TraceLine> lines_;
   Nanoseconds published_ = 0;

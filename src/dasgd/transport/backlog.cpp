@@ -18,22 +18,12 @@ void add_to(Bundle& sum, const Parcel& parcel) {
 
 }  // namespace
 
-void Backlog::add(GradientPtr gradient) {
-  const GradientName name = gradient->name;
-  add({{name.origin, 0, name.sequence}, {std::move(gradient), nullptr}});
-}
-
-void Backlog::add(BundlePtr bundle) {
-  const GradientName first = bundle->facts().front().name;
-  if (!std::has_single_bit(bundle->size()) || first.sequence % bundle->size() != 0)
+void Backlog::add(Parcel parcel) {
+  const GradientName first = parcel.first_name();
+  if (!std::has_single_bit(parcel.size()) || first.sequence % parcel.size() != 0)
     throw std::logic_error("a bundle on a link is no block of a power of two");
-  add({{first.origin, std::countr_zero(bundle->size()), first.sequence},
-       {nullptr, std::move(bundle)}});
-}
-
-void Backlog::add(Block block) {
-  blocks_.push_back(std::move(block));
-  const Place place = blocks_.back().place;
+  const Place place{first.origin, std::countr_zero(parcel.size()), first.sequence};
+  blocks_.push_back({place, std::move(parcel)});
   where_.emplace(place, std::prev(blocks_.end()));
   unpaired_.push_back(place);
   if (blocks_.size() > cap_) fold();
@@ -67,7 +57,7 @@ void Backlog::join_with_twins(Blocks::iterator block) {
     where_.erase(high->place);
     blocks_.erase(high);
     low->place = joined;
-    low->parcel = {nullptr, sum};
+    low->parcel = BundlePtr(sum);
     where_.emplace(joined, low);
     block = low;
   }

@@ -7,21 +7,10 @@
 #include <map>
 #include <vector>
 
-#include "dasgd/core/bundle.hpp"
-#include "dasgd/core/gradient.hpp"
+#include "dasgd/core/names.hpp"
+#include "dasgd/transport/parcel.hpp"
 
 namespace dasgd {
-
-/// A gradient or a bundle.
-struct Parcel {
-  GradientPtr gradient;
-  BundlePtr bundle;
-
-  explicit operator bool() const { return gradient || bundle; }
-  GradientName first_name() const {
-    return gradient ? gradient->name : bundle->facts().front().name;
-  }
-};
 
 /// Parcels for one neighbour, oldest first. While more than `cap` wait, neighbours in the sequence
 /// of one origin are folded two by two: [2^l k, 2^l (k+1)) with its twin, as when a counter
@@ -35,8 +24,8 @@ class Backlog {
  public:
   explicit Backlog(std::size_t cap) : cap_(cap) {}
 
-  void add(GradientPtr gradient);
-  void add(BundlePtr bundle);
+  /// Throws std::logic_error for a bundle that is no block of a power of two.
+  void add(Parcel parcel);
   bool empty() const { return blocks_.empty(); }
   std::size_t size() const { return blocks_.size(); }
   Parcel take_oldest();
@@ -57,7 +46,6 @@ class Backlog {
   };
   using Blocks = std::list<Block>;
 
-  void add(Block block);
   void fold();
   void join_with_twins(Blocks::iterator block);
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <variant>
 
-#include "dasgd/core/gradient.hpp"
 #include "dasgd/core/names.hpp"
+#include "dasgd/transport/parcel.hpp"
 
 namespace dasgd {
 
@@ -15,6 +15,6 @@ struct Announcement {
   std::uint32_t computed = 0;
 };
 
-using Frame = std::variant<GradientPtr, Announcement>;
+using Frame = std::variant<Parcel, Announcement>;
 
 }  // namespace dasgd

@@ -14,6 +14,7 @@
 #include "dasgd/core/bundle.hpp"
 #include "dasgd/core/channel.hpp"
 #include "dasgd/core/gradient.hpp"
+#include "dasgd/transport/parcel.hpp"
 
 namespace dasgd {
 
@@ -24,23 +25,17 @@ namespace dasgd {
 template <typename From>
 class Inbox {
  public:
-  /// A gradient or a bundle.
   struct Waiting {
-    GradientPtr gradient;
-    BundlePtr bundle;
+    Parcel parcel;
     From from;
   };
 
   std::mutex& mutex() const { return mutex_; }
 
   /// With the lock held.
-  void add(GradientPtr gradient, From from) {
-    waiting_.push_back({std::move(gradient), nullptr, from});
-    ++depth_;
-  }
-  void add(BundlePtr bundle, From from) {
-    depth_ += bundle->size();
-    waiting_.push_back({nullptr, std::move(bundle), from});
+  void add(Parcel parcel, From from) {
+    depth_ += parcel.size();
+    waiting_.push_back({std::move(parcel), from});
   }
   /// With the lock held: the next `wait` ends at once. True if somebody waits now, who is to be
   /// woken by `notify` when the lock is free.
@@ -63,15 +58,15 @@ class Inbox {
   void take(std::size_t limit, Received& received, std::vector<From>& from) {
     from.clear();
     const std::lock_guard lock(mutex_);
-    if (!waiting_.empty() && waiting_.front().bundle) {
-      received.bundle = std::move(waiting_.front().bundle);
+    if (!waiting_.empty() && waiting_.front().parcel.bundle) {
+      received.bundle = std::move(waiting_.front().parcel.bundle);
       depth_ -= received.bundle->size();
       pop_front();
       return;
     }
-    for (; limit > 0 && !waiting_.empty() && waiting_.front().gradient; --limit) {
+    for (; limit > 0 && !waiting_.empty() && waiting_.front().parcel.gradient; --limit) {
       from.push_back(waiting_.front().from);
-      received.gradients.push_back(std::move(waiting_.front().gradient));
+      received.gradients.push_back(std::move(waiting_.front().parcel.gradient));
       --depth_;
       pop_front();
     }
@@ -88,7 +83,9 @@ class Inbox {
       const std::lock_guard lock(mutex_);
       const std::size_t first = first_to_fold();
       const auto begin = waiting_.begin() + static_cast<std::ptrdiff_t>(first);
-      const auto is_wanted = [&](const Waiting& w) { return w.gradient && wanted(*w.gradient); };
+      const auto is_wanted = [&](const Waiting& w) {
+        return w.parcel.gradient && wanted(*w.parcel.gradient);
+      };
       if (folding_ || std::none_of(begin, waiting_.end(), is_wanted)) return;
       load.assign(begin, waiting_.end());
       place = taken_ + first;
@@ -138,9 +135,9 @@ class Inbox {
   std::size_t first_to_fold() const {
     std::size_t first = waiting_.size(), gradients = 0;
     for (; first > waiting_.size() / 2; --first) {
-      const Waiting& w = waiting_[first - 1];
-      if (w.bundle && w.bundle->size() > 2 * gradients) break;
-      gradients += w.bundle ? w.bundle->size() : 1;
+      const Parcel& parcel = waiting_[first - 1].parcel;
+      if (parcel.bundle && parcel.size() > 2 * gradients) break;
+      gradients += parcel.size();
     }
     return first;
   }
@@ -152,10 +149,10 @@ class Inbox {
       sum->add(row);
       row.clear();
     };
-    for (const Waiting& w : load) {
-      if (w.gradient) row.push_back(w.gradient);
-      if (w.bundle || row.size() == max_fused) add_row();
-      if (w.bundle) sum->add(*w.bundle);
+    for (const auto& [parcel, from] : load) {
+      if (parcel.gradient) row.push_back(parcel.gradient);
+      if (parcel.bundle || row.size() == max_fused) add_row();
+      if (parcel.bundle) sum->add(*parcel.bundle);
     }
     add_row();
     return sum;
@@ -167,7 +164,7 @@ class Inbox {
     folding_ = false;
     if (!sum || taken_ > place) return false;
     const auto begin = waiting_.begin() + static_cast<std::ptrdiff_t>(place - taken_);
-    *begin = {nullptr, std::move(sum), from};
+    *begin = {BundlePtr(std::move(sum)), from};
     waiting_.erase(begin + 1, begin + static_cast<std::ptrdiff_t>(count));
     return true;
   }

@@ -38,7 +38,11 @@ Relay::Relay(WorkerId self, const Graph& graph, RelayMode mode, std::size_t orig
 
 bool Relay::is_first_copy(const Frame& frame) {
   const auto* announcement = std::get_if<Announcement>(&frame);
-  if (!announcement) return is_first_copy(std::get<GradientPtr>(frame)->name);
+  if (!announcement) {
+    const Parcel& parcel = std::get<Parcel>(frame);
+    return parcel.bundle ? is_first_copy(parcel.bundle->names())
+                         : is_first_copy(parcel.gradient->name);
+  }
   auto& known = announced_[index(announcement->origin)];
   const bool first = !known;
   known = announcement->computed;
@@ -63,8 +67,9 @@ bool Relay::is_first_copy(const GradientSet& names) {
 }
 
 bool Relay::passes_on_arrival(const Frame& frame) const {
-  return mode_ == RelayMode::arrival ||
-         (mode_ == RelayMode::apply && std::holds_alternative<Announcement>(frame));
+  if (mode_ != RelayMode::apply) return mode_ == RelayMode::arrival;
+  const auto* parcel = std::get_if<Parcel>(&frame);
+  return !parcel || parcel->bundle;
 }
 
 std::optional<std::uint64_t> Relay::announced_total() const {

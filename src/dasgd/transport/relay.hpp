@@ -40,13 +40,14 @@ class Relay {
 
   /// A frame has arrived: true if this is its first copy and it must be delivered.
   bool is_first_copy(const Frame& frame);
+  /// The same of a gradient of which only the name has come.
   bool is_first_copy(GradientName name);
   /// Of a bundle: true if none of its names has been seen; otherwise others bring what is missing.
   bool is_first_copy(const GradientSet& names);
-  /// Whether a first copy is to be passed on at once.
+  /// Whether a first copy is to be passed on at once. A bundle has waited long enough: it is, with
+  /// relay on application as well.
   bool passes_on_arrival(const Frame& frame) const;
   bool passes_on_application() const { return mode_ == RelayMode::apply; }
-  bool passes_on() const { return mode_ != RelayMode::none; }
 
   /// Calls `send(neighbour)` for everybody to whom a frame that came from `from` goes; own frames
   /// come from the worker itself.

@@ -33,7 +33,7 @@ void Node::fold(WorkerId origin) {
                 if (!relay_.passes_on_application()) return;
                 std::vector<Outgoing> outgoing;
                 for (const auto& w : folded)
-                  if (w.gradient) outgoing.push_back({w.gradient, w.from});
+                  if (w.parcel.gradient) outgoing.push_back({w.parcel, w.from});
                 post(std::move(outgoing));
               });
 }
@@ -68,7 +68,7 @@ bool Node::deliver(const Frame& frame, WorkerId from) {
   {
     const std::lock_guard lock(inbox_.mutex());
     if (!relay_.is_first_copy(frame)) return false;
-    if (const auto* gradient = std::get_if<GradientPtr>(&frame)) inbox_.add(*gradient, from);
+    if (const auto* parcel = std::get_if<Parcel>(&frame)) inbox_.add(*parcel, from);
     if (relay_.passes_on_arrival(frame)) {
       outbox_.push_back({frame, from});
       carrier = !std::exchange(carried_, true);
@@ -114,10 +114,10 @@ void Node::carry() {
 }
 
 void Node::count(const Frame& frame) {
-  const auto* gradient = std::get_if<GradientPtr>(&frame);
-  if (!gradient) return;
+  const auto* parcel = std::get_if<Parcel>(&frame);
+  if (!parcel) return;
   messages_.fetch_add(1, std::memory_order_relaxed);
-  bytes_.fetch_add((*gradient)->update.bytes().size(), std::memory_order_relaxed);
+  bytes_.fetch_add(parcel->numbers().size(), std::memory_order_relaxed);
 }
 
 Traffic Node::sent() const {

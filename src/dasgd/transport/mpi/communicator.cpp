@@ -28,12 +28,12 @@ int length_of(const std::string& text) {
 
 }  // namespace
 
-void check(int code, const std::string& what) {
-  if (code == MPI_SUCCESS) return;
+void fail(int code, const char* what, std::optional<int> rank) {
   char text[MPI_MAX_ERROR_STRING] = {};
   int length = 0;
   MPI_Error_string(code, text, &length);
-  throw MpiError(what + " failed: " + std::string(text, static_cast<std::size_t>(length)));
+  throw MpiError(what + (rank ? " rank " + std::to_string(*rank) : "") +
+                 " failed: " + std::string(text, static_cast<std::size_t>(length)));
 }
 
 Communicator::Handle::Handle(MPI_Comm raw) : comm(raw) {

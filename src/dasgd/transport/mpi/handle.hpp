@@ -2,7 +2,7 @@
 #pragma once
 
 #include <mpi.h>
-#include <string>
+#include <optional>
 
 #include "dasgd/transport/mpi/communicator.hpp"
 
@@ -18,7 +18,12 @@ struct Communicator::Handle {
   int rank = 0, size = 1;
 };
 
-/// Throws MpiError unless MPI says that `what` went well.
-void check(int code, const std::string& what);
+/// Throws MpiError, whose words are made only then.
+[[noreturn]] void fail(int code, const char* what, std::optional<int> rank);
+/// Throws unless MPI says that `what`, with a certain rank or all of them, went well. Asked all the
+/// time.
+inline void check(int code, const char* what, std::optional<int> rank = {}) {
+  if (code != MPI_SUCCESS) fail(code, what, rank);
+}
 
 }  // namespace dasgd::mpi

@@ -45,24 +45,13 @@ bool Hub::is_first_copy(const GradientSet& names) {
   return relay_.is_first_copy(names);
 }
 
-void Hub::arrived(const GradientPtr& gradient, int from_rank) {
+void Hub::arrived(const Frame& frame, int from_rank) {
   const std::lock_guard lock(mutex_);
-  for (Mailbox* mailbox : mailboxes_) mailbox->deliver(gradient, from_rank);
-  if (relay_.passes_on_arrival(Frame(gradient))) post(Relayed{gradient, from_rank});
-}
-
-// A bundle has waited long enough: it is passed on at once, with relay on application as well.
-void Hub::arrived(const BundlePtr& bundle, int from_rank) {
-  const std::lock_guard lock(mutex_);
-  for (Mailbox* mailbox : mailboxes_) mailbox->deliver(bundle, from_rank);
-  if (relay_.passes_on()) post(Relayed{bundle, from_rank});
-}
-
-void Hub::arrived(const Announcement& announcement, int from_rank) {
-  const std::lock_guard lock(mutex_);
-  if (!relay_.is_first_copy(Frame(announcement))) return;
-  for (Mailbox* mailbox : mailboxes_) mailbox->wake();
-  if (relay_.passes_on_arrival(Frame(announcement))) post(Relayed{announcement, from_rank});
+  const auto* parcel = std::get_if<Parcel>(&frame);  // of it, the header was asked
+  if (!parcel && !relay_.is_first_copy(frame)) return;
+  for (Mailbox* mailbox : mailboxes_)
+    parcel ? mailbox->deliver(*parcel, from_rank) : mailbox->wake();
+  if (relay_.passes_on_arrival(frame)) post(Relayed{frame, from_rank});
 }
 
 void Hub::fold(std::optional<WorkerId> origin) {

@@ -10,7 +10,6 @@
 #include <variant>
 #include <vector>
 
-#include "dasgd/core/bundle.hpp"
 #include "dasgd/core/bytes.hpp"
 #include "dasgd/core/gradient_set.hpp"
 #include "dasgd/transport/endpoint.hpp"
@@ -20,10 +19,9 @@
 
 namespace dasgd::mpi {
 
-/// A gradient, a bundle or an announcement for the neighbours of this rank, all but the one it came
-/// from.
+/// A frame for the neighbours of this rank, all but the one it came from.
 struct Relayed {
-  std::variant<GradientPtr, BundlePtr, Announcement> frame;
+  Frame frame;
   int from_rank;
 };
 /// One message for one rank.
@@ -46,8 +44,7 @@ class Hub {
   class Mailbox {
    public:
     virtual ~Mailbox() = default;
-    virtual void deliver(const GradientPtr& gradient, int from_rank) = 0;
-    virtual void deliver(const BundlePtr& bundle, int from_rank) = 0;
+    virtual void deliver(const Parcel& parcel, int from_rank) = 0;
     virtual void wake() = 0;
     /// Folds what waits if a gradient of `origin`, or any where none is given, is among it.
     virtual void fold(std::optional<WorkerId> origin) = 0;
@@ -71,10 +68,8 @@ class Hub {
   bool is_first_copy(GradientName name);
   /// The same of a bundle, whose names come one and all or not at all.
   bool is_first_copy(const GradientSet& names);
-  /// A first copy is complete.
-  void arrived(const GradientPtr& gradient, int from_rank);
-  void arrived(const BundlePtr& bundle, int from_rank);
-  void arrived(const Announcement& announcement, int from_rank);
+  /// An announcement, or a first copy that is complete.
+  void arrived(const Frame& frame, int from_rank);
   template <typename Send>
   void for_each_target(int from_rank, Send&& send) const {
     relay_.for_each_target(worker_id(static_cast<std::size_t>(from_rank)),

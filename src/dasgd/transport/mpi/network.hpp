@@ -6,7 +6,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -49,7 +48,7 @@ struct NetworkOptions {
   /// time.
   std::function<void(const GradientFacts& gradient)> on_gradient;
   /// Called on the progress thread with what `tell` sent here.
-  std::function<void(int rank, std::span<const std::byte> note)> on_note;
+  std::function<void(int rank, Bytes note)> on_note;
   /// Called on the progress thread, once, when messages cannot be exchanged any more; one line that
   /// names the rank. Nothing moves from then on.
   std::function<void(const std::string& why)> on_failure;

@@ -37,8 +37,8 @@ void Node::fold(std::optional<WorkerId> origin) {
                 std::vector<GradientPtr> gradients;
                 std::vector<int> from;
                 for (const auto& w : folded) {
-                  if (!w.gradient) continue;
-                  gradients.push_back(w.gradient);
+                  if (!w.parcel.gradient) continue;
+                  gradients.push_back(w.parcel.gradient);
                   from.push_back(w.from);
                 }
                 hub_.applied(gradients, from);
@@ -51,20 +51,14 @@ std::optional<std::uint64_t> Node::announced_total() const { return hub_.announc
 
 std::uint64_t Node::copies_dropped() const { return hub_.copies_dropped(self_); }
 
-void Node::deliver(const GradientPtr& gradient, int from_rank) {
+void Node::deliver(const Parcel& parcel, int from_rank) {
+  bool somebody_waits = false;
   {
     const std::lock_guard lock(inbox_.mutex());
-    inbox_.add(gradient, from_rank);
+    inbox_.add(parcel, from_rank);
+    somebody_waits = inbox_.ring();
   }
-  inbox_.wake();
-}
-
-void Node::deliver(const BundlePtr& bundle, int from_rank) {
-  {
-    const std::lock_guard lock(inbox_.mutex());
-    inbox_.add(bundle, from_rank);
-  }
-  inbox_.wake();
+  if (somebody_waits) inbox_.notify();
 }
 
 }  // namespace dasgd::mpi

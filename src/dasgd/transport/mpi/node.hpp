@@ -34,8 +34,7 @@ class Node final : public Endpoint, public Hub::Mailbox {
   Traffic sent() const override { return hub_.sent(self_); }
   Nanoseconds waited() const override { return waited_.load(std::memory_order_relaxed); }
 
-  void deliver(const GradientPtr& gradient, int from_rank) override;
-  void deliver(const BundlePtr& bundle, int from_rank) override;
+  void deliver(const Parcel& parcel, int from_rank) override;
   void fold(std::optional<WorkerId> origin) override;
   /// Drops everything that is still here.
   void clear() { inbox_.clear(); }

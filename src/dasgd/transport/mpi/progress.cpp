@@ -12,7 +12,6 @@ namespace dasgd::mpi {
 namespace {
 
 constexpr int message_tag = 0, numbers_tag = 1;
-constexpr std::chrono::seconds beat_every{1};
 constexpr std::size_t large_message = std::size_t{1} << 20;
 
 int rank_of(MPI_Comm comm) {
@@ -23,12 +22,11 @@ int rank_of(MPI_Comm comm) {
 
 std::string name(int rank) { return "rank " + std::to_string(rank); }
 
-// Asked all the time: words are made only where they are needed.
 bool all_complete(std::vector<MPI_Request>& requests, const char* what, int rank) {
   int complete = 0;
-  const int code = MPI_Testall(static_cast<int>(requests.size()), requests.data(), &complete,
-                               MPI_STATUSES_IGNORE);
-  if (code != MPI_SUCCESS) check(code, what + name(rank));
+  check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &complete,
+                    MPI_STATUSES_IGNORE),
+        what, rank);
   return complete != 0;
 }
 
@@ -48,16 +46,12 @@ Progress::Progress(MPI_Comm comm, const Layout& layout, Hub& hub, const NetworkO
       layout_(layout),
       hub_(hub),
       options_(options),
-      eager_(eager),
       window_(std::max<std::size_t>(1, in_flight / 2)),
-      pool_(GradientPool::create(in_flight * (layout.workers() - layout.per_rank))) {
+      pool_(GradientPool::create(in_flight * (layout.workers() - layout.per_rank))),
+      life_(layout.ranks, options.silence, Clock::now()),
+      naps_(eager, Clock::now()) {
   for (int rank = 0; rank < layout.ranks; ++rank)
     peers_.emplace_back(std::max<std::size_t>(1, in_flight / 2));
-}
-
-std::span<const std::byte> Progress::Sending::numbers() const {
-  if (parcel.gradient) return parcel.gradient->update.bytes();
-  return parcel.bundle ? parcel.bundle->bytes() : std::span<const std::byte>();
 }
 
 void Progress::run() noexcept {
@@ -105,10 +99,8 @@ bool Progress::send_posted() {
 void Progress::post(const Relayed& relayed) {
   hub_.for_each_target(relayed.from_rank, [&](int to) {
     Backlog& backlog = peers_[static_cast<std::size_t>(to)].backlog;
-    if (const auto* gradient = std::get_if<GradientPtr>(&relayed.frame)) {
-      backlog.add(*gradient);
-    } else if (const auto* bundle = std::get_if<BundlePtr>(&relayed.frame)) {
-      backlog.add(*bundle);
+    if (const auto* parcel = std::get_if<Parcel>(&relayed.frame)) {
+      backlog.add(*parcel);
     } else {
       say(to, wire::encode(std::get<Announcement>(relayed.frame)));
     }
@@ -134,12 +126,12 @@ void Progress::send(int to, Bytes message, Parcel parcel) {
   const auto start = [&](std::span<const std::byte> bytes, int length, int tag) {
     check(MPI_Isend(bytes.data(), length, MPI_BYTE, to, tag, comm_,
                     &sending.requests.emplace_back(MPI_REQUEST_NULL)),
-          "sending to " + name(to));
+          "sending to", to);
   };
   if (sending.message.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
     throw MpiError("a message of more than 2 GiB was to be sent to " + name(to));
   start(sending.message, static_cast<int>(sending.message.size()), message_tag);
-  const auto numbers = sending.numbers();
+  const auto numbers = sending.parcel.numbers();
   for_each_piece(numbers.size(), options_.piece_bytes, [&](std::size_t offset, int length) {
     start(numbers.subspan(offset), length, numbers_tag);
   });
@@ -169,7 +161,7 @@ bool Progress::finish_sends() {
   for (int rank = 0; rank < layout_.ranks; ++rank) {
     Peer& peer = peers_[static_cast<std::size_t>(rank)];
     auto& sending = peer.sending;
-    while (!sending.empty() && all_complete(sending.front().requests, "sending to ", rank)) {
+    while (!sending.empty() && all_complete(sending.front().requests, "sending to", rank)) {
       if (sending.front().parcel) --peer.parcels_under_way;
       sending.pop_front();
       moved = true;
@@ -193,7 +185,7 @@ bool Progress::probe() {
     message_.resize(static_cast<std::size_t>(length));
     const int from = status.MPI_SOURCE;
     check(MPI_Mrecv(message_.data(), length, MPI_BYTE, &matched, MPI_STATUS_IGNORE),
-          "receiving from " + name(from));
+          "receiving from", from);
     handle(from, message_);
   }
   return true;
@@ -205,17 +197,17 @@ void Progress::handle(int from, std::span<const std::byte> bytes) {
     throw MpiError("a message from " + name(from) + " was refused: " + refused->why);
   wire::Message& message = std::get<wire::Message>(decoded);
   Peer& peer = peers_[static_cast<std::size_t>(from)];
-  peer.heard = Clock::now();
+  life_.hear(from, Clock::now());
   if (auto* header = std::get_if<wire::GradientHeader>(&message)) {
     expect(from, std::move(*header));
   } else if (auto* bundle = std::get_if<wire::BundleHeader>(&message)) {
     expect(from, std::move(*bundle));
   } else if (const auto* announcement = std::get_if<Announcement>(&message)) {
     auto arrival = std::make_shared<Arrival>();
-    arrival->announcement = *announcement;
+    arrival->frame = *announcement;
     enqueue(from, std::move(arrival));
-  } else if (const auto* note = std::get_if<wire::Note>(&message)) {
-    if (options_.on_note) options_.on_note(from, note->bytes);
+  } else if (auto* note = std::get_if<wire::Note>(&message)) {
+    if (options_.on_note) options_.on_note(from, std::move(note->bytes));
   } else if (std::holds_alternative<wire::Goodbye>(message)) {
     peer.gone = true;
   }
@@ -230,11 +222,12 @@ void Progress::expect(int from, wire::GradientHeader header) {
   arrival->numbers_bytes = header.numbers_bytes;
   const GradientName name_of_it = header.gradient.name;
   if (hub_.is_first_copy(name_of_it)) {
-    arrival->gradient = room();
-    Gradient& g = *arrival->gradient;
-    static_cast<GradientFacts&>(g) = std::move(header.gradient);
-    g.update.shift = header.gradient.update.shift;
-    g.update.resize_bytes(header.numbers_bytes, header.gradient.update.format());
+    auto g = room();
+    static_cast<GradientFacts&>(*g) = std::move(header.gradient);
+    g->update.shift = header.gradient.update.shift;
+    g->update.resize_bytes(header.numbers_bytes, header.gradient.update.format());
+    arrival->numbers = g->update.bytes();
+    arrival->frame = GradientPtr(std::move(g));
     incoming_[name_of_it] = arrival;
   } else if (const auto first = incoming_.find(name_of_it); first != incoming_.end()) {
     arrival->awaited = first->second;
@@ -250,9 +243,12 @@ void Progress::expect(int from, wire::BundleHeader header) {
   arrival->numbers_bytes = header.sums_bytes;
   GradientSet names;
   for (const GradientFacts& g : header.facts) names.insert(g.name);
-  if (hub_.is_first_copy(names))
-    arrival->bundle =
+  if (hub_.is_first_copy(names)) {
+    auto bundle =
         std::make_shared<Bundle>(std::move(header.facts), header.format, header.sums_bytes);
+    arrival->numbers = bundle->bytes();
+    arrival->frame = BundlePtr(std::move(bundle));
+  }
   enqueue(from, std::move(arrival));
 }
 
@@ -277,6 +273,7 @@ void Progress::post_receives(int from) {
       if (peer.unwanted_in_use) return;
       peer.unwanted_in_use = true;
       peer.unwanted.resize(arrival->numbers_bytes);
+      arrival->numbers = peer.unwanted;
     }
     receive_numbers(from, *arrival);
   }
@@ -284,13 +281,10 @@ void Progress::post_receives(int from) {
 
 void Progress::receive_numbers(int from, Arrival& arrival) {
   arrival.posted = true;
-  std::span<std::byte> to = peers_[static_cast<std::size_t>(from)].unwanted;
-  if (arrival.gradient) to = arrival.gradient->update.bytes();
-  if (arrival.bundle) to = arrival.bundle->bytes();
   for_each_piece(arrival.numbers_bytes, options_.piece_bytes, [&](std::size_t offset, int length) {
-    check(MPI_Irecv(to.data() + offset, length, MPI_BYTE, from, numbers_tag, comm_,
+    check(MPI_Irecv(arrival.numbers.data() + offset, length, MPI_BYTE, from, numbers_tag, comm_,
                     &arrival.requests.emplace_back(MPI_REQUEST_NULL)),
-          "receiving from " + name(from));
+          "receiving from", from);
   });
 }
 
@@ -302,7 +296,7 @@ bool Progress::finish_receives(int from) {
   bool moved = false;
   while (!peer.arriving.empty()) {
     Arrival& oldest = *peer.arriving.front();
-    if (!all_complete(oldest.requests, "receiving from ", from)) break;
+    if (!all_complete(oldest.requests, "receiving from", from)) break;
     if (oldest.is_copy() && !oldest.requests.empty()) {
       oldest.requests.clear();
       peer.unwanted_in_use = false;
@@ -317,38 +311,25 @@ bool Progress::finish_receives(int from) {
 }
 
 void Progress::deliver(int from, Arrival& arrival) {
-  if (arrival.announcement) hub_.arrived(*arrival.announcement, from);
-  if (arrival.bundle) {
-    if (options_.on_gradient)
-      for (const GradientFacts& g : arrival.bundle->facts()) options_.on_gradient(g);
-    hub_.arrived(BundlePtr(arrival.bundle), from);
-  }
-  if (!arrival.gradient) return;
-  if (options_.on_gradient) options_.on_gradient(*arrival.gradient);
-  hub_.arrived(arrival.gradient, from);
+  if (arrival.is_copy()) return;
+  const Parcel* parcel = arrival.parcel();
+  if (parcel && options_.on_gradient) parcel->for_each(options_.on_gradient);
+  hub_.arrived(arrival.frame, from);
+  if (parcel && parcel->gradient) incoming_.erase(parcel->gradient->name);
   arrival.delivered = true;
-  incoming_.erase(arrival.gradient->name);
-  arrival.gradient.reset();
+  arrival.frame = {};
 }
 
 // --- life and sleep ---
 
-// Rank 0 and everybody else tell each other that they are alive. If this process was itself asleep
-// (stopped, swapped out), silence means nothing.
+// Rank 0 and everybody else tell each other that they are alive.
 void Progress::keep_alive(Clock::time_point now) {
-  const auto since_last = now - std::exchange(last_look_, now);
-  if (since_last > beat_every)
-    for (Peer& peer : peers_) peer.heard = now;
-  if (now < next_beat_) return;
-  next_beat_ = now + beat_every;
+  if (!life_.is_time(now)) return;
   for (int rank = 0; rank < layout_.ranks; ++rank) {
     if (rank == self_ || (self_ != 0 && rank != 0)) continue;
     const Peer& peer = peers_[static_cast<std::size_t>(rank)];
     if (!peer.left) say(rank, wire::encode(wire::Beat{}));
-    if (!peer.gone && now - peer.heard > options_.silence)
-      throw MpiError(name(rank) + " has not been heard of for " +
-                     std::to_string((now - peer.heard) / std::chrono::seconds(1)) +
-                     " s: it died or its machine is out of reach");
+    if (!peer.gone) life_.require(rank, now);
   }
 }
 
@@ -362,42 +343,26 @@ bool Progress::done() const {
   return true;
 }
 
-// MPI moves the pieces of a large message only while it is called. What is small is through at
-// once, and then waits for the other rank to wake up.
-std::chrono::microseconds Progress::longest_nap(std::chrono::microseconds quiet) const {
-  using std::chrono::microseconds;
-  const auto any = [this](auto&& is) {
-    return std::any_of(peers_.begin(), peers_.end(), [&](const Peer& peer) {
-      return std::any_of(peer.sending.begin(), peer.sending.end(), is) ||
-             std::any_of(peer.arriving.begin(), peer.arriving.end(), is);
-    });
+UnderWay Progress::under_way() const {
+  UnderWay what = UnderWay::nothing;
+  const auto look = [&](std::size_t bytes) {
+    what = std::max(what, bytes > large_message ? UnderWay::large : UnderWay::small);
   };
-  if (eager_ || any([](const auto& message) { return bytes_of(message) > large_message; }))
-    return microseconds(50);
-  const bool under_way = any([](const auto&) { return true; });
-  return under_way ? std::clamp(quiet / 4, microseconds(50), microseconds(500))
-                   : std::clamp(quiet / 4, microseconds(500), microseconds(2000));
-}
-
-std::size_t Progress::bytes_of(const std::shared_ptr<Arrival>& arrival) {
-  return arrival->numbers_bytes;
+  for (const Peer& peer : peers_) {
+    for (const Sending& sending : peer.sending) look(sending.parcel.numbers().size());
+    for (const auto& arrival : peer.arriving) look(arrival->numbers_bytes);
+  }
+  return what;
 }
 
 void Progress::idle(bool moved, Clock::time_point now) {
-  using std::chrono::microseconds;
   if (moved) {
-    moved_at_ = now;
-    nap_ = microseconds(0);
-    return;
-  }
-  // Messages that arrive cannot end a sleep, so sleeps begin short and grow while nothing moves.
-  const auto quiet = std::chrono::duration_cast<microseconds>(now - moved_at_);
-  if (quiet < (eager_ ? microseconds(2000) : microseconds(20))) {
+    naps_.moved(now);
+  } else if (!naps_.pays(now)) {
     std::this_thread::yield();
-    return;
+  } else {
+    hub_.wait(naps_.next(now, under_way()));
   }
-  nap_ = std::clamp(2 * nap_, microseconds(10), longest_nap(quiet));
-  hub_.wait(nap_);
 }
 
 }  // namespace dasgd::mpi

@@ -7,13 +7,15 @@
 #include <map>
 #include <memory>
 #include <mpi.h>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "dasgd/core/bundle.hpp"
 #include "dasgd/transport/backlog.hpp"
 #include "dasgd/transport/gradient_pool.hpp"
 #include "dasgd/transport/mpi/hub.hpp"
+#include "dasgd/transport/mpi/life_signs.hpp"
+#include "dasgd/transport/mpi/naps.hpp"
 #include "dasgd/transport/mpi/network.hpp"
 #include "dasgd/transport/wire.hpp"
 
@@ -39,24 +41,23 @@ class Progress {
   /// One message that leaves: its bytes and numbers live until MPI has sent them.
   struct Sending {
     Bytes message;
-    Parcel parcel;  // whose numbers follow; or neither
+    Parcel parcel;  // whose numbers follow; or nothing
     std::vector<MPI_Request> requests;
-
-    std::span<const std::byte> numbers() const;
   };
   /// One frame that arrives. A copy of a gradient waits in its queue until the first copy has been
   /// delivered: what its sender sent next may rest on it.
   struct Arrival {
-    std::optional<Announcement> announcement;
-    std::shared_ptr<Gradient> gradient;      // of a first copy
-    std::shared_ptr<Bundle> bundle;          // of which nothing has come before
+    Frame frame;                             // of a copy: nothing
     std::shared_ptr<const Arrival> awaited;  // of a copy: the first one, unless delivered long ago
     std::size_t numbers_bytes = 0;
+    std::span<std::byte> numbers = {};  // where they go; of a copy, they are thrown away
     std::vector<MPI_Request> requests;
     bool posted = false;
     bool delivered = false;
 
-    bool is_copy() const { return !gradient && !bundle && !announcement; }
+    /// Null of an announcement.
+    const Parcel* parcel() const { return std::get_if<Parcel>(&frame); }
+    bool is_copy() const { return parcel() && !*parcel(); }
   };
   /// All that is under way between this rank and another.
   struct Peer {
@@ -69,7 +70,6 @@ class Progress {
     bool unwanted_in_use = false;
     bool gone = false;  // has said goodbye
     bool left = false;  // has been told goodbye
-    Clock::time_point heard = Clock::now();
   };
 
   void loop();
@@ -95,16 +95,13 @@ class Progress {
   void keep_alive(Clock::time_point now);
   bool done() const;
   void idle(bool moved, Clock::time_point now);
-  std::chrono::microseconds longest_nap(std::chrono::microseconds quiet) const;
-  static std::size_t bytes_of(const Sending& sending) { return sending.numbers().size(); }
-  static std::size_t bytes_of(const std::shared_ptr<Arrival>& arrival);
+  UnderWay under_way() const;
 
   const MPI_Comm comm_;
   const int self_;
   const Layout layout_;
   Hub& hub_;
   const NetworkOptions& options_;
-  const bool eager_;
   const std::size_t window_;                  // parcels that may be under way to one rank
   const std::shared_ptr<GradientPool> pool_;  // of foreign gradients
 
@@ -113,8 +110,8 @@ class Progress {
   std::vector<Outgoing> load_;
   Bytes message_;
   bool closing_ = false;  // nothing more is posted
-  Clock::time_point moved_at_ = Clock::now(), last_look_ = Clock::now(), next_beat_ = Clock::now();
-  std::chrono::microseconds nap_{0};
+  LifeSigns life_;
+  Naps naps_;
 };
 
 }  // namespace dasgd::mpi

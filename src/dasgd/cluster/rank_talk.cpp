@@ -1,0 +1,98 @@
+#include "dasgd/cluster/rank_talk.hpp"
+
+#include <fmt/format.h>
+#include <stdexcept>
+#include <utility>
+#include <variant>
+
+namespace dasgd::cluster {
+
+RankTalk::RankTalk(const mpi::Layout& layout, int self, const TrainOptions& options,
+                   Control& control, Outside outside)
+    : layout_(layout),
+      self_(self),
+      trace_(options.trace),
+      watch_(options.watch),
+      control_(control),
+      outside_(std::move(outside)),
+      ranks_without_target_(layout.ranks),
+      memories_(layout, self, [this](int rank, const Message& m) { tell(rank, m); }),
+      reader_([this](int from, const Bytes& note) { read(from, note); }, outside_.failed) {}
+
+void RankTalk::tell_others(const Message& message) {
+  for (int rank = 0; rank < layout_.ranks; ++rank)
+    if (rank != self_) tell(rank, message);
+}
+
+void RankTalk::stopped() {
+  if (stop_is_known_.exchange(true)) return;
+  if (outside_.log) outside_.log("stops everybody: " + control_.reason());
+  tell_others(Stop{control_.reason()});
+}
+
+void RankTalk::target_reached() {
+  if (self_ != 0) {
+    tell_first(TargetReached{});
+  } else if (ranks_without_target_.fetch_sub(1) == 1) {
+    control_.stop("target");
+  }
+}
+
+void RankTalk::tell(const std::vector<WorkerSight>& here) {
+  if (self_ != 0) tell_first(Sights{here});
+}
+
+std::vector<WorkerSight> RankTalk::sights() {
+  const std::lock_guard lock(mutex_);
+  std::vector<WorkerSight> all;
+  for (const auto& [rank, sights] : sights_) all.insert(all.end(), sights.begin(), sights.end());
+  return all;
+}
+
+std::map<int, RankReport> RankTalk::take_reports() {
+  reader_.finish();
+  return std::exchange(reports_, {});
+}
+
+void RankTalk::read(int from, const Bytes& note) {
+  auto message = decode(note);
+  if (!message) throw std::runtime_error(fmt::format("rank {} sent a note that is none", from));
+  std::visit([&](auto& content) { heard(from, std::move(content)); }, *message);
+}
+
+void RankTalk::heard(int, Stop stop) {
+  stop_is_known_ = true;
+  control_.stop(stop.reason);
+}
+
+void RankTalk::heard(int, TargetReached) { target_reached(); }
+
+void RankTalk::heard(int from, Sights sights) {
+  const std::lock_guard lock(mutex_);
+  sights_[from] = std::move(sights.workers);
+}
+
+// A trace is whole; then the page takes the same pieces.
+void RankTalk::heard(int, TracePiece piece) {
+  if (watch_) {
+    watch_->add(piece.worker, piece.lines, piece.up_to);
+    watch_->leave_out(piece.left_out);
+  }
+  if (trace_) trace_->add(piece.worker, std::move(piece.lines), piece.up_to);
+}
+
+void RankTalk::heard(int from, RankReport report) {
+  const std::lock_guard lock(mutex_);
+  reports_[from] = std::move(report);
+}
+
+void RankTalk::heard(int, MemoriesWanted wanted) { memories_.hear(wanted); }
+
+void RankTalk::heard(int from, MemoryPiece piece) {
+  if (!memories_.hear(from, std::move(piece)))
+    throw std::runtime_error(fmt::format("rank {} told of a worker that is not its own", from));
+}
+
+void RankTalk::heard(int, EarlyLoss loss) { outside_.early_loss(loss.size); }
+
+}  // namespace dasgd::cluster

@@ -1,0 +1,59 @@
+#include "dasgd/cluster/note_reader.hpp"
+
+#include <gtest/gtest.h>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dasgd::cluster {
+namespace {
+
+Bytes note(int k) { return Bytes(1, static_cast<std::byte>(k)); }
+
+TEST(NoteReader, ReadsEverythingInOrderBeforeItFinishes) {
+  std::vector<std::pair<int, int>> read;
+  NoteReader reader(
+      [&](int from, const Bytes& n) { read.emplace_back(from, static_cast<int>(n.front())); },
+      [](const std::string& why) { FAIL() << why; });
+  for (int k = 0; k < 100; ++k) reader.add(k % 3, note(k));
+  reader.finish();
+  ASSERT_EQ(read.size(), 100u);
+  for (int k = 0; k < 100; ++k) EXPECT_EQ(read[static_cast<std::size_t>(k)], std::pair(k % 3, k));
+}
+
+TEST(NoteReader, WhoAddsDoesNotWaitForWhoReads) {
+  std::mutex slow;
+  std::unique_lock lock(slow);
+  int read = 0;
+  NoteReader reader(
+      [&](int, const Bytes&) {
+        const std::lock_guard wait(slow);
+        ++read;
+      },
+      [](const std::string& why) { FAIL() << why; });
+  for (int k = 0; k < 100; ++k) reader.add(0, note(k));
+  EXPECT_EQ(read, 0);
+  lock.unlock();
+  reader.finish();
+  EXPECT_EQ(read, 100);
+}
+
+TEST(NoteReader, TellsOfTheFirstFailureAndReadsNoMore) {
+  std::vector<std::string> failures;
+  int read = 0;
+  NoteReader reader(
+      [&](int, const Bytes&) {
+        ++read;
+        throw std::runtime_error("no note");
+      },
+      [&](const std::string& why) { failures.push_back(why); });
+  for (int k = 0; k < 100; ++k) reader.add(0, Bytes(NoteReader::most_bytes / 10));
+  reader.finish();
+  EXPECT_EQ(read, 1);
+  EXPECT_EQ(failures, std::vector<std::string>{"no note"});
+}
+
+}  // namespace
+}  // namespace dasgd::cluster

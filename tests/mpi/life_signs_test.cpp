@@ -1,0 +1,46 @@
+#include "dasgd/transport/mpi/life_signs.hpp"
+
+#include <gtest/gtest.h>
+
+#include "dasgd/transport/mpi/communicator.hpp"
+
+namespace dasgd::mpi {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr LifeSigns::Time start{};
+
+TEST(LifeSigns, BeatsOnceASecond) {
+  LifeSigns life(2, 8s, start);
+  EXPECT_TRUE(life.is_time(start));
+  EXPECT_FALSE(life.is_time(start + 999ms));
+  EXPECT_TRUE(life.is_time(start + 1s));
+  EXPECT_FALSE(life.is_time(start + 1s));
+}
+
+TEST(LifeSigns, ARankThatIsSilentForTooLongIsNamed) {
+  LifeSigns life(3, 2s, start);
+  for (auto t = 0ms; t <= 2500ms; t += 500ms) {
+    life.is_time(start + t);
+    life.hear(1, start + t);
+  }
+  EXPECT_NO_THROW(life.require(1, start + 2500ms));
+  try {
+    life.require(2, start + 2500ms);
+    FAIL();
+  } catch (const MpiError& error) {
+    EXPECT_STREQ(error.what(),
+                 "rank 2 has not been heard of for 2 s: it died or its machine is out of reach");
+  }
+}
+
+TEST(LifeSigns, SilenceMeansNothingToWhoWasAsleepItself) {
+  LifeSigns life(2, 2s, start);
+  life.is_time(start);
+  life.is_time(start + 60s);
+  EXPECT_NO_THROW(life.require(1, start + 61s));
+}
+
+}  // namespace
+}  // namespace dasgd::mpi
