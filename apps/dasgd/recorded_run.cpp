@@ -41,7 +41,7 @@ std::set<std::string> not_repeated(Command command) {
   return keys;
 }
 
-std::vector<Application> read_sound_trace(const std::string& path) {
+std::vector<TraceLine> read_sound_trace(const std::string& path) {
   if (!fs::exists(path)) throw InputError(path + ": is not there; record a run with --trace");
   TraceFile trace = read_trace(path);
   if (!trace.malformed.empty())
@@ -105,7 +105,7 @@ MeasuredTimes measure_run(const std::string& path) {
 Prediction compare_with_run(const std::string& directory, const RunSummary& simulated) {
   const json measured = read_summary(directory);
   Nanoseconds end = 0;
-  for (const Application& a : read_sound_trace(directory + "/trace.jsonl"))
+  for (const TraceLine& a : read_sound_trace(directory + "/trace.jsonl"))
     end = std::max(end, a.time.value_or(0));
   const auto per_second = [](double gradients, double seconds) {
     return seconds > 0 ? gradients / seconds : 0;

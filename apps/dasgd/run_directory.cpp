@@ -5,6 +5,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "dasgd/core/error.hpp"
@@ -27,15 +28,13 @@ std::string make_fresh(const std::string& model) {
   return name;
 }
 
-constexpr const char* partial = ".partial";
-
 std::string earlier_trace(const std::string& directory, std::size_t leg) {
   return fmt::format("{}/trace.{}.jsonl", directory, leg);
 }
 
 // "trace.3.jsonl", partial or not.
 bool is_earlier_trace(std::string_view name) {
-  if (name.ends_with(partial)) name.remove_suffix(std::string_view(partial).size());
+  if (name.ends_with(partial_ending)) name.remove_suffix(partial_ending.size());
   if (!name.starts_with("trace.") || !name.ends_with(".jsonl") || name.size() < 13) return false;
   const std::string_view leg = name.substr(6, name.size() - 12);
   return leg.find_first_not_of("0123456789") == std::string_view::npos;
@@ -72,12 +71,10 @@ RunDirectory RunDirectory::reopen(const std::string& path, std::size_t leg) {
   const std::string kept = earlier_trace(path, leg - 1);
   std::error_code error;
   // A leg that reached no checkpoint is void, and so is its trace: the name is taken then.
-  const bool is_void = fs::exists(kept) || fs::exists(kept + partial);
-  for (const char* end : {"", partial}) {
-    const std::string trace = directory.file("trace.jsonl") + end;
-    if (is_void || !fs::is_regular_file(trace)) continue;
-    fs::rename(trace, kept + end, error);
-  }
+  const bool is_void = fs::exists(kept) || fs::exists(partial_path(kept));
+  const std::string trace = directory.file("trace.jsonl");
+  for (const auto& [from, to] : {std::pair(trace, kept), {partial_path(trace), partial_path(kept)}})
+    if (!is_void && fs::is_regular_file(from)) fs::rename(from, to, error);
   directory.remove_file("trace.jsonl");
   return directory;
 }
@@ -101,8 +98,8 @@ void RunDirectory::remove_report() const {
 void RunDirectory::remove_file(const std::string& name) const {
   std::error_code ignored;
   fs::remove(file(name), ignored);
-  if (!fs::is_symlink(file(name) + partial) && !fs::is_fifo(file(name) + partial))
-    fs::remove(file(name) + partial, ignored);
+  const std::string partial = partial_path(file(name));
+  if (fs::is_regular_file(fs::symlink_status(partial))) fs::remove(partial, ignored);
 }
 
 }  // namespace dasgd::app

@@ -12,6 +12,7 @@
 #include "dasgd/advice/advice_json.hpp"
 #include "dasgd/record/atomic_file.hpp"
 #include "dasgd/record/trace_writer.hpp"
+#include "dasgd/record/write_all.hpp"
 #include "dasgd/sim/simulate.hpp"
 #include "dasgd/topology/builders.hpp"
 #include "model_files.hpp"
@@ -60,25 +61,32 @@ int simulate_problem(Config config, const Objective<Real>& objective, const Virt
   options.figures = &figures;
 
   const auto result = run_simulation<Real>(objective, options, world);
-  write_file(directory.file("metrics.jsonl"), metrics_of(figures, result.evaluations));
-  write_model<Real>(objective, result.model, directory);
+  WriteAll write;
+  write("the model", [&] { write_model<Real>(objective, result.model, directory); });
   if (!result.evaluations.empty())
-    BestModel(directory.path(), false).write<Real>(*result.summary.best, result.best_model);
-  write_file(directory.file("summary.json"), to_json(result.summary));
-  if (trace) trace->finish();
+    write("the best model", [&] {
+      BestModel(directory.path(), false).write<Real>(*result.summary.best, result.best_model);
+    });
+  write("summary.json",
+        [&] { write_file(directory.file("summary.json"), to_json(result.summary)); });
+  write("metrics.jsonl", [&] {
+    write_file(directory.file("metrics.jsonl"), metrics_of(figures, result.evaluations));
+  });
+  if (trace) write("trace.jsonl", [&] { trace->finish(); });
   std::optional<Prediction> prediction;
   if (!config.from.empty()) {
     prediction = compare_with_run(config.from, result.summary);
-    write_file(directory.file("prediction.json"), to_json(*prediction));
+    write("prediction.json",
+          [&] { write_file(directory.file("prediction.json"), to_json(*prediction)); });
   }
-  write_run_report(config, directory.path());
+  write("the report", [&] { write_run_report(config, directory.path()); });
   if (config.json) {
     std::fputs((prediction ? to_json(*prediction) : to_json(result.summary)).c_str(), stdout);
   } else if (!config.quiet) {
     print_summary("simulated", config, result.summary, directory.path());
     if (prediction) print_prediction(*prediction, config.from);
   }
-  if (result.failure) std::rethrow_exception(result.failure);
+  write.conclude(result.failure);
   if (!result.summary.audit_is_clean())
     throw std::runtime_error("the audit failed; see summary.json");
   return result.summary.stop_reason == "interrupted" ? interrupted : done;

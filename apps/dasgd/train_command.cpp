@@ -18,6 +18,7 @@
 #include "dasgd/record/atomic_file.hpp"
 #include "dasgd/record/checkpoint_directory.hpp"
 #include "dasgd/record/trace_writer.hpp"
+#include "dasgd/record/write_all.hpp"
 #include "dasgd/runtime/train.hpp"
 #include "launcher.hpp"
 #include "model_files.hpp"
@@ -88,11 +89,10 @@ class TrainRun {
       };
     }
     const auto result = train(options, {[this](const Progress<Real>& p) { return report(p); }});
-    write(result);
-    write_run_report(config_, directory_.path());
+    const WriteAll written = write(result);
     tell(result.summary);
-    if (watch_) watch_->end(to_json(result.summary));
-    if (result.failure) std::rethrow_exception(result.failure);
+    if (watch_) watch_->end(result.summary);
+    written.conclude(result.failure);
     if (!result.summary.audit_is_clean())
       throw std::runtime_error("the audit failed; see summary.json");
     return result.summary.stop_reason == "interrupted" ? interrupted : done;
@@ -123,14 +123,21 @@ class TrainRun {
     return Flow::go_on;
   }
 
-  void write(const TrainResult<Real>& result) {
-    metrics_.write(final_metrics(result.summary));
-    metrics_.commit();
-    write_model<Real>(objective_, result.model, directory_);
-    if (!result.best_model.empty()) best_.write<Real>(*result.summary.best, result.best_model);
-    write_file(directory_.file("summary.json"), to_json(result.summary));
+  WriteAll write(const TrainResult<Real>& result) {
+    WriteAll write;
+    write("the model", [&] { write_model<Real>(objective_, result.model, directory_); });
+    if (!result.best_model.empty())
+      write("the best model", [&] { best_.write<Real>(*result.summary.best, result.best_model); });
+    write("summary.json",
+          [&] { write_file(directory_.file("summary.json"), to_json(result.summary)); });
+    write("metrics.jsonl", [&] {
+      metrics_.write(final_metrics(result.summary));
+      metrics_.commit();
+    });
     const auto& clocks = result.summary.clocks;
-    if (trace_) trace_->finish(clocks ? to_trace_line(*clocks) : "");
+    if (trace_) write("trace.jsonl", [&] { trace_->finish(clocks ? to_trace_line(*clocks) : ""); });
+    write("the report", [&] { write_run_report(config_, directory_.path()); });
+    return write;
   }
 
   static std::string final_metrics(const RunSummary& s) {
