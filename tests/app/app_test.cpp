@@ -178,20 +178,38 @@ TEST_F(App, RefusesAnOutDirectoryThatCannotBeWritten) {
   EXPECT_THAT(system.err, HasSubstr("--out /proc/dasgd"));
 }
 
-TEST_F(App, ADiskThatFillsUpWhileWritingFailsTheRunAndLeavesNothingHalfWritten) {
-  for (const char* name : {"trace.jsonl", "metrics.jsonl", "model.npy", "summary.json"}) {
-    fs::remove_all(out());
-    fs::create_directories(out());
-    fs::create_symlink("/dev/full", out() + "/" + name + ".partial");
-    const Outcome outcome = dasgd(
-        "train --model quadratic --lr 0.0001 --gradients 20000 --trace --quiet --out " + out());
-    EXPECT_EQ(outcome.status, 1) << name;
-    EXPECT_THAT(outcome.err,
-                HasSubstr(std::string(name) + ": cannot be written: No space left on device"));
+TEST_F(App, ADiskThatFillsUpWhileTheTraceIsWrittenCostsTheTraceAndNothingElse) {
+  for (const char* engine : {"train", "simulate"}) {
+    const Outcome outcome =
+        shell("sh -c 'ulimit -f 2000 && exec " + command(engine) +
+              " --model quadratic --lr 0.0001 --gradients 20000 --trace --quiet "
+              "--no-report --out " +
+              out() + "'");
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_THAT(outcome.err, HasSubstr("trace.jsonl: cannot be written: File too large; not "
+                                       "written: trace.jsonl\n"));
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-    EXPECT_FALSE(fs::exists(out() + "/" + name));
+    EXPECT_EQ(summary()["stop_reason"], "failed");
+    EXPECT_EQ(summary()["replicas_identical"], true);
+    EXPECT_TRUE(fs::exists(out() + "/model.npy"));
+    EXPECT_FALSE(fs::exists(out() + "/trace.jsonl"));
     for (const auto& entry : fs::directory_iterator(out()))
       EXPECT_NE(entry.path().extension(), ".partial") << entry.path();
+  }
+}
+
+TEST_F(App, WhatCannotBeWrittenCostsNothingThatCan) {
+  for (const std::string name : {"model.npy", "summary.json", "report.html"}) {
+    fs::remove_all(out());
+    fs::create_directories(out() + "/" + name + ".partial/full");
+    const Outcome outcome =
+        dasgd("train --model quadratic --lr 0.0001 --gradients 20 --trace --quiet --out " + out());
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_THAT(outcome.err,
+                AllOf(HasSubstr(name + ": cannot be written: "), HasSubstr("not written: ")));
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    for (const std::string other : {"model.npy", "summary.json", "metrics.jsonl", "trace.jsonl"})
+      EXPECT_EQ(fs::exists(out() + "/" + other), other != name) << name << ", " << other;
   }
 }
 
@@ -227,14 +245,15 @@ TEST_P(Signals, TheFirstStopsCleanlyAndWritesEverything) {
 }
 
 TEST_F(App, TheSecondSignalLeavesAtOnce) {
-  // A gradient of an hour cannot be waited for; but a stop ends emulated slowness, so the drain is
-  // blocked by a trace that nobody reads.
-  const std::string pipe = out() + "/trace.jsonl.partial";
-  fs::create_directories(out());
+  // The end of the run is blocked by a pipe that is full and that nobody reads.
+  const std::string pipe = directory.file("pipe");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = ::open(pipe.c_str(), O_RDWR | O_NONBLOCK);
+  const std::string page(4096, 'x');
+  while (::write(reader, page.data(), page.size()) > 0) {
+  }
   const Process process(
-      command("train --model quadratic --lr 1e-5 --max-time 10min --trace --out " + out()));
-  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+      command("train --model quadratic --lr 1e-5 --max-time 10min --out " + out() + " >" + pipe));
   ASSERT_TRUE(eventually([&] { return fs::exists(out() + "/metrics.jsonl.partial"); }));
   process.signal(SIGINT);
   process.signal(SIGTERM);  // two different ones: equal signals that both wait count once

@@ -7,6 +7,7 @@
 
 #include "dasgd/record/atomic_file.hpp"
 #include "dasgd/record/checkpoint_directory.hpp"
+#include "support/file_size_limit.hpp"
 #include "support/message.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -142,9 +143,11 @@ TEST_F(CheckpointDirectoryTest, RefusesDamagedFilesByNameAndTakesTheOneBefore) {
 
 TEST_F(CheckpointDirectoryTest, AFullDiskLeavesTheOldOnes) {
   checkpoints.save(example(1));
-  fs::create_symlink("/dev/full", directory.file("checkpoints/checkpoint-000002.dasgd.partial"));
-  EXPECT_THAT(test::message_of<WriteError>([&] { checkpoints.save(example(2)); }),
-              HasSubstr("checkpoint-000002.dasgd: cannot be written: No space left on device"));
+  {
+    const test::FileSizeLimit full(10);
+    EXPECT_THAT(test::message_of<WriteError>([&] { checkpoints.save(example(2)); }),
+                HasSubstr("checkpoint-000002.dasgd: cannot be written: File too large"));
+  }
   EXPECT_EQ(newest(), 1u);
   checkpoints.save(example(3));
   EXPECT_EQ(newest(), 3u);

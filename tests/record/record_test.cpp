@@ -8,6 +8,7 @@
 #include "dasgd/record/run_summary.hpp"
 #include "dasgd/record/trace_reader.hpp"
 #include "dasgd/record/trace_writer.hpp"
+#include "support/file_size_limit.hpp"
 #include "support/message.hpp"
 #include "support/process.hpp"
 #include "support/temporary_directory.hpp"
@@ -41,10 +42,39 @@ TEST_F(Record, AnAtomicFileAppearsWholeOrNotAtAll) {
 TEST_F(Record, AWriteErrorNamesTheFile) {
   EXPECT_THAT(test::message_of<WriteError>([&] { write_file(directory.file("no/such/dir"), "x"); }),
               HasSubstr("no/such/dir: cannot be written: No such file"));
-  fs::create_symlink("/dev/full", directory.file("full.partial"));
-  EXPECT_THAT(test::message_of<WriteError>([&] { write_file(directory.file("full"), "x"); }),
-              HasSubstr("full: cannot be written: No space left on device"));
-  EXPECT_FALSE(fs::exists(directory.file("full")));
+  const test::FileSizeLimit full(3);
+  EXPECT_THAT(test::message_of<WriteError>([&] { write_file(directory.file("full"), "four"); }),
+              HasSubstr("full: cannot be written: File too large"));
+  EXPECT_TRUE(fs::is_empty(directory.path()));
+}
+
+TEST_F(Record, AFileOfWhichSomethingIsMissingIsNeverCommitted) {
+  AtomicFile file(directory.file("a"));
+  {
+    const test::FileSizeLimit full(3);
+    file.write("four");
+    EXPECT_THROW(file.flush(), WriteError);
+  }
+  EXPECT_THROW(file.commit(), WriteError) << "there is room again, but not for what was lost";
+  EXPECT_FALSE(fs::exists(directory.file("a")));
+}
+
+TEST_F(Record, APartialFileReplacesWhatAKilledProcessLeftAndFollowsNoLink) {
+  const std::string path = directory.file("a");
+  directory.write("a.partial", "left by a killed process, and longer");
+  write_file(path, "new");
+  EXPECT_EQ(read_text(path), "new");
+  const std::string precious = directory.write("precious", "of somebody else");
+  for (const std::string& target : {precious, directory.file("dangling")}) {
+    fs::create_symlink(target, path + ".partial");
+    EXPECT_THAT(test::message_of<WriteError>([&] { write_file(path, "newer"); }),
+                HasSubstr("a.partial is in the way and is no file of an earlier run; remove it"));
+    EXPECT_TRUE(fs::is_symlink(path + ".partial")) << "what is not ours is not touched";
+    fs::remove(path + ".partial");
+  }
+  EXPECT_EQ(read_text(path), "new");
+  EXPECT_EQ(read_text(precious), "of somebody else");
+  EXPECT_FALSE(fs::exists(directory.file("dangling")));
 }
 
 TraceLine line(std::size_t worker, std::uint64_t step, std::size_t origin, std::uint32_t sequence,
@@ -93,11 +123,12 @@ TEST_F(Record, ATraceStatesTheToleranceOfItsClocksAtTheEnd) {
 }
 
 TEST_F(Record, ATraceThatCannotBeWrittenIsTold) {
-  fs::create_symlink("/dev/full", directory.file("trace.jsonl.partial"));
+  const test::FileSizeLimit full(100);
   TraceWriter writer(directory.file("trace.jsonl"), 1);
   std::vector<TraceLine> lines(100, line(0, 0, 0, 0, 1));
   writer.add(worker_id(0), lines, 2);
-  EXPECT_TRUE(test::eventually([&] { return writer.failed(); }));
+  EXPECT_TRUE(test::eventually([&] { return writer.failure() != nullptr; }));
+  writer.add(worker_id(0), lines, 3);  // nobody waits for it any more
   EXPECT_THROW(writer.finish(), WriteError);
 }
 

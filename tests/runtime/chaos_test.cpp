@@ -15,7 +15,7 @@ namespace {
 
 struct Traced {
   RunSummary summary;
-  std::vector<Application> trace;
+  std::vector<TraceLine> trace;
 };
 
 Traced record_trace(TrainOptions options) {
@@ -49,7 +49,7 @@ TEST(RealChaos, APausedWorkerDoesNothingUntilItsPauseEnds) {
   options.chaos.pauses = {{WorkerId{1}, 0, 60'000'000}};
   const auto [summary, trace] = record_trace(options);
   EXPECT_TRUE(summary.audit_is_clean());
-  for (const Application& a : trace) EXPECT_GE(*a.time, a.worker == WorkerId{1} ? 60'000'000 : 0);
+  for (const TraceLine& a : trace) EXPECT_GE(*a.time, a.worker == WorkerId{1} ? 60'000'000 : 0);
 }
 
 TEST(RealChaos, AStopEndsAPause) {

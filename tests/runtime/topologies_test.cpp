@@ -55,7 +55,7 @@ TEST_P(EveryTopology, EndsWithACleanAuditAndATraceThatTheCheckAgreesWith) {
     ASSERT_TRUE(check.ok()) << check.violations.front().line << ": "
                             << check.violations.front().what;
     EXPECT_EQ(check.events.size(), result.summary.gradients * GetParam().workers);
-    for (const Application& a : file.applications) ASSERT_TRUE(a.S.has_value());
+    for (const TraceLine& a : file.applications) ASSERT_TRUE(a.S.has_value());
     EXPECT_DOUBLE_EQ(check.staleness.S_avg, result.summary.staleness.S_avg);
     EXPECT_DOUBLE_EQ(check.staleness.S_hat_avg, result.summary.staleness.S_hat_avg);
     EXPECT_EQ(check.staleness.S_hat_max, result.summary.staleness.S_hat_max);

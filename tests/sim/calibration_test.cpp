@@ -19,7 +19,7 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::vector<Application> trace_of(TrainOptions options, const VirtualWorld& world) {
+std::vector<TraceLine> trace_of(TrainOptions options, const VirtualWorld& world) {
   const test::TemporaryDirectory directory;
   TraceWriter writer(directory.file("t"), 1);
   options.eta = 1e-4;
@@ -76,7 +76,7 @@ TEST(Calibration, TheWayOverOthersIsNoLatency) {
 }
 
 TEST(Calibration, NeedsTimes) {
-  Application timeless;
+  TraceLine timeless;
   timeless.line = 3;
   EXPECT_THAT(test::message_of<InputError>([&] { measure({timeless}, everybody); }),
               HasSubstr("line 3: has no time"));

@@ -92,7 +92,7 @@ TEST(Simulate, AgreesWithASimulatorWrittenFromTheContractAlone) {
     writer.finish();
     const TraceFile trace = read_trace(directory.file("t"));
     std::vector<test::ReferenceEvent> found;
-    for (const Application& a : trace.applications)
+    for (const TraceLine& a : trace.applications)
       found.push_back({index(a.worker), a.step, a.name, a.origin_step, *a.time});
     ASSERT_TRUE(found == expected) << "scenario " << scenario << " " << topology << " n " << n;
     const TraceCheck check = check_trace(trace.applications);

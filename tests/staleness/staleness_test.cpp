@@ -139,17 +139,17 @@ TEST(Staleness, SumIsTheNumberOfConcurrentPairsAtEveryWorkerWhenCausal) {
 }
 
 /// Two workers, two gradients each; the lines of a sound trace.
-std::vector<Application> sound() {
+std::vector<TraceLine> sound() {
   const auto line = [](std::size_t worker, std::uint64_t step, std::size_t origin,
                        std::uint32_t seq, std::uint64_t s, Nanoseconds time, std::size_t number) {
-    return Application{
+    return TraceLine{
         worker_id(worker), step, {worker_id(origin), seq}, s, time, {}, {}, {}, number};
   };
   return {line(0, 0, 0, 0, 0, 10, 1), line(1, 0, 1, 0, 0, 11, 2), line(0, 1, 1, 0, 0, 12, 3),
           line(1, 1, 0, 0, 0, 13, 4), line(0, 2, 0, 1, 2, 20, 5), line(1, 2, 0, 1, 2, 21, 6)};
 }
 
-std::string first_violation(const std::vector<Application>& trace) {
+std::string first_violation(const std::vector<TraceLine>& trace) {
   const TraceCheck check = check_trace(trace);
   if (check.ok()) return "";
   return std::to_string(check.violations[0].line) + ": " + check.violations[0].what;
@@ -171,7 +171,7 @@ TEST(TraceCheck, AcceptsASoundTrace) {
 TEST(TraceCheck, AcceptsAnyInterleavingOfWorkers) {
   auto trace = sound();
   std::stable_sort(trace.begin(), trace.end(),
-                   [](const Application& a, const Application& b) { return a.worker > b.worker; });
+                   [](const TraceLine& a, const TraceLine& b) { return a.worker > b.worker; });
   EXPECT_EQ(first_violation(trace), "");
 }
 
@@ -205,11 +205,10 @@ TEST(TraceCheck, FindsACycleWithoutClocks) {
   // Each worker applies the other's gradient before computing the one that the other needed first.
   const auto line = [](std::size_t worker, std::uint64_t step, std::size_t origin,
                        std::uint32_t seq, std::uint64_t s, std::size_t number) {
-    return Application{
-        worker_id(worker), step, {worker_id(origin), seq}, s, {}, {}, {}, {}, number};
+    return TraceLine{worker_id(worker), step, {worker_id(origin), seq}, s, {}, {}, {}, {}, number};
   };
-  const std::vector<Application> trace{line(0, 0, 1, 0, 1, 1), line(0, 1, 0, 0, 1, 2),
-                                       line(1, 0, 0, 0, 1, 3), line(1, 1, 1, 0, 1, 4)};
+  const std::vector<TraceLine> trace{line(0, 0, 1, 0, 1, 1), line(0, 1, 0, 0, 1, 2),
+                                     line(1, 0, 0, 0, 1, 3), line(1, 1, 1, 0, 1, 4)};
   EXPECT_THAT(first_violation(trace),
               HasSubstr("1: worker 0 applies gradient (1, 0) before it was"));
 }
@@ -252,7 +251,7 @@ TEST(TraceCheck, DoesNotAllocateForAnAbsurdNumber) {
 
 TEST(TraceCheck, TheBurstThatBreaksTheoremOne) {
   // Worker 0 takes 1.5 per gradient, the others 1; latency 0.1: three bursts, then a quiet tail.
-  std::vector<Application> trace;
+  std::vector<TraceLine> trace;
   const auto apply = [&](std::size_t worker, std::uint64_t step, std::size_t origin,
                          std::uint32_t seq, std::uint64_t s) {
     trace.push_back(
@@ -285,7 +284,7 @@ TEST(StepSize, TheLargestCertifiedEtaIsExactlyAtTheLimit) {
 }
 
 TEST(TraceCheck, ClocksMayBeApartByTheToleranceAndNoMore) {
-  const std::vector<Application> trace{
+  const std::vector<TraceLine> trace{
       {WorkerId{0}, 0, {WorkerId{0}, 0}, 0, 1000, {}, {}, {}, 1},
       {WorkerId{1}, 0, {WorkerId{0}, 0}, 0, 900, {}, {}, {}, 2}};  // before it was computed
   EXPECT_FALSE(check_trace(trace).ok());

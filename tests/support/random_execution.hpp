@@ -27,8 +27,8 @@ struct Execution {
   std::size_t workers = 0;
   std::vector<Event> events;                   // in global order
   std::map<GradientName, Names> compute_sets;  // D(g)
-  std::vector<Application> trace() const {
-    std::vector<Application> lines;
+  std::vector<TraceLine> trace() const {
+    std::vector<TraceLine> lines;
     for (const Event& e : events)
       lines.push_back({worker_id(e.worker),
                        e.step,

@@ -30,9 +30,9 @@ TEST(LiveRun, FramesHaveWhatWorkersDidAndWhereTheRunStands) {
   EXPECT_EQ(frame["run"]["trace"]["gradients"], 2);
   EXPECT_EQ(frame["run"]["metrics"]["loss"]["mean"][0], 0.5);
   EXPECT_EQ(frame["run"]["summary"], nullptr);
-  run.end(R"({"lost":0})");
+  run.end({.lost = 7});
   EXPECT_EQ(json::parse(run.frame())["live"]["state"], "ended");
-  EXPECT_EQ(json::parse(run.frame())["run"]["summary"]["lost"], 0);
+  EXPECT_EQ(json::parse(run.frame())["run"]["summary"]["lost"], 7);
 }
 
 TEST(LiveRun, PrometheusGetsEveryWorker) {

@@ -10,6 +10,7 @@
 #include "dasgd/archive/directory_run.hpp"
 #include "dasgd/config/step_size.hpp"
 #include "dasgd/record/atomic_file.hpp"
+#include "dasgd/record/write_all.hpp"
 #include "dasgd/report/write_report.hpp"
 #include "dasgd/settings/prediction.hpp"
 #include "dasgd/settings/toml_file.hpp"
@@ -34,19 +35,22 @@ int simulate_problem(Config config, const Objective<Real>& objective, const Virt
     if (!output.quiet) fmt::print(stderr, "{}\n", describe(*advice, config));
   }
   const auto result = simulate_into<Real>(directory, output.trace, objective, options, world);
+  WriteAll write;
   std::optional<config::Prediction> prediction;
   if (!config.from.empty()) {
     prediction = config::compare_with_run(config.from, result.summary);
-    write_file(directory.file("prediction.json"), to_json(*prediction));
+    write("prediction.json",
+          [&] { write_file(directory.file("prediction.json"), to_json(*prediction)); });
   }
-  if (!output.no_report) report::write_report({directory.path()}, directory.path());
+  if (!output.no_report)
+    write("the report", [&] { report::write_report({directory.path()}, directory.path()); });
   if (output.json) {
     std::fputs((prediction ? to_json(*prediction) : to_json(result.summary)).c_str(), stdout);
   } else if (!output.quiet) {
     print_summary("simulated", config, result.summary, directory.path());
     if (prediction) std::fputs(to_text(*prediction, config.from).c_str(), stdout);
   }
-  if (result.failure) std::rethrow_exception(result.failure);
+  write.conclude(result.failure);
   if (!result.summary.audit_is_clean())
     throw std::runtime_error("the audit failed; see summary.json");
   return result.summary.stop_reason == "interrupted" ? interrupted : done;

@@ -57,7 +57,7 @@ class TrainRun {
     const auto result =
         run_.run(train, options, {[this](const Progress<Real>& p) { return show(p); }});
     tell(result.summary);
-    if (watch_) watch_->end(to_json(result.summary));
+    if (watch_) watch_->end(result.summary);
     if (result.failure) std::rethrow_exception(result.failure);
     if (!result.summary.audit_is_clean())
       throw std::runtime_error("the audit failed; see summary.json");

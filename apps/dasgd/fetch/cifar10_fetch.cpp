@@ -59,7 +59,7 @@ bool is_complete(const fs::path& directory) {
 
 // Goes on where an earlier attempt stopped. Returns nothing when the address cannot be reached.
 std::optional<fs::path> download(const std::string& address, const fs::path& directory) {
-  const fs::path partial = directory / (fs::path(address).filename().string() + ".partial");
+  const fs::path partial = partial_path(directory / fs::path(address).filename());
   say("fetching " + address);
   const bool terminal = ::isatty(STDERR_FILENO) == 1;
   std::vector<std::string> curl{"curl",          "--fail", "--location", "--connect-timeout", "10",

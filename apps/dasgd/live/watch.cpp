@@ -45,7 +45,7 @@ void Watch::publish(double seconds) {
   server_.publish(due ? run_.frame() : std::string(), run_.prometheus());
 }
 
-void Watch::end(const std::string& summary) {
+void Watch::end(const RunSummary& summary) {
   run_.end(summary);
   server_.finish(run_.frame(), run_.prometheus());
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "dasgd/config/config.hpp"
+#include "dasgd/record/run_summary.hpp"
 #include "dasgd/runtime/progress.hpp"
 #include "dasgd/watch/live_run.hpp"
 #include "dasgd/watch/server.hpp"
@@ -34,7 +35,7 @@ class Watch {
     publish(progress.seconds);
   }
   /// Shows the end of the run to whoever looks, and stops.
-  void end(const std::string& summary);
+  void end(const RunSummary& summary);
 
  private:
   void publish(double seconds);

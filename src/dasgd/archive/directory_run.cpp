@@ -59,6 +59,15 @@ std::string metrics_of(const FigureLog& figures, const std::vector<Evaluation>& 
   return lines;
 }
 
+template <typename Real>
+void note_failure(const WriteAll& write, TrainResult<Real>& result) {
+  try {
+    write.conclude(result.failure);
+  } catch (...) {
+    result.failure = std::current_exception();
+  }
+}
+
 }  // namespace
 
 template <typename Real>
@@ -93,7 +102,6 @@ TrainResult<Real> DirectoryRun<Real>::run(const Engine& train, TrainOptions opti
   callbacks.insert(callbacks.begin(), [this](const Progress<Real>& p) { return keep(p); });
   auto result = train(options, callbacks);
   save(result);
-  if (where_.report) report::write_report({directory_.path()}, directory_.path());
   return result;
 }
 
@@ -106,19 +114,18 @@ Flow DirectoryRun<Real>::keep(const Progress<Real>& progress) {
 }
 
 template <typename Real>
-void DirectoryRun<Real>::save(const TrainResult<Real>& result) {
-  Salvage salvage;
-  save_result(objective_, result, directory_, best_, salvage);
-  salvage.save("metrics.jsonl", [&] {
+void DirectoryRun<Real>::save(TrainResult<Real>& result) {
+  WriteAll write;
+  save_result(objective_, result, directory_, best_, write);
+  write("metrics.jsonl", [&] {
     metrics_.write(last_metrics(result.summary));
     metrics_.commit();
   });
-  if (trace_)
-    salvage.save("trace.jsonl", [&] {
-      const auto& clocks = result.summary.clocks;
-      trace_->finish(clocks ? to_trace_line(*clocks) : "");
-    });
-  salvage.finish();
+  const auto& clocks = result.summary.clocks;
+  if (trace_) write("trace.jsonl", [&] { trace_->finish(clocks ? to_trace_line(*clocks) : ""); });
+  if (where_.report)
+    write("the report", [&] { report::write_report({directory_.path()}, directory_.path()); });
+  note_failure(write, result);
 }
 
 template <typename Real>
@@ -143,13 +150,13 @@ TrainResult<Real> simulate_into(const RunDirectory& directory, bool with_trace,
   options.figures = &figures;
   auto result = run_simulation<Real>(objective, options, world);
   BestModel best(directory.path(), false);
-  Salvage salvage;
-  save_result(objective, result, directory, best, salvage);
-  salvage.save("metrics.jsonl", [&] {
+  WriteAll write;
+  save_result(objective, result, directory, best, write);
+  write("metrics.jsonl", [&] {
     write_file(directory.file("metrics.jsonl"), metrics_of(figures, result.evaluations));
   });
-  if (trace) salvage.save("trace.jsonl", [&] { trace->finish(); });
-  salvage.finish();
+  if (trace) write("trace.jsonl", [&] { trace->finish(); });
+  note_failure(write, result);
   return result;
 }
 

@@ -45,14 +45,14 @@ class DirectoryRun {
 
   using Engine =
       std::function<TrainResult<Real>(const TrainOptions&, const std::vector<Callback<Real>>&)>;
-  /// Trains with these options and writes everything. What failed while running is in the result;
-  /// throws WriteError for what could not be written.
+  /// Trains with these options and writes everything. What failed, while running or while it was
+  /// written, is in the result.
   TrainResult<Real> run(const Engine& train, TrainOptions options,
                         std::vector<Callback<Real>> callbacks = {});
 
  private:
   Flow keep(const Progress<Real>& progress);
-  void save(const TrainResult<Real>& result);
+  void save(TrainResult<Real>& result);
 
   const Objective<Real>& objective_;
   const DirectoryOptions where_;

@@ -82,7 +82,7 @@ std::string carry_metrics(const std::string& directory, double seconds) {
   // A killed run has them in the partial file; one that was killed while it took them over, in
   // both.
   const std::string whole = lines_up_to(path, seconds);
-  const std::string partial = lines_up_to(path + ".partial", seconds);
+  const std::string partial = lines_up_to(partial_path(path), seconds);
   const std::string& longer = whole.size() > partial.size() ? whole : partial;
   AtomicFile file(path + ".carried");
   file.write(longer);

@@ -6,6 +6,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "dasgd/core/error.hpp"
@@ -28,7 +29,6 @@ std::string make_fresh(const std::string& model) {
   return name;
 }
 
-constexpr const char* partial = ".partial";
 constexpr const char* mark = ".dasgd";  // a run was here: what has its names is its own
 
 std::string earlier_trace(const std::string& directory, std::size_t leg) {
@@ -37,7 +37,7 @@ std::string earlier_trace(const std::string& directory, std::size_t leg) {
 
 // "trace.3.jsonl", partial or not.
 bool is_earlier_trace(std::string_view name) {
-  if (name.ends_with(partial)) name.remove_suffix(std::string_view(partial).size());
+  if (name.ends_with(partial_ending)) name.remove_suffix(partial_ending.size());
   if (!name.starts_with("trace.") || !name.ends_with(".jsonl") || name.size() < 13) return false;
   const std::string_view leg = name.substr(6, name.size() - 12);
   return leg.find_first_not_of("0123456789") == std::string_view::npos;
@@ -76,23 +76,21 @@ RunDirectory RunDirectory::reopen(const std::string& path, std::size_t leg) {
   const std::string kept = earlier_trace(path, leg - 1);
   std::error_code error;
   // A leg that reached no checkpoint is void, and so is its trace: the name is taken then.
-  const bool is_void = fs::exists(kept) || fs::exists(kept + partial);
-  for (const char* end : {"", partial}) {
-    const std::string trace = directory.file("trace.jsonl") + end;
-    if (is_void || !fs::is_regular_file(trace)) continue;
-    fs::rename(trace, kept + end, error);
-  }
+  const bool is_void = fs::exists(kept) || fs::exists(partial_path(kept));
+  const std::string trace = directory.file("trace.jsonl");
+  for (const auto& [from, to] : {std::pair(trace, kept), {partial_path(trace), partial_path(kept)}})
+    if (!is_void && fs::is_regular_file(from)) fs::rename(from, to, error);
   directory.remove_file("trace.jsonl");
   return directory;
 }
 
 void RunDirectory::require_ours() const {
   const auto is_there = [&](const char* name) {
-    return fs::exists(file(name)) || fs::exists(file(name) + partial);
+    return fs::exists(file(name)) || fs::exists(partial_path(file(name)));
   };
   if (is_there(mark) || (is_there("config.toml") && is_there("metrics.jsonl"))) return;
   const auto is_left_over = [](const fs::directory_entry& entry) {  // by a run that was killed
-    return entry.path().extension() == partial || entry.path().filename() == "checkpoints";
+    return entry.path().extension() == partial_ending || entry.path().filename() == "checkpoints";
   };
   if (std::all_of(fs::directory_iterator(path_), fs::directory_iterator(), is_left_over)) return;
   throw InputError(fmt::format(
@@ -120,8 +118,8 @@ void RunDirectory::remove_report() const {
 void RunDirectory::remove_file(const std::string& name) const {
   std::error_code ignored;
   fs::remove(file(name), ignored);
-  if (!fs::is_symlink(file(name) + partial) && !fs::is_fifo(file(name) + partial))
-    fs::remove(file(name) + partial, ignored);
+  const std::string partial = partial_path(file(name));
+  if (fs::is_regular_file(fs::symlink_status(partial))) fs::remove(partial, ignored);
 }
 
 }  // namespace dasgd

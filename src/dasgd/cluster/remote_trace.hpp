@@ -1,6 +1,7 @@
 // The trace of a rank that does not write it.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -19,7 +20,7 @@ class RemoteTrace final : public TraceSink {
       : layout_(layout), tell_(std::move(tell)), pieces_(layout.per_rank) {}
 
   std::size_t sources() const override { return layout_.workers(); }
-  bool failed() const override { return false; }
+  std::exception_ptr failure() const override { return nullptr; }
 
   void add(WorkerId worker, std::vector<TraceLine> lines, Nanoseconds up_to) override {
     Piece& piece = pieces_[layout_.local(worker)];

@@ -20,11 +20,11 @@ namespace {
 struct Replay {
   std::vector<double> sum_of_squares;  // per worker
   double largest = 0;                  // |grad f| of them all
-  explicit Replay(const std::vector<Application>& trace, std::size_t workers, double eta)
+  explicit Replay(const std::vector<TraceLine>& trace, std::size_t workers, double eta)
       : sum_of_squares(workers, 0) {
     std::vector<double> x(workers, Parabola().start().front());
     std::map<GradientName, double> gradients;
-    for (const Application& a : trace) {
+    for (const TraceLine& a : trace) {
       double& here = x[index(a.worker)];
       if (a.worker == a.name.origin) gradients[a.name] = here;
       sum_of_squares[index(a.worker)] += here * here;

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "dasgd/experiments/parallel.hpp"
+#include "dasgd/experiments/progress.hpp"
 #include "dasgd/record/json_number.hpp"
 #include "dasgd/report/svg_plot.hpp"
 #include "dasgd/sim/simulate.hpp"
@@ -57,9 +57,8 @@ std::string cell(const std::vector<T>& by_worker, std::size_t worker, double uni
 
 }  // namespace
 
-std::vector<SlowWorkerRun> run_slow_worker(
-    const ProblemOfSeed& problem, const SlowWorkerPlan& plan,
-    const std::function<void(std::size_t, std::size_t)>& progress) {
+std::vector<SlowWorkerRun> run_slow_worker(const ProblemOfSeed& problem, const SlowWorkerPlan& plan,
+                                           const DoneSoFar& progress) {
   std::vector<std::unique_ptr<Objective<double>>> problems;
   for (const std::uint64_t seed : plan.seeds) problems.push_back(problem(seed));
   std::vector<SlowWorkerRun> runs = all_of(plan, "virtual");
@@ -70,9 +69,10 @@ std::vector<SlowWorkerRun> run_slow_worker(
   return runs;
 }
 
-std::vector<SlowWorkerRun> run_slow_worker_for_real(
-    const ProblemOfSeed& problem, const SlowWorkerPlan& plan, const RealEngine& engine,
-    const std::function<void(std::size_t, std::size_t)>& progress) {
+std::vector<SlowWorkerRun> run_slow_worker_for_real(const ProblemOfSeed& problem,
+                                                    const SlowWorkerPlan& plan,
+                                                    const RealEngine& engine,
+                                                    const DoneSoFar& progress) {
   const auto wanted = all_of(plan, engine.way);
   std::vector<SlowWorkerRun> runs;
   bool interrupted = false;

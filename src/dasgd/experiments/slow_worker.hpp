@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dasgd/core/objective.hpp"
+#include "dasgd/experiments/progress.hpp"
 #include "dasgd/plan/options.hpp"
 #include "dasgd/plan/result.hpp"
 #include "dasgd/record/run_summary.hpp"
@@ -56,9 +57,8 @@ struct SlowWorkerPoint {
 using ProblemOfSeed = std::function<std::unique_ptr<Objective<double>>(std::uint64_t seed)>;
 
 /// Runs everything; `progress(done, total)` is called after each run, from any thread.
-std::vector<SlowWorkerRun> run_slow_worker(
-    const ProblemOfSeed& problem, const SlowWorkerPlan& plan,
-    const std::function<void(std::size_t, std::size_t)>& progress);
+std::vector<SlowWorkerRun> run_slow_worker(const ProblemOfSeed& problem, const SlowWorkerPlan& plan,
+                                           const DoneSoFar& progress);
 
 /// How real runs are made.
 struct RealEngine {
@@ -72,9 +72,10 @@ struct RealEngine {
 
 /// The same for real, one run after the other. Every process of the engine calls it; the first has
 /// the runs, fewer than planned if `plan.stop` asked for an end.
-std::vector<SlowWorkerRun> run_slow_worker_for_real(
-    const ProblemOfSeed& problem, const SlowWorkerPlan& plan, const RealEngine& engine,
-    const std::function<void(std::size_t, std::size_t)>& progress);
+std::vector<SlowWorkerRun> run_slow_worker_for_real(const ProblemOfSeed& problem,
+                                                    const SlowWorkerPlan& plan,
+                                                    const RealEngine& engine,
+                                                    const DoneSoFar& progress);
 
 /// Runs of one eta and factor stand together, as they are made.
 std::vector<SlowWorkerPoint> summarise(const std::vector<SlowWorkerRun>& runs);

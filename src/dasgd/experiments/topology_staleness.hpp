@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "dasgd/experiments/parallel.hpp"
+#include "dasgd/experiments/progress.hpp"
 #include "dasgd/theory/expected_staleness.hpp"
 
 namespace dasgd {

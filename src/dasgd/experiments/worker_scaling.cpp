@@ -8,9 +8,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <thread>
 #include <utility>
 
+#include "dasgd/core/parallel.hpp"
 #include "dasgd/record/atomic_file.hpp"
 #include "dasgd/record/json_number.hpp"
 #include "dasgd/report/svg_plot.hpp"
@@ -140,14 +140,13 @@ MeanAndDeviation over(const std::vector<ScalingRun>& runs, double ScalingRun::*f
 }  // namespace
 
 std::vector<ScalingRun> run_scaling(const NetworkOfSeed& network, const ScalingPlan& plan,
-                                    const std::function<void(std::size_t, std::size_t)>& progress) {
+                                    const DoneSoFar& progress) {
   const Cells cells(plan);
   const auto simulations = all_of("virtual", plan.virtual_workers, plan.seeds);
   const auto on_threads = all_of("threads", plan.thread_workers, plan.seeds);
   const std::size_t total = simulations.size() + on_threads.size();
   std::vector<std::optional<ScalingRun>> finished(total);
-  std::vector<std::exception_ptr> failures(std::max(1u, plan.threads));
-  std::atomic<std::size_t> next{0}, done{0};
+  std::atomic<std::size_t> done{0};
   const auto run = [&](const ScalingRun& wanted, std::optional<ScalingRun>& to) {
     to = cells.find(wanted);
     if (!to && !plan.stop.stop_requested()) {
@@ -156,23 +155,11 @@ std::vector<ScalingRun> run_scaling(const NetworkOfSeed& network, const ScalingP
     }
     if (to) progress(++done, total);
   };
-  {
-    std::vector<std::jthread> threads;
-    for (std::exception_ptr& failure : failures)
-      threads.emplace_back([&] {
-        try {
-          // From the back: many workers need most gradients, and nobody should wait for them alone.
-          for (std::size_t k = next++; k < simulations.size(); k = next++) {
-            const std::size_t i = simulations.size() - 1 - k;
-            run(simulations[i], finished[i]);
-          }
-        } catch (...) {
-          failure = std::current_exception();
-        }
-      });
-  }
-  for (const auto& failure : failures)
-    if (failure) std::rethrow_exception(failure);
+  // From the back: many workers need most gradients, and nobody should wait for them alone.
+  in_parallel(simulations.size(), plan.threads, [&](std::size_t k) {
+    const std::size_t i = simulations.size() - 1 - k;
+    run(simulations[i], finished[i]);
+  });
   for (std::size_t k = 0; k < on_threads.size(); ++k)
     run(on_threads[k], finished[simulations.size() + k]);
   std::vector<ScalingRun> runs;
@@ -181,9 +168,8 @@ std::vector<ScalingRun> run_scaling(const NetworkOfSeed& network, const ScalingP
   return runs;
 }
 
-std::vector<ScalingRun> run_scaling_on_ranks(
-    const NetworkOfSeed& network, const ScalingPlan& plan, const RankEngine& engine,
-    const std::function<void(std::size_t, std::size_t)>& progress) {
+std::vector<ScalingRun> run_scaling_on_ranks(const NetworkOfSeed& network, const ScalingPlan& plan,
+                                             const RankEngine& engine, const DoneSoFar& progress) {
   const Cells cells(plan);
   auto wanted = all_of("mpi", {1}, plan.seeds);
   if (engine.ranks > 1)

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dasgd/core/objective.hpp"
+#include "dasgd/experiments/progress.hpp"
 #include "dasgd/plan/options.hpp"
 #include "dasgd/plan/result.hpp"
 
@@ -55,7 +56,7 @@ using NetworkOfSeed = std::function<std::unique_ptr<Objective<float>>(std::uint6
 /// after the other. Ends early when `plan.stop` asks for it. `progress(done, total)` is called
 /// after each run, from any thread.
 std::vector<ScalingRun> run_scaling(const NetworkOfSeed& network, const ScalingPlan& plan,
-                                    const std::function<void(std::size_t, std::size_t)>& progress);
+                                    const DoneSoFar& progress);
 
 /// How the ranks of an MPI job make a run together.
 struct RankEngine {
@@ -69,9 +70,8 @@ struct RankEngine {
 
 /// The same with real ranks: one worker alone, on rank 0, and one on every rank. Every rank calls
 /// it; rank 0 keeps and has the runs.
-std::vector<ScalingRun> run_scaling_on_ranks(
-    const NetworkOfSeed& network, const ScalingPlan& plan, const RankEngine& engine,
-    const std::function<void(std::size_t, std::size_t)>& progress);
+std::vector<ScalingRun> run_scaling_on_ranks(const NetworkOfSeed& network, const ScalingPlan& plan,
+                                             const RankEngine& engine, const DoneSoFar& progress);
 
 /// In the order of the runs; a point without a run at the target has no figures.
 std::vector<ScalingPoint> summarise(const std::vector<ScalingRun>& runs);

@@ -16,7 +16,15 @@ class WriteError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Writes to PATH.partial and renames it to PATH at the end. Throws WriteError.
+/// What a file is called until it is whole, and what a killed process leaves of it.
+inline constexpr std::string_view partial_ending = ".partial";
+inline std::string partial_path(const std::string& path) {
+  return path + std::string(partial_ending);
+}
+
+/// Writes to PATH.partial and renames it to PATH at the end. What an earlier process left under
+/// that name is replaced if it is a plain file of the same user; anything else there, a link above
+/// all, is not touched and not followed. Throws WriteError.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);
@@ -28,20 +36,21 @@ class AtomicFile {
   void write(std::string_view bytes);
   /// Hands what was written so far to the system, so that others can read along.
   void flush();
-  /// Makes the file durable under its final name.
+  /// Makes the file durable under its final name: its bytes, and its place in the directory. Fails
+  /// if anything before has.
   void commit();
 
   const std::string& path() const { return path_; }
-  std::string partial_path() const { return path_ + ".partial"; }
 
  private:
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
-  [[noreturn]] void fail() const;
+  [[noreturn]] void fail();
 
   std::string path_;
   std::unique_ptr<std::FILE, Close> file_;
+  int error_ = 0;  // the first errno
   bool committed_ = false;
 };
 

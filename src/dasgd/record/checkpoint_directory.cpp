@@ -13,7 +13,7 @@ namespace dasgd {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::string_view prefix = "checkpoint-", suffix = ".dasgd", partial = ".partial";
+constexpr std::string_view prefix = "checkpoint-", suffix = ".dasgd";
 
 // The number in "checkpoint-000012.dasgd".
 std::optional<std::uint64_t> number_of(std::string_view name) {
@@ -82,9 +82,10 @@ void CheckpointDirectory::clear() {
   for (const File& file : list()) fs::remove(file.path, ignored);
   for (const auto& entry : fs::directory_iterator(path_, ignored)) {
     std::string name = entry.path().filename().string();
-    if (!name.ends_with(partial) || !entry.is_regular_file(ignored) || entry.is_symlink(ignored))
+    if (!name.ends_with(partial_ending) || !entry.is_regular_file(ignored) ||
+        entry.is_symlink(ignored))
       continue;
-    name.resize(name.size() - partial.size());
+    name.resize(name.size() - partial_ending.size());
     if (number_of(name)) fs::remove(entry.path(), ignored);
   }
   if (fs::is_empty(path_, ignored) && !ignored) fs::remove(path_, ignored);

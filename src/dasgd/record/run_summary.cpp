@@ -1,8 +1,7 @@
 #include "dasgd/record/run_summary.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "dasgd/record/json_number.hpp"
+#include "dasgd/record/run_summary_json.hpp"
 #include "dasgd/record/step_limits_json.hpp"
 
 namespace dasgd {
@@ -20,7 +19,7 @@ nlohmann::ordered_json to_json(const Residual& residual) {
 
 }  // namespace
 
-std::string to_json(const RunSummary& s) {
+nlohmann::ordered_json summary_json(const RunSummary& s) {
   nlohmann::ordered_json json{
       {"workers", s.workers},
       {"gradients", s.gradients},
@@ -89,8 +88,10 @@ std::string to_json(const RunSummary& s) {
     json["clock_drift"] = s.clocks->drift;
     json["clock_tolerance"] = s.clocks->tolerance;
   }
-  return json.dump(2) + "\n";
+  return json;
 }
+
+std::string to_json(const RunSummary& summary) { return summary_json(summary).dump(2) + "\n"; }
 
 std::string to_trace_line(const RankClocks& clocks) {
   return nlohmann::ordered_json{{"ev", "clocks"}, {"tolerance", clocks.tolerance}}.dump() + "\n";

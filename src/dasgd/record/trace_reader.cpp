@@ -38,10 +38,10 @@ class Fields {
   const json& object_;
 };
 
-Application application(const json& object, std::size_t line) {
+TraceLine application(const json& object, std::size_t line) {
   constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max() - 1;
   const Fields fields(object);
-  Application a;
+  TraceLine a;
   a.worker = worker_id(fields.required("worker", most));
   a.step = fields.required("step", most);
   a.name.origin = worker_id(fields.required("origin", most));
@@ -63,7 +63,7 @@ Nanoseconds tolerance(const json& object) {
 }  // namespace
 
 Nanoseconds scan_trace(const std::string& path,
-                       const std::function<void(const Application&)>& on_application,
+                       const std::function<void(const TraceLine&)>& on_application,
                        const std::function<void(const Violation&)>& on_malformed) {
   std::ifstream file(path);
   if (!file || std::filesystem::is_directory(path))
@@ -96,7 +96,7 @@ Nanoseconds scan_trace(const std::string& path,
 TraceFile read_trace(const std::string& path) {
   TraceFile trace;
   trace.tolerance = scan_trace(
-      path, [&](const Application& a) { trace.applications.push_back(a); },
+      path, [&](const TraceLine& a) { trace.applications.push_back(a); },
       [&](const Violation& v) { trace.malformed.push_back(v); });
   return trace;
 }

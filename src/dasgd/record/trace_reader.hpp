@@ -11,7 +11,7 @@
 namespace dasgd {
 
 struct TraceFile {
-  std::vector<Application> applications;
+  std::vector<TraceLine> applications;
   std::vector<Violation> malformed;  ///< lines that are no JSON or lack a field
   Nanoseconds tolerance = 0;         ///< of its clocks, where a "clocks" line states it
 };
@@ -19,7 +19,7 @@ struct TraceFile {
 /// Reads a trace of any length line by line and returns the tolerance of its clocks. Lines with an
 /// "ev" that is not known are skipped. Throws InputError when the file cannot be read.
 Nanoseconds scan_trace(const std::string& path,
-                       const std::function<void(const Application&)>& on_application,
+                       const std::function<void(const TraceLine&)>& on_application,
                        const std::function<void(const Violation&)>& on_malformed);
 
 /// All of it at once. Throws InputError when the file cannot be read.

@@ -2,31 +2,21 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <exception>
 #include <vector>
 
 #include "dasgd/core/names.hpp"
 #include "dasgd/core/time.hpp"
+#include "dasgd/staleness/trace_line.hpp"
 
 namespace dasgd {
-
-/// One application, as it is written.
-struct TraceLine {
-  WorkerId worker{};
-  std::uint64_t step = 0;
-  GradientName name;
-  std::uint64_t origin_step = 0;
-  Nanoseconds time = 0;
-  std::optional<Nanoseconds> start;
-  std::uint64_t S = 0;
-  std::optional<std::uint64_t> S_hat;
-};
 
 /// Takes what workers did, a piece at a time. Any thread may call any of this.
 class ApplicationSink {
  public:
   virtual ~ApplicationSink() = default;
-  /// `worker` did `lines`, in this order, and will do nothing more before `up_to`.
+  /// `worker` did `lines`, in this order, and will do nothing more before `up_to`. May wait for the
+  /// disk, never for another worker.
   virtual void add(WorkerId worker, std::vector<TraceLine> lines, Nanoseconds up_to) = 0;
   /// So many lines were left out on their way here, which only happens to sinks that show and do
   /// not keep.
@@ -38,8 +28,8 @@ class TraceSink : public ApplicationSink {
  public:
   /// How many workers may hand in.
   virtual std::size_t sources() const = 0;
-  /// Whether writing has failed (a full disk).
-  virtual bool failed() const = 0;
+  /// Why writing has failed (a full disk); null if it has not.
+  virtual std::exception_ptr failure() const = 0;
 };
 
 }  // namespace dasgd

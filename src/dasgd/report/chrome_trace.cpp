@@ -40,16 +40,16 @@ void ChromeTrace::add(const TraceLine& line) {
     event(fmt::format(R"({{"ph":"M","name":"thread_sort_index",{},"args":{{"sort_index":{}}}}})",
                       where, worker));
   }
-  const std::string args =
-      fmt::format(R"("args":{{"origin":{},"seq":{},"t":{},"s":{},"S":{}}})",
-                  index(line.name.origin), line.name.sequence, line.step, line.origin_step, line.S);
+  const std::string args = fmt::format(R"("args":{{"origin":{},"seq":{},"t":{},"s":{},"S":{}}})",
+                                       index(line.name.origin), line.name.sequence, line.step,
+                                       line.origin_step, line.S.value_or(0));
   if (line.start) {
     event(fmt::format(R"({{"ph":"X","cat":"compute","name":"compute",{},"ts":{},"dur":{},{}}})",
                       where, microseconds(*line.start),
-                      microseconds(std::max<Nanoseconds>(0, line.time - *line.start)), args));
+                      microseconds(std::max<Nanoseconds>(0, *line.time - *line.start)), args));
   } else {
     event(fmt::format(R"({{"ph":"i","s":"t","cat":"apply","name":"apply",{},"ts":{},{}}})", where,
-                      microseconds(line.time), args));
+                      microseconds(*line.time), args));
   }
 }
 

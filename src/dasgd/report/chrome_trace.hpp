@@ -6,7 +6,7 @@
 #include <string>
 
 #include "dasgd/record/atomic_file.hpp"
-#include "dasgd/record/trace_writer.hpp"
+#include "dasgd/staleness/trace_line.hpp"
 
 namespace dasgd::report {
 

@@ -1,6 +1,7 @@
 #include "dasgd/report/metrics_series.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace dasgd::report {
@@ -22,7 +23,7 @@ std::vector<double> numbers(const nlohmann::json& line, const char* key) {
   return result;
 }
 
-void append(MetricsRow& to, MetricsRow&& next) {
+void merge(MetricsRow& to, MetricsRow&& next) {
   for (std::size_t k = 0; k < to.values.size(); ++k) {
     auto& a = to.values[k];
     const auto& b = next.values[k];
@@ -41,6 +42,31 @@ void append(MetricsRow& to, MetricsRow&& next) {
 
 }  // namespace
 
+void MetricsSeries::add(const RunFigures& f) {
+  MetricsRow row{.seconds = f.seconds,
+                 .gradients = static_cast<double>(f.gradients),
+                 .applications = static_cast<double>(f.applications),
+                 .samples = static_cast<double>(f.samples)};
+  const std::array<std::optional<double>, MetricsRow::names.size()> values{
+      f.loss,
+      f.accuracy,
+      f.gradients_per_second,
+      f.S_now,
+      f.S_avg,
+      static_cast<double>(f.S_max),
+      static_cast<double>(f.inbox_depth),
+      static_cast<double>(f.folded),
+      f.waited_seconds};
+  for (std::size_t k = 0; k < values.size(); ++k)
+    if (values[k] && std::isfinite(*values[k]))
+      row.values[k] = Spread{*values[k], *values[k], *values[k]};
+  if (f.gradients_by_worker.size() <= most_workers_in_metrics) {
+    row.gradients_by_worker.assign(f.gradients_by_worker.begin(), f.gradients_by_worker.end());
+    row.inbox_by_worker.assign(f.inbox_by_worker.begin(), f.inbox_by_worker.end());
+  }
+  append(std::move(row));
+}
+
 bool MetricsSeries::add(const nlohmann::json& line) {
   if (!line.is_object()) return false;
   const auto seconds = number(line, "seconds");
@@ -57,23 +83,27 @@ bool MetricsSeries::add(const nlohmann::json& line) {
       row.values[k] = Spread{*value, *value, *value};
   row.gradients_by_worker = numbers(line, "gradients_by_worker");
   row.inbox_by_worker = numbers(line, "inbox_by_worker");
+  append(std::move(row));
+  return true;
+}
+
+void MetricsSeries::append(MetricsRow row) {
   if (!rows_.empty() && rows_.back().lines < static_cast<double>(per_row_)) {
-    append(rows_.back(), std::move(row));
+    merge(rows_.back(), std::move(row));
   } else {
     rows_.push_back(std::move(row));
   }
-  if (rows_.size() <= most_) return true;
+  if (rows_.size() <= most_) return;
   std::vector<MetricsRow> halved;
   for (std::size_t k = 0; k < rows_.size(); ++k) {
     if (k % 2 == 0) {
       halved.push_back(std::move(rows_[k]));
     } else {
-      append(halved.back(), std::move(rows_[k]));
+      merge(halved.back(), std::move(rows_[k]));
     }
   }
   rows_ = std::move(halved);
   per_row_ *= 2;
-  return true;
 }
 
 }  // namespace dasgd::report

@@ -7,6 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "dasgd/plan/figures.hpp"
+
 namespace dasgd::report {
 
 /// A value over one or more neighbouring lines.
@@ -31,12 +33,15 @@ class MetricsSeries {
  public:
   explicit MetricsSeries(std::size_t most = 2000) : most_(most) {}
 
+  void add(const RunFigures& figures);
   /// Takes a line of metrics.jsonl. False if it is no such line.
   bool add(const nlohmann::json& line);
   const std::vector<MetricsRow>& rows() const { return rows_; }
   bool merged() const { return per_row_ > 1; }
 
  private:
+  void append(MetricsRow row);
+
   std::size_t most_;
   std::size_t per_row_ = 1;
   std::vector<MetricsRow> rows_;

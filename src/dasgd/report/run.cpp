@@ -8,6 +8,7 @@
 #include <toml++/toml.h>
 
 #include "dasgd/core/error.hpp"
+#include "dasgd/record/atomic_file.hpp"
 #include "dasgd/record/trace_reader.hpp"
 
 namespace dasgd::report {
@@ -51,9 +52,9 @@ class Reader {
   std::optional<std::string> find(const char* name) {
     const std::string path = directory_ + "/" + name;
     if (fs::is_regular_file(path)) return path;
-    if (!fs::is_regular_file(path + ".partial")) return std::nullopt;
+    if (!fs::is_regular_file(partial_path(path))) return std::nullopt;
     note(fmt::format("{} was left unfinished; it is shown as far as it goes", name));
-    return path + ".partial";
+    return partial_path(path);
   }
 
   void config() {
@@ -109,13 +110,11 @@ class Reader {
     TraceDigest& digest = run_.trace.emplace(limits);
     scan_trace(
         *path,
-        [&](const Application& a) {
-          if (!a.time || !a.S) {
+        [&](const TraceLine& line) {
+          if (!line.time || !line.S) {
             ++bad;
             return;
           }
-          const TraceLine line{a.worker, a.step,  a.name, a.origin_step,
-                               *a.time,  a.start, *a.S,   a.S_hat};
           digest.add(line);
           if (on_application) on_application(line);
         },

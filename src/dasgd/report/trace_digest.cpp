@@ -51,11 +51,11 @@ void TraceDigest::add(const TraceLine& line) {
   const bool own = worker == origin;
   ++applications_;
   gradients_ += own ? 1 : 0;
-  end_ = std::max(end_, line.time);
-  ++histogram_[line.S];
-  heat_[worker / group_][origin / group_].add(line.S);
-  Moment& now = moment(std::max<Nanoseconds>(0, line.time));
-  now.S.add(line.S);
+  end_ = std::max(end_, *line.time);
+  ++histogram_[*line.S];
+  heat_[worker / group_][origin / group_].add(*line.S);
+  Moment& now = moment(std::max<Nanoseconds>(0, *line.time));
+  now.S.add(*line.S);
   if (now.computed.size() < heat_.size()) {
     now.computed.resize(heat_.size());
     now.applied.resize(heat_.size());
@@ -111,19 +111,20 @@ TimeLine* TraceDigest::line_of(std::size_t worker) {
 void TraceDigest::draw(const TraceLine& line) {
   TimeLine* const row = line_of(index(line.worker));
   if (!row) return;
+  const Nanoseconds time = *line.time;
   if (line.start) {
-    const Nanoseconds busy = std::max<Nanoseconds>(0, line.time - *line.start);
+    const Nanoseconds busy = std::max<Nanoseconds>(0, time - *line.start);
     if (!row->bars.empty() && *line.start - row->bars.back().end < resolution_) {
-      row->bars.back().end = line.time;
+      row->bars.back().end = time;
       row->bars.back().busy += busy;
     } else {
-      row->bars.push_back({line.time - busy, line.time, busy});
+      row->bars.push_back({time - busy, time, busy});
       ++bars_;
     }
-  } else if (!row->ticks.empty() && line.time - row->ticks.back().time <= resolution_) {
+  } else if (!row->ticks.empty() && time - row->ticks.back().time <= resolution_) {
     ++row->ticks.back().count;
   } else {
-    row->ticks.push_back({line.time, 1});
+    row->ticks.push_back({time, 1});
     ++ticks_;
   }
   if (limits_.latest) {

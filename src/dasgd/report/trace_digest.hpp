@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dasgd/core/time.hpp"
-#include "dasgd/record/trace_writer.hpp"
+#include "dasgd/staleness/trace_line.hpp"
 
 namespace dasgd::report {
 
@@ -61,6 +61,7 @@ class TraceDigest {
  public:
   explicit TraceDigest(const DigestLimits& limits = {}) : limits_(limits) {}
 
+  /// The line has its time and S.
   void add(const TraceLine& line);
 
   std::uint64_t applications() const { return applications_; }

@@ -44,7 +44,8 @@ void Monitor<Real>::watch() {
                                  control_.stopping() ? next_report : std::min(next_report, end))) {
     const auto now = Clock::now();
     if (now >= end) control_.stop("max-time");
-    if (options_.trace && options_.trace->failed()) control_.stop("failed");
+    if (const auto failure = options_.trace ? options_.trace->failure() : nullptr)
+      control_.fail(failure, "failed");
     if (now < next_report) continue;
     next_report = now + options_.report_every;
     report();

@@ -25,7 +25,7 @@ double number(const json& summary, const char* key, const std::string& directory
 Prediction compare_with_run(const std::string& directory, const RunSummary& simulated) {
   const json measured = read_summary(directory);
   Nanoseconds end = 0;
-  for (const Application& a : read_sound_trace(directory + "/trace.jsonl"))
+  for (const TraceLine& a : read_sound_trace(directory + "/trace.jsonl"))
     end = std::max(end, a.time.value_or(0));
   const auto per_second = [](double gradients, double seconds) {
     return seconds > 0 ? gradients / seconds : 0;

@@ -49,7 +49,7 @@ json read_summary(const std::string& directory) {
   return summary;
 }
 
-std::vector<Application> read_sound_trace(const std::string& path) {
+std::vector<TraceLine> read_sound_trace(const std::string& path) {
   if (!fs::exists(path))
     throw InputError(path + ": is not there; record a run with `output.trace`");
   TraceFile trace = read_trace(path);

@@ -8,7 +8,7 @@
 
 #include "dasgd/config/config.hpp"
 #include "dasgd/sim/calibration.hpp"
-#include "dasgd/staleness/ledger.hpp"
+#include "dasgd/staleness/trace_line.hpp"
 
 namespace dasgd::config {
 
@@ -23,6 +23,6 @@ MeasuredTimes measure_run(const std::string& path);
 
 /// The summary of a finished run, and the trace of one. Throw InputError.
 nlohmann::json read_summary(const std::string& directory);
-std::vector<Application> read_sound_trace(const std::string& path);
+std::vector<TraceLine> read_sound_trace(const std::string& path);
 
 }  // namespace dasgd::config

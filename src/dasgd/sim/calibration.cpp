@@ -10,13 +10,13 @@
 namespace dasgd {
 namespace {
 
-using Timeline = std::vector<const Application*>;  // of one worker, by step
+using Timeline = std::vector<const TraceLine*>;  // of one worker, by step
 
-bool own(const Application& a) { return a.worker == a.name.origin; }
+bool own(const TraceLine& a) { return a.worker == a.name.origin; }
 
-std::vector<Timeline> timelines(const std::vector<Application>& trace) {
+std::vector<Timeline> timelines(const std::vector<TraceLine>& trace) {
   std::vector<Timeline> result;
-  for (const Application& a : trace) {
+  for (const TraceLine& a : trace) {
     if (!a.time || (own(a) && !a.start))
       throw InputError(fmt::format("line {}: has no time; nothing can be measured", a.line));
     if (index(a.worker) >= trace.size())
@@ -59,7 +59,7 @@ std::vector<Nanoseconds> compute_times(const Timeline& line, Nanoseconds apply) 
   std::vector<Nanoseconds> times;
   std::optional<Nanoseconds> cycle_began;
   Nanoseconds foreign = 0;
-  for (const Application* a : line) {
+  for (const TraceLine* a : line) {
     if (!own(*a)) {
       ++foreign;
       continue;
@@ -82,12 +82,12 @@ std::vector<Interval> latencies(const std::vector<Timeline>& workers, Nanosecond
                                 const std::function<bool(WorkerId, WorkerId)>& direct) {
   std::map<GradientName, Nanoseconds> sent;
   for (const Timeline& line : workers)
-    for (const Application* a : line)
+    for (const TraceLine* a : line)
       if (own(*a)) sent[a->name] = *a->time;
   std::vector<Interval> intervals;
   for (const Timeline& line : workers) {
     std::optional<Nanoseconds> last_look;  // the last at which the inbox was seen to be empty
-    for (const Application* a : line) {
+    for (const TraceLine* a : line) {
       if (own(*a)) {
         last_look = a->start;
         continue;
@@ -123,7 +123,7 @@ Nanoseconds most_agreed(const std::vector<Interval>& intervals) {
 
 }  // namespace
 
-MeasuredTimes measure(const std::vector<Application>& trace,
+MeasuredTimes measure(const std::vector<TraceLine>& trace,
                       const std::function<bool(WorkerId, WorkerId)>& direct) {
   const auto workers = timelines(trace);
   MeasuredTimes measured;

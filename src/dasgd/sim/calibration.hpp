@@ -27,7 +27,7 @@ struct MeasuredTimes {
 
 /// `direct(a, b)`: whether worker a sends to b without anybody in between. The trace must have its
 /// times; throws InputError otherwise.
-MeasuredTimes measure(const std::vector<Application>& trace,
+MeasuredTimes measure(const std::vector<TraceLine>& trace,
                       const std::function<bool(WorkerId, WorkerId)>& direct);
 
 }  // namespace dasgd

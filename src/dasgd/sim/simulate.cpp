@@ -330,6 +330,7 @@ class Simulation {
     options_.trace->add(WorkerId{0}, std::exchange(lines_, {}), now_);
     for (std::size_t i = 1; i < options_.trace->sources(); ++i)
       options_.trace->add(worker_id(i), {}, now_);
+    if (const auto failure = options_.trace->failure()) fail(failure, "failed");
   }
 
   TrainResult<Real> conclude() {

@@ -109,7 +109,7 @@ class WorkerReplay {
   std::uint64_t largest_weight_ = 0;
 };
 
-void compare(const Application& a, const TraceCheck::Event& event, TraceCheck& check) {
+void compare(const TraceLine& a, const TraceCheck::Event& event, TraceCheck& check) {
   const auto differs = [&](const char* name, std::uint64_t written, std::uint64_t exact) {
     check.violations.push_back({a.line, std::string(name) + " is written as " +
                                             std::to_string(written) + " and is " +
@@ -121,9 +121,9 @@ void compare(const Application& a, const TraceCheck::Event& event, TraceCheck& c
 
 // Workers and own gradients are numbered without gaps and each has a line. A number that cannot be
 // is an error, and must not make the index allocate for it.
-bool numbers_are_possible(const std::vector<Application>& trace, TraceCheck& check) {
+bool numbers_are_possible(const std::vector<TraceLine>& trace, TraceCheck& check) {
   std::vector<bool> seen(trace.size(), false);
-  for (const Application& a : trace) {
+  for (const TraceLine& a : trace) {
     const std::size_t largest = std::max(
         {index(a.worker), index(a.name.origin), static_cast<std::size_t>(a.name.sequence)});
     if (largest >= trace.size()) {
@@ -136,7 +136,7 @@ bool numbers_are_possible(const std::vector<Application>& trace, TraceCheck& che
   if (!check.ok()) return false;
   const auto gap =
       static_cast<std::size_t>(std::find(seen.begin(), seen.end(), false) - seen.begin());
-  for (const Application& a : trace) {
+  for (const TraceLine& a : trace) {
     const std::size_t named = std::max(index(a.worker), index(a.name.origin));
     if (named >= gap)
       check.violations.push_back({a.line, "worker " + std::to_string(named) +
@@ -146,7 +146,7 @@ bool numbers_are_possible(const std::vector<Application>& trace, TraceCheck& che
   return check.ok();
 }
 
-void recompute(const std::vector<Application>& trace, const TraceIndex& index, TraceCheck& check) {
+void recompute(const std::vector<TraceLine>& trace, const TraceIndex& index, TraceCheck& check) {
   std::vector<std::vector<TraceCheck::Event>> events(index.workers());
   for (std::size_t i = 0; i < index.workers(); ++i) {
     WorkerReplay replay(index, i);
@@ -161,7 +161,7 @@ void recompute(const std::vector<Application>& trace, const TraceIndex& index, T
     check.sum_S.push_back(S.sum);
     check.staleness.add_worker(S, S_hat, replay.W());
   }
-  for (const Application& a : trace) {
+  for (const TraceLine& a : trace) {
     check.events.push_back(events[dasgd::index(a.worker)][a.step]);
     compare(a, check.events.back(), check);
   }
@@ -169,7 +169,7 @@ void recompute(const std::vector<Application>& trace, const TraceIndex& index, T
 
 }  // namespace
 
-TraceCheck check_trace(const std::vector<Application>& trace, Nanoseconds tolerance) {
+TraceCheck check_trace(const std::vector<TraceLine>& trace, Nanoseconds tolerance) {
   TraceCheck check;
   if (!numbers_are_possible(trace, check)) return check;
   const TraceIndex index(trace, tolerance, check.violations);

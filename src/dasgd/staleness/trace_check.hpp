@@ -2,27 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "dasgd/core/names.hpp"
 #include "dasgd/core/time.hpp"
 #include "dasgd/staleness/statistics.hpp"
+#include "dasgd/staleness/trace_line.hpp"
 
 namespace dasgd {
-
-/// One line of a trace: worker applies a gradient.
-struct Application {
-  WorkerId worker{};
-  std::uint64_t step = 0;  ///< t before the application
-  GradientName name;
-  std::uint64_t origin_step = 0;
-  std::optional<Nanoseconds> time;
-  std::optional<Nanoseconds> start;
-  std::optional<std::uint64_t> S, S_hat;  ///< as written in the trace
-  std::size_t line = 0;
-};
 
 /// What is wrong with a trace, and where.
 struct Violation {
@@ -57,6 +45,6 @@ struct TraceCheck {
 /// step counters; each gradient applied once per worker and everywhere; never before it was
 /// computed; own gradients applied at once; S and S_hat as written, where they are written.
 /// Times of different workers may be wrong against each other by `tolerance`.
-TraceCheck check_trace(const std::vector<Application>& trace, Nanoseconds tolerance = 0);
+TraceCheck check_trace(const std::vector<TraceLine>& trace, Nanoseconds tolerance = 0);
 
 }  // namespace dasgd

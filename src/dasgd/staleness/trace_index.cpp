@@ -15,22 +15,22 @@ bool is_before(Nanoseconds a, Nanoseconds b, Nanoseconds tolerance) {
            static_cast<std::uint64_t>(a)> static_cast<std::uint64_t>(tolerance);
 }
 
-std::string who(const Application& a) { return "worker " + std::to_string(index(a.worker)); }
+std::string who(const TraceLine& a) { return "worker " + std::to_string(index(a.worker)); }
 
 }  // namespace
 
-TraceIndex::TraceIndex(const std::vector<Application>& trace, Nanoseconds tolerance,
+TraceIndex::TraceIndex(const std::vector<TraceLine>& trace, Nanoseconds tolerance,
                        std::vector<Violation>& violations) {
   number_gradients(trace);
-  for (const Application& a : trace) file(a, violations);
+  for (const TraceLine& a : trace) file(a, violations);
   audit_origins(trace, violations);
   if (consistent_) audit_order(trace, tolerance, violations);
   audit_delivery(violations);
 }
 
-void TraceIndex::number_gradients(const std::vector<Application>& trace) {
+void TraceIndex::number_gradients(const std::vector<TraceLine>& trace) {
   std::vector<Number> made;
-  for (const Application& a : trace) {
+  for (const TraceLine& a : trace) {
     const std::size_t needed = std::max(index(a.worker), index(a.name.origin)) + 1;
     if (made.size() < needed) made.resize(needed, 0);
     Number& count = made[index(a.name.origin)];
@@ -47,7 +47,7 @@ void TraceIndex::number_gradients(const std::vector<Application>& trace) {
   position_.assign(made.size(), std::vector<std::uint32_t>(origin_.size(), never));
 }
 
-void TraceIndex::file(const Application& a, std::vector<Violation>& violations) {
+void TraceIndex::file(const TraceLine& a, std::vector<Violation>& violations) {
   const auto broken = [&](const std::string& why) {
     violations.push_back({a.line, why});
     consistent_ = false;
@@ -71,10 +71,10 @@ void TraceIndex::file(const Application& a, std::vector<Violation>& violations) 
            " here and " + std::to_string(origin_step_[g]) + " elsewhere");
 }
 
-void TraceIndex::audit_origins(const std::vector<Application>& trace,
+void TraceIndex::audit_origins(const std::vector<TraceLine>& trace,
                                std::vector<Violation>& violations) {
   std::vector<std::uint32_t> own(workers(), 0);
-  for (const Application& a : trace) {
+  for (const TraceLine& a : trace) {
     const auto broken = [&](const std::string& why) {
       violations.push_back({a.line, why});
       consistent_ = false;
@@ -95,7 +95,7 @@ void TraceIndex::audit_origins(const std::vector<Application>& trace,
 
 // Replays the trace without its clocks: an own gradient can be applied at once, a foreign one when
 // its origin has computed it. What cannot be replayed was applied before it was computed.
-void TraceIndex::audit_order(const std::vector<Application>& trace, Nanoseconds tolerance,
+void TraceIndex::audit_order(const std::vector<TraceLine>& trace, Nanoseconds tolerance,
                              std::vector<Violation>& violations) {
   std::vector<std::size_t> done(workers(), 0);
   std::vector<std::size_t> ready(workers());
@@ -117,7 +117,7 @@ void TraceIndex::audit_order(const std::vector<Application>& trace, Nanoseconds 
       }
     }
   }
-  for (const Application& a : trace) {
+  for (const TraceLine& a : trace) {
     const auto broken = [&](bool logically) {
       violations.push_back(
           {a.line, who(a) + " applies gradient " + show(a.name) + " before it was computed"});

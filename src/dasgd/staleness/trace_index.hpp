@@ -16,7 +16,7 @@ class TraceIndex {
   static constexpr std::uint32_t never = std::numeric_limits<std::uint32_t>::max();
 
   /// Fills the index and appends what is wrong with the trace to `violations`.
-  TraceIndex(const std::vector<Application>& trace, Nanoseconds tolerance,
+  TraceIndex(const std::vector<TraceLine>& trace, Nanoseconds tolerance,
              std::vector<Violation>& violations);
 
   std::size_t workers() const { return order_.size(); }
@@ -39,10 +39,10 @@ class TraceIndex {
   }
 
  private:
-  void number_gradients(const std::vector<Application>& trace);
-  void file(const Application& a, std::vector<Violation>& violations);
-  void audit_origins(const std::vector<Application>& trace, std::vector<Violation>& violations);
-  void audit_order(const std::vector<Application>& trace, Nanoseconds tolerance,
+  void number_gradients(const std::vector<TraceLine>& trace);
+  void file(const TraceLine& a, std::vector<Violation>& violations);
+  void audit_origins(const std::vector<TraceLine>& trace, std::vector<Violation>& violations);
+  void audit_order(const std::vector<TraceLine>& trace, Nanoseconds tolerance,
                    std::vector<Violation>& violations);
   void audit_delivery(std::vector<Violation>& violations);
 
@@ -50,7 +50,7 @@ class TraceIndex {
   std::vector<std::uint32_t> origin_, origin_step_;
   std::vector<std::vector<Number>> order_;
   std::vector<std::vector<std::uint32_t>> position_;
-  std::vector<const Application*> computed_;  // per gradient, its application at the origin
+  std::vector<const TraceLine*> computed_;  // per gradient, its application at the origin
   bool consistent_ = true;
   bool drained_ = true;
 };

@@ -4,9 +4,9 @@
 
 namespace dasgd {
 
-std::optional<VirtualSequence> virtual_sequence(const std::vector<Application>& trace) {
-  std::vector<const Application*> own;
-  for (const Application& a : trace)
+std::optional<VirtualSequence> virtual_sequence(const std::vector<TraceLine>& trace) {
+  std::vector<const TraceLine*> own;
+  for (const TraceLine& a : trace)
     if (a.worker == a.name.origin) own.push_back(&a);
   if (own.empty() || !std::ranges::all_of(own, [](auto* a) { return a->start.has_value(); }))
     return std::nullopt;

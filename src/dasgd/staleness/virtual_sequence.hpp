@@ -17,6 +17,6 @@ struct VirtualSequence {
 };
 
 /// Nothing if the trace does not say when its gradients were begun, or contradicts itself.
-std::optional<VirtualSequence> virtual_sequence(const std::vector<Application>& trace);
+std::optional<VirtualSequence> virtual_sequence(const std::vector<TraceLine>& trace);
 
 }  // namespace dasgd

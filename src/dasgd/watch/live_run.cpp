@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 
+#include "dasgd/record/run_summary_json.hpp"
 #include "dasgd/report/page.hpp"
 
 namespace dasgd::watch {
@@ -61,14 +62,14 @@ void LiveRun::digest_pending() {
 void LiveRun::look(const RunFigures& figures, const Standing& standing) {
   figures_ = figures;
   standing_ = standing;
-  run_.metrics.add(nlohmann::json::parse(metrics_line(figures)));
+  run_.metrics.add(figures);
   digest_pending();
 }
 
-void LiveRun::end(const std::string& summary) {
+void LiveRun::end(const RunSummary& summary) {
   digest_pending();
   standing_ = {.state = "ended"};
-  run_.summary = Json::parse(summary);
+  run_.summary = summary_json(summary);
   run_.limits = report::limits_of(run_.summary);
   run_.ended = true;
 }

@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "dasgd/plan/figures.hpp"
-#include "dasgd/record/trace_writer.hpp"
+#include "dasgd/record/run_summary.hpp"
+#include "dasgd/record/trace_sink.hpp"
 #include "dasgd/report/run.hpp"
 
 namespace dasgd::watch {
@@ -32,8 +33,8 @@ class LiveRun final : public ApplicationSink {
 
   // The rest belongs to one thread.
   void look(const RunFigures& figures, const Standing& standing);
-  /// The run has ended with this summary.json.
-  void end(const std::string& summary);
+  /// The run has ended so.
+  void end(const RunSummary& summary);
 
   /// Everything that the page shows, of bounded size.
   std::string frame() const;

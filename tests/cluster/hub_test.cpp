@@ -1,0 +1,151 @@
+#include "dasgd/transport/mpi/hub.hpp"
+
+#include <gtest/gtest.h>
+#include <thread>
+
+#include "dasgd/topology/builders.hpp"
+
+namespace dasgd::mpi {
+namespace {
+
+GradientPtr gradient(std::size_t origin, std::uint32_t sequence) {
+  auto g = std::make_shared<Gradient>();
+  g->name = {worker_id(origin), sequence};
+  g->update.resize<float>(10);
+  return g;
+}
+
+class Letters final : public Hub::Mailbox {
+ public:
+  void deliver(const GradientPtr& gradient, int from_rank) override {
+    names.push_back(gradient->name);
+    from.push_back(from_rank);
+  }
+  void deliver(const BundlePtr& bundle, int) override { bundled += bundle->size(); }
+  void wake() override { ++woken; }
+  void fold(std::optional<WorkerId>) override { ++folded; }
+
+  std::vector<GradientName> names;
+  std::vector<int> from;
+  std::size_t bundled = 0;
+  int woken = 0, folded = 0;
+};
+
+/// Rank 1 of a ring of three ranks with two workers each.
+class HubTest : public ::testing::TestWithParam<RelayMode> {
+ protected:
+  HubTest() { hub.connect({&mail[0], &mail[1]}); }
+
+  std::vector<Outgoing> outbox() {
+    std::vector<Outgoing> taken;
+    hub.take_outbox(taken);
+    return taken;
+  }
+  std::size_t leaves() { return outbox().size(); }
+
+  const Graph ranks = build_graph("ring", 3, 1);
+  Hub hub{1, Layout{3, 2}, ranks, GetParam()};
+  std::array<Letters, 2> mail;
+};
+INSTANTIATE_TEST_SUITE_P(Relay, HubTest, ::testing::Values(RelayMode::arrival, RelayMode::apply),
+                         [](const auto& info) { return std::string(to_string(info.param)); });
+
+TEST_P(HubTest, AnOwnGradientGoesToTheOtherWorkersHereAndLeavesOnce) {
+  EXPECT_EQ(hub.send(gradient(2, 0)), 1u);
+  EXPECT_TRUE(mail[0].names.empty()) << "worker 2 is the first here, and the origin";
+  EXPECT_EQ(mail[1].names, (std::vector<GradientName>{{worker_id(2), 0}}));
+  const auto out = outbox();
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(std::get<Relayed>(out[0]).from_rank, 1);
+  EXPECT_FALSE(hub.is_first_copy(GradientName{worker_id(2), 0})) << "it may come round";
+  EXPECT_EQ(hub.copies_dropped(worker_id(2)), 1u);
+  EXPECT_EQ(hub.copies_dropped(worker_id(3)), 0u) << "told as the first worker's";
+}
+
+TEST_P(HubTest, AForeignGradientGoesToAllWorkersHereAndIsPassedOnOnce) {
+  const auto g = gradient(0, 0);
+  ASSERT_TRUE(hub.is_first_copy(g->name));
+  EXPECT_FALSE(hub.is_first_copy(g->name));
+  hub.arrived(g, 0);
+  EXPECT_EQ(mail[0].from, std::vector{0});
+  EXPECT_EQ(mail[1].from, std::vector{0});
+  const bool at_once = GetParam() == RelayMode::arrival;
+  EXPECT_EQ(leaves(), at_once ? 1u : 0u);
+  const std::vector<GradientPtr> both{g};
+  const std::vector<int> from{0};
+  hub.applied(both, from);
+  EXPECT_EQ(leaves(), at_once ? 0u : 1u);
+  hub.applied(both, from);
+  EXPECT_EQ(leaves(), 0u) << "the second worker here applies it too";
+}
+
+TEST_P(HubTest, ABundleIsPassedOnAtOnce) {
+  auto bundle = std::make_shared<Bundle>();
+  const std::vector<GradientPtr> two{gradient(0, 0), gradient(0, 1)};
+  bundle->add(two);
+  GradientSet names;
+  for (const auto& g : two) names.insert(g->name);
+  ASSERT_TRUE(hub.is_first_copy(names));
+  EXPECT_FALSE(hub.is_first_copy(two[1]->name));
+  hub.arrived(BundlePtr(bundle), 0);
+  EXPECT_EQ(mail[0].bundled, 2u);
+  EXPECT_EQ(leaves(), 1u);
+}
+
+TEST_P(HubTest, AllAnnouncementsMakeTheTotal) {
+  for (std::size_t worker = 0; worker < 6; ++worker) {
+    EXPECT_EQ(hub.announced_total(), std::nullopt);
+    const Announcement announcement{worker_id(worker), 10};
+    if (worker / 2 == 1) {
+      hub.announce(announcement);
+    } else {
+      hub.arrived(announcement, 0);
+      hub.arrived(announcement, 2);  // the other way round the ring
+    }
+  }
+  EXPECT_EQ(hub.announced_total(), 60u);
+  EXPECT_EQ(leaves(), 6u) << "each once";
+  EXPECT_EQ(mail[0].woken, 6);
+}
+
+TEST_P(HubTest, WhatLeavesKeepsTheOrderInWhichItWasPosted) {
+  hub.send(gradient(2, 0));
+  hub.tell(2, Bytes(3));
+  hub.announce({worker_id(2), 1});
+  const auto out = outbox();
+  ASSERT_EQ(out.size(), 3u);
+  EXPECT_TRUE(std::holds_alternative<GradientPtr>(std::get<Relayed>(out[0]).frame));
+  EXPECT_EQ(std::get<Direct>(out[1]).to_rank, 2);
+  EXPECT_TRUE(std::holds_alternative<Announcement>(std::get<Relayed>(out[2]).frame));
+}
+
+TEST_P(HubTest, TheProgressThreadIsWokenByWhatIsPostedAndByTheEnd) {
+  constexpr std::chrono::microseconds long_enough = std::chrono::hours(1);
+  std::jthread progress([&] {
+    std::vector<Outgoing> taken;
+    while (taken.empty()) {
+      hub.wait(long_enough);
+      hub.take_outbox(taken);
+    }
+    while (!hub.closed()) hub.wait(long_enough);
+  });
+  hub.send(gradient(3, 0));
+  hub.close();
+  progress.join();
+}
+
+TEST_P(HubTest, TrafficOfRelayedGradientsIsTheFirstWorkers) {
+  hub.count({worker_id(3), 0}, 100);
+  hub.count({worker_id(5), 0}, 40);
+  EXPECT_EQ(hub.sent(worker_id(3)).bytes, 100u);
+  EXPECT_EQ(hub.sent(worker_id(2)).bytes, 40u);
+  EXPECT_EQ(hub.sent(worker_id(2)).messages, 1u);
+}
+
+TEST_P(HubTest, FoldsWhereverSomethingWaits) {
+  hub.fold(worker_id(0));
+  EXPECT_EQ(mail[0].folded + mail[1].folded, 2);
+}
+
+}  // namespace
+}  // namespace dasgd::mpi
