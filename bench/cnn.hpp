@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "dasgd/adapters/torch/network.hpp"
-#include "dasgd/data/image_samples.hpp"
+#include "dasgd/data/images/image_samples.hpp"
 #include "dasgd/random/random.hpp"
 
 namespace dasgd::bench {

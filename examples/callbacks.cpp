@@ -21,6 +21,6 @@ int main() {
   const auto result = dasgd::train(
       problem, {.workers = 2, .eta = 0.005, .max_time = 60s, .in_flight = 4, .report_every = 5ms},
       {close_enough});
-  std::printf("stopped by %s, %s the optimum\n", result.summary.stop_reason.c_str(),
+  std::printf("stopped by %s, %s the optimum\n", to_string(result.summary.stop_reason).c_str(),
               distance(result.model) < 1e-5 ? "at" : "far from");
 }

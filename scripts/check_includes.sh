@@ -12,9 +12,9 @@ grep -rnE '^ *# *include +("[a-z_]+/|<dasgd/)' $folders --include='*.hpp' --incl
 # The floors, from the ground up. Within a folder its rooms stand beside each other, above or below what is common.
 function level(room) {
   if (room ~ /^(core|random)$/) return 1
-  if (room ~ /^data\/rows$/) return 1.5
   if (room ~ /^(theory|staleness|topology|data|rules)$/) return 2
-  if (room ~ /^data\/images$/) return 2.5
+  if (room ~ /^data\/(rows|images)$/) return 2.4
+  if (room ~ /^data\/stream$/) return 2.6
   if (room ~ /^(problems|transport|record)$/) return 3
   if (room ~ /^(transport\/(in_process|mpi|faulty)|adapters\/torch)$/) return 3.5
   if (room ~ /^(plan|models)$/) return 4

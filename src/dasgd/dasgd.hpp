@@ -6,7 +6,7 @@
 #include "dasgd/core/error.hpp"
 #include "dasgd/core/objective.hpp"
 #include "dasgd/core/samples.hpp"
-#include "dasgd/data/row_stream.hpp"
+#include "dasgd/data/stream/row_stream.hpp"
 #include "dasgd/problems/logistic.hpp"
 #include "dasgd/problems/logistic_stream.hpp"
 #include "dasgd/problems/quadratic.hpp"

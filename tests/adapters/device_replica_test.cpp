@@ -6,7 +6,7 @@
 #include <torch/cuda.h>
 
 #include "adapters/normalised_network.hpp"
-#include "dasgd/data/image_samples.hpp"
+#include "dasgd/data/images/image_samples.hpp"
 #include "dasgd/random/random.hpp"
 #include "dasgd/runtime/train.hpp"
 #include "support/temporary_directory.hpp"

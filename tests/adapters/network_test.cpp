@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "dasgd/core/error.hpp"
-#include "dasgd/data/image_samples.hpp"
-#include "dasgd/data/table_samples.hpp"
+#include "dasgd/data/images/image_samples.hpp"
+#include "dasgd/data/rows/table_samples.hpp"
 #include "dasgd/data/text_samples.hpp"
 #include "dasgd/runtime/train.hpp"
 #include "dasgd/sim/simulate.hpp"

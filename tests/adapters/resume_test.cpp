@@ -5,7 +5,7 @@
 #include "adapters/normalised_network.hpp"
 #include "dasgd/adapters/torch/network.hpp"
 #include "dasgd/core/error.hpp"
-#include "dasgd/data/image_samples.hpp"
+#include "dasgd/data/images/image_samples.hpp"
 #include "dasgd/record/checkpoint.hpp"
 #include "dasgd/runtime/train.hpp"
 #include "support/message.hpp"

@@ -144,7 +144,7 @@ TEST(Advise, AdvisedTrainingConvergesAndEightTimesTheCertifiedStepDoesNot) {
 
   options.eta = 8 * theory::certified_eta(advice.constants.L.value, *good.summary.staleness.W);
   const auto bad = run_simulation<double>(q, options, {});
-  EXPECT_EQ(bad.summary.stop_reason, "diverged");
+  EXPECT_EQ(bad.summary.stop_reason, StopReason::diverged);
   EXPECT_NE(bad.failure, nullptr);
   EXPECT_EQ(bad.summary.step->certified, false);
   EXPECT_TRUE(bad.summary.model_is_last_good);

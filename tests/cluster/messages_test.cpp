@@ -14,7 +14,7 @@ Message everything_of_a_rank() {
   worker.S.add(3);
   worker.W = 11;
   worker.time = 99;
-  return RankReport{{worker, WorkerReport{}}, "target", "out of luck"};
+  return RankReport{{worker, WorkerReport{}}, StopReason::target, "out of luck"};
 }
 
 std::vector<Message> messages() {
@@ -43,10 +43,11 @@ TEST(ClusterMessages, ComeBackAsTheyWere) {
   EXPECT_EQ(worker.S.max, 3u);
   EXPECT_EQ(worker.W, 11u);
   EXPECT_EQ(worker.time, 99);
-  EXPECT_EQ(report.stop_reason, "target");
+  EXPECT_EQ(report.stop_reason, StopReason::target);
   EXPECT_EQ(report.failure, "out of luck");
 
-  EXPECT_EQ(std::get<Stop>(*decode(encode(Stop{"max-time"}))).reason, "max-time");
+  EXPECT_EQ(std::get<Stop>(*decode(encode(Stop{StopReason::max_time}))).reason,
+            StopReason::max_time);
   const auto piece = std::get<TracePiece>(*decode(encode(messages()[3])));
   ASSERT_EQ(piece.lines.size(), 1u);
   EXPECT_EQ(piece.lines[0].start, 7);

@@ -1,4 +1,4 @@
-#include "dasgd/data/idx.hpp"
+#include "dasgd/data/images/idx.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
-#include "dasgd/data/row_text.hpp"
+#include "dasgd/data/rows/row_text.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "dasgd/data/row_labels.hpp"
+#include "dasgd/data/rows/row_labels.hpp"
 
 namespace dasgd {
 namespace {

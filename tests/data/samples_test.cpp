@@ -4,9 +4,9 @@
 #include <set>
 
 #include "dasgd/core/error.hpp"
-#include "dasgd/data/image_samples.hpp"
+#include "dasgd/data/images/image_samples.hpp"
 #include "dasgd/data/loader.hpp"
-#include "dasgd/data/table_samples.hpp"
+#include "dasgd/data/rows/table_samples.hpp"
 #include "dasgd/data/text_samples.hpp"
 #include "support/message.hpp"
 #include "support/questionnaire.hpp"

@@ -13,7 +13,7 @@ TEST(Train, StopsWithoutImprovement) {
       train(Quadratic::random(1),
             {.workers = 2, .eta = 0.01, .max_time = 10min, .in_flight = 4, .report_every = 5ms},
             {stop_without_improvement<double>(0.2)});
-  EXPECT_EQ(result.summary.stop_reason, "callback");
+  EXPECT_EQ(result.summary.stop_reason, StopReason::callback);
   EXPECT_TRUE(result.summary.audit_is_clean());
 }
 
@@ -45,7 +45,7 @@ TEST(Train, CallbacksSeeProgressAndAModelAndCanStop) {
                               models += p.model().size() == 10 ? 1 : 0;
                               return models >= 3 ? Flow::stop : Flow::go_on;
                             }});
-  EXPECT_EQ(result.summary.stop_reason, "callback");
+  EXPECT_EQ(result.summary.stop_reason, StopReason::callback);
   EXPECT_GE(calls, 3u);
 }
 

@@ -57,7 +57,7 @@ TEST(RealChaos, AStopEndsAPause) {
   options.chaos.pauses = {{WorkerId{1}, 0, 3'600'000'000'000}};
   options.max_time = std::chrono::milliseconds(50);
   const auto result = train(Quadratic::random(1), options);
-  EXPECT_EQ(result.summary.stop_reason, "max-time");
+  EXPECT_EQ(result.summary.stop_reason, StopReason::max_time);
   EXPECT_TRUE(result.summary.audit_is_clean());
 }
 

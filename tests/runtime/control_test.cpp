@@ -26,12 +26,12 @@ TEST(Control, TheFirstReasonCountsAndWakesOnce) {
   int woken = 0;
   Control control([&] { ++woken; });
   EXPECT_FALSE(control.stopping());
-  EXPECT_EQ(control.reason(), "");
-  control.stop("target");
-  control.stop("max-time");
+  EXPECT_FALSE(control.reason());
+  control.stop(StopReason::target);
+  control.stop(StopReason::max_time);
   EXPECT_TRUE(control.stopping());
   EXPECT_TRUE(control.stop_flag().load());
-  EXPECT_EQ(control.reason(), "target");
+  EXPECT_EQ(control.reason(), StopReason::target);
   EXPECT_EQ(woken, 1);
   EXPECT_EQ(control.failure(), nullptr);
 }
@@ -40,23 +40,23 @@ TEST(Control, TheFirstFailureCountsAndStopsTheRun) {
   Control control([] {});
   control.fail(failure("first"), "diverged");
   control.fail(failure("second"), "failed");
-  EXPECT_EQ(control.reason(), "diverged");
+  EXPECT_EQ(control.reason(), StopReason::diverged);
   EXPECT_EQ(words(control.failure()), "first");
   EXPECT_FALSE(control.abandoned()) << "it is still drained";
 }
 
 TEST(Control, AFailureAfterAStopIsKept) {
   Control control([] {});
-  control.stop("interrupted");
+  control.stop(StopReason::interrupted);
   control.fail(failure("the disk"), "failed");
-  EXPECT_EQ(control.reason(), "interrupted");
+  EXPECT_EQ(control.reason(), StopReason::interrupted);
   EXPECT_EQ(words(control.failure()), "the disk");
 }
 
 TEST(Control, ARunThatIsAbandonedWakesWhoeverWaitsAgain) {
   int woken = 0;
   Control control([&] { ++woken; });
-  control.stop("target");
+  control.stop(StopReason::target);
   control.abandon(failure("no memory"));
   EXPECT_TRUE(control.abandoned());
   EXPECT_EQ(woken, 2) << "workers that drain must look again";
@@ -65,7 +65,7 @@ TEST(Control, ARunThatIsAbandonedWakesWhoeverWaitsAgain) {
 TEST(Control, AStopEndsSleeps) {
   Control control([] {});
   std::jthread sleeper([&] { control.sleep_for(hours(1)); });
-  control.stop("interrupted");
+  control.stop(StopReason::interrupted);
   sleeper.join();
   control.sleep_for(hours(1));  // and there are none afterwards
 }

@@ -88,7 +88,7 @@ TEST(Evaluation, RunsBesideTheWorkersAndFindsWhatTheModelIsWorth) {
           model_fits = model_fits && problem.evaluate(p.best_model).accuracy == p.best->accuracy;
         return evaluated >= 3 ? Flow::stop : Flow::go_on;
       }});
-  EXPECT_EQ(result.summary.stop_reason, "callback");
+  EXPECT_EQ(result.summary.stop_reason, StopReason::callback);
   EXPECT_TRUE(model_fits);
   ASSERT_GE(result.evaluations.size(), 2u);
   EXPECT_EQ(result.evaluations.back().accuracy, result.summary.accuracy);
@@ -106,7 +106,7 @@ TEST(Evaluation, StopsAtTheTargetAccuracy) {
   options.compute = 100us;
   options.evaluation = {.every = 2ms, .target_accuracy = 0.9};
   const auto result = train(tiny_images(directory), options);
-  EXPECT_EQ(result.summary.stop_reason, "target-accuracy");
+  EXPECT_EQ(result.summary.stop_reason, StopReason::target_accuracy);
   EXPECT_GE(*result.summary.best->accuracy, 0.9);
   EXPECT_TRUE(result.summary.audit_is_clean());
 }
@@ -115,7 +115,7 @@ TEST(Evaluation, StopsWhenPatienceIsAtItsEnd) {
   TrainOptions options{.workers = 2, .eta = 0.1};
   options.evaluation = {.every = 1ms, .patience = 3};
   const auto result = train(Judged({0.3, 0.5, 0.4}), options);
-  EXPECT_EQ(result.summary.stop_reason, "patience");
+  EXPECT_EQ(result.summary.stop_reason, StopReason::patience);
   EXPECT_EQ(result.summary.best->accuracy, 0.5);
   EXPECT_EQ(result.evaluations.size(), 2u + 3u + 1u) << "to the best, three more, the final model";
 }
@@ -134,7 +134,7 @@ TEST(Evaluation, AnEvaluationThatFailsFailsTheRunNotTheProgram) {
   TrainOptions options{.workers = 2, .max_time = 10min};
   options.evaluation.every = 1ms;
   const auto result = run_training<double>(Broken(), options);
-  EXPECT_EQ(result.summary.stop_reason, "failed");
+  EXPECT_EQ(result.summary.stop_reason, StopReason::failed);
   EXPECT_THAT(test::message_of<std::runtime_error>([&] { std::rethrow_exception(result.failure); }),
               HasSubstr("the test images are gone"));
 }
@@ -155,7 +155,7 @@ TEST(Evaluation, InVirtualTimeHappensAtGivenInstantsAndChangesNothing) {
   }
   EXPECT_EQ(problem.evaluate(judged.best_model).accuracy, judged.summary.best->accuracy);
   options.evaluation.target_accuracy = 0.5;
-  EXPECT_EQ(simulate(problem, options).summary.stop_reason, "target-accuracy");
+  EXPECT_EQ(simulate(problem, options).summary.stop_reason, StopReason::target_accuracy);
 }
 
 TEST(Evaluation, RefusesWhatCannotBe) {

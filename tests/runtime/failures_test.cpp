@@ -41,7 +41,7 @@ TEST(Train, AfterDivergenceEveryReplicaIsStillWhole) {
   const auto result =
       run_training<float>(objective, {.workers = 4, .topology = "ring", .gradients = {100}});
   EXPECT_NE(result.failure, nullptr);
-  EXPECT_EQ(result.summary.stop_reason, "diverged");
+  EXPECT_EQ(result.summary.stop_reason, StopReason::diverged);
   EXPECT_TRUE(result.summary.audit_is_clean());
   EXPECT_TRUE(std::isfinite(result.model[2]));
 }

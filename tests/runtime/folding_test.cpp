@@ -138,7 +138,7 @@ TEST(OwnSources, NobodyWaitsForAWorkerWhoseSourceIsDry) {
   };
   const auto result = train(Quadratic::random(1), options, {feed});
   EXPECT_THAT(result.summary.gradients_by_worker, ::testing::ElementsAre(300, 5));
-  EXPECT_EQ(result.summary.stop_reason, "samples");
+  EXPECT_EQ(result.summary.stop_reason, StopReason::samples);
   EXPECT_TRUE(result.summary.audit_is_clean());
 }
 
@@ -150,7 +150,7 @@ TEST(OwnSources, ABudgetThatIsUsedUpEndsARunWhoseSourcesAreDry) {
   options.make_samples = [&](WorkerId, std::uint64_t) { return std::make_unique<Fed>(tap); };
   const auto result = train(Quadratic::random(1), options);
   EXPECT_EQ(result.summary.gradients, 20u);
-  EXPECT_EQ(result.summary.stop_reason, "budget");
+  EXPECT_EQ(result.summary.stop_reason, StopReason::budget);
   EXPECT_THAT(result.summary.waited_seconds, Each(0.0));
 }
 

@@ -269,7 +269,7 @@ TEST(Resume, TimeLimitsCountTheWholeRun) {
   options.resume = &last;
   options.max_time = 1h;
   const auto result = train(Quadratic::random(1), options);
-  EXPECT_EQ(result.summary.stop_reason, "max-time");
+  EXPECT_EQ(result.summary.stop_reason, StopReason::max_time);
   EXPECT_GE(result.summary.wall_seconds, 3600);
 }
 

@@ -48,7 +48,7 @@ TEST_P(EveryTopology, EndsWithACleanAuditAndATraceThatTheCheckAgreesWith) {
     trace.finish();
     EXPECT_TRUE(result.summary.audit_is_clean());
     EXPECT_EQ(result.summary.gradients, 100 * GetParam().workers);
-    EXPECT_EQ(result.summary.stop_reason, "budget");
+    EXPECT_EQ(result.summary.stop_reason, StopReason::budget);
 
     const TraceFile file = read_trace(directory.file("trace.jsonl"));
     const TraceCheck check = check_trace(file.applications);

@@ -49,7 +49,7 @@ TEST(Train, StopsAtTheTargetErrorOfThePaper) {
     error.add(l2_norm<double>(g));
     ++t;
   }
-  EXPECT_EQ(result.summary.stop_reason, "target");
+  EXPECT_EQ(result.summary.stop_reason, StopReason::target);
   EXPECT_THAT(result.summary.iterations, ElementsAre(t));
 }
 
@@ -60,7 +60,7 @@ TEST(Train, ATargetStopsOnlyWhenEveryWorkerHasReachedIt) {
                                                    .target_error = 1e-3,
                                                    .slow = {{WorkerId{2}, 5}},
                                                    .compute = 200us});
-  EXPECT_EQ(result.summary.stop_reason, "target");
+  EXPECT_EQ(result.summary.stop_reason, StopReason::target);
   EXPECT_TRUE(result.summary.audit_is_clean());
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_GE(result.summary.iterations[i], 29u);
@@ -75,7 +75,7 @@ TEST(Train, ReachesATargetLossEvenWithAWorkerThatNeverComputes) {
                                                   .batch = 0,
                                                   .gradients = {100'000, 0, 100'000},
                                                   .target_loss = 0.65});
-  EXPECT_EQ(result.summary.stop_reason, "target");
+  EXPECT_EQ(result.summary.stop_reason, StopReason::target);
   EXPECT_LE(result.summary.loss, 0.66);
   EXPECT_EQ(result.summary.gradients_by_worker[1], 0u);
 }
@@ -114,12 +114,12 @@ TEST(Train, ASlowWorkerDoesNotHoldUpAnEpoch) {
 TEST(Train, TotalGradientsAreThoseOfAllWorkers) {
   const auto result = train(Quadratic::random(1), {.workers = 4, .total_gradients = 1001});
   EXPECT_EQ(result.summary.gradients, 1001u);
-  EXPECT_EQ(result.summary.stop_reason, "budget");
+  EXPECT_EQ(result.summary.stop_reason, StopReason::budget);
 }
 
 TEST(Train, StopsAtItsTimeLimit) {
   const auto result = train(Quadratic::random(1), {.workers = 2, .eta = 1e-6, .max_time = 100ms});
-  EXPECT_EQ(result.summary.stop_reason, "max-time");
+  EXPECT_EQ(result.summary.stop_reason, StopReason::max_time);
   EXPECT_TRUE(result.summary.audit_is_clean());
 }
 
@@ -136,7 +136,7 @@ TEST(Train, AStopFromOutsideDrainsCleanly) {
                               if (p.gradients > 1000) source.request_stop();
                               return Flow::go_on;
                             }});
-  EXPECT_EQ(result.summary.stop_reason, "interrupted");
+  EXPECT_EQ(result.summary.stop_reason, StopReason::interrupted);
   EXPECT_TRUE(result.summary.audit_is_clean());
 }
 
@@ -144,7 +144,7 @@ TEST(Train, AStopEndsTheSleepOfASlowWorker) {
   const auto result = train(Quadratic::random(1),
                             {.workers = 2, .gradients = {5}, .compute = 1h, .report_every = 50ms},
                             {[](const Progress<double>&) { return Flow::stop; }});
-  EXPECT_EQ(result.summary.stop_reason, "callback");
+  EXPECT_EQ(result.summary.stop_reason, StopReason::callback);
   EXPECT_TRUE(result.summary.audit_is_clean());
 }
 

@@ -135,7 +135,7 @@ TEST(Simulate, ASlowWorkerRaisesTheMaximumButNotTheAverage) {
     const auto result =
         simulate(Quadratic::random(1),
                  {.workers = 2, .eta = 0.002, .target_error = 1e-6, .slow = {{WorkerId{1}, slow}}});
-    EXPECT_EQ(result.summary.stop_reason, "target");
+    EXPECT_EQ(result.summary.stop_reason, StopReason::target);
     EXPECT_NEAR(result.summary.staleness.S_avg, 1, 0.4) << slow;
     EXPECT_GE(result.summary.staleness.S_max, slow) << slow;
     EXPECT_LE(result.summary.staleness.S_max, slow + 2) << slow;

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string>
 
-#include "dasgd/data/cifar10.hpp"
-#include "dasgd/data/idx.hpp"
+#include "dasgd/data/images/cifar10.hpp"
+#include "dasgd/data/images/idx.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace dasgd::test {

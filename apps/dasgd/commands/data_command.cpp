@@ -8,7 +8,7 @@
 #include "dasgd/core/error.hpp"
 #include "dasgd/core/nearest_word.hpp"
 #include "dasgd/data/catalogue.hpp"
-#include "dasgd/data/idx.hpp"
+#include "dasgd/data/images/idx.hpp"
 #include "dasgd/models/read_data.hpp"
 #include "fetch/cifar10_fetch.hpp"
 

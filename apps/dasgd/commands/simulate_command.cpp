@@ -15,7 +15,6 @@
 #include "dasgd/settings/prediction.hpp"
 #include "dasgd/settings/toml_file.hpp"
 #include "dasgd/settings/virtual_world.hpp"
-#include "dasgd/topology/builders.hpp"
 #include "terminal/signals.hpp"
 
 namespace dasgd::app {
@@ -53,7 +52,7 @@ int simulate_problem(Config config, const Objective<Real>& objective, const Virt
   write.conclude(result.failure);
   if (!result.summary.audit_is_clean())
     throw std::runtime_error("the audit failed; see summary.json");
-  return result.summary.stop_reason == "interrupted" ? interrupted : done;
+  return result.summary.stop_reason == StopReason::interrupted ? interrupted : done;
 }
 
 }  // namespace
@@ -61,7 +60,7 @@ int simulate_problem(Config config, const Objective<Real>& objective, const Virt
 int simulate_command(const Config& config) {
   const TrainOptions& run = config.run;
   const VirtualWorld world = make_world(config, run.workers);
-  validate(world, build_graph(run.topology, run.workers, run.seed));
+  validate(world, graph_of(run));
   const SignalStop signals;
   const Problem problem = read_problem(config);
   return std::visit(

@@ -38,7 +38,7 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
              s.workers == 1 ? "1 worker" : fmt::format("{} workers", s.workers),
              config.run.topology, config.run.eta);
   row("stopped",
-      fmt::format("by {} after {:.2f} s", s.stop_reason, seconds) +
+      fmt::format("by {} after {:.2f} s", to_string(s.stop_reason), seconds) +
           (s.virtual_seconds ? fmt::format(" of virtual time ({:.2f} s real)", s.wall_seconds)
                              : ""));
   if (s.resumed)

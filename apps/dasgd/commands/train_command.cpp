@@ -61,7 +61,7 @@ class TrainRun {
     if (result.failure) std::rethrow_exception(result.failure);
     if (!result.summary.audit_is_clean())
       throw std::runtime_error("the audit failed; see summary.json");
-    return result.summary.stop_reason == "interrupted" ? interrupted : done;
+    return result.summary.stop_reason == StopReason::interrupted ? interrupted : done;
   }
 
   /// What other ranks have to know before they begin.

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "dasgd/core/error.hpp"
-#include "dasgd/data/cifar10.hpp"
+#include "dasgd/data/images/cifar10.hpp"
 #include "dasgd/record/atomic_file.hpp"
 #include "fetch/png_strip.hpp"
 #include "fetch/sha1.hpp"

@@ -30,25 +30,6 @@ class Nothing final : public Objective<Real> {
 
 }  // namespace
 
-TrainOptions short_run(TrainOptions options, double eta) {
-  options.gradients.clear();
-  options.epochs.reset();
-  options.total_gradients.reset();
-  options.target_error.reset();
-  options.target_loss.reset();
-  options.max_time.reset();
-  options.trace = nullptr;
-  options.warn = nullptr;
-  options.smoothness.reset();
-  options.measure_gradients = false;
-  options.evaluation = {};
-  options.checkpoint = {};
-  options.resume = nullptr;
-  options.rule = {};
-  options.eta = eta;
-  return options;
-}
-
 template <typename Real>
 std::chrono::nanoseconds time_of_gradient(const Objective<Real>& objective, std::size_t batch) {
   std::vector<std::uint32_t> rows(batch == 0 ? objective.samples()
@@ -69,7 +50,7 @@ std::chrono::nanoseconds time_of_gradient(const Objective<Real>& objective, std:
 template <typename Real>
 ExpectedStaleness pilot_on_threads(const Objective<Real>& objective, TrainOptions options,
                                    double eta, std::vector<std::vector<Real>>& trajectory) {
-  options = short_run(std::move(options), eta);
+  options = bare_run(options, eta);
   options.max_time = 1s;  // not a number of gradients: small ones would be over before all began
   const auto result = run_training<Real>(objective, options);
   if (result.failure) std::rethrow_exception(result.failure);
@@ -87,7 +68,7 @@ ExpectedStaleness pilot_in_virtual_time(const Objective<Real>& objective, TrainO
   if (!compute_is_given)
     world.compute = TimeModel::constant(std::max<Nanoseconds>(
         1, time_of_gradient(objective, resolved_batch(options, objective.samples())).count()));
-  options = short_run(std::move(options), 1);
+  options = bare_run(options, 1);
   options.gradients = {std::clamp(3200 / static_cast<std::uint32_t>(options.workers), 20u, 100u)};
   options.batch = 0;
   // Only links with a bandwidth care how large a gradient is.
@@ -105,7 +86,7 @@ ExpectedStaleness pilot_in_virtual_time(const Objective<Real>& objective, TrainO
 template <typename Real>
 void walk(const Objective<Real>& objective, const TrainOptions& options, double eta,
           std::vector<std::vector<Real>>& trajectory) {
-  TrainOptions alone = short_run(options, eta);
+  TrainOptions alone = bare_run(options, eta);
   alone.workers = 1;
   alone.topology = "full";
   alone.relay.reset();

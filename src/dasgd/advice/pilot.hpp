@@ -21,9 +21,6 @@ struct ExpectedStaleness {
   std::uint64_t noncausal = 0;      ///< applications of a gradient that knew one not here yet
 };
 
-/// The options without everything that ends a run, or writes: that belongs to the run itself.
-TrainOptions short_run(TrainOptions options, double eta);
-
 /// The median time of a gradient here; `batch` 0 is of all samples.
 template <typename Real>
 std::chrono::nanoseconds time_of_gradient(const Objective<Real>& objective, std::size_t batch);

@@ -85,7 +85,7 @@ class Trials {
 
  private:
   TriedStep run(double eta, std::uint64_t gradients) {
-    TrainOptions options = short_run(options_, eta);
+    TrainOptions options = bare_run(options_, eta);
     options.rule = options_.rule;
     options.rule.schedule = {};
     options.stop = options_.stop;

@@ -11,7 +11,7 @@ static_assert(std::is_trivially_copyable_v<WorkerSight>);
 static_assert(std::is_trivially_copyable_v<TraceLine>);
 static_assert(std::is_trivially_copyable_v<StalenessStatistics>);
 
-void write(ByteWriter& out, const Stop& stop) { out.text(stop.reason); }
+void write(ByteWriter& out, const Stop& stop) { out.number(stop.reason); }
 void write(ByteWriter&, const TargetReached&) {}
 void write(ByteWriter& out, const Sights& sights) { out.array(std::span(sights.workers)); }
 void write(ByteWriter& out, const TracePiece& piece) {
@@ -44,7 +44,7 @@ void write(ByteWriter& out, const WorkerReport& report) {
 void write(ByteWriter& out, const RankReport& report) {
   out.number<std::uint64_t>(report.workers.size());
   for (const WorkerReport& worker : report.workers) write(out, worker);
-  out.text(report.stop_reason);
+  out.number(report.stop_reason);
   out.number(report.failure.has_value());
   out.text(report.failure.value_or(""));
 }
@@ -57,7 +57,7 @@ void write(ByteWriter& out, const MemoryPiece& piece) {
 }
 void write(ByteWriter& out, const EarlyLoss& loss) { out.number(loss.size); }
 
-void read(ByteReader& in, Stop& stop) { stop.reason = in.text(); }
+void read(ByteReader& in, Stop& stop) { stop.reason = in.number<StopReason>(); }
 void read(ByteReader&, TargetReached&) {}
 void read(ByteReader& in, Sights& sights) { sights.workers = in.array<WorkerSight>(); }
 void read(ByteReader& in, TracePiece& piece) {
@@ -90,7 +90,7 @@ void read(ByteReader& in, WorkerReport& report) {
 void read(ByteReader& in, RankReport& report) {
   for (auto count = in.number<std::uint64_t>(); count > 0 && in.ok(); --count)
     read(in, report.workers.emplace_back());
-  report.stop_reason = in.text();
+  report.stop_reason = in.number<std::optional<StopReason>>();
   const bool failed = in.number<bool>();
   auto failure = in.text();
   if (failed) report.failure = std::move(failure);

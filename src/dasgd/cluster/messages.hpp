@@ -16,7 +16,7 @@ namespace dasgd::cluster {
 
 /// "Stop computing." From whoever wants it to everybody.
 struct Stop {
-  std::string reason;
+  StopReason reason = StopReason::interrupted;
 };
 /// "All my workers have reached the target." To rank 0.
 struct TargetReached {};
@@ -34,8 +34,8 @@ struct TracePiece {
 /// The end of a rank's run. To rank 0.
 struct RankReport {
   std::vector<WorkerReport> workers;
-  std::string stop_reason;             ///< empty if nothing stopped it
-  std::optional<std::string> failure;  ///< what failed there first
+  std::optional<StopReason> stop_reason;  ///< nothing if nothing stopped it
+  std::optional<std::string> failure;     ///< what failed there first
 };
 /// "What do your workers remember?" From rank 0, for a checkpoint.
 struct MemoriesWanted {};

@@ -26,15 +26,15 @@ void RankTalk::tell_others(const Message& message) {
 
 void RankTalk::stopped() {
   if (stop_is_known_.exchange(true)) return;
-  if (outside_.log) outside_.log("stops everybody: " + control_.reason());
-  tell_others(Stop{control_.reason()});
+  if (outside_.log) outside_.log("stops everybody: " + to_string(*control_.reason()));
+  tell_others(Stop{*control_.reason()});
 }
 
 void RankTalk::target_reached() {
   if (self_ != 0) {
     tell_first(TargetReached{});
   } else if (ranks_without_target_.fetch_sub(1) == 1) {
-    control_.stop("target");
+    control_.stop(StopReason::target);
   }
 }
 

@@ -54,8 +54,7 @@ class RankRun {
         gate_(per_rank(), [this] { talk_.target_reached(); }),
         good_([this](double size) { talk_.tell_others(EarlyLoss{size}); }),
         talk_({ranks.size(), per_rank()}, ranks.rank(), options, control_, outside()),
-        network_(ranks.duplicate(), build_graph(options.topology, options.workers, options.seed),
-                 network_options()) {}
+        network_(ranks.duplicate(), graph_of(options), network_options()) {}
   // The reader of notes uses the network, and the network hands notes to the reader.
   ~RankRun() {
     network_.close();
@@ -121,8 +120,7 @@ class RankRun {
   std::size_t update_bytes() const { return objective_.dimension() * sizeof(Number<Real>); }
 
   mpi::NetworkOptions network_options() {
-    return {.relay = options_.relay.value_or(
-                default_relay(build_graph(options_.topology, options_.workers, options_.seed))),
+    return {.relay = options_.relay.value_or(default_relay(graph_of(options_))),
             .in_flight = resolved_in_flight(options_, update_bytes()),
             .clock = [this] { return clock_.now(); },
             .update_bytes = update_bytes(),

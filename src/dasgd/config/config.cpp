@@ -87,7 +87,7 @@ void resolve(Config& config) {
   }
   if (stream) run.make_samples = [](WorkerId, std::uint64_t) { return nullptr; };  // has an end
   validate(run);
-  const Graph graph = build_graph(run.topology, run.workers, run.seed);
+  const Graph graph = graph_of(run);
   if (!run.relay) run.relay = default_relay(graph);
   require_delivery(graph, *run.relay);
   validate(run.chaos, graph);

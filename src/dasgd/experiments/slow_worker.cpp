@@ -42,7 +42,7 @@ TrainOptions options_of(const SlowWorkerRun& run, double target) {
 }
 
 void take(TrainResult<double> result, const Objective<double>& problem, SlowWorkerRun& run) {
-  if (result.failure) result.summary.stop_reason = "diverged";
+  if (result.failure) result.summary.stop_reason = StopReason::diverged;
   run.L = problem.known().smoothness.value_or(std::nan(""));
   run.summary = std::move(result.summary);
 }
@@ -84,7 +84,7 @@ std::vector<SlowWorkerRun> run_slow_worker_for_real(const ProblemOfSeed& problem
     options.stop = plan.stop;
     auto result = engine.train(*f, options);
     if (!result) continue;
-    interrupted = result->summary.stop_reason == "interrupted";
+    interrupted = result->summary.stop_reason == StopReason::interrupted;
     if (interrupted) continue;
     take(*std::move(result), *f, run);
     runs.push_back(std::move(run));
@@ -140,7 +140,7 @@ std::string to_csv(const std::vector<SlowWorkerRun>& runs) {
                         r.L, cell(s.iterations, 0), cell(s.iterations, 1), cell(s.time, 0, 1e-9),
                         cell(s.time, 1, 1e-9), s.staleness.S_avg, s.staleness.S_max,
                         s.staleness.S_hat_avg, s.staleness.S_hat_max, s.staleness.W.value_or(0),
-                        s.stop_reason, r.way);
+                        to_string(s.stop_reason), r.way);
   }
   return text;
 }

@@ -93,9 +93,10 @@ TrainOptions options_of(const ScalingPlan& plan, const ScalingRun& run) {
 // Nothing if it was interrupted.
 std::optional<ScalingRun> figures_of(const TrainResult<float>& result, ScalingRun run) {
   const RunSummary& summary = result.summary;
-  if (summary.stop_reason == "interrupted") return std::nullopt;
-  if (result.failure && summary.stop_reason != "diverged") std::rethrow_exception(result.failure);
-  run.reached = summary.stop_reason == "target";
+  if (summary.stop_reason == StopReason::interrupted) return std::nullopt;
+  if (result.failure && summary.stop_reason != StopReason::diverged)
+    std::rethrow_exception(result.failure);
+  run.reached = summary.stop_reason == StopReason::target;
   for (const std::uint64_t t : summary.iterations)
     run.iterations += static_cast<double>(t) / static_cast<double>(run.workers);
   run.seconds =

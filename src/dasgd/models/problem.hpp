@@ -9,8 +9,8 @@
 
 #include "dasgd/adapters/torch/network.hpp"
 #include "dasgd/core/objective.hpp"
-#include "dasgd/data/image_samples.hpp"
-#include "dasgd/data/row_text.hpp"
+#include "dasgd/data/images/image_samples.hpp"
+#include "dasgd/data/rows/row_text.hpp"
 
 namespace dasgd {
 

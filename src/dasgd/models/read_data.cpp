@@ -4,8 +4,8 @@
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/catalogue.hpp"
-#include "dasgd/data/cifar10.hpp"
-#include "dasgd/data/table_samples.hpp"
+#include "dasgd/data/images/cifar10.hpp"
+#include "dasgd/data/rows/table_samples.hpp"
 #include "dasgd/data/text_samples.hpp"
 
 namespace dasgd {

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "dasgd/data/idx.hpp"
+#include "dasgd/data/images/idx.hpp"
 #include "dasgd/data/samples.hpp"
 #include "dasgd/models/problem.hpp"
 

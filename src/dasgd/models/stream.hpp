@@ -8,7 +8,7 @@
 #include <stop_token>
 
 #include "dasgd/core/samples.hpp"
-#include "dasgd/data/row_stream.hpp"
+#include "dasgd/data/stream/row_stream.hpp"
 #include "dasgd/models/problem.hpp"
 
 namespace dasgd {

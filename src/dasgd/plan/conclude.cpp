@@ -88,9 +88,9 @@ void add_earlier_legs(const TrainOptions& options, RunSummary& summary) {
 }
 
 // What ended a run that nobody stopped: its budget, or own sources that have no more.
-std::string natural_end(const TrainOptions& options, std::size_t samples,
-                        const RunSummary& summary) {
-  if (!options.make_samples) return "budget";
+StopReason natural_end(const TrainOptions& options, std::size_t samples,
+                       const RunSummary& summary) {
+  if (!options.make_samples) return StopReason::budget;
   const bool has_room =
       shared_budget(options, samples).has_room(summary.gradients, summary.samples);
   const auto starts = worker_starts(options, samples);
@@ -98,7 +98,7 @@ std::string natural_end(const TrainOptions& options, std::size_t samples,
   for (std::size_t i = 0; i < summary.gradients_by_worker.size(); ++i)
     all_at_limit = all_at_limit && starts[i].made + summary.gradients_by_worker[i] >=
                                        gradient_limit(options, worker_id(i), samples);
-  return has_room && !all_at_limit ? "samples" : "budget";
+  return has_room && !all_at_limit ? StopReason::samples : StopReason::budget;
 }
 
 // A model that left its range after the last gradient was computed has not been noticed yet.
@@ -150,13 +150,13 @@ TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions&
   summary.workers = reports.size();
   summary.seed = options.seed;
   summary.sampling = to_string(options.sampling);
-  summary.stop_reason = end.reason;
   summary.wall_seconds = end.simulated_in.value_or(end.seconds);
   if (end.simulated_in) summary.virtual_seconds = end.seconds;
   add_up(reports, summary);
   compare(reports, summary);
   add_earlier_legs(options, summary);
-  if (end.reason.empty()) summary.stop_reason = natural_end(options, objective.samples(), summary);
+  summary.stop_reason =
+      end.reason ? *end.reason : natural_end(options, objective.samples(), summary);
   const double all = summary.virtual_seconds.value_or(summary.wall_seconds);
   summary.samples_per_second = all > 0 ? static_cast<double>(summary.samples) / all : 0;
   result.failure = end.failure ? end.failure : late_divergence(first, options.eta);
@@ -170,7 +170,7 @@ TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions&
           "only virtual time sees all replicas at once: dasgd simulate has them";
     if (options.smoothness)
       summary.step = held_against_theory<Real>(objective, options, reports, summary, noisy);
-    if (summary.stop_reason == "diverged") fall_back(objective, end.good, result);
+    if (summary.stop_reason == StopReason::diverged) fall_back(objective, end.good, result);
   } catch (...) {
     summary.loss = std::nan("");
     if (!result.failure) result.failure = std::current_exception();

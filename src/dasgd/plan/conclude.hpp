@@ -20,7 +20,7 @@ template <typename Real>
 struct RunEnd {
   double seconds = 0;                       ///< that it took, real or virtual
   std::optional<double> simulated_in = {};  ///< of a simulation: the real time that it took
-  std::string reason;                       ///< why it was stopped; empty: it ended by itself
+  std::optional<StopReason> reason;         ///< why it was stopped; nothing: it ended by itself
   std::exception_ptr failure;
   GoodModel<Real>& good;
   Judge<Real>& judge;

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "dasgd/core/objective.hpp"
@@ -40,13 +39,13 @@ class Judge {
     return true;
   }
 
-  /// Why the run may stop after the last evaluation; empty if it may not.
-  std::string verdict() const {
+  /// Why the run may stop after the last evaluation; nothing if it may not.
+  std::optional<StopReason> verdict() const {
     if (options_.target_accuracy && best_ &&
         best_->accuracy.value_or(0) >= *options_.target_accuracy)
-      return "target-accuracy";
-    if (options_.patience && since_best_ >= *options_.patience) return "patience";
-    return "";
+      return StopReason::target_accuracy;
+    if (options_.patience && since_best_ >= *options_.patience) return StopReason::patience;
+    return std::nullopt;
   }
 
   const std::vector<Evaluation>& evaluations() const { return evaluations_; }

@@ -62,10 +62,14 @@ void restore(const TrainOptions& options, Replica<Real>& replica) {
 }
 
 template <typename Real>
-StagedRule<Real> make_rule(const TrainOptions& options, std::size_t samples) {
+std::unique_ptr<UpdateRule<Real>> make_rule(const TrainOptions& options, WorkerId worker,
+                                            std::size_t samples) {
+  if (const auto* make = std::get_if<MakeRuleOf<Real>>(&options.make_rule)) return (*make)(worker);
+  if (!std::holds_alternative<std::monostate>(options.make_rule))
+    throw InputError("the rule is for other numbers than the objective's: float or double");
   RuleClock clock{.planned = planned_gradients(options, samples)};
   if (options.resume) clock.before = options.resume->gradients;
-  return {options.rule, options.eta, clock};
+  return std::make_unique<StagedRule<Real>>(options.rule, options.eta, clock);
 }
 
 template <typename Real>
@@ -123,8 +127,8 @@ template void require_runnable(const TrainOptions&, const Objective<float>&);
 template void require_runnable(const TrainOptions&, const Objective<double>&);
 template void restore(const TrainOptions&, Replica<float>&);
 template void restore(const TrainOptions&, Replica<double>&);
-template StagedRule<float> make_rule(const TrainOptions&, std::size_t);
-template StagedRule<double> make_rule(const TrainOptions&, std::size_t);
+template std::unique_ptr<UpdateRule<float>> make_rule(const TrainOptions&, WorkerId, std::size_t);
+template std::unique_ptr<UpdateRule<double>> make_rule(const TrainOptions&, WorkerId, std::size_t);
 template void restore(const TrainOptions&, UpdateRule<float>&, Worker<float>&);
 template void restore(const TrainOptions&, UpdateRule<double>&, Worker<double>&);
 

@@ -1,6 +1,7 @@
 // A leg of a run: what one process does between the start or a checkpoint and its end.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -32,10 +33,12 @@ std::vector<WorkerStart> worker_starts(const TrainOptions& options, std::size_t 
 template <typename Real>
 void restore(const TrainOptions& options, Replica<Real>& replica);
 
-/// The update rule of a worker, whose clock goes on from the leg before; the data set has so many
-/// samples.
+/// The update rule of a worker: its own one, or a named one whose clock goes on from the leg
+/// before; the data set has so many samples. Throws InputError for an own one of another kind of
+/// numbers.
 template <typename Real>
-StagedRule<Real> make_rule(const TrainOptions& options, std::size_t samples);
+std::unique_ptr<UpdateRule<Real>> make_rule(const TrainOptions& options, WorkerId worker,
+                                            std::size_t samples);
 
 /// Takes a worker, with its rule, to where the leg begins. With another number of
 /// workers than before, worker i takes the rule's state over from i modulo theirs, and objectives

@@ -5,8 +5,34 @@
 #include <fmt/format.h>
 
 #include "dasgd/core/error.hpp"
+#include "dasgd/topology/builders.hpp"
 
 namespace dasgd {
+
+Graph graph_of(const TrainOptions& o) {
+  if (!o.graph) return build_graph(o.topology, o.workers, o.seed);
+  if (o.graph->workers() != o.workers)
+    throw InputError(
+        fmt::format("the graph has {} workers and the run {}", o.graph->workers(), o.workers));
+  return *o.graph;
+}
+
+TrainOptions bare_run(const TrainOptions& options, double eta) {
+  TrainOptions bare{.workers = options.workers, .eta = eta};
+  bare.topology = options.topology;
+  bare.graph = options.graph;
+  bare.relay = options.relay;
+  bare.batch = options.batch;
+  bare.sampling = options.sampling;
+  bare.slow = options.slow;
+  bare.chaos = options.chaos;
+  bare.compute = options.compute;
+  bare.seed = options.seed;
+  bare.in_flight = options.in_flight;
+  bare.make_samples = options.make_samples;
+  bare.stop = options.stop;
+  return bare;
+}
 
 bool ends_without_budget(const TrainOptions& o) {
   return o.max_time || o.target_error || o.target_loss || o.evaluation.patience ||

@@ -8,10 +8,12 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "dasgd/core/names.hpp"
 #include "dasgd/core/samples.hpp"
+#include "dasgd/core/update_rule.hpp"
 #include "dasgd/data/batches.hpp"
 #include "dasgd/plan/figures.hpp"
 #include "dasgd/record/checkpoint.hpp"
@@ -52,14 +54,21 @@ struct CheckpointOptions {
   std::function<void(Checkpoint)> save;
 };
 
+/// Makes the update rule of one worker, for the numbers that the objective has.
+template <typename Real>
+using MakeRuleOf = std::function<std::unique_ptr<UpdateRule<Real>>(WorkerId)>;
+using MakeRule = std::variant<std::monostate, MakeRuleOf<float>, MakeRuleOf<double>>;
+
 /// Everything has a default: `train(problem, {.workers = 8, .eta = 0.01})`. Without any budget or
 /// target, a run makes one pass over the data, or 1,000 gradients per worker without mini-batches.
 struct TrainOptions {
   std::size_t workers = 2;
   std::string topology = "full";     ///< see topology/builders.hpp
+  std::optional<Graph> graph;        ///< an own one instead
   std::optional<RelayMode> relay;    ///< none on the full graph, on arrival elsewhere
   double eta = 0.01;                 ///< the step size
   RuleOptions rule;                  ///< what the origin makes of a gradient; plain SGD
+  MakeRule make_rule;                ///< an own rule instead, with its own step size
   std::optional<std::size_t> batch;  ///< samples per gradient; 0: all; default: 32, or all of 1
 
   Sampling sampling = Sampling::own;             ///< what workers draw from: all samples, or shards
@@ -108,6 +117,13 @@ struct TrainOptions {
   /// One line for a person: a stall and whom it waits for.
   std::function<void(const std::string&)> warn;
 };
+
+/// The graph of a run. Throws InputError for a name that means none, or one of another size.
+Graph graph_of(const TrainOptions& options);
+
+/// Only what makes a run what it is: its workers and their graph, how they sample and how fast they
+/// are. No budget or target, nothing that is written or shown, plain SGD with this step size.
+TrainOptions bare_run(const TrainOptions& options, double eta);
 
 /// Whether a run without a budget ends by itself: by time, or by a target.
 bool ends_without_budget(const TrainOptions& options);

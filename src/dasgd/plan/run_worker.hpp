@@ -40,8 +40,8 @@ class RunWorker {
             const TrainOptions& options, Channel& channel, const SharedByWorkers<Real>& shared,
             std::size_t fuse, bool exact_sets = true)
       : samples_(make_samples(options, id, objective.samples(), shared.budget, shared.stopped)),
-        rule_(make_rule<Real>(options, objective.samples())),
-        guard_(id, rule_, options, shared.good),
+        rule_(make_rule<Real>(options, id, objective.samples())),
+        guard_(id, *rule_, options, shared.good),
         target_(objective, options),
         worker_(id, objective.start(), std::move(oracle), guard_, samples_, channel,
                 target_.watches_models() ? 1 : fuse) {
@@ -120,7 +120,7 @@ class RunWorker {
   }
 
   BudgetedSamples samples_;
-  StagedRule<Real> rule_;
+  const std::unique_ptr<UpdateRule<Real>> rule_;
   DivergenceGuard<Real> guard_;
   TargetTracker<Real> target_;
   std::optional<Ledger> ledger_;

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "dasgd/core/objective.hpp"
-#include "dasgd/data/libsvm.hpp"
+#include "dasgd/data/rows/libsvm.hpp"
 
 namespace dasgd {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "dasgd/data/row.hpp"
+#include "dasgd/data/rows/row.hpp"
 
 namespace dasgd::logistic {
 

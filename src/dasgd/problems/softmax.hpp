@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "dasgd/core/objective.hpp"
-#include "dasgd/data/idx.hpp"
+#include "dasgd/data/images/idx.hpp"
 #include "dasgd/problems/softmax_terms.hpp"
 
 namespace dasgd {

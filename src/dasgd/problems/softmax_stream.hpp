@@ -2,7 +2,7 @@
 #pragma once
 
 #include "dasgd/core/objective.hpp"
-#include "dasgd/data/row_window.hpp"
+#include "dasgd/data/stream/row_window.hpp"
 #include "dasgd/problems/softmax_terms.hpp"
 
 namespace dasgd {

@@ -43,7 +43,7 @@ nlohmann::ordered_json summary_json(const RunSummary& s) {
       {"sampling", s.sampling},
       {"iterations", s.iterations},
       {"time", s.time},
-      {"stop_reason", s.stop_reason},
+      {"stop_reason", to_string(s.stop_reason)},
       {"samples", s.samples},
       {"samples_per_second", json_number(s.samples_per_second)},
       {"loss", json_number(s.loss)},

@@ -10,6 +10,7 @@
 #include "dasgd/record/evaluation.hpp"
 #include "dasgd/record/residuals.hpp"
 #include "dasgd/record/step_limits.hpp"
+#include "dasgd/record/stop_reason.hpp"
 #include "dasgd/staleness/statistics.hpp"
 
 namespace dasgd {
@@ -47,7 +48,7 @@ struct RunSummary {
   std::vector<double> waited_seconds;
   std::vector<std::uint64_t> messages_sent, bytes_sent;  ///< per worker
   std::string sampling;                                  ///< "own" or "shards"
-  std::string stop_reason;  ///< "budget", "target", "max-time", "interrupted", ...
+  StopReason stop_reason = StopReason::budget;
   std::uint64_t samples = 0;
   double samples_per_second = 0;
   double loss = 0;

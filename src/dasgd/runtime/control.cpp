@@ -2,7 +2,7 @@
 
 namespace dasgd {
 
-void Control::stop(const std::string& reason) {
+void Control::stop(StopReason reason) {
   {
     const std::lock_guard lock(mutex_);
     if (stopping_.exchange(true)) return;
@@ -12,12 +12,12 @@ void Control::stop(const std::string& reason) {
   on_stop_();
 }
 
-std::string Control::reason() const {
+std::optional<StopReason> Control::reason() const {
   const std::lock_guard lock(mutex_);
   return reason_;
 }
 
-void Control::fail(std::exception_ptr failure, const std::string& reason) {
+void Control::fail(std::exception_ptr failure, StopReason reason) {
   {
     const std::lock_guard lock(mutex_);
     if (!failure_) failure_ = failure;
@@ -27,7 +27,7 @@ void Control::fail(std::exception_ptr failure, const std::string& reason) {
 
 void Control::abandon(std::exception_ptr failure) {
   abandoned_.store(true);
-  fail(failure, "failed");
+  fail(failure);
   on_stop_();  // whoever waits looks again
 }
 

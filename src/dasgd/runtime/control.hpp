@@ -7,7 +7,9 @@
 #include <exception>
 #include <functional>
 #include <mutex>
-#include <string>
+#include <optional>
+
+#include "dasgd/record/stop_reason.hpp"
 
 namespace dasgd {
 
@@ -18,14 +20,14 @@ class Control {
   explicit Control(std::function<void()> on_stop) : on_stop_(std::move(on_stop)) {}
 
   /// Workers are to stop computing, drain and end. The first reason counts.
-  void stop(const std::string& reason);
+  void stop(StopReason reason);
   bool stopping() const { return stopping_.load(std::memory_order_relaxed); }
   const std::atomic<bool>& stop_flag() const { return stopping_; }
-  /// Why the run was stopped; empty when it was not.
-  std::string reason() const;
+  /// Why the run was stopped; nothing when it was not.
+  std::optional<StopReason> reason() const;
 
   /// Stops the run because of an exception; the first one counts.
-  void fail(std::exception_ptr failure, const std::string& reason);
+  void fail(std::exception_ptr failure, StopReason reason = StopReason::failed);
   std::exception_ptr failure() const;
 
   /// The run cannot be drained any more (a thread could not start, memory ran out): workers are to
@@ -51,7 +53,7 @@ class Control {
   std::condition_variable stopped_, finished_;
   bool sleeps_ended_ = false;
   std::size_t finished_workers_ = 0;
-  std::string reason_;
+  std::optional<StopReason> reason_;
   std::exception_ptr failure_;
 };
 

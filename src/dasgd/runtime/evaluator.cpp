@@ -43,9 +43,9 @@ void Evaluator<Real>::run(std::stop_token stop) {
       const Model model = models_.wait(stop);
       if (!model) return;
       began = Clock::now();
-      if (const std::string reason = evaluate(model); !reason.empty()) return control_.stop(reason);
+      if (const auto reason = evaluate(model)) return control_.stop(*reason);
     } catch (...) {
-      return control_.fail(std::current_exception(), "failed");
+      return control_.fail(std::current_exception());
     }
     const std::chrono::duration<double, std::nano> took = Clock::now() - began;
     const double rest = took.count() * (1 / wanted.share - 1);
@@ -54,7 +54,7 @@ void Evaluator<Real>::run(std::stop_token stop) {
 }
 
 template <typename Real>
-std::string Evaluator<Real>::evaluate(const Model& model) {
+std::optional<StopReason> Evaluator<Real>::evaluate(const Model& model) {
   const double before = options_.resume ? options_.resume->seconds : 0;
   const double now = std::chrono::duration<double>(Clock::now() - start_).count();
   const bool best = judge_.look(*model, before + now);

@@ -48,7 +48,7 @@ class Evaluator {
  private:
   void run(std::stop_token stop);
   /// Why the run may stop now; empty if it may not.
-  std::string evaluate(const Model& model);
+  std::optional<StopReason> evaluate(const Model& model);
 
   const TrainOptions& options_;
   const Clock::time_point start_;

@@ -37,15 +37,16 @@ Monitor<Real>::Monitor(const TrainOptions& options, const Loops& loops, Control&
 
 template <typename Real>
 void Monitor<Real>::watch() {
-  const std::stop_callback interrupted(options_.stop, [this] { control_.stop("interrupted"); });
+  const std::stop_callback interrupted(options_.stop,
+                                       [this] { control_.stop(StopReason::interrupted); });
   const auto end = options_.max_time ? start_ + time_left() : Clock::time_point::max();
   auto next_report = start_ + options_.report_every;
   while (!control_.wait_finished(loops_.size(),
                                  control_.stopping() ? next_report : std::min(next_report, end))) {
     const auto now = Clock::now();
-    if (now >= end) control_.stop("max-time");
+    if (now >= end) control_.stop(StopReason::max_time);
     if (const auto failure = options_.trace ? options_.trace->failure() : nullptr)
-      control_.fail(failure, "failed");
+      control_.fail(failure);
     if (now < next_report) continue;
     next_report = now + options_.report_every;
     report();
@@ -64,7 +65,7 @@ template <typename Real>
 void Monitor<Real>::report() {
   const Progress<Real> progress = look();
   for (const Callback<Real>& callback : callbacks_)
-    if (callback(progress) == Flow::stop) control_.stop("callback");
+    if (callback(progress) == Flow::stop) control_.stop(StopReason::callback);
   check_stall(progress.applications);
   check_step_size(progress);
 }

@@ -31,7 +31,7 @@ void run_threads(const std::vector<std::unique_ptr<WorkerLoop<Real>>>& loops, Co
   try {
     watch();
   } catch (...) {
-    control.fail(std::current_exception(), "failed");  // a callback threw: drain, then tell
+    control.fail(std::current_exception());  // a callback threw: drain, then tell
   }
 }
 

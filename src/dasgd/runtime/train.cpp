@@ -12,7 +12,6 @@
 #include "dasgd/runtime/run_threads.hpp"
 #include "dasgd/runtime/snapshot_board.hpp"
 #include "dasgd/runtime/worker_loop.hpp"
-#include "dasgd/topology/builders.hpp"
 #include "dasgd/transport/faulty/links.hpp"
 #include "dasgd/transport/in_process/network.hpp"
 
@@ -25,7 +24,7 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
                                const std::vector<Callback<Real>>& callbacks) {
   require_runnable(options, objective);
   require_trace_of_all(options);
-  Graph graph = build_graph(options.topology, options.workers, options.seed);
+  Graph graph = graph_of(options);
   const RelayMode relay = options.relay.value_or(default_relay(graph));
   validate(options.chaos, graph);
   const auto start = Clock::now();
@@ -45,7 +44,7 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
   Control control([&] {
     for (std::size_t i = 0; i < options.workers; ++i) network.endpoint(worker_id(i)).wake();
   });
-  TargetGate gate(options.workers, [&] { control.stop("target"); });
+  TargetGate gate(options.workers, [&] { control.stop(StopReason::target); });
   GoodModel<Real> good;
   SharedBudget budget(options, objective.samples(), [&] { control.end_sleeps(); });
   SnapshotBoard snapshots(options.workers);

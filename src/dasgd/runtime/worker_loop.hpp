@@ -147,9 +147,9 @@ class WorkerLoop {
       action();
       return true;
     } catch (const Divergence&) {
-      if (!run_.survives()) control_.fail(std::current_exception(), "diverged");
+      if (!run_.survives()) control_.fail(std::current_exception(), StopReason::diverged);
     } catch (...) {
-      control_.fail(std::current_exception(), "failed");
+      control_.fail(std::current_exception());
     }
     return false;
   }

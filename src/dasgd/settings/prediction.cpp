@@ -35,7 +35,8 @@ Prediction compare_with_run(const std::string& directory, const RunSummary& simu
         per_second(static_cast<double>(simulated.gradients), simulated.virtual_seconds.value_or(0)),
         per_second(number(measured, "gradients", directory), static_cast<double>(end) * 1e-9)},
        {"S_avg", simulated.staleness.S_avg, number(measured, "S_avg", directory)}}};
-  if (simulated.stop_reason == "target" && measured.value("stop_reason", "") == "target") {
+  if (simulated.stop_reason == StopReason::target &&
+      measured.value("stop_reason", "") == "target") {
     const auto times = measured.value("time", std::vector<Nanoseconds>());
     if (times.empty()) return prediction;
     prediction.lines.push_back(

@@ -33,7 +33,7 @@ class Simulation {
       : objective_(objective),
         options_(options),
         world_(world),
-        graph_(build_graph(options.topology, options.workers, options.seed)),
+        graph_(graph_of(options)),
         mode_(options.relay.value_or(default_relay(graph_))),
         links_(world, graph_, options.seed),
         in_flight_limit_(resolved_in_flight(options, objective.dimension() * sizeof(Number<Real>))),
@@ -57,7 +57,7 @@ class Simulation {
       schedule_look(*agents_[i], world_.start.empty() ? 0 : world_.start[i]);
     }
     for (std::uint32_t events = 0; const auto event = queue_.pop(); ++events) {
-      if (events % 1024 == 0 && options_.stop.stop_requested()) stop("interrupted");
+      if (events % 1024 == 0 && options_.stop.stop_requested()) stop(StopReason::interrupted);
       now_ = event->time;
       handle(*event);
     }
@@ -100,7 +100,7 @@ class Simulation {
       agent.busy = true;
       return schedule_look(agent, *resumes);
     }
-    if (options_.max_time && now_ >= options_.max_time->count()) stop("max-time");
+    if (options_.max_time && now_ >= options_.max_time->count()) stop(StopReason::max_time);
     if (agent.id == WorkerId{0}) guarded(agent, [&] { evaluate_when_due(agent); });
     if (agent.has_waiting()) {
       apply_oldest(agent);
@@ -162,7 +162,7 @@ class Simulation {
     next_evaluation_ = (now_ / every + 1) * every;
     if (now_ == 0) return;
     judge_.look(agent.run.worker().replica().x(), static_cast<double>(now_) * 1e-9);
-    if (const std::string reason = judge_.verdict(); !reason.empty()) stop(reason);
+    if (const auto reason = judge_.verdict()) stop(*reason);
   }
 
   // While a worker is busy its replica cannot change, so the step is made at once, or by another
@@ -214,9 +214,9 @@ class Simulation {
       action();
       return true;
     } catch (const Divergence&) {
-      if (!agent.run.survives()) fail(std::current_exception(), "diverged");
+      if (!agent.run.survives()) fail(std::current_exception(), StopReason::diverged);
     } catch (...) {
-      fail(std::current_exception(), "failed");
+      fail(std::current_exception(), StopReason::failed);
     }
     return false;
   }
@@ -256,7 +256,7 @@ class Simulation {
   }
 
   void observe_model(Agent<Real>& agent) {
-    if (agent.run.reaches_target() && ++reached_ == agents_.size()) stop("target");
+    if (agent.run.reaches_target() && ++reached_ == agents_.size()) stop(StopReason::target);
   }
 
   // Sends to all neighbours but the one it came from, ascending.
@@ -317,10 +317,10 @@ class Simulation {
   /// Whether a second copy of a gradient can arrive.
   bool relayed() const { return mode_ != RelayMode::none || world_.chaos.duplicate > 0; }
 
-  void stop(const std::string& reason) {
+  void stop(StopReason reason) {
     if (!std::exchange(stopped_, true)) reason_ = reason;
   }
-  void fail(std::exception_ptr failure, const std::string& reason) {
+  void fail(std::exception_ptr failure, StopReason reason) {
     if (!failure_) failure_ = failure;
     stop(reason);
   }
@@ -330,7 +330,7 @@ class Simulation {
     options_.trace->add(WorkerId{0}, std::exchange(lines_, {}), now_);
     for (std::size_t i = 1; i < options_.trace->sources(); ++i)
       options_.trace->add(worker_id(i), {}, now_);
-    if (const auto failure = options_.trace->failure()) fail(failure, "failed");
+    if (const auto failure = options_.trace->failure()) fail(failure, StopReason::failed);
   }
 
   TrainResult<Real> conclude() {
@@ -394,7 +394,7 @@ class Simulation {
   std::uint64_t applications_ = 0;
   double sum_S_ = 0;  // of all applications
   std::optional<ResidualMeter<Real>> residuals_;
-  std::string reason_;
+  std::optional<StopReason> reason_;
   std::exception_ptr failure_;
   std::vector<TraceLine> lines_;
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "dasgd/data/row_text.hpp"
+#include "dasgd/data/rows/row_text.hpp"
 
 namespace dasgd {
 

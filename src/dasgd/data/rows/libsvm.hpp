@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dasgd/data/row.hpp"
+#include "dasgd/data/rows/row.hpp"
 
 namespace dasgd {
 

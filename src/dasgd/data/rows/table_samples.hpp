@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "dasgd/data/libsvm.hpp"
+#include "dasgd/data/rows/libsvm.hpp"
 #include "dasgd/data/samples.hpp"
 
 namespace dasgd {

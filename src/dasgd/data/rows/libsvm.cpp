@@ -1,4 +1,4 @@
-#include "dasgd/data/libsvm.hpp"
+#include "dasgd/data/rows/libsvm.hpp"
 
 #include <algorithm>
 #include <charconv>

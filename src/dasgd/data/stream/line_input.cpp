@@ -1,4 +1,4 @@
-#include "dasgd/data/line_input.hpp"
+#include "dasgd/data/stream/line_input.hpp"
 
 #include <array>
 #include <cerrno>

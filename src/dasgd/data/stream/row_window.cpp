@@ -1,4 +1,4 @@
-#include "dasgd/data/row_window.hpp"
+#include "dasgd/data/stream/row_window.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "dasgd/core/error.hpp"
-#include "dasgd/data/row.hpp"
+#include "dasgd/data/rows/row.hpp"
 
 namespace dasgd {
 

@@ -1,4 +1,4 @@
-#include "dasgd/data/csv.hpp"
+#include "dasgd/data/rows/csv.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "dasgd/core/samples.hpp"
-#include "dasgd/data/row.hpp"
+#include "dasgd/data/rows/row.hpp"
 
 namespace dasgd {
 

@@ -1,4 +1,4 @@
-#include "dasgd/data/image_samples.hpp"
+#include "dasgd/data/images/image_samples.hpp"
 
 #include <cmath>
 

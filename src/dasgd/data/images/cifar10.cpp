@@ -1,4 +1,4 @@
-#include "dasgd/data/cifar10.hpp"
+#include "dasgd/data/images/cifar10.hpp"
 
 #include <filesystem>
 #include <fstream>

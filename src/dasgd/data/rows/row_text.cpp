@@ -1,12 +1,12 @@
-#include "dasgd/data/row_text.hpp"
+#include "dasgd/data/rows/row_text.hpp"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "dasgd/core/nearest_word.hpp"
-#include "dasgd/data/csv.hpp"
-#include "dasgd/data/libsvm.hpp"
+#include "dasgd/data/rows/csv.hpp"
+#include "dasgd/data/rows/libsvm.hpp"
 
 namespace dasgd {
 namespace {

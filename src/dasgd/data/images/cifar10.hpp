@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "dasgd/data/idx.hpp"
+#include "dasgd/data/images/idx.hpp"
 
 namespace dasgd {
 

@@ -12,10 +12,10 @@
 #include <thread>
 #include <vector>
 
-#include "dasgd/data/line_input.hpp"
-#include "dasgd/data/row_labels.hpp"
-#include "dasgd/data/row_text.hpp"
-#include "dasgd/data/row_window.hpp"
+#include "dasgd/data/rows/row_labels.hpp"
+#include "dasgd/data/rows/row_text.hpp"
+#include "dasgd/data/stream/line_input.hpp"
+#include "dasgd/data/stream/row_window.hpp"
 
 namespace dasgd {
 

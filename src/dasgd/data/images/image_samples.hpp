@@ -1,7 +1,7 @@
 // Images for networks: normalised, and changed at random where that is wanted.
 #pragma once
 
-#include "dasgd/data/idx.hpp"
+#include "dasgd/data/images/idx.hpp"
 #include "dasgd/data/samples.hpp"
 
 namespace dasgd {

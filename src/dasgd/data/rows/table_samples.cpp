@@ -1,12 +1,12 @@
-#include "dasgd/data/table_samples.hpp"
+#include "dasgd/data/rows/table_samples.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <fstream>
 
 #include "dasgd/core/error.hpp"
-#include "dasgd/data/csv.hpp"
-#include "dasgd/data/row_labels.hpp"
+#include "dasgd/data/rows/csv.hpp"
+#include "dasgd/data/rows/row_labels.hpp"
 
 namespace dasgd {
 namespace {

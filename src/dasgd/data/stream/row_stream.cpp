@@ -1,4 +1,4 @@
-#include "dasgd/data/row_stream.hpp"
+#include "dasgd/data/stream/row_stream.hpp"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "dasgd/data/row_labels.hpp"
+#include "dasgd/data/rows/row_labels.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,32 @@
+// Why a run ended.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+
+namespace dasgd {
+
+enum class StopReason {
+  budget,           ///< gradients or epochs were used up
+  samples,          ///< every source of samples had ended
+  target,           ///< every worker had reached the error or the loss that was asked for
+  target_accuracy,  ///< an evaluation found it
+  patience,         ///< so many evaluations brought nothing better
+  max_time,
+  callback,     ///< one said so
+  interrupted,  ///< somebody outside did: a signal, a button, a stop token
+  diverged,     ///< the loss ran away, or an update could not be made
+  failed,       ///< something threw
+};
+
+inline constexpr std::array<const char*, 10> stop_reason_names{
+    "budget",   "samples",  "target",      "target-accuracy", "patience",
+    "max-time", "callback", "interrupted", "diverged",        "failed"};
+
+/// As summary.json has it.
+inline std::string to_string(StopReason reason) {
+  return stop_reason_names[static_cast<std::size_t>(reason)];
+}
+
+}  // namespace dasgd
