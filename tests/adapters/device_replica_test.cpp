@@ -77,6 +77,19 @@ TEST_P(OnDevice, FindsDivergenceBeforeAnythingIsApplied) {
   EXPECT_TRUE(std::ranges::equal(there.sums(), before));
 }
 
+TEST_P(OnDevice, RemembersThatItLeftItsRange) {
+  DeviceReplica there(std::vector<float>(dimension), memory);
+  std::vector<float> g(dimension);
+  g[17] = g[19] = 4000;
+  Update update;
+  for (int i = 0; i < 60; ++i) ASSERT_FALSE(there.apply_own(1, g, update));
+  there.refresh();
+  EXPECT_FALSE(there.diverged_at());
+  for (int i = 0; i < 60; ++i) ASSERT_FALSE(there.apply_own(1, g, update));
+  there.refresh();
+  EXPECT_EQ(there.diverged_at(), 17u);
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, OnDevice, ::testing::Range(std::size_t{0}, devices().size()));
 
 TEST(Buffers, AreAveragedOverTheWorkersOfARun) {

@@ -19,7 +19,7 @@ class Guarded {
   }
   double eta() {
     std::vector<double> gradient{1};
-    return guard_.prepare(t_, replica_.x(), gradient);
+    return guard_.prepare(t_, replica_, gradient);
   }
   DivergenceGuard<double>& guard() { return guard_; }
 

@@ -72,7 +72,7 @@ class RuleTest : public ::testing::Test {
     return result;
   }
   static double gradient(int k) { return 1.0 + 0.5 * k; }
-  std::vector<double> x{3.0};
+  HostReplica<double> x{std::vector<double>{3.0}};
 };
 
 TEST_F(RuleTest, SgdIsThePapersRule) {
@@ -125,19 +125,20 @@ TEST_F(RuleTest, WeightDecayIsL2BeforeMomentumAndDecoupledWithAdam) {
 
 TEST_F(RuleTest, ClippingScalesTheNormAndComesBeforeDecay) {
   StagedRule<double> rule({.weight_decay = 0.1, .clip = 1}, 1, {});
-  std::vector<double> g{3, 4}, at{10, 0};
+  HostReplica<double> at(std::vector<double>{10, 0}), zero(std::vector<double>{0, 0});
+  std::vector<double> g{3, 4};
   rule.prepare(0, at, g);
   EXPECT_NEAR(g[0], 0.6 + 1, 1e-14);
   EXPECT_NEAR(g[1], 0.8, 1e-14);
   std::vector<double> small{0.3, 0.4};
-  rule.prepare(0, std::vector<double>{0, 0}, small);
+  rule.prepare(0, zero, small);
   EXPECT_EQ(small, (std::vector<double>{0.3, 0.4}));
 }
 
 TEST_F(RuleTest, ClippingDoesNotHideAGradientThatIsNotFinite) {
   StagedRule<double> rule({.clip = 1}, 1, {});
   std::vector<double> g{std::nan(""), 1};
-  rule.prepare(0, std::vector<double>{0, 0}, g);
+  rule.prepare(0, x, g);
   EXPECT_TRUE(std::isnan(g[0]));
 }
 

@@ -21,9 +21,6 @@ class Huber final : public Objective<double> {
 
   std::size_t dimension() const override { return dimension_; }
   double gradient(std::span<const double> x, Rows, std::span<double> g) const override {
-    return full_gradient(x, g);
-  }
-  double full_gradient(std::span<const double> x, std::span<double> g) const override {
     std::fill(g.begin(), g.end(), 0.0);
     const auto rows = static_cast<double>(b_.size());
     double loss = 0;

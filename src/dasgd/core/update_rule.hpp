@@ -6,6 +6,7 @@
 #include <span>
 
 #include "dasgd/core/bytes.hpp"
+#include "dasgd/core/replica.hpp"
 
 namespace dasgd {
 
@@ -15,8 +16,9 @@ template <typename Real>
 class UpdateRule {
  public:
   virtual ~UpdateRule() = default;
-  /// Given t, x_i^t and a fresh gradient, leaves the direction in `gradient` and returns eta.
-  virtual double prepare(std::uint64_t t, std::span<const Real> x, std::span<Real> gradient) = 0;
+  /// Given t, the replica that holds x_i^t and a fresh gradient, leaves the direction in `gradient`
+  /// and returns eta.
+  virtual double prepare(std::uint64_t t, Replica<Real>& replica, std::span<Real> gradient) = 0;
 
   /// What the rule remembers of earlier gradients, for checkpoints.
   virtual Bytes state() const { return {}; }
@@ -30,7 +32,7 @@ template <typename Real>
 class FixedStep final : public UpdateRule<Real> {
  public:
   explicit FixedStep(double eta) : eta_(eta) {}
-  double prepare(std::uint64_t, std::span<const Real>, std::span<Real>) override { return eta_; }
+  double prepare(std::uint64_t, Replica<Real>&, std::span<Real>) override { return eta_; }
 
  private:
   double eta_;

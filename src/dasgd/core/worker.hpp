@@ -2,7 +2,6 @@
 // loop is `Worker::step()`; threads, processes and the simulator all call this same function.
 #pragma once
 
-#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -119,7 +118,7 @@ class Worker {
     own->origin_step = t_before;
     own->samples = static_cast<std::uint32_t>(batch.rows.size());
     own->compute_set = applied_;
-    own->eta = rule_.prepare(t_before, replica_->x(), direction_);
+    own->eta = rule_.prepare(t_before, *replica_, direction_);
     apply_own(*own);  // line 12
     remember(*own);   // line 14: t = t + 1
     const Nanoseconds time = channel_.now();

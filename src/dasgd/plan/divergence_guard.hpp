@@ -35,8 +35,8 @@ class DivergenceGuard final : public UpdateRule<Real> {
         given_eta_(options.eta),
         good_(good) {}
 
-  double prepare(std::uint64_t t, std::span<const Real> x, std::span<Real> gradient) override {
-    eta_ = scale_ * inner_.prepare(t, x, gradient);
+  double prepare(std::uint64_t t, Replica<Real>& replica, std::span<Real> gradient) override {
+    eta_ = scale_ * inner_.prepare(t, replica, gradient);
     return eta_;
   }
   Bytes state() const override {

@@ -16,7 +16,6 @@ class ErrorWindow {
   static constexpr std::size_t length = 30;
 
   void add(double value) { values_[count_++ % length] = value; }
-  std::uint64_t count() const { return count_; }
 
   /// The mean of the last 30 values; nothing before there are 30, that is before t = 29.
   std::optional<double> mean() const { return count_ < length ? std::nullopt : mean_so_far(); }

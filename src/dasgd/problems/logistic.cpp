@@ -40,11 +40,6 @@ double Logistic::gradient(std::span<const double> x, Rows rows, std::span<double
       rows.size(), [&](std::size_t k) { return row(rows[k]); }, x, gradient);
 }
 
-double Logistic::full_gradient(std::span<const double> x, std::span<double> gradient) const {
-  return logistic::mean_gradient(
-      samples(), [this](std::size_t r) { return row(r); }, x, gradient);
-}
-
 HeldOut Logistic::evaluate(std::span<const double> x) const {
   const auto row_at = [this](std::size_t r) { return row(r); };
   return {.accuracy = logistic::share_right(samples(), row_at, x)};

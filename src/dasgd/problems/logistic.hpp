@@ -20,7 +20,6 @@ class Logistic final : public Objective<double> {
   std::size_t dimension() const override { return data_.dimension; }
   std::size_t samples() const override { return data_.rows(); }
   double gradient(std::span<const double> x, Rows rows, std::span<double> gradient) const override;
-  double full_gradient(std::span<const double> x, std::span<double> gradient) const override;
   /// On the training rows.
   HeldOut evaluate(std::span<const double> x) const override;
   KnownConstants known() const override;

@@ -42,10 +42,6 @@ Quadratic Quadratic::random(std::uint64_t seed, std::size_t dimension) {
   return Quadratic(std::move(system));
 }
 
-double Quadratic::gradient(std::span<const double> x, Rows, std::span<double> gradient) const {
-  return full_gradient(x, gradient);
-}
-
 // Written out: at d = 10 this is the inner loop of whole experiments, and calling a library for
 // matrices this small costs more than the sums.
 double Quadratic::full_gradient(std::span<const double> x, std::span<double> gradient) const {

@@ -1,7 +1,7 @@
 #include "dasgd/problems/softmax_stream.hpp"
 
 #include <algorithm>
-#include <vector>
+#include <utility>
 
 namespace dasgd {
 namespace {
@@ -16,55 +16,50 @@ void copy_row(const Row& row, std::span<float> to) {
   for (std::size_t k = 0; k < row.values.size(); ++k) to[row.columns[k]] = narrow(row.values[k]);
 }
 
-/// Rows that were taken, by their places.
-class Taken final : public softmax::ClassifiedRows {
+/// The rows that `row_at` gives by their numbers.
+template <typename RowAt>
+class StreamRows final : public softmax::ClassifiedRows {
  public:
-  Taken(const RowWindow& window, std::size_t width) : window_(window), width_(width) {}
-  std::size_t count() const override { return window_.places(); }
+  StreamRows(std::size_t count, std::size_t width, RowAt row_at)
+      : count_(count), width_(width), row_at_(std::move(row_at)) {}
+  std::size_t count() const override { return count_; }
   std::size_t width() const override { return width_; }
-  void copy(std::uint32_t row, std::span<float> to) const override { copy_row(window_[row], to); }
+  void copy(std::uint32_t row, std::span<float> to) const override { copy_row(row_at_(row), to); }
   std::uint32_t label(std::uint32_t row) const override {
-    return static_cast<std::uint32_t>(window_[row].label);
+    return static_cast<std::uint32_t>(row_at_(row).label);
   }
 
  private:
-  const RowWindow& window_;
-  const std::size_t width_;
+  const std::size_t count_, width_;
+  const RowAt row_at_;
 };
 
-/// All rows that were kept at its creation, one after the other.
-class Kept final : public softmax::ClassifiedRows {
- public:
-  Kept(const RowWindow& window, std::size_t width) : rows_(window.kept()), width_(width) {}
-  std::size_t count() const override { return rows_.size(); }
-  std::size_t width() const override { return width_; }
-  void copy(std::uint32_t row, std::span<float> to) const override { copy_row(*rows_[row], to); }
-  std::uint32_t label(std::uint32_t row) const override {
-    return static_cast<std::uint32_t>(rows_[row]->label);
-  }
-
- private:
-  const std::vector<RowWindow::RowPtr> rows_;
-  const std::size_t width_;
-};
+/// All rows that are kept now, one after the other.
+auto kept_rows(const RowWindow& window, std::size_t width) {
+  auto kept = window.kept();
+  const std::size_t count = kept.size();
+  return StreamRows(count, width,
+                    [rows = std::move(kept)](std::size_t k) -> const Row& { return *rows[k]; });
+}
 
 }  // namespace
 
 double SoftmaxStream::gradient(std::span<const float> x, Rows rows,
                                std::span<float> gradient) const {
-  return classifier_.gradient(Taken(window_, features_), x, rows, gradient);
+  const auto taken = [this](std::uint32_t place) -> const Row& { return window_[place]; };
+  return classifier_.gradient(StreamRows(samples(), features_, taken), x, rows, gradient);
 }
 
 double SoftmaxStream::full_gradient(std::span<const float> x, std::span<float> gradient) const {
-  return classifier_.full_gradient(Kept(window_, features_), x, gradient);
+  return classifier_.full_gradient(kept_rows(window_, features_), x, gradient);
 }
 
 double SoftmaxStream::loss(std::span<const float> x) const {
-  return classifier_.loss(Kept(window_, features_), x);
+  return classifier_.loss(kept_rows(window_, features_), x);
 }
 
 HeldOut SoftmaxStream::evaluate(std::span<const float> x) const {
-  return {.accuracy = classifier_.evaluate(Kept(window_, features_), x).accuracy};
+  return {.accuracy = classifier_.evaluate(kept_rows(window_, features_), x).accuracy};
 }
 
 }  // namespace dasgd

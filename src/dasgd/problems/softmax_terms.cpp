@@ -20,7 +20,7 @@ constexpr std::size_t rows_at_a_time = 32;
 Index size(std::size_t n) { return static_cast<Index>(n); }
 
 // The numbers of `rows`, with a last column of ones.
-Matrix gather(const ClassifiedRows& data, std::span<const std::uint32_t> rows) {
+Matrix gather(const ClassifiedRows& data, Rows rows) {
   const std::size_t width = data.width();
   Matrix z(size(rows.size()), size(width + 1));
   for (std::size_t r = 0; r < rows.size(); ++r) {
@@ -32,8 +32,7 @@ Matrix gather(const ClassifiedRows& data, std::span<const std::uint32_t> rows) {
 }
 
 // Turns scores into (probabilities - one-hot labels) and returns the summed cross-entropy.
-double subtract_labels(Matrix& scores, const ClassifiedRows& data,
-                       std::span<const std::uint32_t> rows) {
+double subtract_labels(Matrix& scores, const ClassifiedRows& data, Rows rows) {
   double loss = 0;
   for (Index r = 0; r < scores.rows(); ++r) {
     auto row = scores.row(r);
@@ -57,11 +56,9 @@ void for_each_chunk(std::size_t samples, Visit&& visit) {
     rows.clear();
     for (std::size_t r = first; r < std::min(samples, first + rows_at_a_time); ++r)
       rows.push_back(static_cast<std::uint32_t>(r));
-    visit(std::span<const std::uint32_t>(rows));
+    visit(Rows(rows));
   }
 }
-
-using Rows = ClassifiedRows::Rows;
 
 }  // namespace
 

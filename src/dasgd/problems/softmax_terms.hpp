@@ -5,13 +5,13 @@
 #include <span>
 
 #include "dasgd/core/objective.hpp"
+#include "dasgd/core/samples.hpp"
 
 namespace dasgd::softmax {
 
 /// Rows of numbers with a class each.
 class ClassifiedRows {
  public:
-  using Rows = std::span<const std::uint32_t>;
   virtual ~ClassifiedRows() = default;
 
   virtual std::size_t count() const = 0;
@@ -27,7 +27,7 @@ struct Classifier {
   std::size_t classes = 0;
 
   /// Writes the mean gradient over `rows` and returns the mean cross-entropy.
-  double gradient(const ClassifiedRows& data, std::span<const float> x, ClassifiedRows::Rows rows,
+  double gradient(const ClassifiedRows& data, std::span<const float> x, Rows rows,
                   std::span<float> gradient) const;
   /// The same over all rows, with sums in double.
   double full_gradient(const ClassifiedRows& data, std::span<const float> x,

@@ -77,9 +77,9 @@ std::string StagedRule<Real>::kinds(const Stages& stages) {
 }
 
 template <typename Real>
-double StagedRule<Real>::prepare(std::uint64_t t, std::span<const Real> x,
+double StagedRule<Real>::prepare(std::uint64_t t, Replica<Real>& replica,
                                  std::span<Real> gradient) {
-  for (const auto& stage : stages_) stage->transform(x, gradient);
+  for (const auto& stage : stages_) stage->transform(replica, gradient);
   return eta_ * schedule_.factor(static_cast<double>(clock_.before + t));
 }
 

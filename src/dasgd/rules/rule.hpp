@@ -55,7 +55,7 @@ class StagedRule final : public UpdateRule<Real> {
  public:
   StagedRule(const RuleOptions& options, double eta, const RuleClock& clock);
 
-  double prepare(std::uint64_t t, std::span<const Real> x, std::span<Real> gradient) override;
+  double prepare(std::uint64_t t, Replica<Real>& replica, std::span<Real> gradient) override;
   Bytes state() const override;
   bool restore(std::span<const std::byte> state) override;
 

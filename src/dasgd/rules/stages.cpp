@@ -5,7 +5,7 @@
 namespace dasgd {
 
 template <typename Real>
-void ClipNorm<Real>::transform(std::span<const Real>, std::span<Real> gradient) {
+void ClipNorm<Real>::transform(Replica<Real>&, std::span<Real> gradient) {
   double squares = 0;
   for (const Real g : gradient) squares += static_cast<double>(g) * static_cast<double>(g);
   const double norm = std::sqrt(squares);
@@ -15,12 +15,13 @@ void ClipNorm<Real>::transform(std::span<const Real>, std::span<Real> gradient) 
 }
 
 template <typename Real>
-void AddDecay<Real>::transform(std::span<const Real> x, std::span<Real> gradient) {
+void AddDecay<Real>::transform(Replica<Real>& replica, std::span<Real> gradient) {
+  const std::span<const Real> x = replica.x();
   for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] += lambda_ * x[i];
 }
 
 template <typename Real>
-void Momentum<Real>::transform(std::span<const Real>, std::span<Real> gradient) {
+void Momentum<Real>::transform(Replica<Real>&, std::span<Real> gradient) {
   velocity_.resize(gradient.size());
   for (std::size_t i = 0; i < gradient.size(); ++i) {
     velocity_[i] = mu_ * velocity_[i] + gradient[i];
@@ -29,11 +30,11 @@ void Momentum<Real>::transform(std::span<const Real>, std::span<Real> gradient) 
 }
 
 template <typename Real>
-void Adam<Real>::transform(std::span<const Real>, std::span<Real> gradient) {
+void Adam<Real>::transform(Replica<Real>&, std::span<Real> gradient) {
   mean_.resize(gradient.size());
   square_.resize(gradient.size());
-  ++made_;
-  const auto count = static_cast<double>(made_);
+  ++seen_;
+  const auto count = static_cast<double>(seen_);
   const auto of_mean = static_cast<Real>(1 / (1 - std::pow(beta1_, count)));
   const auto of_square = static_cast<Real>(1 / (1 - std::pow(beta2_, count)));
   const auto b1 = static_cast<Real>(beta1_), b2 = static_cast<Real>(beta2_);
@@ -49,14 +50,14 @@ void Adam<Real>::transform(std::span<const Real>, std::span<Real> gradient) {
 
 template <typename Real>
 void Adam<Real>::save(ByteWriter& to) const {
-  to.number(made_);
+  to.number(seen_);
   to.array(std::span<const Real>(mean_));
   to.array(std::span<const Real>(square_));
 }
 
 template <typename Real>
 void Adam<Real>::load(ByteReader& from) {
-  made_ = from.number<std::uint64_t>();
+  seen_ = from.number<std::uint64_t>();
   mean_ = from.array<Real>();
   square_ = from.array<Real>();
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dasgd/core/bytes.hpp"
+#include "dasgd/core/replica.hpp"
 
 namespace dasgd {
 
@@ -15,7 +16,7 @@ template <typename Real>
 class Stage {
  public:
   virtual ~Stage() = default;
-  virtual void transform(std::span<const Real> x, std::span<Real> gradient) = 0;
+  virtual void transform(Replica<Real>& replica, std::span<Real> gradient) = 0;
   /// What the stage remembers, if it does.
   virtual void save(ByteWriter&) const {}
   virtual void load(ByteReader&) {}
@@ -28,7 +29,7 @@ template <typename Real>
 class ClipNorm final : public Stage<Real> {
  public:
   explicit ClipNorm(double norm) : norm_(norm) {}
-  void transform(std::span<const Real>, std::span<Real> gradient) override;
+  void transform(Replica<Real>&, std::span<Real> gradient) override;
 
  private:
   const double norm_;
@@ -39,7 +40,7 @@ template <typename Real>
 class AddDecay final : public Stage<Real> {
  public:
   explicit AddDecay(double lambda) : lambda_(static_cast<Real>(lambda)) {}
-  void transform(std::span<const Real> x, std::span<Real> gradient) override;
+  void transform(Replica<Real>& replica, std::span<Real> gradient) override;
 
  private:
   const Real lambda_;
@@ -50,7 +51,7 @@ template <typename Real>
 class Momentum final : public Stage<Real> {
  public:
   Momentum(double mu, bool nesterov) : mu_(static_cast<Real>(mu)), nesterov_(nesterov) {}
-  void transform(std::span<const Real>, std::span<Real> gradient) override;
+  void transform(Replica<Real>&, std::span<Real> gradient) override;
   void save(ByteWriter& to) const override { to.array(std::span<const Real>(velocity_)); }
   void load(ByteReader& from) override { velocity_ = from.array<Real>(); }
   std::string kind() const override { return nesterov_ ? "nesterov" : "momentum"; }
@@ -68,14 +69,14 @@ class Adam final : public Stage<Real> {
  public:
   Adam(double beta1, double beta2, double epsilon)
       : beta1_(beta1), beta2_(beta2), epsilon_(epsilon) {}
-  void transform(std::span<const Real>, std::span<Real> gradient) override;
+  void transform(Replica<Real>&, std::span<Real> gradient) override;
   void save(ByteWriter& to) const override;
   void load(ByteReader& from) override;
   std::string kind() const override { return "adam"; }
 
  private:
   const double beta1_, beta2_, epsilon_;
-  std::uint64_t made_ = 0;
+  std::uint64_t seen_ = 0;
   std::vector<Real> mean_, square_;
 };
 

@@ -69,11 +69,6 @@ class Instance {
   /// Writes the mean gradient over the batch at the x that it was shown, or that somebody has put
   /// into `memory()`, and returns the mean loss.
   double gradient(const SampleBatch& batch, std::span<float> gradient);
-  /// Both of these show it x first.
-  double gradient(std::span<const float> x, const SampleBatch& batch, std::span<float> gradient) {
-    show(x);
-    return this->gradient(batch, gradient);
-  }
   Evaluation evaluate(std::span<const float> x, const SampleBatch& batch);
 
   /// The numbers that are not trained, such as statistics of batch normalisation, flat.

@@ -13,6 +13,7 @@
 #include <thread>
 #include <torch/cuda.h>
 #include <torch/version.h>
+#include <type_traits>
 
 #include "dasgd/adapters/torch/cpu_path.hpp"
 #include "dasgd/adapters/torch/device_replica.hpp"
@@ -170,10 +171,10 @@ class TorchNetwork final : public Network {
   double gradient(std::span<const float> x, Rows rows, std::span<float> gradient) const override {
     SampleBatch batch;
     samples_->gather(Split::train, rows, nullptr, batch);
-    auto instance = borrow();
-    const double loss = with_plain_errors([&] { return instance->gradient(x, batch, gradient); });
-    give_back(std::move(instance));
-    return loss;
+    return with_instance([&](Instance& instance) {
+      instance.show(x);
+      return instance.gradient(batch, gradient);
+    });
   }
 
   double full_gradient(std::span<const float> x, std::span<float> gradient) const override {
@@ -204,12 +205,9 @@ class TorchNetwork final : public Network {
   }
 
   std::string torchscript(std::span<const float> x) const override {
-    return with_plain_errors([&] {
-      auto instance = borrow();
-      synchronise_buffers(*instance);
-      auto bytes = instance->script(x);
-      give_back(std::move(instance));
-      return bytes;
+    return with_instance([&](Instance& instance) {
+      synchronise_buffers(instance);
+      return instance.script(x);
     });
   }
 
@@ -252,7 +250,7 @@ class TorchNetwork final : public Network {
     std::vector<float> gradient(dimension());
     try {
       instance.evaluate(start_, batch);
-      const auto trial = [&] { instance.gradient(start_, batch, gradient); };
+      const auto trial = [&] { instance.gradient(batch, gradient); };
       trial();
       engine_ =
           fmt::format("LibTorch " TORCH_VERSION ", {}",
@@ -270,20 +268,24 @@ class TorchNetwork final : public Network {
     return classes > 0 ? std::to_string(classes) + " classes" : "real targets";
   }
 
-  std::unique_ptr<Instance> borrow() const {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!idle_.empty()) {
-        auto instance = std::move(idle_.back());
-        idle_.pop_back();
-        return instance;
+  // What `use` returns of an instance that nobody else uses meanwhile.
+  template <typename Use>
+  std::invoke_result_t<Use&, Instance&> with_instance(Use&& use) const {
+    return with_plain_errors([&] {
+      std::unique_ptr<Instance> instance;
+      {
+        const std::lock_guard lock(mutex_);
+        if (!idle_.empty()) {
+          instance = std::move(idle_.back());
+          idle_.pop_back();
+        }
       }
-    }
-    return make_instance(0);
-  }
-  void give_back(std::unique_ptr<Instance> instance) const {
-    const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(instance));
+      if (!instance) instance = make_instance(0);
+      auto result = use(*instance);
+      const std::lock_guard lock(mutex_);
+      idle_.push_back(std::move(instance));
+      return result;
+    });
   }
 
   // The mean over workers, as far as they have computed anything.
@@ -316,15 +318,14 @@ class TorchNetwork final : public Network {
     std::atomic<std::size_t> next{0};
     const auto work = [&](std::exception_ptr& failure) {
       try {
-        with_plain_errors([&] {
-          auto instance = borrow();
-          synchronise_buffers(*instance);
+        with_instance([&](Instance& instance) {
+          synchronise_buffers(instance);
           SampleBatch batch;
           for (std::size_t k = next++; k < parts.size(); k = next++) {
             samples_->gather(split, parts[k], nullptr, batch);
-            found[k] = instance->evaluate(x, batch);
+            found[k] = instance.evaluate(x, batch);
           }
-          give_back(std::move(instance));
+          return parts.size();
         });
       } catch (...) {
         failure = std::current_exception();
