@@ -79,7 +79,7 @@ double seconds_of_an_offer(std::size_t threads) {
   return *std::max_element(times.begin(), times.end()) / offers;
 }
 
-// As many threads as cores: 1 if nobody waits for the copy of another, n if all do.
+// As many threads as cores: up to 1 if nobody waits for the copy of another, n if all do.
 void offers_at_once(benchmark::State& state) {
   const std::size_t threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 2, 8);
   for (auto _ : state) {

@@ -33,6 +33,21 @@ TEST(Naps, AreShortWhileALargeMessageIsUnderWay) {
   EXPECT_EQ(naps.next(epoch + 1s, UnderWay::small), 500us);
 }
 
+TEST(Naps, BeginAtAHundredthOfAGradient) {
+  Naps naps(false, epoch);
+  Naps::Time now = epoch;
+  for (int k = 0; k < 100; ++k) naps.sent(now += 10ms);
+  naps.moved(now);
+  EXPECT_TRUE(naps.pays(now)) << "who computes for long is not disturbed";
+  EXPECT_NEAR(static_cast<double>(naps.next(now, UnderWay::small).count()), 100, 2);
+  EXPECT_LE(naps.next(now, UnderWay::large), 50us)
+      << "MPI moves its pieces only while it is called";
+  for (int k = 0; k < 100; ++k) naps.sent(now += 100us);
+  naps.moved(now);
+  EXPECT_FALSE(naps.pays(now));
+  EXPECT_EQ(naps.next(now + 20us, UnderWay::small), 10us);
+}
+
 TEST(Naps, ComeLateToAnEagerThread) {
   Naps naps(true, epoch);
   EXPECT_FALSE(naps.pays(epoch + 1999us));

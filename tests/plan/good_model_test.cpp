@@ -31,7 +31,9 @@ TEST(GoodModel, KeepsAWholeModelWhenManyOfferAtOnce) {
           good.offer(4 * k + t, std::vector<float>(1000, static_cast<float>(4 * k + t)));
       });
   }
-  EXPECT_EQ(good.take(), std::vector<float>(1000, 0.0f));
+  const std::vector<float> kept = good.take();
+  ASSERT_EQ(kept.size(), 1000u);
+  EXPECT_EQ(kept, std::vector<float>(1000, kept.front()));
 }
 
 TEST(GoodModel, TellsOthersOfAnEarlyLossOnlyWhenItHasDoubled) {

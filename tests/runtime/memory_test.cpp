@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <span>
+#include <stdexcept>
 #include <string>
 
 #include "dasgd/core/objective.hpp"

@@ -21,22 +21,13 @@ class GoodModel {
   /// whenever it has doubled here.
   explicit GoodModel(std::function<void(double)> tell = {}) : tell_(std::move(tell)) {}
 
-  /// Nobody waits for the copy of another, and what is no better is not copied.
+  /// Nobody waits: while another's model is being copied, this one is passed over. The next is not
+  /// far, and there is one buffer however many workers there are.
   void offer(double loss, std::span<const Real> x) {
-    std::vector<Real> copy;
-    {
-      const std::lock_guard lock(mutex_);
-      if (!std::isfinite(loss) || loss > offered_) return;
-      offered_ = loss;
-      std::swap(copy, spare_);
-    }
-    copy.assign(x.begin(), x.end());
-    const std::lock_guard lock(mutex_);
-    if (loss <= loss_) {  // a better one may have been copied faster
-      loss_ = loss;
-      std::swap(copy, x_);
-    }
-    std::swap(copy, spare_);
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock || !std::isfinite(loss) || loss > loss_) return;
+    loss_ = loss;
+    x_.assign(x.begin(), x.end());
   }
   /// One of the first losses of a worker.
   void note_early_loss(double loss) {
@@ -69,10 +60,9 @@ class GoodModel {
 
   const std::function<void(double)> tell_;
   std::atomic<double> early_loss_ = 0, told_ = 0;
-  std::mutex mutex_;                                          // guards all below
-  double offered_ = std::numeric_limits<double>::infinity();  // the best, copied or not yet
-  double loss_ = std::numeric_limits<double>::infinity();     // of x
-  std::vector<Real> x_, spare_;
+  std::mutex mutex_;  // guards all below
+  double loss_ = std::numeric_limits<double>::infinity();
+  std::vector<Real> x_;
 };
 
 }  // namespace dasgd

@@ -68,10 +68,11 @@ void Hub::post(Outgoing outgoing) {
   if (std::exchange(sleeping_, false)) posted_.notify_one();
 }
 
-void Hub::take_outbox(std::vector<Outgoing>& to) {
+bool Hub::take_outbox(std::vector<Outgoing>& to) {
   to.clear();
   const std::lock_guard lock(mutex_);
   std::swap(to, outbox_);
+  return closed_;
 }
 
 void Hub::wait(std::chrono::microseconds limit) {
@@ -87,11 +88,6 @@ void Hub::close() {
   closed_ = woken_ = true;
   sleeping_ = false;
   posted_.notify_one();
-}
-
-bool Hub::closed() const {
-  const std::lock_guard lock(mutex_);
-  return closed_;
 }
 
 std::optional<std::uint64_t> Hub::announced_total() const {

@@ -75,8 +75,8 @@ class Hub {
     relay_.for_each_target(worker_id(static_cast<std::size_t>(from_rank)),
                            [&](WorkerId rank) { send(static_cast<int>(index(rank))); });
   }
-  /// Empties the outbox into `to`, whose content is dropped.
-  void take_outbox(std::vector<Outgoing>& to);
+  /// Empties the outbox into `to`, whose content is dropped. True if the hub has been closed.
+  bool take_outbox(std::vector<Outgoing>& to);
   /// Sleeps until the outbox has something, the hub was closed, or `limit` has passed.
   void wait(std::chrono::microseconds limit);
 
@@ -86,7 +86,6 @@ class Hub {
   void fold(std::optional<WorkerId> origin);
   /// What was posted so far is the last that leaves.
   void close();
-  bool closed() const;
   std::optional<std::uint64_t> announced_total() const;
   /// Of the rank; told as the first worker's.
   std::uint64_t copies_dropped(WorkerId worker) const;

@@ -1,10 +1,18 @@
 #include "dasgd/transport/mpi/naps.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace dasgd::mpi {
 
 using std::chrono::microseconds;
+
+void Naps::sent(Time now) {
+  const auto last = std::exchange(sent_at_, now);
+  if (!last) return;
+  const auto passed = std::chrono::duration_cast<microseconds>(now - *last);
+  between_gradients_ += (passed - between_gradients_) / 8;
+}
 
 void Naps::moved(Time now) {
   moved_at_ = now;
@@ -12,12 +20,19 @@ void Naps::moved(Time now) {
 }
 
 bool Naps::pays(Time now) const {
-  return quiet(now) >= (eager_ ? microseconds(2000) : microseconds(20));
+  if (eager_) return quiet(now) >= microseconds(2000);
+  return quiet(now) >= microseconds(20) || shortest() > microseconds(20);
 }
 
 microseconds Naps::next(Time now, UnderWay what) {
-  nap_ = std::clamp(2 * nap_, microseconds(10), longest(now, what));
+  const microseconds most = longest(now, what);
+  nap_ = std::clamp(2 * nap_, std::min(shortest(), most), most);
   return nap_;
+}
+
+microseconds Naps::shortest() const {
+  if (eager_) return microseconds(10);
+  return std::clamp(between_gradients_ / 100, microseconds(10), microseconds(200));
 }
 
 microseconds Naps::quiet(Time now) const {
@@ -26,9 +41,9 @@ microseconds Naps::quiet(Time now) const {
 
 microseconds Naps::longest(Time now, UnderWay what) const {
   if (eager_ || what == UnderWay::large) return microseconds(50);
-  return what == UnderWay::small
-             ? std::clamp(quiet(now) / 4, microseconds(50), microseconds(500))
-             : std::clamp(quiet(now) / 4, microseconds(500), microseconds(2000));
+  const bool small = what == UnderWay::small;
+  const microseconds least = small ? std::max(microseconds(50), shortest()) : microseconds(500);
+  return std::clamp(quiet(now) / 4, least, small ? microseconds(500) : microseconds(2000));
 }
 
 }  // namespace dasgd::mpi

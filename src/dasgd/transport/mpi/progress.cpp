@@ -22,14 +22,6 @@ int rank_of(MPI_Comm comm) {
 
 std::string name(int rank) { return "rank " + std::to_string(rank); }
 
-bool all_complete(std::vector<MPI_Request>& requests, const char* what, int rank) {
-  int complete = 0;
-  check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &complete,
-                    MPI_STATUSES_IGNORE),
-        what, rank);
-  return complete != 0;
-}
-
 // Calls `piece(offset, length)` for a whole that MPI cannot count at once.
 template <typename Piece>
 void for_each_piece(std::size_t total, std::size_t largest, Piece&& piece) {
@@ -67,6 +59,7 @@ void Progress::loop() {
     bool moved = send_posted();
     moved = send_backlogs() || moved;
     moved = probe() || moved;
+    moved = requests_.look() || moved;
     for (int rank = 0; rank < layout_.ranks; ++rank) moved = finish_receives(rank) || moved;
     moved = finish_sends() || moved;
     moved = say_goodbye() || moved;
@@ -79,8 +72,7 @@ void Progress::loop() {
 // --- out ---
 
 bool Progress::send_posted() {
-  const bool closed = hub_.closed();  // asked first: nothing posted before is missed
-  hub_.take_outbox(load_);
+  const bool closed = hub_.take_outbox(load_);
   const bool moved = !load_.empty();
   if (!closing_) {
     for (Outgoing& outgoing : load_) {
@@ -97,6 +89,7 @@ bool Progress::send_posted() {
 }
 
 void Progress::post(const Relayed& relayed) {
+  if (relayed.from_rank == self_) naps_.sent(Clock::now());
   hub_.for_each_target(relayed.from_rank, [&](int to) {
     Backlog& backlog = peers_[static_cast<std::size_t>(to)].backlog;
     if (const auto* parcel = std::get_if<Parcel>(&relayed.frame)) {
@@ -122,11 +115,14 @@ bool Progress::send_backlogs() {
 }
 
 void Progress::send(int to, Bytes message, Parcel parcel) {
-  Sending sending{std::move(message), std::move(parcel), {}};
+  Peer& peer = peers_[static_cast<std::size_t>(to)];
+  peer.sending.push_back({std::move(message), std::move(parcel)});
+  Sending& sending = peer.sending.back();  // stays there until all of it has been sent
   const auto start = [&](std::span<const std::byte> bytes, int length, int tag) {
+    constexpr const char* what = "sending to";
     check(MPI_Isend(bytes.data(), length, MPI_BYTE, to, tag, comm_,
-                    &sending.requests.emplace_back(MPI_REQUEST_NULL)),
-          "sending to", to);
+                    requests_.add(sending.pending, what, to)),
+          what, to);
   };
   if (sending.message.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
     throw MpiError("a message of more than 2 GiB was to be sent to " + name(to));
@@ -135,12 +131,9 @@ void Progress::send(int to, Bytes message, Parcel parcel) {
   for_each_piece(numbers.size(), options_.piece_bytes, [&](std::size_t offset, int length) {
     start(numbers.subspan(offset), length, numbers_tag);
   });
-  Peer& peer = peers_[static_cast<std::size_t>(to)];
-  if (sending.parcel) {
-    ++peer.parcels_under_way;
-    hub_.count(sending.parcel.first_name(), sending.message.size() + numbers.size());
-  }
-  peer.sending.push_back(std::move(sending));
+  if (!sending.parcel) return;
+  ++peer.parcels_under_way;
+  hub_.count(sending.parcel.first_name(), sending.message.size() + numbers.size());
 }
 
 // To everybody for whom nothing waits any more.
@@ -161,7 +154,7 @@ bool Progress::finish_sends() {
   for (int rank = 0; rank < layout_.ranks; ++rank) {
     Peer& peer = peers_[static_cast<std::size_t>(rank)];
     auto& sending = peer.sending;
-    while (!sending.empty() && all_complete(sending.front().requests, "sending to", rank)) {
+    while (!sending.empty() && sending.front().pending == 0) {
       if (sending.front().parcel) --peer.parcels_under_way;
       sending.pop_front();
       moved = true;
@@ -281,10 +274,11 @@ void Progress::post_receives(int from) {
 
 void Progress::receive_numbers(int from, Arrival& arrival) {
   arrival.posted = true;
+  constexpr const char* what = "receiving from";
   for_each_piece(arrival.numbers_bytes, options_.piece_bytes, [&](std::size_t offset, int length) {
     check(MPI_Irecv(arrival.numbers.data() + offset, length, MPI_BYTE, from, numbers_tag, comm_,
-                    &arrival.requests.emplace_back(MPI_REQUEST_NULL)),
-          "receiving from", from);
+                    requests_.add(arrival.pending, what, from)),
+          what, from);
   });
 }
 
@@ -296,9 +290,9 @@ bool Progress::finish_receives(int from) {
   bool moved = false;
   while (!peer.arriving.empty()) {
     Arrival& oldest = *peer.arriving.front();
-    if (!all_complete(oldest.requests, "receiving from", from)) break;
-    if (oldest.is_copy() && !oldest.requests.empty()) {
-      oldest.requests.clear();
+    if (oldest.pending > 0) break;
+    if (oldest.is_copy() && !oldest.numbers.empty()) {
+      oldest.numbers = {};
       peer.unwanted_in_use = false;
       post_receives(from);
     }

@@ -17,6 +17,7 @@
 #include "dasgd/transport/mpi/life_signs.hpp"
 #include "dasgd/transport/mpi/naps.hpp"
 #include "dasgd/transport/mpi/network.hpp"
+#include "dasgd/transport/mpi/requests.hpp"
 #include "dasgd/transport/wire.hpp"
 
 namespace dasgd::mpi {
@@ -42,7 +43,7 @@ class Progress {
   struct Sending {
     Bytes message;
     Parcel parcel;  // whose numbers follow; or nothing
-    std::vector<MPI_Request> requests;
+    std::size_t pending = 0;
   };
   /// One frame that arrives. A copy of a gradient waits in its queue until the first copy has been
   /// delivered: what its sender sent next may rest on it.
@@ -51,7 +52,7 @@ class Progress {
     std::shared_ptr<const Arrival> awaited;  // of a copy: the first one, unless delivered long ago
     std::size_t numbers_bytes = 0;
     std::span<std::byte> numbers = {};  // where they go; of a copy, they are thrown away
-    std::vector<MPI_Request> requests;
+    std::size_t pending = 0;
     bool posted = false;
     bool delivered = false;
 
@@ -106,6 +107,7 @@ class Progress {
   const std::shared_ptr<GradientPool> pool_;  // of foreign gradients
 
   std::vector<Peer> peers_;
+  Requests requests_;
   std::map<GradientName, std::shared_ptr<Arrival>> incoming_;  // first copies, not yet delivered
   std::vector<Outgoing> load_;
   Bytes message_;
