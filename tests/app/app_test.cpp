@@ -261,6 +261,35 @@ TEST_F(App, TheSecondSignalLeavesAtOnce) {
   ::close(reader);
 }
 
+TEST_F(App, CheckingARunHoldsItsTraceAgainstItsSummary) {
+  dasgd("train --model quadratic --gradients 45 --trace --quiet --no-report --out " + out());
+  EXPECT_EQ(dasgd("check " + out()).status, 0);
+  std::istringstream good(read_text(out() + "/trace.jsonl"));
+  std::string two;  // the first gradient of either worker and nothing else, everywhere
+  for (std::string line; std::getline(good, line);)
+    if (line.find("\"seq\":0,") != line.npos &&
+        (line.find("\"step\":0,") != line.npos || line.find("\"step\":1,") != line.npos))
+      two += line + "\n";
+  std::ofstream(out() + "/trace.jsonl") << two;
+  const Outcome cut = dasgd("check " + out());
+  EXPECT_EQ(cut.status, 1);
+  EXPECT_THAT(cut.err, HasSubstr("gradients of worker 0, summary.json says 45"));
+  std::ofstream(out() + "/trace.jsonl").flush();
+  EXPECT_THAT(dasgd("check " + out()).err,
+              HasSubstr("the trace has 0 gradients of worker 0, summary.json says 45"));
+  fs::remove(out() + "/summary.json");
+  EXPECT_THAT(dasgd("check " + out()).err, HasSubstr("the trace holds no application"));
+}
+
+TEST_F(App, ALegWithoutGradientsIsSound) {
+  dasgd("train --model quadratic --gradients 0 --trace --quiet --no-report --out " + out());
+  EXPECT_EQ(read_text(out() + "/trace.jsonl"), "");
+  const Outcome checked = dasgd("check " + out());
+  EXPECT_EQ(checked.status, 0) << checked.err;
+  EXPECT_THAT(checked.out, HasSubstr("0 gradients"));
+  EXPECT_EQ(json::parse(dasgd("check --json " + out()).out)["ok"], true);
+}
+
 TEST_F(App, ABrokenTraceNamesItsFirstViolatedLine) {
   dasgd("train --model quadratic --gradients 20 --trace --quiet --out " + out());
   const std::string good = read_text(out() + "/trace.jsonl");

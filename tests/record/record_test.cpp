@@ -6,6 +6,7 @@
 #include "dasgd/record/atomic_file.hpp"
 #include "dasgd/record/npy.hpp"
 #include "dasgd/record/run_summary.hpp"
+#include "dasgd/record/summary_check.hpp"
 #include "dasgd/record/trace_reader.hpp"
 #include "dasgd/record/trace_writer.hpp"
 #include "support/file_size_limit.hpp"
@@ -151,6 +152,44 @@ TEST_F(Record, ReadingSkipsWhatItDoesNotKnowAndKeepsWhatIsMalformed) {
   EXPECT_THAT(trace.malformed[2].what, HasSubstr("has no \"origin_step\""));
   EXPECT_EQ(trace.malformed[3].line, 7u);
   EXPECT_THROW(read_trace("/no/such"), InputError);
+}
+
+TEST_F(Record, TimesThatCannotBeAreMalformed) {
+  const auto trace = read_trace(directory.write(
+      "t",
+      R"({"ev":"apply","worker":0,"step":0,"origin":0,"seq":0,"origin_step":0,"time":-1})"
+      "\n"
+      R"({"ev":"apply","worker":0,"step":0,"origin":0,"seq":0,"origin_step":0,"start":-5,"time":1})"
+      "\n"
+      R"({"ev":"apply","worker":0,"step":0,"origin":0,"seq":0,"origin_step":0,"start":9,"time":8})"
+      "\n"));
+  EXPECT_TRUE(trace.applications.empty());
+  ASSERT_EQ(trace.malformed.size(), 3u);
+  EXPECT_THAT(trace.malformed[0].what, HasSubstr("\"time\" is not a whole number from 0"));
+  EXPECT_THAT(trace.malformed[1].what, HasSubstr("\"start\" is not a whole number from 0"));
+  EXPECT_THAT(trace.malformed[2].what, HasSubstr("ends before it starts"));
+}
+
+TEST_F(Record, ATraceIsHeldAgainstTheSummaryOfItsRun) {
+  TraceCheck check;
+  check.gradients_by_worker = {3, 2};
+  check.events.resize(10);
+  check.staleness.S_avg = 0.5;
+  check.staleness.S_max = 2;
+  nlohmann::json summary{{"gradients_by_worker", {3, 2}}, {"S_avg", 0.5}, {"S_max", 2}};
+  EXPECT_TRUE(contradictions(check, summary).empty());
+  summary["S_hat_avg"] = nullptr;  // not kept
+  EXPECT_TRUE(contradictions(check, summary).empty());
+  summary["gradients_by_worker"] = {3, 2, 4};
+  ASSERT_EQ(contradictions(check, summary).size(), 1u);
+  EXPECT_EQ(contradictions(check, summary)[0].what,
+            "the trace has 0 gradients of worker 2, summary.json says 4");
+  summary["gradients_by_worker"] = {3, 2};
+  summary["S_max"] = 3;
+  EXPECT_EQ(contradictions(check, summary)[0].what, "S_max of the trace is 2, summary.json says 3");
+  EXPECT_EQ(contradictions(check, nlohmann::json::array())[0].what, "summary.json cannot be read");
+  EXPECT_TRUE(contradictions({}, {{"gradients_by_worker", {0, 0}}, {"S_max", 0}}).empty())
+      << "a leg without gradients";
 }
 
 TEST_F(Record, TheSummaryHasTheContractsKeys) {

@@ -154,6 +154,21 @@ TEST_F(Reports, DamagedFilesAreNotedAndTheRestIsShown) {
                                        HasSubstr("has not ended properly")));
 }
 
+TEST_F(Reports, ALineWithTheLargestNumbersCostsNoMoreThanAnother) {
+  const std::string run = make_run("run");
+  write(
+      run, "trace.jsonl",
+      R"({"ev":"apply","worker":4294967294,"step":0,"origin":4294967294,"seq":0,"origin_step":0,"time":9223372036854775807,"start":0,"S":18446744073709551615})"
+      "\n"
+      R"({"ev":"apply","worker":0,"step":0,"origin":0,"seq":0,"origin_step":0,"time":-9223372036854775808,"start":9,"S":1})"
+      "\n");
+  const auto written = write_report({run}, run, page);
+  EXPECT_GT(written.size(), 2u);
+  const report::Run shown = read_run(run);
+  EXPECT_EQ(shown.trace->applications(), 1u) << "no time is negative";
+  EXPECT_THAT(to_text(shown), HasSubstr("|S| from 0 to 18446744073709551615"));
+}
+
 TEST_F(Reports, RunsSideBySideAreLabelledByWhatDiffers) {
   std::vector<report::Run> runs{read_run(make_run("a", 2)), read_run(make_run("b", 4))};
   label_by_difference(runs);

@@ -250,5 +250,16 @@ TEST(Simulate, AThousandRandomScenariosLoseNothing) {
   }
 }
 
+TEST(Simulate, ThreeHundredWorkersThatHearOutOfOrderEnd) {
+  TrainOptions options{
+      .workers = 300, .topology = "full", .relay = RelayMode::none, .eta = 1e-6, .gradients = {4}};
+  const auto result =
+      simulate(Quadratic::random(1), options, {.latency = TimeModel::uniform(0, 200'000'000)});
+  EXPECT_TRUE(result.summary.audit_is_clean());
+  EXPECT_GT(result.summary.noncausal_applications, 50'000u);
+  EXPECT_GT(result.summary.staleness.S_max, 100u);
+  EXPECT_FALSE(result.summary.staleness.S_hat_known);
+}
+
 }  // namespace
 }  // namespace dasgd

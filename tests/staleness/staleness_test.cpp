@@ -243,10 +243,81 @@ TEST(TraceCheck, NamesAStalenessThatIsWrong) {
   EXPECT_THAT(first_violation(trace), HasSubstr("6: S_hat is written as 9 and is 0"));
 }
 
+// Worker 0 hears of worker 1's k-th gradient before worker 2's k-th, which that one knew.
+GradientFacts late(std::size_t workers, std::size_t origin, std::uint32_t k) {
+  GradientFacts g{.name = {worker_id(origin), k}, .compute_set = GradientSet(workers)};
+  g.compute_set.insert_range({worker_id(origin), 0, k});
+  g.compute_set.insert_range({worker_id(2), 0, origin == 1 ? k + 1 : k});
+  g.origin_step = g.compute_set.size();
+  return g;
+}
+
+TEST(Ledger, TellsSHatOfManyWorkersOnlyWhereNothingIsMissing) {
+  for (const std::size_t workers :
+       {Ledger::most_workers_with_S_hat, Ledger::most_workers_with_S_hat + 1}) {
+    Ledger ledger(workers);
+    ledger.record(late(workers, 1, 0));  // misses a gradient
+    ledger.record(late(workers, 2, 0));
+    const bool told = workers <= Ledger::most_workers_with_S_hat;
+    EXPECT_EQ(ledger.noncausal_applications(), 1u);
+    EXPECT_EQ(ledger.S().applications, 2u);
+    EXPECT_EQ(ledger.S_hat().applications, told ? 2u : 1u);
+    StalenessSummary summary;
+    summary.add_worker(ledger.S(), ledger.S_hat(), ledger.W());
+    EXPECT_EQ(summary.S_hat_known, told);
+  }
+}
+
+TEST(LooseStaleness, KeepsWhatWasAppliedSinceTheOldestThatWaitsHoweverLongTheRun) {
+  LooseStaleness loose;
+  GradientSet applied(3);
+  std::size_t told = 0;
+  const auto apply = [&](const GradientFacts& g) {
+    const bool missing = g.compute_set.count_missing_from(applied) > 0;
+    told += loose.apply(g.name, g.compute_set, applied, missing).size();
+    applied.insert(g.name);
+  };
+  apply(late(3, 1, 0));
+  for (std::uint32_t k = 1; k < 1000; ++k) {  // at every moment one waits
+    apply(late(3, 1, k));
+    apply(late(3, 2, k - 1));
+    EXPECT_LE(loose.kept(), 8u);
+  }
+  EXPECT_EQ(told, 999u);
+}
+
 TEST(TraceCheck, DoesNotAllocateForAnAbsurdNumber) {
   auto trace = sound();
   trace[2].name.origin = worker_id(4'000'000'000u);
   EXPECT_THAT(first_violation(trace), HasSubstr("3: number 4000000000 is larger"));
+}
+
+TEST(TraceCheck, AGradientWithoutALineOfItsOriginCostsNoMemory) {
+  std::vector<TraceLine> trace;  // every worker names the largest gradient that the length allows
+  for (std::uint32_t w = 0; w < 20'000; ++w)
+    trace.push_back({worker_id(w), 0, {worker_id(w), 19'999}, 0, {}, {}, {}, {}, w + 1});
+  EXPECT_THAT(first_violation(trace),
+              HasSubstr("1: gradient (0, 19999) was never computed by its origin"));
+}
+
+TEST(TraceCheck, ManyWorkersThatHearOfNobodyCostMemoryByTheirLines) {
+  std::vector<TraceLine> trace;  // as a table: 100,000 workers times 100,000 gradients
+  for (std::uint32_t w = 0; w < 100'000; ++w)
+    trace.push_back({worker_id(w), 0, {worker_id(w), 0}, 0, {}, {}, {}, {}, w + 1});
+  const TraceCheck check = check_trace(trace);
+  EXPECT_EQ(check.gradients, 100'000u);
+  EXPECT_FALSE(check.drained);
+  EXPECT_EQ(check.staleness.S_max, 0u);
+  EXPECT_THAT(check.violations.front().what, HasSubstr("is never applied by worker"));
+}
+
+TEST(TraceCheck, NamesAWorkerWhoseClockGoesBack) {
+  auto trace = sound();
+  for (std::size_t k = 0; k < trace.size(); ++k) trace[k].time = 100 + static_cast<Nanoseconds>(k);
+  ASSERT_TRUE(check_trace(trace).ok());
+  const auto last = trace.size() - 1;
+  trace[last].time = 7;
+  EXPECT_THAT(first_violation(trace), HasSubstr("already, not at 7"));
 }
 
 TEST(TraceCheck, TheBurstThatBreaksTheoremOne) {

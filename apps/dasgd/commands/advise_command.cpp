@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "commands/commands.hpp"
+#include "commands/summary.hpp"
 #include "dasgd/advice/advice_json.hpp"
 #include "dasgd/config/units.hpp"
 #include "dasgd/core/error.hpp"
@@ -23,8 +24,9 @@ ExpectedStaleness staleness_of_run(const std::string& directory) {
     StalenessSummary s;
     s.S_avg = json.at("S_avg");
     s.S_max = json.at("S_max");
-    s.S_hat_avg = json.at("S_hat_avg");
-    s.S_hat_max = json.at("S_hat_max");
+    s.S_hat_known = !json.at("S_hat_avg").is_null();
+    if (s.S_hat_known) s.S_hat_avg = json.at("S_hat_avg");
+    if (s.S_hat_known) s.S_hat_max = json.at("S_hat_max");
     s.S_mean_square = json.at("S_mean_square");
     s.W.reset();
     if (!json.at("W").is_null()) s.W = json.at("W");
@@ -50,8 +52,8 @@ void print(const Advice& advice) {
   constant("Q", c.Q);
   constant("r0", c.r0);
   const StalenessSummary& s = advice.staleness.figures;
-  fmt::print("\n  staleness  S_avg {:.3f}, S_max {}, S_hat_avg {:.3f}, S_hat_max {}, W {}\n",
-             s.S_avg, s.S_max, s.S_hat_avg, s.S_hat_max, s.W ? std::to_string(*s.W) : "not kept");
+  fmt::print("\n  staleness  S_avg {:.3f}, S_max {}, {}, W {}\n", s.S_avg, s.S_max,
+             describe_S_hat(s), s.W ? std::to_string(*s.W) : "not kept");
   fmt::print("             {}\n", advice.staleness.how);
   fmt::print("\n  {:<24}{:>12}  {:<32}{}\n", "limit", "eta", "status", "grounds");
   for (const Limit& limit : advice.limits)

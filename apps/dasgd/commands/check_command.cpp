@@ -8,6 +8,7 @@
 #include "dasgd/config/units.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/step_limits_json.hpp"
+#include "dasgd/record/summary_check.hpp"
 #include "dasgd/record/trace_reader.hpp"
 #include "dasgd/staleness/trace_check.hpp"
 #include "dasgd/staleness/virtual_sequence.hpp"
@@ -90,10 +91,14 @@ void print_text(const TraceCheck& check, const CheckRequest& request, Nanosecond
   fmt::print("  audit      {}\n", check.ok() ? "ok" : "FAILED");
 }
 
-// Whether the run beside the trace had noise, where its summary says so.
-std::optional<bool> noise_of_run(const std::string& trace) {
+// The summary of the run beside the trace; null where there is none.
+nlohmann::json summary_beside(const std::string& trace) {
   std::ifstream in(std::filesystem::path(trace).parent_path() / "summary.json");
-  const Json summary = in ? Json::parse(in, nullptr, false) : Json();
+  return in ? nlohmann::json::parse(in, nullptr, false) : nlohmann::json();
+}
+
+// Whether the run had noise, where its summary says so.
+std::optional<bool> noise_of(const nlohmann::json& summary) {
   if (!summary.is_object() || !summary.contains("noise") || !summary["noise"].is_boolean())
     return std::nullopt;
   return summary["noise"].get<bool>();
@@ -107,7 +112,8 @@ void require_positive(const char* option, double value) {
 }  // namespace
 
 int check_command(CheckRequest request) {
-  if (std::filesystem::is_directory(request.path)) request.path += "/trace.jsonl";
+  const bool whole_run = std::filesystem::is_directory(request.path);
+  if (whole_run) request.path += "/trace.jsonl";
   if (request.eta.has_value() != request.L.has_value())
     throw InputError("--eta and --L belong together: the certificate needs both");
   if (request.eta) {
@@ -118,18 +124,23 @@ int check_command(CheckRequest request) {
   const Nanoseconds tolerance = request.tolerance.value_or(trace.tolerance);
   TraceCheck check = check_trace(trace.applications, tolerance);
   check.violations.insert(check.violations.begin(), trace.malformed.begin(), trace.malformed.end());
-  if (trace.applications.empty() && check.ok())
+  const nlohmann::json summary = summary_beside(request.path);
+  if (whole_run && !summary.is_null()) {
+    for (Violation& violation : contradictions(check, summary))
+      check.violations.push_back(std::move(violation));
+  } else if (trace.applications.empty() && check.ok()) {
     check.violations.push_back({1, "the trace holds no application"});
+  }
   sort_violations(check.violations);
   const bool applies = !check.events.empty() && (check.drained || check.causal());
   std::optional<StepLimits> found;
   if (request.eta)
     found = step_limits(check.staleness, *request.eta, *request.L,
-                        {.noise = noise_of_run(request.path), .complete = applies});
+                        {.noise = noise_of(summary), .complete = applies});
   const auto sequence = virtual_sequence(trace.applications);
   if (request.json) {
     print_json(check, tolerance, sequence, found);
-  } else if (!check.events.empty()) {
+  } else if (!check.events.empty() || check.ok()) {
     print_text(check, request, tolerance, sequence, found);
   }
   if (check.ok()) return done;

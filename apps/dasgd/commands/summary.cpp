@@ -27,6 +27,11 @@ std::string describe_shards(const RunSummary& s) {
 
 }  // namespace
 
+std::string describe_S_hat(const StalenessSummary& s) {
+  return s.S_hat_known ? fmt::format("S_hat_avg {:.3f}, S_hat_max {}", s.S_hat_avg, s.S_hat_max)
+                       : "S_hat not kept";
+}
+
 void print_summary(const std::string& verb, const Config& config, const RunSummary& s,
                    const std::string& directory) {
   const double seconds = std::max(1e-9, s.virtual_seconds.value_or(s.wall_seconds));
@@ -55,10 +60,9 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
     row("best", fmt::format("{}{:.6g} at {:.2f} s", s.best->accuracy ? "accuracy " : "loss ",
                             s.best->accuracy.value_or(s.best->loss.value_or(0)), s.best->seconds));
   const StalenessSummary& st = s.staleness;
-  row("staleness", fmt::format("S_avg {:.3f}, S_max {}, S_hat_avg {:.3f}, S_hat_max {}, "
-                               "mean square {:.2f}, W {}",
-                               st.S_avg, st.S_max, st.S_hat_avg, st.S_hat_max, st.S_mean_square,
-                               st.W ? std::to_string(*st.W) : "not kept"));
+  row("staleness",
+      fmt::format("S_avg {:.3f}, S_max {}, {}, mean square {:.2f}, W {}", st.S_avg, st.S_max,
+                  describe_S_hat(st), st.S_mean_square, st.W ? std::to_string(*st.W) : "not kept"));
   if (s.folded > 0)
     row("folded", fmt::format("{} applications as part of a bundle, for workers that were behind",
                               show_count(s.folded)));

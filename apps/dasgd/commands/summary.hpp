@@ -10,6 +10,9 @@ namespace dasgd::app {
 
 using config::Config;
 
+/// The loose staleness of a run in words.
+std::string describe_S_hat(const StalenessSummary& staleness);
+
 /// Prints the summary of a run that was "trained" or "simulated".
 void print_summary(const std::string& verb, const Config& config, const RunSummary& summary,
                    const std::string& directory);

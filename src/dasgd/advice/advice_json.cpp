@@ -20,8 +20,8 @@ Json to_json(const ExpectedStaleness& expected) {
   const StalenessSummary& s = expected.figures;
   return {{"S_avg", s.S_avg},
           {"S_max", s.S_max},
-          {"S_hat_avg", s.S_hat_avg},
-          {"S_hat_max", s.S_hat_max},
+          {"S_hat_avg", s.S_hat_known ? Json(s.S_hat_avg) : Json()},
+          {"S_hat_max", s.S_hat_known ? Json(s.S_hat_max) : Json()},
           {"S_mean_square", s.S_mean_square},
           {"W", s.W ? Json(*s.W) : Json(nullptr)},
           {"noncausal_applications", expected.noncausal},

@@ -137,9 +137,10 @@ void add_limits(Advice& advice) {
   if (advice.horizon) add_tuned_limits(advice, limits);
   limits.add("published_1", theory::published_eta_1(L, s.S_avg), published,
              "1 / (4 L S_avg), Theorem 1");
-  limits.add("published_2",
-             theory::published_eta_2(L, s.S_hat_avg, static_cast<double>(s.S_hat_max)), published,
-             "1 / (4 L sqrt(S_hat_avg S_hat_max)), Theorem 1");
+  if (s.S_hat_known)
+    limits.add("published_2",
+               theory::published_eta_2(L, s.S_hat_avg, static_cast<double>(s.S_hat_max)), published,
+               "1 / (4 L sqrt(S_hat_avg S_hat_max)), Theorem 1");
   limits.add("heuristic", 1 / (L * (1 + s.S_avg)), heuristic, "1 / (L (1 + S_avg))");
 }
 

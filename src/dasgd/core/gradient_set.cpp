@@ -104,6 +104,13 @@ void GradientSet::insert_range(NameRange range) {
 }
 
 void GradientSet::unite(const GradientSet& other) {
+  if (exceptions_.empty() && other.exceptions_.empty()) {  // the common case
+    prefix_.resize(std::max(prefix_.size(), other.prefix_.size()), 0);
+    for (std::size_t o = 0; o < other.prefix_.size(); ++o)
+      prefix_[o] = std::max(prefix_[o], other.prefix_[o]);
+    count();
+    return;
+  }
   for (std::size_t o = 0; o < other.prefix_.size(); ++o)
     if (other.prefix_[o] > prefix(worker_id(o))) insert_range({worker_id(o), 0, other.prefix_[o]});
   for (const NameRange& range : other.exceptions_) insert_range(range);
@@ -129,7 +136,22 @@ GradientSet GradientSet::without(const GradientSet& other) const {
   return result;
 }
 
-void GradientSet::intersect(const GradientSet& other) { *this = without(without(other)); }
+void GradientSet::intersect(const GradientSet& other) {
+  if (!exceptions_.empty() || !other.exceptions_.empty()) {
+    *this = without(without(other));
+    return;
+  }
+  prefix_.resize(std::min(prefix_.size(), other.prefix_.size()));
+  for (std::size_t o = 0; o < prefix_.size(); ++o)
+    prefix_[o] = std::min(prefix_[o], other.prefix_[o]);
+  count();
+}
+
+void GradientSet::count() {
+  size_ = 0;
+  for (const std::uint32_t prefix : prefix_) size_ += prefix;
+  for (const NameRange& range : exceptions_) size_ += range.size();
+}
 
 std::uint64_t GradientSet::count_missing_from(const GradientSet& other) const {
   std::uint64_t count = 0;

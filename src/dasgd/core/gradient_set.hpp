@@ -73,6 +73,7 @@ class GradientSet {
   using Ranges = std::vector<NameRange>;
   /// The first range that ends behind `name`.
   static Ranges::const_iterator at_or_behind(const Ranges& ranges, GradientName name);
+  void count();
   template <typename Visit>
   void visit_missing(NameRange range, const GradientSet& other, Visit&& visit) const;
 

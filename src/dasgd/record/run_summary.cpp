@@ -7,8 +7,10 @@
 namespace dasgd {
 namespace {
 
-nlohmann::ordered_json to_json(const Residual& residual) {
-  nlohmann::ordered_json json{
+using Json = nlohmann::ordered_json;
+
+Json to_json(const Residual& residual) {
+  Json json{
       {"mean_squared_Delta", json_number(residual.mean)}, {"bound", nullptr}, {"ratio", nullptr}};
   if (residual.bound) {
     json["bound"] = json_number(*residual.bound);
@@ -19,8 +21,8 @@ nlohmann::ordered_json to_json(const Residual& residual) {
 
 }  // namespace
 
-nlohmann::ordered_json summary_json(const RunSummary& s) {
-  nlohmann::ordered_json json{
+Json summary_json(const RunSummary& s) {
+  Json json{
       {"workers", s.workers},
       {"gradients", s.gradients},
       {"gradients_by_worker", s.gradients_by_worker},
@@ -31,10 +33,10 @@ nlohmann::ordered_json summary_json(const RunSummary& s) {
       {"replica_digest", s.replica_digest},
       {"S_avg", s.staleness.S_avg},
       {"S_max", s.staleness.S_max},
-      {"S_hat_avg", s.staleness.S_hat_avg},
-      {"S_hat_max", s.staleness.S_hat_max},
+      {"S_hat_avg", s.staleness.S_hat_known ? Json(s.staleness.S_hat_avg) : nullptr},
+      {"S_hat_max", s.staleness.S_hat_known ? Json(s.staleness.S_hat_max) : nullptr},
       {"S_mean_square", s.staleness.S_mean_square},
-      {"W", s.staleness.W ? nlohmann::ordered_json(*s.staleness.W) : nullptr},
+      {"W", s.staleness.W ? Json(*s.staleness.W) : nullptr},
       {"noncausal_applications", s.noncausal_applications},
       {"folded", s.folded},
       {"waited_seconds", s.waited_seconds},
@@ -94,7 +96,7 @@ nlohmann::ordered_json summary_json(const RunSummary& s) {
 std::string to_json(const RunSummary& summary) { return summary_json(summary).dump(2) + "\n"; }
 
 std::string to_trace_line(const RankClocks& clocks) {
-  return nlohmann::ordered_json{{"ev", "clocks"}, {"tolerance", clocks.tolerance}}.dump() + "\n";
+  return Json{{"ev", "clocks"}, {"tolerance", clocks.tolerance}}.dump() + "\n";
 }
 
 const char* version() { return DASGD_VERSION; }

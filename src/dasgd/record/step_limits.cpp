@@ -1,5 +1,6 @@
 #include "dasgd/record/step_limits.hpp"
 
+#include <cmath>
 #include <fmt/format.h>
 
 #include "dasgd/record/json_number.hpp"
@@ -51,7 +52,8 @@ StepLimits step_limits(const StalenessSummary& s, double eta, double L,
   limits.a_priori_eta = theory::a_priori_eta(L, static_cast<double>(s.S_max));
   limits.published_eta_1 = theory::published_eta_1(L, s.S_avg);
   limits.published_eta_2 =
-      theory::published_eta_2(L, s.S_hat_avg, static_cast<double>(s.S_hat_max));
+      s.S_hat_known ? theory::published_eta_2(L, s.S_hat_avg, static_cast<double>(s.S_hat_max))
+                    : std::nan("");
   return limits;
 }
 

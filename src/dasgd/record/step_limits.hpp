@@ -26,7 +26,8 @@ struct StepLimits {
   std::string certified_why;            ///< the grounds of that, or why there is no answer
   std::optional<double> certified_eta;  ///< the largest eta that it proves, without noise
   double a_priori_eta = 0;              ///< proved from S_max alone
-  double published_eta_1 = 0, published_eta_2 = 0;
+  double published_eta_1 = 0;
+  double published_eta_2 = 0;  ///< no number where S_hat is not known
   /// Of the worker whose ratio is largest, where the full gradient was evaluated at every model and
   /// gradients carried no noise.
   std::optional<MeasuredBound> certificate, published;

@@ -29,9 +29,8 @@ class Fields {
   std::optional<Int> optional(const char* name) const {
     const auto at = object_.find(name);
     if (at == object_.end() || at->is_null()) return std::nullopt;
-    const bool fits = std::is_signed_v<Int> ? at->is_number_integer() : at->is_number_unsigned();
-    if (!fits) throw InputError(std::string("\"") + name + "\" is not a whole number");
-    return at->get<Int>();
+    return static_cast<Int>(
+        required(name, static_cast<std::uint64_t>(std::numeric_limits<Int>::max())));
   }
 
  private:
@@ -52,6 +51,8 @@ TraceLine application(const json& object, std::size_t line) {
   a.S = fields.optional<std::uint64_t>("S");
   a.S_hat = fields.optional<std::uint64_t>("S_hat");
   a.line = line;
+  if (a.start && a.time && *a.start > *a.time)
+    throw InputError("ends before it starts: \"time\" is below \"start\"");
   return a;
 }
 

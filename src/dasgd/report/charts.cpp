@@ -93,8 +93,8 @@ PlotPanel histogram(std::span<const Run> runs) {
   for (const Run& run : runs) {
     if (!run.trace) continue;
     PlotSeries s{run.label, {}, {}, {}};
-    for (std::uint64_t from = 0; from <= most; from += width) {
-      s.x.push_back(static_cast<double>(from));
+    for (std::uint64_t bin = 0; bin <= most / width; ++bin) {
+      s.x.push_back(static_cast<double>(bin * width));
       s.y.push_back(0);
     }
     for (const auto& [S, count] : run.trace->histogram())

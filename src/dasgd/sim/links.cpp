@@ -1,7 +1,8 @@
 #include "dasgd/sim/links.hpp"
 
 #include <algorithm>
-#include <cmath>
+
+#include "dasgd/core/checked_time.hpp"
 
 namespace dasgd {
 Links::Links(const VirtualWorld& world, const Graph& graph, std::uint64_t seed)
@@ -29,13 +30,14 @@ DisturbedLink::Arrivals Links::send(WorkerId from, std::size_t position, std::si
   Nanoseconds leaves = link.disturbed.leaves(world_.chaos, random, now);
   if (world_.bandwidth) {
     const double seconds = static_cast<double>(bytes) / *world_.bandwidth;
-    leaves = std::max(leaves, link.free_at) + static_cast<Nanoseconds>(std::llround(seconds * 1e9));
+    leaves =
+        later(std::max(leaves, link.free_at), duration(seconds * 1e9, "bandwidth"), "bandwidth");
     link.free_at = leaves;
   }
   const Nanoseconds latency =
       link.fixed_latency ? *link.fixed_latency
                          : world_.latency.draw(seed_, Purpose::latency, id, link.disturbed.frame());
-  return link.disturbed.arrives(world_.chaos, random, leaves + latency, latency);
+  return link.disturbed.arrives(world_.chaos, random, later(leaves, latency, "latency"), latency);
 }
 
 }  // namespace dasgd

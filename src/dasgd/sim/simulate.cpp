@@ -3,16 +3,21 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cmath>
 #include <memory>
+#include <optional>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "dasgd/core/checked_time.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/plan/conclude.hpp"
 #include "dasgd/plan/leg.hpp"
+#include "dasgd/sim/account.hpp"
 #include "dasgd/sim/agent.hpp"
 #include "dasgd/sim/event_queue.hpp"
+#include "dasgd/sim/flights.hpp"
 #include "dasgd/sim/links.hpp"
 #include "dasgd/sim/residuals.hpp"
 #include "dasgd/sim/workers_ahead.hpp"
@@ -68,11 +73,6 @@ class Simulation {
 
  private:
   using Waiting = typename Agent<Real>::Waiting;
-  struct InFlight {
-    GradientPtr gradient;
-    WorkerId from{}, source{};          // the sender, and the neighbour the sender had it from
-    std::optional<std::size_t> target;  // nothing: all neighbours of the sender but `source`
-  };
 
   void handle(const Event& event) {
     switch (event.kind()) {
@@ -119,7 +119,7 @@ class Simulation {
       let_go(*agent.applies.gradient);
     }
     begin(agent, false);
-    push(now_ + world_.apply, EventKind::foreign_finished, agent);
+    push(later(now_, world_.apply, "apply"), EventKind::foreign_finished, agent);
   }
 
   void compute(Agent<Real>& agent) {
@@ -127,9 +127,10 @@ class Simulation {
     const auto drawn = world_.compute.draw(options_.seed, Purpose::compute_time, index(agent.id),
                                            agent.run.worker().computed());
     const auto time =
-        agent.slow == 1 ? drawn : std::llround(static_cast<double>(drawn) * agent.slow);
+        agent.slow == 1 ? drawn : duration(static_cast<double>(drawn) * agent.slow, "slow");
+    const Nanoseconds computed = later(now_, time, agent.slow == 1 ? "compute" : "slow");
     begin(agent, true);
-    push(now_ + time + world_.apply, EventKind::own_finished, agent);
+    push(later(computed, world_.apply, "apply"), EventKind::own_finished, agent);
   }
 
   // What a real worker does whose buffers are all on their way.
@@ -159,7 +160,7 @@ class Simulation {
   void evaluate_when_due(Agent<Real>& agent) {
     const Nanoseconds every = options_.evaluation.every.count();
     if (every == 0 || stopped_ || now_ < next_evaluation_) return;
-    next_evaluation_ = (now_ / every + 1) * every;
+    next_evaluation_ = later(now_ - now_ % every, every, "eval-every");
     if (now_ == 0) return;
     judge_.look(agent.run.worker().replica().x(), static_cast<double>(now_) * 1e-9);
     if (const auto reason = judge_.verdict()) stop(*reason);
@@ -233,27 +234,7 @@ class Simulation {
     if (lines_.size() >= 4096) flush_trace();
   }
 
-  void log_figures() {
-    RunFigures figures{.seconds = static_cast<double>(now_) * 1e-9, .applications = applications_};
-    double loss = 0, losses = 0;
-    for (const auto& agent : agents_) {
-      const StalenessStatistics& S = agent->run.S();
-      figures.gradients += agent->made;
-      figures.samples += agent->run.samples_used();
-      figures.folded += agent->run.folded();
-      figures.S_avg = std::max(figures.S_avg, S.mean());
-      figures.S_max = std::max(figures.S_max, S.max);
-      figures.inbox_depth = std::max(figures.inbox_depth, agent->inbox_depth());
-      figures.gradients_by_worker.push_back(agent->made);
-      figures.inbox_by_worker.push_back(static_cast<std::uint32_t>(agent->inbox_depth()));
-      figures.waited_by_worker.push_back(0);
-      const auto recent = agent->run.recent_loss();
-      loss += recent.value_or(0);
-      losses += recent ? 1 : 0;
-    }
-    if (losses > 0) figures.loss = loss / losses;
-    options_.figures->add(std::move(figures), sum_S_);
-  }
+  void log_figures() { options_.figures->add(figures_of(agents_, now_, applications_), sum_S_); }
 
   void observe_model(Agent<Real>& agent) {
     if (agent.run.reaches_target() && ++reached_ == agents_.size()) stop(StopReason::target);
@@ -268,7 +249,8 @@ class Simulation {
     agent.sent += {receivers, receivers * gradient->update.bytes().size()};
     if (links_.uniform()) {
       if (!neighbours.empty())
-        put_in_flight({gradient, agent.id, source, std::nullopt}, now_ + links_.uniform_latency());
+        put_in_flight({gradient, agent.id, source, std::nullopt},
+                      later(now_, links_.uniform_latency(), "latency"));
       sendings_ += neighbours.size();
       return;
     }
@@ -276,28 +258,19 @@ class Simulation {
     for (std::size_t k = 0; k < neighbours.size(); ++k) {
       if (neighbours[k] == source) continue;
       const auto arrivals = links_.send(agent.id, k, bytes, now_);
-      const InFlight frame{gradient, agent.id, source, index(neighbours[k])};
+      const Flight frame{gradient, agent.id, source, index(neighbours[k])};
       put_in_flight(frame, arrivals.first);
       if (arrivals.copy) put_in_flight(frame, *arrivals.copy);
     }
   }
 
-  void put_in_flight(InFlight frame, Nanoseconds arrival) {
-    std::uint32_t slot;
-    if (free_slots_.empty()) {
-      slot = static_cast<std::uint32_t>(in_flight_.size());
-      in_flight_.push_back(std::move(frame));
-    } else {
-      slot = free_slots_.back();
-      free_slots_.pop_back();
-      in_flight_[slot] = std::move(frame);
-    }
-    queue_.push(Event::make(arrival, EventKind::arrival, sendings_++, slot));
+  void put_in_flight(Flight frame, Nanoseconds arrival) {
+    const std::uint32_t number = flights_.depart(std::move(frame));
+    queue_.push(Event::make(arrival, EventKind::arrival, sendings_++, number));
   }
 
-  void arrive(std::uint32_t slot) {
-    const InFlight frame = std::exchange(in_flight_[slot], {});
-    free_slots_.push_back(slot);
+  void arrive(std::uint32_t number) {
+    const Flight frame = flights_.arrive(number);
     if (frame.target) return deliver(*agents_[*frame.target], frame.gradient, frame.from);
     for (const WorkerId neighbour : graph_.neighbours(frame.from))
       if (neighbour != frame.source)
@@ -334,37 +307,22 @@ class Simulation {
   }
 
   TrainResult<Real> conclude() {
-    std::vector<WorkerReport> reports;
-    for (const auto& agent : agents_) {
-      reports.push_back(agent->run.report());
-      reports.back().copies_dropped = agent->relay.copies_dropped();
-      reports.back().sent = agent->sent;
-    }
     const auto took = std::chrono::steady_clock::now() - began_;
-    auto result =
-        dasgd::conclude<Real>(objective_, options_, reports, agents_.front()->run.worker(),
-                              {.seconds = static_cast<double>(now_) * 1e-9,
-                               .simulated_in = std::chrono::duration<double>(took).count(),
-                               .reason = reason_,
-                               .failure = failure_,
-                               .good = good_,
-                               .judge = judge_});
-    if (residuals_) add_residuals(result.summary);
-    return result;
-  }
-
-  void add_residuals(RunSummary& summary) const {
-    LemmaTerms terms{.eta = options_.eta, .S_avg = summary.staleness.S_avg};
-    terms.comparable = options_.rule.is_plain() && summary.halvings == 0 &&
-                       !gradients_have_noise(options_, objective_.samples());
-    terms.constants.L = options_.smoothness.value_or(0);
-    for (const auto& agent : agents_) {
-      terms.constants.Q = std::max(terms.constants.Q, agent->run.target().largest_gradient());
-      terms.squared_gradients.push_back(*agent->run.target().squared_gradients());
-    }
-    summary.residuals = residuals_->against_lemmas(terms);
+    auto result = dasgd::conclude<Real>(
+        objective_, options_, reports_of(agents_), agents_.front()->run.worker(),
+        {.seconds = static_cast<double>(now_) * 1e-9,
+         .simulated_in = std::chrono::duration<double>(took).count(),
+         .reason = reason_,
+         .failure = failure_,
+         .good = good_,
+         .judge = judge_});
+    if (!residuals_) return result;
+    RunSummary& summary = result.summary;
+    summary.residuals =
+        residuals_->against_lemmas(lemma_terms(agents_, options_, objective_.samples(), summary));
     summary.residuals_why =
         summary.residuals ? "" : "the gradients of the run take too much memory to be kept";
+    return result;
   }
 
   static constexpr std::size_t header_bytes = 64;
@@ -381,14 +339,13 @@ class Simulation {
   const std::atomic<bool> samples_never_stop_{false};
   SharedBudget budget_;
   GoodModel<Real> good_;
-  std::vector<std::unique_ptr<Agent<Real>>> agents_;
+  Agents<Real> agents_;
   Judge<Real> judge_;
   Nanoseconds next_evaluation_ = 0;
   WorkersAhead ahead_;
   EventQueue queue_;
   Nanoseconds now_ = 0;
-  std::vector<InFlight> in_flight_;
-  std::vector<std::uint32_t> free_slots_;
+  Flights flights_;
   std::uint64_t sendings_ = 0;
   std::size_t reached_ = 0;
   std::uint64_t applications_ = 0;

@@ -4,15 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "dasgd/core/checked_time.hpp"
+
 namespace dasgd {
-namespace {
-
-Nanoseconds rounded(double time) {
-  constexpr double most = 9e18;
-  return static_cast<Nanoseconds>(std::llround(std::clamp(time, 0.0, most)));
-}
-
-}  // namespace
 
 TimeModel TimeModel::constant(Nanoseconds time) {
   TimeModel model;
@@ -67,9 +61,10 @@ Nanoseconds TimeModel::draw_other(std::uint64_t seed, Purpose purpose, std::size
   }
   Random random(seed, purpose, static_cast<std::uint32_t>(item), static_cast<std::uint32_t>(index));
   const auto scale = static_cast<double>(low_);
-  if (kind_ == Kind::lognormal) return rounded(scale * std::exp(sigma_ * random.normal()));
-  if (kind_ == Kind::exponential) return rounded(-scale * std::log1p(-random.uniform()));
-  return rounded(scale + random.uniform() * static_cast<double>(high_ - low_));
+  const char* const what = purpose == Purpose::latency ? "latency" : "compute";
+  if (kind_ == Kind::lognormal) return duration(scale * std::exp(sigma_ * random.normal()), what);
+  if (kind_ == Kind::exponential) return duration(-scale * std::log1p(-random.uniform()), what);
+  return duration(scale + random.uniform() * static_cast<double>(high_ - low_), what);
 }
 
 Nanoseconds TimeModel::smallest() const {

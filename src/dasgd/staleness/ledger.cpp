@@ -66,8 +66,10 @@ Staleness Ledger::record(const GradientFacts& gradient) {
   Staleness result{S, std::nullopt};
   S_.add(S);
   if (S > 0 && weights_) weights_->add(applied_, gradient.compute_set, S);
-  const auto told = loose_.apply(gradient.name, gradient.compute_set, applied_, missing > 0);
-  for (const std::uint64_t S_hat : told) S_hat_.add(S_hat);
+  if (loose_)
+    for (const std::uint64_t S_hat :
+         loose_->apply(gradient.name, gradient.compute_set, applied_, missing > 0))
+      S_hat_.add(S_hat);
   if (missing == 0) {
     result.S_hat = S;
     S_hat_.add(S);

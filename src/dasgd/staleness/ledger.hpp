@@ -58,9 +58,13 @@ class Ledger {
   /// The weights of the certificate take 4 n^2 bytes per worker and are kept up to this many
   /// workers.
   static constexpr std::size_t most_workers_with_weights = 64;
+  /// S_hat of an application that misses something takes up to 8 n^2 bytes to read, and is told up
+  /// to this many workers. Beyond them an application costs O(n), whatever is missing.
+  static constexpr std::size_t most_workers_with_S_hat = 128;
 
   explicit Ledger(std::size_t workers) : applied_(workers) {
     if (workers <= most_workers_with_weights) weights_.emplace(workers);
+    if (workers <= most_workers_with_S_hat) loose_.emplace();
   }
 
   /// The worker applies `gradient` now. |S| = t - s + 2 |missing|, missing = D(g) \ G_i^t: an
@@ -69,6 +73,7 @@ class Ledger {
   Staleness record(const GradientFacts& gradient);
 
   const StalenessStatistics& S() const { return S_; }
+  /// Of fewer applications than `S` where some are not told; `dasgd check` has S_hat of any trace.
   const StalenessStatistics& S_hat() const { return S_hat_; }
   /// Nothing where the weights are not kept; `dasgd check` has W of any trace.
   std::optional<std::uint64_t> W() const {
@@ -80,7 +85,7 @@ class Ledger {
  private:
   GradientSet applied_;
   StalenessStatistics S_, S_hat_;
-  LooseStaleness loose_;
+  std::optional<LooseStaleness> loose_;
   std::optional<CertificateWeights> weights_;
   std::uint64_t noncausal_ = 0;
 };

@@ -8,21 +8,33 @@ std::vector<std::uint64_t> LooseStaleness::apply(GradientName name, const Gradie
                                                  const GradientSet& before,
                                                  bool something_missing) {
   std::vector<std::uint64_t> told;
+  ++applied_;
   if (pending_.empty() && !something_missing) return told;
-  known_.emplace(name, compute_set);
+  remember(name, compute_set);
   const auto [first, last] = pending_.equal_range(name);
   std::vector<Pending> woken;
   for (auto at = first; at != last; ++at) woken.push_back(std::move(at->second));
   pending_.erase(first, last);
   for (Pending& pending : woken) settle(std::move(pending), told);
   if (something_missing) {
-    Pending pending{before, before, before, {}};
+    Pending pending{before, before, before, {}, applied_};
+    open_.insert(applied_);
     pending.reached.unite(compute_set);
     pending.common.intersect(compute_set);
     settle(std::move(pending), told);
   }
-  if (pending_.empty()) known_.clear();
   return told;
+}
+
+// Forgets what was applied before the oldest pending one: that belongs to the state, not to C.
+void LooseStaleness::remember(GradientName name, const GradientSet& compute_set) {
+  const std::uint64_t oldest = open_.empty() ? applied_ : *open_.begin();
+  for (; !in_order_.empty(); in_order_.pop_front()) {
+    const auto first = known_.find(in_order_.front());
+    if (first->second.number >= oldest) break;
+    known_.erase(first);
+  }
+  if (known_.emplace(name, Known{compute_set, applied_}).second) in_order_.push_back(name);
 }
 
 void LooseStaleness::settle(Pending pending, std::vector<std::uint64_t>& told) {
@@ -30,6 +42,7 @@ void LooseStaleness::settle(Pending pending, std::vector<std::uint64_t>& told) {
     pending_.emplace(*awaited, std::move(pending));
   } else {
     told.push_back(pending.reached.size() - pending.common.size());
+    open_.erase(open_.find(pending.since));
   }
 }
 
@@ -52,8 +65,8 @@ std::optional<GradientName> LooseStaleness::advance(Pending& pending) const {
         const auto known = known_.find(name);
         if (known == known_.end()) return name;
         pending.seen.insert(name);
-        pending.reached.unite(known->second);
-        pending.common.intersect(known->second);
+        pending.reached.unite(known->second.compute_set);
+        pending.common.intersect(known->second.compute_set);
         grown = true;
       }
     }

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "dasgd/core/gradient_set.hpp"
@@ -16,13 +18,16 @@ namespace dasgd {
 ///
 /// A worker's set only grows, so the compute sets of one origin are nested: of each origin in C the
 /// last one says what C contains, and the first one what all have in common. So an application that
-/// misses thousands of gradients waits for two of each origin.
+/// misses thousands of gradients waits for two of each origin. It looks at up to 2 n compute sets
+/// of n numbers each, so this is for tens of workers, not for thousands.
 class LooseStaleness {
  public:
   /// The gradient with this compute set is being applied in state `before`. Returns the S_hat
   /// values that can be told now, of this application and of earlier ones.
   std::vector<std::uint64_t> apply(GradientName name, const GradientSet& compute_set,
                                    const GradientSet& before, bool something_missing);
+  /// How many compute sets it keeps: those applied since the oldest application that waits.
+  std::size_t kept() const { return known_.size(); }
 
  private:
   struct Pending {
@@ -30,13 +35,22 @@ class LooseStaleness {
     GradientSet reached;  // G_i^t and C without g
     GradientSet common;   // G_i^t intersected with the compute sets seen so far
     GradientSet seen;     // members of C whose compute sets these are
+    std::uint64_t since;  // the number of its application: C is applied from there on
   };
+  struct Known {
+    GradientSet compute_set;
+    std::uint64_t number;  // of its application
+  };
+  void remember(GradientName name, const GradientSet& compute_set);
   /// Looks at all compute sets that are needed and known; the name that it waits for, if any.
   std::optional<GradientName> advance(Pending& pending) const;
   void settle(Pending pending, std::vector<std::uint64_t>& told);
 
   std::multimap<GradientName, Pending> pending_;  // by the gradient that is awaited
-  std::map<GradientName, GradientSet> known_;     // compute sets since the first pending one
+  std::multiset<std::uint64_t> open_;             // `since` of all pending ones
+  std::map<GradientName, Known> known_;           // since the oldest pending one
+  std::deque<GradientName> in_order_;             // their names, as they were applied
+  std::uint64_t applied_ = 0;
 };
 
 }  // namespace dasgd

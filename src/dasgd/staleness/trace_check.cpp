@@ -10,17 +10,25 @@ namespace {
 
 using Number = TraceIndex::Number;
 
-/// Recomputes the applications of one worker i in order, with the global view of the index.
-class WorkerReplay {
+/// Recomputes the applications of one worker i after the other, in order, with the global view of
+/// the index. What a worker takes is in proportion to its lines and to what is stale there.
+class Replay {
  public:
-  WorkerReplay(const TraceIndex& index, std::size_t i)
+  explicit Replay(const TraceIndex& index)
       : index_(index),
-        i_(i),
-        prefix_(index.workers(), 0),
-        present_from_(index.workers(), 0),
-        missing_from_(index.workers(), 0),
+        marks_(index.workers()),
         seen_in_(index.gradients(), 0),
         weight_(index.gradients(), 0) {}
+
+  void begin(std::size_t i) {
+    i_ = i;
+    t_ = 0;
+    largest_weight_ = 0;
+    for (const std::size_t j : marked_) marks_[j] = {};
+    for (const Number g : weighted_) weight_[g] = 0;
+    marked_.clear();
+    weighted_.clear();
+  }
 
   struct Result {
     std::uint64_t S, S_hat;
@@ -55,9 +63,9 @@ class WorkerReplay {
     const auto& here = index_.order(i_);
     const auto& there = index_.order(j);
     advance(j);
-    for (std::uint32_t p = present_from_[j]; p < t_; ++p)
+    for (std::uint32_t p = marks_[j].present_from; p < t_; ++p)
       if (index_.position(j, here[p]) >= s) add(here[p], absent_);
-    for (std::uint32_t p = missing_from_[j]; p < s; ++p)
+    for (std::uint32_t p = marks_[j].missing_from; p < s; ++p)
       if (index_.position(i_, there[p]) >= t_) add(there[p], missing_);
   }
 
@@ -69,19 +77,21 @@ class WorkerReplay {
 
   // Moves the two marks of origin j past what no later gradient of j can bring into S.
   void advance(std::size_t j) {
-    const Number next = index_.number(j, prefix_[j]);
+    Marks& marks = mark(j);
+    const Number next = index_.number(j, marks.prefix);
     const std::uint32_t s = next == TraceIndex::never ? 0 : index_.origin_step(next);
     const auto& here = index_.order(i_);
     const auto& there = index_.order(j);
-    auto& present = present_from_[j];
+    auto& present = marks.present_from;
     while (present < t_ && index_.position(j, here[present]) < s) ++present;
-    auto& missing = missing_from_[j];
+    auto& missing = marks.missing_from;
     while (missing < there.size() && index_.position(i_, there[missing]) < t_) ++missing;
   }
 
   void weigh(std::uint64_t S) {
     for (const auto* part : {&absent_, &missing_}) {
       for (const Number g : *part) {
+        if (weight_[g] == 0) weighted_.push_back(g);
         weight_[g] += S;
         largest_weight_ = std::max(largest_weight_, weight_[g]);
       }
@@ -89,21 +99,32 @@ class WorkerReplay {
   }
 
   void applied(Number g) {
-    std::uint32_t& prefix = prefix_[index_.origin(g)];
+    std::uint32_t& prefix = mark(index_.origin(g)).prefix;
     for (Number next = index_.number(index_.origin(g), prefix);
          next != TraceIndex::never && index_.position(i_, next) < t_;
          next = index_.number(index_.origin(g), ++prefix)) {
     }
   }
 
+  struct Marks {
+    std::uint32_t prefix = 0;        // how many of the origin's gradients are applied
+    std::uint32_t present_from = 0;  // a position in i's own order
+    std::uint32_t missing_from = 0;  // a position in the origin's order
+    bool used = false;
+  };
+  Marks& mark(std::size_t j) {
+    if (!std::exchange(marks_[j].used, true)) marked_.push_back(j);
+    return marks_[j];
+  }
+
   const TraceIndex& index_;
-  const std::size_t i_;
+  std::size_t i_ = 0;
   std::uint32_t t_ = 0;
-  std::vector<std::uint32_t> prefix_;        // per origin, how many of its gradients are applied
-  std::vector<std::uint32_t> present_from_;  // per origin, a position in i's own order
-  std::vector<std::uint32_t> missing_from_;  // per origin, a position in the origin's order
-  std::vector<std::uint32_t> seen_in_;       // per gradient, the round in which it was collected
-  std::vector<std::uint64_t> weight_;        // w_g
+  std::vector<Marks> marks_;            // per origin
+  std::vector<std::size_t> marked_;     // those that are not as at the beginning
+  std::vector<std::uint32_t> seen_in_;  // per gradient, the round in which it was collected
+  std::vector<std::uint64_t> weight_;   // w_g
+  std::vector<Number> weighted_;        // those that are not 0
   std::vector<Number> absent_, missing_;
   std::uint32_t round_ = 0;
   std::uint64_t largest_weight_ = 0;
@@ -136,8 +157,15 @@ bool numbers_are_possible(const std::vector<TraceLine>& trace, TraceCheck& check
   if (!check.ok()) return false;
   const auto gap =
       static_cast<std::size_t>(std::find(seen.begin(), seen.end(), false) - seen.begin());
+  std::vector<std::uint32_t> own(trace.size(), 0);
+  for (const TraceLine& a : trace)
+    if (a.worker == a.name.origin) ++own[index(a.worker)];
   for (const TraceLine& a : trace) {
     const std::size_t named = std::max(index(a.worker), index(a.name.origin));
+    if (named < gap && a.name.sequence >= own[index(a.name.origin)])
+      check.violations.push_back({a.line, "gradient (" + std::to_string(index(a.name.origin)) +
+                                              ", " + std::to_string(a.name.sequence) +
+                                              ") was never computed by its origin"});
     if (named >= gap)
       check.violations.push_back({a.line, "worker " + std::to_string(named) +
                                               " is named, but worker " + std::to_string(gap) +
@@ -148,8 +176,9 @@ bool numbers_are_possible(const std::vector<TraceLine>& trace, TraceCheck& check
 
 void recompute(const std::vector<TraceLine>& trace, const TraceIndex& index, TraceCheck& check) {
   std::vector<std::vector<TraceCheck::Event>> events(index.workers());
+  Replay replay(index);
   for (std::size_t i = 0; i < index.workers(); ++i) {
-    WorkerReplay replay(index, i);
+    replay.begin(i);
     StalenessStatistics S, S_hat;
     for (std::uint64_t t = 0; t < index.order(i).size(); ++t) {
       const auto result = replay.next();
@@ -174,6 +203,8 @@ TraceCheck check_trace(const std::vector<TraceLine>& trace, Nanoseconds toleranc
   if (!numbers_are_possible(trace, check)) return check;
   const TraceIndex index(trace, tolerance, check.violations);
   check.workers = index.workers();
+  for (std::size_t i = 0; i < index.workers(); ++i)
+    check.gradients_by_worker.push_back(index.gradients_of(i));
   check.gradients = index.gradients();
   check.drained = index.drained();
   if (index.consistent()) recompute(trace, index, check);

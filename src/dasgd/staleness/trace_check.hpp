@@ -31,6 +31,7 @@ struct TraceCheck {
   std::vector<Violation> violations;  ///< by line; empty means that the trace is sound
   std::size_t workers = 0;
   std::uint64_t gradients = 0;
+  std::vector<std::uint32_t> gradients_by_worker;
   std::uint64_t noncausal_applications = 0;
   bool drained = false;  ///< every gradient was applied by every worker
   StalenessSummary staleness;
@@ -43,7 +44,8 @@ struct TraceCheck {
 
 /// Needs nothing but the contract's fields, in any interleaving of workers. Audits: consecutive
 /// step counters; each gradient applied once per worker and everywhere; never before it was
-/// computed; own gradients applied at once; S and S_hat as written, where they are written.
+/// computed; own gradients applied at once; S and S_hat as written, where they are written; a
+/// worker's times in order. Memory is in proportion to the trace, time to its lines and staleness.
 /// Times of different workers may be wrong against each other by `tolerance`.
 TraceCheck check_trace(const std::vector<TraceLine>& trace, Nanoseconds tolerance = 0);
 

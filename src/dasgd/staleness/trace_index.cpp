@@ -24,6 +24,7 @@ TraceIndex::TraceIndex(const std::vector<TraceLine>& trace, Nanoseconds toleranc
   number_gradients(trace);
   for (const TraceLine& a : trace) file(a, violations);
   audit_origins(trace, violations);
+  audit_times(trace, violations);
   if (consistent_) audit_order(trace, tolerance, violations);
   audit_delivery(violations);
 }
@@ -44,7 +45,16 @@ void TraceIndex::number_gradients(const std::vector<TraceLine>& trace) {
   origin_step_.assign(origin_.size(), never);
   computed_.assign(origin_.size(), nullptr);
   order_.resize(made.size());
-  position_.assign(made.size(), std::vector<std::uint32_t>(origin_.size(), never));
+  applied_.assign(made.size(), 0);
+  constexpr std::size_t cells_per_line = 64;
+  is_dense_ = made.size() * origin_.size() <= cells_per_line * trace.size();
+  if (is_dense_) dense_.assign(made.size(), std::vector<std::uint32_t>(origin_.size(), never));
+  if (!is_dense_) sparse_.resize(made.size());
+}
+
+void TraceIndex::set_position(std::size_t i, Number g, std::uint32_t position) {
+  (is_dense_ ? dense_[i][g] : sparse_[i][g]) = position;
+  ++applied_[i];
 }
 
 void TraceIndex::file(const TraceLine& a, std::vector<Violation>& violations) {
@@ -57,11 +67,10 @@ void TraceIndex::file(const TraceLine& a, std::vector<Violation>& violations) {
   if (a.step != order.size())
     broken(who(a) + " is at step " + std::to_string(order.size()) + ", not " +
            std::to_string(a.step));
-  std::uint32_t& position = position_[index(a.worker)][g];
-  if (position != never) {
+  if (position(index(a.worker), g) != never) {
     broken(who(a) + " applies gradient " + show(a.name) + " a second time");
   } else {
-    position = static_cast<std::uint32_t>(order.size());
+    set_position(index(a.worker), g, static_cast<std::uint32_t>(order.size()));
   }
   order.push_back(g);
   if (a.worker == a.name.origin) computed_[g] = &a;
@@ -93,6 +102,20 @@ void TraceIndex::audit_origins(const std::vector<TraceLine>& trace,
   }
 }
 
+// A worker has one clock.
+void TraceIndex::audit_times(const std::vector<TraceLine>& trace,
+                             std::vector<Violation>& violations) {
+  std::vector<Nanoseconds> last(workers(), 0);
+  for (const TraceLine& a : trace) {
+    if (!a.time) continue;
+    Nanoseconds& before = last[index(a.worker)];
+    if (*a.time < before)
+      violations.push_back({a.line, who(a) + " is at time " + std::to_string(before) +
+                                        " already, not at " + std::to_string(*a.time)});
+    before = std::max(before, *a.time);
+  }
+}
+
 // Replays the trace without its clocks: an own gradient can be applied at once, a foreign one when
 // its origin has computed it. What cannot be replayed was applied before it was computed.
 void TraceIndex::audit_order(const std::vector<TraceLine>& trace, Nanoseconds tolerance,
@@ -107,7 +130,7 @@ void TraceIndex::audit_order(const std::vector<TraceLine>& trace, Nanoseconds to
     for (; done[i] < order_[i].size(); ++done[i]) {
       const Number g = order_[i][done[i]];
       const std::size_t j = origin_[g];
-      if (j != i && position_[j][g] >= done[j]) {
+      if (j != i && position(j, g) >= done[j]) {
         waiting[g].push_back(i);
         break;
       }
@@ -135,15 +158,11 @@ void TraceIndex::audit_order(const std::vector<TraceLine>& trace, Nanoseconds to
 
 void TraceIndex::audit_delivery(std::vector<Violation>& violations) {
   for (std::size_t i = 0; i < workers(); ++i) {
-    std::size_t count = 0;
-    Number first = never;
-    for (Number g = 0; g < gradients(); ++g) {
-      if (position_[i][g] != never) continue;
-      first = std::min(first, g);
-      ++count;
-    }
+    const std::size_t count = gradients() - applied_[i];
     if (count == 0) continue;
     drained_ = false;
+    Number first = 0;
+    while (position(i, first) != never) ++first;
     const auto j = origin_[first];
     const std::size_t line = computed_[first] ? computed_[first]->line : 0;
     violations.push_back(

@@ -3,13 +3,15 @@
 
 #include <cstdint>
 #include <limits>
+#include <unordered_map>
 #include <vector>
 
 #include "dasgd/staleness/trace_check.hpp"
 
 namespace dasgd {
 
-/// Gradients get dense numbers; every worker's order of application is a list of them.
+/// Gradients get dense numbers; every worker's order of application is a list of them. Takes memory
+/// in proportion to the trace, of which every named gradient must have its own line.
 class TraceIndex {
  public:
   using Number = std::uint32_t;
@@ -21,6 +23,7 @@ class TraceIndex {
 
   std::size_t workers() const { return order_.size(); }
   std::size_t gradients() const { return origin_.size(); }
+  std::uint32_t gradients_of(std::size_t i) const { return first_[i + 1] - first_[i]; }
   /// Whether S can be computed: orders are consistent and every compute set is known.
   bool consistent() const { return consistent_; }
   /// Every gradient was applied by every worker.
@@ -29,7 +32,11 @@ class TraceIndex {
   /// The gradients that worker i applied, in order: G_i^t is its first t entries.
   const std::vector<Number>& order(std::size_t i) const { return order_[i]; }
   /// The step at which worker i applied gradient g, or `never`.
-  std::uint32_t position(std::size_t i, Number g) const { return position_[i][g]; }
+  std::uint32_t position(std::size_t i, Number g) const {
+    if (is_dense_) return dense_[i][g];
+    const auto at = sparse_[i].find(g);
+    return at == sparse_[i].end() ? never : at->second;
+  }
   std::size_t origin(Number g) const { return origin_[g]; }
   /// s of gradient g: D(g) = the first s entries of its origin's order.
   std::uint32_t origin_step(Number g) const { return origin_step_[g]; }
@@ -39,6 +46,8 @@ class TraceIndex {
   }
 
  private:
+  void set_position(std::size_t i, Number g, std::uint32_t position);
+  void audit_times(const std::vector<TraceLine>& trace, std::vector<Violation>& violations);
   void number_gradients(const std::vector<TraceLine>& trace);
   void file(const TraceLine& a, std::vector<Violation>& violations);
   void audit_origins(const std::vector<TraceLine>& trace, std::vector<Violation>& violations);
@@ -49,7 +58,11 @@ class TraceIndex {
   std::vector<Number> first_;  // per worker, the number of its gradient 0
   std::vector<std::uint32_t> origin_, origin_step_;
   std::vector<std::vector<Number>> order_;
-  std::vector<std::vector<std::uint32_t>> position_;
+  std::vector<std::size_t> applied_;  // per worker, how many different ones
+  // Positions by worker and gradient: a table where most of it is used, as in every run that ended.
+  bool is_dense_ = true;
+  std::vector<std::vector<std::uint32_t>> dense_;
+  std::vector<std::unordered_map<Number, std::uint32_t>> sparse_;
   std::vector<const TraceLine*> computed_;  // per gradient, its application at the origin
   bool consistent_ = true;
   bool drained_ = true;

@@ -1,9 +1,9 @@
 #include "dasgd/transport/chaos.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 
+#include "dasgd/core/checked_time.hpp"
 #include "dasgd/core/error.hpp"
 
 namespace dasgd {
@@ -45,7 +45,7 @@ void require_worker(const char* name, WorkerId worker, const Graph& graph) {
 }
 
 Nanoseconds share_of(double share, Nanoseconds time) {
-  return std::llround(share * static_cast<double>(time));
+  return duration(share * static_cast<double>(time), "delay");
 }
 
 }  // namespace
@@ -62,10 +62,15 @@ void validate(const Chaos& chaos, const Graph& graph) {
   require_share("reorder", chaos.reorder);
   require_share("duplicate", chaos.duplicate);
   require_share("drop", chaos.drop);
-  for (const auto& pause : chaos.pauses) require_worker("pause", pause.worker, graph);
-  for (const auto& partition : chaos.partitions)
+  for (const auto& pause : chaos.pauses) {
+    require_worker("pause", pause.worker, graph);
+    later(pause.at, pause.length, "pause");
+  }
+  for (const auto& partition : chaos.partitions) {
+    later(partition.at, partition.length, "partition");
     for (const auto* side : {&partition.one, &partition.other})
       for (const WorkerId worker : *side) require_worker("partition", worker, graph);
+  }
 }
 
 Random DisturbedLink::next_frame(std::uint64_t seed) {
@@ -76,22 +81,23 @@ Nanoseconds DisturbedLink::leaves(const Chaos& chaos, Random& random, Nanosecond
   Nanoseconds time = healed(chaos, from_, to_, now);
   if (chaos.drop > 0)
     while (random.uniform() < chaos.drop)
-      time = healed(chaos, from_, to_, time + chaos.resend_after);
+      time = healed(chaos, from_, to_, later(time, chaos.resend_after, "drop"));
   return time;
 }
 
 DisturbedLink::Arrivals DisturbedLink::arrives(const Chaos& chaos, Random& random,
                                                Nanoseconds arrival, Nanoseconds spread) {
   if (chaos.delay > 0 && random.uniform() < chaos.delay)
-    arrival += share_of(random.uniform(), chaos.delay_up_to);
+    arrival = later(arrival, share_of(random.uniform(), chaos.delay_up_to), "delay");
   if (chaos.reorder > 0 && random.uniform() < chaos.reorder) {
-    arrival += share_of(random.uniform() * 3, std::max<Nanoseconds>(spread, 1000));
+    arrival = later(arrival, share_of(random.uniform() * 3, std::max<Nanoseconds>(spread, 1000)),
+                    "reorder");
   } else {
     arrival = last_arrival_ = std::max(arrival, last_arrival_);
   }
   Arrivals arrivals{arrival, std::nullopt};
   if (chaos.duplicate > 0 && random.uniform() < chaos.duplicate)
-    arrivals.copy = arrival + share_of(random.uniform(), spread);
+    arrivals.copy = later(arrival, share_of(random.uniform(), spread), "duplicate");
   return arrivals;
 }
 

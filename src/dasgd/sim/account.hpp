@@ -1,0 +1,72 @@
+// What all workers of a simulation did, put together.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "dasgd/plan/figures.hpp"
+#include "dasgd/plan/options.hpp"
+#include "dasgd/plan/result.hpp"
+#include "dasgd/record/run_summary.hpp"
+#include "dasgd/sim/agent.hpp"
+#include "dasgd/sim/residuals.hpp"
+
+namespace dasgd {
+
+template <typename Real>
+using Agents = std::vector<std::unique_ptr<Agent<Real>>>;
+
+/// The figures of this instant.
+template <typename Real>
+RunFigures figures_of(const Agents<Real>& agents, Nanoseconds now, std::uint64_t applications) {
+  RunFigures figures{.seconds = static_cast<double>(now) * 1e-9, .applications = applications};
+  double loss = 0, losses = 0;
+  for (const auto& agent : agents) {
+    const StalenessStatistics& S = agent->run.S();
+    figures.gradients += agent->made;
+    figures.samples += agent->run.samples_used();
+    figures.folded += agent->run.folded();
+    figures.S_avg = std::max(figures.S_avg, S.mean());
+    figures.S_max = std::max(figures.S_max, S.max);
+    figures.inbox_depth = std::max(figures.inbox_depth, agent->inbox_depth());
+    figures.gradients_by_worker.push_back(agent->made);
+    figures.inbox_by_worker.push_back(static_cast<std::uint32_t>(agent->inbox_depth()));
+    figures.waited_by_worker.push_back(0);
+    const auto recent = agent->run.recent_loss();
+    loss += recent.value_or(0);
+    losses += recent ? 1 : 0;
+  }
+  if (losses > 0) figures.loss = loss / losses;
+  return figures;
+}
+
+/// At the end, in order of workers.
+template <typename Real>
+std::vector<WorkerReport> reports_of(const Agents<Real>& agents) {
+  std::vector<WorkerReport> reports;
+  for (const auto& agent : agents) {
+    reports.push_back(agent->run.report());
+    reports.back().copies_dropped = agent->relay.copies_dropped();
+    reports.back().sent = agent->sent;
+  }
+  return reports;
+}
+
+/// What the residuals of the run are held against.
+template <typename Real>
+LemmaTerms lemma_terms(const Agents<Real>& agents, const TrainOptions& options, std::size_t samples,
+                       const RunSummary& summary) {
+  LemmaTerms terms{.eta = options.eta, .S_avg = summary.staleness.S_avg};
+  terms.comparable =
+      options.rule.is_plain() && summary.halvings == 0 && !gradients_have_noise(options, samples);
+  terms.constants.L = options.smoothness.value_or(0);
+  for (const auto& agent : agents) {
+    terms.constants.Q = std::max(terms.constants.Q, agent->run.target().largest_gradient());
+    terms.squared_gradients.push_back(*agent->run.target().squared_gradients());
+  }
+  return terms;
+}
+
+}  // namespace dasgd
