@@ -344,7 +344,7 @@ function timeLinePart(): Part {
     const per = trace.time_lines.workers_per_line;
     card.draw(() => {
       chart.update(trace, `Time line of ${trace.time_lines.rows.length} workers over ${showSeconds(trace.end * 1e-9)}: when each computes, applies foreign gradients or is idle.`);
-      card.describe(`Drag over it or use the buttons to zoom.${per > 1 ? ` Every ${per}th worker is shown.` : ""}${chart.describeResolution()}`);
+      card.describe(`Drag over it or use the buttons to zoom.${per > 1 ? ` One worker of ${per} is shown.` : ""}${chart.describeResolution()}`);
     });
   };
   return { card, update: perRun(card, update, (run) => run.trace !== null) };

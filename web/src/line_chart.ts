@@ -51,6 +51,13 @@ function join(lines: Line[]): Joined {
   return { data: [x, ...columns] as uPlot.AlignedData, lines: placed };
 }
 
+// Over many decades only their beginnings are marked.
+const decades: uPlot.Axis.Filter = (plot, splits) => {
+  const [low, high] = [plot.scales.y.min ?? 1, plot.scales.y.max ?? 1];
+  if (Math.log10(high / low) <= 4) return splits;
+  return splits.map((at) => (Math.abs(Math.log10(at) - Math.round(Math.log10(at))) < 1e-6 ? at : null));
+};
+
 export class LineChart {
   readonly root = element("div", { class: "chart", tabindex: 0, role: "img" });
   private readonly legend = element("ul", { class: "legend" });
@@ -112,6 +119,7 @@ export class LineChart {
       ticks: { stroke: css("--grid"), width: 1, size: 4 },
       font: "12px system-ui, sans-serif",
     };
+    const marks = options.log ? { filter: decades } : {};
     this.plot = new uPlot(
       {
         width: Math.max(200, this.place.clientWidth),
@@ -137,7 +145,9 @@ export class LineChart {
           { ...axis, size: 34, values: (_, ticks) => ticks.map((t) => (options.x.seconds ? showSeconds(t) : show(t))), space: 80 },
           {
             ...axis,
-            size: 56,
+            grid: { ...axis.grid, ...marks },
+            ticks: { ...axis.ticks, ...marks },
+            size: (_, values) => Math.max(56, 14 + 7 * Math.max(0, ...(values ?? []).map((v) => v.length))),
             values: (_, ticks) => ticks.map((t) => (t === null ? "" : show(t))),
           },
         ],

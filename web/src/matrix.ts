@@ -26,12 +26,13 @@ export function shade(share: number): string {
   return `rgb(${from.map((low, k) => Math.round(low + (to[k] - low) * t)).join(" ")})`;
 }
 
-const left = 46, top = 8, right = 66, bottom = 40;
+const top = 8, right = 66, bottom = 40;
 
 export class Matrix {
   private cells: Values[] = [];
   private options: MatrixOptions | null = null;
   private most = 1;
+  private left = 46;
   private focus: [number, number] = [0, 0];
   private readonly canvas = new Canvas((context) => this.paint(context));
   readonly root = this.canvas.root;
@@ -50,7 +51,7 @@ export class Matrix {
     this.options = options;
     this.root.setAttribute("aria-label", options.label);
     this.most = Math.max(1e-300, ...cells.flatMap((row) => row.map((v) => v ?? 0)));
-    const width = this.root.clientWidth - left - right;
+    const width = this.root.clientWidth - this.left - right;
     this.canvas.redraw(
       options.square
         ? Math.min(270, Math.max(160, width)) + top + bottom
@@ -65,13 +66,13 @@ export class Matrix {
 
   private area(): [number, number] {
     const height = this.canvas.height - top - bottom;
-    const width = this.canvas.width - left - right;
+    const width = this.canvas.width - this.left - right;
     return [this.options?.square ? Math.min(width, height) : width, height];
   }
   private cellAt(x: number, y: number): [number, number] | [null, null] {
     const [width, height] = this.area();
     const columns = this.cells[0]?.length ?? 0;
-    const column = Math.floor(((x - left) / width) * columns);
+    const column = Math.floor(((x - this.left) / width) * columns);
     const row = Math.floor(((y - top) / height) * this.cells.length);
     return row >= 0 && row < this.cells.length && column >= 0 && column < columns ? [row, column] : [null, null];
   }
@@ -94,13 +95,15 @@ export class Matrix {
     const row = Math.max(0, Math.min(this.cells.length - 1, this.focus[0] + move[0]));
     const column = Math.max(0, Math.min(columns - 1, this.focus[1] + move[1]));
     const [width, height] = this.area();
-    this.point(row, column, left + ((column + 0.5) / columns) * width, top + ((row + 0.5) / this.cells.length) * height);
+    this.point(row, column, this.left + ((column + 0.5) / columns) * width, top + ((row + 0.5) / this.cells.length) * height);
     announce(this.options.describe(row, column).join(", "));
   }
 
   private paint(context: CanvasRenderingContext2D): void {
     const options = this.options;
     if (!options || this.cells.length === 0) return;
+    const names = this.cells.map((_, r) => options.rowName(r));
+    this.left = Math.max(46, 26 + Math.max(...names.map((name) => context.measureText(name).width)));
     const [width, height] = this.area();
     const columns = this.cells[0].length;
     const cellWidth = width / columns, cellHeight = height / this.cells.length;
@@ -109,7 +112,7 @@ export class Matrix {
       row.forEach((value, c) => {
         if (value === null) return;
         context.fillStyle = shade(this.share(value));
-        const x = left + c * cellWidth, y = top + r * cellHeight;
+        const x = this.left + c * cellWidth, y = top + r * cellHeight;
         context.fillRect(x, y, cellWidth - gap + (gap ? 0 : 0.5), cellHeight - gap + (gap ? 0 : 0.5));
       }),
     );
@@ -118,18 +121,23 @@ export class Matrix {
     context.textAlign = "right";
     const every = Math.ceil(14 / cellHeight);
     for (let r = 0; r < this.cells.length; r += every)
-      context.fillText(options.rowName(r), left - 6, top + (r + 0.5) * cellHeight);
+      context.fillText(names[r], this.left - 6, top + (r + 0.5) * cellHeight);
     context.textAlign = "center";
-    for (const [column, name] of options.columnTicks)
-      context.fillText(name, left + column * cellWidth, top + height + 12);
-    context.fillText(options.columnTitle, left + width / 2, top + height + 30);
+    let taken = -Infinity;
+    for (const [column, name] of options.columnTicks) {
+      const x = this.left + column * cellWidth, half = context.measureText(name).width / 2;
+      if (x - half < taken) continue;
+      context.fillText(name, x, top + height + 12);
+      taken = x + half + 6;
+    }
+    context.fillText(options.columnTitle, this.left + width / 2, top + height + 30);
     context.save();
     context.translate(10, top + height / 2);
     context.rotate(-Math.PI / 2);
     context.fillText(options.rowTitle, 0, 0);
     context.restore();
     // The scale.
-    const barLeft = left + width + 14, bar = Math.min(height, 160);
+    const barLeft = this.left + width + 14, bar = Math.min(height, 160);
     for (let k = 0; k < 40; ++k) {
       context.fillStyle = shade(1 - k / 39);
       context.fillRect(barLeft, top + (k * bar) / 40, 10, bar / 40 + 0.5);

@@ -54,12 +54,13 @@ export function start(...args) {
 }
 
 /** A page that may say nothing on the console. */
-export async function open(url, { width = 1280, dark = false } = {}) {
+export async function open(url, { width = 1280, dark = false, before = () => {} } = {}) {
   const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme: dark ? "dark" : "light" });
   page.setDefaultTimeout(120_000);  // only so that nothing hangs
   const complaints = [];
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()));
   page.on("pageerror", (error) => complaints.push(String(error)));
+  await page.addInitScript(before);
   await page.goto(url);
   page.assertQuiet = () => assert.deepEqual(complaints, []);
   return page;

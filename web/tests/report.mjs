@@ -166,6 +166,35 @@ await tests({
     assert.match(await page.textContent("#histogram .caption"), /1,000,000 applications/);
     page.assertQuiet();
   },
+  async "a hundred workers fit on a page of 1,400 px, and no label stands on another"() {
+    dasgd("simulate", "--model", "quadratic", "--workers", "100", "--gradients", "8", "--lr", "0.01", "--compute", "lognormal:5ms:0.7", "--trace",
+      "--quiet", "--out", run("hundred"));
+    const page = await open(address(run("hundred/report.html")), {
+      width: 1400,
+      before: () => {
+        window.labels = [];
+        const write = CanvasRenderingContext2D.prototype.fillText;
+        CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+          const width = this.measureText(text).width, upright = this.getTransform().b === 0;
+          const from = x - { left: 0, start: 0, center: width / 2, right: width, end: width }[this.textAlign];
+          if (upright) window.labels.push({ id: this.canvas.closest(".card")?.id, text, y, from, to: from + width });
+          return write.apply(this, arguments);
+        };
+      },
+    });
+    await showAll(page);
+    for (const id of charts) await assertDrawn(page, id);
+    await assertNoSidewaysScroll(page);
+    for (const { id, text, y, from, to } of await page.evaluate(() => window.labels)) {
+      if (id !== "heat") continue;
+      assert.ok(from >= 16, `${text} begins at ${from}, on the title`);
+      const others = await page.evaluate(([id, y]) => window.labels.filter((l) => l.id === id && Math.abs(l.y - y) < 1), [id, y]);
+      for (const other of others)
+        assert.ok(other.text === text || other.to <= from || other.from >= to, `"${text}" and "${other.text}" of ${id}`);
+    }
+    if (screenshots) await page.screenshot({ path: `${screenshots}/hundred.png` });
+    page.assertQuiet();
+  },
   async "the page needs no network"() {
     const html = readFileSync(run("sixteen/report.html"), "utf8");
     assert.doesNotMatch(html, /(src|href)="?https?:/);
