@@ -17,11 +17,14 @@ GradientPtr gradient(std::size_t origin, std::uint32_t sequence) {
 
 class Letters final : public Hub::Mailbox {
  public:
-  void deliver(const GradientPtr& gradient, int from_rank) override {
-    names.push_back(gradient->name);
+  void deliver(const Parcel& parcel, int from_rank) override {
+    if (parcel.bundle) {
+      bundled += parcel.size();
+      return;
+    }
+    names.push_back(parcel.gradient->name);
     from.push_back(from_rank);
   }
-  void deliver(const BundlePtr& bundle, int) override { bundled += bundle->size(); }
   void wake() override { ++woken; }
   void fold(std::optional<WorkerId>) override { ++folded; }
 
@@ -66,7 +69,7 @@ TEST_P(HubTest, AForeignGradientGoesToAllWorkersHereAndIsPassedOnOnce) {
   const auto g = gradient(0, 0);
   ASSERT_TRUE(hub.is_first_copy(g->name));
   EXPECT_FALSE(hub.is_first_copy(g->name));
-  hub.arrived(g, 0);
+  hub.arrived(Parcel(g), 0);
   EXPECT_EQ(mail[0].from, std::vector{0});
   EXPECT_EQ(mail[1].from, std::vector{0});
   const bool at_once = GetParam() == RelayMode::arrival;
@@ -87,7 +90,7 @@ TEST_P(HubTest, ABundleIsPassedOnAtOnce) {
   for (const auto& g : two) names.insert(g->name);
   ASSERT_TRUE(hub.is_first_copy(names));
   EXPECT_FALSE(hub.is_first_copy(two[1]->name));
-  hub.arrived(BundlePtr(bundle), 0);
+  hub.arrived(Parcel(BundlePtr(bundle)), 0);
   EXPECT_EQ(mail[0].bundled, 2u);
   EXPECT_EQ(leaves(), 1u);
 }
@@ -114,7 +117,7 @@ TEST_P(HubTest, WhatLeavesKeepsTheOrderInWhichItWasPosted) {
   hub.announce({worker_id(2), 1});
   const auto out = outbox();
   ASSERT_EQ(out.size(), 3u);
-  EXPECT_TRUE(std::holds_alternative<GradientPtr>(std::get<Relayed>(out[0]).frame));
+  EXPECT_TRUE(std::holds_alternative<Parcel>(std::get<Relayed>(out[0]).frame));
   EXPECT_EQ(std::get<Direct>(out[1]).to_rank, 2);
   EXPECT_TRUE(std::holds_alternative<Announcement>(std::get<Relayed>(out[2]).frame));
 }
@@ -122,12 +125,16 @@ TEST_P(HubTest, WhatLeavesKeepsTheOrderInWhichItWasPosted) {
 TEST_P(HubTest, TheProgressThreadIsWokenByWhatIsPostedAndByTheEnd) {
   constexpr std::chrono::microseconds long_enough = std::chrono::hours(1);
   std::jthread progress([&] {
-    std::vector<Outgoing> taken;
+    std::vector<Outgoing> taken, later;
+    bool closed = false;
     while (taken.empty()) {
       hub.wait(long_enough);
-      hub.take_outbox(taken);
+      closed = hub.take_outbox(taken);
     }
-    while (!hub.closed()) hub.wait(long_enough);
+    while (!closed) {
+      hub.wait(long_enough);
+      closed = hub.take_outbox(later);
+    }
   });
   hub.send(gradient(3, 0));
   hub.close();

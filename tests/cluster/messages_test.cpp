@@ -22,7 +22,7 @@ std::vector<Message> messages() {
   sight.worker = WorkerId{4};
   sight.announced_total = 12;
   return {
-      Stop{"max-time"},
+      Stop{StopReason::max_time},
       TargetReached{},
       Sights{{sight, sight}},
       TracePiece{WorkerId{2}, 50, {TraceLine{WorkerId{2}, 1, {WorkerId{3}, 4}, 5, 6, 7, 8, {}}}, 9},

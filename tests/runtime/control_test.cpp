@@ -38,8 +38,8 @@ TEST(Control, TheFirstReasonCountsAndWakesOnce) {
 
 TEST(Control, TheFirstFailureCountsAndStopsTheRun) {
   Control control([] {});
-  control.fail(failure("first"), "diverged");
-  control.fail(failure("second"), "failed");
+  control.fail(failure("first"), StopReason::diverged);
+  control.fail(failure("second"));
   EXPECT_EQ(control.reason(), StopReason::diverged);
   EXPECT_EQ(words(control.failure()), "first");
   EXPECT_FALSE(control.abandoned()) << "it is still drained";
@@ -48,7 +48,7 @@ TEST(Control, TheFirstFailureCountsAndStopsTheRun) {
 TEST(Control, AFailureAfterAStopIsKept) {
   Control control([] {});
   control.stop(StopReason::interrupted);
-  control.fail(failure("the disk"), "failed");
+  control.fail(failure("the disk"));
   EXPECT_EQ(control.reason(), StopReason::interrupted);
   EXPECT_EQ(words(control.failure()), "the disk");
 }

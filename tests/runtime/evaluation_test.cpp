@@ -48,14 +48,14 @@ TEST(Judge, KeepsTheBestAndLosesPatience) {
   EXPECT_TRUE(judge.look(a, 1));
   EXPECT_TRUE(judge.look(b, 2));
   EXPECT_FALSE(judge.look(c, 3));
-  EXPECT_EQ(judge.verdict(), "");
+  EXPECT_EQ(judge.verdict(), std::nullopt);
   EXPECT_FALSE(judge.look(c, 4)) << "as good is not better";
-  EXPECT_EQ(judge.verdict(), "patience");
+  EXPECT_EQ(judge.verdict(), StopReason::patience);
   EXPECT_EQ(judge.best()->accuracy, 0.7);
   EXPECT_EQ(judge.best()->seconds, 2);
   EXPECT_EQ(judge.best_model(), b);
   EXPECT_TRUE(judge.look(c, 5));
-  EXPECT_EQ(judge.verdict(), "");
+  EXPECT_EQ(judge.verdict(), std::nullopt);
 }
 
 TEST(Judge, GoesOnWithWhatAnEarlierLegKnew) {
@@ -68,7 +68,7 @@ TEST(Judge, GoesOnWithWhatAnEarlierLegKnew) {
   options.evaluation.patience = 4;
   Judge<double> judge(problem, options);
   EXPECT_FALSE(judge.look(std::vector<double>{1}, 2));
-  EXPECT_EQ(judge.verdict(), "patience");
+  EXPECT_EQ(judge.verdict(), StopReason::patience);
   EXPECT_TRUE(judge.best_model().empty());
 }
 

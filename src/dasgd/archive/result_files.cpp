@@ -15,15 +15,14 @@ void save_result(const Objective<Real>& objective, const TrainResult<Real>& resu
   const std::span<const Real> x = result.model;
   write("the model", [&] { write_file(directory.file("model.npy"), to_npy<Real>(x)); });
   write("summary.json",
-               [&] { write_file(directory.file("summary.json"), to_json(result.summary)); });
+        [&] { write_file(directory.file("summary.json"), to_json(result.summary)); });
   if constexpr (std::is_same_v<Real, float>)
     write("model.pt", [&] {
       if (const auto bytes = torchscript_of(objective, x))
         write_file(directory.file("model.pt"), *bytes);
     });
   if (!result.best_model.empty())
-    write("the best model",
-                 [&] { best.write<Real>(*result.summary.best, result.best_model); });
+    write("the best model", [&] { best.write<Real>(*result.summary.best, result.best_model); });
 }
 
 template void save_result(const Objective<float>&, const TrainResult<float>&, const RunDirectory&,
