@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "dasgd/core/objective.hpp"
-#include "dasgd/plan/good_model.hpp"
+#include "dasgd/run/good_model.hpp"
 #include "dasgd/runtime/train.hpp"
 #include "ratio.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dasgd/data/batches.hpp"
-#include "dasgd/record/trace_writer.hpp"
+#include "dasgd/record/trace/trace_writer.hpp"
 #include "dasgd/runtime/train.hpp"
 #include "dasgd/staleness/ledger.hpp"
 #include "fashion.hpp"

@@ -2,7 +2,8 @@
 # (docs/decisions/0008-networks-in-a-module.md). Without LibTorch there is no module, and programs say so.
 
 # Both sides must be built from the same headers by the same compiler.
-file(GLOB DASGD_NETWORK_HEADERS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/dasgd/core/*.hpp)
+file(GLOB DASGD_NETWORK_HEADERS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/dasgd/base/*.hpp
+     ${PROJECT_SOURCE_DIR}/src/dasgd/core/*.hpp)
 list(APPEND DASGD_NETWORK_HEADERS ${PROJECT_SOURCE_DIR}/src/dasgd/adapters/torch/network.hpp
      ${PROJECT_SOURCE_DIR}/src/dasgd/data/samples.hpp ${PROJECT_SOURCE_DIR}/src/dasgd/random/random.hpp)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${DASGD_NETWORK_HEADERS})

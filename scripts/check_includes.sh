@@ -11,13 +11,15 @@ folders=src
 grep -rnE '^ *# *include +("[a-z_]+/|<dasgd/)' $folders --include='*.hpp' --include='*.cpp' | awk '
 # The floors, from the ground up. Within a folder its rooms stand beside each other, above or below what is common.
 function level(room) {
+  if (room ~ /^base$/) return 0.5
   if (room ~ /^(core|random)$/) return 1
   if (room ~ /^(theory|staleness|topology|data|rules)$/) return 2
   if (room ~ /^data\/(rows|images)$/) return 2.4
   if (room ~ /^data\/stream$/) return 2.6
   if (room ~ /^(problems|transport|record)$/) return 3
+  if (room ~ /^record\/trace$/) return 3.2
   if (room ~ /^(transport\/(in_process|mpi|faulty)|adapters\/torch)$/) return 3.5
-  if (room ~ /^(plan|models)$/) return 4
+  if (room ~ /^(run|models)$/) return 4
   if (room ~ /^(report|runtime|sim)$/) return 5
   if (room ~ /^(advice|archive|experiments|watch|cluster)$/) return 6
   if (room ~ /^config$/) return 7

@@ -12,6 +12,6 @@
 #include "dasgd/problems/quadratic.hpp"
 #include "dasgd/problems/softmax.hpp"
 #include "dasgd/problems/softmax_stream.hpp"
-#include "dasgd/record/trace_writer.hpp"
+#include "dasgd/record/trace/trace_writer.hpp"
 #include "dasgd/runtime/train.hpp"
 #include "dasgd/sim/simulate.hpp"

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "dasgd/record/atomic_file.hpp"
+#include "dasgd/base/atomic_file.hpp"
 #include "dasgd/record/checkpoint_directory.hpp"
 #include "support/file_size_limit.hpp"
 #include "support/message.hpp"

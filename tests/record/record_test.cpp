@@ -2,13 +2,13 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "dasgd/base/atomic_file.hpp"
 #include "dasgd/core/error.hpp"
-#include "dasgd/record/atomic_file.hpp"
 #include "dasgd/record/npy.hpp"
 #include "dasgd/record/run_summary.hpp"
 #include "dasgd/record/summary_check.hpp"
-#include "dasgd/record/trace_reader.hpp"
-#include "dasgd/record/trace_writer.hpp"
+#include "dasgd/record/trace/trace_reader.hpp"
+#include "dasgd/record/trace/trace_writer.hpp"
 #include "support/file_size_limit.hpp"
 #include "support/message.hpp"
 #include "support/process.hpp"

@@ -1,4 +1,4 @@
-#include "dasgd/record/trace_queue.hpp"
+#include "dasgd/record/trace/trace_queue.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

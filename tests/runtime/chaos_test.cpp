@@ -4,8 +4,8 @@
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/problems/quadratic.hpp"
-#include "dasgd/record/trace_reader.hpp"
-#include "dasgd/record/trace_writer.hpp"
+#include "dasgd/record/trace/trace_reader.hpp"
+#include "dasgd/record/trace/trace_writer.hpp"
 #include "dasgd/runtime/train.hpp"
 #include "support/message.hpp"
 #include "support/temporary_directory.hpp"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "dasgd/dasgd.hpp"
-#include "dasgd/plan/judge.hpp"
+#include "dasgd/run/judge.hpp"
 #include "support/message.hpp"
 #include "support/temporary_directory.hpp"
 #include "support/tiny_idx.hpp"

@@ -7,8 +7,8 @@
 
 #include "dasgd/dasgd.hpp"
 #include "dasgd/random/random.hpp"
-#include "dasgd/record/trace_reader.hpp"
-#include "dasgd/record/trace_writer.hpp"
+#include "dasgd/record/trace/trace_reader.hpp"
+#include "dasgd/record/trace/trace_writer.hpp"
 #include "support/effort.hpp"
 #include "support/temporary_directory.hpp"
 

@@ -7,8 +7,8 @@
 #include <numeric>
 
 #include "dasgd/dasgd.hpp"
-#include "dasgd/plan/leg.hpp"
-#include "dasgd/record/trace_reader.hpp"
+#include "dasgd/record/trace/trace_reader.hpp"
+#include "dasgd/run/leg.hpp"
 #include "dasgd/runtime/snapshot_board.hpp"
 #include "support/message.hpp"
 #include "support/temporary_directory.hpp"

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "dasgd/dasgd.hpp"
-#include "dasgd/record/trace_reader.hpp"
+#include "dasgd/record/trace/trace_reader.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace dasgd {

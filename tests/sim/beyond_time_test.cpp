@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "dasgd/core/checked_time.hpp"
+#include "dasgd/base/checked_time.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/problems/quadratic.hpp"
 #include "dasgd/sim/simulate.hpp"

@@ -5,8 +5,8 @@
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/problems/quadratic.hpp"
-#include "dasgd/record/trace_reader.hpp"
-#include "dasgd/record/trace_writer.hpp"
+#include "dasgd/record/trace/trace_reader.hpp"
+#include "dasgd/record/trace/trace_writer.hpp"
 #include "dasgd/sim/simulate.hpp"
 #include "dasgd/topology/builders.hpp"
 #include "support/message.hpp"

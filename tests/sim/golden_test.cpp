@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "dasgd/problems/quadratic.hpp"
-#include "dasgd/record/trace_reader.hpp"
-#include "dasgd/record/trace_writer.hpp"
+#include "dasgd/record/trace/trace_reader.hpp"
+#include "dasgd/record/trace/trace_writer.hpp"
 #include "dasgd/sim/simulate.hpp"
 #include "dasgd/staleness/trace_check.hpp"
 #include "support/temporary_directory.hpp"

@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "dasgd/core/nearest_word.hpp"
+#include "dasgd/base/nearest_word.hpp"
 
 namespace dasgd::app {
 namespace {

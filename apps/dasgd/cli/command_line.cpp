@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/argument_mistakes.hpp"
-#include "dasgd/config/units.hpp"
+#include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/run_summary.hpp"
 #include "ranks/rank_launch.hpp"

@@ -6,7 +6,7 @@
 #include "commands/commands.hpp"
 #include "commands/summary.hpp"
 #include "dasgd/advice/advice_json.hpp"
-#include "dasgd/config/units.hpp"
+#include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/settings/virtual_world.hpp"
 #include "terminal/signals.hpp"

@@ -5,11 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/commands.hpp"
-#include "dasgd/config/units.hpp"
+#include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/step_limits_json.hpp"
 #include "dasgd/record/summary_check.hpp"
-#include "dasgd/record/trace_reader.hpp"
+#include "dasgd/record/trace/trace_reader.hpp"
 #include "dasgd/staleness/trace_check.hpp"
 #include "dasgd/staleness/virtual_sequence.hpp"
 

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "commands/commands.hpp"
-#include "dasgd/config/units.hpp"
+#include "dasgd/base/nearest_word.hpp"
+#include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
-#include "dasgd/core/nearest_word.hpp"
 #include "dasgd/data/catalogue.hpp"
 #include "dasgd/data/images/idx.hpp"
 #include "dasgd/models/read_data.hpp"

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "dasgd/config/units.hpp"
+#include "dasgd/base/units.hpp"
 
 namespace dasgd::app {
 namespace {

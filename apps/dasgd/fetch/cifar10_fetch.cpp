@@ -12,9 +12,9 @@
 #include <stdexcept>
 #include <unistd.h>
 
+#include "dasgd/base/atomic_file.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/images/cifar10.hpp"
-#include "dasgd/record/atomic_file.hpp"
 #include "fetch/png_strip.hpp"
 #include "fetch/sha1.hpp"
 #include "fetch/subprocess.hpp"

@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "dasgd/core/bytes.hpp"
+#include "dasgd/base/bytes.hpp"
 
 namespace dasgd::app {
 

@@ -9,8 +9,8 @@
 
 #include "dasgd/config/config.hpp"
 #include "dasgd/core/objective.hpp"
-#include "dasgd/plan/options.hpp"
-#include "dasgd/plan/result.hpp"
+#include "dasgd/run/options.hpp"
+#include "dasgd/run/result.hpp"
 #include "dasgd/runtime/progress.hpp"
 
 namespace dasgd::app {

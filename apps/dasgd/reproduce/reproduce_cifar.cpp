@@ -3,6 +3,7 @@
 #include <memory>
 #include <numeric>
 
+#include "dasgd/base/atomic_file.hpp"
 #include "dasgd/config/config.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/catalogue.hpp"
@@ -10,7 +11,6 @@
 #include "dasgd/data/images/image_samples.hpp"
 #include "dasgd/experiments/worker_scaling.hpp"
 #include "dasgd/models/network_problem.hpp"
-#include "dasgd/record/atomic_file.hpp"
 #include "ranks/rank_launch.hpp"
 #include "ranks/ranks.hpp"
 #include "reproduce/reproduce.hpp"

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "dasgd/base/nearest_word.hpp"
 #include "dasgd/config/engine.hpp"
 #include "dasgd/core/error.hpp"
-#include "dasgd/core/nearest_word.hpp"
 #include "dasgd/report/write_report.hpp"
 #include "ranks/rank_launch.hpp"
 #include "reproduce/reproduce.hpp"

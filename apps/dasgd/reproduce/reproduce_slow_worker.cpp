@@ -1,13 +1,13 @@
 #include <chrono>
 #include <fmt/format.h>
 
+#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/units.hpp"
 #include "dasgd/config/config.hpp"
-#include "dasgd/config/units.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/experiments/slow_worker.hpp"
 #include "dasgd/problems/logistic.hpp"
 #include "dasgd/problems/quadratic.hpp"
-#include "dasgd/record/atomic_file.hpp"
 #include "dasgd/runtime/train.hpp"
 #include "ranks/rank_launch.hpp"
 #include "ranks/ranks.hpp"

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "dasgd/base/atomic_file.hpp"
 #include "dasgd/experiments/burst.hpp"
 #include "dasgd/experiments/topology_staleness.hpp"
-#include "dasgd/record/atomic_file.hpp"
 #include "reproduce/reproduce.hpp"
 
 namespace dasgd::app {

@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "dasgd/config/units.hpp"
+#include "dasgd/base/units.hpp"
 
 namespace dasgd::app {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
-#include "dasgd/plan/budget.hpp"
+#include "dasgd/run/budget.hpp"
 #include "dasgd/theory/step_size.hpp"
 #include "dasgd/theory/tuned_step.hpp"
 

@@ -10,7 +10,7 @@
 #include "dasgd/advice/pilot.hpp"
 #include "dasgd/advice/practical.hpp"
 #include "dasgd/core/objective.hpp"
-#include "dasgd/plan/options.hpp"
+#include "dasgd/run/options.hpp"
 #include "dasgd/sim/world.hpp"
 
 namespace dasgd {

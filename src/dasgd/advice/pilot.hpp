@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dasgd/core/objective.hpp"
-#include "dasgd/plan/options.hpp"
+#include "dasgd/run/options.hpp"
 #include "dasgd/sim/world.hpp"
 #include "dasgd/staleness/statistics.hpp"
 

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "dasgd/record/atomic_file.hpp"
+#include "dasgd/base/atomic_file.hpp"
 #include "dasgd/record/json_number.hpp"
 #include "dasgd/record/npy.hpp"
 

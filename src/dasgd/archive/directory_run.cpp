@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "dasgd/archive/result_files.hpp"
-#include "dasgd/plan/leg.hpp"
 #include "dasgd/record/checkpoint_directory.hpp"
 #include "dasgd/report/write_report.hpp"
+#include "dasgd/run/leg.hpp"
 #include "dasgd/runtime/train.hpp"
 #include "dasgd/sim/simulate.hpp"
 

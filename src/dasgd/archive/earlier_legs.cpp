@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "dasgd/base/atomic_file.hpp"
 #include "dasgd/core/error.hpp"
-#include "dasgd/record/atomic_file.hpp"
 #include "dasgd/record/checkpoint_directory.hpp"
 
 namespace dasgd {

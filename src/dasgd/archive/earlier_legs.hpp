@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "dasgd/plan/options.hpp"
 #include "dasgd/record/checkpoint.hpp"
+#include "dasgd/run/options.hpp"
 
 namespace dasgd {
 

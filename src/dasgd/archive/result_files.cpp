@@ -3,8 +3,8 @@
 #include <span>
 #include <type_traits>
 
+#include "dasgd/base/atomic_file.hpp"
 #include "dasgd/models/network_problem.hpp"
-#include "dasgd/record/atomic_file.hpp"
 #include "dasgd/record/npy.hpp"
 
 namespace dasgd {

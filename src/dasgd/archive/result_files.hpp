@@ -3,9 +3,9 @@
 
 #include "dasgd/archive/best_model.hpp"
 #include "dasgd/archive/run_directory.hpp"
+#include "dasgd/base/write_all.hpp"
 #include "dasgd/core/objective.hpp"
-#include "dasgd/plan/result.hpp"
-#include "dasgd/record/write_all.hpp"
+#include "dasgd/run/result.hpp"
 
 namespace dasgd {
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "dasgd/base/atomic_file.hpp"
 #include "dasgd/core/error.hpp"
-#include "dasgd/record/atomic_file.hpp"
 #include "dasgd/record/checkpoint_directory.hpp"
 
 namespace dasgd {

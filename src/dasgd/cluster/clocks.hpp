@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "dasgd/core/time.hpp"
+#include "dasgd/base/time.hpp"
 #include "dasgd/record/run_summary.hpp"
 #include "dasgd/transport/mpi/communicator.hpp"
 

@@ -7,9 +7,9 @@
 #include <variant>
 #include <vector>
 
-#include "dasgd/core/bytes.hpp"
-#include "dasgd/plan/result.hpp"
-#include "dasgd/record/trace_sink.hpp"
+#include "dasgd/base/bytes.hpp"
+#include "dasgd/record/trace/trace_sink.hpp"
+#include "dasgd/run/result.hpp"
 #include "dasgd/runtime/worker_status.hpp"
 
 namespace dasgd::cluster {

@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "dasgd/core/bytes.hpp"
+#include "dasgd/base/bytes.hpp"
 
 namespace dasgd::cluster {
 

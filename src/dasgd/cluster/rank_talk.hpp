@@ -12,7 +12,7 @@
 #include "dasgd/cluster/memory_exchange.hpp"
 #include "dasgd/cluster/messages.hpp"
 #include "dasgd/cluster/note_reader.hpp"
-#include "dasgd/plan/options.hpp"
+#include "dasgd/run/options.hpp"
 #include "dasgd/runtime/control.hpp"
 #include "dasgd/runtime/monitor.hpp"
 #include "dasgd/transport/mpi/layout.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dasgd/cluster/messages.hpp"
-#include "dasgd/record/trace_sink.hpp"
+#include "dasgd/record/trace/trace_sink.hpp"
 #include "dasgd/transport/mpi/layout.hpp"
 
 namespace dasgd::cluster {

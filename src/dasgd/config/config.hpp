@@ -8,7 +8,7 @@
 #include "dasgd/config/engine.hpp"
 #include "dasgd/config/world.hpp"
 #include "dasgd/models/problem.hpp"
-#include "dasgd/plan/options.hpp"
+#include "dasgd/run/options.hpp"
 
 namespace dasgd::config {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "dasgd/base/nearest_word.hpp"
 #include "dasgd/core/error.hpp"
-#include "dasgd/core/nearest_word.hpp"
 
 namespace dasgd::config {
 namespace {

@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
+#include "dasgd/base/time.hpp"
 #include "dasgd/core/bundle.hpp"
 #include "dasgd/core/gradient.hpp"
-#include "dasgd/core/time.hpp"
 
 namespace dasgd {
 

@@ -4,16 +4,10 @@
 #include <stdexcept>
 #include <string>
 
+#include "dasgd/base/input_error.hpp"
 #include "dasgd/core/names.hpp"
 
 namespace dasgd {
-
-/// The caller asked for something that cannot be: a bad option, file or value. The message is one
-/// line: what, where, what to do.
-class InputError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// The step size is too large: the model runs away.
 class Divergence : public std::runtime_error {

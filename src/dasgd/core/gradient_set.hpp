@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "dasgd/core/bytes.hpp"
+#include "dasgd/base/bytes.hpp"
 #include "dasgd/core/names.hpp"
 
 namespace dasgd {

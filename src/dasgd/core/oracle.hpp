@@ -4,7 +4,7 @@
 #include <memory>
 #include <span>
 
-#include "dasgd/core/bytes.hpp"
+#include "dasgd/base/bytes.hpp"
 #include "dasgd/core/replica.hpp"
 #include "dasgd/core/samples.hpp"
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "dasgd/core/bytes.hpp"
+#include "dasgd/base/bytes.hpp"
 #include "dasgd/core/replica.hpp"
 
 namespace dasgd {

@@ -4,8 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "dasgd/base/nearest_word.hpp"
 #include "dasgd/core/error.hpp"
-#include "dasgd/core/nearest_word.hpp"
 #include "dasgd/random/random.hpp"
 
 namespace dasgd {

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "dasgd/experiments/parabola.hpp"
-#include "dasgd/record/trace_reader.hpp"
-#include "dasgd/record/trace_writer.hpp"
+#include "dasgd/record/trace/trace_reader.hpp"
+#include "dasgd/record/trace/trace_writer.hpp"
 #include "dasgd/sim/simulate.hpp"
 #include "dasgd/staleness/trace_check.hpp"
 #include "dasgd/theory/bounds.hpp"

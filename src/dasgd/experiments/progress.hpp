@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <functional>
 
-#include "dasgd/core/parallel.hpp"
+#include "dasgd/base/parallel.hpp"
 
 namespace dasgd {
 

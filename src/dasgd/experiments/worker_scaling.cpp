@@ -10,8 +10,8 @@
 #include <optional>
 #include <utility>
 
-#include "dasgd/core/parallel.hpp"
-#include "dasgd/record/atomic_file.hpp"
+#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/parallel.hpp"
 #include "dasgd/record/json_number.hpp"
 #include "dasgd/report/svg_plot.hpp"
 #include "dasgd/runtime/train.hpp"

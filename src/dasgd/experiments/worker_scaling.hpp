@@ -11,8 +11,8 @@
 
 #include "dasgd/core/objective.hpp"
 #include "dasgd/experiments/progress.hpp"
-#include "dasgd/plan/options.hpp"
-#include "dasgd/plan/result.hpp"
+#include "dasgd/run/options.hpp"
+#include "dasgd/run/result.hpp"
 
 namespace dasgd {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "dasgd/base/nearest_word.hpp"
 #include "dasgd/core/error.hpp"
-#include "dasgd/core/nearest_word.hpp"
 #include "dasgd/data/catalogue.hpp"
 #include "dasgd/models/network_problem.hpp"
 #include "dasgd/models/read_data.hpp"

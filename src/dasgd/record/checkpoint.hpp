@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "dasgd/core/bytes.hpp"
+#include "dasgd/base/bytes.hpp"
 #include "dasgd/core/gradient_set.hpp"
 #include "dasgd/data/position.hpp"
 

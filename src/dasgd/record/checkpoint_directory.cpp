@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "dasgd/record/atomic_file.hpp"
+#include "dasgd/base/atomic_file.hpp"
 
 namespace dasgd {
 namespace fs = std::filesystem;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "dasgd/core/time.hpp"
+#include "dasgd/base/time.hpp"
 #include "dasgd/record/evaluation.hpp"
 #include "dasgd/record/residuals.hpp"
 #include "dasgd/record/step_limits.hpp"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "dasgd/plan/figures.hpp"
+#include "dasgd/run/figures.hpp"
 
 namespace dasgd::report {
 

@@ -7,9 +7,9 @@
 #include <iterator>
 #include <toml++/toml.h>
 
+#include "dasgd/base/atomic_file.hpp"
 #include "dasgd/core/error.hpp"
-#include "dasgd/record/atomic_file.hpp"
-#include "dasgd/record/trace_reader.hpp"
+#include "dasgd/record/trace/trace_reader.hpp"
 
 namespace dasgd::report {
 namespace fs = std::filesystem;

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "dasgd/core/time.hpp"
+#include "dasgd/base/time.hpp"
 #include "dasgd/staleness/trace_line.hpp"
 
 namespace dasgd::report {

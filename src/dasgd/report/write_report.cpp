@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "dasgd/record/atomic_file.hpp"
+#include "dasgd/base/atomic_file.hpp"
 #include "dasgd/report/charts.hpp"
 #include "dasgd/report/chrome_trace.hpp"
 

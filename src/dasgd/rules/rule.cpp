@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dasgd/base/nearest_word.hpp"
 #include "dasgd/core/error.hpp"
-#include "dasgd/core/nearest_word.hpp"
 
 namespace dasgd {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "dasgd/core/bytes.hpp"
+#include "dasgd/base/bytes.hpp"
 #include "dasgd/core/replica.hpp"
 
 namespace dasgd {

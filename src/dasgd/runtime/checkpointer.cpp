@@ -3,7 +3,7 @@
 #include <exception>
 #include <utility>
 
-#include "dasgd/plan/leg.hpp"
+#include "dasgd/run/leg.hpp"
 
 namespace dasgd {
 

@@ -10,7 +10,7 @@
 
 #include "dasgd/core/objective.hpp"
 #include "dasgd/core/worker.hpp"
-#include "dasgd/plan/options.hpp"
+#include "dasgd/run/options.hpp"
 #include "dasgd/runtime/snapshot_board.hpp"
 
 namespace dasgd {

@@ -12,8 +12,8 @@
 #include <thread>
 
 #include "dasgd/core/objective.hpp"
-#include "dasgd/plan/judge.hpp"
-#include "dasgd/plan/options.hpp"
+#include "dasgd/run/judge.hpp"
+#include "dasgd/run/options.hpp"
 #include "dasgd/runtime/control.hpp"
 #include "dasgd/runtime/model_board.hpp"
 

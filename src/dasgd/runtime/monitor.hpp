@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "dasgd/plan/options.hpp"
+#include "dasgd/run/options.hpp"
 #include "dasgd/runtime/control.hpp"
 #include "dasgd/runtime/evaluator.hpp"
 #include "dasgd/runtime/model_board.hpp"

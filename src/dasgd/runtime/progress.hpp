@@ -5,8 +5,8 @@
 #include <optional>
 #include <span>
 
-#include "dasgd/plan/figures.hpp"
 #include "dasgd/record/evaluation.hpp"
+#include "dasgd/run/figures.hpp"
 
 namespace dasgd {
 

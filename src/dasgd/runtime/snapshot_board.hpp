@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "dasgd/core/bytes.hpp"
+#include "dasgd/base/bytes.hpp"
 #include "dasgd/core/gradient_set.hpp"
 #include "dasgd/core/names.hpp"
 #include "dasgd/record/checkpoint.hpp"

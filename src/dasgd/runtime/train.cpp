@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "dasgd/core/error.hpp"
-#include "dasgd/plan/conclude.hpp"
-#include "dasgd/plan/leg.hpp"
+#include "dasgd/run/conclude.hpp"
+#include "dasgd/run/leg.hpp"
 #include "dasgd/runtime/checkpointer.hpp"
 #include "dasgd/runtime/evaluator.hpp"
 #include "dasgd/runtime/monitor.hpp"

@@ -10,9 +10,9 @@
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/core/worker.hpp"
-#include "dasgd/plan/options.hpp"
-#include "dasgd/plan/result.hpp"
-#include "dasgd/plan/run_worker.hpp"
+#include "dasgd/run/options.hpp"
+#include "dasgd/run/result.hpp"
+#include "dasgd/run/run_worker.hpp"
 #include "dasgd/runtime/control.hpp"
 #include "dasgd/runtime/model_board.hpp"
 #include "dasgd/runtime/paced.hpp"

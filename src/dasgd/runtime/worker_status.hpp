@@ -6,8 +6,8 @@
 #include <mutex>
 #include <optional>
 
+#include "dasgd/base/time.hpp"
 #include "dasgd/core/names.hpp"
-#include "dasgd/core/time.hpp"
 #include "dasgd/staleness/statistics.hpp"
 
 namespace dasgd {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dasgd/core/error.hpp"
-#include "dasgd/record/trace_reader.hpp"
+#include "dasgd/record/trace/trace_reader.hpp"
 #include "dasgd/settings/settings.hpp"
 #include "dasgd/settings/toml_file.hpp"
 #include "dasgd/topology/builders.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "dasgd/config/units.hpp"
+#include "dasgd/base/units.hpp"
 #include "dasgd/settings/settings.hpp"
 
 namespace dasgd::config {

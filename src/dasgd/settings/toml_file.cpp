@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
+#include "dasgd/base/nearest_word.hpp"
 #include "dasgd/core/error.hpp"
-#include "dasgd/core/nearest_word.hpp"
 #include "dasgd/settings/settings.hpp"
 
 namespace dasgd::config {

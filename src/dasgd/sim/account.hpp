@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
-#include "dasgd/plan/figures.hpp"
-#include "dasgd/plan/options.hpp"
-#include "dasgd/plan/result.hpp"
 #include "dasgd/record/run_summary.hpp"
+#include "dasgd/run/figures.hpp"
+#include "dasgd/run/options.hpp"
+#include "dasgd/run/result.hpp"
 #include "dasgd/sim/agent.hpp"
 #include "dasgd/sim/residuals.hpp"
 

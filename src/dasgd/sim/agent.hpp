@@ -10,8 +10,8 @@
 
 #include "dasgd/core/bundle.hpp"
 #include "dasgd/core/channel.hpp"
-#include "dasgd/plan/options.hpp"
-#include "dasgd/plan/run_worker.hpp"
+#include "dasgd/run/options.hpp"
+#include "dasgd/run/run_worker.hpp"
 #include "dasgd/transport/relay.hpp"
 
 namespace dasgd {

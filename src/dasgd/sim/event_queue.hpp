@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "dasgd/core/time.hpp"
+#include "dasgd/base/time.hpp"
 
 namespace dasgd {
 

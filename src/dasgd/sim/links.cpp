@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "dasgd/core/checked_time.hpp"
+#include "dasgd/base/checked_time.hpp"
 
 namespace dasgd {
 Links::Links(const VirtualWorld& world, const Graph& graph, std::uint64_t seed)

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "dasgd/core/checked_time.hpp"
+#include "dasgd/base/checked_time.hpp"
 #include "dasgd/core/error.hpp"
-#include "dasgd/plan/conclude.hpp"
-#include "dasgd/plan/leg.hpp"
+#include "dasgd/run/conclude.hpp"
+#include "dasgd/run/leg.hpp"
 #include "dasgd/sim/account.hpp"
 #include "dasgd/sim/agent.hpp"
 #include "dasgd/sim/event_queue.hpp"

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "dasgd/core/objective.hpp"
-#include "dasgd/plan/options.hpp"
-#include "dasgd/plan/result.hpp"
+#include "dasgd/run/options.hpp"
+#include "dasgd/run/result.hpp"
 #include "dasgd/sim/world.hpp"
 
 namespace dasgd {

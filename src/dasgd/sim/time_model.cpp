@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "dasgd/core/checked_time.hpp"
+#include "dasgd/base/checked_time.hpp"
 
 namespace dasgd {
 

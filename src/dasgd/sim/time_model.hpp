@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "dasgd/core/time.hpp"
+#include "dasgd/base/time.hpp"
 #include "dasgd/random/random.hpp"
 
 namespace dasgd {

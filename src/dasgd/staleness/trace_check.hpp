@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "dasgd/base/time.hpp"
 #include "dasgd/core/names.hpp"
-#include "dasgd/core/time.hpp"
 #include "dasgd/staleness/statistics.hpp"
 #include "dasgd/staleness/trace_line.hpp"
 

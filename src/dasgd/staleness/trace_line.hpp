@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "dasgd/base/time.hpp"
 #include "dasgd/core/names.hpp"
-#include "dasgd/core/time.hpp"
 
 namespace dasgd {
 

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "dasgd/base/nearest_word.hpp"
 #include "dasgd/core/error.hpp"
-#include "dasgd/core/nearest_word.hpp"
 #include "dasgd/random/random.hpp"
 
 namespace dasgd {

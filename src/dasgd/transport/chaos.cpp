@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "dasgd/core/checked_time.hpp"
+#include "dasgd/base/checked_time.hpp"
 #include "dasgd/core/error.hpp"
 
 namespace dasgd {

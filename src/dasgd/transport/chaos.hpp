@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "dasgd/base/time.hpp"
 #include "dasgd/core/names.hpp"
-#include "dasgd/core/time.hpp"
 #include "dasgd/random/random.hpp"
 #include "dasgd/topology/graph.hpp"
 

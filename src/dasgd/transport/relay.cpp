@@ -1,7 +1,7 @@
 #include "dasgd/transport/relay.hpp"
 
+#include "dasgd/base/nearest_word.hpp"
 #include "dasgd/core/error.hpp"
-#include "dasgd/core/nearest_word.hpp"
 
 namespace dasgd {
 namespace {

@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "dasgd/base/bytes.hpp"
 #include "dasgd/core/bundle.hpp"
-#include "dasgd/core/bytes.hpp"
 #include "dasgd/core/gradient.hpp"
 #include "dasgd/transport/frame.hpp"
 

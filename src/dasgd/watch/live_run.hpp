@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "dasgd/plan/figures.hpp"
 #include "dasgd/record/run_summary.hpp"
-#include "dasgd/record/trace_sink.hpp"
+#include "dasgd/record/trace/trace_sink.hpp"
 #include "dasgd/report/run.hpp"
+#include "dasgd/run/figures.hpp"
 
 namespace dasgd::watch {
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "dasgd/core/nearest_word.hpp"
+#include "dasgd/base/nearest_word.hpp"
 #include "dasgd/data/rows/csv.hpp"
 #include "dasgd/data/rows/libsvm.hpp"
 

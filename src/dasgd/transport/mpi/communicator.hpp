@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "dasgd/core/time.hpp"
+#include "dasgd/base/time.hpp"
 
 namespace dasgd::mpi {
 

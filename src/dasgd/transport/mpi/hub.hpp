@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "dasgd/core/bytes.hpp"
+#include "dasgd/base/bytes.hpp"
 #include "dasgd/core/gradient_set.hpp"
 #include "dasgd/transport/endpoint.hpp"
 #include "dasgd/transport/frame.hpp"

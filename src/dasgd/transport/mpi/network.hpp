@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "dasgd/core/bytes.hpp"
+#include "dasgd/base/bytes.hpp"
 #include "dasgd/core/gradient.hpp"
 #include "dasgd/topology/graph.hpp"
 #include "dasgd/transport/endpoint.hpp"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "dasgd/base/nearest_word.hpp"
 #include "dasgd/core/error.hpp"
-#include "dasgd/core/nearest_word.hpp"
 
 namespace dasgd::mpi {
 

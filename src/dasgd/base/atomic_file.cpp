@@ -1,0 +1,86 @@
+#include "dasgd/base/atomic_file.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace dasgd {
+namespace {
+
+// A name that is taken by something else stays taken: O_EXCL follows no link.
+std::FILE* open_new(const std::string& path) {
+  struct stat old {};
+  if (::lstat(path.c_str(), &old) == 0 && S_ISREG(old.st_mode) && old.st_uid == ::geteuid())
+    ::unlink(path.c_str());
+  const int descriptor =
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (descriptor < 0) return nullptr;
+  std::FILE* const file = ::fdopen(descriptor, "wb");
+  if (!file) ::close(descriptor);
+  return file;
+}
+
+// Some file systems cannot; that is no failure of this file.
+bool sync(int descriptor) { return ::fsync(descriptor) == 0 || errno == EINVAL; }
+
+bool sync_directory_of(const std::string& path) {
+  const auto directory = std::filesystem::path(path).parent_path();
+  const int descriptor =
+      ::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return errno == EACCES;  // may be written, not read
+  const bool synced = sync(descriptor);
+  const int error = errno;
+  ::close(descriptor);
+  errno = error;
+  return synced;
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(std::string path)
+    : path_(std::move(path)), file_(open_new(partial_path(path_))) {
+  if (file_) return;
+  if (errno != EEXIST) fail();
+  throw WriteError(path_ + ": cannot be written: " + partial_path(path_) +
+                   " is in the way and is no file of an earlier run; remove it");
+}
+
+AtomicFile::~AtomicFile() {
+  if (committed_) return;
+  file_.reset();
+  std::remove(partial_path(path_).c_str());
+}
+
+void AtomicFile::write(std::string_view bytes) {
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) fail();
+}
+
+void AtomicFile::flush() {
+  if (std::fflush(file_.get()) != 0) fail();
+}
+
+void AtomicFile::commit() {
+  if (error_ != 0) fail();  // something is missing in between
+  flush();
+  if (!sync(::fileno(file_.get()))) fail();
+  if (std::fclose(file_.release()) != 0) fail();
+  if (std::rename(partial_path(path_).c_str(), path_.c_str()) != 0) fail();
+  committed_ = true;
+  if (!sync_directory_of(path_)) fail();
+}
+
+void AtomicFile::fail() {
+  if (error_ == 0) error_ = errno;
+  throw WriteError(path_ + ": cannot be written: " + std::strerror(error_));
+}
+
+void write_file(const std::string& path, std::string_view bytes) {
+  AtomicFile file(path);
+  file.write(bytes);
+  file.commit();
+}
+
+}  // namespace dasgd

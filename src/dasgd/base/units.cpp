@@ -1,0 +1,86 @@
+#include "dasgd/base/units.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <fmt/format.h>
+#include <utility>
+
+#include "dasgd/base/input_error.hpp"
+
+namespace dasgd {
+namespace {
+
+constexpr std::array<std::pair<const char*, std::int64_t>, 6> units{{{"h", 3'600'000'000'000},
+                                                                     {"min", 60'000'000'000},
+                                                                     {"s", 1'000'000'000},
+                                                                     {"ms", 1'000'000},
+                                                                     {"us", 1'000},
+                                                                     {"ns", 1}}};
+
+}  // namespace
+
+std::chrono::nanoseconds parse_duration(const std::string& text) {
+  const auto refuse = [&]() -> std::chrono::nanoseconds {
+    throw InputError("\"" + text + "\" is not a time; write it like 50ms, 5us or 1.5s");
+  };
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || !std::isfinite(value) || value < 0) return refuse();
+  const std::string unit(end, text.data() + text.size());
+  if (value == 0 && unit.empty()) return std::chrono::nanoseconds(0);
+  for (const auto& [name, length] : units) {
+    if (unit != name) continue;
+    const double nanoseconds = std::round(value * static_cast<double>(length));
+    if (nanoseconds > 9e18) return refuse();
+    return std::chrono::nanoseconds(static_cast<std::int64_t>(nanoseconds));
+  }
+  return refuse();
+}
+
+std::string show_duration(std::chrono::nanoseconds time) {
+  for (const auto& [name, length] : units)
+    if (time.count() != 0 && time.count() % length == 0)
+      return fmt::format("{}{}", time.count() / length, name);
+  return "0s";
+}
+
+double parse_real(const std::string& text) {
+  const char* const begin = text.data() + (text.starts_with('+') ? 1 : 0);
+  double value = 0;
+  const auto [end, error] = std::from_chars(begin, text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value))
+    throw InputError("\"" + text + "\" is not a number");
+  return value;
+}
+
+std::string show_real(double value) { return fmt::format("{}", value); }
+
+std::uint64_t parse_whole(const std::string& text, std::uint64_t limit) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value > limit)
+    throw InputError(fmt::format("\"{}\" is not a whole number from 0 to {}", text, limit));
+  return value;
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == separator) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+std::string show_count(std::uint64_t count) {
+  std::string text = std::to_string(count);
+  for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
+    text.insert(static_cast<std::size_t>(at), ",");
+  return text;
+}
+
+}  // namespace dasgd

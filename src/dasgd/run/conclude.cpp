@@ -1,0 +1,191 @@
+#include "dasgd/run/conclude.hpp"
+
+#define XXH_INLINE_ALL
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <memory>
+#include <string>
+#include <vector>
+#include <xxhash.h>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/run/budget.hpp"
+#include "dasgd/run/leg.hpp"
+
+namespace dasgd {
+namespace {
+
+template <typename Real>
+std::string digest(const Replica<Real>& replica) {
+  const auto bytes = std::as_bytes(replica.sums());
+  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  return fmt::format("xxh3-128:{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+void add_up(std::span<const WorkerReport> reports, RunSummary& summary) {
+  for (const auto& report : reports) {
+    summary.gradients += report.computed;
+    summary.gradients_by_worker.push_back(report.computed);
+    summary.samples += report.samples;
+    summary.duplicated += report.duplicated;
+    summary.copies_dropped += report.copies_dropped;
+    summary.noncausal_applications += report.noncausal_applications;
+    summary.staleness.add_worker(report.S, report.S_hat, report.W);
+    summary.iterations.push_back(report.iterations);
+    summary.time.push_back(report.time);
+    summary.halvings += report.halvings;
+    summary.folded += report.folded;
+    summary.messages_sent.push_back(report.sent.messages);
+    summary.bytes_sent.push_back(report.sent.bytes);
+    summary.waited_seconds.push_back(static_cast<double>(report.waited) * 1e-9);
+  }
+}
+
+void compare(std::span<const WorkerReport> reports, RunSummary& summary) {
+  const WorkerReport& first = reports.front();
+  summary.replica_digest = first.digest;
+  summary.replicas_identical = true;
+  for (const auto& report : reports) {
+    summary.lost += summary.gradients - report.applied.size();
+    const bool same = report.applied == first.applied && report.digest == first.digest;
+    summary.replicas_identical = summary.replicas_identical && same;
+  }
+}
+
+// Holds eta against the limits, and the measured sums against the bounds. The bounds are for
+// gradients without noise and one fixed step size.
+template <typename Real>
+StepLimits held_against_theory(const Objective<Real>& objective, const TrainOptions& options,
+                               std::span<const WorkerReport> reports, const RunSummary& summary,
+                               bool noisy) {
+  const bool fixed = summary.halvings == 0 && options.rule.is_plain();
+  StepLimits step =
+      step_limits(summary.staleness, options.eta, *options.smoothness,
+                  {.noise = noisy, .fixed_step = fixed, .complete = summary.audit_is_clean()});
+  if (noisy || !fixed || options.resume || !reports.front().squared_gradients) return step;
+  const double start = objective.loss(objective.start());
+  MeasuredBound largest{0, 1};
+  for (const auto& report : reports) {
+    const MeasuredBound measured{*report.squared_gradients,
+                                 2 * (start - summary.loss) / options.eta};
+    if (measured.ratio() >= largest.ratio()) largest = measured;
+  }
+  step.certificate = largest;
+  if (const auto least = objective.known().least_loss)
+    step.published = {largest.left, 7 * (start - *least) / (3 * options.eta)};
+  return step;
+}
+
+// The audit is about this leg; totals are of the whole run.
+void add_earlier_legs(const TrainOptions& options, RunSummary& summary) {
+  if (!options.resume) return;
+  const Checkpoint& from = *options.resume;
+  summary.resumed = {from.legs.size() + 1, from.gradients, from.samples, from.seconds};
+  summary.gradients += from.gradients;
+  summary.samples += from.samples;
+  summary.wall_seconds += from.seconds;
+}
+
+// What ended a run that nobody stopped: its budget, or own sources that have no more.
+StopReason natural_end(const TrainOptions& options, std::size_t samples,
+                       const RunSummary& summary) {
+  if (!options.make_samples) return StopReason::budget;
+  const bool has_room =
+      shared_budget(options, samples).has_room(summary.gradients, summary.samples);
+  const auto starts = worker_starts(options, samples);
+  bool all_at_limit = true;
+  for (std::size_t i = 0; i < summary.gradients_by_worker.size(); ++i)
+    all_at_limit = all_at_limit && starts[i].made + summary.gradients_by_worker[i] >=
+                                       gradient_limit(options, worker_id(i), samples);
+  return has_room && !all_at_limit ? StopReason::samples : StopReason::budget;
+}
+
+// A model that left its range after the last gradient was computed has not been noticed yet.
+template <typename Real>
+std::exception_ptr late_divergence(const Worker<Real>& worker, double eta) {
+  const auto at = worker.replica().diverged_at();
+  if (!at) return nullptr;
+  const double value = std::ldexp(static_cast<double>(worker.replica().sums()[*at]),
+                                  FixedPoint<Real>::unit_exponent);
+  const GradientName last{worker.id(), std::max(1u, worker.computed()) - 1};
+  return std::make_exception_ptr(DivergenceError(worker.id(), last, *at, value, eta));
+}
+
+template <typename Real>
+void evaluate(const Objective<Real>& objective, TrainResult<Real>& result) {
+  result.summary.loss = objective.loss(result.model);
+  const HeldOut found = objective.evaluate(result.model);
+  result.summary.accuracy = found.accuracy;
+  result.summary.eval_loss = found.loss;
+}
+
+template <typename Real>
+void fall_back(const Objective<Real>& objective, GoodModel<Real>& good, TrainResult<Real>& result) {
+  std::vector<Real> model = good.take();
+  if (model.empty() || result.summary.loss <= objective.loss(model)) return;
+  result.model = std::move(model);
+  result.summary.model_is_last_good = true;
+  evaluate(objective, result);
+}
+
+}  // namespace
+
+template <typename Real>
+WorkerReport audit_of(const Worker<Real>& worker) {
+  WorkerReport report;
+  report.computed = worker.computed();
+  report.duplicated = worker.duplicated();
+  report.applied = worker.applied();
+  report.digest = digest(worker.replica());
+  return report;
+}
+
+template <typename Real>
+TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions& options,
+                           std::span<const WorkerReport> reports, const Worker<Real>& first,
+                           RunEnd<Real> end) {
+  TrainResult<Real> result;
+  RunSummary& summary = result.summary;
+  summary.workers = reports.size();
+  summary.seed = options.seed;
+  summary.sampling = to_string(options.sampling);
+  summary.wall_seconds = end.simulated_in.value_or(end.seconds);
+  if (end.simulated_in) summary.virtual_seconds = end.seconds;
+  add_up(reports, summary);
+  compare(reports, summary);
+  add_earlier_legs(options, summary);
+  summary.stop_reason =
+      end.reason ? *end.reason : natural_end(options, objective.samples(), summary);
+  const double all = summary.virtual_seconds.value_or(summary.wall_seconds);
+  summary.samples_per_second = all > 0 ? static_cast<double>(summary.samples) / all : 0;
+  result.failure = end.failure ? end.failure : late_divergence(first, options.eta);
+  result.model.resize(objective.dimension());
+  to_real<Real>(first.replica().sums(), result.model);
+  try {
+    evaluate(objective, result);
+    const bool noisy = gradients_have_noise(options, objective.samples());
+    if (options.measure_gradients)
+      summary.residuals_why =
+          "only virtual time sees all replicas at once: dasgd simulate has them";
+    if (options.smoothness)
+      summary.step = held_against_theory<Real>(objective, options, reports, summary, noisy);
+    if (summary.stop_reason == StopReason::diverged) fall_back(objective, end.good, result);
+  } catch (...) {
+    summary.loss = std::nan("");
+    if (!result.failure) result.failure = std::current_exception();
+  }
+  if (options.evaluation.every.count() > 0) end.judge.conclude(result);
+  return result;
+}
+
+template TrainResult<float> conclude(const Objective<float>&, const TrainOptions&,
+                                     std::span<const WorkerReport>, const Worker<float>&,
+                                     RunEnd<float>);
+template TrainResult<double> conclude(const Objective<double>&, const TrainOptions&,
+                                      std::span<const WorkerReport>, const Worker<double>&,
+                                      RunEnd<double>);
+template WorkerReport audit_of(const Worker<float>&);
+template WorkerReport audit_of(const Worker<double>&);
+
+}  // namespace dasgd

@@ -1,0 +1,37 @@
+// The end of a run, the same for every engine.
+#pragma once
+
+#include <exception>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "dasgd/core/objective.hpp"
+#include "dasgd/core/worker.hpp"
+#include "dasgd/run/good_model.hpp"
+#include "dasgd/run/judge.hpp"
+#include "dasgd/run/options.hpp"
+#include "dasgd/run/result.hpp"
+
+namespace dasgd {
+
+/// How a leg ended.
+template <typename Real>
+struct RunEnd {
+  double seconds = 0;                       ///< that it took, real or virtual
+  std::optional<double> simulated_in = {};  ///< of a simulation: the real time that it took
+  std::optional<StopReason> reason;         ///< why it was stopped; nothing: it ended by itself
+  std::exception_ptr failure;
+  GoodModel<Real>& good;
+  Judge<Real>& judge;
+};
+
+/// Audits a drained run: every gradient at every worker once, the same bits everywhere. Evaluates
+/// the final model; where the run has diverged and a better one was seen on the way, that is its
+/// result. Reports are in order of workers, and `first` is worker 0.
+template <typename Real>
+TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions& options,
+                           std::span<const WorkerReport> reports, const Worker<Real>& first,
+                           RunEnd<Real> end);
+
+}  // namespace dasgd

@@ -1,0 +1,135 @@
+#include "dasgd/run/leg.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+#include <utility>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/run/budget.hpp"
+
+namespace dasgd {
+template <typename Real>
+void require_runnable(const TrainOptions& options, const Objective<Real>& objective) {
+  validate(options);
+  if (objective.start().size() != objective.dimension())
+    throw InputError("the objective starts at a point of another dimension than its own");
+  if (!options.resume) return;
+  const Checkpoint& from = *options.resume;
+  if (from.dimension != objective.dimension() ||
+      from.sums.size() != from.dimension * sizeof(Sum<Real>))
+    throw InputError(fmt::format(
+        "the checkpoint holds a model of {} numbers with sums of {} bytes; this one has {} and {}",
+        from.dimension, from.dimension == 0 ? 0 : from.sums.size() / from.dimension,
+        objective.dimension(), sizeof(Sum<Real>)));
+  if (from.workers.empty()) throw InputError("the checkpoint has no workers");
+}
+
+std::vector<WorkerStart> worker_starts(const TrainOptions& options, std::size_t samples) {
+  std::vector<WorkerStart> starts(options.workers);
+  if (!options.resume) return starts;
+  const Checkpoint& from = *options.resume;
+  if (from.workers.size() == options.workers && from.sampling == options.sampling) {
+    std::transform(from.workers.begin(), from.workers.end(), starts.begin(),
+                   [](const WorkerState& w) {
+                     return WorkerStart{w.data, w.made};
+                   });
+    return starts;
+  }
+  std::vector<DataPosition> positions;
+  if (options.sampling == Sampling::own && from.sampling == Sampling::own) {
+    for (std::size_t i = 0; i < options.workers; ++i) positions.push_back(from.position_of(i));
+  } else {
+    const std::size_t batch = resolved_batch(options, samples);
+    std::vector<BatchShape> shapes;
+    for (std::size_t i = 0; i < options.workers; ++i)
+      shapes.push_back(
+          batch_shape(options.sampling, worker_id(i), options.workers, samples, batch));
+    positions = redistribute(from.samples, shapes);
+  }
+  for (std::size_t i = 0; i < options.workers; ++i)
+    starts[i] = {positions[i],
+                 from.gradients / options.workers + (i < from.gradients % options.workers ? 1 : 0)};
+  return starts;
+}
+
+template <typename Real>
+void restore(const TrainOptions& options, Replica<Real>& replica) {
+  if (!options.resume) return;
+  std::vector<Sum<Real>> sums(replica.dimension());
+  std::memcpy(sums.data(), options.resume->sums.data(), options.resume->sums.size());
+  replica.restore(sums);
+}
+
+template <typename Real>
+std::unique_ptr<UpdateRule<Real>> make_rule(const TrainOptions& options, WorkerId worker,
+                                            std::size_t samples) {
+  if (const auto* make = std::get_if<MakeRuleOf<Real>>(&options.make_rule)) return (*make)(worker);
+  if (!std::holds_alternative<std::monostate>(options.make_rule))
+    throw InputError("the rule is for other numbers than the objective's: float or double");
+  RuleClock clock{.planned = planned_gradients(options, samples)};
+  if (options.resume) clock.before = options.resume->gradients;
+  return std::make_unique<StagedRule<Real>>(options.rule, options.eta, clock);
+}
+
+template <typename Real>
+void restore(const TrainOptions& options, UpdateRule<Real>& rule, Worker<Real>& worker) {
+  if (!options.resume) return;
+  const Checkpoint& from = *options.resume;
+  restore(options, worker.replica());
+  const std::size_t i = index(worker.id());
+  rule.restore(from.workers[i % from.workers.size()].memory.rule);
+  std::vector<Bytes> objectives;
+  for (const WorkerState& before : from.workers) objectives.push_back(before.memory.objective);
+  if (from.workers.size() == options.workers) objectives = {std::move(objectives[i])};
+  worker.oracle().restore(objectives);
+}
+
+Checkpoint checkpoint_of(const TrainOptions& options, std::size_t dimension, std::size_t samples,
+                         LegSnapshot snapshot) {
+  const Checkpoint* const from = options.resume;
+  const std::uint64_t made = snapshot.applied.size();
+  const auto starts = worker_starts(options, samples);
+  Checkpoint result;
+  if (from) {
+    result.legs = from->legs;
+    result.seconds = from->seconds;
+    result.gradients = from->gradients;
+    result.applications = from->applications;
+    result.samples = from->samples;
+  }
+  result.sampling = options.sampling;
+  for (std::size_t i = 0; i < options.workers; ++i) {
+    const DataPosition& start = starts[i].data;
+    const DataPosition now = start.after(snapshot.applied, worker_id(i));
+    const std::uint64_t own = starts[i].made + now.done() - start.done();
+    WorkerMemory& memory = snapshot.memories[i];
+    const bool gave_none = memory.rule.empty() && memory.objective.empty();
+    if (gave_none && from && from->workers.size() == options.workers)
+      memory = from->workers[i].memory;  // what it began this leg with
+    result.workers.push_back({now, own, std::move(memory)});
+  }
+  if (from && from->sampling == Sampling::own && options.sampling == Sampling::own)
+    for (std::size_t i = options.workers; i < from->positions(); ++i)
+      result.absent.push_back(from->position_of(i));
+  result.dimension = dimension;
+  result.sums = std::move(snapshot.sums);
+  result.legs.push_back(std::move(snapshot.applied));
+  result.seconds += snapshot.seconds;
+  result.evaluations_since_best = snapshot.evaluations_since_best;
+  result.gradients += made;
+  result.applications += made * options.workers;
+  result.samples += snapshot.samples;
+  return result;
+}
+
+template void require_runnable(const TrainOptions&, const Objective<float>&);
+template void require_runnable(const TrainOptions&, const Objective<double>&);
+template void restore(const TrainOptions&, Replica<float>&);
+template void restore(const TrainOptions&, Replica<double>&);
+template std::unique_ptr<UpdateRule<float>> make_rule(const TrainOptions&, WorkerId, std::size_t);
+template std::unique_ptr<UpdateRule<double>> make_rule(const TrainOptions&, WorkerId, std::size_t);
+template void restore(const TrainOptions&, UpdateRule<float>&, Worker<float>&);
+template void restore(const TrainOptions&, UpdateRule<double>&, Worker<double>&);
+
+}  // namespace dasgd

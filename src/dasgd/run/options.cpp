@@ -1,0 +1,110 @@
+#include "dasgd/run/options.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/topology/builders.hpp"
+
+namespace dasgd {
+
+Graph graph_of(const TrainOptions& o) {
+  if (!o.graph) return build_graph(o.topology, o.workers, o.seed);
+  if (o.graph->workers() != o.workers)
+    throw InputError(
+        fmt::format("the graph has {} workers and the run {}", o.graph->workers(), o.workers));
+  return *o.graph;
+}
+
+TrainOptions bare_run(const TrainOptions& options, double eta) {
+  TrainOptions bare{.workers = options.workers, .eta = eta};
+  bare.topology = options.topology;
+  bare.graph = options.graph;
+  bare.relay = options.relay;
+  bare.batch = options.batch;
+  bare.sampling = options.sampling;
+  bare.slow = options.slow;
+  bare.chaos = options.chaos;
+  bare.compute = options.compute;
+  bare.seed = options.seed;
+  bare.in_flight = options.in_flight;
+  bare.make_samples = options.make_samples;
+  bare.stop = options.stop;
+  return bare;
+}
+
+bool ends_without_budget(const TrainOptions& o) {
+  return o.max_time || o.target_error || o.target_loss || o.evaluation.patience ||
+         o.evaluation.target_accuracy;
+}
+
+double slow_factor(const TrainOptions& options, WorkerId worker) {
+  double factor = 1;
+  for (const SlowWorker& slow : options.slow)
+    if (slow.worker == worker) factor = slow.factor;
+  return factor;
+}
+
+std::size_t resolved_batch(const TrainOptions& options, std::size_t samples) {
+  return options.batch.value_or(samples > 1 ? 32 : 0);
+}
+
+bool gradients_have_noise(const TrainOptions& options, std::size_t samples) {
+  const std::size_t batch = resolved_batch(options, samples);
+  const bool from_all = options.sampling == Sampling::own || options.workers == 1;
+  const bool all = !options.make_samples && (batch == 0 || (batch >= samples && from_all));
+  return samples > 1 && !all;
+}
+
+std::size_t resolved_in_flight(const TrainOptions& options, std::size_t bytes) {
+  constexpr std::size_t budget = std::size_t{2} << 30, never_folded = 1'000'000;
+  if (options.target_error || options.measure_gradients) return never_folded;
+  const std::size_t fit = budget / std::max<std::size_t>(1, options.workers * bytes);
+  return options.in_flight.value_or(std::clamp<std::size_t>(fit, 4, 128));
+}
+
+void validate(const TrainOptions& o) {
+  const auto refuse = [](const std::string& why) { throw InputError(why); };
+  if (o.workers == 0) refuse("workers = 0: a run needs at least one worker");
+  if (o.workers > 100'000) refuse(fmt::format("workers = {}: at most 100000", o.workers));
+  if (!(o.eta > 0) || !(o.eta <= 1e9))
+    refuse(fmt::format("lr = {}: the step size must be a positive number", o.eta));
+  if (!o.gradients.empty() && o.gradients.size() != 1 && o.gradients.size() != o.workers)
+    refuse(fmt::format("gradients has {} numbers for {} workers; give one, or one each",
+                       o.gradients.size(), o.workers));
+  if (o.total_gradients && *o.total_gradients == 0)
+    refuse("total-gradients = 0: must be at least 1");
+  if (o.epochs && !(*o.epochs > 0 && std::isfinite(*o.epochs)))
+    refuse(fmt::format("epochs = {}: must be a positive number", *o.epochs));
+  validate(o.rule);
+  const Schedule& schedule = o.rule.schedule;
+  const bool open_ended = o.gradients.empty() && !o.total_gradients && !o.epochs &&
+                          (ends_without_budget(o) || o.make_samples);
+  if (schedule.kind == Schedule::Kind::cosine && !schedule.total && open_ended)
+    refuse("schedule cosine has no end without gradients or epochs; write cosine:TOTAL");
+  if (o.max_time && o.max_time->count() <= 0) refuse("max-time must be more than 0");
+  if (o.target_error && !(*o.target_error > 0))
+    refuse(fmt::format("target-error = {}: must be a positive number", *o.target_error));
+  if (o.target_loss && !std::isfinite(*o.target_loss)) refuse("target-loss must be a number");
+  if (o.compute.count() < 0) refuse("compute must not be negative");
+  if (o.in_flight && *o.in_flight == 0) refuse("in-flight = 0: a worker needs at least 1 buffer");
+  const EvaluationOptions& e = o.evaluation;
+  if (e.every.count() < 0) refuse("eval-every must not be negative");
+  if (!(e.share > 0 && e.share <= 1)) refuse("the share of evaluation must be from 0 to 1");
+  if (e.patience && *e.patience == 0) refuse("patience must be at least 1");
+  if (e.target_accuracy && !(*e.target_accuracy > 0 && *e.target_accuracy <= 1))
+    refuse("target-accuracy must be a number above 0 and at most 1");
+  if ((e.patience || e.target_accuracy) && e.every.count() == 0)
+    refuse("patience and target-accuracy need eval-every: nothing is evaluated without it");
+  for (const SlowWorker& slow : o.slow) {
+    if (index(slow.worker) >= o.workers)
+      refuse(fmt::format("slow: worker {} does not exist; there are {}, numbered from 0",
+                         index(slow.worker), o.workers));
+    if (!(slow.factor >= 1) || !std::isfinite(slow.factor))
+      refuse(fmt::format("slow: factor {} of worker {} must be 1 or more", slow.factor,
+                         index(slow.worker)));
+  }
+}
+
+}  // namespace dasgd

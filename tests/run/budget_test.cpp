@@ -1,0 +1,40 @@
+#include "dasgd/run/budget.hpp"
+
+#include <gtest/gtest.h>
+
+namespace dasgd {
+namespace {
+
+TEST(Budget, PlansWithTheSmallerLastBatchOfAPass) {
+  const TrainOptions own{.workers = 3, .batch = 400, .epochs = 10};
+  EXPECT_DOUBLE_EQ(*planned_gradients(own, 403), 20);
+  TrainOptions shards = own;
+  shards.sampling = Sampling::shards;
+  EXPECT_DOUBLE_EQ(*planned_gradients(shards, 403), 30) << "each pass is three batches of 134";
+  EXPECT_DOUBLE_EQ(*planned_gradients({.workers = 3, .gradients = {7}}, 403), 21);
+  EXPECT_DOUBLE_EQ(*planned_gradients({.workers = 3, .total_gradients = 5, .epochs = 10}, 403), 5);
+  EXPECT_FALSE(planned_gradients({.workers = 3, .max_time = std::chrono::seconds(1)}, 403));
+}
+
+TEST(Budget, TheLastClaimIsTheOneThatReachesIt) {
+  int told = 0;
+  SharedBudget budget({.workers = 2, .batch = 8, .epochs = 1}, 20, [&] { ++told; });
+  EXPECT_TRUE(budget.claim(8));
+  EXPECT_TRUE(budget.claim(8));
+  EXPECT_TRUE(budget.claim(8)) << "16 of 20 are used";
+  EXPECT_FALSE(budget.claim(8));
+  EXPECT_FALSE(budget.claim(8));
+  EXPECT_EQ(told, 1);
+}
+
+TEST(Budget, WhatOthersHaveDoneCounts) {
+  SharedBudget budget({.workers = 2, .total_gradients = 3}, 20);
+  budget.hear(5);
+  budget.hear(5);
+  EXPECT_FALSE(budget.is_used_up());
+  EXPECT_TRUE(budget.claim(1));
+  EXPECT_TRUE(budget.is_used_up());
+}
+
+}  // namespace
+}  // namespace dasgd
