@@ -36,5 +36,23 @@ TEST(Budget, WhatOthersHaveDoneCounts) {
   EXPECT_TRUE(budget.is_used_up());
 }
 
+TEST(Budget, ABatchThatBecameNoGradientIsGivenAgainAndCountedOnce) {
+  const TrainOptions options{.workers = 1, .batch = 8, .total_gradients = 2};
+  SharedBudget budget(options, 20);
+  const std::atomic<bool> stopped{false};
+  BudgetedSamples samples = make_samples(options, worker_id(0), 20, budget, stopped);
+  const Draw first = samples.next();
+  const std::vector<std::uint32_t> rows(first.rows.begin(), first.rows.end());
+  samples.give_again();
+  EXPECT_EQ(samples.samples(), 0u);
+  EXPECT_EQ(samples.prepare(), Draw::Kind::batch);
+  const Draw again = samples.next();
+  EXPECT_EQ(std::vector<std::uint32_t>(again.rows.begin(), again.rows.end()), rows);
+  EXPECT_EQ(again.number, first.number);
+  EXPECT_EQ(samples.samples(), 8u);
+  EXPECT_EQ(samples.next().kind, Draw::Kind::batch) << "the second of two";
+  EXPECT_EQ(samples.next().kind, Draw::Kind::no_more);
+}
+
 }  // namespace
 }  // namespace dasgd

@@ -94,6 +94,14 @@ class BudgetedSamples final : public SampleSource {
     return draw_.kind;
   }
 
+  /// The last batch became no gradient: `next` gives it again, and it is counted once. So every
+  /// draw has a name, and a resumed run repeats none.
+  void give_again() {
+    prepared_ = true;
+    --made_;
+    samples_ -= draw_.rows.size();
+  }
+
   void on_arrival(std::function<void()> wake) override { source_->on_arrival(std::move(wake)); }
 
   /// Gradients of this worker in all, those of earlier legs included.

@@ -81,8 +81,12 @@ class RunWorker {
     return target_.settle(worker_.t(), last_time_);
   }
 
-  /// Whether the worker goes on after an update that could not be made.
-  bool survives() { return guard_.survives(); }
+  /// Whether the worker goes on after an update that could not be made: then with the same samples.
+  bool survives() {
+    if (!guard_.survives()) return false;
+    samples_.give_again();
+    return true;
+  }
 
   const StalenessStatistics& S() const { return ledger_ ? ledger_->S() : S_; }
   std::optional<std::uint64_t> W() const { return ledger_ ? ledger_->W() : std::nullopt; }
