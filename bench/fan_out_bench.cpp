@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "dasgd/topology/builders.hpp"
-#include "dasgd/transport/in_process/network.hpp"
+#include "dasgd/transport/in_process/mesh.hpp"
 #include "ratio.hpp"
 
 namespace dasgd::bench {
@@ -11,8 +11,7 @@ namespace {
 
 void fan_out(benchmark::State& state) {
   constexpr std::size_t dimension = 131'072;  // 0.5 MB of int32
-  in_process::Network network(build_graph("full", 16, 1),
-                              {.relay = RelayMode::none, .in_flight = 64});
+  in_process::Mesh network(build_graph("full", 16, 1), {.relay = RelayMode::none, .in_flight = 64});
   Endpoint& sender = network.endpoint(WorkerId{0});
   Received inbox;
   std::uint32_t sequence = 0;

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "dasgd/core/error.hpp"
-#include "dasgd/transport/in_process/network.hpp"
+#include "dasgd/transport/in_process/mesh.hpp"
 #include "support/effort.hpp"
 #include "transport/contract.hpp"
 
@@ -30,7 +30,7 @@ class FaultyWorld final : public World {
   const std::function<Nanoseconds()> clock_ = [start = std::chrono::steady_clock::now()] {
     return std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
   };
-  in_process::Network network_;
+  in_process::Mesh network_;
 };
 
 /// Everything but reordering: links stay FIFO, so the whole contract holds.

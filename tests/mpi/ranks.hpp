@@ -7,7 +7,7 @@
 
 #include "dasgd/topology/builders.hpp"
 #include "dasgd/transport/mpi/communicator.hpp"
-#include "dasgd/transport/mpi/network.hpp"
+#include "dasgd/transport/mpi/mesh.hpp"
 #include "transport/participants.hpp"
 
 namespace dasgd::test {
@@ -18,16 +18,16 @@ mpi::Communicator*& all_ranks();
 /// A network on the first ranks.
 class MpiWorld final : public World {
  public:
-  MpiWorld(mpi::Communicator ranks, const Graph& graph, mpi::NetworkOptions options)
+  MpiWorld(mpi::Communicator ranks, const Graph& graph, mpi::MeshOptions options)
       : rank_(ranks.rank()), network_(std::move(ranks), graph, with_abort(std::move(options))) {}
 
   bool is_here(std::size_t worker) const override { return network_.is_here(worker_id(worker)); }
   Endpoint& endpoint(std::size_t worker) override { return network_.endpoint(worker_id(worker)); }
-  mpi::Network& network() { return network_; }
+  mpi::Mesh& network() { return network_; }
   int rank() const { return rank_; }
 
  private:
-  static mpi::NetworkOptions with_abort(mpi::NetworkOptions options) {
+  static mpi::MeshOptions with_abort(mpi::MeshOptions options) {
     options.on_failure = [](const std::string& why) {
       std::fprintf(stderr, "rank %d: %s\n", all_ranks()->rank(), why.c_str());
       all_ranks()->abort(1);
@@ -35,11 +35,11 @@ class MpiWorld final : public World {
     return options;
   }
   const int rank_;
-  mpi::Network network_;
+  mpi::Mesh network_;
 };
 
 /// Collective over all ranks; nothing on those that have no part in it.
-inline std::unique_ptr<MpiWorld> mpi_world(const Graph& graph, mpi::NetworkOptions options) {
+inline std::unique_ptr<MpiWorld> mpi_world(const Graph& graph, mpi::MeshOptions options) {
   const auto needed = static_cast<int>(graph.workers() / options.workers_per_rank);
   auto part = all_ranks()->first(needed);
   if (!part) return nullptr;

@@ -4,7 +4,7 @@
 
 #include "contract.hpp"
 #include "dasgd/core/error.hpp"
-#include "dasgd/transport/in_process/network.hpp"
+#include "dasgd/transport/in_process/mesh.hpp"
 
 namespace dasgd::test {
 namespace {
@@ -19,7 +19,7 @@ class InProcessWorld final : public World {
   }
 
  private:
-  in_process::Network network_;
+  in_process::Mesh network_;
 };
 
 std::unique_ptr<World> in_process(const Graph& graph, RelayMode relay, std::size_t in_flight) {

@@ -54,10 +54,10 @@ class RankRun {
         gate_(per_rank(), [this] { talk_.target_reached(); }),
         good_([this](double size) { talk_.tell_others(EarlyLoss{size}); }),
         talk_({ranks.size(), per_rank()}, ranks.rank(), options, control_, outside()),
-        network_(ranks.duplicate(), graph_of(options), network_options()) {}
-  // The reader of notes uses the network, and the network hands notes to the reader.
+        mesh_(ranks.duplicate(), graph_of(options), mesh_options()) {}
+  // The reader of notes uses the mesh, and the mesh hands notes to the reader.
   ~RankRun() {
-    network_.close();
+    mesh_.close();
     talk_.take_reports();
   }
   RankRun(const RankRun&) = delete;
@@ -78,8 +78,8 @@ class RankRun {
   std::optional<TrainResult<Real>> work(const std::vector<Callback<Real>>& callbacks) {
     TrainOptions options = options_;
     const auto tell_first = [this](const Message& m) { talk_.tell_first(m); };
-    RemoteTrace trace(network_.layout(), tell_first);
-    RemoteWatch watch(network_.layout(), tell_first);
+    RemoteTrace trace(mesh_.layout(), tell_first);
+    RemoteWatch watch(mesh_.layout(), tell_first);
     if (!is_first()) {
       options.trace = rank_options_.trace ? &trace : nullptr;
       options.watch = rank_options_.watch && !rank_options_.trace ? &watch : nullptr;
@@ -88,10 +88,10 @@ class RankRun {
       options.checkpoint.save = nullptr;
     }
     std::vector<std::unique_ptr<WorkerLoop<Real>>> loops;
-    for (std::size_t i = 0; i < network_.layout().per_rank; ++i) {
-      const WorkerId worker = network_.layout().worker(ranks_.rank(), i);
+    for (std::size_t i = 0; i < mesh_.layout().per_rank; ++i) {
+      const WorkerId worker = mesh_.layout().worker(ranks_.rank(), i);
       loops.push_back(std::make_unique<WorkerLoop<Real>>(
-          worker, objective_, options, network_.endpoint(worker),
+          worker, objective_, options, mesh_.endpoint(worker),
           SharedByLoops<Real>{control_, gate_, budget_, good_,
                               rank_options_.checkpoints ? &talk_.board() : nullptr}));
     }
@@ -119,7 +119,7 @@ class RankRun {
 
   std::size_t update_bytes() const { return objective_.dimension() * sizeof(Number<Real>); }
 
-  mpi::NetworkOptions network_options() {
+  mpi::MeshOptions mesh_options() {
     return {.relay = options_.relay.value_or(default_relay(graph_of(options_))),
             .in_flight = resolved_in_flight(options_, update_bytes()),
             .clock = [this] { return clock_.now(); },
@@ -134,7 +134,7 @@ class RankRun {
   }
 
   RankTalk::Outside outside() {
-    return {.send = [this](int rank, Bytes note) { network_.tell(rank, std::move(note)); },
+    return {.send = [this](int rank, Bytes note) { mesh_.tell(rank, std::move(note)); },
             .early_loss = [this](double size) { good_.hear_early_loss(size); },
             .failed = [this](const std::string& why) { end_job(why); },
             .log = rank_options_.log};
@@ -155,8 +155,8 @@ class RankRun {
 
   // On the thread that asks for the stop.
   void on_stop() {
-    for (std::size_t i = 0; i < network_.layout().per_rank; ++i)
-      network_.endpoint(network_.layout().worker(ranks_.rank(), i)).wake();
+    for (std::size_t i = 0; i < mesh_.layout().per_rank; ++i)
+      mesh_.endpoint(mesh_.layout().worker(ranks_.rank(), i)).wake();
     talk_.stopped();
   }
 
@@ -177,7 +177,7 @@ class RankRun {
       return computed;
     }()));
     if (!is_first()) talk_.tell_first(own);
-    network_.close();  // the paper's single final synchronisation: now everything has arrived
+    mesh_.close();  // the paper's single final synchronisation: now everything has arrived
     const RankClocks clocks = clock_.review(ranks_);
     if (!is_first()) return std::nullopt;
 
@@ -213,7 +213,7 @@ class RankRun {
   TargetGate gate_;
   GoodModel<Real> good_;
   RankTalk talk_;
-  mpi::Network network_;  // last: its thread uses all of the above
+  mpi::Mesh mesh_;  // last: its thread uses all of the above
 };
 
 }  // namespace

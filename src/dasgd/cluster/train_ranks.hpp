@@ -12,7 +12,7 @@
 #include "dasgd/run/result.hpp"
 #include "dasgd/runtime/progress.hpp"
 #include "dasgd/transport/mpi/communicator.hpp"
-#include "dasgd/transport/mpi/network.hpp"
+#include "dasgd/transport/mpi/mesh.hpp"
 
 namespace dasgd {
 

@@ -156,7 +156,7 @@ PlotPanel step_size(std::span<const Run> runs) {
     if (run.limits.empty() || lr == run.config.end() || !lr->is_number()) continue;
     const std::string whose = runs.size() > 1 ? run.label + ": " : "";
     level(whose + "eta", lr->get<double>());
-    for (const Limit& limit : run.limits)
+    for (const EtaLimit& limit : run.limits)
       if (limit.eta > 0) level(whose + limit.name, limit.eta);
   }
   return panel;

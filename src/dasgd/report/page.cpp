@@ -174,7 +174,7 @@ Json to_json(const Run& run) {
             {"notes", run.notes},      {"ended", run.ended},     {"virtual", run.is_virtual()},
             {"config", run.config},    {"summary", run.summary}, {"advice", run.advice},
             {"limits", Json::array()}, {"metrics", nullptr},     {"trace", nullptr}};
-  for (const Limit& limit : run.limits)
+  for (const EtaLimit& limit : run.limits)
     json["limits"].push_back(
         {{"name", limit.name}, {"eta", number(limit.eta)}, {"status", limit.status}});
   if (!run.metrics.rows().empty()) json["metrics"] = metrics(run.metrics);

@@ -181,8 +181,8 @@ Run read_run(const std::string& directory, const DigestLimits& limits,
   return run;
 }
 
-std::vector<Limit> limits_of(const Json& summary) {
-  std::vector<Limit> limits;
+std::vector<EtaLimit> limits_of(const Json& summary) {
+  std::vector<EtaLimit> limits;
   const auto add = [&](const Json& object, const char* key, const std::string& name,
                        const std::string& status) {
     const auto at = object.find(key);

@@ -13,7 +13,7 @@
 namespace dasgd::report {
 
 /// A limit of the step size, as a run wrote it down.
-struct Limit {
+struct EtaLimit {
   std::string name;
   double eta = 0;
   std::string status;  ///< proved, published, ...
@@ -29,7 +29,7 @@ struct Run {
   nlohmann::ordered_json config;   ///< "topology.kind": value, flat
   nlohmann::ordered_json summary;  ///< as written; null where there is none
   nlohmann::ordered_json advice;   ///< the grounds of --lr auto; null where there are none
-  std::vector<Limit> limits;       ///< of the staleness that was measured; from the summary
+  std::vector<EtaLimit> limits;    ///< of the staleness that was measured; from the summary
   MetricsSeries metrics;
   std::optional<TraceDigest> trace;
 
@@ -48,7 +48,7 @@ Run read_run(const std::string& directory, const DigestLimits& limits = {},
 nlohmann::ordered_json flat_config(const std::string& toml);
 
 /// The limits that a summary has.
-std::vector<Limit> limits_of(const nlohmann::ordered_json& summary);
+std::vector<EtaLimit> limits_of(const nlohmann::ordered_json& summary);
 
 /// Labels the runs by the settings in which they differ, or by their names.
 void label_by_difference(std::vector<Run>& runs);

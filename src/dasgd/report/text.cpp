@@ -169,7 +169,7 @@ std::string to_text(const Run& run) {
                                    count(real(s, "S_max")), real(s, "S_hat_avg"),
                                    count(real(s, "S_hat_max"))));
   }
-  for (const Limit& limit : run.limits)
+  for (const EtaLimit& limit : run.limits)
     text += row("eta limit", fmt::format("{:.4g} {} ({})", limit.eta, limit.name, limit.status));
   text += curves(run);
   if (run.trace) text += histogram_curve(*run.trace);

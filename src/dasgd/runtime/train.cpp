@@ -13,7 +13,7 @@
 #include "dasgd/runtime/snapshot_board.hpp"
 #include "dasgd/runtime/worker_loop.hpp"
 #include "dasgd/transport/faulty/links.hpp"
-#include "dasgd/transport/in_process/network.hpp"
+#include "dasgd/transport/in_process/mesh.hpp"
 
 namespace dasgd {
 
@@ -35,14 +35,14 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
       return std::make_unique<faulty::Links>(options.chaos, graph, options.seed, clock,
                                              std::move(arrival));
     };
-  in_process::Network network(
+  in_process::Mesh mesh(
       std::move(graph),
       {.relay = relay,
        .in_flight = resolved_in_flight(options, objective.dimension() * sizeof(Number<Real>)),
        .clock = clock,
        .carrier = carrier});
   Control control([&] {
-    for (std::size_t i = 0; i < options.workers; ++i) network.endpoint(worker_id(i)).wake();
+    for (std::size_t i = 0; i < options.workers; ++i) mesh.endpoint(worker_id(i)).wake();
   });
   TargetGate gate(options.workers, [&] { control.stop(StopReason::target); });
   GoodModel<Real> good;
@@ -52,7 +52,7 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
   std::vector<std::unique_ptr<WorkerLoop<Real>>> loops;
   for (std::size_t i = 0; i < options.workers; ++i)
     loops.push_back(std::make_unique<WorkerLoop<Real>>(
-        worker_id(i), objective, options, network.endpoint(worker_id(i)),
+        worker_id(i), objective, options, mesh.endpoint(worker_id(i)),
         SharedByLoops<Real>{control, gate, budget, good,
                             options.checkpoint.save ? &snapshots : nullptr}));
   Evaluator<Real> evaluator(objective, options, start, loops.front()->models(), control);

@@ -5,7 +5,7 @@
 
 namespace dasgd::in_process {
 
-Node::Node(WorkerId self, const Graph& graph, const NetworkOptions& options,
+Node::Node(WorkerId self, const Graph& graph, const MeshOptions& options,
            std::vector<std::unique_ptr<Node>>& nodes, const std::unique_ptr<Carrier>& carrier)
     : self_(self),
       clock_(options.clock),

@@ -1,4 +1,4 @@
-// One worker's place in the in-process network.
+// One worker's place in the in-process mesh.
 #pragma once
 
 #include <atomic>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "dasgd/transport/gradient_pool.hpp"
-#include "dasgd/transport/in_process/network.hpp"
+#include "dasgd/transport/in_process/mesh.hpp"
 #include "dasgd/transport/inbox.hpp"
 
 namespace dasgd::in_process {
@@ -24,7 +24,7 @@ namespace dasgd::in_process {
 /// is applied or folded, whatever comes first: its numbers are not there any more afterwards.
 class Node final : public Endpoint {
  public:
-  Node(WorkerId self, const Graph& graph, const NetworkOptions& options,
+  Node(WorkerId self, const Graph& graph, const MeshOptions& options,
        std::vector<std::unique_ptr<Node>>& nodes, const std::unique_ptr<Carrier>& carrier);
 
   void receive(std::size_t limit, Received& received) override;

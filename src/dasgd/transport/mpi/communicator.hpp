@@ -71,7 +71,7 @@ class Communicator {
 };
 
 /// MPI from its beginning to its end. One per process, on the thread that created it. One thread at
-/// a time calls MPI (MPI_THREAD_SERIALIZED): while a network lives, that is its progress thread.
+/// a time calls MPI (MPI_THREAD_SERIALIZED): while a mesh lives, that is its progress thread.
 class Session {
  public:
   Session();

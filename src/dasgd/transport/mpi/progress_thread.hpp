@@ -1,4 +1,4 @@
-// The thread that owns MPI while a network lives: sends, receives, relays.
+// The thread that owns MPI while a mesh lives: sends, receives, relays.
 #pragma once
 
 #include <chrono>
@@ -15,8 +15,8 @@
 #include "dasgd/transport/gradient_pool.hpp"
 #include "dasgd/transport/mpi/hub.hpp"
 #include "dasgd/transport/mpi/life_signs.hpp"
+#include "dasgd/transport/mpi/mesh.hpp"
 #include "dasgd/transport/mpi/naps.hpp"
-#include "dasgd/transport/mpi/network.hpp"
 #include "dasgd/transport/mpi/requests.hpp"
 #include "dasgd/transport/wire.hpp"
 
@@ -28,10 +28,10 @@ namespace dasgd::mpi {
 /// buffer of the sender and straight into a recycled buffer of the receiver. Two tags are enough
 /// for any number of ranks: MPI keeps the order of messages between two ranks, so the next numbers
 /// are those of the next header.
-class Progress {
+class ProgressThread {
  public:
-  Progress(MPI_Comm comm, const Layout& layout, Hub& hub, const NetworkOptions& options,
-           std::size_t in_flight, bool eager);
+  ProgressThread(MPI_Comm comm, const Layout& layout, Hub& hub, const MeshOptions& options,
+                 std::size_t in_flight, bool eager);
 
   /// The body of the thread. Does not throw: a failure is told to `on_failure` and ends it.
   void run() noexcept;
@@ -102,7 +102,7 @@ class Progress {
   const int self_;
   const Layout layout_;
   Hub& hub_;
-  const NetworkOptions& options_;
+  const MeshOptions& options_;
   const std::size_t window_;                  // parcels that may be under way to one rank
   const std::shared_ptr<GradientPool> pool_;  // of foreign gradients
 

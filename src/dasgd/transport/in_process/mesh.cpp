@@ -1,10 +1,10 @@
-#include "dasgd/transport/in_process/network.hpp"
+#include "dasgd/transport/in_process/mesh.hpp"
 
 #include "dasgd/transport/in_process/node.hpp"
 
 namespace dasgd::in_process {
 
-Network::Network(Graph graph, NetworkOptions options) : graph_(std::move(graph)) {
+Mesh::Mesh(Graph graph, MeshOptions options) : graph_(std::move(graph)) {
   require_delivery(graph_, options.relay);
   nodes_.reserve(graph_.workers());
   for (std::size_t i = 0; i < graph_.workers(); ++i)
@@ -15,15 +15,15 @@ Network::Network(Graph graph, NetworkOptions options) : graph_(std::move(graph))
     });
 }
 
-Network::~Network() {
+Mesh::~Mesh() {
   if (carrier_) carrier_->stop();
   // A gradient in one inbox belongs to another node's pool: empty all before any goes away.
   for (const auto& node : nodes_) node->clear();
 }
 
-Endpoint& Network::endpoint(WorkerId worker) { return *nodes_[index(worker)]; }
+Endpoint& Mesh::endpoint(WorkerId worker) { return *nodes_[index(worker)]; }
 
-std::size_t Network::most_buffers(WorkerId worker) const {
+std::size_t Mesh::most_buffers(WorkerId worker) const {
   return nodes_[index(worker)]->most_buffers();
 }
 

@@ -23,9 +23,9 @@ namespace dasgd::mpi {
 
 class Hub;
 class Node;
-class Progress;
+class ProgressThread;
 
-struct NetworkOptions {
+struct MeshOptions {
   RelayMode relay = RelayMode::arrival;
   /// How many buffers a worker has for its own gradients, and a rank for those of every foreign
   /// worker. When all are in use, what waits for workers that are behind is folded; half as many
@@ -54,19 +54,19 @@ struct NetworkOptions {
   std::function<void(const std::string& why)> on_failure;
 };
 
-/// One rank's part of the network: the endpoints of its workers and a progress thread, which makes
+/// One rank's part of the mesh: the endpoints of its workers and a progress thread, which makes
 /// all calls of MPI. Workers meet it in queues and never wait for it.
 ///
 /// Links are those of the graph between ranks: two ranks are linked when any of their workers are.
 /// Within a rank gradients are shared in memory by all its workers at once.
-class Network {
+class Mesh {
  public:
   /// Collective. `ranks` is used for nothing else; `graph` is the graph of workers.
-  Network(Communicator ranks, const Graph& graph, NetworkOptions options);
+  Mesh(Communicator ranks, const Graph& graph, MeshOptions options);
   /// Collective, as `close`.
-  ~Network();
-  Network(const Network&) = delete;
-  Network& operator=(const Network&) = delete;
+  ~Mesh();
+  Mesh(const Mesh&) = delete;
+  Mesh& operator=(const Mesh&) = delete;
 
   const Layout& layout() const { return layout_; }
   bool is_here(WorkerId worker) const { return layout_.rank_of(worker) == ranks_.rank(); }
@@ -83,11 +83,11 @@ class Network {
  private:
   Communicator ranks_;
   const Layout layout_;
-  const NetworkOptions options_;
+  const MeshOptions options_;
   const Graph rank_graph_;
   std::unique_ptr<Hub> hub_;
   std::vector<std::unique_ptr<Node>> nodes_;
-  std::unique_ptr<Progress> progress_;
+  std::unique_ptr<ProgressThread> progress_;
   std::jthread thread_;
 };
 

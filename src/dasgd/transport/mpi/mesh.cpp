@@ -1,4 +1,4 @@
-#include "dasgd/transport/mpi/network.hpp"
+#include "dasgd/transport/mpi/mesh.hpp"
 
 #include <algorithm>
 #include <sched.h>
@@ -8,7 +8,7 @@
 #include "dasgd/transport/mpi/handle.hpp"
 #include "dasgd/transport/mpi/hub.hpp"
 #include "dasgd/transport/mpi/node.hpp"
-#include "dasgd/transport/mpi/progress.hpp"
+#include "dasgd/transport/mpi/progress_thread.hpp"
 
 namespace dasgd::mpi {
 namespace {
@@ -38,14 +38,14 @@ std::size_t own_cores(Communicator& ranks) {
   return std::min<std::size_t>(static_cast<std::size_t>(CPU_COUNT(&set)), share);
 }
 
-bool is_eager(const NetworkOptions& options, Communicator& ranks) {
+bool is_eager(const MeshOptions& options, Communicator& ranks) {
   if (options.polling != Polling::automatic) return options.polling == Polling::eager;
   return own_cores(ranks) > options.workers_per_rank;
 }
 
 }  // namespace
 
-Network::Network(Communicator ranks, const Graph& graph, NetworkOptions options)
+Mesh::Mesh(Communicator ranks, const Graph& graph, MeshOptions options)
     : ranks_(std::move(ranks)),
       layout_{ranks_.size(), options.workers_per_rank},
       options_(std::move(options)),
@@ -60,12 +60,12 @@ Network::Network(Communicator ranks, const Graph& graph, NetworkOptions options)
     mailboxes.push_back(nodes_.back().get());
   }
   hub_->connect(std::move(mailboxes));
-  progress_ = std::make_unique<Progress>(ranks_.handle().comm, layout_, *hub_, options_, in_flight,
-                                         is_eager(options_, ranks_));
+  progress_ = std::make_unique<ProgressThread>(ranks_.handle().comm, layout_, *hub_, options_,
+                                               in_flight, is_eager(options_, ranks_));
   thread_ = std::jthread([this] { progress_->run(); });
 }
 
-Network::~Network() {
+Mesh::~Mesh() {
   close();
   // A gradient in one inbox belongs to another node's pool: empty all before any goes away.
   for (const auto& node : nodes_) node->clear();
@@ -75,13 +75,13 @@ Network::~Network() {
   progress_.reset();
 }
 
-Endpoint& Network::endpoint(WorkerId worker) { return *nodes_[layout_.local(worker)]; }
+Endpoint& Mesh::endpoint(WorkerId worker) { return *nodes_[layout_.local(worker)]; }
 
-void Network::tell(int rank, Bytes note) {
+void Mesh::tell(int rank, Bytes note) {
   hub_->tell(rank, wire::encode(wire::Note{std::move(note)}));
 }
 
-void Network::close() {
+void Mesh::close() {
   hub_->close();
   if (thread_.joinable()) thread_.join();
 }

@@ -15,7 +15,7 @@ namespace dasgd::in_process {
 
 class Node;
 
-struct NetworkOptions {
+struct MeshOptions {
   RelayMode relay = RelayMode::arrival;
   /// How many buffers a worker has for its own gradients. When all are on their way, what waits for
   /// workers that are behind is folded.
@@ -28,13 +28,13 @@ struct NetworkOptions {
 /// A graph of endpoints. A gradient's numbers are written once by the origin; links carry pointers.
 /// The sending thread floods: it delivers to its neighbours and does their passing-on as well, so a
 /// gradient is relayed on arrival even while the workers in between compute.
-class Network {
+class Mesh {
  public:
   /// Keeps its own copy of `graph`.
-  Network(Graph graph, NetworkOptions options);
-  ~Network();
-  Network(const Network&) = delete;
-  Network& operator=(const Network&) = delete;
+  Mesh(Graph graph, MeshOptions options);
+  ~Mesh();
+  Mesh(const Mesh&) = delete;
+  Mesh& operator=(const Mesh&) = delete;
 
   Endpoint& endpoint(WorkerId worker);
   /// How many buffers a worker had for its own gradients at a time, at most.

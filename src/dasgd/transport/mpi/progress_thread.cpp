@@ -1,4 +1,4 @@
-#include "dasgd/transport/mpi/progress.hpp"
+#include "dasgd/transport/mpi/progress_thread.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -31,8 +31,8 @@ void for_each_piece(std::size_t total, std::size_t largest, Piece&& piece) {
 
 }  // namespace
 
-Progress::Progress(MPI_Comm comm, const Layout& layout, Hub& hub, const NetworkOptions& options,
-                   std::size_t in_flight, bool eager)
+ProgressThread::ProgressThread(MPI_Comm comm, const Layout& layout, Hub& hub,
+                               const MeshOptions& options, std::size_t in_flight, bool eager)
     : comm_(comm),
       self_(rank_of(comm)),
       layout_(layout),
@@ -46,7 +46,7 @@ Progress::Progress(MPI_Comm comm, const Layout& layout, Hub& hub, const NetworkO
     peers_.emplace_back(std::max<std::size_t>(1, in_flight / 2));
 }
 
-void Progress::run() noexcept {
+void ProgressThread::run() noexcept {
   try {
     loop();
   } catch (const std::exception& error) {
@@ -54,7 +54,7 @@ void Progress::run() noexcept {
   }
 }
 
-void Progress::loop() {
+void ProgressThread::loop() {
   while (!done()) {
     bool moved = send_posted();
     moved = send_backlogs() || moved;
@@ -71,7 +71,7 @@ void Progress::loop() {
 
 // --- out ---
 
-bool Progress::send_posted() {
+bool ProgressThread::send_posted() {
   const bool closed = hub_.take_outbox(load_);
   const bool moved = !load_.empty();
   if (!closing_) {
@@ -88,7 +88,7 @@ bool Progress::send_posted() {
   return moved;
 }
 
-void Progress::post(const Relayed& relayed) {
+void ProgressThread::post(const Relayed& relayed) {
   if (relayed.from_rank == self_) naps_.sent(Clock::now());
   hub_.for_each_target(relayed.from_rank, [&](int to) {
     Backlog& backlog = peers_[static_cast<std::size_t>(to)].backlog;
@@ -100,7 +100,7 @@ void Progress::post(const Relayed& relayed) {
   });
 }
 
-bool Progress::send_backlogs() {
+bool ProgressThread::send_backlogs() {
   bool moved = false;
   for (int rank = 0; rank < layout_.ranks; ++rank) {
     Peer& peer = peers_[static_cast<std::size_t>(rank)];
@@ -114,7 +114,7 @@ bool Progress::send_backlogs() {
   return moved;
 }
 
-void Progress::send(int to, Bytes message, Parcel parcel) {
+void ProgressThread::send(int to, Bytes message, Parcel parcel) {
   Peer& peer = peers_[static_cast<std::size_t>(to)];
   peer.sending.push_back({std::move(message), std::move(parcel)});
   Sending& sending = peer.sending.back();  // stays there until all of it has been sent
@@ -137,7 +137,7 @@ void Progress::send(int to, Bytes message, Parcel parcel) {
 }
 
 // To everybody for whom nothing waits any more.
-bool Progress::say_goodbye() {
+bool ProgressThread::say_goodbye() {
   bool moved = false;
   for (int rank = 0; closing_ && rank < layout_.ranks; ++rank) {
     Peer& peer = peers_[static_cast<std::size_t>(rank)];
@@ -149,7 +149,7 @@ bool Progress::say_goodbye() {
 }
 
 // MPI sends to one rank in order, so looking at the oldest is enough.
-bool Progress::finish_sends() {
+bool ProgressThread::finish_sends() {
   bool moved = false;
   for (int rank = 0; rank < layout_.ranks; ++rank) {
     Peer& peer = peers_[static_cast<std::size_t>(rank)];
@@ -165,7 +165,7 @@ bool Progress::finish_sends() {
 
 // --- in ---
 
-bool Progress::probe() {
+bool ProgressThread::probe() {
   constexpr int at_most = 64;  // then the rest gets its turn
   for (int count = 0; count < at_most; ++count) {
     int found = 0, length = 0;
@@ -184,7 +184,7 @@ bool Progress::probe() {
   return true;
 }
 
-void Progress::handle(int from, std::span<const std::byte> bytes) {
+void ProgressThread::handle(int from, std::span<const std::byte> bytes) {
   wire::Decoded decoded = wire::decode(bytes, layout_.workers());
   if (const auto* refused = std::get_if<wire::Refusal>(&decoded))
     throw MpiError("a message from " + name(from) + " was refused: " + refused->why);
@@ -206,7 +206,7 @@ void Progress::handle(int from, std::span<const std::byte> bytes) {
   }
 }
 
-void Progress::expect(int from, wire::GradientHeader header) {
+void ProgressThread::expect(int from, wire::GradientHeader header) {
   if (options_.update_bytes && header.numbers_bytes != *options_.update_bytes)
     throw MpiError(name(from) + " sent a gradient of another size than that of the model");
   if (header.gradient.update.shift > options_.largest_shift)
@@ -228,7 +228,7 @@ void Progress::expect(int from, wire::GradientHeader header) {
   enqueue(from, std::move(arrival));
 }
 
-void Progress::expect(int from, wire::BundleHeader header) {
+void ProgressThread::expect(int from, wire::BundleHeader header) {
   const std::size_t dimension = header.sums_bytes / sum_bytes(header.format);
   if (options_.update_bytes && dimension * number_bytes(header.format) != *options_.update_bytes)
     throw MpiError(name(from) + " sent a bundle of another size than that of the model");
@@ -246,19 +246,19 @@ void Progress::expect(int from, wire::BundleHeader header) {
 }
 
 // Workers here that are behind hold the buffers.
-std::shared_ptr<Gradient> Progress::room() {
+std::shared_ptr<Gradient> ProgressThread::room() {
   if (auto gradient = pool_->take()) return gradient;
   hub_.fold(std::nullopt);
   return pool_->take_beyond();
 }
 
-void Progress::enqueue(int from, std::shared_ptr<Arrival> arrival) {
+void ProgressThread::enqueue(int from, std::shared_ptr<Arrival> arrival) {
   peers_[static_cast<std::size_t>(from)].arriving.push_back(std::move(arrival));
   post_receives(from);
 }
 
 // In the order of the headers. The copies of one peer share a buffer, so one at a time is received.
-void Progress::post_receives(int from) {
+void ProgressThread::post_receives(int from) {
   Peer& peer = peers_[static_cast<std::size_t>(from)];
   for (const auto& arrival : peer.arriving) {
     if (arrival->posted) continue;
@@ -272,7 +272,7 @@ void Progress::post_receives(int from) {
   }
 }
 
-void Progress::receive_numbers(int from, Arrival& arrival) {
+void ProgressThread::receive_numbers(int from, Arrival& arrival) {
   arrival.posted = true;
   constexpr const char* what = "receiving from";
   for_each_piece(arrival.numbers_bytes, options_.piece_bytes, [&](std::size_t offset, int length) {
@@ -285,7 +285,7 @@ void Progress::receive_numbers(int from, Arrival& arrival) {
 // Only the oldest arrival of a peer can be delivered. It waits for nothing but numbers that were
 // sent before, and for first copies whose headers came before its own: so somebody can always go
 // on.
-bool Progress::finish_receives(int from) {
+bool ProgressThread::finish_receives(int from) {
   Peer& peer = peers_[static_cast<std::size_t>(from)];
   bool moved = false;
   while (!peer.arriving.empty()) {
@@ -304,7 +304,7 @@ bool Progress::finish_receives(int from) {
   return moved;
 }
 
-void Progress::deliver(int from, Arrival& arrival) {
+void ProgressThread::deliver(int from, Arrival& arrival) {
   if (arrival.is_copy()) return;
   const Parcel* parcel = arrival.parcel();
   if (parcel && options_.on_gradient) parcel->for_each(options_.on_gradient);
@@ -317,7 +317,7 @@ void Progress::deliver(int from, Arrival& arrival) {
 // --- life and sleep ---
 
 // Rank 0 and everybody else tell each other that they are alive.
-void Progress::keep_alive(Clock::time_point now) {
+void ProgressThread::keep_alive(Clock::time_point now) {
   if (!life_.is_time(now)) return;
   for (int rank = 0; rank < layout_.ranks; ++rank) {
     if (rank == self_ || (self_ != 0 && rank != 0)) continue;
@@ -327,7 +327,7 @@ void Progress::keep_alive(Clock::time_point now) {
   }
 }
 
-bool Progress::done() const {
+bool ProgressThread::done() const {
   if (!closing_) return false;
   for (int rank = 0; rank < layout_.ranks; ++rank) {
     const Peer& peer = peers_[static_cast<std::size_t>(rank)];
@@ -337,7 +337,7 @@ bool Progress::done() const {
   return true;
 }
 
-UnderWay Progress::under_way() const {
+UnderWay ProgressThread::under_way() const {
   UnderWay what = UnderWay::nothing;
   const auto look = [&](std::size_t bytes) {
     what = std::max(what, bytes > large_message ? UnderWay::large : UnderWay::small);
@@ -349,7 +349,7 @@ UnderWay Progress::under_way() const {
   return what;
 }
 
-void Progress::idle(bool moved, Clock::time_point now) {
+void ProgressThread::idle(bool moved, Clock::time_point now) {
   if (moved) {
     naps_.moved(now);
   } else if (!naps_.pays(now)) {
