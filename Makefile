@@ -1,11 +1,13 @@
 # Everything a person or CI needs. On a bare Debian 12 these install what is missing first.
 JOBS ?= $(shell nproc)
 BIN  := build/release/dasgd
+# How long each fuzzer runs.
+FUZZ_SECONDS ?= 600
 # Where there is ccache, a miss costs no second run of the preprocessor.
 export CCACHE_DEPEND ?= 1
 APP_ONLY := -DDASGD_BUILD_TESTS=OFF -DDASGD_BUILD_EXAMPLES=OFF -DDASGD_BUILD_BENCH=OFF
 
-.PHONY: demo build test bench bench-watch archive sanitize format style lint clean packages-all-tests packages-%
+.PHONY: demo build test bench bench-watch archive sanitize fuzz format style lint clean packages-all-tests packages-%
 
 demo: packages-torch build packages-data ## train a network on real data and show the result
 	$(BIN) train --model cnn --data fashion-mnist --workers 2 --epochs 1 --trace --out runs/demo
@@ -44,6 +46,11 @@ sanitize: packages-build packages-mpi packages-web packages-data packages-test #
 	ctest --preset asan -j $(JOBS)
 	cmake --preset tsan >/dev/null && cmake --build --preset tsan -j $(JOBS)
 	ctest --preset tsan -j $(JOBS)
+
+fuzz: packages-build packages-mpi packages-fuzz ## run every fuzzer for FUZZ_SECONDS
+	cmake --preset fuzz >/dev/null
+	cmake --build --preset fuzz -j $(JOBS) --target fuzzers
+	scripts/fuzz.sh build/fuzz $(FUZZ_SECONDS) $(JOBS)
 
 format: packages-lint ## format the sources in place
 	git ls-files -co --exclude-standard '*.hpp' '*.cpp' | xargs clang-format -i

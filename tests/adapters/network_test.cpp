@@ -1,9 +1,11 @@
 #include "dasgd/adapters/torch/network.hpp"
 
 #include <cmath>
+#include <functional>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <thread>
+#include <torch/script.h>
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/images/image_samples.hpp"
@@ -129,6 +131,53 @@ TEST(Network, FitsRealTargets) {
       run_training<float>(*network, {.workers = 2, .eta = 0.05, .batch = 10, .epochs = 20});
   EXPECT_LT(result.summary.loss, 0.01);
   EXPECT_FALSE(result.summary.accuracy);
+}
+
+/// Three classes of three numbers each; the same nine weights twice, the second time as `again`
+/// makes them.
+std::string write_tied_network(const test::TemporaryDirectory& directory,
+                               const std::function<at::Tensor(const at::Tensor&)>& again) {
+  torch::jit::Module module("test.Tied");
+  const at::Tensor weight = torch::arange(9).to(at::kFloat).div(9).reshape({3, 3});
+  module.register_parameter("a", weight.set_requires_grad(true), false);
+  module.register_parameter("b", again(weight), false);
+  module.define(R"(
+def forward(self, x):
+    return torch.linear(torch.tanh(torch.linear(x, self.a)), self.b)
+)");
+  module.save(directory.file("tied.pt"));
+  return directory.file("tied.pt");
+}
+
+TEST(Network, WeightsThatAreUsedTwiceAreTrainedOnce) {
+  Table table{.columns = 3};
+  for (int i = 0; i < 30; ++i) {
+    for (const int k : {3, 5, 7}) table.inputs.push_back(static_cast<float>(i % k));
+    table.targets.push_back(i % 3);
+  }
+  const auto samples = std::make_shared<TableSamples>(table, true, "t.csv");
+  const auto rows = some_rows(0, 20);
+  const auto shared = [](at::Tensor view) { return view.set_requires_grad(true); };
+  for (const auto& again : std::vector<std::function<at::Tensor(const at::Tensor&)>>{
+           [](const at::Tensor& w) { return w; },
+           [&](const at::Tensor& w) { return shared(w.detach()); },
+           [&](const at::Tensor& w) { return shared(w.detach().t()); }}) {
+    const test::TemporaryDirectory directory;
+    const auto network = make_network({.model = write_tied_network(directory, again)}, samples);
+    ASSERT_EQ(network->dimension(), 9u);
+    std::vector<float> x = network->start(), g(9), unused(9);
+    network->gradient(x, rows, g);
+    for (std::size_t i = 0; i < 9; ++i) {
+      constexpr float step = 1e-2f;
+      const float before = x[i];
+      x[i] = before + step;
+      const double up = network->gradient(x, rows, unused);
+      x[i] = before - step;
+      const double down = network->gradient(x, rows, unused);
+      x[i] = before;
+      EXPECT_NEAR(g[i], (up - down) / (2 * step), 2e-3);
+    }
+  }
 }
 
 class BadNetwork : public ::testing::Test {

@@ -103,6 +103,49 @@ TEST_F(ResumeApp, AKilledRunGoesOnToTheSameEnd) {
   EXPECT_EQ(gradients, summary()["gradients"]);
 }
 
+TEST_F(ResumeApp, ARunGoesOnFromAnotherDirectory) {
+  const fs::path here(images.path());
+  const auto in = [](const fs::path& where, const std::string& arguments) {
+    return shell("env --chdir=" + where.string() + " " DASGD_BINARY " " + arguments);
+  };
+  const std::string run = "train --model softmax --batch 5 --epochs 1 --topology file:../" +
+                          fs::path(directory.path()).filename().string() + "/links --out " + out();
+  directory.write("links", "0 1\n");
+  const Outcome trained = in(here, run + " --data .");
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  const Outcome resumed = in("/", "train --resume " + out() + " --epochs 2");
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  expect_whole_run(2 * 90);
+}
+
+TEST_F(ResumeApp, APathWithOddCharactersIsReadBack) {
+  const TemporaryDirectory odd;
+  const fs::path data = fs::path(odd.path()) / "a \"line\"\nand\tmore \xC3\xA9\x7F\\";
+  fs::copy(images.path(), data);
+  const std::string path = "'" + data.string() + "'";
+  const Outcome trained =
+      dasgd("train --model softmax --batch 5 --epochs 1 --out " + out() + " --data " + path);
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  const Outcome resumed = dasgd("train --resume " + out() + " --epochs 2");
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+}
+
+TEST_F(ResumeApp, AValueThatIsNoTextIsRefusedInOneLine) {
+  for (const std::string option : {"--data", "--out", "--model"}) {
+    const Outcome outcome = dasgd("train " + option + " " + images.file("caf\xE9"));
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(outcome.err,
+              "dasgd: " + option + " " + images.file("caf?") + ": is not UTF-8 text\n");
+  }
+}
+
+TEST_F(ResumeApp, AConfigMayBeginWithAByteOrderMark) {
+  const std::string config = directory.write(
+      "c.toml", "\xEF\xBB\xBFmodel = \"quadratic\"\nlr = 0.02\n[budget]\ngradients = 5\n");
+  const Outcome outcome = dasgd("train " + config + " --out " + out());
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+}
+
 TEST_F(ResumeApp, KilledAtAnyMomentAgainAndAgainItStillArrives) {
   std::mt19937 random(std::random_device{}());
   std::uniform_int_distribution<int> milliseconds(20, 600);

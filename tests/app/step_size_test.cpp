@@ -166,6 +166,7 @@ TEST_F(App, AnUpdateThatCannotBeMadeIsHalvedUntilItCan) {
 TEST_F(App, RefusesStepSizesThatCannotBe) {
   expect_refusal("train --lr fast --out " + out(), "--lr fast");
   expect_refusal("train --lr -1 --out " + out(), "not a positive number");
+  expect_refusal("train --lr 1e300 --out " + out(), "must be more than 0 and at most 1e9");
   expect_refusal("train --on-divergence panic --out " + out(), "neither stop nor halve");
   expect_refusal("train --L 0 --out " + out(), "--L 0");
   expect_refusal("advise --accuracy 0", "must be positive");

@@ -61,6 +61,24 @@ TEST(ClusterMessages, ComeBackAsTheyWere) {
   EXPECT_EQ(std::get<Sights>(*decode(encode(messages()[2]))).workers[1].announced_total, 12u);
 }
 
+TEST(ClusterMessages, AReasonOrAFlagThatIsNoneIsRefused) {
+  Bytes stop = encode(Stop{StopReason::failed});
+  ASSERT_TRUE(decode(stop));
+  stop[1] = std::byte{10};
+  EXPECT_FALSE(decode(stop));
+  Bytes memory = encode(MemoryPiece{WorkerId{3}, Bytes(5), true});
+  memory.back() = std::byte{2};
+  EXPECT_FALSE(decode(memory));
+  Bytes report = encode(RankReport{{}, StopReason::failed, {}});
+  ASSERT_TRUE(decode(report));
+  constexpr std::size_t given = 1 + 8, reason = given + 1;  // behind the kind and no workers
+  for (const std::size_t at : {given, reason}) {
+    Bytes wrong = report;
+    wrong[at] = std::byte{77};
+    EXPECT_FALSE(decode(wrong)) << at;
+  }
+}
+
 TEST(ClusterMessages, AreRefusedUnlessWhole) {
   for (const Message& message : messages()) {
     Bytes bytes = encode(message);

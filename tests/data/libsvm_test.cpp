@@ -33,6 +33,13 @@ TEST_F(Libsvm, ReadsRowsWithEveryLegalOddity) {
   EXPECT_EQ(rows.dimension, 7u);
 }
 
+TEST_F(Libsvm, PassesOverAByteOrderMark) {
+  EXPECT_THAT(read("\xEF\xBB\xBF"
+                   "1 1:1\n0 1:1\n")
+                  .labels,
+              ElementsAre(1, -1));
+}
+
 TEST_F(Libsvm, MapsEveryPairOfLabels) {
   EXPECT_THAT(read("0 1:1\n1 1:1\n").labels, ElementsAre(-1, 1));
   EXPECT_THAT(read("1 1:1\n2 1:1\n").labels, ElementsAre(-1, 1));

@@ -44,7 +44,47 @@ TEST(RowText, BlankLinesCountButAreNoRows) {
   RowText text("s", RowFormat::csv, {});
   EXPECT_FALSE(text.read(""));
   EXPECT_FALSE(text.read("  \r"));
-  EXPECT_EQ(refusal([&] { text.read("1,x"); }), "s:3: holds something that is not a finite number");
+  EXPECT_EQ(refusal([&] { text.read("1,x"); }), "s:3: column 2: \"x\" is not a number");
+}
+
+TEST(RowText, AHeaderHasNoNumberAndIsNotAMistakeOfData) {
+  const auto first = [](const std::string& line) {
+    return refusal([&] { RowText("s", RowFormat::csv, {}).read(line); });
+  };
+  EXPECT_EQ(first(",b,label"), "");
+  EXPECT_EQ(first("nan,2,0"), "s:1: column 1: \"nan\" is not finite");
+  EXPECT_EQ(first("1,-inf,0"), "s:1: column 2: \"-inf\" is not finite");
+  EXPECT_EQ(first("a,b,NaN"), "s:1: column 1: \"a\" is not a number");
+  EXPECT_EQ(first("1,,0"), "s:1: column 2 is empty");
+  RowText later("s", RowFormat::csv, {});
+  EXPECT_FALSE(later.read(""));
+  EXPECT_FALSE(later.read("a,b"));
+  EXPECT_EQ(refusal([&] { later.read("c,d"); }), "s:3: column 1: \"c\" is not a number");
+}
+
+TEST(RowText, ValuesBeyondFloatAreMistakesOfTheData) {
+  for (const std::string value : {"1e300", "-1e39", "1e400"}) {
+    RowText csv("s", RowFormat::csv, {}), libsvm("s", RowFormat::libsvm, {});
+    EXPECT_EQ(refusal([&] { csv.read("1," + value + ",0"); }),
+              "s:1: column 2: \"" + value + "\" is beyond the range of float32");
+    EXPECT_EQ(refusal([&] { libsvm.read("1 1:" + value); }),
+              "s:1: value \"" + value + "\" is beyond the range of float32");
+  }
+  EXPECT_EQ(RowText("s", RowFormat::csv, {}).read("+3e38,1e-300,0")->values[0], 3e38);
+}
+
+TEST(RowText, AByteOrderMarkIsPassedOver) {
+  RowText csv("s", {}, {}), libsvm("s", {}, {});
+  const auto row = csv.read(
+      "\xEF\xBB\xBF"
+      "1,2,0");
+  ASSERT_TRUE(row);
+  EXPECT_THAT(row->values, ElementsAre(1, 2));
+  const auto sparse = libsvm.read(
+      "\xEF\xBB\xBF"
+      "1 3:1");
+  ASSERT_TRUE(sparse);
+  EXPECT_EQ(sparse->label, 1);
 }
 
 TEST(RowText, AMistakeNamesItsLineAndWhatToDo) {

@@ -119,9 +119,22 @@ TEST_F(Csv, ReadsAHeaderAndClasses) {
   EXPECT_THAT(gather(TableSamples(read_csv(path), false, path), rows(2)).values, ElementsAre(0, 1));
 }
 
+TEST_F(Csv, AFirstRowWithANumberIsNoHeader) {
+  EXPECT_THAT(refusal("nan,1,0\n" + table(40)),
+              HasSubstr("t.csv:1: column 1: \"nan\" is not finite"));
+  EXPECT_THAT(refusal("1,1e300,0\n"),
+              HasSubstr("t.csv:1: column 2: \"1e300\" is beyond the range"));
+  EXPECT_THAT(refusal("1,a\x1b[2Jb,0\n"), HasSubstr("t.csv:1: column 2: \"a?[2Jb\" is not"));
+  const std::string path = directory.write("t.csv",
+                                           "\xEF\xBB\xBF"
+                                           "1,2,0\n3,4,1\n");
+  EXPECT_THAT(read_csv(path).inputs, ElementsAre(1, 2, 3, 4));
+}
+
 TEST_F(Csv, RefusesWhatIsNotATable) {
   EXPECT_THAT(refusal(table(40) + "1,2\n"), HasSubstr("t.csv:42: has 2 columns"));
-  EXPECT_THAT(refusal(table(40) + "1,x,2\n"), HasSubstr("t.csv:42: holds something"));
+  EXPECT_THAT(refusal(table(40) + "1,x,2\n"),
+              HasSubstr("t.csv:42: column 2: \"x\" is not a number"));
   EXPECT_THAT(refusal(table(40) + "1,2,-1\n"), HasSubstr("row 41 has target -1"));
   EXPECT_THAT(refusal(table(40) + "1,2,0.5\n"), HasSubstr("for numbers use --loss mse"));
   EXPECT_THAT(refusal(table(5)), HasSubstr("has 5 rows; at least 20"));

@@ -101,6 +101,7 @@ TEST_F(MpiApp, OneLineTellsAMistakeWhoeverFoundIt) {
   refusal(2, "train --model quadratic --delay 0.1:1ms", "chaos on links needs threads");
   refusal(2, "train --model logistic --data -", "streams need threads, not MPI ranks");
   refusal(2, "train --model quadratic --engine nonsense", "unknown engine \"nonsense\"");
+  refusal(2, "train --model quadratic --bogus", "dasgd: unknown option --bogus");
 }
 
 // A file that one machine of a cluster does not have. mpirun starts two programs as one job.
@@ -115,6 +116,22 @@ TEST_F(MpiApp, AMistakeOfOneRankIsToldByTheFirst) {
                               " : -n 1 " DASGD_BINARY + run + data + " --lr 0.3");
   EXPECT_EQ(other.status, 2) << other.err;
   EXPECT_THAT(other.err, HasSubstr("rank 1 has another configuration"));
+}
+
+TEST_F(MpiApp, AnOptionThatOneRankCannotReadIsToldByTheFirst) {
+  const std::string run = DASGD_BINARY " train --model quadratic --gradients 5 --out " + out();
+  const auto job = [](const std::string& first, const std::string& last) {
+    return shell("timeout 120 " DASGD_MPIRUN " -n 2 " + first + " : -n 1 " + last);
+  };
+  const Outcome last = job(run, run + " --bogus");
+  EXPECT_EQ(last.status, 2) << last.err;
+  EXPECT_THAT(last.err, HasSubstr("dasgd: rank 2: unknown option --bogus"));
+  const Outcome first = job(run + " --workers", run);
+  EXPECT_EQ(first.status, 2) << first.err;
+  EXPECT_THAT(first.err, HasSubstr("dasgd: --workers needs a value"));
+  const Outcome word = job(run, DASGD_BINARY " trian");
+  EXPECT_EQ(word.status, 2) << word.err;
+  EXPECT_THAT(word.err, HasSubstr("dasgd: rank 2: unknown command \"trian\""));
 }
 
 TEST_F(MpiApp, ADivergingRunFailsOnceAndKeepsItsRecords) {

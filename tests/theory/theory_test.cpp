@@ -57,5 +57,12 @@ TEST(TunedStep, KeepsItsPromiseForEveryBoundAndHorizon) {
   }
 }
 
+TEST(TunedStep, ATinyAccuracyNeverTakesFewIterations) {
+  for (const RateBound bound :
+       {RateBound{1, 0, 0, 1}, RateBound{1, 1, 0, 1}, RateBound{1, 1, 1, 1}})
+    for (const double epsilon : {1e-100, 1e-200, 1e-300, 5e-324})
+      EXPECT_GE(iterations_for(bound, epsilon), 1 / epsilon) << epsilon;
+}
+
 }  // namespace
 }  // namespace dasgd::theory

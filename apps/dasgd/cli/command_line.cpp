@@ -42,12 +42,19 @@ int CommandLine::run(int argc, char** argv) {
   } catch (const CLI::Success& success) {
     return is_first_process() ? app_.exit(success) : done;
   } catch (const CLI::ParseError& error) {
-    if (!is_first_process()) return bad_input;  // the same words from every rank are noise
-    throw InputError(explain(app_, error));
+    return refuse(explain(app_, error));
   }
   const auto given = std::find_if(actions_.begin(), actions_.end(),
                                   [](const auto& entry) { return entry.first->parsed(); });
   return given == actions_.end() ? bad_input : given->second();
+}
+
+int CommandLine::refuse(const std::string& mistake) const {
+  const bool may_train = app_.get_subcommands().empty() || app_.got_subcommand("train");
+  if (may_train && would_be_ranks())
+    return train_command([&]() -> Config { throw InputError(mistake); });
+  if (!is_first_process()) return bad_input;  // the same words from every process are noise
+  throw InputError(mistake);
 }
 
 void CommandLine::add_train() {

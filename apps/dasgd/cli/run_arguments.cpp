@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 
 #include "cli/argument_mistakes.hpp"
+#include "dasgd/base/utf8.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/models/stream.hpp"
 #include "dasgd/settings/recorded_run.hpp"
+#include "dasgd/settings/setting_kinds.hpp"
 #include "dasgd/settings/toml_file.hpp"
 
 namespace dasgd::app {
@@ -84,6 +86,9 @@ Config RunArguments::resolved() const {
   std::set<std::string> overridden;
   for (const auto& [setting, value] : given) overridden.insert(setting->key);
   for (const auto& [setting, value] : given) {
+    if (!is_utf8(value))
+      throw InputError(
+          fmt::format("{} {}: is not UTF-8 text", setting->option, config::printable(value)));
     try {
       setting->set(config, value);
     } catch (const InputError& error) {

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <fmt/format.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -41,6 +42,18 @@ ExpectedStaleness staleness_of_run(const std::string& directory) {
 
 std::string interval(const Estimate& e) { return fmt::format("{:.4g} .. {:.4g}", e.low, e.high); }
 
+void print(const Promise& p, double accuracy) {
+  if (!std::isfinite(p.iterations)) {
+    fmt::print("  not promised by {}: a mean squared gradient of {:.4g} is out of reach\n", p.name,
+               accuracy);
+    return;
+  }
+  fmt::print(
+      "  promised by {}: mean squared gradient at most {:.4g} after {:.4g} iterations "
+      "({:.4g} s) with eta {:.4g}, {}\n",
+      p.name, accuracy, p.iterations, p.seconds, p.eta, p.grounds);
+}
+
 void print(const Advice& advice) {
   const ProblemConstants& c = advice.constants;
   fmt::print("  {:<10}{:>12}  {:<24}{}\n", "constant", "value", "interval", "how");
@@ -60,11 +73,7 @@ void print(const Advice& advice) {
     fmt::print("  {:<24}{:>12.6g}  {:<32}{}\n", limit.name, limit.eta, limit.status, limit.grounds);
   fmt::print("\n  recommended eta {:.6g}: {}\n", advice.recommended_eta, advice.grounds);
   fmt::print("  practical eta   {:.6g}: {}\n", advice.practical.eta, advice.practical.how);
-  for (const Promise& p : advice.promises)
-    fmt::print(
-        "  promised by {}: mean squared gradient at most {:.4g} after {:.4g} iterations "
-        "({:.4g} s) with eta {:.4g}, {}\n",
-        p.name, advice.accuracy, p.iterations, p.seconds, p.eta, p.grounds);
+  for (const Promise& p : advice.promises) print(p, advice.accuracy);
 }
 
 AdviceRequest to_request(const AdviseRequest& request, const SignalStop& signals) {

@@ -12,6 +12,11 @@ bool is_first_process() {
   return !launch || launch->rank == 0;
 }
 
+bool would_be_ranks() {
+  const auto launch = config::find_launch();
+  return Ranks::are_built_in() && launch && launch->serves_mpi && launch->size > 1;
+}
+
 bool may_become_ranks() {
   const bool quiet = !is_first_process();
   if (quiet && !Ranks::are_built_in()) return false;

@@ -12,6 +12,9 @@ namespace dasgd::app {
 /// Of the processes that a launcher started, if one did: the one that talks.
 bool is_first_process();
 
+/// Whether there are other processes with which this one would be an MPI job.
+bool would_be_ranks();
+
 /// Before MPI is touched: false for a process that is to leave without a word, because rank 0 tells
 /// what is wrong. Rank 0 throws InputError then.
 bool may_become_ranks();

@@ -1,5 +1,7 @@
 #include "dasgd/cluster/messages.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -10,6 +12,27 @@ namespace {
 static_assert(std::is_trivially_copyable_v<WorkerSight>);
 static_assert(std::is_trivially_copyable_v<TraceLine>);
 static_assert(std::is_trivially_copyable_v<StalenessStatistics>);
+
+// Not every byte is a bool, and not every number a reason.
+bool read_flag(ByteReader& in) {
+  const auto flag = in.number<std::uint8_t>();
+  if (flag > 1) in.fail();
+  return flag == 1;
+}
+template <typename T>
+void write_optional(ByteWriter& out, const std::optional<T>& value) {
+  out.number(value.has_value());
+  out.number(value.value_or(T{}));
+}
+template <typename T>
+std::optional<T> read_optional(ByteReader& in) {
+  const bool given = read_flag(in);
+  const T value = in.number<T>();
+  return given ? std::optional(value) : std::nullopt;
+}
+void require_known(ByteReader& in, StopReason reason) {
+  if (static_cast<std::size_t>(reason) >= stop_reason_names.size()) in.fail();
+}
 
 void write(ByteWriter& out, const Stop& stop) { out.number(stop.reason); }
 void write(ByteWriter&, const TargetReached&) {}
@@ -28,7 +51,7 @@ void write(ByteWriter& out, const WorkerReport& report) {
   out.text(report.digest);
   out.number(report.S);
   out.number(report.S_hat);
-  out.number(report.W);
+  write_optional(out, report.W);
   out.number(report.noncausal_applications);
   out.number(report.copies_dropped);
   out.number(report.folded);
@@ -37,14 +60,14 @@ void write(ByteWriter& out, const WorkerReport& report) {
   out.number(report.samples);
   out.number(report.iterations);
   out.number(report.time);
-  out.number(report.squared_gradients);
+  write_optional(out, report.squared_gradients);
   out.number(report.halvings);
 }
 
 void write(ByteWriter& out, const RankReport& report) {
   out.number<std::uint64_t>(report.workers.size());
   for (const WorkerReport& worker : report.workers) write(out, worker);
-  out.number(report.stop_reason);
+  write_optional(out, report.stop_reason);
   out.number(report.failure.has_value());
   out.text(report.failure.value_or(""));
 }
@@ -57,7 +80,10 @@ void write(ByteWriter& out, const MemoryPiece& piece) {
 }
 void write(ByteWriter& out, const EarlyLoss& loss) { out.number(loss.size); }
 
-void read(ByteReader& in, Stop& stop) { stop.reason = in.number<StopReason>(); }
+void read(ByteReader& in, Stop& stop) {
+  stop.reason = in.number<StopReason>();
+  require_known(in, stop.reason);
+}
 void read(ByteReader&, TargetReached&) {}
 void read(ByteReader& in, Sights& sights) { sights.workers = in.array<WorkerSight>(); }
 void read(ByteReader& in, TracePiece& piece) {
@@ -74,7 +100,7 @@ void read(ByteReader& in, WorkerReport& report) {
   report.digest = in.text();
   report.S = in.number<StalenessStatistics>();
   report.S_hat = in.number<StalenessStatistics>();
-  report.W = in.number<std::optional<std::uint64_t>>();
+  report.W = read_optional<std::uint64_t>(in);
   report.noncausal_applications = in.number<std::uint64_t>();
   report.copies_dropped = in.number<std::uint64_t>();
   report.folded = in.number<std::uint64_t>();
@@ -83,15 +109,16 @@ void read(ByteReader& in, WorkerReport& report) {
   report.samples = in.number<std::uint64_t>();
   report.iterations = in.number<std::uint64_t>();
   report.time = in.number<Nanoseconds>();
-  report.squared_gradients = in.number<std::optional<double>>();
+  report.squared_gradients = read_optional<double>(in);
   report.halvings = in.number<std::uint32_t>();
 }
 
 void read(ByteReader& in, RankReport& report) {
   for (auto count = in.number<std::uint64_t>(); count > 0 && in.ok(); --count)
     read(in, report.workers.emplace_back());
-  report.stop_reason = in.number<std::optional<StopReason>>();
-  const bool failed = in.number<bool>();
+  report.stop_reason = read_optional<StopReason>(in);
+  require_known(in, report.stop_reason.value_or(StopReason::budget));
+  const bool failed = read_flag(in);
   auto failure = in.text();
   if (failed) report.failure = std::move(failure);
 }
@@ -100,7 +127,7 @@ void read(ByteReader&, MemoriesWanted&) {}
 void read(ByteReader& in, MemoryPiece& piece) {
   piece.worker = in.number<WorkerId>();
   piece.bytes = in.array<std::byte>();
-  piece.last = in.number<bool>();
+  piece.last = read_flag(in);
 }
 void read(ByteReader& in, EarlyLoss& loss) { loss.size = in.number<double>(); }
 

@@ -31,6 +31,13 @@ XXH128_hash_t hash_of(const Header& header, std::span<const std::byte> packed) {
   return XXH3_128bits_digest(&state);
 }
 
+// Before memory is taken for it. Four bytes of zstd become 128 KiB at most.
+bool can_hold(std::span<const std::byte> packed, std::uint64_t plain_size) {
+  constexpr std::uint64_t most_per_byte = (128 * 1024) / 4;
+  return plain_size / most_per_byte <= packed.size() &&
+         ZSTD_getFrameContentSize(packed.data(), packed.size()) == plain_size;
+}
+
 void write(ByteWriter& to, const DataPosition& position) {
   to.number(position.next);
   to.array(std::span<const std::uint64_t>(position.ahead));
@@ -84,6 +91,7 @@ Checkpoint from_bytes(std::span<const std::byte> bytes) {
   for (auto left = from.number<std::uint64_t>(); left > 0 && from.ok(); --left)
     c.legs.push_back(GradientSet::read(from));
   c.sampling = from.number<Sampling>();
+  if (c.sampling != Sampling::own && c.sampling != Sampling::shards) from.fail();
   for (auto left = from.number<std::uint64_t>(); left > 0 && from.ok(); --left) {
     WorkerState worker;
     worker.made = from.number<std::uint64_t>();
@@ -134,6 +142,7 @@ Checkpoint decode(std::span<const std::byte> file) {
   const auto hash = hash_of(header, packed);
   if (hash.low64 != header.hash_low || hash.high64 != header.hash_high)
     throw CorruptCheckpoint("is damaged: its checksum does not match");
+  if (!can_hold(packed, header.plain_size)) throw CorruptCheckpoint("cannot be unpacked by zstd");
   Bytes plain(header.plain_size);
   const std::size_t size =
       ZSTD_decompress(plain.data(), plain.size(), packed.data(), packed.size());

@@ -69,7 +69,7 @@ void validate(const TrainOptions& o) {
   if (o.workers == 0) refuse("workers = 0: a run needs at least one worker");
   if (o.workers > 100'000) refuse(fmt::format("workers = {}: at most 100000", o.workers));
   if (!(o.eta > 0) || !(o.eta <= 1e9))
-    refuse(fmt::format("lr = {}: the step size must be a positive number", o.eta));
+    refuse(fmt::format("lr = {}: the step size must be more than 0 and at most 1e9", o.eta));
   if (!o.gradients.empty() && o.gradients.size() != 1 && o.gradients.size() != o.workers)
     refuse(fmt::format("gradients has {} numbers for {} workers; give one, or one each",
                        o.gradients.size(), o.workers));

@@ -1,8 +1,30 @@
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include "dasgd/data/catalogue.hpp"
 #include "dasgd/models/network_problem.hpp"
+#include "dasgd/models/stream.hpp"
 #include "dasgd/settings/setting_groups.hpp"
 #include "dasgd/settings/setting_kinds.hpp"
 
 namespace dasgd::config {
+namespace {
+
+// Names stay names; a path is written so that the run can go on from another directory.
+std::string data_from_anywhere(const std::string& data) {
+  if (data == "-") return data;
+  if (is_stream(data)) return from_anywhere(data);
+  const auto& sets = known_data_sets();
+  const bool is_name = std::any_of(sets.begin(), sets.end(),
+                                   [&](const KnownDataSet& set) { return set.name == data; });
+  std::error_code unknown;
+  return is_name || !std::filesystem::exists(data, unknown) ? data : from_anywhere(data);
+}
+
+}  // namespace
 
 std::vector<Setting> problem_settings() {
   Setting model = text(
@@ -14,15 +36,24 @@ std::vector<Setting> problem_settings() {
     require_known_model(name);
     c.problem.model = name;
   };
+  model.show = [](const Config& c) -> std::optional<std::string> {
+    const std::string& name = c.problem.model;
+    return quoted(name.ends_with(".pt") ? from_anywhere(name) : name);
+  };
+  Setting data = text(
+      {"data", "--data", "NAME|PATH|-|follow:FILE",
+       "a known data set (dasgd data list), a LIBSVM file, a JSON instance {\"A\", \"b\"}, a "
+       "directory of idx images or of CIFAR-10, a CSV file, a text; - or follow:FILE for rows "
+       "that arrive on standard input or at the end of a file (train, logistic and softmax); "
+       "without it quadratic and logistic draw the paper's instance"},
+      [](auto& c) -> auto& { return c.problem.data; });
+  data.show = [](const Config& c) -> std::optional<std::string> {
+    if (c.problem.data.empty()) return std::nullopt;
+    return quoted(data_from_anywhere(c.problem.data));
+  };
   return {
       model,
-      text(
-          {"data", "--data", "NAME|PATH|-|follow:FILE",
-           "a known data set (dasgd data list), a LIBSVM file, a JSON instance {\"A\", \"b\"}, a "
-           "directory of idx images or of CIFAR-10, a CSV file, a text; - or follow:FILE for rows "
-           "that arrive on standard input or at the end of a file (train, logistic and softmax); "
-           "without it quadratic and logistic draw the paper's instance"},
-          [](auto& c) -> auto& { return c.problem.data; }),
+      data,
       named(
           {"loss", "--loss", "NAME", "of networks: cross-entropy (default) or mse"},
           [](auto& c) -> auto& { return c.problem.loss; }, parse_loss),

@@ -97,7 +97,8 @@ std::vector<Setting> topology_settings() {
       place(
           {"topology.kind", "--topology", "KIND",
            fmt::format("who sends to whom: {}", fmt::join(topology_names(), ", "))},
-          [](auto& c) -> auto& { return c.run.topology; }, known_topology, quoted),
+          [](auto& c) -> auto& { return c.run.topology; }, known_topology,
+          [](const std::string& v) { return quoted(place_from_anywhere(v)); }),
       named(
           {"topology.relay", "--relay", "MODE",
            "when foreign gradients are passed on: arrival, apply or none (default: none on the "

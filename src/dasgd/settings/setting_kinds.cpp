@@ -1,18 +1,49 @@
 #include "dasgd/settings/setting_kinds.hpp"
 
+#include <filesystem>
 #include <fmt/format.h>
+#include <string_view>
+#include <system_error>
 
+#include "dasgd/base/utf8.hpp"
 #include "dasgd/core/error.hpp"
 
 namespace dasgd::config {
 
 std::string quoted(const std::string& text) {
+  if (!is_utf8(text)) throw InputError("\"" + printable(text) + "\" is not UTF-8 text");
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') result += '\\';
-    result += c;
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+      result += fmt::format("\\u{:04X}", static_cast<unsigned>(c));
+    } else {
+      result += c;
+    }
   }
   return result + '"';
+}
+
+std::string printable(const std::string& text) {
+  std::string result = text;
+  for (char& c : result)
+    if (c < ' ' || c > '~') c = '?';
+  return result;
+}
+
+std::string from_anywhere(const std::string& text) {
+  std::string_view form;
+  for (const std::string_view known : {"file:", "replay:", "follow:"})
+    if (text.starts_with(known)) form = known;
+  std::error_code unknown;
+  const std::string path =
+      std::filesystem::absolute(text.substr(form.size()), unknown).lexically_normal().string();
+  return unknown || !is_utf8(path) ? text : std::string(form) + path;
+}
+
+std::string place_from_anywhere(const std::string& text) {
+  const bool is_place = text.starts_with("file:") || text.starts_with("replay:");
+  return is_place ? from_anywhere(text) : text;
 }
 
 std::string list(const std::vector<std::string>& items) {

@@ -16,8 +16,14 @@ namespace dasgd::config {
 
 inline constexpr std::uint64_t most32 = std::numeric_limits<std::uint32_t>::max() - 1;
 
-/// A text in quotes, with escapes.
+/// A text in quotes, with escapes. Throws InputError for what no TOML file can hold.
 std::string quoted(const std::string& text);
+/// For messages: what does not print is `?`.
+std::string printable(const std::string& text);
+/// A path, bare or behind `file:`, `replay:` or `follow:`, as it works from every directory.
+std::string from_anywhere(const std::string& text);
+/// The same for texts that are something else without such a word.
+std::string place_from_anywhere(const std::string& text);
 /// Items in brackets, each in quotes.
 std::string list(const std::vector<std::string>& items);
 

@@ -73,7 +73,7 @@ Setting share(std::string key, std::string option, std::string help, Place at) {
 template <typename Place, typename Read>
 Setting given(SettingName name, Place at, Read read) {
   return place(std::move(name), at, read, [](const auto& v) {
-    return v.text.empty() ? std::nullopt : std::optional(quoted(v.text));
+    return v.text.empty() ? std::nullopt : std::optional(quoted(place_from_anywhere(v.text)));
   });
 }
 

@@ -29,10 +29,12 @@ inline double tuned_bound(const RateBound& bound, double N) {
 }
 
 /// Iterations after which the tuned step promises at most `epsilon`:
-/// max{36 b r / epsilon^2, 6^1.5 sqrt(e) r / epsilon^1.5, 3 d r / epsilon}.
+/// max{36 b r / epsilon^2, 6^1.5 sqrt(e) r / epsilon^1.5, 3 d r / epsilon}; infinite where that is
+/// beyond what a double holds.
 inline double iterations_for(const RateBound& bound, double epsilon) {
-  return std::max({36 * bound.b * bound.r / (epsilon * epsilon),
-                   std::pow(6.0, 1.5) * std::sqrt(bound.e) * bound.r / std::pow(epsilon, 1.5),
+  const double root = std::sqrt(epsilon);  // the powers of a small epsilon would be 0
+  return std::max({36 * bound.b * bound.r / epsilon / epsilon,
+                   std::pow(6.0, 1.5) * std::sqrt(bound.e) * bound.r / epsilon / root,
                    3 * bound.d * bound.r / epsilon});
 }
 

@@ -35,6 +35,16 @@ std::vector<float> flatten(const std::vector<at::Tensor>& tensors) {
   return flat;
 }
 
+bool same_layout(const at::Tensor& first, const at::Tensor& other) {
+  return first.sizes() == other.sizes() && first.strides() == other.strides();
+}
+
+// Whether both name the same numbers: in one order, or turned as in a transposed weight.
+bool can_be_tied(const at::Tensor& first, const at::Tensor& other) {
+  return same_layout(first, other) || (first.numel() == other.numel() && first.is_contiguous() &&
+                                       other.is_non_overlapping_and_dense());
+}
+
 std::optional<c10::Stream> stream_of_its_own(at::Device device) {
   if (device.is_cpu()) return std::nullopt;
   return c10::impl::VirtualGuardImpl(device.type()).getStreamFromGlobalPool(device);
@@ -112,8 +122,7 @@ Instance::Instance(const std::string& script, const SampleFormat& format, Networ
   module_ = torch::jit::load(bytes, device);
   if (device.is_cpu()) blas_room_ = take_blas_room();
   module_.train();
-  for (const at::Tensor& parameter : module_.parameters())
-    if (parameter.requires_grad()) parameters_.push_back(parameter);
+  find_parameters();
   for (const at::Tensor& buffer : module_.buffers())
     if (buffer.scalar_type() == at::kFloat) buffers_.push_back(buffer);
   if (parameters_.empty()) throw InputError("has no parameters that can be trained");
@@ -138,6 +147,28 @@ Instance::Instance(const std::string& script, const SampleFormat& format, Networ
   }
 }
 
+at::Tensor Instance::Tied::view(const at::Tensor& first) const {
+  return turned ? first.as_strided(other.sizes(), other.strides()) : first;
+}
+
+// Weights that a network uses in several places are listed as often and trained once.
+void Instance::find_parameters() {
+  for (const at::Tensor& tensor : module_.parameters()) {
+    if (!tensor.requires_grad()) continue;
+    const auto same = std::ranges::find_if(parameters_, [&](const at::Tensor& known) {
+      return known.data_ptr() == tensor.data_ptr() && tensor.numel() > 0;
+    });
+    if (same == parameters_.end()) {
+      parameters_.push_back(tensor);
+    } else if (!can_be_tied(*same, tensor)) {
+      throw InputError("has parameters that share a part of their memory");
+    } else if (!same->is_same(tensor)) {
+      tied_.push_back({tensor, static_cast<std::size_t>(same - parameters_.begin()),
+                       !same_layout(*same, tensor)});
+    }
+  }
+}
+
 std::vector<float> Instance::parameters() const { return flatten(parameters_); }
 std::vector<float> Instance::buffers() const { return flatten(buffers_); }
 
@@ -151,12 +182,16 @@ void Instance::bind_parameters(const at::Tensor& x) {
   for_each_part(parameters_, x, [](const at::Tensor& parameter, const at::Tensor& part) {
     parameter.set_data(part);
   });
+  for (const Tied& tied : tied_)
+    tied.other.set_data(tied.view(parameters_[tied.parameter].detach()));
 }
 
 void Instance::bind_gradients(const at::Tensor& gradient) {
   for_each_part(parameters_, gradient, [](const at::Tensor& parameter, const at::Tensor& part) {
     parameter.mutable_grad() = part;
   });
+  for (const Tied& tied : tied_)
+    tied.other.mutable_grad() = tied.view(parameters_[tied.parameter].grad());
 }
 
 void Instance::show(std::span<const float> x) {

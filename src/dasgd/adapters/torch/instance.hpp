@@ -61,7 +61,7 @@ class Instance {
            at::Device device);
 
   std::size_t dimension() const { return dimension_; }
-  /// The parameters as they were loaded.
+  /// The parameters as they were loaded; those that share their memory are one.
   std::vector<float> parameters() const;
 
   /// Parameters become x: by pointing there on a CPU, by a copy on a device.
@@ -86,6 +86,7 @@ class Instance {
   struct Inputs {
     at::Tensor input, target;
   };
+  void find_parameters();
   void bind_parameters(const at::Tensor& x);
   void bind_gradients(const at::Tensor& gradient);
   Inputs inputs(const SampleBatch& batch) const;
@@ -98,6 +99,15 @@ class Instance {
   const NetworkLoss loss_;
   const at::Device device_;
   std::vector<at::Tensor> parameters_, buffers_;
+  struct Tied {
+    at::Tensor other;
+    std::size_t parameter;
+    bool turned;  // its numbers stand in another order, as in a transposed weight
+
+    /// `first`, which is laid out like the parameter, as the other sees it.
+    at::Tensor view(const at::Tensor& first) const;
+  };
+  std::vector<Tied> tied_;  // other tensors of the module in the memory of a parameter
   std::size_t dimension_ = 0;
   std::shared_ptr<DeviceMemory> memory_;
   at::Tensor gradient_;             // flat, on the device

@@ -69,13 +69,13 @@ LabelledImages read_pair(const std::string& directory, const std::string& prefix
   set.height = height;
   set.width = width;
   set.pixels_per_image = height * width;
-  // Grows with what is really there: a wrong count in the header must not allocate for it.
-  constexpr std::size_t images_at_a_time = 1024;
-  for (std::size_t done = 0; done < count; done += images_at_a_time) {
-    const std::size_t piece = std::min(images_at_a_time, count - done) * set.pixels_per_image;
-    const std::size_t before = set.pixels.size();
+  // Grows with what is really there: wrong numbers in the header must not allocate for it.
+  constexpr std::size_t at_a_time = std::size_t{1} << 24;
+  for (std::size_t left = count * set.pixels_per_image; left > 0;) {
+    const std::size_t piece = std::min(at_a_time, left), before = set.pixels.size();
     set.pixels.resize(before + piece);
     images.read(set.pixels.data() + before, piece);
+    left -= piece;
   }
   images.require_end();
 

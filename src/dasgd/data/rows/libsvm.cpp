@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <fstream>
 #include <set>
+#include <variant>
 
 #include "dasgd/core/error.hpp"
+#include "dasgd/data/rows/row_number.hpp"
 
 namespace dasgd {
 namespace {
@@ -33,14 +34,10 @@ class Line {
   }
 
   double number(std::string_view text, const char* what) const {
-    const std::string shown(text);
-    if (text.starts_with('+')) text.remove_prefix(1);
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (text.empty() || error != std::errc{} || end != text.data() + text.size())
-      fail(std::string(what) + " \"" + shown + "\" is not a number");
-    if (!std::isfinite(value)) fail(std::string(what) + " \"" + shown + "\" is not finite");
-    return value;
+    const auto value = row_number(text);
+    if (const auto* const why = std::get_if<NoNumber>(&value))
+      fail(std::string(what) + " " + shown_piece(text) + " " + std::string(in_words(*why)));
+    return std::get<double>(value);
   }
 
  private:
@@ -54,13 +51,12 @@ void read_features(Line& line, Add&& add) {
   std::uint32_t previous = 0;
   while (const auto word = line.word()) {
     const auto colon = word->find(':');
-    if (colon == word->npos)
-      line.fail("\"" + std::string(*word) + "\" is not of the form index:value");
+    if (colon == word->npos) line.fail(shown_piece(*word) + " is not of the form index:value");
     std::uint32_t index = 0;
     const char* const end = word->data() + colon;
     const auto parsed = std::from_chars(word->data(), end, index);
     if (parsed.ec != std::errc{} || parsed.ptr != end || index == 0)
-      line.fail("index \"" + std::string(word->substr(0, colon)) + "\" is not a number from 1");
+      line.fail("index " + shown_piece(word->substr(0, colon)) + " is not a number from 1");
     if (index > most_features)
       line.fail("index " + std::to_string(index) + " is beyond the limit of " +
                 std::to_string(most_features) + " features");
@@ -109,12 +105,12 @@ LabelledRows read_libsvm(const std::string& path) {
   LabelledRows rows;
   std::string text;
   for (std::size_t number = 1; std::getline(file, text); ++number) {
-    Line line(text, path, number);
+    Line line(number == 1 ? without_byte_order_mark(text) : text, path, number);
     const auto label = line.word();
     if (!label) continue;
     const double value = line.number(*label, "label");
     if (value != -1 && value != 0 && value != 1 && value != 2)
-      line.fail("label \"" + std::string(*label) + "\" is not -1, 0, 1 or 2");
+      line.fail("label " + shown_piece(*label) + " is not -1, 0, 1 or 2");
     rows.labels.push_back(value);
     read_features(line, [&](std::uint32_t index, double feature) {
       rows.columns.push_back(index - 1);

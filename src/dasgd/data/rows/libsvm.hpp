@@ -23,8 +23,9 @@ struct LabelledRows {
 };
 
 /// Reads a file with labels -1/+1, 0/1 or 1/2. Rows without features, trailing blanks, blank lines,
-/// CRLF, `#` comments and a missing last newline are legal; indices start at 1 and ascend in a row.
-/// Throws InputError with "path:line: ..." for everything else, NaN and infinity included.
+/// CRLF, `#` comments, a byte order mark and a missing last newline are legal; indices start at 1
+/// and ascend in a row. Throws InputError with "path:line: ..." for everything else, NaN, infinity
+/// and what float32 cannot hold included.
 LabelledRows read_libsvm(const std::string& path);
 
 /// One line by the same rules, with any finite label; nothing where it is blank or a comment.

@@ -7,6 +7,7 @@
 #include "dasgd/base/nearest_word.hpp"
 #include "dasgd/data/rows/csv.hpp"
 #include "dasgd/data/rows/libsvm.hpp"
+#include "dasgd/data/rows/row_number.hpp"
 
 namespace dasgd {
 namespace {
@@ -34,7 +35,7 @@ RowText::RowText(std::string name, std::optional<RowFormat> format,
     : name_(std::move(name)), format_(format), features_(features) {}
 
 std::optional<Row> RowText::read(std::string_view line) {
-  ++line_;
+  if (++line_ == 1) line = without_byte_order_mark(line);
   const auto content = line.substr(0, line.find('#'));
   if (is_blank(content)) return std::nullopt;
   if (!format_) format_ = content.find(',') == content.npos ? RowFormat::libsvm : RowFormat::csv;
@@ -53,17 +54,17 @@ InputError RowText::mistake(const std::string& why) const {
 }
 
 std::optional<Row> RowText::read_csv(std::string_view line) {
-  auto values = csv_fields(line);
-  if (!values && line_ == 1) return std::nullopt;  // a header
-  if (!values) throw mistake("holds something that is not a finite number");
-  if (values->size() < 2) throw mistake("has one column; at least one and a label are needed");
-  if (!features_) features_ = values->size() - 1;
-  if (values->size() - 1 != *features_)
-    throw mistake("has " + std::to_string(values->size()) + " columns; " +
+  auto [values, wrong, is_text] = csv_fields(line);
+  if (!std::exchange(csv_begun_, true) && is_text) return std::nullopt;  // a header
+  if (!wrong.empty()) throw mistake(wrong);
+  if (values.size() < 2) throw mistake("has one column; at least one and a label are needed");
+  if (!features_) features_ = values.size() - 1;
+  if (values.size() - 1 != *features_)
+    throw mistake("has " + std::to_string(values.size()) + " columns; " +
                   std::to_string(*features_ + 1) + " are expected, the last for the label");
-  Row row{.label = values->back(), .dense = true};
-  values->pop_back();
-  row.values = std::move(*values);
+  Row row{.label = values.back(), .dense = true};
+  values.pop_back();
+  row.values = std::move(values);
   return row;
 }
 

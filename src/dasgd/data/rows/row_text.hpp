@@ -17,8 +17,8 @@ enum class RowFormat { csv, libsvm };
 RowFormat parse_row_format(const std::string& text);
 std::string to_string(RowFormat format);
 
-/// Takes lines apart, by the rules of `read_csv` (the label is the last column; a first line that
-/// is not numbers is a header) and of `read_libsvm`. Labels stay as they are written.
+/// Takes lines apart, by the rules of `read_csv` (the label is the last column; a first line
+/// without a number is a header) and of `read_libsvm`. Labels stay as they are written.
 class RowText {
  public:
   /// `name` is for messages. Without a format the first line tells: in CSV it has a comma, in
@@ -47,6 +47,7 @@ class RowText {
   bool learned_ = false;     // the features are those of the first rows
   std::size_t largest_ = 0;  // index so far
   std::size_t line_ = 0;
+  bool csv_begun_ = false;  // a header would stand before
 };
 
 }  // namespace dasgd

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <string_view>
+#include <utility>
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/rows/csv.hpp"
 #include "dasgd/data/rows/row_labels.hpp"
+#include "dasgd/data/rows/row_number.hpp"
 
 namespace dasgd {
 namespace {
@@ -20,22 +23,24 @@ Table read_csv(const std::string& path) {
   if (!file) throw InputError(path + ": cannot be opened; --data needs a CSV file");
   Table table;
   std::string line;
+  bool begun = false;
   for (std::size_t at = 1; std::getline(file, line); ++at) {
     const auto fail = [&](const std::string& why) {
       throw InputError(path + ":" + std::to_string(at) + ": " + why);
     };
-    if (line.find_first_not_of(" \t\r") == line.npos) continue;
-    const auto values = csv_fields(line);
-    if (!values && at == 1) continue;  // a header
-    if (!values) fail("holds something that is not a finite number");
-    if (values->size() < 2) fail("has one column; at least one and a target are needed");
-    if (table.targets.empty()) table.columns = values->size() - 1;
-    if (values->size() - 1 != table.columns)
-      fail("has " + std::to_string(values->size()) + " columns; the rows before have " +
+    const auto content = at == 1 ? without_byte_order_mark(line) : std::string_view(line);
+    if (content.find_first_not_of(" \t\r") == content.npos) continue;
+    const auto [values, wrong, is_text] = csv_fields(content);
+    if (!std::exchange(begun, true) && is_text) continue;  // a header
+    if (!wrong.empty()) fail(wrong);
+    if (values.size() < 2) fail("has one column; at least one and a target are needed");
+    if (table.targets.empty()) table.columns = values.size() - 1;
+    if (values.size() - 1 != table.columns)
+      fail("has " + std::to_string(values.size()) + " columns; the rows before have " +
            std::to_string(table.columns + 1));
     for (std::size_t c = 0; c < table.columns; ++c)
-      table.inputs.push_back(static_cast<float>((*values)[c]));
-    table.targets.push_back(values->back());
+      table.inputs.push_back(static_cast<float>(values[c]));
+    table.targets.push_back(values.back());
   }
   if (file.bad()) throw InputError(path + ": cannot be read; is it a file?");
   if (table.targets.empty()) throw InputError(path + ": holds no rows of numbers");

@@ -15,8 +15,9 @@ struct Table {
   std::vector<double> targets;  ///< a class or a number
 };
 
-/// Reads comma-separated numbers; the last column is the target. A first line that is not numbers
-/// is a header. Throws InputError with "path:line: ..." for anything else.
+/// Reads comma-separated numbers; the last column is the target. A first line without a
+/// number is a header; a byte order mark is passed over. Throws InputError with "path:line: ..."
+/// for anything else.
 Table read_csv(const std::string& path);
 
 /// The rows with their zeros written out; labels -1 and +1 become classes 0 and 1.

@@ -1,0 +1,12 @@
+#include <stdexcept>
+
+#include "fetch/png_strip.hpp"
+#include "fuzz/input.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace dasgd;
+  static const fuzz::MemoryFile file;
+  const std::string path = file.write(fuzz::text_of(data, size));
+  fuzz::try_reading<std::runtime_error>([&] { app::read_png(path, 4, 4); });
+  return 0;
+}
