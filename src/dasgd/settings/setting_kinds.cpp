@@ -9,8 +9,13 @@ namespace dasgd::config {
 std::string quoted(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    result += c;
+    const auto code = static_cast<unsigned char>(c);
+    if (code < 0x20 || code == 0x7f) {
+      result += fmt::format("\\u{:04x}", code);
+    } else {
+      if (c == '"' || c == '\\') result += '\\';
+      result += c;
+    }
   }
   return result + '"';
 }
