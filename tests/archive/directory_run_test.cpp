@@ -59,7 +59,7 @@ class DirectoryRunTest : public ::testing::Test {
 TEST_F(DirectoryRunTest, LeavesEverythingOfARunInAFreshDirectory) {
   const auto result = train(200);
   for (const char* name :
-       {"metrics.jsonl", "summary.json", "model.npy", "trace.jsonl", "checkpoints", "report.html"})
+       {"metrics.jsonl", "summary.json", "model.npy", "trace.jsonl", "checkpoints", "charts"})
     EXPECT_TRUE(fs::exists(file(name))) << name;
   EXPECT_FALSE(fs::exists(file("config.toml"))) << "a program has none";
   EXPECT_FALSE(fs::is_empty(file("checkpoints")));
@@ -74,7 +74,7 @@ TEST_F(DirectoryRunTest, WhatIsNotWantedIsNotWritten) {
   plain.checkpoint.every = 0s;
   train_into<double>({.path = path(), .report = false}, problem, plain);
   EXPECT_TRUE(fs::exists(file("summary.json")));
-  for (const char* name : {"trace.jsonl", "checkpoints", "report.html", "charts"})
+  for (const char* name : {"trace.jsonl", "checkpoints", "charts", "charts"})
     EXPECT_FALSE(fs::exists(file(name))) << name;
 }
 
