@@ -1,5 +1,6 @@
 # Everything a person or CI needs. On a bare Debian 12 these install what is missing first.
 JOBS ?= $(shell nproc)
+SOAK_SECONDS ?= 600
 BIN  := build/release/dasgd
 # How long each fuzzer runs.
 FUZZ_SECONDS ?= 600
@@ -7,7 +8,7 @@ FUZZ_SECONDS ?= 600
 export CCACHE_DEPEND ?= 1
 APP_ONLY := -DDASGD_BUILD_TESTS=OFF -DDASGD_BUILD_EXAMPLES=OFF -DDASGD_BUILD_BENCH=OFF
 
-.PHONY: demo build test bench bench-watch archive sanitize fuzz format style lint clean packages-all-tests packages-%
+.PHONY: demo build test soak bench bench-watch archive sanitize fuzz format style lint clean packages-all-tests packages-%
 
 demo: packages-torch build packages-data ## train a network on real data and show the result
 	$(BIN) train --model cnn --data fashion-mnist --workers 2 --epochs 1 --trace --out runs/demo
@@ -26,6 +27,11 @@ test: packages-all-tests ## build everything and run the whole suite
 	cmake --preset mpich >/dev/null
 	cmake --build --preset mpich -j $(JOBS) --target dasgd_app mpi_tests mpi_app_tests
 	ctest --preset mpich -R '^mpi\.' -j $(JOBS)
+
+soak: packages-build packages-web packages-test ## play random scenarios of the real program for SOAK_SECONDS
+	cmake --preset release $(APP_ONLY) -DDASGD_BUILD_TESTS=ON >/dev/null
+	cmake --build --preset release -j $(JOBS) --target soak
+	build/release/soak --seconds $(SOAK_SECONDS)
 
 bench: packages-build packages-torch packages-mpi packages-data packages-bench ## print the figures of docs/benchmarks.md
 	cmake --preset release $(APP_ONLY) -DDASGD_BUILD_BENCH=ON >/dev/null

@@ -1,5 +1,7 @@
 #include "app/app.hpp"
 
+#include <iterator>
+
 #include "support/questionnaire.hpp"
 #include "support/tiny_idx.hpp"
 
@@ -347,6 +349,33 @@ TEST_F(App, ANewRunNeverMixesWithAnOldOne) {
   std::ofstream(out() + "/trace.jsonl.partial") << "left by a killed run";
   dasgd("train --model quadratic --gradients 10 --out " + out());
   EXPECT_FALSE(fs::exists(out() + "/trace.jsonl.partial"));
+}
+
+TEST_F(App, ADirectoryWithFilesOfAPersonIsRefusedAndNotTouched) {
+  const std::string words = "# ours, with care\nmodel = \"quadratic\"  # small\n";
+  for (const std::string command : {"train", "simulate"}) {
+    const TemporaryDirectory mine;
+    mine.write("config.toml", words);
+    mine.write("model.pt", "of another program");
+    fs::create_directory(mine.file("charts"));
+    mine.write("charts/loss.svg", "<svg/>");
+    for (const std::string arguments : {"config.toml --out .", "--model model.pt --out ."}) {
+      const Outcome refused =
+          shell("env -C " + mine.path() + " " DASGD_BINARY " " + command + " " + arguments);
+      EXPECT_EQ(refused.status, 2) << command << " " << arguments;
+      EXPECT_EQ(std::count(refused.err.begin(), refused.err.end(), '\n'), 1) << refused.err;
+      EXPECT_EQ(refused.out, "");
+    }
+    const Outcome refused =
+        shell("env -C " + mine.path() + " " DASGD_BINARY " " + command + " config.toml --out .");
+    EXPECT_EQ(refused.err,
+              "dasgd: --out .: holds files that no run has made; choose a new or an empty "
+              "directory\n");
+    EXPECT_EQ(read_text(mine.file("config.toml")), words);
+    EXPECT_EQ(read_text(mine.file("model.pt")), "of another program");
+    EXPECT_EQ(read_text(mine.file("charts/loss.svg")), "<svg/>");
+    EXPECT_EQ(std::distance(fs::directory_iterator(mine.path()), fs::directory_iterator()), 3);
+  }
 }
 
 TEST_F(App, MetricsAreJsonLines) {

@@ -102,9 +102,15 @@ TEST_F(NetworkApp, AModuleThatCannotBeUsedIsOneLineAndTheRestWorksWithoutIt) {
 #if DASGD_TORCH
 
 TEST_F(NetworkApp, ANetworkFromPythonTrainsAndGoesBackWithTheSameAccuracy) {
-  const std::string exported = directory.file("exported.pt");
+  const std::string exported = directory.file("model.pt");
   const Outcome made = python("export_mlp.py", exported);
   ASSERT_EQ(made.status, 0) << made.err;
+  const std::string bytes = read_text(exported);
+  const Outcome refused = dasgd("train --model " + exported +
+                                " --data fashion-mnist --quiet --out " + directory.path());
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("holds files that no run has made"));
+  EXPECT_EQ(read_text(exported), bytes) << "the model of a person is not ours to replace";
   const Outcome trained = dasgd("train --model " + exported +
                                 " --data fashion-mnist --workers 2 --epochs 0.3 --out " + out());
   ASSERT_EQ(trained.status, 0) << trained.err;

@@ -245,6 +245,7 @@ TEST_F(ResumeApp, RefusesWhatCannotBeResumed) {
   refuses(resume("--out " + directory.file("other")), "leave --out out");
   refuses("train " + out() + "/config.toml --resume " + out(), "leave");
   refuses("train --resume " + directory.file("nothing"), "has no config.toml");
+  refuses("train --resume ''", "--resume \"\": names no directory");
   refuses(resume("--checkpoint-every soon"), "is not a time");
 }
 

@@ -87,6 +87,41 @@ TEST_P(AnyOrder, TheCheckAgreesWithTheDefinitions) {
   }
 }
 
+// Worker 2 hears of nothing until the others are done: its sets are as large as the run.
+TEST(TraceCheck, AWorkerThatIsFarBehindIsCheckedByTheSameNumbers) {
+  constexpr std::uint32_t each = 300;
+  std::vector<TraceLine> trace;
+  std::vector<std::uint64_t> step(3, 0);
+  std::vector<std::vector<std::uint64_t>> origin_step(3);
+  const auto apply = [&](std::size_t worker, std::size_t origin, std::uint32_t sequence) {
+    if (worker == origin) origin_step[origin].push_back(step[worker]);
+    TraceLine line;
+    line.line = trace.size() + 1;
+    line.worker = worker_id(worker);
+    line.step = step[worker]++;
+    line.name = {worker_id(origin), sequence};
+    line.origin_step = origin_step[origin][sequence];
+    trace.push_back(line);
+  };
+  for (std::uint32_t k = 0; k < each; ++k)
+    for (const auto& [worker, origin] : {std::pair(0, 0), {1, 0}, {1, 1}, {0, 1}, {2, 2}})
+      apply(worker, origin, k);
+  for (std::uint32_t k = 0; k < each; ++k) {
+    for (const std::size_t origin : {0, 1}) apply(2, origin, k);
+    for (const std::size_t worker : {0, 1}) apply(worker, 2, k);
+  }
+  const TraceCheck check = check_trace(trace);
+  ASSERT_TRUE(check.ok()) << check.violations.front().what;
+  EXPECT_TRUE(check.causal());
+  // Gradients of worker 2 do not know any of the 600 others, nor those one of worker 2.
+  EXPECT_EQ(check.sum_S[2], 2u * each * each);
+  EXPECT_EQ(check.sum_S[0], 2u * each * each);
+  EXPECT_EQ(check.staleness.S_max, 2u * each);
+  // At worker 2 each of its own is in the 300 of all 600 applications; at worker 0 each of the 600
+  // is in the 600 of all 300.
+  EXPECT_EQ(check.staleness.W, std::uint64_t{2} * each * each);
+}
+
 TEST(Staleness, IsSymmetric) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     const Execution run = draw_execution(seed, true);

@@ -33,12 +33,24 @@ std::vector<Setting> make_settings(Command command) {
   return all;
 }
 
+std::string table_of(const Setting& setting) {
+  const std::size_t dot = setting.key.find('.');
+  return dot == std::string::npos ? "" : setting.key.substr(0, dot);
+}
+
+// Behind the others of its table.
+void add_to_table(std::vector<Setting>& all, const Setting& setting) {
+  const auto same = [&](const Setting& other) { return table_of(other) == table_of(setting); };
+  const auto last = std::find_if(all.rbegin(), all.rend(), same);
+  all.insert(last == all.rend() ? all.end() : last.base(), setting);
+}
+
 // Those of a simulation; and the config of a real run can be read as well.
 std::vector<Setting> settings_of_advise() {
   std::vector<Setting> all = make_settings(Command::simulate);
   for (const Setting& setting : make_settings(Command::train)) {
     const auto same = [&](const Setting& other) { return other.key == setting.key; };
-    if (std::none_of(all.begin(), all.end(), same)) all.push_back(setting);
+    if (std::none_of(all.begin(), all.end(), same)) add_to_table(all, setting);
   }
   return all;
 }

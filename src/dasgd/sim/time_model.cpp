@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <utility>
 
 #include "dasgd/base/checked_time.hpp"
+#include "dasgd/base/input_error.hpp"
 
 namespace dasgd {
 
@@ -53,6 +56,13 @@ TimeModel TimeModel::replay(std::vector<std::vector<Nanoseconds>> recorded) {
   return model;
 }
 
+TimeModel TimeModel::custom(Draw draw) {
+  TimeModel model;
+  model.kind_ = Kind::custom;
+  model.custom_ = std::move(draw);
+  return model;
+}
+
 Nanoseconds TimeModel::draw_other(std::uint64_t seed, Purpose purpose, std::size_t item,
                                   std::uint64_t index) const {
   if (kind_ == Kind::per_item || kind_ == Kind::replay) {
@@ -62,6 +72,11 @@ Nanoseconds TimeModel::draw_other(std::uint64_t seed, Purpose purpose, std::size
   Random random(seed, purpose, static_cast<std::uint32_t>(item), static_cast<std::uint32_t>(index));
   const auto scale = static_cast<double>(low_);
   const char* const what = purpose == Purpose::latency ? "latency" : "compute";
+  if (kind_ == Kind::custom) {
+    const Nanoseconds time = custom_(item, index, random);
+    if (time < 0) throw InputError(std::string(what) + ": the time model gave a negative time");
+    return time;
+  }
   if (kind_ == Kind::lognormal) return duration(scale * std::exp(sigma_ * random.normal()), what);
   if (kind_ == Kind::exponential) return duration(-scale * std::log1p(-random.uniform()), what);
   return duration(scale + random.uniform() * static_cast<double>(high_ - low_), what);

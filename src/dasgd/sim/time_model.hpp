@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <functional>
 #include <vector>
 
 #include "dasgd/base/time.hpp"
@@ -23,6 +23,10 @@ class TimeModel {
   static TimeModel exponential(Nanoseconds mean);
   /// Per item, its recorded durations one after the other, over and over.
   static TimeModel replay(std::vector<std::vector<Nanoseconds>> recorded);
+  /// What an own function says, from the item, the index of the draw and random numbers that are
+  /// this draw's alone. It must depend on nothing else. A negative time is refused, by InputError.
+  using Draw = std::function<Nanoseconds(std::size_t item, std::uint64_t index, Random& random)>;
+  static TimeModel custom(Draw draw);
 
   Nanoseconds draw(std::uint64_t seed, Purpose purpose, std::size_t item,
                    std::uint64_t index) const {
@@ -37,7 +41,7 @@ class TimeModel {
   std::size_t items() const;
 
  private:
-  enum class Kind { constant, per_item, uniform, lognormal, exponential, replay };
+  enum class Kind { constant, per_item, uniform, lognormal, exponential, replay, custom };
   Nanoseconds draw_other(std::uint64_t seed, Purpose purpose, std::size_t item,
                          std::uint64_t index) const;
 
@@ -45,6 +49,7 @@ class TimeModel {
   Nanoseconds low_ = 0, high_ = 0;
   double sigma_ = 0;
   std::vector<std::vector<Nanoseconds>> table_;
+  Draw custom_;
 };
 
 }  // namespace dasgd

@@ -1,0 +1,116 @@
+// From names to problems.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <string>
+#include <variant>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/models/network_problem.hpp"
+#include "dasgd/models/problem.hpp"
+#include "dasgd/models/stream.hpp"
+#include "support/message.hpp"
+#include "support/temporary_directory.hpp"
+#include "support/tiny_idx.hpp"
+
+namespace dasgd {
+namespace {
+
+using test::message_of;
+using test::TemporaryDirectory;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+std::string refusal(const ProblemChoice& choice) {
+  return message_of<InputError>([&] { make_problem(choice, 1); });
+}
+
+TEST(Models, AnUnknownOneIsRefusedWithTheNearest) {
+  EXPECT_EQ(message_of<InputError>([] { require_known_model("quadratik"); }),
+            "unknown model \"quadratik\"; did you mean \"quadratic\"?");
+  EXPECT_EQ(message_of<InputError>([] { require_known_model("cn"); }),
+            "unknown model \"cn\"; did you mean \"cnn\"?");
+  EXPECT_NE(message_of<InputError>([] { require_known_model(""); }), "");
+  EXPECT_THAT(message_of<InputError>([] { require_known_model("/no/such/model.pt"); }),
+              HasSubstr("is not a file"));
+  for (const char* name : {"quadratic", "logistic", "softmax"}) {
+    EXPECT_NO_THROW(require_known_model(name));
+    EXPECT_FALSE(is_network(name));
+  }
+  for (const std::string& name : network_names()) {
+    EXPECT_NO_THROW(require_known_model(name));
+    EXPECT_TRUE(is_network(name));
+  }
+}
+
+TEST(Models, ChoicesOfNetworksAreRefusedForOthers) {
+  const auto refused = [](const ProblemChoice& choice) {
+    return message_of<InputError>([&] { require_network_choices(choice); });
+  };
+  EXPECT_EQ(refused({.model = "softmax", .loss = NetworkLoss::cross_entropy}),
+            "`loss` is for networks; `model` softmax is none");
+  EXPECT_EQ(refused({.model = "quadratic", .device = NetworkDevice::cpu}),
+            "`device` is for networks; `model` quadratic is none");
+  EXPECT_EQ(refused({.model = "logistic", .augment = Augmentation{}}),
+            "`augment` is for networks; `model` logistic is none");
+  EXPECT_EQ(refused({.model = "softmax"}), "");
+  EXPECT_EQ(refused({.model = "cnn", .loss = NetworkLoss::mean_squared_error}), "");
+}
+
+TEST(Models, WordsOfNetworksReadBack) {
+  for (const auto loss : {NetworkLoss::cross_entropy, NetworkLoss::mean_squared_error})
+    EXPECT_EQ(parse_loss(to_string(loss)), loss);
+  for (const auto device : {NetworkDevice::cpu, NetworkDevice::cuda})
+    EXPECT_EQ(parse_device(to_string(device)), device);
+  for (const std::string text : {"", "flip", "crop", "flip,crop"})
+    EXPECT_EQ(to_string(parse_augmentation(text)), text);
+  EXPECT_EQ(to_string(parse_augmentation("crop,flip")), "flip,crop");
+  EXPECT_THROW(parse_loss("hinge"), InputError);
+  EXPECT_THROW(parse_device("tpu"), InputError);
+  EXPECT_EQ(message_of<InputError>([] { parse_augmentation("flip,spin"); }),
+            "\"spin\" is neither flip nor crop");
+}
+
+TEST(Models, WithoutDataThePapersInstanceIsDrawnFromTheSeed) {
+  for (const char* model : {"quadratic", "logistic"}) {
+    const auto gradient = [&](std::uint64_t seed) {
+      const Problem problem = make_problem({.model = model}, seed);
+      const auto& objective = *std::get<std::unique_ptr<Objective<double>>>(problem);
+      std::vector<double> g(objective.dimension());
+      const std::vector<double> x(objective.dimension(), 0.1);
+      objective.full_gradient(x, g);
+      return g;
+    };
+    EXPECT_EQ(gradient(3), gradient(3)) << model;
+    EXPECT_NE(gradient(3), gradient(4)) << model;
+  }
+}
+
+TEST(Models, DataOfAnotherKindIsRefusedWithWhatIsNeeded) {
+  const TemporaryDirectory directory;
+  EXPECT_EQ(refusal({.model = "quadratic", .data = directory.path()}),
+            directory.path() +
+                ": is a directory; the model quadratic needs a JSON instance {\"A\", \"b\"}");
+  EXPECT_THAT(refusal({.model = "logistic", .data = directory.path()}),
+              HasSubstr("needs a LIBSVM text file"));
+  const std::string file = directory.write("x.svm", "1 1:2\n");
+  EXPECT_EQ(refusal({.model = "softmax", .data = file}),
+            file + ": is not a directory; the model softmax needs a directory of idx images");
+}
+
+TEST(Models, SoftmaxLearnsImagesOfADirectory) {
+  const TemporaryDirectory images;
+  test::write_tiny_idx(images);
+  const Problem problem = make_problem({.model = "softmax", .data = images.path()}, 1);
+  ASSERT_TRUE(std::holds_alternative<std::unique_ptr<Objective<float>>>(problem));
+  EXPECT_EQ(std::get<0>(problem)->samples(), 90u);
+}
+
+TEST(Models, AStreamIsADashOrAFileThatGrows) {
+  EXPECT_TRUE(is_stream("-"));
+  EXPECT_TRUE(is_stream("follow:rows.csv"));
+  EXPECT_FALSE(is_stream("rows.csv"));
+  EXPECT_FALSE(is_stream(""));
+}
+
+}  // namespace
+}  // namespace dasgd
