@@ -100,7 +100,8 @@ class Author {
     batch_ = one_of({1u, 2u, 5u, 9u});
     add("--data", data_);
     add("--batch", batch_);
-    if (one_in(4)) add("--sampling", "shards");
+    shards_ = one_in(4);
+    if (shards_) add("--sampling", "shards");
   }
 
   void rule() {
@@ -180,7 +181,7 @@ class Author {
     } else if (way == 3) {
       const std::uint64_t epochs = 1 + gradients_each * workers() * batch_ / images;
       add("--epochs", epochs);
-      scenario_.samples = epochs * images;
+      if (!shards_) scenario_.samples = epochs * images;  // the last batch of a shard is smaller
     } else {
       add("--total-gradients", gradients_each * workers());
       scenario_.gradients = gradients_each * workers();
@@ -226,7 +227,7 @@ class Author {
   Random random_;
   const std::string data_, directory_;
   Scenario scenario_;
-  bool full_ = false, images_ = false;
+  bool full_ = false, images_ = false, shards_ = false;
   bool any_size_ = false;  // nothing names a worker: another number of them may go on
   std::uint64_t batch_ = 1;
   std::uint32_t slow_ = 1;
