@@ -152,6 +152,15 @@ TEST_F(App, RefusesBadFilesWithTheirLine) {
   expect_refusal(toml("lr = -1\n"), "c.toml: lr = -1: -1 is not a positive number");
   expect_refusal(toml("workers = 2\nlr = \n"), "c.toml:2: ");
   expect_refusal(toml("workers = 2020-01-01\n"), "c.toml: workers");
+  std::string path = "a";
+  for (int k = 0; k < 50'000; ++k) path += ".a";
+  for (const std::string& deep :
+       {path + " = 1", "[" + path + "]", "a = " + std::string(50'000, '[')})
+    expect_refusal(toml("workers = 2\n" + deep + "\n"), "c.toml:2: is nested more than 32 deep");
+  expect_refusal(toml("# " + std::string(1 << 20, 'x')), "c.toml: has more than 1 MiB");
+  expect_refusal("train --model quadratic --data " +
+                     directory.write("d.json", std::string(1'000'000, '[')) + to,
+                 "d.json:1: is not JSON");
   expect_refusal(
       "train --model quadratic --data " + directory.write("q.json", "{\"A\": [[1, 2]") + to,
       "q.json:1: is not JSON");
