@@ -23,6 +23,10 @@ Network::~Network() {
 
 Endpoint& Network::endpoint(WorkerId worker) { return *nodes_[index(worker)]; }
 
+void Network::let_go() {
+  if (carrier_) carrier_->let_go();
+}
+
 std::size_t Network::most_buffers(WorkerId worker) const {
   return nodes_[index(worker)]->most_buffers();
 }
