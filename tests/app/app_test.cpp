@@ -154,6 +154,15 @@ TEST_F(App, RefusesBadFilesWithTheirLine) {
   expect_refusal(toml("lr = -1\n"), "c.toml: lr = -1: -1 is not a positive number");
   expect_refusal(toml("workers = 2\nlr = \n"), "c.toml:2: ");
   expect_refusal(toml("workers = 2020-01-01\n"), "c.toml: workers");
+  std::string path = "a";
+  for (int k = 0; k < 50'000; ++k) path += ".a";
+  for (const std::string& deep :
+       {path + " = 1", "[" + path + "]", "a = " + std::string(50'000, '[')})
+    expect_refusal(toml("workers = 2\n" + deep + "\n"), "c.toml:2: is nested more than 32 deep");
+  expect_refusal(toml("# " + std::string(1 << 20, 'x')), "c.toml: has more than 1 MiB");
+  expect_refusal("train --model quadratic --data " +
+                     directory.write("d.json", std::string(1'000'000, '[')) + to,
+                 "d.json:1: is not JSON");
   expect_refusal(
       "train --model quadratic --data " + directory.write("q.json", "{\"A\": [[1, 2]") + to,
       "q.json:1: is not JSON");
@@ -225,8 +234,9 @@ TEST_F(App, ADivergingRunFailsWithAHintAndKeepsItsRecords) {
 }
 
 class Signals : public App, public ::testing::WithParamInterface<int> {};
-INSTANTIATE_TEST_SUITE_P(App, Signals, ::testing::Values(SIGINT, SIGTERM, SIGUSR1));
+INSTANTIATE_TEST_SUITE_P(App, Signals, ::testing::Values(SIGINT, SIGTERM, SIGHUP, SIGUSR1));
 
+// Several at once are one wish: timeout(1) signals its process, and then the group it is in.
 TEST_P(Signals, TheFirstStopsCleanlyAndWritesEverything) {
   const Process process(
       command("train --model quadratic --workers 4 --topology ring --lr 1e-5 --max-time 10min "
@@ -236,7 +246,7 @@ TEST_P(Signals, TheFirstStopsCleanlyAndWritesEverything) {
     return fs::exists(out() + "/trace.jsonl.partial") &&
            fs::file_size(out() + "/trace.jsonl.partial") > 0;
   }));
-  process.signal(GetParam());
+  for (const int signal : {GetParam(), SIGTERM, SIGINT, GetParam()}) process.signal(signal);
   const Outcome outcome = process.wait();
   EXPECT_EQ(outcome.status, 130) << outcome.err;
   EXPECT_EQ(summary()["stop_reason"], "interrupted");
@@ -256,10 +266,44 @@ TEST_F(App, TheSecondSignalLeavesAtOnce) {
   const Process process(
       command("train --model quadratic --lr 1e-5 --max-time 10min --out " + out() + " >" + pipe));
   ASSERT_TRUE(eventually([&] { return fs::exists(out() + "/metrics.jsonl.partial"); }));
-  process.signal(SIGINT);
-  process.signal(SIGTERM);  // two different ones: equal signals that both wait count once
+  EXPECT_TRUE(eventually([&] {  // those that come soon after the first are one with it
+    process.signal(SIGINT);
+    return process.has_ended();
+  }));
   EXPECT_EQ(process.wait().status, 130);
   ::close(reader);
+}
+
+TEST_F(App, WhatNohupIgnoresStaysIgnored) {
+  const Process process("nohup " + command("train --model quadratic --lr 1e-5 --max-time 10min "
+                                           "--quiet --trace --out " +
+                                           out()));
+  ASSERT_TRUE(eventually([&] { return fs::exists(out() + "/trace.jsonl.partial"); }));
+  process.signal(SIGHUP);
+  const auto size = [&] { return fs::file_size(out() + "/trace.jsonl.partial"); };
+  const auto before = size();
+  EXPECT_TRUE(eventually([&] { return size() > before + 100'000; }));  // it goes on
+  process.signal(SIGTERM);
+  EXPECT_EQ(process.wait().status, 130);
+}
+
+// Each would hold a gradient back for an hour or longer.
+TEST_F(App, AStopWaitsForNoChaos) {
+  for (const char* chaos : {"--partition '0|1:0s:60min'", "--delay 0.9:60min", "--drop 0.9999999",
+                            "--pause 1:0s:60min", "--slow 1:1000000 --compute 1s"}) {
+    for (const std::string engine : {"train", "simulate"}) {
+      if (engine == "simulate" && std::string(chaos).starts_with("--slow")) continue;
+      const Process process(command(engine +
+                                    " --model quadratic --lr 1e-6 --max-time 600min --quiet " +
+                                    "--no-report --out " + out() + " " + chaos));
+      ASSERT_TRUE(eventually([&] { return fs::exists(out() + "/config.toml"); }));
+      process.signal(SIGTERM);
+      EXPECT_TRUE(eventually([&] { return process.has_ended(); })) << engine << " " << chaos;
+      EXPECT_EQ(process.wait().status, 130) << engine << " " << chaos;
+      EXPECT_EQ(summary()["replicas_identical"], true) << engine << " " << chaos;
+      fs::remove_all(out());
+    }
+  }
 }
 
 TEST_F(App, CheckingARunHoldsItsTraceAgainstItsSummary) {

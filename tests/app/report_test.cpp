@@ -64,6 +64,33 @@ TEST_F(App, AKilledRunCanStillBeReported) {
   EXPECT_THAT(read_text(out() + "/report.html"), HasSubstr("has not ended properly"));
 }
 
+TEST_F(App, ATokenComesFromAFileOrTheEnvironmentAndIsNeverWritten) {
+  const std::string token = "from-somewhere-0123456789";
+  const std::string file = directory.write("token", token + "\n");
+  const std::string train = " train --model quadratic --gradients 10 --watch 0 --out " + out();
+  const auto expect_required = [&](const Outcome& outcome) {
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("/?token=" + token)) << "required here as well";
+    for (const auto& entry : fs::recursive_directory_iterator(out()))
+      if (entry.is_regular_file())
+        EXPECT_EQ(read_text(entry.path()).find(token), std::string::npos) << entry.path();
+  };
+  fs::permissions(file, fs::perms::owner_read);
+  const Outcome from_file = dasgd(train + " --watch-token-file " + file);
+  expect_required(from_file);
+  EXPECT_EQ(from_file.err.find("others can read"), std::string::npos);
+  fs::permissions(file, fs::perms::owner_read | fs::perms::others_read);
+  EXPECT_THAT(dasgd(train + " --watch-token-file " + file).err,
+              HasSubstr("token: others can read this token; chmod 600 keeps it\n"));
+  expect_required(shell("env DASGD_WATCH_TOKEN=" + token + " " + command(train)));
+  fs::remove_all(out());
+  expect_refusal(train + " --watch-token-file " + directory.write("short", "secret"),
+                 "short: a token has 16 or more");
+  expect_refusal(train + " --watch-token-file /no/such/file",
+                 "--watch-token-file /no/such/file: No such file");
+  expect_refusal(train + " --watch-token " + token + " --watch-token-file " + file, "give one");
+}
+
 TEST_F(App, RefusesToWatchWhereItCannot) {
   const std::string to = " --model quadratic --out " + out();
   expect_refusal("train --watch 99999" + to, "99999");

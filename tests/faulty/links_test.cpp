@@ -25,6 +25,7 @@ class FaultyWorld final : public World {
                                                                   std::move(arrival));
                          }}) {}
   Endpoint& endpoint(std::size_t worker) override { return network_.endpoint(worker_id(worker)); }
+  void let_go() { network_.let_go(); }
 
  private:
   const std::function<Nanoseconds()> clock_ = [start = std::chrono::steady_clock::now()] {
@@ -108,6 +109,41 @@ TEST(Faulty, APartitionHoldsFramesUntilItHeals) {
   while (reached.receive(1) == 0) world.endpoint(2).wait(std::chrono::milliseconds(100));
   while (cut_off.receive(1) == 0) world.endpoint(1).wait(std::chrono::milliseconds(100));
   EXPECT_GE(world.endpoint(1).now(), 30'000'000);
+}
+
+// Otherwise this would take an hour.
+TEST(Faulty, WhatIsLetGoArrivesAtOnceAndInOrder) {
+  Chaos chaos;
+  chaos.partitions = {{{WorkerId{0}}, {WorkerId{1}}, 0, 3'600'000'000'000}};
+  FaultyWorld world(build_graph("full", 2, 1), RelayMode::none, 64, chaos);
+  Participant sender(0, world.endpoint(0)), receiver(1, world.endpoint(1));
+  for (int i = 0; i < 10; ++i) sender.send();
+  EXPECT_EQ(receiver.receive(8), 0u);
+  world.let_go();
+  world.let_go();
+  for (int i = 0; i < 10; ++i) sender.send();
+  while (receiver.applied.size() < 20)
+    if (receiver.receive(8) == 0) world.endpoint(1).wait(std::chrono::milliseconds(100));
+  EXPECT_TRUE(std::is_sorted(receiver.order.begin(), receiver.order.end()));
+}
+
+// Ten million draws per frame, were every loss one.
+TEST(Faulty, FramesThatAreNearlyAlwaysLostTakeTheirTimeAndNoOther) {
+  Chaos chaos;
+  chaos.drop = 1 - 1e-7;
+  chaos.resend_after = 1000;
+  chaos.partitions = {{{WorkerId{0}}, {WorkerId{1}}, 5'000'000, 1'000'000'000'000}};
+  DisturbedLink cut(WorkerId{0}, WorkerId{1}, 0), whole(WorkerId{0}, WorkerId{2}, 0);
+  double mean = 0;
+  constexpr int frames = 20'000;
+  for (int k = 0; k < frames; ++k) {
+    Random random = whole.next_frame(1), same = cut.next_frame(1);
+    const Nanoseconds leaves = whole.leaves(chaos, random, 0);
+    mean += static_cast<double>(leaves) / frames;
+    // The partition adds its length where a frame would still be lost when it begins.
+    EXPECT_EQ(cut.leaves(chaos, same, 0), leaves < 5'000'000 ? leaves : leaves + 1'000'000'000'000);
+  }
+  EXPECT_NEAR(mean, 1e10, 4e8);  // of 1 / (1 - drop) losses; drawn from the seed
 }
 
 TEST(Faulty, CopiesAreDropped) {

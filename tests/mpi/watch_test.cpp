@@ -28,7 +28,7 @@ class MpiWatch : public MpiApp {
   /// The newest state of the page.
   json frame(unsigned short port) {
     const Client client(port);
-    client.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    client.send("GET /events HTTP/1.1\r\nHost: " + local(port) + "\r\n\r\n");
     const std::string answer = client.receive("\n\n");
     const auto from = answer.find("data: {");
     if (from == answer.npos) return {};

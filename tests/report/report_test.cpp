@@ -123,6 +123,23 @@ TEST_F(Reports, AKilledRunIsShownAsFarAsItGoes) {
   EXPECT_FALSE(charts({&shown, 1}).empty());
 }
 
+TEST_F(Reports, FilesNestedWithoutEndAreLeftOut) {
+  const std::string run = make_run("run");
+  std::string deep, dots = "a";
+  for (int k = 0; k < 200'000; ++k) deep += "{\"a\":";
+  for (int k = 0; k < 50'000; ++k) dots += ".a";
+  write(run, "summary.json", deep + "1" + std::string(200'000, '}'));
+  write(run, "advice.json", deep);
+  write(run, "config.toml", dots + " = 1");
+  std::ofstream(run + "/metrics.jsonl", std::ios::app) << deep << 1 << std::string(200'000, '}');
+  std::ofstream(run + "/trace.jsonl", std::ios::app) << deep << 1 << std::string(200'000, '}');
+  write_report({run}, run, page);
+  EXPECT_THAT(read_run(run).notes, ElementsAre(HasSubstr("config.toml cannot be read: line 1"),
+                                               HasSubstr("summary.json is not a JSON object"),
+                                               HasSubstr("advice.json is not a JSON object"),
+                                               HasSubstr("has not ended properly")));
+}
+
 TEST_F(Reports, AnInterruptedRunSaysSo) {
   const std::string run = make_run("run");
   write(run, "summary.json", R"({"stop_reason":"interrupted"})");

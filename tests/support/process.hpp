@@ -42,6 +42,12 @@ class Process {
 
   void signal(int number) const { ::kill(pid_, number); }
 
+  bool has_ended() const {
+    siginfo_t info{};
+    ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
+    return info.si_pid == pid_;
+  }
+
   /// What it has written so far, on both of its outputs.
   std::string said() const {
     return read_text(directory_.file("out")) + read_text(directory_.file("err"));

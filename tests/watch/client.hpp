@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <optional>
 #include <poll.h>
 #include <string>
 #include <sys/socket.h>
@@ -14,8 +15,14 @@ namespace dasgd::test {
 
 class Client {
  public:
-  explicit Client(unsigned short port, int receive_buffer = 0) {
+  explicit Client(unsigned short port, int receive_buffer = 0, const char* from = nullptr) {
     socket_ = ::socket(AF_INET, SOCK_STREAM, 0);
+    if (from) {
+      sockaddr_in own{};
+      own.sin_family = AF_INET;
+      ::inet_pton(AF_INET, from, &own.sin_addr);
+      ::bind(socket_, reinterpret_cast<const sockaddr*>(&own), sizeof own);
+    }
     if (receive_buffer > 0)
       ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
     sockaddr_in address{};
@@ -55,12 +62,16 @@ class Client {
   bool connected_ = false;
 };
 
+/// What a browser calls the server at that port.
+inline std::string local(unsigned short port) { return "localhost:" + std::to_string(port); }
+
 /// A whole request and its answer.
 inline std::string ask(unsigned short port, const std::string& head,
                        const std::string& more_headers = "",
-                       const std::string& host = "localhost") {
+                       const std::optional<std::string>& host = {}) {
   const Client client(port);
-  client.send(head + " HTTP/1.1\r\nHost: " + host + "\r\n" + more_headers + "\r\n");
+  client.send(head + " HTTP/1.1\r\nHost: " + host.value_or(local(port)) + "\r\n" + more_headers +
+              "\r\n");
   return client.receive();
 }
 

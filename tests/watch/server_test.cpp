@@ -29,6 +29,9 @@ class Watching : public ::testing::Test {
   ServerOptions options() {
     return {.token = secret, .page = "<html>the page</html>", .on_stop = [this] { ++stops; }};
   }
+  static std::string listen(const Server& server) {
+    return "GET /events HTTP/1.1\r\nHost: " + test::local(server.port()) + "\r\n\r\n";
+  }
   std::atomic<int> stops{0};
 };
 
@@ -51,7 +54,7 @@ TEST_F(Watching, ServesThePageAndTheMetricsAndNothingElse) {
 TEST_F(Watching, StopsOnlyForWhoHasTheTokenInAHeader) {
   Server server(options());
   const auto stop = [&](const std::string& head, const std::string& headers,
-                        const std::string& host = "localhost") {
+                        const std::optional<std::string>& host = {}) {
     return ask(server.port(), head, headers, host);
   };
   EXPECT_THAT(stop("POST /stop", ""), StartsWith("HTTP/1.1 403"));
@@ -65,17 +68,32 @@ TEST_F(Watching, StopsOnlyForWhoHasTheTokenInAHeader) {
   EXPECT_THAT(stop("POST /stop", "X-Dasgd-Token: " + secret + "\r\n", "evil.example"),
               StartsWith("HTTP/1.1 403"));
   EXPECT_EQ(stops, 0);
-  EXPECT_THAT(stop("POST /stop", "X-Dasgd-Token: " + secret + "\r\nOrigin: http://localhost\r\n"),
+  EXPECT_THAT(stop("POST /stop", "X-Dasgd-Token: " + secret + "\r\nOrigin: http://" +
+                                     test::local(server.port()) + "\r\n"),
               StartsWith("HTTP/1.1 202"));
   EXPECT_EQ(stops, 1);
 }
 
 TEST_F(Watching, AnotherNameForThisMachineIsRefused) {
   Server server(options());
-  for (const char* host : {"evil.example", "localhost.evil.example", "192.168.0.7:80", ""})
+  const std::string port = ":" + std::to_string(server.port());
+  for (const std::string& host :
+       std::vector<std::string>{"evil.example", "localhost.evil.example", "192.168.0.7",
+                                "127.evil.example", "127.0.0.1.nip.io", "127.0.0.1.", "127.1",
+                                "0127.0.0.1", "[::2]", "[::1", "127.0.0.1" + port + "@evil.example",
+                                std::string("localhost\t.evil.example"), std::string()})
+    EXPECT_THAT(ask(server.port(), "GET /", "", host + port), StartsWith("HTTP/1.1 403")) << host;
+  for (const std::string host : {"localhost", "127.0.0.1", "127.255.0.9", "[::1]"})
+    EXPECT_THAT(ask(server.port(), "GET /", "", host + port), StartsWith("HTTP/1.1 200")) << host;
+  for (const char* host : {"", "localhost", "localhost:", "localhost:1", "[::1]1", "127.0.0.1:1"})
     EXPECT_THAT(ask(server.port(), "GET /", "", host), StartsWith("HTTP/1.1 403")) << host;
-  for (const char* host : {"localhost:99", "127.0.0.1", "127.0.0.1:80", "[::1]:80"})
-    EXPECT_THAT(ask(server.port(), "GET /", "", host), StartsWith("HTTP/1.1 200")) << host;
+}
+
+TEST_F(Watching, AHostWithoutAPortMeansEighty) {
+  EXPECT_TRUE(is_this_machine("localhost", 80));
+  EXPECT_FALSE(is_this_machine("localhost", 9797));
+  EXPECT_FALSE(is_this_machine(std::string_view("127.0.0.1\0.evil.example", 22), 80));
+  EXPECT_FALSE(is_this_machine("127.0.0.1:4294977093", 9797));  // 2^32 + 9797
 }
 
 TEST_F(Watching, WhereATokenIsRequiredEverythingNeedsIt) {
@@ -105,7 +123,7 @@ TEST_F(Watching, ListenersGetTheLatestFrame) {
   Server server(options());
   server.publish("first", "");
   const Client client(server.port());
-  client.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  client.send(listen(server));
   EXPECT_THAT(client.receive("data: first\n\n"), HasSubstr("text/event-stream"));
   EXPECT_EQ(server.listeners(), 1u);
   server.publish("second", "");
@@ -120,8 +138,7 @@ TEST_F(Watching, AClientThatNeverReadsIsDroppedAndHoldsNobodyUp) {
   impatient.patience_seconds = 3;
   Server server(impatient);
   const Client lazy(server.port(), 4096), eager(server.port());
-  for (const Client* client : {&lazy, &eager})
-    client->send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  for (const Client* client : {&lazy, &eager}) client->send(listen(server));
   ASSERT_TRUE(eventually([&] { return server.listeners() == 2; }));
   const std::string big(8 << 20, 'x');  // more than the system's buffers take
   server.publish(big, "");
@@ -131,20 +148,36 @@ TEST_F(Watching, AClientThatNeverReadsIsDroppedAndHoldsNobodyUp) {
   EXPECT_TRUE(eventually([&] { return server.listeners() == 1; }));
 }
 
-TEST_F(Watching, AThousandConnectionsAreBounded) {
-  ServerOptions impatient = options();
-  impatient.patience_seconds = 1;
-  Server server(impatient);
-  std::vector<Client> clients;
+TEST_F(Watching, WhoSaysNothingLocksNobodyOut) {
+  ServerOptions patient = options();
+  patient.patience_seconds = 3600;  // it is not time that makes room
+  Server server(patient);
+  const Client listener(server.port());
+  listener.send(listen(server));
+  ASSERT_TRUE(eventually([&] { return server.listeners() == 1; }));
+  std::vector<Client> silent;
   int connected = 0;
   for (int k = 0; k < 1000; ++k) {
-    clients.emplace_back(server.port());
-    connected += clients.back().connected() ? 1 : 0;
+    silent.emplace_back(server.port());
+    connected += silent.back().connected() ? 1 : 0;
   }
   EXPECT_EQ(connected, 1000);
-  // Those that say nothing are let go, and then there is room again.
-  EXPECT_TRUE(
-      eventually([&] { return ask(server.port(), "GET /metrics").starts_with("HTTP/1.1 200"); }));
+  EXPECT_EQ(silent.front().receive(), "") << "the oldest has made room";
+  EXPECT_THAT(ask(server.port(), "GET /metrics"), StartsWith("HTTP/1.1 200"));
+  EXPECT_EQ(server.listeners(), 1u) << "whoever is served stays";
+}
+
+TEST_F(Watching, OneClientCannotTakeAllConnections) {
+  ServerOptions small = options();
+  small.most_of_one_client = 2;
+  Server server(small);
+  const Client a(server.port()), b(server.port());
+  for (const Client* client : {&a, &b}) client->send(listen(server));
+  ASSERT_TRUE(eventually([&] { return server.listeners() == 2; }));
+  EXPECT_THAT(ask(server.port(), "GET /"), StartsWith("HTTP/1.1 503"));
+  const Client other(server.port(), 0, "127.0.0.2");  // comes from another address
+  other.send("GET / HTTP/1.1\r\nHost: " + test::local(server.port()) + "\r\n\r\n");
+  EXPECT_THAT(other.receive(), StartsWith("HTTP/1.1 200"));
 }
 
 TEST_F(Watching, OneTooManyIsToldSo) {
@@ -152,8 +185,7 @@ TEST_F(Watching, OneTooManyIsToldSo) {
   small.most_connections = 2;
   Server server(small);
   const Client a(server.port()), b(server.port());
-  for (const Client* client : {&a, &b})
-    client->send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  for (const Client* client : {&a, &b}) client->send(listen(server));
   ASSERT_TRUE(eventually([&] { return server.listeners() == 2; }));
   EXPECT_THAT(ask(server.port(), "GET /"), StartsWith("HTTP/1.1 503"));
 }
@@ -166,9 +198,11 @@ TEST_F(Watching, NonsenseAndGiantsAreAnswered) {
     return client.receive();
   };
   EXPECT_THAT(say("nonsense\r\n\r\n"), StartsWith("HTTP/1.1 400"));
-  EXPECT_THAT(say("GET / HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(20'000, 'a')),
+  EXPECT_THAT(say("GET / HTTP/1.1\r\nHost: " + test::local(server.port()) +
+                  "\r\nX: " + std::string(20'000, 'a')),
               StartsWith("HTTP/1.1 413"));
-  EXPECT_THAT(say("POST /stop HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\n\r\n"),
+  EXPECT_THAT(say("POST /stop HTTP/1.1\r\nHost: " + test::local(server.port()) +
+                  "\r\nContent-Length: 99999999\r\n\r\n"),
               StartsWith("HTTP/1.1 413"));
   EXPECT_THAT(ask(server.port(), "GET /"), StartsWith("HTTP/1.1 200"));
 }

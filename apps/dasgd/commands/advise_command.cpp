@@ -10,6 +10,7 @@
 #include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/settings/virtual_world.hpp"
+#include "terminal/output.hpp"
 #include "terminal/signals.hpp"
 
 namespace dasgd::app {
@@ -44,11 +45,11 @@ std::string interval(const Estimate& e) { return fmt::format("{:.4g} .. {:.4g}",
 
 void print(const Promise& p, double accuracy) {
   if (!std::isfinite(p.iterations)) {
-    fmt::print("  not promised by {}: a mean squared gradient of {:.4g} is out of reach\n", p.name,
-               accuracy);
+    print_result("  not promised by {}: a mean squared gradient of {:.4g} is out of reach\n",
+                 p.name, accuracy);
     return;
   }
-  fmt::print(
+  print_result(
       "  promised by {}: mean squared gradient at most {:.4g} after {:.4g} iterations "
       "({:.4g} s) with eta {:.4g}, {}\n",
       p.name, accuracy, p.iterations, p.seconds, p.eta, p.grounds);
@@ -56,23 +57,24 @@ void print(const Promise& p, double accuracy) {
 
 void print(const Advice& advice) {
   const ProblemConstants& c = advice.constants;
-  fmt::print("  {:<10}{:>12}  {:<24}{}\n", "constant", "value", "interval", "how");
+  print_result("  {:<10}{:>12}  {:<24}{}\n", "constant", "value", "interval", "how");
   const auto constant = [](const char* name, const Estimate& e) {
-    fmt::print("  {:<10}{:>12.6g}  {:<24}{}\n", name, e.value, interval(e), e.how);
+    print_result("  {:<10}{:>12.6g}  {:<24}{}\n", name, e.value, interval(e), e.how);
   };
   constant("L", c.L);
   constant("sigma^2", c.sigma2);
   constant("Q", c.Q);
   constant("r0", c.r0);
   const StalenessSummary& s = advice.staleness.figures;
-  fmt::print("\n  staleness  S_avg {:.3f}, S_max {}, {}, W {}\n", s.S_avg, s.S_max,
-             describe_S_hat(s), s.W ? std::to_string(*s.W) : "not kept");
-  fmt::print("             {}\n", advice.staleness.how);
-  fmt::print("\n  {:<24}{:>12}  {:<32}{}\n", "limit", "eta", "status", "grounds");
+  print_result("\n  staleness  S_avg {:.3f}, S_max {}, {}, W {}\n", s.S_avg, s.S_max,
+               describe_S_hat(s), s.W ? std::to_string(*s.W) : "not kept");
+  print_result("             {}\n", advice.staleness.how);
+  print_result("\n  {:<24}{:>12}  {:<32}{}\n", "limit", "eta", "status", "grounds");
   for (const Limit& limit : advice.limits)
-    fmt::print("  {:<24}{:>12.6g}  {:<32}{}\n", limit.name, limit.eta, limit.status, limit.grounds);
-  fmt::print("\n  recommended eta {:.6g}: {}\n", advice.recommended_eta, advice.grounds);
-  fmt::print("  practical eta   {:.6g}: {}\n", advice.practical.eta, advice.practical.how);
+    print_result("  {:<24}{:>12.6g}  {:<32}{}\n", limit.name, limit.eta, limit.status,
+                 limit.grounds);
+  print_result("\n  recommended eta {:.6g}: {}\n", advice.recommended_eta, advice.grounds);
+  print_result("  practical eta   {:.6g}: {}\n", advice.practical.eta, advice.practical.how);
   for (const Promise& p : advice.promises) print(p, advice.accuracy);
 }
 
@@ -106,7 +108,7 @@ int advise_command(const AdviseRequest& request) {
       problem);
   if (signals.token().stop_requested()) return interrupted;
   if (request.config.output.json) {
-    fmt::print("{}", to_json(advice));
+    print_result_text(to_json(advice));
   } else {
     print(advice);
   }

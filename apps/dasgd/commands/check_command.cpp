@@ -12,6 +12,7 @@
 #include "dasgd/record/trace/trace_reader.hpp"
 #include "dasgd/staleness/trace_check.hpp"
 #include "dasgd/staleness/virtual_sequence.hpp"
+#include "terminal/output.hpp"
 
 namespace dasgd::app {
 namespace {
@@ -54,41 +55,41 @@ void print_json(const TraceCheck& check, Nanoseconds tolerance,
   }
   if (limits) write(*limits, json);
   json["events"] = events;
-  fmt::print("{}\n", json.dump());
+  print_result("{}\n", json.dump());
 }
 
 void print_text(const TraceCheck& check, const CheckRequest& request, Nanoseconds tolerance,
                 const std::optional<VirtualSequence>& sequence,
                 const std::optional<StepLimits>& limits) {
   const StalenessSummary& s = check.staleness;
-  fmt::print("{}: {} workers, {} gradients, {} applications\n", request.path, check.workers,
-             show_count(check.gradients), show_count(check.events.size()));
-  fmt::print("  delivery   {}\n", check.causal()
-                                      ? "causal"
-                                      : fmt::format("not causal at {} applications",
-                                                    show_count(check.noncausal_applications)));
-  fmt::print("  staleness  S_avg {:.4f}, S_max {}, mean square {:.4f}\n", s.S_avg, s.S_max,
-             s.S_mean_square);
-  fmt::print("  loose      S_hat_avg {:.4f}, S_hat_max {}\n", s.S_hat_avg, s.S_hat_max);
+  print_result("{}: {} workers, {} gradients, {} applications\n", request.path, check.workers,
+               show_count(check.gradients), show_count(check.events.size()));
+  print_result("  delivery   {}\n", check.causal()
+                                        ? "causal"
+                                        : fmt::format("not causal at {} applications",
+                                                      show_count(check.noncausal_applications)));
+  print_result("  staleness  S_avg {:.4f}, S_max {}, mean square {:.4f}\n", s.S_avg, s.S_max,
+               s.S_mean_square);
+  print_result("  loose      S_hat_avg {:.4f}, S_hat_max {}\n", s.S_hat_avg, s.S_hat_max);
   if (sequence)
-    fmt::print("  virtual    R_avg {:.4f}, R_max {}, mean square {:.4f}\n", sequence->mean,
-               sequence->max, sequence->mean_square);
-  fmt::print("  W          {}\n", *s.W);
+    print_result("  virtual    R_avg {:.4f}, R_max {}, mean square {:.4f}\n", sequence->mean,
+                 sequence->max, sequence->mean_square);
+  print_result("  W          {}\n", *s.W);
   if (tolerance > 0)
-    fmt::print("  clocks     of different workers are taken to agree within {}\n",
-               show_duration(std::chrono::nanoseconds(tolerance)));
+    print_result("  clocks     of different workers are taken to agree within {}\n",
+                 show_duration(std::chrono::nanoseconds(tolerance)));
   if (limits) {
     const char* const verdict = !limits->certified   ? "neither certified nor refused"
                                 : *limits->certified ? "certified for this run"
                                                      : "NOT certified for this run";
-    fmt::print("  eta {} with L {} is {}: {}\n", *request.eta, *request.L, verdict,
-               limits->certified_why);
-    fmt::print(
+    print_result("  eta {} with L {} is {}: {}\n", *request.eta, *request.L, verdict,
+                 limits->certified_why);
+    print_result(
         "  limits     {:.6g} certified without noise, {:.6g} and {:.6g} published (false in "
         "general)\n",
         *limits->certified_eta, limits->published_eta_1, limits->published_eta_2);
   }
-  fmt::print("  audit      {}\n", check.ok() ? "ok" : "FAILED");
+  print_result("  audit      {}\n", check.ok() ? "ok" : "FAILED");
 }
 
 // The summary of the run beside the trace; null where there is none.
@@ -146,7 +147,7 @@ int check_command(CheckRequest request) {
   if (check.ok()) return done;
   const Violation& first = check.violations.front();
   const std::size_t more = check.violations.size() - 1;
-  fmt::print(stderr, "dasgd: {}:{}: {}{}\n", request.path, first.line, first.what,
+  print_note("dasgd: {}:{}: {}{}\n", request.path, first.line, first.what,
              more > 0 ? fmt::format(" (and {} more)", more) : "");
   return run_failed;
 }

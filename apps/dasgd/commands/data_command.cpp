@@ -11,6 +11,7 @@
 #include "dasgd/data/images/idx.hpp"
 #include "dasgd/models/read_data.hpp"
 #include "fetch/cifar10_fetch.hpp"
+#include "terminal/output.hpp"
 
 namespace dasgd::app {
 namespace {
@@ -36,9 +37,10 @@ void install(const KnownDataSet& set) {
 
 int data_list_command() {
   for (const KnownDataSet& set : known_data_sets())
-    fmt::print("{:<14} {}\n{:<14} for --model {}; {}\n", set.name, set.description, "", set.models,
-               find_installed(set).value_or("not installed: dasgd data get " + set.name));
-  fmt::print(
+    print_result("{:<14} {}\n{:<14} for --model {}; {}\n", set.name, set.description, "",
+                 set.models,
+                 find_installed(set).value_or("not installed: dasgd data get " + set.name));
+  print_result(
       "Any LIBSVM or CSV file, text, JSON instance, directory of idx or CIFAR-10 files can be "
       "given\n"
       "by its path; names are also looked up in the directory $DASGD_DATA.\n");
@@ -56,8 +58,8 @@ int data_get_command(const std::string& name, const std::string& archive) {
   }
   const std::string path = locate_data(set.name);
   const ImageSet images = read_images(path);
-  fmt::print("{}: {} training and {} test images, {} classes, complete\n", path,
-             show_count(images.train.count()), show_count(images.test.count()), images.classes);
+  print_result("{}: {} training and {} test images, {} classes, complete\n", path,
+               show_count(images.train.count()), show_count(images.test.count()), images.classes);
   return done;
 }
 

@@ -5,6 +5,7 @@
 #include "dasgd/core/error.hpp"
 #include "dasgd/report/text.hpp"
 #include "dasgd/report/write_report.hpp"
+#include "terminal/output.hpp"
 
 namespace dasgd::app {
 namespace {
@@ -24,7 +25,7 @@ std::string directory_for(const ReportRequest& request) {
 int report_command(const ReportRequest& request) {
   if (request.text) {
     for (const std::string& run : request.runs)
-      fmt::print("{}", report::to_text(report::read_run(run)));
+      print_result_text(report::to_text(report::read_run(run)));
     return done;
   }
   for (const std::string& run : request.runs)
@@ -32,8 +33,8 @@ int report_command(const ReportRequest& request) {
       throw InputError(run + ": is not a directory; dasgd report needs run directories");
   const auto written = report::write_report(request.runs, directory_for(request));
   if (report::built_page().empty())
-    fmt::print(stderr, "dasgd: no report.html: {}; charts are there\n", report::no_page);
-  for (const std::string& file : written) fmt::print("{}\n", file);
+    print_note("dasgd: no report.html: {}; charts are there\n", report::no_page);
+  for (const std::string& file : written) print_result("{}\n", file);
   return done;
 }
 

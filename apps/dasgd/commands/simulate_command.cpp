@@ -15,6 +15,7 @@
 #include "dasgd/settings/prediction.hpp"
 #include "dasgd/settings/toml_file.hpp"
 #include "dasgd/settings/virtual_world.hpp"
+#include "terminal/output.hpp"
 #include "terminal/signals.hpp"
 
 namespace dasgd::app {
@@ -31,7 +32,7 @@ int simulate_problem(Config config, const Objective<Real>& objective, const Virt
   write_file(directory.file("config.toml"), to_toml(config::Command::simulate, config));
   if (advice) {
     write_file(directory.file("advice.json"), to_json(*advice));
-    if (!output.quiet) fmt::print(stderr, "{}\n", describe(*advice, config));
+    if (!output.quiet) print_note("{}\n", describe(*advice, config));
   }
   const auto result = simulate_into<Real>(directory, output.trace, objective, options, world);
   WriteAll write;
@@ -44,10 +45,10 @@ int simulate_problem(Config config, const Objective<Real>& objective, const Virt
   if (!output.no_report)
     write("the report", [&] { report::write_report({directory.path()}, directory.path()); });
   if (output.json) {
-    std::fputs((prediction ? to_json(*prediction) : to_json(result.summary)).c_str(), stdout);
+    print_result_text(prediction ? to_json(*prediction) : to_json(result.summary));
   } else if (!output.quiet) {
     print_summary("simulated", config, result.summary, directory.path());
-    if (prediction) std::fputs(to_text(*prediction, config.from).c_str(), stdout);
+    if (prediction) offer_text(to_text(*prediction, config.from));
   }
   write.conclude(result.failure);
   if (!result.summary.audit_is_clean())

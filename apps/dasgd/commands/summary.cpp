@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dasgd/base/units.hpp"
+#include "terminal/output.hpp"
 
 namespace dasgd::app {
 namespace {
@@ -35,13 +36,14 @@ std::string describe_S_hat(const StalenessSummary& s) {
 void print_summary(const std::string& verb, const Config& config, const RunSummary& s,
                    const std::string& directory) {
   const double seconds = std::max(1e-9, s.virtual_seconds.value_or(s.wall_seconds));
-  const auto row = [](const char* name, const std::string& text) {
-    fmt::print("  {:<11}{}\n", name, text);
+  std::string all;
+  const auto row = [&](const char* name, const std::string& text) {
+    all += fmt::format("  {:<11}{}\n", name, text);
   };
-  fmt::print("{} {}{} on {}, {} graph, lr {}\n", verb, config.problem.model,
-             config.problem.data.empty() ? "" : " on " + config.problem.data,
-             s.workers == 1 ? "1 worker" : fmt::format("{} workers", s.workers),
-             config.run.topology, config.run.eta);
+  all += fmt::format("{} {}{} on {}, {} graph, lr {}\n", verb, config.problem.model,
+                     config.problem.data.empty() ? "" : " on " + config.problem.data,
+                     s.workers == 1 ? "1 worker" : fmt::format("{} workers", s.workers),
+                     config.run.topology, config.run.eta);
   row("stopped",
       fmt::format("by {} after {:.2f} s", to_string(s.stop_reason), seconds) +
           (s.virtual_seconds ? fmt::format(" of virtual time ({:.2f} s real)", s.wall_seconds)
@@ -71,6 +73,7 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
                            s.replicas_identical ? "identical" : "DIFFER"));
   row("digest", s.replica_digest);
   row("written to", directory);
+  offer_text(all);
 }
 
 }  // namespace dasgd::app

@@ -1,4 +1,4 @@
-#include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <fmt/format.h>
 #include <functional>
@@ -22,6 +22,7 @@
 #include "ranks/rank_launch.hpp"
 #include "ranks/rank_start.hpp"
 #include "ranks/ranks.hpp"
+#include "terminal/output.hpp"
 #include "terminal/signals.hpp"
 #include "terminal/status_line.hpp"
 
@@ -95,7 +96,7 @@ class TrainRun {
   void tell(const RunSummary& summary) {
     status_.clear();
     if (config_.output.json) {
-      std::fputs(to_json(summary).c_str(), stdout);
+      print_result_text(to_json(summary));
     } else if (!config_.output.quiet) {
       print_summary("trained", config_, summary, run_.directory().path());
     }
@@ -201,7 +202,7 @@ int train_on_ranks(const std::optional<Config>& config, std::exception_ptr mista
 Problem read_problem(const Config& config) {
   Problem problem = make_problem(config.problem, config.run.seed);
   const std::string line = describe_network(config.problem, problem);
-  if (!config.output.quiet && !line.empty()) fmt::print(stderr, "{}\n", line);
+  if (!config.output.quiet && !line.empty()) print_note("{}\n", line);
   return problem;
 }
 
@@ -210,7 +211,8 @@ int train_command(const std::function<Config()>& read) {
   std::exception_ptr mistake;
   try {
     config = read();
-    if (config->ranks.expected == 0 || is_first_process()) validate_watch(*config);
+    if (config->ranks.expected == 0 || is_first_process())
+      settle_watch(*config, std::getenv("DASGD_WATCH_TOKEN"));
   } catch (const InputError&) {
     mistake = std::current_exception();
   }

@@ -37,7 +37,7 @@ std::string npm_package() {
   return address;
 }
 
-void say(const std::string& line) { fmt::print(stderr, "{}\n", line); }
+void say(const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); }
 
 std::string read_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);

@@ -1,9 +1,18 @@
 #include "live/watch.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/run_summary.hpp"
 #include "dasgd/report/built_page.hpp"
 #include "dasgd/report/page.hpp"
+#include "terminal/output.hpp"
 
 namespace dasgd::app {
 namespace {
@@ -23,10 +32,53 @@ watch::ServerOptions server_options(const Config& config, std::function<void()> 
           .on_stop = std::move(on_stop)};
 }
 
+// The first line. May be a pipe, so it is read once.
+std::string token_in(const std::string& path) {
+  const auto mistake = [&](const std::string& what) {
+    return InputError("`watch.token_file` " + path + ": " + what);
+  };
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) throw mistake(std::generic_category().message(errno));
+  struct stat status {};
+  ::fstat(file, &status);
+  std::string text;
+  std::array<char, 4096> buffer{};
+  for (ssize_t got = 1; got > 0 && text.size() < buffer.size() && text.find('\n') == text.npos;) {
+    got = ::read(file, buffer.data(), buffer.size());
+    if (got > 0) text.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+  ::close(file);
+  text.resize(std::min(text.find_first_of("\r\n"), text.size()));
+  try {
+    watch::require_token_form(text);
+  } catch (const InputError& error) {  // says nothing of what stands there
+    throw mistake(error.what());
+  }
+  if (S_ISREG(status.st_mode) && (status.st_mode & (S_IRGRP | S_IROTH)) != 0)
+    print_note("dasgd: {}: others can read this token; chmod 600 keeps it\n", path);
+  return text;
+}
+
+void settle_token(config::WatchSettings& settings, const char* environment) {
+  if (!settings.token.empty() && !settings.token_file.empty())
+    throw InputError("`watch.token` and `watch.token_file` are both given; give one");
+  if (!settings.token_file.empty()) {
+    settings.token = token_in(settings.token_file);
+  } else if (settings.token.empty() && environment && *environment) {
+    try {
+      watch::require_token_form(environment);
+    } catch (const InputError& error) {
+      throw InputError(std::string("DASGD_WATCH_TOKEN: ") + error.what());
+    }
+    settings.token = environment;
+  }
+}
+
 }  // namespace
 
-void validate_watch(const Config& config) {
+void settle_watch(Config& config, const char* environment) {
   if (!config.watch.port) return;
+  settle_token(config.watch, environment);
   if (report::built_page().empty())
     throw InputError("`watch.port`: " + std::string(report::no_page));
   // Whoever cannot be listened to is told before data is read or a directory is made.

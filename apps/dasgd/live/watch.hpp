@@ -15,8 +15,10 @@ namespace dasgd::app {
 
 using config::Config;
 
-/// Throws InputError for watch settings that cannot be, before anything else is done.
-void validate_watch(const Config& config);
+/// Sets the token where it stands in the file of the settings or, if there is none, in
+/// `environment` (null: not set); a file that others can read is told of on standard error. Throws
+/// InputError for watch settings that cannot be. To be called once, before anything else is done.
+void settle_watch(Config& config, const char* environment);
 
 /// Listens from its creation on; `on_stop` is called from another thread when somebody presses the
 /// stop button.

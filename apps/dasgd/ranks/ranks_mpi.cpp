@@ -7,6 +7,7 @@
 #include "dasgd/core/error.hpp"
 #include "dasgd/transport/mpi/communicator.hpp"
 #include "ranks/ranks.hpp"
+#include "terminal/output.hpp"
 
 namespace dasgd::app {
 
@@ -23,7 +24,7 @@ std::string place(std::size_t rank) {
 }
 
 void tell_of_end(const std::string& here, const std::string& why) {
-  fmt::print(stderr, "dasgd: {}: {}; the job ends\n", here, why);
+  print_note("dasgd: {}: {}; the job ends\n", here, why);
   std::fflush(stderr);
 }
 
@@ -76,7 +77,7 @@ std::optional<TrainResult<Real>> Ranks::train(const Objective<Real>& objective,
   rank_options.fatal = [here](const std::string& why) { tell_of_end(here, why); };
   if (config.ranks.log)
     rank_options.log = [here](const std::string& line) {
-      fmt::print(stderr, "dasgd: {} {}\n", here, line);
+      print_note("dasgd: {} {}\n", here, line);
     };
   return train_ranks<Real>(job_->session.world(), objective, options, rank_options, callbacks);
 }

@@ -14,6 +14,7 @@
 #include "ranks/rank_launch.hpp"
 #include "ranks/ranks.hpp"
 #include "reproduce/reproduce.hpp"
+#include "terminal/output.hpp"
 #include "terminal/signals.hpp"
 
 namespace dasgd::app {
@@ -46,10 +47,10 @@ ScalingPlan plan_for(const Experiment& experiment) {
 }
 
 void print_table(const std::vector<ScalingPoint>& points) {
-  fmt::print("{:<8} {:>7} {:>8} {:>19} {:>19} {:>8} {:>7} {:>6}\n", "time", "workers", "reached",
-             "iterations", "seconds", "speed-up", "S_avg", "S_max");
+  print_result("{:<8} {:>7} {:>8} {:>19} {:>19} {:>8} {:>7} {:>6}\n", "time", "workers", "reached",
+               "iterations", "seconds", "speed-up", "S_avg", "S_max");
   for (const ScalingPoint& p : points)
-    fmt::print(
+    print_result(
         "{:<8} {:>7} {:>5}/{:<2} {:>10.0f} +- {:<5.0f} {:>10.1f} +- {:<5.1f} {:>7.2f}x {:>7.2f} "
         "{:>6.1f}\n",
         p.way, p.workers, p.reached, p.runs, p.iterations, p.iterations_deviation, p.seconds,
@@ -79,7 +80,7 @@ void write_and_print(const Experiment& experiment, const ScalingPlan& plan,
   write_file(stem + ".json", to_json(points));
   write_file(stem + ".svg", to_svg("cifar", points));
   print_table(points);
-  fmt::print(
+  print_result(
       "CNN of 122,570 parameters, batch {}, eta {}, target: training loss {} (mean of each "
       "worker's "
       "last 30\nmini-batches), {} seeds; virtual: 50 ms per gradient; written to {}.csv, .json, "

@@ -14,6 +14,7 @@
 #include "dasgd/report/write_report.hpp"
 #include "ranks/rank_launch.hpp"
 #include "reproduce/reproduce.hpp"
+#include "terminal/output.hpp"
 
 namespace dasgd::app {
 namespace {
@@ -66,9 +67,9 @@ unsigned all_cores() { return std::max(1u, std::thread::hardware_concurrency());
 void show_simulations(std::size_t done, std::size_t total) {
   if (isatty(STDERR_FILENO) != 1) return;
   if (done < total)
-    fmt::print(stderr, "\r\033[K{} of {} simulations", done, total);
+    print_note("\r\033[K{} of {} simulations", done, total);
   else
-    fmt::print(stderr, "\r\033[K");
+    print_note("\r\033[K");
 }
 
 std::vector<std::string> reproducible() {
@@ -100,7 +101,7 @@ int reproduce_command(const ReproduceRequest& request) {
     if (!all && name != request.what) continue;
     const std::string directory = all ? out + "/" + name : out;
     if (!on_ranks) make_directory(directory);
-    if (all) fmt::print("{}\n", name);
+    if (all) print_result("{}\n", name);
     const bool on_threads = request.engine == EngineKind::threads && has_slow_worker(name);
     const Experiment experiment{name, directory, request.quick, request.scaling, on_threads};
     try {
@@ -110,13 +111,13 @@ int reproduce_command(const ReproduceRequest& request) {
       if (!on_ranks) repeat(experiment);
       write_page(experiment);
     } catch (const Interrupted& stop) {
-      fmt::print(stderr, "dasgd: {}\n", stop.what());
+      print_note("dasgd: {}\n", stop.what());
       return interrupted;
     } catch (const InputError& error) {
       if (!all) throw;  // of all experiments, those that can be repeated here are
-      fmt::print("left out: {}\n", error.what());
+      print_result("left out: {}\n", error.what());
     }
-    if (all) fmt::print("\n");
+    if (all) print_result("\n");
   }
   return done;
 }

@@ -12,6 +12,7 @@
 #include "ranks/rank_launch.hpp"
 #include "ranks/ranks.hpp"
 #include "reproduce/reproduce.hpp"
+#include "terminal/output.hpp"
 #include "terminal/signals.hpp"
 
 namespace dasgd::app {
@@ -62,12 +63,12 @@ std::string show(const std::vector<Spread>& by_worker, std::size_t worker) {
 }
 
 void print_table(const std::vector<SlowWorkerPoint>& points) {
-  fmt::print("{:>6} {:>5} {:>19} {:>19} {:>17} {:>7} {:>9} {:>10} {:>10} {:>10}\n", "eta", "x",
-             "iterations 0", "iterations 1",
-             points.front().way == "virtual" ? "virtual s 0" : "seconds 0", "S_avg", "S_hat_max",
-             "certified", "publ. 1", "publ. 2");
+  print_result("{:>6} {:>5} {:>19} {:>19} {:>17} {:>7} {:>9} {:>10} {:>10} {:>10}\n", "eta", "x",
+               "iterations 0", "iterations 1",
+               points.front().way == "virtual" ? "virtual s 0" : "seconds 0", "S_avg", "S_hat_max",
+               "certified", "publ. 1", "publ. 2");
   for (const SlowWorkerPoint& p : points)
-    fmt::print(
+    print_result(
         "{:>6g} {:>5g} {:>19} {:>19} {:>17} {:>7.3f} {:>9.1f} {:>10.5f} {:>10.5f} {:>10.5f}\n",
         p.eta, p.factor, show(p.iterations, 0), show(p.iterations, 1), show(p.seconds, 0), p.S_avg,
         p.S_hat_max, p.certified_eta, p.published_eta_1, p.published_eta_2);
@@ -81,8 +82,8 @@ void write_and_print(const Experiment& experiment, const SlowWorkerPlan& plan,
   write_file(stem + ".json", to_json(points));
   write_file(stem + ".svg", to_svg(experiment.what, points));
   print_table(points);
-  fmt::print("{}\n", expected_and_measured(points));
-  fmt::print(
+  print_result("{}\n", expected_and_measured(points));
+  print_result(
       "target error {:g}, one worker of two x times slower, {}, {} seed{}; limits are means; "
       "written to {}.csv, .json, .svg\n",
       plan.target_error, pace, plan.seeds.size(), plan.seeds.size() == 1 ? "" : "s", stem);

@@ -5,6 +5,7 @@
 #include "dasgd/experiments/burst.hpp"
 #include "dasgd/experiments/topology_staleness.hpp"
 #include "reproduce/reproduce.hpp"
+#include "terminal/output.hpp"
 
 namespace dasgd::app {
 namespace {
@@ -16,21 +17,22 @@ bool in_table(const TopologyRun& run) {
 }
 
 void print_table(const std::vector<TopologyRun>& runs) {
-  fmt::print("{:36} {:>3} | {:>10} {:>10} {:>9} {:>9} | {:>6} {:>6} {:>6} |\n", "", "n", "S_avg",
-             "exact", "many", "paper", "S_max", "exact", "paper");
+  print_result("{:36} {:>3} | {:>10} {:>10} {:>9} {:>9} | {:>6} {:>6} {:>6} |\n", "", "n", "S_avg",
+               "exact", "many", "paper", "S_max", "exact", "paper");
   for (const TopologyRun& r : runs) {
     if (!in_table(r)) continue;
     const std::string name =
         r.topology.starts_with("torus:") ? r.topology + r.regime.substr(5) : r.regime;
-    fmt::print("{:36} {:>3} | {:>10.4f} {:>10.4f} {:>9.3f} {:>9} | {:>6} {:>6} {:>6} | {}\n", name,
-               r.workers, r.S_avg, r.exact_S_avg, r.exact.S_avg,
-               r.published ? fmt::format("{:.1f}", r.published->S_avg) : "-", r.S_max,
-               r.exact.S_max, r.published ? fmt::format("{}", r.published->S_max) : "-",
-               r.agrees() ? "agrees" : "DIFFERS");
+    print_result("{:36} {:>3} | {:>10.4f} {:>10.4f} {:>9.3f} {:>9} | {:>6} {:>6} {:>6} | {}\n",
+                 name, r.workers, r.S_avg, r.exact_S_avg, r.exact.S_avg,
+                 r.published ? fmt::format("{:.1f}", r.published->S_avg) : "-", r.S_max,
+                 r.exact.S_max, r.published ? fmt::format("{}", r.published->S_max) : "-",
+                 r.agrees() ? "agrees" : "DIFFERS");
   }
   const auto agree = std::count_if(runs.begin(), runs.end(), [](auto& r) { return r.agrees(); });
-  fmt::print("{} of {} simulations agree with the exact sum of |S| and S_max to the last integer\n",
-             agree, runs.size());
+  print_result(
+      "{} of {} simulations agree with the exact sum of |S| and S_max to the last integer\n", agree,
+      runs.size());
 }
 
 const char* verdict(const BurstExhibit& b, double eta, double bound) {
@@ -38,7 +40,7 @@ const char* verdict(const BurstExhibit& b, double eta, double bound) {
 }
 
 void print_burst(const BurstExhibit& b, const std::string& trace) {
-  fmt::print(
+  print_result(
       "\nA burst that breaks Theorem 1: 4 workers, f = x^2 / 2, x0 = 1, eta = {}, {} gradients\n"
       "  |S|                            {}, then {} times 0\n"
       "  S_hat_avg, S_hat_max           {:.0f}/{}, {}\n"
@@ -71,7 +73,7 @@ void reproduce_topology(const Experiment& experiment) {
   write_file(experiment.directory + "/burst.json", to_json(burst));
   print_table(runs);
   print_burst(burst, trace);
-  fmt::print(
+  print_result(
       "{} gradients per worker, compute 1 ms, latency 10 us, apply 1 ns; n = 2 .. 25 in "
       "{}.csv, .json, .svg\n",
       plan.gradients, experiment.stem());

@@ -1,4 +1,4 @@
-// Ctrl-C and SIGTERM.
+// Ctrl-C, SIGTERM and the end of the terminal.
 #pragma once
 
 #include <stop_token>
@@ -6,14 +6,16 @@
 
 namespace dasgd::app {
 
-/// From its creation on, the first SIGINT, SIGTERM or SIGUSR1 asks for a stop and the second leaves
-/// at once with status 130. (Launchers pass SIGUSR1 on to their ranks.) Create it before any other
-/// thread, so that all threads leave the signals to it.
+/// From its creation on, the first SIGINT, SIGTERM, SIGHUP or SIGUSR1 asks for a stop and the
+/// second leaves at once with status 130. (Launchers pass SIGUSR1 on to their ranks. SIGHUP stays
+/// ignored where it was, as by nohup.) What comes within 300 ms of the first, or within 3 s on a
+/// rank, is the same wish: timeout(1) signals a process and its group, a launcher sends several for
+/// one Ctrl-C. Create it before any other thread, so that all threads leave the signals to it.
 class SignalStop {
  public:
   enum class Kind {
     alone,
-    rank,        ///< of an MPI job: a launcher may send several signals for one Ctrl-C
+    rank,        ///< of an MPI job
     quiet_rank,  ///< another rank tells the person
   };
   explicit SignalStop(Kind kind = Kind::alone);

@@ -16,6 +16,7 @@ namespace dasgd::config {
 struct WatchSettings {
   std::optional<unsigned short> port;  ///< nothing: it is not
   std::string address = "127.0.0.1", token;
+  std::string token_file;  ///< where the token stands, if it is not given
 };
 
 struct OutputSettings {

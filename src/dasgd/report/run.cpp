@@ -8,6 +8,7 @@
 #include <toml++/toml.h>
 
 #include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/nesting.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/trace/trace_reader.hpp"
 
@@ -19,6 +20,13 @@ namespace {
 std::string text_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// What is copied and written again by functions that recurse is not taken in any depth.
+Json json_of(const std::string& path) {
+  const std::string text = text_of(path);
+  return line_nested_too_deep(text) ? Json(Json::value_t::discarded)
+                                    : Json::parse(text, nullptr, false);
 }
 
 Json value_of(const toml::node& node) {
@@ -72,7 +80,7 @@ class Reader {
     const auto path = find("summary.json");
     if (!path) return;
     found_ = true;
-    run_.summary = Json::parse(text_of(*path), nullptr, false);
+    run_.summary = json_of(*path);
     run_.ended = run_.summary.is_object();
     if (run_.ended) {
       run_.limits = limits_of(run_.summary);
@@ -85,7 +93,7 @@ class Reader {
   void advice() {
     const auto path = find("advice.json");
     if (!path) return;
-    run_.advice = Json::parse(text_of(*path), nullptr, false);
+    run_.advice = json_of(*path);
     if (run_.advice.is_object()) return;
     run_.advice = nullptr;
     note("advice.json is not a JSON object; it is left out");
@@ -153,6 +161,8 @@ std::string shown(const Json& value) {
 
 Json flat_config(const std::string& text) {
   Json config = Json::object();
+  if (const auto line = line_nested_too_deep(text))
+    throw InputError(fmt::format("line {}: is nested more than {} deep", *line, most_nesting));
   try {
     flatten(toml::parse(text), "", config);
   } catch (const toml::parse_error& error) {

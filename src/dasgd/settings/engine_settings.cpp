@@ -90,13 +90,19 @@ std::vector<Setting> watch_settings() {
           quoted)),
       not_written(place(
           {"watch.token", "--watch-token", "TOKEN",
-           "the token, required of every request (default: drawn for each run)"},
+           "the token, required of every request (default: drawn for each run); everybody on this "
+           "machine can read it in the list of processes: rather use --watch-token-file or the "
+           "environment variable DASGD_WATCH_TOKEN"},
           [](auto& c) -> auto& { return c.watch.token; },
           [](const std::string& v) {
             watch::require_token_form(v);
             return v;
           },
           quoted)),
+      not_written(text(
+          {"watch.token_file", "--watch-token-file", "PATH",
+           "the token is the first line of this file, which others cannot read"},
+          [](auto& c) -> auto& { return c.watch.token_file; })),
   };
 }
 

@@ -2,9 +2,11 @@
 
 #include <filesystem>
 #include <fmt/format.h>
+#include <fstream>
 #include <toml++/toml.h>
 
 #include "dasgd/base/nearest_word.hpp"
+#include "dasgd/base/nesting.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/settings/settings.hpp"
 
@@ -104,14 +106,29 @@ class Reader {
   Config& config_;
 };
 
+// The parser recurses, so what it is given is bounded.
+std::string config_text(const std::string& path) {
+  constexpr std::size_t most = 1 << 20;
+  if (!std::filesystem::is_regular_file(path))
+    throw InputError(path + ": is not a file; CONFIG.toml must be one");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw InputError(path + ": cannot be opened");
+  std::string text(most + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > most)
+    throw InputError(path + ": has more than 1 MiB; a CONFIG.toml has a line for every setting");
+  if (const auto line = line_nested_too_deep(text))
+    throw InputError(fmt::format("{}:{}: is nested more than {} deep", path, *line, most_nesting));
+  return text;
+}
+
 }  // namespace
 
 void read_config_file(Command command, const std::string& path,
                       const std::set<std::string>& overridden, Config& config) {
-  if (!std::filesystem::is_regular_file(path))
-    throw InputError(path + ": is not a file; CONFIG.toml must be one");
   try {
-    Reader(command, path, overridden, config).read(toml::parse_file(path), "");
+    Reader(command, path, overridden, config).read(toml::parse(config_text(path)), "");
   } catch (const toml::parse_error& error) {
     throw InputError(fmt::format("{}:{}: {}", path, error.source().begin.line,
                                  std::string(error.description())));

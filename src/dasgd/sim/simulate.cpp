@@ -61,8 +61,8 @@ class Simulation {
       guarded(*agents_[i], [&] { observe_model(*agents_[i]); });
       schedule_look(*agents_[i], world_.start.empty() ? 0 : world_.start[i]);
     }
-    for (std::uint32_t events = 0; const auto event = queue_.pop(); ++events) {
-      if (events % 1024 == 0 && options_.stop.stop_requested()) stop(StopReason::interrupted);
+    while (const auto event = queue_.pop()) {
+      if (options_.stop.stop_requested()) stop(StopReason::interrupted);
       now_ = event->time;
       handle(*event);
     }

@@ -16,6 +16,9 @@ class Carrier {
   /// Never blocks and never calls back on the spot. The frames of one worker come one after the
   /// other; any thread.
   virtual void carry(WorkerId from, WorkerId to, const Frame& frame) = 0;
+  /// From now on nothing is held back: what is on its way arrives as soon as it can, the frames of
+  /// a link in the order in which they would have arrived. Does not wait for it. Any thread.
+  virtual void let_go() = 0;
   /// Nothing arrives any more when this has returned; what is on its way is dropped.
   virtual void stop() = 0;
 };

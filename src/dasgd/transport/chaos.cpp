@@ -1,6 +1,7 @@
 #include "dasgd/transport/chaos.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "dasgd/base/checked_time.hpp"
@@ -27,6 +28,23 @@ Nanoseconds healed(const Chaos& chaos, WorkerId from, WorkerId to, Nanoseconds t
       time = p.at + p.length;
       moved = true;
     }
+  }
+  return time;
+}
+
+// `times` waits of `length`, after each of which a partition may have to heal: in as many steps as
+// there are partitions, however many waits there are.
+Nanoseconds waited(const Chaos& chaos, WorkerId from, WorkerId to, Nanoseconds time, double times,
+                   Nanoseconds length) {
+  while (times > 0 && length > 0) {
+    double steps = times;
+    for (const Chaos::Partition& p : chaos.partitions)
+      if (crosses(p, from, to) && p.at > time)
+        steps = std::min(steps,
+                         std::ceil(static_cast<double>(p.at - time) / static_cast<double>(length)));
+    times -= steps;
+    time = healed(chaos, from, to,
+                  later(time, duration(steps * static_cast<double>(length), "drop"), "drop"));
   }
   return time;
 }
@@ -79,10 +97,15 @@ Random DisturbedLink::next_frame(std::uint64_t seed) {
 
 Nanoseconds DisturbedLink::leaves(const Chaos& chaos, Random& random, Nanoseconds now) const {
   Nanoseconds time = healed(chaos, from_, to_, now);
-  if (chaos.drop > 0)
-    while (random.uniform() < chaos.drop)
-      time = healed(chaos, from_, to_, later(time, chaos.resend_after, "drop"));
-  return time;
+  if (chaos.drop == 0) return time;
+  constexpr int one_by_one = 1000;
+  for (int lost = 0; lost < one_by_one; ++lost) {
+    if (random.uniform() >= chaos.drop) return time;
+    time = healed(chaos, from_, to_, later(time, chaos.resend_after, "drop"));
+  }
+  // What was lost that often has no memory of it: how often from now on is drawn at once.
+  const double more = std::floor(std::log1p(-random.uniform()) / std::log(chaos.drop));
+  return waited(chaos, from_, to_, time, more, chaos.resend_after);
 }
 
 DisturbedLink::Arrivals DisturbedLink::arrives(const Chaos& chaos, Random& random,

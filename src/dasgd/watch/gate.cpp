@@ -1,18 +1,39 @@
 #include "dasgd/watch/gate.hpp"
 
+#include <algorithm>
+#include <arpa/inet.h>
+#include <charconv>
+#include <netinet/in.h>
+#include <system_error>
+
 namespace dasgd::watch {
 namespace {
 
-std::string_view without_port(std::string_view host) {
-  const std::size_t bracket = host.rfind(']'), colon = host.rfind(':');
-  const bool has_port =
-      colon != host.npos && (bracket == host.npos ? host.find(':') == colon : colon > bracket);
-  return has_port ? host.substr(0, colon) : host;
+/// A Host, taken apart; nothing where it has no such form.
+struct Host {
+  std::string name;  // with the brackets of an IPv6 address
+  unsigned port = 80;
+};
+
+std::optional<Host> parse_host(std::string_view text) {
+  const std::size_t bracket = text.starts_with('[') ? text.find(']') : 0;
+  if (bracket == text.npos) return std::nullopt;
+  const std::size_t colon = text.find(':', bracket);
+  Host host{std::string(text.substr(0, colon))};
+  if (colon == text.npos) return host;
+  const std::string_view digits = text.substr(colon + 1);
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), host.port);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  return host;
 }
 
-bool is_this_machine(std::string_view host) {
-  const std::string_view name = without_port(host);
-  return name == "localhost" || name == "[::1]" || name.starts_with("127.");
+// What a name server could be asked for is no address, however it begins.
+bool is_loopback_address(const std::string& name) {
+  if (name == "[::1]") return true;
+  if (name.find_first_not_of("0123456789.") != name.npos) return false;
+  in_addr address{};
+  return ::inet_pton(AF_INET, name.c_str(), &address) == 1 && ntohl(address.s_addr) >> 24 == 127;
 }
 
 // The value of ?token=...; tokens are made of characters that need no escaping.
@@ -37,6 +58,12 @@ Decision refuse(unsigned status, std::string why) { return {{}, Refusal{status, 
 
 }  // namespace
 
+bool is_this_machine(std::string_view host, unsigned short port) {
+  const auto parsed = parse_host(host);
+  return parsed && parsed->port == port &&
+         (parsed->name == "localhost" || is_loopback_address(parsed->name));
+}
+
 bool equal_in_constant_time(std::string_view given, std::string_view secret) {
   unsigned difference = given.size() == secret.size() ? 0 : 1;
   for (std::size_t k = 0; k < secret.size(); ++k) {
@@ -49,8 +76,8 @@ bool equal_in_constant_time(std::string_view given, std::string_view secret) {
 bool Gate::is_token(std::string_view given) const { return equal_in_constant_time(given, token_); }
 
 Decision Gate::decide(const Request& request) const {
-  if (loopback_ && !is_this_machine(request.host))
-    return refuse(403, "this address is only served under the name of this machine");
+  if (loopback_ && !is_this_machine(request.host, request.port))
+    return refuse(403, "this is only served as localhost or 127.0.0.1 with the port of the run");
   // All three are looked at, whichever is right.
   const bool by_query = is_token(token_of(request.target));
   const bool by_bearer = is_token(bearer(request.authorization));

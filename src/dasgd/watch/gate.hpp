@@ -11,6 +11,7 @@ namespace dasgd::watch {
 struct Request {
   std::string method, target;  ///< target with its query
   std::string host, origin, authorization, token_header;
+  unsigned short port = 0;  ///< at which it came
 };
 
 enum class Resource { page, events, metrics, stop };
@@ -26,9 +27,9 @@ struct Decision {
 };
 
 /// The rules of a server. On a loopback address a browser may be sent here by any page of the
-/// world, so the Host must be a name of this machine (DNS rebinding), and what changes something
-/// needs the token in a header, which no other page can send. Where a token is required, it is
-/// required of everything.
+/// world, so the Host must be this machine and this port (DNS rebinding), and what changes
+/// something needs the token in a header, which no other page can send. Where a token is required,
+/// it is required of everything.
 class Gate {
  public:
   Gate(std::string token, bool token_required, bool loopback)
@@ -45,6 +46,10 @@ class Gate {
   const std::string token_;
   const bool required_, loopback_;
 };
+
+/// Whether a Host names this machine and no other: `localhost`, an address of 127.0.0.0/8 in four
+/// decimal numbers, or [::1], each with that port (80 where it has none).
+bool is_this_machine(std::string_view host, unsigned short port);
 
 /// Takes as long for a wrong text as for the right one.
 bool equal_in_constant_time(std::string_view given, std::string_view secret);

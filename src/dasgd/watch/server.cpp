@@ -1,6 +1,7 @@
 #include "dasgd/watch/server.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -9,11 +10,12 @@
 #include <boost/beast/http.hpp>
 #include <chrono>
 #include <fmt/format.h>
-#include <mutex>
+#include <memory>
+#include <optional>
 #include <random>
-#include <set>
 #include <thread>
 #include <utility>  // Boost 1.74 forgets it
+#include <vector>
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/watch/gate.hpp"
@@ -60,6 +62,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(tcp::socket socket, Shared& shared, std::function<void(Connection*)> on_end)
       : stream_(std::move(socket)), shared_(shared), on_end_(std::move(on_end)) {
+    error_code gone;  // then it has no address, and its request never comes
+    client_ = stream_.socket().remote_endpoint(gone).address();
+    port_ = stream_.socket().local_endpoint(gone).port();
     parser_.header_limit(most_header);
     parser_.body_limit(most_body);
   }
@@ -73,6 +78,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   /// Too many are here already.
   void turn_away() {
+    idle_ = false;
     answer(503, "too many connections; close another page first\n", "text/plain; charset=utf-8");
   }
 
@@ -84,11 +90,18 @@ class Connection : public std::enable_shared_from_this<Connection> {
     error_code ignored;
     stream_.socket().close(ignored);
   }
+  /// Makes room for somebody else.
+  void drop() { end(); }
+
+  /// Whether it has asked for nothing yet, or has its answer.
+  bool idle() const { return idle_; }
+  const net::ip::address& client() const { return client_; }
 
  private:
   void patience() { stream_.expires_after(std::chrono::seconds(shared_.options.patience_seconds)); }
 
   void on_request(error_code error) {
+    idle_ = false;
     if (error == http::error::header_limit || error == http::error::body_limit)
       return answer(413, "the request is too large\n", "text/plain; charset=utf-8");
     if (error.category() == http::make_error_code(http::error::end_of_stream).category() &&
@@ -105,7 +118,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
                           header(http::field::host),
                           header(http::field::origin),
                           header(http::field::authorization),
-                          header("X-Dasgd-Token")};
+                          header("X-Dasgd-Token"),
+                          port_};
     const Decision decision = shared_.gate.decide(request);
     if (decision.refusal)
       return answer(decision.refusal->status, decision.refusal->why + "\n",
@@ -159,6 +173,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // Closing with unread bytes would reset the connection and could take the answer with it.
   void hang_up() {
+    idle_ = true;
     error_code ignored;
     stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
     stream_.expires_after(std::chrono::seconds(1));
@@ -229,7 +244,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::array<char, 512> rest_{};
   Text frame_;  // being sent
   std::uint64_t version_ = 0;
-  bool listening_ = false, sending_ = false, ended_ = false;
+  net::ip::address client_;
+  unsigned short port_ = 0;
+  bool idle_ = true, listening_ = false, sending_ = false, ended_ = false;
 };
 
 }  // namespace
@@ -265,7 +282,7 @@ class Server::Implementation {
       }
       shared_.metrics = metrics;
       if (last) close();
-      for (const auto& connection : std::set(connections_)) connection->wake();
+      for (const auto& connection : std::vector(connections_)) connection->wake();
       stop_when_alone();
     });
   }
@@ -306,11 +323,30 @@ class Server::Implementation {
 
   void welcome(tcp::socket socket) {
     const std::size_t most = shared_.options.most_connections;
-    if (connections_.size() >= 2 * most) return;  // closes it
     const auto connection = std::make_shared<Connection>(
         std::move(socket), shared_, [this](Connection* ended) { forget(ended); });
-    connections_.insert(connection);
-    connections_.size() > most ? connection->turn_away() : connection->start();
+    const auto of_client = [client = connection->client()](const Connection& other) {
+      return other.client() == client;
+    };
+    const auto anybody = [](const Connection&) { return true; };
+    const bool room =
+        make_room(shared_.options.most_of_one_client, of_client) && make_room(most, anybody);
+    // Those that are told so are bounded as well; the rest finds its connection closed.
+    if (!room && connections_.size() >= 2 * most) return;
+    connections_.push_back(connection);
+    room ? connection->start() : connection->turn_away();
+  }
+  // Whether there is room for one more among those of a kind: the oldest that is idle makes it.
+  template <typename Kind>
+  bool make_room(std::size_t most, Kind&& of_kind) {
+    const auto count =
+        std::ranges::count_if(connections_, [&](const auto& c) { return of_kind(*c); });
+    if (static_cast<std::size_t>(count) < most) return true;
+    const auto oldest =
+        std::ranges::find_if(connections_, [&](const auto& c) { return c->idle() && of_kind(*c); });
+    if (oldest == connections_.end()) return false;
+    std::shared_ptr(*oldest)->drop();
+    return true;
   }
   void forget(Connection* ended) {
     std::erase_if(connections_, [&](const auto& c) { return c.get() == ended; });
@@ -334,7 +370,7 @@ class Server::Implementation {
   tcp::acceptor acceptor_;
   unsigned short acceptor_port_ = 0;
   net::steady_timer timer_;
-  std::set<std::shared_ptr<Connection>> connections_;
+  std::vector<std::shared_ptr<Connection>> connections_;  // the oldest first
   std::jthread thread_;
 };
 

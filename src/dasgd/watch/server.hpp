@@ -15,13 +15,15 @@ struct ServerOptions {
   std::string page;                   ///< HTML, already with its data
   std::function<void()> on_stop;      ///< called on the thread of the server
   std::size_t most_connections = 64;
+  std::size_t most_of_one_client = 32;  ///< connections from one address
   int patience_seconds = 10;  ///< with a client that does not send its request, or does not read
 };
 
 /// Serves / (the page), /events (server-sent events), /metrics and POST /stop, and nothing else:
 /// no request reaches a file. Every client is sent the latest frame when it has taken the one
 /// before; what it misses in between is dropped. A client that takes nothing for `patience_seconds`
-/// is dropped itself.
+/// is dropped itself. Where there are too many connections, of one client or of all, the oldest
+/// that has asked for nothing makes room; where all are in use, the new one is answered with 503.
 class Server {
  public:
   /// Listens from now on. Throws InputError when the address or port cannot be used.

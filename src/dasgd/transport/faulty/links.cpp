@@ -1,12 +1,15 @@
 #include "dasgd/transport/faulty/links.hpp"
 
 #include <chrono>
+#include <limits>
 
 namespace dasgd::faulty {
 namespace {
 
 /// In one process a frame takes no time; this is how far chaos moves those that it touches.
 constexpr Nanoseconds spread = 1'000'000;
+/// When frames are due that nothing holds back.
+constexpr Nanoseconds overdue = std::numeric_limits<Nanoseconds>::min();
 
 }  // namespace
 
@@ -22,12 +25,31 @@ Links::Links(const Chaos& chaos, const Graph& graph, std::uint64_t seed,
 
 void Links::carry(WorkerId from, WorkerId to, const Frame& frame) {
   const std::lock_guard lock(mutex_);
+  if (nothing_is_held_) {
+    due_.push({overdue, sent_++, from, to, frame});
+    changed_.notify_one();
+    return;
+  }
   DisturbedLink& link = links_.at({from, to});
   Random random = link.next_frame(seed_);
   const Nanoseconds leaves = link.leaves(chaos_, random, clock_());
   const auto arrivals = link.arrives(chaos_, random, leaves, spread);
   due_.push({arrivals.first, sent_++, from, to, frame});
   if (arrivals.copy) due_.push({*arrivals.copy, sent_++, from, to, frame});
+  changed_.notify_one();
+}
+
+// The order of what was held becomes its order of sending, so that nothing sent from now on can
+// overtake it.
+void Links::let_go() {
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(nothing_is_held_, true)) return;
+  for (auto held = std::exchange(due_, {}); !held.empty(); held.pop()) {
+    Due next = held.top();
+    next.time = overdue;
+    next.order = sent_++;
+    due_.push(std::move(next));
+  }
   changed_.notify_one();
 }
 
@@ -43,10 +65,11 @@ void Links::run(const std::stop_token& end) {
       changed_.wait(lock, end, [this] { return !due_.empty(); });
       continue;
     }
-    const Nanoseconds rest = due_.top().time - clock_();
-    if (rest > 0) {  // until then, or until an earlier one comes
+    const Nanoseconds now = clock_(), time = due_.top().time;
+    if (time > now) {  // until then, or until an earlier one comes
       const std::uint64_t known = sent_;
-      changed_.wait_for(lock, end, std::chrono::nanoseconds(rest), [&] { return sent_ != known; });
+      changed_.wait_for(lock, end, std::chrono::nanoseconds(time - now),
+                        [&] { return sent_ != known; });
       continue;
     }
     const Due next = due_.top();

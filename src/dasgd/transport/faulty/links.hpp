@@ -16,8 +16,8 @@
 
 namespace dasgd::faulty {
 
-/// A thread holds every frame until its time has come. What happens to the k-th frame of a link is
-/// drawn from the seed; when that frame is sent is up to the workers.
+/// A thread holds every frame until its time has come, or all are let go. What happens to the k-th
+/// frame of a link is drawn from the seed; when that frame is sent is up to the workers.
 class Links final : public Carrier {
  public:
   /// Times are those of `clock`.
@@ -25,6 +25,7 @@ class Links final : public Carrier {
         std::function<Nanoseconds()> clock, Arrival arrival);
 
   void carry(WorkerId from, WorkerId to, const Frame& frame) override;
+  void let_go() override;
   void stop() override;
 
  private:
@@ -45,10 +46,11 @@ class Links final : public Carrier {
   const std::uint64_t seed_;
   const std::function<Nanoseconds()> clock_;
   const Arrival arrival_;
-  std::mutex mutex_;  // guards the three below
+  std::mutex mutex_;  // guards the four below
   std::map<std::pair<WorkerId, WorkerId>, DisturbedLink> links_;
   std::priority_queue<Due, std::vector<Due>, Later> due_;
   std::uint64_t sent_ = 0;
+  bool nothing_is_held_ = false;
   std::condition_variable_any changed_;
   std::jthread thread_;
 };

@@ -23,6 +23,10 @@ Mesh::~Mesh() {
 
 Endpoint& Mesh::endpoint(WorkerId worker) { return *nodes_[index(worker)]; }
 
+void Mesh::let_go() {
+  if (carrier_) carrier_->let_go();
+}
+
 std::size_t Mesh::most_buffers(WorkerId worker) const {
   return nodes_[index(worker)]->most_buffers();
 }

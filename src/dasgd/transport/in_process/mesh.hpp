@@ -37,6 +37,8 @@ class Mesh {
   Mesh& operator=(const Mesh&) = delete;
 
   Endpoint& endpoint(WorkerId worker);
+  /// The carrier, where there is one, holds nothing back any more. Any thread.
+  void let_go();
   /// How many buffers a worker had for its own gradients at a time, at most.
   std::size_t most_buffers(WorkerId worker) const;
 
