@@ -137,6 +137,7 @@ TEST_F(Reports, FilesNestedWithoutEndAreLeftOut) {
   EXPECT_THAT(read_run(run).notes, ElementsAre(HasSubstr("config.toml cannot be read: line 1"),
                                                HasSubstr("summary.json is not a JSON object"),
                                                HasSubstr("advice.json is not a JSON object"),
+                                               HasSubstr("metrics.jsonl: 1 lines cannot be read"),
                                                HasSubstr("has not ended properly")));
 }
 

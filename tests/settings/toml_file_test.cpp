@@ -87,6 +87,7 @@ const std::map<std::string, std::vector<std::string>> good_texts{
     {"watch.port", {"", "0", "65535"}},
     {"watch.address", {"127.0.0.1", "0.0.0.0"}},
     {"watch.token", {"0123456789abcdef0123456789abcdef"}},
+    {"watch.token_file", {"/etc/token"}},
 };
 
 // The written step size is that of the run, which resolve() takes from what was asked for.
