@@ -173,7 +173,7 @@ INSTANTIATE_TEST_SUITE_P(MpiApp, MpiSignals, ::testing::Values(SIGINT, SIGTERM, 
 // busy machine they need longer, and docs/cluster.md says how to give it to them.
 TEST_P(MpiSignals, ASignalToMpirunStopsCleanlyAndWritesEverything) {
   const Process process("env OMPI_MCA_odls_base_sigkill_timeout=10 " +
-                        command(4, endless("--quiet")));
+                        command(4, endless("--quiet --no-report")));
   ASSERT_TRUE(is_running());
   process.signal(GetParam());
   const Outcome outcome = process.wait();  // Open MPI's own status is 1, MPICH's is ours or 0
