@@ -1,32 +1,20 @@
 #include <boost/asio/buffer.hpp>
-#include <boost/beast/http.hpp>
 #include <stdexcept>
 
 #include "dasgd/watch/gate.hpp"
+#include "dasgd/watch/http_request.hpp"
 #include "fuzz/input.hpp"
 
 // The head of a request as the server takes it apart, and what its gate decides.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dasgd::watch;
-  namespace http = boost::beast::http;
-  http::request_parser<http::string_body> parser;
-  parser.header_limit(8 * 1024);
-  parser.body_limit(1024);
+  RequestParser parser;
+  set_limits(parser);
   parser.eager(true);
   boost::beast::error_code error;
   parser.put(boost::asio::buffer(data, size), error);
   if (!parser.is_header_done()) return 0;
-  const auto& message = parser.get();
-  const auto header = [&](auto name) {
-    const auto value = message[name];
-    return std::string(value.data(), value.size());
-  };
-  const Request request{std::string(message.method_string()),
-                        std::string(message.target()),
-                        header(http::field::host),
-                        header(http::field::origin),
-                        header(http::field::authorization),
-                        header("X-Dasgd-Token")};
+  const Request request = read_request(parser.get(), 9797);
   const std::string token = "secret-token";
   for (const bool required : {false, true})
     for (const bool loopback : {false, true}) {
