@@ -179,50 +179,6 @@ TEST_F(App, RefusesBadFilesWithTheirLine) {
                  "workers {0, 1} cannot reach workers {2, 3}");
 }
 
-TEST_F(App, RefusesAnOutDirectoryThatCannotBeWritten) {
-  const std::string file = directory.write("file", "x");
-  const Outcome below_file = dasgd("train --model quadratic --out " + file + "/run");
-  EXPECT_EQ(below_file.status, 2);
-  EXPECT_THAT(below_file.err, HasSubstr("cannot be made a directory"));
-  const Outcome system = dasgd("train --model quadratic --out /proc/dasgd");
-  EXPECT_EQ(system.status, 2);
-  EXPECT_THAT(system.err, HasSubstr("--out /proc/dasgd"));
-}
-
-TEST_F(App, ADiskThatFillsUpWhileTheTraceIsWrittenCostsTheTraceAndNothingElse) {
-  for (const char* engine : {"train", "simulate"}) {
-    const Outcome outcome =
-        shell("sh -c 'ulimit -f 2000 && exec " + command(engine) +
-              " --model quadratic --lr 0.0001 --gradients 20000 --trace --quiet "
-              "--no-report --out " +
-              out() + "'");
-    EXPECT_EQ(outcome.status, 1);
-    EXPECT_THAT(outcome.err, HasSubstr("trace.jsonl: cannot be written: File too large; not "
-                                       "written: trace.jsonl\n"));
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-    EXPECT_EQ(summary()["replicas_identical"], true);
-    EXPECT_TRUE(fs::exists(out() + "/model.npy"));
-    EXPECT_FALSE(fs::exists(out() + "/trace.jsonl"));
-    for (const auto& entry : fs::directory_iterator(out()))
-      EXPECT_NE(entry.path().extension(), ".partial") << entry.path();
-  }
-}
-
-TEST_F(App, WhatCannotBeWrittenCostsNothingThatCan) {
-  for (const std::string name : {"model.npy", "summary.json", "report.html"}) {
-    fs::remove_all(out());
-    fs::create_directories(out() + "/" + name + ".partial/full");
-    const Outcome outcome =
-        dasgd("train --model quadratic --lr 0.0001 --gradients 20 --trace --quiet --out " + out());
-    EXPECT_EQ(outcome.status, 1);
-    EXPECT_THAT(outcome.err,
-                AllOf(HasSubstr(name + ": cannot be written: "), HasSubstr("not written: ")));
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
-    for (const std::string other : {"model.npy", "summary.json", "metrics.jsonl", "trace.jsonl"})
-      EXPECT_EQ(fs::exists(out() + "/" + other), other != name) << name << ", " << other;
-  }
-}
-
 TEST_F(App, ADivergingRunFailsWithAHintAndKeepsItsRecords) {
   const Outcome outcome =
       dasgd("train --model quadratic --lr 5 --gradients 100000 --quiet --out " + out());
@@ -231,79 +187,6 @@ TEST_F(App, ADivergingRunFailsWithAHintAndKeepsItsRecords) {
               ContainsRegex("diverged: worker [01], gradient .*, coordinate .* step size of 0.5"));
   EXPECT_EQ(summary()["stop_reason"], "diverged");
   EXPECT_EQ(summary()["replicas_identical"], true);
-}
-
-class Signals : public App, public ::testing::WithParamInterface<int> {};
-INSTANTIATE_TEST_SUITE_P(App, Signals, ::testing::Values(SIGINT, SIGTERM, SIGHUP, SIGUSR1));
-
-// Several at once are one wish: timeout(1) signals its process, and then the group it is in.
-TEST_P(Signals, TheFirstStopsCleanlyAndWritesEverything) {
-  const Process process(
-      command("train --model quadratic --workers 4 --topology ring --lr 1e-5 --max-time 10min "
-              "--trace --out " +
-              out()));
-  ASSERT_TRUE(eventually([&] {
-    return fs::exists(out() + "/trace.jsonl.partial") &&
-           fs::file_size(out() + "/trace.jsonl.partial") > 0;
-  }));
-  for (const int signal : {GetParam(), SIGTERM, SIGINT, GetParam()}) process.signal(signal);
-  const Outcome outcome = process.wait();
-  EXPECT_EQ(outcome.status, 130) << outcome.err;
-  EXPECT_EQ(summary()["stop_reason"], "interrupted");
-  EXPECT_EQ(summary()["lost"], 0);
-  EXPECT_EQ(summary()["replicas_identical"], true);
-  EXPECT_EQ(dasgd("check " + out()).status, 0);
-}
-
-TEST_F(App, TheSecondSignalLeavesAtOnce) {
-  // The end of the run is blocked by a pipe that is full and that nobody reads.
-  const std::string pipe = directory.file("pipe");
-  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  const int reader = ::open(pipe.c_str(), O_RDWR | O_NONBLOCK);
-  const std::string page(4096, 'x');
-  while (::write(reader, page.data(), page.size()) > 0) {
-  }
-  const Process process(
-      command("train --model quadratic --lr 1e-5 --max-time 10min --out " + out() + " >" + pipe));
-  ASSERT_TRUE(eventually([&] { return fs::exists(out() + "/metrics.jsonl.partial"); }));
-  EXPECT_TRUE(eventually([&] {  // those that come soon after the first are one with it
-    process.signal(SIGINT);
-    return process.has_ended();
-  }));
-  EXPECT_EQ(process.wait().status, 130);
-  ::close(reader);
-}
-
-TEST_F(App, WhatNohupIgnoresStaysIgnored) {
-  const Process process("nohup " + command("train --model quadratic --lr 1e-5 --max-time 10min "
-                                           "--quiet --trace --out " +
-                                           out()));
-  ASSERT_TRUE(eventually([&] { return fs::exists(out() + "/trace.jsonl.partial"); }));
-  process.signal(SIGHUP);
-  const auto size = [&] { return fs::file_size(out() + "/trace.jsonl.partial"); };
-  const auto before = size();
-  EXPECT_TRUE(eventually([&] { return size() > before + 100'000; }));  // it goes on
-  process.signal(SIGTERM);
-  EXPECT_EQ(process.wait().status, 130);
-}
-
-// Each would hold a gradient back for an hour or longer.
-TEST_F(App, AStopWaitsForNoChaos) {
-  for (const char* chaos : {"--partition '0|1:0s:60min'", "--delay 0.9:60min", "--drop 0.9999999",
-                            "--pause 1:0s:60min", "--slow 1:1000000 --compute 1s"}) {
-    for (const std::string engine : {"train", "simulate"}) {
-      if (engine == "simulate" && std::string(chaos).starts_with("--slow")) continue;
-      const Process process(command(engine +
-                                    " --model quadratic --lr 1e-6 --max-time 600min --quiet " +
-                                    "--no-report --out " + out() + " " + chaos));
-      ASSERT_TRUE(eventually([&] { return fs::exists(out() + "/config.toml"); }));
-      process.signal(SIGTERM);
-      EXPECT_TRUE(eventually([&] { return process.has_ended(); })) << engine << " " << chaos;
-      EXPECT_EQ(process.wait().status, 130) << engine << " " << chaos;
-      EXPECT_EQ(summary()["replicas_identical"], true) << engine << " " << chaos;
-      fs::remove_all(out());
-    }
-  }
 }
 
 TEST_F(App, CheckingARunHoldsItsTraceAgainstItsSummary) {
@@ -384,43 +267,6 @@ TEST_F(App, TooManyThreadsAreAFailureNotAHang) {
                                             HasSubstr("out of memory")));
 }
 #endif
-
-TEST_F(App, ANewRunNeverMixesWithAnOldOne) {
-  dasgd("train --model quadratic --gradients 10 --trace --out " + out());
-  ASSERT_TRUE(fs::exists(out() + "/trace.jsonl"));
-  dasgd("train --model quadratic --gradients 10 --out " + out());
-  EXPECT_FALSE(fs::exists(out() + "/trace.jsonl"));
-  std::ofstream(out() + "/trace.jsonl.partial") << "left by a killed run";
-  dasgd("train --model quadratic --gradients 10 --out " + out());
-  EXPECT_FALSE(fs::exists(out() + "/trace.jsonl.partial"));
-}
-
-TEST_F(App, ADirectoryWithFilesOfAPersonIsRefusedAndNotTouched) {
-  const std::string words = "# ours, with care\nmodel = \"quadratic\"  # small\n";
-  for (const std::string command : {"train", "simulate"}) {
-    const TemporaryDirectory mine;
-    mine.write("config.toml", words);
-    mine.write("model.pt", "of another program");
-    fs::create_directory(mine.file("charts"));
-    mine.write("charts/loss.svg", "<svg/>");
-    for (const std::string arguments : {"config.toml --out .", "--model model.pt --out ."}) {
-      const Outcome refused =
-          shell("env -C " + mine.path() + " " DASGD_BINARY " " + command + " " + arguments);
-      EXPECT_EQ(refused.status, 2) << command << " " << arguments;
-      EXPECT_EQ(std::count(refused.err.begin(), refused.err.end(), '\n'), 1) << refused.err;
-      EXPECT_EQ(refused.out, "");
-    }
-    const Outcome refused =
-        shell("env -C " + mine.path() + " " DASGD_BINARY " " + command + " config.toml --out .");
-    EXPECT_EQ(refused.err,
-              "dasgd: --out .: holds files that no run has made; choose a new or an empty "
-              "directory\n");
-    EXPECT_EQ(read_text(mine.file("config.toml")), words);
-    EXPECT_EQ(read_text(mine.file("model.pt")), "of another program");
-    EXPECT_EQ(read_text(mine.file("charts/loss.svg")), "<svg/>");
-    EXPECT_EQ(std::distance(fs::directory_iterator(mine.path()), fs::directory_iterator()), 3);
-  }
-}
 
 TEST_F(App, MetricsAreJsonLines) {
   const Process process(

@@ -1,0 +1,88 @@
+#include "app/app.hpp"
+
+namespace dasgd::test {
+namespace {
+
+TEST_F(App, RefusesAnOutDirectoryThatCannotBeWritten) {
+  const std::string file = directory.write("file", "x");
+  const Outcome below_file = dasgd("train --model quadratic --out " + file + "/run");
+  EXPECT_EQ(below_file.status, 2);
+  EXPECT_THAT(below_file.err, HasSubstr("cannot be made a directory"));
+  const Outcome system = dasgd("train --model quadratic --out /proc/dasgd");
+  EXPECT_EQ(system.status, 2);
+  EXPECT_THAT(system.err, HasSubstr("--out /proc/dasgd"));
+}
+
+TEST_F(App, ADiskThatFillsUpWhileTheTraceIsWrittenCostsTheTraceAndNothingElse) {
+  for (const char* engine : {"train", "simulate"}) {
+    const Outcome outcome =
+        shell("sh -c 'ulimit -f 2000 && exec " + command(engine) +
+              " --model quadratic --lr 0.0001 --gradients 20000 --trace --quiet "
+              "--no-report --out " +
+              out() + "'");
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_THAT(outcome.err, HasSubstr("trace.jsonl: cannot be written: File too large; not "
+                                       "written: trace.jsonl\n"));
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_EQ(summary()["replicas_identical"], true);
+    EXPECT_TRUE(fs::exists(out() + "/model.npy"));
+    EXPECT_FALSE(fs::exists(out() + "/trace.jsonl"));
+    for (const auto& entry : fs::directory_iterator(out()))
+      EXPECT_NE(entry.path().extension(), ".partial") << entry.path();
+  }
+}
+
+TEST_F(App, WhatCannotBeWrittenCostsNothingThatCan) {
+  for (const std::string name : {"model.npy", "summary.json", "report.html"}) {
+    fs::remove_all(out());
+    fs::create_directories(out() + "/" + name + ".partial/full");
+    const Outcome outcome =
+        dasgd("train --model quadratic --lr 0.0001 --gradients 20 --trace --quiet --out " + out());
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_THAT(outcome.err,
+                AllOf(HasSubstr(name + ": cannot be written: "), HasSubstr("not written: ")));
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    for (const std::string other : {"model.npy", "summary.json", "metrics.jsonl", "trace.jsonl"})
+      EXPECT_EQ(fs::exists(out() + "/" + other), other != name) << name << ", " << other;
+  }
+}
+
+TEST_F(App, ANewRunNeverMixesWithAnOldOne) {
+  dasgd("train --model quadratic --gradients 10 --trace --out " + out());
+  ASSERT_TRUE(fs::exists(out() + "/trace.jsonl"));
+  dasgd("train --model quadratic --gradients 10 --out " + out());
+  EXPECT_FALSE(fs::exists(out() + "/trace.jsonl"));
+  std::ofstream(out() + "/trace.jsonl.partial") << "left by a killed run";
+  dasgd("train --model quadratic --gradients 10 --out " + out());
+  EXPECT_FALSE(fs::exists(out() + "/trace.jsonl.partial"));
+}
+
+TEST_F(App, ADirectoryWithFilesOfAPersonIsRefusedAndNotTouched) {
+  const std::string words = "# ours, with care\nmodel = \"quadratic\"  # small\n";
+  for (const std::string command : {"train", "simulate"}) {
+    const TemporaryDirectory mine;
+    mine.write("config.toml", words);
+    mine.write("model.pt", "of another program");
+    fs::create_directory(mine.file("charts"));
+    mine.write("charts/loss.svg", "<svg/>");
+    for (const std::string arguments : {"config.toml --out .", "--model model.pt --out ."}) {
+      const Outcome refused =
+          shell("env -C " + mine.path() + " " DASGD_BINARY " " + command + " " + arguments);
+      EXPECT_EQ(refused.status, 2) << command << " " << arguments;
+      EXPECT_EQ(std::count(refused.err.begin(), refused.err.end(), '\n'), 1) << refused.err;
+      EXPECT_EQ(refused.out, "");
+    }
+    const Outcome refused =
+        shell("env -C " + mine.path() + " " DASGD_BINARY " " + command + " config.toml --out .");
+    EXPECT_EQ(refused.err,
+              "dasgd: --out .: holds files that no run has made; choose a new or an empty "
+              "directory\n");
+    EXPECT_EQ(read_text(mine.file("config.toml")), words);
+    EXPECT_EQ(read_text(mine.file("model.pt")), "of another program");
+    EXPECT_EQ(read_text(mine.file("charts/loss.svg")), "<svg/>");
+    EXPECT_EQ(std::distance(fs::directory_iterator(mine.path()), fs::directory_iterator()), 3);
+  }
+}
+
+}  // namespace
+}  // namespace dasgd::test

@@ -1,0 +1,82 @@
+#include <csignal>
+
+#include "app/app.hpp"
+
+namespace dasgd::test {
+namespace {
+
+class Signals : public App, public ::testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(App, Signals, ::testing::Values(SIGINT, SIGTERM, SIGHUP, SIGUSR1));
+
+// Several at once are one wish: timeout(1) signals its process, and then the group it is in.
+TEST_P(Signals, TheFirstStopsCleanlyAndWritesEverything) {
+  const Process process(
+      command("train --model quadratic --workers 4 --topology ring --lr 1e-5 --max-time 10min "
+              "--trace --out " +
+              out()));
+  ASSERT_TRUE(eventually([&] {
+    return fs::exists(out() + "/trace.jsonl.partial") &&
+           fs::file_size(out() + "/trace.jsonl.partial") > 0;
+  }));
+  for (const int signal : {GetParam(), SIGTERM, SIGINT, GetParam()}) process.signal(signal);
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.status, 130) << outcome.err;
+  EXPECT_EQ(summary()["stop_reason"], "interrupted");
+  EXPECT_EQ(summary()["lost"], 0);
+  EXPECT_EQ(summary()["replicas_identical"], true);
+  EXPECT_EQ(dasgd("check " + out()).status, 0);
+}
+
+TEST_F(App, TheSecondSignalLeavesAtOnce) {
+  // The end of the run is blocked by a pipe that is full and that nobody reads.
+  const std::string pipe = directory.file("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = ::open(pipe.c_str(), O_RDWR | O_NONBLOCK);
+  const std::string page(4096, 'x');
+  while (::write(reader, page.data(), page.size()) > 0) {
+  }
+  const Process process(
+      command("train --model quadratic --lr 1e-5 --max-time 10min --out " + out() + " >" + pipe));
+  ASSERT_TRUE(eventually([&] { return fs::exists(out() + "/metrics.jsonl.partial"); }));
+  EXPECT_TRUE(eventually([&] {  // those that come soon after the first are one with it
+    process.signal(SIGINT);
+    return process.has_ended();
+  }));
+  EXPECT_EQ(process.wait().status, 130);
+  ::close(reader);
+}
+
+TEST_F(App, WhatNohupIgnoresStaysIgnored) {
+  const Process process("nohup " + command("train --model quadratic --lr 1e-5 --max-time 10min "
+                                           "--quiet --trace --out " +
+                                           out()));
+  ASSERT_TRUE(eventually([&] { return fs::exists(out() + "/trace.jsonl.partial"); }));
+  process.signal(SIGHUP);
+  const auto size = [&] { return fs::file_size(out() + "/trace.jsonl.partial"); };
+  const auto before = size();
+  EXPECT_TRUE(eventually([&] { return size() > before + 100'000; }));  // it goes on
+  process.signal(SIGTERM);
+  EXPECT_EQ(process.wait().status, 130);
+}
+
+// Each would hold a gradient back for an hour or longer.
+TEST_F(App, AStopWaitsForNoChaos) {
+  for (const char* chaos : {"--partition '0|1:0s:60min'", "--delay 0.9:60min", "--drop 0.9999999",
+                            "--pause 1:0s:60min", "--slow 1:1000000 --compute 1s"}) {
+    for (const std::string engine : {"train", "simulate"}) {
+      if (engine == "simulate" && std::string(chaos).starts_with("--slow")) continue;
+      const Process process(command(engine +
+                                    " --model quadratic --lr 1e-6 --max-time 600min --quiet " +
+                                    "--no-report --out " + out() + " " + chaos));
+      ASSERT_TRUE(eventually([&] { return fs::exists(out() + "/config.toml"); }));
+      process.signal(SIGTERM);
+      EXPECT_TRUE(eventually([&] { return process.has_ended(); })) << engine << " " << chaos;
+      EXPECT_EQ(process.wait().status, 130) << engine << " " << chaos;
+      EXPECT_EQ(summary()["replicas_identical"], true) << engine << " " << chaos;
+      fs::remove_all(out());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dasgd::test
