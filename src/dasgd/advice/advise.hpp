@@ -11,7 +11,7 @@
 #include "dasgd/advice/practical.hpp"
 #include "dasgd/core/objective.hpp"
 #include "dasgd/run/options.hpp"
-#include "dasgd/sim/world.hpp"
+#include "dasgd/virtual_time/world.hpp"
 
 namespace dasgd {
 

@@ -8,8 +8,8 @@
 
 #include "dasgd/core/objective.hpp"
 #include "dasgd/run/options.hpp"
-#include "dasgd/sim/world.hpp"
 #include "dasgd/staleness/statistics.hpp"
+#include "dasgd/virtual_time/world.hpp"
 
 namespace dasgd {
 

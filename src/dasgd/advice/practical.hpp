@@ -8,7 +8,7 @@
 
 #include "dasgd/core/objective.hpp"
 #include "dasgd/run/options.hpp"
-#include "dasgd/sim/world.hpp"
+#include "dasgd/virtual_time/world.hpp"
 
 namespace dasgd {
 

@@ -15,7 +15,7 @@
 #include "dasgd/run/options.hpp"
 #include "dasgd/run/result.hpp"
 #include "dasgd/runtime/progress.hpp"
-#include "dasgd/sim/world.hpp"
+#include "dasgd/virtual_time/world.hpp"
 
 namespace dasgd {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dasgd/core/names.hpp"
-#include "dasgd/sim/time_model.hpp"
+#include "dasgd/virtual_time/time_model.hpp"
 
 namespace dasgd::config {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "dasgd/config/config.hpp"
-#include "dasgd/sim/world.hpp"
+#include "dasgd/virtual_time/world.hpp"
 
 namespace dasgd::config {
 

@@ -4,8 +4,8 @@
 #include <functional>
 #include <vector>
 
-#include "dasgd/sim/world.hpp"
 #include "dasgd/staleness/trace_check.hpp"
+#include "dasgd/virtual_time/world.hpp"
 
 namespace dasgd {
 

@@ -16,12 +16,12 @@
 #include "dasgd/run/leg.hpp"
 #include "dasgd/sim/account.hpp"
 #include "dasgd/sim/agent.hpp"
-#include "dasgd/sim/event_queue.hpp"
 #include "dasgd/sim/flights.hpp"
-#include "dasgd/sim/links.hpp"
 #include "dasgd/sim/residuals.hpp"
 #include "dasgd/sim/workers_ahead.hpp"
 #include "dasgd/topology/builders.hpp"
+#include "dasgd/virtual_time/event_queue.hpp"
+#include "dasgd/virtual_time/links.hpp"
 
 namespace dasgd {
 namespace {

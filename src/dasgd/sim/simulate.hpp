@@ -4,7 +4,7 @@
 #include "dasgd/core/objective.hpp"
 #include "dasgd/run/options.hpp"
 #include "dasgd/run/result.hpp"
-#include "dasgd/sim/world.hpp"
+#include "dasgd/virtual_time/world.hpp"
 
 namespace dasgd {
 

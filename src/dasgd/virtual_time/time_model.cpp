@@ -1,4 +1,4 @@
-#include "dasgd/sim/time_model.hpp"
+#include "dasgd/virtual_time/time_model.hpp"
 
 #include <algorithm>
 #include <cmath>

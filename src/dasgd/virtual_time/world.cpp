@@ -1,4 +1,4 @@
-#include "dasgd/sim/world.hpp"
+#include "dasgd/virtual_time/world.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

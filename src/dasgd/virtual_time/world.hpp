@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "dasgd/core/names.hpp"
-#include "dasgd/sim/time_model.hpp"
 #include "dasgd/topology/graph.hpp"
 #include "dasgd/transport/chaos.hpp"
+#include "dasgd/virtual_time/time_model.hpp"
 
 namespace dasgd {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "dasgd/sim/world.hpp"
 #include "dasgd/topology/graph.hpp"
+#include "dasgd/virtual_time/world.hpp"
 
 namespace dasgd {
 

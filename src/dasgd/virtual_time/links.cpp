@@ -1,4 +1,4 @@
-#include "dasgd/sim/links.hpp"
+#include "dasgd/virtual_time/links.hpp"
 
 #include <algorithm>
 
