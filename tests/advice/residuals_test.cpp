@@ -32,7 +32,8 @@ TEST(Residuals, AreThoseOfTheDefinitionsInAnyOrderOfDelivery) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed, Purpose::test, 13);
-    const test::Execution run = test::draw_execution(seed, seed % 2 == 0);
+    const test::Execution run = test::draw_execution(
+        seed, seed % 2 == 0 ? test::Delivery::any_gradient : test::Delivery::any_link);
     const auto gradients = with_numbers(run, random);
     const auto value = [&](GradientName name, std::size_t c) {
       return std::ldexp(static_cast<double>(gradients.at(name)->update.numbers<double>()[c]),

@@ -153,7 +153,8 @@ TEST_P(Theorems, HoldOnRandomExecutions) {
   for (std::uint64_t seed = 1; seed <= 600; seed += test::sampled_one_in) {
     SCOPED_TRACE(seed);
     Random random(seed, Purpose::test, 7);
-    const Execution run = test::draw_execution(seed, reorder);
+    const Execution run =
+        test::draw_execution(seed, reorder ? test::Delivery::any_gradient : test::Delivery::oldest);
     const auto f = draw_objective(random);
     const double L = *f->known().smoothness;
     const double start = f->loss(f->start());
@@ -241,7 +242,7 @@ TEST(Theorems, HoldWithNoiseOnAverageWhereDeliveryIsCausal) {
   for (std::uint64_t seed = 1; seed <= 60; seed += test::sampled_one_in) {
     SCOPED_TRACE(seed);
     Random random(seed, Purpose::test, 12);
-    const Execution run = test::draw_execution(seed, false);
+    const Execution run = test::draw_execution(seed, test::Delivery::oldest);
     const auto f = draw_objective(random);
     const double L = *f->known().smoothness, sigma = 1 + 4 * random.uniform();
     const std::size_t i = random.below(static_cast<std::uint32_t>(run.workers));
@@ -276,7 +277,8 @@ TEST(Theorems, TheVirtualSequenceObeysItsBound) {
   for (std::uint64_t seed = 1; seed <= 600; seed += test::sampled_one_in) {
     SCOPED_TRACE(seed);
     Random random(seed, Purpose::test, 8);
-    const Execution run = test::draw_execution(seed, seed % 2 == 0);
+    const Execution run = test::draw_execution(
+        seed, seed % 2 == 0 ? test::Delivery::any_gradient : test::Delivery::any_link);
     const auto f = draw_objective(random);
     const Numbers n(run, *f, theory::virtual_sequence_eta(*f->known().smoothness));
     Names before;

@@ -43,9 +43,16 @@ struct Execution {
   }
 };
 
-/// Draws an execution: at every turn a random worker applies a random gradient that was sent to it
-/// (`reorder`: any of them, else the oldest) or computes one. Everything is delivered in the end.
-inline Execution draw_execution(std::uint64_t seed, bool reorder) {
+/// Which of the gradients that wait for a worker comes next.
+enum class Delivery {
+  oldest,       // causal
+  any_link,     // the oldest of a random origin: links are FIFO, and something may be missing
+  any_gradient  // whatever
+};
+
+/// Draws an execution: at every turn a random worker applies a gradient that was sent to it or
+/// computes one. Everything is delivered in the end.
+inline Execution draw_execution(std::uint64_t seed, Delivery delivery) {
   Random random(seed, Purpose::test, 99);
   Execution run;
   run.workers = 1 + random.below(5);
@@ -62,8 +69,16 @@ inline Execution draw_execution(std::uint64_t seed, bool reorder) {
     const std::size_t i = random.below(static_cast<std::uint32_t>(run.workers));
     const bool deliver = to_compute == 0 || random.below(3) > 0;
     if (deliver && !inbox[i].empty()) {
-      const std::size_t k =
-          reorder ? random.below(static_cast<std::uint32_t>(inbox[i].size())) : std::size_t{0};
+      std::size_t k = 0;
+      if (delivery != Delivery::oldest)
+        k = random.below(static_cast<std::uint32_t>(inbox[i].size()));
+      if (delivery == Delivery::any_link) {
+        const auto same_origin = [origin = inbox[i][k]->name.origin](const GradientPtr& g) {
+          return g->name.origin == origin;
+        };
+        k = static_cast<std::size_t>(std::ranges::find_if(inbox[i], same_origin) -
+                                     inbox[i].begin());
+      }
       const GradientPtr g = inbox[i][k];
       inbox[i].erase(inbox[i].begin() + static_cast<std::ptrdiff_t>(k));
       apply(i, g);

@@ -3,133 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "dasgd/staleness/causal_replay.hpp"
+#include "dasgd/staleness/clock_replay.hpp"
+#include "dasgd/staleness/set_replay.hpp"
 #include "dasgd/staleness/trace_index.hpp"
 
 namespace dasgd {
 namespace {
-
-using Number = TraceIndex::Number;
-
-/// Recomputes the applications of one worker i after the other, in order, with the global view of
-/// the index. What a worker takes is in proportion to its lines and to what is stale there.
-class Replay {
- public:
-  explicit Replay(const TraceIndex& index)
-      : index_(index),
-        marks_(index.workers()),
-        seen_in_(index.gradients(), 0),
-        weight_(index.gradients(), 0) {}
-
-  void begin(std::size_t i) {
-    i_ = i;
-    t_ = 0;
-    largest_weight_ = 0;
-    for (const std::size_t j : marked_) marks_[j] = {};
-    for (const Number g : weighted_) weight_[g] = 0;
-    marked_.clear();
-    weighted_.clear();
-  }
-
-  struct Result {
-    std::uint64_t S, S_hat;
-    bool causal;
-  };
-
-  /// The next application of worker i.
-  Result next() {
-    const Number g = index_.order(i_)[t_];
-    absent_.clear();
-    missing_.clear();
-    ++round_;
-    collect(g);
-    const std::uint64_t S = absent_.size() + missing_.size();
-    weigh(S);
-    const bool causal = missing_.empty();
-    // S_hat: everything that is missing brings its own compute set along.
-    for (std::size_t k = 0; k < missing_.size(); ++k) collect(missing_[k]);
-    const std::uint64_t S_hat = absent_.size() + missing_.size();
-    ++t_;
-    applied(g);
-    return {S, S_hat, causal};
-  }
-
-  std::uint64_t W() const { return largest_weight_; }
-
- private:
-  // Adds G_i^t \ D(h) to absent_ and D(h) \ G_i^t to missing_, each member once.
-  void collect(Number h) {
-    const std::size_t j = index_.origin(h);
-    const std::uint32_t s = index_.origin_step(h);
-    const auto& here = index_.order(i_);
-    const auto& there = index_.order(j);
-    advance(j);
-    for (std::uint32_t p = marks_[j].present_from; p < t_; ++p)
-      if (index_.position(j, here[p]) >= s) add(here[p], absent_);
-    for (std::uint32_t p = marks_[j].missing_from; p < s; ++p)
-      if (index_.position(i_, there[p]) >= t_) add(there[p], missing_);
-  }
-
-  void add(Number g, std::vector<Number>& to) {
-    if (seen_in_[g] == round_) return;
-    seen_in_[g] = round_;
-    to.push_back(g);
-  }
-
-  // Moves the two marks of origin j past what no later gradient of j can bring into S.
-  void advance(std::size_t j) {
-    Marks& marks = mark(j);
-    const Number next = index_.number(j, marks.prefix);
-    const std::uint32_t s = next == TraceIndex::never ? 0 : index_.origin_step(next);
-    const auto& here = index_.order(i_);
-    const auto& there = index_.order(j);
-    auto& present = marks.present_from;
-    while (present < t_ && index_.position(j, here[present]) < s) ++present;
-    auto& missing = marks.missing_from;
-    while (missing < there.size() && index_.position(i_, there[missing]) < t_) ++missing;
-  }
-
-  void weigh(std::uint64_t S) {
-    for (const auto* part : {&absent_, &missing_}) {
-      for (const Number g : *part) {
-        if (weight_[g] == 0) weighted_.push_back(g);
-        weight_[g] += S;
-        largest_weight_ = std::max(largest_weight_, weight_[g]);
-      }
-    }
-  }
-
-  void applied(Number g) {
-    std::uint32_t& prefix = mark(index_.origin(g)).prefix;
-    for (Number next = index_.number(index_.origin(g), prefix);
-         next != TraceIndex::never && index_.position(i_, next) < t_;
-         next = index_.number(index_.origin(g), ++prefix)) {
-    }
-  }
-
-  struct Marks {
-    std::uint32_t prefix = 0;        // how many of the origin's gradients are applied
-    std::uint32_t present_from = 0;  // a position in i's own order
-    std::uint32_t missing_from = 0;  // a position in the origin's order
-    bool used = false;
-  };
-  Marks& mark(std::size_t j) {
-    if (!std::exchange(marks_[j].used, true)) marked_.push_back(j);
-    return marks_[j];
-  }
-
-  const TraceIndex& index_;
-  std::size_t i_ = 0;
-  std::uint32_t t_ = 0;
-  std::vector<Marks> marks_;            // per origin
-  std::vector<std::size_t> marked_;     // those that are not as at the beginning
-  std::vector<std::uint32_t> seen_in_;  // per gradient, the round in which it was collected
-  std::vector<std::uint64_t> weight_;   // w_g
-  std::vector<Number> weighted_;        // those that are not 0
-  std::vector<Number> absent_, missing_;
-  std::uint32_t round_ = 0;
-  std::uint64_t largest_weight_ = 0;
-};
 
 void compare(const TraceLine& a, const TraceCheck::Event& event, TraceCheck& check) {
   const auto differs = [&](const char* name, std::uint64_t written, std::uint64_t exact) {
@@ -175,27 +54,39 @@ bool numbers_are_possible(const std::vector<TraceLine>& trace, TraceCheck& check
   return check.ok();
 }
 
-void recompute(const std::vector<TraceLine>& trace, const TraceIndex& index, TraceCheck& check) {
-  std::vector<std::vector<TraceCheck::Event>> events(index.workers());
-  Replay replay(index);
+// Enumerating the sets takes time by their sizes, at least the sum of |t - s|; clocks take time and
+// memory by the number of workers.
+bool clocks_are_worth_it(const TraceIndex& index) {
+  std::size_t lines = 0;
+  std::uint64_t staleness = 0;
   for (std::size_t i = 0; i < index.workers(); ++i) {
-    const CausalReplay causal(index, i);
-    const bool quickly = causal.holds() && causal.saves_time();
-    replay.begin(i);
-    StalenessStatistics S, S_hat;
-    for (std::uint64_t t = 0; t < index.order(i).size(); ++t) {
-      const auto result =
-          quickly ? Replay::Result{causal.S()[t], causal.S()[t], true} : replay.next();
-      S.add(result.S);
-      S_hat.add(result.S_hat);
-      check.noncausal_applications += result.causal ? 0 : 1;
-      events[i].push_back({worker_id(i), t, result.S, result.S_hat});
+    for (std::uint64_t t = 0; t < index.order(i).size(); ++t, ++lines) {
+      const std::uint64_t s = index.origin_step(index.order(i)[t]);
+      staleness += std::max(t, s) - std::min(t, s);
     }
+  }
+  constexpr std::size_t cells_per_line = 64;
+  return staleness > lines * index.workers() / 4 &&
+         index.gradients() * index.workers() <= cells_per_line * lines;
+}
+
+void recompute(const std::vector<TraceLine>& trace, const TraceIndex& index, TraceCheck& check) {
+  std::vector<ReplayedWorker> replayed;
+  const auto clocks = clocks_are_worth_it(index) ? ClockReplay::of(index) : std::nullopt;
+  SetReplay sets(index);
+  for (std::size_t i = 0; i < index.workers(); ++i) {
+    replayed.push_back(clocks ? clocks->worker(i) : sets.worker(i));
+    const ReplayedWorker& worker = replayed.back();
+    StalenessStatistics S, S_hat;
+    for (const std::uint64_t size : worker.S) S.add(size);
+    for (const std::uint64_t size : worker.S_hat) S_hat.add(size);
+    check.noncausal_applications += worker.noncausal;
     check.sum_S.push_back(S.sum);
-    check.staleness.add_worker(S, S_hat, quickly ? causal.W() : replay.W());
+    check.staleness.add_worker(S, S_hat, worker.W);
   }
   for (const TraceLine& a : trace) {
-    check.events.push_back(events[dasgd::index(a.worker)][a.step]);
+    const ReplayedWorker& worker = replayed[dasgd::index(a.worker)];
+    check.events.push_back({a.worker, a.step, worker.S[a.step], worker.S_hat[a.step]});
     compare(a, check.events.back(), check);
   }
 }
