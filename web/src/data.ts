@@ -97,7 +97,8 @@ export interface FiguresData {
   kind: "figures";
   version: string;
   title: string;
-  figures: { title: string; svg: string }[];
+  subtitle: string;
+  figures: { title: string; caption: string; panels: string[] }[];
   table: { [key: string]: Json }[] | null;
 }
 export interface LiveData {

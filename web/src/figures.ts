@@ -25,18 +25,24 @@ function flatten(row: { [key: string]: Json }): { [key: string]: Json } {
   return flat;
 }
 
+// As images: their styles stay their own, and nothing in them can run.
+function panels(figure: FiguresData["figures"][number]): HTMLElement {
+  const images = figure.panels.map((svg) => element("img", { src: `data:image/svg+xml,${encodeURIComponent(svg)}`, alt: figure.title }));
+  return images.length === 1 ? element("div", { class: "scroll", tabindex: 0 }, ...images) : element("div", { class: "multiples" }, ...images);
+}
+
 export function showFigures(page: HTMLElement, data: FiguresData): void {
   document.title = `${data.title} · dasgd`;
   const rows = (data.table ?? []).map(flatten);
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   page.replaceChildren(
-    header(data.title, "an experiment of the paper in virtual time", null),
+    header(data.title, data.subtitle, null),
     element("div", { class: "grid" },
       ...data.figures.map((figure) =>
         element("section", { class: "card wide" },
           element("header", {}, element("h2", {}, figure.title)),
-          // As an image: its styles stay its own, and nothing in it can run.
-          element("div", { class: "scroll", tabindex: 0 }, element("img", { src: `data:image/svg+xml,${encodeURIComponent(figure.svg)}`, alt: figure.title })))),
+          figure.caption !== "" && element("p", { class: "caption" }, figure.caption),
+          panels(figure))),
       rows.length > 0 &&
         element("section", { class: "card wide" },
           element("header", {}, element("h2", {}, "Table")),

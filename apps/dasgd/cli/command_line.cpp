@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "cli/argument_mistakes.hpp"
-#include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/run_summary.hpp"
 #include "ranks/rank_launch.hpp"
@@ -33,6 +32,8 @@ CommandLine::CommandLine()
   add_check();
   add_reproduce();
   add_report();
+  add_sweep();
+  add_export();
   add_data();
 }
 
@@ -96,7 +97,7 @@ void CommandLine::add_simulate() {
 void CommandLine::add_advise() {
   CLI::App* const app = app_.add_subcommand(
       "advise", "Measure a problem and its staleness; print safe step sizes with their grounds");
-  advised_.add_to(*app);
+  advised_.add_to(*app, of_no_use_for_advice);
   app->add_option("--from", advise_.from, "take the staleness of an earlier run")
       ->check(must_not_be_empty)
       ->type_name("RUN_DIR");
@@ -131,35 +132,6 @@ int CommandLine::advise() {
     throw InputError(fmt::format("--accuracy {}: must be positive", *advise_.accuracy));
   advise_.config = advised_.resolved();
   return advise_command(advise_);
-}
-
-void CommandLine::add_check() {
-  CLI::App* const app = app_.add_subcommand("check", "Audit a trace and recompute its staleness");
-  app->add_option("trace", check_.path,
-                  "the trace, as train --trace writes it, or its run directory")
-      ->required()
-      ->type_name("TRACE.jsonl|RUN_DIR");
-  app->add_option("--eta", check_.eta, "step size to certify")->type_name("X");
-  app->add_option("--L", check_.L, "smoothness constant of the objective")->type_name("X");
-  app->add_option_function<std::string>(
-         "--tolerance",
-         [this](const std::string& text) {
-           try {
-             check_.tolerance = parse_duration(text).count();
-           } catch (const InputError& error) {
-             throw InputError(fmt::format("--tolerance {}: {}", text, error.what()));
-           }
-         },
-         "how far clocks may be apart (default: what the trace states; 0 on one machine)")
-      ->type_name("T");
-  app->add_flag("--json", check_.json, "print one JSON object with every event");
-  app->footer(
-      "Checks that counters are consecutive, every gradient is applied once by every worker, "
-      "never\n"
-      "before it was computed, own gradients at once, and that S and S_hat are right where "
-      "written.\n"
-      "Exit status 1 and the first violated line when the trace is broken.");
-  when(app, [this] { return check_command(check_); });
 }
 
 void CommandLine::add_reproduce() {
@@ -205,26 +177,6 @@ void CommandLine::add_reproduce() {
     reproduce_.engine = config::parse_engine(reproduce_engine_);
     return reproduce_command(reproduce_);
   });
-}
-
-void CommandLine::add_report() {
-  CLI::App* const app =
-      app_.add_subcommand("report", "Write a page with the charts of one run, or of several");
-  app->add_option("runs", report_.runs, "run directories")->required()->type_name("RUN_DIR...");
-  app->add_option("--out", report_.out,
-                  "where to write (default: the run directory; runs/report for several runs)")
-      ->type_name("DIR");
-  app->add_flag("--text", report_.text, "print a summary with sparklines, write nothing");
-  app->footer(
-      "Writes report.html, which needs no network, charts/*.svg and, of a run with --trace,\n"
-      "trace.chrome.json for chrome://tracing and ui.perfetto.dev. A run that was killed is shown "
-      "as "
-      "far\nas it goes. Every train, simulate and reproduce ends with its report.\n"
-      "Examples:\n"
-      "  dasgd report runs/first\n"
-      "  dasgd report runs/a runs/b --out runs/a-and-b    side by side\n"
-      "  dasgd report --text runs/first                   on a terminal");
-  when(app, [this] { return report_command(report_); });
 }
 
 void CommandLine::add_data() {

@@ -10,6 +10,7 @@
 #include "cli/run_arguments.hpp"
 #include "commands/commands.hpp"
 #include "reproduce/reproduce.hpp"
+#include "sweep/sweep_command.hpp"
 
 namespace dasgd::app {
 
@@ -35,6 +36,8 @@ class CommandLine {
   void add_check();
   void add_reproduce();
   void add_report();
+  void add_sweep();
+  void add_export();
   void add_data();
 
   /// What to do when this command was given.
@@ -42,17 +45,21 @@ class CommandLine {
     actions_.emplace_back(command, std::move(action));
   }
   int advise();
+  int sweep();
 
   CLI::App app_;
   std::vector<std::pair<const CLI::App*, Action>> actions_;
 
   RunArguments train_{Command::train}, simulate_{Command::simulate}, advised_{Command::advise};
+  RunArguments swept_{Command::advise};  // has the settings of both engines
   AdviseRequest advise_;
   CheckRequest check_;
   ReproduceRequest reproduce_;
   bool full_ = false;  // says what is so anyway
   std::string reproduce_engine_ = "auto";
   ReportRequest report_;
+  SweepRequest sweep_;
+  ExportRequest export_;
   std::string data_name_, data_archive_;
 };
 

@@ -15,14 +15,6 @@
 namespace dasgd::app {
 namespace {
 
-// What advice has no use for, but the config of a run that it reads may say.
-bool only_in_files_of_runs(const std::string& key) {
-  const auto& simulated = settings(Command::simulate);
-  const auto same = [&](const Setting& setting) { return setting.key == key; };
-  return key == "output.out" || key == "output.trace" || key.starts_with("evaluation.") ||
-         std::none_of(simulated.begin(), simulated.end(), same);
-}
-
 // The config file of the directory to go on with, which becomes the directory of the run.
 std::string config_to_resume(Config& config, const std::string& config_file) {
   const std::string& directory = config.output.resume;
@@ -40,7 +32,19 @@ std::string config_to_resume(Config& config, const std::string& config_file) {
 
 }  // namespace
 
-void RunArguments::add_to(CLI::App& app) {
+bool of_no_use_for_advice(const Setting& setting) {
+  const std::string& key = setting.key;
+  return key == "output.out" || key == "output.trace" || key.starts_with("evaluation.") ||
+         !find_setting(Command::simulate, key);
+}
+
+bool of_no_use_for_sweeps(const Setting& setting) {
+  const std::string& key = setting.key;
+  return key == "engine" || key == "output.out" || key == "output.json" || !setting.in_files ||
+         key == "ranks.workers_per_rank" || key.starts_with("watch.");
+}
+
+void RunArguments::add_to(CLI::App& app, bool (*leave_out)(const Setting&)) {
   app.add_option("config", config_file, "TOML file; every option below has its key there")
       ->check(must_not_be_empty)
       ->type_name("CONFIG.toml");
@@ -51,7 +55,7 @@ void RunArguments::add_to(CLI::App& app) {
         ->type_name("RUN_DIR")
         ->excludes("config");
   for (const Setting& setting : settings(command)) {
-    if (command == Command::advise && only_in_files_of_runs(setting.key)) continue;
+    if (leave_out && leave_out(setting)) continue;
     const auto remember = [this, &setting](const std::string& value) {
       given.emplace_back(&setting, value);
     };
@@ -79,6 +83,26 @@ void RunArguments::add_to(CLI::App& app) {
 bool RunArguments::gave(const std::set<std::string>& options) const {
   return std::any_of(given.begin(), given.end(),
                      [&](const auto& entry) { return options.contains(entry.first->option); });
+}
+
+RunArguments RunArguments::for_run(
+    Command run, const std::vector<std::pair<std::string, std::string>>& values) const {
+  RunArguments result{run, config_file};
+  const auto add = [&](const std::string& key, const std::string& value) {
+    const Setting* const setting = find_setting(run, key);
+    if (!setting)
+      throw InputError(fmt::format("`{}` is no option of {}, which is what this sweep runs", key,
+                                   run == Command::simulate ? "simulate" : "train"));
+    result.given.emplace_back(setting, value);
+  };
+  for (const auto& [setting, value] : given) {
+    const auto is_varied = [&](const auto& pair) { return pair.first == setting->key; };
+    if (std::any_of(values.begin(), values.end(), is_varied))
+      throw InputError(fmt::format("{0} is varied; leave {0} {1} out", setting->option, value));
+    add(setting->key, value);
+  }
+  for (const auto& [key, value] : values) add(key, value);
+  return result;
 }
 
 Config RunArguments::resolved() const {

@@ -22,11 +22,20 @@ struct RunArguments {
   std::vector<std::pair<const Setting*, std::string>> given = {};
   std::string from = {};  ///< of simulate: the recorded run that it predicts
 
-  /// Every setting of the command as an option. `this` must outlive the parsing.
-  void add_to(CLI::App& app);
+  /// Every setting of the command as an option, but for some. `this` must outlive the parsing.
+  void add_to(CLI::App& app, bool (*leave_out)(const Setting&) = nullptr);
   /// Whether one of these options was given.
   bool gave(const std::set<std::string>& options) const;
+  /// The same arguments for a run of a sweep, with these keys set as well. Throws InputError for
+  /// settings that the command of the run does not have.
+  RunArguments for_run(Command run,
+                       const std::vector<std::pair<std::string, std::string>>& values) const;
   Config resolved() const;
 };
+
+/// What advice has no use for, but the config of a run that it reads may say.
+bool of_no_use_for_advice(const Setting& setting);
+/// What a sweep decides for its runs, or does not have.
+bool of_no_use_for_sweeps(const Setting& setting);
 
 }  // namespace dasgd::app

@@ -50,6 +50,14 @@ struct ReportRequest {
 /// Writes the report of one run or of several side by side.
 int report_command(const ReportRequest& request);
 
+struct ExportRequest {
+  std::vector<std::string> paths;  ///< of sweeps and runs
+  std::string out;                 ///< empty: the one that was given, or runs/export for several
+  bool no_wall_time = false;
+};
+/// Writes runs as CSV tables.
+int export_command(const ExportRequest& request);
+
 /// Lists the data sets that are known by name.
 int data_list_command();
 /// Makes a data set available and verifies it; from `archive` where one is given.

@@ -48,9 +48,11 @@ void write_page(const Experiment& experiment) {
     std::ifstream file(experiment.stem() + extension, std::ios::binary);
     return std::string(std::istreambuf_iterator<char>(file), {});
   };
-  report::write_figures(
-      "The paper's experiment: " + experiment.what, {{experiment.what, text_of(".svg")}},
-      nlohmann::ordered_json::parse(text_of(".json"), nullptr, false), experiment.directory);
+  report::write_figures({.title = "The paper's experiment: " + experiment.what,
+                         .subtitle = "an experiment of the paper in virtual time",
+                         .figures = {{experiment.what, "", {text_of(".svg")}}},
+                         .table = nlohmann::ordered_json::parse(text_of(".json"), nullptr, false)},
+                        experiment.directory);
 }
 
 }  // namespace

@@ -46,14 +46,17 @@ void swallow_more(const sigset_t& set, std::stop_token end, std::chrono::millise
 }
 
 void watch(std::stop_token end, std::stop_source& run, SignalStop::Kind kind) {
-  const std::chrono::milliseconds one_wish(kind == SignalStop::Kind::alone ? 300 : 3000);
+  const bool on_ranks = kind == SignalStop::Kind::rank || kind == SignalStop::Kind::quiet_rank;
+  const std::chrono::milliseconds one_wish(on_ranks ? 3000 : 300);
   const sigset_t set = stop_signals();
   const std::stop_callback wake(end, [self = pthread_self()] { pthread_kill(self, SIGUSR1); });
   for (int signal = 0;;) {
     if (sigwait(&set, &signal) != 0) continue;
     if (end.stop_requested()) return;
     if (run.stop_requested()) ::_exit(interrupted);
-    if (kind != SignalStop::Kind::quiet_rank)
+    if (kind == SignalStop::Kind::sweep)
+      say("\nstopping: finished runs are kept; the same command goes on from here\n");
+    else if (kind != SignalStop::Kind::quiet_rank)
       say("\nstopping: gradients on their way are still applied; once more to leave at once\n");
     run.request_stop();
     swallow_more(set, end, one_wish);

@@ -17,6 +17,7 @@ class SignalStop {
     alone,
     rank,        ///< of an MPI job
     quiet_rank,  ///< another rank tells the person
+    sweep,       ///< of several runs
   };
   explicit SignalStop(Kind kind = Kind::alone);
   std::stop_token token() const { return source_.get_token(); }

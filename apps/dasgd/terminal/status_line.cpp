@@ -12,25 +12,25 @@
 namespace dasgd::app {
 namespace {
 
-std::string bar(double done) {
-  constexpr int width = 20;
-  const int filled = std::clamp(static_cast<int>(done * width), 0, width);
-  return "[" + std::string(filled, '#') + std::string(width - filled, '.') + "]";
-}
-
-std::string clock(double seconds) {
-  const long whole = std::lround(seconds);
-  if (whole >= 3600)
-    return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
-  return fmt::format("{}:{:02}", whole / 60, whole % 60);
-}
-
 std::size_t terminal_width() {
   winsize size{};
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
 }  // namespace
+
+std::string progress_bar(double done) {
+  constexpr int width = 20;
+  const int filled = std::clamp(static_cast<int>(done * width), 0, width);
+  return "[" + std::string(filled, '#') + std::string(width - filled, '.') + "]";
+}
+
+std::string show_clock(double seconds) {
+  const long whole = std::lround(seconds);
+  if (whole >= 3600)
+    return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+  return fmt::format("{}:{:02}", whole / 60, whole % 60);
+}
 
 StatusLine::StatusLine(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1) {}
 
@@ -42,10 +42,10 @@ std::string StatusLine::describe(const Progress<Real>& p) {
   if (p.draining) {
     line = "draining";
   } else if (p.done) {
-    line = fmt::format("{} {:3.0f} %", bar(*p.done), 100 * std::min(1.0, *p.done));
-    if (p.seconds_left) line += "  left " + clock(*p.seconds_left);
+    line = fmt::format("{} {:3.0f} %", progress_bar(*p.done), 100 * std::min(1.0, *p.done));
+    if (p.seconds_left) line += "  left " + show_clock(*p.seconds_left);
   } else {
-    line = "running " + clock(p.seconds);
+    line = "running " + show_clock(p.seconds);
   }
   if (p.loss) line += fmt::format("  loss {:.4g}", *p.loss);
   if (p.evaluation && p.evaluation->accuracy)

@@ -8,6 +8,10 @@
 
 namespace dasgd::app {
 
+/// "[####......]", and "1:05:00".
+std::string progress_bar(double done);
+std::string show_clock(double seconds);
+
 /// On a terminal one line that is rewritten in place; elsewhere a plain line every few seconds.
 class StatusLine {
  public:
@@ -20,6 +24,10 @@ class StatusLine {
   template <typename Real>
   void show(const Progress<Real>& progress) {
     if (!quiet_) print(describe(progress), progress.seconds);
+  }
+  /// The same for what is no single run; `seconds` since its start.
+  void show(const std::string& line, double seconds) {
+    if (!quiet_) print(line, seconds);
   }
   /// Removes the line, so that something else can be printed.
   void clear();

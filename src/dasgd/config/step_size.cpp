@@ -36,6 +36,7 @@ std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& ob
   request.try_steps = !proved;
   Advice advice = advise<Real>(objective, request);
   config.run.eta = proved ? advice.recommended_eta : advice.practical.eta;
+  config.lr = config.run.eta;
   if (!L) L = advice.constants.L.value;
   return advice;
 }

@@ -188,14 +188,12 @@ Json page_data(std::span<const Run> runs) {
   return data;
 }
 
-Json page_data(const std::string& title, std::span<const Figure> figures, const Json& table) {
-  Json data{{"kind", "figures"},
-            {"version", version()},
-            {"title", title},
-            {"figures", Json::array()},
-            {"table", table}};
-  for (const Figure& figure : figures)
-    data["figures"].push_back({{"title", figure.title}, {"svg", figure.svg}});
+Json page_data(const FiguresPage& page) {
+  Json data{{"kind", "figures"},         {"version", version()},     {"title", page.title},
+            {"subtitle", page.subtitle}, {"figures", Json::array()}, {"table", page.table}};
+  for (const Figure& figure : page.figures)
+    data["figures"].push_back(
+        {{"title", figure.title}, {"caption", figure.caption}, {"panels", figure.panels}});
   return data;
 }
 

@@ -17,13 +17,18 @@ nlohmann::ordered_json to_json(const Run& run);
 /// The data of a page that shows `runs`.
 nlohmann::ordered_json page_data(std::span<const Run> runs);
 
-/// One figure of an experiment.
+/// One figure of an experiment: its panels wrap where there is no room for them side by side.
 struct Figure {
-  std::string title, svg;
+  std::string title, caption;
+  std::vector<std::string> panels;  ///< SVG
 };
-/// The data of a page that shows the figures of an experiment and its table.
-nlohmann::ordered_json page_data(const std::string& title, std::span<const Figure> figures,
-                                 const nlohmann::ordered_json& table);
+/// A page that shows figures and a table: of an experiment, or of a sweep.
+struct FiguresPage {
+  std::string title, subtitle;
+  std::vector<Figure> figures;
+  nlohmann::ordered_json table;
+};
+nlohmann::ordered_json page_data(const FiguresPage& page);
 
 /// Puts the data into the page, as web/ builds it.
 std::string fill_page(std::string_view page, const nlohmann::ordered_json& data);

@@ -13,8 +13,8 @@ using svg::Axis;
 using svg::Box;
 using svg::Range;
 
-constexpr double panel_width = 430, panel_height = 320;
-constexpr Box panel_box{70, 34, panel_width - 14, panel_height - 96};
+constexpr double panel_width = 430;
+constexpr Box panel_box{70, 34, panel_width - 14, 224};
 
 double low_of(const PlotSeries& s, std::size_t i) {
   if (!s.low.empty()) return s.low[i];
@@ -84,12 +84,30 @@ std::string bars(const PlotSeries& s, const Axis& x, const Axis& y, const char* 
   return out;
 }
 
-constexpr std::size_t most_entries = 6;
+/// Where the names of a panel's series stand: as many as there is room for, in two columns unless
+/// they are long.
+struct Legend {
+  static constexpr std::size_t most = 8;
+  static constexpr double row_height = 15;
+  std::size_t entries = 0, columns = 2;
 
-std::string legend(const PlotSeries& s, std::size_t entry, const char* colour) {
-  const double x = panel_box.left + static_cast<double>(entry % 2) * 180;
-  const std::size_t row = entry / 2;
-  const double y = panel_box.bottom + 52 + static_cast<double>(row) * 15;
+  explicit Legend(const PlotPanel& panel) {
+    constexpr std::size_t long_name = 25;
+    for (const PlotSeries& s : panel.series) {
+      if (!s.name.empty()) ++entries;
+      if (s.name.size() > long_name) columns = 1;
+    }
+    entries = std::min(entries, most);
+  }
+  double height() const {
+    return row_height * static_cast<double>((entries + columns - 1) / columns);
+  }
+};
+
+std::string legend(const PlotSeries& s, const Legend& in, std::size_t entry, const char* colour) {
+  const double x = panel_box.left + static_cast<double>(entry % in.columns) * 180;
+  const double y =
+      panel_box.bottom + 52 + static_cast<double>(entry / in.columns) * Legend::row_height;
   const std::string mark =
       s.look == PlotSeries::Look::dots
           ? fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"3\" fill=\"{}\"/>", x + 9, y - 4, colour)
@@ -109,19 +127,21 @@ std::string draw(const PlotPanel& panel) {
       ys.add(high_of(s, i));
       if (panel.log_y) ys.add(panel.bars ? std::min(s.y[i], 0.5) : s.y[i]);
     }
+  for (const double value : panel.x_reach) xs.add(value);
+  for (const double value : panel.y_reach)
+    if (!panel.log_y || value > 0) ys.add(value);
   if (!panel.log_y) ys.high *= 1.06;
   const Axis x(xs, panel_box.left, panel_box.right, panel.log_x);
   const Axis y(ys, panel_box.bottom, panel_box.top, panel.log_y);
   std::string out = svg::frame(panel_box, panel.title, panel.x_label, panel.y_label, x, &y);
-  std::vector<std::string> entries;
+  const Legend names(panel);
+  std::size_t named = 0;
   for (std::size_t k = 0; k < panel.series.size(); ++k) {
     const PlotSeries& s = panel.series[k];
     const char* const colour = svg::colours[s.colour.value_or(k) % svg::colours.size()];
     out += panel.bars ? bars(s, x, y, colour, panel.series.size() > 1) : lines(s, x, y, colour);
-    if (!s.name.empty()) entries.push_back(legend(s, entries.size(), colour));
+    if (!s.name.empty() && named < names.entries) out += legend(s, names, named++, colour);
   }
-  // As many as there is room for.
-  for (std::size_t k = 0; k < std::min(entries.size(), most_entries); ++k) out += entries[k];
   return out;
 }
 
@@ -130,6 +150,9 @@ std::string draw(const PlotPanel& panel) {
 std::string plot_svg(const std::vector<PlotPanel>& panels, std::size_t columns) {
   const std::size_t across = std::min(columns, panels.size());
   const std::size_t rows = (panels.size() + across - 1) / across;
+  double panel_height = 0;
+  for (const PlotPanel& panel : panels)
+    panel_height = std::max(panel_height, panel_box.bottom + 46 + Legend(panel).height());
   std::string content, title;
   for (std::size_t k = 0; k < panels.size(); ++k) {
     const std::size_t row = k / across;

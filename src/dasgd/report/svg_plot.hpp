@@ -26,6 +26,7 @@ struct PlotPanel {
   std::vector<PlotSeries> series;
   bool log_x = false, log_y = false;
   bool bars = false;  ///< a bar from each x to the next instead of a line
+  std::vector<double> x_reach = {}, y_reach = {};  ///< what the axes must reach as well
 };
 
 /// The panels in rows of `columns`, by default side by side. Colours can be told apart by

@@ -6,6 +6,7 @@
 #include "dasgd/base/atomic_file.hpp"
 #include "dasgd/report/charts.hpp"
 #include "dasgd/report/chrome_trace.hpp"
+#include "dasgd/report/sweep_figures.hpp"
 
 namespace dasgd::report {
 namespace fs = std::filesystem;
@@ -46,11 +47,28 @@ std::vector<std::string> write_report(const std::vector<std::string>& directorie
   return written;
 }
 
-void write_figures(const std::string& title, const std::vector<Figure>& figures,
-                   const nlohmann::ordered_json& table, const std::string& directory,
+std::vector<std::string> write_sweep_report(const std::string& sweep, const std::string& directory,
+                                            std::string_view page) {
+  constexpr std::size_t columns = 3;
+  SweepFigures figures = sweep_figures(read_sweep(sweep), sweep);
+  FiguresPage shown{figures.title, figures.subtitle, {}, std::move(figures.table)};
+  std::vector<std::string> written;
+  if (!page.empty()) written.push_back(directory + "/report.html");
+  empty_charts(directory + "/charts");
+  for (const SweepFigure& figure : figures.figures) {
+    written.push_back(directory + "/charts/" + figure.file + ".svg");
+    write_file(written.back(), plot_svg(figure.panels, columns));
+    shown.figures.push_back({figure.title, figure.caption, {}});
+    for (const PlotPanel& panel : figure.panels)
+      shown.figures.back().panels.push_back(plot_svg({panel}));
+  }
+  write_figures(shown, directory, page);
+  return written;
+}
+
+void write_figures(const FiguresPage& figures, const std::string& directory,
                    std::string_view page) {
-  if (page.empty()) return;
-  write_file(directory + "/report.html", fill_page(page, page_data(title, figures, table)));
+  if (!page.empty()) write_file(directory + "/report.html", fill_page(page, page_data(figures)));
 }
 
 }  // namespace dasgd::report

@@ -18,9 +18,13 @@ std::vector<std::string> write_report(const std::vector<std::string>& runs,
                                       const std::string& directory,
                                       std::string_view page = built_page());
 
+/// The same for a sweep: mean and deviation over seeds. Throws InputError while no run of it is
+/// finished.
+std::vector<std::string> write_sweep_report(const std::string& sweep, const std::string& directory,
+                                            std::string_view page = built_page());
+
 /// Writes report.html with the figures of an experiment.
-void write_figures(const std::string& title, const std::vector<Figure>& figures,
-                   const nlohmann::ordered_json& table, const std::string& directory,
+void write_figures(const FiguresPage& figures, const std::string& directory,
                    std::string_view page = built_page());
 
 }  // namespace dasgd::report

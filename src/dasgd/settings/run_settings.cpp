@@ -52,6 +52,12 @@ void set_lr(Config& config, const std::string& value) {
   }
 }
 
+// A step that is still to be found stands in a file as what it was asked to be.
+std::optional<std::string> show_lr(const Config& config) {
+  if (config.lr || config.step == StepChoice::given) return show_real(config.run.eta);
+  return quoted(config.step == StepChoice::automatic ? "auto" : "proved");
+}
+
 OnDivergence parse_on_divergence(const std::string& value) {
   if (value == "stop") return OnDivergence::stop;
   if (value == "halve") return OnDivergence::halve;
@@ -72,7 +78,7 @@ std::vector<Setting> algorithm_settings() {
       {"lr", "--lr", Setting::Kind::value, "X|auto|proved",
        "the step size eta; auto: one that trains well, found by trying; proved: the largest that "
        "is proved for what a pilot measures (see: dasgd advise)",
-       set_lr, [](const Config& c) { return std::optional(show_real(c.run.eta)); }},
+       set_lr, show_lr},
       count(
           "batch", "--batch", "samples per gradient; 0 is the whole data set",
           [](auto& c) -> auto& { return c.run.batch; }, 0),

@@ -1,0 +1,160 @@
+// The commands that look at runs, or make many of them.
+#include <fmt/format.h>
+#include <fstream>
+#include <iterator>
+
+#include "cli/argument_mistakes.hpp"
+#include "cli/command_line.hpp"
+#include "dasgd/base/units.hpp"
+#include "dasgd/core/error.hpp"
+#include "dasgd/report/run.hpp"
+
+namespace dasgd::app {
+namespace {
+
+// Virtual time repeats to the bit and needs no machine of its own, so it is the default. A file
+// that cannot be read is told of where it is read as a config.
+std::string engine_in(const std::string& config_file) {
+  std::ifstream file(config_file, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  try {
+    const auto config = report::flat_config(text);
+    const auto engine = config.find("engine");
+    if (engine == config.end() || !engine->is_string()) return "simulate";
+    return *engine == "auto" ? "threads" : engine->get<std::string>();
+  } catch (const InputError&) {
+    return "simulate";
+  }
+}
+
+}  // namespace
+
+void CommandLine::add_check() {
+  CLI::App* const app = app_.add_subcommand("check", "Audit a trace and recompute its staleness");
+  app->add_option("trace", check_.path,
+                  "the trace, as train --trace writes it, or its run directory")
+      ->required()
+      ->type_name("TRACE.jsonl|RUN_DIR");
+  app->add_option("--eta", check_.eta, "step size to certify")->type_name("X");
+  app->add_option("--L", check_.L, "smoothness constant of the objective")->type_name("X");
+  app->add_option_function<std::string>(
+         "--tolerance",
+         [this](const std::string& text) {
+           try {
+             check_.tolerance = parse_duration(text).count();
+           } catch (const InputError& error) {
+             throw InputError(fmt::format("--tolerance {}: {}", text, error.what()));
+           }
+         },
+         "how far clocks may be apart (default: what the trace states; 0 on one machine)")
+      ->type_name("T");
+  app->add_flag("--json", check_.json, "print one JSON object with every event");
+  app->footer(
+      "Checks that counters are consecutive, every gradient is applied once by every worker, "
+      "never\n"
+      "before it was computed, own gradients at once, and that S and S_hat are right where "
+      "written.\n"
+      "Exit status 1 and the first violated line when the trace is broken.");
+  when(app, [this] { return check_command(check_); });
+}
+
+void CommandLine::add_report() {
+  CLI::App* const app =
+      app_.add_subcommand("report", "Write a page with the charts of one run, or of several");
+  app->add_option("runs", report_.runs, "run directories")->required()->type_name("RUN_DIR...");
+  app->add_option("--out", report_.out,
+                  "where to write (default: the run directory; runs/report for several runs)")
+      ->type_name("DIR");
+  app->add_flag("--text", report_.text, "print a summary with sparklines, write nothing");
+  app->footer(
+      "Writes report.html, which needs no network, charts/*.svg and, of a run with --trace,\n"
+      "trace.chrome.json for chrome://tracing and ui.perfetto.dev. A run that was killed is shown "
+      "as "
+      "far\nas it goes. Every train, simulate and reproduce ends with its report.\n"
+      "Examples:\n"
+      "  dasgd report runs/first\n"
+      "  dasgd report runs/a runs/b --out runs/a-and-b    side by side\n"
+      "  dasgd report --text runs/first                   on a terminal");
+  when(app, [this] { return report_command(report_); });
+}
+
+void CommandLine::add_sweep() {
+  CLI::App* const app =
+      app_.add_subcommand("sweep", "Many runs that differ in some settings and in their seed");
+  swept_.add_to(*app, of_no_use_for_sweeps);
+  app->add_option("--vary", sweep_.vary,
+                  "a key of the TOML file and its values: KEY=a,b,c, KEY=a..b:log:n or "
+                  "KEY=a..b:lin:n; several keys are multiplied out")
+      ->type_name("KEY=SPEC")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app->add_option("--seeds", sweep_.seeds, "runs of every setting, with seeds from --seed on")
+      ->check(must_be_count)
+      ->type_name("N");
+  app->add_option("--jobs", sweep_.jobs,
+                  "runs at a time (default: one per core in virtual time, else 1)")
+      ->check(must_be_count)
+      ->type_name("N");
+  app->add_option("--engine", sweep_.engine,
+                  "simulate, threads or mpi (default: the key engine of BASE.toml, or simulate)")
+      ->type_name("NAME");
+  app->add_option("--launcher", sweep_.launcher,
+                  "of mpi: what starts the ranks of a run (default: mpirun)")
+      ->check(must_not_be_empty)
+      ->type_name("COMMAND");
+  app->add_option("--out", sweep_.out, "the directory of the sweep")
+      ->required()
+      ->check(must_not_be_empty)
+      ->type_name("DIR");
+  app->footer(
+      "The base is BASE.toml, or the options of train and simulate above, or both. Every run has "
+      "its own\n"
+      "directory in DIR/runs. Stop it when you like: the same command runs what is not finished "
+      "yet. It ends\n"
+      "with DIR/report.html and the tables of dasgd export.\n"
+      "Examples:\n"
+      "  dasgd sweep base.toml --vary lr=1e-4..1e-1:log:7 --vary workers=1,10,100 --seeds 5 --out "
+      "runs/steps\n"
+      "  dasgd sweep --model quadratic --lr 0.001 --vary topology.kind=full,ring,star --workers 16 "
+      "--out runs/graphs\n"
+      "  dasgd sweep --engine threads --epochs 1 --vary batch=16,64,256 --seeds 3 --out "
+      "runs/batches");
+  when(app, [this] { return sweep(); });
+}
+
+int CommandLine::sweep() {
+  if (sweep_.engine.empty()) sweep_.engine = engine_in(swept_.config_file);
+  sweep_.quiet = swept_.gave({"--quiet"});
+  sweep_.no_report = swept_.gave({"--no-report"});
+  sweep_.resolve = [this](Command command, SweepRequest::Values values) {
+    if (command == Command::train) values.emplace_back("engine", sweep_.engine);
+    return swept_.for_run(command, values).resolved();
+  };
+  return sweep_command(sweep_);
+}
+
+void CommandLine::add_export() {
+  CLI::App* const app = app_.add_subcommand("export", "Write runs as tables: CSV files");
+  app->add_option("paths", export_.paths, "directories of sweeps or runs")
+      ->required()
+      ->type_name("DIR...");
+  app->add_option("--out", export_.out,
+                  "where to write (default: the directory; runs/export for several)")
+      ->type_name("DIR");
+  app->add_flag("--no-wall-time", export_.no_wall_time,
+                "leave wall_seconds out: two sweeps in virtual time then have equal tables");
+  app->footer(
+      "runs.csv has a line for every run: the settings that were varied, seed, and every value of "
+      "its\n"
+      "summary.json. metrics.csv has a line for every line of metrics.jsonl, workers.csv one for "
+      "every\n"
+      "worker of every run. Fields are quoted where they have to be; what a run does not have is "
+      "empty.\n"
+      "Examples:\n"
+      "  dasgd export runs/steps\n"
+      "  dasgd export runs/a runs/b --out runs/tables");
+  when(app, [this] { return export_command(export_); });
+}
+
+}  // namespace dasgd::app
