@@ -42,43 +42,44 @@ TEST_F(SnapshotBoardTest, TheFirstToAnswerGivesItsReplicaAndAllTheirMemories) {
   EXPECT_TRUE(board.claim_replica());
   EXPECT_FALSE(board.claim_replica());
   give_replica(5);
-  board.give_carry_over(worker_id(0), memory(1));
+  board.give_carry_over(worker_id(0), carry_over(1));
   EXPECT_FALSE(board.wanted(worker_id(0)));
-  board.give_carry_over(worker_id(1), memory(2));
+  board.give_carry_over(worker_id(1), carry_over(2));
   const auto snapshot = wait(long_enough);
   ASSERT_TRUE(snapshot);
   EXPECT_EQ(snapshot->sums, bytes({5}));
   EXPECT_EQ(snapshot->applied.size(), 1u);
   EXPECT_EQ(snapshot->samples, 32u);
-  EXPECT_EQ(snapshot->carry_overs, (std::vector{memory(1), memory(2)}));
+  EXPECT_EQ(snapshot->carry_overs, (std::vector{carry_over(1), carry_over(2)}));
 }
 
 TEST_F(SnapshotBoardTest, ASlowWorkerHoldsNothingUpAndIsRepresentedByWhatItGaveLast) {
   board.ask();
   give_replica(5);
-  board.give_carry_over(worker_id(0), memory(1));
-  board.give_carry_over(worker_id(1), memory(2));
+  board.give_carry_over(worker_id(0), carry_over(1));
+  board.give_carry_over(worker_id(1), carry_over(2));
   ASSERT_TRUE(wait(long_enough));
   board.ask();
   give_replica(6);
-  board.give_carry_over(worker_id(0), memory(3));
+  board.give_carry_over(worker_id(0), carry_over(3));
   const auto snapshot = wait();
   ASSERT_TRUE(snapshot);
-  EXPECT_EQ(snapshot->carry_overs, (std::vector{memory(3), memory(2)}));
+  EXPECT_EQ(snapshot->carry_overs, (std::vector{carry_over(3), carry_over(2)}));
   EXPECT_TRUE(board.wanted(worker_id(1))) << "it may still answer";
 }
 
 TEST_F(SnapshotBoardTest, WhatIsGivenUnaskedBelongsToTheNextSnapshot) {
   board.ask();
   give_replica(5);
-  board.give_carry_over(worker_id(0), memory(1));
-  board.give_carry_over(worker_id(1), memory(2));
-  board.give_carry_over(worker_id(1), memory(9));  // worker 1 ends meanwhile
-  EXPECT_EQ(wait(long_enough)->carry_overs, (std::vector{memory(1), memory(2)}));
-  EXPECT_EQ(board.carry_overs(), (std::vector{memory(1), memory(9)})) << "the latest of each";
+  board.give_carry_over(worker_id(0), carry_over(1));
+  board.give_carry_over(worker_id(1), carry_over(2));
+  board.give_carry_over(worker_id(1), carry_over(9));  // worker 1 ends meanwhile
+  EXPECT_EQ(wait(long_enough)->carry_overs, (std::vector{carry_over(1), carry_over(2)}));
+  EXPECT_EQ(board.carry_overs(), (std::vector{carry_over(1), carry_over(9)}))
+      << "the latest of each";
   board.ask();
   give_replica(6);
-  EXPECT_EQ(wait()->carry_overs, (std::vector{memory(1), memory(9)}));
+  EXPECT_EQ(wait()->carry_overs, (std::vector{carry_over(1), carry_over(9)}));
 }
 
 TEST_F(SnapshotBoardTest, AReplicaOfAnEarlierRequestDoesNotAnswerALaterOne) {
@@ -104,9 +105,9 @@ TEST(SnapshotBoards, OfOtherProcessesAreAskedAndGetTheMemories) {
       2, {.ask = [&] { ++asked; },
           .give_carry_over = [&](WorkerId w, const CarryOver& m) { sent.emplace_back(w, m); }});
   board.ask();
-  board.give_carry_over(worker_id(1), memory(4));
+  board.give_carry_over(worker_id(1), carry_over(4));
   EXPECT_EQ(asked, 1);
-  EXPECT_EQ(sent, (std::vector{std::pair(worker_id(1), memory(4))}));
+  EXPECT_EQ(sent, (std::vector{std::pair(worker_id(1), carry_over(4))}));
   EXPECT_EQ(board.carry_overs(), std::vector<CarryOver>(2)) << "none is kept here";
 }
 
