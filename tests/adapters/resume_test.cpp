@@ -37,7 +37,7 @@ TEST_F(ResumedNetwork, GoesOnToTheBitWithItsStatisticsAndAugmentation) {
   std::vector<Checkpoint> checkpoints;
   options.checkpoint.save = [&](const Checkpoint& c) { checkpoints.push_back(c); };
   const auto whole = run_training<float>(*network, options, {});
-  const Bytes last = checkpoints.back().workers[0].memory.objective;
+  const Bytes last = checkpoints.back().workers[0].carry_over.objective;
   EXPECT_EQ(floats(last).size(), 6u);
   const Checkpoint middle = checkpoints.front();
   ASSERT_LT(middle.gradients, 400u);
@@ -45,7 +45,7 @@ TEST_F(ResumedNetwork, GoesOnToTheBitWithItsStatisticsAndAugmentation) {
   const auto again = make_network({.model = path}, samples);
   const auto resumed = run_training<float>(*again, options, {});
   EXPECT_EQ(resumed.summary.replica_digest, whole.summary.replica_digest);
-  EXPECT_EQ(checkpoints.back().workers[0].memory.objective, last);
+  EXPECT_EQ(checkpoints.back().workers[0].carry_over.objective, last);
   EXPECT_EQ(resumed.summary.loss, whole.summary.loss) << "which uses the statistics";
 }
 

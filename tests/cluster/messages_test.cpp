@@ -18,13 +18,13 @@ Message everything_of_a_rank() {
 }
 
 std::vector<Message> messages() {
-  WorkerSight sight;
-  sight.worker = WorkerId{4};
-  sight.announced_total = 12;
+  WorkerView view;
+  view.worker = WorkerId{4};
+  view.announced_total = 12;
   return {
       Stop{StopReason::max_time},
       TargetReached{},
-      Sights{{sight, sight}},
+      Views{{view, view}},
       TracePiece{WorkerId{2}, 50, {TraceLine{WorkerId{2}, 1, {WorkerId{3}, 4}, 5, 6, 7, 8, {}}}, 9},
       everything_of_a_rank(),
       MemoriesWanted{},
@@ -58,7 +58,7 @@ TEST(ClusterMessages, ComeBackAsTheyWere) {
   EXPECT_EQ(rule.worker, WorkerId{3});
   EXPECT_EQ(rule.bytes.size(), 5u);
   EXPECT_TRUE(rule.last);
-  EXPECT_EQ(std::get<Sights>(*decode(encode(messages()[2]))).workers[1].announced_total, 12u);
+  EXPECT_EQ(std::get<Views>(*decode(encode(messages()[2]))).workers[1].announced_total, 12u);
 }
 
 TEST(ClusterMessages, AReasonOrAFlagThatIsNoneIsRefused) {

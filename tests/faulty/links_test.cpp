@@ -1,10 +1,9 @@
-#include "dasgd/transport/faulty/links.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <gtest/gtest.h>
 
 #include "dasgd/core/error.hpp"
+#include "dasgd/transport/faulty/faulty_links.hpp"
 #include "dasgd/transport/in_process/mesh.hpp"
 #include "support/effort.hpp"
 #include "transport/contract.hpp"
@@ -21,8 +20,8 @@ class FaultyWorld final : public World {
                          .in_flight = in_flight,
                          .clock = clock_,
                          .carrier = [&, clock = clock_](Arrival arrival) {
-                           return std::make_unique<faulty::Links>(chaos, graph, seed, clock,
-                                                                  std::move(arrival));
+                           return std::make_unique<faulty::FaultyLinks>(chaos, graph, seed, clock,
+                                                                        std::move(arrival));
                          }}) {}
   Endpoint& endpoint(std::size_t worker) override { return network_.endpoint(worker_id(worker)); }
   void let_go() { network_.let_go(); }

@@ -51,7 +51,7 @@ class MpiApp : public ::testing::Test {
     });
   }
   std::string endless(const std::string& more = "") {
-    return "train --model quadratic --topology ring --lr 1e-5 --compute 1ms --max-time 10min "
+    return "train --model quadratic --topology ring --lr 1e-5 --compute 20ms --max-time 10min "
            "--trace --out " +
            out() + " " + more;
   }

@@ -140,9 +140,9 @@ TEST_F(MpiResume, TheRulesOfAllRanksAreKept) {
   EXPECT_EQ(last->gradients, 6u * 20);
   ASSERT_EQ(last->workers.size(), 6u);
   for (const WorkerState& worker : last->workers) {
-    EXPECT_GT(worker.memory.rule.size(), 2 * last->dimension * sizeof(double))
+    EXPECT_GT(worker.carry_over.rule.size(), 2 * last->dimension * sizeof(double))
         << "two means and a count";
-    EXPECT_EQ(worker.made, 20u);
+    EXPECT_EQ(worker.computed, 20u);
   }
 }
 

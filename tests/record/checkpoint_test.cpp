@@ -29,9 +29,9 @@ Checkpoint example(std::uint64_t gradients = 11) {
   c.workers.resize(2);
   c.workers[0].data.next = 7;
   c.workers[0].data.ahead = {9, 12};
-  c.workers[0].made = 9;
-  c.workers[0].memory.rule.assign(100, std::byte{3});
-  c.workers[1].memory.objective.assign(20, std::byte{5});
+  c.workers[0].computed = 9;
+  c.workers[0].carry_over.rule.assign(100, std::byte{3});
+  c.workers[1].carry_over.objective.assign(20, std::byte{5});
   c.workers[1].data.next = 2;
   c.sampling = Sampling::shards;
   c.absent = {{7, {9, 11}}};
@@ -55,8 +55,8 @@ TEST(CheckpointTest, ReadsBackWhatWasWritten) {
   ASSERT_EQ(d.workers.size(), c.workers.size());
   for (std::size_t i = 0; i < c.workers.size(); ++i) {
     EXPECT_EQ(d.workers[i].data, c.workers[i].data);
-    EXPECT_EQ(d.workers[i].memory, c.workers[i].memory);
-    EXPECT_EQ(d.workers[i].made, c.workers[i].made);
+    EXPECT_EQ(d.workers[i].carry_over, c.workers[i].carry_over);
+    EXPECT_EQ(d.workers[i].computed, c.workers[i].computed);
   }
   EXPECT_EQ(d.sampling, c.sampling);
   EXPECT_EQ(d.absent, c.absent);

@@ -45,16 +45,16 @@ TEST(Judge, KeepsTheBestAndLosesPatience) {
   options.evaluation.patience = 2;
   Judge<double> judge(problem, options);
   const std::vector<double> a{1}, b{2}, c{3};
-  EXPECT_TRUE(judge.look(a, 1));
-  EXPECT_TRUE(judge.look(b, 2));
-  EXPECT_FALSE(judge.look(c, 3));
+  EXPECT_TRUE(judge.evaluate(a, 1));
+  EXPECT_TRUE(judge.evaluate(b, 2));
+  EXPECT_FALSE(judge.evaluate(c, 3));
   EXPECT_EQ(judge.verdict(), std::nullopt);
-  EXPECT_FALSE(judge.look(c, 4)) << "as good is not better";
+  EXPECT_FALSE(judge.evaluate(c, 4)) << "as good is not better";
   EXPECT_EQ(judge.verdict(), StopReason::patience);
   EXPECT_EQ(judge.best()->accuracy, 0.7);
   EXPECT_EQ(judge.best()->seconds, 2);
   EXPECT_EQ(judge.best_model(), b);
-  EXPECT_TRUE(judge.look(c, 5));
+  EXPECT_TRUE(judge.evaluate(c, 5));
   EXPECT_EQ(judge.verdict(), std::nullopt);
 }
 
@@ -67,7 +67,7 @@ TEST(Judge, GoesOnWithWhatAnEarlierLegKnew) {
   options.evaluation.best = Evaluation{1, 0.8, 0.2};
   options.evaluation.patience = 4;
   Judge<double> judge(problem, options);
-  EXPECT_FALSE(judge.look(std::vector<double>{1}, 2));
+  EXPECT_FALSE(judge.evaluate(std::vector<double>{1}, 2));
   EXPECT_EQ(judge.verdict(), StopReason::patience);
   EXPECT_TRUE(judge.best_model().empty());
 }

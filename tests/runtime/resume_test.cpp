@@ -166,19 +166,19 @@ TEST(Resume, ACheckpointIsConsistentByItself) {
 }
 
 TEST(SnapshotBoard, TheEndOfAWorkerDoesNotReplaceWhatBelongsToACheckpoint) {
-  const auto memory = [](int k) { return WorkerMemory{{}, Bytes(1, std::byte(k))}; };
+  const auto memory = [](int k) { return CarryOver{{}, Bytes(1, std::byte(k))}; };
   SnapshotBoard board(1);
   board.ask();
   ASSERT_TRUE(board.wanted(WorkerId{0}) && board.claim_replica());
   board.give_replica({}, GradientSet(1), 0);
-  board.give_memory(WorkerId{0}, memory(1));
-  board.give_memory(WorkerId{0}, memory(2));  // it ends before the checkpoint is made
+  board.give_carry_over(WorkerId{0}, memory(1));
+  board.give_carry_over(WorkerId{0}, memory(2));  // it ends before the checkpoint is made
   const auto snapshot = board.wait({}, 1h);
   ASSERT_TRUE(snapshot);
-  EXPECT_EQ(snapshot->memories[0].objective, memory(1).objective);
-  EXPECT_EQ(board.memories()[0].objective, memory(2).objective);
+  EXPECT_EQ(snapshot->carry_overs[0].objective, memory(1).objective);
+  EXPECT_EQ(board.carry_overs()[0].objective, memory(2).objective);
   board.ask();
-  EXPECT_EQ(board.memories()[0].objective, memory(2).objective);
+  EXPECT_EQ(board.carry_overs()[0].objective, memory(2).objective);
 }
 
 // Its workers' oracles remember which batches they were asked for.
@@ -216,7 +216,7 @@ TEST(Resume, AWorkersOracleGoesOnAndBatchesKeepTheirNumbers) {
   options.checkpoint.every = 1ms;
   const Recorded first = record(problem, options);
   const auto memory_of = [](const Checkpoint& c, std::size_t worker) {
-    return c.workers[worker].memory.objective;
+    return c.workers[worker].carry_over.objective;
   };
   std::vector<std::uint64_t> all(80);
   std::iota(all.begin(), all.end(), 0u);

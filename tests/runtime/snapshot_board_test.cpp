@@ -15,7 +15,7 @@ Bytes bytes(std::initializer_list<int> values) {
   return result;
 }
 
-WorkerMemory memory(int value) { return {.rule = bytes({value}), .objective = {}}; }
+CarryOver carry_over(int value) { return {.rule = bytes({value}), .objective = {}}; }
 
 class SnapshotBoardTest : public ::testing::Test {
  protected:
@@ -33,7 +33,7 @@ class SnapshotBoardTest : public ::testing::Test {
 TEST_F(SnapshotBoardTest, NobodyIsAskedUntilSomebodyAsks) {
   EXPECT_FALSE(board.wanted(worker_id(0)));
   EXPECT_FALSE(board.claim_replica());
-  EXPECT_EQ(board.memories(), std::vector<WorkerMemory>(2));
+  EXPECT_EQ(board.carry_overs(), std::vector<CarryOver>(2));
 }
 
 TEST_F(SnapshotBoardTest, TheFirstToAnswerGivesItsReplicaAndAllTheirMemories) {
@@ -42,43 +42,44 @@ TEST_F(SnapshotBoardTest, TheFirstToAnswerGivesItsReplicaAndAllTheirMemories) {
   EXPECT_TRUE(board.claim_replica());
   EXPECT_FALSE(board.claim_replica());
   give_replica(5);
-  board.give_memory(worker_id(0), memory(1));
+  board.give_carry_over(worker_id(0), carry_over(1));
   EXPECT_FALSE(board.wanted(worker_id(0)));
-  board.give_memory(worker_id(1), memory(2));
+  board.give_carry_over(worker_id(1), carry_over(2));
   const auto snapshot = wait(long_enough);
   ASSERT_TRUE(snapshot);
   EXPECT_EQ(snapshot->sums, bytes({5}));
   EXPECT_EQ(snapshot->applied.size(), 1u);
   EXPECT_EQ(snapshot->samples, 32u);
-  EXPECT_EQ(snapshot->memories, (std::vector{memory(1), memory(2)}));
+  EXPECT_EQ(snapshot->carry_overs, (std::vector{carry_over(1), carry_over(2)}));
 }
 
 TEST_F(SnapshotBoardTest, ASlowWorkerHoldsNothingUpAndIsRepresentedByWhatItGaveLast) {
   board.ask();
   give_replica(5);
-  board.give_memory(worker_id(0), memory(1));
-  board.give_memory(worker_id(1), memory(2));
+  board.give_carry_over(worker_id(0), carry_over(1));
+  board.give_carry_over(worker_id(1), carry_over(2));
   ASSERT_TRUE(wait(long_enough));
   board.ask();
   give_replica(6);
-  board.give_memory(worker_id(0), memory(3));
+  board.give_carry_over(worker_id(0), carry_over(3));
   const auto snapshot = wait();
   ASSERT_TRUE(snapshot);
-  EXPECT_EQ(snapshot->memories, (std::vector{memory(3), memory(2)}));
+  EXPECT_EQ(snapshot->carry_overs, (std::vector{carry_over(3), carry_over(2)}));
   EXPECT_TRUE(board.wanted(worker_id(1))) << "it may still answer";
 }
 
 TEST_F(SnapshotBoardTest, WhatIsGivenUnaskedBelongsToTheNextSnapshot) {
   board.ask();
   give_replica(5);
-  board.give_memory(worker_id(0), memory(1));
-  board.give_memory(worker_id(1), memory(2));
-  board.give_memory(worker_id(1), memory(9));  // worker 1 ends meanwhile
-  EXPECT_EQ(wait(long_enough)->memories, (std::vector{memory(1), memory(2)}));
-  EXPECT_EQ(board.memories(), (std::vector{memory(1), memory(9)})) << "the latest of each";
+  board.give_carry_over(worker_id(0), carry_over(1));
+  board.give_carry_over(worker_id(1), carry_over(2));
+  board.give_carry_over(worker_id(1), carry_over(9));  // worker 1 ends meanwhile
+  EXPECT_EQ(wait(long_enough)->carry_overs, (std::vector{carry_over(1), carry_over(2)}));
+  EXPECT_EQ(board.carry_overs(), (std::vector{carry_over(1), carry_over(9)}))
+      << "the latest of each";
   board.ask();
   give_replica(6);
-  EXPECT_EQ(wait()->memories, (std::vector{memory(1), memory(9)}));
+  EXPECT_EQ(wait()->carry_overs, (std::vector{carry_over(1), carry_over(9)}));
 }
 
 TEST_F(SnapshotBoardTest, AReplicaOfAnEarlierRequestDoesNotAnswerALaterOne) {
@@ -99,15 +100,15 @@ TEST_F(SnapshotBoardTest, AStopEndsTheWait) {
 
 TEST(SnapshotBoards, OfOtherProcessesAreAskedAndGetTheMemories) {
   int asked = 0;
-  std::vector<std::pair<WorkerId, WorkerMemory>> sent;
+  std::vector<std::pair<WorkerId, CarryOver>> sent;
   SnapshotBoard board(
       2, {.ask = [&] { ++asked; },
-          .give_memory = [&](WorkerId w, const WorkerMemory& m) { sent.emplace_back(w, m); }});
+          .give_carry_over = [&](WorkerId w, const CarryOver& m) { sent.emplace_back(w, m); }});
   board.ask();
-  board.give_memory(worker_id(1), memory(4));
+  board.give_carry_over(worker_id(1), carry_over(4));
   EXPECT_EQ(asked, 1);
-  EXPECT_EQ(sent, (std::vector{std::pair(worker_id(1), memory(4))}));
-  EXPECT_EQ(board.memories(), std::vector<WorkerMemory>(2)) << "none is kept here";
+  EXPECT_EQ(sent, (std::vector{std::pair(worker_id(1), carry_over(4))}));
+  EXPECT_EQ(board.carry_overs(), std::vector<CarryOver>(2)) << "none is kept here";
 }
 
 }  // namespace

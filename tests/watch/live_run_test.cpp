@@ -21,8 +21,8 @@ TEST(LiveRun, FramesHaveWhatWorkersDidAndWhereTheRunStands) {
     std::jthread first([&] { run.add(worker_id(0), {own(0, 1000)}, 1000); });
     std::jthread second([&] { run.add(worker_id(1), {own(1, 1500)}, 1500); });
   }
-  run.look({.seconds = 0.2, .gradients = 2, .loss = 0.5, .gradients_by_worker = {1, 1}},
-           {"running", 0.25, 3.0});
+  run.update({.seconds = 0.2, .gradients = 2, .loss = 0.5, .gradients_by_worker = {1, 1}},
+             {"running", 0.25, 3.0});
   const json frame = json::parse(run.frame());
   EXPECT_EQ(frame["live"]["state"], "running");
   EXPECT_EQ(frame["live"]["done"], 0.25);
@@ -37,7 +37,7 @@ TEST(LiveRun, FramesHaveWhatWorkersDidAndWhereTheRunStands) {
 
 TEST(LiveRun, PrometheusGetsEveryWorker) {
   LiveRun run("a", "");
-  run.look({.gradients = 3, .gradients_by_worker = {1, 2}, .inbox_by_worker = {0, 7}}, {});
+  run.update({.gradients = 3, .gradients_by_worker = {1, 2}, .inbox_by_worker = {0, 7}}, {});
   const std::string text = run.prometheus();
   EXPECT_THAT(text, HasSubstr("# TYPE dasgd_gradients_total counter\ndasgd_gradients_total 3\n"));
   EXPECT_THAT(text, HasSubstr("dasgd_worker_gradients_total{worker=\"1\"} 2\n"));
@@ -49,7 +49,7 @@ TEST(LiveRun, MemoryIsBoundedAndWhatIsMissingIsSaid) {
   LiveRun run("a", "");
   for (int k = 0; k < 500; ++k)
     run.add(worker_id(0), std::vector<TraceLine>(1000, own(0, 1000 + k)), 1000 + k);
-  run.look({}, {});
+  run.update({}, {});
   const json frame = json::parse(run.frame());
   EXPECT_EQ(frame["run"]["trace"]["gradients"], 200'000);
   EXPECT_THAT(frame["run"]["notes"][0].get<std::string>(), HasSubstr("300000 applications"));

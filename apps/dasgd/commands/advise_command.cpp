@@ -70,7 +70,7 @@ void print(const Advice& advice) {
                describe_S_hat(s), s.W ? std::to_string(*s.W) : "not kept");
   print_result("             {}\n", advice.staleness.how);
   print_result("\n  {:<24}{:>12}  {:<32}{}\n", "limit", "eta", "status", "grounds");
-  for (const Limit& limit : advice.limits)
+  for (const StepSizeLimit& limit : advice.limits)
     print_result("  {:<24}{:>12.6g}  {:<32}{}\n", limit.name, limit.eta, limit.status,
                  limit.grounds);
   print_result("\n  recommended eta {:.6g}: {}\n", advice.recommended_eta, advice.grounds);

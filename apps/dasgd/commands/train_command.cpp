@@ -89,7 +89,7 @@ class TrainRun {
 
   Flow show(const Progress<Real>& progress) {
     status_.show(progress);
-    if (watch_) watch_->look(progress);
+    if (watch_) watch_->update(progress);
     return Flow::go_on;
   }
 

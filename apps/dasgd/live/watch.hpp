@@ -31,9 +31,9 @@ class Watch {
   std::string url() const { return server_.url(); }
 
   template <typename Real>
-  void look(const Progress<Real>& progress) {
-    run_.look(progress,
-              {progress.draining ? "draining" : "running", progress.done, progress.seconds_left});
+  void update(const Progress<Real>& progress) {
+    run_.update(progress,
+                {progress.draining ? "draining" : "running", progress.done, progress.seconds_left});
     publish(progress.seconds);
   }
   /// Shows the end of the run to whoever looks, and stops.

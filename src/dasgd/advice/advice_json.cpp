@@ -44,7 +44,7 @@ std::string to_json(const Advice& advice) {
     tried.push_back({{"eta", json_number(t.eta)},
                      {"gradients", t.gradients},
                      {"loss", t.loss ? json_number(*t.loss) : Json(nullptr)}});
-  for (const Limit& l : advice.limits)
+  for (const StepSizeLimit& l : advice.limits)
     limits.push_back({{"name", l.name},
                       {"eta", l.eta},
                       {"status", l.status},

@@ -24,7 +24,7 @@ struct AtMost {
 /// One step-size limit. `status` is "proved", "proved only without noise", "proved only for causal
 /// delivery", "published but false in general" or "heuristic"; a proof holds under `grounds`, which
 /// say in words what `assumes` lists.
-struct Limit {
+struct StepSizeLimit {
   std::string name;
   double eta = 0;
   std::string status, grounds;
@@ -45,7 +45,7 @@ struct Advice {
   ExpectedStaleness staleness;
   std::optional<double> horizon;  ///< gradients of all workers, where a budget says how many
   bool plain = true;              ///< plain SGD with a fixed step; the proofs know no other rule
-  std::vector<Limit> limits;
+  std::vector<StepSizeLimit> limits;
   double recommended_eta = 0;      ///< the largest that is proved, with a margin for staleness
   std::string recommended_status;  ///< "proved", or "heuristic" where nothing is
   std::string grounds;             ///< of the recommendation, in one line

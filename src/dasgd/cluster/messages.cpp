@@ -9,7 +9,7 @@ namespace dasgd::cluster {
 namespace {
 
 // All ranks run the same program, so these may travel as they lie in memory.
-static_assert(std::is_trivially_copyable_v<WorkerSight>);
+static_assert(std::is_trivially_copyable_v<WorkerView>);
 static_assert(std::is_trivially_copyable_v<TraceLine>);
 static_assert(std::is_trivially_copyable_v<StalenessStatistics>);
 
@@ -36,7 +36,7 @@ void require_known(ByteReader& in, StopReason reason) {
 
 void write(ByteWriter& out, const Stop& stop) { out.number(stop.reason); }
 void write(ByteWriter&, const TargetReached&) {}
-void write(ByteWriter& out, const Sights& sights) { out.array(std::span(sights.workers)); }
+void write(ByteWriter& out, const Views& views) { out.array(std::span(views.workers)); }
 void write(ByteWriter& out, const TracePiece& piece) {
   out.number(piece.worker);
   out.number(piece.up_to);
@@ -85,7 +85,7 @@ void read(ByteReader& in, Stop& stop) {
   require_known(in, stop.reason);
 }
 void read(ByteReader&, TargetReached&) {}
-void read(ByteReader& in, Sights& sights) { sights.workers = in.array<WorkerSight>(); }
+void read(ByteReader& in, Views& views) { views.workers = in.array<WorkerView>(); }
 void read(ByteReader& in, TracePiece& piece) {
   piece.worker = in.number<WorkerId>();
   piece.up_to = in.number<Nanoseconds>();
@@ -156,7 +156,7 @@ std::optional<Message> decode(std::span<const std::byte> bytes) {
     case 1:
       return read_whole<TargetReached>(in);
     case 2:
-      return read_whole<Sights>(in);
+      return read_whole<Views>(in);
     case 3:
       return read_whole<TracePiece>(in);
     case 4:

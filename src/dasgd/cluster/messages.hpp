@@ -21,8 +21,8 @@ struct Stop {
 /// "All my workers have reached the target." To rank 0.
 struct TargetReached {};
 /// What the workers of a rank are doing. To rank 0, several times a second.
-struct Sights {
-  std::vector<WorkerSight> workers;
+struct Views {
+  std::vector<WorkerView> workers;
 };
 /// What a worker did, for the one trace, which gets everything, or for the live page. To rank 0.
 struct TracePiece {
@@ -39,7 +39,7 @@ struct RankReport {
 };
 /// "What do your workers remember?" From rank 0, for a checkpoint.
 struct MemoriesWanted {};
-/// A piece of a worker's memory; the pieces come in order. To rank 0.
+/// A piece of what a worker carries over; the pieces come in order. To rank 0.
 struct MemoryPiece {
   WorkerId worker{};
   Bytes bytes;
@@ -50,7 +50,7 @@ struct EarlyLoss {
   double size = 0;
 };
 
-using Message = std::variant<Stop, TargetReached, Sights, TracePiece, RankReport, MemoriesWanted,
+using Message = std::variant<Stop, TargetReached, Views, TracePiece, RankReport, MemoriesWanted,
                              MemoryPiece, EarlyLoss>;
 
 Bytes encode(const Message& message);

@@ -38,14 +38,14 @@ void RankTalk::target_reached() {
   }
 }
 
-void RankTalk::tell(const std::vector<WorkerSight>& here) {
-  if (self_ != 0) tell_first(Sights{here});
+void RankTalk::tell(const std::vector<WorkerView>& here) {
+  if (self_ != 0) tell_first(Views{here});
 }
 
-std::vector<WorkerSight> RankTalk::sights() {
+std::vector<WorkerView> RankTalk::views() {
   const std::lock_guard lock(mutex_);
-  std::vector<WorkerSight> all;
-  for (const auto& [rank, sights] : sights_) all.insert(all.end(), sights.begin(), sights.end());
+  std::vector<WorkerView> all;
+  for (const auto& [rank, views] : views_) all.insert(all.end(), views.begin(), views.end());
   return all;
 }
 
@@ -67,9 +67,9 @@ void RankTalk::heard(int, Stop stop) {
 
 void RankTalk::heard(int, TargetReached) { target_reached(); }
 
-void RankTalk::heard(int from, Sights sights) {
+void RankTalk::heard(int from, Views views) {
   const std::lock_guard lock(mutex_);
-  sights_[from] = std::move(sights.workers);
+  views_[from] = std::move(views.workers);
 }
 
 // A trace is whole; then the page takes the same pieces.

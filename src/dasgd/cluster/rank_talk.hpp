@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "dasgd/cluster/memory_exchange.hpp"
+#include "dasgd/cluster/carry_over_exchange.hpp"
 #include "dasgd/cluster/messages.hpp"
 #include "dasgd/cluster/note_reader.hpp"
 #include "dasgd/run/options.hpp"
@@ -43,8 +43,8 @@ class RankTalk final : public Elsewhere {
   SnapshotBoard& board() { return memories_.board(); }
 
   // For the monitor.
-  void tell(const std::vector<WorkerSight>& here) override;
-  std::vector<WorkerSight> sights() override;
+  void tell(const std::vector<WorkerView>& here) override;
+  std::vector<WorkerView> views() override;
 
   /// A note has arrived. On the thread that receives, which does not wait for what follows.
   void hear(int from, Bytes note) { reader_.add(from, std::move(note)); }
@@ -58,7 +58,7 @@ class RankTalk final : public Elsewhere {
   void read(int from, const Bytes& note);
   void heard(int from, Stop stop);
   void heard(int from, TargetReached);
-  void heard(int from, Sights sights);
+  void heard(int from, Views views);
   void heard(int from, TracePiece piece);
   void heard(int from, RankReport report);
   void heard(int from, MemoriesWanted wanted);
@@ -73,10 +73,10 @@ class RankTalk final : public Elsewhere {
   const Outside outside_;
   std::atomic<bool> stop_is_known_{false};  // everybody has been told, or will be by another
   std::atomic<int> ranks_without_target_;   // of rank 0
-  MemoryExchange memories_;
+  CarryOverExchange memories_;
 
   std::mutex mutex_;  // guards the two below
-  std::map<int, std::vector<WorkerSight>> sights_;
+  std::map<int, std::vector<WorkerView>> views_;
   std::map<int, RankReport> reports_;
   NoteReader reader_;  // last: its thread uses all of the above
 };

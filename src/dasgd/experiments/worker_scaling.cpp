@@ -71,11 +71,10 @@ class Cells {
 // gradient: on real machines nobody keeps step, and steps that coincide would add half again to the
 // staleness.
 VirtualWorld world_of(std::size_t workers) {
-  constexpr Nanoseconds compute = 50'000'000;
-  VirtualWorld world{.compute = TimeModel::constant(compute)};
+  constexpr Nanoseconds each = 50'000'000;
+  VirtualWorld world{.compute = TimeModel::constant(each)};
   for (std::size_t i = 0; i < workers; ++i)
-    world.start.push_back(compute * static_cast<Nanoseconds>(i) /
-                          static_cast<Nanoseconds>(workers));
+    world.start.push_back(each * static_cast<Nanoseconds>(i) / static_cast<Nanoseconds>(workers));
   return world;
 }
 

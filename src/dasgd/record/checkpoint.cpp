@@ -64,10 +64,10 @@ Bytes to_bytes(const Checkpoint& c) {
   to.number(c.sampling);
   to.number<std::uint64_t>(c.workers.size());
   for (const WorkerState& worker : c.workers) {
-    to.number(worker.made);
+    to.number(worker.computed);
     write(to, worker.data);
-    to.array(std::span<const std::byte>(worker.memory.rule));
-    to.array(std::span<const std::byte>(worker.memory.objective));
+    to.array(std::span<const std::byte>(worker.carry_over.rule));
+    to.array(std::span<const std::byte>(worker.carry_over.objective));
   }
   to.number<std::uint64_t>(c.absent.size());
   for (const DataPosition& position : c.absent) write(to, position);
@@ -94,10 +94,10 @@ Checkpoint from_bytes(std::span<const std::byte> bytes) {
   if (c.sampling != Sampling::own && c.sampling != Sampling::shards) from.fail();
   for (auto left = from.number<std::uint64_t>(); left > 0 && from.ok(); --left) {
     WorkerState worker;
-    worker.made = from.number<std::uint64_t>();
+    worker.computed = from.number<std::uint64_t>();
     worker.data = read_position(from);
-    worker.memory.rule = from.array<std::byte>();
-    worker.memory.objective = from.array<std::byte>();
+    worker.carry_over.rule = from.array<std::byte>();
+    worker.carry_over.objective = from.array<std::byte>();
     c.workers.push_back(std::move(worker));
   }
   for (auto left = from.number<std::uint64_t>(); left > 0 && from.ok(); --left)

@@ -15,18 +15,18 @@
 namespace dasgd {
 
 /// What a worker itself remembers, as it tells between two of its steps; empty where it did not.
-struct WorkerMemory {
+struct CarryOver {
   Bytes rule;       ///< UpdateRule::state()
   Bytes objective;  ///< Oracle::state()
 
-  friend bool operator==(const WorkerMemory&, const WorkerMemory&) = default;
+  friend bool operator==(const CarryOver&, const CarryOver&) = default;
 };
 
 /// Where one worker stands beyond its replica.
 struct WorkerState {
   DataPosition data;
-  std::uint64_t made = 0;  ///< gradients that count for its budget
-  WorkerMemory memory;
+  std::uint64_t computed = 0;  ///< gradients that count for its budget
+  CarryOver carry_over;
 };
 
 /// A moment of a run. It is consistent by itself: the replica is a function of the gradient set,

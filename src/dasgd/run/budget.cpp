@@ -105,7 +105,8 @@ BudgetedSamples make_samples(const TrainOptions& options, WorkerId worker, std::
     batches->seek(start.data.next, start.data.ahead);
     source = std::move(batches);
   }
-  return {std::move(source), gradient_limit(options, worker, samples), start.made, shared, stopped};
+  return {std::move(source), gradient_limit(options, worker, samples), start.computed, shared,
+          stopped};
 }
 
 }  // namespace dasgd

@@ -69,19 +69,19 @@ class SharedBudget {
 /// and `shared` must outlive this.
 class BudgetedSamples final : public SampleSource {
  public:
-  BudgetedSamples(std::unique_ptr<SampleSource> source, std::uint32_t limit, std::uint64_t made,
+  BudgetedSamples(std::unique_ptr<SampleSource> source, std::uint32_t limit, std::uint64_t computed,
                   SharedBudget& shared, const std::atomic<bool>& stopped)
       : source_(std::move(source)),
         limit_(limit),
         shared_(shared),
         stopped_(stopped),
-        made_(made) {}
+        computed_(computed) {}
 
   Draw next() override {
     prepare();
     prepared_ = false;
     if (draw_.kind == Draw::Kind::batch) {
-      ++made_;
+      ++computed_;
       samples_ += draw_.rows.size();
     }
     return draw_;
@@ -98,7 +98,7 @@ class BudgetedSamples final : public SampleSource {
   /// draw has a name, and a resumed run repeats none.
   void give_again() {
     prepared_ = true;
-    --made_;
+    --computed_;
     samples_ -= draw_.rows.size();
   }
 
@@ -111,7 +111,7 @@ class BudgetedSamples final : public SampleSource {
 
  private:
   Draw draw() {
-    if (ended_ || made_ >= limit_ || stopped_.load(std::memory_order_relaxed)) return end();
+    if (ended_ || computed_ >= limit_ || stopped_.load(std::memory_order_relaxed)) return end();
     if (shared_.is_used_up()) return end();
     const Draw draw = source_->next();
     if (draw.kind == Draw::Kind::no_more) return end();
@@ -127,7 +127,7 @@ class BudgetedSamples final : public SampleSource {
   const std::uint32_t limit_;
   SharedBudget& shared_;
   const std::atomic<bool>& stopped_;
-  std::uint64_t made_;  // against the limit
+  std::uint64_t computed_;  // against the limit
   std::uint64_t samples_ = 0;
   Draw draw_;
   bool prepared_ = false, ended_ = false;

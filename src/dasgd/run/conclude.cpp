@@ -96,7 +96,7 @@ StopReason natural_end(const TrainOptions& options, std::size_t samples,
   const auto starts = worker_starts(options, samples);
   bool all_at_limit = true;
   for (std::size_t i = 0; i < summary.gradients_by_worker.size(); ++i)
-    all_at_limit = all_at_limit && starts[i].made + summary.gradients_by_worker[i] >=
+    all_at_limit = all_at_limit && starts[i].computed + summary.gradients_by_worker[i] >=
                                        gradient_limit(options, worker_id(i), samples);
   return has_room && !all_at_limit ? StopReason::samples : StopReason::budget;
 }

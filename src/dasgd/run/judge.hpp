@@ -24,7 +24,7 @@ class Judge {
         since_best_(options.resume ? options.resume->evaluations_since_best : 0) {}
 
   /// Evaluates x; true if it is the best so far.
-  bool look(std::span<const Real> x, double seconds) {
+  bool evaluate(std::span<const Real> x, double seconds) {
     const HeldOut found = objective_.evaluate(x);
     return note({seconds, found.accuracy, found.loss}, x);
   }

@@ -32,7 +32,7 @@ std::vector<WorkerStart> worker_starts(const TrainOptions& options, std::size_t 
   if (from.workers.size() == options.workers && from.sampling == options.sampling) {
     std::transform(from.workers.begin(), from.workers.end(), starts.begin(),
                    [](const WorkerState& w) {
-                     return WorkerStart{w.data, w.made};
+                     return WorkerStart{w.data, w.computed};
                    });
     return starts;
   }
@@ -78,9 +78,9 @@ void restore(const TrainOptions& options, UpdateRule<Real>& rule, Worker<Real>& 
   const Checkpoint& from = *options.resume;
   restore(options, worker.replica());
   const std::size_t i = index(worker.id());
-  rule.restore(from.workers[i % from.workers.size()].memory.rule);
+  rule.restore(from.workers[i % from.workers.size()].carry_over.rule);
   std::vector<Bytes> objectives;
-  for (const WorkerState& before : from.workers) objectives.push_back(before.memory.objective);
+  for (const WorkerState& before : from.workers) objectives.push_back(before.carry_over.objective);
   if (from.workers.size() == options.workers) objectives = {std::move(objectives[i])};
   worker.oracle().restore(objectives);
 }
@@ -88,7 +88,7 @@ void restore(const TrainOptions& options, UpdateRule<Real>& rule, Worker<Real>& 
 Checkpoint checkpoint_of(const TrainOptions& options, std::size_t dimension, std::size_t samples,
                          LegSnapshot snapshot) {
   const Checkpoint* const from = options.resume;
-  const std::uint64_t made = snapshot.applied.size();
+  const std::uint64_t computed = snapshot.applied.size();
   const auto starts = worker_starts(options, samples);
   Checkpoint result;
   if (from) {
@@ -102,12 +102,12 @@ Checkpoint checkpoint_of(const TrainOptions& options, std::size_t dimension, std
   for (std::size_t i = 0; i < options.workers; ++i) {
     const DataPosition& start = starts[i].data;
     const DataPosition now = start.after(snapshot.applied, worker_id(i));
-    const std::uint64_t own = starts[i].made + now.done() - start.done();
-    WorkerMemory& memory = snapshot.memories[i];
-    const bool gave_none = memory.rule.empty() && memory.objective.empty();
+    const std::uint64_t own = starts[i].computed + now.done() - start.done();
+    CarryOver& carry_over = snapshot.carry_overs[i];
+    const bool gave_none = carry_over.rule.empty() && carry_over.objective.empty();
     if (gave_none && from && from->workers.size() == options.workers)
-      memory = from->workers[i].memory;  // what it began this leg with
-    result.workers.push_back({now, own, std::move(memory)});
+      carry_over = from->workers[i].carry_over;  // what it began this leg with
+    result.workers.push_back({now, own, std::move(carry_over)});
   }
   if (from && from->sampling == Sampling::own && options.sampling == Sampling::own)
     for (std::size_t i = options.workers; i < from->positions(); ++i)
@@ -117,8 +117,8 @@ Checkpoint checkpoint_of(const TrainOptions& options, std::size_t dimension, std
   result.legs.push_back(std::move(snapshot.applied));
   result.seconds += snapshot.seconds;
   result.evaluations_since_best = snapshot.evaluations_since_best;
-  result.gradients += made;
-  result.applications += made * options.workers;
+  result.gradients += computed;
+  result.applications += computed * options.workers;
   result.samples += snapshot.samples;
   return result;
 }

@@ -21,7 +21,7 @@ void require_runnable(const TrainOptions& options, const Objective<Real>& object
 /// Where a worker stands when the leg begins.
 struct WorkerStart {
   DataPosition data;
-  std::uint64_t made = 0;  ///< gradients that count for its budget
+  std::uint64_t computed = 0;  ///< gradients that count for its budget
 };
 
 /// All workers of a run over so many samples. With another number of workers than before, budgets
@@ -51,7 +51,7 @@ struct LegSnapshot {
   Bytes sums;                          ///< of a replica
   GradientSet applied;                 ///< the gradients of this leg in it
   std::uint64_t samples = 0;           ///< in those gradients
-  std::vector<WorkerMemory> memories;  ///< per worker
+  std::vector<CarryOver> carry_overs;  ///< per worker
   double seconds = 0;                  ///< of this leg
   std::uint32_t evaluations_since_best = 0;
 };

@@ -97,7 +97,7 @@ class RunWorker {
   const TargetTracker<Real>& target() const { return target_; }
 
   /// What it remembers for a checkpoint.
-  WorkerMemory memory() const { return {guard_.state(), worker_.oracle().state()}; }
+  CarryOver carry_over() const { return {guard_.state(), worker_.oracle().state()}; }
 
   /// What it did, when it has ended.
   WorkerReport report() const {

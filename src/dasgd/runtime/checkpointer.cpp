@@ -27,7 +27,7 @@ void save_last_checkpoint(const TrainOptions& options, const Objective<Real>& ob
                          {{sums.begin(), sums.end()},
                           worker.applied(),
                           worker.samples(),
-                          board.memories(),
+                          board.carry_overs(),
                           seconds,
                           since_best});
   });
@@ -62,7 +62,7 @@ void Checkpointer::take(std::stop_token stop) {
   save_checkpoint(options_, [&] {
     return checkpoint_of(options_, dimension_, samples_,
                          {std::move(replica->sums), std::move(replica->applied), replica->samples,
-                          std::move(replica->memories), seconds, since_best_()});
+                          std::move(replica->carry_overs), seconds, since_best_()});
   });
 }
 

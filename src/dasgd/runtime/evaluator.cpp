@@ -57,7 +57,7 @@ template <typename Real>
 std::optional<StopReason> Evaluator<Real>::evaluate(const Model& model) {
   const double before = options_.resume ? options_.resume->seconds : 0;
   const double now = std::chrono::duration<double>(Clock::now() - start_).count();
-  const bool best = judge_.look(*model, before + now);
+  const bool best = judge_.evaluate(*model, before + now);
   since_best_ = judge_.since_best();
   {
     const std::lock_guard lock(mutex_);

@@ -63,7 +63,7 @@ std::chrono::nanoseconds Monitor<Real>::time_left() const {
 
 template <typename Real>
 void Monitor<Real>::report() {
-  const Progress<Real> progress = look();
+  const Progress<Real> progress = poll();
   for (const Callback<Real>& callback : callbacks_)
     if (callback(progress) == Flow::stop) control_.stop(StopReason::callback);
   check_stall(progress.applications);
@@ -71,35 +71,35 @@ void Monitor<Real>::report() {
 }
 
 template <typename Real>
-std::vector<WorkerSight> Monitor<Real>::sights() {
-  std::vector<WorkerSight> all;
-  for (const auto& loop : loops_) all.push_back(loop->sight());
+std::vector<WorkerView> Monitor<Real>::views() {
+  std::vector<WorkerView> all;
+  for (const auto& loop : loops_) all.push_back(loop->view());
   if (!elsewhere_) return all;
   elsewhere_->tell(all);
-  for (const WorkerSight& sight : elsewhere_->sights()) all.push_back(sight);
+  for (const WorkerView& view : elsewhere_->views()) all.push_back(view);
   return all;
 }
 
 template <typename Real>
-Progress<Real> Monitor<Real>::look() {
+Progress<Real> Monitor<Real>::poll() {
   Progress<Real> now = before_;
   now.seconds = seconds(Clock::now() - start_) + before_.seconds;
   now.draining = true;
   std::optional<std::uint64_t> W = 0;
   double sum_S = 0, loss = 0, losses = 0;
-  for (const WorkerSight& sight : sights()) {
-    const WorkerFigures& figures = sight.figures;
+  for (const WorkerView& view : views()) {
+    const WorkerFigures& figures = view.figures;
     now.gradients += figures.computed;
-    now.applications += sight.applications;
+    now.applications += view.applications;
     now.samples += figures.samples;
     now.S_avg = std::max(now.S_avg, figures.S.mean());
     now.S_max = std::max(now.S_max, figures.S.max);
     now.gradients_by_worker.push_back(figures.computed);
-    now.inbox_by_worker.push_back(static_cast<std::uint32_t>(sight.inbox_depth));
+    now.inbox_by_worker.push_back(static_cast<std::uint32_t>(view.inbox_depth));
     now.folded += figures.folded;
     now.waited_by_worker.push_back(static_cast<double>(figures.waited) * 1e-9);
     now.waited_seconds += now.waited_by_worker.back();
-    now.inbox_depth = std::max(now.inbox_depth, sight.inbox_depth);
+    now.inbox_depth = std::max(now.inbox_depth, view.inbox_depth);
     now.draining = now.draining && figures.out_of_samples;
     W = W && figures.W ? std::optional(std::max(*W, *figures.W)) : std::nullopt;
     sum_S += static_cast<double>(figures.S.sum);
@@ -184,9 +184,9 @@ void Monitor<Real>::check_step_size(const Progress<Real>& progress) {
 template <typename Real>
 bool Monitor<Real>::all_sources_are_dry() {
   bool dry = false;
-  for (const WorkerSight& sight : sights()) {
-    if (sight.figures.out_of_samples) continue;
-    if (!sight.without_sample) return false;
+  for (const WorkerView& view : views()) {
+    if (view.figures.out_of_samples) continue;
+    if (!view.without_sample) return false;
     dry = true;
   }
   return dry;
@@ -196,16 +196,16 @@ template <typename Real>
 std::string Monitor<Real>::whom_it_waits_for() {
   std::string text;
   const auto say = [&](const std::string& what) { text += (text.empty() ? "" : "; ") + what; };
-  for (const WorkerSight& sight : sights()) {
-    if (sight.figures.finished) continue;
-    if (sight.without_sample) {
-      say(fmt::format("worker {}, whose source has no sample", index(sight.worker)));
-    } else if (!sight.figures.out_of_samples) {
-      say(fmt::format("worker {}, which computes its gradient {}", index(sight.worker),
-                      sight.computed));
-    } else if (sight.announced_total) {
-      say(fmt::format("worker {}, which has applied {} of {}", index(sight.worker),
-                      sight.applications, *sight.announced_total));
+  for (const WorkerView& view : views()) {
+    if (view.figures.finished) continue;
+    if (view.without_sample) {
+      say(fmt::format("worker {}, whose source has no sample", index(view.worker)));
+    } else if (!view.figures.out_of_samples) {
+      say(fmt::format("worker {}, which computes its gradient {}", index(view.worker),
+                      view.computed));
+    } else if (view.announced_total) {
+      say(fmt::format("worker {}, which has applied {} of {}", index(view.worker),
+                      view.applications, *view.announced_total));
     }
   }
   return text.empty() ? "all workers wait for each other" : "waiting for " + text;

@@ -22,9 +22,9 @@ class Elsewhere {
  public:
   virtual ~Elsewhere() = default;
   /// Tells others what the workers here do.
-  virtual void tell(const std::vector<WorkerSight>& here) = 0;
+  virtual void tell(const std::vector<WorkerView>& here) = 0;
   /// The last that was told of workers elsewhere, as far as this process is to know.
-  virtual std::vector<WorkerSight> sights() = 0;
+  virtual std::vector<WorkerView> views() = 0;
 };
 
 /// Watches from the thread that called train(); workers do not know it.
@@ -43,8 +43,8 @@ class Monitor {
  private:
   using Clock = std::chrono::steady_clock;
 
-  std::vector<WorkerSight> sights();
-  Progress<Real> look();
+  std::vector<WorkerView> views();
+  Progress<Real> poll();
   std::span<const Real> look_at_model();
   void add_evaluation(Progress<Real>& now);
   std::chrono::nanoseconds time_left() const;

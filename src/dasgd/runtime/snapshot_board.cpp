@@ -5,9 +5,9 @@
 namespace dasgd {
 namespace {
 
-std::vector<WorkerMemory> copies_of(const std::vector<std::shared_ptr<const WorkerMemory>>& given) {
-  std::vector<WorkerMemory> copies;
-  for (const auto& memory : given) copies.push_back(memory ? *memory : WorkerMemory{});
+std::vector<CarryOver> copies_of(const std::vector<std::shared_ptr<const CarryOver>>& given) {
+  std::vector<CarryOver> copies;
+  for (const auto& one : given) copies.push_back(one ? *one : CarryOver{});
   return copies;
 }
 
@@ -38,12 +38,12 @@ std::optional<ReplicaSnapshot> SnapshotBoard::wait(std::stop_token stop,
   auto snapshot = std::exchange(replica_, std::nullopt);
   const auto given = memories_;
   lock.unlock();  // copies may be large
-  snapshot->memories = copies_of(given);
+  snapshot->carry_overs = copies_of(given);
   return snapshot;
 }
 
-std::vector<WorkerMemory> SnapshotBoard::memories() const {
-  std::vector<std::shared_ptr<const WorkerMemory>> given;
+std::vector<CarryOver> SnapshotBoard::carry_overs() const {
+  std::vector<std::shared_ptr<const CarryOver>> given;
   {
     const std::lock_guard lock(mutex_);
     given = memories_;
@@ -61,10 +61,10 @@ void SnapshotBoard::give_replica(std::span<const std::byte> sums, const Gradient
   given_.notify_all();
 }
 
-void SnapshotBoard::give_memory(WorkerId worker, WorkerMemory memory) {
+void SnapshotBoard::give_carry_over(WorkerId worker, CarryOver carry_over) {
   const bool asked = wanted_[index(worker)].exchange(false);
-  if (others_.give_memory) return others_.give_memory(worker, memory);
-  auto given = std::make_shared<const WorkerMemory>(std::move(memory));
+  if (others_.give_carry_over) return others_.give_carry_over(worker, carry_over);
+  auto given = std::make_shared<const CarryOver>(std::move(carry_over));
   const std::lock_guard lock(mutex_);
   std::swap((asked ? memories_ : last_)[index(worker)], given);
   answers_ += asked ? 1 : 0;

@@ -27,14 +27,14 @@ struct ReplicaSnapshot {
   Bytes sums;
   GradientSet applied;
   std::uint64_t samples = 0;  ///< in those gradients
-  std::vector<WorkerMemory> memories = {};
+  std::vector<CarryOver> carry_overs = {};
 };
 
 /// Where workers run in several processes: what one board tells the others'.
 struct OtherBoards {
   std::function<void()> ask = {};  ///< asks the workers there
   /// Takes a memory to the process that writes checkpoints; then none is kept here.
-  std::function<void(WorkerId, const WorkerMemory&)> give_memory = {};
+  std::function<void(WorkerId, const CarryOver&)> give_carry_over = {};
 };
 
 /// Nobody waits: workers answer between two steps, and the first to answer gives its replica, so a
@@ -49,13 +49,13 @@ class SnapshotBoard {
 
   /// For the thread that writes checkpoints. Asks every worker.
   void ask();
-  /// For the memories alone. Any thread.
+  /// For the carry_overs alone. Any thread.
   void ask_memories();
-  /// Waits for a replica, and then for the memories of all until `grace` has passed. Nothing if a
-  /// stop is requested first.
+  /// Waits for a replica, and then for the carry_overs of all until `grace` has passed. Nothing if
+  /// a stop is requested first.
   std::optional<ReplicaSnapshot> wait(std::stop_token stop, std::chrono::milliseconds grace);
   /// What each worker gave last; empty if it never did.
-  std::vector<WorkerMemory> memories() const;
+  std::vector<CarryOver> carry_overs() const;
 
   /// For workers, on their own threads, or in the name of one elsewhere.
   bool wanted(WorkerId worker) const {
@@ -65,7 +65,7 @@ class SnapshotBoard {
   bool claim_replica() { return replica_wanted_.exchange(false); }
   void give_replica(std::span<const std::byte> sums, const GradientSet& applied,
                     std::uint64_t samples);
-  void give_memory(WorkerId worker, WorkerMemory memory);
+  void give_carry_over(WorkerId worker, CarryOver carry_over);
 
  private:
   const OtherBoards others_;
@@ -74,8 +74,8 @@ class SnapshotBoard {
   mutable std::mutex mutex_;  // guards all below
   std::condition_variable_any given_;
   std::optional<ReplicaSnapshot> replica_;
-  std::vector<std::shared_ptr<const WorkerMemory>> memories_;  // null: not given yet
-  std::vector<std::shared_ptr<const WorkerMemory>> last_;  // given unasked, since the last `ask`
+  std::vector<std::shared_ptr<const CarryOver>> memories_;  // null: not given yet
+  std::vector<std::shared_ptr<const CarryOver>> last_;      // given unasked, since the last `ask`
   std::size_t answers_ = 0;
 };
 

@@ -12,7 +12,7 @@
 #include "dasgd/runtime/run_threads.hpp"
 #include "dasgd/runtime/snapshot_board.hpp"
 #include "dasgd/runtime/worker_loop.hpp"
-#include "dasgd/transport/faulty/links.hpp"
+#include "dasgd/transport/faulty/faulty_links.hpp"
 #include "dasgd/transport/in_process/mesh.hpp"
 
 namespace dasgd {
@@ -32,8 +32,8 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
   CarrierFactory carrier;
   if (options.chaos.on_links())
     carrier = [&options, clock, graph](Arrival arrival) {
-      return std::make_unique<faulty::Links>(options.chaos, graph, options.seed, clock,
-                                             std::move(arrival));
+      return std::make_unique<faulty::FaultyLinks>(options.chaos, graph, options.seed, clock,
+                                                   std::move(arrival));
     };
   in_process::Mesh mesh(
       std::move(graph),

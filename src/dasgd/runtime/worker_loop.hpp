@@ -96,7 +96,7 @@ class WorkerLoop {
   /// Copies of its model, for any thread.
   ModelBoard<Real>& models() { return models_; }
   /// What can be seen of this worker from outside while it runs. Any thread.
-  WorkerSight sight() const {
+  WorkerView view() const {
     return {.worker = id_,
             .figures = status_.figures(),
             .applications = status_.applications.load(std::memory_order_relaxed),
@@ -128,7 +128,7 @@ class WorkerLoop {
       }
     }
     publish(endpoint_.now(), true);
-    if (snapshots_) snapshots_->give_memory(id_, run_.memory());
+    if (snapshots_) snapshots_->give_carry_over(id_, run_.carry_over());
   }
 
   // A pause ends early when the run is stopped, so that it can be drained.
@@ -188,7 +188,7 @@ class WorkerLoop {
     if (!worker.replica().diverged_at() && snapshots_->claim_replica())
       snapshots_->give_replica(std::as_bytes(worker.replica().sums()), worker.applied(),
                                worker.samples());
-    snapshots_->give_memory(id_, run_.memory());
+    snapshots_->give_carry_over(id_, run_.carry_over());
   }
 
   void publish(Nanoseconds now, bool finished) {

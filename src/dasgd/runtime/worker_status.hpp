@@ -27,7 +27,7 @@ struct WorkerFigures {
 };
 
 /// All that a thread that watches can know of a worker, here or elsewhere.
-struct WorkerSight {
+struct WorkerView {
   WorkerId worker{};
   WorkerFigures figures;
   std::uint64_t applications = 0;

@@ -25,13 +25,13 @@ RunFigures figures_of(const Agents<Real>& agents, Nanoseconds now, std::uint64_t
   double loss = 0, losses = 0;
   for (const auto& agent : agents) {
     const StalenessStatistics& S = agent->run.S();
-    figures.gradients += agent->made;
+    figures.gradients += agent->computed;
     figures.samples += agent->run.samples_used();
     figures.folded += agent->run.folded();
     figures.S_avg = std::max(figures.S_avg, S.mean());
     figures.S_max = std::max(figures.S_max, S.max);
     figures.inbox_depth = std::max(figures.inbox_depth, agent->inbox_depth());
-    figures.gradients_by_worker.push_back(agent->made);
+    figures.gradients_by_worker.push_back(agent->computed);
     figures.inbox_by_worker.push_back(static_cast<std::uint32_t>(agent->inbox_depth()));
     figures.waited_by_worker.push_back(0);
     const auto recent = agent->run.recent_loss();

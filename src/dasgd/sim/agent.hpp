@@ -88,7 +88,7 @@ struct Agent {
   std::future<StepReport> ahead;  // where the step is computed by another core
   std::exception_ptr failure;     // what the step threw
   Nanoseconds began = 0;          // when the step began
-  std::uint32_t made = 0;         // gradients that are complete; the worker itself may be ahead
+  std::uint32_t computed = 0;     // gradients that are complete; the worker itself may be ahead
   Traffic sent;
 };
 

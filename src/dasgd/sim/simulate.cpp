@@ -162,7 +162,7 @@ class Simulation {
     if (every == 0 || stopped_ || now_ < next_evaluation_) return;
     next_evaluation_ = later(now_ - now_ % every, every, "eval-every");
     if (now_ == 0) return;
-    judge_.look(agent.run.worker().replica().x(), static_cast<double>(now_) * 1e-9);
+    judge_.evaluate(agent.run.worker().replica().x(), static_cast<double>(now_) * 1e-9);
     if (const auto reason = judge_.verdict()) stop(*reason);
   }
 
@@ -188,7 +188,7 @@ class Simulation {
       if (agent.failure) std::rethrow_exception(std::exchange(agent.failure, nullptr));
     });
     if (made) {
-      ++agent.made;
+      ++agent.computed;
       const GradientPtr own = std::exchange(agent.channel.sent, nullptr);
       agent.on_their_way.send(static_cast<std::uint32_t>(agents_.size() - 1));
       guarded(agent, [&] { record(agent, own); });

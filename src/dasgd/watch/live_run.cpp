@@ -59,7 +59,7 @@ void LiveRun::digest_pending() {
   for (const TraceLine& line : taken_) run_.trace->add(line);
 }
 
-void LiveRun::look(const RunFigures& figures, const Standing& standing) {
+void LiveRun::update(const RunFigures& figures, const Standing& standing) {
   figures_ = figures;
   standing_ = standing;
   run_.metrics.add(figures);

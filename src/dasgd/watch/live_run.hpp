@@ -32,7 +32,7 @@ class LiveRun final : public ApplicationSink {
   void leave_out(std::uint64_t lines) override;
 
   // The rest belongs to one thread.
-  void look(const RunFigures& figures, const Standing& standing);
+  void update(const RunFigures& figures, const Standing& standing);
   /// The run has ended so.
   void end(const RunSummary& summary);
 

@@ -221,14 +221,14 @@ double Instance::gradient(const SampleBatch& batch, std::span<float> gradient) {
   return loss.item<double>();
 }
 
-Evaluation Instance::evaluate(std::span<const float> x, const SampleBatch& batch) {
+Score Instance::evaluate(std::span<const float> x, const SampleBatch& batch) {
   const Place place(*memory_);
   const at::NoGradGuard no_grad;
   show(x);
   module_.eval();
   const Inputs in = inputs(batch);
   const at::Tensor output = forward(in.input);
-  Evaluation result{.loss = loss_of(output, in.target).item<double>()};
+  Score result{.loss = loss_of(output, in.target).item<double>()};
   if (format_.classes > 0) {
     const at::Tensor guess = output.reshape({-1, output.size(-1)}).argmax(1);
     result.targets = static_cast<std::size_t>(guess.numel());

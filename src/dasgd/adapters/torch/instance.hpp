@@ -48,7 +48,7 @@ class Place {
 };
 
 /// The mean loss of some samples and how many of their targets were guessed right.
-struct Evaluation {
+struct Score {
   double loss = 0;
   std::size_t right = 0, targets = 0;
 };
@@ -69,7 +69,7 @@ class Instance {
   /// Writes the mean gradient over the batch at the x that it was shown, or that somebody has put
   /// into `memory()`, and returns the mean loss.
   double gradient(const SampleBatch& batch, std::span<float> gradient);
-  Evaluation evaluate(std::span<const float> x, const SampleBatch& batch);
+  Score evaluate(std::span<const float> x, const SampleBatch& batch);
 
   /// The numbers that are not trained, such as statistics of batch normalisation, flat.
   bool has_buffers() const { return !buffers_.empty(); }

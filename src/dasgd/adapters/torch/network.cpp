@@ -200,7 +200,7 @@ class TorchNetwork final : public Network {
   /// Uses one core: it may be asked for while workers compute.
   HeldOut evaluate(std::span<const float> x) const override {
     if (samples_->format().classes == 0) return Network::evaluate(x);
-    const Evaluation found = evaluate(x, Split::test, 1);
+    const Score found = evaluate(x, Split::test, 1);
     return {.accuracy = static_cast<double>(found.right) / static_cast<double>(found.targets)};
   }
 
@@ -309,11 +309,11 @@ class TorchNetwork final : public Network {
     return result;
   }
 
-  Evaluation evaluate(std::span<const float> x, Split split, unsigned threads) const {
+  Score evaluate(std::span<const float> x, Split split, unsigned threads) const {
     std::size_t count = samples_->count(split);
     if (options_.evaluate_at_most > 0) count = std::min(count, options_.evaluate_at_most);
     const auto parts = chunks(count);
-    std::vector<Evaluation> found(parts.size());
+    std::vector<Score> found(parts.size());
     std::vector<std::exception_ptr> failures(threads);
     std::atomic<std::size_t> next{0};
     const auto work = [&](std::exception_ptr& failure) {
@@ -341,7 +341,7 @@ class TorchNetwork final : public Network {
     }
     for (const auto& failure : failures)
       if (failure) std::rethrow_exception(failure);
-    Evaluation all;
+    Score all;
     for (std::size_t k = 0; k < parts.size(); ++k) {
       all.loss += found[k].loss * static_cast<double>(parts[k].size()) / static_cast<double>(count);
       all.right += found[k].right;

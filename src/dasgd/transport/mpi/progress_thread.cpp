@@ -59,7 +59,7 @@ void ProgressThread::loop() {
     bool moved = send_posted();
     moved = send_backlogs() || moved;
     moved = probe() || moved;
-    moved = requests_.look() || moved;
+    moved = requests_.poll() || moved;
     for (int rank = 0; rank < layout_.ranks; ++rank) moved = finish_receives(rank) || moved;
     moved = finish_sends() || moved;
     moved = say_goodbye() || moved;

@@ -13,7 +13,7 @@ MPI_Request* Requests::add(std::size_t& pending, const char* what, int rank) {
   return &requests_.emplace_back(MPI_REQUEST_NULL);
 }
 
-bool Requests::look() {
+bool Requests::poll() {
   if (requests_.empty()) return false;
   int count = 0;
   done_.resize(requests_.size());

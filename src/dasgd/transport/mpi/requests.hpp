@@ -17,7 +17,7 @@ class Requests {
   MPI_Request* add(std::size_t& pending, const char* what, int rank);
 
   /// True if one was done. Throws MpiError if one has failed.
-  bool look();
+  bool poll();
 
  private:
   struct Purpose {

@@ -15,12 +15,12 @@ namespace dasgd::cluster {
 /// Joins the boards of all ranks to one. Nobody waits: a state that has not come is represented by
 /// the one before, or is empty. A rank is asked again only when it has answered, so no more than
 /// one state of every worker is on its way.
-class MemoryExchange {
+class CarryOverExchange {
  public:
   using Tell = std::function<void(int rank, const Message& message)>;
 
   /// `tell` is called on the threads of workers and of the one that writes checkpoints.
-  MemoryExchange(const mpi::Layout& layout, int self, Tell tell);
+  CarryOverExchange(const mpi::Layout& layout, int self, Tell tell);
 
   SnapshotBoard& board() { return board_; }
 
@@ -32,7 +32,7 @@ class MemoryExchange {
  private:
   OtherBoards other_boards();
   void ask_others();
-  void send(WorkerId worker, const WorkerMemory& memory);
+  void send(WorkerId worker, const CarryOver& carry_over);
 
   const mpi::Layout layout_;
   const int self_;

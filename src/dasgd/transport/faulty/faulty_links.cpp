@@ -1,4 +1,4 @@
-#include "dasgd/transport/faulty/links.hpp"
+#include "dasgd/transport/faulty/faulty_links.hpp"
 
 #include <chrono>
 #include <limits>
@@ -13,8 +13,8 @@ constexpr Nanoseconds overdue = std::numeric_limits<Nanoseconds>::min();
 
 }  // namespace
 
-Links::Links(const Chaos& chaos, const Graph& graph, std::uint64_t seed,
-             std::function<Nanoseconds()> clock, Arrival arrival)
+FaultyLinks::FaultyLinks(const Chaos& chaos, const Graph& graph, std::uint64_t seed,
+                         std::function<Nanoseconds()> clock, Arrival arrival)
     : chaos_(chaos), seed_(seed), clock_(std::move(clock)), arrival_(std::move(arrival)) {
   for (std::size_t i = 0; i < graph.workers(); ++i)
     for (const WorkerId to : graph.neighbours(worker_id(i)))
@@ -23,7 +23,7 @@ Links::Links(const Chaos& chaos, const Graph& graph, std::uint64_t seed,
   thread_ = std::jthread([this](const std::stop_token& end) { run(end); });
 }
 
-void Links::carry(WorkerId from, WorkerId to, const Frame& frame) {
+void FaultyLinks::carry(WorkerId from, WorkerId to, const Frame& frame) {
   const std::lock_guard lock(mutex_);
   if (nothing_is_held_) {
     due_.push({overdue, sent_++, from, to, frame});
@@ -41,7 +41,7 @@ void Links::carry(WorkerId from, WorkerId to, const Frame& frame) {
 
 // The order of what was held becomes its order of sending, so that nothing sent from now on can
 // overtake it.
-void Links::let_go() {
+void FaultyLinks::let_go() {
   const std::lock_guard lock(mutex_);
   if (std::exchange(nothing_is_held_, true)) return;
   for (auto held = std::exchange(due_, {}); !held.empty(); held.pop()) {
@@ -53,12 +53,12 @@ void Links::let_go() {
   changed_.notify_one();
 }
 
-void Links::stop() {
+void FaultyLinks::stop() {
   thread_.request_stop();
   if (thread_.joinable()) thread_.join();
 }
 
-void Links::run(const std::stop_token& end) {
+void FaultyLinks::run(const std::stop_token& end) {
   std::unique_lock lock(mutex_);
   while (!end.stop_requested()) {
     if (due_.empty()) {

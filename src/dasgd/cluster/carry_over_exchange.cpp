@@ -1,4 +1,4 @@
-#include "dasgd/cluster/memory_exchange.hpp"
+#include "dasgd/cluster/carry_over_exchange.hpp"
 
 #include <algorithm>
 #include <span>
@@ -6,7 +6,7 @@
 
 namespace dasgd::cluster {
 
-MemoryExchange::MemoryExchange(const mpi::Layout& layout, int self, Tell tell)
+CarryOverExchange::CarryOverExchange(const mpi::Layout& layout, int self, Tell tell)
     : layout_(layout),
       self_(self),
       tell_(std::move(tell)),
@@ -14,13 +14,14 @@ MemoryExchange::MemoryExchange(const mpi::Layout& layout, int self, Tell tell)
       owed_(static_cast<std::size_t>(layout.ranks)),
       board_(layout.workers(), other_boards()) {}
 
-OtherBoards MemoryExchange::other_boards() {
+OtherBoards CarryOverExchange::other_boards() {
   if (self_ == 0) return {.ask = [this] { ask_others(); }};
-  return {
-      .give_memory = [this](WorkerId worker, const WorkerMemory& memory) { send(worker, memory); }};
+  return {.give_carry_over = [this](WorkerId worker, const CarryOver& carry_over) {
+    send(worker, carry_over);
+  }};
 }
 
-void MemoryExchange::ask_others() {
+void CarryOverExchange::ask_others() {
   for (int rank = 1; rank < layout_.ranks; ++rank) {
     {
       const std::lock_guard lock(mutex_);
@@ -33,11 +34,11 @@ void MemoryExchange::ask_others() {
 }
 
 // In pieces, because a note is limited in size. The last one may be empty.
-void MemoryExchange::send(WorkerId worker, const WorkerMemory& memory) {
+void CarryOverExchange::send(WorkerId worker, const CarryOver& carry_over) {
   constexpr std::size_t at_once = std::size_t{4} << 20;
   ByteWriter state;
-  state.array(std::span<const std::byte>(memory.rule));
-  state.array(std::span<const std::byte>(memory.objective));
+  state.array(std::span<const std::byte>(carry_over.rule));
+  state.array(std::span<const std::byte>(carry_over.objective));
   std::span<const std::byte> left(state.bytes());
   for (bool last = false; !last;) {
     const auto piece = left.first(std::min(at_once, left.size()));
@@ -47,7 +48,7 @@ void MemoryExchange::send(WorkerId worker, const WorkerMemory& memory) {
   }
 }
 
-bool MemoryExchange::hear(int from, MemoryPiece piece) {
+bool CarryOverExchange::hear(int from, MemoryPiece piece) {
   if (index(piece.worker) >= layout_.workers() || layout_.rank_of(piece.worker) != from)
     return false;
   Bytes& state = arriving_[index(piece.worker)];
@@ -55,11 +56,11 @@ bool MemoryExchange::hear(int from, MemoryPiece piece) {
   if (!piece.last) return true;
   const Bytes whole = std::exchange(state, {});
   ByteReader reader(whole);
-  WorkerMemory memory;
-  memory.rule = reader.array<std::byte>();
-  memory.objective = reader.array<std::byte>();
+  CarryOver carry_over;
+  carry_over.rule = reader.array<std::byte>();
+  carry_over.objective = reader.array<std::byte>();
   if (!reader.ended_well()) return false;
-  board_.give_memory(piece.worker, std::move(memory));
+  board_.give_carry_over(piece.worker, std::move(carry_over));
   const std::lock_guard lock(mutex_);
   std::size_t& owed = owed_[static_cast<std::size_t>(from)];
   owed -= std::min<std::size_t>(owed, 1);  // the last one comes unasked

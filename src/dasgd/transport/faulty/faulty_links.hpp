@@ -18,11 +18,11 @@ namespace dasgd::faulty {
 
 /// A thread holds every frame until its time has come, or all are let go. What happens to the k-th
 /// frame of a link is drawn from the seed; when that frame is sent is up to the workers.
-class Links final : public Carrier {
+class FaultyLinks final : public Carrier {
  public:
   /// Times are those of `clock`.
-  Links(const Chaos& chaos, const Graph& graph, std::uint64_t seed,
-        std::function<Nanoseconds()> clock, Arrival arrival);
+  FaultyLinks(const Chaos& chaos, const Graph& graph, std::uint64_t seed,
+              std::function<Nanoseconds()> clock, Arrival arrival);
 
   void carry(WorkerId from, WorkerId to, const Frame& frame) override;
   void let_go() override;
