@@ -98,7 +98,7 @@ TEST(Buffers, AreAveragedOverTheWorkersOfARun) {
   const auto network = make_network({.model = path}, image_samples(test::tiny_image_set(8)));
   const auto mean_in = [&] {
     std::istringstream bytes(network->torchscript(network->start()));
-    return torch::jit::load(bytes).attr("mean").toTensor();
+    return torch::jit::load(bytes).attr("network").toModule().attr("mean").toTensor();
   };
   EXPECT_TRUE(mean_in().equal(torch::zeros({3}))) << "trying a network out leaves no trace";
   std::vector<float> g(network->dimension());

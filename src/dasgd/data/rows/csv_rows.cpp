@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cctype>
 #include <cmath>
 #include <cstring>
@@ -17,31 +18,81 @@ constexpr std::array<double, 23> powers_of_ten{1e0,  1e1,  1e2,  1e3,  1e4,  1e5
                                                1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                                1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
+struct Digits {
+  std::uint64_t value = 0;
+  unsigned count = 0;
+};
+
+// The digits at the front of eight bytes, read all at once: no branch depends on how many there
+// are.
+Digits digits_of_eight(const char* at) {
+  static_assert(std::endian::native == std::endian::little);
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, at, sizeof bytes);
+  bytes ^= 0x3030303030303030;  // digits become 0 to 9
+  const std::uint64_t others = ((bytes + 0x7676767676767676) | bytes) & 0x8080808080808080;
+  const auto count = others == 0 ? 8u : static_cast<unsigned>(std::countr_zero(others)) / 8;
+  if (count == 0) return {};
+  bytes <<= 8 * (8 - count);  // zeros come first
+  bytes = bytes * 10 + (bytes >> 8);
+  constexpr std::uint64_t every_fourth = 0x000000FF000000FF;
+  const std::uint64_t value = ((bytes & every_fourth) * 0x000F424000000064 +
+                               ((bytes >> 16) & every_fourth) * 0x0000271000000001) >>
+                              32;
+  return {value, count};
+}
+
+double scaled(std::uint64_t digits, std::size_t after_point, bool negative) {
+  const double exact = static_cast<double>(digits);
+  const double magnitude = after_point == 0 ? exact : exact / powers_of_ten[after_point];
+  return negative ? -magnitude : magnitude;
+}
+
 // A plain decimal number with up to 15 digits: then both the digits and the power of ten are exact
 // doubles, and one division rounds as it should. Returns where it ends; null for anything else,
 // which is read slowly.
-const char* plain_decimal(const char* at, const char* end, double& value) {
+const char* plain_decimal_by_bytes(const char* at, const char* end, double& value) {
   const bool negative = at < end && *at == '-';
   if (negative) ++at;
   std::uint64_t digits = 0;
-  const char* const first = at;
-  while (at < end && static_cast<unsigned>(*at - '0') < 10)
-    digits = digits * 10 + static_cast<unsigned>(*at++ - '0');
-  auto count = at - first;
-  std::ptrdiff_t after_point = 0;
-  if (at < end && *at == '.') {
-    const char* const point = ++at;
+  const auto take_digits = [&] {
+    const char* const first = at;
     while (at < end && static_cast<unsigned>(*at - '0') < 10)
       digits = digits * 10 + static_cast<unsigned>(*at++ - '0');
-    after_point = at - point;
-    count += after_point;
+    return static_cast<std::size_t>(at - first);
+  };
+  const std::size_t before_point = take_digits();
+  std::size_t after_point = 0;
+  if (at < end && *at == '.') {
+    ++at;
+    after_point = take_digits();
   }
+  const std::size_t count = before_point + after_point;
   if (count == 0 || count > 15) return nullptr;
-  const double exact = static_cast<double>(digits);
-  const double magnitude =
-      after_point == 0 ? exact : exact / powers_of_ten[static_cast<std::size_t>(after_point)];
-  value = negative ? -magnitude : magnitude;
+  value = scaled(digits, after_point, negative);
   return at;
+}
+
+// The same for numbers with fewer than eight digits on either side of the point, which most are.
+const char* plain_decimal(const char* at, const char* end, double& value) {
+  constexpr std::ptrdiff_t looked_at = 1 + 8 + 8;
+  if (end - at < looked_at) return plain_decimal_by_bytes(at, end, value);
+  const char* const begin = at;
+  const bool negative = *at == '-';
+  at += negative ? 1 : 0;
+  const Digits whole = digits_of_eight(at);
+  at += whole.count;
+  if (*at != '.') {
+    if (whole.count == 0 || whole.count == 8) return plain_decimal_by_bytes(begin, end, value);
+    value = scaled(whole.value, 0, negative);
+    return at;
+  }
+  const Digits part = digits_of_eight(at + 1);
+  if (whole.count == 8 || part.count == 8 || whole.count + part.count == 0)
+    return plain_decimal_by_bytes(begin, end, value);
+  value = scaled(whole.value * static_cast<std::uint64_t>(powers_of_ten[part.count]) + part.value,
+                 part.count, negative);
+  return at + 1 + part.count;
 }
 
 bool means_missing(std::string text) {
@@ -58,8 +109,12 @@ bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 void CsvRows::read(std::string_view piece) {
   const char* at = piece.data();
   const char* const end = at + piece.size();
-  row_.resize(columns_.inputs);
-  for (; at < end && !mistake; ++line_) at = read_row(at, end);
+  for (; at < end && !mistake; ++line_) {
+    const char* const next = read_row(at, end);
+    if (rows == 1 && !mistake)  // the others are probably as long
+      inputs.reserve(columns_.inputs * (2 + piece.size() / static_cast<std::size_t>(next - at)));
+    at = next;
+  }
 }
 
 // Most fields are plain numbers: they are read in one go, without looking for their end first.
@@ -67,7 +122,9 @@ const char* CsvRows::read_row(const char* at, const char* end) {
   label_ = std::numeric_limits<double>::quiet_NaN();
   text_ = -1;
   drop_ = false;
-  const std::size_t columns = columns_.meaning.size();
+  const std::size_t columns = columns_.meaning.size(), before = inputs.size();
+  inputs.resize(before + columns_.inputs);
+  row_ = inputs.data() + before;
   const char separator = columns_.separator;
   std::size_t column = 0;
   for (;;) {
@@ -80,7 +137,10 @@ const char* CsvRows::read_row(const char* at, const char* end) {
     } else {
       if (column == 0) {  // a blank line is none
         const char* const text = std::find_if_not(at, end, is_space);
-        if (text == end || *text == '\n') return text == end ? end : text + 1;
+        if (text == end || *text == '\n') {
+          inputs.resize(before);
+          return text == end ? end : text + 1;
+        }
       }
       at = read_slowly(at, end, column);
       if (mistake) return end;
@@ -96,8 +156,9 @@ const char* CsvRows::read_row(const char* at, const char* end) {
          std::to_string(columns) + " are expected");
     return end;
   }
-  if (!drop_) {
-    inputs.insert(inputs.end(), row_.begin(), row_.end());
+  if (drop_) {
+    inputs.resize(before);
+  } else {
     if (columns_.has_label) {
       labels.push_back(label_);
       texts.push_back(text_);

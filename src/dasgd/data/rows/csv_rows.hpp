@@ -49,7 +49,7 @@ class CsvRows {
   const TableOptions& options_;
   std::unordered_map<std::string, std::int32_t> place_of_;  // of texts in `names`
   std::size_t line_ = 0;
-  std::vector<float> row_;
+  float* row_ = nullptr;  // of the inputs
   double label_ = 0;
   std::int32_t text_ = -1;
   bool drop_ = false, has_content_ = false;
