@@ -8,7 +8,7 @@ group() {
   case "$1" in
     build) echo "g++ cmake ninja-build make libcli11-dev libfmt-dev nlohmann-json3-dev
                  libtomlplusplus-dev libeigen3-dev librandom123-dev libxxhash-dev libzstd-dev zlib1g-dev
-                 libpng-dev libssl-dev libboost-dev" ;;
+                 libpng-dev libjpeg62-turbo-dev libssl-dev libboost-dev" ;;
     torch) echo "libtorch-dev libopenblas0-serial" ;;
     mpi) echo "libopenmpi-dev openmpi-bin" ;;
     mpi-test) echo "libopenmpi-dev openmpi-bin libmpich-dev mpich" ;;

@@ -190,9 +190,21 @@ void CommandLine::add_data() {
   get->add_option("--from", data_archive_, "an archive of cifar10 that is here already")
       ->check(must_not_be_empty)
       ->type_name("FILE.tgz");
+  CLI::App* const describe =
+      app->add_subcommand("describe", "Print what is understood of a data set");
+  describe->add_option("data", describe_.data, "as --data of train")
+      ->required()
+      ->type_name("NAME|PATH");
+  describe->add_option("--label", describe_.label, "the column of the label: name or number")
+      ->type_name("COLUMN");
+  describe->add_option("--resize", describe_.resize, "bring pictures of a folder to this size")
+      ->type_name("N|HxW");
+  when(describe, [this] { return data_describe_command(describe_); });
   app->footer(
       "Examples:\n"
       "  dasgd data list\n"
+      "  dasgd data describe trees.csv --label kind             rows, columns, classes, what is "
+      "missing\n"
       "  dasgd data get cifar10                                 downloads, converts, verifies\n"
       "  dasgd data get cifar10 --from cifar-10-binary.tar.gz   from a file that is here");
   when(get, [this] { return data_get_command(data_name_, data_archive_); });

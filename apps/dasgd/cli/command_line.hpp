@@ -62,6 +62,7 @@ class CommandLine {
   SweepRequest sweep_;
   ExportRequest export_;
   PredictRequest predict_;
+  DescribeRequest describe_;
   std::string data_name_, data_archive_;
 };
 

@@ -69,6 +69,11 @@ int predict_command(const PredictRequest& request);
 
 /// Lists the data sets that are known by name.
 int data_list_command();
+struct DescribeRequest {
+  std::string data, label, resize;
+};
+/// Prints what is understood of a data set.
+int data_describe_command(const DescribeRequest& request);
 /// Makes a data set available and verifies it; from `archive` where one is given.
 int data_get_command(const std::string& name, const std::string& archive);
 

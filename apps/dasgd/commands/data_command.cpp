@@ -10,6 +10,7 @@
 #include "dasgd/data/catalogue.hpp"
 #include "dasgd/data/images/idx.hpp"
 #include "dasgd/models/data_source.hpp"
+#include "dasgd/models/describe_data.hpp"
 #include "fetch/cifar10_fetch.hpp"
 #include "terminal/output.hpp"
 
@@ -41,9 +42,17 @@ int data_list_command() {
                  set.models,
                  find_installed(set).value_or("not installed: dasgd data get " + set.name));
   print_result(
-      "Any LIBSVM or CSV file, text, JSON instance, directory of idx or CIFAR-10 files can be "
-      "given\n"
-      "by its path; names are also looked up in the directory $DASGD_DATA.\n");
+      "Any CSV, LIBSVM, .npy or .npz file, text, JSON instance, directory of idx or CIFAR-10 files "
+      "or of\n"
+      "pictures can be given by its path (see: dasgd data describe PATH); names are also looked up "
+      "in the\ndirectory $DASGD_DATA.\n");
+  return done;
+}
+
+int data_describe_command(const DescribeRequest& request) {
+  SourceOptions options{.table = {.label = request.label}};
+  if (!request.resize.empty()) options.resize = parse_picture_size(request.resize);
+  print_result_text(describe_data(request.data, options));
   return done;
 }
 

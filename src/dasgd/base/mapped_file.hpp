@@ -18,9 +18,8 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
 
   std::string_view bytes() const { return {data_, size_}; }
-  /// This part will be read from front to end, or in any order.
+  /// It will be read from front to end.
   void expect_sequential() const;
-  void expect_random() const;
   /// This part will not be needed again soon: its pages may leave this process.
   void release(std::size_t first, std::size_t size) const;
 

@@ -44,9 +44,11 @@ void resolve_stream(Config& config) {
   };
   const DataChoice& reading = problem.reading;
   if (!reading.validation.empty() || !reading.test.empty() || !reading.label.empty() ||
-      reading.scale || reading.missing != Missing::error || !reading.class_weights.empty())
+      reading.scale || reading.missing != Missing::error || reading.resize ||
+      !reading.class_weights.empty())
     refuse(
-        "`validation`, `test`, `label`, `scale`, `missing` and `class_weights` are for data "
+        "`validation`, `test`, `label`, `scale`, `missing`, `resize` and `class_weights` are for "
+        "data "
         "that stays");
   const bool logistic = problem.model == "logistic";
   if (!logistic && problem.model != "softmax")

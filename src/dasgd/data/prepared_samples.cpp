@@ -21,6 +21,7 @@ Preprocessing open_preprocessing(const DataParts& parts, const PreparedSamples::
   open.shape = data.shape;
   open.scale = options.scale;
   open.missing = options.missing;
+  open.resize = options.resize;
   open.columns = data.columns;
   open.label = data.label;
   open.label_at = data.label_at;

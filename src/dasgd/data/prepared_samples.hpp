@@ -14,6 +14,7 @@ class PreparedSamples final : public Samples {
     Missing missing = Missing::error;
     Answers answers = Answers::scores;
     Augmentation augmentation = {};
+    bool resize = false;                    ///< pictures were brought to one size
     std::vector<float> class_weights = {};  ///< one per class; empty: all weigh 1
   };
   /// Scales by the training part. Throws InputError for numbers that are missing where none may be.

@@ -193,6 +193,7 @@ std::string to_json(const Preprocessing& p) {
                               {"factor", p.factor},
                               {"missing", to_string(p.missing)},
                               {"fill", p.fill},
+                              {"resize", p.resize},
                               {"columns", p.columns},
                               {"label", p.label},
                               {"label_at", p.label_at},
@@ -214,6 +215,7 @@ Preprocessing preprocessing_from_json(const std::string& text, const std::string
     p.factor = json.at("factor").get<std::vector<float>>();
     p.missing = parse_missing(json.at("missing").get<std::string>());
     p.fill = json.at("fill").get<std::vector<float>>();
+    p.resize = json.at("resize").get<bool>();
     p.columns = json.at("columns").get<Words>();
     p.label = json.at("label").get<std::string>();
     p.label_at = json.at("label_at").get<std::size_t>();

@@ -44,6 +44,7 @@ struct Preprocessing {
   std::vector<float> mean, factor;  ///< (x - mean) * factor, per column or channel
   std::vector<float> fill;          ///< for missing numbers, per column; empty: none may miss
   Missing missing = Missing::error;
+  bool resize = false;               ///< pictures of other sizes are brought to this one
   std::vector<std::string> columns;  ///< their names, where they have any
   std::string label;                 ///< the name of the label's column, where it has one
   std::size_t label_at = 0;          ///< its place among all columns of the training file, from 0

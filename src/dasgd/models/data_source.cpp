@@ -4,12 +4,22 @@
 #include <fstream>
 
 #include "dasgd/core/error.hpp"
+#include "dasgd/data/arrays/array_data.hpp"
 #include "dasgd/data/catalogue.hpp"
 #include "dasgd/data/images/cifar10.hpp"
+#include "dasgd/data/rows/csv_file.hpp"
 #include "dasgd/data/rows/libsvm.hpp"
 
 namespace dasgd {
 namespace {
+
+// "X.npy,y.npy".
+std::optional<std::pair<std::string, std::string>> split_pair(const std::string& data) {
+  constexpr std::string_view ending = ".npy";
+  const std::size_t at = data.find(".npy,");
+  if (at == data.npos || !data.ends_with(ending)) return std::nullopt;
+  return std::pair(data.substr(0, at + ending.size()), data.substr(at + ending.size() + 1));
+}
 
 // LIBSVM text has no commas, and CSV has some in its first line.
 bool has_commas(const std::string& path) {
@@ -21,18 +31,45 @@ bool has_commas(const std::string& path) {
   return line.find(',') != line.npos;
 }
 
-DataSource read_image_source(const std::string& path) {
+DataSource read_image_set(const std::string& path) {
   ImageSet set = read_images(path);
   std::vector<std::string> classes;
   for (std::size_t c = 0; c < set.classes; ++c) classes.push_back(std::to_string(c));
   return {to_raw(std::move(set.train), classes, path), to_raw(std::move(set.test), classes, path)};
 }
 
+DataSource read_folders(const std::string& path, const SourceOptions& options) {
+  FolderOptions how{.resize = options.resize};
+  if (const Preprocessing* const like = options.table.like; like && like->shape.size() == 3) {
+    how.channels = static_cast<std::size_t>(like->shape[0]);
+    if (like->resize)
+      how.resize = {static_cast<std::size_t>(like->shape[1]),
+                    static_cast<std::size_t>(like->shape[2])};
+  }
+  const auto train = part_folder(path, "train");
+  DataSource source{read_image_folder(train.value_or(path), how)};
+  if (const auto test = part_folder(path, "test")) {
+    how.channels = static_cast<std::size_t>(source.data.shape[0]);
+    source.test = read_image_folder(*test, how);
+  }
+  return source;
+}
+
+DataSource read_arrays(const std::string& path, const TableOptions& options) {
+  auto [data, test] = read_npz(path, options);
+  return {std::move(data), std::move(test)};
+}
+
 }  // namespace
 
 DataKind kind_of_data(const std::string& data) {
+  if (split_pair(data)) return DataKind::npy;
   const std::string path = locate_data(data);
-  if (std::filesystem::is_directory(path)) return DataKind::images;
+  if (std::filesystem::is_directory(path))
+    return !is_cifar10_directory(path) && is_image_folder(path) ? DataKind::image_folder
+                                                                : DataKind::image_set;
+  if (path.ends_with(".npy")) return DataKind::npy;
+  if (path.ends_with(".npz")) return DataKind::npz;
   if (path.ends_with(".txt")) return DataKind::text;
   if (path.ends_with(".csv") || path.ends_with(".tsv")) return DataKind::csv;
   return has_commas(path) ? DataKind::csv : DataKind::libsvm;
@@ -43,15 +80,27 @@ ImageSet read_images(const std::string& directory) {
                                          : read_idx_directory(directory);
 }
 
-DataSource read_source(const std::string& data, const TableOptions& options) {
+DataSource read_source(const std::string& data, const SourceOptions& options) {
+  const TableOptions& table = options.table;
+  if (const auto pair = split_pair(data))
+    return {read_npy(locate_data(pair->first), locate_data(pair->second), table)};
   const std::string path = locate_data(data);
-  switch (kind_of_data(data)) {
-    case DataKind::images:
-      return read_image_source(path);
+  const DataKind kind = kind_of_data(data);
+  if (options.resize && kind != DataKind::image_folder)
+    throw InputError("`resize` is for folders of pictures; " + path + " is none");
+  switch (kind) {
+    case DataKind::image_set:
+      return read_image_set(path);
+    case DataKind::image_folder:
+      return read_folders(path, options);
     case DataKind::csv:
-      return {read_csv(path, options)};
+      return {read_csv(path, table)};
     case DataKind::libsvm:
-      return {dense(read_libsvm_any(path), path, options.like ? options.like->width() : 0)};
+      return {dense(read_libsvm_any(path), path, table.like ? table.like->width() : 0)};
+    case DataKind::npy:
+      return {read_npy(path, std::nullopt, table)};
+    case DataKind::npz:
+      return read_arrays(path, table);
     case DataKind::text:
       break;
   }

@@ -5,8 +5,9 @@
 #include <string>
 
 #include "dasgd/data/images/idx.hpp"
+#include "dasgd/data/images/image_folder.hpp"
 #include "dasgd/data/raw_data.hpp"
-#include "dasgd/data/rows/csv_file.hpp"
+#include "dasgd/data/table_options.hpp"
 
 namespace dasgd {
 
@@ -16,7 +17,12 @@ struct DataSource {
   std::optional<RawData> test = {};
 };
 
-enum class DataKind { images, csv, libsvm, text };
+struct SourceOptions {
+  TableOptions table = {};
+  std::optional<PictureSize> resize = {};  ///< of pictures in folders
+};
+
+enum class DataKind { image_set, image_folder, csv, libsvm, npy, npz, text };
 
 /// What a name or path leads to. Throws InputError for one that leads nowhere.
 DataKind kind_of_data(const std::string& data);
@@ -25,6 +31,6 @@ DataKind kind_of_data(const std::string& data);
 ImageSet read_images(const std::string& directory);
 
 /// Reads rows or images. Throws InputError.
-DataSource read_source(const std::string& data, const TableOptions& options);
+DataSource read_source(const std::string& data, const SourceOptions& options);
 
 }  // namespace dasgd

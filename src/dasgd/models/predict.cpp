@@ -8,6 +8,7 @@
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/arrays/npy.hpp"
+#include "dasgd/data/rows/csv_file.hpp"
 #include "dasgd/models/data_source.hpp"
 #include "dasgd/models/network_problem.hpp"
 
@@ -87,11 +88,11 @@ std::unique_ptr<Predictor> open_predictor(const std::string& run_or_file) {
 }
 
 RawData read_for(const Preprocessing& model, const std::string& data) {
-  TableOptions options{.missing = model.missing};
-  if (!model.shape.empty()) options.like = &model;
+  SourceOptions options{.table = {.missing = model.missing}};
+  if (!model.shape.empty()) options.table.like = &model;
   if (data == "-") {
     const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
-    return read_csv(text, "standard input", options);
+    return read_csv(text, "standard input", options.table);
   }
   DataSource source = read_source(data, options);
   RawData rows = source.test ? std::move(*source.test) : std::move(source.data);

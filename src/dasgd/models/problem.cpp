@@ -41,6 +41,7 @@ void require_samples(const ProblemChoice& choice) {
                                                 {"test", !r.test.empty()},
                                                 {"label", !r.label.empty()},
                                                 {"scale", r.scale.has_value()},
+                                                {"resize", r.resize.has_value()},
                                                 {"missing", r.missing != Missing::error},
                                                 {"class_weights", !r.class_weights.empty()}};
   for (const auto& [key, is_given] : given)

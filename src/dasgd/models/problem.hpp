@@ -10,6 +10,7 @@
 #include "dasgd/adapters/torch/network.hpp"
 #include "dasgd/core/objective.hpp"
 #include "dasgd/data/augmentation.hpp"
+#include "dasgd/data/images/image_folder.hpp"
 #include "dasgd/data/preprocessing.hpp"
 #include "dasgd/data/rows/row_text.hpp"
 
@@ -22,7 +23,8 @@ struct DataChoice {
   std::string label = {};       ///< the column of the label: its name or number; empty: the last
   std::optional<Scale> scale = {};
   Missing missing = Missing::error;
-  std::string class_weights = {};  ///< "balanced" or "NAME:WEIGHT,..."; empty: all weigh 1
+  std::optional<PictureSize> resize = {};  ///< of pictures in folders
+  std::string class_weights = {};          ///< "balanced" or "NAME:WEIGHT,..."; empty: all weigh 1
 };
 
 /// What is trained on which data. What is not set is the model's own choice.

@@ -29,14 +29,16 @@ std::optional<double> share_of(const std::string& text) {
   return share;
 }
 
-bool has_numbers_as_targets(const ProblemChoice& choice, bool images) {
-  return choice.loss == NetworkLoss::mean_squared_error && !images;
+// With squared errors labels are numbers, unless the layout of the data makes them classes.
+bool has_numbers_as_targets(const ProblemChoice& choice, const RawData& data) {
+  return choice.loss == NetworkLoss::mean_squared_error && data.classes.empty();
 }
 
-TableOptions table_options(const ProblemChoice& choice) {
-  return {.label = choice.reading.label,
-          .missing = choice.reading.missing,
-          .classes = choice.loss != NetworkLoss::mean_squared_error};
+SourceOptions source_options(const ProblemChoice& choice) {
+  return {.table = {.label = choice.reading.label,
+                    .missing = choice.reading.missing,
+                    .classes = choice.loss != NetworkLoss::mean_squared_error},
+          .resize = choice.reading.resize};
 }
 
 DataPart to_part(RawData data, const std::vector<std::string>& classes, std::string from) {
@@ -62,8 +64,10 @@ DataPart read_other(const std::string& file, const ProblemChoice& choice, const 
   like.label = train.label;
   like.label_at = train.label_at;
   if (choice.reading.missing == Missing::mean) like.fill.assign(like.width(), 0.0f);
-  TableOptions options = table_options(choice);
-  options.like = &like;
+  like.resize = choice.reading.resize.has_value();
+  SourceOptions options = source_options(choice);
+  options.resize.reset();
+  options.table.like = &like;
   RawData data = read_source(file, options).data;
   if (data.shape != train.shape)
     throw InputError(data.path + ": its samples have another shape than those of " + train.path);
@@ -72,15 +76,14 @@ DataPart read_other(const std::string& file, const ProblemChoice& choice, const 
 
 DataParts read_parts(const ProblemChoice& choice, std::uint64_t seed, const Preprocessing* known) {
   const DataChoice& reading = choice.reading;
-  const bool images = kind_of_data(choice.data) == DataKind::images;
-  TableOptions options = table_options(choice);
-  if (known) options.like = known;
+  SourceOptions options = source_options(choice);
+  if (known) options.table.like = known;
   DataSource source = read_source(choice.data, options);
-  if (!images && source.data.rows() < least_rows)
+  if (source.data.shape.size() == 1 && source.data.rows() < least_rows)
     throw InputError(source.data.path + ": has " + std::to_string(source.data.rows()) +
                      " rows; at least " + std::to_string(least_rows) + " are needed");
   DataParts parts;
-  if (!has_numbers_as_targets(choice, images))
+  if (!has_numbers_as_targets(choice, source.data))
     parts.classes = known && !known->classes.empty() ? known->classes : find_classes(source.data);
   parts[Part::train] = to_part(std::move(source.data), parts.classes, choice.data);
   const auto share = share_of(reading.validation);
@@ -106,6 +109,7 @@ PreparedSamples::Options prepared_options(const ProblemChoice& choice, const Dat
   options.scale = choice.reading.scale.value_or(
       choice.model == "softmax" && images ? Scale::by_255 : Scale::standard);
   options.missing = choice.reading.missing;
+  options.resize = choice.reading.resize.has_value();
   options.answers = squares ? Answers::shares : Answers::scores;
   options.augmentation = choice.augment.value_or(Augmentation{});
   options.class_weights = find_class_weights(choice.reading.class_weights, parts);

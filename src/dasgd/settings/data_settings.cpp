@@ -54,6 +54,10 @@ std::vector<Setting> data_settings() {
            "numbers that a table does not have: leave the row out, put the column's mean there, or "
            "refuse (default)"},
           [](auto& c) -> auto& { return c.problem.reading.missing; }, parse_missing),
+      named(
+          {"resize", "--resize", "N|HxW",
+           "bring pictures of a folder to this size (default: all must have the same)"},
+          [](auto& c) -> auto& { return c.problem.reading.resize; }, parse_picture_size),
       text(
           {"class_weights", "--class-weights", "balanced|NAME:W,...",
            "how much samples of a class count in the loss (default: all the same)"},

@@ -17,6 +17,8 @@ namespace {
 std::string data_from_anywhere(const std::string& data) {
   if (data == "-") return data;
   if (is_stream(data)) return from_anywhere(data);
+  if (const std::size_t at = data.find(".npy,"); at != data.npos && data.ends_with(".npy"))
+    return from_anywhere(data.substr(0, at + 4)) + "," + from_anywhere(data.substr(at + 5));
   const auto& sets = known_data_sets();
   const bool is_name = std::any_of(sets.begin(), sets.end(),
                                    [&](const KnownDataSet& set) { return set.name == data; });
@@ -42,8 +44,9 @@ std::vector<Setting> problem_settings() {
   };
   Setting data = text(
       {"data", "--data", "NAME|PATH|-|follow:FILE",
-       "a known data set (dasgd data list), a LIBSVM file, a JSON instance {\"A\", \"b\"}, a "
-       "directory of idx images or of CIFAR-10, a CSV file, a text; - or follow:FILE for rows "
+       "a known data set (dasgd data list); a CSV, LIBSVM, .npy or .npz file, X.npy,y.npy; a "
+       "directory of idx files, of CIFAR-10 or with a folder of pictures for each class; a text; a "
+       "JSON instance {\"A\", \"b\"}; - or follow:FILE for rows "
        "that arrive on standard input or at the end of a file (train, logistic and softmax); "
        "without it quadratic and logistic draw the paper's instance"},
       [](auto& c) -> auto& { return c.problem.data; });

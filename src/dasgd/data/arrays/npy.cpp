@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
-#include <limits>
+#include <utility>
 
 #include "dasgd/core/error.hpp"
 
@@ -148,6 +148,13 @@ NpyArray::NpyArray(std::string bytes, const std::string& path)
       header_(read_npy_header(*memory_, path)),
       elements_(memory_->data() + header_.begin) {}
 
+NpyArray::NpyArray(std::shared_ptr<const MappedFile> file, std::size_t begin, std::size_t size,
+                   const std::string& path)
+    : path_(path),
+      file_(std::move(file)),
+      header_(read_npy_header(file_->bytes().substr(begin, size), path)),
+      elements_(file_->bytes().data() + begin + header_.begin) {}
+
 void NpyArray::copy(std::size_t first, std::span<float> to) const {
   const char* const from = element(first);
   with_type(header_, [&](auto type) {
@@ -179,11 +186,9 @@ std::string NpyArray::text(std::size_t at) const {
 }
 
 void NpyArray::release(std::size_t first, std::size_t last) const {
-  if (file_) file_->release(header_.begin + first * header_.size, (last - first) * header_.size);
-}
-
-void NpyArray::expect_random() const {
-  if (file_) file_->expect_random();
+  if (!file_) return;
+  const auto begin = static_cast<std::size_t>(element(first) - file_->bytes().data());
+  file_->release(begin, (last - first) * header_.size);
 }
 
 void ArrayRows::copy(std::size_t row, std::span<float> to) const {

@@ -35,6 +35,9 @@ class NpyArray {
  public:
   explicit NpyArray(const std::string& path);
   NpyArray(std::string bytes, const std::string& path);
+  /// A part of a file, like an array in an archive.
+  NpyArray(std::shared_ptr<const MappedFile> file, std::size_t begin, std::size_t size,
+           const std::string& path);
 
   const NpyHeader& header() const { return header_; }
   const std::string& path() const { return path_; }
@@ -45,7 +48,6 @@ class NpyArray {
   std::string text(std::size_t at) const;
   /// Elements will not be read again soon.
   void release(std::size_t first, std::size_t last) const;
-  void expect_random() const;
 
  private:
   const char* element(std::size_t at) const { return elements_ + at * header_.size; }

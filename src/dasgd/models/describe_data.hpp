@@ -1,0 +1,14 @@
+// What was understood of a data set, for a person.
+#pragma once
+
+#include <string>
+
+#include "dasgd/models/data_source.hpp"
+
+namespace dasgd {
+
+/// Rows, columns with their ranges, classes with their numbers, missing values; lines with
+/// newlines. Throws InputError for data that cannot be read.
+std::string describe_data(const std::string& data, const SourceOptions& options);
+
+}  // namespace dasgd
