@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "dasgd/data/images/image_samples.hpp"
 #include "dasgd/problems/softmax.hpp"
 #include "support/temporary_directory.hpp"
 #include "support/tiny_images.hpp"
@@ -19,7 +20,8 @@ class WorkerScaling : public ::testing::Test {
     return run_scaling(
         [this](std::uint64_t) {
           ++made;
-          return std::make_unique<Softmax>(test::tiny_image_set(8, 4));
+          return std::make_unique<Softmax>(
+              image_samples(test::tiny_image_set(8, 4), {.scale = Scale::by_255}));
         },
         plan, [](std::size_t, std::size_t) {});
   }
