@@ -91,6 +91,7 @@ void walk(const Objective<Real>& objective, const TrainOptions& options, double 
   alone.topology = "full";
   alone.relay.reset();
   alone.slow.clear();
+  alone.time_factors.clear();
   alone.compute = {};
   alone.max_time = 1s;
   const auto result = run_training<Real>(objective, alone);

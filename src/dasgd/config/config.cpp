@@ -83,6 +83,7 @@ void resolve(Config& config) {
   resolve_stream(config);
   if (!config.workers) config.workers = workers_of(run.topology).value_or(2);
   run.workers = *config.workers;
+  if (config.speeds) run.time_factors = config.speeds->time_factors(run.workers, run.seed);
   run.eta = config.lr.value_or(defaults.lr);
   if (!run.batch) run.batch = defaults.batch;
   require_network_choices(config.problem);

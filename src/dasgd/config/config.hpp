@@ -9,6 +9,7 @@
 #include "dasgd/config/world.hpp"
 #include "dasgd/models/problem.hpp"
 #include "dasgd/run/options.hpp"
+#include "dasgd/run/speeds.hpp"
 
 namespace dasgd::config {
 
@@ -37,6 +38,8 @@ struct Config {
   std::optional<std::size_t> workers;  ///< nothing: as many as ranks or the topology tell, or 2
   StepChoice step = StepChoice::given;
   std::optional<double> lr;  ///< nothing: the model's own, or to be found
+
+  std::optional<Speeds> speeds;  ///< of workers; nothing: all are equal
 
   WorldSettings world;  ///< of simulations
   RankSettings ranks;   ///< of real runs, like the next

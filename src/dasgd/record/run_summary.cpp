@@ -117,6 +117,7 @@ Json summary_json(const RunSummary& s) {
     json["residuals_measured"] = nullptr;
     json["residuals_why"] = s.residuals_why;
   }
+  if (!s.speeds.empty()) json["speeds"] = s.speeds;
   json["wall_seconds"] = s.wall_seconds;
   if (s.virtual_seconds) json["virtual_seconds"] = *s.virtual_seconds;
   if (s.resumed)

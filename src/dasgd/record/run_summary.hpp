@@ -48,7 +48,8 @@ struct RunSummary {
   /// Per worker: a sample was there, nothing waited to be applied, and it did not compute.
   std::vector<double> waited_seconds;
   std::vector<std::uint64_t> messages_sent, bytes_sent;  ///< per worker
-  std::string sampling;                                  ///< "own" or "shards"
+  std::vector<double> speeds;  ///< per worker, against the usual one; empty where all are equal
+  std::string sampling;        ///< "own" or "shards"
   StopReason stop_reason = StopReason::budget;
   std::uint64_t samples = 0;
   double samples_per_second = 0;

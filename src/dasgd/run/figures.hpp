@@ -30,7 +30,7 @@ struct RunFigures {
   std::vector<double> waited_by_worker;  ///< seconds
 };
 
-inline constexpr std::size_t most_workers_in_metrics = 64;
+inline constexpr std::size_t most_workers_in_metrics = 1024;
 
 /// The line of metrics.jsonl, with its newline.
 std::string metrics_line(const RunFigures& figures);

@@ -25,6 +25,7 @@ TrainOptions bare_run(const TrainOptions& options, double eta) {
   bare.batch = options.batch;
   bare.sampling = options.sampling;
   bare.slow = options.slow;
+  bare.time_factors = options.time_factors;
   bare.chaos = options.chaos;
   bare.compute = options.compute;
   bare.seed = options.seed;
@@ -43,7 +44,13 @@ double slow_factor(const TrainOptions& options, WorkerId worker) {
   double factor = 1;
   for (const SlowWorker& slow : options.slow)
     if (slow.worker == worker) factor = slow.factor;
-  return factor;
+  return options.time_factors.empty() ? factor : factor * options.time_factors[index(worker)];
+}
+
+double real_slow_factor(const TrainOptions& options, WorkerId worker) {
+  const auto& factors = options.time_factors;
+  const auto least = std::min_element(factors.begin(), factors.end());
+  return slow_factor(options, worker) / (least == factors.end() ? 1 : std::min(1.0, *least));
 }
 
 std::size_t resolved_batch(const TrainOptions& options, std::size_t samples) {
@@ -100,6 +107,11 @@ void validate(const TrainOptions& o) {
     refuse(
         "patience, target-accuracy and target-eval-loss need eval-every: nothing is evaluated "
         "without it");
+  if (!o.time_factors.empty() && o.time_factors.size() != o.workers)
+    refuse(fmt::format("time_factors has {} numbers for {} workers", o.time_factors.size(),
+                       o.workers));
+  for (const double factor : o.time_factors)
+    if (!(factor > 0) || !std::isfinite(factor)) refuse("a time factor must be positive");
   for (const SlowWorker& slow : o.slow) {
     if (index(slow.worker) >= o.workers)
       refuse(fmt::format("slow: worker {} does not exist; there are {}, numbered from 0",

@@ -85,6 +85,9 @@ struct TrainOptions {
   std::optional<double> target_loss;
 
   std::vector<SlowWorker> slow;
+  /// Per worker, how many times as long as usual its gradients take; empty: 1 for all. Beside that
+  /// `slow` makes some of them slower.
+  std::vector<double> time_factors;
   Chaos chaos;                          ///< of a real run; a simulated world has its own
   std::chrono::nanoseconds compute{0};  ///< pads every gradient to at least this
   std::uint64_t seed = 1;
@@ -129,8 +132,11 @@ TrainOptions bare_run(const TrainOptions& options, double eta);
 /// Whether a run without a budget ends by itself: by time, or by a target.
 bool ends_without_budget(const TrainOptions& options);
 
-/// The factor of an emulated slow worker; 1 for everybody else.
+/// How many times as long as usual the gradients of a worker take in virtual time.
 double slow_factor(const TrainOptions& options, WorkerId worker);
+/// The same of a real worker. Nobody can be made faster than usual: where one would have to be, all
+/// are slower by as much as the fastest should be faster.
+double real_slow_factor(const TrainOptions& options, WorkerId worker);
 
 /// The batch size where none was given: the whole data set of a deterministic objective, else 32.
 std::size_t resolved_batch(const TrainOptions& options, std::size_t samples);

@@ -17,6 +17,7 @@
 #include "dasgd/run/options.hpp"
 #include "dasgd/run/result.hpp"
 #include "dasgd/run/target.hpp"
+#include "dasgd/staleness/causal_weights.hpp"
 #include "dasgd/staleness/ledger.hpp"
 
 namespace dasgd {
@@ -45,7 +46,10 @@ class RunWorker {
         target_(objective, options),
         worker_(id, objective.start(), std::move(oracle), guard_, samples_, channel,
                 target_.watches_models() ? 1 : fuse) {
-    if (exact_sets) ledger_.emplace(options.workers);
+    if (exact_sets)
+      ledger_.emplace(options.workers);
+    else if (options.workers <= CausalWeights::most_workers)
+      weights_.emplace(options.workers);
     if (samples_.limit() == 0) target_.exempt_from_loss();
     restore<Real>(options, guard_, worker_);
   }
@@ -89,7 +93,10 @@ class RunWorker {
   }
 
   const StalenessStatistics& S() const { return ledger_ ? ledger_->S() : S_; }
-  std::optional<std::uint64_t> W() const { return ledger_ ? ledger_->W() : std::nullopt; }
+  std::optional<std::uint64_t> W() const {
+    if (ledger_) return ledger_->W();
+    return weights_ ? std::optional(weights_->largest()) : std::nullopt;
+  }
   std::optional<double> recent_loss() const { return target_.recent_loss(); }
   std::uint64_t folded() const { return folded_; }
   /// Samples of the gradients that were recorded; the worker itself may be ahead, on another core.
@@ -121,6 +128,7 @@ class RunWorker {
     if (ledger_) return ledger_->record(gradient);
     const std::uint64_t staleness = t - gradient.origin_step;
     S_.add(staleness);
+    if (weights_) weights_->apply(gradient, staleness);
     return {staleness, staleness};
   }
 
@@ -129,7 +137,8 @@ class RunWorker {
   DivergenceGuard<Real> guard_;
   TargetTracker<Real> target_;
   std::optional<Ledger> ledger_;
-  StalenessStatistics S_;  // without a ledger
+  StalenessStatistics S_;  // without a ledger, like the next
+  std::optional<CausalWeights> weights_;
   Worker<Real> worker_;
   std::uint64_t folded_ = 0, computed_samples_ = 0;
   Nanoseconds last_time_ = 0;  // of the last application

@@ -68,10 +68,10 @@ class WorkerLoop {
         watch_(options.watch),
         chaos_(options.chaos),
         gate_(shared.gate),
-        run_(
-            id, objective,
-            paced(objective.make_oracle(id), {slow_factor(options, id), options.compute}, control_),
-            options, endpoint, {shared.budget, shared.good, control_.stop_flag()}, max_fused) {
+        run_(id, objective,
+             paced(objective.make_oracle(id), {real_slow_factor(options, id), options.compute},
+                   control_),
+             options, endpoint, {shared.budget, shared.good, control_.stop_flag()}, max_fused) {
     run_.samples().on_arrival([this] { endpoint_.wake(); });
   }
 

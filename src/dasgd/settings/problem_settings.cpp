@@ -58,13 +58,14 @@ std::vector<Setting> problem_settings() {
       model,
       data,
       named(
-          {"loss", "--loss", "NAME", "of networks: cross-entropy (default) or mse"},
+          {"loss", "--loss", "NAME", "loss function of a network: cross-entropy (default) or mse"},
           [](auto& c) -> auto& { return c.problem.loss; }, parse_loss),
       named(
-          {"device", "--device", "NAME", "of networks: cpu (default) or cuda"},
+          {"device", "--device", "NAME", "where a network is computed: cpu (default) or cuda"},
           [](auto& c) -> auto& { return c.problem.device; }, parse_device),
       named(
-          {"augment", "--augment", "LIST", "of images for networks: flip, crop or flip,crop"},
+          {"augment", "--augment", "LIST",
+           "vary the images that a network is trained on: flip, crop or flip,crop"},
           [](auto& c) -> auto& { return c.problem.augment; }, parse_augmentation),
   };
 }

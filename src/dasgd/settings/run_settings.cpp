@@ -145,6 +145,15 @@ std::vector<Setting> pace_settings() {
           {"pace.slow", "--slow", "WORKER:FACTOR",
            "emulate a slow worker: each gradient takes FACTOR times as long (repeatable)"},
           [](auto& c) -> auto& { return c.run.slow; }, parse_slow, show_slow),
+      place(
+          {"pace.speeds", "--speeds", "lognormal:SIGMA|pareto:ALPHA|FILE",
+           "how fast workers are against each other: drawn for each from the seed (times per "
+           "gradient lognormal around the usual one, or at least as long with a heavy tail), or a "
+           "file with a speed per line"},
+          [](auto& c) -> auto& { return c.speeds; }, Speeds::parse,
+          [](const Speeds& speeds) {
+            return quoted(speeds.are_drawn() ? speeds.text() : from_anywhere(speeds.text()));
+          }),
       count(
           "pace.in_flight", "--in-flight",
           "buffers of a worker for its own gradients before those that wait for workers behind "

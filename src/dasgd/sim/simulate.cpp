@@ -26,9 +26,9 @@
 namespace dasgd {
 namespace {
 
-/// How many workers a run may have for the exact sets, and with them W, to be kept although
-/// delivery is causal and t - s would do.
-constexpr std::size_t workers_with_certificate = 64;
+/// How many workers a run may have for the exact sets to be kept although delivery is causal and
+/// t - s would do.
+constexpr std::size_t workers_with_exact_sets = 64;
 
 template <typename Real>
 class Simulation {
@@ -47,7 +47,7 @@ class Simulation {
         ahead_(world.threads) {
     validate(world, graph_);
     require_delivery(graph_, mode_);
-    const bool exact_sets = options.workers <= workers_with_certificate ||
+    const bool exact_sets = options.workers <= workers_with_exact_sets ||
                             !delivery_is_causal(world, graph_, mode_ != RelayMode::none);
     for (std::size_t i = 0; i < options.workers; ++i)
       agents_.push_back(std::make_unique<Agent<Real>>(

@@ -1,12 +1,20 @@
 #include "dasgd/staleness/ledger.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace dasgd {
 
-CertificateWeights::CertificateWeights(std::size_t workers)
-    : windows_(workers), latest_(workers, GradientSet(workers)) {}
+CertificateWeights::CertificateWeights(std::size_t workers) : windows_(workers), known_(workers) {}
+
+CertificateWeights::CertificateWeights(std::size_t workers, const CausalWeights& before)
+    : CertificateWeights(workers) {
+  largest_ = before.largest();
+  for (std::size_t o = 0; o < workers; ++o) windows_[o].first = before.known().prefix(worker_id(o));
+  for (const CausalWeights::Applied& applied : before.kept())
+    if (applied.name.sequence >= windows_[index(applied.name.origin)].first)
+      add_range(applied.name.origin, applied.name.sequence, applied.name.sequence + 1,
+                applied.weight);
+}
 
 void CertificateWeights::add(const GradientSet& before, const GradientSet& compute_set,
                              std::uint64_t staleness) {
@@ -18,12 +26,12 @@ void CertificateWeights::add(const GradientSet& before, const GradientSet& compu
 }
 
 void CertificateWeights::add_range(WorkerId origin, std::uint32_t first, std::uint32_t last,
-                                   std::uint64_t staleness) {
+                                   std::uint64_t weight) {
   Window& window = windows_[index(origin)];
   if (window.steps.size() < last - window.first + 1)
     window.steps.resize(last - window.first + 1, 0);
-  window.steps[first - window.first] += static_cast<std::int64_t>(staleness);
-  window.steps[last - window.first] -= static_cast<std::int64_t>(staleness);
+  window.steps[first - window.first] += static_cast<std::int64_t>(weight);
+  window.steps[last - window.first] -= static_cast<std::int64_t>(weight);
 }
 
 std::uint64_t CertificateWeights::largest() const {
@@ -36,27 +44,23 @@ std::uint64_t CertificateWeights::largest() const {
 }
 
 void CertificateWeights::note(WorkerId origin, const GradientSet& compute_set) {
-  latest_[index(origin)] = compute_set;
-  if (until_forget_-- > 0) return;
-  until_forget_ = 1024;
-  forget_stable();
+  if (known_.note(origin, compute_set)) forget_known();
 }
 
-void CertificateWeights::forget_stable() {
+void CertificateWeights::forget_known() {
   for (std::size_t o = 0; o < windows_.size(); ++o) {
-    std::uint32_t stable = std::numeric_limits<std::uint32_t>::max();
-    for (const GradientSet& known : latest_) stable = std::min(stable, known.prefix(worker_id(o)));
     Window& window = windows_[o];
-    if (stable <= window.first) continue;
+    const std::uint32_t known = known_.prefix(worker_id(o));
+    if (known <= window.first) continue;
     std::int64_t weight = 0;
     auto most = static_cast<std::int64_t>(largest_);
-    const std::size_t drop = std::min<std::size_t>(stable - window.first, window.steps.size());
+    const std::size_t drop = std::min<std::size_t>(known - window.first, window.steps.size());
     for (std::size_t k = 0; k < drop; ++k) most = std::max(most, weight += window.steps[k]);
     largest_ = static_cast<std::uint64_t>(most);
     window.steps.erase(window.steps.begin(),
                        window.steps.begin() + static_cast<std::ptrdiff_t>(drop));
     if (!window.steps.empty()) window.steps.front() += weight;
-    window.first = stable;
+    window.first = known;
   }
 }
 
@@ -65,7 +69,7 @@ Staleness Ledger::record(const GradientFacts& gradient) {
   const std::uint64_t S = applied_.size() + 2 * missing - gradient.origin_step;
   Staleness result{S, std::nullopt};
   S_.add(S);
-  if (S > 0 && weights_) weights_->add(applied_, gradient.compute_set, S);
+  weigh(gradient, S, missing == 0);
   if (loose_)
     for (const std::uint64_t S_hat :
          loose_->apply(gradient.name, gradient.compute_set, applied_, missing > 0))
@@ -76,10 +80,19 @@ Staleness Ledger::record(const GradientFacts& gradient) {
   } else {
     ++noncausal_;
   }
-  if (weights_ && gradient.name.sequence == applied_.prefix(gradient.name.origin))
-    weights_->note(gradient.name.origin, gradient.compute_set);
   applied_.insert(gradient.name);
   return result;
+}
+
+void Ledger::weigh(const GradientFacts& gradient, std::uint64_t S, bool causal) {
+  if (looking_back_ && causal) return looking_back_->apply(gradient, S);
+  if (looking_back_ && applied_.prefixes().size() <= most_workers_with_weights)
+    weights_.emplace(applied_.prefixes().size(), *looking_back_);
+  looking_back_.reset();
+  if (!weights_) return;
+  if (S > 0) weights_->add(applied_, gradient.compute_set, S);
+  if (gradient.name.sequence == applied_.prefix(gradient.name.origin))
+    weights_->note(gradient.name.origin, gradient.compute_set);
 }
 
 }  // namespace dasgd

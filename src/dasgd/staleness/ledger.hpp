@@ -8,6 +8,7 @@
 
 #include "dasgd/core/gradient.hpp"
 #include "dasgd/core/gradient_set.hpp"
+#include "dasgd/staleness/causal_weights.hpp"
 #include "dasgd/staleness/loose_staleness.hpp"
 #include "dasgd/staleness/statistics.hpp"
 
@@ -26,6 +27,8 @@ struct Staleness {
 class CertificateWeights {
  public:
   explicit CertificateWeights(std::size_t workers);
+  /// Goes on where delivery was causal until now.
+  CertificateWeights(std::size_t workers, const CausalWeights& before);
 
   /// Adds |S_t| for every member of S_t = before symmetric-difference compute_set.
   void add(const GradientSet& before, const GradientSet& compute_set, std::uint64_t staleness);
@@ -37,33 +40,32 @@ class CertificateWeights {
   std::uint64_t largest() const;
 
  private:
-  void add_range(WorkerId origin, std::uint32_t first, std::uint32_t last, std::uint64_t staleness);
-  void forget_stable();
+  void add_range(WorkerId origin, std::uint32_t first, std::uint32_t last, std::uint64_t weight);
+  void forget_known();
 
   // The weights as differences: w of first + k is the sum of steps[0 .. k].
   struct Window {
     std::uint32_t first = 0;
     std::deque<std::int64_t> steps;
   };
-  std::vector<Window> windows_;      // per origin
-  std::vector<GradientSet> latest_;  // per origin, the compute set of its latest gradient in order
-  std::uint64_t largest_ = 0;        // of those that were forgotten
-  std::uint32_t until_forget_ = 0;
+  std::vector<Window> windows_;  // per origin
+  std::uint64_t largest_ = 0;    // of those that were forgotten
+  KnownByAll known_;             // what no later S_t can contain
 };
 
 /// One worker's account of staleness. Mirrors G_i^t from what is recorded, so that it serves real
 /// runs, simulations and traces alike.
 class Ledger {
  public:
-  /// The weights of the certificate take 4 n^2 bytes per worker and are kept up to this many
-  /// workers.
-  static constexpr std::size_t most_workers_with_weights = 64;
+  /// The weights of the certificate take O(n) per application once one was not causal, and are then
+  /// kept up to this many workers.
+  static constexpr std::size_t most_workers_with_weights = 128;
   /// S_hat of an application that misses something takes up to 8 n^2 bytes to read, and is told up
   /// to this many workers. Beyond them an application costs O(n), whatever is missing.
   static constexpr std::size_t most_workers_with_S_hat = 128;
 
   explicit Ledger(std::size_t workers) : applied_(workers) {
-    if (workers <= most_workers_with_weights) weights_.emplace(workers);
+    if (workers <= CausalWeights::most_workers) looking_back_.emplace(workers);
     if (workers <= most_workers_with_S_hat) loose_.emplace();
   }
 
@@ -77,16 +79,20 @@ class Ledger {
   const StalenessStatistics& S_hat() const { return S_hat_; }
   /// Nothing where the weights are not kept; `dasgd check` has W of any trace.
   std::optional<std::uint64_t> W() const {
+    if (looking_back_) return looking_back_->largest();
     return weights_ ? std::optional(weights_->largest()) : std::nullopt;
   }
   /// Applications of a gradient that knew a gradient that was not here yet.
   std::uint64_t noncausal_applications() const { return noncausal_; }
 
  private:
+  void weigh(const GradientFacts& gradient, std::uint64_t S, bool causal);
+
   GradientSet applied_;
   StalenessStatistics S_, S_hat_;
   std::optional<LooseStaleness> loose_;
-  std::optional<CertificateWeights> weights_;
+  std::optional<CausalWeights> looking_back_;  // until an application is not causal
+  std::optional<CertificateWeights> weights_;  // from then on
   std::uint64_t noncausal_ = 0;
 };
 
