@@ -1,5 +1,5 @@
 // A card of the page: a heading, what it shows in a sentence, controls, the chart, its numbers.
-import { element, table } from "./dom";
+import { element, scrollable, table } from "./dom";
 
 export interface Numbers {
   head: string[];
@@ -59,7 +59,7 @@ export class Card {
       details.querySelector(".scroll")?.remove();
       if (!details.open || !this.numbers) return;
       const { head, rows } = this.numbers();
-      details.append(element("div", { class: "scroll", tabindex: 0 }, table(head, rows)));
+      details.append(scrollable(table(head, rows)));
     });
     return details;
   }

@@ -67,7 +67,7 @@ function metricPart(id: string, title: string, key: "loss" | "accuracy", y: stri
     const x = against[chosen];
     lines = runs.flatMap((run, k) => {
       const value = run.metrics?.[key];
-      if (!value || finite(value.mean).length < 2) return [];
+      if (!value || finite(value.mean).length === 0) return [];
       // Evaluations are rarer than lines: only the moments at which there was one.
       const at = value.mean.flatMap((mean, i) => (mean === null ? [] : [i]));
       const of = (values?: Values) => values && at.map((i) => values[i]);
@@ -81,9 +81,11 @@ function metricPart(id: string, title: string, key: "loss" | "accuracy", y: stri
     log.setAttribute("aria-pressed", String(log10));
     log.hidden = !positive;
     const first = finite(lines[0].y);
+    const at = lines[0].x[lines[0].x.length - 1];
+    const then = x.key === "seconds" ? showSeconds(at) : `${show(at)} ${x.long}`;
     const sentence =
       lines.length === 1
-        ? `From ${show(first[0])} to ${show(first[first.length - 1])} over ${x.key === "seconds" ? showSeconds(lines[0].x[lines[0].x.length - 1]) : `${show(lines[0].x[lines[0].x.length - 1])} ${x.long}`}.`
+        ? first.length === 1 ? `${show(first[0])} after ${then}.` : `From ${show(first[0])} to ${show(first[first.length - 1])} over ${then}.`
         : `${lines.length} runs against ${x.long}.`;
     const final = runs.some((run) => run.ended && !run.virtual) ? "; the last point is the final model on all training data" : "";
     card.describe(key === "loss" ? `${sentence} Mean of the workers' last 30 batches${final}.` : sentence);

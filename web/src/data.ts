@@ -69,6 +69,8 @@ export interface Run {
   label: string;
   path: string;
   notes: string[];
+  /** why it ended, in words */
+  stopped: string;
   ended: boolean;
   virtual: boolean;
   config: { [key: string]: Json };

@@ -34,6 +34,20 @@ export function dash(k: number): number[] | undefined {
   return [undefined, [6, 3], [2, 2], [9, 3, 2, 3]][Math.floor(k / 2) % 4];
 }
 
+/** What may be wider or longer than its place: it fades out where there is more to see. */
+export function scrollable(...children: Child[]): HTMLElement {
+  const root = element("div", { class: "scroll", tabindex: 0 }, ...children);
+  const look = () => {
+    root.classList.toggle("more-right", root.scrollLeft + root.clientWidth < root.scrollWidth - 1);
+    root.classList.toggle("more-below", root.scrollTop + root.clientHeight < root.scrollHeight - 1);
+  };
+  root.addEventListener("scroll", look, { passive: true });
+  const watch = new ResizeObserver(look);
+  watch.observe(root);
+  for (const child of root.children) watch.observe(child);
+  return root;
+}
+
 /** A table with a head; numbers to the right. */
 export function table(head: string[], rows: Child[][], caption?: string): HTMLTableElement {
   return element(

@@ -1,7 +1,12 @@
 // What a run says in words and single numbers: tiles, audit, step size, configuration.
-import { element, table } from "./dom";
+import { element, scrollable, table } from "./dom";
 import { number, text, type Json, type Run } from "./data";
 import { show, showCount, showSeconds } from "./format";
+
+/** The length of the longest run, for the unit of all times. */
+export function longest(runs: Run[]): number {
+  return Math.max(0, ...runs.map((run) => seconds(run) ?? 0));
+}
 
 export function seconds(run: Run): number | null {
   const summary = run.summary;
@@ -50,13 +55,13 @@ function tilesOf(run: Run): Tile[] {
   const tiles: Tile[] = [
     { name: "Loss", value: show(number(s?.loss) ?? last(m?.loss?.mean)), more: s ? "final model, all training data" : "mean of the last batches" },
   ];
-  if (accuracy !== null) tiles.push({ name: "Accuracy", value: `${show(100 * accuracy)} %`, more: s ? "final model" : "latest" });
+  if (accuracy !== null) tiles.push({ name: "Accuracy", value: show(accuracy), more: s ? "final model" : "latest" });
   tiles.push(
     { name: "Gradients", value: showCount(gradients), more: `${show(s ? overall : rate)} per second` },
     { name: "Samples", value: samples === null ? "–" : showCount(samples), more: `${show(number(s?.samples_per_second) ?? (samples !== null && time ? samples / time : null))} per second` },
     { name: "Staleness", value: show(S), more: `average; at most ${showCount(most)}` },
     ...(waited === null ? [] : [{ name: "Waited", value: showSeconds(waited), more: `all workers; ${showCount(folded)} gradients folded` }]),
-    { name: run.virtual ? "Virtual time" : "Time", value: showSeconds(time), more: s ? `stopped by ${text(s.stop_reason)}` : "so far" },
+    { name: run.virtual ? "Virtual time" : "Time", value: showSeconds(time), more: s ? run.stopped : "so far" },
     passed === null
       ? { name: "Audit", value: "–", more: "at the end of the run" }
       : passed
@@ -79,9 +84,7 @@ export function tiles(run: Run): HTMLElement {
 /** Several runs: a row of figures for each. */
 export function comparison(runs: Run[]): HTMLElement {
   const names = [...new Set(runs.flatMap((run) => tilesOf(run).map((tile) => tile.name)))];
-  return element(
-    "div",
-    { class: "scroll", tabindex: 0 },
+  return scrollable(
     table(
       ["Run", ...names],
       runs.map((run, k) => {
@@ -186,5 +189,5 @@ export function configuration(runs: Run[]): HTMLElement {
     const differs = values.some((value) => value !== values[0]);
     return [key, ...values.map((value) => (differs ? element("mark", {}, value || "–") : value || "–"))];
   });
-  return element("div", { class: "scroll", tabindex: 0 }, table(["Setting", ...(runs.length > 1 ? runs.map((run) => run.label) : ["Value"])], rows, "Resolved settings"));
+  return scrollable(table(["Setting", ...(runs.length > 1 ? runs.map((run) => run.label) : ["Value"])], rows, "Resolved settings"));
 }

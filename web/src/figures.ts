@@ -1,5 +1,5 @@
 // The figures of an experiment, and its table.
-import { element, table } from "./dom";
+import { element, scrollable, table } from "./dom";
 import { footer, header } from "./head";
 import { show } from "./format";
 import { text, type FiguresData, type Json } from "./data";
@@ -28,7 +28,7 @@ function flatten(row: { [key: string]: Json }): { [key: string]: Json } {
 // As images: their styles stay their own, and nothing in them can run.
 function panels(figure: FiguresData["figures"][number]): HTMLElement {
   const images = figure.panels.map((svg) => element("img", { src: `data:image/svg+xml,${encodeURIComponent(svg)}`, alt: figure.title }));
-  return images.length === 1 ? element("div", { class: "scroll", tabindex: 0 }, ...images) : element("div", { class: "multiples" }, ...images);
+  return images.length === 1 ? scrollable(...images) : element("div", { class: "multiples" }, ...images);
 }
 
 export function showFigures(page: HTMLElement, data: FiguresData): void {
@@ -46,6 +46,6 @@ export function showFigures(page: HTMLElement, data: FiguresData): void {
       rows.length > 0 &&
         element("section", { class: "card wide" },
           element("header", {}, element("h2", {}, "Table")),
-          element("div", { class: "scroll", tabindex: 0 }, table(columns.map((name) => name.replace(/_/g, " ")), rows.map((row) => columns.map((name) => cell(row[name] ?? null)))))) ),
+          scrollable(table(columns.map((name) => name.replace(/_/g, " ")), rows.map((row) => columns.map((name) => cell(row[name] ?? null)))))) ),
     footer(data.version));
 }

@@ -16,16 +16,18 @@ export function showCount(value: number | null | undefined): string {
   return value === null || value === undefined ? "–" : plain.format(value);
 }
 
-export function showSeconds(seconds: number | null | undefined): string {
+const units: [number, string][] = [[3600, "h"], [60, "min"], [1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]];
+let [unit, unitName]: [number, string] = [1, "s"];
+
+/** From now on all times are shown in the unit that suits the longest: one unit on a page. */
+export function suitTimes(longest: number): void {
+  [unit, unitName] = units.find(([size]) => longest >= (size >= 60 ? 10 * size : size)) ?? [1, "s"];
+}
+
+/** A time; of an axis, with the digits that tell ticks so many seconds apart. */
+export function showSeconds(seconds: number | null | undefined, apart?: number): string {
   if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return "–";
-  const size = Math.abs(seconds);
-  if (size === 0) return "0 s";
-  if (size < 1e-6) return `${show(seconds * 1e9)} ns`;
-  if (size < 1e-3) return `${show(seconds * 1e6)} µs`;
-  if (size < 1) return `${show(seconds * 1e3)} ms`;
-  if (size < 120) return `${Number(seconds.toPrecision(4))} s`;
-  const whole = Math.round(size);
-  const parts = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
-  const shown = parts[0] > 0 ? parts : parts.slice(1);
-  return shown.map((part, k) => (k > 0 ? String(part).padStart(2, "0") : String(part))).join(":");
+  if (apart === undefined) return `${show(seconds / unit)} ${unitName}`;
+  const digits = Math.min(12, Math.max(0, Math.ceil(-Math.log10(apart / unit) - 1e-9)));
+  return `${(seconds / unit).toFixed(digits)} ${unitName}`;
 }

@@ -95,7 +95,6 @@ export class LineChart {
   private build(lines: Line[], options: LineChartOptions): void {
     this.plot?.destroy();
     this.reset.hidden = true;
-    const few = Math.max(...lines.map((line) => line.x.length)) <= 60;
     const series: uPlot.Series[] = [{ label: options.x.name }];
     const bands: uPlot.Band[] = [];
     for (const { at, line, band } of this.joined.lines) {
@@ -105,7 +104,7 @@ export class LineChart {
         stroke: colour(k),
         width: 2,
         dash: dash(k),
-        points: { show: few, size: 5, fill: colour(k) },
+        points: { show: line.x.length <= 60, size: line.x.length === 1 ? 9 : 5, fill: colour(k) },
         paths: line.step ? uPlot.paths.stepped!({ align: 1 }) : undefined,
       });
       if (!band) continue;
@@ -142,7 +141,7 @@ export class LineChart {
           },
         },
         axes: [
-          { ...axis, size: 34, values: (_, ticks) => ticks.map((t) => (options.x.seconds ? showSeconds(t) : show(t))), space: 80 },
+          { ...axis, size: 34, values: (_, ticks, _axis, _space, apart) => ticks.map((t) => (options.x.seconds ? showSeconds(t, apart) : show(t))), space: 80 },
           {
             ...axis,
             grid: { ...axis.grid, ...marks },

@@ -2,8 +2,8 @@
 import { Charts } from "./charts";
 import { announce, element } from "./dom";
 import { circumstances, figures, footer, header, notes, subject } from "./head";
-import { auditPassed } from "./facts";
-import { showSeconds } from "./format";
+import { auditPassed, longest } from "./facts";
+import { showSeconds, suitTimes } from "./format";
 import type { Frame, LiveData } from "./data";
 
 export function showLive(page: HTMLElement, data: LiveData): void {
@@ -29,6 +29,7 @@ export function showLive(page: HTMLElement, data: LiveData): void {
     const frame = latest;
     if (!frame) return;
     const run = frame.run;
+    suitTimes(longest([run]) + (frame.live.seconds_left ?? 0));
     document.title = `${frame.live.state} · ${subject(run)} · dasgd`;
     if (!top.hasChildNodes()) top.append(header(subject(run), circumstances(run), pill, controls));
     bar.hidden = frame.live.done === null;

@@ -3,7 +3,8 @@ import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { Charts } from "./charts";
 import { element } from "./dom";
-import { auditPassed } from "./facts";
+import { auditPassed, longest } from "./facts";
+import { suitTimes } from "./format";
 import { circumstances, figures, footer, header, notes, subject } from "./head";
 import { showFigures } from "./figures";
 import { showLive } from "./live";
@@ -11,6 +12,7 @@ import { text, type PageData, type ReportData } from "./data";
 
 function showReport(page: HTMLElement, data: ReportData): void {
   const { runs } = data;
+  suitTimes(longest(runs));
   const charts = new Charts();
   const one = runs.length === 1 ? runs[0] : null;
   document.title = `${one ? subject(one) : `${runs.length} runs`} · dasgd`;

@@ -50,7 +50,7 @@ export class Matrix {
     this.cells = cells;
     this.options = options;
     this.root.setAttribute("aria-label", options.label);
-    this.most = Math.max(1e-300, ...cells.flatMap((row) => row.map((v) => v ?? 0)));
+    this.most = cells.reduce((most, row) => row.reduce((m: number, v) => Math.max(m, v ?? 0), most), 1e-300);
     const width = this.root.clientWidth - this.left - right;
     this.canvas.redraw(
       options.square

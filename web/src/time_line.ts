@@ -201,7 +201,7 @@ export class TimeLine {
     const height = (this.canvas.height - top - bottom) / Math.max(1, this.rows.length);
     const pad = height > 10 ? 2 : height > 4 ? 1 : 0;
     this.range.textContent = this.zoomed
-      ? `${showSeconds(this.from * 1e-9)} to ${showSeconds(this.to * 1e-9)}`
+      ? `${showSeconds(this.from * 1e-9, (this.to - this.from) * 1e-11)} to ${showSeconds(this.to * 1e-9, (this.to - this.from) * 1e-11)}`
       : "";
     const compute = css("--compute"), apply = css("--apply");
     this.rows.forEach((row, r) => {
@@ -247,11 +247,14 @@ export class TimeLine {
       if (r % every === 0) context.fillText(String(row.worker), left - 8, top + (r + 0.5) * height);
     });
     context.textAlign = "center";
-    for (const second of ticks(this.from * 1e-9, this.to * 1e-9, Math.max(2, this.width / 110))) {
+    const marks = ticks(this.from * 1e-9, this.to * 1e-9, Math.max(2, this.width / 110));
+    const apart = marks.length > 1 ? marks[1] - marks[0] : undefined;
+    for (const second of marks) {
       const x = this.x(second * 1e9);
       context.fillStyle = css("--quiet");
       context.fillRect(Math.round(x), this.canvas.height - bottom, 1, 4);
-      context.fillText(showSeconds(second), Math.min(x, this.canvas.width - 24), this.canvas.height - bottom + 14);
+      const name = showSeconds(second, apart);
+      context.fillText(name, Math.min(x, this.canvas.width - context.measureText(name).width / 2), this.canvas.height - bottom + 14);
     }
     if (this.dragFrom !== null) {
       context.fillStyle = css("--select");

@@ -186,14 +186,94 @@ await tests({
     for (const id of charts) await assertDrawn(page, id);
     await assertNoSidewaysScroll(page);
     for (const { id, text, y, from, to } of await page.evaluate(() => window.labels)) {
-      if (id !== "heat") continue;
-      assert.ok(from >= 16, `${text} begins at ${from}, on the title`);
+      if (!["heat", "rates", "timeline"].includes(id)) continue;
+      assert.ok(id === "timeline" || from >= 16, `${text} begins at ${from}, on the title`);
       const others = await page.evaluate(([id, y]) => window.labels.filter((l) => l.id === id && Math.abs(l.y - y) < 1), [id, y]);
       for (const other of others)
         assert.ok(other.text === text || other.to <= from || other.from >= to, `"${text}" and "${other.text}" of ${id}`);
     }
     if (screenshots) await page.screenshot({ path: `${screenshots}/hundred.png` });
     page.assertQuiet();
+  },
+  async "a run with one evaluation stands beside one with many"() {
+    const train = ["simulate", "--model", "softmax", "--workers", "2", "--total-gradients", "200", "--quiet"];
+    dasgd(...train, "--eval-every", "100ms", "--out", run("often"));
+    dasgd(...train, "--eval-every", "4s", "--out", run("once"));
+    const evaluations = (name) => readFileSync(run(`${name}/metrics.jsonl`), "utf8").split("\n").filter((line) => line.includes('"accuracy"')).length;
+    assert.equal(evaluations("once"), 1);
+    assert.ok(evaluations("often") > 20);
+    dasgd("report", run("often"), run("once"), "--out", run("evaluated"));
+    const page = await open(address(run("evaluated/report.html")));
+    await showAll(page);
+    assert.match(await page.textContent("#accuracy .legend"), /100ms.*4s/);
+    // The second run has a colour of its own, which only its point can have brought there.
+    const found = await page.$eval("#accuracy canvas", (canvas) => {
+      const [red, green, blue] = [0xd5, 0x5e, 0x00];
+      const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d");
+      copy.drawImage(canvas, 0, 0);
+      const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+      let count = 0;
+      for (let k = 0; k < data.length; k += 4)
+        if (Math.abs(data[k] - red) + Math.abs(data[k + 1] - green) + Math.abs(data[k + 2] - blue) < 24) ++count;
+      return count;
+    });
+    assert.ok(found > 20, `${found} pixels`);
+    page.assertQuiet();
+  },
+  async "times on a page have one unit"() {
+    for (const [name, unit] of [["sixteen", "s"], ["hundred", "ms"]]) {
+      const page = await open(address(run(`${name}/report.html`)), {
+        before: () => {
+          window.written = [];
+          const write = CanvasRenderingContext2D.prototype.fillText;
+          CanvasRenderingContext2D.prototype.fillText = function (text) {
+            window.written.push(String(text));
+            return write.apply(this, arguments);
+          };
+        },
+      });
+      await showAll(page);
+      const texts = [...(await page.evaluate(() => window.written)), ...(await page.locator(".tile .value").allTextContents())];
+      const units = new Set(texts.flatMap((text) => text.match(/^[\d.,e-]+ (h|min|s|ms|µs|ns)$/)?.[1] ?? []));
+      assert.deepEqual([...units], [unit], name);
+      page.assertQuiet();
+    }
+  },
+  async "runs that differ in much, and have long names, fit all the same"() {
+    dasgd("report", run("sixteen"), run("hundred"), run("four"), "--out", run("unlike"));
+    for (const width of [1400, 390]) {
+      const page = await open(address(run("unlike/report.html")), { width });
+      await showAll(page);
+      for (const id of charts) await assertDrawn(page, id);
+      await assertNoSidewaysScroll(page);
+      if (screenshots) await page.screenshot({ path: `${screenshots}/unlike-${width}.png`, fullPage: true });
+      page.assertQuiet();
+    }
+  },
+  async "a table that is wider than a phone shows that it scrolls, and to its end"() {
+    const page = await open(address(run("both/report.html")), { width: 390 });
+    await showAll(page);
+    const table = page.locator("main > .card .scroll").first();
+    await page.waitForFunction(() => document.querySelector("main > .card .scroll").classList.contains("more-right"));
+    await table.evaluate((element) => (element.scrollLeft = element.scrollWidth));
+    await page.waitForFunction(() => !document.querySelector("main > .card .scroll").classList.contains("more-right"));
+    await assertNoSidewaysScroll(page);
+    page.assertQuiet();
+  },
+  async "a sweep has a page of small multiples, on a phone as well"() {
+    dasgd("sweep", "--model", "quadratic", "--gradients", "40", "--vary", "lr=1e-4..1e-2:log:5", "--vary", "workers=2,4,8", "--seeds", "3", "--compute",
+      "lognormal:5ms:0.5", "--quiet", "--out", run("sweep"));
+    for (const width of [1400, 390]) {
+      const page = await open(address(run("sweep/report.html")), { width });
+      await page.waitForFunction(() => document.images.length >= 9 && [...document.images].every((image) => image.complete && image.naturalWidth > 100));
+      await assertNoSidewaysScroll(page);
+      for (const box of await page.$$eval("img", (all) => all.map((image) => image.getBoundingClientRect()).map(({ left, right }) => ({ left, right }))))
+        assert.ok(box.left >= 0 && box.right <= width, `${box.left} to ${box.right}`);
+      assert.equal(await page.locator("tbody tr").count(), 15);
+      assert.match(await page.textContent("h1"), /Sweep of lr, workers/);
+      if (screenshots) await page.screenshot({ path: `${screenshots}/sweep-${width}.png`, fullPage: true });
+      page.assertQuiet();
+    }
   },
   async "the page needs no network"() {
     const html = readFileSync(run("sixteen/report.html"), "utf8");

@@ -117,7 +117,8 @@ PlotPanel rates(const Run& run) {
   PlotPanel panel{"gradients per second by worker", "seconds", "gradients / s", {}};
   const auto& rows = run.metrics.rows();
   const std::size_t workers = rows.empty() ? 0 : rows.back().gradients_by_worker.size();
-  for (std::size_t w = 0; w < workers; ++w) {
+  constexpr std::size_t most_lines = 64;  // more of them are a block of colour
+  for (std::size_t w = 0; w < std::min(workers, most_lines); ++w) {
     PlotSeries s{fmt::format("worker {}", w), {}, {}, {}};
     double made = 0, seconds = 0;
     for (const MetricsRow& row : rows) {

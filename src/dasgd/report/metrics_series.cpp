@@ -87,13 +87,19 @@ bool MetricsSeries::add(const nlohmann::json& line) {
   return true;
 }
 
+std::size_t MetricsSeries::most() const {
+  constexpr std::size_t usual_workers = 64;
+  const std::size_t workers = rows_.empty() ? 0 : rows_.back().gradients_by_worker.size();
+  return workers <= usual_workers ? most_ : std::max(most_ / 16, most_ * usual_workers / workers);
+}
+
 void MetricsSeries::append(MetricsRow row) {
   if (!rows_.empty() && rows_.back().lines < static_cast<double>(per_row_)) {
     merge(rows_.back(), std::move(row));
   } else {
     rows_.push_back(std::move(row));
   }
-  if (rows_.size() <= most_) return;
+  if (rows_.size() <= most()) return;
   std::vector<MetricsRow> halved;
   for (std::size_t k = 0; k < rows_.size(); ++k) {
     if (k % 2 == 0) {

@@ -28,10 +28,10 @@ struct MetricsRow {
   std::vector<double> inbox_by_worker;                               ///< the fullest in it
 };
 
-/// When there are too many rows, two neighbours become one.
+/// When there are too many rows, two neighbours become one; rows of many workers count for several.
 class MetricsSeries {
  public:
-  explicit MetricsSeries(std::size_t most = 2000) : most_(most) {}
+  explicit MetricsSeries(std::size_t most_rows = 2000) : most_(most_rows) {}
 
   void add(const RunFigures& figures);
   /// Takes a line of metrics.jsonl. False if it is no such line.
@@ -41,6 +41,7 @@ class MetricsSeries {
 
  private:
   void append(MetricsRow row);
+  std::size_t most() const;
 
   std::size_t most_;
   std::size_t per_row_ = 1;

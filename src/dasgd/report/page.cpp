@@ -8,6 +8,7 @@
 
 #include "dasgd/record/json_number.hpp"
 #include "dasgd/record/run_summary.hpp"
+#include "dasgd/record/stop_words.hpp"
 
 namespace dasgd::report {
 using Json = nlohmann::ordered_json;
@@ -170,10 +171,20 @@ Json trace_json(const TraceDigest& trace) {
 }  // namespace
 
 Json to_json(const Run& run) {
-  Json json{{"name", run.name},        {"label", run.label},     {"path", run.path},
-            {"notes", run.notes},      {"ended", run.ended},     {"virtual", run.is_virtual()},
-            {"config", run.config},    {"summary", run.summary}, {"advice", run.advice},
-            {"limits", Json::array()}, {"metrics", nullptr},     {"trace", nullptr}};
+  const std::string stopped = run.ended ? stop_in_words(run.summary.value("stop_reason", "")) : "";
+  Json json{{"name", run.name},
+            {"label", run.label},
+            {"path", run.path},
+            {"notes", run.notes},
+            {"stopped", stopped},
+            {"ended", run.ended},
+            {"virtual", run.is_virtual()},
+            {"config", run.config},
+            {"summary", run.summary},
+            {"advice", run.advice},
+            {"limits", Json::array()},
+            {"metrics", nullptr},
+            {"trace", nullptr}};
   for (const EtaLimit& limit : run.limits)
     json["limits"].push_back(
         {{"name", limit.name}, {"eta", number(limit.eta)}, {"status", limit.status}});

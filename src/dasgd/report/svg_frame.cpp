@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 
 namespace dasgd::svg {
 
@@ -73,11 +74,18 @@ std::string frame(const Box& box, const std::string& title, const std::string& x
   std::string out = fmt::format(
       "<text x=\"{:.0f}\" y=\"18\" font-weight=\"600\" text-anchor=\"middle\">{}</text>\n",
       (box.left + box.right) / 2, escape(title));
-  for (const double tick : x.ticks())
-    out += fmt::format(
-        "<line class=\"g\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>"
-        "<text x=\"{0:.1f}\" y=\"{3}\" text-anchor=\"middle\">{4:g}</text>\n",
-        x.at(tick), box.top, box.bottom, box.bottom + 16, tick);
+  double taken = -std::numeric_limits<double>::infinity();
+  for (const double tick : x.ticks()) {
+    out += fmt::format("<line class=\"g\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>\n",
+                       x.at(tick), box.top, box.bottom);
+    constexpr double letter = 7;  // the widest digit at this size
+    const std::string text = fmt::format("{:g}", tick);
+    const double half = letter * static_cast<double>(text.size()) / 2;
+    if (x.at(tick) - half < taken) continue;  // a label on top of another says nothing
+    taken = x.at(tick) + half + letter / 2;
+    out += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", x.at(tick),
+                       box.bottom + 16, text);
+  }
   if (y)
     for (const double tick : y->ticks())
       out += fmt::format(

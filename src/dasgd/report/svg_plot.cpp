@@ -59,8 +59,10 @@ std::string lines(const PlotSeries& s, const Axis& x, const Axis& y, const char*
       line += fmt::format("{:.1f},{:.1f} ", x.at(s.x[i]), y.at(s.y[i]));
       band += fmt::format("{:.1f},{:.1f} ", x.at(s.x[i]), y.at(high_of(s, i)));
     }
-    for (std::size_t i = last; i > first; --i)
-      band += fmt::format("{:.1f},{:.1f} ", x.at(s.x[i - 1]), y.at(low_of(s, i - 1)));
+    for (std::size_t i = last; i > first;
+         --i)  // a logarithmic axis has no place for what is below 0
+      band += fmt::format("{:.1f},{:.1f} ", x.at(s.x[i - 1]),
+                          std::min(y.at(low_of(s, i - 1)), panel_box.bottom));
     if (has_band(s))
       out += fmt::format("<polygon points=\"{}\" fill=\"{}\" opacity=\"0.2\"/>\n", band, colour);
     out += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" {}/>\n", line, colour,

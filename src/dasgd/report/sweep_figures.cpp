@@ -144,6 +144,7 @@ std::vector<PlotPanel> curve_panels(const Sweep& sweep, const std::vector<SweepS
                                     const Layout& layout, const std::string& quantity,
                                     const std::string& axis) {
   Panels panels(axis, quantity);
+  double shortest = std::numeric_limits<double>::infinity(), longest = 0;
   for (const SweepSetting& setting : settings) {
     const auto curves = setting.curves.find(quantity + " " + axis);
     if (curves == setting.curves.end()) continue;
@@ -153,8 +154,12 @@ std::vector<PlotPanel> curve_panels(const Sweep& sweep, const std::vector<SweepS
                                                short_value(setting.values[*layout.line_key]))
                                  : "mean of all seeds";
     panel.series.push_back(mean_curve(curves->second, name, panel.series.size()));
+    if (panel.series.back().x.empty()) continue;
+    shortest = std::min(shortest, panel.series.back().x.back());
+    longest = std::max(longest, panel.series.back().x.back());
   }
-  return panels.finish(false);
+  // One setting may take a hundred times as long as another.
+  return panels.finish(axis == "seconds" && longest > 5 * shortest);
 }
 
 std::vector<double> numbers_of(const SweepSetting& setting, const std::string& key) {

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <limits>
 
+#include "dasgd/record/stop_words.hpp"
+
 namespace dasgd::report {
 using Json = nlohmann::ordered_json;
 namespace {
@@ -156,8 +158,9 @@ std::string to_text(const Run& run) {
   const Json& s = run.summary;
   if (run.ended) {
     const double seconds = run.is_virtual() ? real(s, "virtual_seconds") : real(s, "wall_seconds");
-    text += row("stopped", fmt::format("by {} after {:.2f} s{}", s.value("stop_reason", "?"),
-                                       seconds, run.is_virtual() ? " of virtual time" : ""));
+    text += row("stopped", fmt::format("after {:.2f} s{}: {}", seconds,
+                                       run.is_virtual() ? " of virtual time" : "",
+                                       stop_in_words(s.value("stop_reason", "?"))));
     text += row("gradients",
                 fmt::format("{}, {} samples ({}/s)", count(real(s, "gradients")),
                             count(real(s, "samples")), count(real(s, "samples_per_second"))));

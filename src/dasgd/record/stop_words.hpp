@@ -1,0 +1,28 @@
+// Why a run ended, for a person.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "dasgd/record/stop_reason.hpp"
+
+namespace dasgd {
+
+/// "the budget is used up". Takes the name that summary.json has; one that it does not know is
+/// returned as it is.
+inline std::string stop_in_words(std::string_view reason) {
+  constexpr auto words = std::to_array<const char*>(
+      {"the budget is used up", "the samples have ended", "every worker reached the target",
+       "the target accuracy was reached", "the target loss was reached",
+       "evaluations found nothing better", "the time is up", "a callback asked for it",
+       "interrupted", "the loss ran away", "the run failed"});
+  static_assert(words.size() == stop_reason_names.size());
+  const auto at = std::find(stop_reason_names.begin(), stop_reason_names.end(), reason);
+  return at == stop_reason_names.end()
+             ? std::string(reason)
+             : words[static_cast<std::size_t>(at - stop_reason_names.begin())];
+}
+
+}  // namespace dasgd
