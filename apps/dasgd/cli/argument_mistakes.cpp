@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <fmt/format.h>
 #include <functional>
+#include <map>
 #include <vector>
 
 #include "dasgd/base/nearest_word.hpp"
@@ -53,12 +54,49 @@ std::string owner_of(const std::string& option, const CLI::App& app) {
   return "";
 }
 
+// What other programs call an option of ours.
+std::string ours(const std::string& option, const CLI::App& command) {
+  static const std::map<std::string, std::string> known{{"--learning-rate", "--lr"},
+                                                        {"--learning_rate", "--lr"},
+                                                        {"--eta", "--lr"},
+                                                        {"--step-size", "--lr"},
+                                                        {"--batch-size", "--batch"},
+                                                        {"--batch_size", "--batch"},
+                                                        {"--num-workers", "--workers"},
+                                                        {"--num_workers", "--workers"},
+                                                        {"--threads", "--workers"},
+                                                        {"--num-epochs", "--epochs"},
+                                                        {"--optimizer", "--rule"},
+                                                        {"--dataset", "--data"},
+                                                        {"--steps", "--total-gradients"},
+                                                        {"--max-steps", "--total-gradients"},
+                                                        {"--iterations", "--gradients"},
+                                                        {"--output", "--out"},
+                                                        {"--output-dir", "--out"},
+                                                        {"--out-dir", "--out"},
+                                                        {"--output_dir", "--out"},
+                                                        {"--early-stopping", "--patience"},
+                                                        {"--random-seed", "--seed"},
+                                                        {"--gpu", "--device"},
+                                                        {"--cuda", "--device"},
+                                                        {"--grad-clip", "--clip"},
+                                                        {"--lr-schedule", "--schedule"},
+                                                        {"--arch", "--model"}};
+  const auto at = known.find(option);
+  const auto options = options_of(command);
+  return at != known.end() && std::find(options.begin(), options.end(), at->second) != options.end()
+             ? at->second
+             : "";
+}
+
 // A word that nothing is made of.
 std::string explain_extra(const std::string& word, const CLI::App& app, const CLI::App& command,
                           const std::vector<std::string>& commands) {
   const bool option = word.starts_with("-");
   if (!option && !commands.empty())
     return fmt::format("unknown command \"{}\"{}", word, suggestion(word, commands));
+  if (const std::string name = ours(word, command); !name.empty())
+    return fmt::format("unknown option {}; dasgd calls it {}", word, name);
   if (const std::string owner = owner_of(word, app); option && !owner.empty())
     return fmt::format("{} is an option of {}, not of {}", word, owner, command.get_name());
   const std::string nearest = option ? nearest_option(word, options_of(command)) : "";

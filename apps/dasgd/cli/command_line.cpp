@@ -6,15 +6,20 @@
 #include <fmt/format.h>
 
 #include "cli/argument_mistakes.hpp"
+#include "dasgd/base/nearest_word.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/run_summary.hpp"
 #include "ranks/rank_launch.hpp"
+#include "ranks/ranks.hpp"
+#include "terminal/output.hpp"
 
 namespace dasgd::app {
 
 CommandLine::CommandLine()
     : app_("Decentralized asynchronous SGD: no server, no barrier, identical replicas.", "dasgd") {
-  app_.set_version_flag("--version", fmt::format("dasgd {}", version()));
+  app_.set_version_flag("--version", [] {
+    return fmt::format("dasgd {}\n{}\n{}", version(), Ranks::library(), DASGD_TORCH_LIBRARY);
+  });
   app_.require_subcommand(1);
   app_.get_formatter()->column_width(34);
   app_.footer(
@@ -22,7 +27,8 @@ CommandLine::CommandLine()
       "  dasgd train --model softmax --data fashion-mnist --workers 4\n"
       "  dasgd train --model quadratic --workers 8 --topology ring --gradients 500 --lr 0.02 "
       "--trace\n"
-      "  dasgd simulate --model quadratic --workers 100 --topology torus:10x10 --gradients 50\n"
+      "  dasgd simulate --model quadratic --workers 100 --topology torus:10x10 --gradients 50 --lr "
+      "1e-4\n"
       "  dasgd advise --model logistic --data path/to/a9a --workers 8\n"
       "  dasgd check runs/NAME/trace.jsonl --eta 0.02 --L 4\n"
       "Exit status: 0 done, 1 the run failed, 2 bad usage or input, 130 interrupted.");
@@ -36,6 +42,24 @@ CommandLine::CommandLine()
   add_export();
   add_predict();
   add_data();
+  add_help();
+}
+
+void CommandLine::add_help() {
+  CLI::App* const app = app_.add_subcommand("help", "Tell more of a command, as its --help does");
+  app->add_option("command", help_of_, "train, simulate, ...")->type_name("COMMAND");
+  when(app, [this] {
+    const CLI::App* of = &app_;
+    std::vector<std::string> names;
+    for (const CLI::App* command : app_.get_subcommands(nullptr)) {
+      names.push_back(command->get_name());
+      if (command->get_name() == help_of_) of = command;
+    }
+    if (!help_of_.empty() && of == &app_)
+      throw InputError("unknown command \"" + help_of_ + "\"" + suggestion(help_of_, names));
+    print_result_text(of == &app_ ? of->help() : of->help("dasgd"));
+    return static_cast<int>(done);
+  });
 }
 
 int CommandLine::run(int argc, char** argv) {

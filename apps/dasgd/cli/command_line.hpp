@@ -40,6 +40,7 @@ class CommandLine {
   void add_export();
   void add_predict();
   void add_data();
+  void add_help();
 
   /// What to do when this command was given.
   void when(const CLI::App* command, Action action) {
@@ -63,7 +64,7 @@ class CommandLine {
   ExportRequest export_;
   PredictRequest predict_;
   DescribeRequest describe_;
-  std::string data_name_, data_archive_;
+  std::string data_name_, data_archive_, help_of_;
 };
 
 }  // namespace dasgd::app

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dasgd/base/units.hpp"
+#include "dasgd/record/stop_words.hpp"
 #include "terminal/output.hpp"
 
 namespace dasgd::app {
@@ -45,9 +46,10 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
                      s.workers == 1 ? "1 worker" : fmt::format("{} workers", s.workers),
                      config.run.topology, config.run.eta);
   row("stopped",
-      fmt::format("by {} after {:.2f} s", to_string(s.stop_reason), seconds) +
-          (s.virtual_seconds ? fmt::format(" of virtual time ({:.2f} s real)", s.wall_seconds)
-                             : ""));
+      fmt::format(
+          "after {:.2f} s{}: {}", seconds,
+          s.virtual_seconds ? fmt::format(" of virtual time ({:.2f} s real)", s.wall_seconds) : "",
+          stop_in_words(to_string(s.stop_reason))));
   if (s.resumed)
     row("resumed", fmt::format("leg {}, from {} gradients after {:.2f} s", s.resumed->leg,
                                show_count(s.resumed->gradients), s.resumed->seconds));

@@ -202,7 +202,7 @@ int train_on_ranks(const std::optional<Config>& config, std::exception_ptr mista
 Problem read_problem(const Config& config) {
   Problem problem = make_problem(config.problem, config.run.seed);
   const std::string line = describe_network(config.problem, problem);
-  if (!config.output.quiet && !line.empty()) print_note("{}\n", line);
+  if (!config.output.quiet && !line.empty() && is_first_process()) print_note("{}\n", line);
   return problem;
 }
 

@@ -21,6 +21,8 @@ class Ranks {
  public:
   /// Whether this dasgd was built with MPI.
   static bool are_built_in();
+  /// "MPI: Open MPI v4.1.4 ...", or that there is none.
+  static std::string library();
 
   /// Starts MPI. Throws InputError when this dasgd was built without it.
   Ranks();

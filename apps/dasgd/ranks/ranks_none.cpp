@@ -15,6 +15,7 @@ Ranks::Ranks() {
                    std::string(" dasgd was built without MPI; install MPI (libopenmpi-dev or "
                                "libmpich-dev) and build it again, or use `engine` threads"));
 }
+std::string Ranks::library() { return "MPI: none, built without it"; }
 Ranks::~Ranks() = default;
 
 std::size_t Ranks::rank() const { return 0; }

@@ -34,15 +34,17 @@ std::string choose(const std::function<void()>& trial) {
   at::set_num_threads(1);
   one_blas_thread();
   auto& context = at::globalContext();
-  if (!at::Context::hasMKLDNN()) return "CPU";
+  if (!at::Context::hasMKLDNN()) return "the CPU";
   context.setUserEnabledMkldnn(true);
   const double with = best_time(trial);
   context.setUserEnabledMkldnn(false);
   const double without = best_time(trial);
   const bool keep = with <= without;
   context.setUserEnabledMkldnn(keep);
-  return fmt::format("CPU, oneDNN {}: {:.1f}x faster here", keep ? "on" : "off",
-                     keep ? without / with : with / without);
+  const double gain = keep ? without / with : with / without;
+  constexpr double worth_a_word = 1.1;
+  return fmt::format("the CPU {} oneDNN{}", keep ? "with" : "without",
+                     gain < worth_a_word ? "" : fmt::format(" ({:.1f} times as fast here)", gain));
 }
 
 }  // namespace

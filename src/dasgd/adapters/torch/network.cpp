@@ -269,8 +269,9 @@ class TorchNetwork final : public Network {
       const auto trial = [&] { instance.gradient(batch, gradient); };
       trial();
       engine_ =
-          fmt::format("LibTorch " TORCH_VERSION ", {}",
-                      gpus_ > 0 ? fmt::format("CUDA, GPUs: {}", gpus_) : settle_cpu_path(trial));
+          fmt::format("LibTorch " TORCH_VERSION " on {}", gpus_ > 1 ? fmt::format("{} GPUs", gpus_)
+                                                          : gpus_ == 1 ? "a GPU"
+                                                                       : settle_cpu_path(trial));
     } catch (const std::exception& error) {
       if (is_out_of_memory(error)) throw std::bad_alloc();
       throw InputError("does not fit samples of " + samples_->format().input_shape() + " with " +

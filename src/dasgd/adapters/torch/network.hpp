@@ -34,7 +34,7 @@ class Network : public Objective<float>, public Preprocessed {
   /// The bytes of a TorchScript file with x as its parameters: torch.jit.load opens it. It takes
   /// raw data, and has `classes`, a list of names, and `preprocessing`, a text.
   virtual std::string torchscript(std::span<const float> x) const = 0;
-  /// What computes: "LibTorch 1.13.1, CPU, oneDNN off: 3.4x faster here".
+  /// What computes: "LibTorch 1.13.1 on the CPU without oneDNN (3.4 times as fast here)".
   virtual std::string engine() const = 0;
 };
 
