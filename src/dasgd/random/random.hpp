@@ -28,6 +28,8 @@ enum class Purpose : std::uint32_t {
   weights,
   augmentation,
   validation,
+  rival,
+  bootstrap,
 };
 
 /// One stream of Philox4x32-10. Cheap to create. Same arguments, same numbers, on every machine.
