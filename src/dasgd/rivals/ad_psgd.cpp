@@ -1,6 +1,7 @@
 #include "dasgd/rivals/ad_psgd.hpp"
 
 #include <fmt/format.h>
+#include <utility>
 
 #include "dasgd/rivals/mixing.hpp"
 
@@ -8,9 +9,19 @@ namespace dasgd::rivals {
 
 TwoSides two_sides(const Graph& graph) {
   require_two_way(graph, "ad-psgd");
-  const auto hops = hops_from(graph, WorkerId{0});
-  TwoSides sides;
-  for (const std::size_t distance : hops) sides.active.push_back(distance % 2 == 0);
+  TwoSides sides{.active = std::vector<bool>(graph.workers()), .partners = {}};
+  std::vector<bool> seen(graph.workers());
+  std::vector<std::pair<std::size_t, bool>> open{{0, true}};
+  while (!open.empty()) {
+    const auto [i, active] = open.back();
+    open.pop_back();
+    if (seen[i]) continue;
+    seen[i] = true;
+    sides.active[i] = active;
+    const auto neighbours = graph.neighbours(worker_id(i));
+    for (auto j = neighbours.rbegin(); j != neighbours.rend(); ++j)
+      if (!seen[index(*j)]) open.emplace_back(index(*j), !active);
+  }
   for (std::size_t i = 0; i < graph.workers(); ++i) {
     auto& partners = sides.partners.emplace_back();
     for (const WorkerId j : graph.neighbours(worker_id(i)))

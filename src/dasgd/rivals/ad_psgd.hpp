@@ -16,7 +16,8 @@
 
 namespace dasgd::rivals {
 
-/// The sides of a spanning tree (from worker 0, breadth first), and the links between them.
+/// The sides of a spanning tree (from worker 0, depth first, which on the full graph makes them
+/// even and odd workers), and the links between them.
 struct TwoSides {
   std::vector<bool> active;
   std::vector<std::vector<std::size_t>> partners;  ///< of each worker, on the other side
