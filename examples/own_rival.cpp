@@ -1,5 +1,5 @@
 // An algorithm of one's own against DASGD and minibatch SGD, in virtual time: a token with the
-// model goes round a ring, and whoever has it adds the gradients it has made meanwhile.
+// model goes round a ring, and whoever has it adds what it has computed since it had it last.
 #include <cstdio>
 #include <memory>
 #include <vector>
@@ -27,10 +27,9 @@ class TokenWorker final : public dasgd::Rival<Real> {
     if (has_token_) pass_on(port);
     port.compute(x_);
   }
-  void received(dasgd::Port<Real>& port, const dasgd::Letter<Real>& token) override {
+  void received(dasgd::Port<Real>&, const dasgd::Letter<Real>& token) override {
     x_ = *token.numbers;
-    has_token_ = true;
-    pass_on(port);
+    has_token_ = true;  // until its next gradient
   }
   std::span<const Real> model() const override { return x_; }
 

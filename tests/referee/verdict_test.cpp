@@ -75,6 +75,12 @@ TEST(Verdict, WordsSayWhatIsShown) {
   EXPECT_EQ(judged[5].verdict, "not tuned");
 }
 
+TEST(Verdict, WhatOneLookCannotTellApartIsNoDifference) {
+  const std::vector<ContestRow> rows{row("dasgd", {10, 10, 10}), row("like", {9.5, 9.5, 9.5})};
+  EXPECT_EQ(judge(rows, 1, 0.1)[1].verdict, "faster");
+  EXPECT_EQ(judge(rows, 1, 0.5)[1].verdict, "no difference shown");
+}
+
 TEST(Verdict, SentencesSayWhenDasgdLoses) {
   const auto sentence = [](const std::vector<ContestRow>& rows) {
     return sum_up("w", rows, judge(rows, 1));

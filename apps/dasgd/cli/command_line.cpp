@@ -164,7 +164,8 @@ void CommandLine::add_reproduce() {
   CLI::App* const app = app_.add_subcommand("reproduce", "Repeat an experiment of the paper");
   app->add_option(
          "what", reproduce_.what,
-         "logistic, quadratic and cifar: Figure 2 (a), (b) and (c); topology: staleness on graphs")
+         "logistic, quadratic and cifar: Figure 2 (a), (b) and (c); topology: staleness on graphs; "
+         "rivals: numbers that others have published")
       ->type_name(fmt::format("{}", fmt::join(reproducible(), "|")));
   auto* const quick_flag = app->add_flag("--quick", reproduce_.quick,
                                          "a part of the points, under 30 s each; cifar: 3 min");

@@ -17,9 +17,11 @@
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/run_summary.hpp"
 #include "dasgd/referee/hold.hpp"
+#include "dasgd/referee/pictures.hpp"
 #include "dasgd/referee/records.hpp"
 #include "dasgd/referee/results.hpp"
 #include "dasgd/referee/worlds.hpp"
+#include "dasgd/report/write_report.hpp"
 #include "dasgd/rivals/all_rivals.hpp"
 #include "dasgd/settings/toml_file.hpp"
 #include "dasgd/settings/virtual_world.hpp"
@@ -239,11 +241,18 @@ int compare_problem(const Config& config, const Objective<Real>& objective,
   keep("compare.csv", runs_csv(rows));
   keep("curves.csv", curves_csv(rows));
   keep("compare.json", json);
+  for (const ComparePicture& picture : pictures_of(worlds))
+    keep((picture.file + ".svg").c_str(), plot_svg(picture.panels, 3));
+  if (!output.no_report)
+    write("compare.html", [&] {
+      report::write_figures(compare_page(contest, worlds), directory, report::built_page(),
+                            "compare.html");
+    });
   if (output.json)
     print_result_text(json);
   else if (!output.quiet)
-    print_result("{}\n{}/compare.csv, curves.csv, compare.json\n", results_text(contest, worlds),
-                 directory);
+    print_result("{}\n{}/compare.html, compare.csv, curves.csv, compare.json\n",
+                 results_text(contest, worlds), directory);
   write.conclude();
   return done;
 }

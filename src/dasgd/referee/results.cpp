@@ -104,8 +104,9 @@ std::vector<JudgedWorld> judge_worlds(const Contest& contest, const std::vector<
   for (std::size_t w = 0; w < contest.worlds.size(); ++w) {
     const auto first = rows.begin() + static_cast<std::ptrdiff_t>(w) * rivals;
     JudgedWorld world{.name = contest.worlds[w].name, .rows = {first, first + rivals}};
-    world.judgements = judge(world.rows, contest.seed);
-    world.verdict = sum_up(world.name, world.rows, world.judgements);
+    const double every = static_cast<double>(contest.every) * 1e-9;
+    world.judgements = judge(world.rows, contest.seed, every);
+    world.verdict = sum_up(world.name, world.rows, world.judgements, every);
     worlds.push_back(std::move(world));
   }
   return worlds;

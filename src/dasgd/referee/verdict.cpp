@@ -74,12 +74,15 @@ void hold_against(const ContestRow& row, const ContestRow& dasgd, std::uint64_t 
   judgement.p = paired_p(logs);
 }
 
-std::string word(const ContestRow& row, const Judgement& j, bool dasgd_reached) {
+// One look, and half of one for rounding.
+bool can_be_told_apart(double a, double b, double every) { return std::abs(a - b) > 1.5 * every; }
+
+std::string word(const ContestRow& row, const Judgement& j, double dasgd, double every) {
   if (row.tuned && row.at_edge) return "not tuned";
   if (!std::isfinite(j.median)) return "not reached";
-  if (!dasgd_reached) return "faster";
-  const bool shown = j.p && *j.p < 0.05 && j.ratio_interval &&
-                     (j.ratio_interval->high < 1 || j.ratio_interval->low > 1);
+  if (!std::isfinite(dasgd)) return "faster";
+  const bool shown = can_be_told_apart(j.median, dasgd, every) && j.p && *j.p < 0.05 &&
+                     j.ratio_interval && (j.ratio_interval->high < 1 || j.ratio_interval->low > 1);
   if (!shown) return "no difference shown";
   return j.ratio_interval->high < 1 ? "faster" : "slower";
 }
@@ -132,7 +135,8 @@ std::vector<double> holm(const std::vector<double>& p) {
   return adjusted;
 }
 
-std::vector<Judgement> judge(const std::vector<ContestRow>& rows, std::uint64_t seed) {
+std::vector<Judgement> judge(const std::vector<ContestRow>& rows, std::uint64_t seed,
+                             double every) {
   std::vector<Judgement> judgements(rows.size());
   const ContestRow* const dasgd = find_dasgd(rows);
   std::vector<double> ps;
@@ -150,16 +154,16 @@ std::vector<Judgement> judge(const std::vector<ContestRow>& rows, std::uint64_t 
   }
   const auto adjusted = holm(ps);
   for (std::size_t k = 0; k < whose.size(); ++k) judgements[whose[k]].p = adjusted[k];
-  const bool dasgd_reached = !dasgd || std::isfinite(median_of(times_of(*dasgd)));
+  const double reference = dasgd ? median_of(times_of(*dasgd)) : 0;
   for (std::size_t k = 0; k < rows.size(); ++k) {
     if (&rows[k] == dasgd) judgements[k].p.reset();
-    judgements[k].verdict = word(rows[k], judgements[k], dasgd_reached || &rows[k] == dasgd);
+    judgements[k].verdict = word(rows[k], judgements[k], reference, every);
   }
   return judgements;
 }
 
 WorldVerdict sum_up(const std::string& world, const std::vector<ContestRow>& rows,
-                    const std::vector<Judgement>& judgements) {
+                    const std::vector<Judgement>& judgements, double every) {
   WorldVerdict result{.world = world};
   std::size_t best = 0, dasgd = rows.size();
   for (std::size_t k = 0; k < rows.size(); ++k) {
@@ -182,7 +186,9 @@ WorldVerdict sum_up(const std::string& world, const std::vector<ContestRow>& row
     for (std::size_t k = 0; k < std::min(rows[best].runs.size(), rows[next].runs.size()); ++k)
       logs.push_back(std::log(std::clamp(
           rows[best].runs[k].time_to_goal() / rows[next].runs[k].time_to_goal(), 1e-3, 1e3)));
-  result.shown = alone || paired_p(logs) < 0.05;
+  result.shown =
+      alone || (paired_p(logs) < 0.05 &&
+                can_be_told_apart(judgements[best].median, judgements[next].median, every));
   std::string text =
       fmt::format("{}: {} is fastest, {}", world, result.winner, seconds(judgements[best]));
   if (!alone && !result.shown)

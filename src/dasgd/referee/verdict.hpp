@@ -27,8 +27,10 @@ struct Judgement {
 };
 
 /// Judges the rows of one world. A difference is shown where the paired test on the logarithms of
-/// the ratios holds at 5 % after Holm's correction and the interval does not contain 1.
-std::vector<Judgement> judge(const std::vector<ContestRow>& rows, std::uint64_t seed);
+/// the ratios holds at 5 % after Holm's correction, the interval does not contain 1, and the
+/// medians are further apart than one look, `every` seconds, can tell.
+std::vector<Judgement> judge(const std::vector<ContestRow>& rows, std::uint64_t seed,
+                             double every = 0);
 
 /// Who wins a world, in one plain sentence.
 struct WorldVerdict {
@@ -39,7 +41,7 @@ struct WorldVerdict {
   std::string sentence;
 };
 WorldVerdict sum_up(const std::string& world, const std::vector<ContestRow>& rows,
-                    const std::vector<Judgement>& judgements);
+                    const std::vector<Judgement>& judgements, double every = 0);
 
 /// The 95 % interval of the median by the bootstrap.
 Interval bootstrap_median(const std::vector<double>& values, std::uint64_t seed);

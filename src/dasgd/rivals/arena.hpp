@@ -15,38 +15,13 @@
 #include "dasgd/base/checked_time.hpp"
 #include "dasgd/data/batches.hpp"
 #include "dasgd/rivals/play.hpp"
+#include "dasgd/rivals/play_limits.hpp"
 #include "dasgd/rivals/staleness_meter.hpp"
 #include "dasgd/virtual_time/event_queue.hpp"
 #include "dasgd/virtual_time/links.hpp"
 #include "dasgd/virtual_time/slots.hpp"
 
 namespace dasgd {
-
-/// Everybody can reach everybody.
-inline Graph everybody(std::size_t participants) {
-  Graph graph(participants);
-  for (std::size_t a = 0; a < participants; ++a)
-    for (std::size_t b = 0; b < participants; ++b)
-      if (a != b) graph.connect(worker_id(a), worker_id(b));
-  return graph;
-}
-
-/// When no further gradient is begun.
-struct PlayBudget {
-  std::uint64_t gradients = std::numeric_limits<std::uint64_t>::max();
-  double samples = std::numeric_limits<double>::infinity();
-
-  PlayBudget(const TrainOptions& options, std::size_t all_samples) {
-    if (options.total_gradients) gradients = *options.total_gradients;
-    if (!options.gradients.empty()) {
-      std::uint64_t sum = 0;
-      for (std::size_t i = 0; i < options.workers; ++i)
-        sum += options.gradients[options.gradients.size() == 1 ? 0 : i];
-      gradients = std::min(gradients, sum);
-    }
-    if (options.epochs) samples = *options.epochs * static_cast<double>(all_samples);
-  }
-};
 
 template <typename Real>
 class Arena {
@@ -84,6 +59,9 @@ class Arena {
         now_ = end;
         return conclude(StopReason::max_time);
       }
+      if (exhausted_ && event->kind() == EventKind::arrival &&
+          ++letters_after_all_ > most_letters())
+        return conclude(StopReason::budget);
       now_ = event->time;
       dispatch(*event);
       if (diverged_) return conclude(StopReason::diverged);
@@ -189,6 +167,10 @@ class Arena {
     std::size_t to = 0;
     Letter<Real> letter = {};
   };
+
+  // When no gradient is left to be begun, letters may still finish something; a rival that sends
+  // for ever does not.
+  std::uint64_t most_letters() const { return 100'000 + 100 * nodes_.size() * nodes_.size(); }
 
   bool is_of_a_stopped_gradient(const Event& event) const {
     if (event.kind() != EventKind::own_finished) return false;
@@ -340,6 +322,7 @@ class Arena {
   Slots<Flight> flights_;
   std::uint64_t begun_ = 0, samples_begun_ = 0;
   std::uint64_t gradients_ = 0, wasted_ = 0, samples_ = 0, messages_ = 0;
+  std::uint64_t letters_after_all_ = 0;
   bool exhausted_ = false, diverged_ = false;
 };
 

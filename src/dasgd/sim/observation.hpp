@@ -48,7 +48,7 @@ class Observation {
       nodes_.push_back(agent->use);
       nodes_.back().messages = agent->sent.messages;
       nodes_.back().sent = agent->sent.bytes;
-      instant.gradients += agent->made;
+      instant.gradients += agent->computed;
       instant.samples += agent->run.samples_used();
     }
     instant.models = models_;
