@@ -102,6 +102,7 @@ export interface FiguresData {
   subtitle: string;
   figures: { title: string; caption: string; panels: string[] }[];
   table: { [key: string]: Json }[] | null;
+  findings: string[];
 }
 export interface LiveData {
   kind: "live";

@@ -38,6 +38,10 @@ export function showFigures(page: HTMLElement, data: FiguresData): void {
   page.replaceChildren(
     header(data.title, data.subtitle, null),
     element("div", { class: "grid" },
+      data.findings.length > 0 &&
+        element("section", { class: "card wide findings" },
+          element("header", {}, element("h2", {}, "Verdict")),
+          ...data.findings.map((finding) => element("p", {}, finding))),
       ...data.figures.map((figure) =>
         element("section", { class: "card wide" },
           element("header", {}, element("h2", {}, figure.title)),

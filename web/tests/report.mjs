@@ -150,6 +150,18 @@ await tests({
     await assertNoSidewaysScroll(page);
     page.assertQuiet();
   },
+  async "a comparison says its verdict in words, above its table and pictures"() {
+    dasgd("compare", "--model", "quadratic", "--workers", "8", "--rivals", "dasgd,minibatch,local-sgd,asgd", "--world", "straggler:10", "--world",
+      "thin-nic", "--target-loss", "0.02", "--quick", "--quiet", "--out", run("compare"));
+    for (const width of [1280, 390]) {
+      const page = await open(address(run("compare/compare.html")), { width });
+      await page.waitForFunction(() => [...document.images].length >= 6 && [...document.images].every((image) => image.complete && image.naturalWidth > 100));
+      assert.match(await page.textContent(".findings"), /straggler:10: .*thin-nic: .*DASGD loses/s);
+      assert.equal(await page.locator("table tr").count(), 1 + 8);
+      await assertNoSidewaysScroll(page);
+      page.assertQuiet();
+    }
+  },
   async "a million applications make a page under 5 MB that keeps the extremes"() {
     dasgd("simulate", "--model", "quadratic", "--workers", "10", "--gradients", "10000", "--lr", "0.0001", "--compute", "lognormal:1ms:0.7",
       "--pause", "3:2s:400ms", "--trace", "--quiet", "--out", run("million"));

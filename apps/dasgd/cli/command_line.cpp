@@ -35,6 +35,7 @@ CommandLine::CommandLine()
   add_train();
   add_simulate();
   add_advise();
+  add_compare();
   add_check();
   add_reproduce();
   add_report();
@@ -159,11 +160,36 @@ int CommandLine::advise() {
   return advise_command(advise_);
 }
 
+void CommandLine::add_compare() {
+  CLI::App* const app = app_.add_subcommand(
+      "compare", "Run rivals on the same gradients, clocks and graphs, and judge them");
+  compared_.add_to(*app);
+  app->add_flag("--list", list_rivals_, "print the rivals and the worlds");
+  app->footer(
+      "Who reaches a target first: --target-loss, --target-accuracy or --target-error, judged on "
+      "the mean\n"
+      "model at every --eval-every of virtual time. Step sizes are tuned with equal budgets and "
+      "other seeds.\n"
+      "Writes compare.csv, curves.csv, compare.json and compare.html. A comparison that was "
+      "interrupted goes\n"
+      "on where it was when it is started again with the same --out.\n"
+      "Examples:\n"
+      "  dasgd compare --list\n"
+      "  dasgd compare --model quadratic --workers 8 --target-loss 1 --world equal --world "
+      "straggler:10\n"
+      "  dasgd compare --rivals dasgd,minibatch:backup=2,rennala:B=8 --workers 16 "
+      "--target-accuracy 0.82 --quick");
+  when(app, [this] {
+    return list_rivals_ ? compare_list_command() : compare_command(compared_.resolved());
+  });
+}
+
 void CommandLine::add_reproduce() {
   CLI::App* const app = app_.add_subcommand("reproduce", "Repeat an experiment of the paper");
   app->add_option(
          "what", reproduce_.what,
-         "logistic, quadratic and cifar: Figure 2 (a), (b) and (c); topology: staleness on graphs")
+         "logistic, quadratic and cifar: Figure 2 (a), (b) and (c); topology: staleness on graphs; "
+         "rivals: numbers that others have published")
       ->type_name(fmt::format("{}", fmt::join(reproducible(), "|")));
   auto* const quick_flag = app->add_flag("--quick", reproduce_.quick,
                                          "a part of the points, under 30 s each; cifar: 3 min");

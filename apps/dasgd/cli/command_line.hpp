@@ -33,6 +33,7 @@ class CommandLine {
   void add_train();
   void add_simulate();
   void add_advise();
+  void add_compare();
   void add_check();
   void add_reproduce();
   void add_report();
@@ -54,6 +55,8 @@ class CommandLine {
 
   RunArguments train_{Command::train}, simulate_{Command::simulate}, advised_{Command::advise};
   RunArguments swept_{Command::advise};  // has the settings of both engines
+  RunArguments compared_{Command::compare};
+  bool list_rivals_ = false;
   AdviseRequest advise_;
   CheckRequest check_;
   ReproduceRequest reproduce_;

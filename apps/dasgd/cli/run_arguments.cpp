@@ -131,8 +131,11 @@ Config RunArguments::resolved() const {
   if (command == Command::train) set_default_evaluation(config);
   if (command != Command::train && is_stream(config.problem.data))
     throw InputError("--data " + config.problem.data + ": streams are for dasgd train; " +
-                     (command == Command::simulate ? "simulate" : "advise") +
+                     (command == Command::simulate  ? "simulate"
+                      : command == Command::compare ? "compare"
+                                                    : "advise") +
                      " needs data that stays");
+  if (command == Command::compare) set_default_grid(config);
   resolve(config);
   return config;
 }

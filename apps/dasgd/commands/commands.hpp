@@ -23,6 +23,11 @@ int train_command(const std::function<Config()>& read);
 /// Simulates a resolved config in virtual time and writes its run directory.
 int simulate_command(const Config& config);
 
+/// Runs rivals in worlds and judges them.
+int compare_command(const Config& config);
+/// Prints who can be compared and where.
+int compare_list_command();
+
 struct CheckRequest {
   std::string path;
   std::optional<double> eta, L;

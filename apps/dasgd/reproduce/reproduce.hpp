@@ -51,6 +51,9 @@ bool reproduce_slow_worker_on_ranks(const Experiment& experiment);
 /// Staleness on graphs, and the burst that breaks Theorem 1.
 void reproduce_topology(const Experiment& experiment);
 
+/// Published numbers of rivals, in virtual time.
+void reproduce_rivals(const Experiment& experiment);
+
 /// Figure 2 (c) of the paper. Throws Interrupted on Ctrl-C; what was finished is kept.
 void reproduce_cifar(const Experiment& experiment);
 

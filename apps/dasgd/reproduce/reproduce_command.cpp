@@ -23,10 +23,9 @@ using Repeat = void (*)(const Experiment&);
 
 const std::vector<std::pair<std::string, Repeat>>& experiments() {
   static const std::vector<std::pair<std::string, Repeat>> all{
-      {"quadratic", reproduce_slow_worker},
-      {"logistic", reproduce_slow_worker},
-      {"topology", reproduce_topology},
-      {"cifar", reproduce_cifar},
+      {"quadratic", reproduce_slow_worker}, {"logistic", reproduce_slow_worker},
+      {"topology", reproduce_topology},     {"cifar", reproduce_cifar},
+      {"rivals", reproduce_rivals},
   };
   return all;
 }

@@ -1,5 +1,6 @@
 #include "dasgd/config/config.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "dasgd/core/error.hpp"
@@ -71,6 +72,16 @@ void resolve_stream(Config& config) {
 
 void set_default_evaluation(Config& config) {
   if (!config.evaluation_was_given()) config.run.evaluation.every = std::chrono::seconds(10);
+}
+
+void set_default_grid(Config& config) {
+  auto& every = config.run.evaluation.every;
+  if (every.count() > 0) return;
+  const bool small = config.problem.model == "quadratic" || config.problem.model == "logistic";
+  const Nanoseconds usual = config.world.compute.model.draw(0, Purpose::compute_time, 0, 0);
+  const Nanoseconds gradients = config.compare.quick ? 8 : 2;
+  every =
+      std::chrono::nanoseconds(std::max<Nanoseconds>(1, small ? usual / 10 : usual * gradients));
 }
 
 void resolve(Config& config) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "dasgd/config/compare.hpp"
 #include "dasgd/config/engine.hpp"
 #include "dasgd/config/world.hpp"
 #include "dasgd/models/problem.hpp"
@@ -42,7 +43,8 @@ struct Config {
   std::optional<Speeds> speeds;  ///< of workers; nothing: all are equal
 
   WorldSettings world;  ///< of simulations
-  RankSettings ranks;   ///< of real runs, like the next
+  CompareSettings compare;
+  RankSettings ranks;  ///< of real runs, like the next
   WatchSettings watch;
   OutputSettings output;
   std::string from;  ///< of simulations: the run directory whose times are replayed
@@ -54,6 +56,10 @@ struct Config {
 
 /// How often a real run evaluates where nothing was said.
 void set_default_evaluation(Config& config);
+
+/// How often a comparison looks where nothing was said: every second gradient of usual length, and
+/// ten times within one where models are small.
+void set_default_grid(Config& config);
 
 /// Fills in everything that was left open: the model's data, step size, batch and budget, the
 /// number of workers, the relay. Throws InputError for what cannot be.

@@ -34,6 +34,7 @@ struct WorldSettings {
   GivenTime apply{"5us", TimeModel::constant(5'000)};
   GivenStart start;
   std::optional<double> bandwidth;  ///< bytes per second of each link
+  std::optional<double> nic;        ///< bytes per second of each node's network card
   std::size_t threads = 1;          ///< real cores
 };
 

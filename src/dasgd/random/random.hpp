@@ -29,6 +29,8 @@ enum class Purpose : std::uint32_t {
   augmentation,
   validation,
   speed,
+  rival,
+  bootstrap,
 };
 
 /// One stream of Philox4x32-10. Cheap to create. Same arguments, same numbers, on every machine.

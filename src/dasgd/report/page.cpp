@@ -201,7 +201,8 @@ Json page_data(std::span<const Run> runs) {
 
 Json page_data(const FiguresPage& page) {
   Json data{{"kind", "figures"},         {"version", version()},     {"title", page.title},
-            {"subtitle", page.subtitle}, {"figures", Json::array()}, {"table", page.table}};
+            {"subtitle", page.subtitle}, {"figures", Json::array()}, {"table", page.table},
+            {"findings", page.findings}};
   for (const Figure& figure : page.figures)
     data["figures"].push_back(
         {{"title", figure.title}, {"caption", figure.caption}, {"panels", figure.panels}});

@@ -22,11 +22,12 @@ struct Figure {
   std::string title, caption;
   std::vector<std::string> panels;  ///< SVG
 };
-/// A page that shows figures and a table: of an experiment, or of a sweep.
+/// A page that shows figures and a table: of an experiment, of a sweep, or of a comparison.
 struct FiguresPage {
   std::string title, subtitle;
   std::vector<Figure> figures;
   nlohmann::ordered_json table;
+  std::vector<std::string> findings = {};  ///< sentences that stand first
 };
 nlohmann::ordered_json page_data(const FiguresPage& page);
 

@@ -66,9 +66,9 @@ std::vector<std::string> write_sweep_report(const std::string& sweep, const std:
   return written;
 }
 
-void write_figures(const FiguresPage& figures, const std::string& directory,
-                   std::string_view page) {
-  if (!page.empty()) write_file(directory + "/report.html", fill_page(page, page_data(figures)));
+void write_figures(const FiguresPage& figures, const std::string& directory, std::string_view page,
+                   const std::string& name) {
+  if (!page.empty()) write_file(directory + "/" + name, fill_page(page, page_data(figures)));
 }
 
 }  // namespace dasgd::report

@@ -23,8 +23,8 @@ std::vector<std::string> write_report(const std::vector<std::string>& runs,
 std::vector<std::string> write_sweep_report(const std::string& sweep, const std::string& directory,
                                             std::string_view page = built_page());
 
-/// Writes report.html with the figures of an experiment.
+/// Writes report.html, or a page of another name, with the figures of an experiment.
 void write_figures(const FiguresPage& figures, const std::string& directory,
-                   std::string_view page = built_page());
+                   std::string_view page = built_page(), const std::string& name = "report.html");
 
 }  // namespace dasgd::report

@@ -37,6 +37,11 @@ std::vector<Setting> rank_settings();
 /// How a run is shown is not part of what it does, so it is never written.
 std::vector<Setting> watch_settings();
 
+// compare_settings.cpp
+/// Without a table: the step size of everybody, or of one.
+std::vector<Setting> compared_step_settings();
+std::vector<Setting> compare_settings();
+
 // output_settings.cpp
 std::vector<Setting> evaluation_settings();
 std::vector<Setting> checkpoint_settings();  ///< of train

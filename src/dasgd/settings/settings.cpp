@@ -46,6 +46,15 @@ void add_to_table(std::vector<Setting>& all, const Setting& setting) {
   all.insert(last == all.rend() ? all.end() : last.base(), setting);
 }
 
+// Those of a simulation, with a step size for each rival.
+std::vector<Setting> settings_of_compare() {
+  std::vector<Setting> all = make_settings(Command::simulate);
+  const auto lr = std::find_if(all.begin(), all.end(), [](auto& s) { return s.key == "lr"; });
+  *lr = compared_step_settings().front();
+  for (const Setting& setting : compare_settings()) all.push_back(setting);
+  return all;
+}
+
 // Those of a simulation; and the config of a real run can be read as well.
 std::vector<Setting> settings_of_advise() {
   std::vector<Setting> all = make_settings(Command::simulate);
@@ -62,7 +71,9 @@ const std::vector<Setting>& settings(Command command) {
   static const std::vector<Setting> of_train = make_settings(Command::train);
   static const std::vector<Setting> of_simulate = make_settings(Command::simulate);
   static const std::vector<Setting> of_advise = settings_of_advise();
+  static const std::vector<Setting> of_compare = settings_of_compare();
   if (command == Command::advise) return of_advise;
+  if (command == Command::compare) return of_compare;
   return command == Command::train ? of_train : of_simulate;
 }
 

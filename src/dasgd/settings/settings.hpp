@@ -29,7 +29,7 @@ struct Setting {
   bool in_files = true;  ///< false: an option that no config file has
 };
 
-enum class Command { train, simulate, advise };
+enum class Command { train, simulate, advise, compare };
 
 /// In the order of help and of the written file. Commands have most settings in common.
 const std::vector<Setting>& settings(Command command);

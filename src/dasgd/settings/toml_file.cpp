@@ -55,13 +55,15 @@ class Reader {
  private:
   // So that the config of a run serves to simulate it, and the other way round.
   static bool is_of_another_command(const std::string& key) {
-    return find(Command::train, key) != nullptr || find(Command::simulate, key) != nullptr;
+    return find(Command::train, key) != nullptr || find(Command::simulate, key) != nullptr ||
+           find(Command::compare, key) != nullptr;
   }
 
   std::string hint(const std::string& key) const {
     const std::string nearest = nearest_word(key, keys(command_));
     const char* const command = command_ == Command::train      ? "train"
                                 : command_ == Command::simulate ? "simulate"
+                                : command_ == Command::compare  ? "compare"
                                                                 : "advise";
     return nearest.empty() ? fmt::format("dasgd {} --help shows the key of every option", command)
                            : "did you mean \"" + nearest + "\"?";

@@ -148,6 +148,7 @@ VirtualWorld make_world(const Config& config, std::size_t workers) {
                     ? given.start.times
                     : recordings.repeated(recordings.of(given.start.replay).start);
   world.bandwidth = given.bandwidth;
+  world.nic = given.nic;
   world.chaos = config.run.chaos;
   world.threads = static_cast<unsigned>(given.threads);
   return world;

@@ -110,6 +110,11 @@ std::vector<Setting> world_settings() {
           [](auto& c) -> auto& { return c.world.bandwidth; }, parse_positive,
           [](double v) { return quoted(show_real(v)); }),
       place(
+          {"pace.nic", "--nic", "BYTES",
+           "bytes per second of each worker's network card, out and in: all its links share it"},
+          [](auto& c) -> auto& { return c.world.nic; }, parse_positive,
+          [](double v) { return quoted(show_real(v)); }),
+      place(
           {"pace.threads", "--threads", "N", "real cores that compute gradients ahead"},
           [](auto& c) -> auto& { return c.world.threads; },
           [](const std::string& v) { return static_cast<std::size_t>(parse_whole(v, 1024)); },

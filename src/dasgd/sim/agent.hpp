@@ -7,12 +7,14 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "dasgd/core/bundle.hpp"
 #include "dasgd/core/channel.hpp"
 #include "dasgd/run/options.hpp"
 #include "dasgd/run/run_worker.hpp"
 #include "dasgd/transport/relay.hpp"
+#include "dasgd/virtual_time/observer.hpp"
 
 namespace dasgd {
 
@@ -90,6 +92,8 @@ struct Agent {
   Nanoseconds began = 0;          // when the step began
   std::uint32_t computed = 0;     // gradients that are complete; the worker itself may be ahead
   Traffic sent;
+  NodeUse use;               // but for what is in `sent`
+  std::vector<Real> before;  // x while a step is under way, where somebody will look meanwhile
 };
 
 }  // namespace dasgd

@@ -17,6 +17,7 @@
 #include "dasgd/sim/account.hpp"
 #include "dasgd/sim/agent.hpp"
 #include "dasgd/sim/flights.hpp"
+#include "dasgd/sim/observation.hpp"
 #include "dasgd/sim/residuals.hpp"
 #include "dasgd/sim/workers_ahead.hpp"
 #include "dasgd/topology/builders.hpp"
@@ -34,7 +35,7 @@ template <typename Real>
 class Simulation {
  public:
   Simulation(const Objective<Real>& objective, const TrainOptions& options,
-             const VirtualWorld& world)
+             const VirtualWorld& world, const Observer<Real>* observer)
       : objective_(objective),
         options_(options),
         world_(world),
@@ -53,6 +54,7 @@ class Simulation {
       agents_.push_back(std::make_unique<Agent<Real>>(
           worker_id(i), objective, options, graph_, mode_, exact_sets,
           SharedByWorkers<Real>{budget_, good_, samples_never_stop_}));
+    if (observer) observation_.emplace(*observer);
     if (options.measure_gradients) residuals_.emplace(options.workers, objective.dimension());
   }
 
@@ -63,9 +65,12 @@ class Simulation {
     }
     while (const auto event = queue_.pop()) {
       if (options_.stop.stop_requested()) stop(StopReason::interrupted);
+      if (observation_ && !stopped_ && observation_->before(event->time, agents_))
+        stop(StopReason::target);
       now_ = event->time;
       handle(*event);
     }
+    if (observation_) observation_->at_the_end(now_, agents_);
     flush_trace();
     if (options_.figures) log_figures();
     return conclude();
@@ -118,8 +123,9 @@ class Simulation {
       agent.inbox.pop_front();
       let_go(*agent.applies.gradient);
     }
-    begin(agent, false);
-    push(later(now_, world_.apply, "apply"), EventKind::foreign_finished, agent);
+    const Nanoseconds applied = later(now_, world_.apply, "apply");
+    begin(agent, false, applied);
+    push(applied, EventKind::foreign_finished, agent);
   }
 
   void compute(Agent<Real>& agent) {
@@ -129,8 +135,9 @@ class Simulation {
     const auto time =
         agent.slow == 1 ? drawn : duration(static_cast<double>(drawn) * agent.slow, "slow");
     const Nanoseconds computed = later(now_, time, agent.slow == 1 ? "compute" : "slow");
-    begin(agent, true);
-    push(later(computed, world_.apply, "apply"), EventKind::own_finished, agent);
+    const Nanoseconds applied = later(computed, world_.apply, "apply");
+    begin(agent, true, applied);
+    push(applied, EventKind::own_finished, agent);
   }
 
   // What a real worker does whose buffers are all on their way.
@@ -168,9 +175,11 @@ class Simulation {
 
   // While a worker is busy its replica cannot change, so the step is made at once, or by another
   // core.
-  void begin(Agent<Real>& agent, bool computes) {
+  void begin(Agent<Real>& agent, bool computes, Nanoseconds until) {
     agent.busy = true;
     agent.began = now_;
+    agent.use.busy += until - now_;
+    if (observation_) observation_->begins(agent, until);
     if (computes && ahead_.running()) {
       agent.ahead = ahead_.run([&agent] { return agent.run.worker().step(); });
       return;
@@ -183,6 +192,7 @@ class Simulation {
   }
 
   void finish_own(Agent<Real>& agent) {
+    agent.before.clear();
     const bool made = guarded(agent, [&] {
       if (agent.ahead.valid()) agent.report = agent.ahead.get();
       if (agent.failure) std::rethrow_exception(std::exchange(agent.failure, nullptr));
@@ -198,6 +208,7 @@ class Simulation {
   }
 
   void finish_foreign(Agent<Real>& agent) {
+    agent.before.clear();
     const Waiting applied = std::exchange(agent.applies, {});
     const bool made = guarded(agent, [&] {
       if (agent.failure) std::rethrow_exception(std::exchange(agent.failure, nullptr));
@@ -265,12 +276,12 @@ class Simulation {
   }
 
   void put_in_flight(Flight frame, Nanoseconds arrival) {
-    const std::uint32_t number = flights_.depart(std::move(frame));
+    const std::uint32_t number = flights_.put(std::move(frame));
     queue_.push(Event::make(arrival, EventKind::arrival, sendings_++, number));
   }
 
   void arrive(std::uint32_t number) {
-    const Flight frame = flights_.arrive(number);
+    const Flight frame = flights_.take(number);
     if (frame.target) return deliver(*agents_[*frame.target], frame.gradient, frame.from);
     for (const WorkerId neighbour : graph_.neighbours(frame.from))
       if (neighbour != frame.source)
@@ -278,6 +289,7 @@ class Simulation {
   }
 
   void deliver(Agent<Real>& agent, const GradientPtr& gradient, WorkerId from) {
+    agent.use.received += gradient->update.bytes().size();
     if (relayed() && !agent.relay.is_first_copy(gradient)) return;
     agent.inbox.push_back({gradient, from});
     if (mode_ == RelayMode::arrival) transmit(agent, gradient, from);
@@ -351,6 +363,7 @@ class Simulation {
   std::uint64_t applications_ = 0;
   double sum_S_ = 0;  // of all applications
   std::optional<ResidualMeter<Real>> residuals_;
+  std::optional<Observation<Real>> observation_;
   std::optional<StopReason> reason_;
   std::exception_ptr failure_;
   std::vector<TraceLine> lines_;
@@ -361,14 +374,14 @@ class Simulation {
 
 template <typename Real>
 TrainResult<Real> run_simulation(const Objective<Real>& objective, const TrainOptions& options,
-                                 const VirtualWorld& world) {
+                                 const VirtualWorld& world, const Observer<Real>* observer) {
   require_runnable(options, objective);
-  return Simulation<Real>(objective, options, world).run();
+  return Simulation<Real>(objective, options, world, observer).run();
 }
 
 template TrainResult<float> run_simulation(const Objective<float>&, const TrainOptions&,
-                                           const VirtualWorld&);
+                                           const VirtualWorld&, const Observer<float>*);
 template TrainResult<double> run_simulation(const Objective<double>&, const TrainOptions&,
-                                            const VirtualWorld&);
+                                            const VirtualWorld&, const Observer<double>*);
 
 }  // namespace dasgd

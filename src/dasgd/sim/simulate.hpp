@@ -4,6 +4,7 @@
 #include "dasgd/core/objective.hpp"
 #include "dasgd/run/options.hpp"
 #include "dasgd/run/result.hpp"
+#include "dasgd/virtual_time/observer.hpp"
 #include "dasgd/virtual_time/world.hpp"
 
 namespace dasgd {
@@ -12,15 +13,17 @@ namespace dasgd {
 /// several simulations may go on in one process. `options.slow` multiplies compute times; `compute`
 /// and the reporting options of a real run have no meaning here. Nothing outside moves in virtual
 /// time: a source of samples that has none when nothing else is left to happen has ended.
+/// An observer changes nothing but when the run ends.
 /// Throws InputError for what cannot be; what fails while running is in the result.
 template <typename Real>
 TrainResult<Real> run_simulation(const Objective<Real>& objective, const TrainOptions& options,
-                                 const VirtualWorld& world);
+                                 const VirtualWorld& world,
+                                 const Observer<Real>* observer = nullptr);
 
 extern template TrainResult<float> run_simulation(const Objective<float>&, const TrainOptions&,
-                                                  const VirtualWorld&);
+                                                  const VirtualWorld&, const Observer<float>*);
 extern template TrainResult<double> run_simulation(const Objective<double>&, const TrainOptions&,
-                                                   const VirtualWorld&);
+                                                   const VirtualWorld&, const Observer<double>*);
 
 /// The same, and throws what failed.
 template <typename Problem>

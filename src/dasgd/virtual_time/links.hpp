@@ -10,7 +10,8 @@
 
 namespace dasgd {
 
-/// The links of a graph in virtual time: latency, bandwidth, order, and chaos.
+/// The links of a graph in virtual time: latency, bandwidth, network cards, order, and chaos.
+/// Frames take their turn on a card in the order in which they are sent.
 class Links {
  public:
   Links(const VirtualWorld& world, const Graph& graph, std::uint64_t seed);
@@ -26,8 +27,12 @@ class Links {
                                Nanoseconds now);
 
  private:
+  Nanoseconds leaves_card(std::size_t from, std::size_t bytes, Nanoseconds now);
+  Nanoseconds enters_card(std::size_t to, std::size_t bytes, Nanoseconds arrival);
+
   struct Link {
     DisturbedLink disturbed;
+    std::size_t to;
     Nanoseconds free_at = 0;  // when the last frame has left
     std::optional<Nanoseconds> fixed_latency;
   };
@@ -37,6 +42,7 @@ class Links {
   bool uniform_;
   std::vector<std::size_t> first_;  // per worker, its first link
   std::vector<Link> links_;
+  std::vector<Nanoseconds> out_free_at_, in_free_at_;  // of every node's card
 };
 
 }  // namespace dasgd

@@ -21,6 +21,7 @@ void validate(const VirtualWorld& world, const Graph& graph) {
       throw InputError(fmt::format("latency: there is no link from worker {} to worker {}",
                                    index(link.first), index(link.second)));
   if (world.bandwidth && !(*world.bandwidth > 0)) throw InputError("bandwidth must be positive");
+  if (world.nic && !(*world.nic > 0)) throw InputError("nic must be positive");
   validate(world.chaos, graph);
 }
 
@@ -28,7 +29,7 @@ bool delivery_is_causal(const VirtualWorld& world, const Graph& graph, bool rela
   if (world.chaos.reorder > 0) return false;
   if (relayed) return true;
   if (graph.workers() <= 2) return true;
-  if (world.bandwidth || world.chaos.any()) return false;
+  if (world.bandwidth || world.nic || world.chaos.any()) return false;
   Nanoseconds low = world.latency.smallest(), high = world.latency.largest();
   for (const auto& [link, time] : world.latency_of_link) {
     low = std::min(low, time);

@@ -20,7 +20,9 @@ struct VirtualWorld {
   std::map<std::pair<WorkerId, WorkerId>, Nanoseconds> latency_of_link;  ///< where given, wins
   Nanoseconds apply = 5'000;
   std::optional<double> bandwidth;  ///< bytes per second of each link; frames queue for it
-  std::vector<Nanoseconds> start;   ///< when each worker begins; empty: all at 0
+  /// Bytes per second of each node's network card, out and in: all its links share it.
+  std::optional<double> nic;
+  std::vector<Nanoseconds> start;  ///< when each worker begins; empty: all at 0
   Chaos chaos;
   unsigned threads = 1;  ///< real cores that compute gradients which overlap in virtual time
 };

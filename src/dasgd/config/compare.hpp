@@ -1,0 +1,19 @@
+// What a comparison was asked for, beyond what a simulation is.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dasgd::config {
+
+struct CompareSettings {
+  std::vector<std::string> rivals;  ///< "NAME:P=X", or "all"; empty: the usual ones
+  std::vector<std::string> worlds;  ///< names or TOML files; empty: equal
+  std::vector<std::string> lr;      ///< "X" for all, "RIVAL=X" for one
+  std::optional<std::size_t> seeds, tune;
+  bool preempt = false, quick = false;
+};
+
+}  // namespace dasgd::config

@@ -1,0 +1,106 @@
+// What a comparison is made of.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "dasgd/rivals/kind.hpp"
+#include "dasgd/run/options.hpp"
+#include "dasgd/virtual_time/world.hpp"
+
+namespace dasgd {
+
+/// Where everybody runs: clocks, links, graph. The options hold what is common to all runs there.
+struct ContestWorld {
+  std::string name;
+  TrainOptions options;
+  VirtualWorld world;
+};
+
+/// When a mean model is good enough.
+struct Goal {
+  enum class Kind { loss, accuracy, error };
+  Kind kind = Kind::loss;
+  double value = 0;
+};
+std::string to_string(const Goal& goal);
+
+/// How the step sizes are found.
+struct Tuning {
+  std::size_t steps = 9;    ///< at a factor of 2 around the advice; 0: off
+  std::size_t seeds = 3;    ///< of each
+  std::size_t further = 4;  ///< steps beyond either end while the best is the last one
+};
+
+struct Contest {
+  std::vector<ChosenRival> rivals;
+  std::vector<ContestWorld> worlds;
+  Goal goal;
+  Nanoseconds every = 0;  ///< the grid of evaluation
+  std::size_t seeds = 10;
+  Tuning tuning;
+  double advised_eta = 0.01;  ///< the middle of the steps that are tried
+  /// Steps that were given: by the label of a rival, or "" for all.
+  std::vector<std::pair<std::string, double>> given_eta;
+  bool preempt = false;
+  std::size_t measured_S = 2048;  ///< gradients of a run whose staleness is measured; 0: none
+  std::uint64_t seed = 1;
+  unsigned threads = 1;
+};
+
+/// One look at a run.
+struct CurvePoint {
+  double time_s = 0;
+  std::uint64_t gradients = 0, bytes = 0;
+  double loss_mean = 0;
+  std::optional<double> accuracy_mean;
+  double consensus = 0;
+};
+
+/// A line of compare.csv.
+struct ContestRun {
+  std::string rival, world;
+  std::uint64_t seed = 0;
+  double eta = 0;
+  bool tuned = false, reached = false;
+  double time_s = 0;
+  std::uint64_t gradients_used = 0, gradients_wasted = 0, samples = 0;
+  std::optional<double> S_avg, S_max;
+  std::uint64_t messages = 0, bytes_total = 0, bytes_busiest_node = 0;
+  double idle_share = 0, consensus = 0, loss_mean = 0, loss_worst = 0;
+  std::optional<double> accuracy_mean, accuracy_worst;
+  std::vector<CurvePoint> curve;
+
+  /// Infinite where the goal was not reached.
+  double time_to_goal() const;
+};
+
+/// A step size that was tried.
+struct Trial {
+  double eta = 0;
+  double median = 0;  ///< of the times to the goal; infinite where most did not reach it
+  double loss = 0;    ///< median of the last losses
+};
+
+/// All that happened to one rival in one world.
+struct ContestRow {
+  std::string rival, world;
+  std::vector<ContestRun> runs;  ///< of fresh seeds
+  std::vector<Trial> trials;     ///< ascending
+  std::size_t tuning_runs = 0;
+  double eta = 0;
+  bool tuned = false;    ///< the step was chosen from those that were tried
+  bool at_edge = false;  ///< and is the last of them
+};
+
+/// A stop was asked for; what was finished is in the journal.
+class ContestInterrupted : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace dasgd

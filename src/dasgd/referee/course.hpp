@@ -1,0 +1,150 @@
+// Looks at the mean model of a run, at its worst worker and at how far workers are apart.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "dasgd/core/objective.hpp"
+#include "dasgd/problems/error_window.hpp"
+#include "dasgd/referee/contest.hpp"
+#include "dasgd/virtual_time/observer.hpp"
+
+namespace dasgd {
+
+/// An observer that follows one run to its goal.
+template <typename Real>
+class Course {
+ public:
+  Course(const Objective<Real>& objective, const Goal& goal, std::size_t workers, bool thorough)
+      : objective_(objective), goal_(goal), workers_(workers), thorough_(thorough) {}
+
+  /// True when there is nothing more to see: the goal is reached, or the loss has run away.
+  bool look(const Instant<Real>& instant) {
+    take_mean(instant.models);
+    const HeldOut held_out = evaluate(mean_);
+    CurvePoint point{.time_s = static_cast<double>(instant.time) * 1e-9,
+                     .gradients = instant.gradients,
+                     .bytes = bytes(instant.nodes),
+                     .loss_mean = *held_out.loss,
+                     .accuracy_mean = held_out.accuracy,
+                     .consensus = consensus(instant.models)};
+    if (first_) loss_at_start_ = point.loss_mean;
+    first_ = false;
+    run_.time_s = point.time_s;
+    run_.loss_mean = run_.loss_worst = point.loss_mean;
+    run_.accuracy_mean = run_.accuracy_worst = point.accuracy_mean;
+    run_.consensus = point.consensus;
+    run_.bytes_total = point.bytes;
+    run_.gradients_wasted = instant.wasted;
+    run_.gradients_used = instant.gradients - std::min(instant.gradients, instant.wasted);
+    run_.samples = instant.samples;
+    account(instant);
+    run_.reached = reaches(point);
+    if (thorough_) run_.curve.push_back(point);
+    if (thorough_) keep(instant.models);
+    return run_.reached || is_lost(point.loss_mean);
+  }
+
+  /// When the run is over; evaluates every worker of the last look.
+  ContestRun conclude() {
+    for (const auto& model : last_models_) {
+      if (model == mean_) continue;
+      const HeldOut held_out = evaluate(model);
+      run_.loss_worst = std::max(run_.loss_worst, *held_out.loss);
+      if (held_out.accuracy)
+        run_.accuracy_worst = std::min(run_.accuracy_worst.value_or(1), *held_out.accuracy);
+    }
+    return std::move(run_);
+  }
+
+ private:
+  using Models = std::span<const std::span<const Real>>;
+
+  // With a loss in any case: that of the training data where none is held out.
+  HeldOut evaluate(std::span<const Real> x) const {
+    HeldOut held_out = objective_.evaluate(x);
+    if (!held_out.loss) held_out.loss = objective_.loss(x);
+    return held_out;
+  }
+  void take_mean(Models models) {
+    const auto is_first = [&](const auto& model) {
+      return std::equal(model.begin(), model.end(), models[0].begin());
+    };
+    if (std::all_of(models.begin(), models.end(), is_first)) {  // to the bit
+      mean_.assign(models[0].begin(), models[0].end());
+      return;
+    }
+    sums_.assign(models[0].size(), 0);
+    for (const auto& model : models)
+      for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] += static_cast<double>(model[i]);
+    mean_.resize(sums_.size());
+    for (std::size_t i = 0; i < sums_.size(); ++i)
+      mean_[i] = static_cast<Real>(sums_[i] / static_cast<double>(models.size()));
+  }
+  // Far away at once, or worse than at the start after a while.
+  bool is_lost(double loss) {
+    const double start = std::abs(loss_at_start_);
+    return !std::isfinite(loss) || loss > 100 * (start + 1) || (++looks_ > 10 && loss > 2 * start);
+  }
+  void keep(Models models) {
+    last_models_.resize(models.size());
+    for (std::size_t i = 0; i < models.size(); ++i)
+      last_models_[i].assign(models[i].begin(), models[i].end());
+  }
+  // Root mean square of the distances to the mean.
+  double consensus(Models models) const {
+    double sum = 0;
+    for (const auto& model : models)
+      for (std::size_t i = 0; i < model.size(); ++i) {
+        const double distance = static_cast<double>(model[i]) - static_cast<double>(mean_[i]);
+        sum += distance * distance;
+      }
+    return std::sqrt(sum / static_cast<double>(models.size()));
+  }
+  static std::uint64_t bytes(std::span<const NodeUse> nodes) {
+    std::uint64_t sum = 0;
+    for (const NodeUse& node : nodes) sum += node.sent;
+    return sum;
+  }
+  void account(const Instant<Real>& instant) {
+    run_.messages = 0;
+    run_.bytes_busiest_node = 0;
+    double busy = 0;
+    for (std::size_t i = 0; i < instant.nodes.size(); ++i) {
+      const NodeUse& node = instant.nodes[i];
+      run_.messages += node.messages;
+      run_.bytes_busiest_node = std::max(run_.bytes_busiest_node, node.sent + node.received);
+      if (i < workers_) busy += static_cast<double>(std::min(node.busy, instant.time));
+    }
+    const double all = static_cast<double>(instant.time) * static_cast<double>(workers_);
+    run_.idle_share = all > 0 ? 1 - busy / all : 0;
+  }
+  bool reaches(const CurvePoint& point) {
+    switch (goal_.kind) {
+      case Goal::Kind::loss:
+        return point.loss_mean <= goal_.value;
+      case Goal::Kind::accuracy:
+        return point.accuracy_mean.value_or(0) >= goal_.value;
+      case Goal::Kind::error:
+        break;
+    }
+    gradient_.resize(mean_.size());
+    objective_.full_gradient(mean_, gradient_);
+    return l2_norm<Real>(gradient_) <= goal_.value;
+  }
+  const Objective<Real>& objective_;
+  const Goal goal_;
+  const std::size_t workers_;
+  const bool thorough_;
+  ContestRun run_;
+  bool first_ = true;
+  std::size_t looks_ = 0;
+  double loss_at_start_ = 0;
+  std::vector<double> sums_;
+  std::vector<Real> mean_, gradient_;
+  std::vector<std::vector<Real>> last_models_;
+};
+
+}  // namespace dasgd

@@ -1,0 +1,139 @@
+#include "dasgd/referee/hold.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <fmt/format.h>
+
+#include "dasgd/base/input_error.hpp"
+#include "dasgd/base/parallel.hpp"
+#include "dasgd/base/units.hpp"
+#include "dasgd/referee/run_one.hpp"
+#include "dasgd/referee/tuning.hpp"
+
+namespace dasgd {
+namespace {
+
+// Far from the fresh ones, which begin at the seed that was given.
+constexpr std::uint64_t first_tuning_seed = 1'000'000;
+
+std::optional<double> given_step(const Contest& contest, const ChosenRival& rival) {
+  std::optional<double> found;
+  for (const auto& [label, eta] : contest.given_eta) {
+    if (label == rival.label || label == rival.kind.name) return eta;
+    if (label.empty()) found = eta;
+  }
+  return found;
+}
+
+std::size_t planned_runs(const Contest& contest, const ChosenRival& rival) {
+  const bool tunes = contest.tuning.steps > 0 && !given_step(contest, rival);
+  return contest.seeds + (tunes ? contest.tuning.steps * contest.tuning.seeds : 0);
+}
+
+/// One rival in one world.
+template <typename Real>
+class Pair {
+ public:
+  Pair(const Objective<Real>& objective, const Contest& contest, const ChosenRival& rival,
+       const ContestWorld& world, Journal& journal, const std::function<void()>& tell)
+      : objective_(objective),
+        contest_(contest),
+        rival_(rival),
+        world_(world),
+        journal_(journal),
+        tell_(tell) {}
+
+  ContestRow row() {
+    ContestRow row{.rival = rival_.label, .world = world_.name};
+    const auto given = given_step(contest_, rival_);
+    if (given || contest_.tuning.steps == 0) {
+      row.eta = given.value_or(contest_.advised_eta);
+    } else {
+      tune(
+          contest_.tuning, contest_.advised_eta,
+          [&](double eta, std::size_t k, std::optional<Nanoseconds> most) {
+            return run({eta, contest_.seed + first_tuning_seed + k, false, most});
+          },
+          row);
+    }
+    for (std::size_t k = 0; k < contest_.seeds; ++k) {
+      row.runs.push_back(run({row.eta, contest_.seed + k, true, std::nullopt}));
+      row.runs.back().tuned = row.tuned && !row.at_edge;
+    }
+    return row;
+  }
+
+ private:
+  ContestRun run(const RunRequest& request) {
+    const std::string name =
+        fmt::format("{}|{}|{}|{}|{}|{}", rival_.label, world_.name, show_real(request.eta),
+                    request.seed, request.thorough, request.most.value_or(0));
+    ContestRun result =
+        journal_.run(name, [&] { return run_one(objective_, contest_, rival_, world_, request); });
+    tell_();
+    return result;
+  }
+
+  const Objective<Real>& objective_;
+  const Contest& contest_;
+  const ChosenRival& rival_;
+  const ContestWorld& world_;
+  Journal& journal_;
+  const std::function<void()>& tell_;
+};
+
+}  // namespace
+
+std::string to_string(const Goal& goal) {
+  switch (goal.kind) {
+    case Goal::Kind::loss:
+      return "loss at most " + show_real(goal.value);
+    case Goal::Kind::accuracy:
+      return "accuracy at least " + show_real(goal.value);
+    case Goal::Kind::error:
+      break;
+  }
+  return "gradient norm at most " + show_real(goal.value);
+}
+
+std::vector<std::string> notes_of(const Contest& contest) {
+  std::vector<std::string> notes;
+  for (const ContestWorld& world : contest.worlds) {
+    const Graph graph = graph_of(world.options);
+    for (const ChosenRival& rival : contest.rivals) {
+      if (!rival.kind.on_graph) continue;
+      const std::string note = rival.kind.on_graph(graph, rival.numbers);
+      if (!note.empty()) notes.push_back(world.name + ": " + note);
+    }
+  }
+  return notes;
+}
+
+template <typename Real>
+std::vector<ContestRow> hold_contest(const Objective<Real>& objective, const Contest& contest,
+                                     Journal& journal, const RunsSoFar& progress) {
+  notes_of(contest);
+  std::size_t about = 0;
+  for (const ChosenRival& rival : contest.rivals)
+    about += planned_runs(contest, rival) * contest.worlds.size();
+  std::atomic<std::size_t> done{0};
+  const std::function<void()> tell = [&] {
+    const std::size_t now = ++done;
+    progress(now, std::max(about, now));
+  };
+  const std::size_t rivals = contest.rivals.size();
+  std::vector<ContestRow> rows(rivals * contest.worlds.size());
+  in_parallel(rows.size(), contest.threads, [&](std::size_t k) {
+    rows[k] = Pair<Real>(objective, contest, contest.rivals[k % rivals], contest.worlds[k / rivals],
+                         journal, tell)
+                  .row();
+  });
+  return rows;
+}
+
+template std::vector<ContestRow> hold_contest(const Objective<float>&, const Contest&, Journal&,
+                                              const RunsSoFar&);
+template std::vector<ContestRow> hold_contest(const Objective<double>&, const Contest&, Journal&,
+                                              const RunsSoFar&);
+
+}  // namespace dasgd

@@ -1,0 +1,173 @@
+#include "dasgd/referee/pictures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <numeric>
+
+#include "dasgd/base/units.hpp"
+#include "dasgd/referee/tuning.hpp"
+#include "dasgd/rivals/all_rivals.hpp"
+
+namespace dasgd {
+namespace {
+
+// As many as a legend has room for.
+constexpr std::size_t most_drawn = 6;
+
+// DASGD first, then the fastest.
+std::vector<std::size_t> drawn(const JudgedWorld& world) {
+  std::vector<std::size_t> order(world.rows.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto is_reference = [&](std::size_t k) { return world.rows[k].rival == dasgd_rival; };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    if (is_reference(a) != is_reference(b)) return is_reference(a);
+    return world.judgements[a].median < world.judgements[b].median;
+  });
+  order.resize(std::min(order.size(), most_drawn));
+  return order;
+}
+
+template <typename Value>
+PlotPanel loss_panel(const JudgedWorld& world, const std::string& x_label, Value&& value) {
+  PlotPanel panel{
+      .title = world.name, .x_label = x_label, .y_label = "loss of the mean model", .log_y = true};
+  for (const std::size_t k : drawn(world)) {
+    PlotSeries series{.name = world.rows[k].rival};
+    if (world.rows[k].runs.empty()) continue;
+    for (const CurvePoint& point : world.rows[k].runs.front().curve) {
+      series.x.push_back(static_cast<double>(value(point)));
+      series.y.push_back(point.loss_mean);
+    }
+    panel.series.push_back(series);
+  }
+  return panel;
+}
+
+ComparePicture losses(const JudgedWorld& world, std::size_t number) {
+  return {fmt::format("loss_{}", number + 1),
+          "Loss in " + world.name,
+          "The mean model of the first seed, over three axes: the same runs look different by what "
+          "is counted.",
+          {loss_panel(world, "seconds", [](auto& p) { return p.time_s; }),
+           loss_panel(world, "gradients", [](auto& p) { return p.gradients; }),
+           loss_panel(world, "megabytes sent",
+                      [](auto& p) { return static_cast<double>(p.bytes) * 1e-6; })}};
+}
+
+PlotPanel steps_panel(const JudgedWorld& world) {
+  PlotPanel panel{.title = world.name,
+                  .x_label = "eta, the weight of a gradient in the mean model",
+                  .y_label = "seconds to the goal",
+                  .log_x = true,
+                  .log_y = true};
+  for (const std::size_t k : drawn(world)) {
+    PlotSeries series{.name = world.rows[k].rival};
+    for (const Trial& trial : world.rows[k].trials) {
+      series.x.push_back(trial.eta);
+      series.y.push_back(trial.median);
+    }
+    if (!series.x.empty()) panel.series.push_back(series);
+  }
+  return panel;
+}
+
+PlotPanel costs_panel(const JudgedWorld& world) {
+  PlotPanel panel{.title = world.name,
+                  .x_label = "megabytes of the busiest node",
+                  .y_label = "seconds to the goal",
+                  .log_x = true,
+                  .log_y = true};
+  for (const std::size_t k : drawn(world)) {
+    std::vector<double> bytes;
+    for (const ContestRun& run : world.rows[k].runs)
+      bytes.push_back(static_cast<double>(run.bytes_busiest_node) * 1e-6);
+    const double megabytes = median_of(bytes), seconds = world.judgements[k].median;
+    if (!(megabytes > 0) || !std::isfinite(seconds)) continue;
+    panel.series.push_back({.name = world.rows[k].rival,
+                            .x = {megabytes},
+                            .y = {seconds},
+                            .look = PlotSeries::Look::dots});
+  }
+  return panel;
+}
+
+bool is_empty(const PlotPanel& panel) { return panel.series.empty(); }
+
+nlohmann::ordered_json table_of(const std::vector<JudgedWorld>& worlds) {
+  nlohmann::ordered_json table = nlohmann::ordered_json::array();
+  for (const JudgedWorld& world : worlds)
+    for (std::size_t k = 0; k < world.rows.size(); ++k) {
+      const ContestRow& row = world.rows[k];
+      const Judgement& j = world.judgements[k];
+      const auto [low, high] = good_range(row.trials);
+      const auto median = [&](auto value) {
+        std::vector<double> values;
+        for (const ContestRun& run : row.runs) values.push_back(static_cast<double>(value(run)));
+        return median_of(values);
+      };
+      const auto seconds = [&] {
+        return std::isfinite(j.median)
+                   ? fmt::format("{:.4g} ({:.4g} to {:.4g})", j.median, j.interval.low,
+                                 j.interval.high)
+                   : fmt::format(">= {:.4g}", median([](auto& r) { return r.time_s; }));
+      };
+      table.push_back(
+          {{"world", row.world},
+           {"rival", row.rival},
+           {"verdict", j.verdict},
+           {"seconds", seconds()},
+           {"ratio_to_dasgd", j.ratio ? fmt::format("{:.2f}", *j.ratio) : ""},
+           {"wins", fmt::format("{} of {}", j.wins, row.runs.size())},
+           {"eta", show_real(row.eta)},
+           {"good_eta", low > 0 ? fmt::format("{:.3g} to {:.3g}", low, high) : ""},
+           {"idle", fmt::format("{:.0f} %", 100 * median([](auto& r) { return r.idle_share; }))},
+           {"wasted", median([](auto& r) { return r.gradients_wasted; })},
+           {"MB_busiest",
+            fmt::format("{:.3g}", 1e-6 * median([](auto& r) { return r.bytes_busiest_node; }))},
+           {"consensus", fmt::format("{:.2g}", median([](auto& r) { return r.consensus; }))}});
+    }
+  return table;
+}
+
+}  // namespace
+
+std::vector<ComparePicture> pictures_of(const std::vector<JudgedWorld>& worlds) {
+  std::vector<ComparePicture> pictures;
+  for (std::size_t w = 0; w < worlds.size(); ++w) pictures.push_back(losses(worlds[w], w));
+  ComparePicture steps{"eta",
+                       "Time over the step size",
+                       "What was tried while tuning; a step that does not reach the goal, or takes "
+                       "more than twice the best time, leaves a gap. A wide valley forgives.",
+                       {}};
+  ComparePicture costs{"costs",
+                       "Time and traffic",
+                       "Further left and further down is better: nobody beats a dot that has none "
+                       "to its left and below.",
+                       {}};
+  for (const JudgedWorld& world : worlds) {
+    if (PlotPanel panel = steps_panel(world); !is_empty(panel)) steps.panels.push_back(panel);
+    if (PlotPanel panel = costs_panel(world); !is_empty(panel)) costs.panels.push_back(panel);
+  }
+  for (const ComparePicture& picture : {steps, costs})
+    if (!picture.panels.empty()) pictures.push_back(picture);
+  return pictures;
+}
+
+report::FiguresPage compare_page(const Contest& contest, const std::vector<JudgedWorld>& worlds) {
+  report::FiguresPage page{.title = "Who wins where",
+                           .subtitle = fmt::format("{} workers · time to {} · {} seeds each",
+                                                   contest.worlds.front().options.workers,
+                                                   to_string(contest.goal), contest.seeds),
+                           .figures = {},
+                           .table = table_of(worlds)};
+  for (const JudgedWorld& world : worlds) page.findings.push_back(world.verdict.sentence);
+  for (const ComparePicture& picture : pictures_of(worlds)) {
+    page.figures.push_back({picture.title, picture.caption, {}});
+    for (const PlotPanel& panel : picture.panels)
+      page.figures.back().panels.push_back(plot_svg({panel}));
+  }
+  return page;
+}
+
+}  // namespace dasgd

@@ -1,0 +1,30 @@
+// A comparison as people and programs read it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "dasgd/referee/contest.hpp"
+#include "dasgd/referee/verdict.hpp"
+
+namespace dasgd {
+
+/// The rows of one world with what can be said of them.
+struct JudgedWorld {
+  std::string name;
+  std::vector<ContestRow> rows;
+  std::vector<Judgement> judgements;
+  WorldVerdict verdict;
+};
+std::vector<JudgedWorld> judge_worlds(const Contest& contest, const std::vector<ContestRow>& rows);
+
+/// compare.json.
+nlohmann::ordered_json results_json(const Contest& contest, const std::vector<JudgedWorld>& worlds);
+/// The table, the winners and the sentences for a terminal.
+std::string results_text(const Contest& contest, const std::vector<JudgedWorld>& worlds);
+
+/// What `dasgd compare --list` prints.
+std::string list_of_rivals(const std::vector<RivalKind>& kinds);
+
+}  // namespace dasgd

@@ -1,0 +1,102 @@
+#include "dasgd/referee/tuning.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+namespace dasgd {
+namespace {
+
+constexpr double grid_factor = 2;
+
+bool better(const Trial& a, const Trial& b) {
+  if (a.median != b.median) return a.median < b.median;
+  return a.loss < b.loss;
+}
+
+/// The grid: exponents of the factor around the middle.
+class Grid {
+ public:
+  Grid(double middle, const Tuning& tuning, const TryStep& try_step, ContestRow& row)
+      : middle_(middle), tuning_(tuning), try_step_(try_step), row_(row) {}
+
+  void try_exponent(int e) {
+    Trial trial{.eta = middle_ * std::pow(grid_factor, e)};
+    std::vector<double> times, losses;
+    for (std::size_t seed = 0; seed < tuning_.seeds; ++seed) {
+      const ContestRun run = try_step_(trial.eta, seed, limit());
+      ++row_.tuning_runs;
+      times.push_back(run.time_to_goal());
+      losses.push_back(std::isfinite(run.loss_mean) ? run.loss_mean
+                                                    : std::numeric_limits<double>::infinity());
+    }
+    trial.median = median_of(times);
+    trial.loss = median_of(losses);
+    trials_[e] = trial;
+  }
+
+  int best() const {
+    auto best = trials_.begin();
+    for (auto at = trials_.begin(); at != trials_.end(); ++at)
+      if (better(at->second, best->second)) best = at;
+    return best->first;
+  }
+  int lowest() const { return trials_.begin()->first; }
+  int highest() const { return trials_.rbegin()->first; }
+  const std::map<int, Trial>& trials() const { return trials_; }
+
+ private:
+  std::optional<Nanoseconds> limit() const {
+    double fastest = std::numeric_limits<double>::infinity();
+    for (const auto& [e, trial] : trials_) fastest = std::min(fastest, trial.median);
+    if (!std::isfinite(fastest)) return std::nullopt;
+    return static_cast<Nanoseconds>(fastest * 2 * 1e9) + 1;
+  }
+
+  const double middle_;
+  const Tuning& tuning_;
+  const TryStep& try_step_;
+  ContestRow& row_;
+  std::map<int, Trial> trials_;
+};
+
+}  // namespace
+
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t n = values.size();
+  if (n == 0) return 0;
+  if (n % 2 == 1 || !std::isfinite(values[n / 2])) return values[n / 2];
+  return (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+void tune(const Tuning& tuning, double middle, const TryStep& try_step, ContestRow& row) {
+  Grid grid(middle, tuning, try_step, row);
+  const int down = static_cast<int>(tuning.steps) / 2,
+            up = static_cast<int>(tuning.steps) - 1 - down;
+  for (int e = up; e >= -down; --e) grid.try_exponent(e);
+  for (std::size_t k = 0; k < tuning.further && grid.best() == grid.highest(); ++k)
+    grid.try_exponent(grid.highest() + 1);
+  for (std::size_t k = 0; k < tuning.further && grid.best() == grid.lowest(); ++k)
+    grid.try_exponent(grid.lowest() - 1);
+  for (const auto& [e, trial] : grid.trials()) row.trials.push_back(trial);
+  row.eta = grid.trials().at(grid.best()).eta;
+  row.tuned = true;
+  row.at_edge = grid.best() == grid.lowest() || grid.best() == grid.highest();
+}
+
+std::pair<double, double> good_range(const std::vector<Trial>& trials) {
+  double fastest = std::numeric_limits<double>::infinity();
+  for (const Trial& trial : trials) fastest = std::min(fastest, trial.median);
+  if (!std::isfinite(fastest)) return {0, 0};
+  double low = 0, high = 0;
+  for (const Trial& trial : trials) {
+    if (trial.median > 2 * fastest) continue;
+    if (low == 0) low = trial.eta;
+    high = trial.eta;
+  }
+  return {low, high};
+}
+
+}  // namespace dasgd

@@ -1,0 +1,28 @@
+// Finds the step size of a rival in a world: equal budgets for everybody.
+#pragma once
+
+#include <functional>
+
+#include "dasgd/referee/contest.hpp"
+
+namespace dasgd {
+
+/// Runs one step size with one of the tuning seeds; a run that takes longer than `most` is of no
+/// interest and may be ended there.
+using TryStep =
+    std::function<ContestRun(double eta, std::size_t seed, std::optional<Nanoseconds> most)>;
+
+/// The steps are tried from the largest down, each with every tuning seed: those that are too large
+/// end soon. A run is given twice
+/// the best median so far: enough to tell how wide the good range is. While the best is the last of
+/// the grid, the grid grows; if it still is, the row says so. Where no step reaches the goal, the
+/// smallest loss decides.
+void tune(const Tuning& tuning, double middle, const TryStep& try_step, ContestRow& row);
+
+/// From the smallest to the largest step whose median is at most twice the best; 0 and 0 where none
+/// reaches the goal.
+std::pair<double, double> good_range(const std::vector<Trial>& trials);
+
+double median_of(std::vector<double> values);
+
+}  // namespace dasgd

@@ -1,0 +1,329 @@
+// The virtual-time engine of rivals.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "dasgd/base/checked_time.hpp"
+#include "dasgd/data/batches.hpp"
+#include "dasgd/rivals/play.hpp"
+#include "dasgd/rivals/play_limits.hpp"
+#include "dasgd/rivals/staleness_meter.hpp"
+#include "dasgd/virtual_time/event_queue.hpp"
+#include "dasgd/virtual_time/links.hpp"
+#include "dasgd/virtual_time/slots.hpp"
+
+namespace dasgd {
+
+template <typename Real>
+class Arena {
+ public:
+  Arena(const Objective<Real>& objective, Participants<Real>& participants,
+        const TrainOptions& options, const VirtualWorld& world, const PlayOptions& how,
+        const Observer<Real>* observer)
+      : objective_(objective),
+        options_(options),
+        world_(world),
+        how_(how),
+        observer_(observer),
+        budget_(options, objective.samples()),
+        links_(world, everybody_unless_uniform(world, participants.size()), options.seed),
+        meter_(objective.dimension(), how.measured_S, options.eta) {
+    const Batches::Options batches{options.seed, options.sampling, options.workers,
+                                   objective.samples(),
+                                   resolved_batch(options, objective.samples())};
+    for (std::size_t i = 0; i < participants.size(); ++i)
+      nodes_.push_back(std::make_unique<Node>(*this, i, *participants[i], batches));
+  }
+
+  PlayResult run() {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      now_ = i < world_.start.size() ? world_.start[i] : 0;
+      nodes_[i]->handle([](Node& node) { node.rival.start(node); });
+    }
+    const Nanoseconds end =
+        options_.max_time ? options_.max_time->count() : std::numeric_limits<Nanoseconds>::max();
+    while (const auto event = queue_.pop()) {
+      if (is_of_a_stopped_gradient(*event)) continue;
+      if (options_.stop.stop_requested()) return conclude(StopReason::interrupted);
+      if (observes_before(std::min(event->time, end))) return conclude(StopReason::target);
+      if (event->time > end) {
+        now_ = end;
+        return conclude(StopReason::max_time);
+      }
+      if (exhausted_ && event->kind() == EventKind::arrival &&
+          ++letters_after_all_ > most_letters())
+        return conclude(StopReason::budget);
+      now_ = event->time;
+      dispatch(*event);
+      if (diverged_) return conclude(StopReason::diverged);
+    }
+    if (!exhausted_)
+      throw std::runtime_error("everybody waits for everybody: nothing is under way");
+    return conclude(StopReason::budget);
+  }
+
+ private:
+  static Graph everybody_unless_uniform(const VirtualWorld& world, std::size_t participants) {
+    const Graph none(participants);
+    return Links(world, none, 0).uniform() ? none : everybody(participants);
+  }
+
+  /// A participant, its batches, and what it is doing.
+  struct Node final : Port<Real> {
+    Node(Arena& all, std::size_t self, Rival<Real>& participant, const Batches::Options& options)
+        : arena(all),
+          id(self),
+          rival(participant),
+          slow(slow_factor(all.options_, worker_id(self))),
+          batches(options, worker_id(self < all.options_.workers ? self : 0)),
+          chance(all.options_.seed, Purpose::rival, static_cast<std::uint32_t>(self)),
+          gradient(all.meter_.extended()) {}
+
+    /// Calls the participant now, or when its hands are free.
+    void handle(std::function<void(Node&)> call) {
+      if (hands_free_at > arena.now_) return waiting.push_back(std::move(call));
+      local = arena.now_;
+      call(*this);
+      occupy();
+    }
+    void deliver() {
+      if (std::exchange(ready, false)) rival.computed(*this, gradient, loss);
+    }
+    void hands_are_free() {
+      while (!waiting.empty() && hands_free_at <= arena.now_) {
+        const auto call = std::move(waiting.front());
+        waiting.pop_front();
+        local = arena.now_;
+        call(*this);
+        occupy();
+      }
+    }
+    void occupy() {
+      if (local <= arena.now_) return;
+      hands_free_at = local;
+      arena.push(local, EventKind::foreign_finished, id);
+    }
+
+    void compute(std::span<const Real> point) override {
+      if (computing)  // in vain, or paused
+        next_point.assign(point.begin(), point.end());
+      else
+        arena.begin(*this, point, local);
+    }
+    void cancel() override {
+      if (std::exchange(ready, false)) ++arena.wasted_;
+      if (!computing || unwanted || paused) return next_point.clear();
+      unwanted = !arena.how_.preempt;
+      if (unwanted) return;
+      computing = false;
+      use.busy -= ready_at - local;
+      ++arena.wasted_;
+      ++arena.gradients_;
+    }
+    void send(std::size_t to, Letter<Real> letter) override {
+      letter.from = id;
+      arena.send(*this, to, std::move(letter), local);
+    }
+    void charge(double passes) override {
+      const auto time = duration(passes * static_cast<double>(arena.world_.apply), "apply");
+      local = later(local, time, "apply");
+      use.busy += time;
+    }
+    void discard(std::uint64_t gradients) override { arena.wasted_ += gradients; }
+    void updating(std::span<const Real> model, std::span<const Real> gradients) override {
+      arena.meter_.updating(model, gradients);
+    }
+    Nanoseconds now() const override { return local; }
+    Random& random() override { return chance; }
+
+    Arena& arena;
+    const std::size_t id;
+    Rival<Real>& rival;
+    const double slow;
+    Batches batches;
+    Random chance;
+    NodeUse use;
+    Nanoseconds local = 0;          // this participant's time while it is called
+    Nanoseconds hands_free_at = 0;  // until then others wait
+    std::deque<std::function<void(Node&)>> waiting;
+    bool computing = false, unwanted = false, paused = false;
+    bool ready = false;  // a gradient waits for the participant's hands
+    Nanoseconds ready_at = 0;
+    std::vector<Real> gradient, next_point;
+    double loss = 0;
+    std::uint64_t drawn = 0;
+    std::size_t samples = 0;
+  };
+  struct Flight {
+    std::size_t to = 0;
+    Letter<Real> letter = {};
+  };
+
+  // When no gradient is left to be begun, letters may still finish something; a rival that sends
+  // for ever does not.
+  std::uint64_t most_letters() const { return 100'000 + 100 * nodes_.size() * nodes_.size(); }
+
+  bool is_of_a_stopped_gradient(const Event& event) const {
+    if (event.kind() != EventKind::own_finished) return false;
+    const Node& node = *nodes_[event.subject];
+    return !node.computing || node.ready_at != event.time;
+  }
+
+  void push(Nanoseconds time, EventKind kind, std::size_t node) {
+    const auto i = static_cast<std::uint32_t>(node);
+    queue_.push(Event::make(time, kind, i, i));
+  }
+
+  void dispatch(const Event& event) {
+    if (event.kind() == EventKind::own_finished) return computed(*nodes_[event.subject]);
+    if (event.kind() == EventKind::foreign_finished) return nodes_[event.subject]->hands_are_free();
+    if (event.kind() == EventKind::look) return begin_next(*nodes_[event.subject]);
+    Flight flight = flights_.take(event.subject);
+    Node& node = *nodes_[flight.to];
+    node.use.received += bytes_of(flight.letter);
+    if (node.hands_free_at <= now_) {
+      node.local = now_;
+      node.rival.received(node, flight.letter);
+      return node.occupy();
+    }
+    node.handle([letter = std::move(flight.letter)](Node& n) { n.rival.received(n, letter); });
+  }
+
+  // The gradient follows from the point and the batch, so it is computed at once.
+  void begin(Node& node, std::span<const Real> point, Nanoseconds at) {
+    if (begun_ >= budget_.gradients || static_cast<double>(samples_begun_) >= budget_.samples) {
+      exhausted_ = true;
+      return;
+    }
+    node.computing = true;
+    const auto resumes = world_.chaos.paused_until(worker_id(node.id), at);
+    node.paused = resumes.has_value();
+    if (node.paused) {
+      node.next_point.assign(point.begin(), point.end());
+      return push(*resumes, EventKind::look, node.id);
+    }
+    const Draw draw = node.batches.next();
+    if (draw.kind != Draw::Kind::batch) {
+      exhausted_ = true;
+      return;
+    }
+    const std::size_t d = objective_.dimension();
+    node.loss = objective_.gradient(point.first(d), draw.rows, std::span(node.gradient).first(d));
+    meter_.computing(point, node.gradient);
+    const Nanoseconds drawn =
+        world_.compute.draw(options_.seed, Purpose::compute_time, node.id, node.drawn++);
+    const Nanoseconds takes =
+        node.slow == 1 ? drawn : duration(static_cast<double>(drawn) * node.slow, "slow");
+    node.ready_at = later(at, takes, "compute");
+    node.use.busy += takes;
+    node.samples = draw.rows.size();
+    ++begun_;
+    samples_begun_ += node.samples;
+    push(node.ready_at, EventKind::own_finished, node.id);
+  }
+  void begin_next(Node& node) {
+    if (!node.next_point.empty()) begin(node, std::exchange(node.next_point, {}), now_);
+  }
+
+  void computed(Node& node) {
+    node.computing = false;
+    ++gradients_;
+    samples_ += node.samples;
+    if (!std::isfinite(node.loss)) diverged_ = true;
+    if (std::exchange(node.unwanted, false)) {
+      ++wasted_;
+      return begin_next(node);
+    }
+    node.ready = true;
+    node.handle([](Node& n) { n.deliver(); });
+  }
+
+  std::size_t bytes_of(const Letter<Real>& letter) const {
+    if (!letter.numbers) return 0;
+    const std::size_t numbers = letter.numbers->size() * objective_.dimension() / meter_.extended();
+    return numbers * sizeof(Real);
+  }
+
+  void send(Node& node, std::size_t to, Letter<Real> letter, Nanoseconds at) {
+    const std::size_t bytes = bytes_of(letter);
+    ++node.use.messages;
+    node.use.sent += bytes;
+    ++messages_;
+    const Nanoseconds arrival =
+        links_.uniform()
+            ? later(at, links_.uniform_latency(), "latency")
+            : links_.send(worker_id(node.id), to < node.id ? to : to - 1, bytes + header_bytes, at)
+                  .first;
+    queue_.push(
+        Event::make(arrival, EventKind::arrival, messages_, flights_.put({to, std::move(letter)})));
+  }
+
+  bool observes_before(Nanoseconds time) {
+    if (!observer_) return false;
+    for (; next_look_ < time; next_look_ = later(next_look_, observer_->every, "eval-every"))
+      if (look(next_look_)) return true;
+    return false;
+  }
+  bool look(Nanoseconds time) {
+    looked_at_ = time;
+    std::vector<std::span<const Real>> models;
+    std::vector<NodeUse> uses;
+    for (const auto& node : nodes_) {
+      if (const auto model = node->rival.model(); !model.empty())
+        models.push_back(model.first(objective_.dimension()));
+      uses.push_back(node->use);
+    }
+    return observer_->look({.time = time,
+                            .models = models,
+                            .nodes = uses,
+                            .gradients = gradients_,
+                            .wasted = wasted_,
+                            .samples = samples_});
+  }
+
+  PlayResult conclude(StopReason reason) {
+    if (observer_ && looked_at_ < now_ && reason != StopReason::target) look(now_);
+    PlayResult result{
+        .reason = reason,
+        .seconds = static_cast<double>(reason == StopReason::target ? looked_at_ : now_) * 1e-9,
+        .gradients = gradients_,
+        .wasted = wasted_,
+        .samples = samples_,
+        .messages = messages_};
+    if (meter_.updates() > 0) {
+      result.S_avg = meter_.mean();
+      result.S_max = meter_.max();
+    }
+    return result;
+  }
+
+  static constexpr std::size_t header_bytes = 64;
+
+  const Objective<Real>& objective_;
+  const TrainOptions& options_;
+  const VirtualWorld& world_;
+  const PlayOptions how_;
+  const Observer<Real>* const observer_;
+  const PlayBudget budget_;
+  Links links_;
+  StalenessMeter<Real> meter_;
+  EventQueue queue_;
+  Nanoseconds now_ = 0, next_look_ = 0, looked_at_ = -1;
+  std::vector<std::unique_ptr<Node>> nodes_;
+  Slots<Flight> flights_;
+  std::uint64_t begun_ = 0, samples_begun_ = 0;
+  std::uint64_t gradients_ = 0, wasted_ = 0, samples_ = 0, messages_ = 0;
+  std::uint64_t letters_after_all_ = 0;
+  bool exhausted_ = false, diverged_ = false;
+};
+
+}  // namespace dasgd

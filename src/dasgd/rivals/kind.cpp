@@ -1,0 +1,75 @@
+#include "dasgd/rivals/kind.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "dasgd/base/input_error.hpp"
+#include "dasgd/base/nearest_word.hpp"
+#include "dasgd/base/units.hpp"
+
+namespace dasgd {
+namespace {
+
+template <typename Items>
+std::vector<std::string> names_of_items(const Items& items) {
+  std::vector<std::string> names;
+  for (const auto& item : items) names.push_back(item.name);
+  return names;
+}
+
+std::string show(const RivalParameter& parameter) {
+  return parameter.words.empty() ? show_real(parameter.usual)
+                                 : parameter.words[static_cast<std::size_t>(parameter.usual)];
+}
+
+double checked(const RivalParameter& parameter, const std::string& rival, const std::string& text) {
+  const auto refuse = [&](const std::string& why) {
+    throw InputError(rival + ": " + parameter.name + " = " + text + " " + why);
+  };
+  if (!parameter.words.empty()) {
+    const auto at = std::find(parameter.words.begin(), parameter.words.end(), text);
+    if (at == parameter.words.end()) refuse("is unknown" + suggestion(text, parameter.words));
+    return static_cast<double>(at - parameter.words.begin());
+  }
+  double value = 0;
+  try {
+    value = parse_real(text);
+  } catch (const InputError&) {
+    refuse("is not a number");
+  }
+  if (parameter.whole && value != std::floor(value)) refuse("is not a whole number");
+  if (value < parameter.least) refuse("must be at least " + show_real(parameter.least));
+  if (value > parameter.most) refuse("must be at most " + show_real(parameter.most));
+  return value;
+}
+
+}  // namespace
+
+ChosenRival choose_rival(const std::string& text, const std::vector<RivalKind>& kinds) {
+  const auto parts = split(text, ':');
+  const std::string name = parts.empty() ? "" : parts.front();
+  const auto kind =
+      std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) { return k.name == name; });
+  if (kind == kinds.end())
+    throw InputError("unknown rival \"" + name + "\"" + suggestion(name, names_of_items(kinds)));
+  ChosenRival chosen{text, *kind, {}};
+  for (const RivalParameter& parameter : kind->parameters)
+    chosen.numbers[parameter.name] = parameter.usual;
+  for (std::size_t k = 1; k < parts.size(); ++k) {
+    const std::size_t equals = parts[k].find('=');
+    const std::string key = parts[k].substr(0, equals);
+    const auto at = std::find_if(kind->parameters.begin(), kind->parameters.end(),
+                                 [&](const auto& p) { return p.name == key; });
+    if (kind->parameters.empty())
+      throw InputError(name + " has no parameters; leave :" + parts[k] + " out");
+    if (at == kind->parameters.end())
+      throw InputError(name + " has no parameter \"" + key + "\"" +
+                       suggestion(key, names_of_items(kind->parameters)));
+    if (equals == std::string::npos)
+      throw InputError(name + ": " + key + " needs a value, like " + key + "=" + show(*at));
+    chosen.numbers[key] = checked(*at, name, parts[k].substr(equals + 1));
+  }
+  return chosen;
+}
+
+}  // namespace dasgd

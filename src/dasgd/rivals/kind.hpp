@@ -1,0 +1,76 @@
+// A rival by its name: what it is, what can be set, and how its participants are made.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "dasgd/rivals/rival.hpp"
+#include "dasgd/topology/graph.hpp"
+
+namespace dasgd {
+
+/// A number that can be set, like B of rennala:B=8.
+struct RivalParameter {
+  std::string name, meaning;
+  double usual;  ///< its author's default
+  double least = 0, most = 1e9;
+  bool whole = true;
+  std::vector<std::string> words = {};  ///< its values by name, from 0 on
+};
+
+/// The numbers of one rival, every one of them set.
+using RivalNumbers = std::map<std::string, double>;
+
+/// What participants are made from.
+template <typename Real>
+struct RivalSetup {
+  const Graph& graph;                    ///< of the workers
+  double eta;                            ///< the weight of one gradient in the mean model
+  std::vector<std::vector<Real>> start;  ///< one for all, or one for each worker
+  RivalNumbers numbers;
+
+  std::size_t workers() const { return graph.workers(); }
+  const std::vector<Real>& start_of(std::size_t worker) const {
+    return start[start.size() == 1 ? 0 : worker];
+  }
+  double number(const std::string& name) const { return numbers.at(name); }
+  std::size_t count(const std::string& name) const {
+    return static_cast<std::size_t>(numbers.at(name));
+  }
+};
+
+struct RivalKind {
+  std::string name, summary, exchanges;
+  std::vector<RivalParameter> parameters;
+  /// In which this implementation is proved equal to a known one; each names its test.
+  std::vector<std::string> limits;
+  bool linear = true;  ///< every model is x0 - eta * sum of c(g) g, so that staleness has a meaning
+  std::function<Participants<float>(const RivalSetup<float>&)> make_float;
+  std::function<Participants<double>(const RivalSetup<double>&)> make_double;
+  /// What a person should know of this rival on this graph; empty: nothing. Throws InputError where
+  /// it cannot run.
+  std::function<std::string(const Graph&, const RivalNumbers&)> on_graph = {};
+
+  template <typename Real>
+  Participants<Real> make(const RivalSetup<Real>& setup) const {
+    if constexpr (std::is_same_v<Real, float>)
+      return make_float(setup);
+    else
+      return make_double(setup);
+  }
+};
+
+/// A rival with its numbers, as it was asked for: "rennala:B=8".
+struct ChosenRival {
+  std::string label;
+  RivalKind kind;
+  RivalNumbers numbers;
+};
+
+/// "NAME" or "NAME:P=X:Q=Y". Throws InputError, with a suggestion, for what is none of `kinds`.
+ChosenRival choose_rival(const std::string& text, const std::vector<RivalKind>& kinds);
+
+}  // namespace dasgd

@@ -1,0 +1,48 @@
+#include "dasgd/rivals/play.hpp"
+
+#include "dasgd/base/input_error.hpp"
+#include "dasgd/rivals/arena.hpp"
+
+namespace dasgd {
+
+template <typename Real>
+PlayResult play(const Objective<Real>& objective, Participants<Real>& participants,
+                const TrainOptions& options, const VirtualWorld& world, const PlayOptions& how,
+                const Observer<Real>* observer) {
+  if (world.chaos.reorder > 0)
+    throw InputError("rivals need links that keep their order; leave `chaos.reorder` out");
+  return Arena<Real>(objective, participants, options, world, how, observer).run();
+}
+
+template <typename Real>
+RivalSetup<Real> setup_of(const Objective<Real>& objective, const Graph& graph, double eta,
+                          const RivalNumbers& numbers, const PlayOptions& how) {
+  std::vector<Real> x0 = objective.start();
+  x0.resize(x0.size() + how.measured_S);
+  return {graph, eta, {std::move(x0)}, numbers};
+}
+
+template <typename Real>
+PlayResult play(const Objective<Real>& objective, const ChosenRival& rival,
+                const TrainOptions& options, const VirtualWorld& world, const PlayOptions& how,
+                const Observer<Real>* observer) {
+  const Graph graph = graph_of(options);
+  validate(world, graph);
+  PlayOptions mine = how;
+  if (!rival.kind.linear) mine.measured_S = 0;
+  auto participants = rival.kind.make(setup_of(objective, graph, options.eta, rival.numbers, mine));
+  return play(objective, participants, options, world, mine, observer);
+}
+
+#define DASGD_PLAY(Real)                                                                     \
+  template PlayResult play(const Objective<Real>&, Participants<Real>&, const TrainOptions&, \
+                           const VirtualWorld&, const PlayOptions&, const Observer<Real>*);  \
+  template PlayResult play(const Objective<Real>&, const ChosenRival&, const TrainOptions&,  \
+                           const VirtualWorld&, const PlayOptions&, const Observer<Real>*);  \
+  template RivalSetup<Real> setup_of(const Objective<Real>&, const Graph&, double,           \
+                                     const RivalNumbers&, const PlayOptions&)
+DASGD_PLAY(float);
+DASGD_PLAY(double);
+#undef DASGD_PLAY
+
+}  // namespace dasgd

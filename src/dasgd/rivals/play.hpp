@@ -1,0 +1,58 @@
+// A rival in virtual time: the same gradients, batches, clocks and links as in a simulation of
+// DASGD.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+
+#include "dasgd/core/objective.hpp"
+#include "dasgd/record/stop_reason.hpp"
+#include "dasgd/rivals/kind.hpp"
+#include "dasgd/run/options.hpp"
+#include "dasgd/virtual_time/observer.hpp"
+#include "dasgd/virtual_time/world.hpp"
+
+namespace dasgd {
+
+/// How a rival is played, beyond what a simulation is told.
+struct PlayOptions {
+  bool preempt = false;        ///< a cancelled gradient stops at once
+  std::size_t measured_S = 0;  ///< the staleness of so many gradients is measured
+};
+
+struct PlayResult {
+  StopReason reason = StopReason::budget;
+  double seconds = 0;
+  std::uint64_t gradients = 0;  ///< complete
+  std::uint64_t wasted = 0;     ///< of them, in vain: cancelled, or thrown away on arrival
+  std::uint64_t samples = 0;
+  std::uint64_t messages = 0;
+  std::optional<double> S_avg, S_max;  ///< where it was measured
+};
+
+/// Plays participants until a budget, `max_time` or the observer ends it; whoever then still waits
+/// is left alone. Of `options` it takes the workers, batches, slow workers, budgets and the seed.
+/// The k-th gradient of a worker uses its k-th batch and takes its k-th time, whatever the rival.
+/// Anybody can send to anybody; a server has a node of its own. At one instant gradients are ready
+/// first, lower workers first, then messages arrive in order of sending. A participant is called
+/// again only when what it has charged is over; its gradient is computed meanwhile.
+/// Throws InputError for what cannot be, and std::runtime_error where everybody waits for
+/// everybody.
+template <typename Real>
+PlayResult play(const Objective<Real>& objective, Participants<Real>& participants,
+                const TrainOptions& options, const VirtualWorld& world, const PlayOptions& how = {},
+                const Observer<Real>* observer = nullptr);
+
+/// Makes the participants as well.
+template <typename Real>
+PlayResult play(const Objective<Real>& objective, const ChosenRival& rival,
+                const TrainOptions& options, const VirtualWorld& world, const PlayOptions& how = {},
+                const Observer<Real>* observer = nullptr);
+
+/// Where a rival starts: x0, with room for what the measurement of staleness needs.
+template <typename Real>
+RivalSetup<Real> setup_of(const Objective<Real>& objective, const Graph& graph, double eta,
+                          const RivalNumbers& numbers, const PlayOptions& how = {});
+
+}  // namespace dasgd

@@ -1,0 +1,81 @@
+// An algorithm that is compared with DASGD, as its participants see it: what they do when a
+// gradient is computed and when a message arrives. Nothing in it can wait: a barrier is a
+// participant that does not ask for its next gradient yet.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "dasgd/base/time.hpp"
+#include "dasgd/random/random.hpp"
+
+namespace dasgd {
+
+/// Numbers that several may hold and nobody changes.
+template <typename Real>
+using Shared = std::shared_ptr<const std::vector<Real>>;
+
+template <typename Real>
+Shared<Real> share(std::span<const Real> numbers) {
+  return std::make_shared<const std::vector<Real>>(numbers.begin(), numbers.end());
+}
+
+/// What travels between participants.
+template <typename Real>
+struct Letter {
+  Shared<Real> numbers;
+  std::uint64_t version = 0;  ///< in the rival's own meaning, like the next two
+  std::uint32_t tag = 0;
+  double weight = 0;
+  std::size_t from = 0;  ///< filled in on the way
+};
+
+/// What a participant can do. Everything happens at the participant's own time: after what it has
+/// charged.
+template <typename Real>
+class Port {
+ public:
+  virtual ~Port() = default;
+  /// Asks for a gradient at `point` as it is now; `computed` is called when it is ready. One at a
+  /// time.
+  virtual void compute(std::span<const Real> point) = 0;
+  /// The gradient that is under way is not wanted: `computed` will not be called for it. With
+  /// preemption it stops at once, else it is finished in vain before the next one begins.
+  virtual void cancel() = 0;
+  /// Links are FIFO.
+  virtual void send(std::size_t to, Letter<Real> letter) = 0;
+  /// Passes over a vector of the model's size, which take time.
+  virtual void charge(double passes) = 0;
+  /// Gradients that have arrived and are thrown away.
+  virtual void discard(std::uint64_t gradients) = 0;
+  /// For the account of staleness: a multiple of `gradients`, one or a sum of them, is about to be
+  /// subtracted from `model`.
+  virtual void updating(std::span<const Real> model, std::span<const Real> gradients) = 0;
+  virtual Nanoseconds now() const = 0;
+  /// A stream of this participant's own.
+  virtual Random& random() = 0;
+};
+
+/// One participant; a server is one as well, and never asks for a gradient. Called by one thread at
+/// a time.
+template <typename Real>
+class Rival {
+ public:
+  virtual ~Rival() = default;
+  virtual void start(Port<Real>& port) = 0;
+  /// The gradient is valid until this returns.
+  virtual void computed(Port<Real>& port, std::span<const Real> gradient, double loss) = 0;
+  virtual void received(Port<Real>& port, const Letter<Real>& letter) = 0;
+  /// The model that it answers for; empty where it holds none of its own, like the worker of a
+  /// server.
+  virtual std::span<const Real> model() const = 0;
+};
+
+/// The first ones are the workers, which compute.
+template <typename Real>
+using Participants = std::vector<std::unique_ptr<Rival<Real>>>;
+
+}  // namespace dasgd

@@ -1,0 +1,70 @@
+#include "dasgd/core/error.hpp"
+#include "dasgd/settings/setting_groups.hpp"
+#include "dasgd/settings/setting_kinds.hpp"
+
+namespace dasgd::config {
+namespace {
+
+std::string as_given(const std::string& text) {
+  if (text.empty()) throw InputError("is empty");
+  return text;
+}
+
+// "X" or "RIVAL=X", whose label may have equal signs of its own.
+std::string checked_step(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  parse_positive(equals == text.npos ? text : text.substr(equals + 1));
+  if (equals == 0) throw InputError("\"" + text + "\" is neither X nor RIVAL=X");
+  return text;
+}
+
+}  // namespace
+
+std::vector<Setting> compared_step_settings() {
+  return {repeatable(
+      {"lr", "--lr", "X|RIVAL=X",
+       "eta, the weight of one gradient in the mean model, for everybody or for one rival "
+       "(repeatable; default: tuned)"},
+      [](auto& c) -> auto& { return c.compare.lr; }, checked_step,
+      [](const std::string& v) { return v; })};
+}
+
+std::vector<Setting> compare_settings() {
+  const auto rivals = [](auto& c) -> auto& { return c.compare.rivals; };
+  return {
+      {"compare.rivals", "--rivals", Setting::Kind::repeatable, "NAME[:P=X],...",
+       "who runs: names with their parameters, or all (see: dasgd compare --list)",
+       [rivals](Config& c, const std::string& text) {
+         for (const std::string& rival : split(text, ',')) rivals(c).push_back(as_given(rival));
+       },
+       [rivals](const Config& c) {
+         return rivals(c).empty() ? std::nullopt : std::optional(list(rivals(c)));
+       }},
+      repeatable(
+          {"compare.world", "--world", "NAME|FILE.toml",
+           "where: equal, straggler:X, lognormal:SIGMA, exponential, sqrt, slow-links, thin-nic, "
+           "birch:1..4, or a file with settings of simulate (repeatable)"},
+          [](auto& c) -> auto& { return c.compare.worlds; }, as_given,
+          [](const std::string& v) { return v; }),
+      count(
+          "compare.seeds", "--seeds", "runs of each rival in each world (default: 10)",
+          [](auto& c) -> auto& { return c.compare.seeds; }, 1),
+      place(
+          {"compare.tune", "--tune", "N|off",
+           "steps that are tried for each rival in each world, 3 seeds each (default: 9)"},
+          [](auto& c) -> auto& { return c.compare.tune; },
+          [](const std::string& text) -> std::size_t {
+            return text == "off" ? 0 : static_cast<std::size_t>(parse_count(text, 1));
+          },
+          [](std::size_t n) { return n == 0 ? quoted("off") : std::to_string(n); }),
+      flag(
+          "compare.preempt", "--preempt",
+          "a gradient that is not wanted any more stops at once (default: it is finished in vain)",
+          [](auto& c) -> auto& { return c.compare.preempt; }),
+      flag(
+          "compare.quick", "--quick", "5 steps with one seed each, 3 seeds, a coarser grid",
+          [](auto& c) -> auto& { return c.compare.quick; }),
+  };
+}
+
+}  // namespace dasgd::config

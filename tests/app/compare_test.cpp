@@ -1,0 +1,207 @@
+// `dasgd compare` as people use it.
+#include <cmath>
+#include <csignal>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "app/app.hpp"
+
+namespace dasgd::test {
+namespace {
+
+class Compare : public App {
+ protected:
+  /// compare.csv, a map per line.
+  std::vector<std::map<std::string, std::string>> rows() {
+    std::istringstream text(read_text(out() + "/compare.csv"));
+    std::vector<std::map<std::string, std::string>> all;
+    std::vector<std::string> names;
+    for (std::string line; std::getline(text, line);) {
+      std::vector<std::string> cells;
+      std::istringstream parts(line + ",");
+      for (std::string cell; std::getline(parts, cell, ',');) cells.push_back(cell);
+      if (names.empty()) {
+        names = cells;
+        continue;
+      }
+      auto& row = all.emplace_back();
+      for (std::size_t k = 0; k < names.size(); ++k) row[names[k]] = cells.at(k);
+    }
+    return all;
+  }
+  json result() { return json::parse(read_text(out() + "/compare.json")); }
+  const std::string small = "compare --model quadratic --workers 4 --quick ";
+};
+
+TEST_F(Compare, ListsRivalsAndWorlds) {
+  const Outcome outcome = dasgd("compare --list");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  for (const char* name :
+       {"dasgd",  "minibatch", "asgd",    "delay-adaptive", "ringmaster",  "rennala",   "fedbuff",
+        "d-psgd", "ad-psgd",   "swift",   "local-sgd",      "diloco",      "sgp",       "ssp",
+        "easgd",  "fragile",   "proved:", "exchanges:",     "straggler:X", "birch:1..4"})
+    EXPECT_THAT(outcome.out, HasSubstr(name));
+}
+
+TEST_F(Compare, RunsEverybodyAndWritesEverything) {
+  const Outcome outcome =
+      dasgd(small + "--rivals all --world equal --world straggler:10 --out " + out());
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("equal: "), HasSubstr("straggler:10: ")));
+  EXPECT_EQ(rows().size() % 6, 0u);
+  EXPECT_THAT(read_text(out() + "/compare.csv"),
+              ::testing::StartsWith(
+                  "rival,world,seed,eta,tuned,reached,time_s,gradients_used,gradients_wasted,"
+                  "samples,S_avg,S_max,messages,bytes_total,bytes_busiest_node,idle_share,"
+                  "consensus,loss_mean,loss_worst,accuracy_mean,accuracy_worst\n"));
+  EXPECT_THAT(read_text(out() + "/curves.csv"),
+              ::testing::StartsWith(
+                  "rival,world,seed,time_s,gradients,bytes,loss_mean,accuracy_mean,consensus\n"));
+  const json all = result();
+  EXPECT_EQ(all["rows"].size(), rows().size() / 3);
+  for (const json& row : all["rows"])
+    EXPECT_THAT((std::vector<std::string>{"faster", "slower", "no difference shown", "not reached",
+                                          "not tuned"}),
+                ::testing::Contains(row["verdict"].get<std::string>()));
+  ASSERT_EQ(all["worlds"].size(), 2u);
+}
+
+TEST_F(Compare, SameSeedSameBytesWhateverTheThreads) {
+  const std::string rest = "--rivals dasgd,asgd,swift --world lognormal:0.5 --seeds 4 --out ";
+  ASSERT_EQ(dasgd(small + rest + out("a") + " --threads 1").status, 0);
+  ASSERT_EQ(dasgd(small + rest + out("b") + " --threads 3").status, 0);
+  for (const char* file : {"compare.csv", "curves.csv", "compare.json"})
+    EXPECT_EQ(read_text(out("a") + "/" + file), read_text(out("b") + "/" + file)) << file;
+}
+
+TEST_F(Compare, RowsOfDasgdAreThoseOfSimulate) {
+  const std::string run =
+      "--model logistic --batch 8 --workers 5 --topology ring --slow 2:3 --nic 1e5 "
+      "--total-gradients 200 --compute lognormal:10ms:0.4 --seed 3 ";
+  ASSERT_EQ(dasgd("compare " + run +
+                  "--rivals dasgd --seeds 1 --tune off --lr 0.02 --target-loss "
+                  "1e-9 --max-time 1h --out " +
+                  out())
+                .status,
+            0);
+  const auto row = rows().at(0);
+  ASSERT_EQ(dasgd("simulate " + run + "--lr 0.02 --out " + out("sim")).status, 0);
+  const json simulated = json::parse(read_text(out("sim") + "/summary.json"));
+  EXPECT_EQ(std::stod(row.at("loss_mean")), simulated["loss"].get<double>());
+  EXPECT_EQ(std::stod(row.at("S_avg")), simulated["S_avg"].get<double>());
+  EXPECT_EQ(std::stod(row.at("S_max")), simulated["S_max"].get<double>());
+  EXPECT_EQ(std::stod(row.at("time_s")), simulated["virtual_seconds"].get<double>());
+  EXPECT_EQ(row.at("gradients_used"), simulated["gradients"].dump());
+  EXPECT_EQ(row.at("samples"), simulated["samples"].dump());
+  std::uint64_t bytes = 0, messages = 0;
+  for (const auto& b : simulated["bytes_sent"]) bytes += b.get<std::uint64_t>();
+  for (const auto& m : simulated["messages_sent"]) messages += m.get<std::uint64_t>();
+  EXPECT_EQ(row.at("bytes_total"), std::to_string(bytes));
+  EXPECT_EQ(row.at("messages"), std::to_string(messages));
+  EXPECT_EQ(row.at("consensus"), "0");
+}
+
+TEST_F(Compare, AStragglerHoldsUpWhoeverWaitsAndAThinCardWhoeverBroadcasts) {
+  ASSERT_EQ(dasgd("compare --model quadratic --workers 8 --rivals dasgd,minibatch,local-sgd "
+                  "--world straggler:10 --world thin-nic --seeds 3 --target-loss 0.02 --out " +
+                  out())
+                .status,
+            0);
+  std::map<std::pair<std::string, std::string>, json> found;
+  const json all = result();
+  for (const json& row : all["rows"])
+    found[{row["rival"].get<std::string>(), row["world"].get<std::string>()}] = row;
+  EXPECT_EQ((found[{"minibatch", "straggler:10"}]["verdict"]), "slower");
+  EXPECT_GT((found[{"minibatch", "straggler:10"}]["idle_share"].get<double>()), 0.5);
+  EXPECT_EQ((found[{"local-sgd", "thin-nic"}]["verdict"]), "faster");
+  EXPECT_EQ(result()["worlds"][1]["dasgd_loses"], true);
+  EXPECT_THAT(result()["worlds"][1]["sentence"].get<std::string>(), HasSubstr("DASGD loses"));
+}
+
+TEST_F(Compare, SaysWhatItDoesNotKnow) {
+  expect_refusal("compare --rivals asdg --out " + out(), "did you mean \"asgd\"?");
+  expect_refusal("compare --rivals rennala:C=3 --out " + out(), "rennala has no parameter \"C\"");
+  expect_refusal("compare --rivals rennala:B=x --out " + out(), "B = x is not a number");
+  expect_refusal("compare --rivals rennala:B=1.5 --out " + out(), "is not a whole number");
+  expect_refusal("compare --rivals minibatch:backup --out " + out(), "needs a value");
+  expect_refusal("compare --rivals dasgd:relay=aply --out " + out(), "did you mean \"apply\"?");
+  expect_refusal("compare --model quadratic --world stragler:3 --out " + out(),
+                 "did you mean \"straggler\"?");
+  expect_refusal("compare --model quadratic --world straggler --out " + out(),
+                 "write it like straggler:10");
+  expect_refusal("compare --model quadratic --world birch:7 --out " + out(), "birch:1, 2, 3 and 4");
+  expect_refusal("compare --model quadratic --world no.toml --out " + out(), "is not a file");
+  expect_refusal("compare --model quadratic --rivals asgd --lr swift=0.1 --out " + out(),
+                 "swift is not among the rivals");
+  expect_refusal("compare --model quadratic --lr asgd=fast --out " + out(), "--lr asgd=fast");
+  expect_refusal("compare --model quadratic --target-loss 1 --target-error 1 --out " + out(),
+                 "give one of");
+  expect_refusal(
+      "compare --model quadratic --topology directed-ring --workers 4 --rivals d-psgd "
+      "--out " +
+          out(),
+      "d-psgd needs links that go both ways");
+  expect_refusal("compare --model quadratic --rule momentum --out " + out(), "plain steps");
+}
+
+TEST_F(Compare, SaysWhatPairsDoOnAnOddRing) {
+  const Outcome outcome = dasgd(
+      "compare --model quadratic --workers 5 --topology ring --rivals "
+      "dasgd,ad-psgd --quick --out " +
+      out());
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.err, HasSubstr("1 of the 5 links"));
+}
+
+TEST_F(Compare, ATargetThatNobodyReachesIsNoFailure) {
+  const Outcome outcome = dasgd(small +
+                                "--rivals dasgd,minibatch --target-loss -5 --max-time 1s "
+                                "--out " +
+                                out());
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("nobody reaches the goal"), HasSubstr(">= 1")));
+  for (const json& row : result()["rows"]) {
+    EXPECT_EQ(row["verdict"], "not reached");
+    EXPECT_TRUE(row["median"].is_null());
+  }
+}
+
+TEST_F(Compare, AWorldIsAlsoAFile) {
+  std::ofstream(out("slow.toml")) << "[pace]\nslow = [\"0:4\"]\nlatency = \"5ms\"\n";
+  const Outcome outcome = dasgd(small + "--rivals dasgd,minibatch --world " + out("slow.toml") +
+                                " --world equal --out " + out());
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_GT(std::stod(rows()[3].at("time_s")), std::stod(rows()[9].at("time_s")));
+}
+
+TEST_F(Compare, GoesOnAfterCtrlC) {
+  const std::string arguments =
+      "compare --model quadratic --workers 8 --target-loss 0 --max-time 200s --rivals "
+      "dasgd,asgd,minibatch --tune off --lr 0.001 --seeds 4 --threads 2 --out ";
+  // Ctrl-C comes once a run is finished.
+  const Outcome stopped =
+      shell(command(arguments + out()) +
+            " & pid=$!; for i in $(seq 600); do "
+            "[ $(wc -l < " +
+            out() +
+            "/journal.jsonl 2>/dev/null || echo 0) -gt 2 ] && break; sleep 0.1; "
+            "done; kill -INT $pid; wait $pid");
+  ASSERT_EQ(stopped.status, 130) << stopped.err;
+  EXPECT_THAT(stopped.err, HasSubstr("the same command goes on there"));
+  EXPECT_FALSE(fs::exists(out() + "/compare.csv"));
+  std::ofstream(out() + "/journal.jsonl", std::ios::app) << "{\"name\": \"half of a li";
+  const Outcome resumed = dasgd(arguments + out());
+  ASSERT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_THAT(resumed.err, HasSubstr("going on"));
+  ASSERT_EQ(dasgd(arguments + out("whole")).status, 0);
+  EXPECT_EQ(read_text(out() + "/compare.csv"), read_text(out("whole") + "/compare.csv"));
+  EXPECT_EQ(read_text(out() + "/compare.json"), read_text(out("whole") + "/compare.json"));
+  // Another comparison does not go there.
+  const Outcome other = dasgd("compare --model quadratic --rivals dasgd --out " + out());
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.err, HasSubstr("is of another comparison"));
+}
+
+}  // namespace
+}  // namespace dasgd::test

@@ -1,0 +1,24 @@
+#include "dasgd/experiments/rival_numbers.hpp"
+
+#include <gtest/gtest.h>
+
+namespace dasgd {
+namespace {
+
+TEST(RivalNumbers, WhatCanBeRepeatedAgrees) {
+  const auto numbers = repeat_published_numbers(true);
+  std::size_t repeated = 0;
+  for (const PublishedNumber& n : numbers) {
+    if (!n.here) {
+      EXPECT_FALSE(n.note.empty()) << n.source << ": a number that is missing says why";
+      continue;
+    }
+    ++repeated;
+    EXPECT_TRUE(n.agrees()) << n.source << ", " << n.setting << ": " << n.published
+                            << " published, " << *n.here << " here";
+  }
+  EXPECT_GE(repeated, 15u);
+}
+
+}  // namespace
+}  // namespace dasgd

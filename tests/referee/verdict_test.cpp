@@ -1,0 +1,150 @@
+#include "dasgd/referee/verdict.hpp"
+
+#include <cmath>
+#include <gmock/gmock.h>
+#include <limits>
+
+#include "dasgd/referee/tuning.hpp"
+
+namespace dasgd {
+namespace {
+
+using ::testing::HasSubstr;
+constexpr double never = std::numeric_limits<double>::infinity();
+
+ContestRow row(const std::string& rival, const std::vector<double>& times) {
+  ContestRow row{.rival = rival, .world = "w"};
+  for (const double time : times) {
+    ContestRun run;
+    run.reached = std::isfinite(time);
+    run.time_s = run.reached ? time : 100;
+    row.runs.push_back(run);
+  }
+  return row;
+}
+
+TEST(Verdict, PairedTestAgreesWithTables) {
+  // t = 2.262 is the two-sided 5 % point with 9 degrees of freedom; 3.182 with 3.
+  const auto with_t = [](std::size_t n, double t) {
+    std::vector<double> values(n);
+    for (std::size_t k = 0; k < n; ++k) values[k] = k % 2 == 0 ? 1 : -1;  // n is even: mean 0
+    const double deviation = std::sqrt(static_cast<double>(n) / static_cast<double>(n - 1));
+    for (double& v : values) v += t * deviation / std::sqrt(static_cast<double>(n));
+    return values;
+  };
+  EXPECT_NEAR(paired_p(with_t(10, 2.262)), 0.05, 2e-4);
+  EXPECT_NEAR(paired_p(with_t(4, 3.182)), 0.05, 2e-4);
+  EXPECT_NEAR(paired_p(with_t(4, 5.841)), 0.01, 2e-4);
+  EXPECT_EQ(paired_p({0, 0, 0}), 1);
+  EXPECT_EQ(paired_p({0.5, 0.5, 0.5}), 0);
+  EXPECT_EQ(paired_p({0.5}), 1);
+}
+
+TEST(Verdict, HolmMultipliesByWhatIsLeftAndNeverFalls) {
+  const auto p = holm({0.01, 0.04, 0.03, 0.5});
+  EXPECT_DOUBLE_EQ(p[0], 0.04);
+  EXPECT_DOUBLE_EQ(p[2], 0.09);
+  EXPECT_DOUBLE_EQ(p[1], 0.09);
+  EXPECT_DOUBLE_EQ(p[3], 0.5);
+}
+
+TEST(Verdict, BootstrapIntervalHoldsTheMedianAndShrinksWithAgreement) {
+  const Interval wide = bootstrap_median({1, 2, 3, 4, 5, 6, 7, 8, 9}, 1);
+  EXPECT_LT(wide.low, 5);
+  EXPECT_GT(wide.high, 5);
+  const Interval narrow = bootstrap_median({5, 5, 5, 5, 5}, 1);
+  EXPECT_EQ(narrow.low, 5);
+  EXPECT_EQ(narrow.high, 5);
+}
+
+TEST(Verdict, WordsSayWhatIsShown) {
+  ContestRow untuned = row("edge", {1, 1.1, 0.9, 1});
+  untuned.tuned = untuned.at_edge = true;
+  const std::vector<ContestRow> rows{
+      row("dasgd", {10, 11, 9, 10.5}),         row("quick", {5, 5.6, 4.4, 5.3}),
+      row("slow", {20, 23, 17, 21}),           row("same", {10.5, 10.4, 9.5, 10.2}),
+      row("never", {never, never, never, 40}), untuned};
+  const auto judged = judge(rows, 1);
+  EXPECT_EQ(judged[0].verdict, "no difference shown");
+  EXPECT_EQ(judged[1].verdict, "faster");
+  EXPECT_EQ(judged[1].wins, 4u);
+  EXPECT_NEAR(*judged[1].ratio, 0.5, 0.02);
+  EXPECT_EQ(judged[2].verdict, "slower");
+  EXPECT_EQ(judged[3].verdict, "no difference shown");
+  EXPECT_EQ(judged[4].verdict, "not reached");
+  EXPECT_EQ(judged[5].verdict, "not tuned");
+}
+
+TEST(Verdict, WhatOneLookCannotTellApartIsNoDifference) {
+  const std::vector<ContestRow> rows{row("dasgd", {10, 10, 10}), row("like", {9.5, 9.5, 9.5})};
+  EXPECT_EQ(judge(rows, 1, 0.1)[1].verdict, "faster");
+  EXPECT_EQ(judge(rows, 1, 0.5)[1].verdict, "no difference shown");
+}
+
+TEST(Verdict, SentencesSayWhenDasgdLoses) {
+  const auto sentence = [](const std::vector<ContestRow>& rows) {
+    return sum_up("w", rows, judge(rows, 1));
+  };
+  const auto loses = sentence({row("dasgd", {10, 11, 9}), row("quick", {5, 5.5, 4.5})});
+  EXPECT_EQ(loses.winner, "quick");
+  EXPECT_TRUE(loses.dasgd_loses);
+  EXPECT_THAT(loses.sentence, HasSubstr("DASGD loses: it takes 2.00 times as long"));
+  const auto wins = sentence({row("dasgd", {5, 5.5, 4.5}), row("slow", {10, 11, 9})});
+  EXPECT_EQ(wins.winner, "dasgd");
+  EXPECT_FALSE(wins.dasgd_loses);
+  EXPECT_THAT(wins.sentence, HasSubstr("next is slow"));
+  const auto open = sentence({row("dasgd", {10, 12, 9}), row("like", {9.9, 11, 10})});
+  EXPECT_FALSE(open.dasgd_loses);
+  EXPECT_THAT(open.sentence, HasSubstr("not shown"));
+  EXPECT_THAT(sentence({row("dasgd", {never, never})}).sentence, HasSubstr("nobody reaches"));
+  EXPECT_TRUE(sentence({row("dasgd", {never, never, never}), row("quick", {5, 5, 6})}).dasgd_loses);
+}
+
+// A rival that is fastest at a step of 1 and diverges from 8 on.
+ContestRun parabola(double eta) {
+  ContestRun run;
+  run.reached = eta < 8;
+  run.time_s = 1 + std::pow(std::log2(eta), 2);
+  return run;
+}
+
+TEST(Tuning, FindsTheBestStepAndTheWidthOfTheGoodRange) {
+  ContestRow row;
+  tune(
+      {.steps = 9, .seeds = 3}, 1, [](double eta, std::size_t, auto) { return parabola(eta); },
+      row);
+  EXPECT_EQ(row.eta, 1);
+  EXPECT_FALSE(row.at_edge);
+  EXPECT_EQ(row.trials.size(), 9u);
+  EXPECT_EQ(row.tuning_runs, 27u);
+  EXPECT_EQ(good_range(row.trials), (std::pair{0.5, 2.0}));
+}
+
+TEST(Tuning, ExtendsTheGridOrSaysThatItDidNotReachTheBest) {
+  ContestRow near, far;
+  const auto run = [](double eta, std::size_t, auto) { return parabola(eta); };
+  tune({.steps = 3, .seeds = 1}, 16, run, near);
+  EXPECT_EQ(near.eta, 1);
+  EXPECT_FALSE(near.at_edge);
+  tune({.steps = 3, .seeds = 1}, 1.0 / 1024, run, far);
+  EXPECT_TRUE(far.at_edge);
+}
+
+TEST(Tuning, ARunIsGivenTwiceTheBestMedianSoFar) {
+  ContestRow row;
+  std::vector<std::optional<Nanoseconds>> limits;
+  tune(
+      {.steps = 3, .seeds = 1}, 1,
+      [&](double eta, std::size_t, std::optional<Nanoseconds> most) {
+        limits.push_back(most);
+        return parabola(eta);
+      },
+      row);
+  ASSERT_EQ(limits.size(), 3u);  // 2, 1, 0.5
+  EXPECT_FALSE(limits[0]);
+  EXPECT_NEAR(static_cast<double>(*limits[1]), 4e9, 10);
+  EXPECT_NEAR(static_cast<double>(*limits[2]), 2e9, 10);
+}
+
+}  // namespace
+}  // namespace dasgd
