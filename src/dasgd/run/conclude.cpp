@@ -149,7 +149,7 @@ TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions&
   RunSummary& summary = result.summary;
   summary.workers = reports.size();
   summary.seed = options.seed;
-  summary.sampling = to_string(options.sampling);
+  summary.sampling = options.make_samples ? "source" : to_string(options.sampling);
   summary.wall_seconds = end.simulated_in.value_or(end.seconds);
   if (end.simulated_in) summary.virtual_seconds = end.seconds;
   add_up(reports, summary);
