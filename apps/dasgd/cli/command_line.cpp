@@ -35,6 +35,7 @@ CommandLine::CommandLine()
   add_sweep();
   add_export();
   add_data();
+  add_launch();
 }
 
 int CommandLine::run(int argc, char** argv) {

@@ -39,6 +39,7 @@ class CommandLine {
   void add_sweep();
   void add_export();
   void add_data();
+  void add_launch();
 
   /// What to do when this command was given.
   void when(const CLI::App* command, Action action) {
@@ -54,6 +55,7 @@ class CommandLine {
   RunArguments swept_{Command::advise};  // has the settings of both engines
   AdviseRequest advise_;
   CheckRequest check_;
+  LaunchRequest launch_;
   ReproduceRequest reproduce_;
   bool full_ = false;  // says what is so anyway
   std::string reproduce_engine_ = "auto";

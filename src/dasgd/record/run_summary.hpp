@@ -47,7 +47,7 @@ struct RunSummary {
   /// Per worker: a sample was there, nothing waited to be applied, and it did not compute.
   std::vector<double> waited_seconds;
   std::vector<std::uint64_t> messages_sent, bytes_sent;  ///< per worker
-  std::string sampling;                                  ///< "own", "shards", or "source": what somebody gives
+  std::string sampling;  ///< "own", "shards", or "source": what somebody gives
   StopReason stop_reason = StopReason::budget;
   std::uint64_t samples = 0;
   double samples_per_second = 0;
