@@ -21,7 +21,7 @@ inline std::shared_ptr<const Samples> random_images() {
       set.labels.push_back(static_cast<std::uint8_t>(chance.below(10)));
     for (std::size_t p = 0; p < cnn_images * 3072; ++p)
       set.pixels.push_back(static_cast<std::uint8_t>(chance.bits()));
-    return std::make_shared<ImageSamples>(ImageSet{set, set, 10});
+    return image_samples(ImageSet{set, set, 10});
   }();
   return made;
 }

@@ -8,6 +8,7 @@
 #include "dasgd/cluster/train_ranks.hpp"
 #include "dasgd/data/batches.hpp"
 #include "dasgd/data/catalogue.hpp"
+#include "dasgd/data/images/image_samples.hpp"
 #include "dasgd/problems/softmax.hpp"
 #include "dasgd/topology/builders.hpp"
 #include "dasgd/transport/mpi/communicator.hpp"
@@ -168,7 +169,9 @@ int main(int argc, char** argv) {
   const std::string only = argc > 1 ? argv[1] : "";
   if (only != "cnn") dasgd::bench::streams(session.world());
   using namespace std::chrono_literals;
-  const dasgd::Softmax softmax(dasgd::read_idx_directory(dasgd::locate_data("fashion-mnist")));
+  const dasgd::Softmax softmax(
+      dasgd::image_samples(dasgd::read_idx_directory(dasgd::locate_data("fashion-mnist")),
+                           {.scale = dasgd::Scale::by_255}));
   for (const std::size_t batch : {64, 256})
     if (only != "cnn") dasgd::bench::training(session.world(), "softmax", softmax, batch, 600, 2s);
 #if DASGD_TORCH

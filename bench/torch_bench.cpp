@@ -39,7 +39,7 @@ class BareLoop {
 
  private:
   void step(std::span<const std::uint32_t> rows) {
-    random_images()->gather(Split::train, rows, nullptr, numbers_);
+    random_images()->gather(Part::train, rows, nullptr, numbers_);
     const auto n = static_cast<std::int64_t>(rows.size());
     auto x = torch::from_blob(numbers_.inputs.data(), {n, 3, 32, 32});
     const auto y = torch::from_blob(numbers_.labels.data(), {n}, torch::kLong);

@@ -5,6 +5,8 @@
 file(GLOB DASGD_NETWORK_HEADERS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/dasgd/base/*.hpp
      ${PROJECT_SOURCE_DIR}/src/dasgd/core/*.hpp)
 list(APPEND DASGD_NETWORK_HEADERS ${PROJECT_SOURCE_DIR}/src/dasgd/adapters/torch/network.hpp
+     ${PROJECT_SOURCE_DIR}/src/dasgd/data/number_rows.hpp ${PROJECT_SOURCE_DIR}/src/dasgd/data/part.hpp
+     ${PROJECT_SOURCE_DIR}/src/dasgd/data/predictor.hpp ${PROJECT_SOURCE_DIR}/src/dasgd/data/preprocessing.hpp
      ${PROJECT_SOURCE_DIR}/src/dasgd/data/samples.hpp ${PROJECT_SOURCE_DIR}/src/dasgd/random/random.hpp)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${DASGD_NETWORK_HEADERS})
 set(hashes)

@@ -14,7 +14,7 @@ function level(room) {
   if (room ~ /^base$/) return 0.5
   if (room ~ /^(core|random)$/) return 1
   if (room ~ /^(theory|staleness|topology|data|rules)$/) return 2
-  if (room ~ /^data\/(rows|images)$/) return 2.4
+  if (room ~ /^data\/(rows|images|arrays)$/) return 2.4
   if (room ~ /^data\/stream$/) return 2.6
   if (room ~ /^(problems|transport|record)$/) return 3
   if (room ~ /^record\/trace$/) return 3.2

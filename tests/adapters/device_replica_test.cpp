@@ -95,11 +95,10 @@ INSTANTIATE_TEST_SUITE_P(Devices, OnDevice, ::testing::Range(std::size_t{0}, dev
 TEST(Buffers, AreAveragedOverTheWorkersOfARun) {
   test::TemporaryDirectory directory;
   const std::string path = test::write_normalised_network(directory);
-  const auto network =
-      make_network({.model = path}, std::make_shared<ImageSamples>(test::tiny_image_set(8)));
+  const auto network = make_network({.model = path}, image_samples(test::tiny_image_set(8)));
   const auto mean_in = [&] {
     std::istringstream bytes(network->torchscript(network->start()));
-    return torch::jit::load(bytes).attr("mean").toTensor();
+    return torch::jit::load(bytes).attr("network").toModule().attr("mean").toTensor();
   };
   EXPECT_TRUE(mean_in().equal(torch::zeros({3}))) << "trying a network out leaves no trace";
   std::vector<float> g(network->dimension());

@@ -9,11 +9,11 @@
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/images/image_samples.hpp"
-#include "dasgd/data/rows/table_samples.hpp"
 #include "dasgd/data/text_samples.hpp"
 #include "dasgd/runtime/train.hpp"
 #include "dasgd/sim/simulate.hpp"
 #include "support/message.hpp"
+#include "support/tables.hpp"
 #include "support/temporary_directory.hpp"
 #include "support/tiny_images.hpp"
 
@@ -23,7 +23,7 @@ namespace {
 using ::testing::HasSubstr;
 
 std::shared_ptr<const Samples> colour_images(std::size_t side = 32) {
-  return std::make_shared<ImageSamples>(test::tiny_image_set(side));
+  return image_samples(test::tiny_image_set(side));
 }
 
 std::vector<std::uint32_t> some_rows(std::uint32_t first, std::uint32_t count) {
@@ -119,14 +119,15 @@ TEST(Network, TheTransformerLearnsWhatFollows) {
 }
 
 TEST(Network, FitsRealTargets) {
-  Table table{.columns = 2};
+  std::vector<float> inputs;
+  std::vector<double> targets;
   for (int i = 0; i < 200; ++i) {
     const float a = static_cast<float>(i % 17) / 17, b = static_cast<float>(i % 23) / 23;
-    table.inputs.insert(table.inputs.end(), {a, b});
-    table.targets.push_back(2 * a - b);
+    inputs.insert(inputs.end(), {a, b});
+    targets.push_back(2 * a - b);
   }
   const auto network = make_network({.model = "mlp", .loss = NetworkLoss::mean_squared_error},
-                                    std::make_shared<TableSamples>(table, false, "t.csv"));
+                                    test::table_samples(inputs, 2, targets, false));
   const auto result =
       run_training<float>(*network, {.workers = 2, .eta = 0.05, .batch = 10, .epochs = 20});
   EXPECT_LT(result.summary.loss, 0.01);
@@ -150,12 +151,13 @@ def forward(self, x):
 }
 
 TEST(Network, WeightsThatAreUsedTwiceAreTrainedOnce) {
-  Table table{.columns = 3};
+  std::vector<float> inputs;
+  std::vector<double> targets;
   for (int i = 0; i < 30; ++i) {
-    for (const int k : {3, 5, 7}) table.inputs.push_back(static_cast<float>(i % k));
-    table.targets.push_back(i % 3);
+    for (const int k : {3, 5, 7}) inputs.push_back(static_cast<float>(i % k));
+    targets.push_back(i % 3);
   }
-  const auto samples = std::make_shared<TableSamples>(table, true, "t.csv");
+  const auto samples = test::table_samples(inputs, 3, targets, true);
   const auto rows = some_rows(0, 20);
   const auto shared = [](at::Tensor view) { return view.set_requires_grad(true); };
   for (const auto& again : std::vector<std::function<at::Tensor(const at::Tensor&)>>{
@@ -208,8 +210,7 @@ TEST_F(BadNetwork, ShapesThatDoNotFitAreToldInOneLine) {
 }
 
 TEST_F(BadNetwork, ALabelBeyondTheOutputsIsToldInOneLine) {
-  const auto network =
-      make_network({.model = "mlp"}, std::make_shared<ImageSamples>(test::tiny_image_set(8, 3)));
+  const auto network = make_network({.model = "mlp"}, image_samples(test::tiny_image_set(8, 3)));
   const std::string path = directory.write("three.pt", network->torchscript(network->start()));
   const std::string refused = refusal({.model = path}, colour_images(8));
   EXPECT_THAT(refused, HasSubstr("three.pt: does not fit samples of 3 x 8 x 8 with 10 classes: it "

@@ -26,8 +26,8 @@ class ResumedNetwork : public ::testing::Test {
 
   test::TemporaryDirectory directory;
   const std::string path = test::write_normalised_network(directory);
-  const std::shared_ptr<const Samples> samples = std::make_shared<ImageSamples>(
-      test::tiny_image_set(8), Augmentation{.flip = true, .crop = 2});
+  const std::shared_ptr<const Samples> samples =
+      image_samples(test::tiny_image_set(8), {.augmentation = {.flip = true, .crop = 2}});
   const std::unique_ptr<Network> network = make_network({.model = path}, samples);
 };
 

@@ -168,8 +168,8 @@ TEST_F(App, RefusesBadFilesWithTheirLine) {
       "q.json:1: is not JSON");
   expect_refusal("train --model logistic --data " + directory.write("l", "1 1:1\n-1 1:nan\n") + to,
                  "l:2: value \"nan\" is not finite");
-  expect_refusal("train --model logistic --data " + directory.path() + to, "is a directory");
-  expect_refusal("train --model softmax --data " + directory.file("l") + to, "is not a directory");
+  expect_refusal("train --model logistic --data " + directory.path() + to, "has no train-images");
+  expect_refusal("train --model softmax --data " + directory.file("l") + to, "is not finite");
   write_tiny_idx(directory);
   fs::resize_file(directory.file("train-images-idx3-ubyte"), 100);
   expect_refusal("train --model softmax --data " + directory.path() + to,

@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "dasgd/data/rows/csv_file.hpp"
 #include "dasgd/data/rows/row_labels.hpp"
 #include "dasgd/data/rows/row_text.hpp"
-#include "dasgd/data/rows/table_samples.hpp"
 #include "fuzz/input.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -10,7 +10,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const fuzz::MemoryFile file;
   const std::string path = file.write(fuzz::text_of(data, size));
   for (const bool classes : {false, true})
-    fuzz::try_reading([&] { TableSamples(read_csv(path), classes, path); });
+    fuzz::try_reading([&] {
+      const RawData read = read_csv(path, {.missing = Missing::mean, .classes = classes});
+      if (classes) to_classes(read, find_classes(read));
+    });
   fuzz::try_reading([&] {
     RowText rows("rows", RowFormat::csv, {});
     const auto labels = class_labels({});

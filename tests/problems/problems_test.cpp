@@ -1,6 +1,7 @@
 #include <Eigen/Dense>
 #include <gtest/gtest.h>
 
+#include "dasgd/data/images/image_samples.hpp"
 #include "dasgd/problems/error_window.hpp"
 #include "dasgd/problems/logistic.hpp"
 #include "dasgd/problems/quadratic.hpp"
@@ -96,7 +97,7 @@ class SoftmaxTest : public ::testing::Test {
 };
 
 TEST_F(SoftmaxTest, GradientMatchesLoss) {
-  const Softmax f(read_idx_directory(directory.path()));
+  const Softmax f(image_samples(read_idx_directory(directory.path()), {.scale = Scale::by_255}));
   EXPECT_EQ(f.dimension(), 17u * 3u);
   EXPECT_NEAR(f.loss(f.start()), std::log(3), 1e-5);
   test::expect_gradient_matches_loss(f, 1e-2, 2e-4);
@@ -104,7 +105,7 @@ TEST_F(SoftmaxTest, GradientMatchesLoss) {
 }
 
 TEST_F(SoftmaxTest, LearnsWhatALineCanTell) {
-  const Softmax f(read_idx_directory(directory.path()));
+  const Softmax f(image_samples(read_idx_directory(directory.path()), {.scale = Scale::by_255}));
   std::vector<float> x = f.start(), gradient(x.size());
   const double chance = *f.evaluate(x).accuracy;
   EXPECT_LT(chance, 0.5);

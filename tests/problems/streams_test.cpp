@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "dasgd/data/images/image_samples.hpp"
 #include "dasgd/problems/logistic.hpp"
 #include "dasgd/problems/logistic_stream.hpp"
 #include "dasgd/problems/softmax.hpp"
@@ -35,7 +36,7 @@ TEST(SoftmaxStream, ComputesWhatSoftmaxComputesOfSparseAndDenseRows) {
                   .pixels_per_image = 3,
                   .pixels = {0, 255, 0, 255, 255, 0},
                   .labels = {1, 0}};
-  const Softmax all(images);
+  const Softmax all(image_samples(images, {.scale = Scale::by_255}));
   RowWindow window(8);
   window.add({.columns = {1}, .values = {1}, .label = 1}, {});
   window.add({.values = {1, 1, 0}, .label = 0, .dense = true}, {});

@@ -1,4 +1,4 @@
-"""Prints the accuracy of a TorchScript file on the test images of Fashion-MNIST: accuracy.py MODEL.pt DIRECTORY"""
+"""Prints the accuracy of a TorchScript file on the raw test images of Fashion-MNIST: accuracy.py MODEL.pt DIRECTORY"""
 import gzip
 import os
 import sys
@@ -11,11 +11,10 @@ def idx(name, header):
         return torch.frombuffer(bytearray(file.read()[header:]), dtype=torch.uint8)
 
 
-train = idx("train-images-idx3-ubyte", 16).double()
-images = (idx("t10k-images-idx3-ubyte", 16).double() - train.mean()) / train.std(unbiased=False)
+images = idx("t10k-images-idx3-ubyte", 16).reshape(-1, 1, 28, 28)
 labels = idx("t10k-labels-idx1-ubyte", 8).long()
 network = torch.jit.load(sys.argv[1])
 assert not network.training
 with torch.no_grad():
-    guesses = network(images.float().reshape(-1, 1, 28, 28)).argmax(1)
+    guesses = network(images).argmax(1)
 print((guesses == labels).double().mean().item())

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "dasgd/dasgd.hpp"
+#include "dasgd/data/images/image_samples.hpp"
 #include "dasgd/run/judge.hpp"
 #include "support/message.hpp"
 #include "support/temporary_directory.hpp"
@@ -16,7 +17,7 @@ using ::testing::HasSubstr;
 
 Softmax tiny_images(const test::TemporaryDirectory& directory) {
   test::write_tiny_idx(directory);
-  return Softmax(read_idx_directory(directory.path()));
+  return Softmax(image_samples(read_idx_directory(directory.path()), {.scale = Scale::by_255}));
 }
 
 /// An objective whose evaluations are set by the test: one after the other, then the last again.

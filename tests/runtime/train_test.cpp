@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "dasgd/dasgd.hpp"
+#include "dasgd/data/images/image_samples.hpp"
 #include "dasgd/problems/error_window.hpp"
 #include "support/temporary_directory.hpp"
 #include "support/tiny_idx.hpp"
@@ -194,8 +195,9 @@ TEST(Train, TwoRunsInOneProcessDoNotDisturbEachOther) {
 TEST(Train, SoftmaxLearnsOnSeveralWorkers) {
   const test::TemporaryDirectory directory;
   test::write_tiny_idx(directory);
-  const auto result = train(Softmax(read_idx_directory(directory.path())),
-                            {.workers = 3, .eta = 0.2, .batch = 5, .epochs = 40});
+  const auto result =
+      train(Softmax(image_samples(read_idx_directory(directory.path()), {.scale = Scale::by_255})),
+            {.workers = 3, .eta = 0.2, .batch = 5, .epochs = 40});
   EXPECT_GT(*result.summary.accuracy, 0.95);
   EXPECT_TRUE(result.summary.audit_is_clean());
 }

@@ -34,6 +34,7 @@ CommandLine::CommandLine()
   add_report();
   add_sweep();
   add_export();
+  add_predict();
   add_data();
   add_launch();
 }

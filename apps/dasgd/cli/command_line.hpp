@@ -38,6 +38,7 @@ class CommandLine {
   void add_report();
   void add_sweep();
   void add_export();
+  void add_predict();
   void add_data();
   void add_launch();
 
@@ -62,6 +63,7 @@ class CommandLine {
   ReportRequest report_;
   SweepRequest sweep_;
   ExportRequest export_;
+  PredictRequest predict_;
   std::string data_name_, data_archive_;
 };
 

@@ -168,13 +168,40 @@ void CommandLine::add_launch() {
       ->type_name("-- PROGRAM ...");
   app->positionals_at_end();
   app->footer(
-      "Starts the program with mpirun on this machine, one process per worker; signals reach all "
-      "of "
+      "Starts the program with mpirun on this machine, one process per worker; signals "
+      "reach all of "
       "them.\n"
       "A worker that fails ends the others. Lines of a worker begin with its rank.\n"
       "Example:\n"
       "  dasgd launch -n 4 -- python3 train.py --epochs 3");
   when(app, [this] { return launch_command(launch_); });
+}
+
+void CommandLine::add_predict() {
+  CLI::App* const app = app_.add_subcommand("predict", "Ask a trained model about raw data");
+  app->add_option("model", predict_.model, "the directory of a run, or a TorchScript file")
+      ->required()
+      ->type_name("RUN_DIR|MODEL.pt");
+  app->add_option("data", predict_.data,
+                  "rows or images as --data of train takes them; - is CSV on standard input")
+      ->required()
+      ->type_name("DATA|-");
+  app->add_option("--out", predict_.out, "write to this file instead of standard output")
+      ->check(must_not_be_empty)
+      ->type_name("FILE");
+  app->add_flag("--json", predict_.json, "lines of JSON instead of CSV");
+  app->footer(
+      "Prints a header and a line for each row, in the order of the data: "
+      "row,prediction,p_CLASS,... "
+      "with\nthe probability of every class, or row,prediction where targets are numbers. Rows "
+      "count "
+      "from 0.\nColumns are found by the names of the header, else by their order; a label is not "
+      "needed, and where\nthere is one, standard error says how many answers are right.\n"
+      "Examples:\n"
+      "  dasgd predict runs/first new.csv --out answers.csv\n"
+      "  dasgd predict runs/first/model.best.pt new.csv --json\n"
+      "  tail -n 5 new.csv | dasgd predict runs/first -");
+  when(app, [this] { return predict_command(predict_); });
 }
 
 }  // namespace dasgd::app

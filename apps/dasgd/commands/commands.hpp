@@ -65,6 +65,15 @@ struct ExportRequest {
 /// Writes runs as CSV tables.
 int export_command(const ExportRequest& request);
 
+struct PredictRequest {
+  std::string model;  ///< a run directory or a TorchScript file
+  std::string data;   ///< as --data of train; "-": CSV on standard input
+  std::string out;    ///< a file; empty: standard output
+  bool json = false;
+};
+/// Answers on raw data: a line for each row.
+int predict_command(const PredictRequest& request);
+
 /// Lists the data sets that are known by name.
 int data_list_command();
 /// Makes a data set available and verifies it; from `archive` where one is given.

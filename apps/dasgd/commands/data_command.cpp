@@ -9,7 +9,7 @@
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/catalogue.hpp"
 #include "dasgd/data/images/idx.hpp"
-#include "dasgd/models/read_data.hpp"
+#include "dasgd/models/data_source.hpp"
 #include "fetch/cifar10_fetch.hpp"
 #include "terminal/output.hpp"
 

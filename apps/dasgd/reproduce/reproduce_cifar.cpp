@@ -57,11 +57,11 @@ void print_table(const std::vector<ScalingPoint>& points) {
         p.seconds_deviation, p.speed_up, p.S_avg, p.S_max);
 }
 
-std::shared_ptr<ImageSamples> cifar10() {
-  return std::make_shared<ImageSamples>(read_cifar10_directory(locate_data("cifar10")));
+std::shared_ptr<const Samples> cifar10() {
+  return image_samples(read_cifar10_directory(locate_data("cifar10")));
 }
 
-NetworkOfSeed networks(const std::shared_ptr<ImageSamples>& samples) {
+NetworkOfSeed networks(const std::shared_ptr<const Samples>& samples) {
   return [samples](std::uint64_t seed) {
     NetworkOptions options{.model = "cnn", .seed = seed};
     options.evaluate_at_most = 256;  // the experiment needs no accuracy
@@ -110,7 +110,7 @@ bool reproduce_cifar_on_ranks(const Experiment& experiment) {
   plan.stop = signals.token();
   const bool first = ranks.rank() == 0;
   if (!first) plan.cells.clear();
-  std::shared_ptr<ImageSamples> samples;
+  std::shared_ptr<const Samples> samples;
   const std::string mistake = mistake_of([&] {
     require_all_processes(ranks);
     if (first) make_directory(experiment.directory);

@@ -3,8 +3,10 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 
 #include "dasgd/base/atomic_file.hpp"
+#include "dasgd/models/network_problem.hpp"
 #include "dasgd/record/json_number.hpp"
 #include "dasgd/record/npy.hpp"
 
@@ -36,15 +38,19 @@ BestModel::BestModel(const std::string& directory, bool resumed)
     : path_(directory + "/model.best"), known_(resumed ? read(path_) : std::nullopt) {}
 
 template <typename Real>
-void BestModel::write(const Evaluation& evaluation, std::span<const Real> model) {
+void BestModel::write(const Objective<Real>& objective, const Evaluation& evaluation,
+                      std::span<const Real> model) {
   if (known_ && known_->seconds == evaluation.seconds) return;
   // The model first: killed in between, the text promises less than there is.
   write_file(path_ + ".npy", to_npy<Real>(model));
+  if constexpr (std::is_same_v<Real, float>)
+    if (const auto bytes = torchscript_of(objective, model)) write_file(path_ + ".pt", *bytes);
   write_file(path_ + ".json", to_json(evaluation) + "\n");
   known_ = evaluation;
 }
 
-template void BestModel::write(const Evaluation&, std::span<const float>);
-template void BestModel::write(const Evaluation&, std::span<const double>);
+template void BestModel::write(const Objective<float>&, const Evaluation&, std::span<const float>);
+template void BestModel::write(const Objective<double>&, const Evaluation&,
+                               std::span<const double>);
 
 }  // namespace dasgd

@@ -1,10 +1,12 @@
-// The best model of a run on disk: model.best.npy, and what is known of it in model.best.json.
+// The best model of a run on disk: model.best.npy, of a network model.best.pt, and what is known of
+// it in model.best.json.
 #pragma once
 
 #include <optional>
 #include <span>
 #include <string>
 
+#include "dasgd/core/objective.hpp"
 #include "dasgd/record/evaluation.hpp"
 
 namespace dasgd {
@@ -22,7 +24,8 @@ class BestModel {
 
   /// Writes a new best, unless it is the one that is there. Throws WriteError.
   template <typename Real>
-  void write(const Evaluation& evaluation, std::span<const Real> model);
+  void write(const Objective<Real>& objective, const Evaluation& evaluation,
+             std::span<const Real> model);
 
  private:
   const std::string path_;  // without its ending

@@ -27,6 +27,7 @@ std::optional<Checkpoint> find_start(const Objective<Real>& objective, TrainOpti
   return found;
 }
 
+// `loss` stays what it was: that of mini-batches.
 std::string last_metrics(const RunSummary& s) {
   RunFigures last;
   last.seconds = s.wall_seconds;
@@ -34,7 +35,8 @@ std::string last_metrics(const RunSummary& s) {
   last.applications = s.gradients * s.workers;
   last.samples = s.samples;
   last.gradients_per_second = static_cast<double>(s.gradients) / s.wall_seconds;
-  last.loss = s.loss;
+  last.loss = s.batch_loss;
+  last.train_loss = s.loss;
   last.S_now = last.S_avg = s.staleness.S_avg;
   last.S_max = s.staleness.S_max;
   last.gradients_by_worker = s.gradients_by_worker;
@@ -83,6 +85,7 @@ DirectoryRun<Real>::DirectoryRun(const Objective<Real>& objective, const TrainOp
       metrics_(directory_.file("metrics.jsonl")) {
   metrics_.write(carried_);
   metrics_.flush();
+  save_preprocessing(objective, directory_);
   if (where_.trace) trace_.emplace(directory_.file("trace.jsonl"), options.workers);
 }
 
@@ -109,7 +112,7 @@ template <typename Real>
 Flow DirectoryRun<Real>::keep(const Progress<Real>& progress) {
   metrics_.write(metrics_line(progress));
   metrics_.flush();  // a run that is killed keeps them
-  if (progress.best) best_.write<Real>(*progress.best, progress.best_model);
+  if (progress.best) best_.write<Real>(objective_, *progress.best, progress.best_model);
   return Flow::go_on;
 }
 
@@ -148,6 +151,7 @@ TrainResult<Real> simulate_into(const RunDirectory& directory, bool with_trace,
   if (with_trace) options.trace = &trace.emplace(directory.file("trace.jsonl"), 1);
   FigureLog figures;
   options.figures = &figures;
+  save_preprocessing(objective, directory);
   auto result = run_simulation<Real>(objective, options, world);
   BestModel best(directory.path(), false);
   WriteAll write;

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "dasgd/base/atomic_file.hpp"
+#include "dasgd/data/preprocessing.hpp"
 #include "dasgd/models/network_problem.hpp"
 #include "dasgd/record/npy.hpp"
 
@@ -22,9 +23,19 @@ void save_result(const Objective<Real>& objective, const TrainResult<Real>& resu
         write_file(directory.file("model.pt"), *bytes);
     });
   if (!result.best_model.empty())
-    write("the best model", [&] { best.write<Real>(*result.summary.best, result.best_model); });
+    write("the best model",
+          [&] { best.write<Real>(objective, *result.summary.best, result.best_model); });
 }
 
+template <typename Real>
+void save_preprocessing(const Objective<Real>& objective, const RunDirectory& directory) {
+  const auto* const known = dynamic_cast<const Preprocessed*>(&objective);
+  if (const auto* const p = known ? known->preprocessing() : nullptr)
+    write_file(directory.file("preprocessing.json"), to_json(*p));
+}
+
+template void save_preprocessing(const Objective<float>&, const RunDirectory&);
+template void save_preprocessing(const Objective<double>&, const RunDirectory&);
 template void save_result(const Objective<float>&, const TrainResult<float>&, const RunDirectory&,
                           BestModel&, WriteAll&);
 template void save_result(const Objective<double>&, const TrainResult<double>&, const RunDirectory&,

@@ -15,4 +15,8 @@ template <typename Real>
 void save_result(const Objective<Real>& objective, const TrainResult<Real>& result,
                  const RunDirectory& directory, BestModel& best, WriteAll& write);
 
+/// Writes preprocessing.json, where the objective has data that a person could feed to its model.
+template <typename Real>
+void save_preprocessing(const Objective<Real>& objective, const RunDirectory& directory);
+
 }  // namespace dasgd

@@ -58,7 +58,8 @@ RunDirectory::RunDirectory(const std::string& path, const std::string& model)
   write_file(file(mark), "");
   for (const char* name :
        {"config.toml", "metrics.jsonl", "summary.json", "trace.jsonl", "model.npy", "model.pt",
-        "model.best.npy", "model.best.json", "advice.json", "prediction.json"})
+        "model.best.npy", "model.best.pt", "model.best.json", "preprocessing.json", "advice.json",
+        "prediction.json"})
     remove_file(name);
   remove_report();
   std::vector<fs::path> earlier;

@@ -62,6 +62,7 @@ void write(ByteWriter& out, const WorkerReport& report) {
   out.number(report.time);
   write_optional(out, report.squared_gradients);
   out.number(report.halvings);
+  write_optional(out, report.recent_loss);
 }
 
 void write(ByteWriter& out, const RankReport& report) {
@@ -111,6 +112,7 @@ void read(ByteReader& in, WorkerReport& report) {
   report.time = in.number<Nanoseconds>();
   report.squared_gradients = read_optional<double>(in);
   report.halvings = in.number<std::uint32_t>();
+  report.recent_loss = read_optional<double>(in);
 }
 
 void read(ByteReader& in, RankReport& report) {

@@ -42,6 +42,12 @@ void resolve_stream(Config& config) {
   const auto refuse = [&](const std::string& why) {
     throw InputError("`data` " + problem.data + ": " + why);
   };
+  const DataChoice& reading = problem.reading;
+  if (!reading.validation.empty() || !reading.test.empty() || !reading.label.empty() ||
+      reading.scale || reading.missing != Missing::error || !reading.class_weights.empty())
+    refuse(
+        "`validation`, `test`, `label`, `scale`, `missing` and `class_weights` are for data "
+        "that stays");
   const bool logistic = problem.model == "logistic";
   if (!logistic && problem.model != "softmax")
     refuse("`model` " + problem.model +

@@ -6,18 +6,15 @@
 #include <numeric>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "dasgd/core/held_out.hpp"
 #include "dasgd/core/names.hpp"
 #include "dasgd/core/oracle.hpp"
 #include "dasgd/core/samples.hpp"
 
 namespace dasgd {
-
-/// How good a model is on data that it was not trained on.
-struct HeldOut {
-  std::optional<double> accuracy, loss;
-};
 
 /// What is known of f in closed form.
 struct KnownConstants {
@@ -60,9 +57,14 @@ class Objective {
     return full_gradient(x, unused);
   }
 
-  /// What evaluation during training asks: one pass over held-out data where the problem has any,
-  /// f(x) otherwise. Called by a thread of its own while workers compute.
+  /// What evaluation during training asks: one pass over the validation part where the problem has
+  /// one, f(x) otherwise. Called by a thread of its own while workers compute.
   virtual HeldOut evaluate(std::span<const Real> x) const { return {std::nullopt, loss(x)}; }
+  /// The part that `evaluate` looks at.
+  virtual std::string evaluated_part() const { return "train"; }
+  /// All that can be said of every part that was held out, or of the training part where none was;
+  /// asked once, when a run has ended.
+  virtual std::vector<PartFigures> examine(std::span<const Real>) const { return {}; }
 
   virtual KnownConstants known() const { return {}; }
 

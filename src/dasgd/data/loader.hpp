@@ -30,7 +30,7 @@ class PendingBatch {
   /// The batch; the first caller gathers it.
   SampleBatch& get() {
     std::call_once(gathered_, [this] {
-      samples_.gather(Split::train, rows_, chance_ ? &*chance_ : nullptr, batch_);
+      samples_.gather(Part::train, rows_, chance_ ? &*chance_ : nullptr, batch_);
     });
     return batch_;
   }

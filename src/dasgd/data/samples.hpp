@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "dasgd/data/part.hpp"
+#include "dasgd/data/preprocessing.hpp"
 #include "dasgd/random/random.hpp"
 
 namespace dasgd {
@@ -17,6 +19,7 @@ struct SampleBatch {
   std::vector<std::int64_t> tokens;  ///< their numbers
   std::vector<std::int64_t> labels;  ///< classes; or, where targets are real,
   std::vector<float> values;         ///< those
+  std::vector<float> weights;        ///< of the samples in the loss; empty: all weigh 1
 };
 
 /// The shape of one sample.
@@ -30,19 +33,18 @@ struct SampleFormat {
   std::string input_shape() const;
 };
 
-enum class Split { train, test };
-
-/// A data set. Any number of threads may gather at the same time.
-class Samples {
+/// A data set in parts, of which only that for training must hold samples. Any number of threads
+/// may gather at the same time.
+class Samples : public Preprocessed {
  public:
   using Rows = std::span<const std::uint32_t>;
-  virtual ~Samples() = default;
-
   virtual const SampleFormat& format() const = 0;
-  virtual std::size_t count(Split split) const = 0;
+  virtual std::size_t count(Part part) const = 0;
+  /// Where the samples of a part come from, in words.
+  virtual std::string origin(Part part) const = 0;
   /// Writes the samples of `rows`. Augmentation, where there is any, draws from `chance`; null: the
   /// samples as they are.
-  virtual void gather(Split split, Rows rows, Random* chance, SampleBatch& batch) const = 0;
+  virtual void gather(Part part, Rows rows, Random* chance, SampleBatch& batch) const = 0;
 };
 
 inline std::string SampleFormat::input_shape() const {

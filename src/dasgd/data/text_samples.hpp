@@ -9,23 +9,37 @@
 namespace dasgd {
 
 /// The text is cut into windows; a sample is a window, its targets are the characters one further.
-/// The last tenth is for testing.
 class TextSamples final : public Samples {
  public:
-  /// `window` characters per sample. Throws InputError for a text of fewer than 20 windows.
-  TextSamples(std::string text, std::size_t window, const std::string& path);
+  /// `window` characters per sample; the last `share` of them are for validation. Throws InputError
+  /// for a text of fewer than 20 windows.
+  TextSamples(const std::string& text, std::size_t window, const std::string& path,
+              double share = 0.1);
+  /// A part from another text. Throws InputError for characters that the first one does not have.
+  void add(Part part, const std::string& text, const std::string& path);
 
   const SampleFormat& format() const override { return format_; }
-  std::size_t count(Split split) const override { return split == Split::train ? train_ : test_; }
-  void gather(Split split, Rows rows, Random* chance, SampleBatch& batch) const override;
+  const Preprocessing* preprocessing() const override { return &preprocessing_; }
+  std::size_t count(Part part) const override { return piece(part).windows; }
+  std::string origin(Part part) const override { return piece(part).from; }
+  void gather(Part part, Rows rows, Random* chance, SampleBatch& batch) const override;
 
  private:
-  std::vector<std::uint8_t> numbers_;  // of the characters, in the order of their codes
+  struct Piece {
+    std::vector<std::uint8_t> numbers;  // of the characters, in the order of their codes
+    std::size_t windows = 0;
+    std::string from;
+  };
+  const Piece& piece(Part part) const { return pieces_[static_cast<std::size_t>(part)]; }
+  std::vector<std::uint8_t> to_numbers(const std::string& text, const std::string& path) const;
+
+  std::array<int, 256> number_of_{};  // -1: not in the text
+  std::array<Piece, 3> pieces_;
   SampleFormat format_;
-  std::size_t train_ = 0, test_ = 0;
+  Preprocessing preprocessing_;
 };
 
-/// Throws InputError for a file that cannot be read.
-TextSamples read_text_samples(const std::string& path, std::size_t window);
+/// The bytes of a text. Throws InputError for a file that cannot be read.
+std::string read_text_file(const std::string& path);
 
 }  // namespace dasgd

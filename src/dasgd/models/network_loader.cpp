@@ -39,7 +39,7 @@ Function* find_symbol(void* module, const char* name) {
 
 }  // namespace
 
-MakeNetwork* load_networks(const std::string& model) {
+NetworkModule load_networks(const std::string& model) {
   const std::string path = find_module(model).string();
   // Never closed: LibTorch cannot be unloaded, and the networks' code is in there.
   void* const module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -55,12 +55,13 @@ MakeNetwork* load_networks(const std::string& model) {
   }
   auto* const build = find_symbol<NetworkModuleBuild>(module, network_module_build_symbol);
   auto* const make = find_symbol<MakeNetwork>(module, make_network_symbol);
-  if (!build || !make || std::string(build()) != network_module_build)
+  auto* const open = find_symbol<OpenNetwork>(module, open_network_symbol);
+  if (!build || !make || !open || std::string(build()) != network_module_build)
     throw InputError(
         fmt::format("{}: belongs to another build of dasgd ({}; this one is {}); build or install "
                     "both again",
                     path, build ? build() : "unknown", network_module_build));
-  return make;
+  return {make, open};
 }
 
 }  // namespace dasgd

@@ -7,9 +7,15 @@
 
 namespace dasgd {
 
-/// The factory in dasgd_networks.so, which lies beside the program or in the library directory of
+/// What dasgd_networks.so offers.
+struct NetworkModule {
+  MakeNetwork* make = nullptr;
+  OpenNetwork* open = nullptr;
+};
+
+/// The functions in dasgd_networks.so, which lies beside the program or in the library directory of
 /// its installation. Throws InputError, with what to do, for a module that is absent, does not load
 /// or belongs to another build.
-MakeNetwork* load_networks(const std::string& model);
+NetworkModule load_networks(const std::string& model);
 
 }  // namespace dasgd

@@ -11,4 +11,9 @@ __attribute__((visibility("default"))) dasgd::Network* dasgd_make_network(
     const dasgd::NetworkOptions& options, const std::shared_ptr<const dasgd::Samples>& samples) {
   return dasgd::make_network(options, samples).release();
 }
+
+__attribute__((visibility("default"))) dasgd::Predictor* dasgd_open_network(
+    const std::string& path) {
+  return dasgd::open_saved_network(path).release();
+}
 }

@@ -63,17 +63,34 @@ void require_network_choices(const ProblemChoice& choice) {
       throw InputError(fmt::format("`{}` is for networks; `model` {} is none", key, choice.model));
 }
 
+namespace {
+
+// Of a file that a run has left: it takes raw data.
+std::optional<Preprocessing> preprocessing_inside(const NetworkModule& module,
+                                                  const ProblemChoice& choice) {
+  if (!choice.model.ends_with(".pt")) return std::nullopt;
+  const std::unique_ptr<Predictor> saved(module.open(choice.model));
+  if (saved->preprocessing().shape.empty()) return std::nullopt;
+  if (choice.reading.scale.value_or(Scale::none) != Scale::none)
+    throw InputError("`scale` " + to_string(*choice.reading.scale) + ": " + choice.model +
+                     " scales its inputs itself");
+  return saved->preprocessing();
+}
+
+}  // namespace
+
 std::unique_ptr<Network> make_network_problem(const ProblemChoice& choice, std::uint64_t seed) {
-  load_networks(choice.model);  // before data is read
+  const NetworkModule module = load_networks(choice.model);  // before data is read
   NetworkOptions options{.model = choice.model, .seed = seed};
   options.loss = choice.loss.value_or(options.loss);
   options.device = choice.device.value_or(options.device);
-  return make_network_problem(options, read_samples(choice));
+  const auto known = preprocessing_inside(module, choice);
+  return make_network_problem(options, read_samples(choice, seed, known ? &*known : nullptr));
 }
 
 std::unique_ptr<Network> make_network_problem(const NetworkOptions& options,
                                               std::shared_ptr<const Samples> samples) {
-  return std::unique_ptr<Network>(load_networks(options.model)(options, samples));
+  return std::unique_ptr<Network>(load_networks(options.model).make(options, samples));
 }
 
 std::string describe_network(const ProblemChoice& choice, const Problem& problem) {
@@ -88,6 +105,10 @@ std::optional<std::string> torchscript_of(const Objective<float>& objective,
                                           std::span<const float> x) {
   const auto* const network = dynamic_cast<const Network*>(&objective);
   return network ? std::optional(network->torchscript(x)) : std::nullopt;
+}
+
+std::unique_ptr<Predictor> open_network(const std::string& path) {
+  return std::unique_ptr<Predictor>(load_networks(path).open(path));
 }
 
 }  // namespace dasgd

@@ -37,4 +37,7 @@ std::string describe_network(const ProblemChoice& choice, const Problem& problem
 std::optional<std::string> torchscript_of(const Objective<float>& objective,
                                           std::span<const float> x);
 
+/// A network from its file, for prediction. Throws InputError.
+std::unique_ptr<Predictor> open_network(const std::string& path);
+
 }  // namespace dasgd

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "dasgd/base/nearest_word.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/catalogue.hpp"
 #include "dasgd/models/network_problem.hpp"
 #include "dasgd/models/read_data.hpp"
-#include "dasgd/problems/logistic.hpp"
 #include "dasgd/problems/quadratic.hpp"
 #include "dasgd/problems/softmax.hpp"
 
@@ -28,9 +28,25 @@ std::unique_ptr<Objective<double>> make_quadratic(const std::string& data, std::
   return std::make_unique<Quadratic>(read_linear_system(path));
 }
 
-std::unique_ptr<Objective<double>> make_logistic(const std::string& data, std::uint64_t seed) {
-  if (data.empty()) return std::make_unique<Logistic>(Logistic::random(seed));
-  return std::make_unique<Logistic>(read_libsvm(file_for("logistic", data, "a LIBSVM text file")));
+std::unique_ptr<Objective<double>> make_logistic(const ProblemChoice& choice, std::uint64_t seed) {
+  if (choice.data.empty()) return std::make_unique<Logistic>(Logistic::random(seed));
+  return std::make_unique<Logistic>(read_signed(choice, seed));
+}
+
+void require_samples(const ProblemChoice& choice) {
+  const DataChoice& r = choice.reading;
+  const bool drawn = choice.model == "logistic" && choice.data.empty();
+  if (choice.model != "quadratic" && !drawn) return;
+  const std::pair<const char*, bool> given[] = {{"validation", !r.validation.empty()},
+                                                {"test", !r.test.empty()},
+                                                {"label", !r.label.empty()},
+                                                {"scale", r.scale.has_value()},
+                                                {"missing", r.missing != Missing::error},
+                                                {"class_weights", !r.class_weights.empty()}};
+  for (const auto& [key, is_given] : given)
+    if (is_given)
+      throw InputError(std::string("`") + key + "` is for data with rows or images; `model` " +
+                       choice.model + (drawn ? " without `data`" : "") + " has none");
 }
 
 }  // namespace
@@ -45,14 +61,11 @@ void require_known_model(const std::string& name) {
 }
 
 Problem make_problem(const ProblemChoice& choice, std::uint64_t seed) {
+  require_samples(choice);
   if (choice.model == "quadratic") return make_quadratic(choice.data, seed);
-  if (choice.model == "logistic") return make_logistic(choice.data, seed);
+  if (choice.model == "logistic") return make_logistic(choice, seed);
   if (is_network(choice.model)) return make_network_problem(choice, seed);
-  const std::string path = locate_data(choice.data);
-  if (!std::filesystem::is_directory(path))
-    throw InputError(path +
-                     ": is not a directory; the model softmax needs a directory of idx images");
-  return std::make_unique<Softmax>(read_images(path));
+  return std::make_unique<Softmax>(read_prepared(choice, seed));
 }
 
 }  // namespace dasgd

@@ -9,15 +9,27 @@
 
 #include "dasgd/adapters/torch/network.hpp"
 #include "dasgd/core/objective.hpp"
-#include "dasgd/data/images/image_samples.hpp"
+#include "dasgd/data/augmentation.hpp"
+#include "dasgd/data/preprocessing.hpp"
 #include "dasgd/data/rows/row_text.hpp"
 
 namespace dasgd {
 
+/// How data is read, and which part of it is held out.
+struct DataChoice {
+  std::string validation = {};  ///< a file or a share; empty: the data's own test part, or 0.1
+  std::string test = {};        ///< a file
+  std::string label = {};       ///< the column of the label: its name or number; empty: the last
+  std::optional<Scale> scale = {};
+  Missing missing = Missing::error;
+  std::string class_weights = {};  ///< "balanced" or "NAME:WEIGHT,..."; empty: all weigh 1
+};
+
 /// What is trained on which data. What is not set is the model's own choice.
 struct ProblemChoice {
   std::string model = "softmax";
-  std::string data;                                        ///< a name, a path or a stream
+  std::string data;  ///< a name, a path or a stream
+  DataChoice reading = {};
   std::optional<NetworkLoss> loss = {};                    ///< of networks, like the next two
   std::optional<NetworkDevice> device = {};                ///< the CPU
   std::optional<Augmentation> augment = {};                ///< of images

@@ -1,19 +1,28 @@
-// From what names the data of a network to its samples.
+// From the data of a choice to samples in their parts.
 #pragma once
 
 #include <memory>
 
-#include "dasgd/data/images/idx.hpp"
-#include "dasgd/data/samples.hpp"
+#include "dasgd/data/prepared_samples.hpp"
+#include "dasgd/models/data_source.hpp"
 #include "dasgd/models/problem.hpp"
+#include "dasgd/problems/logistic.hpp"
 
 namespace dasgd {
 
-/// A directory of idx files or of CIFAR-10.
-ImageSet read_images(const std::string& directory);
+/// Rows or images for softmax and networks, as the choice says; `seed` draws the validation part.
+/// `known`: of a network that scales its inputs itself and has names for its answers. Throws
+/// InputError.
+std::shared_ptr<const PreparedSamples> read_prepared(const ProblemChoice& choice,
+                                                     std::uint64_t seed,
+                                                     const Preprocessing* known = nullptr);
 
-/// The data of a network: a directory of images; a text for char-transformer or where it ends in
-/// .txt; rows of numbers in a .csv file; LIBSVM text otherwise. Throws InputError.
-std::shared_ptr<const Samples> read_samples(const ProblemChoice& choice);
+/// The data of a network: the same, or a text for char-transformer and where it ends in .txt.
+std::shared_ptr<const Samples> read_samples(const ProblemChoice& choice, std::uint64_t seed,
+                                            const Preprocessing* known = nullptr);
+
+/// The data of logistic regression. LIBSVM files are neither split nor scaled unless that is asked
+/// for, as in the paper.
+SignedParts read_signed(const ProblemChoice& choice, std::uint64_t seed);
 
 }  // namespace dasgd

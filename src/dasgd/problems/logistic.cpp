@@ -1,6 +1,7 @@
 #include "dasgd/problems/logistic.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "dasgd/problems/largest_eigenvalue.hpp"
@@ -9,8 +10,25 @@
 
 namespace dasgd {
 
-Logistic::Logistic(LabelledRows data)
-    : data_(std::move(data)), dense_(data_.values.size() == data_.rows() * data_.dimension) {}
+namespace {
+
+bool is_dense(const LabelledRows& rows) {
+  return rows.values.size() == rows.rows() * rows.dimension;
+}
+
+SignedParts only_training(LabelledRows train) {
+  SignedParts parts;
+  parts[Part::train] = std::move(train);
+  return parts;
+}
+
+}  // namespace
+
+Logistic::Logistic(LabelledRows train) : Logistic(only_training(std::move(train))) {}
+
+Logistic::Logistic(SignedParts parts)
+    : parts_(std::move(parts)),
+      dense_{is_dense(parts_.rows[0]), is_dense(parts_.rows[1]), is_dense(parts_.rows[2])} {}
 
 Logistic Logistic::random(std::uint64_t seed, std::size_t rows, std::size_t dimension) {
   Random features(seed, Purpose::problem_matrix), labels(seed, Purpose::problem_labels);
@@ -27,31 +45,63 @@ Logistic Logistic::random(std::uint64_t seed, std::size_t rows, std::size_t dime
   return Logistic(std::move(data));
 }
 
-RowView Logistic::row(std::size_t r) const {
-  const std::size_t first = data_.row_start[r], size = data_.row_start[r + 1] - first;
-  return {{data_.columns.data() + first, size},
-          {data_.values.data() + first, size},
-          data_.labels[r],
-          dense_};
+RowView Logistic::row(Part part, std::size_t r) const {
+  const LabelledRows& rows = of(part);
+  const std::size_t first = rows.row_start[r], size = rows.row_start[r + 1] - first;
+  return {{rows.columns.data() + first, size},
+          {rows.values.data() + first, size},
+          rows.labels[r],
+          dense_[static_cast<std::size_t>(part)]};
 }
 
 double Logistic::gradient(std::span<const double> x, Rows rows, std::span<double> gradient) const {
   return logistic::mean_gradient(
-      rows.size(), [&](std::size_t k) { return row(rows[k]); }, x, gradient);
+      rows.size(), [&](std::size_t k) { return row(Part::train, rows[k]); }, x, gradient,
+      parts_.weights);
 }
 
 HeldOut Logistic::evaluate(std::span<const double> x) const {
-  const auto row_at = [this](std::size_t r) { return row(r); };
-  return {.accuracy = logistic::share_right(samples(), row_at, x)};
+  return figures(judged(), x).held_out();
+}
+
+std::vector<PartFigures> Logistic::examine(std::span<const double> x) const {
+  std::vector<PartFigures> found;
+  for (const Part part : all_parts)
+    if (of(part).rows() > 0 && (part != Part::train || judged() == part))
+      found.push_back(figures(part, x));
+  return found;
+}
+
+PartFigures Logistic::figures(Part part, std::span<const double> x) const {
+  PartFigures found{.part = std::string(to_string(part)),
+                    .from = parts_.from[static_cast<std::size_t>(part)],
+                    .samples = of(part).rows(),
+                    .counts = ClassCounts(2)};
+  found.classes =
+      parts_.preprocessing ? parts_.preprocessing->classes : std::vector<std::string>{"-1", "1"};
+  logistic::LossSum loss[2];
+  for (std::size_t r = 0; r < found.samples; ++r) {
+    const RowView row = this->row(part, r);
+    const double m = logistic::margin(row, x);
+    const std::size_t label = row.label > 0 ? 1 : 0;
+    const bool above = m * row.label > 0;  // which is what `dasgd predict` sees
+    found.counts.add(label, above ? 1 : 0);
+    loss[label].add(m, std::exp(-std::fabs(m)));
+  }
+  found.loss = (loss[0].value() * parts_.weights[0] + loss[1].value() * parts_.weights[1]) /
+               static_cast<double>(found.samples);
+  return found;
 }
 
 KnownConstants Logistic::known() const {
   const auto gram = [this](std::span<const double> v, std::span<double> out) {
     std::fill(out.begin(), out.end(), 0.0);
     for (std::size_t row = 0; row < samples(); ++row) {
-      const double product = logistic::margin(this->row(row), v) * data_.labels[row];
-      for (std::size_t k = data_.row_start[row]; k < data_.row_start[row + 1]; ++k)
-        out[data_.columns[k]] += product * data_.values[k];
+      const double label = data().labels[row];
+      const double product =
+          logistic::margin(this->row(Part::train, row), v) * label * weight(label);
+      for (std::size_t k = data().row_start[row]; k < data().row_start[row + 1]; ++k)
+        out[data().columns[k]] += product * data().values[k];
     }
   };
   return {

@@ -1,36 +1,60 @@
 // f(x) = mean of log(1 + exp(-b_j a_j . x)): the second experiment of the paper (section 5).
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 
 #include "dasgd/core/objective.hpp"
+#include "dasgd/data/part.hpp"
+#include "dasgd/data/preprocessing.hpp"
 #include "dasgd/data/rows/libsvm.hpp"
 
 namespace dasgd {
 
-/// Logistic regression on sparse rows, without regulariser. L = largest eigenvalue of A^T A / (4
-/// m).
-class Logistic final : public Objective<double> {
+/// Rows in parts, with labels -1 and +1.
+struct SignedParts {
+  std::array<LabelledRows, 3> rows;  ///< by part; those for validation and test may be empty
+  std::array<std::string, 3> from;   ///< where they come from
+  std::optional<Preprocessing> preprocessing = {};
+  std::array<double, 2> weights{1, 1};  ///< of -1 and +1 in the loss
+
+  LabelledRows& operator[](Part part) { return rows[static_cast<std::size_t>(part)]; }
+};
+
+/// Logistic regression on sparse rows, without bias and regulariser. L = largest eigenvalue of
+/// A^T A / (4 m).
+class Logistic final : public Objective<double>, public Preprocessed {
  public:
-  explicit Logistic(LabelledRows data);
+  explicit Logistic(LabelledRows train);
+  explicit Logistic(SignedParts parts);
 
   /// The paper's instance: m = 100 rows of N(0, 1)^20 with labels drawn from {-1, +1}.
   static Logistic random(std::uint64_t seed, std::size_t rows = 100, std::size_t dimension = 20);
 
-  std::size_t dimension() const override { return data_.dimension; }
-  std::size_t samples() const override { return data_.rows(); }
+  std::size_t dimension() const override { return data().dimension; }
+  std::size_t samples() const override { return data().rows(); }
   double gradient(std::span<const double> x, Rows rows, std::span<double> gradient) const override;
-  /// On the training rows.
   HeldOut evaluate(std::span<const double> x) const override;
+  std::string evaluated_part() const override { return std::string(to_string(judged())); }
+  std::vector<PartFigures> examine(std::span<const double> x) const override;
   KnownConstants known() const override;
+  const Preprocessing* preprocessing() const override {
+    return parts_.preprocessing ? &*parts_.preprocessing : nullptr;
+  }
 
-  const LabelledRows& data() const { return data_; }
+  /// The training part.
+  const LabelledRows& data() const { return parts_.rows[0]; }
 
  private:
-  RowView row(std::size_t r) const;
+  RowView row(Part part, std::size_t r) const;
+  const LabelledRows& of(Part part) const { return parts_.rows[static_cast<std::size_t>(part)]; }
+  Part judged() const { return of(Part::validation).rows() > 0 ? Part::validation : Part::train; }
+  PartFigures figures(Part part, std::span<const double> x) const;
+  double weight(double label) const { return parts_.weights[label > 0 ? 1 : 0]; }
 
-  LabelledRows data_;
-  bool dense_;  // every row has every feature: no need to look at columns
+  const SignedParts parts_;
+  const std::array<bool, 3> dense_;  // every row has every feature: no need to look at columns
 };
 
 }  // namespace dasgd

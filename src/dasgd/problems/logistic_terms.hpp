@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <span>
@@ -64,21 +65,35 @@ inline void add_row(const RowView& row, std::span<const double> x, double weight
 }
 
 /// Writes the mean gradient of the rows row_at(0) .. row_at(count - 1) and returns the mean loss.
+/// Rows of label -1 and +1 count as much as `weights` say.
 template <typename RowAt>
 double mean_gradient(std::size_t count, RowAt&& row_at, std::span<const double> x,
-                     std::span<double> gradient) {
+                     std::span<double> gradient, std::array<double, 2> weights = {1, 1}) {
   std::fill(gradient.begin(), gradient.end(), 0.0);
-  const double weight = 1.0 / static_cast<double>(count);
-  LossSum loss;
-  for (std::size_t k = 0; k < count; ++k) add_row(row_at(k), x, weight, gradient, loss);
-  return loss.value() * weight;
+  const double share = 1.0 / static_cast<double>(count);
+  if (weights[0] == weights[1]) {  // one logarithm for rows of both labels
+    LossSum loss;
+    for (std::size_t k = 0; k < count; ++k)
+      add_row(row_at(k), x, share * weights[0], gradient, loss);
+    return loss.value() * share * weights[0];
+  }
+  LossSum loss[2];
+  for (std::size_t k = 0; k < count; ++k) {
+    const auto& row = row_at(k);
+    const std::size_t label = row.label > 0 ? 1 : 0;
+    add_row(row, x, share * weights[label], gradient, loss[label]);
+  }
+  return (loss[0].value() * weights[0] + loss[1].value() * weights[1]) * share;
 }
 
-/// The share of those rows on the right side.
+/// The share of those rows on the right side; one in between is on that of -1.
 template <typename RowAt>
 double share_right(std::size_t count, RowAt&& row_at, std::span<const double> x) {
   std::size_t right = 0;
-  for (std::size_t k = 0; k < count; ++k) right += margin(row_at(k), x) > 0 ? 1 : 0;
+  for (std::size_t k = 0; k < count; ++k) {
+    const auto& row = row_at(k);
+    right += (margin(row, x) * row.label > 0) == (row.label > 0) ? 1 : 0;
+  }
   return static_cast<double>(right) / static_cast<double>(count);
 }
 

@@ -1,61 +1,80 @@
-// Softmax regression on images: cross-entropy of a linear classifier with bias.
+// Softmax regression: cross-entropy of a linear classifier with bias.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 
 #include "dasgd/core/objective.hpp"
-#include "dasgd/data/images/idx.hpp"
+#include "dasgd/data/prepared_samples.hpp"
 #include "dasgd/problems/softmax_terms.hpp"
 
 namespace dasgd {
 
-/// x holds a weight per pixel and class, pixel after pixel, then a bias per class. Pixels are
-/// scaled to [0, 1]. L = largest eigenvalue of Z^T Z / (2 m), Z the pixels with a column of ones
-/// (Boehning).
-class Softmax final : public Objective<float> {
+/// x holds a weight per number and class, number after number, then a bias per class. L = largest
+/// eigenvalue of Z^T Z / (2 m), Z the samples with a column of ones (Boehning).
+class Softmax final : public Objective<float>, public Preprocessed {
  public:
-  explicit Softmax(ImageSet images)
-      : classifier_{images.classes},
-        train_(std::move(images.train)),
-        test_(std::move(images.test)) {}
+  /// Targets must be classes.
+  explicit Softmax(std::shared_ptr<const PreparedSamples> samples)
+      : samples_(std::move(samples)), classifier_{samples_->format().classes} {}
 
-  std::size_t dimension() const override { return (train_.width() + 1) * classifier_.classes; }
-  std::size_t samples() const override { return train_.count(); }
+  std::size_t dimension() const override {
+    return (rows(Part::train).width() + 1) * classifier_.classes;
+  }
+  std::size_t samples() const override { return samples_->count(Part::train); }
   double gradient(std::span<const float> x, Rows rows, std::span<float> gradient) const override {
-    return classifier_.gradient(train_, x, rows, gradient);
+    return classifier_.gradient(this->rows(Part::train), x, rows, gradient);
   }
   double full_gradient(std::span<const float> x, std::span<float> gradient) const override {
-    return classifier_.full_gradient(train_, x, gradient);
+    return classifier_.full_gradient(rows(Part::train), x, gradient);
   }
-  double loss(std::span<const float> x) const override { return classifier_.loss(train_, x); }
-  /// On the test images.
+  double loss(std::span<const float> x) const override {
+    return classifier_.loss(rows(Part::train), x);
+  }
   HeldOut evaluate(std::span<const float> x) const override {
-    return classifier_.evaluate(test_, x);
+    return classifier_.examine(rows(judged()), x).held_out();
+  }
+  std::string evaluated_part() const override { return std::string(to_string(judged())); }
+  std::vector<PartFigures> examine(std::span<const float> x) const override {
+    std::vector<PartFigures> found;
+    for (const Part part : all_parts) {
+      if (samples_->count(part) == 0 || (part == Part::train && judged() != part)) continue;
+      found.push_back(classifier_.examine(rows(part), x));
+      found.back().part = to_string(part);
+      found.back().from = samples_->origin(part);
+      found.back().classes = samples_->preprocessing()->classes;
+    }
+    return found;
   }
   KnownConstants known() const override {
-    return {.smoothness = classifier_.smoothness(train_), .least_loss = 0};
+    return {.smoothness = classifier_.smoothness(rows(Part::train)), .least_loss = 0};
   }
+  const Preprocessing* preprocessing() const override { return samples_->preprocessing(); }
 
  private:
-  struct Images final : softmax::ClassifiedRows {
-    explicit Images(LabelledImages images) : data(std::move(images)) {}
-    std::size_t count() const override { return data.count(); }
-    std::size_t width() const override { return data.pixels_per_image; }
+  struct PartRows final : softmax::ClassifiedRows {
+    PartRows(const PreparedSamples& all, Part which) : samples(all), part(which) {}
+    std::size_t count() const override { return samples.count(part); }
+    std::size_t width() const override { return samples.preprocessing()->width(); }
     void copy(std::uint32_t row, std::span<float> to) const override {
-      const std::uint8_t* const from = data.pixels.data() + row * to.size();
-      std::transform(from, from + to.size(), to.begin(), [](std::uint8_t pixel) {
-        return static_cast<float>(pixel) * (1.0f / 255.0f);
-      });
+      samples.copy(part, row, to);
     }
-    std::uint32_t label(std::uint32_t row) const override { return data.labels[row]; }
-    LabelledImages data;
+    std::uint32_t label(std::uint32_t row) const override {
+      return static_cast<std::uint32_t>(samples.target(part, row));
+    }
+    float weight(std::uint32_t row) const override { return samples.weight(label(row)); }
+    const PreparedSamples& samples;
+    const Part part;
   };
+  PartRows rows(Part part) const { return {*samples_, part}; }
+  Part judged() const {
+    return samples_->count(Part::validation) > 0 ? Part::validation : Part::train;
+  }
 
-  softmax::Classifier classifier_;
-  Images train_, test_;
+  const std::shared_ptr<const PreparedSamples> samples_;
+  const softmax::Classifier classifier_;
 };
 
 }  // namespace dasgd

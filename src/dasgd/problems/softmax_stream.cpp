@@ -59,7 +59,7 @@ double SoftmaxStream::loss(std::span<const float> x) const {
 }
 
 HeldOut SoftmaxStream::evaluate(std::span<const float> x) const {
-  return {.accuracy = classifier_.evaluate(kept_rows(window_, features_), x).accuracy};
+  return classifier_.examine(kept_rows(window_, features_), x).held_out();
 }
 
 }  // namespace dasgd

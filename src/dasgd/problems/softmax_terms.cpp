@@ -31,7 +31,7 @@ Matrix gather(const ClassifiedRows& data, Rows rows) {
   return z;
 }
 
-// Turns scores into (probabilities - one-hot labels) and returns the summed cross-entropy.
+// Turns scores into weighted (probabilities - one-hot labels) and returns the summed cross-entropy.
 double subtract_labels(Matrix& scores, const ClassifiedRows& data, Rows rows) {
   double loss = 0;
   for (Index r = 0; r < scores.rows(); ++r) {
@@ -41,9 +41,11 @@ double subtract_labels(Matrix& scores, const ClassifiedRows& data, Rows rows) {
     const float largest = row.maxCoeff();
     row = (row.array() - largest).exp();
     const float sum = row.sum();
-    loss += std::log(sum) + largest - of_label;
+    const float weight = data.weight(rows[static_cast<std::size_t>(r)]);
+    loss += weight * (std::log(sum) + largest - of_label);
     row /= sum;
     row[label] -= 1.0f;
+    if (weight != 1.0f) row *= weight;
   }
   return loss;
 }
@@ -105,21 +107,22 @@ double Classifier::loss(const ClassifiedRows& data, std::span<const float> x) co
   return loss / static_cast<double>(data.count());
 }
 
-HeldOut Classifier::evaluate(const ClassifiedRows& data, std::span<const float> x) const {
+PartFigures Classifier::examine(const ClassifiedRows& data, std::span<const float> x) const {
   const Weights weights(x.data(), size(data.width() + 1), size(classes));
-  std::size_t right = 0;
+  PartFigures found{.samples = data.count(), .counts = ClassCounts(classes)};
   double loss = 0;
   for_each_chunk(data.count(), [&](Rows rows) {
     Matrix scores = gather(data, rows) * weights;
     for (Index r = 0; r < scores.rows(); ++r) {
       Index guess = 0;
       scores.row(r).maxCoeff(&guess);
-      right += guess == Index{data.label(rows[static_cast<std::size_t>(r)])} ? 1 : 0;
+      found.counts.add(data.label(rows[static_cast<std::size_t>(r)]),
+                       static_cast<std::size_t>(guess));
     }
     loss += subtract_labels(scores, data, rows);
   });
-  const auto count = static_cast<double>(data.count());
-  return {static_cast<double>(right) / count, loss / count};
+  found.loss = loss / static_cast<double>(data.count());
+  return found;
 }
 
 double Classifier::smoothness(const ClassifiedRows& data) const {
@@ -128,7 +131,9 @@ double Classifier::smoothness(const ClassifiedRows& data) const {
     Eigen::Map<Eigen::VectorXd> sum(out.data(), size(out.size()));
     sum.setZero();
     for_each_chunk(data.count(), [&](Rows rows) {
-      const Matrix z = gather(data, rows);
+      Matrix z = gather(data, rows);
+      for (Index r = 0; r < z.rows(); ++r)
+        z.row(r) *= std::sqrt(data.weight(rows[static_cast<std::size_t>(r)]));
       sum += (z.transpose() * (z * in)).cast<double>();
     });
   };

@@ -20,6 +20,8 @@ class ClassifiedRows {
   /// Writes the numbers of one row.
   virtual void copy(std::uint32_t row, std::span<float> to) const = 0;
   virtual std::uint32_t label(std::uint32_t row) const = 0;
+  /// How much a row counts in the loss.
+  virtual float weight(std::uint32_t) const { return 1.0f; }
 };
 
 /// x holds a weight per number and class, number after number, then a bias per class.
@@ -32,10 +34,11 @@ struct Classifier {
   /// The same over all rows, with sums in double.
   double full_gradient(const ClassifiedRows& data, std::span<const float> x,
                        std::span<float> gradient) const;
-  /// The mean cross-entropy and the share of right answers over all rows.
+  /// The mean cross-entropy over all rows, and with it right and wrong answers.
   double loss(const ClassifiedRows& data, std::span<const float> x) const;
-  HeldOut evaluate(const ClassifiedRows& data, std::span<const float> x) const;
-  /// The largest eigenvalue of Z^T Z / (2 m), Z the rows with a column of ones (Boehning).
+  PartFigures examine(const ClassifiedRows& data, std::span<const float> x) const;
+  /// The largest eigenvalue of Z^T W Z / (2 m), Z the rows with a column of ones, W their weights
+  /// (Boehning).
   double smoothness(const ClassifiedRows& data) const;
 };
 

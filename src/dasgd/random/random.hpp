@@ -27,6 +27,7 @@ enum class Purpose : std::uint32_t {
   pilot,
   weights,
   augmentation,
+  validation,
 };
 
 /// One stream of Philox4x32-10. Cheap to create. Same arguments, same numbers, on every machine.

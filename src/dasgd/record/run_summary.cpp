@@ -19,6 +19,45 @@ Json to_json(const Residual& residual) {
   return json;
 }
 
+Json share_of(std::uint64_t part, std::uint64_t all) {
+  return all == 0 ? Json(nullptr) : Json(static_cast<double>(part) / static_cast<double>(all));
+}
+
+void write_classes(const PartFigures& figures, Json& json) {
+  const ClassCounts& counts = figures.counts;
+  Json classes = Json::array();
+  for (std::size_t k = 0; k < counts.classes(); ++k)
+    classes.push_back({{"class", figures.classes.at(k)},
+                       {"samples", counts.samples(k)},
+                       {"recall", share_of(counts.right(k), counts.samples(k))},
+                       {"precision", share_of(counts.right(k), counts.answers(k))}});
+  json["classes"] = std::move(classes);
+  if (!counts.has_table()) return;
+  Json table = Json::array();
+  for (std::size_t label = 0; label < counts.classes(); ++label) {
+    Json row = Json::array();
+    for (std::size_t answer = 0; answer < counts.classes(); ++answer)
+      row.push_back(counts.taken_for(label, answer));
+    table.push_back(std::move(row));
+  }
+  json["confusion"] = std::move(table);
+}
+
+Json parts_json(const RunSummary& s) {
+  Json parts;
+  parts["train"] = {{"samples", s.train_samples}, {"loss", json_number(s.loss)}};
+  for (const PartFigures& figures : s.parts) {
+    Json& part = parts[figures.part];
+    part["from"] = figures.from;
+    part["samples"] = figures.samples;
+    part["loss"] = json_number(figures.loss);
+    if (figures.mse) part["mse"] = json_number(*figures.mse);
+    if (const auto accuracy = figures.counts.accuracy()) part["accuracy"] = *accuracy;
+    if (figures.counts.classes() > 0) write_classes(figures, part);
+  }
+  return parts;
+}
+
 }  // namespace
 
 Json summary_json(const RunSummary& s) {
@@ -52,11 +91,14 @@ Json summary_json(const RunSummary& s) {
   };
   if (s.accuracy) json["accuracy"] = json_number(*s.accuracy);
   if (s.eval_loss) json["eval_loss"] = json_number(*s.eval_loss);
+  json["evaluated_part"] = s.evaluated_part;
+  json["evaluated_model"] = "worker 0";  // and every other's, once the run is drained
   if (s.best) {
     if (s.best->accuracy) json["best_accuracy"] = json_number(*s.best->accuracy);
     if (s.best->loss) json["best_eval_loss"] = json_number(*s.best->loss);
     json["best_seconds"] = s.best->seconds;
   }
+  json["parts"] = parts_json(s);
   json["model"] = s.model_is_last_good ? "last good" : "final";
   json["halvings"] = s.halvings;
   if (s.step) {
@@ -93,7 +135,10 @@ Json summary_json(const RunSummary& s) {
   return json;
 }
 
-std::string to_json(const RunSummary& summary) { return summary_json(summary).dump(2) + "\n"; }
+std::string to_json(const RunSummary& summary) {
+  // Names of classes and files may be bytes of any kind.
+  return summary_json(summary).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 std::string to_trace_line(const RankClocks& clocks) {
   return Json{{"ev", "clocks"}, {"tolerance", clocks.tolerance}}.dump() + "\n";

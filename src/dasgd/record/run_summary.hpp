@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dasgd/base/time.hpp"
+#include "dasgd/core/held_out.hpp"
 #include "dasgd/record/evaluation.hpp"
 #include "dasgd/record/residuals.hpp"
 #include "dasgd/record/step_limits.hpp"
@@ -51,9 +52,13 @@ struct RunSummary {
   StopReason stop_reason = StopReason::budget;
   std::uint64_t samples = 0;
   double samples_per_second = 0;
-  double loss = 0;
-  std::optional<double> accuracy;
-  std::optional<double> eval_loss;     ///< on held-out data, where the problem has any
+  double loss = 0;                   ///< of the final model, over the whole training part
+  std::optional<double> batch_loss;  ///< mean of the workers' last 30 mini-batch losses
+  std::optional<double> accuracy;    ///< of the evaluated part, like the next
+  std::optional<double> eval_loss;
+  std::string evaluated_part = "train";  ///< "validation" where there is one
+  std::vector<PartFigures> parts;        ///< that were held out, or the training part
+  std::size_t train_samples = 0;
   std::optional<Evaluation> best;      ///< where models were evaluated during the run
   bool model_is_last_good = false;     ///< the run diverged: an earlier, better model was kept
   std::uint64_t halvings = 0;          ///< of step sizes, by workers whose loss ran away

@@ -8,11 +8,12 @@
 namespace dasgd {
 
 enum class StopReason {
-  budget,           ///< gradients or epochs were used up
-  samples,          ///< every source of samples had ended
-  target,           ///< every worker had reached the error or the loss that was asked for
-  target_accuracy,  ///< an evaluation found it
-  patience,         ///< so many evaluations brought nothing better
+  budget,            ///< gradients or epochs were used up
+  samples,           ///< every source of samples had ended
+  target,            ///< every worker had reached the error or the loss that was asked for
+  target_accuracy,   ///< an evaluation found it
+  target_eval_loss,  ///< likewise
+  patience,          ///< so many evaluations brought nothing better
   max_time,
   callback,     ///< one said so
   interrupted,  ///< somebody outside did: a signal, a button, a stop token
@@ -20,9 +21,10 @@ enum class StopReason {
   failed,       ///< something threw
 };
 
-inline constexpr std::array<const char*, 10> stop_reason_names{
-    "budget",   "samples",  "target",      "target-accuracy", "patience",
-    "max-time", "callback", "interrupted", "diverged",        "failed"};
+inline constexpr std::array<const char*, 11> stop_reason_names{
+    "budget",           "samples",  "target",   "target-accuracy",
+    "target-eval-loss", "patience", "max-time", "callback",
+    "interrupted",      "diverged", "failed"};
 
 /// As summary.json has it.
 inline std::string to_string(StopReason reason) {

@@ -24,6 +24,7 @@ std::string digest(const Replica<Real>& replica) {
 }
 
 void add_up(std::span<const WorkerReport> reports, RunSummary& summary) {
+  double losses = 0, count = 0;
   for (const auto& report : reports) {
     summary.gradients += report.computed;
     summary.gradients_by_worker.push_back(report.computed);
@@ -39,7 +40,11 @@ void add_up(std::span<const WorkerReport> reports, RunSummary& summary) {
     summary.messages_sent.push_back(report.sent.messages);
     summary.bytes_sent.push_back(report.sent.bytes);
     summary.waited_seconds.push_back(static_cast<double>(report.waited) * 1e-9);
+    if (!report.recent_loss) continue;
+    losses += *report.recent_loss;
+    count += 1;
   }
+  if (count > 0) summary.batch_loss = losses / count;
 }
 
 void compare(std::span<const WorkerReport> reports, RunSummary& summary) {
@@ -114,10 +119,18 @@ std::exception_ptr late_divergence(const Worker<Real>& worker, double eta) {
 
 template <typename Real>
 void evaluate(const Objective<Real>& objective, TrainResult<Real>& result) {
-  result.summary.loss = objective.loss(result.model);
-  const HeldOut found = objective.evaluate(result.model);
-  result.summary.accuracy = found.accuracy;
-  result.summary.eval_loss = found.loss;
+  RunSummary& summary = result.summary;
+  summary.loss = objective.loss(result.model);
+  summary.evaluated_part = objective.evaluated_part();
+  summary.parts = objective.examine(result.model);
+  const auto part = std::find_if(
+      summary.parts.begin(), summary.parts.end(),
+      [&](const PartFigures& figures) { return figures.part == summary.evaluated_part; });
+  const HeldOut found =
+      part == summary.parts.end() ? objective.evaluate(result.model) : part->held_out();
+  summary.accuracy = found.accuracy;
+  summary.eval_loss = found.loss;
+  summary.train_samples = objective.samples();
 }
 
 template <typename Real>

@@ -25,6 +25,7 @@ std::string metrics_line(const RunFigures& f) {
   add_number("loss", f.loss);
   add_number("accuracy", f.accuracy);
   add_number("eval_loss", f.eval_loss);
+  add_number("train_loss", f.train_loss);
   const auto add = [&](const char* key, const auto& by_worker) {
     if (!by_worker.empty() && by_worker.size() <= most_workers_in_metrics) line[key] = by_worker;
   };

@@ -1,6 +1,7 @@
 // Evaluation during a run: the best model so far, and when to stop looking for a better one.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -44,6 +45,9 @@ class Judge {
     if (options_.target_accuracy && best_ &&
         best_->accuracy.value_or(0) >= *options_.target_accuracy)
       return StopReason::target_accuracy;
+    if (options_.target_loss && !evaluations_.empty() &&
+        evaluations_.back().loss.value_or(HUGE_VAL) <= *options_.target_loss)
+      return StopReason::target_eval_loss;
     if (options_.patience && since_best_ >= *options_.patience) return StopReason::patience;
     return std::nullopt;
   }

@@ -36,7 +36,7 @@ TrainOptions bare_run(const TrainOptions& options, double eta) {
 
 bool ends_without_budget(const TrainOptions& o) {
   return o.max_time || o.target_error || o.target_loss || o.evaluation.patience ||
-         o.evaluation.target_accuracy;
+         o.evaluation.target_accuracy || o.evaluation.target_loss;
 }
 
 double slow_factor(const TrainOptions& options, WorkerId worker) {
@@ -95,8 +95,11 @@ void validate(const TrainOptions& o) {
   if (e.patience && *e.patience == 0) refuse("patience must be at least 1");
   if (e.target_accuracy && !(*e.target_accuracy > 0 && *e.target_accuracy <= 1))
     refuse("target-accuracy must be a number above 0 and at most 1");
-  if ((e.patience || e.target_accuracy) && e.every.count() == 0)
-    refuse("patience and target-accuracy need eval-every: nothing is evaluated without it");
+  if (e.target_loss && !std::isfinite(*e.target_loss)) refuse("target-eval-loss must be a number");
+  if ((e.patience || e.target_accuracy || e.target_loss) && e.every.count() == 0)
+    refuse(
+        "patience, target-accuracy and target-eval-loss need eval-every: nothing is evaluated "
+        "without it");
   for (const SlowWorker& slow : o.slow) {
     if (index(slow.worker) >= o.workers)
       refuse(fmt::format("slow: worker {} does not exist; there are {}, numbered from 0",

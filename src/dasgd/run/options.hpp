@@ -44,6 +44,7 @@ struct EvaluationOptions {
   double share = 1;                       ///< at most this part of the time of one core
   std::optional<std::uint32_t> patience;  ///< stops after so many without a new best
   std::optional<double> target_accuracy;  ///< stops once a model reaches it
+  std::optional<double> target_loss;      ///< stops once the loss of a model is at most this
   std::optional<Evaluation> best;         ///< known before the run, from an earlier leg
 };
 

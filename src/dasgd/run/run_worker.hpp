@@ -112,6 +112,7 @@ class RunWorker {
     r.time = target_.reached() ? target_.reached()->time : last_time_;
     if (folded_ == 0) r.squared_gradients = target_.squared_gradients();
     r.halvings = guard_.halvings();
+    r.recent_loss = recent_loss();
     return r;
   }
 

@@ -21,7 +21,8 @@ std::string name_of_directory(const std::string& text) {
 std::vector<Setting> evaluation_settings() {
   return {
       {"evaluation.every", "--eval-every", Setting::Kind::value, "T",
-       "evaluate worker 0's model this often; 0 never (default: train 10s and at most a tenth of a "
+       "evaluate worker 0's model on the validation part this often; 0 never (default: train 10s "
+       "and at most a tenth of a "
        "core, simulate never)",
        [](Config& c, const std::string& v) {
          c.run.evaluation.every = parse_duration(v);
@@ -40,6 +41,10 @@ std::vector<Setting> evaluation_settings() {
            "stop once an evaluation finds this accuracy"},
           [](auto& c) -> auto& { return c.run.evaluation.target_accuracy; }, parse_accuracy,
           show_real),
+      place(
+          {"evaluation.target_loss", "--target-eval-loss", "X",
+           "stop once an evaluation finds a loss of at most this"},
+          [](auto& c) -> auto& { return c.run.evaluation.target_loss; }, parse_real, show_real),
   };
 }
 

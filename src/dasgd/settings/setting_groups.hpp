@@ -12,6 +12,9 @@ std::vector<Setting> problem_settings();
 /// Of train: rows that arrive.
 std::vector<Setting> stream_settings();
 
+// data_settings.cpp: how data is read and split; without a table.
+std::vector<Setting> data_settings();
+
 // run_settings.cpp
 std::vector<Setting> algorithm_settings();  ///< workers, step size, batch, seed; without a table
 std::vector<Setting> topology_settings();

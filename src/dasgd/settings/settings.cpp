@@ -15,6 +15,7 @@ std::vector<Setting> make_settings(Command command) {
     all.insert(all.end(), group.begin(), group.end());
   };
   add(problem_settings());
+  add(data_settings());
   add(algorithm_settings());
   if (real) add(stream_settings());
   if (real) add(engine_settings());

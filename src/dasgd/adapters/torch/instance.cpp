@@ -8,6 +8,8 @@
 #include <string_view>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 
+#include "dasgd/adapters/torch/saved_network.hpp"
+
 namespace dasgd::torch_adapter {
 namespace {
 
@@ -115,11 +117,10 @@ std::string to_bytes(const torch::jit::Module& module) {
   return buffer.take();
 }
 
-Instance::Instance(const std::string& script, const SampleFormat& format, NetworkLoss loss,
-                   at::Device device)
+Instance::Instance(const std::string& script, const std::string& name, const SampleFormat& format,
+                   NetworkLoss loss, at::Device device)
     : format_(format), loss_(loss), device_(device) {
-  std::istringstream bytes(script);
-  module_ = torch::jit::load(bytes, device);
+  module_ = load_script(script, name, device);
   if (device.is_cpu()) blas_room_ = take_blas_room();
   module_.train();
   find_parameters();
@@ -215,27 +216,30 @@ double Instance::gradient(const SampleBatch& batch, std::span<float> gradient) {
     bound_gradient_ = gradient.data();
   }
   const Inputs in = inputs(batch);
-  const at::Tensor loss = loss_of(forward(in.input), in.target);
+  const at::Tensor loss = loss_of(forward(in.input), in);
   loss.backward();
   if (on_gpu()) view_of(gradient.data(), gradient.size()).copy_(gradient_);
   return loss.item<double>();
 }
 
-Score Instance::evaluate(std::span<const float> x, const SampleBatch& batch) {
+double Instance::evaluate(std::span<const float> x, const SampleBatch& batch, ClassCounts& counts) {
   const Place place(*memory_);
   const at::NoGradGuard no_grad;
   show(x);
   module_.eval();
   const Inputs in = inputs(batch);
   const at::Tensor output = forward(in.input);
-  Score result{.loss = loss_of(output, in.target).item<double>()};
+  const double loss = loss_of(output, in).item<double>();
   if (format_.classes > 0) {
-    const at::Tensor guess = output.reshape({-1, output.size(-1)}).argmax(1);
-    result.targets = static_cast<std::size_t>(guess.numel());
-    result.right = static_cast<std::size_t>(guess.eq(in.target).sum().item<std::int64_t>());
+    const at::Tensor scores = output.reshape({-1, output.size(-1)});
+    const at::Tensor guess = scores.argmax(1).to(at::kCPU).contiguous();
+    if (counts.classes() == 0) counts = ClassCounts(static_cast<std::size_t>(scores.size(1)));
+    for (std::size_t k = 0; k < batch.labels.size(); ++k)
+      counts.add(static_cast<std::size_t>(batch.labels[k]),
+                 static_cast<std::size_t>(guess.data_ptr<std::int64_t>()[k]));
   }
   module_.train();
-  return result;
+  return loss;
 }
 
 Instance::Inputs Instance::inputs(const SampleBatch& batch) const {
@@ -251,7 +255,8 @@ Instance::Inputs Instance::inputs(const SampleBatch& batch) const {
   const auto targets = static_cast<std::int64_t>(batch.count * format_.targets);
   in.target = format_.classes > 0 ? tensor(batch.labels, {targets}, at::kLong)
                                   : tensor(batch.values, {targets}, at::kFloat);
-  return {in.input.to(device_), in.target.to(device_)};
+  if (!batch.weights.empty()) in.weights = tensor(batch.weights, {targets}, at::kFloat).to(device_);
+  return {in.input.to(device_), in.target.to(device_), in.weights};
 }
 
 at::Tensor Instance::forward(const at::Tensor& input) {
@@ -261,21 +266,35 @@ at::Tensor Instance::forward(const at::Tensor& input) {
   return module_.forward({input}).toTensor();
 }
 
-at::Tensor Instance::loss_of(const at::Tensor& output, const at::Tensor& target) const {
-  if (format_.classes == 0) return at::mse_loss(output.reshape({-1}), target);
+at::Tensor Instance::loss_of(const at::Tensor& output, const Inputs& in) const {
+  if (format_.classes == 0) return at::mse_loss(output.reshape({-1}), in.target);
   const at::Tensor scores = output.reshape({-1, output.size(-1)});
   if (scores.size(1) < static_cast<std::int64_t>(format_.classes))
     throw InputError("it gives " + std::to_string(scores.size(1)) +
                      " outputs, too few for a label of " + std::to_string(format_.classes - 1));
-  if (loss_ == NetworkLoss::cross_entropy) return at::cross_entropy_loss(scores, target);
-  return at::mse_loss(scores, at::one_hot(target, scores.size(1)).to(at::kFloat));
+  const bool weighted = in.weights.defined();
+  const auto sum_up = weighted ? at::Reduction::None : at::Reduction::Mean;
+  at::Tensor loss;
+  if (loss_ == NetworkLoss::cross_entropy) {
+    loss = at::cross_entropy_loss(scores, in.target, {}, sum_up);
+  } else {
+    loss = at::mse_loss(scores, at::one_hot(in.target, scores.size(1)).to(at::kFloat), sum_up);
+    if (weighted) loss = loss.mean(1);
+  }
+  return weighted ? (loss * in.weights).mean() : loss;
 }
 
-std::string Instance::script(std::span<const float> x) {
+std::optional<Preprocessing> Instance::preprocessing_inside() const {
+  if (!takes_raw_data(module_)) return std::nullopt;
+  return preprocessing_of(module_, "the network");
+}
+
+std::string Instance::script(std::span<const float> x, const Preprocessing* preprocessing) {
   const Place place(*memory_);
   show(x);
   module_.eval();
-  std::string bytes = to_bytes(module_);
+  const bool as_it_is = !preprocessing || takes_raw_data(module_);
+  std::string bytes = to_bytes(as_it_is ? module_ : with_preprocessing(module_, *preprocessing));
   module_.train();
   return bytes;
 }

@@ -47,18 +47,13 @@ class Place {
   c10::OptionalStreamGuard guard_;
 };
 
-/// The mean loss of some samples and how many of their targets were guessed right.
-struct Score {
-  double loss = 0;
-  std::size_t right = 0, targets = 0;
-};
-
 /// Owned by one thread at a time.
 class Instance {
  public:
-  /// `script`: the bytes of a TorchScript file. Throws what LibTorch throws.
-  Instance(const std::string& script, const SampleFormat& format, NetworkLoss loss,
-           at::Device device);
+  /// `script`: the bytes of the TorchScript file `name`. Throws what LibTorch throws, and
+  /// InputError.
+  Instance(const std::string& script, const std::string& name, const SampleFormat& format,
+           NetworkLoss loss, at::Device device);
 
   std::size_t dimension() const { return dimension_; }
   /// The parameters as they were loaded; those that share their memory are one.
@@ -69,15 +64,19 @@ class Instance {
   /// Writes the mean gradient over the batch at the x that it was shown, or that somebody has put
   /// into `memory()`, and returns the mean loss.
   double gradient(const SampleBatch& batch, std::span<float> gradient);
-  Score evaluate(std::span<const float> x, const SampleBatch& batch);
+  /// Returns the mean loss and counts right and wrong answers, where targets are classes.
+  double evaluate(std::span<const float> x, const SampleBatch& batch, ClassCounts& counts);
 
   /// The numbers that are not trained, such as statistics of batch normalisation, flat.
   bool has_buffers() const { return !buffers_.empty(); }
   std::vector<float> buffers() const;
   void set_buffers(std::span<const float> values);
 
-  /// A TorchScript file with these parameters, in evaluation mode.
-  std::string script(std::span<const float> x);
+  /// A TorchScript file with these parameters, in evaluation mode, that takes raw data: this
+  /// preprocessing is put before it, unless it has one or there is none (null).
+  std::string script(std::span<const float> x, const Preprocessing* preprocessing);
+  /// What it does to raw data itself; nothing if it is no file of a run.
+  std::optional<Preprocessing> preprocessing_inside() const;
 
   const std::shared_ptr<DeviceMemory>& memory() const { return memory_; }
   bool on_gpu() const { return !device_.is_cpu(); }
@@ -85,13 +84,14 @@ class Instance {
  private:
   struct Inputs {
     at::Tensor input, target;
+    at::Tensor weights;  // of the samples; not there: all weigh 1
   };
   void find_parameters();
   void bind_parameters(const at::Tensor& x);
   void bind_gradients(const at::Tensor& gradient);
   Inputs inputs(const SampleBatch& batch) const;
   at::Tensor forward(const at::Tensor& input);
-  at::Tensor loss_of(const at::Tensor& output, const at::Tensor& target) const;
+  at::Tensor loss_of(const at::Tensor& output, const Inputs& in) const;
 
   std::unique_ptr<std::byte[]> blas_room_;  // until this first computes on a CPU
   torch::jit::Module module_;

@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <mutex>
-#include <system_error>
+#include <optional>
 #include <thread>
 #include <torch/cuda.h>
 #include <torch/version.h>
@@ -19,6 +16,8 @@
 #include "dasgd/adapters/torch/device_replica.hpp"
 #include "dasgd/adapters/torch/instance.hpp"
 #include "dasgd/adapters/torch/models.hpp"
+#include "dasgd/adapters/torch/saved_network.hpp"
+#include "dasgd/base/parallel.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/loader.hpp"
 
@@ -143,10 +142,12 @@ class TorchNetwork final : public Network {
     try {
       auto instance = make_instance(0);
       start_ = instance->parameters();
+      inside_ = instance->preprocessing_inside();
       try_out(*instance);
       idle_.push_back(std::move(instance));
     } catch (const InputError& error) {
-      throw InputError(options_.model + ": " + error.what());
+      const std::string what = error.what();
+      throw InputError(what.starts_with(options_.model) ? what : options_.model + ": " + what);
     } catch (const std::exception& error) {
       if (is_out_of_memory(error)) throw std::bad_alloc();
       throw InputError(options_.model +
@@ -155,7 +156,7 @@ class TorchNetwork final : public Network {
   }
 
   std::size_t dimension() const override { return start_.size(); }
-  std::size_t samples() const override { return samples_->count(Split::train); }
+  std::size_t samples() const override { return samples_->count(Part::train); }
   std::vector<float> start() const override { return start_; }
   std::string engine() const override { return engine_; }
 
@@ -170,7 +171,7 @@ class TorchNetwork final : public Network {
 
   double gradient(std::span<const float> x, Rows rows, std::span<float> gradient) const override {
     SampleBatch batch;
-    samples_->gather(Split::train, rows, nullptr, batch);
+    samples_->gather(Part::train, rows, nullptr, batch);
     return with_instance([&](Instance& instance) {
       instance.show(x);
       return instance.gradient(batch, gradient);
@@ -193,21 +194,31 @@ class TorchNetwork final : public Network {
 
   /// Uses all cores, or a GPU: it is asked for when a run has ended.
   double loss(std::span<const float> x) const override {
-    const unsigned threads = gpus_ > 0 ? 1 : std::max(1u, std::thread::hardware_concurrency());
-    return evaluate(x, Split::train, threads).loss;
+    return look(x, Part::train, all_cores()).loss;
   }
 
   /// Uses one core: it may be asked for while workers compute.
   HeldOut evaluate(std::span<const float> x) const override {
-    if (samples_->format().classes == 0) return Network::evaluate(x);
-    const Score found = evaluate(x, Split::test, 1);
-    return {.accuracy = static_cast<double>(found.right) / static_cast<double>(found.targets)};
+    return look(x, judged(), 1).held_out();
+  }
+  std::string evaluated_part() const override { return std::string(to_string(judged())); }
+  std::vector<PartFigures> examine(std::span<const float> x) const override {
+    std::vector<PartFigures> found;
+    for (const Part part : all_parts)
+      if (samples_->count(part) > 0 && (part != Part::train || judged() == part))
+        found.push_back(look(x, part, all_cores()));
+    return found;
+  }
+
+  const Preprocessing* preprocessing() const override {
+    return inside_ ? &*inside_ : samples_->preprocessing();
   }
 
   std::string torchscript(std::span<const float> x) const override {
     return with_instance([&](Instance& instance) {
       synchronise_buffers(instance);
-      return instance.script(x);
+      const bool text = samples_->format().tokens;
+      return instance.script(x, text ? nullptr : samples_->preprocessing());
     });
   }
 
@@ -216,11 +227,14 @@ class TorchNetwork final : public Network {
     const auto& names = network_names();
     if (std::find(names.begin(), names.end(), options_.model) != names.end())
       return to_bytes(build_model(options_.model, samples_->format(), options_.seed));
-    std::ifstream file(options_.model, std::ios::binary);
-    std::string bytes{std::istreambuf_iterator<char>(file), {}};
-    if (!file || std::filesystem::is_directory(options_.model))
-      throw InputError(options_.model + ": cannot be read; --model needs a TorchScript file");
-    return bytes;
+    return read_script_file(options_.model);
+  }
+
+  Part judged() const {
+    return samples_->count(Part::validation) > 0 ? Part::validation : Part::train;
+  }
+  unsigned all_cores() const {
+    return gpus_ > 0 ? 1 : std::max(1u, std::thread::hardware_concurrency());
   }
 
   std::size_t visible_gpus() const {
@@ -236,7 +250,8 @@ class TorchNetwork final : public Network {
     const at::Device device =
         gpus_ == 0 ? at::Device(at::kCPU)
                    : at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(worker % gpus_));
-    return std::make_unique<Instance>(script_, samples_->format(), options_.loss, device);
+    return std::make_unique<Instance>(script_, options_.model, samples_->format(), options_.loss,
+                                      device);
   }
 
   // One gradient and one evaluation of a few samples: they tell whether the network fits the data
@@ -246,10 +261,11 @@ class TorchNetwork final : public Network {
     std::vector<std::uint32_t> rows(std::min<std::size_t>(8, samples()));
     for (std::uint32_t r = 0; r < rows.size(); ++r) rows[r] = r;
     SampleBatch batch;
-    samples_->gather(Split::train, rows, nullptr, batch);
+    samples_->gather(Part::train, rows, nullptr, batch);
     std::vector<float> gradient(dimension());
     try {
-      instance.evaluate(start_, batch);
+      ClassCounts unused;
+      instance.evaluate(start_, batch, unused);
       const auto trial = [&] { instance.gradient(batch, gradient); };
       trial();
       engine_ =
@@ -309,45 +325,37 @@ class TorchNetwork final : public Network {
     return result;
   }
 
-  Score evaluate(std::span<const float> x, Split split, unsigned threads) const {
-    std::size_t count = samples_->count(split);
+  PartFigures look(std::span<const float> x, Part part, unsigned threads) const {
+    std::size_t count = samples_->count(part);
     if (options_.evaluate_at_most > 0) count = std::min(count, options_.evaluate_at_most);
-    const auto parts = chunks(count);
-    std::vector<Score> found(parts.size());
-    std::vector<std::exception_ptr> failures(threads);
+    const auto pieces = chunks(count);
+    std::vector<double> losses(pieces.size());
+    std::vector<ClassCounts> counts(threads);
     std::atomic<std::size_t> next{0};
-    const auto work = [&](std::exception_ptr& failure) {
-      try {
-        with_instance([&](Instance& instance) {
-          synchronise_buffers(instance);
-          SampleBatch batch;
-          for (std::size_t k = next++; k < parts.size(); k = next++) {
-            samples_->gather(split, parts[k], nullptr, batch);
-            found[k] = instance.evaluate(x, batch);
-          }
-          return parts.size();
-        });
-      } catch (...) {
-        failure = std::current_exception();
-      }
-    };
-    {
-      std::vector<std::jthread> helpers;
-      try {
-        for (unsigned t = 1; t < threads; ++t) helpers.emplace_back([&, t] { work(failures[t]); });
-      } catch (const std::system_error&) {  // no more threads here: fewer will do
-      }
-      work(failures[0]);
+    in_parallel(threads, threads, [&](std::size_t t) {
+      with_instance([&](Instance& instance) {
+        synchronise_buffers(instance);
+        SampleBatch batch;
+        for (std::size_t k = next++; k < pieces.size(); k = next++) {
+          samples_->gather(part, pieces[k], nullptr, batch);
+          losses[k] = instance.evaluate(x, batch, counts[t]);
+        }
+        return pieces.size();
+      });
+    });
+    PartFigures found{.part = std::string(to_string(part)), .from = samples_->origin(part)};
+    found.samples = count;
+    for (std::size_t k = 0; k < pieces.size(); ++k)
+      found.loss += losses[k] * static_cast<double>(pieces[k].size()) / static_cast<double>(count);
+    for (const ClassCounts& part_of_it : counts) {
+      if (found.counts.classes() == 0) found.counts = ClassCounts(part_of_it.classes());
+      if (part_of_it.classes() > 0) found.counts.add(part_of_it);
     }
-    for (const auto& failure : failures)
-      if (failure) std::rethrow_exception(failure);
-    Score all;
-    for (std::size_t k = 0; k < parts.size(); ++k) {
-      all.loss += found[k].loss * static_cast<double>(parts[k].size()) / static_cast<double>(count);
-      all.right += found[k].right;
-      all.targets += found[k].targets;
-    }
-    return all;
+    if (samples_->format().classes == 0) found.mse = found.loss;
+    found.classes = preprocessing()->classes;
+    for (std::size_t k = found.classes.size(); k < found.counts.classes(); ++k)
+      found.classes.push_back(std::to_string(k));  // outputs that no class belongs to
+    return found;
   }
 
   const NetworkOptions options_;
@@ -356,6 +364,7 @@ class TorchNetwork final : public Network {
   const std::size_t gpus_;    // 0: everything is on the CPU
   std::vector<float> start_;
   std::string engine_;
+  std::optional<Preprocessing> inside_;                  // of a file that takes raw data
   mutable std::mutex mutex_;                             // guards all below
   mutable std::vector<std::unique_ptr<Instance>> idle_;  // for evaluations
   mutable std::map<WorkerId, std::shared_ptr<SharedBuffers>> buffers_;

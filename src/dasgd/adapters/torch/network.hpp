@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dasgd/core/objective.hpp"
+#include "dasgd/data/predictor.hpp"
 #include "dasgd/data/samples.hpp"
 
 namespace dasgd {
@@ -28,9 +29,10 @@ struct NetworkOptions {
 /// Buffers, such as the statistics of batch normalisation, stay local to a worker; `loss`,
 /// `evaluate` and `torchscript` use their mean over the workers of the last run, which at the end
 /// of a run is their final synchronisation.
-class Network : public Objective<float> {
+class Network : public Objective<float>, public Preprocessed {
  public:
-  /// The bytes of a TorchScript file with x as its parameters: torch.jit.load opens it.
+  /// The bytes of a TorchScript file with x as its parameters: torch.jit.load opens it. It takes
+  /// raw data, and has `classes`, a list of names, and `preprocessing`, a text.
   virtual std::string torchscript(std::span<const float> x) const = 0;
   /// What computes: "LibTorch 1.13.1, CPU, oneDNN off: 3.4x faster here".
   virtual std::string engine() const = 0;
@@ -46,5 +48,9 @@ inline const std::vector<std::string>& network_names() {
 /// device that is not there.
 std::unique_ptr<Network> make_network(const NetworkOptions& options,
                                       std::shared_ptr<const Samples> samples);
+
+/// A network from its file. Of one that no run has left, the preprocessing is empty. Throws
+/// InputError for a file that is not TorchScript.
+std::unique_ptr<Predictor> open_saved_network(const std::string& path);
 
 }  // namespace dasgd

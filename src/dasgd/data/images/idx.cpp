@@ -104,4 +104,14 @@ ImageSet read_idx_directory(const std::string& directory) {
   return set;
 }
 
+RawData to_raw(LabelledImages images, std::vector<std::string> classes, const std::string& path) {
+  RawData data{.path = path};
+  data.shape = {static_cast<std::int64_t>(images.channels),
+                static_cast<std::int64_t>(images.height), static_cast<std::int64_t>(images.width)};
+  data.inputs = std::make_shared<ByteRows>(std::move(images.pixels), images.pixels_per_image);
+  data.labels.values.assign(images.labels.begin(), images.labels.end());
+  data.classes = std::move(classes);
+  return data;
+}
+
 }  // namespace dasgd

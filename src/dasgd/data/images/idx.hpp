@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "dasgd/data/raw_data.hpp"
+
 namespace dasgd {
 
 /// Images with a class each.
@@ -27,5 +29,8 @@ struct ImageSet {
 /// t10k-labels-idx1-ubyte from `directory`, each as it is or with .gz.
 /// Throws InputError naming the file for anything missing, truncated or inconsistent.
 ImageSet read_idx_directory(const std::string& directory);
+
+/// The same as data of any kind, whose classes have these names.
+RawData to_raw(LabelledImages images, std::vector<std::string> classes, const std::string& path);
 
 }  // namespace dasgd

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <variant>
 
-#include "dasgd/data/rows/row_number.hpp"
+#include "dasgd/data/row_number.hpp"
 
 namespace dasgd {
 namespace {

@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "dasgd/core/error.hpp"
-#include "dasgd/data/rows/row_number.hpp"
+#include "dasgd/data/row_number.hpp"
 
 namespace dasgd {
 namespace {
@@ -77,6 +77,7 @@ void make_labels_signed(LabelledRows& rows, const std::string& path) {
     for (const double label : found) fits = fits && pair.contains(label);
     if (!fits) continue;
     for (double& label : rows.labels) label = label == *pair.begin() ? -1 : 1;
+    rows.classes = {plain_number(*pair.begin()), plain_number(*pair.rbegin())};
     return;
   }
   throw InputError(path + ": labels must be -1/+1, 0/1 or 1/2; found " +
@@ -99,17 +100,21 @@ std::optional<Row> read_libsvm_line(std::string_view text, const std::string& pa
   return row;
 }
 
-LabelledRows read_libsvm(const std::string& path) {
+namespace {
+
+LabelledRows read_sparse(const std::string& path, bool signs) {
   std::ifstream file(path);
   if (!file) throw InputError(path + ": cannot be opened; --data needs a LIBSVM text file");
   LabelledRows rows;
   std::string text;
   for (std::size_t number = 1; std::getline(file, text); ++number) {
+    if (text.find('\0') != text.npos)
+      throw InputError(path + ": is not a text; `data` reads CSV, LIBSVM, .npy, .npz and images");
     Line line(number == 1 ? without_byte_order_mark(text) : text, path, number);
     const auto label = line.word();
     if (!label) continue;
     const double value = line.number(*label, "label");
-    if (value != -1 && value != 0 && value != 1 && value != 2)
+    if (signs && value != -1 && value != 0 && value != 1 && value != 2)
       line.fail("label " + shown_piece(*label) + " is not -1, 0, 1 or 2");
     rows.labels.push_back(value);
     read_features(line, [&](std::uint32_t index, double feature) {
@@ -122,8 +127,36 @@ LabelledRows read_libsvm(const std::string& path) {
   if (file.bad()) throw InputError(path + ": cannot be read; is it a file?");
   if (rows.rows() == 0) throw InputError(path + ": holds no rows");
   if (rows.dimension == 0) throw InputError(path + ": holds no features");
+  return rows;
+}
+
+}  // namespace
+
+LabelledRows read_libsvm(const std::string& path) {
+  LabelledRows rows = read_sparse(path, true);
   make_labels_signed(rows, path);
   return rows;
+}
+
+LabelledRows read_libsvm_any(const std::string& path) { return read_sparse(path, false); }
+
+RawData dense(const LabelledRows& rows, const std::string& path, std::size_t width) {
+  constexpr std::size_t most_numbers = 1'000'000'000;
+  if (width > 0 && rows.dimension > width)
+    throw InputError(path + ": has features up to " + std::to_string(rows.dimension) +
+                     "; the model takes " + std::to_string(width));
+  width = std::max(width, rows.dimension);
+  if (rows.rows() * width > most_numbers)
+    throw InputError(path + ": has " + std::to_string(rows.rows()) + " rows of " +
+                     std::to_string(width) + " features, too many with their zeros");
+  std::vector<float> inputs(rows.rows() * width);
+  for (std::size_t r = 0; r < rows.rows(); ++r)
+    for (std::size_t k = rows.row_start[r]; k < rows.row_start[r + 1]; ++k)
+      inputs[r * width + rows.columns[k]] = static_cast<float>(rows.values[k]);
+  RawData data{.path = path, .shape = {static_cast<std::int64_t>(width)}};
+  data.inputs = std::make_shared<FloatRows>(std::move(inputs), width);
+  data.labels.values = rows.labels;
+  return data;
 }
 
 }  // namespace dasgd

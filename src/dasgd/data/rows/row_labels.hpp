@@ -5,12 +5,10 @@
 #include <memory>
 #include <optional>
 
+#include "dasgd/data/raw_data.hpp"
 #include "dasgd/data/rows/row_text.hpp"
 
 namespace dasgd {
-
-/// Labels are below this.
-inline constexpr std::size_t most_classes = 100'000;
 
 class RowLabels {
  public:

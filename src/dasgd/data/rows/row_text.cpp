@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "dasgd/base/nearest_word.hpp"
+#include "dasgd/data/row_number.hpp"
 #include "dasgd/data/rows/csv.hpp"
 #include "dasgd/data/rows/libsvm.hpp"
-#include "dasgd/data/rows/row_number.hpp"
 
 namespace dasgd {
 namespace {

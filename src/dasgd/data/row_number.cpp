@@ -1,4 +1,4 @@
-#include "dasgd/data/rows/row_number.hpp"
+#include "dasgd/data/row_number.hpp"
 
 #include <charconv>
 #include <cmath>

@@ -1,0 +1,168 @@
+#include <cmath>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "commands/commands.hpp"
+#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/units.hpp"
+#include "dasgd/core/error.hpp"
+#include "dasgd/core/held_out.hpp"
+#include "dasgd/models/predict.hpp"
+#include "terminal/output.hpp"
+#include "terminal/signals.hpp"
+
+namespace dasgd::app {
+namespace {
+
+constexpr std::size_t samples_at_a_time = 64;  // as evaluations do, so that sums are the same
+
+/// A field of CSV: quoted where it has to be.
+std::string field(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == text.npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+/// Writes answers as lines of CSV or JSON.
+class Lines {
+ public:
+  Lines(const std::vector<std::string>& classes, bool json) : classes_(classes), json_(json) {}
+
+  std::string header() const {
+    if (json_) return "";
+    std::string line = "row,prediction";
+    for (const std::string& name : classes_) line += "," + field("p_" + name);
+    return line + "\n";
+  }
+  std::string line(std::size_t row, const Answer& answer) const {
+    if (json_) return json_line(row, answer);
+    if (classes_.empty()) return fmt::format("{},{}\n", row, static_cast<float>(answer.number));
+    std::string line = fmt::format("{},{}", row, field(classes_[answer.best]));
+    for (const double p : answer.probabilities) line += fmt::format(",{:.6g}", p);
+    return line + "\n";
+  }
+
+ private:
+  std::string json_line(std::size_t row, const Answer& answer) const {
+    nlohmann::ordered_json line{{"row", row}};
+    if (classes_.empty()) {
+      line["prediction"] = answer.number;
+    } else {
+      line["prediction"] = classes_[answer.best];
+      for (std::size_t k = 0; k < classes_.size(); ++k)
+        line["probabilities"][classes_[k]] = answer.probabilities[k];
+    }
+    return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  }
+
+  const std::vector<std::string>& classes_;
+  const bool json_;
+};
+
+/// Holds answers against the labels that the data has.
+class Score {
+ public:
+  Score(const RawData& data, const std::vector<std::string>& classes) {
+    if (data.labels.values.size() != data.rows()) return;
+    if (classes.empty()) {
+      if (data.labels.names.empty()) targets_ = data.labels.values;
+      return;
+    }
+    try {
+      targets_ = to_classes(data, classes);
+      counts_ = ClassCounts(classes.size());
+    } catch (const InputError&) {  // labels of something else
+    }
+  }
+
+  void add(std::size_t row, const Answer& answer) {
+    if (targets_.empty() || std::isnan(targets_[row])) return;
+    ++judged_;
+    if (counts_)
+      counts_->add(static_cast<std::size_t>(targets_[row]), answer.best);
+    else
+      squares_ += std::pow(static_cast<float>(answer.number) - targets_[row], 2);
+  }
+  std::string in_words() const {
+    if (judged_ == 0) return "";
+    const std::string rows = fmt::format("{} rows with a label", show_count(judged_));
+    if (counts_) return fmt::format("accuracy {} on {}", *counts_->accuracy(), rows);
+    return fmt::format("mean squared error {} on {}", squares_ / static_cast<double>(judged_),
+                       rows);
+  }
+
+ private:
+  std::vector<double> targets_;  // empty: there are none
+  std::optional<ClassCounts> counts_;
+  double squares_ = 0;
+  std::size_t judged_ = 0;
+};
+
+/// Where the lines go.
+class Sink {
+ public:
+  explicit Sink(const std::string& path) {
+    if (!path.empty()) file_.emplace(path);
+  }
+  void write(const std::string& text) {
+    if (file_)
+      file_->write(text);
+    else
+      print_result_text(text);
+  }
+  void finish() {
+    if (file_) file_->commit();
+  }
+
+ private:
+  std::optional<AtomicFile> file_;
+};
+
+}  // namespace
+
+int predict_command(const PredictRequest& request) {
+  const SignalStop signals;
+  const auto model = open_predictor(request.model);
+  Preprocessing about = model->preprocessing();
+  const RawData data = read_for(about, request.data);
+  std::optional<Lines> lines;
+  std::optional<Score> score;
+  Sink sink(request.out);
+  const std::size_t width = data.inputs->width();
+  std::vector<float> raw;
+  for (std::size_t first = 0; first < data.rows(); first += samples_at_a_time) {
+    if (signals.token().stop_requested()) return interrupted;
+    const std::size_t count = std::min(samples_at_a_time, data.rows() - first);
+    raw.resize(count * width);
+    for (std::size_t k = 0; k < count; ++k)
+      data.inputs->copy(first + k, std::span(raw).subspan(k * width, width));
+    const std::vector<float> outputs = model->outputs(raw, count, data.shape);
+    const std::size_t each = outputs.size() / count;
+    if (!lines) {  // a file that no run has left says with its outputs what it answers
+      if (about.shape.empty() && each == 1) about.answers = Answers::number;
+      if (about.answers == Answers::number) about.classes.clear();
+      const bool margin = about.answers == Answers::margin;
+      for (std::size_t k = about.classes.size();
+           about.answers != Answers::number && !margin && k < each; ++k)
+        about.classes.push_back(std::to_string(k));
+      lines.emplace(about.classes, request.json);
+      score.emplace(data, about.classes);
+      sink.write(lines->header());
+    }
+    std::string text;
+    for (std::size_t k = 0; k < count; ++k) {
+      const std::size_t row = first + k;
+      const Answer answer = read_answer(std::span(outputs).subspan(k * each, each), about.answers);
+      text += lines->line(data.numbers.empty() ? row : data.numbers[row], answer);
+      score->add(row, answer);
+    }
+    sink.write(text);
+  }
+  sink.finish();
+  if (const std::string found = score->in_words(); !found.empty()) print_note("{}\n", found);
+  return done;
+}
+
+}  // namespace dasgd::app

@@ -1,0 +1,125 @@
+#include "dasgd/adapters/torch/saved_network.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <torch/csrc/jit/runtime/graph_executor.h>
+
+#include "dasgd/adapters/torch/instance.hpp"
+#include "dasgd/adapters/torch/network.hpp"
+#include "dasgd/core/error.hpp"
+
+namespace dasgd::torch_adapter {
+namespace {
+
+using torch::jit::Module;
+
+// What torch.save leaves is a pickle, alone or in an archive; TorchScript has its code beside it.
+bool is_of_torch_save(const std::string& bytes) {
+  const bool archive = bytes.starts_with("PK");
+  const auto has = [&](const char* name) { return bytes.find(name) != bytes.npos; };
+  if (archive) return has("/data.pkl") && !has("/constants.pkl");
+  return bytes.starts_with("\x80") && has("torch");
+}
+
+torch::Tensor per_channel(const std::vector<float>& numbers, const Preprocessing& p) {
+  torch::Tensor tensor = torch::tensor(numbers);
+  return p.shape.size() == 3 ? tensor.reshape({-1, 1, 1}) : tensor;
+}
+
+class SavedNetwork final : public Predictor {
+ public:
+  explicit SavedNetwork(const std::string& path)
+      : path_(path), module_(load_script(read_script_file(path), path, at::kCPU)) {
+    module_.eval();
+    if (takes_raw_data(module_)) preprocessing_ = preprocessing_of(module_, path);
+  }
+
+  const Preprocessing& preprocessing() const override { return preprocessing_; }
+
+  std::vector<float> outputs(std::span<const float> raw, std::size_t count,
+                             const std::vector<std::int64_t>& shape) override {
+    const at::NoGradGuard no_grad;
+    const torch::jit::GraphOptimizerEnabledGuard plain(false);
+    std::vector<std::int64_t> sizes{static_cast<std::int64_t>(count)};
+    sizes.insert(sizes.end(), shape.begin(), shape.end());
+    const at::Tensor input = torch::from_blob(const_cast<float*>(raw.data()), sizes);
+    try {
+      const at::Tensor output = module_.forward({input}).toTensor().to(at::kFloat).contiguous();
+      return {output.data_ptr<float>(), output.data_ptr<float>() + output.numel()};
+    } catch (const std::exception& error) {
+      if (is_out_of_memory(error)) throw std::bad_alloc();
+      throw InputError(path_ + ": cannot take these samples: " + one_line(error));
+    }
+  }
+
+ private:
+  const std::string path_;
+  Module module_;
+  Preprocessing preprocessing_;
+};
+
+}  // namespace
+
+bool takes_raw_data(const Module& module) { return module.hasattr("preprocessing"); }
+
+Preprocessing preprocessing_of(const Module& module, const std::string& path) {
+  const auto text = module.attr("preprocessing");
+  return preprocessing_from_json(text.isString() ? text.toStringRef() : "", path);
+}
+
+Module with_preprocessing(const Module& network, const Preprocessing& p) {
+  Module made("dasgd.TakesRawData");
+  made.register_attribute("training", c10::BoolType::get(), false);
+  made.register_module("network", network);
+  made.register_attribute("preprocessing", c10::StringType::get(), to_json(p));
+  c10::List<std::string> classes;
+  for (const std::string& name : p.classes) classes.push_back(name);
+  made.register_attribute("classes", c10::ListType::ofStrings(), classes);
+  std::string body = "    x = torch.to(x, 6)\n";  // float32, from pixels of any type
+  if (!p.fill.empty()) {
+    made.register_buffer("fill", torch::tensor(p.fill));
+    body += "    x = torch.where(torch.isnan(x), self.fill, x)\n";
+  }
+  if (!p.mean.empty()) {
+    made.register_buffer("mean", per_channel(p.mean, p));
+    made.register_buffer("factor", per_channel(p.factor, p));
+    body += "    x = (x - self.mean) * self.factor\n";
+  }
+  made.define("def forward(self, x):\n" + body + "    return self.network.forward(x)\n");
+  return made;
+}
+
+Module load_script(const std::string& bytes, const std::string& path, at::Device device) {
+  std::istringstream stream(bytes);
+  try {
+    return torch::jit::load(stream, device);
+  } catch (const std::exception& error) {
+    if (is_out_of_memory(error)) throw std::bad_alloc();
+    if (is_of_torch_save(bytes))
+      throw InputError(path +
+                       ": is a file of torch.save, which has no code; write it in Python with "
+                       "torch.jit.script(network).save(\"network.pt\")");
+    throw InputError(path + ": is not a TorchScript file that can be used: " + one_line(error));
+  }
+}
+
+std::string read_script_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  if (!file || std::filesystem::is_directory(path))
+    throw InputError(path + ": cannot be read; --model needs a TorchScript file");
+  return bytes;
+}
+
+}  // namespace dasgd::torch_adapter
+
+namespace dasgd {
+
+std::unique_ptr<Predictor> open_saved_network(const std::string& path) {
+  return torch_adapter::with_plain_errors(
+      [&] { return std::make_unique<torch_adapter::SavedNetwork>(path); });
+}
+
+}  // namespace dasgd

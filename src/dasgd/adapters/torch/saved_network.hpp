@@ -1,0 +1,29 @@
+// Networks in files: TorchScript that takes raw data.
+#pragma once
+
+#include <string>
+#include <torch/script.h>
+
+#include "dasgd/data/preprocessing.hpp"
+
+namespace dasgd::torch_adapter {
+
+/// Whether a run has left this network: then it has what is done to raw data inside.
+bool takes_raw_data(const torch::jit::Module& module);
+/// What it does. Throws InputError where that is not what a run writes.
+Preprocessing preprocessing_of(const torch::jit::Module& module, const std::string& path);
+
+/// The network behind its preprocessing, which it keeps as `mean`, `factor` and `fill` where there
+/// are any, with `classes` and `preprocessing` for whoever opens the file.
+torch::jit::Module with_preprocessing(const torch::jit::Module& network,
+                                      const Preprocessing& preprocessing);
+
+/// From the bytes of a file. Throws InputError naming `path` for what is not TorchScript; for a
+/// file of torch.save it says what to write instead.
+torch::jit::Module load_script(const std::string& bytes, const std::string& path,
+                               at::Device device);
+
+/// The bytes of a file. Throws InputError where it cannot be read.
+std::string read_script_file(const std::string& path);
+
+}  // namespace dasgd::torch_adapter

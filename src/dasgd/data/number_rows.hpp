@@ -1,0 +1,54 @@
+// Rows of numbers as a file has them, wherever they are kept.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace dasgd {
+
+/// Raw numbers: nothing is shifted or scaled. NaN is a number that is missing. Any number of
+/// threads may read.
+class NumberRows {
+ public:
+  virtual ~NumberRows() = default;
+
+  virtual std::size_t rows() const = 0;
+  /// Numbers per row.
+  virtual std::size_t width() const = 0;
+  /// Writes the numbers of one row.
+  virtual void copy(std::size_t row, std::span<float> to) const = 0;
+  /// Whether a number may be NaN or infinite.
+  virtual bool may_miss() const { return true; }
+  /// Rows from `first` to `last` will not be read again soon: their memory may go.
+  virtual void release(std::size_t /*first*/, std::size_t /*last*/) const {}
+};
+
+/// Rows in memory, of floats or of bytes.
+template <typename Number>
+class MemoryRows final : public NumberRows {
+ public:
+  MemoryRows(std::vector<Number> numbers, std::size_t width)
+      : numbers_(std::move(numbers)), width_(width) {}
+
+  std::size_t rows() const override { return numbers_.size() / width_; }
+  std::size_t width() const override { return width_; }
+  void copy(std::size_t row, std::span<float> to) const override {
+    const Number* const from = numbers_.data() + row * width_;
+    std::transform(from, from + width_, to.begin(),
+                   [](Number number) { return static_cast<float>(number); });
+  }
+  bool may_miss() const override { return !std::is_integral_v<Number>; }
+
+ private:
+  const std::vector<Number> numbers_;
+  const std::size_t width_;
+};
+
+using FloatRows = MemoryRows<float>;
+using ByteRows = MemoryRows<std::uint8_t>;
+
+}  // namespace dasgd

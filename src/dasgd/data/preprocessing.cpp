@@ -1,0 +1,235 @@
+#include "dasgd/data/preprocessing.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <thread>
+
+#include "dasgd/base/nearest_word.hpp"
+#include "dasgd/base/parallel.hpp"
+#include "dasgd/core/error.hpp"
+
+namespace dasgd {
+namespace {
+
+using Words = std::vector<std::string>;
+
+const Words scale_words{"none", "255", "standard"};
+const Words missing_words{"error", "drop", "mean"};
+const Words answer_words{"number", "scores", "shares", "margin"};
+
+std::size_t place_of(const std::string& word, const Words& words, const char* what) {
+  const auto at = std::find(words.begin(), words.end(), word);
+  if (at == words.end())
+    throw InputError(std::string("unknown ") + what + " \"" + word + "\"" +
+                     suggestion(word, words));
+  return static_cast<std::size_t>(at - words.begin());
+}
+
+/// Mean and summed squares of what was seen of one column.
+struct Moments {
+  double count = 0, mean = 0, squares = 0;
+
+  void add(const Moments& other) {
+    if (other.count == 0) return;
+    const double all = count + other.count, step = other.mean - mean;
+    squares += other.squares + step * step * count * other.count / all;
+    mean += step * other.count / all;
+    count = all;
+  }
+};
+
+/// Sums over the samples of a block, less one sample: squares of what is left do not cancel.
+class BlockSums {
+ public:
+  explicit BlockSums(const std::vector<double>& less)
+      : less_(less), count_(less.size()), sum_(less.size()), squares_(less.size()) {}
+
+  void add(std::span<const float> sample) {
+    ++whole_;
+    for (std::size_t i = 0; i < sample.size(); ++i) {
+      const double d = static_cast<double>(sample[i]) - less_[i];
+      sum_[i] += d;
+      squares_[i] += d * d;
+    }
+  }
+  /// A number of a sample that misses others.
+  void add_alone(std::size_t i, float value) {
+    const double d = static_cast<double>(value) - less_[i];
+    count_[i] += 1;
+    sum_[i] += d;
+    squares_[i] += d * d;
+  }
+  Moments of(std::size_t i) const {
+    const double n = count_[i] + static_cast<double>(whole_);
+    if (n == 0) return {};
+    const double mean = sum_[i] / n;
+    return {n, less_[i] + mean, std::max(0.0, squares_[i] - n * mean * mean)};
+  }
+
+ private:
+  const std::vector<double>& less_;
+  std::vector<double> count_, sum_, squares_;
+  std::size_t whole_ = 0;
+};
+
+bool is_whole(std::span<const float> sample) {
+  return std::all_of(sample.begin(), sample.end(), [](float v) { return std::isfinite(v); });
+}
+
+std::vector<double> finite_sample(const NumberRows& inputs, std::size_t row) {
+  std::vector<float> sample(inputs.width());
+  inputs.copy(row, sample);
+  std::vector<double> result(sample.begin(), sample.end());
+  for (double& v : result) v = std::isfinite(v) ? v : 0.0;
+  return result;
+}
+
+[[noreturn]] void refuse_number(const std::string& path, std::size_t row, std::size_t at,
+                                float value) {
+  const std::string where =
+      path + ": row " + std::to_string(row + 1) + ", number " + std::to_string(at + 1);
+  if (std::isinf(value)) throw InputError(where + " is infinite");
+  throw InputError(where + " is missing; `missing` mean puts the mean of its column there");
+}
+
+constexpr std::size_t rows_per_block = 8192;
+
+}  // namespace
+
+Scale parse_scale(const std::string& text) {
+  return static_cast<Scale>(place_of(text, scale_words, "scale"));
+}
+Missing parse_missing(const std::string& text) {
+  return static_cast<Missing>(place_of(text, missing_words, "way with missing numbers"));
+}
+std::string to_string(Scale scale) { return scale_words[static_cast<std::size_t>(scale)]; }
+std::string to_string(Missing missing) { return missing_words[static_cast<std::size_t>(missing)]; }
+std::string to_string(Answers answers) { return answer_words[static_cast<std::size_t>(answers)]; }
+
+std::size_t Preprocessing::width() const {
+  return static_cast<std::size_t>(
+      std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>()));
+}
+
+std::size_t Preprocessing::period() const {
+  return shape.size() == 3 ? static_cast<std::size_t>(shape[1] * shape[2]) : 1;
+}
+
+void Preprocessing::apply(std::span<float> sample) const {
+  if (!fill.empty())
+    for (std::size_t c = 0; c < sample.size(); ++c)
+      if (std::isnan(sample[c])) sample[c] = fill[c];
+  if (mean.empty()) return;
+  // One sum, then one product: what LibTorch does in model.pt, to the bit.
+  if (const std::size_t plane = period(); plane > 1) {
+    for (std::size_t c = 0; c < mean.size(); ++c)
+      for (float& value : sample.subspan(c * plane, plane)) value = (value - mean[c]) * factor[c];
+  } else {
+    for (std::size_t c = 0; c < sample.size(); ++c) sample[c] = (sample[c] - mean[c]) * factor[c];
+  }
+}
+
+void fit(Preprocessing& to, const NumberRows& inputs, std::span<const std::uint32_t> rows,
+         const std::string& path) {
+  const std::size_t width = inputs.width(), plane = to.period(), columns = width / plane;
+  const bool fills = to.missing == Missing::mean && inputs.may_miss();
+  to.mean.clear();
+  if (to.scale == Scale::by_255) {
+    to.mean.assign(columns, 0.0f);
+    to.factor.assign(columns, 1.0f / 255.0f);
+  }
+  if (to.scale != Scale::standard && !inputs.may_miss()) return;
+  const std::size_t count = rows.empty() ? inputs.rows() : rows.size();
+  const std::size_t blocks = (count + rows_per_block - 1) / rows_per_block;
+  const auto row_at = [&](std::size_t k) -> std::size_t { return rows.empty() ? k : rows[k]; };
+  const std::vector<double> less = finite_sample(inputs, row_at(0));
+  // Blocks are added in their order, so that the result does not depend on who was fast.
+  std::vector<std::vector<Moments>> found(blocks);
+  const auto look_at = [&](std::size_t block) {
+    std::vector<float> sample(width);
+    BlockSums sums(less);
+    const std::size_t first = block * rows_per_block;
+    const std::size_t last = std::min(count, first + rows_per_block);
+    for (std::size_t k = first; k < last; ++k) {
+      inputs.copy(row_at(k), sample);
+      if (!inputs.may_miss() || is_whole(sample)) {
+        sums.add(sample);
+        continue;
+      }
+      for (std::size_t i = 0; i < width; ++i) {
+        if (std::isfinite(sample[i]))
+          sums.add_alone(i, sample[i]);
+        else if (!fills || std::isinf(sample[i]))
+          refuse_number(path, row_at(k), i, sample[i]);
+      }
+    }
+    inputs.release(row_at(first), row_at(last - 1) + 1);
+    found[block].resize(columns);
+    for (std::size_t i = 0; i < width; ++i) found[block][i / plane].add(sums.of(i));
+  };
+  in_parallel(blocks, std::max(1u, std::thread::hardware_concurrency()), look_at);
+  std::vector<Moments> all(columns);
+  for (const auto& block : found)
+    for (std::size_t c = 0; c < columns; ++c) all[c].add(block[c]);
+  if (fills)
+    for (const Moments& column : all) to.fill.push_back(static_cast<float>(column.mean));
+  if (to.scale != Scale::standard) return;
+  to.factor.clear();
+  for (const Moments& column : all) {
+    const double variance = column.count > 0 ? column.squares / column.count : 0;
+    to.mean.push_back(static_cast<float>(column.mean));
+    to.factor.push_back(variance > 1e-12 ? static_cast<float>(1 / std::sqrt(variance)) : 1.0f);
+  }
+}
+
+std::string to_json(const Preprocessing& p) {
+  nlohmann::ordered_json json{{"shape", p.shape},
+                              {"scale", to_string(p.scale)},
+                              {"mean", p.mean},
+                              {"factor", p.factor},
+                              {"missing", to_string(p.missing)},
+                              {"fill", p.fill},
+                              {"columns", p.columns},
+                              {"label", p.label},
+                              {"label_at", p.label_at},
+                              {"classes", p.classes},
+                              {"answers", to_string(p.answers)}};
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+Preprocessing preprocessing_from_json(const std::string& text, const std::string& path) {
+  const auto fail = [&](const std::string& why) -> InputError {
+    return InputError(path + ": is not what a run says of its data: " + why);
+  };
+  try {
+    const auto json = nlohmann::json::parse(text);
+    Preprocessing p;
+    p.shape = json.at("shape").get<std::vector<std::int64_t>>();
+    p.scale = parse_scale(json.at("scale").get<std::string>());
+    p.mean = json.at("mean").get<std::vector<float>>();
+    p.factor = json.at("factor").get<std::vector<float>>();
+    p.missing = parse_missing(json.at("missing").get<std::string>());
+    p.fill = json.at("fill").get<std::vector<float>>();
+    p.columns = json.at("columns").get<Words>();
+    p.label = json.at("label").get<std::string>();
+    p.label_at = json.at("label_at").get<std::size_t>();
+    p.classes = json.at("classes").get<Words>();
+    p.answers = static_cast<Answers>(
+        place_of(json.at("answers").get<std::string>(), answer_words, "answers"));
+    for (const std::int64_t size : p.shape)
+      if (size < 1 || size > (1 << 30)) throw fail("a shape that cannot be");
+    const std::size_t columns = p.shape.empty() ? 0 : p.width() / p.period();
+    if (p.mean.size() != p.factor.size() || (!p.mean.empty() && p.mean.size() != columns) ||
+        (!p.fill.empty() && p.fill.size() != p.width()))
+      throw fail("numbers that do not belong to its shape");
+    return p;
+  } catch (const nlohmann::json::exception& error) {
+    throw fail(error.what());
+  }
+}
+
+}  // namespace dasgd

@@ -1,0 +1,100 @@
+#include "dasgd/data/raw_data.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <sstream>
+#include <unordered_map>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/data/row_number.hpp"
+
+namespace dasgd {
+namespace {
+
+std::size_t line_of(const RawData& data, std::size_t row) {
+  return (data.numbers.empty() ? row : data.numbers[row]) + 1;
+}
+
+[[noreturn]] void refuse_label(const RawData& data, std::size_t row, const std::string& why) {
+  throw InputError(data.path + ": row " + std::to_string(line_of(data, row)) + " has " + why);
+}
+
+// -1 and 1 are the only classes below 0.
+void require_whole(const RawData& data, bool signs) {
+  for (std::size_t r = 0; r < data.labels.values.size(); ++r) {
+    const double label = data.labels.values[r];
+    const bool whole = label == std::floor(label) && label < static_cast<double>(most_classes);
+    if (!whole || (label < 0 && !(signs && label == -1)))
+      refuse_label(data, r,
+                   "target " + plain_number(label) +
+                       ", which is no class; classes are texts or 0, 1, ...; for numbers use "
+                       "`loss` mse");
+  }
+}
+
+std::vector<std::string> sorted_names(const RawData& data) {
+  std::vector<std::string> names = data.labels.names;
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+std::string plain_number(double number) {
+  std::ostringstream text;
+  text.precision(17);
+  if (number == std::floor(number) && std::fabs(number) < 1e15)
+    text << static_cast<long long>(number);
+  else
+    text << number;
+  return text.str();
+}
+
+std::vector<std::string> find_classes(const RawData& data) {
+  if (!data.classes.empty()) return data.classes;
+  const std::size_t texts = data.labels.names.size();
+  if (texts > most_classes)
+    throw InputError(data.path + ": has " + std::to_string(texts) +
+                     " different labels, too many for classes");
+  if (texts > 0) return sorted_names(data);
+  const std::set<double> found(data.labels.values.begin(), data.labels.values.end());
+  require_whole(data, found == std::set<double>{-1, 1});
+  std::vector<std::string> names;
+  if (!found.empty() && *found.begin() == 0) {
+    for (std::size_t c = 0; c <= static_cast<std::size_t>(*found.rbegin()); ++c)
+      names.push_back(std::to_string(c));
+  } else {
+    for (const double label : found) names.push_back(plain_number(label));
+  }
+  return names;
+}
+
+std::vector<double> to_classes(const RawData& data, const std::vector<std::string>& classes) {
+  std::unordered_map<std::string, double> number_of;
+  for (std::size_t c = 0; c < classes.size(); ++c)
+    number_of.emplace(classes[c], static_cast<double>(c));
+  std::map<double, double> known;  // every label is looked up once
+  std::vector<double> result;
+  result.reserve(data.labels.values.size());
+  for (std::size_t r = 0; r < data.labels.values.size(); ++r) {
+    const double label = data.labels.values[r];
+    auto at = known.find(label);
+    if (at == known.end()) {
+      const std::string name = data.labels.names.empty()
+                                   ? plain_number(label)
+                                   : data.labels.names[static_cast<std::size_t>(label)];
+      const auto of = number_of.find(name);
+      if (of == number_of.end())
+        refuse_label(data, r,
+                     "label " + shown_piece(name) + ", which is none of the " +
+                         std::to_string(classes.size()) + " classes of the model");
+      at = known.emplace(label, of->second).first;
+    }
+    result.push_back(at->second);
+  }
+  return result;
+}
+
+}  // namespace dasgd

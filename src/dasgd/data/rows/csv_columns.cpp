@@ -1,0 +1,144 @@
+#include "dasgd/data/rows/csv_columns.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <variant>
+
+#include "dasgd/base/nearest_word.hpp"
+#include "dasgd/core/error.hpp"
+#include "dasgd/data/row_number.hpp"
+
+namespace dasgd {
+namespace {
+
+std::string_view trimmed_field(std::string_view text) {
+  const auto first = std::min(text.find_first_not_of(" \t\r"), text.size());
+  const auto last = text.find_last_not_of(" \t\r");
+  return text.substr(first, last + 1 - first);
+}
+
+char separator_of(std::string_view line) {
+  for (const char c : {',', ';', '\t'})
+    if (line.find(c) != line.npos) return c;
+  return ',';
+}
+
+bool is_number(const std::string& field) {
+  const auto found = row_number(field);
+  const auto* const why = std::get_if<NoNumber>(&found);
+  return !why || *why != NoNumber::text;
+}
+
+std::size_t find_name(const std::vector<std::string>& names, const std::string& name) {
+  return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
+// The place of the column that a person calls `wanted`.
+std::size_t find_column(const std::vector<std::string>& fields, bool header,
+                        const std::string& wanted, const std::string& path) {
+  if (wanted.empty()) return fields.size() - 1;
+  if (header)
+    if (const std::size_t at = find_name(fields, wanted); at < fields.size()) return at;
+  std::size_t number = 0;
+  const char* const end = wanted.data() + wanted.size();
+  const auto read = std::from_chars(wanted.data(), end, number);
+  if (read.ec == std::errc{} && read.ptr == end) {
+    if (number >= 1 && number <= fields.size()) return number - 1;
+    throw InputError("`label` " + wanted + ": " + path + " has columns 1 to " +
+                     std::to_string(fields.size()));
+  }
+  if (!header)
+    throw InputError("`label` " + wanted + ": " + path +
+                     " has no header with names; give the number of a column");
+  const std::string near = nearest_word(wanted, fields);
+  throw InputError("`label` " + wanted + ": " + path + " has no column of that name" +
+                   (near.empty() ? "" : "; did you mean " + shown_piece(near) + "?"));
+}
+
+}  // namespace
+
+std::vector<std::string> csv_texts(std::string_view line, char separator) {
+  std::vector<std::string> fields;
+  for (std::size_t at = 0; at <= line.size();) {
+    const std::size_t begin = std::min(line.find_first_not_of(" ", at), line.size());
+    if (begin < line.size() && line[begin] == '"') {
+      std::string text;
+      std::size_t k = begin + 1;
+      for (; k < line.size(); ++k) {
+        if (line[k] != '"') {
+          text += line[k];
+        } else if (k + 1 < line.size() && line[k + 1] == '"') {
+          text += line[k++];
+        } else {
+          break;
+        }
+      }
+      fields.push_back(text);
+      at = std::min(line.find(separator, k), line.size()) + 1;
+    } else {
+      const std::size_t end = std::min(line.find(separator, at), line.size());
+      fields.emplace_back(trimmed_field(line.substr(at, end - at)));
+      at = end + 1;
+    }
+  }
+  return fields;
+}
+
+CsvColumns::CsvColumns(std::string_view first_line, const std::string& path,
+                       const TableOptions& options)
+    : separator(separator_of(first_line)) {
+  const std::vector<std::string> fields = csv_texts(first_line, separator);
+  header = std::none_of(fields.begin(), fields.end(), is_number);
+  if (options.like)
+    match(fields, path, *options.like);
+  else
+    choose(fields, path, options.label);
+  const auto of_inputs = [&](int m) { return m >= 0; };
+  inputs = static_cast<std::size_t>(std::count_if(meaning.begin(), meaning.end(), of_inputs));
+}
+
+void CsvColumns::choose(const std::vector<std::string>& fields, const std::string& path,
+                        const std::string& wanted) {
+  label_at = find_column(fields, header, wanted, path);
+  if (fields.size() < 2)
+    throw InputError(path + ": has one column; at least one and a label are needed");
+  has_label = true;
+  int next = 0;
+  for (std::size_t c = 0; c < fields.size(); ++c) {
+    meaning.push_back(c == label_at ? label : next++);
+    if (header && c != label_at) names.push_back(fields[c]);
+  }
+  label_name = header ? fields[label_at] : "";
+}
+
+void CsvColumns::match(const std::vector<std::string>& fields, const std::string& path,
+                       const Preprocessing& like) {
+  const std::size_t width = like.width();
+  meaning.assign(fields.size(), ignored);
+  if (header && !like.columns.empty()) {
+    for (std::size_t k = 0; k < like.columns.size(); ++k) {
+      const std::size_t at = find_name(fields, like.columns[k]);
+      if (at == fields.size())
+        throw InputError(path + ": has no column " + shown_piece(like.columns[k]) +
+                         ", which the model needs");
+      meaning[at] = static_cast<int>(k);
+    }
+    label_at = like.label.empty() ? fields.size() : find_name(fields, like.label);
+    has_label = label_at < fields.size();
+  } else {
+    has_label = fields.size() == width + 1 && like.label_at <= width;
+    if (fields.size() != width && !has_label)
+      throw InputError(path + ": has " + std::to_string(fields.size()) +
+                       " columns; the model takes " + std::to_string(width) +
+                       ", and a label where there is one");
+    label_at = has_label ? like.label_at : fields.size();
+    int next = 0;
+    for (std::size_t c = 0; c < fields.size(); ++c)
+      if (c != label_at) meaning[c] = next++;
+  }
+  if (has_label) meaning[label_at] = label;
+  names = like.columns;
+  label_name = like.label;
+}
+
+}  // namespace dasgd

@@ -1,0 +1,30 @@
+// From what names a data set to what it holds.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "dasgd/data/images/idx.hpp"
+#include "dasgd/data/raw_data.hpp"
+#include "dasgd/data/rows/csv_file.hpp"
+
+namespace dasgd {
+
+/// A data set as it lies there, with a test part where its layout has one.
+struct DataSource {
+  RawData data;
+  std::optional<RawData> test = {};
+};
+
+enum class DataKind { images, csv, libsvm, text };
+
+/// What a name or path leads to. Throws InputError for one that leads nowhere.
+DataKind kind_of_data(const std::string& data);
+
+/// A directory of idx files or of CIFAR-10.
+ImageSet read_images(const std::string& directory);
+
+/// Reads rows or images. Throws InputError.
+DataSource read_source(const std::string& data, const TableOptions& options);
+
+}  // namespace dasgd

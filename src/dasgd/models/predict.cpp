@@ -1,0 +1,103 @@
+#include "dasgd/models/predict.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <utility>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/data/arrays/npy.hpp"
+#include "dasgd/models/data_source.hpp"
+#include "dasgd/models/network_problem.hpp"
+
+namespace dasgd {
+namespace fs = std::filesystem;
+namespace {
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file) throw InputError(path + ": cannot be read; a run leaves it");
+  return text;
+}
+
+/// Softmax and logistic regression: a product with the weights.
+class LinearModel final : public Predictor {
+ public:
+  LinearModel(Preprocessing preprocessing, const std::string& path)
+      : preprocessing_(std::move(preprocessing)) {
+    const NpyArray array(path);
+    const bool margin = preprocessing_.answers == Answers::margin;
+    outputs_ = margin ? 1 : preprocessing_.classes.size();
+    const std::size_t expected = (preprocessing_.width() + (margin ? 0 : 1)) * outputs_;
+    if (array.header().count() != expected)
+      throw InputError(path + ": has " + std::to_string(array.header().count()) +
+                       " numbers; what preprocessing.json describes needs " +
+                       std::to_string(expected));
+    for (std::size_t k = 0; k < expected; ++k) weights_.push_back(array.number(k));
+  }
+
+  const Preprocessing& preprocessing() const override { return preprocessing_; }
+
+  std::vector<float> outputs(std::span<const float> raw, std::size_t count,
+                             const std::vector<std::int64_t>&) override {
+    const std::size_t width = preprocessing_.width();
+    std::vector<float> sample(width), result;
+    for (std::size_t r = 0; r < count; ++r) {
+      const auto from = raw.subspan(r * width, width);
+      std::copy(from.begin(), from.end(), sample.begin());
+      preprocessing_.apply(sample);
+      append_outputs(sample, result);
+    }
+    return result;
+  }
+
+ private:
+  void append_outputs(std::span<const float> sample, std::vector<float>& to) const {
+    std::vector<double> sums(outputs_, 0.0);
+    for (std::size_t i = 0; i < sample.size(); ++i)
+      for (std::size_t k = 0; k < outputs_; ++k) sums[k] += sample[i] * weights_[i * outputs_ + k];
+    for (std::size_t k = 0; k < outputs_; ++k) {
+      const std::size_t bias = sample.size() * outputs_ + k;
+      to.push_back(static_cast<float>(sums[k] + (bias < weights_.size() ? weights_[bias] : 0)));
+    }
+  }
+
+  const Preprocessing preprocessing_;
+  std::size_t outputs_ = 1;
+  std::vector<double> weights_;
+};
+
+}  // namespace
+
+std::unique_ptr<Predictor> open_predictor(const std::string& run_or_file) {
+  if (!fs::is_directory(run_or_file)) {
+    if (!fs::exists(run_or_file))
+      throw InputError(run_or_file + ": is neither a run directory nor a TorchScript file");
+    return open_network(run_or_file);
+  }
+  if (fs::exists(run_or_file + "/model.pt")) return open_network(run_or_file + "/model.pt");
+  const std::string about = run_or_file + "/preprocessing.json";
+  if (!fs::exists(about))
+    throw InputError(run_or_file + ": holds no model that answers on data: there is neither " +
+                     "model.pt nor preprocessing.json");
+  return std::make_unique<LinearModel>(preprocessing_from_json(read_file(about), about),
+                                       run_or_file + "/model.npy");
+}
+
+RawData read_for(const Preprocessing& model, const std::string& data) {
+  TableOptions options{.missing = model.missing};
+  if (!model.shape.empty()) options.like = &model;
+  if (data == "-") {
+    const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
+    return read_csv(text, "standard input", options);
+  }
+  DataSource source = read_source(data, options);
+  RawData rows = source.test ? std::move(*source.test) : std::move(source.data);
+  if (!model.shape.empty() && rows.shape != model.shape)
+    throw InputError(rows.path + ": its samples have another shape than those of the model");
+  return rows;
+}
+
+}  // namespace dasgd

@@ -1,0 +1,64 @@
+#include <filesystem>
+#include <system_error>
+
+#include "dasgd/settings/setting_groups.hpp"
+#include "dasgd/settings/setting_kinds.hpp"
+
+namespace dasgd::config {
+namespace {
+
+// A file works from every directory; a share stays one.
+std::string file_from_anywhere(const std::string& text) {
+  std::error_code unknown;
+  return std::filesystem::exists(text, unknown) ? from_anywhere(text) : text;
+}
+
+template <typename Place>
+Setting file_or_share(SettingName name, Place at) {
+  Setting setting = text(std::move(name), at);
+  setting.show = [at](const Config& c) -> std::optional<std::string> {
+    if (at(c).empty()) return std::nullopt;
+    return quoted(file_from_anywhere(at(c)));
+  };
+  return setting;
+}
+
+}  // namespace
+
+std::vector<Setting> data_settings() {
+  return {
+      file_or_share(
+          {"validation", "--validation", "FILE|SHARE",
+           "what is held out to judge models while they are trained: a file, or a share of the "
+           "data, drawn by the seed (default: the data's own test part, else 0.1; LIBSVM files of "
+           "logistic: none)"},
+          [](auto& c) -> auto& { return c.problem.reading.validation; }),
+      file_or_share(
+          {"test", "--test", "FILE",
+           "what is looked at once, when the run has ended (default: the data's own test part "
+           "where --validation is given)"},
+          [](auto& c) -> auto& { return c.problem.reading.test; }),
+      text(
+          {"label", "--label", "COLUMN",
+           "the column of the label in a table: its name, or its number from 1 (default: the "
+           "last)"},
+          [](auto& c) -> auto& { return c.problem.reading.label; }),
+      named(
+          {"scale", "--scale", "standard|255|none",
+           "what is done to raw numbers: mean 0 and deviation 1 of the training part, divided by "
+           "255, or nothing (default: standard; 255 for images with softmax; none for LIBSVM files "
+           "with logistic). It is inside model.pt"},
+          [](auto& c) -> auto& { return c.problem.reading.scale; }, parse_scale),
+      named(
+          {"missing", "--missing", "drop|mean|error",
+           "numbers that a table does not have: leave the row out, put the column's mean there, or "
+           "refuse (default)"},
+          [](auto& c) -> auto& { return c.problem.reading.missing; }, parse_missing),
+      text(
+          {"class_weights", "--class-weights", "balanced|NAME:W,...",
+           "how much samples of a class count in the loss (default: all the same)"},
+          [](auto& c) -> auto& { return c.problem.reading.class_weights; }),
+  };
+}
+
+}  // namespace dasgd::config

@@ -1,0 +1,198 @@
+#include <fstream>
+
+#include "app/app.hpp"
+#include "support/made_tables.hpp"
+#include "support/tiny_idx.hpp"
+
+namespace dasgd::test {
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+class Predict : public App {
+ protected:
+  void train(const std::string& arguments) {
+    const Outcome trained = dasgd("train " + arguments + " --no-report --quiet --out " + out());
+    ASSERT_EQ(trained.status, 0) << trained.err;
+  }
+  /// What `predict` says of its own answers on standard error: the only number there.
+  double score(const std::string& data) {
+    const Outcome outcome = dasgd("predict " + out() + " " + data + " --out " + out("answers.csv"));
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    return std::stod(outcome.err.substr(outcome.err.find_first_of("0123456789")));
+  }
+  /// The share of answers that are the last field of the row.
+  double share_right(const std::string& data) {
+    const auto rows = lines_of(read_text(data)), answers = lines_of(read_text(out("answers.csv")));
+    EXPECT_EQ(rows.size(), answers.size());
+    double right = 0;
+    for (std::size_t k = 1; k < rows.size(); ++k) {
+      EXPECT_TRUE(answers[k].starts_with(std::to_string(k - 1) + ",")) << answers[k];
+      const std::string label = rows[k].substr(rows[k].find(',', rows[k].rfind('.')) + 1);
+      if (answers[k].find("," + label + ",") != std::string::npos) right += 1;
+    }
+    return right / static_cast<double>(rows.size() - 1);
+  }
+
+  const std::string table = directory.write("trees.csv", clusters_csv(600, 1));
+  const std::string held = directory.write("held.csv", clusters_csv(200, 2));
+};
+
+TEST_F(Predict, AnswersOnRawRowsAreThoseOfTheRun) {
+  for (const char* model : {"softmax", "softmax --scale none --lr 1e-7"}) {
+    train(std::string("--model ") + model + " --data " + table + " --validation " + held);
+    const double accuracy = summary()["accuracy"];
+    EXPECT_EQ(summary()["evaluated_part"], "validation");
+    EXPECT_EQ(score(held), accuracy) << model;
+    EXPECT_EQ(share_right(held), accuracy) << model;
+    fs::remove_all(out());
+  }
+  EXPECT_EQ(lines_of(read_text(out("answers.csv"))).front(),
+            "row,prediction,p_oak,\"p_pine, old\",p_yew");
+}
+
+TEST_F(Predict, LogisticAnswersToo) {
+  std::string two, other;
+  for (const auto& [text, salt] : {std::pair(&two, 1u), {&other, 2u}}) {
+    *text = "a,b,y\n";
+    Random chance(8, Purpose::test, salt);
+    for (int i = 0; i < 400; ++i) {
+      const double a = chance.normal(), b = chance.normal();
+      *text += std::to_string(70 + 3 * a) + "," + std::to_string(-5 + b) + "," +
+               (a + b + 0.3 * chance.normal() > 0 ? "yes" : "no") + "\n";
+    }
+  }
+  const std::string file = directory.write("two.csv", two),
+                    held_out = directory.write("o.csv", other);
+  train("--model logistic --data " + file + " --validation " + held_out);
+  const double accuracy = summary()["accuracy"];
+  EXPECT_GT(accuracy, 0.85);
+  EXPECT_EQ(score(held_out), accuracy);
+  EXPECT_EQ(lines_of(read_text(out("answers.csv"))).front(), "row,prediction,p_no,p_yes");
+}
+
+TEST_F(Predict, ImagesOfADirectoryAreAnsweredInTheirOrder) {
+  const TemporaryDirectory images;
+  write_tiny_idx(images);
+  train("--model softmax --data " + images.path());
+  const double accuracy = summary()["accuracy"];
+  EXPECT_EQ(score(images.path()), accuracy);
+  EXPECT_EQ(lines_of(read_text(out("answers.csv"))).size(), 31u);
+}
+
+TEST_F(Predict, StandardInputJsonAndRowsWithoutALabel) {
+  train("--model softmax --data " + table);
+  const Outcome piped = shell("printf 'age,height,width\\n1000,1150,1000\\n1150,1000,1000\\n' | " +
+                              command("predict " + out() + " - --json"));
+  ASSERT_EQ(piped.status, 0) << piped.err;
+  EXPECT_EQ(piped.err, "");
+  const auto lines = lines_of(piped.out);
+  ASSERT_EQ(lines.size(), 2u);
+  const json first = json::parse(lines[0]), second = json::parse(lines[1]);
+  EXPECT_EQ(first["row"], 0);
+  EXPECT_EQ(first["prediction"], "oak");
+  EXPECT_EQ(second["prediction"], "yew");
+  EXPECT_NEAR(first["probabilities"]["oak"].get<double>() +
+                  first["probabilities"]["pine, old"].get<double>() +
+                  first["probabilities"]["yew"].get<double>(),
+              1, 1e-9);
+}
+
+TEST_F(Predict, RefusesInOneLine) {
+  const std::string none = directory.file("none");
+  expect_refusal("predict " + none + " " + table, "is neither a run directory nor");
+  expect_refusal("predict " + directory.path() + " " + table, "holds no model");
+  expect_refusal("predict", "needs RUN_DIR|MODEL.pt");
+  train("--model softmax --data " + table);
+  const auto refusal = [&](const std::string& data) {
+    const Outcome outcome = dasgd("predict " + out() + " " + data);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    return outcome.err;
+  };
+  EXPECT_THAT(refusal(none), HasSubstr("neither a known name nor a file"));
+  EXPECT_THAT(refusal(directory.write("w.csv", "height,width\n1,2\n")), HasSubstr("has no column"));
+  EXPECT_THAT(refusal(directory.write("x.csv", "height,width,age\n1,,2\n")),
+              HasSubstr("x.csv:2: column 2 is empty"));
+}
+
+#if DASGD_TORCH
+
+class PredictNetwork : public Predict {
+ protected:
+  double in_python(const std::string& model, const std::string& data) {
+    const Outcome outcome = shell(
+        "/usr/bin/python3 " DASGD_SOURCE_DIR "/tests/python/csv_accuracy.py " + model + " " + data);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return outcome.out.empty() ? -1 : std::stod(outcome.out);
+  }
+};
+
+TEST_F(PredictNetwork, TheRunPredictAndPythonAgreeToTheLastDigitOnRawRows) {
+  train("--model mlp --data " + table + " --validation " + held + " --epochs 3");
+  const double accuracy = summary()["accuracy"];
+  EXPECT_GT(accuracy, 0.9);
+  EXPECT_EQ(score(held), accuracy);
+  EXPECT_EQ(share_right(held), accuracy);
+  EXPECT_EQ(in_python(out() + "/model.pt", held), accuracy);
+  EXPECT_EQ(in_python(out() + "/model.best.pt", held), summary()["best_accuracy"].get<double>());
+}
+
+TEST_F(PredictNetwork, AModelThatTakesRawDataIsTrainedOn) {
+  train("--model mlp --data " + table + " --validation " + held + " --epochs 3");
+  const double accuracy = summary()["accuracy"];
+  const std::string model = out("mine.pt");
+  fs::copy_file(out() + "/model.pt", model);
+  fs::remove_all(out());
+  train("--model " + model + " --data " + table + " --validation " + held +
+        " --gradients 1 --lr 1e-9");
+  EXPECT_EQ(summary()["accuracy"], accuracy) << "it is scaled once";
+  EXPECT_EQ(in_python(out() + "/model.pt", held), accuracy);
+  EXPECT_EQ(score(held), accuracy);
+  const Outcome twice = dasgd("train --model " + model + " --data " + table + " --scale standard");
+  EXPECT_EQ(twice.status, 2);
+  EXPECT_THAT(twice.err, HasSubstr("scales its inputs itself"));
+}
+
+TEST_F(PredictNetwork, NumbersAreAnsweredWithNumbersAndMissingOnesAreFilledIn) {
+  std::string text = "a,b,y\n";
+  Random chance(9, Purpose::test);
+  for (int i = 0; i < 300; ++i) {
+    const double a = chance.normal(), b = chance.normal();
+    text += (i % 9 == 0 ? "NA" : std::to_string(a)) + "," + std::to_string(b) + "," +
+            std::to_string(2 * b) + "\n";
+  }
+  const std::string file = directory.write("n.csv", text);
+  train("--model mlp --loss mse --missing mean --data " + file + " --validation " + file);
+  const double loss = summary()["eval_loss"];
+  EXPECT_EQ(summary()["parts"]["validation"]["mse"], loss);
+  EXPECT_NEAR(score(file), loss, 1e-5 * loss);
+  EXPECT_EQ(lines_of(read_text(out("answers.csv"))).front(), "row,prediction");
+}
+
+TEST_F(PredictNetwork, AFileOfTorchSaveIsToldWhatToDo) {
+  const std::string saved = directory.file("saved.pt");
+  ASSERT_EQ(shell("/usr/bin/python3 -c 'import torch; torch.save(torch.nn.Linear(3, 3), \"" +
+                  saved + "\")'")
+                .status,
+            0);
+  for (const std::string& command :
+       {"train --model " + saved + " --data " + table, "predict " + saved + " " + table}) {
+    const Outcome outcome = dasgd(command);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.err,
+                AllOf(HasSubstr("is a file of torch.save"), HasSubstr("torch.jit.script")));
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  }
+}
+
+#endif
+
+}  // namespace
+}  // namespace dasgd::test
