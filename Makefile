@@ -8,7 +8,7 @@ FUZZ_SECONDS ?= 600
 export CCACHE_DEPEND ?= 1
 APP_ONLY := -DDASGD_BUILD_TESTS=OFF -DDASGD_BUILD_EXAMPLES=OFF -DDASGD_BUILD_BENCH=OFF
 
-.PHONY: demo build test soak bench bench-watch archive sanitize fuzz format style lint clean packages-all-tests packages-%
+.PHONY: demo build test python soak bench bench-watch archive sanitize fuzz format style lint clean packages-all-tests packages-%
 
 demo: packages-torch build packages-data ## train a network on real data and show the result
 	$(BIN) train --model cnn --data fashion-mnist --workers 2 --epochs 1 --trace --out runs/demo
@@ -21,12 +21,18 @@ build: packages-build packages-web ## build build/release/dasgd
 
 test: packages-all-tests ## build everything and run the whole suite
 	scripts/check_includes.sh
-	cmake --preset release $(APP_ONLY) -DDASGD_BUILD_TESTS=ON -DDASGD_BUILD_EXAMPLES=ON >/dev/null
+	cmake --preset release $(APP_ONLY) -DDASGD_BUILD_TESTS=ON -DDASGD_BUILD_EXAMPLES=ON \
+	  -DDASGD_BUILD_PYTHON=ON >/dev/null
 	cmake --build --preset release -j $(JOBS)
 	ctest --preset release -j $(JOBS)
 	cmake --preset mpich >/dev/null
 	cmake --build --preset mpich -j $(JOBS) --target dasgd_app mpi_tests mpi_app_tests
 	ctest --preset mpich -R '^mpi\.' -j $(JOBS)
+
+python: packages-build packages-torch packages-mpi packages-web packages-python ## build the Python package, build/release/python/dasgd
+	cmake --preset release -DDASGD_BUILD_PYTHON=ON >/dev/null
+	cmake --build --preset release -j $(JOBS) --target dasgd_python
+	@echo "export PYTHONPATH=$(CURDIR)/build/release/python"
 
 soak: packages-build packages-web packages-test ## play random scenarios of the real program for SOAK_SECONDS
 	cmake --preset release $(APP_ONLY) -DDASGD_BUILD_TESTS=ON >/dev/null
@@ -75,7 +81,7 @@ clean: ## remove what was built
 	rm -rf build
 
 packages-all-tests:  # at once: the lists of packages are fetched once
-	@scripts/install_packages.sh build torch mpi-test web browser data test
+	@scripts/install_packages.sh build torch mpi-test web browser data test python
 
 packages-%:
 	@scripts/install_packages.sh $*

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the Debian packages of the named groups that are missing: build, torch, mpi, mpi-test, web, browser,
-# data, test, bench, lint, fuzz.
+# data, test, python, bench, lint, fuzz.
 # Works as root and with sudo. On another system it says what is needed and goes on.
 set -eu
 
@@ -19,6 +19,7 @@ group() {
     # ccache: the tests of a second MPI share what they compile with those of the first.
     test) echo "libgtest-dev libgmock-dev librapidcheck-dev python3-torch ccache" ;;
     bench) echo "libbenchmark-dev python3-torch" ;;
+    python) echo "python3-dev pybind11-dev python3-numpy python3-pytest" ;;
     lint) echo "clang-format clang-tidy" ;;
     fuzz) echo "clang libclang-rt-14-dev" ;;
     *) echo "install_packages.sh: unknown group $1" >&2; exit 2 ;;

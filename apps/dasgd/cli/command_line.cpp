@@ -43,6 +43,7 @@ CommandLine::CommandLine()
   add_export();
   add_predict();
   add_data();
+  add_launch();
   add_help();
 }
 

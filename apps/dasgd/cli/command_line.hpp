@@ -41,6 +41,7 @@ class CommandLine {
   void add_export();
   void add_predict();
   void add_data();
+  void add_launch();
   void add_help();
 
   /// What to do when this command was given.
@@ -59,6 +60,7 @@ class CommandLine {
   bool list_rivals_ = false;
   AdviseRequest advise_;
   CheckRequest check_;
+  LaunchRequest launch_;
   ReproduceRequest reproduce_;
   bool full_ = false;  // says what is so anyway
   std::string reproduce_engine_ = "auto";

@@ -31,17 +31,17 @@ std::string engine_in(const std::string& config_file) {
 
 void CommandLine::add_check() {
   CLI::App* const app = app_.add_subcommand("check", "Audit a trace and recompute its staleness");
-  app->add_option("trace", check_.path,
+  app->add_option("trace", check_.options.path,
                   "the trace, as train --trace writes it, or its run directory")
       ->required()
       ->type_name("TRACE.jsonl|RUN_DIR");
-  app->add_option("--eta", check_.eta, "step size to certify")->type_name("X");
-  app->add_option("--L", check_.L, "smoothness constant of the objective")->type_name("X");
+  app->add_option("--eta", check_.options.eta, "step size to certify")->type_name("X");
+  app->add_option("--L", check_.options.L, "smoothness constant of the objective")->type_name("X");
   app->add_option_function<std::string>(
          "--tolerance",
          [this](const std::string& text) {
            try {
-             check_.tolerance = parse_duration(text).count();
+             check_.options.tolerance = parse_duration(text).count();
            } catch (const InputError& error) {
              throw InputError(fmt::format("--tolerance {}: {}", text, error.what()));
            }
@@ -155,6 +155,26 @@ void CommandLine::add_export() {
       "  dasgd export runs/steps\n"
       "  dasgd export runs/a runs/b --out runs/tables");
   when(app, [this] { return export_command(export_); });
+}
+
+void CommandLine::add_launch() {
+  CLI::App* const app = app_.add_subcommand("launch", "Start a program once per worker");
+  app->add_option("-n,--workers", launch_.workers, "how many (default: 2)")
+      ->check(must_be_count)
+      ->type_name("N");
+  app->add_flag("--bare", launch_.bare, "no prefix before the lines of a worker");
+  app->add_option("program", launch_.program, "the program and its arguments, after --")
+      ->required()
+      ->type_name("-- PROGRAM ...");
+  app->positionals_at_end();
+  app->footer(
+      "Starts the program with mpirun on this machine, one process per worker; signals "
+      "reach all of "
+      "them.\n"
+      "A worker that fails ends the others. Lines of a worker begin with its rank.\n"
+      "Example:\n"
+      "  dasgd launch -n 4 -- python3 train.py --epochs 3");
+  when(app, [this] { return launch_command(launch_); });
 }
 
 void CommandLine::add_predict() {

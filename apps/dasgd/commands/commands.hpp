@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dasgd/config/config.hpp"
+#include "dasgd/record/trace/checked_run.hpp"
 #include "terminal/exit_status.hpp"
 
 namespace dasgd::app {
@@ -29,13 +30,19 @@ int compare_command(const Config& config);
 int compare_list_command();
 
 struct CheckRequest {
-  std::string path;
-  std::optional<double> eta, L;
-  std::optional<Nanoseconds> tolerance;  ///< of clocks; what the trace states unless it is given
+  CheckOptions options;
   bool json = false;
 };
 /// Audits a trace, or that of a run directory.
-int check_command(CheckRequest request);
+int check_command(const CheckRequest& request);
+
+struct LaunchRequest {
+  unsigned workers = 2;
+  std::vector<std::string> program;  ///< with its arguments
+  bool bare = false;                 ///< no prefix before the lines of a worker
+};
+/// Becomes a launcher that runs a program once per worker.
+int launch_command(const LaunchRequest& request);
 
 struct AdviseRequest {
   Config config;

@@ -45,7 +45,7 @@ class Replica {
 
 /// A replica in this machine's memory.
 template <typename Real>
-class HostReplica final : public Replica<Real> {
+class HostReplica : public Replica<Real> {
  public:
   /// Throws InputError when x^0 has a coordinate that is not finite or out of range.
   explicit HostReplica(std::span<const Real> x0);

@@ -5,6 +5,8 @@
 #include <functional>
 #include <span>
 
+#include "dasgd/base/time.hpp"
+
 namespace dasgd {
 
 /// Samples of a data set by their numbers.
@@ -18,6 +20,8 @@ struct Batch {
   std::uint64_t number = 0;
   /// Of the next batch, probably: they may be fetched meanwhile. Empty: not known yet.
   Rows upcoming = {};
+  /// For how long its gradient has been computed already, where somebody else does that.
+  Nanoseconds under_way = 0;
 };
 
 /// What a source answers.

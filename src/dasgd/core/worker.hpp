@@ -112,7 +112,7 @@ class Worker {
   StepReport compute_own(const Batch& batch) {
     const std::uint64_t t_before = t();
     auto own = channel_.blank();
-    const Nanoseconds start = channel_.now();
+    const Nanoseconds start = channel_.now() - batch.under_way;
     const double loss = oracle_->gradient(*replica_, batch, direction_);  // line 11
     own->name = {id_, computed()};
     own->origin_step = t_before;

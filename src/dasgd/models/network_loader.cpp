@@ -12,9 +12,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// The directory of the program, or of the library, that holds this code.
+fs::path directory_of_this() {
+  Dl_info info{};
+  const bool found = ::dladdr(reinterpret_cast<void*>(&directory_of_this), &info) != 0;
+  const fs::path file = found && info.dli_fname ? info.dli_fname : "";
+  return file.extension() == ".so" ? fs::absolute(file).parent_path()
+                                   : fs::read_symlink("/proc/self/exe").parent_path();
+}
+
 fs::path find_module(const std::string& model) {
   constexpr const char* name = "dasgd_networks.so";
-  const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
+  const fs::path here = directory_of_this();
   for (const fs::path& place : {here, (here / DASGD_NETWORK_MODULE_DIRECTORY).lexically_normal()})
     if (fs::exists(place / name)) return place / name;
   throw InputError(

@@ -49,7 +49,7 @@ struct RunSummary {
   std::vector<double> waited_seconds;
   std::vector<std::uint64_t> messages_sent, bytes_sent;  ///< per worker
   std::vector<double> speeds;  ///< per worker, against the usual one; empty where all are equal
-  std::string sampling;        ///< "own" or "shards"
+  std::string sampling;        ///< "own", "shards", or "source": what somebody gives
   StopReason stop_reason = StopReason::budget;
   std::uint64_t samples = 0;
   double samples_per_second = 0;

@@ -163,7 +163,7 @@ TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions&
   summary.workers = reports.size();
   summary.seed = options.seed;
   for (const double factor : options.time_factors) summary.speeds.push_back(1 / factor);
-  summary.sampling = to_string(options.sampling);
+  summary.sampling = options.make_samples ? "source" : to_string(options.sampling);
   summary.wall_seconds = end.simulated_in.value_or(end.seconds);
   if (end.simulated_in) summary.virtual_seconds = end.seconds;
   add_up(reports, summary);

@@ -1,0 +1,219 @@
+"""Any PyTorch loop, decentralized.
+
+    peer = dasgd.torch.Peer(model, lr=0.05, rule="momentum")
+    for x, y in loader:
+        loss = loss_fn(model(x), y); loss.backward(); peer.step()
+    summary = peer.finish()
+
+Alone this is plain SGD with one worker. Started by ``dasgd launch -n 4 -- python3 train.py`` or ``mpirun -n 4
+python3 train.py`` every process is a worker: it computes on its own batches, sends its updates to all others
+and waits for nobody.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import math
+import weakref
+from typing import Any, Dict, List, Optional
+
+import torch
+
+from . import _core
+from ._core import InputError
+
+__all__ = ["Peer"]
+
+_alive: "weakref.WeakSet[Peer]" = weakref.WeakSet()
+
+
+class Peer:
+    """One worker: a model whose parameters are views of an exact replica.
+
+    `model`: any module. Its trainable parameters, float32, become views of the replica; all processes begin
+    with those of rank 0. Frozen parameters and buffers stay local; `finish` averages the buffers.
+    `lr`, `rule` and what else belongs to a rule (`momentum`, `weight_decay`, `clip`, ...) are settings of
+    ``dasgd train``. Or `optimizer`: any optimizer of `torch.optim` over these parameters; what its step does
+    to them is the update that travels. Then schedulers of learning rates work on it as usual.
+    `batch`: how many samples a gradient counts for in the summary.
+    """
+
+    def __init__(
+        self,
+        model: torch.nn.Module,
+        *,
+        optimizer: Optional[torch.optim.Optimizer] = None,
+        batch: int = 1,
+        **settings: Any,
+    ) -> None:
+        self.model = model
+        self.optimizer = optimizer
+        self._parameters = _trainable(model)
+        self._device = self._parameters[0].device
+        self._sizes = [p.numel() for p in self._parameters]
+        if optimizer is not None:
+            _require_same_parameters(optimizer, self._parameters)
+            if settings.get("lr") is not None or settings.get("rule") is not None:
+                raise InputError("the optimizer has its own step size and rule; leave lr and rule out")
+            settings = {**settings, "lr": 1.0}
+        start = torch.cat([p.detach().reshape(-1).to("cpu") for p in self._parameters])
+        self._core: Optional[_core.Peer] = _core.Peer(start.numpy(), settings, batch)
+        self._rank, self._size = self._core.rank, self._core.size
+        self._replica = torch.from_numpy(self._core.x)
+        self._gradient = torch.zeros_like(self._replica)
+        # On a device the parameters are views of a copy.
+        on_host = self._device.type == "cpu"
+        self._x = self._replica if on_host else self._replica.to(self._device)
+        self._g = self._gradient if on_host else self._gradient.to(self._device)
+        self._views: List[torch.Tensor] = []
+        for p, x, g in zip(self._parameters, self._x.split(self._sizes), self._g.split(self._sizes)):
+            p.data = x.view(p.shape)
+            p.grad = g.view(p.shape)
+            self._views.append(p.grad)
+        self._goes_on = True
+        self._summary: Optional[Dict[str, Any]] = None
+        _alive.add(self)
+
+    @property
+    def rank(self) -> int:
+        return self._rank
+
+    @property
+    def size(self) -> int:
+        return self._size
+
+    def step(self, loss: Any = None) -> bool:
+        """Rounds, applies and sends the update of the gradients that `backward` has left; then applies what
+        has arrived, and zeroes the gradients.
+
+        False once the run is over, by a target, a failure or a stop anywhere: then nothing happens any more.
+        """
+        core = self._open()
+        self._gather_gradients()
+        if self._goes_on:
+            update = self._update_of_optimizer() if self.optimizer is not None else self._g
+            if update is not self._gradient:
+                self._gradient.copy_(update)
+            self._goes_on = core.step(self._gradient.numpy(), _number(loss))
+            if self._x is not self._replica:
+                self._x.copy_(self._replica)
+        self._g.zero_()
+        return self._goes_on
+
+    def zero_grad(self) -> None:
+        """Forgets the gradients; `step` does it as well."""
+        self._g.zero_()
+        for p, view in zip(self._parameters, self._views):
+            p.grad = view
+
+    def finish(self) -> Dict[str, Any]:
+        """No further steps here. Waits for the updates of all others, so that all models end identical;
+        averages buffers such as those of batch normalisation. The dictionary of summary.json."""
+        if self._summary is None:
+            core = self._open()
+            self._summary = json.loads(core.finish())
+            if self._x is not self._replica:
+                self._x.copy_(self._replica)
+            if self._summary["stop_reason"] != "interrupted":  # else a rank may have gone already
+                self._average_buffers(core)
+            self._let_go()
+        return self._summary
+
+    def close(self) -> None:
+        """Leaves without waiting for anybody's updates but those under way; the run ends everywhere."""
+        if self._core is not None:
+            self._core.close()
+            self._let_go()
+
+    def __enter__(self) -> "Peer":
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if kind is None:
+            self.finish()
+        else:
+            self.close()
+
+    def state_dict(self) -> Dict[str, Any]:
+        """The model and, where there is one, the optimizer: as torch.save takes them."""
+        state: Dict[str, Any] = {"model": self.model.state_dict()}
+        if self.optimizer is not None:
+            state["optimizer"] = self.optimizer.state_dict()
+        return state
+
+    # Parameters keep their values when the replica goes.
+    def _let_go(self) -> None:
+        if self._core is None:
+            return
+        own = self._x.clone()
+        for p, x in zip(self._parameters, own.split(self._sizes)):
+            p.data = x.view(p.shape)
+        self._core = None
+        _alive.discard(self)
+
+    def _open(self) -> "_core.Peer":
+        if self._core is None:
+            raise InputError("this peer has finished")
+        return self._core
+
+    # Whoever sets gradients to None, as zero_grad of optimizers does, gets new ones from backward.
+    def _gather_gradients(self) -> None:
+        for p, view in zip(self._parameters, self._views):
+            if p.grad is view:
+                continue
+            if p.grad is None:
+                view.zero_()
+            else:
+                view.copy_(p.grad.to_dense() if p.grad.is_sparse else p.grad)
+            p.grad = view
+
+    def _update_of_optimizer(self) -> torch.Tensor:
+        before = self._x.clone()
+        self.optimizer.step()  # type: ignore[union-attr]
+        update = before - self._x
+        self._x.copy_(before)
+        return update
+
+    def _average_buffers(self, core: "_core.Peer") -> None:
+        buffers = [b for b in self.model.buffers() if b.is_floating_point()]
+        if not buffers or self._size == 1:
+            return
+        own = torch.cat([b.detach().reshape(-1).float().cpu() for b in buffers])
+        mean = torch.from_numpy(core.mean(own.numpy()))
+        for b, m in zip(buffers, mean.split([b.numel() for b in buffers])):
+            b.data.copy_(m.view(b.shape))
+
+
+def _trainable(model: torch.nn.Module) -> List[torch.nn.Parameter]:
+    parameters = [p for p in model.parameters() if p.requires_grad]
+    if not parameters:
+        raise InputError("the model has no trainable parameters")
+    for name, p in model.named_parameters():
+        if p.requires_grad and p.dtype != torch.float32:
+            raise InputError(f"parameter {name} is {p.dtype}; a replica holds float32 (use autocast for less)")
+    if len({p.device for p in parameters}) > 1:
+        raise InputError("the parameters of the model are on several devices; a replica is on one")
+    return parameters
+
+
+def _require_same_parameters(optimizer: torch.optim.Optimizer, parameters: List[torch.nn.Parameter]) -> None:
+    given = {id(p) for group in optimizer.param_groups for p in group["params"] if p.requires_grad}
+    if given != {id(p) for p in parameters}:
+        raise InputError("the optimizer must have the trainable parameters of the model, all and no others")
+
+
+def _number(loss: Any) -> float:
+    if loss is None:
+        return 0.0
+    value = float(loss.detach() if isinstance(loss, torch.Tensor) else loss)
+    if not math.isfinite(value):
+        raise _core.DivergenceError(f"the loss is {value}: the step size is too large, or the data is bad")
+    return value
+
+
+@atexit.register
+def _leave() -> None:
+    for peer in list(_alive):
+        peer.close()
+    _core.leave_ranks()

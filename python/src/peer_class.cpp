@@ -1,0 +1,157 @@
+#include "peer_class.hpp"
+
+#include <cstring>
+#include <pybind11/numpy.h>
+#include <unistd.h>
+
+#include "arguments.hpp"
+#include "dasgd/core/error.hpp"
+#include "dasgd/runtime/peer.hpp"
+#include "ranks.hpp"
+#include "waiting.hpp"
+
+namespace dasgd::python {
+namespace {
+
+namespace py = pybind11;
+using Array = py::array_t<float, py::array::c_style | py::array::forcecast>;
+
+std::span<const float> numbers(const Array& array) {
+  return {array.data(), static_cast<std::size_t>(array.size())};
+}
+std::string bytes_of(std::span<const float> numbers) {
+  return {reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()};
+}
+
+/// A `Peer` whose process may fork: what the child gets of it is not touched.
+class PythonPeer {
+ public:
+  PythonPeer(const Array& start, const py::dict& keywords, std::size_t batch)
+      : ranks_(Ranks::of_process()) {
+    config::Config config = read_settings(config::Command::train, keywords);
+    TrainOptions options = config.run;
+    if (!config.lr) throw InputError("a peer needs a step size: lr");
+    options.eta = *config.lr;
+    options.workers = ranks_.size();
+    options.checkpoint.every = {};
+    const auto silence =
+        std::chrono::duration_cast<std::chrono::milliseconds>(config.ranks.timeout);
+    const py::gil_scoped_release release;
+    std::vector<float> x0 = same_start(numbers(start));
+    peer_ = std::make_unique<Peer<float>>(
+        std::move(x0), options, batch,
+        [this, silence](const Objective<float>& f, const TrainOptions& all) {
+          auto result = ranks_.train(f, all, false, silence);
+          // Every rank tells the same of the run.
+          summary_ = ranks_.broadcast(result ? to_json(result->summary) : "");
+          return result;
+        });
+  }
+  ~PythonPeer() {
+    const py::gil_scoped_release release;
+    if (process_ != ::getpid()) {
+      static_cast<void>(peer_.release());
+    } else {
+      peer_.reset();
+    }
+  }
+
+  py::array_t<float> x() {
+    const auto x = peer_->x();
+    return py::array_t<float>(static_cast<py::ssize_t>(x.size()), x.data(), py::cast(this));
+  }
+
+  bool step(const Array& gradient, double loss) {
+    require_process();
+    const auto g = numbers(gradient);
+    const py::gil_scoped_release release;
+    return peer_->step(g, loss);
+  }
+
+  std::string finish() {
+    require_process();
+    std::stop_source stop;
+    const std::stop_callback end(stop.get_token(), [this] { peer_->request_stop(); });
+    without_gil(stop, [this] { peer_->finish(); });
+    return summary_;
+  }
+
+  /// Ends the run everywhere, and waits for that.
+  void close() {
+    if (process_ != ::getpid()) return;
+    const py::gil_scoped_release release;
+    peer_->close();
+  }
+
+  /// The mean over all ranks; after the end of the run.
+  py::array_t<float> mean(const Array& array) {
+    std::vector<double> sum(static_cast<std::size_t>(array.size()), 0.0);
+    const std::string own = bytes_of(numbers(array));
+    std::vector<std::string> all;
+    {
+      const py::gil_scoped_release release;
+      all = ranks_.gather(own);
+    }
+    for (const std::string& bytes : all) {
+      if (bytes.size() != own.size())
+        throw InputError("ranks have buffers of different sizes; their models must be the same");
+      for (std::size_t i = 0; i < sum.size(); ++i) {
+        float value = 0;
+        std::memcpy(&value, bytes.data() + i * sizeof(float), sizeof(float));
+        sum[i] += value;
+      }
+    }
+    py::array_t<float> result(static_cast<py::ssize_t>(sum.size()));
+    for (std::size_t i = 0; i < sum.size(); ++i)
+      result.mutable_data()[i] = static_cast<float>(sum[i] / static_cast<double>(all.size()));
+    return result;
+  }
+
+  std::size_t rank() const { return ranks_.rank(); }
+  std::size_t size() const { return ranks_.size(); }
+
+ private:
+  void require_process() const {
+    if (process_ != ::getpid())
+      throw InputError("this peer belongs to the process that made it, not to a fork of it");
+  }
+
+  // All begin where rank 0 does.
+  std::vector<float> same_start(std::span<const float> own) {
+    const auto sizes = ranks_.gather(std::to_string(own.size()));
+    for (std::size_t r = 1; r < sizes.size(); ++r)
+      if (sizes[r] != sizes[0])
+        throw InputError("rank " + std::to_string(r) + " has a model of " + sizes[r] +
+                         " parameters, rank 0 one of " + sizes[0] + "; they must be the same");
+    const std::string first = ranks_.broadcast(rank() == 0 ? bytes_of(own) : "");
+    std::vector<float> start(own.size());
+    std::memcpy(start.data(), first.data(), first.size());
+    return start;
+  }
+
+  Ranks& ranks_;
+  const pid_t process_ = ::getpid();
+  std::string summary_;
+  std::unique_ptr<Peer<float>> peer_;
+};
+
+}  // namespace
+
+void add_peer(py::module_& module) {
+  py::class_<PythonPeer>(module, "Peer")
+      .def(py::init<const Array&, const py::dict&, std::size_t>(), py::arg("start"),
+           py::arg("keywords"), py::arg("batch"))
+      .def_property_readonly("x", &PythonPeer::x)
+      .def("step", &PythonPeer::step, py::arg("gradient"), py::arg("loss"))
+      .def("finish", &PythonPeer::finish)
+      .def("close", &PythonPeer::close)
+      .def("mean", &PythonPeer::mean, py::arg("array"))
+      .def_property_readonly("rank", &PythonPeer::rank)
+      .def_property_readonly("size", &PythonPeer::size);
+  module.def("leave_ranks", [] {
+    const py::gil_scoped_release release;
+    Ranks::leave();
+  });
+}
+
+}  // namespace dasgd::python

@@ -1,0 +1,33 @@
+#include "dasgd/config/engine.hpp"
+#include "dasgd/core/error.hpp"
+#include "dasgd/runtime/train.hpp"
+#include "ranks.hpp"
+
+namespace dasgd::python {
+
+struct Ranks::Job {};
+void Ranks::Delete::operator()(Job* job) const { delete job; }
+
+Ranks::Ranks() {
+  if (const auto launch = config::find_launch(); launch && launch->size > 1)
+    throw InputError("this dasgd was built without MPI and cannot be a rank of " +
+                     launch->launcher);
+}
+
+Ranks& Ranks::of_process() {
+  static Ranks ranks;
+  return ranks;
+}
+void Ranks::leave() {}
+std::size_t Ranks::rank() const { return 0; }
+std::size_t Ranks::size() const { return 1; }
+std::vector<std::string> Ranks::gather(const std::string& bytes) { return {bytes}; }
+std::string Ranks::broadcast(std::string bytes) { return bytes; }
+
+std::optional<TrainResult<float>> Ranks::train(const Objective<float>& objective,
+                                               const TrainOptions& options, bool,
+                                               std::chrono::milliseconds) {
+  return run_training<float>(objective, options);
+}
+
+}  // namespace dasgd::python

@@ -1,0 +1,126 @@
+#include "dasgd/runtime/handover.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "dasgd/core/error.hpp"
+
+namespace dasgd {
+
+/// The worker's samples: it has one when a gradient was given.
+template <typename Real>
+class Handover<Real>::Samples final : public SampleSource {
+ public:
+  explicit Samples(Handover& handover) : handover_(handover) {}
+  Draw next() override { return handover_.draw(); }
+
+ private:
+  Handover& handover_;
+};
+
+/// The worker's replica, whose last model stays.
+template <typename Real>
+class Handover<Real>::Kept final : public HostReplica<Real> {
+ public:
+  Kept(std::span<const Real> x0, const Handover& handover)
+      : HostReplica<Real>(x0), handover_(handover) {}
+  ~Kept() override { std::ranges::copy(this->x(), handover_.x_.begin()); }
+
+ private:
+  const Handover& handover_;
+};
+
+/// What the worker computes with: it is there already.
+template <typename Real>
+class Handover<Real>::Given final : public Oracle<Real> {
+ public:
+  explicit Given(const Handover& handover) : handover_(handover) {}
+
+  double gradient(Replica<Real>&, const Batch&, std::span<Real> g) override {
+    std::ranges::copy(handover_.gradient_, g.begin());
+    return handover_.loss_;
+  }
+  std::unique_ptr<Replica<Real>> make_replica(std::span<const Real> x0) override {
+    auto replica = std::make_unique<Kept>(x0, handover_);
+    handover_.replica_ = replica.get();
+    return replica;
+  }
+
+ private:
+  const Handover& handover_;
+};
+
+template <typename Real>
+Handover<Real>::Handover(std::vector<Real> start, std::size_t batch)
+    : start_(std::move(start)), rows_(batch, 0), x_(start_) {
+  if (start_.empty()) throw InputError("a model needs at least one number");
+  if (batch == 0) throw InputError("a gradient needs at least one sample");
+}
+
+template <typename Real>
+std::unique_ptr<SampleSource> Handover<Real>::make_samples() {
+  return std::make_unique<Samples>(*this);
+}
+
+template <typename Real>
+std::unique_ptr<Oracle<Real>> Handover<Real>::make_oracle(WorkerId) const {
+  return std::make_unique<Given>(*this);
+}
+
+template <typename Real>
+double Handover<Real>::gradient(std::span<const Real>, Rows, std::span<Real>) const {
+  throw std::logic_error("gradients are handed over, not asked for");
+}
+
+// On the worker's thread: the caller computes meanwhile.
+template <typename Real>
+Draw Handover<Real>::draw() {
+  std::ranges::copy(replica_->x(), x_.begin());
+  const auto began = std::chrono::steady_clock::now();
+  std::unique_lock lock(mutex_);
+  if (no_more_) return Draw::no_more();
+  turn_ = Turn::caller;
+  turned_.notify_all();
+  turned_.wait(lock, [this] { return turn_ != Turn::caller; });
+  if (no_more_) return Draw::no_more();
+  Draw draw = Draw::batch(rows_);
+  draw.under_way = std::chrono::nanoseconds(std::chrono::steady_clock::now() - began).count();
+  return draw;
+}
+
+template <typename Real>
+bool Handover<Real>::wait() {
+  std::unique_lock lock(mutex_);
+  turned_.wait(lock, [this] { return turn_ != Turn::worker; });
+  return turn_ == Turn::caller;
+}
+
+template <typename Real>
+void Handover<Real>::give(std::span<const Real> gradient, double loss) {
+  const std::lock_guard lock(mutex_);
+  if (turn_ != Turn::caller) return;
+  gradient_ = gradient;
+  loss_ = loss;
+  turn_ = Turn::worker;
+  turned_.notify_all();
+}
+
+template <typename Real>
+void Handover<Real>::give_no_more() {
+  const std::lock_guard lock(mutex_);
+  no_more_ = true;
+  if (turn_ == Turn::caller) turn_ = Turn::worker;
+  turned_.notify_all();
+}
+
+template <typename Real>
+void Handover<Real>::end() {
+  const std::lock_guard lock(mutex_);
+  turn_ = Turn::over;
+  turned_.notify_all();
+}
+
+template class Handover<float>;
+template class Handover<double>;
+
+}  // namespace dasgd

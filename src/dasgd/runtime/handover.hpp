@@ -1,0 +1,76 @@
+// A worker whose gradients are computed by somebody else's loop.
+#pragma once
+
+#include <condition_variable>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "dasgd/base/time.hpp"
+#include "dasgd/core/objective.hpp"
+
+namespace dasgd {
+
+/// Two threads take turns: the caller's, which computes gradients wherever it likes, and that of
+/// the only worker of a run in this process, which does everything else. While it is the caller's
+/// turn the worker stands still, so its replica cannot change, and the gradient that comes is one
+/// of the model that the caller saw.
+template <typename Real>
+class Handover final : public Objective<Real> {
+ public:
+  /// `batch`: how many samples a gradient counts for.
+  Handover(std::vector<Real> start, std::size_t batch);
+
+  // The caller's side.
+  /// Waits for the first turn, or for every later one. False when the run is over: no gradient is
+  /// wanted any more.
+  bool wait();
+  /// x, always at the same place: as it is in the caller's turn, and at the end of the run.
+  std::span<const Real> x() const { return x_; }
+  /// Ends the turn with the gradient at x and its loss.
+  void give(std::span<const Real> gradient, double loss);
+  /// Ends the turn: there will be no further gradient.
+  void give_no_more();
+
+  // The run's side.
+  std::unique_ptr<SampleSource> make_samples();
+  /// The run has ended, whatever the reason: nobody waits any more.
+  void end();
+
+  std::size_t dimension() const override { return start_.size(); }
+  std::size_t samples() const override { return std::numeric_limits<std::uint32_t>::max(); }
+  std::vector<Real> start() const override { return start_; }
+  std::unique_ptr<Oracle<Real>> make_oracle(WorkerId) const override;
+  /// Only the caller knows f.
+  double loss(std::span<const Real>) const override {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  HeldOut evaluate(std::span<const Real>) const override { return {}; }
+  double gradient(std::span<const Real> x, Rows rows, std::span<Real> gradient) const override;
+
+ private:
+  class Samples;
+  class Given;
+  class Kept;
+  enum class Turn { worker, caller, over };
+
+  Draw draw();
+
+  const std::vector<Real> start_;
+  const std::vector<std::uint32_t> rows_;     // as many as a gradient counts for
+  mutable Replica<Real>* replica_ = nullptr;  // the worker's
+
+  std::mutex mutex_;  // guards the next
+  std::condition_variable turned_;
+  Turn turn_ = Turn::worker;
+  bool no_more_ = false;
+
+  // Of whose turn it is.
+  mutable std::vector<Real> x_;
+  std::span<const Real> gradient_;
+  double loss_ = 0;
+};
+
+}  // namespace dasgd

@@ -1,0 +1,71 @@
+#include "dasgd/runtime/peer.hpp"
+
+#include <stdexcept>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/runtime/train.hpp"
+
+namespace dasgd {
+
+template <typename Real>
+Peer<Real>::Peer(std::vector<Real> start, const TrainOptions& options, std::size_t batch,
+                 Engine engine)
+    : handover_(std::move(start), batch), options_(options) {
+  options_.make_samples = [this](WorkerId, std::uint64_t) { return handover_.make_samples(); };
+  options_.evaluation.every = {};
+  options_.stop = stop_.get_token();
+  thread_ = std::jthread([this, engine = std::move(engine)] {
+    try {
+      result_ = engine(handover_, options_);
+      if (result_) failure_ = result_->failure;
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+    handover_.end();
+  });
+  if (handover_.wait()) return;
+  thread_.join();
+  if (failure_) std::rethrow_exception(failure_);
+  throw InputError("the run was over before its first gradient");
+}
+
+template <typename Real>
+Peer<Real>::~Peer() {
+  close();
+}
+
+template <typename Real>
+void Peer<Real>::close() {
+  stop_.request_stop();
+  handover_.give_no_more();
+  if (thread_.joinable()) thread_.join();
+}
+
+template <typename Real>
+bool Peer<Real>::step(std::span<const Real> gradient, double loss) {
+  if (gradient.size() != handover_.dimension())
+    throw InputError("the gradient has " + std::to_string(gradient.size()) +
+                     " numbers, the model " + std::to_string(handover_.dimension()));
+  handover_.give(gradient, loss);
+  return handover_.wait();
+}
+
+template <typename Real>
+std::optional<TrainResult<Real>> Peer<Real>::finish() {
+  handover_.give_no_more();
+  if (thread_.joinable()) thread_.join();
+  if (failure_) std::rethrow_exception(failure_);
+  return std::move(result_);
+}
+
+template <typename Real>
+typename Peer<Real>::Engine Peer<Real>::alone() {
+  return [](const Objective<Real>& objective, const TrainOptions& options) {
+    return std::optional(run_training<Real>(objective, options));
+  };
+}
+
+template class Peer<float>;
+template class Peer<double>;
+
+}  // namespace dasgd

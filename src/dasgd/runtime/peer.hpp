@@ -1,0 +1,70 @@
+// One worker that your own training loop feeds with gradients.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <optional>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "dasgd/run/options.hpp"
+#include "dasgd/run/result.hpp"
+#include "dasgd/runtime/handover.hpp"
+
+namespace dasgd {
+
+/// Your loop computes, this does the rest: rounds and applies the gradient, sends it, and applies
+/// what others have sent meanwhile.
+///   Peer<float> peer(start, {.eta = 0.05});
+///   while (...) { ... gradient at peer.x() ...; if (!peer.step(gradient, loss)) break; }
+///   const auto result = peer.finish();
+/// Belongs to one thread. Nothing changes x between two steps.
+template <typename Real>
+class Peer {
+ public:
+  /// Runs this process's part of a run with one worker here: `run_training` alone, `train_ranks` on
+  /// ranks. Nothing where another process has the result.
+  using Engine =
+      std::function<std::optional<TrainResult<Real>>(const Objective<Real>&, const TrainOptions&)>;
+
+  /// `batch`: how many samples a gradient counts for. Throws what keeps the run from beginning.
+  Peer(std::vector<Real> start, const TrainOptions& options, std::size_t batch = 1,
+       Engine engine = alone());
+  /// Without `finish` the run is stopped as by a signal.
+  ~Peer();
+  Peer(const Peer&) = delete;
+  Peer& operator=(const Peer&) = delete;
+
+  /// The model; always at the same place, and as it is until the next step.
+  std::span<const Real> x() const { return handover_.x(); }
+
+  /// One step with the gradient at x and its loss. False when the run is over, by a budget, a
+  /// target, a stop or a failure, here or elsewhere: the gradient counts no longer.
+  bool step(std::span<const Real> gradient, double loss = 0);
+
+  /// No further gradients of this worker. Waits for those of all others and applies them: then all
+  /// replicas are identical. Throws what failed.
+  std::optional<TrainResult<Real>> finish();
+
+  /// Ends the run as a signal would, here and elsewhere. Any thread.
+  void request_stop() { stop_.request_stop(); }
+  /// That, and waits for the end; what failed is told by `finish`.
+  void close();
+
+  /// One worker, this one.
+  static Engine alone();
+
+ private:
+  Handover<Real> handover_;
+  TrainOptions options_;
+  std::stop_source stop_;
+  std::optional<TrainResult<Real>> result_;
+  std::exception_ptr failure_;
+  std::jthread thread_;  // last: it uses all above
+};
+
+extern template class Peer<float>;
+extern template class Peer<double>;
+
+}  // namespace dasgd

@@ -1,0 +1,159 @@
+"""dasgd from Python: whole runs."""
+
+import doctest
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import numpy
+import pytest
+
+import dasgd
+
+
+def quadratic(tmp_path, **more):
+    return dasgd.train(
+        **{"model": "quadratic", "workers": 2, "gradients": 50, "lr": 0.005, "out": tmp_path / "run", **more}
+    )
+
+
+def test_a_run_gives_summary_model_metrics_and_directory(tmp_path):
+    run = quadratic(tmp_path, trace=True)
+    assert run.summary["gradients"] == 100
+    assert run.summary["lost"] == 0
+    assert run.summary["replicas_identical"] is True
+    assert run.model.dtype == numpy.float64
+    assert numpy.array_equal(run.model, numpy.load(os.path.join(run.run_dir, "model.npy")))
+    assert run.metrics and "seconds" in run.metrics[-1]
+    assert dasgd.check(run.run_dir)["ok"] is True
+    assert "<iframe" in run._repr_html_()
+    assert os.path.exists(dasgd.report(run.run_dir, out=tmp_path / "page"))
+
+
+def test_keywords_are_keys_options_or_sections(tmp_path):
+    by_option = quadratic(tmp_path / "a", topology="ring", workers=3)
+    by_section = quadratic(tmp_path / "b", topology={"kind": "ring"}, workers=3)
+    for run in (by_option, by_section):
+        with open(os.path.join(run.run_dir, "config.toml")) as config:
+            assert 'kind = "ring"' in config.read()
+
+
+def test_lists_are_values_for_each(tmp_path):
+    run = quadratic(tmp_path, gradients=[10, 30])
+    assert run.summary["gradients_by_worker"] == [10, 30]
+
+
+def test_virtual_time_repeats_itself(tmp_path):
+    def run(name):
+        return dasgd.simulate(
+            model="quadratic", workers=4, compute="50ms", latency="1ms", gradients=20, lr=0.001, out=tmp_path / name
+        )
+
+    a, b = run("a"), run("b")
+    assert a.summary["replica_digest"] == b.summary["replica_digest"]
+    assert numpy.array_equal(a.model, b.model)
+
+
+class Parabola:
+    """f(x) = |x - 3|^2 / 2"""
+
+    dimension = 4
+
+    def gradient(self, x, rows):
+        return float(((x - 3) ** 2).sum() / 2), x - 3
+
+
+def test_an_objective_in_python(tmp_path):
+    run = dasgd.train(objective=Parabola(), workers=2, gradients=200, lr=0.1, out=tmp_path / "run")
+    assert numpy.allclose(run.model, 3, atol=1e-6)
+
+
+def test_what_an_objective_raises_comes_out(tmp_path):
+    class Broken(Parabola):
+        def gradient(self, x, rows):
+            raise RuntimeError("no gradient today")
+
+    with pytest.raises(Exception, match="no gradient today"):
+        dasgd.train(objective=Broken(), workers=2, gradients=10, lr=0.1, out=tmp_path / "run")
+
+
+def test_a_callback_sees_the_run_and_can_end_it(tmp_path):
+    seen = []
+
+    def callback(now):
+        seen.append(now["gradients"])
+        return False
+
+    run = quadratic(tmp_path, gradients=None, max_time="60s", callback=callback, compute="1ms")
+    assert run.summary["stop_reason"] == "callback"
+    assert seen == sorted(seen)
+
+
+def test_what_a_callback_raises_comes_out(tmp_path):
+    def callback(now):
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        quadratic(tmp_path, gradients=None, max_time="60s", callback=callback, compute="1ms")
+
+
+@pytest.mark.parametrize(
+    "wrong, message",
+    [
+        ({"learning": 1}, "unknown keyword"),
+        ({"workers": 0}, "workers"),
+        ({"topology": "rign"}, "ring"),
+        ({"lr": "fast"}, "lr"),
+        ({"config": "nowhere.toml"}, "nowhere.toml"),
+    ],
+)
+def test_mistakes_are_input_errors(tmp_path, wrong, message):
+    with pytest.raises(dasgd.InputError, match=message):
+        quadratic(tmp_path, **wrong)
+
+
+def test_a_step_that_is_too_large_is_a_divergence(tmp_path):
+    with pytest.raises(dasgd.DivergenceError):
+        quadratic(tmp_path, lr=1000, gradients=2000)
+
+
+def test_advice(tmp_path):
+    advice = dasgd.advise(model="quadratic", workers=2)
+    assert advice["recommended_eta"] > 0
+    assert {limit["name"] for limit in advice["limits"]}
+
+
+def test_ctrl_c_ends_a_run_cleanly(tmp_path):
+    program = textwrap.dedent(
+        f"""
+        import dasgd, sys
+        def callback(now):
+            print("goes", flush=True)
+        try:
+            dasgd.train(model="quadratic", workers=2, max_time="10min", compute="1ms", lr=1e-5,
+                        out={str(tmp_path / "run")!r}, callback=callback)
+        except KeyboardInterrupt:
+            print("stopped", flush=True)
+        """
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "goes\n"
+        process.send_signal(signal.SIGINT)
+        rest = process.stdout.read()
+    assert rest.splitlines()[-1] == "stopped"
+    assert process.returncode == 0
+    assert (tmp_path / "run" / "summary.json").exists()
+
+
+def test_the_examples_of_the_docstrings(tmp_path):
+    places = iter(range(100))
+
+    class Fresh:  # a new directory each time it is used
+        def __fspath__(self):
+            return str(tmp_path / str(next(places)))
+
+        __str__ = __fspath__
+
+    assert doctest.testmod(dasgd, extraglobs={"directory": Fresh(), "dasgd": dasgd}).failed == 0

@@ -1,0 +1,87 @@
+#include "dasgd/runtime/peer.hpp"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/problems/quadratic.hpp"
+#include "dasgd/runtime/train.hpp"
+
+namespace dasgd {
+namespace {
+
+// The loop of somebody else: full gradients at x.
+std::uint32_t steps(Peer<double>& peer, const Quadratic& f, std::uint32_t count) {
+  std::vector<double> gradient(f.dimension());
+  for (std::uint32_t k = 0; k < count; ++k) {
+    const double loss = f.full_gradient(peer.x(), gradient);
+    if (!peer.step(gradient, loss)) return k;
+  }
+  return count;
+}
+
+TEST(Peer, IsPlainSgdWhenItIsAlone) {
+  const Quadratic f = Quadratic::random(1);
+  const TrainOptions options{.workers = 1, .eta = 0.005};
+  Peer<double> peer(f.start(), options);
+  EXPECT_EQ(steps(peer, f, 200), 200u);
+  const auto by_hand = peer.finish();
+  TrainOptions same = options;
+  same.gradients = {200};
+  const auto by_engine = train(f, same);
+  ASSERT_TRUE(by_hand);
+  EXPECT_EQ(by_hand->model, by_engine.model);
+  EXPECT_EQ(std::vector<double>(peer.x().begin(), peer.x().end()), by_hand->model) << "it stays";
+  EXPECT_EQ(by_hand->summary.replica_digest, by_engine.summary.replica_digest);
+  EXPECT_EQ(by_hand->summary.gradients, 200u);
+}
+
+TEST(Peer, ShowsItsModelAtOnePlaceAndAsItIsUntilTheNextStep) {
+  const Quadratic f = Quadratic::random(1);
+  Peer<double> peer(f.start(), {.workers = 1, .eta = 0.005});
+  const double* const place = peer.x().data();
+  const std::vector<double> before(peer.x().begin(), peer.x().end());
+  EXPECT_EQ(before, f.start());
+  steps(peer, f, 3);
+  EXPECT_EQ(peer.x().data(), place);
+  EXPECT_NE(std::vector<double>(peer.x().begin(), peer.x().end()), before);
+}
+
+TEST(Peer, CountsTheSamplesThatItIsTold) {
+  const Quadratic f = Quadratic::random(1);
+  Peer<double> peer(f.start(), {.workers = 1, .eta = 0.005}, 32);
+  steps(peer, f, 5);
+  EXPECT_EQ(peer.finish()->summary.samples, 160u);
+}
+
+TEST(Peer, EndsWithItsBudget) {
+  const Quadratic f = Quadratic::random(1);
+  Peer<double> peer(f.start(), {.workers = 1, .eta = 0.005, .gradients = {10}});
+  EXPECT_EQ(steps(peer, f, 100), 9u) << "the tenth is applied, and there is no turn after it";
+  EXPECT_EQ(peer.finish()->summary.gradients, 10u);
+}
+
+TEST(Peer, ThatIsLeftEndsCleanly) {
+  const Quadratic f = Quadratic::random(1);
+  Peer<double> peer(f.start(), {.workers = 1, .eta = 0.005});
+  steps(peer, f, 3);
+}
+
+TEST(Peer, TellsADivergenceAtItsEnd) {
+  const Quadratic f = Quadratic::random(1);
+  Peer<double> peer(f.start(), {.workers = 1, .eta = 0.005});
+  EXPECT_FALSE(peer.step(std::vector<double>(f.dimension(), std::nan(""))));
+  EXPECT_FALSE(peer.step(std::vector<double>(f.dimension(), 1))) << "it is over";
+  EXPECT_THROW(peer.finish(), DivergenceError);
+}
+
+TEST(Peer, RefusesWhatCannotBe) {
+  EXPECT_THROW(Peer<double>({}, {.workers = 1}), InputError);
+  EXPECT_THROW(Peer<double>({1, 2}, {.workers = 1}, 0), InputError);
+  EXPECT_THROW(Peer<double>({1, 2}, {.workers = 1, .eta = -1}), InputError);
+  Peer<double> peer({1, 2}, {.workers = 1});
+  EXPECT_THROW(peer.step(std::vector<double>{1}), InputError);
+}
+
+}  // namespace
+}  // namespace dasgd
