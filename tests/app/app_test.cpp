@@ -201,7 +201,8 @@ TEST_F(App, CheckingARunHoldsItsTraceAgainstItsSummary) {
   std::ofstream(out() + "/trace.jsonl") << two;
   const Outcome cut = dasgd("check " + out());
   EXPECT_EQ(cut.status, 1);
-  EXPECT_THAT(cut.err, HasSubstr("gradients of worker 0, summary.json says 45"));
+  EXPECT_THAT(dasgd("check --json " + out()).out,
+              HasSubstr("gradients of worker 0, summary.json says 45"));
   std::ofstream(out() + "/trace.jsonl").flush();
   EXPECT_THAT(dasgd("check " + out()).err,
               HasSubstr("the trace has 0 gradients of worker 0, summary.json says 45"));

@@ -86,7 +86,8 @@ TEST_F(App, SaysWhichExperimentsThereAre) {
   expect_refusal("reproduce topology --workers 3", "are settings of cifar, not of topology");
   expect_refusal("reproduce cifar --workers 0", "--workers");
   expect_refusal("reproduce topologie", "did you mean \"topology\"?");
-  expect_refusal("reproduce", "name an experiment: quadratic, logistic, topology, cifar, all");
+  expect_refusal("reproduce",
+                 "name an experiment: quadratic, logistic, topology, cifar, rivals, all");
 }
 
 }  // namespace

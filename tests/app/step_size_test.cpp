@@ -13,12 +13,13 @@ TEST_F(App, AdvisesAStepSizeForLogisticRegression) {
     rows +=
         ((i % 4 < 2) != (i % 20 == 7) ? "+1 1:1 " : "-1 1:1 ") + std::to_string(2 + i % 4) + ":1\n";
   const std::string data = directory.write("groups", rows);
-  const Outcome table = dasgd("advise --model logistic --workers 8 --data " + data);
+  const Outcome table = dasgd("advise --model logistic --workers 8 --latency 10us --data " + data);
   EXPECT_EQ(table.status, 0) << table.err;
   for (const char* word : {"certificate", "proved", "published but false in general", "heuristic",
                            "recommended eta", "promised by", "predicted"})
     EXPECT_THAT(table.out, HasSubstr(word));
-  const Outcome printed = dasgd("advise --json --model logistic --workers 8 --data " + data);
+  const Outcome printed =
+      dasgd("advise --json --model logistic --workers 8 --latency 10us --data " + data);
   const json advice = json::parse(printed.out);
   EXPECT_NEAR(advice["constants"]["L"]["value"], (1 + 1 / 4.0) / 4, 0.003);
   const double eta = advice["recommended_eta"];

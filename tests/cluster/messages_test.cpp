@@ -64,7 +64,7 @@ TEST(ClusterMessages, ComeBackAsTheyWere) {
 TEST(ClusterMessages, AReasonOrAFlagThatIsNoneIsRefused) {
   Bytes stop = encode(Stop{StopReason::failed});
   ASSERT_TRUE(decode(stop));
-  stop[1] = std::byte{10};
+  stop[1] = std::byte{200};
   EXPECT_FALSE(decode(stop));
   Bytes memory = encode(MemoryPiece{WorkerId{3}, Bytes(5), true});
   memory.back() = std::byte{2};

@@ -246,8 +246,8 @@ TEST(Sparkline, RisesWithItsValues) {
 TEST_F(Reports, TheTextHasFiguresCurvesAndTheAudit) {
   const std::string text = to_text(read_run(make_run("run")));
   for (const char* part :
-       {"quadratic, 2 workers, ring graph, lr 0.5", "by budget after 1.50 s", "loss 0.25",
-        "lost 0, duplicated 0, replicas identical", "histogram", "█▁  0.9 to 0.3"})
+       {"quadratic, 2 workers, ring graph, lr 0.5", "after 1.50 s: the budget is used up",
+        "loss 0.25", "lost 0, duplicated 0, replicas identical", "histogram", "█▁  0.9 to 0.3"})
     EXPECT_THAT(text, HasSubstr(part));
 }
 

@@ -39,6 +39,7 @@ const std::map<std::string, std::vector<std::string>> good_texts{
     {"lr", {"0.1", "1e-300", "3", "1e+300"}},
     {"batch", {"0", "32"}},
     {"sampling", {"own", "shards"}},
+    {"pace.speeds", {"lognormal:0.5", "pareto:1.5"}},
     {"seed", {"0", "9223372036854775807"}},
     {"format", {"csv", "libsvm"}},
     {"features", {"1", "784"}},

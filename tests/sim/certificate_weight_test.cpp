@@ -4,6 +4,7 @@
 #include "dasgd/record/trace/trace_reader.hpp"
 #include "dasgd/record/trace/trace_writer.hpp"
 #include "dasgd/sim/simulate.hpp"
+#include "dasgd/staleness/causal_weights.hpp"
 #include "dasgd/staleness/trace_check.hpp"
 #include "support/temporary_directory.hpp"
 

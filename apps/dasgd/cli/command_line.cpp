@@ -59,7 +59,10 @@ void CommandLine::add_help() {
     }
     if (!help_of_.empty() && of == &app_)
       throw InputError("unknown command \"" + help_of_ + "\"" + suggestion(help_of_, names));
-    print_result_text(of == &app_ ? of->help() : of->help("dasgd"));
+    // By itself this would print the help of `help`, the command that was given.
+    print_result_text(of == &app_ ? app_.get_formatter()->make_help(&app_, app_.get_name(),
+                                                                    CLI::AppFormatMode::Normal)
+                                  : of->help("dasgd"));
     return static_cast<int>(done);
   });
 }
