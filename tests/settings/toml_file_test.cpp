@@ -60,6 +60,7 @@ const std::map<std::string, std::vector<std::string>> good_texts{
     {"pace.apply", {"5us", "0s"}},
     {"pace.start", {"0s,1s,2s"}},
     {"pace.bandwidth", {"1e9", "125000000"}},
+    {"pace.nic", {"1e9", "125000000"}},
     {"pace.threads", {"0", "4"}},
     {"guard.on_divergence", {"stop", "halve"}},
     {"guard.L", {"0.25", "1e12"}},
