@@ -1,0 +1,106 @@
+#include "dasgd/transport/tcp/frame.hpp"
+
+#define XXH_INLINE_ALL
+#include <cstring>
+#include <fmt/format.h>
+#include <stdexcept>
+#include <utility>
+#include <xxhash.h>
+
+namespace dasgd::tcp {
+namespace {
+
+constexpr std::uint32_t link_magic = 0x4b4c5344;  // "DSLK"
+constexpr std::uint16_t link_version = 1;
+
+// As it travels, without padding.
+#pragma pack(push, 1)
+struct RawHead {
+  std::uint32_t magic = link_magic;
+  std::uint16_t version = link_version;
+  std::uint16_t reserved = 0;
+  std::uint32_t header_bytes = 0;
+  std::uint64_t body_bytes = 0;
+  std::uint64_t checksum = 0;
+};
+#pragma pack(pop)
+static_assert(sizeof(RawHead) == sizeof(FrameHead));
+
+// Of all that stands before it, which is the seed of the header's: one number for both.
+std::uint64_t frame_checksum(const FrameHead& head, std::span<const std::byte> header) {
+  constexpr std::size_t before = offsetof(RawHead, checksum);
+  return XXH3_64bits_withSeed(header.data(), header.size(), XXH3_64bits(head.data(), before));
+}
+
+RawHead parsed(const FrameHead& bytes) {
+  RawHead head;
+  std::memcpy(&head, bytes.data(), sizeof head);
+  return head;
+}
+
+}  // namespace
+
+FrameHead frame_head(std::span<const std::byte> header, std::uint64_t body_bytes) {
+  RawHead head{.header_bytes = static_cast<std::uint32_t>(header.size()), .body_bytes = body_bytes};
+  FrameHead bytes{};
+  std::memcpy(bytes.data(), &head, sizeof head);
+  head.checksum = frame_checksum(bytes, header);
+  std::memcpy(bytes.data(), &head, sizeof head);
+  return bytes;
+}
+
+std::optional<std::string> FrameReader::arrived(std::size_t count, Sink& sink) {
+  wanted_ = wanted_.subspan(count);
+  if (!wanted_.empty()) return std::nullopt;
+  switch (part_) {
+    case Part::head:
+      return read_head(sink);
+    case Part::header:
+      return read_header(sink);
+    case Part::body:
+      finish(sink);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> FrameReader::read_head(Sink& sink) {
+  const RawHead head = parsed(head_);
+  if (head.magic != link_magic) return "what it sends is no frame of dasgd";
+  if (head.version != link_version)
+    return fmt::format("it speaks version {} of the link format, we speak version {}", head.version,
+                       link_version);
+  if (head.header_bytes > limits_.header)
+    return fmt::format("a frame has a header of {} bytes, and at most {} are allowed",
+                       head.header_bytes, limits_.header);
+  if (head.reserved != 0 || (head.header_bytes == 0 && head.body_bytes != 0))
+    return "the head of a frame is damaged";
+  body_bytes_ = head.body_bytes;
+  header_.resize(head.header_bytes);
+  part_ = Part::header;
+  wanted_ = header_;
+  return header_.empty() ? read_header(sink) : std::nullopt;
+}
+
+std::optional<std::string> FrameReader::read_header(Sink& sink) {
+  if (frame_checksum(head_, header_) != parsed(head_).checksum)
+    return "the checksum of a frame does not fit";
+  if (header_.empty()) {
+    finish(sink);
+    return std::nullopt;
+  }
+  const auto place = sink.place(header_, body_bytes_);
+  if (!place) return "a frame was refused";
+  if (place->size() != body_bytes_) throw std::logic_error("a body needs a place of its length");
+  part_ = Part::body;
+  wanted_ = *place;
+  if (wanted_.empty()) finish(sink);
+  return std::nullopt;
+}
+
+void FrameReader::finish(Sink& sink) {
+  part_ = Part::head;
+  wanted_ = head_;
+  sink.complete(std::exchange(header_, {}));
+}
+
+}  // namespace dasgd::tcp

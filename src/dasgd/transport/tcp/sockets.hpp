@@ -1,0 +1,121 @@
+// Links to other processes over TCP: frames in order, mutual TLS, everything before the handshake
+// bounded. Knows nothing of gradients.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "dasgd/base/bytes.hpp"
+#include "dasgd/transport/endpoint.hpp"
+#include "dasgd/transport/tcp/frame.hpp"
+#include "dasgd/transport/tcp/identity.hpp"
+
+namespace boost::asio {
+class io_context;
+}
+
+namespace dasgd::tcp {
+
+/// A link from its dial or its acceptance to its end; never used again.
+enum class LinkId : std::uint64_t {};
+
+enum class DialFailure {
+  refused,      ///< nobody listens there: that machine says so
+  unreachable,  ///< no way there, or no such name
+  timed_out,
+  untrusted,  ///< one side does not accept the certificate of the other; trying again is no use
+  other,      ///< the connection ended before it was a link, for instance because too many waited
+};
+
+enum class Loss {
+  closed,         ///< in order, by either side
+  reset,          ///< the connection ended without a goodbye: that process or its machine died
+  refused_frame,  ///< what arrived was no frame, or `body` did not want it
+  failed,
+};
+
+/// What happens on links. Called on the thread of the io_context, never from within a call of
+/// `Sockets`; all calls of `Sockets` but its destructor are allowed inside.
+class LinkEvents {
+ public:
+  virtual ~LinkEvents() = default;
+  /// Both sides have verified each other, and frames can be sent. Of a dial: instead of
+  /// `dial_failed`.
+  virtual void linked(LinkId link, bool dialed, const std::string& remote) = 0;
+  /// Once per dial that does not become a link.
+  virtual void dial_failed(LinkId link, DialFailure kind, const std::string& why) = 0;
+  /// A header has arrived, with a right checksum, and `body_bytes` follow it. Returns where they
+  /// go: exactly that long, valid until `received` or `lost`, or until `close` is called. nullopt:
+  /// the link is lost as `refused_frame`.
+  virtual std::optional<std::span<std::byte>> body(LinkId link, std::span<const std::byte> header,
+                                                   std::uint64_t body_bytes) = 0;
+  /// That header again, and its body is complete where it was wanted.
+  virtual void received(LinkId link, Bytes header) = 0;
+  /// Everything that was sent is in the kernel.
+  virtual void drained(LinkId link) = 0;
+  /// Once per link; the last that is heard of it. Also after `close`.
+  virtual void lost(LinkId link, Loss kind, const std::string& why) = 0;
+  /// Somebody who connected did not become a link: one line. The first few are told, then one a
+  /// minute at most, with how many there were.
+  virtual void turned_away(const std::string& line) { static_cast<void>(line); }
+};
+
+struct SocketOptions {
+  std::chrono::milliseconds dial_limit{5000};       ///< from the name to the end of the handshake
+  std::chrono::milliseconds handshake_limit{5000};  ///< of those who connect to us
+  std::chrono::milliseconds close_limit{5000};      ///< for what is queued when a link is closed
+  std::size_t half_open = 64;          ///< who connect and are not yet verified, at once
+  double connections_per_second = 50;  ///< from one address (IPv6: one /64), and twice that at once
+  FrameLimits limits;                  ///< of a new link; see set_limits
+};
+
+/// All links of a process. Everything is called on the thread that runs the io_context.
+class Sockets {
+ public:
+  Sockets(boost::asio::io_context& context, Identity identity, LinkEvents& events,
+          SocketOptions options = {});
+  /// Closes everything at once; no events.
+  ~Sockets();
+  Sockets(const Sockets&) = delete;
+  Sockets& operator=(const Sockets&) = delete;
+
+  /// An IP address or localhost, and a port (0: any free one). Returns the address with the port it
+  /// got. May be called for several addresses. Throws InputError.
+  std::string listen(const std::string& address);
+  /// Host names are looked up. Everything that is wrong is told to `dial_failed`.
+  LinkId dial(const std::string& address);
+
+  /// Queues a frame. The header must not be empty. The body is not copied, and `keeps_body_alive`
+  /// is held until it has left or the link is gone. Before `linked` and after `close` or `lost`
+  /// nothing is taken.
+  void send(LinkId link, Bytes header, std::span<const std::byte> body = {},
+            std::shared_ptr<const void> keeps_body_alive = {});
+  /// Bytes that the kernel has not taken yet.
+  std::size_t queued_bytes(LinkId link) const;
+  /// Ends a link, a dial too. With `flush` what was sent before still leaves, within the limit, and
+  /// the other side hears a goodbye; else it finds the link reset. `lost` follows, or
+  /// `dial_failed`; nothing else does.
+  void close(LinkId link, bool flush);
+  void set_limits(LinkId link, FrameLimits limits);
+
+  /// Frames that the kernel has taken, and their bytes; none of a link that is gone.
+  Traffic sent(LinkId link) const;
+  Traffic received(LinkId link) const;
+  /// What the other side's certificate says.
+  PeerName peer(LinkId link) const;
+  /// The address of this side, as "10.0.0.1:7070".
+  std::string local(LinkId link) const;
+  /// Connections that wait for the end of their handshake.
+  std::size_t half_open() const;
+
+ private:
+  class Implementation;
+  std::shared_ptr<Implementation> implementation_;  // handlers hold it weakly
+};
+
+}  // namespace dasgd::tcp

@@ -1,0 +1,274 @@
+#include "dasgd/transport/tcp/sockets.hpp"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "dasgd/base/input_error.hpp"
+#include "support/message.hpp"
+#include "tcp/node.hpp"
+
+namespace dasgd::tcp {
+namespace {
+
+using test::message_of;
+using test::Node;
+using test::Pair;
+using test::until;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+Origin origin(int number) {
+  Origin made{};
+  made[0] = std::byte(number);
+  return made;
+}
+
+/// The same over TLS and in plain text.
+class Linked : public ::testing::TestWithParam<bool> {
+ protected:
+  Identity identity(int number) const {
+    if (!GetParam()) return Identity::plaintext();
+    return Identity::of(token, "w" + std::to_string(number), origin(number));
+  }
+  Pair pair(SocketOptions options = {}) const { return {identity(1), identity(2), options}; }
+
+  const Token token = Token::random();
+};
+INSTANTIATE_TEST_SUITE_P(Both, Linked, ::testing::Bool(),
+                         [](const auto& info) { return info.param ? "Tls" : "Plain"; });
+
+TEST_P(Linked, BothSidesHearOfTheLink) {
+  Pair p = pair();
+  ASSERT_TRUE(p.meet());
+  EXPECT_TRUE(p.b.links.at(p.to_a).dialed);
+  EXPECT_FALSE(p.a.links.at(p.to_b).dialed);
+  EXPECT_EQ(p.b.links.at(p.to_a).remote, p.address);
+  EXPECT_EQ(p.a.links.at(p.to_b).remote, p.b.sockets.local(p.to_a));
+  EXPECT_EQ(p.a.sockets.half_open(), 0u);
+  const PeerName peer = p.a.sockets.peer(p.to_b);
+  EXPECT_EQ(peer.name, GetParam() ? "w2" : "");
+  EXPECT_EQ(peer.origin, GetParam() ? std::optional(origin(2)) : std::nullopt);
+}
+
+TEST_P(Linked, FramesOfAllSizesArriveInOrderBothWays) {
+  Pair p = pair();
+  ASSERT_TRUE(p.meet());
+  std::vector<Node::Frame> frames;
+  for (const std::size_t size : {0, 1, 27, 28, 29, 1000, 16384, 16385, 65536, 100'000, 5'000'000}) {
+    std::string body(size, '\0');
+    for (std::size_t i = 0; i < size; ++i) body[i] = static_cast<char>(i * 7 + size);
+    frames.push_back({"header of " + std::to_string(size), body});
+    frames.push_back({std::string(size + 1, 'h'), ""});
+  }
+  for (const auto& frame : frames) {
+    p.b.say(p.to_a, frame.header, frame.body);
+    p.a.say(p.to_b, frame.header, frame.body);
+  }
+  EXPECT_GT(p.b.sockets.queued_bytes(p.to_a), 10'000'000u);
+  const auto& at_a = p.a.links.at(p.to_b);
+  const auto& at_b = p.b.links.at(p.to_a);
+  ASSERT_TRUE(p.until([&] {
+    return at_a.frames.size() == frames.size() && at_b.frames.size() == frames.size() &&
+           at_a.drained > 0 && at_b.drained > 0;
+  }));
+  EXPECT_TRUE(at_a.frames == frames);
+  EXPECT_TRUE(at_b.frames == frames);
+  EXPECT_EQ(p.b.sockets.queued_bytes(p.to_a), 0u);
+  EXPECT_EQ(p.b.sockets.sent(p.to_a).messages, frames.size());
+  EXPECT_EQ(p.a.sockets.received(p.to_b).messages, frames.size());
+  EXPECT_EQ(p.b.sockets.sent(p.to_a).bytes, p.a.sockets.received(p.to_b).bytes);
+}
+
+TEST_P(Linked, ABodyIsHeldUntilItHasLeft) {
+  Pair p = pair();
+  ASSERT_TRUE(p.meet());
+  const auto kept = std::make_shared<const std::string>(20'000'000, 'x');
+  const std::weak_ptr<const std::string> watched = kept;
+  p.b.sockets.send(p.to_a, test::bytes_of("h"),
+                   std::as_bytes(std::span(kept->data(), kept->size())), kept);
+  const_cast<std::shared_ptr<const std::string>&>(kept).reset();
+  EXPECT_FALSE(watched.expired());
+  ASSERT_TRUE(p.until([&] { return p.a.links.at(p.to_b).frames.size() == 1; }));
+  EXPECT_EQ(p.a.links.at(p.to_b).frames[0].body, std::string(20'000'000, 'x'));
+  EXPECT_TRUE(watched.expired());
+}
+
+TEST_P(Linked, WhatWasSentBeforeACloseArrivesAndThenAGoodbye) {
+  Pair p = pair();
+  ASSERT_TRUE(p.meet());
+  p.b.say(p.to_a, "last words", std::string(8'000'000, 'x'));
+  p.b.sockets.close(p.to_a, true);
+  p.b.say(p.to_a, "too late");
+  ASSERT_TRUE(p.until([&] { return p.a.has_lost(p.to_b) && p.b.has_lost(p.to_a); }));
+  EXPECT_EQ(p.a.links.at(p.to_b).loss, Loss::closed);
+  EXPECT_EQ(p.a.links.at(p.to_b).why, "the other side closed the link");
+  EXPECT_EQ(p.b.links.at(p.to_a).loss, Loss::closed);
+  EXPECT_EQ(p.b.links.at(p.to_a).why, "closed here");
+  ASSERT_EQ(p.a.links.at(p.to_b).frames.size(), 1u);
+  EXPECT_EQ(p.a.links.at(p.to_b).frames[0].body.size(), 8'000'000u);
+}
+
+TEST_P(Linked, WhoClosesWithoutAWordIsAResetToTheOther) {
+  Pair p = pair();
+  ASSERT_TRUE(p.meet());
+  p.b.say(p.to_a, "never leaves", std::string(8'000'000, 'x'));
+  p.b.sockets.close(p.to_a, false);
+  ASSERT_TRUE(p.until([&] { return p.a.has_lost(p.to_b) && p.b.has_lost(p.to_a); }));
+  EXPECT_EQ(p.a.links.at(p.to_b).loss, Loss::reset);
+  EXPECT_EQ(p.b.links.at(p.to_a).loss, Loss::closed);
+  EXPECT_TRUE(p.a.links.at(p.to_b).frames.empty());
+}
+
+TEST_P(Linked, ALinkMayBeClosedWhileItIsBeingHeard) {
+  Pair p = pair();
+  ASSERT_TRUE(p.meet());
+  for (const char* header : {"first", "close", "unheard"}) p.b.say(p.to_a, header, "body");
+  ASSERT_TRUE(p.until([&] { return p.a.has_lost(p.to_b) && p.b.has_lost(p.to_a); }));
+  EXPECT_EQ(p.a.links.at(p.to_b).frames.size(), 2u);
+  EXPECT_EQ(p.b.links.at(p.to_a).loss, Loss::closed);
+}
+
+TEST_P(Linked, WhoNeverReadsHoldsACloseUpForItsLimitOnly) {
+  boost::asio::io_context elsewhere{1}, here{1};  // the other one never runs again
+  Node sleeper(elsewhere, identity(1));
+  Node node(here, identity(2), {.close_limit = std::chrono::milliseconds(50)});
+  const LinkId link = node.sockets.dial(sleeper.sockets.listen("127.0.0.1:0"));
+  ASSERT_TRUE(until(here, [&] {
+    elsewhere.poll();
+    return node.alive() == 1;
+  }));
+  node.say(link, "h", std::string(100'000'000, 'x'));
+  node.sockets.close(link, true);
+  ASSERT_TRUE(until(here, [&] { return node.has_lost(link); }));
+  EXPECT_EQ(node.links.at(link).loss, Loss::closed);
+}
+
+TEST_P(Linked, AFrameThatIsNotWantedEndsItsLinkAndNoOther) {
+  Pair p = pair();
+  ASSERT_TRUE(p.meet());
+  Node c(p.context, identity(3));
+  const LinkId other = c.sockets.dial(p.address);
+  ASSERT_TRUE(p.until([&] { return c.alive() == 1 && p.a.alive() == 2; }));
+  p.b.say(p.to_a, p.a.refuse, "body");
+  ASSERT_TRUE(p.until([&] { return p.a.has_lost(p.to_b) && p.b.has_lost(p.to_a); }));
+  EXPECT_EQ(p.a.links.at(p.to_b).loss, Loss::refused_frame);
+  EXPECT_EQ(p.b.links.at(p.to_a).loss, Loss::reset);
+  c.say(other, "echo");
+  ASSERT_TRUE(p.until([&] { return c.links.at(other).frames.size() == 1; }));
+}
+
+TEST_P(Linked, AHeaderBeyondTheLimitIsRefused) {
+  Pair p = pair();
+  ASSERT_TRUE(p.meet());
+  p.a.sockets.set_limits(p.to_b, {.header = 100});
+  p.b.say(p.to_a, std::string(100, 'h'));
+  p.b.say(p.to_a, std::string(101, 'h'));
+  ASSERT_TRUE(p.until([&] { return p.a.has_lost(p.to_b); }));
+  EXPECT_EQ(p.a.links.at(p.to_b).frames.size(), 1u);
+  EXPECT_THAT(p.a.links.at(p.to_b).why, HasSubstr("101 bytes, and at most 100"));
+}
+
+TEST_P(Linked, ManyLinksShareOneThread) {
+  boost::asio::io_context context{1};
+  Node hub(context, identity(0));
+  const std::string address = hub.sockets.listen("127.0.0.1:0");
+  std::vector<std::unique_ptr<Node>> nodes;
+  std::vector<LinkId> links;
+  for (int i = 1; i <= 24; ++i) {
+    nodes.push_back(std::make_unique<Node>(context, identity(i)));
+    links.push_back(nodes.back()->sockets.dial(address));
+  }
+  ASSERT_TRUE(until(context, [&] {
+    return hub.alive() == nodes.size() &&
+           std::ranges::all_of(nodes, [](const auto& node) { return node->alive() == 1; });
+  }));
+  for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i]->say(links[i], "echo", "abc");
+  ASSERT_TRUE(until(context, [&] {
+    return std::ranges::all_of(
+        nodes, [](const auto& node) { return node->links.begin()->second.frames.size() == 1; });
+  }));
+}
+
+TEST_P(Linked, ADialMayBeTakenBack) {
+  Pair p = pair();
+  p.b.sockets.close(p.to_a, true);
+  ASSERT_TRUE(p.until([&] { return p.b.failure.has_value(); }));
+  EXPECT_EQ(p.b.failure, DialFailure::other);
+  EXPECT_THAT(p.b.failures[0], HasSubstr("closed here"));
+  EXPECT_TRUE(p.b.links.empty());
+}
+
+TEST_P(Linked, NothingHappensAfterTheSocketsAreGone) {
+  boost::asio::io_context context{1};
+  Node a(context, identity(1));
+  const std::string address = a.sockets.listen("127.0.0.1:0");
+  {
+    Node b(context, identity(2));
+    const LinkId link = b.sockets.dial(address);
+    ASSERT_TRUE(until(context, [&] { return b.alive() == 1 && a.alive() == 1; }));
+    b.say(link, "h", std::string(1'000'000, 'x'));
+    b.sockets.dial("127.0.0.1:1");
+  }
+  ASSERT_TRUE(until(context, [&] { return a.alive() == 0; }));
+  EXPECT_EQ(a.links.begin()->second.loss, Loss::reset);
+}
+
+TEST_P(Linked, AddressesInUseOrOfAnotherKindAreRefusedInOneLine) {
+  boost::asio::io_context context{1};
+  Node a(context, identity(1));
+  const std::string address = a.sockets.listen("localhost:0");
+  EXPECT_THAT(address, StartsWith("127.0.0.1:"));
+  const auto why = [&](const std::string& text) {
+    return message_of<InputError>([&] { a.sockets.listen(text); });
+  };
+  EXPECT_THAT(why(address), HasSubstr("is in use"));
+  EXPECT_THAT(why("127.0.0.1"), HasSubstr("no port"));
+  EXPECT_THAT(why("127.0.0.1:70000"), HasSubstr("0 to 65535"));
+  EXPECT_THAT(why("::1:80"), HasSubstr("brackets"));
+  EXPECT_THAT(why(":80"), HasSubstr("no host"));
+  EXPECT_THAT(why("example.invalid:80"), HasSubstr("no IP address"));
+  if (!GetParam()) {
+    EXPECT_THAT(why("0.0.0.0:0"), HasSubstr("without TLS"));
+  }
+}
+
+TEST_P(Linked, DialsThatFailSayHow) {
+  boost::asio::io_context context{1};
+  Node node(context, identity(1));
+  const auto dial = [&](const std::string& address) {
+    node.failure.reset();
+    node.sockets.dial(address);
+    EXPECT_TRUE(until(context, [&] { return node.failure.has_value(); }));
+    EXPECT_THAT(node.failures.back(), StartsWith(address + ": "));
+    return *node.failure;
+  };
+  std::string address;
+  {
+    Node gone(context, identity(2));
+    address = gone.sockets.listen("127.0.0.1:0");
+  }
+  context.poll();
+  EXPECT_EQ(dial(address), DialFailure::refused);
+  EXPECT_EQ(dial("nonsense"), DialFailure::other);
+  if (!GetParam()) {
+    EXPECT_EQ(dial("10.0.0.1:7070"), DialFailure::other);
+  }
+}
+
+TEST_P(Linked, IPv6WorksToo) {
+  boost::asio::io_context context{1};
+  Node a(context, identity(1)), b(context, identity(2));
+  std::string address;
+  try {
+    address = a.sockets.listen("[::1]:0");
+  } catch (const InputError&) {
+    GTEST_SKIP() << "this machine has no IPv6";
+  }
+  b.sockets.dial(address);
+  ASSERT_TRUE(until(context, [&] { return b.alive() == 1; }));
+  EXPECT_THAT(b.links.begin()->second.remote, StartsWith("[::1]:"));
+}
+
+}  // namespace
+}  // namespace dasgd::tcp
