@@ -20,7 +20,8 @@ function level(room) {
   if (room ~ /^record\/trace$/) return 3.2
   if (room ~ /^(transport\/(in_process|mpi|faulty|tcp)|adapters\/torch)$/) return 3.5
   if (room ~ /^(run|models|virtual_time)$/) return 4
-  if (room ~ /^(report|runtime|sim|rivals)$/) return 5
+  if (room ~ /^elastic$/) return 4.5
+  if (room ~ /^(report|runtime|sim|rivals|elastic\/world)$/) return 5
   if (room ~ /^(advice|archive|experiments|referee|watch|cluster)$/) return 6
   if (room ~ /^config$/) return 7
   if (room ~ /^settings$/) return 8

@@ -78,12 +78,33 @@ class Worker {
   std::uint64_t t() const { return applied_.size(); }
   /// G_i^t.
   const GradientSet& applied() const { return applied_; }
-  /// How many gradients this worker has computed.
-  std::uint32_t computed() const { return applied_.prefix(id_); }
+  /// How many gradients this worker has computed: the sequence of the next. Names are never used
+  /// twice, even where what they named is no longer in G_i^t.
+  std::uint32_t computed() const { return computed_; }
   /// How many samples are in the gradients of G_i^t.
   std::uint64_t samples() const { return samples_used_; }
   /// Copies that were applied although they had been applied before: 0, or a channel is broken.
   std::uint64_t duplicated() const { return duplicated_; }
+  /// Goes on as x^0 plus the bundle of another set, whose sum is `sums` and which holds so many
+  /// samples: this is no application and has no staleness. Only between two steps.
+  void adopt(GradientSet applied, std::span<const Sum<Real>> sums, std::uint64_t samples) {
+    let_go();
+    replica_->restore(sums);
+    applied_ = std::move(applied);
+    samples_used_ = samples;
+  }
+
+  /// Makes, applies and sends a gradient that no sample gave: x moves by -direction.
+  StepReport move_by(std::span<const Real> direction) {
+    let_go();
+    auto own = channel_.blank();
+    const Nanoseconds start = channel_.now();
+    std::copy(direction.begin(), direction.end(), direction_.begin());
+    own->samples = 0;
+    own->eta = 1;
+    return give(std::move(own), start, 0);
+  }
+
   Replica<Real>& replica() { return *replica_; }
   const Replica<Real>& replica() const { return *replica_; }
   Oracle<Real>& oracle() { return *oracle_; }
@@ -110,16 +131,21 @@ class Worker {
   }
 
   StepReport compute_own(const Batch& batch) {
-    const std::uint64_t t_before = t();
     auto own = channel_.blank();
     const Nanoseconds start = channel_.now() - batch.under_way;
     const double loss = oracle_->gradient(*replica_, batch, direction_);  // line 11
-    own->name = {id_, computed()};
-    own->origin_step = t_before;
     own->samples = static_cast<std::uint32_t>(batch.rows.size());
+    own->eta = rule_.prepare(t(), *replica_, direction_);
+    return give(std::move(own), start, loss);
+  }
+
+  StepReport give(std::shared_ptr<Gradient> own, Nanoseconds start, double loss) {
+    const std::uint64_t t_before = t();
+    own->name = {id_, computed_};
+    own->origin_step = t_before;
     own->compute_set = applied_;
-    own->eta = rule_.prepare(t_before, *replica_, direction_);
     apply_own(*own);  // line 12
+    ++computed_;
     remember(*own);   // line 14: t = t + 1
     const Nanoseconds time = channel_.now();
     received_.gradients.push_back(own);
@@ -158,6 +184,7 @@ class Worker {
   std::vector<Real> direction_;                   // g_i^t, before it is rounded
   Received received_;                             // what this step applies
   std::vector<const GradientFacts*> facts_;       // the same, one by one
+  std::uint32_t computed_ = 0;
   std::uint64_t duplicated_ = 0, samples_used_ = 0;
 };
 

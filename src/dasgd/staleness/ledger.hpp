@@ -68,11 +68,20 @@ class Ledger {
     if (workers <= CausalWeights::most_workers) looking_back_.emplace(workers);
     if (workers <= most_workers_with_S_hat) loose_.emplace();
   }
+  /// Of a worker among members that come and go: no weights are kept.
+  Ledger() { loose_.emplace(); }
 
   /// The worker applies `gradient` now. |S| = t - s + 2 |missing|, missing = D(g) \ G_i^t: an
   /// identity in any order of delivery (THEORY: t - s alone is right only where nothing is
   /// missing).
   Staleness record(const GradientFacts& gradient);
+
+  /// The worker goes on with another set, which is no application. Applications whose S_hat waited
+  /// for gradients remain untold.
+  void adopt(const GradientSet& applied) {
+    applied_ = applied;
+    if (loose_) loose_.emplace();
+  }
 
   const StalenessStatistics& S() const { return S_; }
   /// Of fewer applications than `S` where some are not told; `dasgd check` has S_hat of any trace.

@@ -1,0 +1,60 @@
+// How a member goes over to another member's model without losing what it has: join, rejoin, lag and
+// heal are all this.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "dasgd/base/bytes.hpp"
+#include "dasgd/core/bundle.hpp"
+#include "dasgd/core/gradient_set.hpp"
+#include "dasgd/core/replica.hpp"
+#include "dasgd/elastic/log.hpp"
+
+namespace dasgd::elastic {
+
+/// A replica at some moment: x^0 plus the bundle of `names`.
+struct Model {
+  GradientSet names;
+  std::uint64_t samples = 0;
+  std::shared_ptr<const Bytes> sums;
+};
+
+/// "Take `from`, add the difference between what you hold and `base`, add these, subtract those."
+/// By construction the result is x^0 plus the bundle of `names`.
+struct Adoption {
+  Model from;
+  std::optional<Model> base;
+  std::vector<GradientPtr> add, subtract;
+  GradientSet names;
+  std::uint64_t samples = 0;
+  GradientSet abandoned;  ///< held until now and in nobody's hands any more
+  /// Where both sides of a split have gone their own way: how much of each step is kept, so that
+  /// the result is the weighted mean of the two models and not the sum of their ways.
+  struct Mean {
+    double own = 1, other = 1;
+    Model split;
+  };
+  std::optional<Mean> mean;
+};
+
+/// What is held besides `from` is put together from the log, or else from a copy of the own model at
+/// the time of a split. Nothing if neither is possible; with `abandoning` what cannot be kept is
+/// given up, by name.
+std::optional<Adoption> plan_adoption(const Model& from, const GradientSet& held,
+                                      std::uint64_t samples, const Log& log,
+                                      const std::optional<Model>& split, bool abandoning);
+
+/// The sums of the new model.
+template <typename Real>
+std::vector<Sum<Real>> carry_out(const Adoption& adoption, std::span<const Sum<Real>> held);
+
+/// -direction of the correction of `Adoption::mean`: from the sums before and after.
+template <typename Real>
+std::vector<Real> correction(const Adoption& adoption, std::span<const Sum<Real>> before,
+                             std::span<const Sum<Real>> after);
+
+}  // namespace dasgd::elastic

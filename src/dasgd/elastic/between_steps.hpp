@@ -1,0 +1,42 @@
+// What a worker does for its protocol between two steps: copy its model, or go over to another.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/core/worker.hpp"
+#include "dasgd/elastic/protocol.hpp"
+
+namespace dasgd::elastic {
+
+template <typename Real>
+Model model_of(const Worker<Real>& worker) {
+  const auto sums = std::as_bytes(worker.replica().sums());
+  return {worker.applied(), worker.samples(),
+          std::make_shared<const Bytes>(sums.begin(), sums.end())};
+}
+
+/// `adopt(adoption, sums)` takes the worker over; `moved(report)` hears of a correction.
+template <typename Real, typename Adopt, typename Moved>
+void between_steps(Protocol& protocol, Worker<Real>& worker, Nanoseconds now, Adopt&& adopt,
+                   Moved&& moved) {
+  Task task = protocol.next_task(now);
+  if (std::holds_alternative<CopyModel>(task)) return protocol.copied(model_of(worker), now);
+  const auto* adoption = std::get_if<Adoption>(&task);
+  if (!adoption) return;
+  const auto held = worker.replica().sums();
+  const std::vector<Sum<Real>> sums = carry_out<Real>(*adoption, held);
+  std::vector<Real> direction;
+  if (adoption->mean) direction = correction<Real>(*adoption, held, sums);
+  adopt(*adoption, sums);
+  if (!adoption->mean) return;
+  try {
+    moved(worker.move_by(direction));
+  } catch (const Divergence&) {
+    // Too far for one gradient: the union stays as it is.
+  }
+}
+
+}  // namespace dasgd::elastic

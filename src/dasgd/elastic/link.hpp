@@ -1,0 +1,50 @@
+// One link to another member, as the protocol sees it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "dasgd/elastic/message.hpp"
+#include "dasgd/elastic/protocol.hpp"
+
+namespace dasgd::elastic {
+
+struct Protocol::Link {
+  LinkId id{};
+  bool dialed = false;
+  bool open = false;  ///< both sides have said hello
+  WorkerId member{};  ///< once open
+  Introductions names;
+
+  GradientSet reported;  ///< what the other end said that it holds
+  GradientSet promised;  ///< the names of a model that is on its way
+  GradientSet offered;   ///< known there or sent
+  bool heard_report = false;
+  bool behind = false;  ///< too much waits: it gets a model instead, when it asks
+  std::uint64_t quick = 0, slow = 0;  ///< places in the log: what is sent at once, what later
+  bool wants_model = false;
+  bool peer_can_stream = true;
+  std::uint32_t reports_without_stream = 0;
+  GradientSet lacked;             ///< what they had and we did not, at some time
+  Nanoseconds lacked_since = 0;
+  std::uint64_t admitted = 0;     ///< gradients since our last report
+  Nanoseconds reported_at = 0;    ///< our last report
+  std::vector<std::uint64_t> versions;  ///< of the records that were passed on
+  bool goodbye = false;
+  std::uint64_t bytes = 0, bytes_before = 0;  ///< sent, and at the last rate
+  double bytes_per_second = 0;
+
+  // A frame whose body is being received.
+  std::optional<Message> incoming;
+  std::shared_ptr<Gradient> gradient;
+  std::shared_ptr<Bytes> sums;
+
+  /// Nothing has to be sent for it to have this name.
+  bool will_have(GradientName name) const {
+    return reported.contains(name) || promised.contains(name);
+  }
+};
+
+}  // namespace dasgd::elastic

@@ -1,0 +1,87 @@
+// Who is here, as far as this process can tell. It may be wrong at any time: that costs a snapshot,
+// never a model.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dasgd/base/time.hpp"
+#include "dasgd/core/gradient_set.hpp"
+#include "dasgd/elastic/record.hpp"
+#include "dasgd/elastic/roster.hpp"
+
+namespace dasgd::elastic {
+
+/// When silence means something.
+struct Patience {
+  Nanoseconds suspect = 3'000'000'000;       ///< shown as such
+  Nanoseconds gone = 10'000'000'000;         ///< no longer awaited
+  Nanoseconds alone = 30'000'000'000;        ///< a cut-off side goes on after this
+  Nanoseconds first_dial = 100'000'000;      ///< again, after a dial that failed
+  Nanoseconds slowest_dial = 2'000'000'000;  ///< doubled up to this
+};
+
+enum class Standing {
+  unknown,  ///< only its name was heard, in somebody's set
+  here,
+  silent,  ///< nothing was heard for long: it may live behind a cut
+  dead,    ///< its process is proved to be gone, or somebody said so
+  left,    ///< it said goodbye
+  ended,   ///< its run is over
+};
+
+struct Member {
+  Record record;
+  Standing standing = Standing::unknown;
+  Nanoseconds since = 0;        ///< of this standing
+  Nanoseconds heard = 0;        ///< of it, by itself or by others
+  Nanoseconds longest_gap = 0;  ///< between two signs of life, lately
+  GradientSet reported;         ///< what it held when it last told us directly
+  bool hung_up = false;         ///< its last link broke without a goodbye, and nothing was heard since
+  Nanoseconds dial_at = 0, dial_pause = 0;
+  double rate = 0;  ///< gradients per second, lately
+};
+
+class Membership {
+ public:
+  Membership(const Record& me, Roster& roster, const Patience& patience);
+
+  Member& operator[](WorkerId member) { return members_[index(member)]; }
+  const Member& operator[](WorkerId member) const { return members_[index(member)]; }
+  std::size_t size() const { return members_.size(); }
+  /// Room for all of the roster.
+  void grow() { members_.resize(std::max(members_.size(), roster_.size())); }
+
+  static constexpr WorkerId self = WorkerId{0};
+  Record& me() { return members_[0].record; }
+  const Record& me() const { return members_[0].record; }
+
+  /// A sign of life of a member: what it says of itself, if it is news. True if it is.
+  bool hear(const Record& record, Nanoseconds now);
+  void heard_from(WorkerId member, Nanoseconds now);
+  void stand(WorkerId member, Standing standing, Nanoseconds now);
+
+  /// Those who have been silent for too long: they are `silent` now, and told once.
+  std::vector<WorkerId> find_silent(Nanoseconds now);
+
+  /// All that are here, this one included, ascending by number.
+  std::vector<WorkerId> here() const;
+  bool is_here(WorkerId member) const { return (*this)[member].standing == Standing::here; }
+  /// Whether this is the first to come of those who are here or may be behind a cut.
+  bool is_eldest() const;
+  /// This side sees less than half of those who may live, or half without the eldest of them.
+  bool is_cut_off() const;
+
+ private:
+  bool is_elder(const Record& a, const Record& b) const {
+    return a.joined_at != b.joined_at ? a.joined_at < b.joined_at : a.origin < b.origin;
+  }
+  Roster& roster_;
+  const Patience patience_;
+  std::vector<Member> members_;
+};
+
+}  // namespace dasgd::elastic

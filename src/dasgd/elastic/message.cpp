@@ -1,0 +1,237 @@
+#include "dasgd/elastic/message.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace dasgd::elastic {
+namespace {
+
+template <class... Visitors>
+struct Overloaded : Visitors... {
+  using Visitors::operator()...;
+};
+
+void put(ByteWriter& to, const GradientFacts& g) {
+  to.number(g.name.origin);
+  to.number(g.name.sequence);
+  to.number(g.origin_step);
+  to.number(g.eta);
+  to.number(g.samples);
+  g.compute_set.write(to);
+}
+
+void put(ByteWriter& to, const Record& r) {
+  to.number(r.origin);
+  to.number(r.version);
+  to.text(r.name);
+  to.text(r.address);
+  to.number(r.joined);
+  to.number(r.joined_at);
+  to.number(r.t);
+  to.number(r.computed);
+  to.number<std::uint8_t>(r.ending ? 1 + static_cast<std::uint8_t>(*r.ending) : 0);
+  to.number(r.stopped);
+  to.number(r.left);
+  to.number(r.ended);
+  to.number(r.names);
+  to.number(r.ready);
+}
+
+// Reads and refuses what no member would write.
+class Reader {
+ public:
+  Reader(std::span<const std::byte> bytes, Introductions& link, Roster& roster)
+      : in_(bytes), link_(link) {
+    const std::vector<Origin> news = in_.array<Origin>();
+    if (in_.ok()) link_.hear(news, roster);
+  }
+
+  template <typename T>
+  T number() {
+    return in_.number<T>();
+  }
+  bool yes() {
+    const auto value = in_.number<std::uint8_t>();
+    if (value > 1) in_.fail();
+    return value == 1;
+  }
+  std::string text(std::size_t longest) {
+    std::string text = in_.text();
+    if (text.size() > longest) in_.fail();
+    return text;
+  }
+  NumberFormat format() {
+    const auto format = in_.number<NumberFormat>();
+    if (format != NumberFormat::of_float && format != NumberFormat::of_double) in_.fail();
+    return format;
+  }
+  GradientSet set() {
+    const GradientSet theirs = GradientSet::read(in_);
+    if (!in_.ok()) return {};
+    auto ours = link_.ours(theirs);
+    if (!ours) in_.fail();
+    return ours.value_or(GradientSet());
+  }
+  GradientFacts facts() {
+    GradientFacts g;
+    const auto origin = link_.ours(in_.number<WorkerId>());
+    if (!origin) in_.fail();
+    g.name = {origin.value_or(WorkerId{}), in_.number<std::uint32_t>()};
+    g.origin_step = in_.number<std::uint64_t>();
+    g.eta = in_.number<double>();
+    g.samples = in_.number<std::uint32_t>();
+    g.compute_set = set();
+    if (g.compute_set.size() != g.origin_step || g.compute_set.contains(g.name) ||
+        !std::isfinite(g.eta))
+      in_.fail();
+    return g;
+  }
+  Record record() {
+    Record r;
+    r.origin = number<Origin>();
+    r.version = number<std::uint64_t>();
+    r.name = text(longest_name);
+    r.address = text(longest_address);
+    r.joined = yes();
+    r.joined_at = number<std::uint64_t>();
+    r.t = number<std::uint64_t>();
+    r.computed = number<std::uint64_t>();
+    const auto ending = number<std::uint8_t>();
+    if (ending > stop_reason_names.size()) in_.fail();
+    if (ending > 0) r.ending = static_cast<StopReason>(ending - 1);
+    r.stopped = yes();
+    r.left = yes();
+    r.ended = yes();
+    r.names = number<Hash>();
+    r.ready = number<Hash>();
+    return r;
+  }
+  bool ok() const { return in_.ok(); }
+  void fail() { in_.fail(); }
+  bool ended_well() const { return in_.ended_well(); }
+
+ private:
+  ByteReader in_;
+  Introductions& link_;
+};
+
+Hello read_hello(Reader& in) {
+  Hello hello;
+  if (in.number<std::uint16_t>() != protocol_version) in.fail();
+  hello.run = in.number<RunId>();
+  hello.origin = in.number<Origin>();
+  hello.name = in.text(longest_name);
+  hello.address = in.text(longest_address);
+  hello.facts = in.text(longest_facts);
+  return hello;
+}
+
+Welcome read_welcome(Reader& in) {
+  Welcome welcome;
+  welcome.settings = in.text(longest_settings);
+  welcome.facts = in.text(longest_facts);
+  for (auto left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left)
+    welcome.addresses.push_back(in.text(longest_address));
+  return welcome;
+}
+
+Report read_report(Reader& in) {
+  Report report;
+  report.held = in.set();
+  report.can_stream = in.yes();
+  for (auto left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left)
+    report.records.push_back(in.record());
+  return report;
+}
+
+GradientMessage read_gradient(Reader& in) {
+  GradientMessage message;
+  message.facts = in.facts();
+  message.shift = in.number<std::int32_t>();
+  message.format = in.format();
+  if (message.shift < 0 || message.shift > 127) in.fail();
+  return message;
+}
+
+Snapshot read_snapshot(Reader& in) {
+  Snapshot snapshot;
+  snapshot.names = in.set();
+  snapshot.samples = in.number<std::uint64_t>();
+  snapshot.format = in.format();
+  return snapshot;
+}
+
+}  // namespace
+
+Bytes encode(const Message& message, Introductions& link, const Roster& roster) {
+  ByteWriter to;
+  to.array(link.news(roster));
+  to.number(static_cast<std::uint8_t>(message.index()));
+  std::visit(Overloaded{
+                 [&](const Hello& m) {
+                   to.number(protocol_version);
+                   to.number(m.run);
+                   to.number(m.origin);
+                   to.text(m.name);
+                   to.text(m.address);
+                   to.text(m.facts);
+                 },
+                 [&](const Welcome& m) {
+                   to.text(m.settings);
+                   to.text(m.facts);
+                   to.number(static_cast<std::uint32_t>(m.addresses.size()));
+                   for (const std::string& address : m.addresses) to.text(address);
+                 },
+                 [&](const Refusal& m) { to.text(m.why); },
+                 [&](const Report& m) {
+                   m.held.write(to);
+                   to.number(m.can_stream);
+                   to.number(static_cast<std::uint32_t>(m.records.size()));
+                   for (const Record& record : m.records) put(to, record);
+                 },
+                 [&](const GradientMessage& m) {
+                   put(to, m.facts);
+                   to.number(static_cast<std::int32_t>(m.shift));
+                   to.number(m.format);
+                 },
+                 [](const Want&) {},
+                 [&](const Snapshot& m) {
+                   m.names.write(to);
+                   to.number(m.samples);
+                   to.number(m.format);
+                 },
+                 [&](const Goodbye& m) {
+                   to.number(m.ended);
+                   to.number(m.names);
+                 },
+             },
+             message);
+  return to.take();
+}
+
+std::optional<Message> decode(std::span<const std::byte> bytes, Introductions& link,
+                              Roster& roster) {
+  Reader in(bytes, link, roster);
+  Message message;
+  switch (in.number<std::uint8_t>()) {
+    case 0: message = read_hello(in); break;
+    case 1: message = read_welcome(in); break;
+    case 2: message = Refusal{in.text(longest_facts)}; break;
+    case 3: message = read_report(in); break;
+    case 4: message = read_gradient(in); break;
+    case 5: message = Want{}; break;
+    case 6: message = read_snapshot(in); break;
+    case 7: {
+      Goodbye goodbye;
+      goodbye.ended = in.yes();
+      goodbye.names = in.number<Hash>();
+      message = goodbye;
+      break;
+    }
+    default: in.fail();
+  }
+  if (!in.ended_well()) return std::nullopt;
+  return message;
+}
+
+}  // namespace dasgd::elastic

@@ -1,0 +1,88 @@
+// What members say to each other, as bytes (docs/wire_format.md). Knows no network.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "dasgd/base/bytes.hpp"
+#include "dasgd/core/gradient.hpp"
+#include "dasgd/elastic/record.hpp"
+#include "dasgd/elastic/roster.hpp"
+
+namespace dasgd::elastic {
+
+inline constexpr std::uint16_t protocol_version = 1;
+/// Longest texts that are taken from others.
+inline constexpr std::size_t longest_name = 64, longest_address = 255, longest_facts = 3'000,
+                             longest_settings = 1 << 20;
+
+using RunId = std::array<std::byte, 16>;
+
+/// The first frame in both directions.
+struct Hello {
+  RunId run{};
+  Origin origin;
+  std::string name, address;
+  /// What must be the same at all members, a line each: "what: value". Empty: it only asks for the
+  /// settings.
+  std::string facts;
+};
+
+/// The settings of the run, for somebody who wants to join.
+struct Welcome {
+  std::string settings;
+  std::string facts;
+  std::vector<std::string> addresses;
+};
+
+/// "You cannot be here": why.
+struct Refusal {
+  std::string why;
+};
+
+/// What I hold and what I know of members. At once an acknowledgement, a digest and a sign of life.
+struct Report {
+  GradientSet held;
+  /// All that you lack I have sent or can still send, one by one.
+  bool can_stream = true;
+  std::vector<Record> records;
+};
+
+/// Numbers follow as the body.
+struct GradientMessage {
+  GradientFacts facts;
+  int shift = 0;
+  NumberFormat format = NumberFormat::of_float;
+};
+
+/// "Send me your model."
+struct Want {};
+
+/// A model between two steps: its set, how many samples are in it; its sums follow as the body.
+struct Snapshot {
+  GradientSet names;
+  std::uint64_t samples = 0;
+  NumberFormat format = NumberFormat::of_float;
+};
+
+/// The last frame of somebody who left or whose run is over.
+struct Goodbye {
+  bool ended = false;
+  Hash names;
+};
+
+using Message = std::variant<Hello, Welcome, Refusal, Report, GradientMessage, Want, Snapshot, Goodbye>;
+
+/// Whatever the other end has not been told of is introduced first.
+Bytes encode(const Message& message, Introductions& link, const Roster& roster);
+
+/// Nothing for bytes that are no message: cut, extended, with numbers that were not introduced or
+/// facts that contradict each other. New origins enter the roster.
+std::optional<Message> decode(std::span<const std::byte> bytes, Introductions& link,
+                              Roster& roster);
+
+}  // namespace dasgd::elastic

@@ -1,0 +1,270 @@
+// One member of a run whose members come and go, as a machine without sockets and clocks: what
+// arrives and the time come in, frames and dials go out. TCP drives it, and so does virtual time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "dasgd/base/time.hpp"
+#include "dasgd/core/channel.hpp"
+#include "dasgd/elastic/adoption.hpp"
+#include "dasgd/elastic/log.hpp"
+#include "dasgd/elastic/membership.hpp"
+#include "dasgd/elastic/message.hpp"
+#include "dasgd/run/budget.hpp"
+#include "dasgd/transport/endpoint.hpp"
+#include "dasgd/transport/gradient_pool.hpp"
+#include "dasgd/transport/inbox.hpp"
+
+namespace dasgd::elastic {
+
+enum class LinkId : std::uint64_t {};
+
+/// What a member can do to the world. Called with the machine's lock held: must not call back.
+class Network {
+ public:
+  virtual ~Network() = default;
+  virtual LinkId dial(const std::string& address) = 0;
+  /// `body` lives as long as `keeper`.
+  virtual void send(LinkId link, Bytes header, std::span<const std::byte> body,
+                    std::shared_ptr<const void> keeper) = 0;
+  /// What was to be sent and has not left yet.
+  virtual std::size_t queued_bytes(LinkId link) const = 0;
+  virtual void close(LinkId link) = 0;
+};
+
+/// What becomes of two models after a split so long that both sides went on by themselves.
+enum class Merge {
+  average,  ///< their weighted mean: the union of both, and one gradient that corrects it
+  together, ///< the union of both as it is
+  yield,    ///< the side with fewer gradients gives its own up, by name
+};
+
+struct ProtocolOptions {
+  Origin origin;
+  std::string name;
+  std::string address;  ///< empty: others cannot dial this one
+  RunId run{};
+  std::string facts;     ///< see Hello
+  std::string settings;  ///< for those who join
+  bool founder = false;  ///< it begins the run; others wait for a model
+  std::vector<std::string> contacts;  ///< addresses to dial first
+  std::size_t dimension = 0;
+  NumberFormat format = NumberFormat::of_float;
+  std::size_t in_flight = 16;
+  std::uint64_t most_waiting_bytes = 64 << 20;  ///< per link; beyond it the link is behind
+  std::size_t most_in_mesh = 32;  ///< up to so many, everybody is linked to everybody
+  std::size_t links = 8;          ///< beyond: so many of one's own choice
+  Nanoseconds report_every = 200'000'000;
+  Nanoseconds repair_after = 200'000'000;
+  Nanoseconds yield_after = 5'000'000'000;
+  Nanoseconds give_up_after = 60'000'000'000;  ///< to join
+  Patience patience;
+  Merge merge = Merge::average;
+  Budget budget;  ///< of all members together
+};
+
+/// Something that only the worker can do, between two of its steps.
+struct CopyModel {
+  GradientSet names;
+};
+using Task = std::variant<std::monostate, CopyModel, Adoption>;
+
+/// Something worth a line to a person.
+struct Event {
+  Nanoseconds time = 0;
+  std::string text;
+};
+
+/// What `dasgd status` shows of a member.
+struct MemberView {
+  std::string name;
+  Origin origin;
+  std::string state;  ///< here, behind, cut off, left, gone, dead
+  std::uint64_t gradients = 0;
+  double rate = 0;
+  std::uint64_t behind = 0;  ///< names that we hold and it has not told of
+  double link_bytes_per_second = 0;
+  double since_seconds = 0;
+};
+
+/// The network's functions belong to one thread, the worker's to another; the rest to any.
+class Protocol {
+ public:
+  Protocol(ProtocolOptions options, Network& network);
+  ~Protocol();
+
+  // The network's side.
+  void linked(LinkId link, bool dialed, Nanoseconds now);
+  void dial_failed(LinkId link, bool refused, Nanoseconds now);
+  /// Where the body of a frame is to be put; nothing: hang up.
+  std::optional<std::span<std::byte>> body(LinkId link, std::span<const std::byte> header,
+                                           std::uint64_t bytes, Nanoseconds now);
+  void received(LinkId link, std::span<const std::byte> header, Nanoseconds now);
+  void lost(LinkId link, Nanoseconds now);
+  /// To be called when something was sent by the worker or a link has room again.
+  void pump(Nanoseconds now);
+  /// To be called at least every `report_every`.
+  void tick(Nanoseconds now);
+  /// Says goodbye to all; nothing is sent afterwards.
+  void close(Nanoseconds now);
+
+  // The worker's side.
+  void take(std::size_t limit, Received& received);
+  void wait(std::chrono::milliseconds limit) { inbox_.wait(limit); }
+  void wake() { inbox_.wake(); }
+  std::shared_ptr<Gradient> blank() { return pool_->take_beyond(); }
+  void own(GradientPtr gradient, Nanoseconds now);
+  /// What is to be done before the next step, if anything. After a task other than nothing, `done`
+  /// or `adopted` follows.
+  Task next_task(Nanoseconds now);
+  void copied(Model model, Nanoseconds now);
+  /// Whether samples may be drawn: not before there is a model, nor while cut off.
+  bool may_compute() const;
+  /// The worker computes no more.
+  void stopped(Nanoseconds now);
+  /// Everybody holds the same and knows it, or this member has left or could not join.
+  bool is_over() const;
+  /// Whether it has a model.
+  bool has_joined() const;
+  /// Why this member never got a model; empty if it did, or may still.
+  std::string could_not_join() const;
+
+  // Anybody's.
+  void stop_run(StopReason why, Nanoseconds now);
+  void leave(Nanoseconds now);
+  /// "It is dead." False if no such member is silent or here.
+  bool forget(const std::string& name_or_origin, Nanoseconds now);
+  std::optional<StopReason> ending() const;
+  std::vector<Event> take_events();
+  std::vector<MemberView> members(Nanoseconds now) const;
+
+  /// For the summary.
+  struct Audit {
+    std::uint64_t members = 0, here = 0, left = 0, lost_members = 0;
+    std::map<std::string, std::uint64_t> lost_gradients;  ///< known ones, by origin
+    GradientSet abandoned;
+    std::uint64_t joined_at = 0;
+    Hash names;
+    bool agreed = false;     ///< all who were here ended with the same names
+    bool has_left = false;
+    std::uint64_t too_late = 0;
+    std::uint64_t copies_dropped = 0;
+    Traffic sent;
+  };
+  Audit audit() const;
+  /// Origins and names by the numbers that traces use.
+  std::vector<std::pair<Origin, std::string>> numbering() const;
+  GradientSet held() const;
+  std::size_t log_size() const;
+  std::size_t inbox_depth() const { return inbox_.depth(); }
+  const ProtocolOptions& options() const { return options_; }
+  std::vector<std::string> addresses() const;
+  /// All of its state in a line, for whoever looks for a mistake.
+  std::string describe() const;
+
+ private:
+  struct Link;
+  using Links = std::map<LinkId, std::unique_ptr<Link>>;
+
+  void say(Nanoseconds now, std::string text) { events_.push_back({now, std::move(text)}); }
+  void transmit(Link& link, const Message& message, std::span<const std::byte> body = {},
+                std::shared_ptr<const void> keeper = nullptr);
+  void hang_up(LinkId link, Nanoseconds now);
+  void drop(LinkId link, Nanoseconds now);
+  Link* link_to(WorkerId member);
+
+  void on(Link& link, Hello& hello, Nanoseconds now);
+  void on(Link& link, Report& report, Nanoseconds now);
+  void on_gradient(Link& link, Nanoseconds now);
+  void on(Link& link, const Goodbye& goodbye, Nanoseconds now);
+  void on_want(Link& link, Nanoseconds now);
+  void on_snapshot(Link& link, Nanoseconds now);
+  void admit(GradientPtr gradient, Nanoseconds now);
+  void hear(const Record& record, Nanoseconds now);
+  void handle(Link& link, Message message, Nanoseconds now);
+  std::string difference(const std::string& facts) const;
+  std::optional<Adoption> plan(Nanoseconds now);
+
+  std::size_t most_waiting() const;
+  bool relays_at_once() const;
+  bool can_stream(const Link& link) const;
+  void report_to(Link& link, Nanoseconds now);
+  void report_to_all(Nanoseconds now);
+  void pump(Link& link, Nanoseconds now);
+  void offer(Link& link, const GradientPtr& gradient);
+  void serve(Link& link, const Model& model, Nanoseconds now);
+  void collect();
+  void dial_members(Nanoseconds now);
+  bool wants_link(WorkerId member) const;
+  void look_for_cut(Nanoseconds now);
+  void pull(Nanoseconds now);
+  void check_budget(Nanoseconds now);
+  void settle_end(Nanoseconds now);
+  void give_up(std::string why);
+  Hash ready_hash(const std::vector<WorkerId>& with) const;
+  void reopen(Nanoseconds now);
+  void note(const GradientSet& names);
+  void begin_ending(StopReason why, Nanoseconds now);
+  bool has_silent() const;
+  void died(WorkerId member, Nanoseconds now, const char* how);
+  std::string label(WorkerId member) const;
+
+  const ProtocolOptions options_;
+  Network& network_;
+  const std::shared_ptr<GradientPool> pool_;
+  Inbox<std::uint8_t> inbox_;
+
+  mutable std::mutex mutex_;  // guards all below
+  Roster roster_;
+  Membership members_;
+  Links links_;
+  std::map<std::string, Nanoseconds> contacts_;  // addresses of nobody yet: when to dial
+  std::map<LinkId, std::string> dialing_;
+  Log log_;
+  GradientSet held_;  // applied or waiting to be
+  std::uint64_t samples_ = 0;
+  std::uint64_t copies_dropped_ = 0;
+  std::vector<std::uint32_t> told_;  // per origin: how many gradients of it were ever heard of
+  GradientSet abandoned_;
+  bool joined_ = false;
+  std::uint64_t joined_at_ = 0;
+
+  std::optional<Model> split_;   // what was held when somebody fell silent
+  bool wants_split_ = false;
+  std::optional<Model> frozen_;  // the last that was sent
+  bool wants_frozen_ = false;
+  std::optional<Model> offered_model_;  // has arrived, to be adopted
+  Nanoseconds split_since_ = 0, frozen_at_ = 0;
+  std::optional<LinkId> pulling_;
+  WorkerId pulled_from_{};
+  Nanoseconds pulled_at_ = 0;
+  std::optional<Nanoseconds> stuck_since_;
+  std::map<WorkerId, Nanoseconds> do_not_pull_;  // until
+
+  bool cut_off_ = false, alone_ = false;
+  Nanoseconds cut_since_ = 0;
+  std::size_t computed_while_cut_ = 0;
+
+  std::optional<StopReason> ending_;
+  Nanoseconds ending_since_ = 0;
+  bool leaving_ = false, stopped_ = false, over_ = false, agreed_ = false, closed_ = false;
+  bool missed_the_end_ = false;
+  std::uint64_t too_late_ = 0;
+  std::string could_not_join_;
+  std::optional<Nanoseconds> begun_;
+  std::vector<WorkerId> ready_with_;
+  std::vector<GradientPtr> held_back_;  // came after this member was ready
+  Traffic sent_;
+  std::vector<Event> events_;
+};
+
+}  // namespace dasgd::elastic

@@ -1,0 +1,270 @@
+// The end of a run, and what is told of it.
+#define XXH_INLINE_ALL
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+#include <xxhash.h>
+
+#include "dasgd/elastic/link.hpp"
+#include "dasgd/elastic/protocol.hpp"
+
+namespace dasgd::elastic {
+
+void Protocol::check_budget(Nanoseconds now) {
+  if (!ending_ && joined_ && !options_.budget.has_room(held_.size(), samples_))
+    begin_ending(StopReason::budget, now);
+}
+
+void Protocol::begin_ending(StopReason why, Nanoseconds now) {
+  if (ending_) return;
+  ending_ = why;
+  ending_since_ = now;
+  members_.me().ending = why;
+  for (auto& [id, link] : links_) link->reported_at = 0;  // worth telling at once
+  inbox_.wake();
+}
+
+void Protocol::stop_run(StopReason why, Nanoseconds now) {
+  const std::lock_guard lock(mutex_);
+  begin_ending(why, now);
+}
+
+void Protocol::leave(Nanoseconds now) {
+  const std::lock_guard lock(mutex_);
+  if (!ending_ && !leaving_) say(now, "leaving");
+  leaving_ = true;
+  inbox_.wake();
+}
+
+void Protocol::stopped(Nanoseconds now) {
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(stopped_, true)) return;
+  for (auto& [id, link] : links_) link->reported_at = 0;
+  ending_since_ = std::max(ending_since_, now);
+}
+
+std::optional<StopReason> Protocol::ending() const {
+  const std::lock_guard lock(mutex_);
+  if (leaving_ && !ending_) return StopReason::interrupted;
+  return ending_;
+}
+
+bool Protocol::is_over() const {
+  const std::lock_guard lock(mutex_);
+  return over_;
+}
+
+void Protocol::give_up(std::string why) {
+  could_not_join_ = std::move(why);
+  over_ = true;
+  inbox_.wake();
+}
+
+bool Protocol::has_joined() const {
+  const std::lock_guard lock(mutex_);
+  return joined_;
+}
+
+std::string Protocol::could_not_join() const {
+  const std::lock_guard lock(mutex_);
+  return could_not_join_;
+}
+
+bool Protocol::forget(const std::string& who, Nanoseconds now) {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 1; i < members_.size(); ++i) {
+    const Member& member = members_[worker_id(i)];
+    if (member.record.name != who && member.record.origin.text() != who) continue;
+    if (member.standing != Standing::here && member.standing != Standing::silent) continue;
+    if (const Link* link = link_to(worker_id(i))) hang_up(link->id, now);
+    died(worker_id(i), now, "somebody said so");
+    return true;
+  }
+  return false;
+}
+
+Hash Protocol::ready_hash(const std::vector<WorkerId>& with) const {
+  std::vector<Origin> origins;
+  for (const WorkerId m : with) origins.push_back(roster_.origin(m));
+  std::sort(origins.begin(), origins.end());
+  origins.push_back(roster_.hash(held_));
+  const XXH128_hash_t hash = XXH3_128bits(origins.data(), origins.size() * sizeof(Origin));
+  return {hash.high64 | 1, hash.low64};  // never the one that means nothing
+}
+
+void Protocol::reopen(Nanoseconds now) {
+  members_.me().ready = {};
+  ready_with_.clear();
+  for (GradientPtr& g : std::exchange(held_back_, {})) admit(std::move(g), now);
+}
+
+// Equality is stable: a message under way carries no name that its sender lacks. Whoever is ready
+// admits no new name, and goes back only where somebody whom it counted on says that it holds
+// something else; never because of silence, for who is silent may have ended.
+void Protocol::settle_end(Nanoseconds now) {
+  if (over_ || !stopped_) return;
+  Record& me = members_.me();
+  if (leaving_ && !ending_) {
+    const bool told = std::all_of(links_.begin(), links_.end(), [&](const auto& l) {
+      return !l.second->open || l.second->behind ||
+             held_.count_missing_from(l.second->reported) == 0;
+    });
+    if (!told && joined_ && now - ending_since_ < options_.patience.gone) return;
+    me.left = true;
+    over_ = true;
+    inbox_.wake();
+    return;
+  }
+  if (!ending_) return;
+  const Hash names = roster_.hash(held_);
+  const bool patient = now - ending_since_ < 2 * options_.patience.gone;
+  const auto agrees = [&](const Record& r) { return r.stopped && r.names == names; };
+  std::vector<WorkerId> with;
+  for (const WorkerId m : members_.here()) {
+    const Record& r = members_[m].record;
+    if (m == Membership::self || agrees(r)) {
+      with.push_back(m);
+      continue;
+    }
+    const bool counted_on = me.ready == Hash{} ||
+                            std::find(ready_with_.begin(), ready_with_.end(), m) != ready_with_.end();
+    if (!r.stopped && !patient) continue;  // it computes for too long: its last one comes too late
+    if (!counted_on) continue;             // it came back after the others were ready
+    if (me.ready != Hash{}) reopen(now);
+    return;
+  }
+  if (!held_back_.empty() && with.size() == 1 && me.ready == Hash{}) reopen(now);
+  const Hash ready = ready_hash(with);
+  if (me.ready != ready) {
+    if (offered_model_ || (pulling_ && me.ready == Hash{})) return;
+    me.ready = ready;
+    ready_with_ = with;
+    report_to_all(now);
+  }
+  const bool all_ready = std::all_of(with.begin(), with.end(), [&](WorkerId m) {
+    return members_[m].record.ready == me.ready;
+  });
+  if (!all_ready) return;
+  over_ = true;
+  agreed_ = !missed_the_end_;
+  inbox_.wake();
+}
+
+std::vector<Event> Protocol::take_events() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(events_, {});
+}
+
+std::vector<MemberView> Protocol::members(Nanoseconds now) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<MemberView> views;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const WorkerId id = worker_id(i);
+    const Member& m = members_[id];
+    if (m.standing == Standing::unknown) continue;
+    MemberView view{.name = label(id),
+                    .origin = roster_.origin(id),
+                    .gradients = i < told_.size() ? told_[i] : 0,
+                    .rate = m.rate,
+                    .since_seconds = static_cast<double>(now - m.since) * 1e-9};
+    const Link* link = nullptr;
+    for (const auto& [number, l] : links_)
+      if (l->open && l->member == id) link = l.get();
+    if (link) {
+      view.behind = held_.count_missing_from(link->reported);
+      view.link_bytes_per_second = link->bytes_per_second;
+    }
+    switch (m.standing) {
+      case Standing::silent: view.state = "gone"; break;
+      case Standing::dead: view.state = "dead"; break;
+      case Standing::left:
+      case Standing::ended: view.state = "left"; break;
+      default: {
+        const bool quiet = i > 0 && now - m.heard > options_.patience.suspect;
+        const bool cut = i == 0 ? cut_off_ && !alone_ : quiet;
+        view.state = cut ? "cut off" : link && link->behind ? "behind" : "here";
+      }
+    }
+    views.push_back(std::move(view));
+  }
+  return views;
+}
+
+Protocol::Audit Protocol::audit() const {
+  const std::lock_guard lock(mutex_);
+  Audit audit;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const WorkerId id = worker_id(i);
+    const Standing standing = members_[id].standing;
+    ++audit.members;
+    if (standing == Standing::here || standing == Standing::ended) ++audit.here;
+    if (standing == Standing::left) ++audit.left;
+    if (standing == Standing::silent || standing == Standing::dead || standing == Standing::unknown)
+      ++audit.lost_members;
+    std::uint64_t held = held_.prefix(id), given_up = 0;
+    for (const NameRange& range : held_.exceptions())
+      if (range.origin == id) held += range.size();
+    abandoned_.without(held_).for_each_range_missing_from(
+        {}, [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
+          if (o == id) given_up += last - first;
+        });
+    const std::uint64_t told = i < told_.size() ? told_[i] : 0;
+    if (told > held + given_up) audit.lost_gradients[label(id)] += told - held - given_up;
+  }
+  audit.abandoned = abandoned_.without(held_);
+  audit.joined_at = joined_at_;
+  audit.names = roster_.hash(held_);
+  audit.agreed = agreed_;
+  audit.has_left = members_.me().left;
+  audit.too_late = too_late_;
+  audit.copies_dropped = copies_dropped_;
+  audit.sent = sent_;
+  return audit;
+}
+
+std::vector<std::pair<Origin, std::string>> Protocol::numbering() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::pair<Origin, std::string>> found;
+  for (std::size_t i = 0; i < roster_.size(); ++i)
+    found.emplace_back(roster_.origin(worker_id(i)), label(worker_id(i)));
+  return found;
+}
+
+GradientSet Protocol::held() const {
+  const std::lock_guard lock(mutex_);
+  return held_;
+}
+
+std::size_t Protocol::log_size() const {
+  const std::lock_guard lock(mutex_);
+  return log_.size();
+}
+
+std::vector<std::string> Protocol::addresses() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> found;
+  for (std::size_t i = 0; i < members_.size(); ++i)
+    if (!members_[worker_id(i)].record.address.empty() &&
+        members_[worker_id(i)].standing == Standing::here)
+      found.push_back(members_[worker_id(i)].record.address);
+  return found;
+}
+
+std::string Protocol::describe() const {
+  const std::lock_guard lock(mutex_);
+  std::string text = fmt::format(
+      "holds {} log {} ending {} stopped {} over {} ready {} cut {} alone {} pulling {} offered {} stuck {}",
+      held_.size(), log_.size(), ending_.has_value(), stopped_, over_,
+      members_.me().ready != Hash{}, cut_off_, alone_, pulling_.has_value(),
+      offered_model_.has_value(), stuck_since_.has_value());
+  for (const WorkerId m : members_.here()) text += fmt::format(" | here {} stopped {} t {}", label(m), members_[m].record.stopped, members_[m].record.t);
+  for (const auto& [id, link] : links_)
+    text += fmt::format(" | link {} open {} behind {} they lack {} we lack {} streams {}/{} wants {}",
+                        link->open ? label(link->member) : "?", link->open, link->behind,
+                        held_.count_missing_from(link->reported),
+                        link->reported.count_missing_from(held_), can_stream(*link),
+                        link->peer_can_stream, link->wants_model);
+  return text;
+}
+
+}  // namespace dasgd::elastic

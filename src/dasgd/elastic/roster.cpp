@@ -1,0 +1,76 @@
+#include "dasgd/elastic/roster.hpp"
+
+#define XXH_INLINE_ALL
+#include <algorithm>
+#include <numeric>
+#include <xxhash.h>
+
+#include "dasgd/base/bytes.hpp"
+
+namespace dasgd::elastic {
+
+WorkerId Roster::number(const Origin& origin) {
+  const auto [at, is_new] = numbers_.emplace(origin, worker_id(origins_.size()));
+  if (is_new) origins_.push_back(origin);
+  return at->second;
+}
+
+std::optional<WorkerId> Roster::find(const Origin& origin) const {
+  const auto at = numbers_.find(origin);
+  return at == numbers_.end() ? std::nullopt : std::optional(at->second);
+}
+
+Hash Roster::hash(const GradientSet& names) const {
+  std::vector<std::size_t> order(names.prefixes().size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [this](std::size_t a, std::size_t b) { return origins_[a] < origins_[b]; });
+  ByteWriter bytes;
+  for (const std::size_t o : order) {
+    if (names.prefixes()[o] == 0) continue;
+    bytes.number(origins_[o]);
+    bytes.number(names.prefixes()[o]);
+  }
+  std::vector<NameRange> ranges = names.exceptions();
+  std::sort(ranges.begin(), ranges.end(), [this](const NameRange& a, const NameRange& b) {
+    return a.origin == b.origin ? a.first < b.first : origin(a.origin) < origin(b.origin);
+  });
+  bytes.number<std::uint64_t>(ranges.size());
+  for (const NameRange& range : ranges) {
+    bytes.number(origin(range.origin));
+    bytes.number(range.first);
+    bytes.number(range.last);
+  }
+  const XXH128_hash_t hash = XXH3_128bits(bytes.bytes().data(), bytes.bytes().size());
+  return {hash.high64, hash.low64};
+}
+
+std::span<const Origin> Introductions::news(const Roster& roster) {
+  const auto news = roster.origins().subspan(told_);
+  told_ = roster.size();
+  return news;
+}
+
+void Introductions::hear(std::span<const Origin> origins, Roster& roster) {
+  for (const Origin& origin : origins) theirs_.push_back(roster.number(origin));
+}
+
+std::optional<WorkerId> Introductions::ours(WorkerId theirs) const {
+  return index(theirs) < theirs_.size() ? std::optional(theirs_[index(theirs)]) : std::nullopt;
+}
+
+std::optional<GradientSet> Introductions::ours(const GradientSet& theirs) const {
+  GradientSet set;
+  if (theirs.prefixes().size() > theirs_.size()) return std::nullopt;
+  for (std::size_t o = 0; o < theirs.prefixes().size(); ++o)
+    if (theirs.prefixes()[o] > 0) set.insert_range({theirs_[o], 0, theirs.prefixes()[o]});
+  for (NameRange range : theirs.exceptions()) {
+    const auto origin = ours(range.origin);
+    if (!origin) return std::nullopt;
+    range.origin = *origin;
+    set.insert_range(range);
+  }
+  return set;
+}
+
+}  // namespace dasgd::elastic

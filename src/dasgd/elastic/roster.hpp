@@ -1,0 +1,52 @@
+// The members that were ever heard of, by the numbers that this process gives them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "dasgd/core/gradient_set.hpp"
+#include "dasgd/elastic/origin.hpp"
+
+namespace dasgd::elastic {
+
+/// Dense numbers for origins, in the order in which this process heard of them. They mean nothing
+/// elsewhere.
+class Roster {
+ public:
+  /// The number of an origin, a new one if it has none.
+  WorkerId number(const Origin& origin);
+  std::optional<WorkerId> find(const Origin& origin) const;
+  const Origin& origin(WorkerId member) const { return origins_[index(member)]; }
+  std::span<const Origin> origins() const { return origins_; }
+  std::size_t size() const { return origins_.size(); }
+
+  /// The same at every process for the same names of the same origins.
+  Hash hash(const GradientSet& names) const;
+
+ private:
+  std::vector<Origin> origins_;
+  std::map<Origin, WorkerId> numbers_;
+};
+
+/// What the two ends of a link call the members: each introduces its numbers once, before it uses
+/// them.
+class Introductions {
+ public:
+  /// The origins that the other end has not been told of yet, in the order of our numbers.
+  std::span<const Origin> news(const Roster& roster);
+  /// The other end tells of further ones.
+  void hear(std::span<const Origin> origins, Roster& roster);
+
+  /// What we call the other end's number, if it was introduced.
+  std::optional<WorkerId> ours(WorkerId theirs) const;
+  /// The other end's set in our numbers; nothing if one of them was not introduced.
+  std::optional<GradientSet> ours(const GradientSet& theirs) const;
+
+ private:
+  std::size_t told_ = 0;
+  std::vector<WorkerId> theirs_;
+};
+
+}  // namespace dasgd::elastic

@@ -1,0 +1,116 @@
+// Members in virtual time: the protocol that TCP drives, driven by a clock that nobody waits for and
+// a network that breaks when it is told to.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <queue>
+#include <string>
+#include <vector>
+
+#include "dasgd/core/objective.hpp"
+#include "dasgd/core/worker.hpp"
+#include "dasgd/elastic/protocol.hpp"
+#include "dasgd/staleness/ledger.hpp"
+
+namespace dasgd::elastic {
+
+struct WorldOptions {
+  ProtocolOptions protocol;  ///< of every member, but for who it is
+  double eta = 0.01;
+  std::size_t batch = 0;  ///< samples that a gradient counts for
+  Nanoseconds latency = 1'000'000;
+  Nanoseconds compute = 20'000'000;  ///< a gradient, on average
+  std::uint64_t seed = 1;
+};
+
+/// A member of the world, as it is now and as it was when it ended.
+template <typename Real>
+struct Inhabitant;
+
+/// Everything that happens is a function of the options and of the calls that were made.
+template <typename Real>
+class World {
+ public:
+  World(const Objective<Real>& objective, WorldOptions options);
+  ~World();
+
+  /// The first begins the run; whoever comes later joins it through all who are there. Returns its
+  /// number.
+  std::size_t add();
+  void crash(std::size_t member);      ///< kill -9: its host lives and refuses connections
+  void power_off(std::size_t member);  ///< its host is gone: silence
+  void leave(std::size_t member);
+  void freeze(std::size_t member, Nanoseconds duration);  ///< SIGSTOP
+  /// Frames between the two groups stand still for so long; nobody hears of it.
+  void cut(const std::vector<bool>& side, Nanoseconds duration);
+  /// Dies when it has sent so many more frames, the last one not included.
+  void crash_after(std::size_t member, std::uint32_t frames);
+  void stop_run(std::size_t member);
+
+  void run_for(Nanoseconds duration);
+  /// Until every member that lives has ended, or the time is over; true if they have.
+  bool run_until_over(Nanoseconds limit);
+
+  Nanoseconds now() const { return now_; }
+  std::size_t size() const { return members_.size(); }
+  bool is_alive(std::size_t member) const;
+  bool is_over(std::size_t member) const;
+  const Protocol& protocol(std::size_t member) const;
+  const Worker<Real>& worker(std::size_t member) const;
+  const Ledger& ledger(std::size_t member) const;
+  /// "12.3 s  w2: w1 is silent", in order.
+  const std::vector<std::string>& history() const { return history_; }
+
+  /// The invariants, of every member that ended: what is wrong, in words; empty if nothing is.
+  std::string verify() const;
+
+ private:
+  struct Wire;
+  friend struct Inhabitant<Real>;
+
+  void at(Nanoseconds time, std::function<void()> action);
+  void step_of(std::size_t member);
+  void tick_of(std::size_t member);
+  void kill(std::size_t member, bool host_lives);
+  Nanoseconds clear_at(std::size_t a, std::size_t b) const;  // when frames pass between them
+  void deliver(std::uint64_t wire, std::size_t to);
+  void end(std::size_t member);
+  void tell_events(std::size_t member);
+  std::uint64_t random();
+
+  struct Action {
+    Nanoseconds time;
+    std::uint64_t order;
+    std::function<void()> run;
+    bool operator<(const Action& other) const {
+      return time != other.time ? time > other.time : order > other.order;
+    }
+  };
+
+  const Objective<Real>& objective_;
+  const WorldOptions options_;
+  Nanoseconds now_ = 0;
+  std::uint64_t actions_ = 0, random_ = 0;
+  std::priority_queue<Action> queue_;
+  std::vector<std::unique_ptr<Inhabitant<Real>>> members_;
+  std::map<std::uint64_t, std::unique_ptr<Wire>> wires_;
+  std::uint64_t next_link_ = 1;
+  struct Cut {
+    std::vector<bool> side;
+    Nanoseconds until;
+  };
+  std::vector<Cut> cuts_;
+  // What every name means, for ever.
+  std::map<std::pair<Origin, std::uint32_t>, GradientPtr> made_;
+  std::vector<std::string> history_;
+  std::string wrong_;
+};
+
+extern template class World<float>;
+extern template class World<double>;
+
+}  // namespace dasgd::elastic
