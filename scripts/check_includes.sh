@@ -22,7 +22,7 @@ function level(room) {
   if (room ~ /^(run|models|virtual_time)$/) return 4
   if (room ~ /^elastic$/) return 4.5
   if (room ~ /^(report|runtime|sim|rivals|elastic\/world)$/) return 5
-  if (room ~ /^(advice|archive|experiments|referee|watch|cluster)$/) return 6
+  if (room ~ /^(advice|archive|experiments|referee|watch|cluster|members)$/) return 6
   if (room ~ /^config$/) return 7
   if (room ~ /^settings$/) return 8
   if (room ~ /^app:(terminal|fetch)$/) return 9

@@ -35,7 +35,7 @@ struct Told {
   std::uint64_t gradients = 0;
   std::uint64_t yielded = 0;    ///< given up because the options said so
   std::uint64_t abandoned = 0;  ///< given up because nothing else was possible
-  bool split = false;  ///< survivors ended with different names, cut from each other
+  bool split = false;           ///< survivors ended with different names, cut from each other
   std::vector<std::string> history;
 };
 
@@ -66,16 +66,20 @@ inline Told play(std::uint64_t seed) {
     const auto here = living();
     if (here.empty()) break;
     const std::size_t one = here[below(here.size())];
-    const auto span = static_cast<Nanoseconds>(below(40) == 0 ? 12'000 : 50 + below(4000)) * 1'000'000;
+    const auto span =
+        static_cast<Nanoseconds>(below(40) == 0 ? 12'000 : 50 + below(4000)) * 1'000'000;
     switch (below(10)) {
       case 0:
       case 1:
-      case 2: world.add(); break;
+      case 2:
+        world.add();
+        break;
       case 3:
         if (here.size() > 1) world.crash(one), ++told.crashes;
         break;
       case 4:
-        if (here.size() > 1) world.crash_after(one, 1 + static_cast<std::uint32_t>(below(60))), ++told.crashes;
+        if (here.size() > 1)
+          world.crash_after(one, 1 + static_cast<std::uint32_t>(below(60))), ++told.crashes;
         break;
       case 5:
         if (here.size() > 2 && below(2)) world.power_off(one), ++told.crashes;

@@ -44,6 +44,8 @@ CommandLine::CommandLine()
   add_predict();
   add_data();
   add_launch();
+  add_join();
+  add_member_commands();
   add_help();
 }
 

@@ -42,6 +42,8 @@ class CommandLine {
   void add_predict();
   void add_data();
   void add_launch();
+  void add_join();
+  void add_member_commands();
   void add_help();
 
   /// What to do when this command was given.
@@ -61,6 +63,9 @@ class CommandLine {
   AdviseRequest advise_;
   CheckRequest check_;
   LaunchRequest launch_;
+  JoinRequest join_;
+  MemberRequest member_;
+  std::string forgotten_;
   ReproduceRequest reproduce_;
   bool full_ = false;  // says what is so anyway
   std::string reproduce_engine_ = "auto";

@@ -21,6 +21,9 @@ Problem read_problem(const Config& config);
 /// resolved config; a mistake that only one rank finds must be told by another.
 int train_command(const std::function<Config()>& read);
 
+/// Trains as a member of an elastic run: the first one.
+int train_elastic(const Config& config);
+
 /// Simulates a resolved config in virtual time and writes its run directory.
 int simulate_command(const Config& config);
 
@@ -43,6 +46,24 @@ struct LaunchRequest {
 };
 /// Becomes a launcher that runs a program once per worker.
 int launch_command(const LaunchRequest& request);
+
+struct JoinRequest {
+  std::vector<std::string> addresses;  ///< of members; or one run directory of a former member
+  std::string token_file, out, data, listen, name, certificate, key, authority;
+  bool dial_out_only = false, plaintext = false;
+  bool trace = false, quiet = false, json = false, no_report = false;
+  std::optional<double> slow;
+};
+/// Takes part in a run that goes on elsewhere.
+int join_command(const JoinRequest& request);
+
+struct MemberRequest {
+  std::string directory;
+  std::string line;  ///< what the member is told
+  bool json = false;
+};
+/// Asks or tells a member that runs in a directory of this machine.
+int member_command(const MemberRequest& request);
 
 struct AdviseRequest {
   Config config;

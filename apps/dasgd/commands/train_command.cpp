@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "commands/commands.hpp"
-#include "commands/summary.hpp"
+#include "commands/train_run.hpp"
 #include "dasgd/advice/advice_json.hpp"
 #include "dasgd/archive/directory_run.hpp"
 #include "dasgd/base/atomic_file.hpp"
@@ -28,87 +28,6 @@
 
 namespace dasgd::app {
 namespace {
-
-/// A run with its directory, its browsers and a person who looks on.
-template <typename Real>
-class TrainRun {
- public:
-  TrainRun(const Config& config, const Objective<Real>& objective, SignalStop& signals)
-      : config_(config),
-        signals_(signals),
-        status_(config.output.quiet),
-        run_(objective, with_warnings(config.run), directory_options(config)) {
-    if (const auto advice = settle_step_size(config_, objective, signals.token())) {
-      write_file(file("advice.json"), to_json(*advice));
-      status_.say(describe(*advice, config_));
-    }
-    const std::string settings = to_toml(config::Command::train, config_);
-    write_file(file("config.toml"), settings);
-    if (config.watch.port) {
-      watch_.emplace(config_, run_.directory().path(), settings, [this] { stop_.request_stop(); });
-      if (!config.output.quiet) status_.say("watch the run at " + watch_->url());
-    }
-  }
-
-  int run(const typename DirectoryRun<Real>::Engine& train) {
-    TrainOptions options = with_warnings(config_.run);
-    const std::stop_callback forward(signals_.token(), [this] { stop_.request_stop(); });
-    options.stop = stop_.get_token();
-    if (watch_) options.watch = &watch_->sink();
-    const auto result =
-        run_.run(train, options, {[this](const Progress<Real>& p) { return show(p); }});
-    tell(result.summary);
-    if (watch_) watch_->end(result.summary);
-    if (result.failure) std::rethrow_exception(result.failure);
-    if (!result.summary.audit_is_clean())
-      throw std::runtime_error("the audit failed; see summary.json");
-    return result.summary.stop_reason == StopReason::interrupted ? interrupted : done;
-  }
-
-  /// What other ranks have to know before they begin.
-  std::string start() const { return to_bytes(config_.run.eta, run_.start()); }
-
- private:
-  std::string file(const std::string& name) const { return run_.directory().file(name); }
-
-  static DirectoryOptions directory_options(const Config& config) {
-    return {.path = config.output.out,
-            .name = config.problem.model,
-            .resume = !config.output.resume.empty(),
-            .trace = config.output.trace,
-            .report = !config.output.no_report,
-            .facts = {{"model", config.problem.model}, {"data", config.problem.data}}};
-  }
-
-  TrainOptions with_warnings(TrainOptions options) {
-    options.warn = [this](const std::string& line) {
-      status_.say("dasgd: " + config::with_options(line));
-    };
-    return options;
-  }
-
-  Flow show(const Progress<Real>& progress) {
-    status_.show(progress);
-    if (watch_) watch_->update(progress);
-    return Flow::go_on;
-  }
-
-  void tell(const RunSummary& summary) {
-    status_.clear();
-    if (config_.output.json) {
-      print_result_text(to_json(summary));
-    } else if (!config_.output.quiet) {
-      print_summary("trained", config_, summary, run_.directory().path());
-    }
-  }
-
-  Config config_;
-  SignalStop& signals_;
-  StatusLine status_;
-  DirectoryRun<Real> run_;
-  std::stop_source stop_;
-  std::optional<Watch> watch_;  // last: its thread may ask for a stop until it is gone
-};
 
 int train_with(const Config& config, const Problem& problem, SignalStop& signals) {
   return std::visit(
@@ -219,6 +138,7 @@ int train_command(const std::function<Config()>& read) {
   const bool on_ranks = config ? config->ranks.expected > 0 : config::find_launch().has_value();
   if (on_ranks) return train_on_ranks(config, mistake);
   if (mistake) std::rethrow_exception(mistake);
+  if (!config->elastic.listen.empty()) return train_elastic(*config);
   return train_on_threads(*config);
 }
 

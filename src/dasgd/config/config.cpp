@@ -92,7 +92,8 @@ void resolve(Config& config) {
   if (config.ranks.expected > 0 && run.chaos.on_links())
     throw InputError("chaos on links needs threads or the simulator, not MPI ranks");
   resolve_stream(config);
-  if (!config.workers) config.workers = workers_of(run.topology).value_or(2);
+  if (!config.workers)
+    config.workers = config.elastic.listen.empty() ? workers_of(run.topology).value_or(2) : 1;
   run.workers = *config.workers;
   if (config.speeds) run.time_factors = config.speeds->time_factors(run.workers, run.seed);
   run.eta = config.lr.value_or(defaults.lr);

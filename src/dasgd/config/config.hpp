@@ -21,6 +21,17 @@ struct WatchSettings {
   std::string token_file;  ///< where the token stands, if it is not given
 };
 
+/// A run whose members come and go: this process begins it, or joins it.
+struct ElasticSettings {
+  std::string listen;  ///< an address; empty and not joining: the run is not elastic
+  std::string token_file, name;
+  std::string certificate, key, authority;  ///< of an own PKI instead of a token
+  bool plaintext = false;                   ///< on this machine only
+  std::string merge = "average";            ///< see elastic::Merge
+  std::chrono::nanoseconds gone_after{std::chrono::seconds(10)};
+  std::chrono::nanoseconds alone_after{std::chrono::seconds(30)};
+};
+
 struct OutputSettings {
   std::string out;     ///< the run directory; empty: a new one under runs/
   std::string resume;  ///< the run directory to go on with
@@ -46,6 +57,7 @@ struct Config {
   CompareSettings compare;
   RankSettings ranks;  ///< of real runs, like the next
   WatchSettings watch;
+  ElasticSettings elastic;
   OutputSettings output;
   std::string from;  ///< of simulations: the run directory whose times are replayed
 

@@ -146,7 +146,7 @@ class Worker {
     own->compute_set = applied_;
     apply_own(*own);  // line 12
     ++computed_;
-    remember(*own);   // line 14: t = t + 1
+    remember(*own);  // line 14: t = t + 1
     const Nanoseconds time = channel_.now();
     received_.gradients.push_back(own);
     facts_.push_back(own.get());

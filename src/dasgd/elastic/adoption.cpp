@@ -9,8 +9,7 @@ namespace dasgd::elastic {
 namespace {
 
 template <typename Real>
-using Wrapping =
-    std::conditional_t<std::is_same_v<Real, float>, std::uint64_t, UInt128>;
+using Wrapping = std::conditional_t<std::is_same_v<Real, float>, std::uint64_t, UInt128>;
 
 template <typename Real>
 std::span<const Sum<Real>> sums_in(const Bytes& bytes) {
@@ -113,8 +112,8 @@ std::vector<Real> correction(const Adoption& adoption, std::span<const Sum<Real>
   for (std::size_t k = 0; k < direction.size(); ++k) {
     const double own = static_cast<double>(before[k] - base[k]) * unit;
     const double other = static_cast<double>(after[k] - before[k]) * unit;
-    direction[k] = static_cast<Real>((1 - adoption.mean->own) * own +
-                                     (1 - adoption.mean->other) * other);
+    direction[k] =
+        static_cast<Real>((1 - adoption.mean->own) * own + (1 - adoption.mean->other) * other);
   }
   return direction;
 }

@@ -1,5 +1,5 @@
-// How a member goes over to another member's model without losing what it has: join, rejoin, lag and
-// heal are all this.
+// How a member goes over to another member's model without losing what it has: join, rejoin, lag
+// and heal are all this.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +41,8 @@ struct Adoption {
   std::optional<Mean> mean;
 };
 
-/// What is held besides `from` is put together from the log, or else from a copy of the own model at
-/// the time of a split. Nothing if neither is possible; with `abandoning` what cannot be kept is
+/// What is held besides `from` is put together from the log, or else from a copy of the own model
+/// at the time of a split. Nothing if neither is possible; with `abandoning` what cannot be kept is
 /// given up, by name.
 std::optional<Adoption> plan_adoption(const Model& from, const GradientSet& held,
                                       std::uint64_t samples, const Log& log,

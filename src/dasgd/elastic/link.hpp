@@ -22,15 +22,15 @@ struct Protocol::Link {
   GradientSet promised;  ///< the names of a model that is on its way
   GradientSet offered;   ///< known there or sent
   bool heard_report = false;
-  bool behind = false;  ///< too much waits: it gets a model instead, when it asks
+  bool behind = false;                ///< too much waits: it gets a model instead, when it asks
   std::uint64_t quick = 0, slow = 0;  ///< places in the log: what is sent at once, what later
   bool wants_model = false;
   bool peer_can_stream = true;
   std::uint32_t reports_without_stream = 0;
-  GradientSet lacked;             ///< what they had and we did not, at some time
+  GradientSet lacked;  ///< what they had and we did not, at some time
   Nanoseconds lacked_since = 0;
-  std::uint64_t admitted = 0;     ///< gradients since our last report
-  Nanoseconds reported_at = 0;    ///< our last report
+  std::uint64_t admitted = 0;           ///< gradients since our last report
+  Nanoseconds reported_at = 0;          ///< our last report
   std::vector<std::uint64_t> versions;  ///< of the records that were passed on
   bool goodbye = false;
   std::uint64_t bytes = 0, bytes_before = 0;  ///< sent, and at the last rate

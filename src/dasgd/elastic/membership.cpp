@@ -51,8 +51,8 @@ std::vector<WorkerId> Membership::find_silent(Nanoseconds now) {
   std::vector<WorkerId> silent;
   for (std::size_t i = 1; i < members_.size(); ++i) {
     Member& member = members_[i];
-    const Nanoseconds limit = std::max(
-        patience_.gone, std::min(4 * member.longest_gap, 4 * patience_.gone));
+    const Nanoseconds limit =
+        std::max(patience_.gone, std::min(4 * member.longest_gap, 4 * patience_.gone));
     if (member.standing != Standing::here || now - member.heard <= limit) continue;
     stand(worker_id(i), Standing::silent, now);
     silent.push_back(worker_id(i));

@@ -40,7 +40,7 @@ struct Member {
   Nanoseconds heard = 0;        ///< of it, by itself or by others
   Nanoseconds longest_gap = 0;  ///< between two signs of life, lately
   GradientSet reported;         ///< what it held when it last told us directly
-  bool hung_up = false;         ///< its last link broke without a goodbye, and nothing was heard since
+  bool hung_up = false;  ///< its last link broke without a goodbye, and nothing was heard since
   Nanoseconds dial_at = 0, dial_pause = 0;
   double rate = 0;  ///< gradients per second, lately
 };

@@ -214,13 +214,27 @@ std::optional<Message> decode(std::span<const std::byte> bytes, Introductions& l
   Reader in(bytes, link, roster);
   Message message;
   switch (in.number<std::uint8_t>()) {
-    case 0: message = read_hello(in); break;
-    case 1: message = read_welcome(in); break;
-    case 2: message = Refusal{in.text(longest_facts)}; break;
-    case 3: message = read_report(in); break;
-    case 4: message = read_gradient(in); break;
-    case 5: message = Want{}; break;
-    case 6: message = read_snapshot(in); break;
+    case 0:
+      message = read_hello(in);
+      break;
+    case 1:
+      message = read_welcome(in);
+      break;
+    case 2:
+      message = Refusal{in.text(longest_facts)};
+      break;
+    case 3:
+      message = read_report(in);
+      break;
+    case 4:
+      message = read_gradient(in);
+      break;
+    case 5:
+      message = Want{};
+      break;
+    case 6:
+      message = read_snapshot(in);
+      break;
     case 7: {
       Goodbye goodbye;
       goodbye.ended = in.yes();
@@ -228,7 +242,8 @@ std::optional<Message> decode(std::span<const std::byte> bytes, Introductions& l
       message = goodbye;
       break;
     }
-    default: in.fail();
+    default:
+      in.fail();
   }
   if (!in.ended_well()) return std::nullopt;
   return message;

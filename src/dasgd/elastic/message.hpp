@@ -75,7 +75,8 @@ struct Goodbye {
   Hash names;
 };
 
-using Message = std::variant<Hello, Welcome, Refusal, Report, GradientMessage, Want, Snapshot, Goodbye>;
+using Message =
+    std::variant<Hello, Welcome, Refusal, Report, GradientMessage, Want, Snapshot, Goodbye>;
 
 /// Whatever the other end has not been told of is introduced first.
 Bytes encode(const Message& message, Introductions& link, const Roster& roster);

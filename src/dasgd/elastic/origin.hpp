@@ -10,7 +10,8 @@
 namespace dasgd::elastic {
 
 /// 128 random bits, drawn once per process start. A process that is started again is somebody else:
-/// if it went on with old names, one name could mean two updates, and no audit of sets would see it.
+/// if it went on with old names, one name could mean two updates, and no audit of sets would see
+/// it.
 struct Origin {
   std::uint64_t high = 0, low = 0;
 

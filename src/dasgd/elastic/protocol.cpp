@@ -65,8 +65,8 @@ void Protocol::linked(LinkId id, bool dialed, Nanoseconds now) {
   link->id = id;
   link->dialed = dialed;
   link->reported_at = now;
-  transmit(*link, Hello{options_.run, options_.origin, options_.name, options_.address,
-                        options_.facts});
+  transmit(*link,
+           Hello{options_.run, options_.origin, options_.name, options_.address, options_.facts});
 }
 
 void Protocol::dial_failed(LinkId id, bool refused, Nanoseconds now) {
@@ -175,8 +175,8 @@ void Protocol::handle(Link& link, Message message, Nanoseconds now) {
   if (auto* snapshot = std::get_if<Snapshot>(&message)) {
     if (!link.sums) return hang_up(link.id, now);
     note(snapshot->names);
-    offered_model_ = Model{std::move(snapshot->names), snapshot->samples,
-                           std::exchange(link.sums, nullptr)};
+    offered_model_ =
+        Model{std::move(snapshot->names), snapshot->samples, std::exchange(link.sums, nullptr)};
     return on_snapshot(link, now);
   }
   if (const auto* goodbye = std::get_if<Goodbye>(&message)) return on(link, *goodbye, now);
@@ -226,7 +226,8 @@ void Protocol::on(Link& link, Hello& hello, Nanoseconds now) {
     transmit(link, Welcome{options_.settings, options_.facts, [&] {
                              std::vector<std::string> found{options_.address};
                              for (const WorkerId m : members_.here())
-                               if (m != Membership::self) found.push_back(members_[m].record.address);
+                               if (m != Membership::self)
+                                 found.push_back(members_[m].record.address);
                              std::erase(found, std::string());
                              return found;
                            }()});
@@ -236,8 +237,8 @@ void Protocol::on(Link& link, Hello& hello, Nanoseconds now) {
   const WorkerId member = roster_.number(hello.origin);
   members_.grow();
   for (std::size_t i = 1; i < members_.size(); ++i)  // somebody else lives there now
-    if (!dialed.empty() && worker_id(i) != member && members_[worker_id(i)].record.address == dialed &&
-        !link_to(worker_id(i)))
+    if (!dialed.empty() && worker_id(i) != member &&
+        members_[worker_id(i)].record.address == dialed && !link_to(worker_id(i)))
       died(worker_id(i), now, "another process has its address");
   contacts_.erase(dialed);
   Member& m = members_[member];
@@ -373,10 +374,10 @@ void Protocol::on(Link& link, const Goodbye& goodbye, Nanoseconds now) {
     members_.stand(link.member, Standing::ended, now);
     if (!over_ && goodbye.names != roster_.hash(held_)) {
       std::uint64_t mine = 0;
-      held_.for_each_range_missing_from(
-          link.reported, [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
-            if (o == Membership::self) mine += last - first;
-          });
+      held_.for_each_range_missing_from(link.reported,
+                                        [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
+                                          if (o == Membership::self) mine += last - first;
+                                        });
       too_late_ = std::max(too_late_, mine);
       say(now, fmt::format("the run has ended; {} of this member's gradients came too late", mine));
       missed_the_end_ = true;

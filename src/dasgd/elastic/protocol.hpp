@@ -43,9 +43,9 @@ class Network {
 
 /// What becomes of two models after a split so long that both sides went on by themselves.
 enum class Merge {
-  average,  ///< their weighted mean: the union of both, and one gradient that corrects it
-  together, ///< the union of both as it is
-  yield,    ///< the side with fewer gradients gives its own up, by name
+  average,   ///< their weighted mean: the union of both, and one gradient that corrects it
+  together,  ///< the union of both as it is
+  yield,     ///< the side with fewer gradients gives its own up, by name
 };
 
 struct ProtocolOptions {
@@ -53,16 +53,16 @@ struct ProtocolOptions {
   std::string name;
   std::string address;  ///< empty: others cannot dial this one
   RunId run{};
-  std::string facts;     ///< see Hello
-  std::string settings;  ///< for those who join
-  bool founder = false;  ///< it begins the run; others wait for a model
+  std::string facts;                  ///< see Hello
+  std::string settings;               ///< for those who join
+  bool founder = false;               ///< it begins the run; others wait for a model
   std::vector<std::string> contacts;  ///< addresses to dial first
   std::size_t dimension = 0;
   NumberFormat format = NumberFormat::of_float;
   std::size_t in_flight = 16;
   std::uint64_t most_waiting_bytes = 64 << 20;  ///< per link; beyond it the link is behind
-  std::size_t most_in_mesh = 32;  ///< up to so many, everybody is linked to everybody
-  std::size_t links = 8;          ///< beyond: so many of one's own choice
+  std::size_t most_in_mesh = 32;                ///< up to so many, everybody is linked to everybody
+  std::size_t links = 8;                        ///< beyond: so many of one's own choice
   Nanoseconds report_every = 200'000'000;
   Nanoseconds repair_after = 200'000'000;
   Nanoseconds yield_after = 5'000'000'000;
@@ -154,7 +154,7 @@ class Protocol {
     GradientSet abandoned;
     std::uint64_t joined_at = 0;
     Hash names;
-    bool agreed = false;     ///< all who were here ended with the same names
+    bool agreed = false;  ///< all who were here ended with the same names
     bool has_left = false;
     std::uint64_t too_late = 0;
     std::uint64_t copies_dropped = 0;
@@ -238,7 +238,7 @@ class Protocol {
   bool joined_ = false;
   std::uint64_t joined_at_ = 0;
 
-  std::optional<Model> split_;   // what was held when somebody fell silent
+  std::optional<Model> split_;  // what was held when somebody fell silent
   bool wants_split_ = false;
   std::optional<Model> frozen_;  // the last that was sent
   bool wants_frozen_ = false;

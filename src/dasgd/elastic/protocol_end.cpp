@@ -126,8 +126,8 @@ void Protocol::settle_end(Nanoseconds now) {
       with.push_back(m);
       continue;
     }
-    const bool counted_on = me.ready == Hash{} ||
-                            std::find(ready_with_.begin(), ready_with_.end(), m) != ready_with_.end();
+    const bool counted_on = me.ready == Hash{} || std::find(ready_with_.begin(), ready_with_.end(),
+                                                            m) != ready_with_.end();
     if (!r.stopped && !patient) continue;  // it computes for too long: its last one comes too late
     if (!counted_on) continue;             // it came back after the others were ready
     if (me.ready != Hash{}) reopen(now);
@@ -141,9 +141,8 @@ void Protocol::settle_end(Nanoseconds now) {
     ready_with_ = with;
     report_to_all(now);
   }
-  const bool all_ready = std::all_of(with.begin(), with.end(), [&](WorkerId m) {
-    return members_[m].record.ready == me.ready;
-  });
+  const bool all_ready = std::all_of(
+      with.begin(), with.end(), [&](WorkerId m) { return members_[m].record.ready == me.ready; });
   if (!all_ready) return;
   over_ = true;
   agreed_ = !missed_the_end_;
@@ -175,10 +174,16 @@ std::vector<MemberView> Protocol::members(Nanoseconds now) const {
       view.link_bytes_per_second = link->bytes_per_second;
     }
     switch (m.standing) {
-      case Standing::silent: view.state = "gone"; break;
-      case Standing::dead: view.state = "dead"; break;
+      case Standing::silent:
+        view.state = "gone";
+        break;
+      case Standing::dead:
+        view.state = "dead";
+        break;
       case Standing::left:
-      case Standing::ended: view.state = "left"; break;
+      case Standing::ended:
+        view.state = "left";
+        break;
       default: {
         const bool quiet = i > 0 && now - m.heard > options_.patience.suspect;
         const bool cut = i == 0 ? cut_off_ && !alone_ : quiet;
@@ -253,17 +258,20 @@ std::vector<std::string> Protocol::addresses() const {
 std::string Protocol::describe() const {
   const std::lock_guard lock(mutex_);
   std::string text = fmt::format(
-      "holds {} log {} ending {} stopped {} over {} ready {} cut {} alone {} pulling {} offered {} stuck {}",
+      "holds {} log {} ending {} stopped {} over {} ready {} cut {} alone {} pulling {} offered {} "
+      "stuck {}",
       held_.size(), log_.size(), ending_.has_value(), stopped_, over_,
       members_.me().ready != Hash{}, cut_off_, alone_, pulling_.has_value(),
       offered_model_.has_value(), stuck_since_.has_value());
-  for (const WorkerId m : members_.here()) text += fmt::format(" | here {} stopped {} t {}", label(m), members_[m].record.stopped, members_[m].record.t);
+  for (const WorkerId m : members_.here())
+    text += fmt::format(" | here {} stopped {} t {}", label(m), members_[m].record.stopped,
+                        members_[m].record.t);
   for (const auto& [id, link] : links_)
-    text += fmt::format(" | link {} open {} behind {} they lack {} we lack {} streams {}/{} wants {}",
-                        link->open ? label(link->member) : "?", link->open, link->behind,
-                        held_.count_missing_from(link->reported),
-                        link->reported.count_missing_from(held_), can_stream(*link),
-                        link->peer_can_stream, link->wants_model);
+    text += fmt::format(
+        " | link {} open {} behind {} they lack {} we lack {} streams {}/{} wants {}",
+        link->open ? label(link->member) : "?", link->open, link->behind,
+        held_.count_missing_from(link->reported), link->reported.count_missing_from(held_),
+        can_stream(*link), link->peer_can_stream, link->wants_model);
   return text;
 }
 

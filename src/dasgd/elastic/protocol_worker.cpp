@@ -53,7 +53,8 @@ std::optional<Adoption> Protocol::plan(Nanoseconds now) {
   }
   auto plan = plan_adoption(from, held_, samples_, log_, split_, is_stuck && is_smaller);
   if (plan && two_branches && options_.merge == Merge::average && members_.is_eldest()) {
-    const double own = static_cast<double>(own_branch), all = own + static_cast<double>(other.size());
+    const double own = static_cast<double>(own_branch),
+                 all = own + static_cast<double>(other.size());
     plan->mean = Adoption::Mean{own / all, 1 - own / all, *split_};
   }
   return plan;
@@ -66,9 +67,23 @@ Task Protocol::next_task(Nanoseconds now) {
     auto adoption = plan(now);
     const WorkerId from = pulled_from_;
     if (!adoption) {
-      say(now, fmt::format("cannot take over the model of {}: {} of {} gradients are not in the log of {}{}", label(from),
-                           [&] { std::size_t n = 0; held_.without(offered_model_->names).for_each_range_missing_from({}, [&](WorkerId o, std::uint32_t a, std::uint32_t b) { for (; a < b; ++a) n += log_.find({o, a}) ? 0 : 1; }); return n; }(),
-                           held_.count_missing_from(offered_model_->names), log_.size(), split_ ? fmt::format(", split {} of held {}", split_->names.size(), held_.size()) : ""));
+      say(now,
+          fmt::format(
+              "cannot take over the model of {}: {} of {} gradients are not in the log of {}{}",
+              label(from),
+              [&] {
+                std::size_t n = 0;
+                held_.without(offered_model_->names)
+                    .for_each_range_missing_from({},
+                                                 [&](WorkerId o, std::uint32_t a, std::uint32_t b) {
+                                                   for (; a < b; ++a)
+                                                     n += log_.find({o, a}) ? 0 : 1;
+                                                 });
+                return n;
+              }(),
+              held_.count_missing_from(offered_model_->names), log_.size(),
+              split_ ? fmt::format(", split {} of held {}", split_->names.size(), held_.size())
+                     : ""));
       offered_model_.reset();
       if (!stuck_since_) stuck_since_ = now;
       do_not_pull_[from] = now + 1'000'000'000;
@@ -145,8 +160,8 @@ void Protocol::pull(Nanoseconds now) {
         until != do_not_pull_.end() && now < until->second)
       continue;
     const std::uint64_t missing = link->reported.count_missing_from(held_);
-    const bool same_for_long = link->lacked.count_missing_from(held_) > 0 &&
-                               now - link->lacked_since > 3'000'000'000;
+    const bool same_for_long =
+        link->lacked.count_missing_from(held_) > 0 && now - link->lacked_since > 3'000'000'000;
     const bool needed = missing > 0 && (link->reports_without_stream >= 2 || same_for_long);
     if (joined_ && !needed) continue;
     if (best && missing <= most) continue;

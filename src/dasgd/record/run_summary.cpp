@@ -127,6 +127,20 @@ Json summary_json(const RunSummary& s) {
                        {"seconds", s.resumed->seconds}};
   json["version"] = version();
   json["seed"] = s.seed;
+  if (s.elastic) {
+    const MemberFigures& m = *s.elastic;
+    json["name"] = m.name;
+    json["origin"] = m.origin;
+    json["members"] = m.members;
+    json["members_at_end"] = m.at_end;
+    json["left"] = m.left;
+    json["lost_members"] = m.lost;
+    json["lost_gradients"] = m.lost_gradients;
+    json["abandoned"] = m.abandoned;
+    json["joined_at_step"] = m.joined_at_step;
+    json["too_late"] = m.too_late;
+    json["set_hash"] = m.set_hash;
+  }
   if (s.clocks) {
     json["ranks"] = s.clocks->offsets.size();
     json["clock_offsets"] = s.clocks->offsets;

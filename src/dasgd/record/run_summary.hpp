@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,15 @@ struct RankClocks {
   std::vector<Nanoseconds> offsets;  ///< of each rank's clock to that of rank 0, at the start
   std::vector<Nanoseconds> drift;    ///< by how much that had changed at the end
   Nanoseconds tolerance = 0;         ///< times of two ranks may be wrong against each other by this
+};
+
+/// What a member of an elastic run knows of the others at its end.
+struct MemberFigures {
+  std::uint64_t members = 0;  ///< ever
+  std::uint64_t at_end = 0, left = 0, lost = 0;
+  std::map<std::string, std::uint64_t> lost_gradients;  ///< known ones, by their origin
+  std::uint64_t abandoned = 0, joined_at_step = 0, too_late = 0;
+  std::string name, origin, set_hash;
 };
 
 /// Where the last leg of a resumed run began.
@@ -71,6 +81,7 @@ struct RunSummary {
   std::uint64_t seed = 0;
   std::optional<ResumedFrom> resumed;
   std::optional<RankClocks> clocks;  ///< of a run on several ranks
+  std::optional<MemberFigures> elastic;
 
   bool audit_is_clean() const { return lost == 0 && duplicated == 0 && replicas_identical; }
 };

@@ -16,15 +16,17 @@ enum class StopReason {
   patience,          ///< so many evaluations brought nothing better
   max_time,
   callback,     ///< one said so
+  asked,        ///< of an elastic run: somebody asked all members to end
+  left,         ///< of an elastic run: this member left, and others may go on
   interrupted,  ///< somebody outside did: a signal, a button, a stop token
   diverged,     ///< the loss ran away, or an update could not be made
   failed,       ///< something threw
 };
 
-inline constexpr std::array<const char*, 11> stop_reason_names{
+inline constexpr std::array<const char*, 13> stop_reason_names{
     "budget",           "samples",  "target",   "target-accuracy",
     "target-eval-loss", "patience", "max-time", "callback",
-    "interrupted",      "diverged", "failed"};
+    "asked",            "left",     "interrupted",      "diverged", "failed"};
 
 /// As summary.json has it.
 inline std::string to_string(StopReason reason) {

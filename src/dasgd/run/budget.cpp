@@ -101,12 +101,13 @@ BudgetedSamples make_samples(const TrainOptions& options, WorkerId worker, std::
     auto batches =
         std::make_unique<Batches>(Batches::Options{options.seed, options.sampling, options.workers,
                                                    samples, resolved_batch(options, samples)},
-                                  worker);
+                                  options.elastic ? WorkerId{options.elastic->sequence} : worker);
     batches->seek(start.data.next, start.data.ahead);
     source = std::move(batches);
   }
-  return {std::move(source), gradient_limit(options, worker, samples), start.computed, shared,
-          stopped};
+  return {std::move(source), gradient_limit(options, worker, samples),
+          start.computed,    shared,
+          stopped,           options.elastic ? options.elastic->may_compute : nullptr};
 }
 
 }  // namespace dasgd

@@ -69,9 +69,12 @@ class SharedBudget {
 /// and `shared` must outlive this.
 class BudgetedSamples final : public SampleSource {
  public:
+  /// `may_compute`, where given, says whether samples may be drawn now.
   BudgetedSamples(std::unique_ptr<SampleSource> source, std::uint32_t limit, std::uint64_t computed,
-                  SharedBudget& shared, const std::atomic<bool>& stopped)
+                  SharedBudget& shared, const std::atomic<bool>& stopped,
+                  std::function<bool()> may_compute = {})
       : source_(std::move(source)),
+        may_compute_(std::move(may_compute)),
         limit_(limit),
         shared_(shared),
         stopped_(stopped),
@@ -113,6 +116,7 @@ class BudgetedSamples final : public SampleSource {
   Draw draw() {
     if (ended_ || computed_ >= limit_ || stopped_.load(std::memory_order_relaxed)) return end();
     if (shared_.is_used_up()) return end();
+    if (may_compute_ && !may_compute_()) return Draw::none_now();
     const Draw draw = source_->next();
     if (draw.kind == Draw::Kind::no_more) return end();
     if (draw.kind == Draw::Kind::batch && !shared_.claim(draw.rows.size())) return end();
@@ -124,6 +128,7 @@ class BudgetedSamples final : public SampleSource {
   }
 
   const std::unique_ptr<SampleSource> source_;
+  const std::function<bool()> may_compute_;
   const std::uint32_t limit_;
   SharedBudget& shared_;
   const std::atomic<bool>& stopped_;

@@ -168,6 +168,14 @@ TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions&
   if (end.simulated_in) summary.virtual_seconds = end.seconds;
   add_up(reports, summary);
   compare(reports, summary);
+  if (end.elastic) {
+    // What all members made together, not only this one.
+    summary.elastic = *end.elastic;
+    summary.gradients = reports.front().applied.size();
+    summary.samples = first.samples();
+    summary.replicas_identical = end.agreed;
+    summary.lost = 0;
+  }
   add_earlier_legs(options, summary);
   summary.stop_reason =
       end.reason ? *end.reason : natural_end(options, objective.samples(), summary);

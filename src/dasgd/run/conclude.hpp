@@ -24,6 +24,8 @@ struct RunEnd {
   std::exception_ptr failure;
   GoodModel<Real>& good;
   Judge<Real>& judge;
+  std::optional<MemberFigures> elastic = {};  ///< of a member among others ...
+  bool agreed = false;                        ///< ... who all ended with the same
 };
 
 /// Audits a drained run: every gradient at every worker once, the same bits everywhere. Evaluates

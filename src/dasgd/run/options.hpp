@@ -60,6 +60,12 @@ template <typename Real>
 using MakeRuleOf = std::function<std::unique_ptr<UpdateRule<Real>>(WorkerId)>;
 using MakeRule = std::variant<std::monostate, MakeRuleOf<float>, MakeRuleOf<double>>;
 
+/// This process is one of the members of a run that come and go, and has one worker.
+struct ElasticMember {
+  std::uint32_t sequence = 0;         ///< whose order of samples its worker takes
+  std::function<bool()> may_compute;  ///< false: there is no sample now
+};
+
 /// Everything has a default: `train(problem, {.workers = 8, .eta = 0.01})`. Without any budget or
 /// target, a run makes one pass over the data, or 1,000 gradients per worker without mini-batches.
 struct TrainOptions {
@@ -99,6 +105,8 @@ struct TrainOptions {
   /// of it were drawn in earlier legs. Then the run ends when all sources have ended, or earlier by
   /// a budget, a target or a stop.
   std::function<std::unique_ptr<SampleSource>(WorkerId worker, std::uint64_t drawn)> make_samples;
+
+  std::optional<ElasticMember> elastic;
 
   OnDivergence on_divergence = OnDivergence::stop;
   /// L of the objective. With it a run warns when eta crosses the certified limit, and its summary

@@ -46,7 +46,9 @@ class RunWorker {
         target_(objective, options),
         worker_(id, objective.start(), std::move(oracle), guard_, samples_, channel,
                 target_.watches_models() ? 1 : fuse) {
-    if (exact_sets)
+    if (options.elastic)
+      ledger_.emplace();
+    else if (exact_sets)
       ledger_.emplace(options.workers);
     else if (options.workers <= CausalWeights::most_workers)
       weights_.emplace(options.workers);
@@ -76,6 +78,12 @@ class RunWorker {
     if (own) target_.observe_loss(report.loss);
     if (own)
       guard_.observe(worker_.t(), report.loss, *target_.recent_loss(), S().max, worker_.replica());
+  }
+
+  /// Goes on with another model: see Worker::adopt.
+  void adopt(const GradientSet& applied, std::span<const Sum<Real>> sums, std::uint64_t samples) {
+    ledger_->adopt(applied);
+    worker_.adopt(applied, sums, samples);
   }
 
   /// Shows the model to the targets, at t = 0 and after every step; true when this one reaches

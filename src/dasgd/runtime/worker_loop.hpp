@@ -51,6 +51,9 @@ struct SharedByLoops {
   SharedBudget& budget;
   GoodModel<Real>& good;
   SnapshotBoard* snapshots = nullptr;  ///< where checkpoints are taken
+  /// What else is to be done between two steps; `record` takes what it makes the worker do.
+  std::function<void(RunWorker<Real>& run, const std::function<void(const StepReport&)>& record)>
+      between_steps = {};
 };
 
 /// One worker with its endpoint and status. `run` is the body of its thread; everything else but
@@ -68,6 +71,7 @@ class WorkerLoop {
         watch_(options.watch),
         chaos_(options.chaos),
         gate_(shared.gate),
+        between_steps_(shared.between_steps),
         run_(id, objective,
              paced(objective.make_oracle(id), {real_slow_factor(options, id), options.compute},
                    control_),
@@ -116,6 +120,8 @@ class WorkerLoop {
       wait_out_pause();
       if (models_.wanted()) models_.give(run_.worker().replica().x());
       if (snapshots_ && snapshots_->wanted(id_)) guarded([&] { give_snapshot(); });
+      if (between_steps_)
+        guarded([&] { between_steps_(run_, [&](const StepReport& done) { record(done); }); });
       StepReport report;
       if (!guarded([&] { report = run_.worker().step(); })) continue;  // it has no samples left
       status_.without_sample.store(report.kind == StepReport::Kind::no_sample_now,
@@ -216,6 +222,7 @@ class WorkerLoop {
   ApplicationSink* const watch_;
   const Chaos& chaos_;
   TargetGate& gate_;
+  const decltype(SharedByLoops<Real>::between_steps) between_steps_;
   WorkerStatus status_;
   ModelBoard<Real> models_;
   RunWorker<Real> run_;

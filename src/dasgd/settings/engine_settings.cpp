@@ -70,6 +70,71 @@ std::vector<Setting> rank_settings() {
   };
 }
 
+std::vector<Setting> elastic_settings() {
+  const auto text = [](const char* key, const char* option, const char* placeholder,
+                       const char* help, auto at) {
+    return not_written(place(
+        {key, option, placeholder, help}, at,
+        [](const std::string& v) {
+          if (v.empty()) throw InputError("must not be empty");
+          return v;
+        },
+        quoted));
+  };
+  const auto merge = [](auto& c) -> auto& { return c.elastic.merge; };
+  const auto gone = [](auto& c) -> auto& { return c.elastic.gone_after; };
+  const auto alone = [](auto& c) -> auto& { return c.elastic.alone_after; };
+  return {
+      text(
+          "elastic.listen", "--listen", "HOST:PORT",
+          "begin a run that others can join while it goes (dasgd join); port 0: any free one",
+          [](auto& c) -> auto& { return c.elastic.listen; }),
+      text(
+          "elastic.token_file", "--token-file", "FILE",
+          "the token of the run (default: a new one, in the run directory)",
+          [](auto& c) -> auto& { return c.elastic.token_file; }),
+      text(
+          "elastic.name", "--name", "NAME", "of this member (default: its host and process)",
+          [](auto& c) -> auto& { return c.elastic.name; }),
+      text(
+          "elastic.cert", "--cert", "FILE", "a certificate of an own authority instead of a token",
+          [](auto& c) -> auto& { return c.elastic.certificate; }),
+      text(
+          "elastic.key", "--key", "FILE", "its key",
+          [](auto& c) -> auto& { return c.elastic.key; }),
+      text(
+          "elastic.ca", "--ca", "FILE", "the authority",
+          [](auto& c) -> auto& { return c.elastic.authority; }),
+      not_written(flag(
+          "elastic.plaintext", "--plaintext", "no TLS; only between processes of this machine",
+          [](auto& c) -> auto& { return c.elastic.plaintext; })),
+      unless_default(place(
+                         {"elastic.merge", "--merge", "HOW",
+                          "what becomes of two models after a long split: average, union, or "
+                          "yield (default: average)"},
+                         merge,
+                         [](const std::string& v) {
+                           if (v != "average" && v != "union" && v != "yield")
+                             throw InputError("must be average, union or yield");
+                           return v;
+                         },
+                         quoted),
+                     merge),
+      unless_default(
+          place({"elastic.gone_after", "--gone-after", "T",
+                 "a member that is silent for so long is no longer awaited (default: "
+                 "10s)"},
+                gone, parse_timeout, [](auto time) { return quoted(show_duration(time)); }),
+          gone),
+      unless_default(
+          place({"elastic.alone_after", "--alone-after", "T",
+                 "a side that sees less than half of the members goes on after this "
+                 "(default: 30s)"},
+                alone, parse_timeout, [](auto time) { return quoted(show_duration(time)); }),
+          alone),
+  };
+}
+
 std::vector<Setting> watch_settings() {
   Setting port = place(
       {"watch.port", "--watch", "[PORT]",

@@ -29,6 +29,7 @@ std::vector<Setting> make_settings(Command command) {
   add(evaluation_settings());
   if (real) add(checkpoint_settings());
   if (real) add(rank_settings());
+  if (real) add(elastic_settings());
   add(output_settings());
   if (real) add(watch_settings());
   return all;

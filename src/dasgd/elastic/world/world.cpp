@@ -15,7 +15,10 @@ namespace {
 class Supply final : public SampleSource {
  public:
   Supply(const Protocol& protocol, std::size_t samples, std::size_t batch, std::uint64_t seed)
-      : protocol_(protocol), samples_(samples), rows_(std::max<std::size_t>(1, batch)), seed_(seed) {}
+      : protocol_(protocol),
+        samples_(samples),
+        rows_(std::max<std::size_t>(1, batch)),
+        seed_(seed) {}
   Draw next() override {
     if (protocol_.ending()) return Draw::no_more();
     if (!protocol_.may_compute()) return Draw::none_now();
@@ -107,7 +110,7 @@ struct Inhabitant final : Network, Channel {
   const std::size_t number;
   bool alive = true, host_lives = true, over = false;
   Nanoseconds frozen_until = 0, idle_since = -1, longest_idle = 0, ended_at = 0;
-  std::uint32_t frames_left = 0;  // 0: no limit
+  std::uint32_t frames_left = 0;                          // 0: no limit
   std::map<LinkId, std::pair<std::uint64_t, int>> wires;  // by our number: which, and which end
   Protocol protocol;
   Supply supply;
@@ -166,8 +169,8 @@ void Inhabitant<Real>::send(LinkId link, Bytes header, std::span<const std::byte
   auto& wire = *world.wires_.at(id);
   if (!wire.open[end]) return;
   const int to = 1 - end;
-  const Nanoseconds jitter =
-      static_cast<Nanoseconds>(world.random() % static_cast<std::uint64_t>(world.options_.latency + 1));
+  const Nanoseconds jitter = static_cast<Nanoseconds>(
+      world.random() % static_cast<std::uint64_t>(world.options_.latency + 1));
   Nanoseconds time = world.now_ + world.options_.latency + jitter;
   if (!wire.on_the_way[to].empty()) time = std::max(time, wire.on_the_way[to].back().time);
   wire.bytes[to] += header.size() + body.size();
@@ -229,8 +232,7 @@ std::size_t World<Real>::add() {
   options.dimension = objective_.dimension();
   options.format = number_format<Real>;
   for (std::size_t i = 0; i < number; ++i)
-    if (members_[i]->alive && !members_[i]->over)
-      options.contacts.push_back(fmt::format("m{}", i));
+    if (members_[i]->alive && !members_[i]->over) options.contacts.push_back(fmt::format("m{}", i));
   members_.push_back(
       std::make_unique<Inhabitant<Real>>(*this, number, std::move(options), objective_));
   at(now_, [this, number] { tick_of(number); });
@@ -265,8 +267,7 @@ void World<Real>::deliver(std::uint64_t id, std::size_t to) {
     Inhabitant<Real>& receiver = *members_[w.ends[to]];
     w.scheduled[to] = false;
     if (!receiver.alive || !w.open[to]) return;
-    const Nanoseconds clear =
-        std::max(clear_at(w.ends[0], w.ends[1]), receiver.frozen_until);
+    const Nanoseconds clear = std::max(clear_at(w.ends[0], w.ends[1]), receiver.frozen_until);
     if (clear > now_) {
       w.on_the_way[to].front().time = clear;
       return deliver(id, to);
@@ -279,8 +280,7 @@ void World<Real>::deliver(std::uint64_t id, std::size_t to) {
       receiver.wires.erase(w.ids[to]);
       receiver.protocol.lost(w.ids[to], now_);
     } else {
-      const auto place =
-          receiver.protocol.body(w.ids[to], frame.header, frame.body.size(), now_);
+      const auto place = receiver.protocol.body(w.ids[to], frame.header, frame.body.size(), now_);
       if (place) {
         if (!frame.body.empty()) std::memcpy(place->data(), frame.body.data(), frame.body.size());
         receiver.protocol.received(w.ids[to], frame.header, now_);
@@ -385,9 +385,8 @@ void World<Real>::kill(std::size_t number, bool host_lives) {
   Inhabitant<Real>& m = *members_[number];
   m.alive = false;
   m.host_lives = host_lives;
-  history_.push_back(
-      fmt::format("{:8.3f} s  w{} {}", static_cast<double>(now_) * 1e-9, number,
-                  host_lives ? "is killed" : "loses its host"));
+  history_.push_back(fmt::format("{:8.3f} s  w{} {}", static_cast<double>(now_) * 1e-9, number,
+                                 host_lives ? "is killed" : "loses its host"));
   if (!host_lives) return;
   while (!m.wires.empty()) m.close(m.wires.begin()->first);
 }

@@ -1,5 +1,5 @@
-// Members in virtual time: the protocol that TCP drives, driven by a clock that nobody waits for and
-// a network that breaks when it is told to.
+// Members in virtual time: the protocol that TCP drives, driven by a clock that nobody waits for
+// and a network that breaks when it is told to.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,87 @@
+// The commands of runs whose members come and go.
+#include "cli/argument_mistakes.hpp"
+#include "cli/command_line.hpp"
+
+namespace dasgd::app {
+
+void CommandLine::add_join() {
+  CLI::App* const app =
+      app_.add_subcommand("join", "Take part in a run that goes on elsewhere (train --listen)");
+  app->add_option("address", join_.addresses,
+                  "of members, several by commas; or the run directory of a member that was here "
+                  "before")
+      ->required()
+      ->type_name("HOST:PORT[,...]|RUN_DIR");
+  const auto text = [app](const char* name, std::string& place, const char* help,
+                          const char* type) {
+    app->add_option(name, place, help)->check(must_not_be_empty)->type_name(type);
+  };
+  text("--token-file", join_.token_file, "the run's token (or the environment: DASGD_TOKEN)",
+       "FILE");
+  text("--out", join_.out, "the run directory (default: runs/MODEL-TIME)", "DIR");
+  text("--data", join_.data, "where the data of the run is on this machine", "PATH");
+  text("--listen", join_.listen, "where others can reach this member (default: any free port)",
+       "HOST:PORT");
+  app->add_flag("--dial-out-only", join_.dial_out_only, "do not listen: behind a firewall");
+  text("--name", join_.name, "of this member (default: its host and process)", "NAME");
+  text("--cert", join_.certificate, "a certificate of an own authority instead of a token", "FILE");
+  text("--key", join_.key, "its key", "FILE");
+  text("--ca", join_.authority, "the authority", "FILE");
+  app->add_flag("--plaintext", join_.plaintext, "no TLS; only between processes of this machine");
+  app->add_option("--slow", join_.slow,
+                  "emulate a slow machine: gradients take so many times as long")
+      ->check(must_be_positive)
+      ->type_name("FACTOR");
+  app->add_flag("--trace", join_.trace, "write every application to trace.jsonl");
+  app->add_flag("--no-report", join_.no_report, "do not write report.html at the end");
+  app->add_flag("--quiet", join_.quiet, "print errors and warnings only");
+  app->add_flag("--json", join_.json, "print the summary as JSON");
+  app->footer(
+      "Settings come from the run; this machine computes with its own copy of the data. Ctrl-C or\n"
+      "dasgd leave hands over what this member has computed and goes. After a crash\n"
+      "dasgd join RUN_DIR is enough: addresses and token are kept there, and it comes back as a "
+      "new\n"
+      "member. docs/elastic.md has more.\n"
+      "Examples:\n"
+      "  dasgd train --listen 0.0.0.0:7070 --out runs/a       on the first machine\n"
+      "  dasgd join 10.0.0.1:7070 --token-file token --out runs/b");
+  when(app, [this] { return join_command(join_); });
+}
+
+void CommandLine::add_member_commands() {
+  const auto add = [this](const char* name, const char* help) {
+    CLI::App* const app = app_.add_subcommand(name, help);
+    app->add_option("run", member_.directory, "the run directory of a member on this machine")
+        ->required()
+        ->type_name("RUN_DIR");
+    return app;
+  };
+  CLI::App* const status = add("status", "Who takes part in an elastic run, as a member sees it");
+  status->add_flag("--json", member_.json, "as one JSON object");
+  when(status, [this] {
+    member_.line = "status";
+    return member_command(member_);
+  });
+  when(add("leave", "Let a member hand over what it has computed and leave its run"), [this] {
+    member_.line = "leave";
+    return member_command(member_);
+  });
+  when(add("stop", "End an elastic run for all members"), [this] {
+    member_.line = "stop";
+    return member_command(member_);
+  });
+  CLI::App* const forget =
+      app_.add_subcommand("forget", "Tell a member that another one is dead: it no longer waits");
+  forget->add_option("name", forgotten_, "who is dead, by name or origin")
+      ->required()
+      ->type_name("NAME");
+  forget->add_option("run", member_.directory, "the run directory of a member on this machine")
+      ->required()
+      ->type_name("RUN_DIR");
+  when(forget, [this] {
+    member_.line = "forget " + forgotten_;
+    return member_command(member_);
+  });
+}
+
+}  // namespace dasgd::app

@@ -1,0 +1,111 @@
+// A run with its directory, its browsers and a person who looks on.
+#pragma once
+
+#include <fmt/format.h>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "commands/commands.hpp"
+#include "commands/summary.hpp"
+#include "dasgd/advice/advice_json.hpp"
+#include "dasgd/archive/directory_run.hpp"
+#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/config/step_size.hpp"
+#include "dasgd/settings/toml_file.hpp"
+#include "live/watch.hpp"
+#include "ranks/rank_start.hpp"
+#include "terminal/output.hpp"
+#include "terminal/signals.hpp"
+#include "terminal/status_line.hpp"
+
+namespace dasgd::app {
+
+/// A run with its directory, its browsers and a person who looks on.
+template <typename Real>
+class TrainRun {
+ public:
+  TrainRun(const Config& config, const Objective<Real>& objective, SignalStop& signals)
+      : config_(config),
+        signals_(signals),
+        status_(config.output.quiet),
+        run_(objective, with_warnings(config.run), directory_options(config)) {
+    if (const auto advice = settle_step_size(config_, objective, signals.token())) {
+      write_file(file("advice.json"), to_json(*advice));
+      status_.say(describe(*advice, config_));
+    }
+    settings_ = to_toml(config::Command::train, config_);
+    write_file(file("config.toml"), settings_);
+    if (config.watch.port) {
+      watch_.emplace(config_, run_.directory().path(), settings_, [this] { stop_.request_stop(); });
+      if (!config.output.quiet) status_.say("watch the run at " + watch_->url());
+    }
+  }
+
+  int run(const typename DirectoryRun<Real>::Engine& train) {
+    TrainOptions options = with_warnings(config_.run);
+    const std::stop_callback forward(signals_.token(), [this] { stop_.request_stop(); });
+    options.stop = stop_.get_token();
+    if (watch_) options.watch = &watch_->sink();
+    const auto result =
+        run_.run(train, options, {[this](const Progress<Real>& p) { return show(p); }});
+    tell(result.summary);
+    if (watch_) watch_->end(result.summary);
+    if (result.failure) std::rethrow_exception(result.failure);
+    if (!result.summary.audit_is_clean())
+      throw std::runtime_error("the audit failed; see summary.json");
+    return result.summary.stop_reason == StopReason::interrupted ? interrupted : done;
+  }
+
+  const RunDirectory& directory() const { return run_.directory(); }
+  /// Its config.toml.
+  const std::string& settings() const { return settings_; }
+  void say(const std::string& line) { status_.say(line); }
+
+  /// What other ranks have to know before they begin.
+  std::string start() const { return to_bytes(config_.run.eta, run_.start()); }
+
+ private:
+  std::string file(const std::string& name) const { return run_.directory().file(name); }
+
+  static DirectoryOptions directory_options(const Config& config) {
+    return {.path = config.output.out,
+            .name = config.problem.model,
+            .resume = !config.output.resume.empty(),
+            .trace = config.output.trace,
+            .report = !config.output.no_report,
+            .facts = {{"model", config.problem.model}, {"data", config.problem.data}}};
+  }
+
+  TrainOptions with_warnings(TrainOptions options) {
+    options.warn = [this](const std::string& line) {
+      status_.say("dasgd: " + config::with_options(line));
+    };
+    return options;
+  }
+
+  Flow show(const Progress<Real>& progress) {
+    status_.show(progress);
+    if (watch_) watch_->update(progress);
+    return Flow::go_on;
+  }
+
+  void tell(const RunSummary& summary) {
+    status_.clear();
+    if (config_.output.json) {
+      print_result_text(to_json(summary));
+    } else if (!config_.output.quiet) {
+      print_summary("trained", config_, summary, run_.directory().path());
+    }
+  }
+
+  Config config_;
+  std::string settings_;
+  SignalStop& signals_;
+  StatusLine status_;
+  DirectoryRun<Real> run_;
+  std::stop_source stop_;
+  std::optional<Watch> watch_;  // last: its thread may ask for a stop until it is gone
+};
+
+}  // namespace dasgd::app

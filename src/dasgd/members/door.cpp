@@ -1,0 +1,124 @@
+#include "dasgd/members/door.hpp"
+
+#include <boost/asio.hpp>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+#include "dasgd/core/error.hpp"
+
+namespace dasgd::members {
+namespace {
+
+namespace asio = boost::asio;
+using Local = asio::local::stream_protocol;
+
+/// Socket names hold about 100 bytes, directories may be longer: the way leads over a descriptor.
+class ShortPath {
+ public:
+  explicit ShortPath(const std::filesystem::path& path)
+      : directory_(::open(path.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)),
+        path_(fmt::format("/proc/self/fd/{}/{}", directory_, path.filename().string())) {}
+  ~ShortPath() {
+    if (directory_ >= 0) ::close(directory_);
+  }
+  ShortPath(const ShortPath&) = delete;
+  ShortPath& operator=(const ShortPath&) = delete;
+  const std::string& text() const { return path_; }
+
+ private:
+  const int directory_;
+  const std::string path_;
+};
+
+constexpr std::size_t longest_line = 4096;
+
+}  // namespace
+
+class Door::Implementation : public std::enable_shared_from_this<Implementation> {
+ public:
+  Implementation(asio::io_context& context, std::filesystem::path path, Answer answer)
+      : path_(std::move(path)), answer_(std::move(answer)), acceptor_(context) {}
+
+  void open() {
+    std::filesystem::remove(path_);
+    const ShortPath way(path_);
+    boost::system::error_code error;
+    acceptor_.open(Local(), error);
+    const mode_t mask = ::umask(0077);
+    if (!error) acceptor_.bind(Local::endpoint(way.text()), error);
+    ::umask(mask);
+    if (!error) acceptor_.listen(16, error);
+    if (error)
+      throw InputError(
+          fmt::format("{}: cannot be listened on: {}", path_.string(), error.message()));
+    accept();
+  }
+  void close() {
+    boost::system::error_code ignored;
+    acceptor_.close(ignored);
+    std::error_code gone;
+    std::filesystem::remove(path_, gone);
+  }
+
+ private:
+  struct Visitor {
+    explicit Visitor(Local::socket s) : socket(std::move(s)) {}
+    Local::socket socket;
+    std::string text;
+  };
+
+  void accept() {
+    acceptor_.async_accept(
+        [self = shared_from_this()](const boost::system::error_code& error, Local::socket socket) {
+          if (error) return;
+          self->serve(std::make_shared<Visitor>(std::move(socket)));
+          self->accept();
+        });
+  }
+  void serve(std::shared_ptr<Visitor> visitor) {
+    auto& text = visitor->text;
+    asio::async_read_until(visitor->socket, asio::dynamic_buffer(text, longest_line), '\n',
+                           [self = shared_from_this(), visitor](
+                               const boost::system::error_code& error, std::size_t n) {
+                             if (error) return;
+                             visitor->text = self->answer_(visitor->text.substr(0, n - 1)) + "\n";
+                             asio::async_write(
+                                 visitor->socket, asio::buffer(visitor->text),
+                                 [visitor](const boost::system::error_code&, std::size_t) {});
+                           });
+  }
+
+  const std::filesystem::path path_;
+  const Answer answer_;
+  Local::acceptor acceptor_;
+};
+
+Door::Door(asio::io_context& context, const std::filesystem::path& path, Answer answer)
+    : implementation_(std::make_shared<Implementation>(context, path, std::move(answer))) {
+  implementation_->open();
+}
+Door::~Door() { implementation_->close(); }
+
+std::string ask_member(const std::filesystem::path& directory, const std::string& line) {
+  asio::io_context context;
+  Local::socket socket(context);
+  const ShortPath way(directory / "control");
+  boost::system::error_code error;
+  socket.connect(Local::endpoint(way.text()), error);
+  if (error)
+    throw InputError(
+        fmt::format("{}: no member of an elastic run is running here", directory.string()));
+  asio::write(socket, asio::buffer(line + "\n"), error);
+  std::string text;
+  if (!error) asio::read(socket, asio::dynamic_buffer(text), error);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  if (text.empty())
+    throw InputError(fmt::format("{}: the member does not answer", directory.string()));
+  if (text.starts_with("error: ")) throw InputError(text.substr(7));
+  return text;
+}
+
+}  // namespace dasgd::members

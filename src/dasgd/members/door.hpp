@@ -1,0 +1,29 @@
+// Where other commands on this machine talk to a running member: a socket in its run directory.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>  // before Asio, which forgets it
+
+namespace dasgd::members {
+
+/// Answers one line with one text, on the thread of the context. Only the owner of the directory
+/// can open it.
+class Door {
+ public:
+  using Answer = std::function<std::string(const std::string& line)>;
+  Door(boost::asio::io_context& context, const std::filesystem::path& path, Answer answer);
+  ~Door();
+
+ private:
+  class Implementation;
+  std::shared_ptr<Implementation> implementation_;
+};
+
+/// Asks the member that runs in this directory. Throws InputError where none does.
+std::string ask_member(const std::filesystem::path& directory, const std::string& line);
+
+}  // namespace dasgd::members

@@ -1,0 +1,108 @@
+#include "dasgd/members/files.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <fstream>
+#include <ifaddrs.h>
+#include <netinet/in.h>
+#include <nlohmann/json.hpp>
+
+#include "dasgd/base/atomic_file.hpp"
+
+namespace dasgd::members {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json names_json(const GradientSet& names, const elastic::Protocol& protocol) {
+  const auto numbering = protocol.numbering();
+  Json json = Json::object();
+  names.for_each_range_missing_from({}, [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
+    json[numbering[index(o)].first.text()].push_back(Json::array({first, last}));
+  });
+  return json;
+}
+
+std::string dump(const Json& json, int indent = -1) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+void write_members(const std::filesystem::path& directory, const elastic::Protocol& protocol,
+                   Nanoseconds) {
+  Json members = Json::array();
+  for (const auto& [origin, name] : protocol.numbering())
+    members.push_back({{"worker", members.size()}, {"origin", origin.text()}, {"name", name}});
+  write_file((directory / "members.json").string(), dump(members, 2) + "\n");
+  std::string addresses;
+  for (const std::string& address : protocol.addresses()) addresses += address + "\n";
+  write_file((directory / "addresses").string(), addresses);
+}
+
+std::vector<std::string> known_addresses(const std::filesystem::path& directory) {
+  std::vector<std::string> found;
+  std::ifstream file(directory / "addresses");
+  for (std::string line; std::getline(file, line);)
+    if (!line.empty()) found.push_back(line);
+  return found;
+}
+
+std::string status_json(const elastic::Protocol& protocol, Nanoseconds now) {
+  const auto audit = protocol.audit();
+  Json members = Json::array();
+  for (const elastic::MemberView& m : protocol.members(now))
+    members.push_back({{"name", m.name},
+                       {"origin", m.origin.text()},
+                       {"state", m.state},
+                       {"gradients", m.gradients},
+                       {"rate", m.rate},
+                       {"behind", m.behind},
+                       {"link_bytes_per_second", m.link_bytes_per_second},
+                       {"since_seconds", m.since_seconds}});
+  std::string run;
+  for (const std::byte b : protocol.options().run)
+    run += fmt::format("{:02x}", static_cast<unsigned>(b));
+  const std::string names = "xxh3-128:" + audit.names.text();
+  return dump({{"run", run},
+               {"me", protocol.options().name},
+               {"origin", protocol.options().origin.text()},
+               {"members", std::move(members)},
+               {"t", protocol.held().size()},
+               {"digest", names},
+               {"set_hash", names},
+               {"ending", protocol.ending().has_value()}});
+}
+
+std::string adoption_line(const elastic::Adoption& adoption, std::uint64_t t_before,
+                          const elastic::Protocol& protocol, Nanoseconds now) {
+  return dump({{"ev", "adopt"},
+               {"time", now},
+               {"t_before", t_before},
+               {"t", adoption.names.size()},
+               {"names", names_json(adoption.names, protocol)},
+               {"abandoned", names_json(adoption.abandoned, protocol)}}) +
+         "\n";
+}
+
+std::string reachable(const std::string& listened) {
+  const std::size_t colon = listened.rfind(':');
+  const std::string host = listened.substr(0, colon), port = listened.substr(colon);
+  if (host != "0.0.0.0" && host != "[::]") return listened;
+  std::string found = "127.0.0.1";
+  ifaddrs* all = nullptr;
+  if (getifaddrs(&all) != 0) return found + port;
+  for (const ifaddrs* at = all; at; at = at->ifa_next) {
+    if (!at->ifa_addr || at->ifa_addr->sa_family != AF_INET) continue;
+    char text[INET_ADDRSTRLEN] = {};
+    const auto* address = reinterpret_cast<const sockaddr_in*>(at->ifa_addr);
+    inet_ntop(AF_INET, &address->sin_addr, text, sizeof(text));
+    if (std::string(text).starts_with("127.")) continue;
+    found = text;
+    break;
+  }
+  freeifaddrs(all);
+  return found + port;
+}
+
+}  // namespace dasgd::members

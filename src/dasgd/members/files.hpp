@@ -1,0 +1,29 @@
+// What a member leaves in its run directory beside what every run leaves, and what it tells.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "dasgd/elastic/protocol.hpp"
+
+namespace dasgd::members {
+
+/// members.json: who is who by the numbers that the trace uses; addresses: where to find members
+/// after a crash of this one.
+void write_members(const std::filesystem::path& directory, const elastic::Protocol& protocol,
+                   Nanoseconds now);
+/// The addresses that a member knew. Empty where none are written.
+std::vector<std::string> known_addresses(const std::filesystem::path& directory);
+
+/// What `dasgd status --json` prints.
+std::string status_json(const elastic::Protocol& protocol, Nanoseconds now);
+
+/// A line of adoptions.jsonl.
+std::string adoption_line(const elastic::Adoption& adoption, std::uint64_t t_before,
+                          const elastic::Protocol& protocol, Nanoseconds now);
+
+/// As others can dial it: an address of this machine instead of "any".
+std::string reachable(const std::string& listened);
+
+}  // namespace dasgd::members

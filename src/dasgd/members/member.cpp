@@ -1,0 +1,317 @@
+#include "dasgd/members/member.hpp"
+
+#include <algorithm>
+#include <boost/asio.hpp>
+#include <chrono>
+#include <cstring>
+#include <fmt/format.h>
+#include <future>
+#include <unistd.h>
+
+#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/core/error.hpp"
+#include "dasgd/members/door.hpp"
+#include "dasgd/members/files.hpp"
+#include "dasgd/transport/tcp/sockets.hpp"
+
+namespace dasgd::members {
+namespace {
+
+namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+
+tcp::Origin as_bytes(const elastic::Origin& origin) {
+  tcp::Origin bytes;
+  static_assert(sizeof(bytes) == sizeof(origin));
+  std::memcpy(bytes.data(), &origin, sizeof(origin));
+  return bytes;
+}
+
+std::string own_name() {
+  char host[65] = {};
+  gethostname(host, sizeof(host) - 1);
+  return fmt::format("{}-{}", host, getpid());
+}
+
+}  // namespace
+
+Credentials credentials(const MemberOptions& options, const std::string& name,
+                        const elastic::Origin& origin) {
+  if (options.plaintext) return {tcp::Identity::plaintext(), {}};
+  if (!options.certificate.empty())
+    return {tcp::Identity::own_pki(options.certificate, options.key, options.authority), {}};
+  if (!options.token) throw InputError("a member needs a token or a certificate");
+  return {tcp::Identity::of(*options.token, name, as_bytes(origin)), options.token->run_id()};
+}
+
+class Member::Implementation final : public tcp::LinkEvents, public elastic::Network {
+ public:
+  Implementation(MemberOptions options, elastic::ProtocolOptions protocol)
+      : options_(std::move(options)), origin_(elastic::Origin::random()), timer_(context_) {
+    const std::string name = options_.name.empty() ? own_name() : options_.name;
+    const Credentials who = credentials(options_, name, origin_);
+    sockets_.emplace(context_, who.identity, *this);
+    if (!options_.listen.empty()) address_ = reachable(sockets_->listen(options_.listen));
+    protocol.origin = origin_;
+    protocol.name = name;
+    protocol.address = address_;
+    protocol.run = who.run;
+    protocol.facts = options_.facts;
+    protocol.settings = options_.settings;
+    protocol.founder = options_.contacts.empty();
+    protocol.contacts = options_.contacts;
+    protocol.patience = options_.patience;
+    protocol.merge = options_.merge;
+    protocol_.emplace(std::move(protocol), *this);
+    if (!options_.directory.empty()) {
+      if (!address_.empty()) write_file((options_.directory / "address").string(), address_ + "\n");
+      door_.emplace(context_, options_.directory / "control",
+                    [this](const std::string& command) { return answer(command); });
+    }
+    tick();
+    thread_ = std::jthread([this] { context_.run(); });
+  }
+
+  ~Implementation() override { close(); }
+
+  void close() {
+    if (!thread_.joinable()) return;
+    closing_.store(true);
+    asio::post(context_, [this] {
+      protocol_->close(now());
+      tell();
+      if (open_links_ == 0) context_.stop();
+      limit_.emplace(context_, std::chrono::seconds(3));
+      limit_->async_wait([this](const boost::system::error_code& error) {
+        if (!error) context_.stop();
+      });
+    });
+    thread_.join();
+    door_.reset();
+    if (!options_.directory.empty()) write_members(options_.directory, *protocol_, now());
+    sockets_.reset();
+  }
+
+  Nanoseconds now() const { return std::chrono::nanoseconds(Clock::now() - start_).count(); }
+  elastic::Protocol& protocol() { return *protocol_; }
+  const std::string& address() const { return address_; }
+  const elastic::Origin& origin() const { return origin_; }
+  void nudge() {
+    if (nudged_.exchange(true)) return;
+    asio::post(context_, [this] {
+      nudged_.store(false);
+      protocol_->pump(now());
+    });
+  }
+  void on_tick(std::function<void()> look) {
+    asio::post(context_, [this, look = std::move(look)] { look_ = look; });
+  }
+
+  // tcp::LinkEvents
+  void linked(tcp::LinkId link, bool dialed, const std::string&) override {
+    ++open_links_;
+    protocol_->linked(ours(link), dialed, now());
+  }
+  void dial_failed(tcp::LinkId link, tcp::DialFailure kind, const std::string& why) override {
+    if (kind == tcp::DialFailure::untrusted) options_.say(why);
+    protocol_->dial_failed(ours(link), kind == tcp::DialFailure::refused, now());
+  }
+  std::optional<std::span<std::byte>> body(tcp::LinkId link, std::span<const std::byte> header,
+                                           std::uint64_t bytes) override {
+    return protocol_->body(ours(link), header, bytes, now());
+  }
+  void received(tcp::LinkId link, Bytes header) override {
+    protocol_->received(ours(link), header, now());
+    tell();
+  }
+  void drained(tcp::LinkId) override { protocol_->pump(now()); }
+  void lost(tcp::LinkId link, tcp::Loss, const std::string&) override {
+    --open_links_;
+    protocol_->lost(ours(link), now());
+    tell();
+    if (closing_.load() && open_links_ == 0) context_.stop();
+  }
+  void turned_away(const std::string& line) override { options_.say(line); }
+
+  // elastic::Network, on this thread
+  elastic::LinkId dial(const std::string& address) override {
+    return ours(sockets_->dial(address));
+  }
+  void send(elastic::LinkId link, Bytes header, std::span<const std::byte> body,
+            std::shared_ptr<const void> keeper) override {
+    sockets_->send(theirs(link), std::move(header), body, std::move(keeper));
+  }
+  std::size_t queued_bytes(elastic::LinkId link) const override {
+    return sockets_->queued_bytes(theirs(link));
+  }
+  void close(elastic::LinkId link) override { sockets_->close(theirs(link), true); }
+
+ private:
+  static elastic::LinkId ours(tcp::LinkId link) {
+    return elastic::LinkId{static_cast<std::uint64_t>(link)};
+  }
+  static tcp::LinkId theirs(elastic::LinkId link) {
+    return tcp::LinkId{static_cast<std::uint64_t>(link)};
+  }
+
+  void tick() {
+    protocol_->tick(now());
+    tell();
+    if (look_) look_();
+    const auto numbering = protocol_->numbering().size();
+    if (!options_.directory.empty() && numbering != written_) {
+      written_ = numbering;
+      write_members(options_.directory, *protocol_, now());
+    }
+    timer_.expires_after(std::chrono::milliseconds(100));
+    timer_.async_wait([this](const boost::system::error_code& error) {
+      if (!error && !closing_.load()) tick();
+    });
+  }
+
+  void tell() {
+    for (const elastic::Event& event : protocol_->take_events())
+      options_.say(protocol_->options().name + ": " + event.text);
+  }
+
+  std::string answer(const std::string& command) {
+    const std::string word = command.substr(0, command.find(' '));
+    const std::string rest = word.size() < command.size() ? command.substr(word.size() + 1) : "";
+    if (word == "status") return status_json(*protocol_, now());
+    if (word == "stop")
+      protocol_->stop_run(StopReason::asked, now());
+    else if (word == "leave")
+      protocol_->leave(now());
+    else if (word == "forget") {
+      if (!protocol_->forget(rest, now())) return "error: no member of that name is here or gone";
+    } else {
+      return "error: unknown command";
+    }
+    return "ok";
+  }
+
+  MemberOptions options_;
+  const elastic::Origin origin_;
+  const Clock::time_point start_ = Clock::now();
+  asio::io_context context_;
+  asio::steady_timer timer_;
+  std::optional<asio::steady_timer> limit_;
+  std::string address_;
+  std::optional<tcp::Sockets> sockets_;
+  std::optional<elastic::Protocol> protocol_;
+  std::optional<Door> door_;
+  std::function<void()> look_;
+  std::size_t open_links_ = 0, written_ = 0;
+  std::atomic<bool> closing_{false}, nudged_{false};
+  std::jthread thread_;
+};
+
+Member::Member(MemberOptions options, elastic::ProtocolOptions protocol)
+    : implementation_(std::make_unique<Implementation>(std::move(options), std::move(protocol))) {}
+Member::~Member() = default;
+elastic::Protocol& Member::protocol() { return implementation_->protocol(); }
+Nanoseconds Member::now() const { return implementation_->now(); }
+const std::string& Member::address() const { return implementation_->address(); }
+const elastic::Origin& Member::origin() const { return implementation_->origin(); }
+void Member::nudge() { implementation_->nudge(); }
+void Member::on_tick(std::function<void()> look) { implementation_->on_tick(std::move(look)); }
+void Member::close() { implementation_->close(); }
+
+namespace {
+
+/// Says hello without facts and waits for a welcome.
+class Question final : public tcp::LinkEvents {
+ public:
+  Question(const MemberOptions& options, std::chrono::seconds limit)
+      : options_(options), timer_(context_), again_(context_) {
+    const auto origin = elastic::Origin::random();
+    const Credentials who = credentials(options, "newcomer", origin);
+    hello_ = {who.run, origin, "newcomer", "", ""};
+    sockets_.emplace(context_, who.identity, *this);
+    timer_.expires_after(limit);
+    timer_.async_wait([this](const boost::system::error_code& error) {
+      if (!error) context_.stop();
+    });
+    dial();
+    context_.run();
+    sockets_.reset();
+  }
+
+  elastic::Welcome answer() {
+    if (welcome_) return std::move(*welcome_);
+    throw InputError(why_.empty() ? "nobody answers at " + options_.contacts.front() : why_);
+  }
+
+ private:
+  void dial() {
+    links_.clear();
+    sockets_->dial(options_.contacts[next_++ % options_.contacts.size()]);
+  }
+  void try_again() {
+    if (done_) return;
+    again_.expires_after(std::chrono::milliseconds(200));
+    again_.async_wait([this](const boost::system::error_code& error) {
+      if (!error) dial();
+    });
+  }
+  void finish() {
+    done_ = true;
+    context_.stop();
+  }
+
+  void linked(tcp::LinkId link, bool, const std::string&) override {
+    roster_ = {};
+    names_ = {};
+    sockets_->send(link, elastic::encode(hello_, names_, roster_));
+  }
+  void dial_failed(tcp::LinkId, tcp::DialFailure kind, const std::string& why) override {
+    why_ = why;
+    if (kind == tcp::DialFailure::untrusted) return finish();
+    try_again();
+  }
+  std::optional<std::span<std::byte>> body(tcp::LinkId, std::span<const std::byte>,
+                                           std::uint64_t bytes) override {
+    return bytes == 0 ? std::optional(std::span<std::byte>()) : std::nullopt;
+  }
+  void received(tcp::LinkId, Bytes header) override {
+    auto message = elastic::decode(header, names_, roster_);
+    if (!message) {
+      why_ = "the other side speaks another protocol: another version of dasgd?";
+      return finish();
+    }
+    if (auto* welcome = std::get_if<elastic::Welcome>(&*message)) {
+      welcome_ = std::move(*welcome);
+      return finish();
+    }
+    if (const auto* refusal = std::get_if<elastic::Refusal>(&*message)) {
+      why_ = refusal->why;
+      return finish();
+    }
+  }
+  void drained(tcp::LinkId) override {}
+  void lost(tcp::LinkId, tcp::Loss, const std::string& why) override {
+    if (why_.empty()) why_ = why;
+    try_again();
+  }
+
+  const MemberOptions& options_;
+  boost::asio::io_context context_;
+  boost::asio::steady_timer timer_, again_;
+  std::optional<tcp::Sockets> sockets_;
+  elastic::Hello hello_;
+  elastic::Roster roster_;
+  elastic::Introductions names_;
+  std::vector<tcp::LinkId> links_;
+  std::size_t next_ = 0;
+  std::optional<elastic::Welcome> welcome_;
+  std::string why_;
+  bool done_ = false;
+};
+
+}  // namespace
+
+elastic::Welcome ask_settings(const MemberOptions& options, std::chrono::seconds limit) {
+  return Question(options, limit).answer();
+}
+
+}  // namespace dasgd::members

@@ -1,0 +1,73 @@
+// A process as a member of an elastic run: its protocol, its sockets, and the thread that serves
+// both.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "dasgd/elastic/protocol.hpp"
+#include "dasgd/transport/tcp/identity.hpp"
+#include "dasgd/transport/tcp/token.hpp"
+
+namespace dasgd::members {
+
+/// How a process takes part.
+struct MemberOptions {
+  std::string name;                   ///< empty: the host's, with the process number
+  std::string listen;                 ///< an address; empty: this member can only dial
+  std::vector<std::string> contacts;  ///< of members; empty: this one begins the run
+  std::optional<tcp::Token> token;
+  std::filesystem::path certificate, key, authority;  ///< of an own PKI
+  bool plaintext = false;                             ///< on this machine only
+  std::string facts;                                  ///< see elastic::Hello
+  std::string settings;                               ///< for those who join
+  std::filesystem::path directory;  ///< of the run: address, members, the door for commands
+  elastic::Patience patience;
+  elastic::Merge merge = elastic::Merge::average;
+  std::function<void(const std::string&)> say;  ///< one line for a person. Any thread.
+};
+
+/// An identity and the public name of the run.
+struct Credentials {
+  tcp::Identity identity;
+  elastic::RunId run{};
+};
+Credentials credentials(const MemberOptions& options, const std::string& name,
+                        const elastic::Origin& origin);
+
+/// Joins or begins a run when it is made; everything but the worker's side of the protocol happens
+/// on a thread of its own.
+class Member {
+ public:
+  /// Throws InputError for an address that cannot be listened on, or a certificate that is none.
+  Member(MemberOptions options, elastic::ProtocolOptions protocol);
+  ~Member();
+
+  elastic::Protocol& protocol();
+  Nanoseconds now() const;
+  /// Where it listens, as others can dial it; empty: nowhere.
+  const std::string& address() const;
+  const elastic::Origin& origin() const;
+  /// The worker has sent something, or a state has changed.
+  void nudge();
+  /// Called on the member's thread about five times a second.
+  void on_tick(std::function<void()> look);
+  /// Says goodbye and waits until it is sent.
+  void close();
+
+ private:
+  class Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+/// Asks a running member for the settings of its run. Tries all addresses until one answers or the
+/// time is over. Throws InputError with the reason.
+elastic::Welcome ask_settings(const MemberOptions& options, std::chrono::seconds limit);
+
+}  // namespace dasgd::members

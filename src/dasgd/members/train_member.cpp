@@ -1,0 +1,227 @@
+#include "dasgd/members/train_member.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <fmt/format.h>
+#include <fstream>
+#include <limits>
+#include <memory>
+#include <numeric>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/elastic/between_steps.hpp"
+#include "dasgd/members/files.hpp"
+#include "dasgd/record/run_summary.hpp"
+#include "dasgd/run/budget.hpp"
+#include "dasgd/run/conclude.hpp"
+#include "dasgd/run/leg.hpp"
+#include "dasgd/runtime/checkpointer.hpp"
+#include "dasgd/runtime/evaluator.hpp"
+#include "dasgd/runtime/monitor.hpp"
+#include "dasgd/runtime/run_threads.hpp"
+#include "dasgd/runtime/snapshot_board.hpp"
+#include "dasgd/runtime/worker_loop.hpp"
+
+namespace dasgd::members {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// The worker's end of a member.
+class MemberEndpoint final : public Endpoint {
+ public:
+  explicit MemberEndpoint(Member& member) : member_(member), protocol_(member.protocol()) {}
+
+  void receive(std::size_t limit, Received& received) override { protocol_.take(limit, received); }
+  std::shared_ptr<Gradient> blank() override { return protocol_.blank(); }
+  void send(GradientPtr gradient) override {
+    protocol_.own(std::move(gradient), member_.now());
+    member_.nudge();
+  }
+  void applied(const Received&) override {}
+  Nanoseconds now() const override { return member_.now(); }
+  void announce(std::uint32_t) override { protocol_.stopped(member_.now()); }
+  std::optional<std::uint64_t> announced_total() const override {
+    if (!protocol_.is_over()) return std::nullopt;
+    return protocol_.has_joined() ? protocol_.held().size() : 0;
+  }
+  void wait(std::chrono::milliseconds limit) override { protocol_.wait(limit); }
+  void wake() override { protocol_.wake(); }
+  std::size_t inbox_depth() const override { return protocol_.inbox_depth(); }
+  std::uint64_t copies_dropped() const override { return protocol_.audit().copies_dropped; }
+  Traffic sent() const override { return protocol_.audit().sent; }
+  Nanoseconds waited() const override { return 0; }
+
+ private:
+  Member& member_;
+  elastic::Protocol& protocol_;
+};
+
+MemberFigures figures_of(const elastic::Protocol& protocol) {
+  const auto audit = protocol.audit();
+  return {.members = audit.members,
+          .at_end = audit.here,
+          .left = audit.left,
+          .lost = audit.lost_members,
+          .lost_gradients = audit.lost_gradients,
+          .abandoned = audit.abandoned.size(),
+          .joined_at_step = audit.joined_at,
+          .too_late = audit.too_late,
+          .name = protocol.options().name,
+          .origin = protocol.options().origin.text(),
+          .set_hash = "xxh3-128:" + audit.names.text()};
+}
+
+void require_elastic(const TrainOptions& options) {
+  if (options.workers != 1)
+    throw InputError(
+        "a member of an elastic run is one worker: start more of them with dasgd join");
+  if (options.sampling != Sampling::own)
+    throw InputError("members of an elastic run draw from all samples: `data.sampling` is own");
+  if (options.chaos.on_links() || options.target_error || options.measure_gradients)
+    throw InputError("an elastic run has neither emulated faults nor a target for the gradient");
+}
+
+}  // namespace
+
+template <typename Real>
+std::string facts_of(const Objective<Real>& objective, const TrainOptions& options) {
+  // Of other data another gradient; rounded, because machines round differently.
+  std::vector<std::uint32_t> rows(std::min<std::size_t>(objective.samples(), 256));
+  std::iota(rows.begin(), rows.end(), 0u);
+  std::vector<Real> gradient(objective.dimension());
+  double norm = 0;
+  const std::vector<Real> start = objective.start();
+  double length = 0;
+  for (const Real x : start) length += static_cast<double>(x) * static_cast<double>(x);
+  try {
+    objective.gradient(start, rows, gradient);
+    for (const Real g : gradient) norm += static_cast<double>(g) * static_cast<double>(g);
+  } catch (const std::logic_error&) {
+    norm = 0;  // one whose gradients only its workers know
+  }
+  return fmt::format(
+      "version: {}\nmodel: {} numbers of {} bits\nstart: a point of length {:.4g}\ndata: {} "
+      "samples, gradient {:.3g}\nseed: {}\n",
+      version(), objective.dimension(), 8 * sizeof(Real), std::sqrt(length), objective.samples(),
+      std::sqrt(norm), options.seed);
+}
+
+template <typename Real>
+TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions options,
+                               const MemberOptions& wanted,
+                               const std::vector<Callback<Real>>& callbacks,
+                               const std::function<void(const std::string& address)>& begun) {
+  require_elastic(options);
+  require_runnable(options, objective);
+  require_trace_of_all(options);
+  options.stall_after = std::chrono::hours(24);  // the protocol tells who is awaited
+  const auto start = Clock::now();
+
+  elastic::ProtocolOptions protocol_options;
+  protocol_options.dimension = objective.dimension();
+  protocol_options.format = number_format<Real>;
+  protocol_options.in_flight = std::min<std::size_t>(
+      16, resolved_in_flight(options, objective.dimension() * sizeof(Number<Real>)));
+  protocol_options.budget = shared_budget(options, objective.samples());
+  if (options.resume) {
+    auto& budget = protocol_options.budget;
+    if (budget.gradients)
+      *budget.gradients -= std::min(*budget.gradients, options.resume->gradients);
+    if (budget.samples) *budget.samples -= std::min(*budget.samples, options.resume->samples);
+  }
+  MemberOptions member_options = wanted;
+  member_options.facts = facts_of(objective, options);
+  Member member(std::move(member_options), std::move(protocol_options));
+  elastic::Protocol& protocol = member.protocol();
+  options.elastic = ElasticMember{static_cast<std::uint32_t>(member.origin().low),
+                                  [&protocol] { return protocol.may_compute(); }};
+  if (begun) begun(member.address());
+
+  MemberEndpoint endpoint(member);
+  Control* control_at = nullptr;
+  Control control([&] {
+    const auto reason = control_at ? control_at->reason() : std::nullopt;
+    if (!protocol.ending() && reason) {
+      const bool alone = *reason == StopReason::interrupted || *reason == StopReason::failed ||
+                         *reason == StopReason::left;
+      if (alone) {
+        protocol.leave(member.now());
+      } else {
+        protocol.stop_run(*reason, member.now());
+      }
+    }
+    protocol.wake();
+    member.nudge();
+  });
+  control_at = &control;
+  TargetGate gate(1, [&] { control.stop(StopReason::target); });
+  GoodModel<Real> good;
+  TrainOptions without_end = options;  // the protocol counts what all have done together
+  without_end.epochs.reset();
+  without_end.total_gradients = std::numeric_limits<std::uint64_t>::max();
+  SharedBudget budget(without_end, objective.samples());
+  SnapshotBoard snapshots(1);
+  std::ofstream adoptions;
+  if (!wanted.directory.empty()) adoptions.open(wanted.directory / "adoptions.jsonl");
+
+  const auto between = [&](RunWorker<Real>& run,
+                           const std::function<void(const StepReport&)>& record) {
+    elastic::between_steps<Real>(
+        protocol, run.worker(), member.now(),
+        [&](const elastic::Adoption& adoption, std::span<const Sum<Real>> sums) {
+          adoptions << adoption_line(adoption, run.worker().t(), protocol, member.now())
+                    << std::flush;
+          run.adopt(adoption.names, sums, adoption.samples);
+        },
+        record);
+  };
+  std::vector<std::unique_ptr<WorkerLoop<Real>>> loops;
+  loops.push_back(std::make_unique<WorkerLoop<Real>>(
+      elastic::Membership::self, objective, options, endpoint,
+      SharedByLoops<Real>{control, gate, budget, good,
+                          options.checkpoint.save ? &snapshots : nullptr, between}));
+  member.on_tick([&] {
+    if (const std::string why = protocol.could_not_join(); !why.empty() && !control.stopping())
+      control.fail(std::make_exception_ptr(InputError("cannot join: " + why)));
+    if (const auto why = protocol.ending(); why && !control.stopping()) control.stop(*why);
+  });
+  Evaluator<Real> evaluator(objective, options, start, loops.front()->models(), control);
+  run_threads(loops, control, [&] {
+    const Checkpointer checkpointer(options, objective.dimension(), objective.samples(), start,
+                                    snapshots, [&] { return evaluator.since_best(); });
+    Monitor<Real>(options, loops, control, callbacks, evaluator,
+                  planned_gradients(options, objective.samples()))
+        .watch();
+  });
+  member.close();
+
+  evaluator.stop();
+  const std::vector<WorkerReport> reports{loops.front()->report()};
+  const double wall = std::chrono::duration<double>(Clock::now() - start).count();
+  const auto audit = protocol.audit();
+  auto result = conclude<Real>(objective, options, reports, loops.front()->worker(),
+                               {.seconds = wall,
+                                .reason = control.reason(),
+                                .failure = control.failure(),
+                                .good = good,
+                                .judge = evaluator.judge(),
+                                .elastic = figures_of(protocol),
+                                .agreed = audit.agreed || audit.has_left});
+  if (!result.failure)
+    save_last_checkpoint(options, objective, loops.front()->worker(), snapshots, wall,
+                         evaluator.judge().since_best());
+  return result;
+}
+
+template std::string facts_of(const Objective<float>&, const TrainOptions&);
+template std::string facts_of(const Objective<double>&, const TrainOptions&);
+template TrainResult<float> train_member(const Objective<float>&, TrainOptions,
+                                         const MemberOptions&, const std::vector<Callback<float>>&,
+                                         const std::function<void(const std::string&)>&);
+template TrainResult<double> train_member(const Objective<double>&, TrainOptions,
+                                          const MemberOptions&,
+                                          const std::vector<Callback<double>>&,
+                                          const std::function<void(const std::string&)>&);
+
+}  // namespace dasgd::members
