@@ -39,8 +39,7 @@ void require_real_links(const VirtualWorld& world) {
   constexpr Nanoseconds like_memory = 1'000'000;
   if (world.latency.largest() > like_memory || !world.latency_of_link.empty() || world.bandwidth ||
       world.nic || world.chaos.any())
-    throw InputError(
-        "only clocks can be set for real; slow or disturbed links need virtual time");
+    throw InputError("only clocks can be set for real; slow or disturbed links need virtual time");
 }
 
 template <typename Real>
