@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <span>
 #include <utility>
@@ -51,16 +52,17 @@ class Worker {
         samples_(samples),
         channel_(channel),
         fuse_(fuse),
-        replica_(oracle_->make_replica(x0)),
-        direction_(replica_->dimension()) {}
+        replica_(oracle_->make_replica(x0)) {}
 
   /// Lines 6 to 14 of Algorithm 1.
   StepReport step() {
     let_go();
+    send_ready();
     channel_.receive(fuse_, received_);               // line 6
     if (!received_.empty()) return apply_received();  // line 7
     const Draw draw = samples_.next();                // line 10
     if (draw.kind == Draw::Kind::batch) return compute_own(draw);
+    send_all();
     return {.kind = draw.kind == Draw::Kind::none_now ? StepReport::Kind::no_sample_now
                                                       : StepReport::Kind::out_of_samples,
             .step = t()};
@@ -113,24 +115,52 @@ class Worker {
     const std::uint64_t t_before = t();
     auto own = channel_.blank();
     const Nanoseconds start = channel_.now() - batch.under_way;
-    const double loss = oracle_->gradient(*replica_, batch, direction_);  // line 11
     own->name = {id_, computed()};
     own->origin_step = t_before;
     own->samples = static_cast<std::uint32_t>(batch.rows.size());
     own->compute_set = applied_;
-    own->eta = rule_.prepare(t_before, *replica_, direction_);
-    apply_own(*own);  // line 12
-    remember(*own);   // line 14: t = t + 1
+    const double loss = make(batch, *own);  // lines 11 and 12
+    remember(*own);                         // line 14: t = t + 1
     const Nanoseconds time = channel_.now();
     received_.gradients.push_back(own);
     facts_.push_back(own.get());
-    channel_.send(std::move(own));  // line 13
+    unsent_.push_back(std::move(own));
+    send_ready();  // line 13
     return {.kind = StepReport::Kind::computed,
             .step = t_before,
             .gradients = facts_,
             .loss = loss,
             .start = start,
             .time = time};
+  }
+
+  // Computes the update and applies it; returns the loss.
+  double make(const Batch& batch, Gradient& own) {
+    if (const auto whole = oracle_->whole_step(*replica_, batch, rule_, t(), own.update)) {
+      own.eta = whole->eta;
+      if (const auto& d = whole->divergence)
+        throw DivergenceError(id_, {id_, own.name.sequence - d->steps_ago}, d->coordinate, d->value,
+                              d->eta);
+      return whole->loss;
+    }
+    direction_.resize(replica_->dimension());
+    const double loss = oracle_->gradient(*replica_, batch, direction_);
+    own.eta = rule_.prepare(t(), *replica_, direction_);
+    apply_own(own);
+    return loss;
+  }
+
+  // A gradient that a device still computes is sent when it is there: nobody else is to wait for it.
+  void send_ready() {
+    while (!unsent_.empty() && unsent_.front()->update.ready()) send_first();
+  }
+  // There will be nothing to compute meanwhile.
+  void send_all() {
+    while (!unsent_.empty()) send_first();
+  }
+  void send_first() {
+    channel_.send(std::move(unsent_.front()));
+    unsent_.pop_front();
   }
 
   // A gradient that diverges is neither applied nor sent.
@@ -156,6 +186,7 @@ class Worker {
   const std::unique_ptr<Replica<Real>> replica_;  // x_i^t
   GradientSet applied_;                           // G_i^t
   std::vector<Real> direction_;                   // g_i^t, before it is rounded
+  std::deque<GradientPtr> unsent_;                // own, in the order of their names
   Received received_;                             // what this step applies
   std::vector<const GradientFacts*> facts_;       // the same, one by one
   std::uint64_t duplicated_ = 0, samples_used_ = 0;
