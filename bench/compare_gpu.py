@@ -4,7 +4,7 @@
     compare_gpu.py DASGD [--cases cnn-32,resnet-bf16] [--workers 1,2,4,8] [--repeats 3] [--seconds 3]
 
 Both see random images of 3 x 32 x 32 (or random text) that lie on the GPU, draw every batch anew and take plain
-SGD steps. A rate of dasgd is that of the time after its beginning: the difference of a long and a short run. Prints
+SGD steps. A rate of dasgd is that of the last seconds of a run, when its libraries have settled (metrics.jsonl). Prints
 medians of the repeats, and each as a share of PyTorch's loop that it is held against.
 """
 import argparse
@@ -30,6 +30,7 @@ CASES = {
     "gpt-bf16": ("gpt", 8, "bf16", "eager", "samples"),
 }
 CONTEXT = 1024
+BEGINNING = 4  # seconds of a run that are not counted
 
 
 class Cnn(nn.Sequential):
@@ -165,28 +166,27 @@ def write_data(folder):
     (folder / "text.txt").write_bytes(letters[chance.integers(0, 64, 3_000_000)].tobytes())
 
 
-def dasgd_run(dasgd, model, batch, precision, workers, seconds, folder, out, more):
+def dasgd_rate(dasgd, model, batch, precision, workers, seconds, folder):
+    """Gradients per second of all workers."""
+    with tempfile.TemporaryDirectory() as out:
+        return rate_of_run(dasgd, model, batch, precision, workers, seconds, folder, pathlib.Path(out, "run"))
+
+
+def rate_of_run(dasgd, model, batch, precision, workers, seconds, folder, out):
     data = folder / "text.txt" if model == "gpt" else folder
     command = [dasgd, "train", "--model", model, "--data", data, "--device", "cuda", "--batch", batch, "--precision",
-               precision, "--workers", workers, "--lr", "1e-4", "--max-time", f"{seconds}s", "--epochs", 1000000,
+               precision, "--workers", workers, "--lr", "1e-4", "--max-time", f"{seconds + BEGINNING}s", "--epochs", 1000000,
                "--eval-every", "0s", "--checkpoint-every", "0s", "--quiet", "--no-report", "--out", out]
     command += ["--channels-last"] if precision == "bf16" and model == "resnet18" else []
-    done = subprocess.run([str(c) for c in command + more], capture_output=True, text=True)
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"dasgd failed: {done.stderr.strip()}")
     summary = json.loads((out / "summary.json").read_text())
     if not summary["replicas_identical"] or summary["lost"] or summary["duplicated"]:
         sys.exit(f"the audit is not clean: {summary}")
-    return summary["gradients"], max(summary["time"]) / 1e9
-
-
-def dasgd_rate(dasgd, model, batch, precision, workers, seconds, folder, more=()):
-    """Gradients per second of all workers."""
-    with tempfile.TemporaryDirectory() as out:
-        short, short_time = dasgd_run(dasgd, model, batch, precision, workers, 3, folder, pathlib.Path(out, "a"), list(more))
-        long, long_time = dasgd_run(dasgd, model, batch, precision, workers, 3 + seconds, folder, pathlib.Path(out, "b"),
-                                    list(more))
-        return (long - short) / (long_time - short_time)
+    lines = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()][:-1]
+    seen = [line for line in lines if line["seconds"] >= lines[-1]["seconds"] - seconds]
+    return (seen[-1]["gradients"] - seen[0]["gradients"]) / (seen[-1]["seconds"] - seen[0]["seconds"])
 
 
 def main():

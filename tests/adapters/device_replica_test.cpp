@@ -39,13 +39,15 @@ struct Way {
   std::string name;
   at::Device device;
   const Integers* integers;
+
+  friend void PrintTo(const Way& way, std::ostream* to) { *to << way.name; }
 };
 
 std::vector<Way> ways() {
   std::vector<Way> all;
   for (const at::Device device : devices()) {
-    all.push_back({device.is_cpu() ? "CpuByOperators" : "GpuByOperators", device,
-                   &integers_by_operators()});
+    all.push_back(
+        {device.is_cpu() ? "CpuByOperators" : "GpuByOperators", device, &integers_by_operators()});
     if (!device.is_cpu() && integers_by_kernels())
       all.push_back({"GpuByKernels", device, integers_by_kernels()});
   }
@@ -117,7 +119,7 @@ TEST_P(OnDevice, RoundsToTheSameBitsAsThisMachine) {
   HostReplica<float> here(x0), other(x0);
   DeviceReplica there = replica(x0), another = replica(x0);
   std::vector<GradientPtr> sent;
-  for (int k = -140; k < 20; k += 3) {  // from numbers that are hardly above zero
+  for (int k = -140; k < 13; k += 3) {  // from numbers that are hardly above zero
     auto g = noise(dimension, static_cast<std::uint32_t>(k + 200), std::ldexp(1.0, k));
     g[7] = 0;
     Update update;

@@ -90,7 +90,7 @@ class Update {
 
   NumberFormat format_ = NumberFormat::of_float;
   std::shared_ptr<NumbersElsewhere> elsewhere_;
-  mutable bool here_ = true;              // a copy of what is elsewhere
+  mutable bool here_ = true;  // a copy of what is elsewhere
   mutable std::vector<std::byte> bytes_;
 };
 

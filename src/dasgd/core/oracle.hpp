@@ -24,7 +24,7 @@ struct WholeStep {
   };
 
   double eta = 0;
-  double loss = 0;                       ///< of this gradient, or of the one before: see `run_ahead`
+  double loss = 0;  ///< of this gradient, or of the one before: see `run_ahead`
   std::optional<Divergence> divergence;  ///< then no step was made
 };
 

@@ -150,7 +150,8 @@ class Worker {
     return loss;
   }
 
-  // A gradient that a device still computes is sent when it is there: nobody else is to wait for it.
+  // A gradient that a device still computes is sent when it is there: nobody else is to wait for
+  // it.
   void send_ready() {
     while (!unsent_.empty() && unsent_.front()->update.ready()) send_first();
   }

@@ -38,8 +38,8 @@ namespace {
 
 // Shapes that have names are GPT-2's, with its table of tokens.
 const std::vector<std::pair<std::string, GptShape>>& named_gpts() {
-  static const std::vector<std::pair<std::string, GptShape>> all{
-      {"small", {768, 12, 12, 50257}}, {"medium", {1024, 24, 16, 50257}}};
+  static const std::vector<std::pair<std::string, GptShape>> all{{"small", {768, 12, 12, 50257}},
+                                                                 {"medium", {1024, 24, 16, 50257}}};
   return all;
 }
 
@@ -113,8 +113,8 @@ void require_network_choices(const ProblemChoice& choice) {
     if (given && !network)
       throw InputError(fmt::format("`{}` is for networks; `model` {} is none", key, choice.model));
   for (const auto& [key, given] :
-       {std::pair("precision", choice.precision.value_or(NetworkPrecision::fp32) !=
-                                   NetworkPrecision::fp32),
+       {std::pair("precision",
+                  choice.precision.value_or(NetworkPrecision::fp32) != NetworkPrecision::fp32),
         {"channels_last", choice.channels_last.value_or(false)},
         {"no_graph", choice.no_graph.value_or(false)}})
     if (given && !gpu) throw InputError(fmt::format("`{}` needs `device` cuda", key));

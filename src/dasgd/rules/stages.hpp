@@ -79,9 +79,7 @@ class Adam final : public Stage<Real> {
   void transform(Replica<Real>&, std::span<Real> gradient) override;
   void save(ByteWriter& to) const override;
   void load(ByteReader& from) override;
-  std::optional<DirectionMemory<Real>> memory() const override {
-    return {{seen_, mean_, square_}};
-  }
+  std::optional<DirectionMemory<Real>> memory() const override { return {{seen_, mean_, square_}}; }
   void remember(DirectionMemory<Real> m) override;
   std::string kind() const override { return "adam"; }
 

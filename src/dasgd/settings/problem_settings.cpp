@@ -67,13 +67,14 @@ std::vector<Setting> problem_settings() {
           {"precision", "--precision", "NAME",
            "of a network's products on a GPU: fp32 (default), tf32 or bf16"},
           [](auto& c) -> auto& { return c.problem.precision; }, parse_precision),
-      flag("channels_last", "--channels-last", "on a GPU: images with their channels innermost",
-           [](auto& c) -> auto& { return c.problem.channels_last; }),
-      flag("no_graph", "--no-graph", "on a GPU: do not record steps as a CUDA graph",
-           [](auto& c) -> auto& { return c.problem.no_graph; }),
+      flag(
+          "channels_last", "--channels-last", "on a GPU: images with their channels innermost",
+          [](auto& c) -> auto& { return c.problem.channels_last; }),
+      flag(
+          "no_graph", "--no-graph", "on a GPU: do not record steps as a CUDA graph",
+          [](auto& c) -> auto& { return c.problem.no_graph; }),
       named(
-          {"gpt", "--gpt", "SHAPE",
-           "of model gpt: small (default), medium or WIDTH:DEPTH:HEADS"},
+          {"gpt", "--gpt", "SHAPE", "of model gpt: small (default), medium or WIDTH:DEPTH:HEADS"},
           [](auto& c) -> auto& { return c.problem.gpt; }, parse_gpt),
       count(
           "context", "--context",

@@ -31,7 +31,7 @@ class DeviceData {
   at::Tensor changed_images(const at::Tensor& request) const;
 
   const Samples& samples_;
-  at::Tensor inputs_;            // images have a border as wide as they may be moved
+  at::Tensor inputs_;  // images have a border as wide as they may be moved
   at::Tensor targets_, weights_;
   at::Tensor channels_, lines_, columns_;  // of an image: 0, 1, ...
 };

@@ -51,7 +51,8 @@ void DeviceRule::transform(const at::Tensor& knob_values, const at::Tensor& x,
   if (recipe_.clip) clip(g);
   if (recipe_.decay > 0) g.add_(x.mul(as_float(recipe_.decay)));
   switch (recipe_.direction) {
-    case Direction::gradient: break;
+    case Direction::gradient:
+      break;
     case Direction::momentum:
       first_.mul_(as_float(recipe_.mu)).add_(g);
       g.copy_(first_);

@@ -29,8 +29,8 @@ void copy(const at::Tensor& from, at::Tensor& by, at::Tensor& to, at::Device dev
 }  // namespace
 
 DeviceStep::DeviceStep(Instance& instance, DeviceReplica& replica, const Recipe& recipe,
-                       const DirectionMemory<float>& memory,
-                       std::shared_ptr<const DeviceData> data, bool graph)
+                       const DirectionMemory<float>& memory, std::shared_ptr<const DeviceData> data,
+                       bool graph)
     : instance_(instance),
       replica_(replica),
       rule_([&] {
@@ -43,8 +43,7 @@ DeviceStep::DeviceStep(Instance& instance, DeviceReplica& replica, const Recipe&
   const auto options = at::TensorOptions().device(instance.how().device);
   const auto dimension = static_cast<std::int64_t>(replica.dimension());
   knobs_ = at::zeros({DeviceRule::knobs}, options.dtype(at::kDouble));
-  own_ = {at::zeros({dimension}, options.dtype(at::kInt)),
-          at::zeros({1}, options.dtype(at::kInt))};
+  own_ = {at::zeros({dimension}, options.dtype(at::kInt)), at::zeros({1}, options.dtype(at::kInt))};
   for (Slot& slot : slots_) {
     slot.knobs = reachable(knobs_);
     slot.notes = reachable(replica.notes());
@@ -101,8 +100,7 @@ WholeStep DeviceStep::finish(Plan& plan, Slot& slot, Update& update) {
 
 void DeviceStep::start(Plan& plan) {
   if (graph_ && plan.runs == steps_before_recording)
-    plan.graph =
-        std::make_unique<StepGraph>(*replica_.memory()->stream, [&] { work(plan); });
+    plan.graph = std::make_unique<StepGraph>(*replica_.memory()->stream, [&] { work(plan); });
   ++plan.runs;
   if (plan.graph) {
     plan.graph->replay();

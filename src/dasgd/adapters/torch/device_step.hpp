@@ -17,13 +17,14 @@
 
 namespace dasgd::torch_adapter {
 
-/// x from the sums, forward, backward, the rule, rounding, the own sum: put into the worker's stream
-/// without a look at the device in between. On a GPU all of it is recorded as one graph for every
-/// size of batch, at its third step, and then replayed; what changes from step to step goes in
-/// through memory whose place is fixed. Owned by one thread.
+/// x from the sums, forward, backward, the rule, rounding, the own sum: put into the worker's
+/// stream without a look at the device in between. On a GPU all of it is recorded as one graph for
+/// every size of batch, at its third step, and then replayed; what changes from step to step goes
+/// in through memory whose place is fixed. Owned by one thread.
 class DeviceStep {
  public:
-  /// `data` may be null: then every batch is copied to the device. All references must outlive this.
+  /// `data` may be null: then every batch is copied to the device. All references must outlive
+  /// this.
   DeviceStep(Instance& instance, DeviceReplica& replica, const Recipe& recipe,
              const DirectionMemory<float>& memory, std::shared_ptr<const DeviceData> data,
              bool graph);
@@ -76,7 +77,7 @@ class DeviceStep {
   std::map<std::size_t, Plan> plans_;  // by the size of the batch
   std::array<Slot, 2> slots_;
   std::uint64_t steps_ = 0;
-  double last_loss_ = 0;                               // that was finite
+  double last_loss_ = 0;                             // that was finite
   std::optional<WholeStep::Divergence> to_be_told_;  // before the next step is made
 };
 

@@ -15,9 +15,9 @@ constexpr const char* attention =
     "    y = torch.scaled_dot_product_attention(qkv[0], qkv[1], qkv[2], None, 0.0, True)\n";
 #else
 constexpr const char* attention =
-    "    past = torch.ones([t, t], dtype=torch.bool, device=x.device).tril()\n"
     "    scores = torch.matmul(qkv[0], qkv[1].transpose(-2, -1)) * {scale}\n"
-    "    scores = torch.masked_fill(scores, torch.logical_not(past), -1e9)\n"
+    "    past = torch.tril(torch.ones_like(scores))\n"
+    "    scores = torch.masked_fill(scores, torch.eq(past, 0), -1e9)\n"
     "    y = torch.matmul(torch.softmax(scores, -1), qkv[2])\n";
 #endif
 
@@ -78,10 +78,10 @@ Module build_gpt(GptShape shape, const SampleFormat& format, std::uint64_t seed)
   }
   net.register_module("norm", make.layer_norm(width));
   net.register_buffer("places", torch::arange(context, torch::kLong));
-  net.define("def forward(self, x):\n"
-             "    x = self.tokens.forward(x) + self.positions.forward(self.places)\n" +
-             blocks +
-             "    return torch.linear(self.norm.forward(x), self.tokens.weight)\n");
+  net.define(
+      "def forward(self, x):\n"
+      "    x = self.tokens.forward(x) + self.positions.forward(self.places)\n" +
+      blocks + "    return torch.linear(self.norm.forward(x), self.tokens.weight)\n");
   return net;
 }
 

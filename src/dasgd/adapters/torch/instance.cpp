@@ -321,8 +321,7 @@ at::Tensor Instance::forward(const at::Tensor& input) {
 }
 
 at::Tensor Instance::loss_of(const at::Tensor& output, const Inputs& in) const {
-  if (format_.classes == 0)
-    return at::mse_loss(output.reshape({-1}).to(at::kFloat), in.target);
+  if (format_.classes == 0) return at::mse_loss(output.reshape({-1}).to(at::kFloat), in.target);
   const at::Tensor scores = output.reshape({-1, output.size(-1)}).to(at::kFloat);
   if (scores.size(1) < static_cast<std::int64_t>(format_.classes))
     throw InputError("it gives " + std::to_string(scores.size(1)) +

@@ -27,8 +27,8 @@
 namespace dasgd::torch_adapter {
 namespace {
 
-constexpr std::size_t rows_at_a_time = 64;       // evaluations stay in the caches of a CPU
-constexpr std::size_t rows_at_a_time_gpu = 512;  // and keep a GPU busy
+constexpr std::size_t rows_at_a_time = 64;            // evaluations stay in the caches of a CPU
+constexpr std::size_t answers_at_a_time_gpu = 16384;  // and keep a GPU busy in bounded memory
 constexpr std::size_t most_resident = std::size_t{8} << 30;  // bytes of data on a device
 
 class TorchNetwork final : public Network {
@@ -175,8 +175,8 @@ class TorchNetwork final : public Network {
     const std::lock_guard lock(data_mutex_);
     const auto [at, is_new] = data_.try_emplace(device.str());
     if (is_new)
-      at->second = with_plain_errors(
-          [&] { return DeviceData::load(*samples_, device, most_resident); });
+      at->second =
+          with_plain_errors([&] { return DeviceData::load(*samples_, device, most_resident); });
     return at->second;
   }
 
@@ -263,7 +263,11 @@ class TorchNetwork final : public Network {
     if (!known.empty()) instance.set_buffers(mean_of(known));
   }
 
-  std::size_t rows_together() const { return gpus_ > 0 ? rows_at_a_time_gpu : rows_at_a_time; }
+  std::size_t rows_together() const {
+    if (gpus_ == 0) return rows_at_a_time;
+    const std::size_t rows = answers_at_a_time_gpu / samples_->format().targets;
+    return std::clamp<std::size_t>(rows, 1, 512);
+  }
 
   static std::vector<std::vector<std::uint32_t>> chunks(std::size_t count, std::size_t together) {
     std::vector<std::vector<std::uint32_t>> result;
@@ -313,7 +317,7 @@ class TorchNetwork final : public Network {
   const std::size_t gpus_;    // 0: everything is on the CPU
   std::vector<float> start_;
   std::string engine_;
-  bool graph_ = false;  // steps on a GPU are recorded
+  bool graph_ = false;                                   // steps on a GPU are recorded
   std::optional<Preprocessing> inside_;                  // of a file that takes raw data
   mutable std::mutex mutex_;                             // guards all below
   mutable std::vector<std::unique_ptr<Instance>> idle_;  // for evaluations

@@ -31,9 +31,9 @@ struct NetworkOptions {
   std::size_t evaluate_at_most = 0;           ///< samples that `loss` and `evaluate` see; 0: all
   NetworkPrecision precision = NetworkPrecision::fp32;  ///< on a GPU
   bool channels_last = false;                           ///< images with their channels innermost
-  bool graph = true;        ///< a step on a GPU is recorded once as a CUDA graph and replayed
-  bool as_on_gpu = false;   ///< on a CPU: all is done as on a GPU, for tests
-  GptShape gpt = {};        ///< of the model `gpt`
+  bool graph = true;       ///< a step on a GPU is recorded once as a CUDA graph and replayed
+  bool as_on_gpu = false;  ///< on a CPU: all is done as on a GPU, for tests
+  GptShape gpt = {};       ///< of the model `gpt`
 };
 
 /// A network with its data. x is all its trainable parameters, one after the other. Every worker
@@ -53,8 +53,7 @@ class Network : public Objective<float>, public Preprocessed {
 
 /// The networks that are built in.
 inline const std::vector<std::string>& network_names() {
-  static const std::vector<std::string> names{"cnn", "mlp", "resnet18", "char-transformer",
-                                              "gpt"};
+  static const std::vector<std::string> names{"cnn", "mlp", "resnet18", "char-transformer", "gpt"};
   return names;
 }
 

@@ -18,8 +18,8 @@ namespace dasgd::torch_adapter {
 /// The mean of vectors of one size, coordinate by coordinate.
 std::vector<float> mean_of(const std::vector<std::vector<float>>& all);
 
-/// The buffers of one worker, for evaluations: as of its last gradient. On a CPU the worker leaves a
-/// copy after every gradient; on a device it is copied when somebody looks.
+/// The buffers of one worker, for evaluations: as of its last gradient. On a CPU the worker leaves
+/// a copy after every gradient; on a device it is copied when somebody looks.
 class SharedBuffers {
  public:
   void publish(std::vector<float> values);
@@ -75,7 +75,7 @@ class NetworkOracle final : public Oracle<float> {
   const OracleParts parts_;
   const std::unique_ptr<Instance> instance_;
   const std::shared_ptr<SharedBuffers> buffers_;
-  std::unique_ptr<DeviceStep> step_;     // from the first whole step on
+  std::unique_ptr<DeviceStep> step_;  // from the first whole step on
   bool ahead_of_device_ = false;
   std::shared_ptr<PendingBatch> ahead_;  // the batch that will probably be asked for next
   SampleBatch spare_;                    // memory to be used again

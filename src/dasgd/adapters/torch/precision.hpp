@@ -11,8 +11,8 @@ namespace dasgd::torch_adapter {
 /// that it looks for the fastest convolutions.
 void settle_gpu_precision(NetworkPrecision precision);
 
-/// Until it goes, this thread's forward passes are in that precision: with bf16, LibTorch's autocast
-/// computes products in bfloat16 and keeps parameters and sums in float32.
+/// Until it goes, this thread's forward passes are in that precision: with bf16, LibTorch's
+/// autocast computes products in bfloat16 and keeps parameters and sums in float32.
 class PrecisionScope {
  public:
   PrecisionScope(NetworkPrecision precision, at::Device device);
