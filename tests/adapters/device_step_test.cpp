@@ -30,9 +30,6 @@ std::vector<float> some_numbers(std::size_t size, std::uint32_t salt) {
   return values;
 }
 
-// For names of tests.
-void PrintTo(const RuleOptions& rule, std::ostream* to) { *to << to_string(rule.kind); }
-
 std::vector<RuleOptions> all_rules() {
   using Kind = RuleOptions::Kind;
   std::vector<RuleOptions> all;
