@@ -41,9 +41,10 @@ soak: packages-build packages-web packages-test ## play random scenarios of the 
 
 bench: packages-build packages-torch packages-mpi packages-data packages-bench ## print the figures of docs/benchmarks.md
 	cmake --preset release $(APP_ONLY) -DDASGD_BUILD_BENCH=ON >/dev/null
-	cmake --build --preset release -j $(JOBS) --target dasgd_bench dasgd_app mpi_stream_bench
+	cmake --build --preset release -j $(JOBS) --target dasgd_bench dasgd_app mpi_stream_bench tcp_stream_bench
 	build/release/dasgd_bench --benchmark_out=build/release/bench.json --benchmark_out_format=json
 	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --bind-to none -n 2 build/release/mpi_stream_bench
+	build/release/tcp_stream_bench
 	bench/compare_ddp.py $(BIN) --seconds 4
 	bench/straggler_ranks.py $(BIN)
 

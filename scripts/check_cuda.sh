@@ -1,27 +1,42 @@
 #!/bin/sh
-# Checks networks on GPUs: the exact replica bit for bit, training with several workers, speeds.
-#   check_cuda.sh LIBTORCH    the directory of a LibTorch with CUDA (what CMAKE_PREFIX_PATH takes)
+# Checks networks on GPUs: arithmetic bit for bit, whole steps, training with several workers. Ends with counts.
+#   check_cuda.sh LIBTORCH [BUILD]    the directory of a LibTorch with CUDA (what CMAKE_PREFIX_PATH takes)
 set -eu
-libtorch=${1:?usage: check_cuda.sh LIBTORCH}
+libtorch=${1:?usage: check_cuda.sh LIBTORCH [BUILD]}
 cd "$(dirname "$0")/.."
-build=build/cuda
-cmake -G Ninja -B $build -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$libtorch" -DDASGD_TORCH=ON \
-      -DDASGD_BUILD_EXAMPLES=OFF >/dev/null
-cmake --build $build --target dasgd_app adapters_tests
-$build/adapters_tests --gtest_brief=1
-$build/adapters_tests --gtest_list_tests | grep -A2 OnDevice | grep -q '/1' ||
+build=${2:-build/cuda}
+[ -x "$build"/adapters_tests ] && [ -x "$build"/dasgd ] || {
+  cmake -G Ninja -B "$build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DCMAKE_PREFIX_PATH="$libtorch" -DDASGD_TORCH=ON \
+        -DDASGD_BUILD_EXAMPLES=OFF >/dev/null
+  cmake --build "$build" --target dasgd_app dasgd_networks adapters_tests
+}
+"$build"/adapters_tests --gtest_list_tests | grep -q GpuBy ||
   { echo "check_cuda.sh: LibTorch sees no GPU here" >&2; exit 1; }
+log=$(mktemp)
+runs=$(mktemp -d)
+trap 'rm -rf "$log" "$runs"' EXIT
+failed=0
+"$build"/adapters_tests >"$log" 2>&1 || failed=1
+[ $failed = 0 ] || tail -n 20 "$log"
 
 # The same run on the CPU and on GPUs; every worker's replica is audited bit for bit.
-for run in "cpu 2" "cuda 1" "cuda 2" "cuda 4"; do
+clean=0
+all=0
+for run in "cpu 2" "cuda 1" "cuda 2" "cuda 4" "cuda 2 --no-graph" "cuda 2 --precision bf16 --channels-last" \
+           "cuda 3 --rule momentum --lr 0.005 --slow 2:10"; do
   set -- $run
-  $build/dasgd train --model cnn --data fashion-mnist --device "$1" --workers "$2" --epochs 2 --quiet \
-               --out runs/cuda-check/"$1-$2"
-  python3 - "$1" "$2" runs/cuda-check/"$1-$2"/summary.json <<'PYTHON'
+  device=$1 workers=$2
+  shift 2
+  all=$((all + 1))
+  "$build"/dasgd train --model cnn --data fashion-mnist --device "$device" --workers "$workers" --epochs 2 --quiet --trace \
+                 --out "$runs/$all" "$@" >/dev/null && "$build"/dasgd check "$runs/$all" >/dev/null &&
+    python3 - "$run" "$runs/$all/summary.json" <<'PYTHON' && clean=$((clean + 1))
 import json, sys
-s = json.load(open(sys.argv[3]))
+s = json.load(open(sys.argv[2]))
 assert s["replicas_identical"] and s["lost"] == 0 and s["duplicated"] == 0
-print(f"{sys.argv[1]:<5} {sys.argv[2]} workers: {s['samples'] / max(s['time']) * 1e9:9.0f} images/s, "
-      f"accuracy {s['accuracy']:.4f}, replicas identical")
+print(f"{sys.argv[1]:45} {s['samples'] / max(s['time']) * 1e9:9.0f} images/s, accuracy {s['accuracy']:.4f}")
 PYTHON
 done
+count() { sed -n "s/^\[  $1 *\] \([0-9]*\) test.*/\1/p" "$log" | tail -1; }
+echo "tests: $(count PASSED) passed, $(grep -c '^\[  FAILED  \] .*(.* ms)$' "$log" || true) failed, $(grep -c '^\[  SKIPPED \] .*(.* ms)$' "$log" || true) skipped; runs: $clean of $all clean"
+[ $failed = 0 ] && [ $clean = $all ]

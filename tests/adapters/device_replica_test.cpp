@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <limits>
 #include <sstream>
 #include <torch/cuda.h>
+#include <torch/script.h>
+#include <utility>
 
 #include "adapters/normalised_network.hpp"
+#include "dasgd/adapters/torch/device_numbers.hpp"
+#include "dasgd/adapters/torch/network.hpp"
 #include "dasgd/data/images/image_samples.hpp"
 #include "dasgd/random/random.hpp"
 #include "dasgd/runtime/train.hpp"
@@ -29,20 +34,64 @@ std::vector<float> noise(std::size_t size, std::uint32_t salt, double scale) {
   return values;
 }
 
-class OnDevice : public ::testing::TestWithParam<std::size_t> {
+/// A way to add on a device.
+struct Way {
+  std::string name;
+  at::Device device;
+  const Integers* integers;
+
+  friend void PrintTo(const Way& way, std::ostream* to) { *to << way.name; }
+};
+
+std::vector<Way> ways() {
+  std::vector<Way> all;
+  for (const at::Device device : devices()) {
+    all.push_back(
+        {device.is_cpu() ? "CpuByOperators" : "GpuByOperators", device, &integers_by_operators()});
+    if (!device.is_cpu() && integers_by_kernels())
+      all.push_back({"GpuByKernels", device, integers_by_kernels()});
+  }
+  return all;
+}
+
+class OnDevice : public ::testing::TestWithParam<Way> {
  protected:
   void SetUp() override {
-    ASSERT_LT(GetParam(), devices().size());
-    memory->x = at::empty({dimension}, at::TensorOptions().device(devices()[GetParam()]));
+    memory->x = at::empty({dimension}, at::TensorOptions().device(GetParam().device));
   }
+  DeviceReplica replica(std::span<const float> x0) { return {x0, memory, GetParam().integers}; }
+
+  /// A gradient of this machine through the arithmetic of the device.
+  GradientPtr rounded_there(DeviceReplica& there, double eta, const std::vector<float>& g) {
+    const auto options = memory->x.options();
+    const DeviceUpdate own{at::empty({dimension}, options.dtype(at::kInt)),
+                           at::empty({1}, options.dtype(at::kInt))};
+    const at::Tensor gradient =
+        at::from_blob(const_cast<float*>(g.data()), {dimension}).to(options.device());
+    const StepNotes notes(there.notes());
+    there.integers().show(there.sums_there(), memory->x, notes);
+    there.integers().round_and_add(gradient, at::full({}, -eta, options.dtype(at::kDouble)), own,
+                                   there.sums_there(), notes);
+    there.changed();
+    auto numbers = std::make_shared<DeviceNumbers>(dimension, GetParam().device);
+    numbers->write(own, memory->stream);
+    auto sent = std::make_shared<Gradient>();
+    sent->update.put(std::move(numbers), NumberFormat::of_float);
+    return sent;
+  }
+
   static constexpr std::size_t dimension = 3001;
   std::shared_ptr<DeviceMemory> memory = std::make_shared<DeviceMemory>();
 };
 
+std::span<const float> values_of(const at::Tensor& tensor) {
+  return {tensor.data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
+}
+
 TEST_P(OnDevice, HoldsTheSameBitsAsAReplicaOfThisMachine) {
   const auto x0 = noise(dimension, 0, 1);
   HostReplica<float> here(x0);
-  DeviceReplica there(x0, memory);
+  DeviceReplica there = replica(x0);
   EXPECT_TRUE(std::ranges::equal(here.x(), there.x()));
   std::vector<GradientPtr> foreign;
   for (std::uint32_t k = 1; k < 20; ++k) {
@@ -62,13 +111,50 @@ TEST_P(OnDevice, HoldsTheSameBitsAsAReplicaOfThisMachine) {
   EXPECT_TRUE(std::ranges::equal(here.x(), there.x()));
   there.refresh();
   const at::Tensor seen = memory->x.to(at::kCPU);
-  EXPECT_TRUE(
-      std::ranges::equal(here.x(), std::span<const float>(seen.data_ptr<float>(), dimension)))
-      << "what the network computes with";
+  EXPECT_TRUE(std::ranges::equal(here.x(), values_of(seen))) << "what the network computes with";
+}
+
+TEST_P(OnDevice, RoundsToTheSameBitsAsThisMachine) {
+  const auto x0 = noise(dimension, 0, 1);
+  HostReplica<float> here(x0), other(x0);
+  DeviceReplica there = replica(x0), another = replica(x0);
+  std::vector<GradientPtr> sent;
+  for (int k = -140; k < 13; k += 3) {  // from numbers that are hardly above zero
+    auto g = noise(dimension, static_cast<std::uint32_t>(k + 200), std::ldexp(1.0, k));
+    g[7] = 0;
+    Update update;
+    ASSERT_FALSE(here.apply_own(0.37, g, update)) << k;
+    sent.push_back(rounded_there(there, 0.37, g));
+    EXPECT_TRUE(std::ranges::equal(update.bytes(), std::as_const(sent.back()->update).bytes()))
+        << k;
+    EXPECT_EQ(update.shift, sent.back()->update.shift) << k;
+  }
+  EXPECT_TRUE(std::ranges::equal(here.sums(), there.sums()));
+  another.apply(sent);
+  other.apply(sent);
+  EXPECT_TRUE(std::ranges::equal(another.sums(), there.sums())) << "added where they are";
+  EXPECT_TRUE(std::ranges::equal(other.sums(), there.sums())) << "fetched";
+  const GradientPtr nothing = rounded_there(there, 0.37, std::vector<float>(dimension));
+  EXPECT_TRUE(std::ranges::equal(here.sums(), there.sums()));
+}
+
+TEST_P(OnDevice, AGradientThatDivergesChangesNothing) {
+  DeviceReplica there = replica(noise(dimension, 0, 1));
+  const std::vector<Sum<float>> before(there.sums().begin(), there.sums().end());
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), infinity, -infinity, 1e9f}) {
+    auto g = noise(dimension, 1, 1);
+    g[17] = bad;
+    rounded_there(there, 0.01, g);
+    EXPECT_EQ(StepNotes(there.notes()).diverged.item<double>(), 1) << bad;
+    EXPECT_TRUE(std::ranges::equal(there.sums(), before)) << bad;
+  }
+  rounded_there(there, 0.01, noise(dimension, 1, 1));
+  EXPECT_EQ(StepNotes(there.notes()).diverged.item<double>(), 0);
 }
 
 TEST_P(OnDevice, FindsDivergenceBeforeAnythingIsApplied) {
-  DeviceReplica there(noise(dimension, 0, 1), memory);
+  DeviceReplica there = replica(noise(dimension, 0, 1));
   auto g = noise(dimension, 1, 1);
   g[17] = std::numeric_limits<float>::quiet_NaN();
   Update update;
@@ -78,19 +164,20 @@ TEST_P(OnDevice, FindsDivergenceBeforeAnythingIsApplied) {
 }
 
 TEST_P(OnDevice, RemembersThatItLeftItsRange) {
-  DeviceReplica there(std::vector<float>(dimension), memory);
+  DeviceReplica there = replica(std::vector<float>(dimension));
   std::vector<float> g(dimension);
   g[17] = g[19] = 4000;
   Update update;
   for (int i = 0; i < 60; ++i) ASSERT_FALSE(there.apply_own(1, g, update));
-  there.refresh();
+  there.x();
   EXPECT_FALSE(there.diverged_at());
   for (int i = 0; i < 60; ++i) ASSERT_FALSE(there.apply_own(1, g, update));
-  there.refresh();
+  there.x();
   EXPECT_EQ(there.diverged_at(), 17u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, OnDevice, ::testing::Range(std::size_t{0}, devices().size()));
+INSTANTIATE_TEST_SUITE_P(Devices, OnDevice, ::testing::ValuesIn(ways()),
+                         [](const auto& info) { return info.param.name; });
 
 TEST(Buffers, AreAveragedOverTheWorkersOfARun) {
   test::TemporaryDirectory directory;

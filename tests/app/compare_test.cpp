@@ -65,6 +65,60 @@ TEST_F(Compare, RunsEverybodyAndWritesEverything) {
                                           "not tuned"}),
                 ::testing::Contains(row["verdict"].get<std::string>()));
   ASSERT_EQ(all["worlds"].size(), 2u);
+  for (const char* file : {"compare.html", "map.svg", "loss_1.svg", "loss_2.svg", "eta.svg",
+                           "costs.svg", "rounds_1.svg", "rounds_2.svg", "journal.jsonl"})
+    EXPECT_TRUE(fs::exists(out() + "/" + file)) << file;
+  EXPECT_THAT(read_text(out() + "/compare.html"), HasSubstr("Who wins where"));
+  for (const json& row : all["rows"])
+    for (const char* key :
+         {"median", "interval", "ratio", "ratio_interval", "wins", "verdict", "rival", "world"})
+      EXPECT_TRUE(row.contains(key)) << key;
+}
+
+TEST_F(Compare, TakesTheCommandOfItsContract) {
+  std::ofstream(out("base.toml")) << "model = \"quadratic\"\nworkers = 4\n";
+  const Outcome outcome =
+      dasgd("compare " + out("base.toml") +
+            " --rivals dasgd,minibatch,minibatch:backup=2,asgd,delay-adaptive,ringmaster:R=8,"
+            "rennala:B=8,fedbuff:K=10,d-psgd,ad-psgd,swift,local-sgd:H=8,diloco:H=20 --world equal "
+            "--seeds 1 --tune off --lr 0.02 --lr diloco=0.01 --target-loss 0.1 --max-time 5s "
+            "--nic 1e6 --preempt --engine sim --json --out " +
+            out());
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json printed = json::parse(outcome.out);
+  EXPECT_EQ(printed, result());
+  EXPECT_EQ(printed["rows"].size(), 13u);
+  EXPECT_EQ(printed["rows"][2]["rival"], "minibatch:backup=2");
+  EXPECT_EQ(printed["rows"][12]["eta"], 0.01);
+}
+
+TEST_F(Compare, RunsOnRealThreadsBesideThePrediction) {
+  const Outcome outcome = dasgd(
+      "compare --model quadratic --workers 3 --rivals dasgd,minibatch,asgd,hogwild --engine "
+      "threads --compute 2ms --tune off --lr 0.02 --seeds 1 --target-loss 0.1 --out " +
+      out());
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("real and predicted"));
+  EXPECT_EQ(rows().size(), 4u);
+  EXPECT_EQ(result()["engine"], "threads");
+  for (const json& row : result()["rows"]) {
+    EXPECT_GT(row["predicted_median"].get<double>(), 0) << row["rival"];
+    EXPECT_TRUE(row.contains("real_over_predicted"));
+  }
+  EXPECT_TRUE(fs::exists(out() + "/predicted.csv"));
+}
+
+TEST_F(Compare, NamesOfWorldsAreJoinedIntoAMap) {
+  ASSERT_EQ(dasgd(small +
+                  "--rivals dasgd,minibatch --world straggler:1+latency:0 --world "
+                  "straggler:8+latency:0 --world straggler:1+latency:2 --world "
+                  "straggler:8+latency:2 --out " +
+                  out())
+                .status,
+            0);
+  EXPECT_EQ(result()["worlds"].size(), 4u);
+  EXPECT_THAT(read_text(out() + "/winners.svg"),
+              AllOf(HasSubstr("8 times"), HasSubstr("2 gradients")));
 }
 
 TEST_F(Compare, SameSeedSameBytesWhateverTheThreads) {
@@ -131,6 +185,12 @@ TEST_F(Compare, SaysWhatItDoesNotKnow) {
                  "did you mean \"straggler\"?");
   expect_refusal("compare --model quadratic --world straggler --out " + out(),
                  "write it like straggler:10");
+  expect_refusal("compare --model quadratic --world equal+stragler:2 --out " + out(),
+                 "did you mean \"straggler\"?");
+  expect_refusal("compare --model quadratic --engine thread --out " + out(),
+                 "did you mean \"threads\"?");
+  expect_refusal("compare --model quadratic --engine threads --world thin-nic --out " + out(),
+                 "world thin-nic: only clocks can be set for real");
   expect_refusal("compare --model quadratic --world birch:7 --out " + out(), "birch:1, 2, 3 and 4");
   expect_refusal("compare --model quadratic --world no.toml --out " + out(), "is not a file");
   expect_refusal("compare --model quadratic --rivals asgd --lr swift=0.1 --out " + out(),

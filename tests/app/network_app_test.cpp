@@ -165,6 +165,14 @@ TEST_F(NetworkApp, RefusesWhatCannotBe) {
   expect_failure("train --model cnn --loss hinge", 2, "--loss hinge: must be");
   expect_failure("train --model cnn --augment spin", 2, "\"spin\" is neither flip nor crop");
   expect_failure("train --model quadratic --augment flip", 2, "--augment is for networks");
+  expect_failure("train --model cnn --precision fp8", 2, "must be fp32, tf32 or bf16");
+  expect_failure("train --model cnn --precision bf16", 2, "--precision needs --device cuda");
+  expect_failure("train --model cnn --no-graph", 2, "--no-graph needs --device cuda");
+  expect_failure("train --model softmax --channels-last", 2, "--channels-last is for networks");
+  expect_failure("train --model gpt --gpt 10:2:3", 2, "a multiple of the number of heads");
+  expect_failure("train --model gpt --gpt tiny", 2, "must be small, medium or WIDTH:DEPTH:HEADS");
+  expect_failure("train --model mlp --gpt small", 2, "--gpt is the shape of --model gpt");
+  expect_failure("train --model gpt --data fashion-mnist --gpt 8:1:1", 2, "needs a text");
   expect_failure("train --model char-transformer", 2, "needs --data");
   expect_failure("train --model char-transformer --data fashion-mnist", 2, "needs a text");
   expect_failure("train --model resnet18 --data cifar10", 2, "dasgd data get cifar10");

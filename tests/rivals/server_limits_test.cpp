@@ -29,12 +29,21 @@ TEST(Limits, EveryRivalAloneIsSgdBitForBit) {
                                   "sgp:overlap=1",
                                   "fragile:B=1",
                                   "local-sgd",
-                                  "local-sgd:H=1"}) {
+                                  "local-sgd:H=1",
+                                  "hogwild"}) {
     Scene scene(1);
     scene.gradients(40).play(rival);
     ASSERT_EQ(scene.models().size(), 1u) << rival;
     EXPECT_EQ(scene.models()[0], sgd(scene, 0, 40, 0.05)) << rival;
   }
+}
+
+TEST(Limits, HogwildInVirtualTimeIsServerAsgdWithoutLatency) {
+  Scene shared(5), served(5);
+  shared.options.slow = served.options.slow = {{worker_id(2), 3.5}};
+  shared.gradients(60).play("hogwild");
+  served.gradients(60).play("asgd");
+  EXPECT_EQ(shared.models(), served.models());
 }
 
 TEST(Limits, MinibatchIsOneGradientOfAllBatchesJoined) {

@@ -68,12 +68,20 @@ struct Scene {
 
   /// Makes the participants, from these starts where there are any, and plays them.
   PlayResult play(const std::string& rival, std::vector<std::vector<double>> starts = {}) {
+    make(rival, std::move(starts));
+    return dasgd::play(problem, participants, options, world, how);
+  }
+  /// The same on real threads.
+  PlayResult perform(const std::string& rival, const Observer<double>* observer = nullptr) {
+    make(rival);
+    return dasgd::perform(problem, participants, options, world, how, observer);
+  }
+  void make(const std::string& rival, std::vector<std::vector<double>> starts = {}) {
     const ChosenRival chosen = choose_rival(rival, all_rivals());
     const Graph graph = graph_of(options);
     auto setup = setup_of(problem, graph, options.eta, chosen.numbers, how);
     if (!starts.empty()) setup.start = std::move(starts);
     participants = chosen.kind.make(setup);
-    return dasgd::play(problem, participants, options, world, how);
   }
   /// Of all who hold one.
   std::vector<std::vector<double>> models() const {

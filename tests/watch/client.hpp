@@ -39,6 +39,7 @@ class Client {
   }
 
   bool connected() const { return connected_; }
+  int descriptor() const { return socket_; }
   void send(const std::string& bytes) const {
     [[maybe_unused]] const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
   }

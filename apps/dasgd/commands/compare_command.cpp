@@ -16,6 +16,7 @@
 #include "dasgd/base/write_all.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/run_summary.hpp"
+#include "dasgd/referee/first_rounds.hpp"
 #include "dasgd/referee/hold.hpp"
 #include "dasgd/referee/pictures.hpp"
 #include "dasgd/referee/records.hpp"
@@ -44,11 +45,13 @@ std::vector<ChosenRival> chosen_rivals(const config::CompareSettings& compare) {
   std::vector<std::string> texts = compare.rivals.empty() ? usual_rivals() : compare.rivals;
   std::vector<ChosenRival> rivals;
   for (const std::string& text : texts) {
-    if (text == "all")
-      for (const RivalKind& kind : all_rivals())
-        rivals.push_back(choose_rival(kind.name, all_rivals()));
-    else
+    if (text != "all") {
       rivals.push_back(choose_rival(text, all_rivals()));
+      continue;
+    }
+    for (const RivalKind& kind : all_rivals())
+      if (!kind.shares_memory || compare.engine == "threads")
+        rivals.push_back(choose_rival(kind.name, all_rivals()));
   }
   std::vector<ChosenRival> different;
   for (ChosenRival& rival : rivals)
@@ -195,6 +198,25 @@ std::string identity_of(const Config& config, const Contest& contest) {
   return text;
 }
 
+std::vector<ContestRow> predictions(std::vector<ContestRow> rows) {
+  for (ContestRow& row : rows) row.runs = std::move(row.predicted);
+  return rows;
+}
+
+template <typename Real>
+ComparePicture rounds_picture(const Objective<Real>& objective, const Contest& contest,
+                              const std::vector<JudgedWorld>& worlds) {
+  ComparePicture picture{"rounds", "The first rounds",
+                         "A line per worker (the last one is the last worker), a bar per gradient, "
+                         "orange where it was in vain; where there is no bar, a worker waits."};
+  for (std::size_t w = 0; w < worlds.size(); ++w)
+    picture.drawings.push_back(
+        time_lines(worlds[w].name,
+                   first_rounds(objective, contest, contest.worlds[w], worlds[w], drawn(worlds[w])),
+                   contest.worlds[w].options.workers));
+  return picture;
+}
+
 template <typename Real>
 int compare_problem(const Config& config, const Objective<Real>& objective,
                     const SignalStop& signals) {
@@ -208,6 +230,7 @@ int compare_problem(const Config& config, const Objective<Real>& objective,
                              .seeds = compare.quick ? std::size_t{1} : std::size_t{3}},
                   .advised_eta = advised_step(config, objective),
                   .preempt = compare.preempt,
+                  .engine = parse_contest_engine(compare.engine),
                   .seed = config.run.seed};
   contest.given_eta = given_steps(compare, contest.rivals);
   contest.threads = config.world.threads > 1 ? static_cast<unsigned>(config.world.threads)
@@ -240,13 +263,16 @@ int compare_problem(const Config& config, const Objective<Real>& objective,
   };
   keep("compare.csv", runs_csv(rows));
   keep("curves.csv", curves_csv(rows));
+  if (contest.engine != ContestEngine::sim) keep("predicted.csv", runs_csv(predictions(rows)));
   keep("compare.json", json);
-  for (const ComparePicture& picture : pictures_of(worlds))
-    keep((picture.file + ".svg").c_str(), plot_svg(picture.panels, 3));
+  std::vector<ComparePicture> pictures = pictures_of(worlds);
+  pictures.push_back(rounds_picture(objective, contest, worlds));
+  for (const ComparePicture& picture : pictures)
+    for (const auto& [name, svg] : files_of(picture)) keep(name.c_str(), svg);
   if (!output.no_report)
     write("compare.html", [&] {
-      report::write_figures(compare_page(contest, worlds), directory, report::built_page(),
-                            "compare.html");
+      report::write_figures(compare_page(contest, worlds, pictures), directory,
+                            report::built_page(), "compare.html");
     });
   if (output.json)
     print_result_text(json);
@@ -266,6 +292,7 @@ int compare_list_command() {
 
 int compare_command(const Config& config) {
   chosen_rivals(config.compare);  // before data is read
+  parse_contest_engine(config.compare.engine);
   const SignalStop signals;
   const Problem problem = read_problem(config);
   return std::visit(

@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "dasgd/core/fixed_point.hpp"
@@ -13,8 +15,25 @@
 
 namespace dasgd {
 
+/// The numbers of an update in the memory of a device, where they may still be computed. Written by
+/// the origin's thread before the gradient is sent, then read by any.
+class NumbersElsewhere {
+ public:
+  virtual ~NumbersElsewhere() = default;
+  virtual std::size_t size_in_bytes() const = 0;
+  /// Whether they are there: who uses them before that waits for the origin's device.
+  virtual bool ready() const = 0;
+  /// Copies them to this machine's memory and returns their shift.
+  virtual int fetch(std::span<std::byte> to) const = 0;
+
+ private:
+  friend class Update;
+  std::mutex mutex_;  // guards the copy in this machine's memory
+};
+
 /// The numbers of an update, -eta * g, in integers: `numbers << shift` units (see fixed_point.hpp).
-/// The bytes are kept without a type, so that only workers need to know float from double.
+/// The bytes are kept without a type, so that only workers need to know float from double. Those
+/// that lie elsewhere come here when somebody asks for them; `shift` is known from then on.
 class Update {
  public:
   template <typename Real>
@@ -23,6 +42,7 @@ class Update {
   }
   template <typename Real>
   std::span<const Number<Real>> numbers() const {
+    bring_here();
     return {reinterpret_cast<const Number<Real>*>(bytes_.data()),
             bytes_.size() / sizeof(Number<Real>)};
   }
@@ -31,18 +51,47 @@ class Update {
     resize_bytes(dimension * sizeof(Number<Real>), number_format<Real>);
   }
   void resize_bytes(std::size_t size, NumberFormat format) {
+    elsewhere_.reset();
     format_ = format;
     bytes_.resize(size);
   }
   std::span<std::byte> bytes() { return bytes_; }
-  std::span<const std::byte> bytes() const { return bytes_; }
+  std::span<const std::byte> bytes() const {
+    bring_here();
+    return bytes_;
+  }
+  /// Without bringing them here.
+  std::size_t size_in_bytes() const {
+    return elsewhere_ ? elsewhere_->size_in_bytes() : bytes_.size();
+  }
   NumberFormat format() const { return format_; }
 
-  int shift = 0;
+  /// The numbers are there now.
+  void put(std::shared_ptr<NumbersElsewhere> elsewhere, NumberFormat format) {
+    elsewhere_ = std::move(elsewhere);
+    format_ = format;
+    here_ = false;
+  }
+  /// Null where they are in this machine's memory alone.
+  const std::shared_ptr<NumbersElsewhere>& elsewhere() const { return elsewhere_; }
+  bool ready() const { return !elsewhere_ || elsewhere_->ready(); }
+
+  mutable int shift = 0;
 
  private:
+  void bring_here() const {
+    if (!elsewhere_) return;
+    const std::lock_guard lock(elsewhere_->mutex_);
+    if (here_) return;
+    bytes_.resize(elsewhere_->size_in_bytes());
+    shift = elsewhere_->fetch(bytes_);
+    here_ = true;
+  }
+
   NumberFormat format_ = NumberFormat::of_float;
-  std::vector<std::byte> bytes_;
+  std::shared_ptr<NumbersElsewhere> elsewhere_;
+  mutable bool here_ = true;  // a copy of what is elsewhere
+  mutable std::vector<std::byte> bytes_;
 };
 
 /// All that is known of a gradient but its numbers.

@@ -3,12 +3,34 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "dasgd/base/bytes.hpp"
 #include "dasgd/core/replica.hpp"
 
 namespace dasgd {
+
+/// What a rule does to a gradient, for whoever does it where the gradient is: on a device. In this
+/// order; rules/stages.hpp has the formulas.
+struct Recipe {
+  enum class Direction { gradient, momentum, nesterov, adam };
+
+  std::optional<double> clip;  ///< the largest norm
+  double decay = 0;            ///< of x, added to the gradient
+  Direction direction = Direction::gradient;
+  double mu = 0;                             ///< of momentum and nesterov
+  double beta1 = 0, beta2 = 0, epsilon = 0;  ///< of adam
+  double decoupled_decay = 0;                ///< of x, added to the direction
+};
+
+/// What a direction remembers of earlier gradients. Empty vectors: zeros.
+template <typename Real>
+struct DirectionMemory {
+  std::uint64_t seen = 0;           ///< gradients, where the direction counts them
+  std::vector<Real> first, second;  ///< velocity; or the running means of g and g^2
+};
 
 /// A rule may rescale or replace the gradient in place and says with which step size it is applied.
 /// One instance per worker, called by that worker only. More rules: dasgd/rules.
@@ -19,6 +41,15 @@ class UpdateRule {
   /// Given t, the replica that holds x_i^t and a fresh gradient, leaves the direction in `gradient`
   /// and returns eta.
   virtual double prepare(std::uint64_t t, Replica<Real>& replica, std::span<Real> gradient) = 0;
+
+  /// What `prepare` does to the gradient; nothing: only the rule itself knows.
+  virtual std::optional<Recipe> recipe() const { return std::nullopt; }
+  /// What `prepare` would return at t, for whoever follows the recipe.
+  virtual double step_size(std::uint64_t /*t*/) { return 0; }
+  /// For whoever follows the recipe: taken at the beginning, given back before `state` is asked
+  /// for.
+  virtual DirectionMemory<Real> memory() const { return {}; }
+  virtual void remember(DirectionMemory<Real>) {}
 
   /// What the rule remembers of earlier gradients, for checkpoints.
   virtual Bytes state() const { return {}; }
@@ -33,6 +64,8 @@ class FixedStep final : public UpdateRule<Real> {
  public:
   explicit FixedStep(double eta) : eta_(eta) {}
   double prepare(std::uint64_t, Replica<Real>&, std::span<Real>) override { return eta_; }
+  std::optional<Recipe> recipe() const override { return Recipe{}; }
+  double step_size(std::uint64_t) override { return eta_; }
 
  private:
   double eta_;

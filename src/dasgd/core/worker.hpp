@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <span>
 #include <utility>
@@ -51,16 +52,17 @@ class Worker {
         samples_(samples),
         channel_(channel),
         fuse_(fuse),
-        replica_(oracle_->make_replica(x0)),
-        direction_(replica_->dimension()) {}
+        replica_(oracle_->make_replica(x0)) {}
 
   /// Lines 6 to 14 of Algorithm 1.
   StepReport step() {
     let_go();
+    send_ready();
     channel_.receive(fuse_, received_);               // line 6
     if (!received_.empty()) return apply_received();  // line 7
     const Draw draw = samples_.next();                // line 10
     if (draw.kind == Draw::Kind::batch) return compute_own(draw);
+    send_all();
     return {.kind = draw.kind == Draw::Kind::none_now ? StepReport::Kind::no_sample_now
                                                       : StepReport::Kind::out_of_samples,
             .step = t()};
@@ -85,6 +87,9 @@ class Worker {
   std::uint64_t samples() const { return samples_used_; }
   /// Copies that were applied although they had been applied before: 0, or a channel is broken.
   std::uint64_t duplicated() const { return duplicated_; }
+  /// Sends what was computed and is still waiting for a device. Only between two steps.
+  void send_pending() { send_all(); }
+
   /// Goes on as x^0 plus the bundle of another set, whose sum is `sums` and which holds so many
   /// samples: this is no application and has no staleness. Only between two steps.
   void adopt(GradientSet applied, std::span<const Sum<Real>> sums, std::uint64_t samples) {
@@ -97,12 +102,13 @@ class Worker {
   /// Makes, applies and sends a gradient that no sample gave: x moves by -direction.
   StepReport move_by(std::span<const Real> direction) {
     let_go();
-    auto own = channel_.blank();
+    const auto own = blank();
     const Nanoseconds start = channel_.now();
-    std::copy(direction.begin(), direction.end(), direction_.begin());
+    direction_.assign(direction.begin(), direction.end());
     own->samples = 0;
     own->eta = 1;
-    return give(std::move(own), start, 0);
+    apply_own(*own);
+    return give(own, start, 0);
   }
 
   Replica<Real>& replica() { return *replica_; }
@@ -131,32 +137,67 @@ class Worker {
   }
 
   StepReport compute_own(const Batch& batch) {
-    auto own = channel_.blank();
+    const auto own = blank();
     const Nanoseconds start = channel_.now() - batch.under_way;
-    const double loss = oracle_->gradient(*replica_, batch, direction_);  // line 11
     own->samples = static_cast<std::uint32_t>(batch.rows.size());
-    own->eta = rule_.prepare(t(), *replica_, direction_);
-    return give(std::move(own), start, loss);
+    const double loss = make(batch, *own);  // lines 11 and 12
+    return give(own, start, loss);
+  }
+
+  // The next gradient of this worker, but for its numbers.
+  std::shared_ptr<Gradient> blank() {
+    auto own = channel_.blank();
+    own->name = {id_, computed_};
+    own->origin_step = t();
+    own->compute_set = applied_;
+    return own;
   }
 
   StepReport give(std::shared_ptr<Gradient> own, Nanoseconds start, double loss) {
     const std::uint64_t t_before = t();
-    own->name = {id_, computed_};
-    own->origin_step = t_before;
-    own->compute_set = applied_;
-    apply_own(*own);  // line 12
     ++computed_;
     remember(*own);  // line 14: t = t + 1
     const Nanoseconds time = channel_.now();
     received_.gradients.push_back(own);
     facts_.push_back(own.get());
-    channel_.send(std::move(own));  // line 13
+    unsent_.push_back(std::move(own));
+    send_ready();  // line 13
     return {.kind = StepReport::Kind::computed,
             .step = t_before,
             .gradients = facts_,
             .loss = loss,
             .start = start,
             .time = time};
+  }
+
+  // Computes the update and applies it; returns the loss.
+  double make(const Batch& batch, Gradient& own) {
+    if (const auto whole = oracle_->whole_step(*replica_, batch, rule_, t(), own.update)) {
+      own.eta = whole->eta;
+      if (const auto& d = whole->divergence)
+        throw DivergenceError(id_, {id_, own.name.sequence - d->steps_ago}, d->coordinate, d->value,
+                              d->eta);
+      return whole->loss;
+    }
+    direction_.resize(replica_->dimension());
+    const double loss = oracle_->gradient(*replica_, batch, direction_);
+    own.eta = rule_.prepare(t(), *replica_, direction_);
+    apply_own(own);
+    return loss;
+  }
+
+  // A gradient that a device still computes is sent when it is there: nobody else is to wait for
+  // it.
+  void send_ready() {
+    while (!unsent_.empty() && unsent_.front()->update.ready()) send_first();
+  }
+  // There will be nothing to compute meanwhile.
+  void send_all() {
+    while (!unsent_.empty()) send_first();
+  }
+  void send_first() {
+    channel_.send(std::move(unsent_.front()));
+    unsent_.pop_front();
   }
 
   // A gradient that diverges is neither applied nor sent.
@@ -182,6 +223,7 @@ class Worker {
   const std::unique_ptr<Replica<Real>> replica_;  // x_i^t
   GradientSet applied_;                           // G_i^t
   std::vector<Real> direction_;                   // g_i^t, before it is rounded
+  std::deque<GradientPtr> unsent_;                // own, in the order of their names
   Received received_;                             // what this step applies
   std::vector<const GradientFacts*> facts_;       // the same, one by one
   std::uint32_t computed_ = 0;

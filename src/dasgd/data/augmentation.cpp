@@ -2,15 +2,19 @@
 
 namespace dasgd {
 
-void augment(const Augmentation& how, Random& chance, const std::vector<std::int64_t>& shape,
-             std::span<float> image) {
-  const bool mirror = how.flip && chance.below(2) == 1;
-  std::ptrdiff_t down = 0, right = 0;
+ImageChange draw_change(const Augmentation& how, Random& chance) {
+  ImageChange change{.mirror = how.flip && chance.below(2) == 1};
   if (const auto most = static_cast<std::ptrdiff_t>(how.crop); most > 0) {
     const auto choices = static_cast<std::uint32_t>(2 * most + 1);
-    down = static_cast<std::ptrdiff_t>(chance.below(choices)) - most;
-    right = static_cast<std::ptrdiff_t>(chance.below(choices)) - most;
+    change.down = static_cast<std::ptrdiff_t>(chance.below(choices)) - most;
+    change.right = static_cast<std::ptrdiff_t>(chance.below(choices)) - most;
   }
+  return change;
+}
+
+void augment(const Augmentation& how, Random& chance, const std::vector<std::int64_t>& shape,
+             std::span<float> image) {
+  const auto [mirror, down, right] = draw_change(how, chance);
   const std::vector<float> before(image.begin(), image.end());
   const std::ptrdiff_t height = shape[1], width = shape[2];
   const float* from = before.data();

@@ -17,6 +17,13 @@ struct Augmentation {
   bool changes() const { return flip || crop > 0; }
 };
 
+/// What happens to one image.
+struct ImageChange {
+  bool mirror = false;
+  std::ptrdiff_t down = 0, right = 0;  ///< where it is taken from
+};
+ImageChange draw_change(const Augmentation& how, Random& chance);
+
 /// Changes a raw image of this shape (channels, height, width) as `chance` says.
 void augment(const Augmentation& how, Random& chance, const std::vector<std::int64_t>& shape,
              std::span<float> image);

@@ -26,6 +26,9 @@ class PreparedSamples final : public Samples {
   const Preprocessing* preprocessing() const override { return &preprocessing_; }
   std::size_t count(Part part) const override { return parts_[part].count(); }
   std::string origin(Part part) const override { return parts_[part].from; }
+  const Augmentation* augmentation() const override {
+    return options_.augmentation.changes() ? &options_.augmentation : nullptr;
+  }
   void gather(Part part, Rows rows, Random* chance, SampleBatch& batch) const override;
 
   /// One sample without its target, and that.

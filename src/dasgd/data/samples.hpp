@@ -33,6 +33,8 @@ struct SampleFormat {
   std::string input_shape() const;
 };
 
+struct Augmentation;
+
 /// A data set in parts, of which only that for training must hold samples. Any number of threads
 /// may gather at the same time.
 class Samples : public Preprocessed {
@@ -42,6 +44,8 @@ class Samples : public Preprocessed {
   virtual std::size_t count(Part part) const = 0;
   /// Where the samples of a part come from, in words.
   virtual std::string origin(Part part) const = 0;
+  /// What `gather` does to images of the training part; null: nothing.
+  virtual const Augmentation* augmentation() const { return nullptr; }
   /// Writes the samples of `rows`. Augmentation, where there is any, draws from `chance`; null: the
   /// samples as they are.
   virtual void gather(Part part, Rows rows, Random* chance, SampleBatch& batch) const = 0;

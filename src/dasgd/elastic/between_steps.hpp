@@ -22,6 +22,7 @@ Model model_of(const Worker<Real>& worker) {
 template <typename Real, typename Adopt, typename Moved>
 void between_steps(Protocol& protocol, Worker<Real>& worker, Nanoseconds now, Adopt&& adopt,
                    Moved&& moved) {
+  worker.send_pending();
   Task task = protocol.next_task(now);
   if (std::holds_alternative<CopyModel>(task)) return protocol.copied(model_of(worker), now);
   const auto* adoption = std::get_if<Adoption>(&task);

@@ -104,7 +104,7 @@ DataSource read_source(const std::string& data, const SourceOptions& options) {
     case DataKind::text:
       break;
   }
-  throw InputError(path + ": is a text; `model` char-transformer reads it");
+  throw InputError(path + ": is a text; `model` char-transformer or gpt reads it");
 }
 
 }  // namespace dasgd

@@ -27,6 +27,42 @@ NetworkDevice parse_device(const std::string& text) {
   throw InputError("must be cpu or cuda");
 }
 
+NetworkPrecision parse_precision(const std::string& text) {
+  if (text == "fp32") return NetworkPrecision::fp32;
+  if (text == "tf32") return NetworkPrecision::tf32;
+  if (text == "bf16") return NetworkPrecision::bf16;
+  throw InputError("must be fp32, tf32 or bf16");
+}
+
+namespace {
+
+// Shapes that have names are GPT-2's, with its table of tokens.
+const std::vector<std::pair<std::string, GptShape>>& named_gpts() {
+  static const std::vector<std::pair<std::string, GptShape>> all{{"small", {768, 12, 12, 50257}},
+                                                                 {"medium", {1024, 24, 16, 50257}}};
+  return all;
+}
+
+bool same_shape(const GptShape& a, const GptShape& b) {
+  return a.width == b.width && a.depth == b.depth && a.heads == b.heads && a.tokens == b.tokens;
+}
+
+}  // namespace
+
+GptShape parse_gpt(const std::string& text) {
+  for (const auto& [name, shape] : named_gpts())
+    if (text == name) return shape;
+  GptShape shape;
+  std::istringstream from(text);
+  char first = 0, second = 0;
+  if (!(from >> shape.width >> first >> shape.depth >> second >> shape.heads) || first != ':' ||
+      second != ':' || !from.eof() || text.find_first_not_of("0123456789:") != text.npos)
+    throw InputError("must be small, medium or WIDTH:DEPTH:HEADS");
+  if (shape.width == 0 || shape.depth == 0 || shape.heads == 0 || shape.width % shape.heads != 0)
+    throw InputError("needs a width that is a multiple of the number of heads, and one layer");
+  return shape;
+}
+
 Augmentation parse_augmentation(const std::string& text) {
   constexpr std::uint32_t crop_by = 4;
   Augmentation result;
@@ -49,18 +85,41 @@ std::string to_string(NetworkLoss loss) {
 std::string to_string(NetworkDevice device) {
   return device == NetworkDevice::cuda ? "cuda" : "cpu";
 }
+std::string to_string(NetworkPrecision precision) {
+  if (precision == NetworkPrecision::fp32) return "fp32";
+  return precision == NetworkPrecision::tf32 ? "tf32" : "bf16";
+}
+std::string to_string(const GptShape& shape) {
+  for (const auto& [name, known] : named_gpts())
+    if (same_shape(shape, known)) return name;
+  return fmt::format("{}:{}:{}", shape.width, shape.depth, shape.heads);
+}
 std::string to_string(const Augmentation& augmentation) {
   if (augmentation.flip) return augmentation.crop > 0 ? "flip,crop" : "flip";
   return augmentation.crop > 0 ? "crop" : "";
 }
 
 void require_network_choices(const ProblemChoice& choice) {
-  if (is_network(choice.model)) return;
+  const bool network = is_network(choice.model);
+  const bool gpu = choice.device == NetworkDevice::cuda;
   for (const auto& [key, given] : {std::pair("loss", choice.loss.has_value()),
                                    {"device", choice.device.has_value()},
+                                   {"precision", choice.precision.has_value()},
+                                   {"channels_last", choice.channels_last.has_value()},
+                                   {"no_graph", choice.no_graph.has_value()},
+                                   {"gpt", choice.gpt.has_value()},
+                                   {"context", choice.context.has_value()},
                                    {"augment", choice.augment.has_value()}})
-    if (given)
+    if (given && !network)
       throw InputError(fmt::format("`{}` is for networks; `model` {} is none", key, choice.model));
+  for (const auto& [key, given] :
+       {std::pair("precision",
+                  choice.precision.value_or(NetworkPrecision::fp32) != NetworkPrecision::fp32),
+        {"channels_last", choice.channels_last.value_or(false)},
+        {"no_graph", choice.no_graph.value_or(false)}})
+    if (given && !gpu) throw InputError(fmt::format("`{}` needs `device` cuda", key));
+  if (choice.gpt && choice.model != "gpt")
+    throw InputError(fmt::format("`gpt` is the shape of `model` gpt, not of {}", choice.model));
 }
 
 namespace {
@@ -84,6 +143,10 @@ std::unique_ptr<Network> make_network_problem(const ProblemChoice& choice, std::
   NetworkOptions options{.model = choice.model, .seed = seed};
   options.loss = choice.loss.value_or(options.loss);
   options.device = choice.device.value_or(options.device);
+  options.precision = choice.precision.value_or(options.precision);
+  options.channels_last = choice.channels_last.value_or(false);
+  options.graph = !choice.no_graph.value_or(false);
+  options.gpt = choice.gpt.value_or(options.gpt);
   const auto known = preprocessing_inside(module, choice);
   return make_network_problem(options, read_samples(choice, seed, known ? &*known : nullptr));
 }

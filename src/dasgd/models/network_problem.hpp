@@ -16,9 +16,13 @@ bool is_network(const std::string& model);
 /// Throw InputError for words that mean none of them.
 NetworkLoss parse_loss(const std::string& text);
 NetworkDevice parse_device(const std::string& text);
+NetworkPrecision parse_precision(const std::string& text);
+GptShape parse_gpt(const std::string& text);
 Augmentation parse_augmentation(const std::string& text);
 std::string to_string(NetworkLoss loss);
 std::string to_string(NetworkDevice device);
+std::string to_string(NetworkPrecision precision);
+std::string to_string(const GptShape& shape);
 std::string to_string(const Augmentation& augmentation);
 
 /// Throws InputError for a choice that only networks have, made for another model.

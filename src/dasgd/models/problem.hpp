@@ -32,8 +32,12 @@ struct ProblemChoice {
   std::string model = "softmax";
   std::string data;  ///< a name, a path or a stream
   DataChoice reading = {};
-  std::optional<NetworkLoss> loss = {};                    ///< of networks, like the next two
+  std::optional<NetworkLoss> loss = {};                    ///< of networks, like the next seven
   std::optional<NetworkDevice> device = {};                ///< the CPU
+  std::optional<NetworkPrecision> precision = {};          ///< on a GPU, like the next two
+  std::optional<bool> channels_last = {}, no_graph = {};   ///< no
+  std::optional<GptShape> gpt = {};                        ///< small
+  std::optional<std::size_t> context = {};                 ///< characters of a sample of text
   std::optional<Augmentation> augment = {};                ///< of images
   std::optional<RowFormat> format = {};                    ///< of a stream, like the next two
   std::optional<std::size_t> features = {}, classes = {};  ///< nothing: the first rows tell

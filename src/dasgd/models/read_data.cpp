@@ -14,7 +14,7 @@
 namespace dasgd {
 namespace {
 
-constexpr std::size_t text_window = 64;
+constexpr std::size_t text_window = 64, gpt_window = 1024;
 constexpr double default_share = 0.1;
 constexpr std::size_t least_rows = 20;
 
@@ -174,7 +174,8 @@ std::shared_ptr<const Samples> read_samples(const ProblemChoice& choice, std::ui
                                             const Preprocessing* known) {
   if (choice.data.empty())
     throw InputError("`model` " + choice.model + " needs `data`; see: dasgd data list");
-  const bool text = choice.model == "char-transformer" || choice.data.ends_with(".txt");
+  const bool gpt = choice.model == "gpt";
+  const bool text = gpt || choice.model == "char-transformer" || choice.data.ends_with(".txt");
   if (!text || std::filesystem::is_directory(locate_data(choice.data)))
     return read_prepared(choice, seed, known);
   if (choice.augment) throw InputError("`augment` is for images; " + choice.data + " is a text");
@@ -182,7 +183,8 @@ std::shared_ptr<const Samples> read_samples(const ProblemChoice& choice, std::ui
   const std::string& validation = choice.reading.validation;
   const bool file = !validation.empty() && !share_of(validation);
   const double share = file ? 0.0 : share_of(validation).value_or(default_share);
-  auto samples = std::make_shared<TextSamples>(read_text_file(path), text_window, path, share);
+  const std::size_t window = choice.context.value_or(gpt ? gpt_window : text_window);
+  auto samples = std::make_shared<TextSamples>(read_text_file(path), window, path, share);
   if (file) samples->add(Part::validation, read_text_file(validation), validation);
   const std::string& test = choice.reading.test;
   if (!test.empty()) samples->add(Part::test, read_text_file(test), test);

@@ -1,10 +1,13 @@
 // Softmax regression: cross-entropy of a linear classifier with bias.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "dasgd/core/objective.hpp"
 #include "dasgd/data/prepared_samples.hpp"
@@ -34,7 +37,7 @@ class Softmax final : public Objective<float>, public Preprocessed {
     return classifier_.loss(rows(Part::train), x);
   }
   HeldOut evaluate(std::span<const float> x) const override {
-    return classifier_.examine(rows(judged()), x).held_out();
+    return classifier_.examine(judged_rows(), x).held_out();
   }
   std::string evaluated_part() const override { return std::string(to_string(judged())); }
   std::vector<PartFigures> examine(std::span<const float> x) const override {
@@ -59,7 +62,10 @@ class Softmax final : public Objective<float>, public Preprocessed {
     std::size_t count() const override { return samples.count(part); }
     std::size_t width() const override { return samples.preprocessing()->width(); }
     void copy(std::uint32_t row, std::span<float> to) const override {
-      samples.copy(part, row, to);
+      if (kept)
+        std::copy_n(kept + row * to.size(), to.size(), to.begin());
+      else
+        samples.copy(part, row, to);
     }
     std::uint32_t label(std::uint32_t row) const override {
       return static_cast<std::uint32_t>(samples.target(part, row));
@@ -67,14 +73,31 @@ class Softmax final : public Objective<float>, public Preprocessed {
     float weight(std::uint32_t row) const override { return samples.weight(label(row)); }
     const PreparedSamples& samples;
     const Part part;
+    const float* kept = nullptr;  // all numbers of the part, where they are at hand
   };
   PartRows rows(Part part) const { return {*samples_, part}; }
+  // Evaluation passes over the same rows again and again: they are scaled once, if they are few.
+  PartRows judged_rows() const {
+    constexpr std::size_t most_kept = std::size_t{1} << 24;
+    PartRows all = rows(judged());
+    if (all.count() > most_kept / std::max<std::size_t>(1, all.width())) return all;
+    std::call_once(kept_once_, [&] {
+      kept_.resize(all.count() * all.width());
+      for (std::size_t row = 0; row < all.count(); ++row)
+        all.copy(static_cast<std::uint32_t>(row),
+                 std::span(kept_).subspan(row * all.width(), all.width()));
+    });
+    all.kept = kept_.data();
+    return all;
+  }
   Part judged() const {
     return samples_->count(Part::validation) > 0 ? Part::validation : Part::train;
   }
 
   const std::shared_ptr<const PreparedSamples> samples_;
   const softmax::Classifier classifier_;
+  mutable std::once_flag kept_once_;
+  mutable std::vector<float> kept_;
 };
 
 }  // namespace dasgd

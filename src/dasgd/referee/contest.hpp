@@ -36,6 +36,11 @@ struct Tuning {
   std::size_t further = 4;  ///< steps beyond either end while the best is the last one
 };
 
+/// What everybody runs on.
+enum class ContestEngine { sim, threads };
+ContestEngine parse_contest_engine(const std::string& text);
+std::string to_string(ContestEngine engine);
+
 struct Contest {
   std::vector<ChosenRival> rivals;
   std::vector<ContestWorld> worlds;
@@ -47,6 +52,9 @@ struct Contest {
   /// Steps that were given: by the label of a rival, or "" for all.
   std::vector<std::pair<std::string, double>> given_eta;
   bool preempt = false;
+  /// On a real one steps are tuned and times are predicted in virtual time; then everybody runs for
+  /// real, one run at a time.
+  ContestEngine engine = ContestEngine::sim;
   std::size_t measured_S = 2048;  ///< gradients of a run whose staleness is measured; 0: none
   std::uint64_t seed = 1;
   unsigned threads = 1;
@@ -89,8 +97,9 @@ struct Trial {
 /// All that happened to one rival in one world.
 struct ContestRow {
   std::string rival, world;
-  std::vector<ContestRun> runs;  ///< of fresh seeds
-  std::vector<Trial> trials;     ///< ascending
+  std::vector<ContestRun> runs;       ///< of fresh seeds
+  std::vector<ContestRun> predicted;  ///< where they are real: the same in virtual time
+  std::vector<Trial> trials;          ///< ascending
   std::size_t tuning_runs = 0;
   double eta = 0;
   bool tuned = false;    ///< the step was chosen from those that were tried

@@ -3,27 +3,29 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include "dasgd/core/objective.hpp"
 #include "dasgd/problems/error_window.hpp"
 #include "dasgd/referee/contest.hpp"
+#include "dasgd/referee/examiner.hpp"
 #include "dasgd/virtual_time/observer.hpp"
 
 namespace dasgd {
 
-/// An observer that follows one run to its goal.
+/// An observer that follows one run to its goal. The goal is reached at the first of two looks in a
+/// row that both find it reached: a noisy curve that only touches it has not.
 template <typename Real>
 class Course {
  public:
-  Course(const Objective<Real>& objective, const Goal& goal, std::size_t workers, bool thorough)
-      : objective_(objective), goal_(goal), workers_(workers), thorough_(thorough) {}
+  Course(Examiner<Real>& examiner, const Goal& goal, std::size_t workers, bool thorough)
+      : examiner_(examiner), goal_(goal), workers_(workers), thorough_(thorough) {}
 
   /// True when there is nothing more to see: the goal is reached, or the loss has run away.
   bool look(const Instant<Real>& instant) {
     take_mean(instant.models);
-    const HeldOut held_out = evaluate(mean_);
+    const HeldOut held_out = examiner_.evaluate(mean_);
     CurvePoint point{.time_s = static_cast<double>(instant.time) * 1e-9,
                      .gradients = instant.gradients,
                      .bytes = bytes(instant.nodes),
@@ -41,17 +43,27 @@ class Course {
     run_.gradients_used = instant.gradients - std::min(instant.gradients, instant.wasted);
     run_.samples = instant.samples;
     account(instant);
-    run_.reached = reaches(point);
-    if (thorough_) run_.curve.push_back(point);
+    if (thorough_) curve_.push_back(point);
+    if (!reaches(point)) {
+      crossing_.reset();
+      if (thorough_) keep(instant.models);
+      return is_lost(point.loss_mean);
+    }
+    if (crossing_) {
+      run_ = *std::exchange(crossing_, std::nullopt);
+      run_.reached = true;
+      return true;
+    }
+    crossing_ = run_;
     if (thorough_) keep(instant.models);
-    return run_.reached || is_lost(point.loss_mean);
+    return false;
   }
 
-  /// When the run is over; evaluates every worker of the last look.
+  /// When the run is over; evaluates every worker of the look at which it was decided.
   ContestRun conclude() {
+    run_.curve = std::move(curve_);
     for (const auto& model : last_models_) {
-      if (model == mean_) continue;
-      const HeldOut held_out = evaluate(model);
+      const HeldOut held_out = examiner_.evaluate(model);
       run_.loss_worst = std::max(run_.loss_worst, *held_out.loss);
       if (held_out.accuracy)
         run_.accuracy_worst = std::min(run_.accuracy_worst.value_or(1), *held_out.accuracy);
@@ -62,12 +74,6 @@ class Course {
  private:
   using Models = std::span<const std::span<const Real>>;
 
-  // With a loss in any case: that of the training data where none is held out.
-  HeldOut evaluate(std::span<const Real> x) const {
-    HeldOut held_out = objective_.evaluate(x);
-    if (!held_out.loss) held_out.loss = objective_.loss(x);
-    return held_out;
-  }
   void take_mean(Models models) {
     const auto is_first = [&](const auto& model) {
       return std::equal(model.begin(), model.end(), models[0].begin());
@@ -131,14 +137,17 @@ class Course {
         break;
     }
     gradient_.resize(mean_.size());
-    objective_.full_gradient(mean_, gradient_);
+    examiner_.objective().full_gradient(mean_, gradient_);
     return l2_norm<Real>(gradient_) <= goal_.value;
   }
-  const Objective<Real>& objective_;
+
+  Examiner<Real>& examiner_;
   const Goal goal_;
   const std::size_t workers_;
   const bool thorough_;
   ContestRun run_;
+  std::optional<ContestRun> crossing_;  // as it was when the last look was the first of two
+  std::vector<CurvePoint> curve_;
   bool first_ = true;
   std::size_t looks_ = 0;
   double loss_at_start_ = 0;

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <atomic>
 #include <fmt/format.h>
+#include <utility>
 
 #include "dasgd/base/input_error.hpp"
+#include "dasgd/base/nearest_word.hpp"
 #include "dasgd/base/parallel.hpp"
 #include "dasgd/base/units.hpp"
 #include "dasgd/referee/run_one.hpp"
 #include "dasgd/referee/tuning.hpp"
+#include "dasgd/rivals/play.hpp"
 
 namespace dasgd {
 namespace {
@@ -27,16 +30,25 @@ std::optional<double> given_step(const Contest& contest, const ChosenRival& riva
 
 std::size_t planned_runs(const Contest& contest, const ChosenRival& rival) {
   const bool tunes = contest.tuning.steps > 0 && !given_step(contest, rival);
-  return contest.seeds + (tunes ? contest.tuning.steps * contest.tuning.seeds : 0);
+  const std::size_t times = contest.engine == ContestEngine::sim ? 1 : 2;
+  return times * contest.seeds + (tunes ? contest.tuning.steps * contest.tuning.seeds : 0);
+}
+
+void require_real(const ContestWorld& world) {
+  try {
+    require_real_links(world.world);
+  } catch (const InputError& error) {
+    throw InputError("world " + world.name + ": " + error.what());
+  }
 }
 
 /// One rival in one world.
 template <typename Real>
 class Pair {
  public:
-  Pair(const Objective<Real>& objective, const Contest& contest, const ChosenRival& rival,
+  Pair(Examiner<Real>& examiner, const Contest& contest, const ChosenRival& rival,
        const ContestWorld& world, Journal& journal, const std::function<void()>& tell)
-      : objective_(objective),
+      : examiner_(examiner),
         contest_(contest),
         rival_(rival),
         world_(world),
@@ -63,18 +75,29 @@ class Pair {
     return row;
   }
 
+  /// The runs become the prediction of real ones, which are given twice its time.
+  void make_real(ContestRow& row) {
+    row.predicted = std::exchange(row.runs, {});
+    for (const ContestRun& prediction : row.predicted) {
+      const auto most = static_cast<Nanoseconds>(2e9 * prediction.time_s) + 2 * contest_.every;
+      row.runs.push_back(run({row.eta, prediction.seed, true, most, contest_.engine}));
+      row.runs.back().tuned = prediction.tuned;
+    }
+  }
+
  private:
   ContestRun run(const RunRequest& request) {
     const std::string name =
-        fmt::format("{}|{}|{}|{}|{}|{}", rival_.label, world_.name, show_real(request.eta),
-                    request.seed, request.thorough, request.most.value_or(0));
+        fmt::format("{}|{}|{}|{}|{}|{}{}", rival_.label, world_.name, show_real(request.eta),
+                    request.seed, request.thorough, request.most.value_or(0),
+                    request.engine == ContestEngine::sim ? "" : "|" + to_string(request.engine));
     ContestRun result =
-        journal_.run(name, [&] { return run_one(objective_, contest_, rival_, world_, request); });
+        journal_.run(name, [&] { return run_one(examiner_, contest_, rival_, world_, request); });
     tell_();
     return result;
   }
 
-  const Objective<Real>& objective_;
+  Examiner<Real>& examiner_;
   const Contest& contest_;
   const ChosenRival& rival_;
   const ContestWorld& world_;
@@ -96,9 +119,21 @@ std::string to_string(const Goal& goal) {
   return "gradient norm at most " + show_real(goal.value);
 }
 
+ContestEngine parse_contest_engine(const std::string& text) {
+  if (text == "sim" || text == "virtual") return ContestEngine::sim;
+  if (text == "threads") return ContestEngine::threads;
+  throw InputError("unknown engine \"" + text + "\"" +
+                   suggestion(text, std::vector<std::string>{"sim", "threads"}));
+}
+
+std::string to_string(ContestEngine engine) {
+  return engine == ContestEngine::sim ? "sim" : "threads";
+}
+
 std::vector<std::string> notes_of(const Contest& contest) {
   std::vector<std::string> notes;
   for (const ContestWorld& world : contest.worlds) {
+    if (contest.engine != ContestEngine::sim) require_real(world);
     const Graph graph = graph_of(world.options);
     for (const ChosenRival& rival : contest.rivals) {
       if (!rival.kind.on_graph) continue;
@@ -123,11 +158,14 @@ std::vector<ContestRow> hold_contest(const Objective<Real>& objective, const Con
   };
   const std::size_t rivals = contest.rivals.size();
   std::vector<ContestRow> rows(rivals * contest.worlds.size());
-  in_parallel(rows.size(), contest.threads, [&](std::size_t k) {
-    rows[k] = Pair<Real>(objective, contest, contest.rivals[k % rivals], contest.worlds[k / rivals],
-                         journal, tell)
-                  .row();
-  });
+  Examiner<Real> examiner(objective);
+  const auto pair = [&](std::size_t k) {
+    return Pair<Real>(examiner, contest, contest.rivals[k % rivals], contest.worlds[k / rivals],
+                      journal, tell);
+  };
+  in_parallel(rows.size(), contest.threads, [&](std::size_t k) { rows[k] = pair(k).row(); });
+  if (contest.engine != ContestEngine::sim)
+    for (std::size_t k = 0; k < rows.size(); ++k) pair(k).make_real(rows[k]);
   return rows;
 }
 

@@ -6,27 +6,14 @@
 #include <numeric>
 
 #include "dasgd/base/units.hpp"
+#include "dasgd/referee/maps.hpp"
 #include "dasgd/referee/tuning.hpp"
 #include "dasgd/rivals/all_rivals.hpp"
 
 namespace dasgd {
 namespace {
 
-// As many as a legend has room for.
 constexpr std::size_t most_drawn = 6;
-
-// DASGD first, then the fastest.
-std::vector<std::size_t> drawn(const JudgedWorld& world) {
-  std::vector<std::size_t> order(world.rows.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto is_reference = [&](std::size_t k) { return world.rows[k].rival == dasgd_rival; };
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    if (is_reference(a) != is_reference(b)) return is_reference(a);
-    return world.judgements[a].median < world.judgements[b].median;
-  });
-  order.resize(std::min(order.size(), most_drawn));
-  return order;
-}
 
 template <typename Value>
 PlotPanel loss_panel(const JudgedWorld& world, const std::string& x_label, Value&& value) {
@@ -132,8 +119,32 @@ nlohmann::ordered_json table_of(const std::vector<JudgedWorld>& worlds) {
 
 }  // namespace
 
+std::vector<std::size_t> drawn(const JudgedWorld& world) {
+  std::vector<std::size_t> order(world.rows.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto is_reference = [&](std::size_t k) { return world.rows[k].rival == dasgd_rival; };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    if (is_reference(a) != is_reference(b)) return is_reference(a);
+    return world.judgements[a].median < world.judgements[b].median;
+  });
+  order.resize(std::min(order.size(), most_drawn));
+  return order;
+}
+
 std::vector<ComparePicture> pictures_of(const std::vector<JudgedWorld>& worlds) {
   std::vector<ComparePicture> pictures;
+  pictures.push_back({"map",
+                      "Who wins where",
+                      "Below 1 it is faster than DASGD. Blue: shown to be faster; orange: shown to "
+                      "be slower; grey: nothing is shown. Bold: the fastest of its world.",
+                      {},
+                      {ratio_map(worlds)}});
+  if (auto map = winner_map(worlds))
+    pictures.push_back({"winners",
+                        "Who wins over stragglers and latency",
+                        "Grey where the fastest is not shown to be faster than the next.",
+                        {},
+                        {std::move(*map)}});
   for (std::size_t w = 0; w < worlds.size(); ++w) pictures.push_back(losses(worlds[w], w));
   ComparePicture steps{"eta",
                        "Time over the step size",
@@ -154,7 +165,17 @@ std::vector<ComparePicture> pictures_of(const std::vector<JudgedWorld>& worlds) 
   return pictures;
 }
 
-report::FiguresPage compare_page(const Contest& contest, const std::vector<JudgedWorld>& worlds) {
+std::vector<std::pair<std::string, std::string>> files_of(const ComparePicture& picture) {
+  if (picture.drawings.empty()) return {{picture.file + ".svg", plot_svg(picture.panels, 3)}};
+  if (picture.drawings.size() == 1) return {{picture.file + ".svg", picture.drawings.front()}};
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const std::string& drawing : picture.drawings)
+    files.emplace_back(fmt::format("{}_{}.svg", picture.file, files.size() + 1), drawing);
+  return files;
+}
+
+report::FiguresPage compare_page(const Contest& contest, const std::vector<JudgedWorld>& worlds,
+                                 const std::vector<ComparePicture>& pictures) {
   report::FiguresPage page{.title = "Who wins where",
                            .subtitle = fmt::format("{} workers · time to {} · {} seeds each",
                                                    contest.worlds.front().options.workers,
@@ -162,8 +183,9 @@ report::FiguresPage compare_page(const Contest& contest, const std::vector<Judge
                            .figures = {},
                            .table = table_of(worlds)};
   for (const JudgedWorld& world : worlds) page.findings.push_back(world.verdict.sentence);
-  for (const ComparePicture& picture : pictures_of(worlds)) {
+  for (const ComparePicture& picture : pictures) {
     page.figures.push_back({picture.title, picture.caption, {}});
+    page.figures.back().panels = picture.drawings;
     for (const PlotPanel& panel : picture.panels)
       page.figures.back().panels.push_back(plot_svg({panel}));
   }

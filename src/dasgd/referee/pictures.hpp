@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dasgd/referee/results.hpp"
@@ -14,14 +15,21 @@ namespace dasgd {
 struct ComparePicture {
   std::string file;  ///< without its ending
   std::string title, caption;
-  std::vector<PlotPanel> panels;
+  std::vector<PlotPanel> panels = {};
+  std::vector<std::string> drawings = {};  ///< SVG, where there are no panels
 };
+/// The files of a picture, each with its name: all panels in one, drawings one by one.
+std::vector<std::pair<std::string, std::string>> files_of(const ComparePicture& picture);
 
-/// Loss over time, gradients and bytes for each world; time over eta; time and busiest bytes. DASGD
-/// and the five fastest are drawn; everybody is in the table.
+/// Who wins where; loss over time, gradients and bytes for each world; time over eta; time and
+/// busiest bytes. DASGD and the five fastest are drawn; everybody is in the table.
 std::vector<ComparePicture> pictures_of(const std::vector<JudgedWorld>& worlds);
 
+/// Places in the rows of a world: DASGD first, then the fastest, as many as a legend has room for.
+std::vector<std::size_t> drawn(const JudgedWorld& world);
+
 /// What compare.html shows.
-report::FiguresPage compare_page(const Contest& contest, const std::vector<JudgedWorld>& worlds);
+report::FiguresPage compare_page(const Contest& contest, const std::vector<JudgedWorld>& worlds,
+                                 const std::vector<ComparePicture>& pictures);
 
 }  // namespace dasgd

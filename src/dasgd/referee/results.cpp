@@ -83,6 +83,42 @@ Json row_json(const ContestRow& row, const Judgement& j, const Contest& contest)
           {"trials", trials_json(row)}};
 }
 
+// Of the times to the goal: that of each real run against its prediction.
+std::optional<double> real_over_predicted(const ContestRow& row) {
+  std::vector<double> ratios;
+  for (std::size_t k = 0; k < row.predicted.size(); ++k)
+    if (row.runs[k].reached && row.predicted[k].reached)
+      ratios.push_back(row.runs[k].time_s / row.predicted[k].time_s);
+  return ratios.empty() ? std::nullopt : std::optional(median_of(ratios));
+}
+
+double predicted_median(const ContestRow& row) {
+  std::vector<double> times;
+  for (const ContestRun& run : row.predicted) times.push_back(run.time_to_goal());
+  return median_of(times);
+}
+
+void add_prediction(const ContestRow& row, Json& json) {
+  if (row.predicted.empty()) return;
+  json["predicted_median"] = json_number(predicted_median(row));
+  json["real_over_predicted"] = number_or_null(real_over_predicted(row));
+}
+
+std::string predictions_text(const JudgedWorld& world) {
+  std::string text = fmt::format("\n{}, real and predicted\n  {:26} {:>10} {:>10} {:>8}\n",
+                                 world.name, "", "seconds", "predicted", "ratio");
+  for (std::size_t k = 0; k < world.rows.size(); ++k) {
+    const ContestRow& row = world.rows[k];
+    const double predicted = predicted_median(row);
+    const auto ratio = real_over_predicted(row);
+    text +=
+        fmt::format("  {:26} {:>10} {:>10} {:>8}\n", row.rival,
+                    fmt::format("{:.4g}", world.judgements[k].median),
+                    fmt::format("{:.4g}", predicted), ratio ? fmt::format("{:.3f}", *ratio) : "");
+  }
+  return text;
+}
+
 std::string ratio_text(const Judgement& j) {
   if (!j.ratio) return "";
   return fmt::format("{:.2f} ({:.2f}-{:.2f})", *j.ratio, j.ratio_interval->low,
@@ -115,6 +151,7 @@ std::vector<JudgedWorld> judge_worlds(const Contest& contest, const std::vector<
 Json results_json(const Contest& contest, const std::vector<JudgedWorld>& worlds) {
   Json all{{"version", version()},
            {"goal", to_string(contest.goal)},
+           {"engine", to_string(contest.engine)},
            {"seeds", contest.seeds},
            {"tuning", {{"steps", contest.tuning.steps}, {"seeds", contest.tuning.seeds}}},
            {"worlds", Json::array()},
@@ -125,8 +162,10 @@ Json results_json(const Contest& contest, const std::vector<JudgedWorld>& worlds
                              {"winner_shown", world.verdict.shown},
                              {"dasgd_loses", world.verdict.dasgd_loses},
                              {"sentence", world.verdict.sentence}});
-    for (std::size_t k = 0; k < world.rows.size(); ++k)
+    for (std::size_t k = 0; k < world.rows.size(); ++k) {
       all["rows"].push_back(row_json(world.rows[k], world.judgements[k], contest));
+      add_prediction(world.rows[k], all["rows"].back());
+    }
   }
   return all;
 }
@@ -151,6 +190,8 @@ std::string results_text(const Contest& contest, const std::vector<JudgedWorld>&
           megabytes(median_over(row, [](auto& r) { return r.bytes_busiest_node; })));
     }
   }
+  if (contest.engine != ContestEngine::sim)
+    for (const JudgedWorld& world : worlds) text += predictions_text(world);
   text += "\n";
   for (const JudgedWorld& world : worlds) text += world.verdict.sentence + "\n";
   return text;

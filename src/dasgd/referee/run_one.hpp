@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "dasgd/core/objective.hpp"
 #include "dasgd/referee/contest.hpp"
+#include "dasgd/referee/examiner.hpp"
 
 namespace dasgd {
 
@@ -14,11 +14,13 @@ struct RunRequest {
   std::uint64_t seed = 1;
   bool thorough = true;             ///< with a curve, the worst worker and the staleness
   std::optional<Nanoseconds> most;  ///< ends there, if that is before the world's own end
+  ContestEngine engine = ContestEngine::sim;
 };
 
-/// Throws ContestInterrupted when the world's options ask for a stop.
+/// A run that is not thorough is looked at half as often. Throws ContestInterrupted when the
+/// world's options ask for a stop.
 template <typename Real>
-ContestRun run_one(const Objective<Real>& objective, const Contest& contest,
-                   const ChosenRival& rival, const ContestWorld& world, const RunRequest& request);
+ContestRun run_one(Examiner<Real>& examiner, const Contest& contest, const ChosenRival& rival,
+                   const ContestWorld& world, const RunRequest& request);
 
 }  // namespace dasgd

@@ -63,18 +63,20 @@ const std::vector<WorldForm>& world_forms() {
       {"exponential", "the same, mean as usual"},
       {"sqrt", "worker i takes sqrt(i + 1) times as long, i from 0"},
       {"slow-links", "a ring whose links take as long as a gradient"},
+      {"latency:X", "every link takes X times as long as a gradient"},
       {"thin-nic", "a network card takes as long for a model as a worker for a gradient"},
       {"birch:1..4", "compute and latency 10, 0; 10, 100; 1 or 10, 0; 1 or 10, 1 to 100"},
   };
   return forms;
 }
 
-ContestWorld named_world(const std::string& name, const ContestWorld& usual,
-                         std::size_t model_bytes) {
+namespace {
+
+// What one name does to a world.
+void change(ContestWorld& world, const std::string& name, const ContestWorld& usual,
+            std::size_t model_bytes) {
   const auto parts = split(name, ':');
   const std::string kind = parts.front();
-  ContestWorld world = usual;
-  world.name = name;
   const Nanoseconds compute = usual_compute(usual);
   const auto plain = [&] {
     if (parts.size() > 1) throw InputError("world " + name + ": " + kind + " takes no number");
@@ -107,6 +109,9 @@ ContestWorld named_world(const std::string& name, const ContestWorld& usual,
     world.options.graph.reset();
     world.options.relay.reset();
     world.world.latency = TimeModel::constant(compute);
+  } else if (kind == "latency") {
+    world.world.latency =
+        TimeModel::constant(duration(static_cast<double>(compute) * argument(0), "latency"));
   } else if (kind == "thin-nic") {
     plain();
     world.world.nic = static_cast<double>(model_bytes) / (static_cast<double>(compute) * 1e-9);
@@ -120,6 +125,15 @@ ContestWorld named_world(const std::string& name, const ContestWorld& usual,
     for (const WorldForm& form : world_forms()) names.push_back(split(form.form, ':').front());
     throw InputError("unknown world \"" + kind + "\"" + suggestion(kind, names));
   }
+}
+
+}  // namespace
+
+ContestWorld named_world(const std::string& name, const ContestWorld& usual,
+                         std::size_t model_bytes) {
+  ContestWorld world = usual;
+  world.name = name;
+  for (const std::string& part : split(name, '+')) change(world, part, usual, model_bytes);
   validate(world.options);
   return world;
 }

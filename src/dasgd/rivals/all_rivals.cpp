@@ -7,6 +7,7 @@
 #include "dasgd/rivals/d_psgd.hpp"
 #include "dasgd/rivals/easgd.hpp"
 #include "dasgd/rivals/fragile.hpp"
+#include "dasgd/rivals/hogwild.hpp"
 #include "dasgd/rivals/local_sgd.hpp"
 #include "dasgd/rivals/minibatch.hpp"
 #include "dasgd/rivals/server_policies.hpp"
@@ -199,6 +200,17 @@ std::vector<RivalKind> with_local_steps() {
   };
 }
 
+std::vector<RivalKind> in_shared_memory() {
+  return {
+      made_by({.name = "hogwild",
+               .summary = "threads add to one array without a lock (Recht et al. 2011)",
+               .exchanges = "nothing: memory is shared",
+               .limits = {alone, "virtual time: asgd without latency, bit for bit"},
+               .shares_memory = true},
+              [](const auto& setup) { return make_hogwild(setup); }),
+  };
+}
+
 std::vector<RivalKind> make_all() {
   std::vector<RivalKind> all{{.name = dasgd_rival,
                               .summary = "Algorithm 1 of the paper, by `dasgd simulate` itself",
@@ -208,7 +220,8 @@ std::vector<RivalKind> make_all() {
                                               .usual = 0,
                                               .words = {"usual", "arrival", "apply", "none"}}},
                               .limits = {"dasgd simulate, byte for byte"}}};
-  for (auto group : {synchronous(), with_a_server(), without_a_server(), with_local_steps()})
+  for (auto group :
+       {synchronous(), with_a_server(), without_a_server(), with_local_steps(), in_shared_memory()})
     std::move(group.begin(), group.end(), std::back_inserter(all));
   return all;
 }

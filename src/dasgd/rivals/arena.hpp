@@ -126,6 +126,7 @@ class Arena {
       if (unwanted) return;
       computing = false;
       use.busy -= ready_at - local;
+      if (arena.how_.spans) arena.how_.spans->push_back({id, began, local, true});
       ++arena.wasted_;
       ++arena.gradients_;
     }
@@ -157,7 +158,7 @@ class Arena {
     std::deque<std::function<void(Node&)>> waiting;
     bool computing = false, unwanted = false, paused = false;
     bool ready = false;  // a gradient waits for the participant's hands
-    Nanoseconds ready_at = 0;
+    Nanoseconds began = 0, ready_at = 0;
     std::vector<Real> gradient, next_point;
     double loss = 0;
     std::uint64_t drawn = 0;
@@ -223,6 +224,7 @@ class Arena {
         world_.compute.draw(options_.seed, Purpose::compute_time, node.id, node.drawn++);
     const Nanoseconds takes =
         node.slow == 1 ? drawn : duration(static_cast<double>(drawn) * node.slow, "slow");
+    node.began = at;
     node.ready_at = later(at, takes, "compute");
     node.use.busy += takes;
     node.samples = draw.rows.size();
@@ -239,6 +241,7 @@ class Arena {
     ++gradients_;
     samples_ += node.samples;
     if (!std::isfinite(node.loss)) diverged_ = true;
+    if (how_.spans) how_.spans->push_back({node.id, node.began, now_, node.unwanted});
     if (std::exchange(node.unwanted, false)) {
       ++wasted_;
       return begin_next(node);

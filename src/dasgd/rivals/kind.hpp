@@ -47,6 +47,8 @@ struct RivalKind {
   std::vector<RivalParameter> parameters;
   /// In which this implementation is proved equal to a known one; each names its test.
   std::vector<std::string> limits;
+  /// Its workers need one memory: `all` takes it on real threads alone.
+  bool shares_memory = false;
   bool linear = true;  ///< every model is x0 - eta * sum of c(g) g, so that staleness has a meaning
   std::function<Participants<float>(const RivalSetup<float>&)> make_float;
   std::function<Participants<double>(const RivalSetup<double>&)> make_double;

@@ -2,6 +2,7 @@
 
 #include "dasgd/base/input_error.hpp"
 #include "dasgd/rivals/arena.hpp"
+#include "dasgd/rivals/real_arena.hpp"
 
 namespace dasgd {
 
@@ -34,12 +35,41 @@ PlayResult play(const Objective<Real>& objective, const ChosenRival& rival,
   return play(objective, participants, options, world, mine, observer);
 }
 
-#define DASGD_PLAY(Real)                                                                     \
-  template PlayResult play(const Objective<Real>&, Participants<Real>&, const TrainOptions&, \
-                           const VirtualWorld&, const PlayOptions&, const Observer<Real>*);  \
-  template PlayResult play(const Objective<Real>&, const ChosenRival&, const TrainOptions&,  \
-                           const VirtualWorld&, const PlayOptions&, const Observer<Real>*);  \
-  template RivalSetup<Real> setup_of(const Objective<Real>&, const Graph&, double,           \
+void require_real_links(const VirtualWorld& world) {
+  constexpr Nanoseconds like_memory = 1'000'000;
+  if (world.latency.largest() > like_memory || !world.latency_of_link.empty() || world.bandwidth ||
+      world.nic || world.chaos.any())
+    throw InputError("only clocks can be set for real; slow or disturbed links need virtual time");
+}
+
+template <typename Real>
+PlayResult perform(const Objective<Real>& objective, Participants<Real>& participants,
+                   const TrainOptions& options, const VirtualWorld& world, const PlayOptions& how,
+                   const Observer<Real>* observer) {
+  require_real_links(world);
+  return RealArena<Real>(objective, participants, options, world, how, observer).run();
+}
+
+template <typename Real>
+PlayResult perform(const Objective<Real>& objective, const ChosenRival& rival,
+                   const TrainOptions& options, const VirtualWorld& world, const PlayOptions& how,
+                   const Observer<Real>* observer) {
+  const Graph graph = graph_of(options);
+  validate(world, graph);
+  auto participants = rival.kind.make(setup_of(objective, graph, options.eta, rival.numbers));
+  return perform(objective, participants, options, world, how, observer);
+}
+
+#define DASGD_PLAY(Real)                                                                        \
+  template PlayResult play(const Objective<Real>&, Participants<Real>&, const TrainOptions&,    \
+                           const VirtualWorld&, const PlayOptions&, const Observer<Real>*);     \
+  template PlayResult play(const Objective<Real>&, const ChosenRival&, const TrainOptions&,     \
+                           const VirtualWorld&, const PlayOptions&, const Observer<Real>*);     \
+  template PlayResult perform(const Objective<Real>&, Participants<Real>&, const TrainOptions&, \
+                              const VirtualWorld&, const PlayOptions&, const Observer<Real>*);  \
+  template PlayResult perform(const Objective<Real>&, const ChosenRival&, const TrainOptions&,  \
+                              const VirtualWorld&, const PlayOptions&, const Observer<Real>*);  \
+  template RivalSetup<Real> setup_of(const Objective<Real>&, const Graph&, double,              \
                                      const RivalNumbers&, const PlayOptions&)
 DASGD_PLAY(float);
 DASGD_PLAY(double);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <stop_token>
+#include <vector>
 
 #include "dasgd/core/objective.hpp"
 #include "dasgd/record/stop_reason.hpp"
@@ -15,10 +16,18 @@
 
 namespace dasgd {
 
+/// A gradient as it was computed: who, from when to when, and whether in vain.
+struct ComputedSpan {
+  std::size_t worker = 0;
+  Nanoseconds begin = 0, end = 0;
+  bool wasted = false;
+};
+
 /// How a rival is played, beyond what a simulation is told.
 struct PlayOptions {
-  bool preempt = false;        ///< a cancelled gradient stops at once
-  std::size_t measured_S = 0;  ///< the staleness of so many gradients is measured
+  bool preempt = false;                        ///< a cancelled gradient stops at once
+  std::size_t measured_S = 0;                  ///< the staleness of so many gradients is measured
+  std::vector<ComputedSpan>* spans = nullptr;  ///< where gradients are noted when they are complete
 };
 
 struct PlayResult {
@@ -49,6 +58,22 @@ template <typename Real>
 PlayResult play(const Objective<Real>& objective, const ChosenRival& rival,
                 const TrainOptions& options, const VirtualWorld& world, const PlayOptions& how = {},
                 const Observer<Real>* observer = nullptr);
+
+/// The same on real threads, one for each participant: gradients are computed, and then last as
+/// long as the world's clocks say; letters and passes over vectors take the time that they take.
+/// Times are those of this machine, and staleness is not measured. Throws InputError for a world
+/// whose links are not those of memory.
+template <typename Real>
+PlayResult perform(const Objective<Real>& objective, Participants<Real>& participants,
+                   const TrainOptions& options, const VirtualWorld& world,
+                   const PlayOptions& how = {}, const Observer<Real>* observer = nullptr);
+template <typename Real>
+PlayResult perform(const Objective<Real>& objective, const ChosenRival& rival,
+                   const TrainOptions& options, const VirtualWorld& world,
+                   const PlayOptions& how = {}, const Observer<Real>* observer = nullptr);
+
+/// Throws InputError where links are slowed down or disturbed: only clocks can be set for real.
+void require_real_links(const VirtualWorld& world);
 
 /// Where a rival starts: x0, with room for what the measurement of staleness needs.
 template <typename Real>

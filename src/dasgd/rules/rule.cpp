@@ -80,7 +80,38 @@ template <typename Real>
 double StagedRule<Real>::prepare(std::uint64_t t, Replica<Real>& replica,
                                  std::span<Real> gradient) {
   for (const auto& stage : stages_) stage->transform(replica, gradient);
+  return step_size(t);
+}
+
+template <typename Real>
+double StagedRule<Real>::step_size(std::uint64_t t) {
   return eta_ * schedule_.factor(static_cast<double>(clock_.before + t));
+}
+
+template <typename Real>
+std::optional<Recipe> StagedRule<Real>::recipe() const {
+  const bool decoupled = options_.uses_betas();
+  return Recipe{.clip = options_.clip,
+                .decay = decoupled ? 0 : options_.weight_decay,
+                .direction = static_cast<Recipe::Direction>(options_.kind),
+                .mu = options_.mu(),
+                .beta1 = options_.decay_of_mean(),
+                .beta2 = options_.decay_of_square(),
+                .epsilon = options_.epsilon,
+                .decoupled_decay = decoupled ? options_.weight_decay : 0};
+}
+
+template <typename Real>
+DirectionMemory<Real> StagedRule<Real>::memory() const {
+  for (const auto& stage : stages_)
+    if (auto memory = stage->memory()) return *memory;
+  return {};
+}
+
+template <typename Real>
+void StagedRule<Real>::remember(DirectionMemory<Real> memory) {
+  for (const auto& stage : stages_)
+    if (stage->memory()) return stage->remember(std::move(memory));
 }
 
 template <typename Real>

@@ -56,6 +56,10 @@ class StagedRule final : public UpdateRule<Real> {
   StagedRule(const RuleOptions& options, double eta, const RuleClock& clock);
 
   double prepare(std::uint64_t t, Replica<Real>& replica, std::span<Real> gradient) override;
+  std::optional<Recipe> recipe() const override;
+  double step_size(std::uint64_t t) override;
+  DirectionMemory<Real> memory() const override;
+  void remember(DirectionMemory<Real> memory) override;
   Bytes state() const override;
   bool restore(std::span<const std::byte> state) override;
 

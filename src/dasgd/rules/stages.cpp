@@ -62,6 +62,13 @@ void Adam<Real>::load(ByteReader& from) {
   square_ = from.array<Real>();
 }
 
+template <typename Real>
+void Adam<Real>::remember(DirectionMemory<Real> m) {
+  seen_ = m.seen;
+  mean_ = std::move(m.first);
+  square_ = std::move(m.second);
+}
+
 template class ClipNorm<float>;
 template class ClipNorm<double>;
 template class AddDecay<float>;

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dasgd/base/bytes.hpp"
-#include "dasgd/core/replica.hpp"
+#include "dasgd/core/update_rule.hpp"
 
 namespace dasgd {
 
@@ -20,6 +22,9 @@ class Stage {
   /// What the stage remembers, if it does.
   virtual void save(ByteWriter&) const {}
   virtual void load(ByteReader&) {}
+  /// The same for whoever does the stage elsewhere; nothing if it does not remember.
+  virtual std::optional<DirectionMemory<Real>> memory() const { return std::nullopt; }
+  virtual void remember(DirectionMemory<Real>) {}
   /// Tells what was saved by one kind of stage from what was saved by another.
   virtual std::string kind() const { return ""; }
 };
@@ -54,6 +59,8 @@ class Momentum final : public Stage<Real> {
   void transform(Replica<Real>&, std::span<Real> gradient) override;
   void save(ByteWriter& to) const override { to.array(std::span<const Real>(velocity_)); }
   void load(ByteReader& from) override { velocity_ = from.array<Real>(); }
+  std::optional<DirectionMemory<Real>> memory() const override { return {{0, velocity_, {}}}; }
+  void remember(DirectionMemory<Real> m) override { velocity_ = std::move(m.first); }
   std::string kind() const override { return nesterov_ ? "nesterov" : "momentum"; }
 
  private:
@@ -72,6 +79,8 @@ class Adam final : public Stage<Real> {
   void transform(Replica<Real>&, std::span<Real> gradient) override;
   void save(ByteWriter& to) const override;
   void load(ByteReader& from) override;
+  std::optional<DirectionMemory<Real>> memory() const override { return {{seen_, mean_, square_}}; }
+  void remember(DirectionMemory<Real> m) override;
   std::string kind() const override { return "adam"; }
 
  private:

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <utility>
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/core/replica.hpp"
@@ -39,6 +41,13 @@ class DivergenceGuard final : public UpdateRule<Real> {
     eta_ = scale_ * inner_.prepare(t, replica, gradient);
     return eta_;
   }
+  std::optional<Recipe> recipe() const override { return inner_.recipe(); }
+  double step_size(std::uint64_t t) override {
+    eta_ = scale_ * inner_.step_size(t);
+    return eta_;
+  }
+  DirectionMemory<Real> memory() const override { return inner_.memory(); }
+  void remember(DirectionMemory<Real> memory) override { inner_.remember(std::move(memory)); }
   Bytes state() const override {
     ByteWriter to;
     to.number(given_eta_);

@@ -112,7 +112,10 @@ class RunWorker {
   const TargetTracker<Real>& target() const { return target_; }
 
   /// What it remembers for a checkpoint.
-  CarryOver carry_over() const { return {guard_.state(), worker_.oracle().state()}; }
+  CarryOver carry_over() {
+    worker_.oracle().give_memory_back(guard_);
+    return {guard_.state(), worker_.oracle().state()};
+  }
 
   /// What it did, when it has ended.
   WorkerReport report() const {

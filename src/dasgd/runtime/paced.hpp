@@ -6,7 +6,9 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "dasgd/core/oracle.hpp"
@@ -59,11 +61,15 @@ class Paced final : public Oracle<Real> {
       : inner_(std::move(inner)), pace_(pace), control_(control) {}
 
   double gradient(Replica<Real>& replica, const Batch& batch, std::span<Real> gradient) override {
-    const auto start = now();
-    const double loss = inner_->gradient(replica, batch, gradient);
-    pace_.rest_after(now() - start, now, [this](Pace::Time rest) { control_.sleep_for(rest); });
-    return loss;
+    return at_pace([&] { return inner_->gradient(replica, batch, gradient); });
   }
+  /// Never runs ahead: what is slowed down is the whole step.
+  std::optional<WholeStep> whole_step(Replica<Real>& replica, const Batch& batch,
+                                      UpdateRule<Real>& rule, std::uint64_t t,
+                                      Update& update) override {
+    return at_pace([&] { return inner_->whole_step(replica, batch, rule, t, update); });
+  }
+  void give_memory_back(UpdateRule<Real>& rule) override { inner_->give_memory_back(rule); }
   std::unique_ptr<Replica<Real>> make_replica(std::span<const Real> x0) override {
     return inner_->make_replica(x0);
   }
@@ -71,6 +77,15 @@ class Paced final : public Oracle<Real> {
   void restore(std::span<const Bytes> states) override { inner_->restore(states); }
 
  private:
+  template <typename Work>
+  auto at_pace(Work&& work) {
+    const auto start = now();
+    auto result = work();
+    if constexpr (std::is_same_v<decltype(result), std::optional<WholeStep>>)
+      if (!result) return result;  // `gradient` will be asked
+    pace_.rest_after(now() - start, now, [this](Pace::Time rest) { control_.sleep_for(rest); });
+    return result;
+  }
   static Pace::Time now() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
   const std::unique_ptr<Oracle<Real>> inner_;

@@ -77,6 +77,7 @@ class WorkerLoop {
                    control_),
              options, endpoint, {shared.budget, shared.good, control_.stop_flag()}, max_fused) {
     run_.samples().on_arrival([this] { endpoint_.wake(); });
+    run_.worker().oracle().run_ahead();
   }
 
   void run() {

@@ -42,8 +42,9 @@ std::vector<Setting> compare_settings() {
        }},
       repeatable(
           {"compare.world", "--world", "NAME|FILE.toml",
-           "where: equal, straggler:X, lognormal:SIGMA, exponential, sqrt, slow-links, thin-nic, "
-           "birch:1..4, or a file with settings of simulate (repeatable)"},
+           "where: equal, straggler:X, lognormal:SIGMA, exponential, sqrt, slow-links, latency:X, "
+           "thin-nic, birch:1..4, several joined by +, or a file with settings of simulate "
+           "(repeatable)"},
           [](auto& c) -> auto& { return c.compare.worlds; }, as_given,
           [](const std::string& v) { return v; }),
       count(
@@ -57,6 +58,14 @@ std::vector<Setting> compare_settings() {
             return text == "off" ? 0 : static_cast<std::size_t>(parse_count(text, 1));
           },
           [](std::size_t n) { return n == 0 ? quoted("off") : std::to_string(n); }),
+      place(
+          {"compare.engine", "--engine", "sim|threads",
+           "virtual time, or real threads whose gradients last as long as the world's clocks say, "
+           "each beside its prediction (default: sim)"},
+          [](auto& c) -> auto& { return c.compare.engine; }, as_given,
+          [](const std::string& v) {
+            return v == "sim" ? std::nullopt : std::optional(quoted(v));
+          }),
       flag(
           "compare.preempt", "--preempt",
           "a gradient that is not wanted any more stops at once (default: it is finished in vain)",

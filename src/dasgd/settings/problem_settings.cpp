@@ -32,7 +32,7 @@ std::vector<Setting> problem_settings() {
   Setting model = text(
       {"model", "--model", "NAME|FILE.pt",
        "quadratic, logistic, softmax; with LibTorch: mlp, cnn, resnet18, "
-       "char-transformer or a TorchScript file"},
+       "char-transformer, gpt or a TorchScript file"},
       [](auto& c) -> auto& { return c.problem.model; });
   model.set = [](Config& c, const std::string& name) {
     require_known_model(name);
@@ -63,6 +63,23 @@ std::vector<Setting> problem_settings() {
       named(
           {"device", "--device", "NAME", "where a network is computed: cpu (default) or cuda"},
           [](auto& c) -> auto& { return c.problem.device; }, parse_device),
+      named(
+          {"precision", "--precision", "NAME",
+           "of a network's products on a GPU: fp32 (default), tf32 or bf16"},
+          [](auto& c) -> auto& { return c.problem.precision; }, parse_precision),
+      flag(
+          "channels_last", "--channels-last", "on a GPU: images with their channels innermost",
+          [](auto& c) -> auto& { return c.problem.channels_last; }),
+      flag(
+          "no_graph", "--no-graph", "on a GPU: do not record steps as a CUDA graph",
+          [](auto& c) -> auto& { return c.problem.no_graph; }),
+      named(
+          {"gpt", "--gpt", "SHAPE", "of model gpt: small (default), medium or WIDTH:DEPTH:HEADS"},
+          [](auto& c) -> auto& { return c.problem.gpt; }, parse_gpt),
+      count(
+          "context", "--context",
+          "characters of a sample of text (default: 64; 1024 for model gpt)",
+          [](auto& c) -> auto& { return c.problem.context; }, 2),
       named(
           {"augment", "--augment", "LIST",
            "vary the images that a network is trained on: flip, crop or flip,crop"},

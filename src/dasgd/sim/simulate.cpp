@@ -257,7 +257,7 @@ class Simulation {
     const auto neighbours = graph_.neighbours(agent.id);
     const bool spares_one = source != agent.id && graph_.connected(agent.id, source);
     const std::size_t receivers = neighbours.size() - (spares_one ? 1 : 0);
-    agent.sent += {receivers, receivers * gradient->update.bytes().size()};
+    agent.sent += {receivers, receivers * gradient->update.size_in_bytes()};
     if (links_.uniform()) {
       if (!neighbours.empty())
         put_in_flight({gradient, agent.id, source, std::nullopt},
@@ -265,7 +265,7 @@ class Simulation {
       sendings_ += neighbours.size();
       return;
     }
-    const std::size_t bytes = gradient->update.bytes().size() + header_bytes;
+    const std::size_t bytes = gradient->update.size_in_bytes() + header_bytes;
     for (std::size_t k = 0; k < neighbours.size(); ++k) {
       if (neighbours[k] == source) continue;
       const auto arrivals = links_.send(agent.id, k, bytes, now_);
@@ -289,7 +289,7 @@ class Simulation {
   }
 
   void deliver(Agent<Real>& agent, const GradientPtr& gradient, WorkerId from) {
-    agent.use.received += gradient->update.bytes().size();
+    agent.use.received += gradient->update.size_in_bytes();
     if (relayed() && !agent.relay.is_first_copy(gradient)) return;
     agent.inbox.push_back({gradient, from});
     if (mode_ == RelayMode::arrival) transmit(agent, gradient, from);

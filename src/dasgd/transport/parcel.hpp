@@ -27,6 +27,11 @@ struct Parcel {
     if (gradient) return gradient->update.bytes();
     return bundle ? bundle->bytes() : std::span<const std::byte>();
   }
+  /// Of the numbers, wherever they are.
+  std::size_t size_in_bytes() const {
+    if (gradient) return gradient->update.size_in_bytes();
+    return bundle ? bundle->bytes().size() : 0;
+  }
   /// Calls `visit(facts)` for every gradient in it, in the order in which they are to be applied.
   template <typename Visit>
   void for_each(Visit&& visit) const {

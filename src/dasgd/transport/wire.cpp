@@ -127,11 +127,12 @@ Decoded read_empty(const ByteReader& in) {
 }  // namespace
 
 Bytes encode_header(const Gradient& g) {
+  const std::size_t size = g.update.bytes().size();  // the shift is known when the numbers are here
   ByteWriter out = begin(Kind::gradient);
   write(out, g);
   out.number(static_cast<std::int32_t>(g.update.shift));
   out.number(g.update.format());
-  out.number<std::uint64_t>(g.update.bytes().size());
+  out.number<std::uint64_t>(size);
   return end(std::move(out));
 }
 

@@ -1,71 +1,111 @@
 #include "dasgd/adapters/torch/device_replica.hpp"
 
+#include <ATen/ATen.h>
 #include <cmath>
 #include <utility>
+
+#include "dasgd/adapters/torch/device_numbers.hpp"
 
 namespace dasgd::torch_adapter {
 namespace {
 
 template <typename Element>
 at::Tensor host_view(std::span<const Element> numbers, at::ScalarType type) {
-  return torch::from_blob(const_cast<Element*>(numbers.data()),
-                          {static_cast<std::int64_t>(numbers.size())}, type);
+  return at::from_blob(const_cast<Element*>(numbers.data()),
+                       {static_cast<std::int64_t>(numbers.size())}, type);
+}
+
+// Memory of this machine into which a device copies at full speed.
+at::Tensor copy_of(const at::Tensor& there) {
+  const auto options = at::TensorOptions().dtype(there.dtype());
+  const at::Tensor here = at::empty(there.sizes(), options.pinned_memory(!there.is_cpu()));
+  return here.copy_(there);
 }
 
 }  // namespace
 
-DeviceReplica::DeviceReplica(std::span<const float> x0, std::shared_ptr<DeviceMemory> memory)
-    : memory_(std::move(memory)) {
+DeviceReplica::DeviceReplica(std::span<const float> x0, std::shared_ptr<DeviceMemory> memory,
+                             const Integers* integers)
+    : memory_(std::move(memory)),
+      integers_(integers ? *integers : integers_on(memory_->x.device())) {
   restore(sums_of(x0));
 }
 
 void DeviceReplica::restore(std::span<const Sum<float>> sums) {
   const Place place(*memory_);
-  sums_ = host_view(sums, at::kLong)
-              .to(memory_->x.device(), at::kLong, /*non_blocking=*/false, /*copy=*/true);
+  const at::Device device = memory_->x.device();
+  if (!sums_.defined()) {  // the same memory ever after: graphs know it by its address
+    const auto options = at::TensorOptions().device(device);
+    sums_ = at::empty({static_cast<std::int64_t>(sums.size())}, options.dtype(at::kLong));
+    notes_ = at::empty({StepNotes::size}, options.dtype(at::kDouble));
+  }
+  sums_.copy_(host_view(sums, at::kLong));
+  notes_.zero_();
   changed();
 }
 
 void DeviceReplica::changed() {
   x_is_current_ = false;
-  fetched_x_.clear();
-  fetched_sums_ = {};
+  fetched_x_.reset();
+  fetched_sums_.reset();
+  let_go();
+}
+
+void DeviceReplica::let_go() {
+  while (!held_.empty() && held_.front().added.passed()) held_.pop_front();
 }
 
 void DeviceReplica::refresh() {
   if (std::exchange(x_is_current_, true)) return;
   const Place place(*memory_);
-  // As on the host: to double, times a power of two, to float; each step rounds once, to nearest.
-  const double unit = std::ldexp(1.0, FixedPoint<float>::unit_exponent);
-  memory_->x.copy_(sums_.to(at::kDouble).mul_(unit));
-  const float limit =
-      std::ldexp(1.0f, FixedPoint<float>::sum_bits + FixedPoint<float>::unit_exponent);
-  if (diverged_at_ || memory_->x.abs().max().item<float>() < limit) return;
-  diverged_at_ =
-      static_cast<std::size_t>(memory_->x.abs().ge(limit).nonzero()[0].item<std::int64_t>());
+  integers_.show(sums_, memory_->x, StepNotes(notes_));
+}
+
+void DeviceReplica::find_out_of_range() {
+  if (diverged_at_) return;
+  const Place place(*memory_);
+  const std::int64_t limit = std::int64_t{1} << FixedPoint<float>::sum_bits;
+  const at::Tensor beyond = sums_.lt(-limit).logical_or_(sums_.ge(limit)).nonzero();
+  diverged_at_ = beyond.numel() > 0 ? static_cast<std::size_t>(beyond[0].item<std::int64_t>()) : 0;
 }
 
 std::span<const float> DeviceReplica::x() {
   refresh();
-  if (fetched_x_.empty()) {
+  if (!fetched_x_.defined()) {
     const Place place(*memory_);
-    fetched_x_.resize(dimension());
-    host_view<float>(fetched_x_, at::kFloat).copy_(memory_->x);
+    fetched_x_ = copy_of(memory_->x);
+    if (StepNotes(notes_).out_of_range.item<double>() != 0) find_out_of_range();
   }
-  return fetched_x_;
+  return {fetched_x_.data_ptr<float>(), dimension()};
 }
 
 std::span<const Sum<float>> DeviceReplica::sums() const {
-  if (fetched_sums_.empty()) {
+  if (!fetched_sums_.defined()) {
     const Place place(*memory_);
-    fetched_sums_.resize(dimension());
-    host_view<Sum<float>>(fetched_sums_, at::kLong).copy_(sums_);
+    fetched_sums_ = copy_of(sums_);
   }
-  return fetched_sums_;
+  return {fetched_sums_.data_ptr<std::int64_t>(), dimension()};
+}
+
+DeviceUpdate DeviceReplica::on_this_device(const Update& update) const {
+  const auto* const there = dynamic_cast<const DeviceNumbers*>(update.elsewhere().get());
+  if (there && there->update().numbers.device() == sums_.device()) {
+    if (memory_->stream) there->written().hold_back(*memory_->stream);
+    return there->update();
+  }
+  const at::Tensor numbers =
+      host_view<Number<float>>(update.numbers<float>(), at::kInt).to(sums_.device());
+  return {numbers, at::full({1}, update.shift, numbers.options())};
 }
 
 void DeviceReplica::apply(std::span<const GradientPtr> gradients) {
-  for (const GradientPtr& gradient : gradients) add(gradient->update);
+  const Place place(*memory_);
+  std::vector<DeviceUpdate> updates;
+  for (const GradientPtr& gradient : gradients) updates.push_back(on_this_device(gradient->update));
+  integers_.add(updates, sums_);
+  held_.push_back({{}, {gradients.begin(), gradients.end()}});
+  held_.back().added.mark(memory_->stream);
+  changed();
 }
 
 void DeviceReplica::apply(const Bundle& bundle) {
@@ -74,22 +114,18 @@ void DeviceReplica::apply(const Bundle& bundle) {
   changed();
 }
 
+// Where a rule of its own kind works in this machine's memory.
 std::optional<std::size_t> DeviceReplica::apply_own(double eta, std::span<const float> gradient,
                                                     Update& update) {
   update.resize<float>(gradient.size());
   const RoundedGradient rounded = round_gradient<float>(-eta, gradient, update.numbers<float>());
   if (rounded.diverged_at) return rounded.diverged_at;
   update.shift = rounded.shift;
-  add(update);
-  return std::nullopt;
-}
-
-void DeviceReplica::add(const Update& update) {
   const Place place(*memory_);
-  const at::Tensor numbers =
-      host_view<Number<float>>(update.numbers<float>(), at::kInt).to(sums_.device());
-  sums_.add_(numbers.to(at::kLong), std::int64_t{1} << update.shift);
+  const DeviceUpdate own = on_this_device(update);
+  integers_.add({&own, 1}, sums_);
   changed();
+  return std::nullopt;
 }
 
 }  // namespace dasgd::torch_adapter

@@ -1,27 +1,40 @@
 // An exact replica in the memory of a device.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "dasgd/adapters/torch/instance.hpp"
+#include "dasgd/adapters/torch/device_memory.hpp"
+#include "dasgd/adapters/torch/integers.hpp"
 #include "dasgd/core/replica.hpp"
 
 namespace dasgd::torch_adapter {
 
 /// The same integers as on the host, added on the device: two replicas that applied the same
-/// updates hold the same bits wherever they live. x goes from the sums to the network's parameters
-/// without leaving the device; this machine has a copy of either only while somebody asks for it:
-/// rules that need x, reports, digests. An own gradient is rounded on the host, where it has to be
-/// for sending.
+/// updates hold the same bits wherever they live. Updates that lie on the same device are added
+/// there, others are copied to it; nothing waits for the device but those who ask for numbers on
+/// this machine: reports, digests, checkpoints, rules that only know this machine's memory.
 class DeviceReplica final : public Replica<float> {
  public:
-  DeviceReplica(std::span<const float> x0, std::shared_ptr<DeviceMemory> memory);
+  /// `integers`: how it adds; null: as is fastest there.
+  DeviceReplica(std::span<const float> x0, std::shared_ptr<DeviceMemory> memory,
+                const Integers* integers = nullptr);
 
   /// Brings x in the memory of the device up to date.
   void refresh();
+
+  /// For a step that happens on the device, in its stream: the sums, which it changes, and ...
+  const at::Tensor& sums_there() const { return sums_; }
+  const Integers& integers() const { return integers_; }
+  const at::Tensor& notes() const { return notes_; }
+  const std::shared_ptr<DeviceMemory>& memory() const { return memory_; }
+  /// ... what is to be called after it.
+  void changed();
+  /// After the device told that x has left the range of its numbers.
+  void find_out_of_range();
 
   std::size_t dimension() const override { return static_cast<std::size_t>(sums_.numel()); }
   void restore(std::span<const Sum<float>> sums) override;
@@ -34,17 +47,23 @@ class DeviceReplica final : public Replica<float> {
   std::optional<std::size_t> diverged_at() const override { return diverged_at_; }
 
  private:
-  void add(const Update& update);
-  /// After every change of the sums.
-  void changed();
+  struct Held {
+    Moment added;
+    std::vector<GradientPtr> gradients;
+  };
+  DeviceUpdate on_this_device(const Update& update) const;
+  void let_go();
 
   const std::shared_ptr<DeviceMemory> memory_;
-  at::Tensor sums_;  // int64
+  const Integers& integers_;
+  at::Tensor sums_;   // int64
+  at::Tensor notes_;  // see StepNotes
   bool x_is_current_ = false;
   std::optional<std::size_t> diverged_at_;
-  // Copies on this machine, empty unless somebody has asked since the last change.
-  std::vector<float> fetched_x_;
-  mutable std::vector<Sum<float>> fetched_sums_;
+  std::deque<Held> held_;  // until the device has added them
+  // Copies on this machine, not there unless somebody has asked since the last change.
+  at::Tensor fetched_x_;
+  mutable at::Tensor fetched_sums_;
 };
 
 }  // namespace dasgd::torch_adapter

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 
+#include "dasgd/adapters/torch/precision.hpp"
 #include "dasgd/adapters/torch/saved_network.hpp"
 
 namespace dasgd::torch_adapter {
@@ -29,12 +30,11 @@ void for_each_part(const std::vector<at::Tensor>& tensors, const at::Tensor& fla
 }
 
 std::vector<float> flatten(const std::vector<at::Tensor>& tensors) {
-  std::vector<float> flat;
-  for (const at::Tensor& tensor : tensors) {
-    const at::Tensor here = tensor.detach().to(at::kCPU).contiguous();
-    flat.insert(flat.end(), here.data_ptr<float>(), here.data_ptr<float>() + here.numel());
-  }
-  return flat;
+  if (tensors.empty()) return {};
+  std::vector<at::Tensor> parts;
+  for (const at::Tensor& tensor : tensors) parts.push_back(tensor.detach().reshape({-1}));
+  const at::Tensor here = at::cat(parts).to(at::kCPU);  // one copy from a device
+  return {here.data_ptr<float>(), here.data_ptr<float>() + here.numel()};
 }
 
 bool same_layout(const at::Tensor& first, const at::Tensor& other) {
@@ -104,6 +104,13 @@ bool is_out_of_memory(const std::exception& error) {
                              [&](const char* words) { return text.find(words) != text.npos; });
 }
 
+void throw_if_out_of_memory(const std::exception& error) {
+  if (!is_out_of_memory(error)) return;
+  if (std::string_view(error.what()).find("CUDA") == std::string_view::npos) throw std::bad_alloc();
+  throw std::runtime_error(
+      "the GPU has not enough memory; use a smaller --batch or --in-flight, or fewer --workers");
+}
+
 // LibTorch ends its file in a destructor, where a write that fails ends the program: memory for the
 // whole file is taken before there is such an object.
 std::string to_bytes(const torch::jit::Module& module) {
@@ -118,10 +125,10 @@ std::string to_bytes(const torch::jit::Module& module) {
 }
 
 Instance::Instance(const std::string& script, const std::string& name, const SampleFormat& format,
-                   NetworkLoss loss, at::Device device)
-    : format_(format), loss_(loss), device_(device) {
-  module_ = load_script(script, name, device);
-  if (device.is_cpu()) blas_room_ = take_blas_room();
+                   const Computing& how)
+    : format_(format), how_(how) {
+  module_ = load_script(script, name, how.device);
+  if (how.device.is_cpu()) blas_room_ = take_blas_room();
   module_.train();
   find_parameters();
   for (const at::Tensor& buffer : module_.buffers())
@@ -134,18 +141,20 @@ Instance::Instance(const std::string& script, const std::string& name, const Sam
     dimension_ += static_cast<std::size_t>(parameter.numel());
   }
   memory_ = std::make_shared<DeviceMemory>();
-  memory_->stream = stream_of_its_own(device);
-  if (on_gpu()) {
-    const Place place(*memory_);
-    const auto options = at::TensorOptions().device(device).dtype(at::kFloat);
-    memory_->x = at::empty({static_cast<std::int64_t>(dimension_)}, options);
-    gradient_ = at::empty_like(memory_->x);
-    for_each_part(parameters_, memory_->x, [](const at::Tensor& parameter, const at::Tensor& part) {
-      part.copy_(parameter.detach());
-    });
-    bind_parameters(memory_->x);
-    bind_gradients(gradient_);
-  }
+  memory_->stream = stream_of_its_own(how.device);
+  if (how.own_memory) take_memory();
+}
+
+void Instance::take_memory() {
+  const Place place(*memory_);
+  const auto options = at::TensorOptions().device(how_.device).dtype(at::kFloat);
+  memory_->x = at::empty({static_cast<std::int64_t>(dimension_)}, options);
+  gradient_ = at::zeros_like(memory_->x);
+  for_each_part(parameters_, memory_->x, [](const at::Tensor& parameter, const at::Tensor& part) {
+    part.copy_(parameter.detach());
+  });
+  bind_parameters(memory_->x);
+  if (!tied_.empty()) bind_gradients(gradient_);
 }
 
 at::Tensor Instance::Tied::view(const at::Tensor& first) const {
@@ -171,9 +180,14 @@ void Instance::find_parameters() {
 }
 
 std::vector<float> Instance::parameters() const { return flatten(parameters_); }
-std::vector<float> Instance::buffers() const { return flatten(buffers_); }
+
+std::vector<float> Instance::buffers() const {
+  const Place place(*memory_);
+  return flatten(buffers_);
+}
 
 void Instance::set_buffers(std::span<const float> values) {
+  const Place place(*memory_);
   const at::NoGradGuard no_grad;
   for_each_part(buffers_, view_of(values.data(), values.size()),
                 [](const at::Tensor& buffer, const at::Tensor& part) { buffer.copy_(part); });
@@ -195,8 +209,40 @@ void Instance::bind_gradients(const at::Tensor& gradient) {
     tied.other.mutable_grad() = tied.view(parameters_[tied.parameter].grad());
 }
 
+// What backward makes becomes the gradient as it is, instead of being added to zeros.
+void Instance::drop_gradients() {
+  if (!tied_.empty()) {
+    gradient_.zero_();
+    return;
+  }
+  for (const at::Tensor& parameter : parameters_) parameter.mutable_grad().reset();
+}
+
+void Instance::gather_gradients() {
+  if (!tied_.empty()) return;  // they point into the gradient
+  std::vector<at::Tensor> parts;
+  for (const at::Tensor& parameter : parameters_)
+    parts.push_back(parameter.grad().defined() ? parameter.grad().reshape({-1})
+                                               : at::zeros_like(parameter.detach()).reshape({-1}));
+  at::cat_out(gradient_, parts);
+  drop_gradients();
+}
+
+at::Tensor Instance::compute(const Inputs& in) {
+  drop_gradients();
+  at::Tensor loss;
+  {
+    const PrecisionScope precision(how_.precision, how_.device);
+    loss = loss_of(forward(in.input), in);
+  }
+  loss.backward();
+  const at::NoGradGuard no_grad;
+  gather_gradients();
+  return loss.detach();
+}
+
 void Instance::show(std::span<const float> x) {
-  if (on_gpu()) {
+  if (how_.own_memory) {
     const Place place(*memory_);
     memory_->x.copy_(view_of(x.data(), x.size()));
   } else if (x.data() != bound_x_) {
@@ -207,18 +253,17 @@ void Instance::show(std::span<const float> x) {
 
 double Instance::gradient(const SampleBatch& batch, std::span<float> gradient) {
   const Place place(*memory_);
-  if (on_gpu()) {
-    gradient_.zero_();
-  } else {
-    std::fill(gradient.begin(), gradient.end(), 0.0f);  // backward adds
-    if (gradient.data() != bound_gradient_)
-      bind_gradients(view_of(gradient.data(), gradient.size()));
-    bound_gradient_ = gradient.data();
-  }
   const Inputs in = inputs(batch);
+  if (how_.own_memory) {
+    const at::Tensor loss = compute(in);
+    view_of(gradient.data(), gradient.size()).copy_(gradient_);
+    return loss.item<double>();
+  }
+  std::fill(gradient.begin(), gradient.end(), 0.0f);  // backward adds
+  if (gradient.data() != bound_gradient_) bind_gradients(view_of(gradient.data(), gradient.size()));
+  bound_gradient_ = gradient.data();
   const at::Tensor loss = loss_of(forward(in.input), in);
   loss.backward();
-  if (on_gpu()) view_of(gradient.data(), gradient.size()).copy_(gradient_);
   return loss.item<double>();
 }
 
@@ -228,6 +273,7 @@ double Instance::evaluate(std::span<const float> x, const SampleBatch& batch, Cl
   show(x);
   module_.eval();
   const Inputs in = inputs(batch);
+  const PrecisionScope precision(how_.precision, how_.device);
   const at::Tensor output = forward(in.input);
   const double loss = loss_of(output, in).item<double>();
   if (format_.classes > 0) {
@@ -242,7 +288,7 @@ double Instance::evaluate(std::span<const float> x, const SampleBatch& batch, Cl
   return loss;
 }
 
-Instance::Inputs Instance::inputs(const SampleBatch& batch) const {
+Instance::Inputs Instance::views_of(const SampleBatch& batch) const {
   std::vector<std::int64_t> shape{static_cast<std::int64_t>(batch.count)};
   shape.insert(shape.end(), format_.input.begin(), format_.input.end());
   const auto tensor = [](const auto& numbers, at::IntArrayRef sizes, at::ScalarType type) {
@@ -255,27 +301,35 @@ Instance::Inputs Instance::inputs(const SampleBatch& batch) const {
   const auto targets = static_cast<std::int64_t>(batch.count * format_.targets);
   in.target = format_.classes > 0 ? tensor(batch.labels, {targets}, at::kLong)
                                   : tensor(batch.values, {targets}, at::kFloat);
-  if (!batch.weights.empty()) in.weights = tensor(batch.weights, {targets}, at::kFloat).to(device_);
-  return {in.input.to(device_), in.target.to(device_), in.weights};
+  if (!batch.weights.empty()) in.weights = tensor(batch.weights, {targets}, at::kFloat);
+  return in;
+}
+
+Instance::Inputs Instance::inputs(const SampleBatch& batch) const {
+  const Inputs in = views_of(batch);
+  return {in.input.to(how_.device), in.target.to(how_.device),
+          in.weights.defined() ? in.weights.to(how_.device) : in.weights};
 }
 
 at::Tensor Instance::forward(const at::Tensor& input) {
   blas_room_.reset();
   // The interpreter as it is: what its optimiser specialises costs more than it brings here.
   const torch::jit::GraphOptimizerEnabledGuard plain(false);
-  return module_.forward({input}).toTensor();
+  const bool turn = how_.channels_last && input.dim() == 4;
+  return module_.forward({turn ? input.contiguous(at::MemoryFormat::ChannelsLast) : input})
+      .toTensor();
 }
 
 at::Tensor Instance::loss_of(const at::Tensor& output, const Inputs& in) const {
-  if (format_.classes == 0) return at::mse_loss(output.reshape({-1}), in.target);
-  const at::Tensor scores = output.reshape({-1, output.size(-1)});
+  if (format_.classes == 0) return at::mse_loss(output.reshape({-1}).to(at::kFloat), in.target);
+  const at::Tensor scores = output.reshape({-1, output.size(-1)}).to(at::kFloat);
   if (scores.size(1) < static_cast<std::int64_t>(format_.classes))
     throw InputError("it gives " + std::to_string(scores.size(1)) +
                      " outputs, too few for a label of " + std::to_string(format_.classes - 1));
   const bool weighted = in.weights.defined();
   const auto sum_up = weighted ? at::Reduction::None : at::Reduction::Mean;
   at::Tensor loss;
-  if (loss_ == NetworkLoss::cross_entropy) {
+  if (how_.loss == NetworkLoss::cross_entropy) {
     loss = at::cross_entropy_loss(scores, in.target, {}, sum_up);
   } else {
     loss = at::mse_loss(scores, at::one_hot(in.target, scores.size(1)).to(at::kFloat), sum_up);

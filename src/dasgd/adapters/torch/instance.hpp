@@ -1,7 +1,6 @@
 // One network that computes: its parameters and gradients are views of flat memory.
 #pragma once
 
-#include <c10/core/StreamGuard.h>
 #include <memory>
 #include <new>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <torch/script.h>
 #include <vector>
 
+#include "dasgd/adapters/torch/device_memory.hpp"
 #include "dasgd/adapters/torch/network.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/samples.hpp"
@@ -22,6 +22,9 @@ std::string one_line(const std::exception& error);
 /// Whether LibTorch, or its interpreter, could not get memory on whichever device.
 bool is_out_of_memory(const std::exception& error);
 
+/// Throws std::bad_alloc where that is so, for a GPU a std::runtime_error that says so.
+void throw_if_out_of_memory(const std::exception& error);
+
 /// Does `action`; what LibTorch throws becomes a std::runtime_error of one line, or std::bad_alloc
 /// where it ran out of memory.
 template <typename Action>
@@ -30,21 +33,14 @@ auto with_plain_errors(Action&& action);
 /// The bytes of a TorchScript file. Throws what LibTorch throws.
 std::string to_bytes(const torch::jit::Module& module);
 
-/// The memory of a worker on a device: x as the network sees it, and the stream of its work.
-struct DeviceMemory {
-  at::Tensor x;                       ///< flat, float
-  std::optional<c10::Stream> stream;  ///< of a GPU; work of other workers goes on beside it
-};
-
-/// Until it goes, this thread's work is on the worker's device and stream.
-class Place {
- public:
-  explicit Place(const DeviceMemory& memory) {
-    if (memory.stream) guard_.reset_stream(*memory.stream);
-  }
-
- private:
-  c10::OptionalStreamGuard guard_;
+/// How a network computes.
+struct Computing {
+  at::Device device = at::kCPU;
+  /// x and the gradient lie in memory of the network: always so on a GPU, on a CPU for tests.
+  bool own_memory = false;
+  NetworkLoss loss = NetworkLoss::cross_entropy;
+  NetworkPrecision precision = NetworkPrecision::fp32;
+  bool channels_last = false;
 };
 
 /// Owned by one thread at a time.
@@ -53,11 +49,25 @@ class Instance {
   /// `script`: the bytes of the TorchScript file `name`. Throws what LibTorch throws, and
   /// InputError.
   Instance(const std::string& script, const std::string& name, const SampleFormat& format,
-           NetworkLoss loss, at::Device device);
+           const Computing& how);
 
   std::size_t dimension() const { return dimension_; }
   /// The parameters as they were loaded; those that share their memory are one.
   std::vector<float> parameters() const;
+
+  struct Inputs {
+    at::Tensor input, target;
+    at::Tensor weights;  ///< of the samples; not there: all weigh 1
+  };
+  /// A batch as tensors that point into it.
+  Inputs views_of(const SampleBatch& batch) const;
+  /// The same in the memory of the device.
+  Inputs inputs(const SampleBatch& batch) const;
+  /// With its own memory: computes at the x in `memory()`, leaves the gradient in
+  /// `flat_gradient()` and returns the loss, which is still being computed where the device is a
+  /// GPU. Nothing here waits for a GPU, so that it can be recorded as a graph.
+  at::Tensor compute(const Inputs& in);
+  const at::Tensor& flat_gradient() const { return gradient_; }
 
   /// Parameters become x: by pointing there on a CPU, by a copy on a device.
   void show(std::span<const float> x);
@@ -79,25 +89,23 @@ class Instance {
   std::optional<Preprocessing> preprocessing_inside() const;
 
   const std::shared_ptr<DeviceMemory>& memory() const { return memory_; }
-  bool on_gpu() const { return !device_.is_cpu(); }
+  const SampleFormat& format() const { return format_; }
+  const Computing& how() const { return how_; }
 
  private:
-  struct Inputs {
-    at::Tensor input, target;
-    at::Tensor weights;  // of the samples; not there: all weigh 1
-  };
   void find_parameters();
+  void take_memory();
   void bind_parameters(const at::Tensor& x);
   void bind_gradients(const at::Tensor& gradient);
-  Inputs inputs(const SampleBatch& batch) const;
+  void drop_gradients();
+  void gather_gradients();
   at::Tensor forward(const at::Tensor& input);
   at::Tensor loss_of(const at::Tensor& output, const Inputs& in) const;
 
   std::unique_ptr<std::byte[]> blas_room_;  // until this first computes on a CPU
   torch::jit::Module module_;
   const SampleFormat& format_;
-  const NetworkLoss loss_;
-  const at::Device device_;
+  const Computing how_;
   std::vector<at::Tensor> parameters_, buffers_;
   struct Tied {
     at::Tensor other;
@@ -122,7 +130,7 @@ auto with_plain_errors(Action&& action) {
   } catch (const InputError&) {
     throw;
   } catch (const std::exception& error) {
-    if (is_out_of_memory(error)) throw std::bad_alloc();
+    throw_if_out_of_memory(error);
     throw std::runtime_error(one_line(error));
   }
 }

@@ -13,10 +13,13 @@
 #include <type_traits>
 
 #include "dasgd/adapters/torch/cpu_path.hpp"
-#include "dasgd/adapters/torch/device_replica.hpp"
+#include "dasgd/adapters/torch/device_data.hpp"
 #include "dasgd/adapters/torch/instance.hpp"
 #include "dasgd/adapters/torch/models.hpp"
+#include "dasgd/adapters/torch/network_oracle.hpp"
+#include "dasgd/adapters/torch/precision.hpp"
 #include "dasgd/adapters/torch/saved_network.hpp"
+#include "dasgd/adapters/torch/step_graph.hpp"
 #include "dasgd/base/parallel.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/loader.hpp"
@@ -24,113 +27,9 @@
 namespace dasgd::torch_adapter {
 namespace {
 
-constexpr std::size_t rows_at_a_time = 64;  // evaluations stay in the caches
-
-std::vector<float> mean_of(const std::vector<std::vector<float>>& all) {
-  std::vector<double> sum(all.front().size(), 0.0);
-  for (const auto& one : all)
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += one[i];
-  std::vector<float> mean(sum.size());
-  std::transform(sum.begin(), sum.end(), mean.begin(),
-                 [&](double v) { return static_cast<float>(v / static_cast<double>(all.size())); });
-  return mean;
-}
-
-/// The buffers of one worker as of its last gradient; the worker writes, evaluations read.
-class SharedBuffers {
- public:
-  void publish(std::vector<float> values) {
-    const std::lock_guard lock(mutex_);
-    values_ = std::move(values);
-  }
-  std::vector<float> view() const {
-    const std::lock_guard lock(mutex_);
-    return values_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::vector<float> values_;  // empty before the first gradient
-};
-
-/// What one worker computes with.
-class NetworkOracle final : public Oracle<float> {
- public:
-  NetworkOracle(const Samples& samples, std::unique_ptr<Instance> instance, Loader& loader,
-                std::uint64_t seed, WorkerId worker, std::shared_ptr<SharedBuffers> buffers)
-      : samples_(samples),
-        instance_(std::move(instance)),
-        loader_(loader),
-        seed_(seed),
-        worker_(worker),
-        buffers_(std::move(buffers)) {}
-
-  std::unique_ptr<Replica<float>> make_replica(std::span<const float> x0) override {
-    if (!instance_->on_gpu()) return Oracle<float>::make_replica(x0);
-    return with_plain_errors(
-        [&] { return std::make_unique<DeviceReplica>(x0, instance_->memory()); });
-  }
-
-  double gradient(Replica<float>& replica, const Batch& batch, std::span<float> gradient) override {
-    auto now = std::exchange(ahead_, nullptr);
-    if (!batch.upcoming.empty()) {
-      ahead_ = pending(batch.upcoming, batch.number + 1);
-      loader_.request(ahead_);
-    }
-    if (!now || !now->is_for(batch.rows)) now = pending(batch.rows, batch.number);
-    SampleBatch& samples = now->get();
-    const double loss = with_plain_errors([&] {
-      if (auto* const there = dynamic_cast<DeviceReplica*>(&replica)) {
-        there->refresh();
-      } else {
-        instance_->show(replica.x());
-      }
-      return instance_->gradient(samples, gradient);
-    });
-    spare_ = std::move(samples);
-    if (instance_->has_buffers()) buffers_->publish(instance_->buffers());
-    return loss;
-  }
-
-  Bytes state() const override {
-    const std::vector<float> buffers = with_plain_errors([&] { return instance_->buffers(); });
-    const auto bytes = std::as_bytes(std::span(buffers));
-    return {bytes.begin(), bytes.end()};
-  }
-  void restore(std::span<const Bytes> states) override {
-    if (!instance_->has_buffers()) return;
-    std::vector<std::vector<float>> known;
-    const std::size_t size = instance_->buffers().size();
-    for (const Bytes& state : states) {
-      if (state.empty()) continue;  // of a worker that had not answered yet
-      if (state.size() != size * sizeof(float))
-        throw InputError("the checkpoint holds the statistics of another network");
-      std::memcpy(known.emplace_back(size).data(), state.data(), state.size());
-    }
-    if (known.empty()) return;
-    const std::vector<float> mean = mean_of(known);
-    with_plain_errors([&] { instance_->set_buffers(mean); });
-    buffers_->publish(mean);
-  }
-
- private:
-  // Augmentation is drawn from the worker and the number of the batch in its sequence, whoever
-  // gathers it when, in whichever leg of the run.
-  std::shared_ptr<PendingBatch> pending(Rows rows, std::uint64_t number) {
-    const Random chance(seed_, Purpose::augmentation, static_cast<std::uint32_t>(worker_),
-                        static_cast<std::uint32_t>(number));
-    return std::make_shared<PendingBatch>(samples_, rows, chance, std::move(spare_));
-  }
-
-  const Samples& samples_;
-  const std::unique_ptr<Instance> instance_;
-  Loader& loader_;
-  const std::uint64_t seed_;
-  const WorkerId worker_;
-  const std::shared_ptr<SharedBuffers> buffers_;
-  std::shared_ptr<PendingBatch> ahead_;  // the batch that will probably be asked for next
-  SampleBatch spare_;                    // memory to be used again
-};
+constexpr std::size_t rows_at_a_time = 64;            // evaluations stay in the caches of a CPU
+constexpr std::size_t answers_at_a_time_gpu = 16384;  // and keep a GPU busy in bounded memory
+constexpr std::size_t most_resident = std::size_t{8} << 30;  // bytes of data on a device
 
 class TorchNetwork final : public Network {
  public:
@@ -149,7 +48,7 @@ class TorchNetwork final : public Network {
       const std::string what = error.what();
       throw InputError(what.starts_with(options_.model) ? what : options_.model + ": " + what);
     } catch (const std::exception& error) {
-      if (is_out_of_memory(error)) throw std::bad_alloc();
+      throw_if_out_of_memory(error);
       throw InputError(options_.model +
                        ": is not a TorchScript file that can be used: " + one_line(error));
     }
@@ -163,10 +62,12 @@ class TorchNetwork final : public Network {
   std::unique_ptr<Oracle<float>> make_oracle(WorkerId worker) const override {
     auto buffers = std::make_shared<SharedBuffers>();
     auto instance = with_plain_errors([&] { return make_instance(index(worker)); });
+    auto data = instance->how().own_memory ? data_on(instance->how().device) : nullptr;
     const std::lock_guard lock(mutex_);
     buffers_[worker] = buffers;
-    return std::make_unique<NetworkOracle>(*samples_, std::move(instance), loader_, options_.seed,
-                                           worker, std::move(buffers));
+    return std::make_unique<NetworkOracle>(
+        OracleParts{*samples_, loader_, options_.seed, worker, std::move(data), graph_},
+        std::move(instance), std::move(buffers));
   }
 
   double gradient(std::span<const float> x, Rows rows, std::span<float> gradient) const override {
@@ -182,7 +83,7 @@ class TorchNetwork final : public Network {
     std::vector<float> part(dimension());
     std::vector<double> sum(dimension(), 0.0);
     double loss = 0;
-    for (const auto& rows : chunks(samples())) {
+    for (const auto& rows : chunks(samples(), rows_together())) {
       const double share = static_cast<double>(rows.size()) / static_cast<double>(samples());
       loss += this->gradient(x, rows, part) * share;
       for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += part[i] * share;
@@ -226,7 +127,7 @@ class TorchNetwork final : public Network {
   std::string read_or_build() const {
     const auto& names = network_names();
     if (std::find(names.begin(), names.end(), options_.model) != names.end())
-      return to_bytes(build_model(options_.model, samples_->format(), options_.seed));
+      return to_bytes(build_model(options_.model, samples_->format(), options_.seed, options_.gpt));
     return read_script_file(options_.model);
   }
 
@@ -241,17 +142,42 @@ class TorchNetwork final : public Network {
     if (options_.device == NetworkDevice::cpu) return 0;
     const std::size_t count = torch::cuda::is_available() ? torch::cuda::device_count() : 0;
     if (count == 0)
-      throw InputError("--device cuda: LibTorch " TORCH_VERSION
-                       " sees no GPU here; use --device cpu, or a LibTorch with CUDA");
+      throw InputError("--device cuda: LibTorch " TORCH_VERSION " sees no GPU here" + why_no_gpu() +
+                       "; use --device cpu, or a LibTorch with CUDA");
+    settle_gpu_precision(options_.precision);
     return count;
+  }
+
+  // What the driver has to say: none, too old, ...
+  static std::string why_no_gpu() {
+    try {
+      at::empty({1}, at::TensorOptions().device(at::kCUDA));
+      return "";
+    } catch (const std::exception& error) {
+      return " (" + one_line(error) + ")";
+    }
   }
 
   std::unique_ptr<Instance> make_instance(std::size_t worker) const {
     const at::Device device =
         gpus_ == 0 ? at::Device(at::kCPU)
                    : at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(worker % gpus_));
-    return std::make_unique<Instance>(script_, options_.model, samples_->format(), options_.loss,
-                                      device);
+    const Computing how{.device = device,
+                        .own_memory = gpus_ > 0 || options_.as_on_gpu,
+                        .loss = options_.loss,
+                        .precision = options_.precision,
+                        .channels_last = options_.channels_last};
+    return std::make_unique<Instance>(script_, options_.model, samples_->format(), how);
+  }
+
+  // One copy of the data for all workers of a device.
+  std::shared_ptr<const DeviceData> data_on(at::Device device) const {
+    const std::lock_guard lock(data_mutex_);
+    const auto [at, is_new] = data_.try_emplace(device.str());
+    if (is_new)
+      at->second =
+          with_plain_errors([&] { return DeviceData::load(*samples_, device, most_resident); });
+    return at->second;
   }
 
   // One gradient and one evaluation of a few samples: they tell whether the network fits the data
@@ -268,16 +194,36 @@ class TorchNetwork final : public Network {
       instance.evaluate(start_, batch, unused);
       const auto trial = [&] { instance.gradient(batch, gradient); };
       trial();
-      engine_ =
-          fmt::format("LibTorch " TORCH_VERSION " on {}", gpus_ > 1 ? fmt::format("{} GPUs", gpus_)
-                                                          : gpus_ == 1 ? "a GPU"
-                                                                       : settle_cpu_path(trial));
+      engine_ = "LibTorch " TORCH_VERSION " on " +
+                (gpus_ > 0 ? gpus_in_words(instance, batch) : settle_cpu_path(trial));
     } catch (const std::exception& error) {
-      if (is_out_of_memory(error)) throw std::bad_alloc();
+      throw_if_out_of_memory(error);
       throw InputError("does not fit samples of " + samples_->format().input_shape() + " with " +
                        targets() + ": " + one_line(error));
     }
     if (instance.has_buffers()) instance.set_buffers(before);
+  }
+
+  // Whether steps can be recorded, and where they are computed.
+  std::string gpus_in_words(Instance& instance, const SampleBatch& batch) {
+    const std::string why_not =
+        options_.graph ? why_not_recorded(instance, batch) : "it was not wanted";
+    graph_ = why_not.empty();
+    return fmt::format("{}, {}{}", gpus_ > 1 ? fmt::format("{} GPUs", gpus_) : "a GPU",
+                       graph_ ? "each step one CUDA graph" : "without a CUDA graph: ", why_not);
+  }
+
+  static std::string why_not_recorded(Instance& instance, const SampleBatch& batch) {
+    if (const std::string why = StepGraph::obstacle(instance.how().device); !why.empty())
+      return why;
+    try {
+      const Place place(*instance.memory());
+      const Instance::Inputs in = instance.inputs(batch);
+      const StepGraph trial(*instance.memory()->stream, [&] { instance.compute(in); });
+      return "";
+    } catch (const std::exception& error) {
+      return "the network cannot be recorded (" + one_line(error) + ")";
+    }
   }
 
   std::string targets() const {
@@ -317,10 +263,16 @@ class TorchNetwork final : public Network {
     if (!known.empty()) instance.set_buffers(mean_of(known));
   }
 
-  static std::vector<std::vector<std::uint32_t>> chunks(std::size_t count) {
+  std::size_t rows_together() const {
+    if (gpus_ == 0) return rows_at_a_time;
+    const std::size_t rows = answers_at_a_time_gpu / samples_->format().targets;
+    return std::clamp<std::size_t>(rows, 1, 512);
+  }
+
+  static std::vector<std::vector<std::uint32_t>> chunks(std::size_t count, std::size_t together) {
     std::vector<std::vector<std::uint32_t>> result;
     for (std::uint32_t row = 0; row < count; ++row) {
-      if (row % rows_at_a_time == 0) result.emplace_back();
+      if (row % together == 0) result.emplace_back();
       result.back().push_back(row);
     }
     return result;
@@ -329,7 +281,7 @@ class TorchNetwork final : public Network {
   PartFigures look(std::span<const float> x, Part part, unsigned threads) const {
     std::size_t count = samples_->count(part);
     if (options_.evaluate_at_most > 0) count = std::min(count, options_.evaluate_at_most);
-    const auto pieces = chunks(count);
+    const auto pieces = chunks(count, rows_together());
     std::vector<double> losses(pieces.size());
     std::vector<ClassCounts> counts(threads);
     std::atomic<std::size_t> next{0};
@@ -365,11 +317,14 @@ class TorchNetwork final : public Network {
   const std::size_t gpus_;    // 0: everything is on the CPU
   std::vector<float> start_;
   std::string engine_;
+  bool graph_ = false;                                   // steps on a GPU are recorded
   std::optional<Preprocessing> inside_;                  // of a file that takes raw data
   mutable std::mutex mutex_;                             // guards all below
   mutable std::vector<std::unique_ptr<Instance>> idle_;  // for evaluations
   mutable std::map<WorkerId, std::shared_ptr<SharedBuffers>> buffers_;
   mutable Loader loader_;
+  mutable std::mutex data_mutex_;  // guards the next, which take long
+  mutable std::map<std::string, std::shared_ptr<const DeviceData>> data_;
 };
 
 }  // namespace

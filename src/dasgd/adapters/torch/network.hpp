@@ -14,6 +14,14 @@ namespace dasgd {
 
 enum class NetworkLoss { cross_entropy, mean_squared_error };
 enum class NetworkDevice { cpu, cuda };
+/// Of products on a GPU: float32, float32 rounded to 10 bits before it is multiplied, bfloat16.
+enum class NetworkPrecision { fp32, tf32, bf16 };
+
+/// The shape of `gpt`. A width of 0: `small`, that of GPT-2 with 124 million parameters.
+struct GptShape {
+  std::size_t width = 0, depth = 0, heads = 0;
+  std::size_t tokens = 0;  ///< rows of the table of tokens; 0: as many as the text has
+};
 
 struct NetworkOptions {
   std::string model = "cnn";  ///< one of network_names(), or a TorchScript file
@@ -21,6 +29,11 @@ struct NetworkOptions {
   NetworkDevice device = NetworkDevice::cpu;  ///< cuda: workers take the visible GPUs in turn
   std::uint64_t seed = 1;                     ///< of the initial weights and of augmentation
   std::size_t evaluate_at_most = 0;           ///< samples that `loss` and `evaluate` see; 0: all
+  NetworkPrecision precision = NetworkPrecision::fp32;  ///< on a GPU
+  bool channels_last = false;                           ///< images with their channels innermost
+  bool graph = true;       ///< a step on a GPU is recorded once as a CUDA graph and replayed
+  bool as_on_gpu = false;  ///< on a CPU: all is done as on a GPU, for tests
+  GptShape gpt = {};       ///< of the model `gpt`
 };
 
 /// A network with its data. x is all its trainable parameters, one after the other. Every worker
@@ -40,7 +53,7 @@ class Network : public Objective<float>, public Preprocessed {
 
 /// The networks that are built in.
 inline const std::vector<std::string>& network_names() {
-  static const std::vector<std::string> names{"cnn", "mlp", "resnet18", "char-transformer"};
+  static const std::vector<std::string> names{"cnn", "mlp", "resnet18", "char-transformer", "gpt"};
   return names;
 }
 

@@ -9,7 +9,6 @@
 #include "dasgd/elastic/between_steps.hpp"
 
 namespace dasgd::elastic {
-namespace {
 
 // A member's samples: one batch after the other, while the protocol lets it compute.
 class Supply final : public SampleSource {
@@ -46,7 +45,6 @@ class PlainRule final : public UpdateRule<Real> {
   const double eta_;
 };
 
-}  // namespace
 
 /// A connection between two members; each end has a number of its own.
 template <typename Real>

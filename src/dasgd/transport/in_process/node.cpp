@@ -117,7 +117,7 @@ void Node::count(const Frame& frame) {
   const auto* parcel = std::get_if<Parcel>(&frame);
   if (!parcel) return;
   messages_.fetch_add(1, std::memory_order_relaxed);
-  bytes_.fetch_add(parcel->numbers().size(), std::memory_order_relaxed);
+  bytes_.fetch_add(parcel->size_in_bytes(), std::memory_order_relaxed);
 }
 
 Traffic Node::sent() const {

@@ -1,0 +1,252 @@
+// What links over TCP cost: a stream of frames from one process to another, against a bare loop
+// over a socket and over OpenSSL. Every figure is a ratio of two things measured in turns in this
+// run.
+#include <algorithm>
+#include <boost/asio/io_context.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <functional>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+#include "dasgd/transport/tcp/sockets.hpp"
+#include "noise.hpp"
+#include "ratio.hpp"
+
+namespace dasgd::bench {
+namespace {
+
+constexpr int warm_up = 4;  // frames
+
+struct Stream {
+  std::size_t size;  // bytes of a frame
+  int count;
+};
+
+[[noreturn]] void fail(const char* what) {
+  fmt::print(stderr, "tcp_stream_bench: {} failed\n", what);
+  std::exit(1);
+}
+
+tcp::Identity identity(bool encrypted) {
+  if (!encrypted) return tcp::Identity::plaintext();
+  static const tcp::Token token = tcp::Token::random();
+  return tcp::Identity::of(token, "bench", {});
+}
+
+/// Runs `child` in a process of its own; this one goes on and waits for its end.
+class Child {
+ public:
+  explicit Child(const std::function<void()>& child) : pid_(::fork()) {
+    if (pid_ < 0) fail("fork");
+    if (pid_ > 0) return;
+    child();
+    std::_Exit(0);
+  }
+  ~Child() { ::waitpid(pid_, nullptr, 0); }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+ private:
+  pid_t pid_;
+};
+
+// A connected pair of sockets over loopback.
+std::pair<int, int> connected() {
+  const int listener = ::socket(AF_INET, SOCK_STREAM, 0), one = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof address;
+  auto* const raw = reinterpret_cast<sockaddr*>(&address);
+  if (::bind(listener, raw, length) != 0 || ::listen(listener, 1) != 0 ||
+      ::getsockname(listener, raw, &length) != 0 || ::connect(one, raw, length) != 0)
+    fail("connect");
+  const int other = ::accept(listener, nullptr, nullptr);
+  ::close(listener);
+  for (const int socket : {one, other}) {
+    const int on = 1;
+    ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  }
+  return {one, other};
+}
+
+// A loop of blocking calls. `send` and `receive` return how many bytes they moved.
+template <typename Send, typename Receive>
+class BareLoop {
+ public:
+  BareLoop(Send send, Receive receive) : send_(std::move(send)), receive_(std::move(receive)) {}
+
+  void send_frames(std::span<const char> frame, int count) {
+    for (int k = 0; k < count; ++k)
+      for (std::size_t at = 0; at < frame.size();) at += moved(send_(frame.subspan(at)));
+  }
+  void receive_frames(std::span<char> frame, int count) {
+    for (int k = 0; k < count; ++k)
+      for (std::size_t at = 0; at < frame.size();) at += moved(receive_(frame.subspan(at)));
+  }
+  /// Seconds until the other side has all frames and has said so.
+  double sender(const Stream& stream) {
+    std::vector<char> frame(stream.size, 'x'), answer(1);
+    send_frames(frame, warm_up);
+    receive_frames(answer, 1);
+    return seconds([&] {
+      send_frames(frame, stream.count);
+      receive_frames(answer, 1);
+    });
+  }
+  void receiver(const Stream& stream) {
+    std::vector<char> frame(stream.size), answer(1);
+    for (const int count : {warm_up, stream.count}) {
+      receive_frames(frame, count);
+      send_frames(answer, 1);
+    }
+  }
+
+ private:
+  static std::size_t moved(long count) {
+    if (count <= 0) fail("a bare loop");
+    return static_cast<std::size_t>(count);
+  }
+  Send send_;
+  Receive receive_;
+};
+
+double bare_sockets(const Stream& stream) {
+  const auto [here, there] = connected();
+  const auto loop = [](int socket) {
+    return BareLoop([socket](auto from) { return ::send(socket, from.data(), from.size(), 0); },
+                    [socket](auto to) { return ::recv(socket, to.data(), to.size(), 0); });
+  };
+  const Child child([&, there = there] { loop(there).receiver(stream); });
+  ::close(there);
+  const double time = loop(here).sender(stream);
+  ::close(here);
+  return time;
+}
+
+// The same settings as ours, with OpenSSL's own way to a socket.
+double bare_openssl(const Stream& stream) {
+  const auto [here, there] = connected();
+  const tcp::Identity id = identity(true);
+  const auto loop = [&](int socket, bool dialed) {
+    SSL* const ssl = SSL_new(id.context());
+    SSL_set_fd(ssl, socket);
+    if ((dialed ? SSL_connect(ssl) : SSL_accept(ssl)) != 1) fail("a handshake");
+    const auto bounded = [](std::size_t size) {
+      return static_cast<int>(std::min<std::size_t>(size, 1 << 30));
+    };
+    return BareLoop(
+        [=](auto from) { return long{SSL_write(ssl, from.data(), bounded(from.size()))}; },
+        [=](auto to) { return long{SSL_read(ssl, to.data(), bounded(to.size()))}; });
+  };
+  const Child child([&, there = there] { loop(there, false).receiver(stream); });
+  ::close(there);
+  const double time = loop(here, true).sender(stream);
+  ::close(here);
+  return time;
+}
+
+/// One side of our links: sends frames, counts those that come.
+class Side final : public tcp::LinkEvents {
+ public:
+  explicit Side(bool encrypted, std::size_t size)
+      : body_(std::make_shared<std::vector<std::byte>>(size)),
+        sockets(context_, identity(encrypted), *this) {}
+
+  void send(std::size_t bytes) {
+    sockets.send(*link_, Bytes(64), std::span(*body_).first(bytes), body_);
+  }
+  void wait_for(int frames) {
+    while (!link_ || received_ < frames) context_.run_one();
+  }
+  void wait_for_the_end() {
+    while (link_) context_.run_one();
+  }
+
+  void linked(tcp::LinkId link, bool, const std::string&) override { link_ = link; }
+  void dial_failed(tcp::LinkId, tcp::DialFailure, const std::string&) override { fail("a dial"); }
+  std::optional<std::span<std::byte>> body(tcp::LinkId, std::span<const std::byte>,
+                                           std::uint64_t bytes) override {
+    return std::span(*body_).first(bytes);
+  }
+  void received(tcp::LinkId, Bytes) override { ++received_; }
+  void drained(tcp::LinkId) override {}
+  void lost(tcp::LinkId, tcp::Loss, const std::string&) override { link_.reset(); }
+
+ private:
+  boost::asio::io_context context_{1};
+  std::shared_ptr<std::vector<std::byte>> body_;
+  std::optional<tcp::LinkId> link_;
+  int received_ = 0;
+
+ public:
+  tcp::Sockets sockets;
+};
+
+double our_links(const Stream& stream, bool encrypted) {
+  int pipe[2];
+  if (::pipe(pipe) != 0) fail("pipe");
+  identity(encrypted);  // both have one token
+  const Child child([&] {
+    Side side(encrypted, stream.size);
+    std::string address = side.sockets.listen("127.0.0.1:0");
+    address.resize(64);
+    if (::write(pipe[1], address.data(), 64) != 64) fail("pipe");
+    side.wait_for(warm_up);
+    side.send(1);
+    side.wait_for(warm_up + stream.count);
+    side.send(1);
+    side.wait_for_the_end();
+  });
+  std::string address(64, '\0');
+  if (::read(pipe[0], address.data(), 64) != 64) fail("pipe");
+  address.resize(address.find('\0'));
+  for (const int end : pipe) ::close(end);
+  Side side(encrypted, stream.size);
+  side.sockets.dial(address);
+  side.wait_for(0);
+  for (int k = 0; k < warm_up; ++k) side.send(stream.size);
+  side.wait_for(1);
+  const double time = seconds([&] {
+    for (int k = 0; k < stream.count; ++k) side.send(stream.size);
+    side.wait_for(2);
+  });
+  return time;
+}
+
+void streams() {
+  for (const double megabytes : {0.5, 4.0, 64.0}) {
+    const Stream stream{.size = static_cast<std::size_t>(megabytes * 1e6),
+                        .count = std::max(static_cast<int>(400 / megabytes), 6)};
+    std::vector<double> bare, plain, bare_tls, tls;
+    for (int turn = 0; turn < 5; ++turn) {
+      bare.push_back(bare_sockets(stream));
+      plain.push_back(our_links(stream, false));
+      bare_tls.push_back(bare_openssl(stream));
+      tls.push_back(our_links(stream, true));
+    }
+    const double gigabytes = static_cast<double>(stream.size) * stream.count / 1e9;
+    fmt::print(
+        "stream of {:>4} MB: bare sockets {:.2f} GB/s, links {:.2f} of it; bare OpenSSL {:.2f} "
+        "GB/s, links with TLS {:.2f} of it\n",
+        megabytes, gigabytes / median(bare), median(bare) / median(plain),
+        gigabytes / median(bare_tls), median(bare_tls) / median(tls));
+    std::fflush(stdout);
+  }
+}
+
+}  // namespace
+}  // namespace dasgd::bench
+
+int main() {
+  const dasgd::bench::Noise noise;
+  dasgd::bench::streams();
+  fmt::print("{}", noise.report());
+}

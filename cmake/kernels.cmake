@@ -1,0 +1,27 @@
+# Kernels for NVIDIA's GPUs and CUDA graphs, where LibTorch has CUDA and nvcc is there; without them the same
+# arithmetic is done by LibTorch's operators.
+set(DASGD_CUDA_KERNELS OFF)
+if(TARGET torch_cuda)
+  include(CheckLanguage)
+  check_language(CUDA)
+  find_package(CUDAToolkit QUIET)
+  if(CMAKE_CUDA_COMPILER AND CUDAToolkit_FOUND)
+    set(DASGD_CUDA_KERNELS ON)
+  endif()
+endif()
+if(DASGD_CUDA_KERNELS)
+  set(DASGD_CUDA_ARCHITECTURES "75;80;90" CACHE STRING "GPUs for which kernels are built")
+  enable_language(CUDA)
+  add_library(dasgd_kernels OBJECT adapters/torch/integer_kernels.cu)
+  target_include_directories(dasgd_kernels PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  set_target_properties(dasgd_kernels PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON UNITY_BUILD OFF
+                        CUDA_RUNTIME_LIBRARY Shared CUDA_ARCHITECTURES "${DASGD_CUDA_ARCHITECTURES}"
+                        POSITION_INDEPENDENT_CODE ON)
+  target_sources(dasgd_adapters PRIVATE adapters/torch/integers_by_kernels.cpp $<TARGET_OBJECTS:dasgd_kernels>)
+  target_compile_definitions(dasgd_adapters PRIVATE DASGD_CUDA_KERNELS=1)
+  target_link_libraries(dasgd_adapters PRIVATE CUDA::cudart)
+  target_include_directories(dasgd_adapters SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+  message(STATUS "GPUs: kernels by nvcc ${CMAKE_CUDA_COMPILER_VERSION}, CUDA graphs")
+elseif(TARGET torch_cuda)
+  message(STATUS "GPUs: by LibTorch's operators, without CUDA graphs: there is no nvcc")
+endif()

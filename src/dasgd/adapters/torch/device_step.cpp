@@ -1,0 +1,178 @@
+#include "dasgd/adapters/torch/device_step.hpp"
+
+#include <ATen/ATen.h>
+#include <cmath>
+#include <utility>
+
+#include "dasgd/adapters/torch/device_numbers.hpp"
+
+namespace dasgd::torch_adapter {
+namespace {
+
+constexpr unsigned steps_before_recording = 2;  // libraries choose their ways and take memory
+
+// Memory of this machine that a device reads and writes while this thread goes on.
+at::Tensor reachable(const at::Tensor& like) {
+  return at::empty(like.sizes(),
+                   at::TensorOptions().dtype(like.dtype()).pinned_memory(!like.is_cpu()));
+}
+
+// Through `by`, so that the device can take it while `from` is used again.
+void copy(const at::Tensor& from, at::Tensor& by, at::Tensor& to, at::Device device) {
+  if (!from.defined()) return;
+  if (!to.defined()) to = at::empty(from.sizes(), from.options().device(device));
+  if (!by.defined() || by.sizes() != from.sizes()) by = reachable(to);
+  by.copy_(from);
+  to.copy_(by, /*non_blocking=*/true);
+}
+
+}  // namespace
+
+DeviceStep::DeviceStep(Instance& instance, DeviceReplica& replica, const Recipe& recipe,
+                       const DirectionMemory<float>& memory, std::shared_ptr<const DeviceData> data,
+                       bool graph)
+    : instance_(instance),
+      replica_(replica),
+      rule_([&] {
+        const Place place(*replica.memory());
+        return DeviceRule(recipe, memory, replica.memory()->x);
+      }()),
+      data_(std::move(data)),
+      graph_(graph && replica.memory()->stream.has_value()) {
+  const Place place(*replica.memory());
+  const auto options = at::TensorOptions().device(instance.how().device);
+  const auto dimension = static_cast<std::int64_t>(replica.dimension());
+  knobs_ = at::zeros({DeviceRule::knobs}, options.dtype(at::kDouble));
+  own_ = {at::zeros({dimension}, options.dtype(at::kInt)), at::zeros({1}, options.dtype(at::kInt))};
+  for (Slot& slot : slots_) {
+    slot.knobs = reachable(knobs_);
+    slot.notes = reachable(replica.notes());
+  }
+}
+
+WholeStep DeviceStep::step(Samples::Rows rows, Random& chance, double eta, Update& update) {
+  if (to_be_told_) return {.divergence = std::exchange(to_be_told_, std::nullopt)};
+  const Place place(*replica_.memory());
+  Plan& plan = plans_[rows.size()];
+  Slot& slot = begin(eta);
+  if (!plan.request.defined())
+    plan.request = at::empty({static_cast<std::int64_t>(rows.size()), DeviceData::words},
+                             at::TensorOptions().device(instance_.how().device).dtype(at::kLong));
+  if (!slot.request.defined() || slot.request.sizes() != plan.request.sizes())
+    slot.request = reachable(plan.request);
+  data_->ask(rows, chance, slot.request.data_ptr<std::int64_t>());
+  plan.request.copy_(slot.request, /*non_blocking=*/true);
+  return finish(plan, slot, update);
+}
+
+WholeStep DeviceStep::step(const SampleBatch& batch, double eta, Update& update) {
+  if (to_be_told_) return {.divergence = std::exchange(to_be_told_, std::nullopt)};
+  const Place place(*replica_.memory());
+  Plan& plan = plans_[batch.count];
+  Slot& slot = begin(eta);
+  const Instance::Inputs from = instance_.views_of(batch);
+  copy(from.input, slot.in.input, plan.in.input, instance_.how().device);
+  copy(from.target, slot.in.target, plan.in.target, instance_.how().device);
+  copy(from.weights, slot.in.weights, plan.in.weights, instance_.how().device);
+  return finish(plan, slot, update);
+}
+
+DeviceStep::Slot& DeviceStep::begin(double eta) {
+  Slot& slot = slots_[steps_++ % slots_.size()];
+  slot.done.wait();
+  slot.eta = eta;
+  rule_.next_knobs(eta, slot.knobs.data_ptr<double>());
+  knobs_.copy_(slot.knobs, /*non_blocking=*/true);
+  return slot;
+}
+
+WholeStep DeviceStep::finish(Plan& plan, Slot& slot, Update& update) {
+  start(plan);
+  hand_over(update);
+  slot.notes.copy_(replica_.notes(), /*non_blocking=*/true);
+  slot.done.mark(replica_.memory()->stream);
+  replica_.changed();
+  if (!ahead_ || steps_ == 1) return tell(slot, 0);
+  WholeStep made = tell(slots_[steps_ % slots_.size()], 1);
+  made.eta = slot.eta;
+  return made;
+}
+
+void DeviceStep::start(Plan& plan) {
+  if (graph_ && plan.runs == steps_before_recording)
+    plan.graph = std::make_unique<StepGraph>(*replica_.memory()->stream, [&] { work(plan); });
+  ++plan.runs;
+  if (plan.graph) {
+    plan.graph->replay();
+  } else {
+    work(plan);
+  }
+}
+
+void DeviceStep::work(const Plan& plan) {
+  const StepNotes notes(replica_.notes());
+  const at::Tensor& x = replica_.memory()->x;
+  const at::Tensor& gradient = instance_.flat_gradient();
+  replica_.integers().show(replica_.sums_there(), x, notes);
+  const at::Tensor loss = instance_.compute(data_ ? data_->gather(plan.request) : plan.in);
+  const at::NoGradGuard no_grad;
+  notes.loss.copy_(loss);
+  rule_.transform(knobs_, x, gradient);
+  replica_.integers().round_and_add(gradient, DeviceRule::factor(knobs_), own_,
+                                    replica_.sums_there(), notes);
+}
+
+// A gradient that comes back from its pool still has its memory on the device.
+void DeviceStep::hand_over(Update& update) {
+  auto numbers = std::dynamic_pointer_cast<DeviceNumbers>(update.elsewhere());
+  if (!numbers || numbers->update().numbers.sizes() != own_.numbers.sizes() ||
+      numbers->update().numbers.device() != own_.numbers.device())
+    numbers = std::make_shared<DeviceNumbers>(own_.numbers.numel(), own_.numbers.device());
+  numbers->write(own_, replica_.memory()->stream);
+  update.put(std::move(numbers), NumberFormat::of_float);
+}
+
+WholeStep DeviceStep::tell(const Slot& slot, std::uint32_t steps_ago) {
+  slot.done.wait();
+  const StepNotes notes(slot.notes);
+  WholeStep told{.eta = slot.eta, .loss = notes.loss.item<double>()};
+  if (std::isfinite(told.loss)) last_loss_ = told.loss;
+  if (notes.diverged.item<double>() != 0) {
+    // Its update was zero. If it is this step, nothing has happened; an earlier one is told when
+    // the worker asks again, since the step that has been made since is good.
+    told.loss = last_loss_;
+    (steps_ago == 0 ? told.divergence : to_be_told_) = divergence(slot, false);
+  } else if (notes.out_of_range.item<double>() != 0) {
+    to_be_told_ = divergence(slot, true);
+  }
+  if (to_be_told_) to_be_told_->steps_ago = steps_ago + 1;
+  return told;
+}
+
+WholeStep::Divergence DeviceStep::divergence(const Slot& slot, bool out_of_range) {
+  if (out_of_range) {
+    replica_.find_out_of_range();
+    const std::size_t at = *replica_.diverged_at();
+    return {.coordinate = at, .value = replica_.x()[at], .eta = slot.eta};
+  }
+  const at::Tensor beyond =
+      instance_.flat_gradient()
+          .abs()
+          .le(std::ldexp(1.0, FixedPoint<float>::step_bits + FixedPoint<float>::unit_exponent) /
+              std::fabs(slot.eta))
+          .logical_not_()
+          .nonzero();
+  WholeStep::Divergence found{.value = StepNotes(slot.notes).largest.item<double>(),
+                              .eta = slot.eta};
+  if (beyond.numel() == 0) return found;  // the step that was made since has other numbers
+  found.coordinate = static_cast<std::size_t>(beyond[0].item<std::int64_t>());
+  found.value = instance_.flat_gradient()[beyond[0].item<std::int64_t>()].item<float>();
+  return found;
+}
+
+DirectionMemory<float> DeviceStep::memory() const {
+  const Place place(*replica_.memory());
+  return rule_.memory();
+}
+
+}  // namespace dasgd::torch_adapter

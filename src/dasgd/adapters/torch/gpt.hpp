@@ -1,0 +1,16 @@
+// A decoder-only transformer in the shape of GPT-2.
+#pragma once
+
+#include <cstdint>
+#include <torch/script.h>
+
+#include "dasgd/adapters/torch/network.hpp"
+#include "dasgd/data/samples.hpp"
+
+namespace dasgd::torch_adapter {
+
+/// Blocks of attention over what came before, the table of tokens used again at the end; weights
+/// are drawn as GPT-2's. Throws InputError for samples that are no text, or a shape that cannot be.
+torch::jit::Module build_gpt(GptShape shape, const SampleFormat& format, std::uint64_t seed);
+
+}  // namespace dasgd::torch_adapter

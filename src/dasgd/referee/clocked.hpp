@@ -1,0 +1,69 @@
+// An objective whose gradients last as long as the clocks of a world say.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "dasgd/base/checked_time.hpp"
+#include "dasgd/core/objective.hpp"
+#include "dasgd/run/options.hpp"
+#include "dasgd/virtual_time/world.hpp"
+
+namespace dasgd {
+
+/// The k-th gradient of a worker takes its k-th time, by sleeping for what is left of it; all else
+/// is the inner objective's. Everything must outlive this.
+template <typename Real>
+class Clocked final : public Objective<Real> {
+ public:
+  Clocked(const Objective<Real>& inner, const TrainOptions& options, const VirtualWorld& world)
+      : inner_(inner), options_(options), world_(world) {}
+
+  std::size_t dimension() const override { return inner_.dimension(); }
+  std::size_t samples() const override { return inner_.samples(); }
+  std::vector<Real> start() const override { return inner_.start(); }
+  double gradient(std::span<const Real> x, Rows rows, std::span<Real> gradient) const override {
+    return inner_.gradient(x, rows, gradient);
+  }
+  double full_gradient(std::span<const Real> x, std::span<Real> gradient) const override {
+    return inner_.full_gradient(x, gradient);
+  }
+  double loss(std::span<const Real> x) const override { return inner_.loss(x); }
+  HeldOut evaluate(std::span<const Real> x) const override { return inner_.evaluate(x); }
+  KnownConstants known() const override { return inner_.known(); }
+  std::unique_ptr<Oracle<Real>> make_oracle(WorkerId worker) const override {
+    return std::make_unique<Timed>(*this, worker);
+  }
+
+ private:
+  struct Timed final : Oracle<Real> {
+    Timed(const Clocked& all, WorkerId worker)
+        : clocked(all), id(worker), inner(all.inner_.make_oracle(worker)) {}
+    double gradient(Replica<Real>& replica, const Batch& batch, std::span<Real> g) override {
+      const auto began = std::chrono::steady_clock::now();
+      const double loss = inner->gradient(replica, batch, g);
+      const Nanoseconds usual = clocked.world_.compute.draw(
+          clocked.options_.seed, Purpose::compute_time, index(id), drawn++);
+      const double slow = slow_factor(clocked.options_, id);
+      std::this_thread::sleep_until(
+          began + std::chrono::nanoseconds(duration(static_cast<double>(usual) * slow, "compute")));
+      return loss;
+    }
+    std::unique_ptr<Replica<Real>> make_replica(std::span<const Real> x0) override {
+      return inner->make_replica(x0);
+    }
+    const Clocked& clocked;
+    const WorkerId id;
+    const std::unique_ptr<Oracle<Real>> inner;
+    std::uint64_t drawn = 0;
+  };
+
+  const Objective<Real>& inner_;
+  const TrainOptions& options_;
+  const VirtualWorld& world_;
+};
+
+}  // namespace dasgd

@@ -1,0 +1,287 @@
+// The engine of real threads: one for each participant, letters through mailboxes, gradients at the
+// pace of a world's clocks.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "dasgd/base/checked_time.hpp"
+#include "dasgd/data/batches.hpp"
+#include "dasgd/rivals/mailbox.hpp"
+#include "dasgd/rivals/play.hpp"
+#include "dasgd/rivals/play_limits.hpp"
+
+namespace dasgd {
+
+template <typename Real>
+class RealArena {
+ public:
+  RealArena(const Objective<Real>& objective, Participants<Real>& participants,
+            const TrainOptions& options, const VirtualWorld& world, const PlayOptions& how,
+            const Observer<Real>* observer)
+      : objective_(objective),
+        options_(options),
+        world_(world),
+        how_(how),
+        observer_(observer),
+        budget_(options, objective.samples()),
+        under_way_(static_cast<std::int64_t>(participants.size())) {
+    const Batches::Options batches{options.seed, options.sampling, options.workers,
+                                   objective.samples(),
+                                   resolved_batch(options, objective.samples())};
+    for (std::size_t i = 0; i < participants.size(); ++i)
+      actors_.push_back(std::make_unique<Actor>(*this, i, *participants[i], batches));
+  }
+
+  PlayResult run() {
+    StopReason reason = StopReason::budget;
+    {
+      std::vector<std::jthread> threads;
+      for (const auto& actor : actors_)
+        threads.emplace_back([&actor](std::stop_token stop) { actor->act(stop); });
+      reason = watch();
+      for (std::jthread& thread : threads) thread.request_stop();
+    }
+    if (failure_) std::rethrow_exception(failure_);
+    if (reason != StopReason::target) look(end_);
+    return {.reason = reason,
+            .seconds = static_cast<double>(end_) * 1e-9,
+            .gradients = gradients_,
+            .wasted = wasted_,
+            .samples = samples_,
+            .messages = messages_};
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  /// A participant, its thread's state, and what it is doing.
+  struct Actor final : Port<Real> {
+    Actor(RealArena& all, std::size_t self, Rival<Real>& participant,
+          const Batches::Options& options)
+        : arena(all),
+          id(self),
+          rival(participant),
+          slow(slow_factor(all.options_, worker_id(self))),
+          batches(options, worker_id(self < all.options_.workers ? self : 0)),
+          chance(all.options_.seed, Purpose::rival, static_cast<std::uint32_t>(self)),
+          gradient(all.objective_.dimension()) {}
+
+    /// The body of its thread.
+    void act(std::stop_token stop) {
+      try {
+        call([&] { rival.start(*this); });
+        arena.done();
+        while (!stop.stop_requested()) {
+          if (asked && !computing) begin();
+          if (computing && Clock::now() >= ready_at) {
+            finish();
+            continue;
+          }
+          const auto letter =
+              mailbox.take(computing ? ready_at : Clock::now() + std::chrono::hours(1), stop);
+          if (!letter) continue;
+          call([&] { rival.received(*this, *letter); });
+          arena.done();
+        }
+      } catch (...) {
+        arena.fail(std::current_exception());
+      }
+    }
+
+    void compute(std::span<const Real> at) override {
+      point.assign(at.begin(), at.end());
+      if (!std::exchange(asked, true)) ++arena.under_way_;
+    }
+    void cancel() override {
+      if (std::exchange(asked, false)) arena.done();
+      if (!computing || unwanted) return;
+      unwanted = true;
+      if (arena.how_.preempt) ready_at = Clock::now();
+    }
+    void send(std::size_t to, Letter<Real> letter) override {
+      letter.from = id;
+      const std::uint64_t bytes = letter.numbers ? letter.numbers->size() * sizeof(Real) : 0;
+      messages.fetch_add(1, std::memory_order_relaxed);
+      sent.fetch_add(bytes, std::memory_order_relaxed);
+      arena.actors_[to]->received.fetch_add(bytes, std::memory_order_relaxed);
+      ++arena.messages_;
+      ++arena.under_way_;
+      arena.actors_[to]->mailbox.put(std::move(letter));
+    }
+    void charge(double) override {}  // it takes what it takes
+    void discard(std::uint64_t count) override { arena.wasted_ += count; }
+    void updating(std::span<const Real>, std::span<const Real>) override {}
+    Nanoseconds now() const override { return arena.now(); }
+    Random& random() override { return chance; }
+
+    // The model is read by others between two calls.
+    template <typename Call>
+    void call(Call&& handler) {
+      const std::lock_guard lock(hands);
+      handler();
+    }
+    void begin() {
+      asked = false;
+      if (!arena.may_begin()) return arena.done();
+      const Draw draw = batches.next();
+      if (draw.kind != Draw::Kind::batch) return arena.no_more();
+      samples = draw.rows.size();
+      arena.samples_begun_ += samples;
+      const Clock::time_point began = Clock::now();
+      computing = true;
+      loss = arena.objective_.gradient(point, draw.rows, gradient);
+      const Nanoseconds usual =
+          arena.world_.compute.draw(arena.options_.seed, Purpose::compute_time, id, drawn++);
+      ready_at =
+          began + std::chrono::nanoseconds(duration(static_cast<double>(usual) * slow, "compute"));
+      const auto took = std::chrono::nanoseconds(std::max(ready_at, Clock::now()) - began);
+      busy.fetch_add(took.count(), std::memory_order_relaxed);
+    }
+    void finish() {
+      computing = false;
+      ++arena.gradients_;
+      arena.samples_ += samples;
+      if (!std::isfinite(loss)) arena.diverge();
+      if (std::exchange(unwanted, false))
+        ++arena.wasted_;
+      else
+        call([&] { rival.computed(*this, gradient, loss); });
+      arena.done();
+    }
+
+    RealArena& arena;
+    const std::size_t id;
+    Rival<Real>& rival;
+    const double slow;
+    Batches batches;
+    Random chance;
+    Mailbox<Real> mailbox;
+    std::mutex hands;  // guards the participant
+    std::atomic<Nanoseconds> busy{0};
+    std::atomic<std::uint64_t> messages{0}, sent{0}, received{0};
+    // Of this thread alone:
+    bool asked = false, computing = false, unwanted = false;
+    std::vector<Real> point, gradient;
+    Clock::time_point ready_at;
+    double loss = 0;
+    std::uint64_t drawn = 0;
+    std::size_t samples = 0;
+  };
+
+  Nanoseconds now() const { return std::chrono::nanoseconds(Clock::now() - start_).count(); }
+
+  // Until a budget, the end of the time, a stop or the observer ends it.
+  StopReason watch() {
+    const Nanoseconds most = options_.max_time ? options_.max_time->count() : a_year;
+    const std::stop_callback interrupted(options_.stop, [this] { wake(); });
+    Nanoseconds next_look = 0;
+    std::unique_lock lock(mutex_);
+    while (true) {
+      const Nanoseconds due = observer_ ? std::min(next_look, most) : most;
+      changed_.wait_until(lock, start_ + std::chrono::nanoseconds(due), [this] {
+        return failure_ || diverged_ || options_.stop.stop_requested() || under_way_ == 0;
+      });
+      end_ = now();
+      if (failure_) return StopReason::failed;
+      if (diverged_) return StopReason::diverged;
+      if (options_.stop.stop_requested()) return StopReason::interrupted;
+      if (under_way_ == 0) return settle();
+      if (end_ >= most) return StopReason::max_time;
+      if (!observer_ || end_ < next_look) continue;
+      lock.unlock();
+      const bool over = look(end_);
+      lock.lock();
+      if (over) return StopReason::target;
+      next_look = (now() / observer_->every + 1) * observer_->every;
+    }
+  }
+  StopReason settle() {
+    if (!exhausted_)
+      failure_ = std::make_exception_ptr(
+          std::runtime_error("everybody waits for everybody: nothing is under way"));
+    return StopReason::budget;
+  }
+
+  bool look(Nanoseconds time) {
+    if (!observer_) return false;
+    std::vector<std::vector<Real>> copies;
+    std::vector<NodeUse> nodes;
+    for (const auto& actor : actors_) {
+      {
+        const std::lock_guard lock(actor->hands);
+        const auto model = actor->rival.model();
+        if (!model.empty()) copies.emplace_back(model.begin(), model.end());
+      }
+      nodes.push_back({actor->busy, actor->messages, actor->sent, actor->received});
+    }
+    const std::vector<std::span<const Real>> models(copies.begin(), copies.end());
+    return observer_->look({.time = time,
+                            .models = models,
+                            .nodes = nodes,
+                            .gradients = gradients_,
+                            .wasted = wasted_,
+                            .samples = samples_});
+  }
+
+  bool may_begin() {
+    const bool may = begun_++ < budget_.gradients &&
+                     static_cast<double>(samples_begun_.load()) < budget_.samples;
+    if (!may) exhausted_ = true;
+    return may;
+  }
+  void no_more() {
+    exhausted_ = true;
+    done();
+  }
+  /// A letter is read, or a gradient is delivered, and what follows from it is under way.
+  void done() {
+    if (--under_way_ == 0) wake();
+  }
+  void fail(std::exception_ptr failure) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!failure_) failure_ = failure;
+    }
+    changed_.notify_all();
+  }
+  void diverge() {
+    diverged_ = true;
+    wake();
+  }
+  void wake() {
+    const std::lock_guard lock(mutex_);
+    changed_.notify_all();
+  }
+
+  static constexpr Nanoseconds a_year = 31'536'000'000'000'000;
+
+  const Objective<Real>& objective_;
+  const TrainOptions& options_;
+  const VirtualWorld& world_;
+  const PlayOptions how_;
+  const Observer<Real>* const observer_;
+  const PlayBudget budget_;
+  const Clock::time_point start_ = Clock::now();
+  std::vector<std::unique_ptr<Actor>> actors_;
+  std::atomic<std::uint64_t> begun_{0}, samples_begun_{0};
+  std::atomic<std::uint64_t> gradients_{0}, wasted_{0}, samples_{0}, messages_{0};
+  std::atomic<std::int64_t> under_way_;  // letters, gradients, and calls that have not returned
+  std::atomic<bool> exhausted_{false}, diverged_{false};
+  std::mutex mutex_;  // guards the failure, and what the watching thread waits for
+  std::condition_variable_any changed_;
+  std::exception_ptr failure_;
+  Nanoseconds end_ = 0;
+};
+
+}  // namespace dasgd

@@ -1,0 +1,66 @@
+// How the referee looks at a run.
+#include "dasgd/referee/course.hpp"
+
+#include <gtest/gtest.h>
+
+namespace dasgd {
+namespace {
+
+/// f(x) = x.
+class Line final : public Objective<double> {
+ public:
+  std::size_t dimension() const override { return 1; }
+  double gradient(std::span<const double> x, Rows, std::span<double> g) const override {
+    g[0] = 1;
+    return x[0];
+  }
+  HeldOut evaluate(std::span<const double> x) const override {
+    ++evaluations;
+    return {std::nullopt, x[0]};
+  }
+  mutable std::size_t evaluations = 0;
+};
+
+/// Looks at a run whose losses are these, a second apart, until the course has seen enough.
+ContestRun follow(const std::vector<double>& losses) {
+  const Line line;
+  Examiner<double> examiner(line);
+  Course<double> course(examiner, {Goal::Kind::loss, 1.0}, 1, true);
+  for (std::size_t k = 0; k < losses.size(); ++k) {
+    const std::vector<std::span<const double>> models{std::span(&losses[k], 1)};
+    if (course.look({.time = static_cast<Nanoseconds>(k) * 1'000'000'000,
+                     .models = models,
+                     .gradients = 10 * k}))
+      break;
+  }
+  return course.conclude();
+}
+
+TEST(Course, AGoalIsReachedAtTheFirstOfTwoLooksThatBothFindItReached) {
+  const ContestRun run = follow({4, 2, 0.9, 3, 2, 0.8, 0.7, 0.6});
+  EXPECT_TRUE(run.reached);
+  EXPECT_EQ(run.time_s, 5);
+  EXPECT_EQ(run.gradients_used, 50u);
+  EXPECT_EQ(run.loss_mean, 0.8);
+  EXPECT_EQ(run.loss_worst, 0.8);
+  EXPECT_EQ(run.curve.size(), 7u);
+}
+
+TEST(Course, ACurveThatOnlyTouchesTheGoalHasNotReachedIt) {
+  const ContestRun run = follow({4, 2, 0.9, 3, 2, 0.8, 2, 0.9});
+  EXPECT_FALSE(run.reached);
+  EXPECT_EQ(run.time_s, 7);
+}
+
+TEST(Course, OneModelIsEvaluatedOnceForAll) {
+  const Line line;
+  Examiner<double> examiner(line);
+  const double a = 2, b = 3;
+  for (const double* x : {&a, &b, &a, &a, &b})
+    EXPECT_EQ(*examiner.evaluate(std::span(x, 1)).loss, *x);
+  EXPECT_EQ(line.evaluations, 2u);
+  EXPECT_EQ(examiner.evaluated(), 2u);
+}
+
+}  // namespace
+}  // namespace dasgd
