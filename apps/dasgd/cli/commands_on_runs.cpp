@@ -31,10 +31,11 @@ std::string engine_in(const std::string& config_file) {
 
 void CommandLine::add_check() {
   CLI::App* const app = app_.add_subcommand("check", "Audit a trace and recompute its staleness");
-  app->add_option("trace", check_.options.path,
-                  "the trace, as train --trace writes it, or its run directory")
+  app->add_option("trace", check_.paths,
+                  "the trace, as train --trace writes it, or its run directory; of an elastic run "
+                  "the directories of all its members")
       ->required()
-      ->type_name("TRACE.jsonl|RUN_DIR");
+      ->type_name("TRACE.jsonl|RUN_DIR...");
   app->add_option("--eta", check_.options.eta, "step size to certify")->type_name("X");
   app->add_option("--L", check_.options.L, "smoothness constant of the objective")->type_name("X");
   app->add_option_function<std::string>(

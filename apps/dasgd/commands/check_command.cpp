@@ -1,7 +1,11 @@
+#include <algorithm>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "commands/commands.hpp"
 #include "dasgd/base/units.hpp"
+#include "dasgd/core/error.hpp"
+#include "dasgd/members/check_members.hpp"
 #include "dasgd/record/trace/checked_run.hpp"
 #include "terminal/output.hpp"
 
@@ -41,15 +45,64 @@ void print_text(const CheckedRun& run, const CheckOptions& options) {
   print_result("  audit      {}\n", check.ok() ? "ok" : "FAILED");
 }
 
+int check_together(const CheckRequest& request) {
+  const members::MembersCheck check = members::check_members(request.paths);
+  std::uint64_t lost = 0;
+  std::string by;
+  for (const auto& [name, count] : check.lost) {
+    lost += count;
+    by += fmt::format("{}{}: {}", by.empty() ? " (" : ", ", name, count);
+  }
+  if (request.json) {
+    print_result("{}\n", nlohmann::ordered_json{{"ok", check.ok()},
+                                                {"members", check.members},
+                                                {"survivors", check.survivors},
+                                                {"left", check.left},
+                                                {"unfinished", check.unfinished},
+                                                {"set_hash", check.set_hash},
+                                                {"replica_digest", check.replica_digest},
+                                                {"gradients", check.gradients},
+                                                {"applications", check.applications},
+                                                {"applications_with_known_sets", check.known},
+                                                {"lost_gradients", check.lost},
+                                                {"abandoned", check.abandoned},
+                                                {"violations", check.violations}}
+                             .dump(2));
+  } else {
+    print_result("{} members: {} ended together, {} left, {} did not end\n", check.members,
+                 check.survivors, check.left, check.unfinished);
+    print_result("  model      {} gradients, set {}, digest {}\n", show_count(check.gradients),
+                 check.set_hash, check.replica_digest);
+    print_result("  losses     {} known{}{}; abandoned {}\n", lost, by, by.empty() ? "" : ")",
+                 check.abandoned);
+    print_result(
+        "  staleness  {} applications in traces, {} held against the sets of their origin\n",
+        show_count(check.applications), show_count(check.known));
+    print_result("  audit      {}\n", check.ok() ? "ok" : "FAILED");
+  }
+  if (check.ok()) return done;
+  print_note("dasgd: {}\n", check.violations.front());
+  return run_failed;
+}
+
 }  // namespace
 
 int check_command(const CheckRequest& request) {
-  const CheckedRun run = check_run(request.options);
+  if (std::all_of(request.paths.begin(), request.paths.end(), members::is_member_directory))
+    return check_together(request);
+  if (request.paths.size() != 1)
+    throw InputError("check: several directories are the members of one elastic run; " +
+                     *std::find_if_not(request.paths.begin(), request.paths.end(),
+                                       members::is_member_directory) +
+                     " is none");
+  CheckOptions options = request.options;
+  options.path = request.paths.front();
+  const CheckedRun run = check_run(options);
   const TraceCheck& check = run.check;
   if (request.json) {
     print_result("{}\n", to_json(run));
   } else if (!check.events.empty() || check.ok()) {
-    print_text(run, request.options);
+    print_text(run, options);
   }
   if (check.ok()) return done;
   const Violation& first = check.violations.front();

@@ -33,6 +33,7 @@ int compare_command(const Config& config);
 int compare_list_command();
 
 struct CheckRequest {
+  std::vector<std::string> paths;  ///< one trace or run; or several members of an elastic run
   CheckOptions options;
   bool json = false;
 };

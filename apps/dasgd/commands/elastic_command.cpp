@@ -1,4 +1,5 @@
 // Runs whose members come and go: the first member, one who joins, and what is told to them.
+#include <cstdio>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
@@ -66,6 +67,7 @@ int run_member(const Config& config, const Objective<Real>& objective,
     const std::string line = fmt::format("join with: dasgd join {} {}\n", address, how);
     if (on_stdout) {
       print_result("{}", line);
+      std::fflush(stdout);  // others wait for it
     } else {
       print_note("{}", line);
     }

@@ -16,13 +16,6 @@ bool Membership::hear(const Record& record, Nanoseconds now) {
   if (number == self) return false;
   Member& member = (*this)[number];
   if (member.standing != Standing::unknown && record.version <= member.record.version) return false;
-  const std::uint64_t computed = member.record.computed;
-  if (member.heard > 0 && now > member.heard && record.computed >= computed) {
-    const double seconds = static_cast<double>(now - member.heard) * 1e-9;
-    const double rate = static_cast<double>(record.computed - computed) / seconds;
-    const double share = std::min(1.0, seconds / 2);
-    member.rate += share * (rate - member.rate);
-  }
   member.record = record;
   heard_from(number, now);
   if (record.left) stand(number, Standing::left, now);

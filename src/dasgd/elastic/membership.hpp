@@ -42,7 +42,8 @@ struct Member {
   GradientSet reported;         ///< what it held when it last told us directly
   bool hung_up = false;  ///< its last link broke without a goodbye, and nothing was heard since
   Nanoseconds dial_at = 0, dial_pause = 0;
-  double rate = 0;  ///< gradients per second, lately
+  double rate = 0;  ///< gradients per second, in the last second
+  std::uint32_t told_before = 0;
 };
 
 class Membership {

@@ -494,6 +494,8 @@ void Protocol::collect() {
     for (std::uint64_t at = log_.begin(); at < log_.end(); ++at)
       if (const auto& g = log_.at(at).gradient) waiting += link->will_have(g->name) ? 0 : 1;
     link->behind = waiting > most;
+    // It is no longer awaited, as if it were silent, and may come back with a branch of its own.
+    if (link->behind && !split_) wants_split_ = true;
   }
   // Awaited are those who will get what they lack one by one. Of the others only that is kept which
   // they lacked at the split: the rest is the difference to the copy of then.
@@ -589,7 +591,7 @@ void Protocol::look_for_cut(Nanoseconds now) {
     say(now, "going on without those who are silent");
     inbox_.wake();
   }
-  if (!split_ || has_silent()) return;
+  if (!split_ || has_silent() || wants_split_) return;
   // Nobody will come with another branch any more once all can have everything one by one.
   const bool settled = std::all_of(links_.begin(), links_.end(), [&](const auto& l) {
     return l.second->open && l.second->heard_report && l.second->peer_can_stream &&
@@ -608,18 +610,28 @@ void Protocol::tick(Nanoseconds now) {
   collect();
   for (auto& [id, link] : links_) {
     if (!link->open) continue;
-    const Nanoseconds since = now - link->reported_at;
-    if (since >= options_.report_every) {
-      const double seconds = static_cast<double>(std::max<Nanoseconds>(since, 1)) * 1e-9;
-      link->bytes_per_second = static_cast<double>(link->bytes - link->bytes_before) / seconds;
-      link->bytes_before = link->bytes;
-      report_to(*link, now);
-    }
+    if (now - link->reported_at >= options_.report_every) report_to(*link, now);
     pump(*link, now);
   }
+  measure(now);
   pull(now);
   if (frozen_ && now - frozen_at_ > 2'000'000'000) frozen_.reset();
   settle_end(now);
+}
+
+void Protocol::measure(Nanoseconds now) {
+  const double seconds = static_cast<double>(now - measured_at_) * 1e-9;
+  if (seconds < 1) return;
+  for (auto& [id, link] : links_) {
+    link->bytes_per_second = static_cast<double>(link->bytes - link->bytes_before) / seconds;
+    link->bytes_before = link->bytes;
+  }
+  for (std::size_t i = 0; i < std::min(members_.size(), told_.size()); ++i) {
+    Member& member = members_[worker_id(i)];
+    member.rate = static_cast<double>(told_[i] - member.told_before) / seconds;
+    member.told_before = told_[i];
+  }
+  measured_at_ = now;
 }
 
 void Protocol::close(Nanoseconds now) {

@@ -208,6 +208,7 @@ class Protocol {
   void look_for_cut(Nanoseconds now);
   void pull(Nanoseconds now);
   void check_budget(Nanoseconds now);
+  void measure(Nanoseconds now);
   void settle_end(Nanoseconds now);
   void give_up(std::string why);
   Hash ready_hash(const std::vector<WorkerId>& with) const;
@@ -261,6 +262,7 @@ class Protocol {
   std::uint64_t too_late_ = 0;
   std::string could_not_join_;
   std::optional<Nanoseconds> begun_;
+  Nanoseconds measured_at_ = 0;
   std::vector<WorkerId> ready_with_;
   std::vector<GradientPtr> held_back_;  // came after this member was ready
   Traffic sent_;

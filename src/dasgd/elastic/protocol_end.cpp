@@ -45,7 +45,7 @@ void Protocol::stopped(Nanoseconds now) {
 
 std::optional<StopReason> Protocol::ending() const {
   const std::lock_guard lock(mutex_);
-  if (leaving_ && !ending_) return StopReason::interrupted;
+  if (leaving_ && !ending_) return StopReason::left;
   return ending_;
 }
 

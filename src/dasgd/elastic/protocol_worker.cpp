@@ -67,23 +67,6 @@ Task Protocol::next_task(Nanoseconds now) {
     auto adoption = plan(now);
     const WorkerId from = pulled_from_;
     if (!adoption) {
-      say(now,
-          fmt::format(
-              "cannot take over the model of {}: {} of {} gradients are not in the log of {}{}",
-              label(from),
-              [&] {
-                std::size_t n = 0;
-                held_.without(offered_model_->names)
-                    .for_each_range_missing_from({},
-                                                 [&](WorkerId o, std::uint32_t a, std::uint32_t b) {
-                                                   for (; a < b; ++a)
-                                                     n += log_.find({o, a}) ? 0 : 1;
-                                                 });
-                return n;
-              }(),
-              held_.count_missing_from(offered_model_->names), log_.size(),
-              split_ ? fmt::format(", split {} of held {}", split_->names.size(), held_.size())
-                     : ""));
       offered_model_.reset();
       if (!stuck_since_) stuck_since_ = now;
       do_not_pull_[from] = now + 1'000'000'000;

@@ -12,26 +12,26 @@
 namespace dasgd::members {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-Json names_json(const GradientSet& names, const elastic::Protocol& protocol) {
+OrderedJson names_json(const GradientSet& names, const elastic::Protocol& protocol) {
   const auto numbering = protocol.numbering();
-  Json json = Json::object();
+  OrderedJson json = OrderedJson::object();
   names.for_each_range_missing_from({}, [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
-    json[numbering[index(o)].first.text()].push_back(Json::array({first, last}));
+    json[numbering[index(o)].first.text()].push_back(OrderedJson::array({first, last}));
   });
   return json;
 }
 
-std::string dump(const Json& json, int indent = -1) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+std::string dump(const OrderedJson& json, int indent = -1) {
+  return json.dump(indent, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 }  // namespace
 
 void write_members(const std::filesystem::path& directory, const elastic::Protocol& protocol,
                    Nanoseconds) {
-  Json members = Json::array();
+  OrderedJson members = OrderedJson::array();
   for (const auto& [origin, name] : protocol.numbering())
     members.push_back({{"worker", members.size()}, {"origin", origin.text()}, {"name", name}});
   write_file((directory / "members.json").string(), dump(members, 2) + "\n");
@@ -50,7 +50,7 @@ std::vector<std::string> known_addresses(const std::filesystem::path& directory)
 
 std::string status_json(const elastic::Protocol& protocol, Nanoseconds now) {
   const auto audit = protocol.audit();
-  Json members = Json::array();
+  OrderedJson members = OrderedJson::array();
   for (const elastic::MemberView& m : protocol.members(now))
     members.push_back({{"name", m.name},
                        {"origin", m.origin.text()},

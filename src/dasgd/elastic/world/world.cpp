@@ -45,7 +45,6 @@ class PlainRule final : public UpdateRule<Real> {
   const double eta_;
 };
 
-
 /// A connection between two members; each end has a number of its own.
 template <typename Real>
 struct World<Real>::Wire {

@@ -1,0 +1,195 @@
+#include "dasgd/members/check_members.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "dasgd/core/error.hpp"
+#include "dasgd/elastic/roster.hpp"
+#include "dasgd/record/trace/trace_reader.hpp"
+
+namespace dasgd::members {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+std::optional<Json> read_json(const fs::path& path) {
+  std::ifstream file(path);
+  if (!file) return std::nullopt;
+  Json json = Json::parse(file, nullptr, false);
+  if (json.is_discarded()) throw InputError(path.string() + ": is no JSON");
+  return json;
+}
+
+struct Adopted {
+  Nanoseconds time = 0;
+  GradientSet names;
+};
+
+/// What one member did, in numbers that all members share.
+struct Told {
+  std::string directory;
+  WorkerId me{};
+  std::vector<TraceLine> lines;
+  std::vector<Adopted> adoptions;
+};
+
+class Check {
+ public:
+  MembersCheck run(const std::vector<std::string>& directories) {
+    for (const std::string& directory : directories) read(directory);
+    compare();
+    for (const Told& told : told_)
+      replay(told, [&](const TraceLine& line, const GradientSet& before) {
+        if (line.name.origin == told.me) computed_on_.emplace(line.name, before);
+      });
+    for (const Told& told : told_)
+      replay(told, [&](const TraceLine& line, const GradientSet& before) {
+        ++result_.applications;
+        hold(told, line, before);
+      });
+    return std::move(result_);
+  }
+
+ private:
+  void violate(std::string what) {
+    if (result_.violations.size() < 20) result_.violations.push_back(std::move(what));
+  }
+
+  WorkerId number(const Json& origin) {
+    const auto parsed =
+        origin.is_string() ? elastic::Origin::parse(origin.get<std::string>()) : std::nullopt;
+    if (!parsed) throw InputError("an origin is not 32 hexadecimal digits");
+    return roster_.number(*parsed);
+  }
+
+  void read(const std::string& directory) try {
+    const fs::path path = directory;
+    const auto members = read_json(path / "members.json");
+    if (!members) throw InputError("no members.json: no member of an elastic run");
+    ++result_.members;
+    std::vector<WorkerId> numbers;
+    for (const Json& member : *members) {
+      numbers.push_back(number(member.at("origin")));
+      names_[numbers.back()] = member.at("name").get<std::string>();
+    }
+    if (const auto summary = read_json(path / "summary.json")) {
+      summaries_.emplace_back(directory, *summary);
+    } else {
+      ++result_.unfinished;
+    }
+    if (numbers.empty() || !fs::exists(path / "trace.jsonl")) return;
+    Told told{directory, numbers.front(), {}, {}};
+    const TraceFile trace = read_trace((path / "trace.jsonl").string());
+    for (TraceLine line : trace.applications) {
+      if (index(line.name.origin) >= numbers.size()) {
+        violate(fmt::format("{}: line {} of the trace names a member that is not in members.json",
+                            directory, line.line));
+        return;
+      }
+      line.name.origin = numbers[index(line.name.origin)];
+      told.lines.push_back(line);
+    }
+    std::ifstream adoptions(path / "adoptions.jsonl");
+    for (std::string text; std::getline(adoptions, text);) {
+      const Json json = Json::parse(text, nullptr, false);
+      if (json.is_discarded()) break;  // cut short by a kill
+      Adopted adopted{json.at("time").get<Nanoseconds>(), {}};
+      for (const auto& [origin, ranges] : json.at("names").items())
+        for (const Json& range : ranges)
+          adopted.names.insert_range({number(Json(origin)), range.at(0).get<std::uint32_t>(),
+                                      range.at(1).get<std::uint32_t>()});
+      told.adoptions.push_back(std::move(adopted));
+    }
+    told_.push_back(std::move(told));
+  } catch (const Json::exception& error) {
+    throw InputError(directory + ": " + error.what());
+  } catch (const InputError& error) {
+    throw InputError(directory + ": " + error.what());
+  }
+
+  void compare() {
+    const std::pair<std::string, Json>* first = nullptr;
+    for (const auto& entry : summaries_) {
+      const Json& s = entry.second;
+      if (s.value("stop_reason", "") == "left" || s.value("stop_reason", "") == "interrupted") {
+        ++result_.left;
+        continue;
+      }
+      ++result_.survivors;
+      if (s.value("duplicated", 0u) > 0) violate(entry.first + ": a gradient was applied twice");
+      if (s.value("too_late", 0u) > 0 || !s.value("replicas_identical", false))
+        violate(entry.first + ": it did not end together with the others");
+      result_.abandoned += s.value("abandoned", std::uint64_t{0});
+      if (!first) {
+        first = &entry;
+        result_.set_hash = s.value("set_hash", "");
+        result_.replica_digest = s.value("replica_digest", "");
+        result_.gradients = s.value("gradients", std::uint64_t{0});
+        result_.lost = s.value("lost_gradients", std::map<std::string, std::uint64_t>());
+        continue;
+      }
+      for (const char* key : {"set_hash", "replica_digest"})
+        if (s.value(key, "") != first->second.value(key, ""))
+          violate(
+              fmt::format("{} and {} ended with a different {}", first->first, entry.first, key));
+    }
+  }
+
+  template <typename Visit>
+  void replay(const Told& told, Visit&& visit) {
+    GradientSet held;
+    std::size_t adopted = 0;
+    for (const TraceLine& line : told.lines) {
+      while (adopted < told.adoptions.size() &&
+             told.adoptions[adopted].time <= line.time.value_or(0) && line.step != held.size())
+        held = told.adoptions[adopted++].names;
+      if (line.step != held.size()) {
+        violate(fmt::format("{}: line {}: t is {} where the member held {} gradients",
+                            told.directory, line.line, line.step, held.size()));
+        return;
+      }
+      visit(line, held);
+      if (!held.insert(line.name))
+        return violate(
+            fmt::format("{}: line {}: a gradient is applied twice", told.directory, line.line));
+    }
+  }
+
+  void hold(const Told& told, const TraceLine& line, const GradientSet& before) {
+    const auto at = computed_on_.find(line.name);
+    if (at == computed_on_.end()) return;  // of a member whose trace is not here
+    const GradientSet& D = at->second;
+    ++result_.known;
+    const std::uint64_t S = before.count_missing_from(D) + D.count_missing_from(before);
+    if (D.size() != line.origin_step)
+      violate(fmt::format("{}: line {}: s is {}, its origin had applied {}", told.directory,
+                          line.line, line.origin_step, D.size()));
+    if (line.S && *line.S != S)
+      violate(fmt::format("{}: line {}: S is {}, by the sets it is {}", told.directory, line.line,
+                          *line.S, S));
+  }
+
+  elastic::Roster roster_;
+  std::map<WorkerId, std::string> names_;
+  std::vector<std::pair<std::string, Json>> summaries_;
+  std::vector<Told> told_;
+  std::map<GradientName, GradientSet> computed_on_;  // D(g)
+  MembersCheck result_;
+};
+
+}  // namespace
+
+bool is_member_directory(const std::string& path) {
+  return fs::exists(fs::path(path) / "members.json");
+}
+
+MembersCheck check_members(const std::vector<std::string>& directories) {
+  return Check().run(directories);
+}
+
+}  // namespace dasgd::members

@@ -1,0 +1,98 @@
+// Members that come, die and leave as real processes over TLS.
+#include "app/app.hpp"
+
+namespace dasgd::test {
+namespace {
+
+class ElasticApp : public App {
+ protected:
+  /// Runs shell commands; `$D` is the program, `member NAME ARGUMENTS` runs it in the background
+  /// with its output in NAME.log, `found FILE` waits for a file, `status_of NAME` for its end.
+  Outcome story(const std::string& commands) {
+    return shell("cd " + directory.path() + R"( && D=)" DASGD_BINARY R"(
+      member() { local n=$1; shift; ("$D" "$@" --name $n --no-report > $n.log 2>&1 & echo $! > $n.pid; wait $!; echo $? > $n.status) & }
+      found() { for i in $(seq 600); do [ -s "$1" ] && return; sleep 0.1; done; echo "no $1"; cat *.log; exit 9; }
+      ended() { for n in "$@"; do found $n.status; echo $n $(cat $n.status); done; }
+      grown() { local t=$("$D" status $1 --json | grep -o '"t":[0-9]*' | cut -d: -f2); for i in $(seq 600); do
+        [ $("$D" status $1 --json | grep -o '"t":[0-9]*' | cut -d: -f2) -gt $((t + $2)) ] && return; sleep 0.05; done; echo stalled; exit 9; }
+    )" + commands);
+  }
+  json summary_of(const std::string& name) {
+    return json::parse(read_text(directory.file(name + "/summary.json")));
+  }
+  static constexpr const char* begin =
+      "member a train --model quadratic --lr 0.001 --compute 2ms --total-gradients 1500 "
+      "--listen 127.0.0.1:0 --out a --trace --eval-every 0; found a/address\n";
+};
+
+TEST_F(ElasticApp, MembersJoinDieAndLeaveAndTheRestEndsIdentical) {
+  const Outcome outcome = story(std::string(begin) + R"(
+    member b join $(cat a/address) --token-file a/token --out b --trace
+    member c join $(cat a/address) --token-file a/token --out c --trace
+    member d join $(cat a/address) --token-file a/token --out d --trace
+    found b/members.json; found c/members.json; found d/members.json; grown a 60
+    kill -9 $(cat c.pid) ; grown a 60
+    "$D" leave d; ended d; "$D" status b > status.txt; ended a b
+    "$D" check a b c d; echo check $?)");
+  ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("d 0"), HasSubstr("a 0\nb 0"), HasSubstr("check 0")))
+      << outcome.err << read_text(directory.file("a.log"));
+  EXPECT_THAT(read_text(directory.file("a.log")), HasSubstr("join with: dasgd join 127.0.0.1:"));
+  const json a = summary_of("a"), b = summary_of("b");
+  EXPECT_EQ(a["set_hash"], b["set_hash"]);
+  EXPECT_EQ(a["replica_digest"], b["replica_digest"]);
+  EXPECT_EQ(a["replicas_identical"], true);
+  EXPECT_EQ(a["lost"], 0);
+  EXPECT_EQ(a["members"], 4);
+  EXPECT_EQ(a["members_at_end"], 2);
+  EXPECT_EQ(a["left"], 1);
+  EXPECT_EQ(a["lost_members"], 1);
+  EXPECT_GE(a["gradients"], 1500);
+  EXPECT_GT(b["joined_at_step"], 0);
+  EXPECT_EQ(summary_of("d")["stop_reason"], "left");
+  const auto mode = fs::status(directory.file("a/token")).permissions();
+  EXPECT_EQ(mode & fs::perms::all, fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST_F(ElasticApp, TheFirstMayDieAndOthersAreJoinedThroughTheRest) {
+  const Outcome outcome = story(std::string(begin) + R"(
+    member b join $(cat a/address) --token-file a/token --out b
+    found b/address; grown b 60
+    kill -9 $(cat a.pid) ; grown b 60
+    member c join $(cat b/address) --token-file b/token --out c
+    found c/members.json; ended b c; "$D" check b c; echo check $?)");
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("b 0\nc 0"), HasSubstr("check 0"))) << outcome.err;
+  EXPECT_EQ(summary_of("b")["replica_digest"], summary_of("c")["replica_digest"]);
+}
+
+TEST_F(ElasticApp, StopEndsTheRunForEverybody) {
+  const Outcome outcome = story(std::string(begin) + R"(
+    member b join $(cat a/address) --token-file a/token --out b
+    found b/address; grown b 30; "$D" stop b; ended a b)");
+  EXPECT_THAT(outcome.out, HasSubstr("a 0\nb 0")) << outcome.err;
+  EXPECT_EQ(summary_of("a")["stop_reason"], "asked");
+  EXPECT_EQ(summary_of("a")["set_hash"], summary_of("b")["set_hash"]);
+}
+
+TEST_F(ElasticApp, WhoDoesNotBelongHereIsToldWhy) {
+  const Outcome outcome = story(std::string(begin) + R"(
+    A=$(cat a/address)
+    echo dasgd1-aaaa > bad; "$D" join $A --token-file bad --out x; echo bad $?
+    "$D" join $A --out x; echo none $?
+    member other train --model quadratic --total-gradients 100000 --compute 2ms --listen 127.0.0.1:0 --out other
+    found other/address; "$D" join $A --token-file other/token --out x; echo foreign $?
+    "$D" status x; echo status $?; "$D" stop other; ended other; "$D" stop a; ended a)");
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("bad 2"), HasSubstr("none 2"), HasSubstr("foreign 2"),
+                                 HasSubstr("status 2"), HasSubstr("a 0")))
+      << outcome.err;
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 4) << outcome.err;
+}
+
+TEST_F(ElasticApp, SeveralWorkersInOneMemberAreRefused) {
+  const Outcome outcome = dasgd("train --listen 127.0.0.1:0 --workers 2 --out " + out());
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("one worker"));
+}
+
+}  // namespace
+}  // namespace dasgd::test

@@ -1,0 +1,185 @@
+// Members that come, die, freeze, are cut off and come back, in virtual time: what must hold
+// whatever happens.
+#include <gtest/gtest.h>
+
+#include "elastic/scenario.hpp"
+
+namespace dasgd::elastic {
+namespace {
+
+class Scenarios : public testing::TestWithParam<std::uint64_t> {};
+
+// `elastic_scenarios SEED 1 -v` tells the story of one that fails.
+TEST_P(Scenarios, ModelsAreTheSumsOfTheirNamesAndNothingIsForgotten) {
+  constexpr std::uint64_t each = 250;
+  for (std::uint64_t seed = GetParam() * each + 1; seed <= (GetParam() + 1) * each; ++seed)
+    EXPECT_EQ(play(seed).wrong, "") << "seed " << seed;
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, Scenarios, testing::Range<std::uint64_t>(0, 8));
+
+WorldOptions calm_world() {
+  WorldOptions options = quick_world(3);
+  options.compute = 20'000'000;
+  return options;
+}
+
+const Quadratic& objective() {
+  static const Quadratic problem = Quadratic::random(7, 4);
+  return problem;
+}
+
+void expect_agreement(World<double>& world, std::size_t survivors) {
+  EXPECT_EQ(world.verify(), "");
+  std::size_t found = 0;
+  std::string names;
+  for (std::size_t i = 0; i < world.size(); ++i) {
+    if (!world.is_alive(i) || !world.is_over(i) || !world.protocol(i).audit().agreed) continue;
+    const std::string mine = world.protocol(i).audit().names.text();
+    if (found++ > 0) EXPECT_EQ(mine, names);
+    names = mine;
+  }
+  EXPECT_EQ(found, survivors);
+}
+
+TEST(Elastic, OneAloneIsARun) {
+  World<double> world(objective(), calm_world());
+  world.add();
+  world.run_for(1'000'000'000);
+  world.stop_run(0);
+  ASSERT_TRUE(world.run_until_over(5'000'000'000));
+  expect_agreement(world, 1);
+  EXPECT_GT(world.worker(0).t(), 20u);
+}
+
+TEST(Elastic, WhoJoinsGoesOnWithTheModelOfTheOthers) {
+  World<double> world(objective(), calm_world());
+  world.add();
+  world.run_for(3'000'000'000);
+  world.add();
+  world.run_for(3'000'000'000);
+  world.stop_run(0);
+  ASSERT_TRUE(world.run_until_over(5'000'000'000));
+  expect_agreement(world, 2);
+  const auto audit = world.protocol(1).audit();
+  EXPECT_GT(audit.joined_at, 50u);
+  EXPECT_TRUE(audit.lost_gradients.empty());
+  // Adoption is no application: nobody's staleness has seen the gradients of before.
+  EXPECT_LT(world.ledger(1).S().max, 50u);
+}
+
+TEST(Elastic, OthersGoOnWhenTheFirstIsKilled) {
+  World<double> world(objective(), calm_world());
+  for (int i = 0; i < 3; ++i) world.add(), world.run_for(500'000'000);
+  const std::uint64_t before = world.worker(1).t();
+  world.crash(0);
+  world.run_for(1'000'000'000);
+  EXPECT_GT(world.worker(1).t(), before + 40);
+  world.add();
+  world.run_for(1'000'000'000);
+  world.stop_run(2);
+  ASSERT_TRUE(world.run_until_over(5'000'000'000));
+  expect_agreement(world, 3);
+  EXPECT_EQ(world.protocol(1).audit().lost_members, 1u);
+}
+
+TEST(Elastic, ACutOffSidePausesAndComesBackWithAllItHas) {
+  World<double> world(objective(), calm_world());
+  for (int i = 0; i < 5; ++i) world.add(), world.run_for(300'000'000);
+  world.cut({false, false, false, true, true}, 5'000'000'000);
+  world.run_for(4'000'000'000);
+  const std::uint64_t paused = world.worker(4).t();
+  world.run_for(500'000'000);
+  EXPECT_EQ(world.worker(4).t(), paused);
+  EXPECT_GT(world.worker(0).t(), paused + 100);
+  world.run_for(8'000'000'000);
+  world.stop_run(0);
+  ASSERT_TRUE(world.run_until_over(5'000'000'000));
+  expect_agreement(world, 5);
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_TRUE(world.protocol(i).audit().lost_gradients.empty());
+    EXPECT_EQ(world.protocol(i).audit().abandoned.size(), 0u);
+  }
+}
+
+TEST(Elastic, AfterALongSplitTheModelIsTheMeanOfBoth) {
+  for (const Merge merge : {Merge::average, Merge::together}) {
+    WorldOptions options = calm_world();
+    options.protocol.merge = merge;
+    World<double> world(objective(), options);
+    for (int i = 0; i < 4; ++i) world.add(), world.run_for(300'000'000);
+    world.cut({false, false, true, true}, 20'000'000'000);
+    world.run_for(35'000'000'000);
+    world.stop_run(0);
+    ASSERT_TRUE(world.run_until_over(10'000'000'000));
+    expect_agreement(world, 4);
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(world.protocol(i).audit().abandoned.size(), 0u);
+  }
+}
+
+TEST(Elastic, WhoLeavesHandsOverWhatItHas) {
+  World<double> world(objective(), calm_world());
+  for (int i = 0; i < 3; ++i) world.add(), world.run_for(300'000'000);
+  world.leave(1);
+  world.run_for(2'000'000'000);
+  EXPECT_TRUE(world.is_over(1));
+  world.stop_run(0);
+  ASSERT_TRUE(world.run_until_over(5'000'000'000));
+  expect_agreement(world, 2);
+  EXPECT_TRUE(world.protocol(0).audit().lost_gradients.empty());
+  EXPECT_EQ(world.protocol(0).audit().left, 1u);
+}
+
+TEST(Elastic, ABudgetIsThatOfAllTogether) {
+  WorldOptions options = calm_world();
+  options.protocol.budget.gradients = 300;
+  World<double> world(objective(), options);
+  for (int i = 0; i < 3; ++i) world.add();
+  ASSERT_TRUE(world.run_until_over(60'000'000'000));
+  expect_agreement(world, 3);
+  EXPECT_GE(world.worker(0).t(), 300u);
+  EXPECT_LE(world.worker(0).t(), 320u);
+}
+
+TEST(Messages, WhatIsCutOrExtendedIsRefused) {
+  Roster roster, other;
+  roster.number({1, 2});
+  roster.number({3, 4});
+  Introductions out;
+  GradientSet held;
+  held.insert_range({WorkerId{1}, 0, 7});
+  const Bytes bytes =
+      encode(Report{held, true, {Record{.origin = {3, 4}, .version = 5}}}, out, roster);
+  {
+    Introductions in;
+    const auto message = decode(bytes, in, other);
+    ASSERT_TRUE(message);
+    const auto& report = std::get<Report>(*message);
+    EXPECT_EQ(report.held.size(), 7u);
+    EXPECT_EQ(report.records.at(0).version, 5u);
+  }
+  for (std::size_t n = 0; n < bytes.size(); ++n) {
+    Introductions in;
+    EXPECT_FALSE(decode(std::span(bytes).first(n), in, other)) << n;
+  }
+  Bytes longer = bytes;
+  longer.push_back(std::byte{0});
+  Introductions in;
+  EXPECT_FALSE(decode(longer, in, other));
+}
+
+TEST(Messages, ANumberThatWasNotIntroducedIsRefused) {
+  Roster roster;
+  roster.number({1, 2});
+  Introductions out;
+  (void)encode(Want{}, out, roster);  // introduces the first
+  GradientSet held;
+  held.insert({WorkerId{0}, 0});
+  const Bytes second = encode(Report{held, true, {}}, out, roster);
+  Introductions in;
+  Roster other;
+  EXPECT_FALSE(decode(second, in, other));
+}
+
+}  // namespace
+}  // namespace dasgd::elastic
