@@ -9,6 +9,7 @@
 #include "dasgd/base/nearest_word.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/run_summary.hpp"
+#include "manual/manual.hpp"
 #include "ranks/rank_launch.hpp"
 #include "ranks/ranks.hpp"
 #include "terminal/output.hpp"
@@ -44,7 +45,26 @@ CommandLine::CommandLine()
   add_predict();
   add_data();
   add_launch();
+  add_manual();
   add_help();
+}
+
+void CommandLine::add_manual() {
+  CLI::App* const app = app_.add_subcommand(
+      "manual", "Write man pages and completion for bash, zsh and fish, made from this help");
+  app->add_option("share", share_, "a directory as /usr/share (default: share)")
+      ->check(must_not_be_empty)
+      ->type_name("DIR");
+  app->add_flag("--markdown", manual_in_markdown_,
+                "a page in Markdown for each command instead, for a site");
+  app->footer(
+      "Packages come with all of this.\n"
+      "Example:\n"
+      "  dasgd manual ~/.local/share");
+  when(app, [this] {
+    return manual_in_markdown_ ? manual_as_markdown_command(app_, share_)
+                               : manual_command(app_, share_);
+  });
 }
 
 void CommandLine::add_help() {

@@ -42,6 +42,7 @@ class CommandLine {
   void add_predict();
   void add_data();
   void add_launch();
+  void add_manual();
   void add_help();
 
   /// What to do when this command was given.
@@ -70,6 +71,8 @@ class CommandLine {
   PredictRequest predict_;
   DescribeRequest describe_;
   std::string data_name_, data_archive_, help_of_;
+  std::string share_ = "share";
+  bool manual_in_markdown_ = false;
 };
 
 }  // namespace dasgd::app
