@@ -27,5 +27,5 @@ dasgd ($version-1) unstable; urgency=medium
 END
 (cd "$tree" && dpkg-buildpackage -b -us -uc) >"$out/build.log" 2>&1 || { tail -n 40 "$out/build.log" >&2; exit 1; }
 mv "$work"/*.deb "$out"
-lintian --fail-on error --suppress-tags no-manual-page,initial-upload-closes-no-bugs "$out"/*.deb
+lintian --fail-on error --suppress-tags initial-upload-closes-no-bugs "$out"/*.deb
 (cd "$out" && sha256sum -- *.deb | tee SHA256SUMS)
