@@ -233,6 +233,14 @@ void CommandLine::add_reproduce() {
   app->add_option("--target-loss", reproduce_.scaling.target_loss, "of cifar: where a run ends")
       ->check(must_be_positive)
       ->type_name("X");
+  app->add_option("--give-up", reproduce_.scaling.gradients,
+                  "of cifar: gradients of all workers after which a run ends (default: 40,000); 0: "
+                  "never")
+      ->type_name("N");
+  app->add_option("--scale", reproduce_.scaling.scale, "of cifar: standard (default), 255 or none")
+      ->type_name("NAME");
+  app->add_option("--device", reproduce_.scaling.device, "of cifar: cpu (default) or cuda")
+      ->type_name("NAME");
 
   app->add_option("--engine", reproduce_engine_,
                   "of quadratic and logistic: threads or mpi (2 ranks) instead of virtual time; of "

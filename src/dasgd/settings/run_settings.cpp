@@ -157,7 +157,7 @@ std::vector<Setting> pace_settings() {
       count(
           "pace.in_flight", "--in-flight",
           "buffers of a worker for its own gradients before those that wait for workers behind "
-          "are folded (default: what fits into 2 GiB, 4 to 128)",
+          "are folded (default: what fits into 2 GiB, 8 to 128)",
           [](auto& c) -> auto& { return c.run.in_flight; }, 1),
   };
 }
