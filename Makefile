@@ -8,7 +8,7 @@ FUZZ_SECONDS ?= 600
 export CCACHE_DEPEND ?= 1
 APP_ONLY := -DDASGD_BUILD_TESTS=OFF -DDASGD_BUILD_EXAMPLES=OFF -DDASGD_BUILD_BENCH=OFF
 
-.PHONY: demo build test python soak bench bench-watch archive sanitize fuzz format style lint clean packages-all-tests packages-%
+.PHONY: demo build test python soak bench bench-watch archive deb check-docs check-packages check-container site sanitize fuzz format style lint clean packages-all-tests packages-%
 
 demo: packages-torch build packages-data ## train a network on real data and show the result
 	$(BIN) train --model cnn --data fashion-mnist --workers 2 --epochs 1 --trace --out runs/demo
@@ -51,8 +51,29 @@ bench: packages-build packages-torch packages-mpi packages-data packages-bench #
 bench-watch: build packages-browser packages-data ## what three browsers cost a run that they watch
 	node bench/watch_cost.mjs $(BIN)
 
-archive: build ## dasgd-VERSION.tar.gz: the sources with the built page, for machines without npm
+archive: packages-build packages-web ## dasgd-VERSION.tar.gz: the sources with the built page, for machines without npm
+	cmake --preset release $(APP_ONLY) >/dev/null
+	cmake --build --preset release --target dasgd_page
 	scripts/release_archive.sh
+
+deb: packages-deb packages-torch packages-mpi packages-python archive ## Debian packages of HEAD in build/packages
+	scripts/build_packages.sh
+
+site: build packages-site packages-data packages-browser ## the documentation site of docs/ and site/ in build/site
+	/usr/bin/python3 site/stage.py $(BIN) build/site-pages
+	mkdocs build -q -f site/mkdocs.yml
+	doxygen site/Doxyfile
+	/usr/bin/python3 site/check_links.py build/site
+	node site/look.mjs build/site
+
+check-docs: python packages-data ## run the commands that the documentation shows
+	/usr/bin/python3 tests/docs/run_blocks.py . $(BIN)
+
+check-packages: packages-clean-root ## install those into a clean Debian, use them, purge them
+	scripts/check_packages.sh
+
+check-container: packages-clean-root ## build the container of those packages, and train in it
+	scripts/check_container.sh
 
 sanitize: packages-build packages-mpi packages-web packages-data packages-test ## run the suite under ASan + UBSan and under TSan
 	cmake --preset asan >/dev/null && cmake --build --preset asan -j $(JOBS)

@@ -3,16 +3,23 @@
 // run.
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/ssl.hpp>
+#include <boost/asio/write.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <functional>
+#include <memory>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <openssl/ssl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include "dasgd/transport/tcp/sockets.hpp"
@@ -153,6 +160,32 @@ double bare_openssl(const Stream& stream) {
   return time;
 }
 
+// The same through Asio's TLS, which has a pair of buffers between OpenSSL and the socket.
+double asio_tls(const Stream& stream) {
+  namespace net = boost::asio;
+  const auto [here, there] = connected();
+  const tcp::Identity id = identity(true);
+  SSL_CTX_up_ref(id.context());
+  net::ssl::context tls(id.context());  // takes its share
+  net::io_context context{1};
+  const auto open = [&](int socket, auto role) {
+    auto made = std::make_shared<net::ssl::stream<net::ip::tcp::socket>>(
+        net::ip::tcp::socket(context, net::ip::tcp::v4(), socket), tls);
+    made->handshake(role);
+    return BareLoop(
+        [made](auto from) {
+          return static_cast<long>(net::write(*made, net::buffer(from.data(), from.size())));
+        },
+        [made](auto to) {
+          return static_cast<long>(net::read(*made, net::buffer(to.data(), to.size())));
+        });
+  };
+  const Child child(
+      [&, there = there] { open(there, net::ssl::stream_base::server).receiver(stream); });
+  ::close(there);
+  return open(here, net::ssl::stream_base::client).sender(stream);
+}
+
 /// One side of our links: sends frames, counts those that come.
 class Side final : public tcp::LinkEvents {
  public:
@@ -221,23 +254,53 @@ double our_links(const Stream& stream, bool encrypted) {
   return time;
 }
 
+// Seconds of this process and of its children that have ended, on all cores.
+double processor_time() {
+  double time = 0;
+  for (const int whose : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage usage{};
+    ::getrusage(whose, &usage);
+    for (const timeval& t : {usage.ru_utime, usage.ru_stime})
+      time += static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  }
+  return time;
+}
+
+// What one way to send takes: of the clock, and of the processor on both sides together, which is
+// what is left to compare when the machine is busy.
+struct Costs {
+  template <typename Run>
+  void measure(Run&& run) {
+    const double before = processor_time();
+    clock.push_back(run());
+    processor.push_back(processor_time() - before);
+  }
+  std::string against(const Costs& bare) const {
+    return fmt::format("{:.2f} ({:.2f})", median(bare.clock) / median(clock),
+                       median(bare.processor) / median(processor));
+  }
+  std::vector<double> clock, processor;
+};
+
 void streams() {
+  fmt::print("speed against the bare loop; in brackets, bytes per second of the processor\n");
   for (const double megabytes : {0.5, 4.0, 64.0}) {
     const Stream stream{.size = static_cast<std::size_t>(megabytes * 1e6),
                         .count = std::max(static_cast<int>(400 / megabytes), 6)};
-    std::vector<double> bare, plain, bare_tls, tls;
+    Costs bare, links, bare_tls, asio, links_tls;
     for (int turn = 0; turn < 5; ++turn) {
-      bare.push_back(bare_sockets(stream));
-      plain.push_back(our_links(stream, false));
-      bare_tls.push_back(bare_openssl(stream));
-      tls.push_back(our_links(stream, true));
+      bare.measure([&] { return bare_sockets(stream); });
+      links.measure([&] { return our_links(stream, false); });
+      bare_tls.measure([&] { return bare_openssl(stream); });
+      asio.measure([&] { return asio_tls(stream); });
+      links_tls.measure([&] { return our_links(stream, true); });
     }
     const double gigabytes = static_cast<double>(stream.size) * stream.count / 1e9;
     fmt::print(
-        "stream of {:>4} MB: bare sockets {:.2f} GB/s, links {:.2f} of it; bare OpenSSL {:.2f} "
-        "GB/s, links with TLS {:.2f} of it\n",
-        megabytes, gigabytes / median(bare), median(bare) / median(plain),
-        gigabytes / median(bare_tls), median(bare_tls) / median(tls));
+        "stream of {:>4} MB: bare sockets {:.2f} GB/s, links {}; bare OpenSSL {:.2f} GB/s, links "
+        "with TLS {}, Asio's TLS {}\n",
+        megabytes, gigabytes / median(bare.clock), links.against(bare),
+        gigabytes / median(bare_tls.clock), links_tls.against(bare_tls), asio.against(bare_tls));
     std::fflush(stdout);
   }
 }

@@ -26,7 +26,7 @@ function level(room) {
   if (room ~ /^config$/) return 7
   if (room ~ /^settings$/) return 8
   if (room ~ /^app:(terminal|fetch)$/) return 9
-  if (room ~ /^app:(live|ranks)$/) return 10
+  if (room ~ /^app:(live|ranks|manual)$/) return 10
   if (room ~ /^app:(commands|reproduce|sweep)$/) return 11
   if (room ~ /^app:cli$/) return 12
   if (room ~ /^app:main$/) return 13

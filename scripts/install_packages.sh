@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages of the named groups that are missing: build, torch, mpi, mpi-test, web, browser,
-# data, test, python, bench, lint, fuzz.
+# data, test, python, bench, lint, fuzz, deb, clean-root, site.
+#   install_packages.sh [--list] GROUP...    --list only prints their names
 # Works as root and with sudo. On another system it says what is needed and goes on.
 set -eu
 
@@ -17,18 +18,24 @@ group() {
     browser) echo "chromium fonts-dejavu-core" ;;
     data) echo "dataset-fashion-mnist curl" ;;
     # ccache: the tests of a second MPI share what they compile with those of the first.
-    test) echo "libgtest-dev libgmock-dev librapidcheck-dev python3-torch ccache" ;;
+    test) echo "libgtest-dev libgmock-dev librapidcheck-dev python3-torch python3-yaml pkg-config ccache openssl" ;;
     bench) echo "libbenchmark-dev python3-torch" ;;
     python) echo "python3-dev pybind11-dev python3-numpy python3-pytest" ;;
     lint) echo "clang-format clang-tidy" ;;
     fuzz) echo "clang libclang-rt-14-dev" ;;
+    deb) echo "dpkg-dev debhelper dh-python lintian fakeroot pkg-config git" ;;
+    clean-root) echo "mmdebstrap" ;;
+    site) echo "mkdocs mkdocs-material doxygen" ;;
     *) echo "install_packages.sh: unknown group $1" >&2; exit 2 ;;
   esac
 }
 
+list=""
+[ "${1:-}" = --list ] && { list=1; shift; }
 wanted=""
 for name in "$@"; do wanted="$wanted $(group "$name")"; done
 
+[ -n "$list" ] && { echo $wanted; exit 0; }
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   echo "This is not a Debian system. Needed (Debian names):" $wanted >&2
   exit 0

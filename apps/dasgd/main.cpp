@@ -8,11 +8,13 @@
 #include "cli/command_line.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/settings/settings.hpp"
+#include "ranks/ranks.hpp"
 #include "terminal/last_words.hpp"
 #include "terminal/output.hpp"
 
 int main(int argc, char** argv) {
   using namespace dasgd;
+  app::Ranks::hand_over(argv);
   app::secure_standard_streams();
   app::install_last_words();
   const auto fail = [](const std::string& what, int status) {

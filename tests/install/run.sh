@@ -11,6 +11,18 @@ trap 'rm -rf "$work"' EXIT
 "$cmake" --build "$work/a" >/dev/null
 "$work/a/outside"
 test -x "$work/prefix/bin/dasgd"
+test -f "$work/prefix/share/man/man1/dasgd-train.1"
+
+# The programs that the documentation shows, by pkg-config.
+PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name dasgd.pc)")
+export PKG_CONFIG_PATH
+flags=$(pkg-config --define-variable=prefix="$work/prefix" --cflags --libs dasgd)
+for page in README.md site/pages/embed.md; do
+  awk '/^```cpp/ { inside = 1; next } /^```/ { if (inside) exit } inside' "$source/$page" >"$work/shown.cpp"
+  # shellcheck disable=SC2086  # one word per flag
+  c++ -O0 "$work/shown.cpp" $flags -o "$work/shown"
+  "$work/shown"
+done
 if [ -f "$build/dasgd_networks.so" ]; then # the installed program finds its networks
   for i in $(seq 40); do echo "$i,$((i % 3)),$((i % 2))"; done >"$work/table.csv"
   "$work/prefix/bin/dasgd" train --model mlp --data "$work/table.csv" --gradients 2 --quiet --out "$work/run"

@@ -215,6 +215,7 @@ TEST_F(Record, TheSummaryHasTheContractsKeys) {
                           "loss",
                           "wall_seconds",
                           "version",
+                          "formats",
                           "seed"})
     EXPECT_TRUE(json.contains(key)) << key;
   EXPECT_FALSE(json.contains("accuracy")) << "only where there is one";

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <ftw.h>
 #include <iterator>
 #include <string>
 
@@ -15,9 +17,13 @@ class TemporaryDirectory {
     std::string name = (std::filesystem::temp_directory_path() / "dasgd-XXXXXX").string();
     path_ = ::mkdtemp(name.data());
   }
+  // Not by std::filesystem: PyTorch's LibTorch exports a remove_all of its own, which a test
+  // program that links it may get, and which crashes.
   ~TemporaryDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
+    const auto remove = [](const char* path, const struct stat*, int, FTW*) {
+      return std::remove(path);
+    };
+    ::nftw(path_.c_str(), remove, 16, FTW_DEPTH | FTW_PHYS);
   }
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }

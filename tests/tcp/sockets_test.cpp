@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <openssl/ssl.h>
 
 #include "dasgd/base/input_error.hpp"
 #include "support/message.hpp"
@@ -78,6 +79,28 @@ TEST_P(Linked, FramesOfAllSizesArriveInOrderBothWays) {
   EXPECT_EQ(p.b.sockets.sent(p.to_a).messages, frames.size());
   EXPECT_EQ(p.a.sockets.received(p.to_b).messages, frames.size());
   EXPECT_EQ(p.b.sockets.sent(p.to_a).bytes, p.a.sockets.received(p.to_b).bytes);
+}
+
+TEST(Keys, AreRenewedWhileFramesGoOn) {
+  const Token token = Token::random();
+  const Identity sender = Identity::of(token, "b", origin(2));
+  int renewals = 0;
+  SSL_CTX_set_msg_callback_arg(sender.context(), &renewals);
+  SSL_CTX_set_msg_callback(sender.context(), [](int sent, int, int kind, const void* bytes,
+                                                std::size_t, SSL*, void* counter) {
+    if (sent && kind == SSL3_RT_HANDSHAKE && *static_cast<const char*>(bytes) == SSL3_MT_KEY_UPDATE)
+      ++*static_cast<int*>(counter);
+  });
+  Pair p(Identity::of(token, "a", origin(1)), sender, {.rekey_bytes = 1 << 20});
+  ASSERT_TRUE(p.meet());
+  for (int i = 0; i < 20; ++i)
+    p.b.say(p.to_a, "echo", std::string(1'000'000, static_cast<char>(i)));
+  ASSERT_TRUE(p.until([&] { return p.b.links.at(p.to_a).frames.size() == 20; }));
+  for (int i = 0; i < 20; ++i)
+    EXPECT_EQ(p.a.links.at(p.to_b).frames[static_cast<std::size_t>(i)].body,
+              std::string(1'000'000, static_cast<char>(i)));
+  EXPECT_GE(renewals, 15);
+  EXPECT_LE(renewals, 20);
 }
 
 TEST_P(Linked, ABodyIsHeldUntilItHasLeft) {

@@ -9,6 +9,7 @@
 #include "dasgd/base/nearest_word.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/run_summary.hpp"
+#include "manual/manual.hpp"
 #include "ranks/rank_launch.hpp"
 #include "ranks/ranks.hpp"
 #include "terminal/output.hpp"
@@ -46,7 +47,26 @@ CommandLine::CommandLine()
   add_launch();
   add_join();
   add_member_commands();
+  add_manual();
   add_help();
+}
+
+void CommandLine::add_manual() {
+  CLI::App* const app = app_.add_subcommand(
+      "manual", "Write man pages and completion for bash, zsh and fish, made from this help");
+  app->add_option("share", share_, "a directory as /usr/share (default: share)")
+      ->check(must_not_be_empty)
+      ->type_name("DIR");
+  app->add_flag("--markdown", manual_in_markdown_,
+                "a page in Markdown for each command instead, for a site");
+  app->footer(
+      "Packages come with all of this.\n"
+      "Example:\n"
+      "  dasgd manual ~/.local/share");
+  when(app, [this] {
+    return manual_in_markdown_ ? manual_as_markdown_command(app_, share_)
+                               : manual_command(app_, share_);
+  });
 }
 
 void CommandLine::add_help() {
@@ -215,6 +235,14 @@ void CommandLine::add_reproduce() {
   app->add_option("--target-loss", reproduce_.scaling.target_loss, "of cifar: where a run ends")
       ->check(must_be_positive)
       ->type_name("X");
+  app->add_option("--give-up", reproduce_.scaling.gradients,
+                  "of cifar: gradients of all workers after which a run ends (default: 40,000); 0: "
+                  "never")
+      ->type_name("N");
+  app->add_option("--scale", reproduce_.scaling.scale, "of cifar: standard (default), 255 or none")
+      ->type_name("NAME");
+  app->add_option("--device", reproduce_.scaling.device, "of cifar: cpu (default) or cuda")
+      ->type_name("NAME");
 
   app->add_option("--engine", reproduce_engine_,
                   "of quadratic and logistic: threads or mpi (2 ranks) instead of virtual time; of "

@@ -44,6 +44,7 @@ class CommandLine {
   void add_launch();
   void add_join();
   void add_member_commands();
+  void add_manual();
   void add_help();
 
   /// What to do when this command was given.
@@ -75,6 +76,8 @@ class CommandLine {
   PredictRequest predict_;
   DescribeRequest describe_;
   std::string data_name_, data_archive_, help_of_;
+  std::string share_ = "share";
+  bool manual_in_markdown_ = false;
 };
 
 }  // namespace dasgd::app

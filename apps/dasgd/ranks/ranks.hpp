@@ -24,6 +24,10 @@ class Ranks {
   /// "MPI: Open MPI v4.1.4 ...", or that there is none.
   static std::string library();
 
+  /// Built without MPI: becomes the program that has it, which a package of its own installs; comes
+  /// back where there is none.
+  static void hand_over(char** arguments);
+
   /// Starts MPI. Throws InputError when this dasgd was built without it.
   Ranks();
   /// Ends MPI, with all ranks.

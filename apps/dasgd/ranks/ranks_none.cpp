@@ -1,4 +1,7 @@
 // This dasgd was built where no MPI was installed.
+#include <filesystem>
+#include <unistd.h>
+
 #include "dasgd/config/engine.hpp"
 #include "dasgd/core/error.hpp"
 #include "ranks/ranks.hpp"
@@ -9,11 +12,18 @@ struct Ranks::Job {};
 
 bool Ranks::are_built_in() { return false; }
 
+void Ranks::hand_over(char** arguments) {
+  const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  ::execv((here / DASGD_PROGRAM_WITH_MPI).c_str(), arguments);
+}
+
 Ranks::Ranks() {
   const auto launch = config::find_launch();
-  throw InputError((launch ? "started by " + launch->launcher + ", but this" : "this") +
-                   std::string(" dasgd was built without MPI; install MPI (libopenmpi-dev or "
-                               "libmpich-dev) and build it again, or use `engine` threads"));
+  throw InputError(
+      (launch ? "started by " + launch->launcher + ", but this" : "this") +
+      std::string(" dasgd was built without MPI; install the package dasgd-mpi, or MPI "
+                  "(libopenmpi-dev or libmpich-dev) and build it again, or use "
+                  "`engine` threads"));
 }
 std::string Ranks::library() { return "MPI: none, built without it"; }
 Ranks::~Ranks() = default;

@@ -20,7 +20,12 @@ struct ScalingChoice {
   std::vector<std::size_t> workers;  ///< empty: 1 to 25
   std::optional<std::uint64_t> seeds;
   std::optional<double> eta, target_loss;
-  bool any() const { return !workers.empty() || seeds || eta || target_loss; }
+  std::optional<std::uint64_t> gradients;  ///< at which a run gives up; 0: never
+  std::string scale, device;               ///< as of `train`; empty: standard, cpu
+  bool any() const {
+    return !workers.empty() || seeds || eta || target_loss || gradients || !scale.empty() ||
+           !device.empty();
+  }
 };
 
 struct ReproduceRequest {

@@ -41,6 +41,8 @@ ScalingPlan plan_for(const Experiment& experiment) {
   }
   plan.eta = choice.eta.value_or(plan.eta);
   plan.target_loss = choice.target_loss.value_or(plan.target_loss);
+  plan.gradients = choice.gradients.value_or(plan.gradients);
+  if (!choice.scale.empty()) plan.data = to_string(parse_scale(choice.scale));
   for (const std::size_t n : plan.virtual_workers)
     if (n <= all_cores()) plan.thread_workers.push_back(n);
   return plan;
@@ -57,13 +59,15 @@ void print_table(const std::vector<ScalingPoint>& points) {
         p.seconds_deviation, p.speed_up, p.S_avg, p.S_max);
 }
 
-std::shared_ptr<const Samples> cifar10() {
-  return image_samples(read_cifar10_directory(locate_data("cifar10")));
+std::shared_ptr<const Samples> cifar10(const ScalingPlan& plan) {
+  return image_samples(read_cifar10_directory(locate_data("cifar10")),
+                       {.scale = parse_scale(plan.data)});
 }
 
-NetworkOfSeed networks(const std::shared_ptr<const Samples>& samples) {
-  return [samples](std::uint64_t seed) {
-    NetworkOptions options{.model = "cnn", .seed = seed};
+NetworkOfSeed networks(const std::shared_ptr<const Samples>& samples, const std::string& device) {
+  const NetworkDevice where = parse_device(device.empty() ? "cpu" : device);
+  return [samples, where](std::uint64_t seed) {
+    NetworkOptions options{.model = "cnn", .device = where, .seed = seed};
     options.evaluate_at_most = 256;  // the experiment needs no accuracy
     return make_network_problem(options, samples);
   };
@@ -94,7 +98,7 @@ void reproduce_cifar(const Experiment& experiment) {
   SignalStop signals;
   ScalingPlan plan = plan_for(experiment);
   plan.stop = signals.token();
-  const NetworkOfSeed network = networks(cifar10());
+  const NetworkOfSeed network = networks(cifar10(plan), experiment.scaling.device);
   network(1);  // chooses the fast way to compute before several runs begin
   const std::size_t points = plan.virtual_workers.size() + plan.thread_workers.size();
   write_and_print(experiment, plan, run_scaling(network, plan, show_simulations),
@@ -114,7 +118,7 @@ bool reproduce_cifar_on_ranks(const Experiment& experiment) {
   const std::string mistake = mistake_of([&] {
     require_all_processes(ranks);
     if (first) make_directory(experiment.directory);
-    samples = cifar10();
+    samples = cifar10(plan);
   });
   if (!ranks.agree(mistake, fmt::format("{} {} {}", plan.eta, plan.target_loss, plan.seeds.size())))
     return false;
@@ -129,7 +133,8 @@ bool reproduce_cifar_on_ranks(const Experiment& experiment) {
             return ranks.train<float>(objective, options, config);
           }};
   try {
-    const auto runs = run_scaling_on_ranks(networks(samples), plan, engine, show_simulations);
+    const auto runs = run_scaling_on_ranks(networks(samples, experiment.scaling.device), plan,
+                                           engine, show_simulations);
     const std::size_t points = ranks.size() > 1 ? 2 : 1;
     if (first) write_and_print(experiment, plan, runs, points * plan.seeds.size());
   } catch (const Interrupted&) {

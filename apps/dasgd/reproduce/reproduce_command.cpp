@@ -88,8 +88,10 @@ int reproduce_command(const ReproduceRequest& request) {
     throw InputError("unknown experiment \"" + request.what + "\"" +
                      suggestion(request.what, names));
   if (request.scaling.any() && request.what != "cifar")
-    throw InputError("--workers, --seeds, --lr and --target-loss are settings of cifar, not of " +
-                     request.what);
+    throw InputError(
+        "--workers, --seeds, --lr, --target-loss, --give-up, --scale and --device are "
+        "settings of cifar, not of " +
+        request.what);
   const bool on_ranks = request.engine == EngineKind::mpi ||
                         (request.engine == EngineKind::automatic && config::find_launch());
   if (const std::string why = not_for_ranks(request); on_ranks && !why.empty()) {

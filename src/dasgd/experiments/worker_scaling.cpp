@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -40,6 +41,8 @@ class Cells {
     run.seconds = cell.at("seconds");
     run.S_avg = cell.at("S_avg");
     run.S_max = cell.at("S_max");
+    run.S_hat_avg = cell.value("S_hat_avg", run.S_avg);  // delivery is causal in older cells
+    run.S_hat_max = cell.value("S_hat_max", run.S_max);
     return run;
   }
 
@@ -50,15 +53,18 @@ class Cells {
                                {"iterations", run.iterations},
                                {"seconds", run.seconds},
                                {"S_avg", run.S_avg},
-                               {"S_max", run.S_max}}
+                               {"S_max", run.S_max},
+                               {"S_hat_avg", run.S_hat_avg},
+                               {"S_hat_max", run.S_hat_max}}
                               .dump());
   }
 
  private:
   // A run with another setting is another run.
   std::string setting() const {
-    return fmt::format("eta {} batch {} target {} gradients {} spread", plan_.eta, plan_.batch,
-                       plan_.target_loss, plan_.gradients);
+    return fmt::format("eta {} batch {} target {} gradients {} spread{}", plan_.eta, plan_.batch,
+                       plan_.target_loss, plan_.gradients,
+                       plan_.data == "standard" ? "" : " scale " + plan_.data);
   }
   std::string path(const ScalingRun& run) const {
     return fmt::format("{}/{}-{}-workers-seed-{}.json", plan_.cells, run.way, run.workers,
@@ -84,7 +90,9 @@ TrainOptions options_of(const ScalingPlan& plan, const ScalingRun& run) {
                        .batch = plan.batch,
                        .target_loss = plan.target_loss,
                        .seed = run.seed};
-  options.gradients = {static_cast<std::uint32_t>(plan.gradients / run.workers)};
+  constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max() - 1;
+  const std::uint64_t each = plan.gradients == 0 ? most : plan.gradients / run.workers;
+  options.gradients = {static_cast<std::uint32_t>(std::min(each, most))};
   options.stop = plan.stop;
   return options;
 }
@@ -102,6 +110,8 @@ std::optional<ScalingRun> figures_of(const TrainResult<float>& result, ScalingRu
       static_cast<double>(*std::max_element(summary.time.begin(), summary.time.end())) * 1e-9;
   run.S_avg = summary.staleness.S_avg;
   run.S_max = static_cast<double>(summary.staleness.S_max);
+  run.S_hat_avg = summary.staleness.S_hat_avg;
+  run.S_hat_max = static_cast<double>(summary.staleness.S_hat_max);
   return run;
 }
 
@@ -231,10 +241,12 @@ std::vector<ScalingPoint> summarise(const std::vector<ScalingRun>& runs) {
 }
 
 std::string to_csv(const std::vector<ScalingRun>& runs) {
-  std::string text = "way,workers,seed,reached,iterations,seconds,S_avg,S_max\n";
+  std::string text =
+      "way,workers,seed,reached,iterations,seconds,S_avg,S_max,S_hat_avg,S_hat_max\n";
   for (const ScalingRun& r : runs)
-    text += fmt::format("{},{},{},{},{},{},{},{}\n", r.way, r.workers, r.seed, r.reached ? 1 : 0,
-                        r.iterations, r.seconds, r.S_avg, r.S_max);
+    text +=
+        fmt::format("{},{},{},{},{},{},{},{},{},{}\n", r.way, r.workers, r.seed, r.reached ? 1 : 0,
+                    r.iterations, r.seconds, r.S_avg, r.S_max, r.S_hat_avg, r.S_hat_max);
   return text;
 }
 

@@ -22,10 +22,12 @@ struct ScalingPlan {
   std::vector<std::uint64_t> seeds{1, 2, 3, 4};
   double eta = 0.0025;
   std::size_t batch = 32;
-  double target_loss = 1.0;          ///< mean of a worker's last 30 mini-batches, at every worker
-  std::uint32_t gradients = 40'000;  ///< of all workers together; a run that needs more gives up
-  unsigned threads = 2;              ///< simulations at a time
-  std::string cells;                 ///< directory that keeps finished runs; empty: none
+  double target_loss = 1.0;  ///< mean of a worker's last 30 mini-batches, at every worker
+  /// Of all workers together: a run that needs more gives up. 0: none does.
+  std::uint64_t gradients = 40'000;
+  std::string data = "standard";  ///< how pixels are scaled: runs with others are other runs
+  unsigned threads = 2;           ///< simulations at a time
+  std::string cells;              ///< directory that keeps finished runs; empty: none
   std::stop_token stop;
 };
 
@@ -37,7 +39,7 @@ struct ScalingRun {
   bool reached = false;
   double iterations = 0;  ///< at the target, mean over workers
   double seconds = 0;     ///< when the last worker reached it; virtual or real
-  double S_avg = 0, S_max = 0;
+  double S_avg = 0, S_max = 0, S_hat_avg = 0, S_hat_max = 0;
 };
 
 /// All runs of one way and number of workers: means and standard deviations over seeds.

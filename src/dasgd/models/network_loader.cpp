@@ -28,7 +28,7 @@ fs::path find_module(const std::string& model) {
     if (fs::exists(place / name)) return place / name;
   throw InputError(
       fmt::format("`model` {} needs LibTorch, and this dasgd was built without it: there is no {}; "
-                  "install libtorch-dev and build again",
+                  "install the package dasgd-networks, or libtorch-dev and build again",
                   model, (here / name).string()));
 }
 

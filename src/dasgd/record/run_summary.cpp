@@ -1,5 +1,6 @@
 #include "dasgd/record/run_summary.hpp"
 
+#include "dasgd/record/formats.hpp"
 #include "dasgd/record/json_number.hpp"
 #include "dasgd/record/run_summary_json.hpp"
 #include "dasgd/record/step_limits_json.hpp"
@@ -126,6 +127,7 @@ Json summary_json(const RunSummary& s) {
                        {"samples", s.resumed->samples},
                        {"seconds", s.resumed->seconds}};
   json["version"] = version();
+  json["formats"] = {{"run_directory", run_directory_format}, {"trace", trace_format}};
   json["seed"] = s.seed;
   if (s.elastic) {
     const MemberFigures& m = *s.elastic;

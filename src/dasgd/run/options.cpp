@@ -68,7 +68,7 @@ std::size_t resolved_in_flight(const TrainOptions& options, std::size_t bytes) {
   constexpr std::size_t budget = std::size_t{2} << 30, never_folded = 1'000'000;
   if (options.target_error || options.measure_gradients) return never_folded;
   const std::size_t fit = budget / std::max<std::size_t>(1, options.workers * bytes);
-  return options.in_flight.value_or(std::clamp<std::size_t>(fit, 4, 128));
+  return options.in_flight.value_or(std::clamp<std::size_t>(fit, 8, 128));
 }
 
 void validate(const TrainOptions& o) {

@@ -98,7 +98,7 @@ struct TrainOptions {
   std::chrono::nanoseconds compute{0};  ///< pads every gradient to at least this
   std::uint64_t seed = 1;
   /// How many buffers a worker has for its own gradients before those that wait for workers behind
-  /// are folded; by default as many as fit into 2 GiB for all workers together, from 4 to 128. With
+  /// are folded; by default as many as fit into 2 GiB for all workers together, from 8 to 128. With
   /// `target_error` or `measure_gradients` nothing is folded.
   std::optional<std::size_t> in_flight;
   /// A worker's own source of samples instead of mini-batches of the objective's; `drawn` batches

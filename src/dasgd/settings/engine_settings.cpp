@@ -35,7 +35,7 @@ unsigned short parse_port(const std::string& text) {
 std::vector<Setting> engine_settings() {
   const auto at = [](auto& c) -> auto& { return c.ranks.engine; };
   return {unless_default(
-      named({"engine", "--engine", "NAME",
+      named({"engine", "--engine", "threads|mpi",
              "threads, or mpi: one or several workers on every rank (default: mpi under mpirun and "
              "srun, else threads)"},
             at, parse_engine),
@@ -53,7 +53,7 @@ std::vector<Setting> rank_settings() {
           "worker threads on every MPI rank; they share gradients in memory (default: 1)",
           [](auto& c) -> auto& { return c.ranks.workers_per_rank; }, 1)),
       unless_default(
-          named({"ranks.polling", "--polling", "HOW",
+          named({"ranks.polling", "--polling", "eager|patient|auto",
                  "how a rank waits for messages: eager (takes a core), patient (sleeps), or auto: "
                  "eager where a core is to spare"},
                 polling, mpi::parse_polling),

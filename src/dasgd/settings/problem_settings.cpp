@@ -58,10 +58,11 @@ std::vector<Setting> problem_settings() {
       model,
       data,
       named(
-          {"loss", "--loss", "NAME", "loss function of a network: cross-entropy (default) or mse"},
+          {"loss", "--loss", "cross-entropy|mse",
+           "loss function of a network: cross-entropy (default) or mse"},
           [](auto& c) -> auto& { return c.problem.loss; }, parse_loss),
       named(
-          {"device", "--device", "NAME", "where a network is computed: cpu (default) or cuda"},
+          {"device", "--device", "cpu|cuda", "where a network is computed: cpu (default) or cuda"},
           [](auto& c) -> auto& { return c.problem.device; }, parse_device),
       named(
           {"precision", "--precision", "NAME",

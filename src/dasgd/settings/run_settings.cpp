@@ -101,13 +101,13 @@ std::vector<Setting> algorithm_settings() {
 std::vector<Setting> topology_settings() {
   return {
       place(
-          {"topology.kind", "--topology", "KIND",
-           fmt::format("who sends to whom: {}", fmt::join(topology_names(), ", "))},
+          {"topology.kind", "--topology", fmt::format("{}", fmt::join(topology_names(), "|")),
+           "who sends to whom"},
           [](auto& c) -> auto& { return c.run.topology; }, known_topology,
           [](const std::string& v) { return quoted(place_from_anywhere(v)); }),
       named(
-          {"topology.relay", "--relay", "MODE",
-           "when foreign gradients are passed on: arrival, apply or none (default: none on the "
+          {"topology.relay", "--relay", "arrival|apply|none",
+           "when foreign gradients are passed on (default: none on the "
            "full graph, arrival elsewhere)"},
           [](auto& c) -> auto& { return c.run.relay; }, parse_relay),
   };
@@ -157,7 +157,7 @@ std::vector<Setting> pace_settings() {
       count(
           "pace.in_flight", "--in-flight",
           "buffers of a worker for its own gradients before those that wait for workers behind "
-          "are folded (default: what fits into 2 GiB, 4 to 128)",
+          "are folded (default: what fits into 2 GiB, 8 to 128)",
           [](auto& c) -> auto& { return c.run.in_flight; }, 1),
   };
 }
@@ -184,8 +184,8 @@ std::vector<Setting> guard_settings() {
 std::vector<Setting> rule_settings() {
   return {
       named(
-          {"rule.kind", "--rule", "NAME",
-           "what the origin makes of a gradient: sgd, momentum, nesterov or adam"},
+          {"rule.kind", "--rule", "sgd|momentum|nesterov|adam",
+           "what the origin makes of a gradient"},
           [](auto& c) -> auto& { return c.run.rule.kind; }, parse_rule),
       place(
           {"rule.momentum", "--momentum", "X", "mu of momentum and nesterov (default: 0.9)"},

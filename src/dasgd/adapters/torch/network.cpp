@@ -150,6 +150,9 @@ class TorchNetwork final : public Network {
 
   // What the driver has to say: none, too old, ...
   static std::string why_no_gpu() {
+#ifndef DASGD_CUDA_KERNELS
+    return "";  // nobody there to ask
+#endif
     try {
       at::empty({1}, at::TensorOptions().device(at::kCUDA));
       return "";

@@ -12,6 +12,14 @@ namespace ip = boost::asio::ip;
 
 constexpr std::size_t most_host = 255;  // of DNS
 
+// Others may have told it: one line, whatever it is.
+std::string shown(std::string_view text) {
+  std::string line(text.substr(0, most_host));
+  for (char& c : line)
+    if (c < ' ' || c > '~') c = '?';
+  return line;
+}
+
 ip::address plain(const ip::address& address) {
   if (address.is_v6() && address.to_v6().is_v4_mapped())
     return ip::make_address_v4(ip::v4_mapped, address.to_v6());
@@ -23,7 +31,7 @@ ip::address plain(const ip::address& address) {
 Address Address::parse(std::string_view text) {
   const auto bad = [&](const char* why) {
     return InputError(fmt::format("\"{}\" is no address: {}; write HOST:PORT, like 10.0.0.1:7070",
-                                  text.substr(0, most_host), why));
+                                  shown(text), why));
   };
   const auto colon = text.rfind(':');
   if (colon == text.npos) throw bad("it has no port");

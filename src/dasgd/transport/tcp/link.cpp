@@ -24,7 +24,7 @@ Link::Link(LinkId id, Socket socket, const Identity& identity, bool dialed, Owne
     : id_(id),
       socket_(std::move(socket)),
       dialed_(dialed),
-      stream_(make_stream(socket_.native_handle(), identity, dialed)),
+      stream_(make_stream(socket_.native_handle(), identity, dialed, options.rekey_bytes)),
       owner_(owner),
       events_(events),
       close_limit_(options.close_limit),
@@ -124,6 +124,7 @@ void Link::read() {
 
 void Link::write() {
   writing_ = false;
+  if (std::exchange(read_wants_write_, false) && !std::exchange(reading_, true)) later(&Link::read);
   if (!write_queue()) return;
   if (!std::exchange(drained_, true) && state_ == State::open) events_.drained(id_);
   if (state_ != State::closing) return;
@@ -238,8 +239,7 @@ void Link::await_writable() {
     self->writing_ = false;
     if (self->state_ == State::ended) return;
     if (self->state_ == State::shaking_hands) return self->shake_hands();
-    if (std::exchange(self->read_wants_write_, false)) self->read();
-    if (self->state_ != State::ended) self->write();
+    self->write();
   });
 }
 

@@ -71,7 +71,10 @@ struct SocketOptions {
   std::chrono::milliseconds close_limit{5000};      ///< for what is queued when a link is closed
   std::size_t half_open = 64;          ///< who connect and are not yet verified, at once
   double connections_per_second = 50;  ///< from one address (IPv6: one /64), and twice that at once
-  FrameLimits limits;                  ///< of a new link; see set_limits
+  /// Renews the keys of TLS after so many bytes: AES-GCM wants it before 2^24.5 records (RFC 8446,
+  /// 5.5), some 380 GB.
+  std::uint64_t rekey_bytes = std::uint64_t{64} << 30;
+  FrameLimits limits;  ///< of a new link; see set_limits
 };
 
 /// All links of a process. Everything is called on the thread that runs the io_context.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -61,7 +62,8 @@ class Stream {
   StreamFailure failure_;
 };
 
-/// Over a socket that outlives it.
-std::unique_ptr<Stream> make_stream(int socket, const Identity& identity, bool dialed);
+/// Over a socket that outlives it; keys are renewed after so many bytes.
+std::unique_ptr<Stream> make_stream(int socket, const Identity& identity, bool dialed,
+                                    std::uint64_t rekey_bytes);
 
 }  // namespace dasgd::tcp

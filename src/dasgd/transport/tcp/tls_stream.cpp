@@ -112,8 +112,11 @@ int TlsSocket::flush(bool& retry) {
   return held_.empty() ? 1 : -1;
 }
 
-TlsStream::TlsStream(int socket, const Identity& identity, bool dialed)
-    : socket_(socket), stranger_(identity.stranger()), ssl_(SSL_new(identity.context())) {
+TlsStream::TlsStream(int socket, const Identity& identity, bool dialed, std::uint64_t rekey_bytes)
+    : socket_(socket),
+      stranger_(identity.stranger()),
+      ssl_(SSL_new(identity.context())),
+      rekey_bytes_(rekey_bytes) {
   BIO* const bio = BIO_new(socket_method());
   require_ssl(ssl_ && bio, "a TLS connection");
   BIO_set_data(bio, &socket_);
@@ -149,8 +152,15 @@ Progress TlsStream::write(std::span<const iovec> pieces) {
       }
       at += count;
       taken += count;
+      since_rekey_ += count;
+      if (since_rekey_ >= rekey_bytes_) renew_keys();
     }
   return {Step::done, taken};
+}
+
+// Those of this direction; the message leaves with what is written next.
+void TlsStream::renew_keys() {
+  if (SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED) == 1) since_rekey_ = 0;
 }
 
 Progress TlsStream::flush() {
@@ -198,9 +208,10 @@ Progress TlsStream::not_done(int result) {
   return fail({.why = "TLS failed (" + words + ")"});
 }
 
-std::unique_ptr<Stream> make_stream(int socket, const Identity& identity, bool dialed) {
+std::unique_ptr<Stream> make_stream(int socket, const Identity& identity, bool dialed,
+                                    std::uint64_t rekey_bytes) {
   if (!identity.encrypted()) return std::make_unique<PlainStream>(socket);
-  return std::make_unique<TlsStream>(socket, identity, dialed);
+  return std::make_unique<TlsStream>(socket, identity, dialed, rekey_bytes);
 }
 
 }  // namespace dasgd::tcp

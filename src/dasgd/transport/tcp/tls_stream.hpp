@@ -34,7 +34,7 @@ class TlsSocket {
 
 class TlsStream final : public Stream {
  public:
-  TlsStream(int socket, const Identity& identity, bool dialed);
+  TlsStream(int socket, const Identity& identity, bool dialed, std::uint64_t rekey_bytes);
 
   Progress handshake() override;
   Progress read(std::span<std::byte> to) override;
@@ -46,10 +46,13 @@ class TlsStream final : public Stream {
 
  private:
   Progress not_done(int result);
+  void renew_keys();
 
   TlsSocket socket_;
   std::string stranger_;
   SslPtr ssl_;
+  const std::uint64_t rekey_bytes_;
+  std::uint64_t since_rekey_ = 0;
 };
 
 }  // namespace dasgd::tcp
