@@ -30,6 +30,7 @@ std::string make_fresh(const std::string& model) {
 }
 
 constexpr const char* mark = ".dasgd";  // a run was here: what has its names is its own
+constexpr const char* probe = ".writable";
 
 std::string earlier_trace(const std::string& directory, std::size_t leg) {
   return fmt::format("{}/trace.{}.jsonl", directory, leg);
@@ -59,7 +60,8 @@ RunDirectory::RunDirectory(const std::string& path, const std::string& model)
   for (const char* name :
        {"config.toml", "metrics.jsonl", "summary.json", "trace.jsonl", "model.npy", "model.pt",
         "model.best.npy", "model.best.pt", "model.best.json", "preprocessing.json", "advice.json",
-        "prediction.json"})
+        "prediction.json", "token", "address", "addresses", "members.json", "adoptions.jsonl",
+        "control"})
     remove_file(name);
   remove_report();
   std::vector<fs::path> earlier;
@@ -91,7 +93,8 @@ void RunDirectory::require_ours() const {
   };
   if (is_there(mark) || (is_there("config.toml") && is_there("metrics.jsonl"))) return;
   const auto is_left_over = [](const fs::directory_entry& entry) {  // by a run that was killed
-    return entry.path().extension() == partial_ending || entry.path().filename() == "checkpoints";
+    return entry.path().extension() == partial_ending || entry.path().filename() == "checkpoints" ||
+           entry.path().filename() == probe;
   };
   if (std::all_of(fs::directory_iterator(path_), fs::directory_iterator(), is_left_over)) return;
   throw InputError(fmt::format(
@@ -101,13 +104,13 @@ void RunDirectory::require_ours() const {
 
 void RunDirectory::require_writable() const {
   try {
-    write_file(file(".writable"), "");
+    write_file(file(probe), "");
   } catch (const WriteError&) {
     throw InputError(
         fmt::format("`output.out` {}: is not writable; choose another directory", path_));
   }
   std::error_code ignored;
-  fs::remove(file(".writable"), ignored);
+  fs::remove(file(probe), ignored);
 }
 
 void RunDirectory::remove_report() const {
