@@ -15,9 +15,11 @@ bool Membership::hear(const Record& record, Nanoseconds now) {
   grow();
   if (number == self) return false;
   Member& member = (*this)[number];
-  if (member.standing != Standing::unknown && record.version <= member.record.version) return false;
+  if (member.record.version > 0 && record.version <= member.record.version) return false;
+  // The first that is heard of somebody may be old: others may tell of members that died long ago.
+  const bool is_rumour = member.standing == Standing::unknown && member.record.version == 0;
   member.record = record;
-  heard_from(number, now);
+  if (!is_rumour) heard_from(number, now);
   if (record.left) stand(number, Standing::left, now);
   if (record.ended) stand(number, Standing::ended, now);
   return true;

@@ -25,7 +25,7 @@ struct Patience {
 };
 
 enum class Standing {
-  unknown,  ///< only its name was heard, in somebody's set
+  unknown,  ///< only others told of it
   here,
   silent,  ///< nothing was heard for long: it may live behind a cut
   dead,    ///< its process is proved to be gone, or somebody said so

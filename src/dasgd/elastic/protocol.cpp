@@ -82,17 +82,19 @@ void Protocol::dial_failed(LinkId id, bool refused, Nanoseconds now) {
     member.dial_pause = std::clamp(2 * member.dial_pause, options_.patience.first_dial,
                                    options_.patience.slowest_dial);
     member.dial_at = now + member.dial_pause;
-    const bool fresh = !member.hung_up && now - member.heard < options_.patience.suspect;
+    const bool fresh = !member.hung_up && member.standing != Standing::unknown &&
+                       now - member.heard < options_.patience.suspect;
     if (refused && !fresh) died(worker_id(i), now, "nobody answers at its address");
   }
 }
 
 void Protocol::died(WorkerId member, Nanoseconds now, const char* how) {
   Member& m = members_[member];
-  if (m.standing != Standing::here && m.standing != Standing::silent) return;
+  const bool was_here = m.standing == Standing::here || m.standing == Standing::silent;
+  if (!was_here && m.standing != Standing::unknown) return;
   members_.stand(member, Standing::dead, now);
   m.dial_at = now + options_.patience.gone;
-  say(now, fmt::format("{} is gone: {}", label(member), how));
+  if (was_here) say(now, fmt::format("{} is gone: {}", label(member), how));
 }
 
 void Protocol::lost(LinkId id, Nanoseconds now) {
@@ -543,8 +545,7 @@ void Protocol::dial_members(Nanoseconds now) {
   };
   for (std::size_t i = 1; i < members_.size(); ++i) {
     Member& member = members_[worker_id(i)];
-    const bool may_live = member.standing == Standing::here ||
-                          member.standing == Standing::silent || member.standing == Standing::dead;
+    const bool may_live = member.standing != Standing::left && member.standing != Standing::ended;
     if (!may_live || member.record.address.empty() || now < member.dial_at) continue;
     if (link_to(worker_id(i)) || !wants_link(worker_id(i))) continue;
     const Nanoseconds pause =
