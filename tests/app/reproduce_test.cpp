@@ -85,6 +85,9 @@ TEST_F(App, ReproducesFigureCOnATinySetAndGoesOnWhereItWas) {
 TEST_F(App, SaysWhichExperimentsThereAre) {
   expect_refusal("reproduce topology --workers 3", "are settings of cifar, not of topology");
   expect_refusal("reproduce cifar --workers 0", "--workers");
+  expect_refusal("reproduce quadratic --device cuda", "settings of cifar, not of quadratic");
+  expect_refusal("reproduce cifar --scale 256", "--scale");
+  expect_refusal("reproduce cifar --device tpu", "--device");
   expect_refusal("reproduce topologie", "did you mean \"topology\"?");
   expect_refusal("reproduce",
                  "name an experiment: quadratic, logistic, topology, cifar, rivals, all");

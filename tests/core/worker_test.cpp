@@ -207,5 +207,110 @@ TEST_F(WorkerTest, DoesNotComputeOnAModelOutOfRange) {
       DivergenceError);
 }
 
+/// Numbers on a device that the test plays.
+class FarNumbers final : public NumbersElsewhere {
+ public:
+  explicit FarNumbers(const Update& update) : update_(update) {}
+  std::size_t size_in_bytes() const override { return update_.bytes().size(); }
+  bool ready() const override { return computed; }
+  int fetch(std::span<std::byte> to) const override {
+    ++fetched;
+    std::ranges::copy(update_.bytes(), to.begin());
+    return update_.shift;
+  }
+  bool computed = false;
+  mutable int fetched = 0;
+
+ private:
+  const Update update_;
+};
+
+/// Does whole steps: every gradient is 1 everywhere, and diverges when the test says so.
+class FarOracle final : public Oracle<double> {
+ public:
+  double gradient(Replica<double>&, const Batch&, std::span<double>) override {
+    ADD_FAILURE() << "asked for a gradient";
+    return 0;
+  }
+  std::optional<WholeStep> whole_step(Replica<double>& replica, const Batch&,
+                                      UpdateRule<double>& rule, std::uint64_t t,
+                                      Update& update) override {
+    const double eta = rule.step_size(t);
+    if (diverged_steps_ago)
+      return WholeStep{.divergence =
+                           WholeStep::Divergence{*diverged_steps_ago, 1, std::nan(""), eta}};
+    Update here;
+    replica.apply_own(eta, std::vector<double>{1, 1}, here);
+    far.push_back(std::make_shared<FarNumbers>(here));
+    update.put(far.back(), NumberFormat::of_double);
+    return WholeStep{.eta = eta, .loss = 3};
+  }
+  std::vector<std::shared_ptr<FarNumbers>> far;
+  std::optional<std::uint32_t> diverged_steps_ago;
+};
+
+class WholeStepTest : public WorkerTest {
+ protected:
+  FarOracle* const oracle = new FarOracle;
+  Worker<double> far_worker{WorkerId{0}, objective.start(), std::unique_ptr<FarOracle>(oracle),
+                            rule,        samples,           channel};
+};
+
+TEST_F(WholeStepTest, AGradientIsSentWhenTheDeviceHasComputedIt) {
+  const StepReport first = far_worker.step();
+  EXPECT_EQ(first.kind, Kind::computed);
+  EXPECT_EQ(first.loss, 3);
+  EXPECT_EQ(far_worker.t(), 1u);
+  EXPECT_TRUE(channel.sent.empty());
+  far_worker.step();
+  oracle->far[1]->computed = true;  // but not the one before it
+  far_worker.step();
+  EXPECT_TRUE(channel.sent.empty());
+  oracle->far[0]->computed = true;
+  far_worker.step();
+  ASSERT_EQ(channel.sent.size(), 2u);
+  for (std::uint32_t k = 0; k < 2; ++k) EXPECT_EQ(channel.sent[k]->name.sequence, k);
+}
+
+TEST_F(WholeStepTest, NothingIsKeptBackWhenThereAreNoSamples) {
+  samples.left = 2;
+  far_worker.step();
+  far_worker.step();
+  EXPECT_EQ(far_worker.step().kind, Kind::out_of_samples);
+  EXPECT_EQ(channel.sent.size(), 2u);
+}
+
+TEST_F(WholeStepTest, NumbersComeHereOnceAndWithTheirShift) {
+  far_worker.step();
+  samples.left = 0;
+  far_worker.step();
+  const GradientPtr sent = channel.sent.at(0);
+  EXPECT_EQ(sent->update.size_in_bytes(), 2 * sizeof(Number<double>));
+  EXPECT_EQ(oracle->far[0]->fetched, 0);
+  HostReplica<double> other(objective.start());
+  other.apply(std::vector<GradientPtr>{sent});
+  EXPECT_EQ(other.x()[1], far_worker.replica().x()[1]);
+  Bundle bundle;
+  bundle.add(std::vector<GradientPtr>{sent});
+  HostReplica<double> third(objective.start());
+  third.apply(bundle);
+  EXPECT_EQ(third.x()[1], other.x()[1]);
+  EXPECT_EQ(oracle->far[0]->fetched, 1);
+}
+
+TEST_F(WholeStepTest, ADivergenceNamesTheGradientThatWasMeant) {
+  far_worker.step();
+  far_worker.step();
+  oracle->diverged_steps_ago = 2;
+  try {
+    far_worker.step();
+    FAIL();
+  } catch (const DivergenceError& error) {
+    EXPECT_EQ(error.gradient.sequence, 0u);
+    EXPECT_EQ(error.coordinate, 1u);
+  }
+  EXPECT_EQ(far_worker.t(), 2u);
+}
+
 }  // namespace
 }  // namespace dasgd

@@ -62,6 +62,18 @@ TEST_F(WorkerScaling, GoesOnWhereItWasInterrupted) {
   EXPECT_EQ(made, 18) << "another setting is another experiment";
 }
 
+TEST_F(WorkerScaling, WithoutALimitARunTakesWhatItNeeds) {
+  const auto limited = run();
+  plan.gradients = 0;
+  const auto free = run();
+  ASSERT_EQ(free.size(), limited.size());
+  for (std::size_t k = 0; k < free.size(); ++k)
+    if (free[k].way == "virtual") {
+      EXPECT_TRUE(free[k].reached);
+      EXPECT_EQ(free[k].iterations, limited[k].iterations);
+    }
+}
+
 TEST_F(WorkerScaling, AStopKeepsNothingHalfDone) {
   plan.cells = directory.file("cells");
   std::stop_source source;
@@ -72,7 +84,10 @@ TEST_F(WorkerScaling, AStopKeepsNothingHalfDone) {
 }
 
 TEST_F(WorkerScaling, WritesCsvJsonAndAPicture) {
-  const auto points = summarise(run());
+  const auto runs = run();
+  EXPECT_THAT(to_csv(runs), HasSubstr("S_avg,S_max,S_hat_avg,S_hat_max\n"));
+  EXPECT_EQ(runs.back().S_hat_max, runs.back().S_max) << "delivery is causal";
+  const auto points = summarise(runs);
   EXPECT_THAT(to_json(points), HasSubstr("\"speed_up\": 1.0"));
   EXPECT_THAT(to_svg("cifar", points), HasSubstr("speed-up over one worker"));
   plan.target_loss = -1;

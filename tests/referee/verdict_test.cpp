@@ -115,8 +115,8 @@ TEST(Tuning, FindsTheBestStepAndTheWidthOfTheGoodRange) {
       row);
   EXPECT_EQ(row.eta, 1);
   EXPECT_FALSE(row.at_edge);
-  EXPECT_EQ(row.trials.size(), 9u);
-  EXPECT_EQ(row.tuning_runs, 27u);
+  EXPECT_EQ(row.trials.size(), 8u);  // 8 fails, so that 16 is not tried
+  EXPECT_EQ(row.tuning_runs, 24u);
   EXPECT_EQ(good_range(row.trials), (std::pair{0.5, 2.0}));
 }
 
@@ -130,6 +130,22 @@ TEST(Tuning, ExtendsTheGridOrSaysThatItDidNotReachTheBest) {
   EXPECT_TRUE(far.at_edge);
 }
 
+TEST(Tuning, BeyondAStepThatFailsNoneIsTriedButTowardsTheBest) {
+  ContestRow row;
+  std::vector<double> tried;
+  tune(
+      {.steps = 5, .seeds = 1}, 8,
+      [&](double eta, std::size_t, auto) {
+        tried.push_back(eta);
+        return parabola(eta);
+      },
+      row);
+  // 8 fails; 4 reaches the goal, so that 16 and 32 are hopeless; then the grid grows downwards.
+  EXPECT_EQ(tried, (std::vector<double>{8, 4, 2, 1, 0.5}));
+  EXPECT_EQ(row.eta, 1);
+  EXPECT_FALSE(row.at_edge);
+}
+
 TEST(Tuning, ARunIsGivenTwiceTheBestMedianSoFar) {
   ContestRow row;
   std::vector<std::optional<Nanoseconds>> limits;
@@ -140,9 +156,9 @@ TEST(Tuning, ARunIsGivenTwiceTheBestMedianSoFar) {
         return parabola(eta);
       },
       row);
-  ASSERT_EQ(limits.size(), 3u);  // 2, 1, 0.5
+  ASSERT_EQ(limits.size(), 3u);  // 1, 0.5, 2
   EXPECT_FALSE(limits[0]);
-  EXPECT_NEAR(static_cast<double>(*limits[1]), 4e9, 10);
+  EXPECT_NEAR(static_cast<double>(*limits[1]), 2e9, 10);
   EXPECT_NEAR(static_cast<double>(*limits[2]), 2e9, 10);
 }
 

@@ -33,6 +33,12 @@ bool until(boost::asio::io_context& context, Condition&& condition) {
   return condition();
 }
 
+/// For machines that are busy with other tests: no limit of time that a test may run into.
+inline tcp::SocketOptions patient() {
+  constexpr std::chrono::minutes long_enough(1);
+  return {.dial_limit = long_enough, .handshake_limit = long_enough, .close_limit = long_enough};
+}
+
 /// Writes down what happens on its links.
 class Node : public tcp::LinkEvents {
  public:
@@ -50,7 +56,8 @@ class Node : public tcp::LinkEvents {
     std::string why;
   };
 
-  Node(boost::asio::io_context& context, tcp::Identity identity, tcp::SocketOptions options = {})
+  Node(boost::asio::io_context& context, tcp::Identity identity,
+       tcp::SocketOptions options = patient())
       : sockets(context, std::move(identity), *this, options) {}
 
   void linked(tcp::LinkId link, bool dialed, const std::string& remote) override {
@@ -107,7 +114,7 @@ class Node : public tcp::LinkEvents {
 
 /// A listening node and one that has dialed it.
 struct Pair {
-  Pair(tcp::Identity of_a, tcp::Identity of_b, tcp::SocketOptions options = {})
+  Pair(tcp::Identity of_a, tcp::Identity of_b, tcp::SocketOptions options = patient())
       : a(context, std::move(of_a), options), b(context, std::move(of_b), options) {
     address = a.sockets.listen("127.0.0.1:0");
     to_a = b.sockets.dial(address);

@@ -32,7 +32,7 @@ class Linked : public ::testing::TestWithParam<bool> {
     if (!GetParam()) return Identity::plaintext();
     return Identity::of(token, "w" + std::to_string(number), origin(number));
   }
-  Pair pair(SocketOptions options = {}) const { return {identity(1), identity(2), options}; }
+  Pair pair() const { return {identity(1), identity(2)}; }
 
   const Token token = Token::random();
 };
@@ -91,7 +91,9 @@ TEST(Keys, AreRenewedWhileFramesGoOn) {
     if (sent && kind == SSL3_RT_HANDSHAKE && *static_cast<const char*>(bytes) == SSL3_MT_KEY_UPDATE)
       ++*static_cast<int*>(counter);
   });
-  Pair p(Identity::of(token, "a", origin(1)), sender, {.rekey_bytes = 1 << 20});
+  SocketOptions options = test::patient();
+  options.rekey_bytes = 1 << 20;
+  Pair p(Identity::of(token, "a", origin(1)), sender, options);
   ASSERT_TRUE(p.meet());
   for (int i = 0; i < 20; ++i)
     p.b.say(p.to_a, "echo", std::string(1'000'000, static_cast<char>(i)));
@@ -155,7 +157,9 @@ TEST_P(Linked, ALinkMayBeClosedWhileItIsBeingHeard) {
 TEST_P(Linked, WhoNeverReadsHoldsACloseUpForItsLimitOnly) {
   boost::asio::io_context elsewhere{1}, here{1};  // the other one never runs again
   Node sleeper(elsewhere, identity(1));
-  Node node(here, identity(2), {.close_limit = std::chrono::milliseconds(50)});
+  SocketOptions options = test::patient();
+  options.close_limit = std::chrono::milliseconds(50);
+  Node node(here, identity(2), options);
   const LinkId link = node.sockets.dial(sleeper.sockets.listen("127.0.0.1:0"));
   ASSERT_TRUE(until(here, [&] {
     elsewhere.poll();

@@ -240,8 +240,10 @@ void CommandLine::add_reproduce() {
                   "never")
       ->type_name("N");
   app->add_option("--scale", reproduce_.scaling.scale, "of cifar: standard (default), 255 or none")
+      ->check(CLI::IsMember({"standard", "255", "none"}))
       ->type_name("NAME");
   app->add_option("--device", reproduce_.scaling.device, "of cifar: cpu (default) or cuda")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
       ->type_name("NAME");
 
   app->add_option("--engine", reproduce_engine_,

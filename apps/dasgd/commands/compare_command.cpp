@@ -1,15 +1,16 @@
-#include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <mutex>
-#include <thread>
+#include <optional>
 #include <unistd.h>
 
 #include "commands/commands.hpp"
+#include "commands/compare_contest.hpp"
+#include "commands/compare_ranks.hpp"
 #include "dasgd/archive/directory_lock.hpp"
 #include "dasgd/base/atomic_file.hpp"
 #include "dasgd/base/units.hpp"
@@ -21,11 +22,10 @@
 #include "dasgd/referee/pictures.hpp"
 #include "dasgd/referee/records.hpp"
 #include "dasgd/referee/results.hpp"
-#include "dasgd/referee/worlds.hpp"
 #include "dasgd/report/write_report.hpp"
 #include "dasgd/rivals/all_rivals.hpp"
 #include "dasgd/settings/toml_file.hpp"
-#include "dasgd/settings/virtual_world.hpp"
+#include "ranks/rank_launch.hpp"
 #include "terminal/output.hpp"
 #include "terminal/signals.hpp"
 
@@ -33,113 +33,6 @@ namespace dasgd::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-const std::vector<std::string>& usual_rivals() {
-  static const std::vector<std::string> names{
-      "dasgd",   "minibatch", "asgd",    "delay-adaptive", "ringmaster", "rennala",
-      "fedbuff", "d-psgd",    "ad-psgd", "swift",          "local-sgd",  "diloco"};
-  return names;
-}
-
-std::vector<ChosenRival> chosen_rivals(const config::CompareSettings& compare) {
-  std::vector<std::string> texts = compare.rivals.empty() ? usual_rivals() : compare.rivals;
-  std::vector<ChosenRival> rivals;
-  for (const std::string& text : texts) {
-    if (text != "all") {
-      rivals.push_back(choose_rival(text, all_rivals()));
-      continue;
-    }
-    for (const RivalKind& kind : all_rivals())
-      if (!kind.shares_memory || compare.engine == "threads")
-        rivals.push_back(choose_rival(kind.name, all_rivals()));
-  }
-  std::vector<ChosenRival> different;
-  for (ChosenRival& rival : rivals)
-    if (std::none_of(different.begin(), different.end(),
-                     [&](const auto& other) { return other.label == rival.label; }))
-      different.push_back(std::move(rival));
-  return different;
-}
-
-std::vector<std::pair<std::string, double>> given_steps(const config::CompareSettings& compare,
-                                                        const std::vector<ChosenRival>& rivals) {
-  std::vector<std::pair<std::string, double>> steps;
-  for (const std::string& text : compare.lr) {
-    const std::size_t equals = text.rfind('=');
-    const std::string label = equals == text.npos ? "" : text.substr(0, equals);
-    const bool known = label.empty() || std::any_of(rivals.begin(), rivals.end(), [&](auto& r) {
-                         return r.label == label || r.kind.name == label;
-                       });
-    if (!known) throw InputError("--lr " + text + ": " + label + " is not among the rivals");
-    steps.emplace_back(label, parse_real(equals == text.npos ? text : text.substr(equals + 1)));
-  }
-  return steps;
-}
-
-// What a run is told beyond the goal is the referee's business.
-ContestWorld contest_world(const std::string& name, const Config& config) {
-  ContestWorld world{name, config.run, make_world(config, config.run.workers)};
-  TrainOptions& options = world.options;
-  options.evaluation = {};
-  options.target_loss.reset();
-  options.target_error.reset();
-  if (!options.max_time) {
-    constexpr Nanoseconds gradients = 1000;
-    const Nanoseconds usual = config.world.compute.model.draw(0, Purpose::compute_time, 0, 0);
-    options.max_time = std::chrono::nanoseconds(std::max<Nanoseconds>(1, usual) * gradients);
-  }
-  world.world.threads = 1;
-  if (!options.rule.is_plain() || !std::holds_alternative<std::monostate>(options.make_rule))
-    throw InputError("rivals take plain steps; leave the settings of rules out");
-  return world;
-}
-
-std::vector<ContestWorld> chosen_worlds(const Config& config, std::size_t model_bytes) {
-  const auto& names = config.compare.worlds;
-  std::vector<ContestWorld> worlds;
-  for (const std::string& name : names.empty() ? std::vector<std::string>{"equal"} : names) {
-    if (name.ends_with(".toml")) {
-      Config other = config;
-      read_config_file(config::Command::simulate, name, {}, other);
-      other.run.relay = std::nullopt;
-      resolve(other);
-      if (other.run.workers != config.run.workers)
-        throw InputError("world " + name + ": a world does not change the number of workers");
-      worlds.push_back(contest_world(name, other));
-    } else {
-      worlds.push_back(named_world(name, contest_world(name, config), model_bytes));
-    }
-    validate(worlds.back().world, graph_of(worlds.back().options));
-  }
-  return worlds;
-}
-
-template <typename Real>
-Goal goal_of(const Config& config, const Objective<Real>& objective) {
-  const auto& accuracy = config.run.evaluation.target_accuracy;
-  const int given = accuracy.has_value() + config.run.target_loss.has_value() +
-                    config.run.target_error.has_value();
-  if (given > 1)
-    throw InputError("give one of --target-loss, --target-accuracy and --target-error");
-  if (accuracy) return {Goal::Kind::accuracy, *accuracy};
-  if (config.run.target_error) return {Goal::Kind::error, *config.run.target_error};
-  if (config.run.target_loss) return {Goal::Kind::loss, *config.run.target_loss};
-  const std::vector<Real> x0 = objective.start();
-  const double start = objective.evaluate(x0).loss.value_or(objective.loss(x0));
-  const double least = objective.known().least_loss.value_or(0);
-  return {Goal::Kind::loss, least + (start - least) / 4};
-}
-
-// The middle of the steps that are tried: a minibatch step of 1 / L, shared by all workers. Noisy
-// problems are flatter than L says almost everywhere.
-template <typename Real>
-double advised_step(const Config& config, const Objective<Real>& objective) {
-  const auto n = static_cast<double>(config.run.workers);
-  const auto L = objective.known().smoothness;
-  const double share = gradients_have_noise(config.run, objective.samples()) ? 16 / n : 1 / n;
-  const double eta = share * (L && *L > 0 ? 1 / *L : config.run.eta);
-  return std::exp2(std::round(std::log2(eta)));  // a round number of the grid
-}
 
 /// Tells a person how far it is: on a terminal in place, elsewhere now and then.
 class RunsShown {
@@ -207,7 +100,8 @@ template <typename Real>
 ComparePicture rounds_picture(const Objective<Real>& objective, const Contest& contest,
                               const std::vector<JudgedWorld>& worlds) {
   ComparePicture picture{"rounds", "The first rounds",
-                         "A line per worker (the last one is the last worker), a bar per gradient, "
+                         "A line per worker (the last one is the last worker), a bar per "
+                         "gradient, "
                          "orange where it was in vain; where there is no bar, a worker waits."};
   for (std::size_t w = 0; w < worlds.size(); ++w)
     picture.drawings.push_back(
@@ -218,24 +112,8 @@ ComparePicture rounds_picture(const Objective<Real>& objective, const Contest& c
 }
 
 template <typename Real>
-int compare_problem(const Config& config, const Objective<Real>& objective,
-                    const SignalStop& signals) {
-  const config::CompareSettings& compare = config.compare;
-  Contest contest{.rivals = chosen_rivals(compare),
-                  .worlds = chosen_worlds(config, objective.dimension() * sizeof(Real)),
-                  .goal = goal_of(config, objective),
-                  .every = config.run.evaluation.every.count(),
-                  .seeds = compare.seeds.value_or(compare.quick ? 3 : 10),
-                  .tuning = {.steps = compare.tune.value_or(compare.quick ? 5 : 9),
-                             .seeds = compare.quick ? std::size_t{1} : std::size_t{3}},
-                  .advised_eta = advised_step(config, objective),
-                  .preempt = compare.preempt,
-                  .engine = parse_contest_engine(compare.engine),
-                  .seed = config.run.seed};
-  contest.given_eta = given_steps(compare, contest.rivals);
-  contest.threads = config.world.threads > 1 ? static_cast<unsigned>(config.world.threads)
-                                             : std::max(1u, std::thread::hardware_concurrency());
-  for (ContestWorld& world : contest.worlds) world.options.stop = signals.token();
+int compare_problem(const Config& config, const Objective<Real>& objective, const Contest& contest,
+                    const Perform<Real>& perform) {
   const auto notes = notes_of(contest);
   const std::string directory = directory_of(config);
   const DirectoryLock lock(directory);
@@ -249,10 +127,12 @@ int compare_problem(const Config& config, const Objective<Real>& objective,
   std::vector<ContestRow> rows;
   try {
     RunsShown progress(output.quiet);
-    rows = hold_contest(objective, contest, journal, std::ref(progress));
+    rows = hold_contest(objective, contest, journal, std::ref(progress), perform);
   } catch (const ContestInterrupted&) {
-    print_note("dasgd: interrupted; what was finished is in {}: the same command goes on there\n",
-               directory);
+    print_note(
+        "dasgd: interrupted; what was finished is in {}: the same "
+        "command goes on there\n",
+        directory);
     return interrupted;
   }
   const auto worlds = judge_worlds(contest, rows);
@@ -290,16 +170,64 @@ int compare_list_command() {
   return done;
 }
 
-int compare_command(const Config& config) {
-  chosen_rivals(config.compare);  // before data is read
-  parse_contest_engine(config.compare.engine);
+namespace {
+
+int compare_here(const Config& config) {
   const SignalStop signals;
   const Problem problem = read_problem(config);
   return std::visit(
       [&]<typename Real>(const std::unique_ptr<Objective<Real>>& objective) {
-        return compare_problem<Real>(config, *objective, signals);
+        const Contest contest = contest_of(config, *objective, signals.token());
+        return compare_problem<Real>(config, *objective, contest,
+                                     perform_on_threads(*objective, contest));
       },
       problem);
+}
+
+// Rank 0 compares; the others do what it says.
+template <typename Real>
+int compare_on_rank(const Config& config, const Objective<Real>& objective,
+                    const SignalStop& signals, Ranks& ranks) {
+  Contest contest;
+  const std::string mistake = mistake_of([&] {
+    contest = contest_of(config, objective, signals.token());
+    notes_of(contest);
+  });
+  if (!ranks.agree(mistake, "")) return done;
+  RankTurns<Real> turns(ranks, config, objective, contest);
+  if (ranks.rank() == 0)
+    return compare_problem<Real>(
+        config, objective, contest,
+        [&turns](const auto& rival, const auto& world, const auto& options, const auto& observer) {
+          return turns.lead(rival, world, options, observer);
+        });
+  turns.follow();
+  return done;
+}
+
+int compare_on_ranks(const Config& config) {
+  if (!may_become_ranks()) return bad_input;
+  const SignalStop signals(is_first_process() ? SignalStop::Kind::rank
+                                              : SignalStop::Kind::quiet_rank);
+  Ranks ranks;
+  if (!is_known_to_mpi(ranks)) return bad_input;
+  Problem problem;
+  const std::string mistake = mistake_of([&] {
+    require_all_processes(ranks);
+    problem = read_problem(config);
+  });
+  if (!ranks.agree(mistake, to_toml(config::Command::compare, config))) return done;
+  return std::visit(
+      [&](const auto& objective) { return compare_on_rank(config, *objective, signals, ranks); },
+      problem);
+}
+
+}  // namespace
+
+int compare_command(const Config& config) {
+  chosen_rivals(config.compare);  // before data is read
+  const bool on_ranks = parse_contest_engine(config.compare.engine) == ContestEngine::mpi;
+  return on_ranks ? compare_on_ranks(config) : compare_here(config);
 }
 
 }  // namespace dasgd::app

@@ -9,6 +9,7 @@
 
 #include "dasgd/config/config.hpp"
 #include "dasgd/core/objective.hpp"
+#include "dasgd/rivals/play.hpp"
 #include "dasgd/run/options.hpp"
 #include "dasgd/run/result.hpp"
 #include "dasgd/runtime/progress.hpp"
@@ -53,6 +54,12 @@ class Ranks {
   std::optional<TrainResult<Real>> train(const Objective<Real>& objective,
                                          const TrainOptions& options, const Config& config,
                                          const std::vector<Callback<Real>>& callbacks = {});
+
+  /// Collective: runs a rival; see dasgd/cluster/perform_ranks.hpp.
+  template <typename Real>
+  PlayResult perform(const Objective<Real>& objective, const ChosenRival& rival,
+                     const TrainOptions& options, const VirtualWorld& world, const PlayOptions& how,
+                     const Observer<Real>* observer);
 
  private:
   struct Job;

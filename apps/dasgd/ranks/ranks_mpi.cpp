@@ -3,6 +3,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "dasgd/cluster/perform_ranks.hpp"
 #include "dasgd/cluster/train_ranks.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/transport/mpi/communicator.hpp"
@@ -50,9 +51,10 @@ bool Ranks::agree(const std::string& mistake, const std::string& state) {
       return refuse(r == 0 ? all[r].substr(1) : fmt::format("rank {}: {}", r, all[r].substr(1)));
   for (std::size_t r = 1; r < all.size(); ++r)
     if (all[r] != all[0])
-      return refuse(fmt::format(
-          "rank {} has another configuration, data or version than rank 0; they must be the same",
-          r));
+      return refuse(
+          fmt::format("rank {} has another configuration, data or "
+                      "version than rank 0; they must be the same",
+                      r));
   return true;
 }
 
@@ -83,6 +85,20 @@ std::optional<TrainResult<Real>> Ranks::train(const Objective<Real>& objective,
     };
   return train_ranks<Real>(job_->session.world(), objective, options, rank_options, callbacks);
 }
+
+template <typename Real>
+PlayResult Ranks::perform(const Objective<Real>& objective, const ChosenRival& rival,
+                          const TrainOptions& options, const VirtualWorld& world,
+                          const PlayOptions& how, const Observer<Real>* observer) {
+  return perform_ranks(job_->session.world(), objective, rival, options, world, how, observer,
+                       [here = place(rank())](const std::string& why) { tell_of_end(here, why); });
+}
+
+template PlayResult Ranks::perform(const Objective<float>&, const ChosenRival&, const TrainOptions&,
+                                   const VirtualWorld&, const PlayOptions&, const Observer<float>*);
+template PlayResult Ranks::perform(const Objective<double>&, const ChosenRival&,
+                                   const TrainOptions&, const VirtualWorld&, const PlayOptions&,
+                                   const Observer<double>*);
 
 template std::optional<TrainResult<float>> Ranks::train(const Objective<float>&,
                                                         const TrainOptions&, const Config&,

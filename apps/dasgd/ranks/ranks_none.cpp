@@ -40,6 +40,18 @@ std::optional<TrainResult<Real>> Ranks::train(const Objective<Real>&, const Trai
   return std::nullopt;
 }
 
+template <typename Real>
+PlayResult Ranks::perform(const Objective<Real>&, const ChosenRival&, const TrainOptions&,
+                          const VirtualWorld&, const PlayOptions&, const Observer<Real>*) {
+  return {};
+}
+
+template PlayResult Ranks::perform(const Objective<float>&, const ChosenRival&, const TrainOptions&,
+                                   const VirtualWorld&, const PlayOptions&, const Observer<float>*);
+template PlayResult Ranks::perform(const Objective<double>&, const ChosenRival&,
+                                   const TrainOptions&, const VirtualWorld&, const PlayOptions&,
+                                   const Observer<double>*);
+
 template std::optional<TrainResult<float>> Ranks::train(const Objective<float>&,
                                                         const TrainOptions&, const Config&,
                                                         const std::vector<Callback<float>>&);

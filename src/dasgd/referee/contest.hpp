@@ -37,7 +37,7 @@ struct Tuning {
 };
 
 /// What everybody runs on.
-enum class ContestEngine { sim, threads };
+enum class ContestEngine { sim, threads, mpi };
 ContestEngine parse_contest_engine(const std::string& text);
 std::string to_string(ContestEngine engine);
 

@@ -16,6 +16,8 @@
 namespace dasgd {
 namespace {
 
+const std::vector<std::string> contest_engines{"sim", "threads", "mpi"};
+
 // Far from the fresh ones, which begin at the seed that was given.
 constexpr std::uint64_t first_tuning_seed = 1'000'000;
 
@@ -76,23 +78,23 @@ class Pair {
   }
 
   /// The runs become the prediction of real ones, which are given twice its time.
-  void make_real(ContestRow& row) {
+  void make_real(ContestRow& row, const Perform<Real>& perform) {
     row.predicted = std::exchange(row.runs, {});
     for (const ContestRun& prediction : row.predicted) {
       const auto most = static_cast<Nanoseconds>(2e9 * prediction.time_s) + 2 * contest_.every;
-      row.runs.push_back(run({row.eta, prediction.seed, true, most, contest_.engine}));
+      row.runs.push_back(run({row.eta, prediction.seed, true, most}, &perform));
       row.runs.back().tuned = prediction.tuned;
     }
   }
 
  private:
-  ContestRun run(const RunRequest& request) {
+  ContestRun run(const RunRequest& request, const Perform<Real>* perform = nullptr) {
     const std::string name =
         fmt::format("{}|{}|{}|{}|{}|{}{}", rival_.label, world_.name, show_real(request.eta),
                     request.seed, request.thorough, request.most.value_or(0),
-                    request.engine == ContestEngine::sim ? "" : "|" + to_string(request.engine));
-    ContestRun result =
-        journal_.run(name, [&] { return run_one(examiner_, contest_, rival_, world_, request); });
+                    perform ? "|" + to_string(contest_.engine) : "");
+    ContestRun result = journal_.run(
+        name, [&] { return run_one(examiner_, contest_, rival_, world_, request, perform); });
     tell_();
     return result;
   }
@@ -120,14 +122,15 @@ std::string to_string(const Goal& goal) {
 }
 
 ContestEngine parse_contest_engine(const std::string& text) {
-  if (text == "sim" || text == "virtual") return ContestEngine::sim;
-  if (text == "threads") return ContestEngine::threads;
-  throw InputError("unknown engine \"" + text + "\"" +
-                   suggestion(text, std::vector<std::string>{"sim", "threads"}));
+  if (text == "virtual") return ContestEngine::sim;
+  const auto at = std::find(contest_engines.begin(), contest_engines.end(), text);
+  if (at == contest_engines.end())
+    throw InputError("unknown engine \"" + text + "\"" + suggestion(text, contest_engines));
+  return static_cast<ContestEngine>(at - contest_engines.begin());
 }
 
 std::string to_string(ContestEngine engine) {
-  return engine == ContestEngine::sim ? "sim" : "threads";
+  return contest_engines[static_cast<std::size_t>(engine)];
 }
 
 std::vector<std::string> notes_of(const Contest& contest) {
@@ -146,7 +149,8 @@ std::vector<std::string> notes_of(const Contest& contest) {
 
 template <typename Real>
 std::vector<ContestRow> hold_contest(const Objective<Real>& objective, const Contest& contest,
-                                     Journal& journal, const RunsSoFar& progress) {
+                                     Journal& journal, const RunsSoFar& progress,
+                                     const Perform<Real>& perform) {
   notes_of(contest);
   std::size_t about = 0;
   for (const ChosenRival& rival : contest.rivals)
@@ -165,13 +169,13 @@ std::vector<ContestRow> hold_contest(const Objective<Real>& objective, const Con
   };
   in_parallel(rows.size(), contest.threads, [&](std::size_t k) { rows[k] = pair(k).row(); });
   if (contest.engine != ContestEngine::sim)
-    for (std::size_t k = 0; k < rows.size(); ++k) pair(k).make_real(rows[k]);
+    for (std::size_t k = 0; k < rows.size(); ++k) pair(k).make_real(rows[k], perform);
   return rows;
 }
 
 template std::vector<ContestRow> hold_contest(const Objective<float>&, const Contest&, Journal&,
-                                              const RunsSoFar&);
+                                              const RunsSoFar&, const Perform<float>&);
 template std::vector<ContestRow> hold_contest(const Objective<double>&, const Contest&, Journal&,
-                                              const RunsSoFar&);
+                                              const RunsSoFar&, const Perform<double>&);
 
 }  // namespace dasgd

@@ -6,6 +6,7 @@
 #include "dasgd/core/objective.hpp"
 #include "dasgd/referee/contest.hpp"
 #include "dasgd/referee/journal.hpp"
+#include "dasgd/referee/run_one.hpp"
 
 namespace dasgd {
 
@@ -14,10 +15,11 @@ using RunsSoFar = std::function<void(std::size_t done, std::size_t about)>;
 
 /// The rows, world after world, rivals in the order in which they were asked for. Same contest,
 /// same rows, whatever the number of threads. Throws InputError for a rival that cannot run in a
-/// world, before anything runs, and ContestInterrupted.
+/// world, before anything runs, and ContestInterrupted. `perform` is of a contest on a real engine.
 template <typename Real>
 std::vector<ContestRow> hold_contest(const Objective<Real>& objective, const Contest& contest,
-                                     Journal& journal, const RunsSoFar& progress);
+                                     Journal& journal, const RunsSoFar& progress,
+                                     const Perform<Real>& perform = {});
 
 /// What a person should know before it begins: rivals that do not use all of a graph, and the like.
 std::vector<std::string> notes_of(const Contest& contest);

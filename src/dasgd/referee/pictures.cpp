@@ -65,17 +65,44 @@ PlotPanel costs_panel(const JudgedWorld& world) {
                   .y_label = "seconds to the goal",
                   .log_x = true,
                   .log_y = true};
-  for (const std::size_t k : drawn(world)) {
+  struct Dot {
+    double megabytes, seconds;
+  };
+  std::vector<Dot> dots;
+  for (std::size_t k = 0; k < world.rows.size(); ++k) {
     std::vector<double> bytes;
     for (const ContestRun& run : world.rows[k].runs)
       bytes.push_back(static_cast<double>(run.bytes_busiest_node) * 1e-6);
-    const double megabytes = median_of(bytes), seconds = world.judgements[k].median;
-    if (!(megabytes > 0) || !std::isfinite(seconds)) continue;
-    panel.series.push_back({.name = world.rows[k].rival,
-                            .x = {megabytes},
-                            .y = {seconds},
-                            .look = PlotSeries::Look::dots});
+    dots.push_back({median_of(bytes), world.judgements[k].median});
   }
+  const auto is_drawn = [&](std::size_t k) {
+    return dots[k].megabytes > 0 && std::isfinite(dots[k].seconds);
+  };
+  const auto named = drawn(world);
+  for (const std::size_t k : named)
+    if (is_drawn(k))
+      panel.series.push_back({.name = world.rows[k].rival,
+                              .x = {dots[k].megabytes},
+                              .y = {dots[k].seconds},
+                              .look = PlotSeries::Look::dots});
+  PlotSeries others{.name = "others", .look = PlotSeries::Look::dots, .colour = 6};
+  for (std::size_t k = 0; k < dots.size(); ++k) {
+    if (!is_drawn(k) || std::find(named.begin(), named.end(), k) != named.end()) continue;
+    others.x.push_back(dots[k].megabytes);
+    others.y.push_back(dots[k].seconds);
+  }
+  if (!others.x.empty()) panel.series.push_back(others);
+  // From the left, whoever is faster than all before.
+  PlotSeries front{.name = "nobody beats both", .look = PlotSeries::Look::dashed, .colour = 7};
+  std::stable_sort(dots.begin(), dots.end(),
+                   [](const Dot& a, const Dot& b) { return a.megabytes < b.megabytes; });
+  for (const Dot& dot : dots) {
+    if (!(dot.megabytes > 0) || (!front.y.empty() && !(dot.seconds < front.y.back()))) continue;
+    if (!std::isfinite(dot.seconds)) continue;
+    front.x.push_back(dot.megabytes);
+    front.y.push_back(dot.seconds);
+  }
+  if (front.x.size() > 1) panel.series.push_back(front);
   return panel;
 }
 
@@ -151,11 +178,12 @@ std::vector<ComparePicture> pictures_of(const std::vector<JudgedWorld>& worlds) 
                        "What was tried while tuning; a step that does not reach the goal, or takes "
                        "more than twice the best time, leaves a gap. A wide valley forgives.",
                        {}};
-  ComparePicture costs{"costs",
-                       "Time and traffic",
-                       "Further left and further down is better: nobody beats a dot that has none "
-                       "to its left and below.",
-                       {}};
+  ComparePicture costs{
+      "costs",
+      "Time and traffic",
+      "Further left and further down is better: nobody is faster with less traffic "
+      "than the dots on the dashed line.",
+      {}};
   for (const JudgedWorld& world : worlds) {
     if (PlotPanel panel = steps_panel(world); !is_empty(panel)) steps.panels.push_back(panel);
     if (PlotPanel panel = costs_panel(world); !is_empty(panel)) costs.panels.push_back(panel);

@@ -6,7 +6,7 @@
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/referee/clocked.hpp"
-#include "dasgd/runtime/train.hpp"
+#include "dasgd/topology/graph.hpp"
 
 namespace dasgd {
 namespace {
@@ -71,21 +71,27 @@ class Looks {
 
 template <typename Real>
 PlayResult perform_dasgd(const Objective<Real>& objective, const TrainOptions& options,
-                         const VirtualWorld& world, const Observer<Real>& observer) {
+                         const VirtualWorld& world, const Observer<Real>* observer,
+                         const TrainFor<Real>& train) {
   require_real_links(world);
   const Clocked<Real> clocked(objective, options, world);
   TrainOptions mine = options;
   mine.slow.clear();  // the clocks have it
   mine.time_factors.clear();
-  mine.report_every =
-      std::chrono::milliseconds(std::clamp<Nanoseconds>(observer.every / 20'000'000, 1, 20));
-  Looks<Real> looks(objective, options, observer);
-  const auto result = run_training<Real>(
-      clocked, mine, {[&looks](const Progress<Real>& progress) { return looks(progress); }});
-  const RunSummary& summary = result.summary;
-  if (result.failure && summary.stop_reason != StopReason::diverged)
-    std::rethrow_exception(result.failure);
-  return {.reason = looks.over() ? StopReason::target : summary.stop_reason,
+  std::optional<Looks<Real>> looks;
+  std::vector<Callback<Real>> callbacks;
+  if (observer) {
+    mine.report_every =
+        std::chrono::milliseconds(std::clamp<Nanoseconds>(observer->every / 20'000'000, 1, 20));
+    looks.emplace(objective, options, *observer);
+    callbacks.push_back([&looks](const Progress<Real>& progress) { return (*looks)(progress); });
+  }
+  const auto result = train(clocked, mine, callbacks);
+  if (!result || !looks) return {};
+  const RunSummary& summary = result->summary;
+  if (result->failure && summary.stop_reason != StopReason::diverged)
+    std::rethrow_exception(result->failure);
+  return {.reason = looks->over() ? StopReason::target : summary.stop_reason,
           .seconds = summary.wall_seconds,
           .gradients = summary.gradients,
           .samples = summary.samples,
@@ -94,8 +100,9 @@ PlayResult perform_dasgd(const Objective<Real>& objective, const TrainOptions& o
 }
 
 template PlayResult perform_dasgd(const Objective<float>&, const TrainOptions&, const VirtualWorld&,
-                                  const Observer<float>&);
+                                  const Observer<float>*, const TrainFor<float>&);
 template PlayResult perform_dasgd(const Objective<double>&, const TrainOptions&,
-                                  const VirtualWorld&, const Observer<double>&);
+                                  const VirtualWorld&, const Observer<double>*,
+                                  const TrainFor<double>&);
 
 }  // namespace dasgd

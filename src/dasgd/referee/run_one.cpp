@@ -5,7 +5,7 @@
 #include "dasgd/referee/course.hpp"
 #include "dasgd/referee/real_dasgd.hpp"
 #include "dasgd/rivals/all_rivals.hpp"
-#include "dasgd/rivals/play.hpp"
+#include "dasgd/runtime/train.hpp"
 #include "dasgd/sim/simulate.hpp"
 
 namespace dasgd {
@@ -31,18 +31,12 @@ PlayResult simulate_dasgd(const Objective<Real>& objective, const TrainOptions& 
 }
 
 template <typename Real>
-PlayResult run_observed(const Objective<Real>& objective, const Contest& contest,
-                        const ChosenRival& rival, TrainOptions options, const VirtualWorld& world,
-                        const RunRequest& request, const Observer<Real>& observer) {
-  const bool real = request.engine == ContestEngine::threads;
-  if (rival.kind.name == dasgd_rival) {
-    if (const auto relay = relay_of(rival)) options.relay = relay;
-    return real ? perform_dasgd(objective, options, world, observer)
-                : simulate_dasgd(objective, options, world, observer);
-  }
-  if (real)
-    return perform(objective, rival, options, world, {.preempt = contest.preempt}, &observer);
-  const bool measured = request.thorough && options.workers <= most_workers_measured;
+PlayResult simulate_one(const Objective<Real>& objective, const Contest& contest,
+                        const ChosenRival& rival, const TrainOptions& options,
+                        const VirtualWorld& world, bool thorough, const Observer<Real>& observer) {
+  if (rival.kind.name == dasgd_rival)
+    return simulate_dasgd(objective, options_of_dasgd(rival, options), world, observer);
+  const bool measured = thorough && options.workers <= most_workers_measured;
   return play(objective, rival, options, world,
               {.preempt = contest.preempt, .measured_S = measured ? contest.measured_S : 0},
               &observer);
@@ -50,9 +44,26 @@ PlayResult run_observed(const Objective<Real>& objective, const Contest& contest
 
 }  // namespace
 
+TrainOptions options_of_dasgd(const ChosenRival& rival, TrainOptions options) {
+  if (const auto relay = relay_of(rival)) options.relay = relay;
+  return options;
+}
+
+template <typename Real>
+Perform<Real> perform_on_threads(const Objective<Real>& objective, const Contest& contest) {
+  return [&objective, &contest](const ChosenRival& rival, const ContestWorld& world,
+                                const TrainOptions& options, const Observer<Real>& observer) {
+    if (rival.kind.name == dasgd_rival)
+      return perform_dasgd<Real>(objective, options_of_dasgd(rival, options), world.world,
+                                 &observer, run_training<Real>);
+    return perform(objective, rival, options, world.world, {.preempt = contest.preempt}, &observer);
+  };
+}
+
 template <typename Real>
 ContestRun run_one(Examiner<Real>& examiner, const Contest& contest, const ChosenRival& rival,
-                   const ContestWorld& world, const RunRequest& request) {
+                   const ContestWorld& world, const RunRequest& request,
+                   const Perform<Real>* perform) {
   TrainOptions options = world.options;
   options.eta = request.eta;
   options.seed = request.seed;
@@ -61,8 +72,9 @@ ContestRun run_one(Examiner<Real>& examiner, const Contest& contest, const Chose
   Course<Real> course(examiner, contest.goal, options.workers, request.thorough);
   const Observer<Real> observer{request.thorough ? contest.every : 2 * contest.every,
                                 [&](const Instant<Real>& instant) { return course.look(instant); }};
-  const PlayResult result =
-      run_observed(examiner.objective(), contest, rival, options, world.world, request, observer);
+  const PlayResult result = perform ? (*perform)(rival, world, options, observer)
+                                    : simulate_one(examiner.objective(), contest, rival, options,
+                                                   world.world, request.thorough, observer);
   if (result.reason == StopReason::interrupted) throw ContestInterrupted("interrupted");
   ContestRun run = course.conclude();
   run.rival = rival.label;
@@ -74,9 +86,12 @@ ContestRun run_one(Examiner<Real>& examiner, const Contest& contest, const Chose
   return run;
 }
 
-template ContestRun run_one(Examiner<float>&, const Contest&, const ChosenRival&,
-                            const ContestWorld&, const RunRequest&);
-template ContestRun run_one(Examiner<double>&, const Contest&, const ChosenRival&,
-                            const ContestWorld&, const RunRequest&);
+#define DASGD_RUN_ONE(Real)                                                                  \
+  template ContestRun run_one(Examiner<Real>&, const Contest&, const ChosenRival&,           \
+                              const ContestWorld&, const RunRequest&, const Perform<Real>*); \
+  template Perform<Real> perform_on_threads(const Objective<Real>&, const Contest&)
+DASGD_RUN_ONE(float);
+DASGD_RUN_ONE(double);
+#undef DASGD_RUN_ONE
 
 }  // namespace dasgd

@@ -36,6 +36,14 @@ class Grid {
     trials_[e] = trial;
   }
 
+  /// Whether a step between this one and the best has failed already: then this one is no better.
+  bool is_hopeless(int e) const {
+    if (trials_.empty() || !std::isfinite(trials_.at(best()).median)) return false;
+    const auto [low, high] = std::minmax({e, best()});
+    return std::any_of(trials_.lower_bound(low), trials_.upper_bound(high),
+                       [](const auto& t) { return !std::isfinite(t.second.median); });
+  }
+
   int best() const {
     auto best = trials_.begin();
     for (auto at = trials_.begin(); at != trials_.end(); ++at)
@@ -75,7 +83,10 @@ void tune(const Tuning& tuning, double middle, const TryStep& try_step, ContestR
   Grid grid(middle, tuning, try_step, row);
   const int down = static_cast<int>(tuning.steps) / 2,
             up = static_cast<int>(tuning.steps) - 1 - down;
-  for (int e = up; e >= -down; --e) grid.try_exponent(e);
+  grid.try_exponent(0);
+  for (int distance = 1; distance <= std::max(up, down); ++distance)
+    for (const int e : {-distance, distance})
+      if (e >= -down && e <= up && !grid.is_hopeless(e)) grid.try_exponent(e);
   for (std::size_t k = 0; k < tuning.further && grid.best() == grid.highest(); ++k)
     grid.try_exponent(grid.highest() + 1);
   for (std::size_t k = 0; k < tuning.further && grid.best() == grid.lowest(); ++k)

@@ -46,7 +46,8 @@ std::vector<RivalKind> synchronous() {
                .limits = {alone, "one gradient of all batches joined",
                           "round time: the m-th order statistic of compute times",
                           "all-reduce time: 2 (n - 1) (latency + bytes / (n bandwidth))",
-                          "m = 1: rennala with B = 1"}},
+                          "m = 1: rennala with B = 1"},
+               .all_reduces = true},
               [](const auto& setup) { return make_minibatch(setup); }),
   };
 }
@@ -172,7 +173,8 @@ std::vector<RivalKind> with_local_steps() {
                .exchanges = "models, ring all-reduce every H steps",
                .parameters = {{"H", "own steps between two means", 8, 1},
                               {"T0", "steps with H = 1 at the beginning", 0}},
-               .limits = {alone, "H = 1: minibatch"}},
+               .limits = {alone, "H = 1: minibatch"},
+               .all_reduces = true},
               [](const auto& setup) {
                 return make_local(setup, {setup.count("H"), setup.count("T0")});
               }),
@@ -184,6 +186,7 @@ std::vector<RivalKind> with_local_steps() {
                               {"momentum", "of those", 0.9, 0, 0.999, false},
                               {"adam", "0: plain own steps", 1, 0, 1}},
                .limits = {"adam = 0, outer_lr = 1, momentum = 0: local-sgd, bit for bit"},
+               .all_reduces = true,
                .linear = false},
               [](const auto& setup) {
                 return make_local(setup, {setup.count("H"), 0, setup.number("outer_lr"),

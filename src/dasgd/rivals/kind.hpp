@@ -49,7 +49,9 @@ struct RivalKind {
   std::vector<std::string> limits;
   /// Its workers need one memory: `all` takes it on real threads alone.
   bool shares_memory = false;
-  bool linear = true;  ///< every model is x0 - eta * sum of c(g) g, so that staleness has a meaning
+  bool all_reduces = false;  ///< its workers sum up vectors, all together, and nothing else
+  bool linear = true;        ///< every model is x0 - eta * sum of c(g) g, so that
+                             ///< staleness has a meaning
   std::function<Participants<float>(const RivalSetup<float>&)> make_float;
   std::function<Participants<double>(const RivalSetup<double>&)> make_double;
   /// What a person should know of this rival on this graph; empty: nothing. Throws InputError where

@@ -10,6 +10,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -23,17 +24,36 @@
 
 namespace dasgd {
 
+/// Who brings letters to participants in other processes.
+template <typename Real>
+class Courier {
+ public:
+  virtual ~Courier() = default;
+  virtual bool is_here(std::size_t participant) const = 0;
+  /// Any thread, like the next.
+  virtual void carry(std::size_t to, Letter<Real> letter) = 0;
+  /// See Port::sum_over_workers; called by the only worker of this process.
+  virtual bool sum_over_workers(std::span<Real> values) = 0;
+  /// This process wants the run to end; when it ends for all, `RealArena::end` is called.
+  virtual void ask_for_the_end() = 0;
+  /// A participant here has failed, so that the others would wait for ever.
+  [[noreturn]] virtual void abandon(std::exception_ptr failure) = 0;
+};
+
 template <typename Real>
 class RealArena {
  public:
+  /// With a courier, which must outlive this, only the participants that are here have a thread,
+  /// and whoever decides the end for all calls `end`.
   RealArena(const Objective<Real>& objective, Participants<Real>& participants,
             const TrainOptions& options, const VirtualWorld& world, const PlayOptions& how,
-            const Observer<Real>* observer)
+            const Observer<Real>* observer, Courier<Real>* courier = nullptr)
       : objective_(objective),
         options_(options),
         world_(world),
         how_(how),
         observer_(observer),
+        courier_(courier),
         budget_(options, objective.samples()),
         under_way_(static_cast<std::int64_t>(participants.size())) {
     const Batches::Options batches{options.seed, options.sampling, options.workers,
@@ -48,18 +68,30 @@ class RealArena {
     {
       std::vector<std::jthread> threads;
       for (const auto& actor : actors_)
-        threads.emplace_back([&actor](std::stop_token stop) { actor->act(stop); });
+        if (is_here(actor->id))
+          threads.emplace_back([&actor](std::stop_token stop) { actor->act(stop); });
       reason = watch();
       for (std::jthread& thread : threads) thread.request_stop();
     }
     if (failure_) std::rethrow_exception(failure_);
-    if (reason != StopReason::target) look(end_);
+    if (reason != StopReason::target) look();
     return {.reason = reason,
             .seconds = static_cast<double>(end_) * 1e-9,
             .gradients = gradients_,
             .wasted = wasted_,
             .samples = samples_,
             .messages = messages_};
+  }
+
+  /// A letter from elsewhere. Any thread, like the next.
+  void deliver(std::size_t to, Letter<Real> letter) {
+    actors_[to]->received.fetch_add(bytes_of(letter), std::memory_order_relaxed);
+    actors_[to]->mailbox.put(std::move(letter));
+  }
+  /// The run ends, for a reason that is known elsewhere.
+  void end() {
+    ended_ = true;
+    wake();
   }
 
  private:
@@ -111,13 +143,22 @@ class RealArena {
     }
     void send(std::size_t to, Letter<Real> letter) override {
       letter.from = id;
-      const std::uint64_t bytes = letter.numbers ? letter.numbers->size() * sizeof(Real) : 0;
+      const std::uint64_t bytes = bytes_of(letter);
       messages.fetch_add(1, std::memory_order_relaxed);
       sent.fetch_add(bytes, std::memory_order_relaxed);
-      arena.actors_[to]->received.fetch_add(bytes, std::memory_order_relaxed);
       ++arena.messages_;
       ++arena.under_way_;
-      arena.actors_[to]->mailbox.put(std::move(letter));
+      if (arena.is_here(to))
+        arena.deliver(to, std::move(letter));
+      else
+        arena.courier_->carry(to, std::move(letter));
+    }
+    bool sum_over_workers(std::span<Real> values) override {
+      if (!arena.courier_ || !arena.courier_->sum_over_workers(values)) return false;
+      messages.fetch_add(1, std::memory_order_relaxed);
+      sent.fetch_add(values.size_bytes(), std::memory_order_relaxed);
+      received.fetch_add(values.size_bytes(), std::memory_order_relaxed);
+      return true;
     }
     void charge(double) override {}  // it takes what it takes
     void discard(std::uint64_t count) override { arena.wasted_ += count; }
@@ -179,6 +220,13 @@ class RealArena {
     std::size_t samples = 0;
   };
 
+  bool is_here(std::size_t participant) const {
+    return !courier_ || courier_->is_here(participant);
+  }
+  static std::uint64_t bytes_of(const Letter<Real>& letter) {
+    return letter.numbers ? letter.numbers->size() * sizeof(Real) : 0;
+  }
+
   Nanoseconds now() const { return std::chrono::nanoseconds(Clock::now() - start_).count(); }
 
   // Until a budget, the end of the time, a stop or the observer ends it.
@@ -186,26 +234,34 @@ class RealArena {
     const Nanoseconds most = options_.max_time ? options_.max_time->count() : a_year;
     const std::stop_callback interrupted(options_.stop, [this] { wake(); });
     Nanoseconds next_look = 0;
+    std::optional<StopReason> wanted;
     std::unique_lock lock(mutex_);
     while (true) {
-      const Nanoseconds due = observer_ ? std::min(next_look, most) : most;
-      changed_.wait_until(lock, start_ + std::chrono::nanoseconds(due), [this] {
-        return failure_ || diverged_ || options_.stop.stop_requested() || under_way_ == 0;
-      });
+      const Nanoseconds due = wanted ? a_year : observer_ ? std::min(next_look, most) : most;
+      changed_.wait_until(lock, start_ + std::chrono::nanoseconds(due),
+                          [&] { return failure_ || ended_ || is_quiet() || (!wanted && calls()); });
       end_ = now();
       if (failure_) return StopReason::failed;
-      if (diverged_) return StopReason::diverged;
-      if (options_.stop.stop_requested()) return StopReason::interrupted;
-      if (under_way_ == 0) return settle();
-      if (end_ >= most) return StopReason::max_time;
-      if (!observer_ || end_ < next_look) continue;
-      lock.unlock();
-      const bool over = look(end_);
-      lock.lock();
-      if (over) return StopReason::target;
-      next_look = (now() / observer_->every + 1) * observer_->every;
+      if (ended_) return wanted.value_or(StopReason::target);
+      if (is_quiet()) return settle();
+      if (wanted) continue;
+      if (calls()) {
+        wanted = diverged_ ? StopReason::diverged : StopReason::interrupted;
+      } else if (end_ >= most) {
+        wanted = StopReason::max_time;
+      } else if (observer_ && end_ >= next_look) {
+        lock.unlock();
+        if (look()) wanted = StopReason::target;
+        lock.lock();
+        next_look = (now() / observer_->every + 1) * observer_->every;
+      }
+      if (wanted && !courier_) return *wanted;
+      if (wanted) courier_->ask_for_the_end();
     }
   }
+  bool calls() const { return diverged_ || options_.stop.stop_requested(); }
+  // What is under way elsewhere is not known here.
+  bool is_quiet() const { return !courier_ && under_way_ == 0; }
   StopReason settle() {
     if (!exhausted_)
       failure_ = std::make_exception_ptr(
@@ -213,25 +269,39 @@ class RealArena {
     return StopReason::budget;
   }
 
-  bool look(Nanoseconds time) {
+  // A participant that waits in a sum lets nobody look until it is complete: the time is that of
+  // the copies.
+  bool look() {
     if (!observer_) return false;
     std::vector<std::vector<Real>> copies;
     std::vector<NodeUse> nodes;
     for (const auto& actor : actors_) {
-      {
+      if (is_here(actor->id)) {
         const std::lock_guard lock(actor->hands);
         const auto model = actor->rival.model();
         if (!model.empty()) copies.emplace_back(model.begin(), model.end());
       }
-      nodes.push_back({actor->busy, actor->messages, actor->sent, actor->received});
+      const Nanoseconds at_work = is_here(actor->id) ? actor->busy.load() : busy_here();
+      nodes.push_back({at_work, actor->messages, actor->sent, actor->received});
     }
     const std::vector<std::span<const Real>> models(copies.begin(), copies.end());
-    return observer_->look({.time = time,
+    return observer_->look({.time = now(),
                             .models = models,
                             .nodes = nodes,
                             .gradients = gradients_,
                             .wasted = wasted_,
                             .samples = samples_});
+  }
+
+  /// Of the workers that are here, on the average: what is known of those elsewhere.
+  Nanoseconds busy_here() const {
+    Nanoseconds sum = 0, count = 0;
+    for (std::size_t i = 0; i < options_.workers; ++i) {
+      if (!is_here(i)) continue;
+      sum += actors_[i]->busy;
+      ++count;
+    }
+    return count > 0 ? sum / count : 0;
   }
 
   bool may_begin() {
@@ -249,6 +319,7 @@ class RealArena {
     if (--under_way_ == 0) wake();
   }
   void fail(std::exception_ptr failure) {
+    if (courier_) courier_->abandon(failure);
     {
       const std::lock_guard lock(mutex_);
       if (!failure_) failure_ = failure;
@@ -271,13 +342,14 @@ class RealArena {
   const VirtualWorld& world_;
   const PlayOptions how_;
   const Observer<Real>* const observer_;
+  Courier<Real>* const courier_;
   const PlayBudget budget_;
   const Clock::time_point start_ = Clock::now();
   std::vector<std::unique_ptr<Actor>> actors_;
   std::atomic<std::uint64_t> begun_{0}, samples_begun_{0};
   std::atomic<std::uint64_t> gradients_{0}, wasted_{0}, samples_{0}, messages_{0};
   std::atomic<std::int64_t> under_way_;  // letters, gradients, and calls that have not returned
-  std::atomic<bool> exhausted_{false}, diverged_{false};
+  std::atomic<bool> exhausted_{false}, diverged_{false}, ended_{false};
   std::mutex mutex_;  // guards the failure, and what the watching thread waits for
   std::condition_variable_any changed_;
   std::exception_ptr failure_;

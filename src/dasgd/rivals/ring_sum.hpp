@@ -23,7 +23,7 @@ class RingSum {
     values_.assign(own.begin(), own.end());
     step_ = 0;
     active_ = true;
-    if (n_ == 1) return finish();
+    if (n_ == 1 || port.sum_over_workers(values_)) return finish();
     send(port);
     return take_waiting(port);
   }

@@ -54,6 +54,9 @@ class Port {
   /// For the account of staleness: a multiple of `gradients`, one or a sum of them, is about to be
   /// subtracted from `model`.
   virtual void updating(std::span<const Real> model, std::span<const Real> gradients) = 0;
+  /// Sums up the vectors of all workers where the engine has a way of its own to do that, like
+  /// MPI_Allreduce. False: it has none, and letters must do.
+  virtual bool sum_over_workers(std::span<Real>) { return false; }
   virtual Nanoseconds now() const = 0;
   /// A stream of this participant's own.
   virtual Random& random() = 0;

@@ -17,6 +17,8 @@
 
 namespace dasgd::rivals {
 
+constexpr auto unlimited = std::size_t(-1);
+
 /// What makes one server another.
 struct ServerPolicy {
   std::function<double(std::uint64_t tau)> worth = [](std::uint64_t) { return 1.0; };
@@ -25,9 +27,9 @@ struct ServerPolicy {
   double local_lr = 0;          ///< of those
   double momentum = 0;          ///< of the server's steps
   /// Stale-synchronous: who is more than so many gradients ahead of the slowest waits.
-  std::size_t most_ahead = std::size_t(-1);
+  std::size_t most_ahead = unlimited;
   /// A worker whose gradient would be this late is told to begin again at the newest model.
-  std::uint64_t stops_at = std::uint64_t(-1);
+  std::uint64_t stops_at = unlimited;
 };
 
 template <typename Real>
@@ -100,8 +102,11 @@ class Server final : public Rival<Real> {
     if (!counts) port.discard(policy_.local_steps);
     ++clock_[i];
     waits_[i] = true;
-    reply(port);
-    if (counts && count_ == 0) stop_the_late(port);
+    if (policy_.most_ahead == unlimited)
+      send_model(port, i);
+    else
+      reply_to_all_near_the_slowest(port);
+    if (counts && count_ == 0 && policy_.stops_at != unlimited) stop_the_late(port);
   }
   std::span<const Real> model() const override { return x_; }
 
@@ -135,7 +140,7 @@ class Server final : public Rival<Real> {
     ++version_;
     newest_.reset();
   }
-  void reply(Port<Real>& port) {
+  void reply_to_all_near_the_slowest(Port<Real>& port) {
     const std::uint64_t slowest = *std::min_element(clock_.begin(), clock_.end());
     for (std::size_t i = 0; i < waits_.size(); ++i)
       if (waits_[i] && clock_[i] - slowest <= policy_.most_ahead) send_model(port, i);

@@ -23,7 +23,7 @@ inline ServerPolicy drop_late(std::uint64_t latest) {
 /// Maranjyan et al. 2025: what is R updates late is dropped, or stopped before it is finished.
 inline ServerPolicy ringmaster(std::uint64_t R, bool stops) {
   return {.worth = [R](std::uint64_t tau) { return tau < R ? 1.0 : 0.0; },
-          .stops_at = stops ? R : std::uint64_t(-1)};
+          .stops_at = stops ? R : unlimited};
 }
 
 /// Tyurin and Richtarik 2023: B gradients at one and the same model make a step; then everybody is
@@ -31,7 +31,7 @@ inline ServerPolicy ringmaster(std::uint64_t R, bool stops) {
 inline ServerPolicy rennala(std::size_t B, bool stops) {
   return {.worth = [](std::uint64_t tau) { return tau == 0 ? 1.0 : 0.0; },
           .batch = B,
-          .stops_at = stops ? 1 : std::uint64_t(-1)};
+          .stops_at = stops ? 1 : unlimited};
 }
 
 /// Nguyen et al. 2022: K updates make a step; a late one is worth 1 / sqrt(1 + tau).

@@ -59,9 +59,9 @@ std::vector<Setting> compare_settings() {
           },
           [](std::size_t n) { return n == 0 ? quoted("off") : std::to_string(n); }),
       place(
-          {"compare.engine", "--engine", "sim|threads",
-           "virtual time, or real threads whose gradients last as long as the world's clocks say, "
-           "each beside its prediction (default: sim)"},
+          {"compare.engine", "--engine", "sim|threads|mpi",
+           "virtual time; or real threads or ranks, whose gradients last as long as the world's "
+           "clocks say, each run beside its prediction (default: sim)"},
           [](auto& c) -> auto& { return c.compare.engine; }, as_given,
           [](const std::string& v) {
             return v == "sim" ? std::nullopt : std::optional(quoted(v));

@@ -10,7 +10,7 @@ CertificateWeights::CertificateWeights(std::size_t workers, const CausalWeights&
     : CertificateWeights(workers) {
   largest_ = before.largest();
   for (std::size_t o = 0; o < workers; ++o) windows_[o].first = before.known().prefix(worker_id(o));
-  for (const CausalWeights::Applied& applied : before.kept())
+  for (const CausalWeights::Weighed& applied : before.kept())
     if (applied.name.sequence >= windows_[index(applied.name.origin)].first)
       add_range(applied.name.origin, applied.name.sequence, applied.name.sequence + 1,
                 applied.weight);

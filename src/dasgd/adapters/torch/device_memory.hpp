@@ -1,7 +1,7 @@
 // A worker's place on a device: its memory, its stream, and moments in that stream.
 #pragma once
 
-#include <ATen/Tensor.h>
+#include <ATen/ATen.h>
 #include <c10/core/Event.h>
 #include <c10/core/StreamGuard.h>
 #include <chrono>
@@ -26,6 +26,12 @@ class Place {
  private:
   c10::OptionalStreamGuard guard_;
 };
+
+/// A copy in memory of this machine into which a device writes at full speed; waits for it.
+inline at::Tensor copy_of(const at::Tensor& there) {
+  const auto options = at::TensorOptions().dtype(there.dtype());
+  return at::empty(there.sizes(), options.pinned_memory(!there.is_cpu())).copy_(there);
+}
 
 /// A point in the work of a stream. On a CPU everything has happened when it is marked.
 class Moment {

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
+#include <cstring>
 
 namespace dasgd::torch_adapter {
 
@@ -20,7 +21,8 @@ int DeviceNumbers::fetch(std::span<std::byte> to) const {
   const at::Device device = update_.numbers.device();
   if (!device.is_cpu())
     written_.hold_back(c10::impl::VirtualGuardImpl(device.type()).getStream(device));
-  at::from_blob(to.data(), update_.numbers.sizes(), at::kInt).copy_(update_.numbers);
+  const at::Tensor here = copy_of(update_.numbers);
+  std::memcpy(to.data(), here.data_ptr(), to.size());
   return update_.shift.item<int>();
 }
 

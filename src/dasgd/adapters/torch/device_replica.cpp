@@ -15,13 +15,6 @@ at::Tensor host_view(std::span<const Element> numbers, at::ScalarType type) {
                        {static_cast<std::int64_t>(numbers.size())}, type);
 }
 
-// Memory of this machine into which a device copies at full speed.
-at::Tensor copy_of(const at::Tensor& there) {
-  const auto options = at::TensorOptions().dtype(there.dtype());
-  const at::Tensor here = at::empty(there.sizes(), options.pinned_memory(!there.is_cpu()));
-  return here.copy_(there);
-}
-
 }  // namespace
 
 DeviceReplica::DeviceReplica(std::span<const float> x0, std::shared_ptr<DeviceMemory> memory,

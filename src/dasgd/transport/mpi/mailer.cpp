@@ -1,0 +1,90 @@
+#include "dasgd/transport/mpi/mailer.hpp"
+
+#include <list>
+#include <utility>
+
+#include "dasgd/transport/mpi/handle.hpp"
+
+namespace dasgd::mpi {
+
+struct Mailer::State {
+  struct Sending {
+    std::vector<std::byte> bytes;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+  explicit State(Communicator& all) : ranks(all.duplicate()), comm(ranks.handle().comm) {}
+
+  Communicator ranks;
+  const MPI_Comm comm;
+  std::list<Sending> under_way;
+  MPI_Request sum = MPI_REQUEST_NULL, end = MPI_REQUEST_NULL;
+  bool ends = false;
+};
+
+Mailer::Mailer(Communicator& ranks) : state_(std::make_unique<State>(ranks)) {}
+Mailer::~Mailer() = default;
+
+// Synchronous: when it is complete, it has been received.
+void Mailer::send(int rank, int tag, std::vector<std::byte> bytes) {
+  State::Sending& sending = state_->under_way.emplace_back();
+  sending.bytes = std::move(bytes);
+  check(MPI_Issend(sending.bytes.data(), static_cast<int>(sending.bytes.size()), MPI_BYTE, rank,
+                   tag, state_->comm, &sending.request),
+        "MPI_Issend", rank);
+}
+
+bool Mailer::test() {
+  return std::erase_if(state_->under_way, [](State::Sending& sending) {
+           int done = 0;
+           check(MPI_Test(&sending.request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+           return done != 0;
+         }) > 0;
+}
+
+bool Mailer::all_received() const { return state_->under_way.empty(); }
+
+std::optional<Mailer::Message> Mailer::receive() {
+  int is_here = 0;
+  MPI_Status status;
+  check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, state_->comm, &is_here, &status), "MPI_Iprobe");
+  if (!is_here) return std::nullopt;
+  int size = 0;
+  check(MPI_Get_count(&status, MPI_BYTE, &size), "MPI_Get_count");
+  Message message{status.MPI_SOURCE, status.MPI_TAG, {}};
+  message.bytes.resize(static_cast<std::size_t>(size));
+  check(MPI_Recv(message.bytes.data(), size, MPI_BYTE, message.rank, message.tag, state_->comm,
+                 MPI_STATUS_IGNORE),
+        "MPI_Recv", message.rank);
+  return message;
+}
+
+void Mailer::begin_sum(std::span<float> values) {
+  check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_FLOAT,
+                       MPI_SUM, state_->comm, &state_->sum),
+        "MPI_Iallreduce");
+}
+void Mailer::begin_sum(std::span<double> values) {
+  check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE,
+                       MPI_SUM, state_->comm, &state_->sum),
+        "MPI_Iallreduce");
+}
+
+bool Mailer::sum_is_complete() {
+  if (state_->sum == MPI_REQUEST_NULL) return false;
+  int done = 0;
+  check(MPI_Test(&state_->sum, &done, MPI_STATUS_IGNORE), "MPI_Iallreduce");
+  return done != 0;
+}
+
+bool Mailer::has_ended_everywhere() {
+  if (!state_->ends) {
+    if (!all_received()) return false;
+    check(MPI_Ibarrier(state_->comm, &state_->end), "MPI_Ibarrier");
+    state_->ends = true;
+  }
+  int done = 0;
+  check(MPI_Test(&state_->end, &done, MPI_STATUS_IGNORE), "MPI_Ibarrier");
+  return done != 0;
+}
+
+}  // namespace dasgd::mpi

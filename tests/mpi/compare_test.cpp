@@ -1,0 +1,47 @@
+// `dasgd compare --engine mpi`: rivals on ranks.
+#include <nlohmann/json.hpp>
+
+#include "mpi/mpi_app.hpp"
+
+namespace dasgd::test {
+namespace {
+
+using nlohmann::json;
+
+class MpiCompare : public MpiApp {
+ protected:
+  json result() { return json::parse(read_text(out() + "/compare.json")); }
+  const std::string small =
+      "compare --engine mpi --model quadratic --compute 2ms --lr 0.02 --seeds 1 "
+      "--target-loss 0.1 ";
+};
+
+TEST_F(MpiCompare, RunsOnRanksBesideThePrediction) {
+  const Outcome outcome = mpirun(
+      3, small + "--workers 3 --rivals dasgd,minibatch,local-sgd:H=2,asgd,rennala,swift --out " +
+             out());
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(result()["engine"], "mpi");
+  ASSERT_EQ(result()["rows"].size(), 6u);
+  for (const json& row : result()["rows"]) {
+    EXPECT_GT(row["predicted_median"].get<double>(), 0) << row["rival"];
+    EXPECT_GT(row["gradients_used"].get<double>(), 0) << row["rival"];
+  }
+}
+
+TEST_F(MpiCompare, ARankMayHaveSeveralWorkers) {
+  const Outcome outcome =
+      mpirun(2, small + "--workers 4 --rivals minibatch,asgd,d-psgd --out " + out());
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(result()["rows"].size(), 3u);
+}
+
+TEST_F(MpiCompare, AMistakeIsToldOnceAndEndsAllRanks) {
+  const Outcome outcome =
+      mpirun(2, small + "--workers 2 --world thin-nic --rivals asgd --out " + out());
+  EXPECT_EQ(outcome.status, 2) << outcome.err;
+  EXPECT_NE(outcome.err.find("only clocks can be set for real"), outcome.err.npos);
+}
+
+}  // namespace
+}  // namespace dasgd::test
