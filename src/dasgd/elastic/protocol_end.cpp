@@ -87,8 +87,10 @@ Hash Protocol::ready_hash(const std::vector<WorkerId>& with) const {
   std::vector<Origin> origins;
   for (const WorkerId m : with) origins.push_back(roster_.origin(m));
   std::sort(origins.begin(), origins.end());
-  origins.push_back(roster_.hash(held_));
-  const XXH128_hash_t hash = XXH3_128bits(origins.data(), origins.size() * sizeof(Origin));
+  ByteWriter bytes;
+  bytes.array(std::span<const Origin>(origins));
+  bytes.number(roster_.hash(held_));
+  const XXH128_hash_t hash = XXH3_128bits(bytes.bytes().data(), bytes.bytes().size());
   return {hash.high64 | 1, hash.low64};  // never the one that means nothing
 }
 
