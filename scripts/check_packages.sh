@@ -21,12 +21,13 @@ files() { (cd "$root" && find . -xdev \( -path ./tmp -o -path ./proc -o -path ./
 say "a clean root"
 sources=$(mktemp)
 cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | grep -v '^#' >"$sources" || true
-mmdebstrap --quiet --variant=apt --include=ca-certificates bookworm "$root" - <"$sources"
+mmdebstrap --quiet --variant=apt --dpkgopt=force-unsafe-io --include=ca-certificates bookworm "$root" - <"$sources"
 rm -f "$sources"
 for system in proc sys dev; do mount --bind "/$system" "$root/$system"; done
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 mkdir -p "$root/packages" "$root/tmp/home"
 cp "$packages"/*.deb "$root/packages"
+inside "apt-get update -qq"
 
 say "dasgd alone: no LibTorch, no MPI"
 install /packages/dasgd_*.deb dataset-fashion-mnist
