@@ -8,7 +8,7 @@ packages=$(cd "${1:-build/packages}" && pwd)
 here=$PWD
 root=$(mktemp -d /var/tmp/dasgd-root.XXXXXX)
 began=$SECONDS
-trap 'umount "$root/proc" "$root/sys" "$root/dev" 2>/dev/null; rm -rf --one-file-system "$root"' EXIT
+trap 'umount "$root/proc" "$root/sys" "$root/dev/pts" "$root/dev" 2>/dev/null; rm -rf --one-file-system "$root"' EXIT
 say() { printf '%4d s  %s\n' $((SECONDS - began)) "$*"; }
 fail() { echo "check_packages.sh: $*" >&2; exit 1; }
 inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp/home LC_ALL=C.UTF-8 \
@@ -23,7 +23,7 @@ sources=$(mktemp)
 cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | grep -v '^#' >"$sources" || true
 mmdebstrap --quiet --variant=apt --dpkgopt=force-unsafe-io --include=ca-certificates bookworm "$root" - <"$sources"
 rm -f "$sources"
-for system in proc sys dev; do mount --bind "/$system" "$root/$system"; done
+for system in proc sys dev dev/pts; do mount --bind "/$system" "$root/$system"; done
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 mkdir -p "$root/packages" "$root/tmp/home"
 cp "$packages"/*.deb "$root/packages"
@@ -39,7 +39,7 @@ inside "cd /tmp && dasgd --version"
 say "what the others need, and a compiler"
 others=$(for deb in "$packages"/*.deb; do dpkg-deb -f "$deb" Depends; done | tr ',' '\n' | sed 's/([^)]*)//; s/|.*//; s/ //g' |
   grep -v '^dasgd$' | sort -u | tr '\n' ' ')
-install "$others" man-db bash-completion zsh fish g++ cmake pkg-config
+install "$others" man-db bash-completion zsh fish g++ make cmake pkg-config
 inside "apt-get purge -y -qq dasgd >/dev/null"
 files >"$root/tmp/before"
 
