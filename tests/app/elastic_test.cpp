@@ -82,7 +82,7 @@ TEST_F(ElasticApp, StopEndsTheRunForEverybody) {
 TEST_F(ElasticApp, WhoDoesNotBelongHereIsToldWhy) {
   const Outcome outcome = story(std::string(begin) + R"(
     A=$(cat a/address)
-    echo dasgd1-aaaa > bad; "$D" join $A --token-file bad --out x; echo bad $?
+    echo dasgd1-aaaa > bad; chmod 600 bad; "$D" join $A --token-file bad --out x; echo bad $?
     "$D" join $A --out x; echo none $?
     member other train --model quadratic --total-gradients 100000 --compute 2ms --listen 127.0.0.1:0 --out other
     found other/address; "$D" join $A --token-file other/token --out x; echo foreign $?
