@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "dasgd/base/mapped_file.hpp"
@@ -30,7 +31,7 @@ struct NpyHeader {
 /// order, or shorter than their header says.
 NpyHeader read_npy_header(std::string_view bytes, const std::string& path);
 
-/// An array in a file that is mapped, or in memory.
+/// An array in a file that is mapped, or in memory: its own or somebody else's.
 class NpyArray {
  public:
   explicit NpyArray(const std::string& path);
@@ -38,6 +39,11 @@ class NpyArray {
   /// A part of a file, like an array in an archive.
   NpyArray(std::shared_ptr<const MappedFile> file, std::size_t begin, std::size_t size,
            const std::string& path);
+
+  /// Elements that are there already, for as long as `owner` lives. `name` is for messages.
+  NpyArray(NpyHeader header, const char* elements, std::shared_ptr<const void> owner,
+           const std::string& name)
+      : path_(name), owner_(std::move(owner)), header_(std::move(header)), elements_(elements) {}
 
   const NpyHeader& header() const { return header_; }
   const std::string& path() const { return path_; }
@@ -54,7 +60,7 @@ class NpyArray {
 
   std::string path_;
   std::shared_ptr<const MappedFile> file_;  // or
-  std::shared_ptr<const std::string> memory_;
+  std::shared_ptr<const void> owner_;       // of elements in memory
   NpyHeader header_;
   const char* elements_ = nullptr;
 };
