@@ -33,10 +33,14 @@ RunsSoFar told_by(const py::object& told) {
   };
 }
 
+// The results as JSON, and where the files are.
+using Held = std::pair<std::string, std::string>;
+
 template <typename Real>
-std::string hold(const config::Config& config, const Objective<Real>& objective,
-                 const std::string& directory, const RunsSoFar& told) {
+Held hold(const config::Config& config, const Objective<Real>& objective, const RunsSoFar& told) {
   const Contest contest = config::make_contest(config, objective);
+  notes_of(contest);  // refuses what cannot run, before anything is written
+  const std::string directory = config::comparison_directory(config);
   const DirectoryLock lock(directory);
   Journal journal(directory + "/journal.jsonl", config::identity_of(config, contest));
   write_file(directory + "/config.toml", to_toml(Command::compare, config));
@@ -45,25 +49,21 @@ std::string hold(const config::Config& config, const Objective<Real>& objective,
   WriteAll write;
   write_results(directory, objective, contest, rows, worlds, !config.output.no_report, write);
   write.conclude();
-  return results_json(contest, worlds).dump();
+  return {results_json(contest, worlds).dump(), directory};
 }
 
-// The results as JSON, and where the files are.
-std::pair<std::string, std::string> compare(const py::dict& keywords, const py::object& objective,
-                                            const py::object& told) {
+Held compare(const py::dict& keywords, const py::object& objective, const py::object& told) {
   config::Config config = read_config(Command::compare, keywords);
   config::chosen_rivals(config.compare);  // before data is read
   const Problem problem = problem_of(config, objective);
   std::stop_source stop;
   config.run.stop = stop.get_token();
-  const std::string directory = config::comparison_directory(config);
   const RunsSoFar so_far = told_by(told);
-  const auto results = std::visit(
+  return std::visit(
       [&]<typename Real>(const std::unique_ptr<Objective<Real>>& f) {
-        return without_gil(stop, [&] { return hold<Real>(config, *f, directory, so_far); });
+        return without_gil(stop, [&] { return hold<Real>(config, *f, so_far); });
       },
       problem);
-  return {results, directory};
 }
 
 }  // namespace
