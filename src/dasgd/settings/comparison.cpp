@@ -35,8 +35,7 @@ std::vector<std::pair<std::string, double>> given_steps(const CompareSettings& c
     const bool known = label.empty() || std::any_of(rivals.begin(), rivals.end(), [&](auto& r) {
                          return r.label == label || r.kind.name == label;
                        });
-    if (!known)
-      throw InputError("`lr` " + text + ": " + label + " is not among the rivals");
+    if (!known) throw InputError("`lr` " + text + ": " + label + " is not among the rivals");
     steps.emplace_back(label, parse_real(equals == text.npos ? text : text.substr(equals + 1)));
   }
   return steps;
@@ -86,7 +85,8 @@ Goal goal_of(const Config& config, const Objective<Real>& objective) {
   const int given = accuracy.has_value() + config.run.target_loss.has_value() +
                     config.run.target_error.has_value();
   if (given > 1)
-    throw InputError("give one of `budget.target_loss`, `evaluation.target_accuracy` and `budget.target_error`");
+    throw InputError(
+        "give one of `budget.target_loss`, `evaluation.target_accuracy` and `budget.target_error`");
   if (accuracy) return {Goal::Kind::accuracy, *accuracy};
   if (config.run.target_error) return {Goal::Kind::error, *config.run.target_error};
   if (config.run.target_loss) return {Goal::Kind::loss, *config.run.target_loss};
