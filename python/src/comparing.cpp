@@ -55,6 +55,7 @@ Held hold(const config::Config& config, const Objective<Real>& objective, const 
 Held compare(const py::dict& keywords, const py::object& objective, const py::object& told) {
   config::Config config = read_config(Command::compare, keywords);
   config::chosen_rivals(config.compare);  // before data is read
+  parse_contest_engine(config.compare.engine);
   const Problem problem = problem_of(config, objective);
   std::stop_source stop;
   config.run.stop = stop.get_token();
