@@ -1,5 +1,7 @@
 """Arrays of numpy as data."""
 
+import os
+import resource
 import subprocess
 import sys
 import textwrap
@@ -143,3 +145,23 @@ def test_arrays_are_not_copied(tmp_path):
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) < 64 * 1024, "KiB"
+
+
+def test_a_file_may_be_larger_than_the_memory_that_a_run_may_have(tmp_path):
+    """256 MiB of mostly nothing, mapped, by a program that may have 128 MiB of its own."""
+    count = (1 << 28) // 784
+    with open(tmp_path / "x.npy", "wb") as file:
+        header = {"descr": "|u1", "fortran_order": False, "shape": (count, 784)}
+        numpy.lib.format.write_array_header_1_0(file, header)
+        file.truncate(file.tell() + count * 784)
+    numpy.save(tmp_path / "y.npy", (numpy.arange(count) % 10).astype("i1"))
+    most = 128 << 20
+    done = subprocess.run(
+        [os.environ["DASGD"], "train", "--model", "softmax", "--data", f"{tmp_path}/x.npy,{tmp_path}/y.npy", "--workers", "2",
+         "--epochs", "1", "--batch", "4096", "--validation", "0.001", "--lr", "0.01", "--no-report", "--quiet",
+         "--out", str(tmp_path / "run")],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (most, most)),
+        capture_output=True, text=True, timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "run" / "summary.json").exists()
