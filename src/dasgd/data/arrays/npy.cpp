@@ -192,6 +192,10 @@ void NpyArray::release(std::size_t first, std::size_t last) const {
   file_->release(begin, (last - first) * header_.size);
 }
 
+void NpyArray::expect_any_order() const {
+  if (file_) file_->expect_any_order();
+}
+
 void ArrayRows::copy(std::size_t row, std::span<float> to) const {
   const std::size_t width = array_.header().width(), first = row * width;
   if (layout_.skipped != Layout::none) {

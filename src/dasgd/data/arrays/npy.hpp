@@ -54,6 +54,7 @@ class NpyArray {
   std::string text(std::size_t at) const;
   /// Elements will not be read again soon.
   void release(std::size_t first, std::size_t last) const;
+  void expect_any_order() const;
 
  private:
   const char* element(std::size_t at) const { return elements_ + at * header_.size; }
@@ -85,6 +86,7 @@ class ArrayRows final : public NumberRows {
   void release(std::size_t first, std::size_t last) const override {
     array_.release(first * array_.header().width(), last * array_.header().width());
   }
+  void expect_any_order() const override { array_.expect_any_order(); }
 
  private:
   const NpyArray array_;
