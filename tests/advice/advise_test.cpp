@@ -221,19 +221,6 @@ TEST(Advise, APracticalStepIsTheBestOfThoseTried) {
   EXPECT_LE(practical.summary.loss, proved.summary.loss);
 }
 
-TEST(Advise, LargerStepsAreTriedWhileTheLargestIsTheBest) {
-  const Quadratic q = Quadratic::random(1);
-  const TrainOptions options{.workers = 2, .gradients = {200}};
-  const double L =
-      64 * *q.known().smoothness;  // as measured badly: the best step is beyond the grid
-  const auto found = try_steps<double>(q, options, VirtualWorld{}, L, 0, 400.0);
-  ASSERT_TRUE(found);
-  const auto by_eta = [](const TriedStep& a, const TriedStep& b) { return a.eta < b.eta; };
-  const double largest = std::max_element(found->tried.begin(), found->tried.end(), by_eta)->eta;
-  EXPECT_GT(largest, 2 * 16 / L);  // twice the end of the grid
-  EXPECT_LT(found->eta, largest);
-}
-
 TEST(StepLimits, SayWhyARunIsNeitherCertifiedNorRefused) {
   StalenessSummary s;
   s.W = 10;
