@@ -39,14 +39,15 @@ soak: packages-build packages-web packages-test ## play random scenarios of the 
 	cmake --build --preset release -j $(JOBS) --target soak
 	build/release/soak --seconds $(SOAK_SECONDS)
 
-bench: packages-build packages-torch packages-mpi packages-data packages-bench ## print the figures of docs/benchmarks.md
-	cmake --preset release $(APP_ONLY) -DDASGD_BUILD_BENCH=ON >/dev/null
-	cmake --build --preset release -j $(JOBS) --target dasgd_bench dasgd_app mpi_stream_bench tcp_stream_bench
+bench: packages-build packages-torch packages-mpi packages-data packages-bench packages-python ## print the figures of docs/benchmarks.md
+	cmake --preset release $(APP_ONLY) -DDASGD_BUILD_BENCH=ON -DDASGD_BUILD_PYTHON=ON >/dev/null
+	cmake --build --preset release -j $(JOBS) --target dasgd_bench dasgd_app dasgd_python mpi_stream_bench tcp_stream_bench
 	build/release/dasgd_bench --benchmark_out=build/release/bench.json --benchmark_out_format=json
 	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --bind-to none -n 2 build/release/mpi_stream_bench
 	build/release/tcp_stream_bench
 	bench/compare_ddp.py $(BIN) --seconds 4
 	bench/straggler_ranks.py $(BIN)
+	PYTHONPATH=build/release/python bench/python_peer.py $(BIN)
 
 bench-watch: build packages-browser packages-data ## what three browsers cost a run that they watch
 	node bench/watch_cost.mjs $(BIN)

@@ -20,7 +20,7 @@ group() {
     # ccache: the tests of a second MPI share what they compile with those of the first.
     test) echo "libgtest-dev libgmock-dev librapidcheck-dev python3-torch python3-yaml pkg-config ccache openssl" ;;
     bench) echo "libbenchmark-dev python3-torch" ;;
-    python) echo "python3-dev pybind11-dev python3-numpy python3-pytest" ;;
+    python) echo "python3-dev python3-venv python3-pip pybind11-dev python3-numpy python3-pytest" ;;
     lint) echo "clang-format clang-tidy" ;;
     fuzz) echo "clang libclang-rt-14-dev" ;;
     deb) echo "dpkg-dev debhelper dh-python lintian fakeroot pkg-config git" ;;

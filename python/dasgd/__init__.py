@@ -11,22 +11,32 @@ A keyword is a key of the TOML file (`dasgd train --help` lists them), the name 
 
 from __future__ import annotations
 
-import html
 import json
 import os
-from typing import Any, Callable, Dict, List, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Union
 
-from . import _core
+import numpy
+
+from . import _core, loggers
+from ._arrays import is_arrays, to_arrays
 from ._core import DivergenceError, InputError
+from ._comparison import Comparison
+from ._objective import asked
+from ._page import framed
 from ._progress import ProgressBar
 
 __version__: str = _core.version
 __all__ = [
+    "Comparison",
     "DivergenceError",
     "InputError",
+    "Predictions",
     "Run",
     "advise",
     "check",
+    "compare",
+    "loggers",
+    "predict",
     "report",
     "simulate",
     "train",
@@ -63,22 +73,17 @@ class Run:
 
     def _repr_html_(self) -> str:
         """The report of the run, in a notebook."""
-        path = os.path.join(self.run_dir, "report.html")
-        if not os.path.exists(path):
-            return html.escape(repr(self))
-        with open(path, encoding="utf-8") as page:
-            source = html.escape(page.read(), quote=True)
-        return f'<iframe srcdoc="{source}" style="width:100%;height:720px;border:0"></iframe>'
+        return framed(os.path.join(self.run_dir, "report.html"), repr(self))
 
 
 def _run(finished: "_core.Finished") -> Run:
-    return Run(json.loads(finished.summary), finished.model, finished.directory)
+    return Run(json.loads(finished.summary), numpy.asarray(finished.model), finished.directory)
 
 
 def train(
     *,
     objective: Any = None,
-    callback: Optional[Callback] = None,
+    callback: Union[Callback, Sequence[Callback], None] = None,
     progress: Optional[bool] = None,
     **settings: Any,
 ) -> Run:
@@ -87,21 +92,23 @@ def train(
     `objective`: a problem of your own instead of `model` and `data`: an object with `dimension`, `samples`,
     optionally `start`, and ``gradient(x, rows) -> (loss, gradient)``. All workers share the interpreter, so
     only one of them is in `gradient` at a time, unless it releases the GIL as numpy does in large operations.
-    `callback`: called five times a second with a dictionary; the run ends when it returns False.
+    `callback`: called five times a second with a dictionary; the run ends when it returns False. Or several; see
+    dasgd.loggers for some that are there.
     `progress`: a line that shows how far the run is; by default in terminals and notebooks.
 
     Raises InputError for what cannot be, DivergenceError when the step size is too large, and KeyboardInterrupt
     after a clean stop: what was done is in the run's directory.
     """
     bar = ProgressBar(progress)
+    callbacks = [] if callback is None else [callback] if callable(callback) else list(callback)
 
-    def told(now: Dict[str, Any]) -> Optional[bool]:
+    def told(now: Dict[str, Any]) -> bool:
         bar.show(now)
-        return callback(now) if callback else None
+        return all([one(now) is not False for one in callbacks])  # everybody is told
 
-    listens = bar.wanted or callback is not None
+    listens = bar.wanted or bool(callbacks)
     try:
-        return _run(_core.train(_keywords(settings, objective), objective, told if listens else None))
+        return _run(_core.train(_keywords(settings, objective), asked(objective), told if listens else None))
     finally:
         bar.close()
 
@@ -113,12 +120,50 @@ def simulate(*, objective: Any = None, **settings: Any) -> Run:
     >>> r.summary["S_max"]
     7
     """
-    return _run(_core.simulate(_keywords(settings, objective), objective))
+    return _run(_core.simulate(_keywords(settings, objective), asked(objective)))
 
 
 def advise(*, objective: Any = None, **settings: Any) -> Dict[str, Any]:
     """Measures the problem and its staleness; step sizes with their grounds, as ``dasgd advise --json``."""
-    return json.loads(_core.advise(_keywords(settings, objective), objective))
+    return json.loads(_core.advise(_keywords(settings, objective), asked(objective)))
+
+
+def compare(*, objective: Any = None, progress: Optional[bool] = None, **settings: Any) -> Comparison:
+    """Holds DASGD against its rivals in virtual time, everybody with its own best step size, as ``dasgd compare``.
+
+    >>> c = dasgd.compare(model="quadratic", workers=4, rivals=["dasgd", "minibatch"], quick=True, out=directory)
+    >>> sorted({run["rival"] for run in c.runs})
+    ['dasgd', 'minibatch']
+
+    A comparison that was interrupted goes on where it was when it is asked for again with the same `out`.
+    """
+    bar = ProgressBar(progress)
+    try:
+        told = bar.show_runs if bar.wanted else None
+        results, directory = _core.compare(_keywords(settings, objective), asked(objective), told)
+    finally:
+        bar.close()
+    return Comparison(json.loads(results), directory)
+
+
+class Predictions(NamedTuple):
+    """Answers on samples, in their order: names of classes with the probabilities of all, or numbers."""
+
+    answers: Any
+    probabilities: Any
+    classes: List[str]
+
+
+def predict(model: Union[Run, Path], data: Any) -> Predictions:
+    """Asks the model of a run, or a TorchScript file, about raw samples: an array, or data as ``dasgd predict``
+    reads it. What was done to the training data is done to these as well."""
+    name = model.run_dir if isinstance(model, Run) else os.fspath(model)
+    asked = to_arrays("data", data) if is_arrays(data) else os.fspath(data)
+    classes, answers, probabilities = _core.predict(name, asked)
+    if not classes:
+        return Predictions(numpy.asarray(answers), None, [])
+    shares = numpy.asarray(probabilities).reshape(-1, len(classes))
+    return Predictions(numpy.array(classes)[numpy.asarray(answers)], shares, classes)
 
 
 def check(path: Path, *, eta: Optional[float] = None, L: Optional[float] = None) -> Dict[str, Any]:
@@ -139,5 +184,6 @@ def _keywords(settings: Dict[str, Any], objective: Any) -> Dict[str, Any]:
         for name in ("model", "data"):
             if settings.get(name) is not None:
                 raise InputError(f"an own objective has its own {name}; leave {name} out")
-        settings = {"model": "quadratic", **settings}  # its settings fit any problem without data
-    return settings
+        return {"model": "quadratic", **settings}  # its settings fit any problem without data
+    given = {name: settings[name] for name in ("data", "validation", "test") if is_arrays(settings.get(name))}
+    return {**settings, **{name: to_arrays(name, value) for name, value in given.items()}}

@@ -18,10 +18,15 @@ class ProgressBar:
     def show(self, now: Dict[str, Any]) -> None:
         if not self.wanted:
             return
-        line = self.line(now)
+        self._write(self.line(now))
+
+    def _write(self, line: str) -> None:
         sys.stderr.write("\r" + line.ljust(self._shown))
         sys.stderr.flush()
         self._shown = len(line)
+
+    def show_runs(self, done: int, about: int) -> None:
+        self._write(f"{done} of about {about} runs")
 
     def close(self) -> None:
         if self._shown:

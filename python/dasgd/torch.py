@@ -13,11 +13,13 @@ and waits for nobody.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import math
 import weakref
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, Iterator, List, Optional
 
+import numpy
 import torch
 
 from . import _core
@@ -50,29 +52,37 @@ class Peer:
         self.model = model
         self.optimizer = optimizer
         self._parameters = _trainable(model)
-        self._device = self._parameters[0].device
         self._sizes = [p.numel() for p in self._parameters]
+        self._batch = batch
         if optimizer is not None:
             _require_same_parameters(optimizer, self._parameters)
             if settings.get("lr") is not None or settings.get("rule") is not None:
                 raise InputError("the optimizer has its own step size and rule; leave lr and rule out")
             settings = {**settings, "lr": 1.0}
+        self._settings = settings
+        self._paused = False
+        self._summary: Optional[Dict[str, Any]] = None
+        self._begin()
+
+    # A run that begins with the parameters as they are, on rank 0.
+    def _begin(self) -> None:
         start = torch.cat([p.detach().reshape(-1).to("cpu") for p in self._parameters])
-        self._core: Optional[_core.Peer] = _core.Peer(start.numpy(), settings, batch)
+        self._core: Optional[_core.Peer] = _core.Peer(start.numpy(), self._settings, self._batch)
         self._rank, self._size = self._core.rank, self._core.size
-        self._replica = torch.from_numpy(self._core.x)
+        self._replica = torch.from_numpy(numpy.asarray(self._core.x()))
         self._gradient = torch.zeros_like(self._replica)
         # On a device the parameters are views of a copy.
-        on_host = self._device.type == "cpu"
-        self._x = self._replica if on_host else self._replica.to(self._device)
-        self._g = self._gradient if on_host else self._gradient.to(self._device)
+        device = self._parameters[0].device
+        shared = _shares_memory(device)
+        self._x = self._replica if shared else self._replica.to(device, copy=True)
+        self._g = self._gradient if shared else self._gradient.to(device, copy=True)
         self._views: List[torch.Tensor] = []
         for p, x, g in zip(self._parameters, self._x.split(self._sizes), self._g.split(self._sizes)):
             p.data = x.view(p.shape)
             p.grad = g.view(p.shape)
             self._views.append(p.grad)
         self._goes_on = True
-        self._summary: Optional[Dict[str, Any]] = None
+        self._steps = 0
         _alive.add(self)
 
     @property
@@ -90,8 +100,11 @@ class Peer:
         False once the run is over, by a target, a failure or a stop anywhere: then nothing happens any more.
         """
         core = self._open()
+        if self._paused:
+            return self._goes_on
         self._gather_gradients()
         if self._goes_on:
+            self._steps += 1
             update = self._update_of_optimizer() if self.optimizer is not None else self._g
             if update is not self._gradient:
                 self._gradient.copy_(update)
@@ -100,6 +113,15 @@ class Peer:
                 self._x.copy_(self._replica)
         self._g.zero_()
         return self._goes_on
+
+    @contextlib.contextmanager
+    def no_sync(self) -> Iterator[None]:
+        """Inside, `step` does nothing: gradients add up, and the model stays as it is, until the first step outside."""
+        before, self._paused = self._paused, True
+        try:
+            yield
+        finally:
+            self._paused = before
 
     def zero_grad(self) -> None:
         """Forgets the gradients; `step` does it as well."""
@@ -136,11 +158,26 @@ class Peer:
             self.close()
 
     def state_dict(self) -> Dict[str, Any]:
-        """The model and, where there is one, the optimizer: as torch.save takes them."""
+        """The model and, where there is one, the optimizer: as torch.save takes them. What an own rule remembers, such
+        as momentum, is not in it."""
         state: Dict[str, Any] = {"model": self.model.state_dict()}
         if self.optimizer is not None:
             state["optimizer"] = self.optimizer.state_dict()
         return state
+
+    def load_state_dict(self, state: Dict[str, Any]) -> None:
+        """Goes on from what `state_dict` gave: on all ranks, before the first step. They begin with what rank 0 has."""
+        core = self._open()
+        if self._steps > 0:
+            raise InputError("load a state before the first step: other replicas cannot follow")
+        if (self.optimizer is None) != ("optimizer" not in state):
+            raise InputError("the state must have an optimizer where the peer has one, and only there")
+        core.close()
+        self._let_go()
+        self.model.load_state_dict(state["model"])
+        if self.optimizer is not None:
+            self.optimizer.load_state_dict(state["optimizer"])
+        self._begin()
 
     # Parameters keep their values when the replica goes.
     def _let_go(self) -> None:
@@ -180,9 +217,14 @@ class Peer:
         if not buffers or self._size == 1:
             return
         own = torch.cat([b.detach().reshape(-1).float().cpu() for b in buffers])
-        mean = torch.from_numpy(core.mean(own.numpy()))
+        mean = torch.from_numpy(numpy.asarray(core.mean(own.numpy())))
         for b, m in zip(buffers, mean.split([b.numel() for b in buffers])):
             b.data.copy_(m.view(b.shape))
+
+
+def _shares_memory(device: torch.device) -> bool:
+    """Whether tensors there can be views of a replica in the memory of the host."""
+    return device.type == "cpu"
 
 
 def _trainable(model: torch.nn.Module) -> List[torch.nn.Parameter]:

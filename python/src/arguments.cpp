@@ -56,15 +56,29 @@ std::vector<std::string> texts_of(const Setting& setting, py::handle value) {
 
 using Given = std::vector<std::pair<const Setting*, std::string>>;
 
-void collect(Command command, const py::dict& keywords, const std::string& prefix, Given& given) {
+// Data in memory goes by a name like that of a file; it says where the numbers were.
+std::string name_of(const std::string& key, const ArrayPair& arrays) {
+  return fmt::format("numpy arrays of {}, {} samples", key, arrays.inputs.header().shape.front());
+}
+
+void collect(Command command, const py::dict& keywords, const std::string& prefix, Given& given,
+             NamedArrays& arrays) {
   for (const auto& [name, value] : keywords) {
     const std::string key = prefix + name.cast<std::string>();
     if (value.is_none() || key == "config") continue;
     if (py::isinstance<py::dict>(value)) {
-      collect(command, value.cast<py::dict>(), key + ".", given);
+      collect(command, value.cast<py::dict>(), key + ".", given, arrays);
       continue;
     }
     const Setting& setting = find(command, key);
+    if (setting.key.starts_with("watch."))
+      throw InputError(fmt::format("`{}` is for the program dasgd, not for Python", setting.key));
+    if (py::isinstance<ArrayPair>(value)) {
+      const auto& pair = value.cast<const ArrayPair&>();
+      given.emplace_back(&setting, name_of(key, pair));
+      arrays.emplace(given.back().second, pair);
+      continue;
+    }
     const bool is_off = setting.kind == Setting::Kind::flag && py::isinstance<py::bool_>(value) &&
                         !value.cast<bool>();
     if (is_off) continue;
@@ -73,12 +87,24 @@ void collect(Command command, const py::dict& keywords, const std::string& prefi
   }
 }
 
+// Several processes that train on threads would each train the same, in one directory.
+void require_one_process(const Config& config) {
+  const auto launch = config::find_launch();
+  const bool several = launch && launch->size > 1;
+  if (config.ranks.engine == config::EngineKind::threads) return;
+  if (!several && config.ranks.engine != config::EngineKind::mpi) return;
+  throw InputError(fmt::format(
+      "train runs on threads of one process{}; for ranks use dasgd.torch.Peer, or the program: "
+      "mpirun -n N dasgd train; engine=\"threads\" trains in every process for itself",
+      several ? fmt::format(", and {} has started {}", launch->launcher, launch->size) : ""));
+}
+
 }  // namespace
 
 Config read_settings(Command command, const py::dict& keywords) {
   Given given;
-  collect(command, keywords, "", given);
   Config config;
+  collect(command, keywords, "", given, config.problem.arrays);
   std::set<std::string> overridden;
   for (const auto& [setting, text] : given) {
     overridden.insert(setting->key);
@@ -88,14 +114,22 @@ Config read_settings(Command command, const py::dict& keywords) {
       throw InputError(fmt::format("{} = \"{}\": {}", keyword_of(*setting), text, error.what()));
     }
   }
-  if (keywords.contains("config"))
-    config::read_config_file(command, py::str(keywords["config"]), overridden, config);
+  const std::string file =
+      keywords.contains("config") ? text_of(keywords["config"]) : std::string();
+  if (!config.output.resume.empty())
+    config::read_resumed_config(file, overridden, config);
+  else if (!file.empty())
+    config::read_config_file(command, file, overridden, config);
   return config;
 }
 
 Config read_config(Command command, const py::dict& keywords) {
   Config config = read_settings(command, keywords);
-  if (command == Command::train) config::set_default_evaluation(config);
+  if (command == Command::train) {
+    require_one_process(config);
+    config::set_default_evaluation(config);
+  }
+  if (command == Command::compare) config::set_default_grid(config);
   config.ranks.engine = config::EngineKind::threads;
   config::resolve(config);
   return config;

@@ -1,31 +1,30 @@
 // An objective that is written in Python.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
+#include <span>
 #include <vector>
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/core/objective.hpp"
+#include "numbers.hpp"
 
 namespace dasgd::python {
 
-/// Asks an object for `dimension`, `samples`, `start` and `gradient(x, rows) -> (loss, gradient)`;
-/// workers take turns, since Python runs one thread at a time.
+/// Asks an object for `dimension`, `samples`, `start` and `gradient(x, rows) -> (loss, gradient)`,
+/// as dasgd._objective has them; workers take turns, since Python runs one thread at a time.
 class OwnObjective final : public Objective<double> {
  public:
   explicit OwnObjective(pybind11::object asked)
-      : asked_(std::move(asked)), dimension_(asked_.attr("dimension").cast<std::size_t>()) {
-    if (pybind11::hasattr(asked_, "samples")) samples_ = asked_.attr("samples").cast<std::size_t>();
+      : asked_(std::move(asked)),
+        dimension_(asked_.attr("dimension").cast<std::size_t>()),
+        samples_(asked_.attr("samples").cast<std::size_t>()),
+        start_(dimension_) {
     if (dimension_ == 0 || samples_ == 0)
       throw InputError("an objective needs a dimension and samples of at least 1");
-    start_.assign(dimension_, 0.0);
-    if (pybind11::hasattr(asked_, "start")) {
-      const auto start = asked_.attr("start").cast<Array>();
-      require_dimension(start, "start");
-      start_.assign(start.data(), start.data() + start.size());
-    }
+    take(asked_.attr("start"), "start", start_);
   }
   ~OwnObjective() override {
     const pybind11::gil_scoped_acquire acquire;
@@ -38,29 +37,25 @@ class OwnObjective final : public Objective<double> {
 
   double gradient(std::span<const double> x, Rows rows, std::span<double> gradient) const override {
     const pybind11::gil_scoped_acquire acquire;
-    const pybind11::array_t<double> at(static_cast<pybind11::ssize_t>(x.size()), x.data());
-    const pybind11::array_t<std::uint32_t> which(static_cast<pybind11::ssize_t>(rows.size()),
-                                                 rows.data());
-    const auto answer = asked_.attr("gradient")(at, which).cast<pybind11::tuple>();
-    const auto found = answer[1].cast<Array>();
-    require_dimension(found, "gradient");
-    std::copy_n(found.data(), dimension_, gradient.begin());
+    const auto answer =
+        asked_.attr("gradient")(own_numbers(x), own_numbers(rows)).cast<pybind11::tuple>();
+    take(answer[1], "gradient", gradient);
     return answer[0].cast<double>();
   }
 
  private:
-  using Array = pybind11::array_t<double, pybind11::array::c_style | pybind11::array::forcecast>;
-
-  void require_dimension(const Array& array, const char* what) const {
-    if (static_cast<std::size_t>(array.size()) != dimension_)
+  void take(const pybind11::object& array, const char* what, std::span<double> to) const {
+    const pybind11::buffer_info info = array.cast<pybind11::buffer>().request();
+    const auto from = numbers_of<double>(info);
+    if (from.size() != dimension_)
       throw InputError(std::string("the ") + what + " of an objective has " +
-                       std::to_string(array.size()) + " numbers; its dimension is " +
+                       std::to_string(from.size()) + " numbers; its dimension is " +
                        std::to_string(dimension_));
+    std::copy(from.begin(), from.end(), to.begin());
   }
 
   pybind11::object asked_;
-  const std::size_t dimension_;
-  std::size_t samples_ = 1;
+  const std::size_t dimension_, samples_;
   std::vector<double> start_;
 };
 

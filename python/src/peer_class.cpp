@@ -1,12 +1,12 @@
 #include "peer_class.hpp"
 
 #include <cstring>
-#include <pybind11/numpy.h>
 #include <unistd.h>
 
 #include "arguments.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/runtime/peer.hpp"
+#include "numbers.hpp"
 #include "ranks.hpp"
 #include "waiting.hpp"
 
@@ -14,11 +14,6 @@ namespace dasgd::python {
 namespace {
 
 namespace py = pybind11;
-using Array = py::array_t<float, py::array::c_style | py::array::forcecast>;
-
-std::span<const float> numbers(const Array& array) {
-  return {array.data(), static_cast<std::size_t>(array.size())};
-}
 std::string bytes_of(std::span<const float> numbers) {
   return {reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()};
 }
@@ -26,7 +21,7 @@ std::string bytes_of(std::span<const float> numbers) {
 /// A `Peer` whose process may fork: what the child gets of it is not touched.
 class PythonPeer {
  public:
-  PythonPeer(const Array& start, const py::dict& keywords, std::size_t batch)
+  PythonPeer(const py::buffer& start, const py::dict& keywords, std::size_t batch)
       : ranks_(Ranks::of_process()) {
     config::Config config = read_settings(config::Command::train, keywords);
     TrainOptions options = config.run;
@@ -36,8 +31,9 @@ class PythonPeer {
     options.checkpoint.every = {};
     const auto silence =
         std::chrono::duration_cast<std::chrono::milliseconds>(config.ranks.timeout);
+    const py::buffer_info info = start.request();
     const py::gil_scoped_release release;
-    std::vector<float> x0 = same_start(numbers(start));
+    std::vector<float> x0 = same_start(numbers_of<float>(info));
     peer_ = std::make_unique<Peer<float>>(
         std::move(x0), options, batch,
         [this, silence](const Objective<float>& f, const TrainOptions& all) {
@@ -56,14 +52,17 @@ class PythonPeer {
     }
   }
 
-  py::array_t<float> x() {
+  /// The replica itself.
+  Numbers x() {
     const auto x = peer_->x();
-    return py::array_t<float>(static_cast<py::ssize_t>(x.size()), x.data(), py::cast(this));
+    return {const_cast<float*>(x.data()), sizeof(float), static_cast<py::ssize_t>(x.size()),
+            py::format_descriptor<float>::format()};
   }
 
-  bool step(const Array& gradient, double loss) {
+  bool step(const py::buffer& gradient, double loss) {
     require_process();
-    const auto g = numbers(gradient);
+    const py::buffer_info info = gradient.request();
+    const auto g = numbers_of<float>(info);
     const py::gil_scoped_release release;
     return peer_->step(g, loss);
   }
@@ -84,9 +83,9 @@ class PythonPeer {
   }
 
   /// The mean over all ranks; after the end of the run.
-  py::array_t<float> mean(const Array& array) {
-    std::vector<double> sum(static_cast<std::size_t>(array.size()), 0.0);
-    const std::string own = bytes_of(numbers(array));
+  Numbers mean(const py::buffer& array) {
+    const std::string own = bytes_of(numbers_of<float>(array.request()));
+    std::vector<double> sum(own.size() / sizeof(float), 0.0);
     std::vector<std::string> all;
     {
       const py::gil_scoped_release release;
@@ -101,10 +100,10 @@ class PythonPeer {
         sum[i] += value;
       }
     }
-    py::array_t<float> result(static_cast<py::ssize_t>(sum.size()));
-    for (std::size_t i = 0; i < sum.size(); ++i)
-      result.mutable_data()[i] = static_cast<float>(sum[i] / static_cast<double>(all.size()));
-    return result;
+    std::vector<float> result;
+    for (const double s : sum)
+      result.push_back(static_cast<float>(s / static_cast<double>(all.size())));
+    return own_numbers(std::move(result));
   }
 
   std::size_t rank() const { return ranks_.rank(); }
@@ -139,9 +138,9 @@ class PythonPeer {
 
 void add_peer(py::module_& module) {
   py::class_<PythonPeer>(module, "Peer")
-      .def(py::init<const Array&, const py::dict&, std::size_t>(), py::arg("start"),
+      .def(py::init<const py::buffer&, const py::dict&, std::size_t>(), py::arg("start"),
            py::arg("keywords"), py::arg("batch"))
-      .def_property_readonly("x", &PythonPeer::x)
+      .def("x", &PythonPeer::x, py::keep_alive<0, 1>())
       .def("step", &PythonPeer::step, py::arg("gradient"), py::arg("loss"))
       .def("finish", &PythonPeer::finish)
       .def("close", &PythonPeer::close)

@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <optional>
-#include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 #include <stdexcept>
 #include <stop_token>
@@ -18,7 +17,8 @@
 #include "dasgd/runtime/train.hpp"
 #include "dasgd/settings/toml_file.hpp"
 #include "dasgd/settings/virtual_world.hpp"
-#include "own_objective.hpp"
+#include "numbers.hpp"
+#include "problem_of.hpp"
 #include "waiting.hpp"
 
 namespace dasgd::python {
@@ -32,7 +32,7 @@ using config::Config;
 struct Finished {
   std::string summary;  // JSON
   std::string directory;
-  py::object model = py::none();
+  Numbers model;
 };
 
 template <typename Real>
@@ -40,8 +40,7 @@ Finished finished(const TrainResult<Real>& result, const std::string& directory)
   if (result.failure) std::rethrow_exception(result.failure);
   if (!result.summary.audit_is_clean())
     throw std::runtime_error("the audit failed; see summary.json in " + directory);
-  return {to_json(result.summary), directory,
-          py::array_t<Real>(static_cast<py::ssize_t>(result.model.size()), result.model.data())};
+  return {to_json(result.summary), directory, own_numbers(std::span<const Real>(result.model))};
 }
 
 /// Calls `told` with what a run looks like; what it throws ends the run and is thrown afterwards.
@@ -87,18 +86,9 @@ class Listener {
   std::optional<py::error_already_set> failure_;
 };
 
-/// The problem of a run: from its settings, or the objective that was given.
-Problem make(const Config& config, const py::object& objective) {
-  if (objective.is_none()) {
-    const py::gil_scoped_release release;
-    return make_problem(config.problem, config.run.seed);
-  }
-  return std::unique_ptr<Objective<double>>(std::make_unique<OwnObjective>(objective));
-}
-
 Finished train(const py::dict& keywords, const py::object& objective, const py::object& told) {
   const Config given = read_config(Command::train, keywords);
-  const Problem problem = make(given, objective);
+  const Problem problem = problem_of(given, objective);
   std::stop_source stop;
   Listener listener(told);
   Finished result = std::visit(
@@ -110,6 +100,7 @@ Finished train(const py::dict& keywords, const py::object& objective, const py::
               *f, config.run,
               {.path = config.output.out,
                .name = config.problem.model,
+               .resume = !config.output.resume.empty(),
                .trace = config.output.trace,
                .report = !config.output.no_report,
                .facts = {{"model", config.problem.model}, {"data", config.problem.data}}});
@@ -136,7 +127,7 @@ Finished simulate(const py::dict& keywords, const py::object& objective) {
   const Config given = read_config(Command::simulate, keywords);
   const VirtualWorld world = config::make_world(given, given.run.workers);
   validate(world, graph_of(given.run));
-  const Problem problem = make(given, objective);
+  const Problem problem = problem_of(given, objective);
   std::stop_source stop;
   return std::visit(
       [&]<typename Real>(const std::unique_ptr<Objective<Real>>& f) {
@@ -161,7 +152,7 @@ Finished simulate(const py::dict& keywords, const py::object& objective) {
 
 std::string advise_json(const py::dict& keywords, const py::object& objective) {
   const Config config = read_config(Command::advise, keywords);
-  const Problem problem = make(config, objective);
+  const Problem problem = problem_of(config, objective);
   std::stop_source stop;
   return std::visit(
       [&]<typename Real>(const std::unique_ptr<Objective<Real>>& f) {

@@ -107,6 +107,8 @@ def test_what_a_callback_raises_comes_out(tmp_path):
         ({"topology": "rign"}, "ring"),
         ({"lr": "fast"}, "lr"),
         ({"config": "nowhere.toml"}, "nowhere.toml"),
+        ({"watch": 8080}, "for the program dasgd"),
+        ({"engine": "mpi"}, "threads of one process"),
     ],
 )
 def test_mistakes_are_input_errors(tmp_path, wrong, message):
@@ -145,6 +147,57 @@ def test_ctrl_c_ends_a_run_cleanly(tmp_path):
     assert rest.splitlines()[-1] == "stopped"
     assert process.returncode == 0
     assert (tmp_path / "run" / "summary.json").exists()
+
+
+def test_a_run_goes_on_from_its_checkpoint(tmp_path):
+    def stop(now):
+        return now["gradients"] < 20
+
+    first = quadratic(tmp_path, gradients=400, compute="1ms", callback=stop)
+    assert first.summary["stop_reason"] == "callback"
+    second = dasgd.train(resume=first.run_dir)
+    assert second.run_dir == first.run_dir
+    assert second.summary["gradients"] == 800 and second.summary["lost"] == 0
+    with pytest.raises(dasgd.InputError, match="own directory"):
+        dasgd.train(resume=first.run_dir, out=tmp_path / "other")
+
+
+def test_a_comparison_is_tidy_and_goes_on(tmp_path):
+    asked = {"model": "quadratic", "workers": 4, "rivals": ["dasgd", "minibatch"], "quick": True, "seeds": 2,
+             "world": ["equal", "straggler:10"], "out": tmp_path / "compare", "progress": True}
+    found = dasgd.compare(**asked)
+    assert {(run["rival"], run["world"]) for run in found.runs} == {
+        (rival, world) for rival in ("dasgd", "minibatch") for world in ("equal", "straggler:10")
+    }
+    assert len(found.runs) == 8
+    assert all(isinstance(run["reached"], (bool, int)) and isinstance(run["time_s"], float) for run in found.runs)
+    assert found.curves and set(found.curves[0]) >= {"rival", "world", "seed", "time_s", "loss_mean"}
+    assert "<iframe" in found._repr_html_()
+    assert dasgd.compare(**asked).results == found.results
+    with pytest.raises(dasgd.InputError, match="dasgd"):
+        dasgd.compare(model="quadratic", rivals=["dasdg"], out=tmp_path / "other")
+
+
+def test_on_ranks_training_is_refused_in_one_line(tmp_path):
+    program = f"import dasgd; dasgd.train(model='quadratic', gradients=10, lr=0.001, out={str(tmp_path / 'run')!r})"
+    env = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    done = subprocess.run(["mpirun", "--oversubscribe", "-n", "2", sys.executable, "-c", program],
+                          env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode != 0
+    assert "InputError: train runs on threads of one process, and mpirun (Open MPI) has started 2" in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_every_process_may_train_for_itself(tmp_path):
+    program = (
+        "import dasgd, os; rank = os.environ['OMPI_COMM_WORLD_RANK'];"
+        f"dasgd.train(model='quadratic', gradients=10, lr=0.001, engine='threads', out={str(tmp_path)!r} + '/' + rank)"
+    )
+    env = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    done = subprocess.run(["mpirun", "--oversubscribe", "-n", "2", sys.executable, "-c", program],
+                          env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "0" / "summary.json").exists() and (tmp_path / "1" / "summary.json").exists()
 
 
 def test_the_examples_of_the_docstrings(tmp_path):

@@ -281,3 +281,185 @@ def test_an_exception_on_one_rank_ends_all(tmp_path):
     done = mpirun(tmp_path, 2, steps="1000000", during="if peer.rank == 1 and k == 5: raise RuntimeError('rank 1 is ill')\n    if not peer._goes_on: break")
     assert done.returncode != 0
     assert "rank 1 is ill" in done.stderr
+
+
+def test_a_state_goes_on_where_it_was(tmp_path):
+    def fresh():
+        model = network()
+        return model, torch.optim.AdamW(model.parameters(), lr=0.01)
+
+    model, optimizer = fresh()
+    peer = dasgd.torch.Peer(model, optimizer=optimizer)
+    whole = loop(model, peer.step, 40)
+    peer.finish()
+
+    model, optimizer = fresh()
+    peer = dasgd.torch.Peer(model, optimizer=optimizer)
+    first = loop(model, peer.step, 16)  # 16 batches are all of the data
+    torch.save(peer.state_dict(), tmp_path / "peer.pt")
+    peer.close()
+
+    model, optimizer = fresh()
+    peer = dasgd.torch.Peer(model, optimizer=optimizer)
+    peer.load_state_dict(torch.load(tmp_path / "peer.pt"))
+    second = loop(model, peer.step, 24)
+    assert peer.finish()["gradients"] == 24
+    assert first + second == pytest.approx(whole, abs=1e-5)
+
+
+def test_states_that_do_not_fit(tmp_path):
+    model = network()
+    peer = dasgd.torch.Peer(model, lr=0.1)
+    with pytest.raises(dasgd.InputError, match="optimizer"):
+        peer.load_state_dict({"model": model.state_dict(), "optimizer": {}})
+    state = peer.state_dict()
+    loop(model, peer.step, 1)
+    with pytest.raises(dasgd.InputError, match="before the first step"):
+        peer.load_state_dict(state)
+    peer.close()
+
+
+def test_groups_of_parameters_have_their_own_step_sizes():
+    def groups(model):
+        return [{"params": model[0].parameters()}, {"params": model[2].parameters(), "lr": 0.2, "weight_decay": 0.1}]
+
+    model = network()
+    peer = dasgd.torch.Peer(model, optimizer=torch.optim.SGD(groups(model), lr=0.01, momentum=0.9))
+    losses = loop(model, peer.step)
+    peer.finish()
+    same = network()
+    optimizer = torch.optim.SGD(groups(same), lr=0.01, momentum=0.9)
+
+    def step(loss):
+        optimizer.step()
+        optimizer.zero_grad()
+
+    assert losses == pytest.approx(loop(same, step), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda o: torch.optim.lr_scheduler.OneCycleLR(o, 0.1, total_steps=100),
+        lambda o: torch.optim.lr_scheduler.LambdaLR(o, lambda k: 1 / (1 + k)),
+    ],
+)
+def test_schedules_of_torch(make):
+    def run(model, optimizer, update):
+        schedule = make(optimizer)
+
+        def step(loss):
+            update()
+            schedule.step()
+
+        return loop(model, step)
+
+    model = network()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    peer = dasgd.torch.Peer(model, optimizer=optimizer)
+    losses = run(model, optimizer, peer.step)
+    peer.finish()
+    same = network()
+    plain_optimizer = torch.optim.SGD(same.parameters(), lr=0.1)
+
+    def update():
+        plain_optimizer.step()
+        plain_optimizer.zero_grad()
+
+    assert losses == pytest.approx(run(same, plain_optimizer, update), abs=1e-4)
+
+
+def test_without_sync_gradients_add_up_as_without_a_step():
+    def run(pauses):
+        model = network()
+        peer = dasgd.torch.Peer(model, lr=0.1)
+        for k, (x, y) in enumerate(batches(12)):
+            loss = torch.nn.functional.cross_entropy(model(x), y)
+            loss.backward()
+            if k % 4 == 3:
+                peer.step(loss)
+            elif pauses:
+                with peer.no_sync():
+                    assert peer.step(loss)
+        assert peer.finish()["gradients"] == 3
+        return [p.detach().clone() for p in model.parameters()]
+
+    assert all(torch.equal(a, b) for a, b in zip(run(True), run(False)))
+
+
+def test_autocast_to_bfloat16():
+    def run(step, model):
+        losses = []
+        for x, y in batches(100):
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                loss = torch.nn.functional.cross_entropy(model(x), y)
+            loss.backward()
+            step(loss)
+            losses.append(float(loss.detach()))
+        return losses
+
+    model = network()
+    peer = dasgd.torch.Peer(model, lr=0.1)
+    losses = run(peer.step, model)
+    peer.finish()
+    assert all(p.dtype == torch.float32 for p in model.parameters())
+    same = network()
+    optimizer = torch.optim.SGD(same.parameters(), lr=0.1)
+
+    def step(loss):
+        optimizer.step()
+        optimizer.zero_grad()
+
+    assert losses == pytest.approx(run(step, same), abs=0.02)
+
+
+@pytest.mark.parametrize("optimizer", [None, torch.optim.SGD])
+def test_parameters_that_cannot_be_views_of_the_replica_are_copies_of_it(monkeypatch, optimizer):
+    """What happens on a GPU, tried with the memory of the CPU."""
+    expected, same = plain(lambda p: torch.optim.SGD(p, lr=0.1))
+    monkeypatch.setattr(dasgd.torch, "_shares_memory", lambda device: False)
+    model = network()
+    rule = {"lr": 0.1} if optimizer is None else {"optimizer": optimizer(model.parameters(), lr=0.1)}
+    peer = dasgd.torch.Peer(model, **rule)
+    losses = loop(model, peer.step)
+    assert model[0].weight.data_ptr() != peer._replica.data_ptr()
+    assert peer.finish()["gradients"] == 100
+    assert losses == pytest.approx(expected, abs=1e-5)
+    assert all(torch.allclose(a, b, atol=1e-5) for a, b in zip(model.parameters(), same.parameters()))
+
+
+def test_a_notebook_that_runs_its_cell_again():
+    """The old peer is neither finished nor closed when its name is bound again."""
+    for _ in range(3):
+        model = network()
+        peer = dasgd.torch.Peer(model, lr=0.1)
+        loop(model, peer.step, 5)
+    assert peer.finish()["gradients"] == 5
+
+
+def test_two_peers_take_turns_in_one_process():
+    a, b = network(1), network(2)
+    first, second = dasgd.torch.Peer(a, lr=0.1), dasgd.torch.Peer(b, lr=0.05, rule="momentum")
+    for _ in range(5):
+        loop(a, first.step, 1)
+        loop(b, second.step, 1)
+    alone = network(1)
+    peer = dasgd.torch.Peer(alone, lr=0.1)
+    for _ in range(5):
+        loop(alone, peer.step, 1)
+    for each in (first, second, peer):
+        assert each.finish()["gradients"] == 5
+    assert all(torch.equal(p, q) for p, q in zip(a.parameters(), alone.parameters()))
+
+
+def test_ranks_go_on_from_a_state(tmp_path):
+    torch.manual_seed(5)
+    model = torch.nn.Sequential(
+        torch.nn.Linear(8, 16), torch.nn.BatchNorm1d(16), torch.nn.ReLU(), torch.nn.Linear(16, 2)
+    )
+    torch.save({"model": model.state_dict()}, tmp_path / "state.pt")
+    load = f"if k == 0: peer.load_state_dict(torch.load({str(tmp_path / 'state.pt')!r}))"
+    done = mpirun(tmp_path, 2, steps="10", during=load)
+    assert done.returncode == 0, done.stderr
+    ranks = told(done)
+    assert len({r[2] for r in ranks}) == 1 and all(r[5] == [10, 10] for r in ranks)

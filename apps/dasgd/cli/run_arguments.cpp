@@ -1,7 +1,6 @@
 #include "cli/run_arguments.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <fmt/format.h>
 
 #include "cli/argument_mistakes.hpp"
@@ -13,24 +12,6 @@
 #include "dasgd/settings/toml_file.hpp"
 
 namespace dasgd::app {
-namespace {
-
-// The config file of the directory to go on with, which becomes the directory of the run.
-std::string config_to_resume(Config& config, const std::string& config_file) {
-  const std::string& directory = config.output.resume;
-  if (!config_file.empty())
-    throw InputError("--resume takes the config of its directory; leave " + config_file + " out");
-  if (!config.output.out.empty())
-    throw InputError("--resume goes on in its own directory; leave --out out");
-  const std::string path = directory + "/config.toml";
-  if (!std::filesystem::is_regular_file(path))
-    throw InputError(
-        fmt::format("--resume {}: is no run directory: it has no config.toml", directory));
-  config.output.out = directory;
-  return path;
-}
-
-}  // namespace
 
 bool of_no_use_for_advice(const Setting& setting) {
   const std::string& key = setting.key;
@@ -121,8 +102,10 @@ Config RunArguments::resolved() const {
     }
   }
   const bool resumed = !config.output.resume.empty();
-  const std::string file = resumed ? config_to_resume(config, config_file) : config_file;
-  if (!file.empty()) read_config_file(command, file, overridden, config);
+  if (resumed)
+    read_resumed_config(config_file, overridden, config);
+  else if (!config_file.empty())
+    read_config_file(command, config_file, overridden, config);
   config.ranks.workers_give_way = resumed && !overridden.contains("workers");
   if (!from.empty()) {
     read_recorded_config(from, overridden, config);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "commands/commands.hpp"
 #include "dasgd/base/atomic_file.hpp"
@@ -15,8 +16,6 @@
 namespace dasgd::app {
 namespace {
 
-constexpr std::size_t samples_at_a_time = 64;  // as evaluations do, so that sums are the same
-
 /// A field of CSV: quoted where it has to be.
 std::string field(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == text.npos) return text;
@@ -28,7 +27,7 @@ std::string field(const std::string& text) {
 /// Writes answers as lines of CSV or JSON.
 class Lines {
  public:
-  Lines(const std::vector<std::string>& classes, bool json) : classes_(classes), json_(json) {}
+  Lines(std::vector<std::string> classes, bool json) : classes_(std::move(classes)), json_(json) {}
 
   std::string header() const {
     if (json_) return "";
@@ -57,7 +56,7 @@ class Lines {
     return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   }
 
-  const std::vector<std::string>& classes_;
+  const std::vector<std::string> classes_;
   const bool json_;
 };
 
@@ -125,41 +124,22 @@ class Sink {
 int predict_command(const PredictRequest& request) {
   const SignalStop signals;
   const auto model = open_predictor(request.model);
-  Preprocessing about = model->preprocessing();
-  const RawData data = read_for(about, request.data);
+  const RawData data = read_for(model->preprocessing(), request.data);
   std::optional<Lines> lines;
   std::optional<Score> score;
   Sink sink(request.out);
-  const std::size_t width = data.inputs->width();
-  std::vector<float> raw;
-  for (std::size_t first = 0; first < data.rows(); first += samples_at_a_time) {
-    if (signals.token().stop_requested()) return interrupted;
-    const std::size_t count = std::min(samples_at_a_time, data.rows() - first);
-    raw.resize(count * width);
-    for (std::size_t k = 0; k < count; ++k)
-      data.inputs->copy(first + k, std::span(raw).subspan(k * width, width));
-    const std::vector<float> outputs = model->outputs(raw, count, data.shape);
-    const std::size_t each = outputs.size() / count;
-    if (!lines) {  // a file that no run has left says with its outputs what it answers
-      if (about.shape.empty() && each == 1) about.answers = Answers::number;
-      if (about.answers == Answers::number) about.classes.clear();
-      const bool margin = about.answers == Answers::margin;
-      for (std::size_t k = about.classes.size();
-           about.answers != Answers::number && !margin && k < each; ++k)
-        about.classes.push_back(std::to_string(k));
-      lines.emplace(about.classes, request.json);
-      score.emplace(data, about.classes);
-      sink.write(lines->header());
-    }
-    std::string text;
-    for (std::size_t k = 0; k < count; ++k) {
-      const std::size_t row = first + k;
-      const Answer answer = read_answer(std::span(outputs).subspan(k * each, each), about.answers);
-      text += lines->line(data.numbers.empty() ? row : data.numbers[row], answer);
-      score->add(row, answer);
-    }
-    sink.write(text);
-  }
+  const bool all = predict_all(
+      *model, data, signals.token(),
+      [&](std::size_t row, std::size_t place, const Answer& answer, const auto& classes) {
+        if (!lines) {
+          lines.emplace(classes, request.json);
+          score.emplace(data, classes);
+          sink.write(lines->header());
+        }
+        sink.write(lines->line(row, answer));
+        score->add(place, answer);
+      });
+  if (!all) return interrupted;
   sink.finish();
   if (const std::string found = score->in_words(); !found.empty()) print_note("{}\n", found);
   return done;

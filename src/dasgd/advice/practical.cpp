@@ -20,10 +20,12 @@ constexpr std::uint64_t most_gradients = 4000, fewest_gradients = 24;
 constexpr std::size_t rows_to_judge_by = 2048;
 constexpr double coarse = 4, fine = 2;  // neighbours on the grid
 constexpr int smallest = -5, largest = 2;
-// The best step of a short run is close to where runs become unstable, and a real run is longer and
-// staler than its trial. What is proved needs no such margin.
-constexpr double share_of_best = 0.5;
-constexpr double as_good = 1.005;  // losses that differ by less are taken for the same
+constexpr int further = 2;  // steps beyond the last one while that is the best
+// The best step of a short run may be close to where runs become unstable, and a real run is longer
+// and staler than its trial. Where gradients have noise, a step shows in the trial that it is too
+// large long before that. What is proved needs no such margin.
+constexpr double share_of_best = 0.5, share_of_best_in_noise = 0.7;
+constexpr double as_good = 1.04;  // losses that differ by less are taken for the same
 
 /// Judges a model by a fixed part of the samples: the whole of them may take minutes.
 template <typename Real>
@@ -71,19 +73,32 @@ class Trials {
   /// The best of these steps by the loss after so many gradients; nothing if none came below the
   /// loss at the start. Of steps that are as good as the best the smallest: noise shows late.
   std::optional<double> best_of(const std::vector<double>& etas, std::uint64_t gradients) {
+    return best_of(run_all(etas, gradients));
+  }
+  /// The same, and larger steps for as long as the largest is the best.
+  std::optional<double> best_of_rising(const std::vector<double>& etas, std::uint64_t gradients) {
+    std::vector<TriedStep> now = run_all(etas, gradients);
+    for (int k = 0; k < further && best_of(now) == now.back().eta; ++k)
+      now.push_back(run_all({now.back().eta * fine}, gradients).front());
+    return best_of(now);
+  }
+
+  std::vector<TriedStep> tried;
+
+ private:
+  std::vector<TriedStep> run_all(const std::vector<double>& etas, std::uint64_t gradients) {
     std::vector<TriedStep> now;
     for (const double eta : etas) now.push_back(run(eta, gradients));
     tried.insert(tried.end(), now.begin(), now.end());
+    return now;
+  }
+  std::optional<double> best_of(const std::vector<TriedStep>& now) const {
     double least = start_;
     for (const TriedStep& t : now) least = std::min(least, t.loss.value_or(start_));
     for (const TriedStep& t : now)
       if (t.loss && *t.loss < start_ && *t.loss <= least * as_good) return t.eta;
     return std::nullopt;
   }
-
-  std::vector<TriedStep> tried;
-
- private:
   TriedStep run(double eta, std::uint64_t gradients) {
     TrainOptions options = bare_run(options_, eta);
     options.rule = options_.rule;
@@ -103,11 +118,24 @@ class Trials {
   const VirtualWorld& world_;
 };
 
-// Workers that are equally fast but do not keep step, as on real machines.
-VirtualWorld usual_world() {
-  return {.compute = TimeModel::lognormal(1'000'000, 0.1),
-          .latency = TimeModel::constant(10'000),
-          .apply = 1'000};
+// Threads of this machine: equally fast, but out of step. Where they are more than cores, each
+// computes for a while and then waits for its turn: most gradients that are short against that are
+// fresh, and a few are very stale.
+VirtualWorld threads_here(std::size_t workers, Nanoseconds gradient) {
+  constexpr Nanoseconds turn = 3'000'000;  // of Linux, for a few threads per core
+  const double per_core = static_cast<double>(workers) /
+                          static_cast<double>(std::max(1u, std::thread::hardware_concurrency()));
+  const auto wait =
+      static_cast<Nanoseconds>(static_cast<double>(turn) * std::max(0.0, per_core - 1));
+  const auto in_turn = static_cast<std::uint64_t>(std::max<Nanoseconds>(1, turn / gradient));
+  const auto draw = [=](std::size_t worker, std::uint64_t index, Random& random) {
+    const auto time =
+        static_cast<Nanoseconds>(static_cast<double>(gradient) * std::exp(0.1 * random.normal()));
+    const bool ends = (index + worker * in_turn / workers) % in_turn == 0;
+    return time + (ends ? wait : 0);
+  };
+  return {
+      .compute = TimeModel::custom(draw), .latency = TimeModel::constant(10'000), .apply = 1'000};
 }
 
 }  // namespace
@@ -131,7 +159,8 @@ std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
       static_cast<std::uint64_t>(std::min(longest, static_cast<double>(most_gradients)));
   if (gradients < std::max<std::uint64_t>(fewest_gradients, 4 * options.workers))
     return std::nullopt;
-  VirtualWorld here = world.value_or(usual_world());
+  VirtualWorld here = world.value_or(threads_here(
+      options.workers, std::max<Nanoseconds>(1, static_cast<Nanoseconds>(1e9 * gradient))));
   const bool worth_a_core = gradient > 2e-4;  // handing a gradient over takes some time as well
   here.threads = worth_a_core ? std::max(1u, std::thread::hardware_concurrency()) : 1;
   Trials<Real> trials(objective, options, here);
@@ -139,10 +168,11 @@ std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
   for (int k = smallest; k <= largest; ++k) etas.push_back(std::pow(coarse, k) / L);
   const auto near = trials.best_of(etas, std::max(fewest_gradients, gradients / 4));
   if (!near) return std::nullopt;
-  const auto best = trials.best_of({*near / fine, *near, *near * fine}, gradients);
-  const double found = best.value_or(*near);
+  const double found =
+      trials.best_of_rising({*near / fine, *near, *near * fine}, gradients).value_or(*near);
+  const bool noise = gradients_have_noise(options, objective.samples());
   return PracticalStep{
-      std::clamp(proved, found * share_of_best, found),
+      std::clamp(proved, found * (noise ? share_of_best_in_noise : share_of_best), found),
       fmt::format(
           "near {:.4g}, the best of {} steps by the loss after {} gradients in virtual time; "
           "not proved",

@@ -27,8 +27,10 @@ struct PracticalStep {
 };
 
 /// Runs the options, with their own rule and number of workers, in virtual time from x^0 with steps
-/// around 1 / L: first far apart, then close to the best; from half of the best to the best, for
-/// safety as close to the proved step as that allows. Every run makes the same gradients of the
+/// around 1 / L: first far apart, then close to the best, and beyond it while larger ones are
+/// better. From 0.7 of the best to the best, or from half of it where gradients have no noise; for
+/// safety as close to the proved step as that allows. Without a `world` the workers are threads of
+/// this machine, which share its cores. Every run makes the same gradients of the
 /// same samples, as many as fit into a few seconds, or a tenth of a long run, and no more than
 /// `horizon`. Nothing where a gradient takes too long for that, or the workers are too many.
 template <typename Real>

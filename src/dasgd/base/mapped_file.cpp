@@ -68,6 +68,10 @@ void MappedFile::expect_sequential() const {
   if (mapped_) ::madvise(const_cast<char*>(data_), size_, MADV_SEQUENTIAL);
 }
 
+void MappedFile::expect_any_order() const {
+  if (mapped_) ::madvise(const_cast<char*>(data_), size_, MADV_RANDOM);
+}
+
 void MappedFile::release(std::size_t first, std::size_t size) const {
   if (!mapped_) return;
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));

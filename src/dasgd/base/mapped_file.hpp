@@ -20,6 +20,8 @@ class MappedFile {
   std::string_view bytes() const { return {data_, size_}; }
   /// It will be read from front to end.
   void expect_sequential() const;
+  /// It will be read here and there: a page comes without its neighbours.
+  void expect_any_order() const;
   /// This part will not be needed again soon: its pages may leave this process.
   void release(std::size_t first, std::size_t size) const;
 

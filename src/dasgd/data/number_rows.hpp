@@ -25,6 +25,8 @@ class NumberRows {
   virtual bool may_miss() const { return true; }
   /// Rows from `first` to `last` will not be read again soon: their memory may go.
   virtual void release(std::size_t /*first*/, std::size_t /*last*/) const {}
+  /// From now on rows are read here and there: what lies around them need not be fetched as well.
+  virtual void expect_any_order() const {}
 };
 
 /// Rows in memory, of floats or of bytes.

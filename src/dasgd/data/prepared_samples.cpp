@@ -39,6 +39,8 @@ PreparedSamples::PreparedSamples(DataParts parts, Preprocessing preprocessing, O
       preprocessing_(std::move(preprocessing)) {
   format_.input = parts_[Part::train].data->shape;
   format_.classes = parts_.classes.size();
+  for (const DataPart& part : parts_.parts)
+    if (part.data) part.data->inputs->expect_any_order();  // workers draw from all of it
 }
 
 void PreparedSamples::copy(Part part, std::size_t place, std::span<float> to) const {

@@ -1,10 +1,11 @@
 #include "dasgd/data/raw_data.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <map>
 #include <set>
-#include <sstream>
 #include <unordered_map>
 
 #include "dasgd/core/error.hpp"
@@ -25,6 +26,7 @@ std::size_t line_of(const RawData& data, std::size_t row) {
 void require_whole(const RawData& data, bool signs) {
   for (std::size_t r = 0; r < data.labels.values.size(); ++r) {
     const double label = data.labels.values[r];
+    if (std::isnan(label)) refuse_label(data, r, "no label");
     const bool whole = label == std::floor(label) && label < static_cast<double>(most_classes);
     if (!whole || (label < 0 && !(signs && label == -1)))
       refuse_label(data, r,
@@ -43,13 +45,10 @@ std::vector<std::string> sorted_names(const RawData& data) {
 }  // namespace
 
 std::string plain_number(double number) {
-  std::ostringstream text;
-  text.precision(17);
   if (number == std::floor(number) && std::fabs(number) < 1e15)
-    text << static_cast<long long>(number);
-  else
-    text << number;
-  return text.str();
+    return std::to_string(static_cast<long long>(number));
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.begin(), text.end(), number).ptr};
 }
 
 std::vector<std::string> find_classes(const RawData& data) {

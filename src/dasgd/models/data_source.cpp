@@ -55,9 +55,15 @@ DataSource read_folders(const std::string& path, const SourceOptions& options) {
   return source;
 }
 
-DataSource read_arrays(const std::string& path, const TableOptions& options) {
+DataSource read_archive(const std::string& path, const TableOptions& options) {
   auto [data, test] = read_npz(path, options);
   return {std::move(data), std::move(test)};
+}
+
+const ArrayPair* in_memory(const std::string& data, const NamedArrays* arrays) {
+  if (!arrays) return nullptr;
+  const auto at = arrays->find(data);
+  return at == arrays->end() ? nullptr : &at->second;
 }
 
 }  // namespace
@@ -82,6 +88,11 @@ ImageSet read_images(const std::string& directory) {
 
 DataSource read_source(const std::string& data, const SourceOptions& options) {
   const TableOptions& table = options.table;
+  if (const ArrayPair* const arrays = in_memory(data, options.arrays)) {
+    if (options.resize)
+      throw InputError("`resize` is for folders of pictures; " + data + " is none");
+    return {read_arrays(*arrays, table)};
+  }
   if (const auto pair = split_pair(data))
     return {read_npy(locate_data(pair->first), locate_data(pair->second), table)};
   const std::string path = locate_data(data);
@@ -100,7 +111,7 @@ DataSource read_source(const std::string& data, const SourceOptions& options) {
     case DataKind::npy:
       return {read_npy(path, std::nullopt, table)};
     case DataKind::npz:
-      return read_arrays(path, table);
+      return read_archive(path, table);
     case DataKind::text:
       break;
   }

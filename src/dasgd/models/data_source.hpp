@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "dasgd/data/arrays/array_data.hpp"
 #include "dasgd/data/images/idx.hpp"
 #include "dasgd/data/images/image_folder.hpp"
 #include "dasgd/data/raw_data.hpp"
@@ -20,6 +21,7 @@ struct DataSource {
 struct SourceOptions {
   TableOptions table = {};
   std::optional<PictureSize> resize = {};  ///< of pictures in folders
+  const NamedArrays* arrays = nullptr;     ///< names that lead to memory, before all others
 };
 
 enum class DataKind { image_set, image_folder, csv, libsvm, npy, npz, text };

@@ -1,5 +1,6 @@
 #include "dasgd/models/predict.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -21,6 +22,17 @@ std::string read_file(const std::string& path) {
   std::string text{std::istreambuf_iterator<char>(file), {}};
   if (!file) throw InputError(path + ": cannot be read; a run leaves it");
   return text;
+}
+
+constexpr std::size_t samples_at_a_time = 64;  // as evaluations do, so that sums are the same
+
+// A file that no run has left says with its outputs what it answers.
+void name_answers(Preprocessing& about, std::size_t outputs) {
+  if (about.shape.empty() && outputs == 1) about.answers = Answers::number;
+  if (about.answers == Answers::number) about.classes.clear();
+  if (about.answers == Answers::number || about.answers == Answers::margin) return;
+  for (std::size_t k = about.classes.size(); k < outputs; ++k)
+    about.classes.push_back(std::to_string(k));
 }
 
 /// Softmax and logistic regression: a product with the weights.
@@ -87,8 +99,8 @@ std::unique_ptr<Predictor> open_predictor(const std::string& run_or_file) {
                                        run_or_file + "/model.npy");
 }
 
-RawData read_for(const Preprocessing& model, const std::string& data) {
-  SourceOptions options{.table = {.missing = model.missing}};
+RawData read_for(const Preprocessing& model, const std::string& data, const NamedArrays* arrays) {
+  SourceOptions options{.table = {.missing = model.missing}, .arrays = arrays};
   if (!model.shape.empty()) options.table.like = &model;
   if (data == "-") {
     const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
@@ -99,6 +111,29 @@ RawData read_for(const Preprocessing& model, const std::string& data) {
   if (!model.shape.empty() && rows.shape != model.shape)
     throw InputError(rows.path + ": its samples have another shape than those of the model");
   return rows;
+}
+
+bool predict_all(Predictor& model, const RawData& data, const std::stop_token& stop,
+                 const EachAnswer& each) {
+  Preprocessing about = model.preprocessing();
+  const std::size_t width = data.inputs->width();
+  std::vector<float> raw;
+  for (std::size_t first = 0; first < data.rows(); first += samples_at_a_time) {
+    if (stop.stop_requested()) return false;
+    const std::size_t count = std::min(samples_at_a_time, data.rows() - first);
+    raw.resize(count * width);
+    for (std::size_t k = 0; k < count; ++k)
+      data.inputs->copy(first + k, std::span(raw).subspan(k * width, width));
+    const std::vector<float> outputs = model.outputs(raw, count, data.shape);
+    const std::size_t size = outputs.size() / count;
+    if (first == 0) name_answers(about, size);
+    for (std::size_t k = 0; k < count; ++k) {
+      const std::size_t place = first + k;
+      each(data.numbers.empty() ? place : data.numbers[place], place,
+           read_answer(std::span(outputs).subspan(k * size, size), about.answers), about.classes);
+    }
+  }
+  return true;
 }
 
 }  // namespace dasgd

@@ -50,6 +50,15 @@ void require_samples(const ProblemChoice& choice) {
                        choice.model + (drawn ? " without `data`" : "") + " has none");
 }
 
+// Arrays are rows or images.
+void require_rows(const ProblemChoice& choice) {
+  const bool text = choice.model == "char-transformer" || choice.model == "gpt";
+  const bool takes_none = choice.model == "quadratic" || text;
+  if (takes_none && is_in_memory(choice))
+    throw InputError("`model` " + choice.model + " takes no arrays; it reads a " +
+                     (text ? "text" : "JSON instance"));
+}
+
 }  // namespace
 
 void require_known_model(const std::string& name) {
@@ -63,6 +72,7 @@ void require_known_model(const std::string& name) {
 
 Problem make_problem(const ProblemChoice& choice, std::uint64_t seed) {
   require_samples(choice);
+  require_rows(choice);
   if (choice.model == "quadratic") return make_quadratic(choice.data, seed);
   if (choice.model == "logistic") return make_logistic(choice, seed);
   if (is_network(choice.model)) return make_network_problem(choice, seed);

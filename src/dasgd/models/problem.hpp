@@ -9,6 +9,7 @@
 
 #include "dasgd/adapters/torch/network.hpp"
 #include "dasgd/core/objective.hpp"
+#include "dasgd/data/arrays/array_data.hpp"
 #include "dasgd/data/augmentation.hpp"
 #include "dasgd/data/images/image_folder.hpp"
 #include "dasgd/data/preprocessing.hpp"
@@ -30,7 +31,8 @@ struct DataChoice {
 /// What is trained on which data. What is not set is the model's own choice.
 struct ProblemChoice {
   std::string model = "softmax";
-  std::string data;  ///< a name, a path or a stream
+  std::string data;         ///< a name, a path or a stream
+  NamedArrays arrays = {};  ///< data that is in memory already: names for `data` and for its parts
   DataChoice reading = {};
   std::optional<NetworkLoss> loss = {};                    ///< of networks, like the next seven
   std::optional<NetworkDevice> device = {};                ///< the CPU
@@ -42,6 +44,10 @@ struct ProblemChoice {
   std::optional<RowFormat> format = {};                    ///< of a stream, like the next two
   std::optional<std::size_t> features = {}, classes = {};  ///< nothing: the first rows tell
 };
+
+inline bool is_in_memory(const ProblemChoice& choice) {
+  return choice.arrays.contains(choice.data);
+}
 
 using Problem = std::variant<std::unique_ptr<Objective<float>>, std::unique_ptr<Objective<double>>>;
 

@@ -38,7 +38,12 @@ SourceOptions source_options(const ProblemChoice& choice) {
   return {.table = {.label = choice.reading.label,
                     .missing = choice.reading.missing,
                     .classes = choice.loss != NetworkLoss::mean_squared_error},
-          .resize = choice.reading.resize};
+          .resize = choice.reading.resize,
+          .arrays = &choice.arrays};
+}
+
+bool is_libsvm(const ProblemChoice& choice) {
+  return !is_in_memory(choice) && kind_of_data(choice.data) == DataKind::libsvm;
 }
 
 DataPart to_part(RawData data, const std::vector<std::string>& classes, std::string from) {
@@ -138,7 +143,7 @@ LabelledRows to_signed(const PreparedSamples& samples, Part part) {
 // As the paper has it: all rows, as they are.
 bool is_paper_like(const ProblemChoice& choice) {
   const DataChoice& r = choice.reading;
-  return kind_of_data(choice.data) == DataKind::libsvm && r.class_weights.empty() &&
+  return is_libsvm(choice) && r.class_weights.empty() &&
          r.scale.value_or(Scale::none) == Scale::none && r.test.empty() &&
          (r.validation.empty() || share_of(r.validation) == 0.0);
 }
@@ -176,7 +181,7 @@ std::shared_ptr<const Samples> read_samples(const ProblemChoice& choice, std::ui
     throw InputError("`model` " + choice.model + " needs `data`; see: dasgd data list");
   const bool gpt = choice.model == "gpt";
   const bool text = gpt || choice.model == "char-transformer" || choice.data.ends_with(".txt");
-  if (!text || std::filesystem::is_directory(locate_data(choice.data)))
+  if (!text || is_in_memory(choice) || std::filesystem::is_directory(locate_data(choice.data)))
     return read_prepared(choice, seed, known);
   if (choice.augment) throw InputError("`augment` is for images; " + choice.data + " is a text");
   const std::string path = locate_data(choice.data);
@@ -194,7 +199,7 @@ std::shared_ptr<const Samples> read_samples(const ProblemChoice& choice, std::ui
 SignedParts read_signed(const ProblemChoice& choice, std::uint64_t seed) {
   if (is_paper_like(choice)) return read_sparse_parts(choice.data);
   ProblemChoice asked = choice;
-  if (kind_of_data(choice.data) == DataKind::libsvm) {
+  if (is_libsvm(choice)) {
     if (asked.reading.validation.empty()) asked.reading.validation = "0";
     if (!asked.reading.scale) asked.reading.scale = Scale::none;
   }

@@ -137,6 +137,22 @@ void read_config_file(Command command, const std::string& path,
   }
 }
 
+void read_resumed_config(const std::string& file, const std::set<std::string>& overridden,
+                         Config& config) {
+  const std::string& directory = config.output.resume;
+  if (!file.empty())
+    throw InputError("`checkpoint.resume` takes the config of its directory; leave " + file +
+                     " out");
+  if (!config.output.out.empty())
+    throw InputError("`checkpoint.resume` goes on in its own directory; leave `output.out` out");
+  const std::string path = directory + "/config.toml";
+  if (!std::filesystem::is_regular_file(path))
+    throw InputError(fmt::format(
+        "`checkpoint.resume` {}: is no run directory: it has no config.toml", directory));
+  config.output.out = directory;
+  read_config_file(Command::train, path, overridden, config);
+}
+
 std::string to_toml(Command command, const Config& config) {
   std::string text, section;
   for (const Setting& setting : settings(command)) {

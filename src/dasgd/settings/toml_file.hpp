@@ -14,6 +14,11 @@ namespace dasgd::config {
 void read_config_file(Command command, const std::string& path,
                       const std::set<std::string>& overridden, Config& config);
 
+/// The same for a run that goes on: the file is that of its directory, which becomes the directory
+/// of the run. Throws InputError, also where another `file` was given.
+void read_resumed_config(const std::string& file, const std::set<std::string>& overridden,
+                         Config& config);
+
 /// The config as a file that reads back as the same config.
 std::string to_toml(Command command, const Config& config);
 

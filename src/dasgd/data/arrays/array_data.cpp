@@ -5,12 +5,10 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <map>
 #include <memory>
 #include <unordered_map>
 
 #include "dasgd/core/error.hpp"
-#include "dasgd/data/arrays/npy.hpp"
 #include "dasgd/data/arrays/zip_archive.hpp"
 
 namespace dasgd {
@@ -25,6 +23,7 @@ class SelectedRows final : public NumberRows {
   std::size_t width() const override { return all_->width(); }
   void copy(std::size_t row, std::span<float> to) const override { all_->copy(kept_[row], to); }
   bool may_miss() const override { return all_->may_miss(); }
+  void expect_any_order() const override { all_->expect_any_order(); }
 
  private:
   const std::shared_ptr<const NumberRows> all_;
@@ -103,7 +102,16 @@ void drop_incomplete(RawData& data) {
   data.inputs = std::make_shared<SelectedRows>(data.inputs, std::move(kept));
 }
 
-RawData to_data(const NpyArray& x, const std::optional<NpyArray>& y, const TableOptions& options) {
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+}  // namespace
+
+RawData read_arrays(const ArrayPair& arrays, const TableOptions& options) {
+  const auto& [x, y] = arrays;
   if (x.header().is_text() || x.header().shape.empty() || x.header().shape.size() > 4)
     throw InputError(x.path() + ": holds no rows of numbers");
   const auto [shape, channels_last] = sample_shape(x.header());
@@ -125,18 +133,11 @@ RawData to_data(const NpyArray& x, const std::optional<NpyArray>& y, const Table
   return data;
 }
 
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
-}  // namespace
-
 RawData read_npy(const std::string& inputs, const std::optional<std::string>& labels,
                  const TableOptions& options) {
-  const NpyArray x(inputs);
-  return to_data(x, labels ? std::optional<NpyArray>(*labels) : std::nullopt, options);
+  ArrayPair arrays{NpyArray(inputs)};
+  if (labels) arrays.labels.emplace(*labels);
+  return read_arrays(arrays, options);
 }
 
 std::pair<RawData, std::optional<RawData>> read_npz(const std::string& path,
@@ -162,9 +163,9 @@ std::pair<RawData, std::optional<RawData>> read_npz(const std::string& path,
   const auto y = find({"y", "y_train", "labels", "label", "target", "targets"});
   if (!x && arrays.size() == 1) x = arrays.begin()->second;
   if (!x) throw InputError(path + ": has no array x; write numpy.savez(file, x=..., y=...)");
-  std::pair<RawData, std::optional<RawData>> read{to_data(*x, y, options), std::nullopt};
+  std::pair<RawData, std::optional<RawData>> read{read_arrays({*x, y}, options), std::nullopt};
   if (const auto x_test = find({"x_test"}))
-    read.second = to_data(*x_test, find({"y_test"}), options);
+    read.second = read_arrays({*x_test, find({"y_test"})}, options);
   return read;
 }
 

@@ -1,10 +1,12 @@
 // Data sets in .npy and .npz files.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "dasgd/data/arrays/npy.hpp"
 #include "dasgd/data/raw_data.hpp"
 #include "dasgd/data/table_options.hpp"
 
@@ -16,6 +18,17 @@ namespace dasgd {
 /// mapped, not read: they may be larger than memory. Throws InputError.
 RawData read_npy(const std::string& inputs, const std::optional<std::string>& labels,
                  const TableOptions& options);
+
+/// Inputs and, where they are not a column of these, labels.
+struct ArrayPair {
+  NpyArray inputs;
+  std::optional<NpyArray> labels = {};
+};
+/// Arrays that are in memory already, by the name of their data set.
+using NamedArrays = std::map<std::string, ArrayPair>;
+
+/// The same of arrays that are open.
+RawData read_arrays(const ArrayPair& arrays, const TableOptions& options);
 
 /// The arrays `x` and `y` of an archive, or `x_train`, `y_train` and, for testing, `x_test` and
 /// `y_test`; upper case, `data`, `images`, `inputs` and `features` for x, `labels`, `label` and

@@ -142,11 +142,12 @@ NpyArray::NpyArray(const std::string& path)
       header_(read_npy_header(file_->bytes(), path)),
       elements_(file_->bytes().data() + header_.begin) {}
 
-NpyArray::NpyArray(std::string bytes, const std::string& path)
-    : path_(path),
-      memory_(std::make_shared<const std::string>(std::move(bytes))),
-      header_(read_npy_header(*memory_, path)),
-      elements_(memory_->data() + header_.begin) {}
+NpyArray::NpyArray(std::string bytes, const std::string& path) : path_(path) {
+  const auto memory = std::make_shared<const std::string>(std::move(bytes));
+  header_ = read_npy_header(*memory, path);
+  elements_ = memory->data() + header_.begin;
+  owner_ = memory;
+}
 
 NpyArray::NpyArray(std::shared_ptr<const MappedFile> file, std::size_t begin, std::size_t size,
                    const std::string& path)
@@ -189,6 +190,10 @@ void NpyArray::release(std::size_t first, std::size_t last) const {
   if (!file_) return;
   const auto begin = static_cast<std::size_t>(element(first) - file_->bytes().data());
   file_->release(begin, (last - first) * header_.size);
+}
+
+void NpyArray::expect_any_order() const {
+  if (file_) file_->expect_any_order();
 }
 
 void ArrayRows::copy(std::size_t row, std::span<float> to) const {

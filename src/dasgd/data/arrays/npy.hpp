@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "dasgd/base/mapped_file.hpp"
@@ -30,7 +31,7 @@ struct NpyHeader {
 /// order, or shorter than their header says.
 NpyHeader read_npy_header(std::string_view bytes, const std::string& path);
 
-/// An array in a file that is mapped, or in memory.
+/// An array in a file that is mapped, or in memory: its own or somebody else's.
 class NpyArray {
  public:
   explicit NpyArray(const std::string& path);
@@ -38,6 +39,11 @@ class NpyArray {
   /// A part of a file, like an array in an archive.
   NpyArray(std::shared_ptr<const MappedFile> file, std::size_t begin, std::size_t size,
            const std::string& path);
+
+  /// Elements that are there already, for as long as `owner` lives. `name` is for messages.
+  NpyArray(NpyHeader header, const char* elements, std::shared_ptr<const void> owner,
+           const std::string& name)
+      : path_(name), owner_(std::move(owner)), header_(std::move(header)), elements_(elements) {}
 
   const NpyHeader& header() const { return header_; }
   const std::string& path() const { return path_; }
@@ -48,13 +54,14 @@ class NpyArray {
   std::string text(std::size_t at) const;
   /// Elements will not be read again soon.
   void release(std::size_t first, std::size_t last) const;
+  void expect_any_order() const;
 
  private:
   const char* element(std::size_t at) const { return elements_ + at * header_.size; }
 
   std::string path_;
   std::shared_ptr<const MappedFile> file_;  // or
-  std::shared_ptr<const std::string> memory_;
+  std::shared_ptr<const void> owner_;       // of elements in memory
   NpyHeader header_;
   const char* elements_ = nullptr;
 };
@@ -79,6 +86,7 @@ class ArrayRows final : public NumberRows {
   void release(std::size_t first, std::size_t last) const override {
     array_.release(first * array_.header().width(), last * array_.header().width());
   }
+  void expect_any_order() const override { array_.expect_any_order(); }
 
  private:
   const NpyArray array_;

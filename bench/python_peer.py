@@ -1,0 +1,118 @@
+#!/usr/bin/python3
+"""dasgd.torch.Peer: the paper's CNN in a loop of PyTorch, batch 32, plain SGD, one thread per process.
+
+  PYTHONPATH=build/release/python python_peer.py build/release/dasgd [--seconds 4] [--rounds 3]
+Images per second, in turns, medians: the loop without a peer, with one that is alone, two processes, two with one slower,
+and PyTorch DDP + gloo.
+"""
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+HERE = os.path.dirname(os.path.abspath(__file__))
+BATCH = 32
+
+
+def worker(kind, seconds, slow, onednn):
+    """Prints the images per second of this process."""
+    import torch
+    from ddp_baseline import network
+
+    torch.set_num_threads(1)
+    torch.manual_seed(1)
+    model = network()
+    images, labels = torch.randn(1024, 3, 32, 32), torch.randint(10, (1024,))
+    last = False
+    if kind == "plain":
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+
+        def step():
+            optimizer.step()
+            optimizer.zero_grad()
+    else:
+        import dasgd.torch
+
+        peer = dasgd.torch.Peer(model, lr=0.01, batch=BATCH)
+        last = peer.rank == peer.size - 1 and peer.size > 1
+        step = peer.step
+
+    def compute(k):
+        rows = slice(k % 32 * BATCH, (k % 32 + 1) * BATCH)
+        torch.nn.functional.cross_entropy(model(images[rows]), labels[rows]).backward()
+
+    with torch.backends.mkldnn.flags(enabled=onednn):
+        for k in range(3):
+            compute(k)
+            step()
+        begin, done = time.perf_counter(), 0
+        while time.perf_counter() - begin < seconds:
+            before = time.perf_counter()
+            compute(done)
+            if last and slow > 1:
+                time.sleep((slow - 1) * (time.perf_counter() - before))
+            step()
+            done += 1
+        rate = done * BATCH / (time.perf_counter() - begin)
+    if kind == "peer":
+        peer.finish()
+    print(f"rate {rate}", flush=True)
+
+
+def rates(command):
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return sum(float(line.split()[-1]) for line in output.splitlines() if line.startswith("rate "))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("binary", nargs="?")
+    parser.add_argument("--seconds", type=float, default=4)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--worker", choices=["plain", "peer"], help=argparse.SUPPRESS)
+    parser.add_argument("--slow", type=float, default=1, help=argparse.SUPPRESS)
+    parser.add_argument("--onednn", action="store_true", help=argparse.SUPPRESS)
+    a = parser.parse_args()
+    if a.worker:
+        return worker(a.worker, a.seconds, a.slow, a.onednn)
+
+    from compare_ddp import ddp
+    from noise import Noise
+
+    noise = Noise()
+
+    def loop(kind, onednn, slow=1):
+        return ["/usr/bin/python3", os.path.abspath(__file__), "--worker", kind, "--seconds", str(a.seconds), "--slow",
+                str(slow)] + (["--onednn"] if onednn else [])
+
+    def two(onednn, slow=1):
+        return [a.binary, "launch", "-n", "2", "--bare", "--", *loop("peer", onednn, slow)]
+
+    onednn = rates(loop("plain", True)) > rates(loop("plain", False))
+    print(f"Python loops, oneDNN {'on' if onednn else 'off'}; images per second, medians of {a.rounds}")
+    rows = []
+    for _ in range(a.rounds):
+        plain, alone = rates(loop("plain", onednn)), rates(loop("peer", onednn))
+        equal, slow2, slow10 = (rates(two(onednn, slow)) for slow in (1, 2, 10))
+        rows.append((plain, alone, equal, slow2, slow10, ddp(a.seconds, 1, onednn), ddp(a.seconds, 2, onednn)))
+
+    def median(of):
+        return statistics.median(of(*row) for row in rows)
+
+    print(f"without a peer           {median(lambda p, *_: p):8.0f}")
+    print(f"a peer alone             {median(lambda p, a, *_: a):8.0f}   a step takes "
+          f"{100 * median(lambda p, a, *_: p / a - 1):+.1f} %")
+    print(f"two processes            {median(lambda p, a, e, *_: e):8.0f}   {median(lambda p, a, e, *_: e / a):.2f}x of one")
+    print(f"one of them 10x slower   {median(lambda p, a, e, s, t, *_: t):8.0f}   "
+          f"{median(lambda p, a, e, s, t, *_: t / (1.1 * e / 2)):.2f} of the sum of their speeds")
+    print(f"DDP + gloo               {median(lambda *r: r[5]):8.0f}   dasgd {median(lambda *r: r[2] / r[5]):.2f}x")
+    print(f"DDP, one 2x slower       {median(lambda *r: r[6]):8.0f}   dasgd {median(lambda *r: r[3] / r[6]):.2f}x")
+    noise.report()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,186 @@
+#include "dasgd/settings/comparison.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <thread>
+
+#include "dasgd/base/units.hpp"
+#include "dasgd/core/error.hpp"
+#include "dasgd/record/run_summary.hpp"
+#include "dasgd/referee/worlds.hpp"
+#include "dasgd/rivals/all_rivals.hpp"
+#include "dasgd/settings/toml_file.hpp"
+#include "dasgd/settings/virtual_world.hpp"
+
+namespace dasgd::config {
+namespace fs = std::filesystem;
+namespace {
+
+const std::vector<std::string>& usual_rivals() {
+  static const std::vector<std::string> names{
+      "dasgd",   "minibatch", "asgd",    "delay-adaptive", "ringmaster", "rennala",
+      "fedbuff", "d-psgd",    "ad-psgd", "swift",          "local-sgd",  "diloco"};
+  return names;
+}
+
+std::vector<std::pair<std::string, double>> given_steps(const CompareSettings& compare,
+                                                        const std::vector<ChosenRival>& rivals) {
+  std::vector<std::pair<std::string, double>> steps;
+  for (const std::string& text : compare.lr) {
+    const std::size_t equals = text.rfind('=');
+    const std::string label = equals == text.npos ? "" : text.substr(0, equals);
+    const bool known = label.empty() || std::any_of(rivals.begin(), rivals.end(), [&](auto& r) {
+                         return r.label == label || r.kind.name == label;
+                       });
+    if (!known) throw InputError("`lr` " + text + ": " + label + " is not among the rivals");
+    steps.emplace_back(label, parse_real(equals == text.npos ? text : text.substr(equals + 1)));
+  }
+  return steps;
+}
+
+// What a run is told beyond the goal is the referee's business.
+ContestWorld contest_world(const std::string& name, const Config& config) {
+  ContestWorld world{name, config.run, make_world(config, config.run.workers)};
+  TrainOptions& options = world.options;
+  options.evaluation = {};
+  options.target_loss.reset();
+  options.target_error.reset();
+  if (!options.max_time) {
+    constexpr Nanoseconds gradients = 1000;
+    const Nanoseconds usual = config.world.compute.model.draw(0, Purpose::compute_time, 0, 0);
+    options.max_time = std::chrono::nanoseconds(std::max<Nanoseconds>(1, usual) * gradients);
+  }
+  world.world.threads = 1;
+  if (!options.rule.is_plain() || !std::holds_alternative<std::monostate>(options.make_rule))
+    throw InputError("rivals take plain steps; leave the settings of rules out");
+  return world;
+}
+
+std::vector<ContestWorld> chosen_worlds(const Config& config, std::size_t model_bytes) {
+  const auto& names = config.compare.worlds;
+  std::vector<ContestWorld> worlds;
+  for (const std::string& name : names.empty() ? std::vector<std::string>{"equal"} : names) {
+    if (name.ends_with(".toml")) {
+      Config other = config;
+      read_config_file(Command::simulate, name, {}, other);
+      other.run.relay = std::nullopt;
+      resolve(other);
+      if (other.run.workers != config.run.workers)
+        throw InputError("world " + name + ": a world does not change the number of workers");
+      worlds.push_back(contest_world(name, other));
+    } else {
+      worlds.push_back(named_world(name, contest_world(name, config), model_bytes));
+    }
+    validate(worlds.back().world, graph_of(worlds.back().options));
+  }
+  return worlds;
+}
+
+template <typename Real>
+Goal goal_of(const Config& config, const Objective<Real>& objective) {
+  const auto& accuracy = config.run.evaluation.target_accuracy;
+  const int given = accuracy.has_value() + config.run.target_loss.has_value() +
+                    config.run.target_error.has_value();
+  if (given > 1)
+    throw InputError(
+        "give one of `budget.target_loss`, `evaluation.target_accuracy` and `budget.target_error`");
+  if (accuracy) return {Goal::Kind::accuracy, *accuracy};
+  if (config.run.target_error) return {Goal::Kind::error, *config.run.target_error};
+  if (config.run.target_loss) return {Goal::Kind::loss, *config.run.target_loss};
+  const std::vector<Real> x0 = objective.start();
+  const double start = objective.evaluate(x0).loss.value_or(objective.loss(x0));
+  const double least = objective.known().least_loss.value_or(0);
+  return {Goal::Kind::loss, least + (start - least) / 4};
+}
+
+// The middle of the steps that are tried: a minibatch step of 1 / L, shared by all workers. Noisy
+// problems are flatter than L says almost everywhere.
+template <typename Real>
+double advised_step(const Config& config, const Objective<Real>& objective) {
+  const auto n = static_cast<double>(config.run.workers);
+  const auto L = objective.known().smoothness;
+  const double share = gradients_have_noise(config.run, objective.samples()) ? 16 / n : 1 / n;
+  const double eta = share * (L && *L > 0 ? 1 / *L : config.run.eta);
+  return std::exp2(std::round(std::log2(eta)));  // a round number of the grid
+}
+
+}  // namespace
+
+std::vector<ChosenRival> chosen_rivals(const CompareSettings& compare) {
+  std::vector<std::string> texts = compare.rivals.empty() ? usual_rivals() : compare.rivals;
+  std::vector<ChosenRival> rivals;
+  for (const std::string& text : texts) {
+    if (text != "all") {
+      rivals.push_back(choose_rival(text, all_rivals()));
+      continue;
+    }
+    for (const RivalKind& kind : all_rivals())
+      if (!kind.shares_memory || compare.engine == "threads")
+        rivals.push_back(choose_rival(kind.name, all_rivals()));
+  }
+  std::vector<ChosenRival> different;
+  for (ChosenRival& rival : rivals)
+    if (std::none_of(different.begin(), different.end(),
+                     [&](const auto& other) { return other.label == rival.label; }))
+      different.push_back(std::move(rival));
+  return different;
+}
+
+template <typename Real>
+Contest make_contest(const Config& config, const Objective<Real>& objective) {
+  const CompareSettings& compare = config.compare;
+  Contest contest{.rivals = chosen_rivals(compare),
+                  .worlds = chosen_worlds(config, objective.dimension() * sizeof(Real)),
+                  .goal = goal_of(config, objective),
+                  .every = config.run.evaluation.every.count(),
+                  .seeds = compare.seeds.value_or(compare.quick ? 3 : 10),
+                  .tuning = {.steps = compare.tune.value_or(compare.quick ? 5 : 9),
+                             .seeds = compare.quick ? std::size_t{1} : std::size_t{3}},
+                  .advised_eta = advised_step(config, objective),
+                  .preempt = compare.preempt,
+                  .engine = parse_contest_engine(compare.engine),
+                  .seed = config.run.seed};
+  contest.given_eta = given_steps(compare, contest.rivals);
+  contest.threads = config.world.threads > 1 ? static_cast<unsigned>(config.world.threads)
+                                             : std::max(1u, std::thread::hardware_concurrency());
+  return contest;
+}
+template Contest make_contest(const Config&, const Objective<float>&);
+template Contest make_contest(const Config&, const Objective<double>&);
+
+// All that makes a finished run what it is, but for its rival, world, step and seed.
+std::string identity_of(const Config& config, const Contest& contest) {
+  Config bare = config;
+  bare.compare = {};
+  bare.compare.preempt = contest.preempt;
+  bare.output = {};
+  bare.world.threads = 1;
+  bare.run.evaluation.every = std::chrono::nanoseconds(contest.every);
+  bare.run.evaluation.share = 1;
+  std::string text =
+      fmt::format("{} {}\n{}", version(), to_string(contest.goal), to_toml(Command::compare, bare));
+  for (const ContestWorld& world : contest.worlds) {
+    if (!world.name.ends_with(".toml")) continue;
+    std::ifstream file(world.name, std::ios::binary);
+    text += std::string(std::istreambuf_iterator<char>(file), {});
+  }
+  return text;
+}
+
+std::string comparison_directory(const Config& config) {
+  const std::string path =
+      config.output.out.empty() ? "runs/compare-" + config.problem.model : config.output.out;
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error)
+    throw InputError("`output.out` " + path + ": cannot be made a directory: " + error.message());
+  if (!fs::is_empty(path) && !fs::exists(path + "/journal.jsonl"))
+    throw InputError("`output.out` " + path +
+                     ": holds files that are of no comparison; choose another directory");
+  return path;
+}
+
+}  // namespace dasgd::config

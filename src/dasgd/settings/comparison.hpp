@@ -1,0 +1,26 @@
+// From the settings of a comparison to a contest.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "dasgd/config/config.hpp"
+#include "dasgd/core/objective.hpp"
+#include "dasgd/referee/contest.hpp"
+
+namespace dasgd::config {
+
+/// Everybody who takes part, once each. Throws InputError, before any data is read.
+std::vector<ChosenRival> chosen_rivals(const CompareSettings& compare);
+
+/// The contest of a config that is resolved. Throws InputError.
+template <typename Real>
+Contest make_contest(const Config& config, const Objective<Real>& objective);
+
+/// All that makes a finished run what it is, but for its rival, world, step and seed.
+std::string identity_of(const Config& config, const Contest& contest);
+
+/// Where the comparison leaves its files: made, and of this or of no comparison. Throws InputError.
+std::string comparison_directory(const Config& config);
+
+}  // namespace dasgd::config
