@@ -263,6 +263,7 @@ class Protocol {
   std::string could_not_join_;
   std::optional<Nanoseconds> begun_;
   Nanoseconds measured_at_ = 0;
+  std::optional<GradientSet> handed_over_;  // by one that leaves
   std::vector<WorkerId> ready_with_;
   std::vector<GradientPtr> held_back_;  // came after this member was ready
   Traffic sent_;

@@ -107,9 +107,11 @@ void Protocol::settle_end(Nanoseconds now) {
   if (over_ || !stopped_) return;
   Record& me = members_.me();
   if (leaving_ && !ending_) {
+    // What comes from now on, others have from each other.
+    if (!handed_over_) handed_over_ = held_;
     const bool told = std::all_of(links_.begin(), links_.end(), [&](const auto& l) {
       return !l.second->open || l.second->behind ||
-             held_.count_missing_from(l.second->reported) == 0;
+             handed_over_->count_missing_from(l.second->reported) == 0;
     });
     if (!told && joined_ && now - ending_since_ < options_.patience.gone) return;
     me.left = true;
