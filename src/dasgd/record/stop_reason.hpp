@@ -24,9 +24,8 @@ enum class StopReason {
 };
 
 inline constexpr std::array<const char*, 13> stop_reason_names{
-    "budget",           "samples",  "target",   "target-accuracy",
-    "target-eval-loss", "patience", "max-time", "callback",
-    "asked",            "left",     "interrupted",      "diverged", "failed"};
+    "budget",   "samples", "target", "target-accuracy", "target-eval-loss", "patience", "max-time",
+    "callback", "asked",   "left",   "interrupted",     "diverged",         "failed"};
 
 /// As summary.json has it.
 inline std::string to_string(StopReason reason) {

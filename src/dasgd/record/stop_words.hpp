@@ -17,8 +17,8 @@ inline std::string stop_in_words(std::string_view reason) {
       {"the budget is used up", "the samples have ended", "every worker reached the target",
        "the target accuracy was reached", "the target loss was reached",
        "evaluations found nothing better", "the time is up", "a callback asked for it",
-       "somebody asked the run to end", "this member left",
-       "interrupted", "the loss ran away", "the run failed"});
+       "somebody asked the run to end", "this member left", "interrupted", "the loss ran away",
+       "the run failed"});
   static_assert(words.size() == stop_reason_names.size());
   const auto at = std::find(stop_reason_names.begin(), stop_reason_names.end(), reason);
   return at == stop_reason_names.end()
