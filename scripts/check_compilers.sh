@@ -20,7 +20,7 @@ debian13() {
   root=$(mktemp -d /var/tmp/dasgd-trixie.XXXXXX)
   trap 'umount "$root/proc" "$root/dev" "$root/src" 2>/dev/null || true; rm -rf --one-file-system "$root"' EXIT
   needed=$(scripts/install_packages.sh --list build | tr ' ' ',')
-  mmdebstrap --quiet --variant=apt --include="$needed" trixie "$root" "deb http://deb.debian.org/debian trixie main"
+  mmdebstrap --quiet --variant=apt --include="$needed" trixie "$root"
   mkdir "$root/src"
   mount --bind "$PWD" "$root/src"
   for system in proc dev; do mount --bind "/$system" "$root/$system"; done
