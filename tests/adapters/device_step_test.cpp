@@ -137,7 +137,7 @@ TEST(DeviceStep, FoldsWhatWaitsForASlowWorker) {
     const auto result = run_training<float>(*network, {.workers = 3,
                                                        .eta = 0.01,
                                                        .batch = 4,
-                                                       .gradients = {400},
+                                                       .total_gradients = 1200,
                                                        .slow = {{WorkerId{2}, 50}},
                                                        .in_flight = 1});
     EXPECT_FALSE(result.failure);

@@ -35,6 +35,14 @@ TEST(CertificateWeight, OfManyWorkersIsThatOfTheReferee) {
   }
 }
 
+TEST(CertificateWeight, BehindAWorkerThatWasAwayIsThatOfTheReferee) {
+  TrainOptions options{.workers = 3, .eta = 1e-5, .gradients = {900, 900, 3}};
+  options.slow = {{WorkerId{2}, 250}};
+  for (const TimeModel& compute :
+       {TimeModel::constant(1'000'000), TimeModel::lognormal(1'000'000, 0.7)})
+    expect_the_referees_weight(options, {.compute = compute});
+}
+
 TEST(CertificateWeight, IsTheRefereesWhereDeliveryStopsBeingCausal) {
   for (const std::size_t workers : {8u, 70u}) {
     const TrainOptions options{.workers = workers, .eta = 1e-5, .gradients = {12}};
