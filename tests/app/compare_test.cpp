@@ -101,7 +101,8 @@ TEST_F(Compare, RunsOnRealThreadsBesideThePrediction) {
   EXPECT_THAT(outcome.out, HasSubstr("real and predicted"));
   EXPECT_EQ(rows().size(), 4u);
   EXPECT_EQ(result()["engine"], "threads");
-  for (const json& row : result()["rows"]) {
+  const json written = result();
+  for (const json& row : written["rows"]) {
     EXPECT_GT(row["predicted_median"].get<double>(), 0) << row["rival"];
     EXPECT_TRUE(row.contains("real_over_predicted"));
   }
@@ -222,7 +223,8 @@ TEST_F(Compare, ATargetThatNobodyReachesIsNoFailure) {
                                 out());
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("nobody reaches the goal"), HasSubstr(">= 1")));
-  for (const json& row : result()["rows"]) {
+  const json written = result();
+  for (const json& row : written["rows"]) {
     EXPECT_EQ(row["verdict"], "not reached");
     EXPECT_TRUE(row["median"].is_null());
   }

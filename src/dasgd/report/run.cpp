@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <iterator>
-#include <toml++/toml.h>
 
 #include "dasgd/base/atomic_file.hpp"
 #include "dasgd/base/nesting.hpp"
+#include "dasgd/base/toml.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/trace/trace_reader.hpp"
 

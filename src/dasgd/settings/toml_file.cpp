@@ -3,10 +3,10 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
-#include <toml++/toml.h>
 
 #include "dasgd/base/nearest_word.hpp"
 #include "dasgd/base/nesting.hpp"
+#include "dasgd/base/toml.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/settings/settings.hpp"
 

@@ -41,6 +41,9 @@ std::vector<std::size_t> read_shape(std::string_view text, const std::string& pa
 void read_type(std::string_view text, NpyHeader& header, const std::string& path) {
   const auto end = text.find('\'', 1);
   const std::string type(text.starts_with('\'') && end != text.npos ? text.substr(1, end - 1) : "");
+  const auto is_strange = [](unsigned char c) { return c < ' ' || c > '~'; };
+  if (type.size() > 64 || std::any_of(type.begin(), type.end(), is_strange))
+    throw InputError(path + ": is damaged in its header");
   const auto refuse = [&](const std::string& why) {
     throw InputError(path + ": holds elements of type " + (type.empty() ? "object" : type) + ", " +
                      why);
@@ -101,7 +104,7 @@ void append_utf8(std::uint32_t code, std::string& to) {
 
 std::size_t NpyHeader::count() const {
   std::size_t all = 1;
-  for (const std::size_t size : shape) all *= size;
+  for (const std::size_t extent : shape) all *= extent;
   return all;
 }
 

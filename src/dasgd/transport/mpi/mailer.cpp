@@ -4,19 +4,21 @@
 #include <utility>
 
 #include "dasgd/transport/mpi/handle.hpp"
+#include "dasgd/transport/mpi/requests.hpp"
 
 namespace dasgd::mpi {
 
 struct Mailer::State {
   struct Sending {
     std::vector<std::byte> bytes;
-    MPI_Request request = MPI_REQUEST_NULL;
+    std::size_t pending = 0;  // 1 until it is received
   };
   explicit State(Communicator& all) : ranks(all.duplicate()), comm(ranks.handle().comm) {}
 
   Communicator ranks;
   const MPI_Comm comm;
   std::list<Sending> under_way;
+  Requests requests;
   MPI_Request sum = MPI_REQUEST_NULL, end = MPI_REQUEST_NULL;
   bool ends = false;
 };
@@ -29,16 +31,14 @@ void Mailer::send(int rank, int tag, std::vector<std::byte> bytes) {
   State::Sending& sending = state_->under_way.emplace_back();
   sending.bytes = std::move(bytes);
   check(MPI_Issend(sending.bytes.data(), static_cast<int>(sending.bytes.size()), MPI_BYTE, rank,
-                   tag, state_->comm, &sending.request),
+                   tag, state_->comm, state_->requests.add(sending.pending, "MPI_Issend", rank)),
         "MPI_Issend", rank);
 }
 
 bool Mailer::test() {
-  return std::erase_if(state_->under_way, [](State::Sending& sending) {
-           int done = 0;
-           check(MPI_Test(&sending.request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-           return done != 0;
-         }) > 0;
+  if (!state_->requests.poll()) return false;
+  std::erase_if(state_->under_way, [](const auto& sending) { return sending.pending == 0; });
+  return true;
 }
 
 bool Mailer::all_received() const { return state_->under_way.empty(); }
