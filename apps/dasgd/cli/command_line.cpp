@@ -28,7 +28,7 @@ std::string torch_library() {
 }  // namespace
 
 CommandLine::CommandLine()
-    : app_("Decentralized asynchronous SGD: no server, no barrier, identical replicas.", "dasgd") {
+    : app_("Decentralized asynchronous SGD: no server, no barrier, identical replicas", "dasgd") {
   app_.set_version_flag("--version", [] {
     return fmt::format("dasgd {}\n{}\n{}", version(), Ranks::library(), torch_library());
   });
@@ -122,8 +122,8 @@ int CommandLine::refuse(const std::string& mistake) const {
 }
 
 void CommandLine::add_train() {
-  CLI::App* const app =
-      app_.add_subcommand("train", "Train with real workers: threads, or MPI ranks");
+  CLI::App* const app = app_.add_subcommand(
+      "train", "Train with real workers: threads, MPI ranks, or processes that come and go");
   train_.add_to(*app);
   app->footer(
       "Times are written 50ms, 5us or 1.5s. The run directory gets config.toml, metrics.jsonl,\n"
