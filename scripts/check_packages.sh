@@ -56,7 +56,7 @@ inside "cd /tmp && (dasgd train --model mlp --out no 2>&1 || true) | grep dasgd-
 inside "dasgd --version" | grep 'not here: install the package dasgd-networks' || fail "--version does not say what is missing"
 
 say "a run that another process joins over TLS"
-inside "cd /tmp && dasgd train --model quadratic --lr 0.001 --max-time 8s --listen 127.0.0.1:7070 --quiet --out first & cd /tmp
+inside "cd /tmp && dasgd train --model quadratic --lr 0.001 --compute 2ms --max-time 8s --listen 127.0.0.1:7070 --quiet --out first & cd /tmp
   until [ -s first/token ]; do sleep 0.2; done
   dasgd join 127.0.0.1:7070 --token-file first/token --quiet --out second; wait && dasgd check first second"
 
