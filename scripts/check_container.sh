@@ -1,6 +1,6 @@
 #!/bin/bash
 # Builds the Containerfile with podman or buildah where these can fetch its base; else does its steps in a root of its own.
-# Then trains in it, as its user. Needs root and the packages of `make deb`.
+# Then trains in it, as its user, and plays the examples for orchestrators. Needs root and the packages of `make deb`.
 #   check_container.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -38,3 +38,15 @@ inside "id -un; dasgd --version; dasgd train --model quadratic --workers 2 --tot
 inside "i=0; while [ \$i -lt 60 ]; do echo \$i,\$((i % 7)),\$((i % 2)); i=\$((i + 1)); done >t.csv; dasgd train --model mlp --data t.csv --workers 2 --total-gradients 20 --quiet --out b && test -s b/model.pt"
 inside "mpirun --oversubscribe --mca btl_vader_single_copy_mechanism none -n 2 dasgd train --model quadratic --total-gradients 50 --quiet --out c && test -s c/summary.json"
 echo "trains as user $user: a linear model, a network, on ranks"
+
+# What the examples for orchestrators run: a process for each container, one that begins and two that join.
+echo "127.0.0.1 localhost first dasgd-first" >>"$root/etc/hosts"
+for example in packaging/compose.yml packaging/kubernetes/run.yaml; do
+  rm -rf "$root/tmp/commands" "$root"/runs/*
+  python3 scripts/container_commands.py "$example" "$root/tmp/commands"
+  inside 'pids= n=0
+    for script in /tmp/commands/*first /tmp/commands/*more /tmp/commands/*more; do n=$((n + 1)); HOSTNAME=pod$n sh "$script" >/dev/null & pids="$pids $!"; done
+    for pid in $pids; do wait "$pid"; done
+    dasgd check /runs/*'
+  echo "$example: three members"
+done

@@ -1,11 +1,11 @@
 #!/bin/bash
 # Installs the packages into a clean Debian 12, uses them as a person would, purges them, and compares the files before and
-# after. Needs root, and the package mirror of this system.
-#   check_packages.sh [PACKAGE_DIR]    default: build/packages
+# after. With packages of an earlier version, upgrades from those first. Needs root, and the package mirror of this system.
+#   check_packages.sh [PACKAGE_DIR [EARLIER_PACKAGE_DIR]]    default: build/packages, and no earlier ones
 set -euo pipefail
 cd "$(dirname "$0")/.."
 packages=$(cd "${1:-build/packages}" && pwd)
-here=$PWD
+earlier=${2:+$(cd "$2" && pwd)}
 root=$(mktemp -d /var/tmp/dasgd-root.XXXXXX)
 began=$SECONDS
 trap 'umount "$root/proc" "$root/sys" "$root/dev/pts" "$root/dev" 2>/dev/null; rm -rf --one-file-system "$root"' EXIT
@@ -29,17 +29,41 @@ mkdir -p "$root/packages" "$root/tmp/home"
 cp "$packages"/*.deb "$root/packages"
 inside "apt-get update -qq"
 
+if [ -n "$earlier" ]; then
+  say "an earlier version, and a run of it"
+  mkdir "$root/earlier"
+  cp "$earlier"/dasgd_*.deb "$root/earlier"
+  install /earlier/dasgd_*.deb dataset-fashion-mnist
+  inside "cd /tmp && dasgd --version | head -n 1; dasgd train --workers 2 --epochs 1 --rule momentum --trace --quiet --out upgraded"
+fi
+
 say "dasgd alone: no LibTorch, no MPI"
 install /packages/dasgd_*.deb dataset-fashion-mnist
+if [ -n "$earlier" ]; then
+  say "the earlier run is audited, shown, predicted from, and goes on"
+  inside "cd /tmp && dpkg-query -W dasgd && dasgd check upgraded && dasgd report upgraded && dasgd predict upgraded fashion-mnist --out answers.csv
+    dasgd train --resume upgraded --epochs 2 --quiet && grep '\"leg\"' upgraded/summary.json && rm -rf /earlier upgraded answers.csv"
+fi
+for release in tests/releases/*/; do
+  say "the stored runs of $(basename "$release")"
+  cp -r "$release" "$root/tmp/stored"
+  inside "cd /tmp/stored && dasgd check threads && dasgd check simulated && dasgd predict softmax rows.csv >answers.csv
+    dasgd train --resume threads --gradients 60 --quiet && grep '\"leg\"' threads/summary.json && rm -rf /tmp/stored"
+done
 inside "dpkg-query -W | grep -E '^(lib)?(torch|openmpi|mpich)' && exit 1 || true"
 inside "cd /tmp && rm -rf alone && dasgd train --workers 2 --trace --out alone && dasgd check alone && test -s alone/report.html"
 inside "cd /tmp && (dasgd train --model mlp --out no 2>&1 || true) | grep dasgd-networks"
-inside "cd /tmp && dasgd --version"
+inside "dasgd --version" | grep 'not here: install the package dasgd-networks' || fail "--version does not say what is missing"
+
+say "a run that another process joins over TLS"
+inside "cd /tmp && dasgd train --model quadratic --lr 0.001 --compute 2ms --max-time 8s --listen 127.0.0.1:7070 --quiet --out first & cd /tmp
+  until [ -s first/token ]; do sleep 0.2; done
+  dasgd join 127.0.0.1:7070 --token-file first/token --quiet --out second; wait && dasgd check first second"
 
 say "what the others need, and a compiler"
 others=$(for deb in "$packages"/*.deb; do dpkg-deb -f "$deb" Depends; done | tr ',' '\n' | sed 's/([^)]*)//; s/|.*//; s/ //g' |
   grep -v '^dasgd$' | sort -u | tr '\n' ' ')
-install "$others" man-db bash-completion zsh fish g++ make cmake pkg-config
+install "$others" libopenmpi-dev man-db bash-completion zsh fish g++ make cmake pkg-config
 inside "apt-get purge -y -qq dasgd >/dev/null"
 files >"$root/tmp/before"
 
@@ -64,6 +88,10 @@ END
 inside "cd /tmp/example && cmake -B build >/dev/null && cmake --build build >/dev/null && build/your_program"
 inside "cd /tmp/example && g++ -O1 main.cpp \$(pkg-config --cflags --libs dasgd) -o by_hand && ./by_hand" |
   grep 'minimum near (1.00, 1.00)' || fail "the example does not find its minimum"
+
+awk '/^```cpp/ { inside = 1; next } /^```/ { if (inside) exit } inside' docs/cluster.md >"$root/tmp/example/main.cpp"
+inside "cd /tmp/example && sed -i 's/REQUIRED/REQUIRED COMPONENTS mpi/; s/dasgd::dasgd/dasgd::cluster/' CMakeLists.txt && cmake -B ranks >/dev/null &&
+  cmake --build ranks >/dev/null && mpirun --oversubscribe -n 2 ranks/your_program" | grep -x 1 || fail "the example on ranks fails"
 
 say "Python"
 inside "cd /tmp && python3 -c 'import dasgd

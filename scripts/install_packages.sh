@@ -24,7 +24,7 @@ group() {
     lint) echo "clang-format clang-tidy" ;;
     fuzz) echo "clang libclang-rt-14-dev" ;;
     deb) echo "dpkg-dev debhelper dh-python lintian fakeroot pkg-config git" ;;
-    clean-root) echo "mmdebstrap" ;;
+    clean-root) echo "mmdebstrap python3-yaml" ;;
     site) echo "mkdocs mkdocs-material doxygen" ;;
     *) echo "install_packages.sh: unknown group $1" >&2; exit 2 ;;
   esac

@@ -14,11 +14,17 @@ def is_public(node: ast.AST) -> bool:
     return isinstance(node, (ast.FunctionDef, ast.ClassDef)) and (not node.name.startswith("_") or node.name == "__init__")
 
 
+def prose(node: ast.AST) -> str:
+    """A docstring: its examples as code, the rest as it is."""
+    parts = (ast.get_docstring(node) or "").split("\n\n")
+    return "\n\n".join(f"```pycon\n{part}\n```" if part.startswith(">>>") else part for part in parts)
+
+
 def entry(node: ast.AST, module: str, level: int) -> str:
     if isinstance(node, ast.ClassDef):
-        text = f"{'#' * level} {module}.{node.name}\n\n{ast.get_docstring(node) or ''}\n\n"
+        text = f"{'#' * level} {module}.{node.name}\n\n{prose(node)}\n\n"
         return text + "".join(entry(member, node.name, level + 1) for member in node.body if is_public(member))
-    doc = ast.get_docstring(node)
+    doc = prose(node)
     head = "" if node.name == "__init__" else f"{'#' * level} {module}.{node.name}\n\n"
     return f"{head}```python\n{signature(node)}\n```\n\n" + (f"{doc}\n\n" if doc else "")
 
@@ -28,6 +34,6 @@ def python_api(package: pathlib.Path) -> str:
     text = "# Python API\n\nHow to use it: [Python](docs/python.md).\n\n"
     for module, file in (("dasgd", "__init__.py"), ("dasgd.loggers", "loggers.py"), ("dasgd.torch", "torch.py")):
         tree = ast.parse((package / file).read_text(encoding="utf-8"))
-        text += f"## {module}\n\n```text\n{ast.get_docstring(tree) or ''}\n```\n\n"
+        text += f"## {module}\n\n{prose(tree)}\n\n"
         text += "".join(entry(node, module, 3) for node in tree.body if is_public(node))
     return text

@@ -24,6 +24,13 @@ TEST_F(App, VersionNamesMpiAndLibTorch) {
   EXPECT_THAT(dasgd("--version").out, ContainsRegex("^dasgd [0-9.]+\nMPI: .+\nLibTorch: .+\n$"));
 }
 
+TEST_F(App, VersionSaysWhereNetworksAreNotInstalled) {
+  fs::copy(DASGD_BINARY, directory.file("dasgd"));
+  const std::string missing = "[0-9.]+, not here: install the package dasgd-networks";
+  EXPECT_THAT(shell(directory.file("dasgd") + " --version").out,
+              ContainsRegex("\nLibTorch: (none, built without it|" + missing + ")\n$"));
+}
+
 // What --help shows must work: the example in virtual time, as it stands there.
 TEST_F(App, TheFirstExampleInVirtualTimeDoesNotDiverge) {
   const std::string help = dasgd("--help").out;

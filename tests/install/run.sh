@@ -17,8 +17,9 @@ test -f "$work/prefix/share/man/man1/dasgd-train.1"
 PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name dasgd.pc)")
 export PKG_CONFIG_PATH
 flags=$(pkg-config --define-variable=prefix="$work/prefix" --cflags --libs dasgd)
-for page in README.md site/pages/embed.md; do
-  awk '/^```cpp/ { inside = 1; next } /^```/ { if (inside) exit } inside' "$source/$page" >"$work/shown.cpp"
+for page in "$source"/README.md "$source"/docs/*.md "$source"/site/pages/*.md; do
+  awk '/^```cpp/ { inside = !not_run; next } /^```/ { inside = 0 } inside; { not_run = /^<!-- not run: / }' "$page" >"$work/shown.cpp"
+  [ -s "$work/shown.cpp" ] || continue
   # shellcheck disable=SC2086  # one word per flag
   c++ -O0 "$work/shown.cpp" $flags -o "$work/shown"
   "$work/shown"

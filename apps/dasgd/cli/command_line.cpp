@@ -8,6 +8,7 @@
 #include "cli/argument_mistakes.hpp"
 #include "dasgd/base/nearest_word.hpp"
 #include "dasgd/core/error.hpp"
+#include "dasgd/models/networks_installed.hpp"
 #include "dasgd/record/run_summary.hpp"
 #include "manual/manual.hpp"
 #include "ranks/rank_launch.hpp"
@@ -15,11 +16,21 @@
 #include "terminal/output.hpp"
 
 namespace dasgd::app {
+namespace {
+
+std::string torch_library() {
+  const std::string built_with = DASGD_TORCH_VERSION;
+  if (built_with.empty()) return "LibTorch: none, built without it";
+  return "LibTorch: " + built_with +
+         (networks_are_installed() ? "" : ", not here: install the package dasgd-networks");
+}
+
+}  // namespace
 
 CommandLine::CommandLine()
-    : app_("Decentralized asynchronous SGD: no server, no barrier, identical replicas.", "dasgd") {
+    : app_("Decentralized asynchronous SGD: no server, no barrier, identical replicas", "dasgd") {
   app_.set_version_flag("--version", [] {
-    return fmt::format("dasgd {}\n{}\n{}", version(), Ranks::library(), DASGD_TORCH_LIBRARY);
+    return fmt::format("dasgd {}\n{}\n{}", version(), Ranks::library(), torch_library());
   });
   app_.require_subcommand(1);
   app_.get_formatter()->column_width(34);
@@ -111,8 +122,8 @@ int CommandLine::refuse(const std::string& mistake) const {
 }
 
 void CommandLine::add_train() {
-  CLI::App* const app =
-      app_.add_subcommand("train", "Train with real workers: threads, or MPI ranks");
+  CLI::App* const app = app_.add_subcommand(
+      "train", "Train with real workers: threads, MPI ranks, or processes that come and go");
   train_.add_to(*app);
   app->footer(
       "Times are written 50ms, 5us or 1.5s. The run directory gets config.toml, metrics.jsonl,\n"

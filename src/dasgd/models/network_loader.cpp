@@ -6,6 +6,7 @@
 #include <new>
 
 #include "dasgd/core/error.hpp"
+#include "dasgd/models/networks_installed.hpp"
 
 namespace dasgd {
 namespace {
@@ -21,15 +22,23 @@ fs::path directory_of_this() {
                                    : fs::read_symlink("/proc/self/exe").parent_path();
 }
 
-fs::path find_module(const std::string& model) {
-  constexpr const char* name = "dasgd_networks.so";
+constexpr const char* module_name = "dasgd_networks.so";
+
+// Where the module is, or an empty path.
+fs::path find_module() {
   const fs::path here = directory_of_this();
   for (const fs::path& place : {here, (here / DASGD_NETWORK_MODULE_DIRECTORY).lexically_normal()})
-    if (fs::exists(place / name)) return place / name;
+    if (fs::exists(place / module_name)) return place / module_name;
+  return {};
+}
+
+fs::path require_module(const std::string& model) {
+  const fs::path found = find_module();
+  if (!found.empty()) return found;
   throw InputError(
       fmt::format("`model` {} needs LibTorch, and this dasgd was built without it: there is no {}; "
                   "install the package dasgd-networks, or libtorch-dev and build again",
-                  model, (here / name).string()));
+                  model, (directory_of_this() / module_name).string()));
 }
 
 template <typename Function>
@@ -39,8 +48,10 @@ Function* find_symbol(void* module, const char* name) {
 
 }  // namespace
 
+bool networks_are_installed() { return !find_module().empty(); }
+
 NetworkModule load_networks(const std::string& model) {
-  const std::string path = find_module(model).string();
+  const std::string path = require_module(model).string();
   // Never closed: LibTorch cannot be unloaded, and the networks' code is in there.
   void* const module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!module) {

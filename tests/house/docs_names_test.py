@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+"""Files and tests that the documentation names exist.
+
+docs_names_test.py ROOT
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(sys.argv[1])
+NAME = re.compile(r"`([^`\n]+)`")
+SENTENCE = re.compile(r"\b(?:[A-Z][a-z]+){4,}[A-Za-z]*\b")  # how tests are called
+FOLDERS = {path.name for place in (ROOT, ROOT / "src/dasgd") for path in place.iterdir() if path.is_dir()} - {"build", "runs"}
+PATH = re.compile(r"^(?:%s)/[\w./-]*\w" % "|".join(re.escape(folder) for folder in sorted(FOLDERS) if not folder.startswith(".")))
+SOURCES = "".join(path.read_text(encoding="utf-8") for folder in ("src", "tests", "web/tests") for path in sorted((ROOT / folder).rglob("*.*"))
+                  if path.suffix in (".cpp", ".hpp", ".py", ".mjs"))
+
+
+def missing(text: str) -> list:
+    """What stands in backquotes, outside of blocks of code, and is not there."""
+    found = []
+    for name in NAME.findall(re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)):
+        found += [sentence for sentence in SENTENCE.findall(name) if sentence not in SOURCES]
+        path = PATH.match(name)
+        if path and not any((place / path[0]).exists() for place in (ROOT, ROOT / "src/dasgd")):
+            found.append(path[0])
+    return found
+
+
+assert missing("`tests/nothing.cpp`") and missing("`NothingIsCalled" + "LikeThisTest`") and not missing("`core/worker.hpp`")
+pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "site/pages").glob("*.md")]
+mistakes = [f"{page.relative_to(ROOT)}: {name}" for page in sorted(pages) for name in missing(page.read_text(encoding="utf-8"))]
+print("\n".join(mistakes))
+sys.exit(1 if mistakes else 0)
