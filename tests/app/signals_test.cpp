@@ -27,23 +27,46 @@ TEST_P(Signals, TheFirstStopsCleanlyAndWritesEverything) {
   EXPECT_EQ(dasgd("check " + out()).status, 0);
 }
 
-TEST_F(App, TheSecondSignalLeavesAtOnce) {
-  // The end of the run is blocked by a pipe that is full and that nobody reads.
-  const std::string pipe = directory.file("pipe");
-  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  const int reader = ::open(pipe.c_str(), O_RDWR | O_NONBLOCK);
-  const std::string page(4096, 'x');
-  while (::write(reader, page.data(), page.size()) > 0) {
+/// A pipe that is full and that nobody reads: what writes to it blocks.
+class FullPipe {
+ public:
+  explicit FullPipe(std::string path) : path_(std::move(path)) {
+    if (::mkfifo(path_.c_str(), 0600) != 0) throw std::runtime_error("no pipe can be made");
+    reader_ = ::open(path_.c_str(), O_RDWR | O_NONBLOCK);
+    const std::string page(4096, 'x');
+    while (::write(reader_, page.data(), page.size()) > 0) {
+    }
   }
-  const Process process(
-      command("train --model quadratic --lr 1e-5 --max-time 10min --out " + out() + " >" + pipe));
+  ~FullPipe() { ::close(reader_); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  int reader_;
+};
+
+TEST_F(App, TheSecondSignalLeavesAtOnce) {
+  const FullPipe pipe(directory.file("pipe"));  // blocks the end of the run
+  const Process process(command("train --model quadratic --lr 1e-5 --max-time 10min --out " +
+                                out() + " >" + pipe.path()));
   ASSERT_TRUE(eventually([&] { return fs::exists(out() + "/metrics.jsonl.partial"); }));
   EXPECT_TRUE(eventually([&] {  // those that come soon after the first are one with it
     process.signal(SIGINT);
     return process.has_ended();
   }));
   EXPECT_EQ(process.wait().status, 130);
-  ::close(reader);
+}
+
+TEST_F(App, AStopThatDoesNotEndIsLeftAfterItsLimit) {
+  const FullPipe pipe(directory.file("pipe"));
+  const Process process("env DASGD_STOP_LIMIT=1 " +
+                        command("train --model quadratic --lr 1e-5 --max-time 10min --out " +
+                                out() + " >" + pipe.path()));
+  ASSERT_TRUE(eventually([&] { return fs::exists(out() + "/metrics.jsonl.partial"); }));
+  process.signal(SIGINT);
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.status, 130);
+  EXPECT_THAT(outcome.err, HasSubstr("dasgd: the stop took too long; "));
 }
 
 TEST_F(App, WhatNohupIgnoresStaysIgnored) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <ctime>
 #include <signal.h>
 #include <string_view>
@@ -29,39 +30,54 @@ void say(std::string_view text) {
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
-timespec time_until(std::chrono::steady_clock::time_point then) {
+using Clock = std::chrono::steady_clock;
+
+timespec time_until(Clock::time_point then) {
   using namespace std::chrono;
-  const auto left = std::max(duration_cast<nanoseconds>(then - steady_clock::now()), 0ns);
+  const auto left = std::max(duration_cast<nanoseconds>(then - Clock::now()), 0ns);
   return {static_cast<time_t>(left.count() / 1'000'000'000),
           static_cast<long>(left.count() % 1'000'000'000)};
 }
 
-// Takes what has come, whenever this thread gets to see it, as one wish with the signal before.
-void swallow_more(const sigset_t& set, std::stop_token end, std::chrono::milliseconds one_wish) {
-  const auto until = std::chrono::steady_clock::now() + one_wish;
-  for (timespec left{}; !end.stop_requested();) {
-    left = time_until(until);
-    if (::sigtimedwait(&set, nullptr, &left) == -1 && errno == EAGAIN) return;
+// The next signal, 0 if none comes until then.
+int next_signal(const sigset_t& set, Clock::time_point until) {
+  while (true) {
+    const timespec left = time_until(until);
+    if (const int signal = ::sigtimedwait(&set, nullptr, &left); signal > 0) return signal;
+    if (errno == EAGAIN) return 0;
   }
+}
+
+std::chrono::milliseconds longest_stop() {
+  const char* const seconds = std::getenv("DASGD_STOP_LIMIT");
+  return std::chrono::seconds(seconds ? std::clamp(std::atoi(seconds), 0, 1'000'000) : 600);
 }
 
 void watch(std::stop_token end, std::stop_source& run, SignalStop::Kind kind) {
   const bool on_ranks = kind == SignalStop::Kind::rank || kind == SignalStop::Kind::quiet_rank;
-  const std::chrono::milliseconds one_wish(on_ranks ? 3000 : 300);
+  const std::chrono::milliseconds one_wish(on_ranks ? 3000 : 300), limit = longest_stop();
   const sigset_t set = stop_signals();
   const std::stop_callback wake(end, [self = pthread_self()] { pthread_kill(self, SIGUSR1); });
-  for (int signal = 0;;) {
-    if (sigwait(&set, &signal) != 0) continue;
-    if (end.stop_requested()) return;
-    if (run.stop_requested()) ::_exit(interrupted);
-    if (kind == SignalStop::Kind::sweep)
-      say("\nstopping: finished runs are kept; the same command goes on from here\n");
-    else if (kind != SignalStop::Kind::quiet_rank)
-      say("\nstopping: gradients on their way are still applied; once more to leave at once\n");
-    run.request_stop();
-    swallow_more(set, end, one_wish);
-    if (end.stop_requested()) return;
+  int signal = 0;
+  while (sigwait(&set, &signal) != 0) {
   }
+  if (end.stop_requested()) return;
+  if (kind == SignalStop::Kind::sweep)
+    say("\nstopping: finished runs are kept; the same command goes on from here\n");
+  else if (kind != SignalStop::Kind::quiet_rank)
+    say("\nstopping: gradients on their way are still applied; once more to leave at once\n");
+  run.request_stop();
+  const auto since = Clock::now();
+  // What has come, whenever this thread gets to see it, is one wish with the signal before.
+  while (!end.stop_requested() && next_signal(set, since + std::min(one_wish, limit)) != 0) {
+  }
+  if (end.stop_requested()) return;
+  const bool once_more = next_signal(set, since + limit) != 0;
+  if (end.stop_requested()) return;
+  if (!once_more)
+    say("dasgd: the stop took too long; what is written stays, and a run with checkpoints goes on "
+        "by --resume\n");
+  ::_exit(interrupted);
 }
 
 }  // namespace

@@ -10,7 +10,9 @@ namespace dasgd::app {
 /// second leaves at once with status 130. (Launchers pass SIGUSR1 on to their ranks. SIGHUP stays
 /// ignored where it was, as by nohup.) What comes within 300 ms of the first, or within 3 s on a
 /// rank, is the same wish: timeout(1) signals a process and its group, a launcher sends several for
-/// one Ctrl-C. Create it before any other thread, so that all threads leave the signals to it.
+/// one Ctrl-C. A stop that has not ended after ten minutes, or DASGD_STOP_LIMIT seconds, is left as
+/// by a second signal. Create it before any other thread, so that all threads leave the signals to
+/// it.
 class SignalStop {
  public:
   enum class Kind {
