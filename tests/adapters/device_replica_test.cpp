@@ -1,4 +1,4 @@
-#include "dasgd/adapters/torch/device_replica.hpp"
+#include "dasgd/adapters/torch/device/device_replica.hpp"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "adapters/normalised_network.hpp"
-#include "dasgd/adapters/torch/device_numbers.hpp"
+#include "dasgd/adapters/torch/device/device_numbers.hpp"
 #include "dasgd/adapters/torch/network.hpp"
 #include "dasgd/data/images/image_samples.hpp"
 #include "dasgd/random/random.hpp"

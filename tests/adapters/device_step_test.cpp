@@ -4,7 +4,7 @@
 #include <torch/cuda.h>
 
 #include "adapters/normalised_network.hpp"
-#include "dasgd/adapters/torch/device_rule.hpp"
+#include "dasgd/adapters/torch/device/device_rule.hpp"
 #include "dasgd/adapters/torch/network.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/images/image_samples.hpp"
@@ -137,7 +137,7 @@ TEST(DeviceStep, FoldsWhatWaitsForASlowWorker) {
     const auto result = run_training<float>(*network, {.workers = 3,
                                                        .eta = 0.01,
                                                        .batch = 4,
-                                                       .total_gradients = 1200,
+                                                       .total_gradients = 400,
                                                        .slow = {{WorkerId{2}, 50}},
                                                        .in_flight = 1});
     EXPECT_FALSE(result.failure);

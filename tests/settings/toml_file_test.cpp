@@ -222,5 +222,19 @@ TEST(ConfigFileMistakes, ADirectoryOrNothingIsNoFile) {
               path + ": is not a file; CONFIG.toml must be one");
 }
 
+TEST(TomlFile, ThatNothingWasPassedOnIsNoChoiceForAnotherGraph) {
+  const TemporaryDirectory directory;
+  const std::string path =
+      directory.write("config.toml", "[topology]\nkind = \"star\"\nrelay = \"none\"\n");
+  Config same, larger, chosen;
+  read_config_file(Command::train, path, {}, same);
+  EXPECT_EQ(same.run.relay, RelayMode::none);
+  read_config_file(Command::train, path, {"workers"}, larger);
+  EXPECT_EQ(larger.run.relay, std::nullopt);
+  chosen.run.relay = RelayMode::none;
+  read_config_file(Command::train, path, {"workers", "topology.relay"}, chosen);
+  EXPECT_EQ(chosen.run.relay, RelayMode::none);
+}
+
 }  // namespace
 }  // namespace dasgd::config

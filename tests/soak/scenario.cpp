@@ -122,9 +122,12 @@ class Author {
       any_size_ = false;
     }
     if (!scenario_.simulated) return;
-    if (one_in(2))
-      add("--compute",
-          one_of({"1ms", "uniform:1ms:9ms", "lognormal:5ms:1", "exponential:3ms", "1us"}));
+    if (one_in(2)) {
+      const std::string compute =
+          one_of({"1ms", "uniform:1ms:9ms", "lognormal:5ms:1", "exponential:3ms", "1us"});
+      microseconds_ = compute == "1us";
+      add("--compute", compute);
+    }
     if (one_in(2)) add("--latency", one_of({"0s", "1ms", "uniform:10us:20ms", "exponential:5ms"}));
     if (one_in(4)) add("--bandwidth", one_of({"1e5", "1e8"}));
     if (one_in(4)) add("--apply", one_of({"0s", "1ms"}));
@@ -190,7 +193,8 @@ class Author {
 
   void budget_in_virtual_time() {
     if (!one_in(4)) return spend(from(1, 150));
-    add("--max-time", fmt::format("{}ms", from(1, 300)));
+    // In the shortest of compute times a worker makes as many gradients as in the others.
+    add("--max-time", fmt::format("{}{}", from(1, 300), microseconds_ ? "us" : "ms"));
     scenario_.stop_reason = "max-time";
   }
 
@@ -228,7 +232,8 @@ class Author {
   const std::string data_, directory_;
   Scenario scenario_;
   bool full_ = false, images_ = false, shards_ = false;
-  bool any_size_ = false;  // nothing names a worker: another number of them may go on
+  bool any_size_ = false;      // nothing names a worker: another number of them may go on
+  bool microseconds_ = false;  // gradients take no longer
   std::uint64_t batch_ = 1;
   std::uint32_t slow_ = 1;
 };

@@ -135,6 +135,10 @@ void read_config_file(Command command, const std::string& path,
     throw InputError(fmt::format("{}:{}: {}", path, error.source().begin.line,
                                  std::string(error.description())));
   }
+  // That a run passed nothing on was a matter of its graph; another graph has a default of its own.
+  const bool other_graph = overridden.contains("workers") || overridden.contains("topology.kind");
+  if (other_graph && !overridden.contains("topology.relay") && config.run.relay == RelayMode::none)
+    config.run.relay.reset();
 }
 
 void read_resumed_config(const std::string& file, const std::set<std::string>& overridden,

@@ -9,7 +9,7 @@
 #include <torch/script.h>
 #include <vector>
 
-#include "dasgd/adapters/torch/device_memory.hpp"
+#include "dasgd/adapters/torch/device/device_memory.hpp"
 #include "dasgd/adapters/torch/network.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/samples.hpp"

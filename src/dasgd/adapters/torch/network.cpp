@@ -13,13 +13,13 @@
 #include <type_traits>
 
 #include "dasgd/adapters/torch/cpu_path.hpp"
-#include "dasgd/adapters/torch/device_data.hpp"
+#include "dasgd/adapters/torch/device/device_data.hpp"
+#include "dasgd/adapters/torch/device/step_graph.hpp"
 #include "dasgd/adapters/torch/instance.hpp"
 #include "dasgd/adapters/torch/models.hpp"
 #include "dasgd/adapters/torch/network_oracle.hpp"
 #include "dasgd/adapters/torch/precision.hpp"
 #include "dasgd/adapters/torch/saved_network.hpp"
-#include "dasgd/adapters/torch/step_graph.hpp"
 #include "dasgd/base/parallel.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/loader.hpp"

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "dasgd/adapters/torch/device_replica.hpp"
+#include "dasgd/adapters/torch/device/device_replica.hpp"
 #include "dasgd/core/error.hpp"
 
 namespace dasgd::torch_adapter {

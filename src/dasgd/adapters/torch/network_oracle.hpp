@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "dasgd/adapters/torch/device_data.hpp"
-#include "dasgd/adapters/torch/device_step.hpp"
+#include "dasgd/adapters/torch/device/device_data.hpp"
+#include "dasgd/adapters/torch/device/device_step.hpp"
 #include "dasgd/adapters/torch/instance.hpp"
 #include "dasgd/core/names.hpp"
 #include "dasgd/core/oracle.hpp"

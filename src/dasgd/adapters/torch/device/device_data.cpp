@@ -1,4 +1,4 @@
-#include "dasgd/adapters/torch/device_data.hpp"
+#include "dasgd/adapters/torch/device/device_data.hpp"
 
 #include <ATen/ATen.h>
 #include <ATen/TensorIndexing.h>

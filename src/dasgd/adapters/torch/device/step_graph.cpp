@@ -1,4 +1,4 @@
-#include "dasgd/adapters/torch/step_graph.hpp"
+#include "dasgd/adapters/torch/device/step_graph.hpp"
 
 #ifdef DASGD_CUDA_KERNELS
 #include <ATen/cuda/CUDAGraph.h>

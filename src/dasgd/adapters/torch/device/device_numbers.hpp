@@ -5,8 +5,8 @@
 #include <optional>
 #include <span>
 
-#include "dasgd/adapters/torch/device_memory.hpp"
-#include "dasgd/adapters/torch/integers.hpp"
+#include "dasgd/adapters/torch/device/device_memory.hpp"
+#include "dasgd/adapters/torch/device/integers.hpp"
 #include "dasgd/core/gradient.hpp"
 
 namespace dasgd::torch_adapter {

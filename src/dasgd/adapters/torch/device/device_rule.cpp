@@ -1,4 +1,4 @@
-#include "dasgd/adapters/torch/device_rule.hpp"
+#include "dasgd/adapters/torch/device/device_rule.hpp"
 
 #include <ATen/ATen.h>
 #include <cmath>

@@ -8,11 +8,11 @@
 #include <optional>
 #include <string>
 
-#include "dasgd/adapters/torch/device_data.hpp"
-#include "dasgd/adapters/torch/device_replica.hpp"
-#include "dasgd/adapters/torch/device_rule.hpp"
+#include "dasgd/adapters/torch/device/device_data.hpp"
+#include "dasgd/adapters/torch/device/device_replica.hpp"
+#include "dasgd/adapters/torch/device/device_rule.hpp"
+#include "dasgd/adapters/torch/device/step_graph.hpp"
 #include "dasgd/adapters/torch/instance.hpp"
-#include "dasgd/adapters/torch/step_graph.hpp"
 #include "dasgd/core/oracle.hpp"
 
 namespace dasgd::torch_adapter {

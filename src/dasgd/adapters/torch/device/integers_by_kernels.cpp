@@ -3,8 +3,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "dasgd/adapters/torch/integer_kernels.hpp"
-#include "dasgd/adapters/torch/integers.hpp"
+#include "dasgd/adapters/torch/device/integer_kernels.hpp"
+#include "dasgd/adapters/torch/device/integers.hpp"
 
 namespace dasgd::torch_adapter {
 namespace {

@@ -1,10 +1,10 @@
-#include "dasgd/adapters/torch/device_replica.hpp"
+#include "dasgd/adapters/torch/device/device_replica.hpp"
 
 #include <ATen/ATen.h>
 #include <cmath>
 #include <utility>
 
-#include "dasgd/adapters/torch/device_numbers.hpp"
+#include "dasgd/adapters/torch/device/device_numbers.hpp"
 
 namespace dasgd::torch_adapter {
 namespace {

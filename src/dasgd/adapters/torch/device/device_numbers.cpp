@@ -1,4 +1,4 @@
-#include "dasgd/adapters/torch/device_numbers.hpp"
+#include "dasgd/adapters/torch/device/device_numbers.hpp"
 
 #include <ATen/ATen.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
