@@ -16,8 +16,8 @@ for builder in podman buildah; do
 done
 
 root=$(mktemp -d /var/tmp/dasgd-container.XXXXXX)
-trap 'umount "$root/proc" "$root/dev" 2>/dev/null; rm -rf --one-file-system "$root"' EXIT
-cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | grep -v '^#' |
+trap 'umount "$root/proc" "$root/dev" 2>/dev/null || true; rm -rf --one-file-system "$root"' EXIT
+(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null || true) | grep -v '^#' |
   mmdebstrap --quiet --variant=apt --dpkgopt=force-unsafe-io --include=ca-certificates --dpkgopt='path-exclude=/usr/share/man/*' \
     --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/locale/*' bookworm "$root" -
 for system in proc dev; do mount --bind "/$system" "$root/$system"; done

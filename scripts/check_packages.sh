@@ -8,7 +8,7 @@ packages=$(cd "${1:-build/packages}" && pwd)
 earlier=${2:+$(cd "$2" && pwd)}
 root=$(mktemp -d /var/tmp/dasgd-root.XXXXXX)
 began=$SECONDS
-trap 'umount "$root/proc" "$root/sys" "$root/dev/pts" "$root/dev" 2>/dev/null; rm -rf --one-file-system "$root"' EXIT
+trap 'umount "$root/proc" "$root/sys" "$root/dev/pts" "$root/dev" 2>/dev/null || true; rm -rf --one-file-system "$root"' EXIT
 say() { printf '%4d s  %s\n' $((SECONDS - began)) "$*"; }
 fail() { echo "check_packages.sh: $*" >&2; exit 1; }
 inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp/home LC_ALL=C.UTF-8 \

@@ -36,7 +36,7 @@ fs::path require_module(const std::string& model) {
   const fs::path found = find_module();
   if (!found.empty()) return found;
   throw InputError(
-      fmt::format("`model` {} needs LibTorch, and this dasgd was built without it: there is no {}; "
+      fmt::format("`model` {} needs LibTorch, and its module is not installed: there is no {}; "
                   "install the package dasgd-networks, or libtorch-dev and build again",
                   model, (directory_of_this() / module_name).string()));
 }
