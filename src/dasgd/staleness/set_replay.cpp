@@ -1,6 +1,7 @@
 #include "dasgd/staleness/set_replay.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace dasgd {
 
@@ -24,29 +25,49 @@ void SetReplay::next(ReplayedWorker& result) {
   const Number g = index_.order(i_)[t_];
   absent_.clear();
   missing_.clear();
+  reached_.clear();
   ++round_;
-  collect(g);
+  reach(g);
+  collect_absent(index_.origin(g));
   result.S.push_back(absent_.size() + missing_.size());
   weigh(result.S.back(), result.W);
   result.noncausal += missing_.empty() ? 0 : 1;
   // S_hat: everything that is missing brings its own compute set along.
-  for (std::size_t k = 0; k < missing_.size(); ++k) collect(missing_[k]);
+  for (std::size_t k = 0; k < missing_.size(); ++k) reach(missing_[k]);
+  if (!missing_.empty())
+    for (const std::size_t j : reached_) collect_absent(j);
   result.S_hat.push_back(absent_.size() + missing_.size());
   ++t_;
   applied(g);
 }
 
-// Adds G_i^t \ D(h) to absent_ and D(h) \ G_i^t to missing_, each member once.
-void SetReplay::collect(Number h) {
+// Adds D(h) \ G_i^t to missing_; G_i^t \ D(h) is left to collect_absent.
+void SetReplay::reach(Number h) {
   const std::size_t j = index_.origin(h);
   const std::uint32_t s = index_.origin_step(h);
-  const auto& here = index_.order(i_);
+  Marks& marks = mark(j);
+  if (marks.round != round_) {
+    advance(j);
+    marks.round = round_;
+    marks.least = s;
+    marks.most = marks.missing_from;
+    reached_.push_back(j);
+  }
+  marks.least = std::min(marks.least, s);
+  if (s <= marks.most) return;
+  collect_missing(j, std::exchange(marks.most, s), s);
+}
+
+void SetReplay::collect_missing(std::size_t j, std::uint32_t from, std::uint32_t to) {
   const auto& there = index_.order(j);
-  advance(j);
-  for (std::uint32_t p = marks_[j].present_from; p < t_; ++p)
-    if (index_.position(j, here[p]) >= s) add(here[p], absent_);
-  for (std::uint32_t p = marks_[j].missing_from; p < s; ++p)
+  for (std::uint32_t p = from; p < to; ++p)
     if (index_.position(i_, there[p]) >= t_) add(there[p], missing_);
+}
+
+void SetReplay::collect_absent(std::size_t j) {
+  const auto& here = index_.order(i_);
+  for (std::uint32_t p = marks_[j].present_from; p < t_; ++p)
+    if (index_.position(j, here[p]) >= marks_[j].least) add(here[p], absent_);
 }
 
 void SetReplay::add(Number g, std::vector<Number>& to) {
