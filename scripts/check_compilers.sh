@@ -8,9 +8,11 @@ options="-G Ninja -DCMAKE_UNITY_BUILD=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FL
   -DDASGD_BUILD_TESTS=OFF -DDASGD_BUILD_EXAMPLES=OFF -DDASGD_NPM=OFF"
 try="train --model quadratic --workers 2 --total-gradients 100 --lr 0.002 --trace --quiet --out run"
 
+quietly() { "$@" >build/compilers.log || { tail -n 30 build/compilers.log; exit 1; }; }
+
 clang() {
   cmake -B build/clang $options -DCMAKE_CXX_COMPILER=clang++ >/dev/null
-  cmake --build build/clang -j "${JOBS:-$(nproc)}" --target dasgd_app >/dev/null
+  quietly cmake --build build/clang -j "${JOBS:-$(nproc)}" --target dasgd_app
   (cd build/clang && rm -rf run && ./dasgd $try && ./dasgd check run)
   echo "$(clang++ --version | head -n 1): builds, trains"
 }
@@ -24,7 +26,7 @@ debian13() {
   mkdir "$root/src"
   mount --bind "$PWD" "$root/src"
   for system in proc dev; do mount --bind "/$system" "$root/$system"; done
-  chroot "$root" bash -euc "cmake -S /src -B /build $options >/dev/null; cmake --build /build -j ${JOBS:-$(nproc)} --target dasgd_app >/dev/null
+  chroot "$root" bash -euc "cmake -S /src -B /build $options >/dev/null; cmake --build /build -j ${JOBS:-$(nproc)} --target dasgd_app >/log || { tail -n 30 /log; exit 1; }
     cd /build; ./dasgd $try; ./dasgd check run; echo \"\$(g++ --version | head -n 1): builds, trains\""
 }
 

@@ -16,12 +16,12 @@ for builder in podman buildah; do
 done
 
 root=$(mktemp -d /var/tmp/dasgd-container.XXXXXX)
-trap 'umount "$root/proc" "$root/dev" 2>/dev/null || true; rm -rf --one-file-system "$root"' EXIT
+trap 'umount "$root/proc" "$root/sys" "$root/dev" 2>/dev/null || true; rm -rf --one-file-system "$root"' EXIT
 (cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null || true) | grep -v '^#' |
   mmdebstrap --quiet --variant=apt --dpkgopt=force-unsafe-io --include=ca-certificates --dpkgopt='path-exclude=/usr/share/man/*' \
     --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/locale/*' bookworm "$root" -
-for system in proc dev; do mount --bind "/$system" "$root/$system"; done
-before=$(du -smx --exclude=proc --exclude=dev "$root" | cut -f1)
+for system in proc sys dev; do mount --bind "/$system" "$root/$system"; done
+before=$(du -smx "$root" | cut -f1)
 user=root directory=/
 inside() { chroot --userspec="$user" "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/home/$user \
   DEBIAN_FRONTEND=noninteractive sh -euc "cd $directory; $1"; }
@@ -33,7 +33,7 @@ while read -r instruction words; do
     WORKDIR) directory=$words ;;
   esac
 done < <(sed -e ':a;/\\$/{N;s/\\\n//;ba}' Containerfile)
-echo "size: $(du -smx --exclude=proc --exclude=dev "$root" | cut -f1) MB, of which the base is $before MB"
+echo "size: $(du -smx "$root" | cut -f1) MB, of which the base is $before MB"
 inside "id -un; dasgd --version; dasgd train --model quadratic --workers 2 --total-gradients 100 --quiet --out a && test -s a/model.npy"
 inside "i=0; while [ \$i -lt 60 ]; do echo \$i,\$((i % 7)),\$((i % 2)); i=\$((i + 1)); done >t.csv; dasgd train --model mlp --data t.csv --workers 2 --total-gradients 20 --quiet --out b && test -s b/model.pt"
 inside "mpirun --oversubscribe --mca btl_vader_single_copy_mechanism none -n 2 dasgd train --model quadratic --total-gradients 50 --quiet --out c && test -s c/summary.json"

@@ -10,6 +10,8 @@ template <class... Visitors>
 struct Overloaded : Visitors... {
   using Visitors::operator()...;
 };
+template <class... Visitors>  // Clang 14 does not deduce aggregates by itself
+Overloaded(Visitors...)->Overloaded<Visitors...>;
 
 void put(ByteWriter& to, const GradientFacts& g) {
   to.number(g.name.origin);
