@@ -230,6 +230,16 @@ TEST_F(Compare, ATargetThatNobodyReachesIsNoFailure) {
   }
 }
 
+TEST_F(Compare, WhatArrivesAfterTheTimeIsOverDoesNotCount) {
+  ASSERT_EQ(dasgd(small +
+                  "--rivals dasgd,asgd --world thin-nic --lr 0.001 --target-loss -5 "
+                  "--max-time 1s --out " +
+                  out())
+                .status,
+            0);
+  for (const auto& row : rows()) EXPECT_EQ(row.at("time_s"), "1") << row.at("rival");
+}
+
 TEST_F(Compare, AWorldIsAlsoAFile) {
   std::ofstream(out("slow.toml")) << "[pace]\nslow = [\"0:4\"]\nlatency = \"5ms\"\n";
   const Outcome outcome = dasgd(small + "--rivals dasgd,minibatch --world " + out("slow.toml") +
@@ -252,6 +262,7 @@ TEST_F(Compare, GoesOnAfterCtrlC) {
             "done; kill -INT $pid; wait $pid");
   ASSERT_EQ(stopped.status, 130) << stopped.err;
   EXPECT_THAT(stopped.err, HasSubstr("the same command goes on there"));
+  EXPECT_THAT(stopped.err, ::testing::Not(HasSubstr("stopping:")));  // one line is enough
   EXPECT_FALSE(fs::exists(out() + "/compare.csv"));
   std::ofstream(out() + "/journal.jsonl", std::ios::app) << "{\"name\": \"half of a li";
   const Outcome resumed = dasgd(arguments + out());
@@ -264,6 +275,26 @@ TEST_F(Compare, GoesOnAfterCtrlC) {
   const Outcome other = dasgd("compare --model quadratic --rivals dasgd --out " + out());
   EXPECT_EQ(other.status, 2);
   EXPECT_THAT(other.err, HasSubstr("is of another comparison"));
+}
+
+TEST_F(Compare, ARealContestGoesOnAfterCtrlC) {
+  const std::string arguments =
+      "compare --engine threads --model quadratic --workers 2 --compute 5ms --target-loss -5 "
+      "--max-time 500ms --rivals dasgd,minibatch --tune off --lr 0.001 --seeds 2 --out " +
+      out();
+  const Process process(command(arguments));
+  const auto journal = [&] { return read_text(out() + "/journal.jsonl"); };
+  ASSERT_TRUE(eventually([&] { return journal().find("|threads\"") != std::string::npos; }));
+  process.signal(SIGINT);
+  const Outcome stopped = process.wait();
+  ASSERT_EQ(stopped.status, 130) << stopped.err;
+  EXPECT_THAT(stopped.err, HasSubstr("the same command goes on there"));
+  const std::string kept = journal();
+  const Outcome resumed = dasgd(arguments);
+  ASSERT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_THAT(resumed.err, HasSubstr("going on"));
+  EXPECT_THAT(journal(), ::testing::StartsWith(kept));
+  EXPECT_EQ(rows().size(), 4u);
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ template <typename Real>
 double advised_step(const Config& config, const Objective<Real>& objective) {
   const auto n = static_cast<double>(config.run.workers);
   const auto L = objective.known().smoothness;
-  const double share = gradients_have_noise(config.run, objective.samples()) ? 16 / n : 1 / n;
+  const double share = gradients_have_noise(config.run, objective.samples()) ? 8 / n : 1 / n;
   const double eta = share * (L && *L > 0 ? 1 / *L : config.run.eta);
   return std::exp2(std::round(std::log2(eta)));  // a round number of the grid
 }
@@ -138,7 +138,8 @@ Contest make_contest(const Config& config, const Objective<Real>& objective) {
                   .every = config.run.evaluation.every.count(),
                   .seeds = compare.seeds.value_or(compare.quick ? 3 : 10),
                   .tuning = {.steps = compare.tune.value_or(compare.quick ? 5 : 9),
-                             .seeds = compare.quick ? std::size_t{1} : std::size_t{3}},
+                             .seeds = compare.quick ? std::size_t{1} : std::size_t{3},
+                             .patience = compare.quick ? 1.25 : 2},
                   .advised_eta = advised_step(config, objective),
                   .preempt = compare.preempt,
                   .engine = parse_contest_engine(compare.engine),
