@@ -19,15 +19,19 @@ Model model_of(const Worker<Real>& worker) {
           std::make_shared<const Bytes>(sums.begin(), sums.end())};
 }
 
-/// `adopt(adoption, sums)` takes the worker over; `moved(report)` hears of a correction.
+/// `adopt(adoption, sums)` takes the worker over; `moved(report)` hears of a correction. Whether the
+/// network's thread is to pump: a copy may be waited for.
 template <typename Real, typename Adopt, typename Moved>
-void between_steps(Protocol& protocol, Worker<Real>& worker, Nanoseconds now, Adopt&& adopt,
+bool between_steps(Protocol& protocol, Worker<Real>& worker, Nanoseconds now, Adopt&& adopt,
                    Moved&& moved) {
   worker.send_pending();
   Task task = protocol.next_task(now);
-  if (std::holds_alternative<CopyModel>(task)) return protocol.copied(model_of(worker), now);
+  if (std::holds_alternative<CopyModel>(task)) {
+    protocol.copied(model_of(worker), now);
+    return true;
+  }
   const auto* adoption = std::get_if<Adoption>(&task);
-  if (!adoption) return;
+  if (!adoption) return false;
   const auto held = worker.replica().sums();
   const std::vector<Sum<Real>> sums = carry_out<Real>(*adoption, held);
   std::vector<Real> direction;
@@ -36,12 +40,13 @@ void between_steps(Protocol& protocol, Worker<Real>& worker, Nanoseconds now, Ad
   if (adoption->to_remember) before = model_of(worker);
   adopt(*adoption, sums);
   if (before) protocol.remember(std::move(*before), model_of(worker), now);
-  if (!adoption->mean) return;
+  if (!adoption->mean) return false;
   try {
     moved(worker.move_by(direction));
   } catch (const Divergence&) {
     // Too far for one gradient: the union stays as it is.
   }
+  return false;
 }
 
 }  // namespace dasgd::elastic

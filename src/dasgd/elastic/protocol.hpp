@@ -212,6 +212,7 @@ class Protocol {
   void pump(Link& link, Nanoseconds now);
   void offer(Link& link, const GradientPtr& gradient);
   void serve(Link& link, const Model& model, Nanoseconds now);
+  void serve_all_who_wait(Nanoseconds now);
   bool lacks_too_much(const Link& link) const;
   bool is_awaited(WorkerId member, Nanoseconds now);
   void collect(Nanoseconds now);
@@ -259,6 +260,7 @@ class Protocol {
   Nanoseconds unsettled_at_ = 0, collected_at_ = 0;
   std::optional<Model> frozen_;  // the last that was sent
   bool wants_frozen_ = false;
+  bool is_frozen_anew_ = false;  // and nobody was served yet
   std::optional<Model> offered_model_;  // has arrived, to be adopted
   Nanoseconds frozen_at_ = 0;
   std::optional<LinkId> pulling_;

@@ -185,8 +185,22 @@ void Protocol::pump(Link& link, Nanoseconds now) {
   });
 }
 
+// On the network's thread: the worker's must not touch links.
+void Protocol::serve_all_who_wait(Nanoseconds now) {
+  if (!std::exchange(is_frozen_anew_, false) || !frozen_) return;
+  for (auto& [id, link] : links_) {
+    if (!link->open || !link->wants_model) continue;
+    if (log_.has_all_of(held_.without(frozen_->names).without(link->reported))) {
+      serve(*link, *frozen_, now);
+    } else {
+      wants_frozen_ = true;  // it asked meanwhile
+    }
+  }
+}
+
 void Protocol::pump(Nanoseconds now) {
   const std::lock_guard lock(mutex_);
+  serve_all_who_wait(now);
   for (auto& [id, link] : links_) pump(*link, now);
 }
 

@@ -130,14 +130,7 @@ void Protocol::copied(Model model, Nanoseconds now) {
   if (!std::exchange(wants_frozen_, false)) return;
   frozen_ = std::move(model);
   frozen_at_ = now;
-  for (auto& [id, link] : links_) {
-    if (!link->open || !link->wants_model) continue;
-    if (log_.has_all_of(held_.without(frozen_->names).without(link->reported))) {
-      serve(*link, *frozen_, now);
-    } else {
-      wants_frozen_ = true;  // it asked meanwhile
-    }
-  }
+  is_frozen_anew_ = true;
 }
 
 void Protocol::pull(Nanoseconds now) {

@@ -167,7 +167,7 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
 
   const auto between = [&](RunWorker<Real>& run,
                            const std::function<void(const StepReport&)>& record) {
-    elastic::between_steps<Real>(
+    const bool copied = elastic::between_steps<Real>(
         protocol, run.worker(), member.now(),
         [&](const elastic::Adoption& adoption, std::span<const Sum<Real>> sums) {
           adoptions << adoption_line(adoption, run.worker().t(), protocol, member.now())
@@ -175,6 +175,7 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
           run.adopt(adoption.names, sums, adoption.samples);
         },
         record);
+    if (copied) member.nudge();
   };
   std::vector<std::unique_ptr<WorkerLoop<Real>>> loops;
   loops.push_back(std::make_unique<WorkerLoop<Real>>(

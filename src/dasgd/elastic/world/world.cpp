@@ -146,7 +146,7 @@ void World<Real>::step_of(std::size_t number) {
       m.ever.insert(g->name);
     }
   };
-  between_steps<Real>(
+  const bool copied = between_steps<Real>(
       m.protocol, m.worker, now_,
       [&](const Adoption& adoption, std::span<const Sum<Real>> sums) {
         m.ledger.adopt(adoption.names);
@@ -157,7 +157,7 @@ void World<Real>::step_of(std::size_t number) {
   const StepReport report = m.worker.step();
   remember(report);
   const bool computed = report.kind == StepReport::Kind::computed;
-  if (computed) m.protocol.pump(now_);
+  if (computed || copied) m.protocol.pump(now_);
   if (report.kind == StepReport::Kind::out_of_samples && !m.has_stopped) {
     m.has_stopped = true;
     m.protocol.stopped(now_);
