@@ -17,6 +17,7 @@ using nlohmann::json;
 using test::message_of;
 using test::read_text;
 using test::TemporaryDirectory;
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -82,6 +83,19 @@ TEST_F(Reports, AWholeRunBecomesAPageChartsAndAChromeTrace) {
   EXPECT_EQ(shown["trace"]["heat"]["max"][1][0], 2);
   EXPECT_EQ(shown["summary"]["limits"][0]["name"], "certified");
   EXPECT_TRUE(shown["notes"].empty());
+}
+
+TEST_F(Reports, StalenessIsOneLineWhereNothingIsAppliedInBetween) {
+  const std::string run = make_run("run");
+  write(
+      run, "trace.jsonl",
+      R"({"ev":"apply","worker":0,"step":0,"origin":0,"seq":0,"origin_step":0,"time":1000,"start":0,"S":0,"S_hat":0})"
+      "\n"
+      R"({"ev":"apply","worker":1,"step":0,"origin":0,"seq":0,"origin_step":0,"time":900000,"S":2,"S_hat":2})"
+      "\n");
+  write_report({run}, run, page);
+  EXPECT_THAT(read_text(run + "/charts/staleness.svg"),
+              ContainsRegex("<polyline points=\"[0-9.]+,[0-9.]+ [0-9.]+,[0-9.]+ \""));
 }
 
 TEST_F(Reports, TheChromeTraceIsWhatPerfettoReads) {

@@ -73,9 +73,12 @@ PlotPanel staleness(std::span<const Run> runs) {
     }
     PlotSeries s{run.label, {}, {}, {}};
     const double width = static_cast<double>(run.trace->bucket_width()) * 1e-9;
+    double middle = -0.5 * width;
     for (const Moment& m : run.trace->moments()) {
-      s.x.push_back(width * (static_cast<double>(s.x.size()) + 0.5));
-      s.y.push_back(m.S.count > 0 ? m.S.mean() : none);
+      middle += width;
+      if (m.S.count == 0) continue;
+      s.x.push_back(middle);
+      s.y.push_back(m.S.mean());
       s.low.push_back(static_cast<double>(m.S.least));
       s.high.push_back(static_cast<double>(m.S.most));
     }
