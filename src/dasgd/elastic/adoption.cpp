@@ -75,15 +75,15 @@ std::optional<Adoption> plan_adoption(const Model& from, const GradientSet& held
       continue;
     }
     if (!abandoning) return std::nullopt;
-    outside.for_each_range_missing_from(
-        {}, [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
-          for (; first < last; ++first) {
-            const GradientName name{o, first};
-            GradientPtr kept = log.find(name);
-            (kept ? plan.names : plan.abandoned).insert(name);
-            if (kept) plan.add.push_back(std::move(kept));
-          }
-        });
+    outside.for_each_range_missing_from({},
+                                        [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
+                                          for (; first < last; ++first) {
+                                            const GradientName name{o, first};
+                                            GradientPtr kept = log.find(name);
+                                            (kept ? plan.names : plan.abandoned).insert(name);
+                                            if (kept) plan.add.push_back(std::move(kept));
+                                          }
+                                        });
   }
   plan.samples += samples_of(plan.add) - samples_of(plan.subtract);
   plan.with_held = times.back() > 0;

@@ -22,17 +22,19 @@ class Copies {
   bool empty() const { return models_.empty(); }
   std::span<const Model> models() const { return models_; }
 
+  /// A copy after the others, if it is not the same as the last.
   void add(Model model);
-  /// These are on one side of a copy here and may be on the other elsewhere: they stay in the log.
-  void loosen(const GradientSet& names) { loose_.unite(names); }
-  bool is_loose(GradientName name) const { return loose_.contains(name); }
+  /// These are on one side of the last copy here and may be on the other elsewhere: they stay in
+  /// the log as long as that copy.
+  void loosen(const GradientSet& names);
+  bool is_loose(GradientName name) const;
   /// After names were given up: (A, s) - (B, t) wants B within A.
   void keep_within(const GradientSet& held);
   void clear();
 
  private:
   std::vector<Model> models_;
-  GradientSet loose_;
+  std::vector<GradientSet> loose_;  // of each
 };
 
 }  // namespace dasgd::elastic

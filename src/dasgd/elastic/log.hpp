@@ -60,13 +60,12 @@ class Log {
   }
   bool has_all_of(const GradientSet& names) const { return all_of(names).has_value(); }
 
-  /// Drops what nobody needs, as `needed(gradient)` says.
+  /// Drops what nobody needs, as `needed(entry)` says.
   template <typename Needed>
   void collect(Needed&& needed) {
     std::erase_if(entries_, [&](const auto& item) {
-      const Gradient& gradient = *item.second.gradient;
-      if (needed(gradient)) return false;
-      places_.erase(key(gradient.name));
+      if (needed(item.second)) return false;
+      places_.erase(key(item.second.gradient->name));
       return true;
     });
   }

@@ -18,7 +18,8 @@ bool Membership::hear(const Record& record, Nanoseconds now) {
   if (number == self) return false;
   Member& member = (*this)[number];
   if (member.record.version > 0 && record.version <= member.record.version) return false;
-  // The first that others tell of somebody who is not here may be old; the second is a sign of life.
+  // The first that others tell of somebody who is not here may be old; the second is a sign of
+  // life.
   const bool is_rumour =
       member.standing != Standing::here && !std::exchange(member.was_told_of, true);
   member.record = record;
@@ -68,9 +69,8 @@ std::vector<WorkerId> Membership::here() const {
 }
 
 bool Membership::is_unseen(const Member& m) const {
-  return m.standing == Standing::silent ||
-         (m.standing == Standing::unknown && me().joined && m.record.joined &&
-          is_elder(m.record, me()));
+  return m.standing == Standing::silent || (m.standing == Standing::unknown && me().joined &&
+                                            m.record.joined && is_elder(m.record, me()));
 }
 
 bool Membership::may_live(WorkerId number) const {

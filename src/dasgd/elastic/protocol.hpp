@@ -215,7 +215,9 @@ class Protocol {
   bool lacks_too_much(const Link& link) const;
   bool is_awaited(WorkerId member, Nanoseconds now);
   void collect(Nanoseconds now);
-  void loosen(const std::vector<WorkerId>& departed);
+  bool is_merging() const;
+  void loosen();
+  void want_copy();
   void dial_members(Nanoseconds now);
   bool wants_link(WorkerId member) const;
   void look_for_cut(Nanoseconds now);
@@ -253,7 +255,7 @@ class Protocol {
   std::uint64_t joined_at_ = 0;
 
   Copies copies_;
-  std::vector<WorkerId> departed_, copying_for_;  // out of sight, with no copy yet
+  bool wants_copy_ = false, is_copying_ = false;  // somebody has gone or come back
   Nanoseconds unsettled_at_ = 0, collected_at_ = 0;
   std::optional<Model> frozen_;  // the last that was sent
   bool wants_frozen_ = false;

@@ -274,7 +274,8 @@ const char* Protocol::role() const {
 std::string Protocol::describe() const {
   const std::lock_guard lock(mutex_);
   std::string text = fmt::format(
-      "holds {} log {} ending {} stopped {} over {} ready {} cut {} copies {} pulling {} offered {} "
+      "holds {} log {} ending {} stopped {} over {} ready {} cut {} copies {} pulling {} offered "
+      "{} "
       "stuck {}",
       held_.size(), log_.size(), ending_.has_value(), stopped_, over_,
       members_.me().ready != Hash{}, cut_off_, copies_.models().size(), pulling_.has_value(),

@@ -45,6 +45,8 @@ void Protocol::died(WorkerId member, Nanoseconds now, const char* how) {
   Member& m = members_[member];
   const bool was_here = m.standing == Standing::here || m.standing == Standing::silent;
   if (!was_here && m.standing != Standing::unknown) return;
+  // Without a word before its death it may have worked with others whom we have not met.
+  if (m.in_sight && now - m.heard > 2 * options_.report_every) want_copy();
   members_.stand(member, Standing::dead, now);
   m.dial_at = now + options_.patience.gone;
   if (was_here) say(now, fmt::format("{} is gone: {}", label(member), how));
@@ -110,22 +112,17 @@ void Protocol::look_for_cut(Nanoseconds now) {
   }
   if (cut_off_ || !was_cut_off) return;
   if (std::exchange(told_cut_, false))
-    say(now, members_.anybody_unseen() ? "going on without those who are silent"
-                                       : "no longer cut off");
+    say(now,
+        members_.anybody_unseen() ? "going on without those who are silent" : "no longer cut off");
   inbox_.wake();
 }
 
 // Nobody will come with another branch any more once all are here and have everything one by one.
 void Protocol::let_copies_go(Nanoseconds now) {
   if (copies_.empty()) return;
-  const bool settled =
-      !members_.anybody_unseen() &&
-      std::all_of(links_.begin(), links_.end(), [&](const auto& l) {
-        return l.second->open && l.second->heard_report && l.second->peer_can_stream &&
-               can_stream(*l.second);
-      });
-  if (!settled) unsettled_at_ = now;
-  if (now - unsettled_at_ > options_.patience.alone) copies_.clear();
+  if (members_.anybody_unseen() || is_merging()) unsettled_at_ = now;
+  // Some may be on their way whom only those knew who are dead by now.
+  if (now - unsettled_at_ > 4 * options_.patience.alone) copies_.clear();
 }
 
 void Protocol::tick(Nanoseconds now) {

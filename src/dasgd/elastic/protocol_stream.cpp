@@ -212,11 +212,25 @@ bool Protocol::is_awaited(WorkerId number, Nanoseconds now) {
          wants_link(number);
 }
 
+// Whether some link will be served by a model, not one by one: what is sent meanwhile is on both
+// sides of a difference between models, and has to be taken off it.
+bool Protocol::is_merging() const {
+  return pulling_ || std::any_of(links_.begin(), links_.end(), [&](const auto& l) {
+           return l.second->open && l.second->heard_report &&
+                  !(l.second->peer_can_stream && can_stream(*l.second));
+         });
+}
+
+void Protocol::want_copy() {
+  wants_copy_ = true;
+  inbox_.wake();
+}
+
 // A gradient is dropped when all who are awaited have it. Whoever goes out of sight leaves a copy
 // of the model behind, and nothing is dropped before that is made.
 void Protocol::collect(Nanoseconds now) {
   collected_at_ = now;
-  if (!joined_ || cut_off_) return;
+  if (!joined_) return;
   std::vector<const GradientSet*> awaited;
   for (std::size_t i = 1; i < members_.size(); ++i) {
     Member& member = members_[worker_id(i)];
@@ -225,29 +239,25 @@ void Protocol::collect(Nanoseconds now) {
     if (member.in_sight) awaited.push_back(&member.reported);
     const bool to_note = member.in_sight ? !was_in_sight && !copies_.empty() : was_in_sight;
     if (!to_note) continue;
-    departed_.push_back(worker_id(i));
-    inbox_.wake();
+    want_copy();
   }
-  if (!departed_.empty() || !copying_for_.empty()) return;
-  log_.collect([&](const Gradient& g) {
-    return copies_.is_loose(g.name) ||
-           std::any_of(awaited.begin(), awaited.end(), [&](const GradientSet* reported) {
-             return !reported->contains(g.name);
-           });
+  if (cut_off_ || wants_copy_ || is_copying_) return;
+  if (is_merging() && log_.size() <= 2 * most_waiting()) return;
+  // While somebody may come back, those who have met it already pass on what it sends.
+  const Nanoseconds keep_since = copies_.empty() ? now : now - 5 * options_.report_every;
+  log_.collect([&](const Log::Entry& entry) {
+    const GradientName name = entry.gradient->name;
+    return entry.since > keep_since || copies_.is_loose(name) ||
+           std::any_of(awaited.begin(), awaited.end(),
+                       [&](const GradientSet* reported) { return !reported->contains(name); });
   });
 }
 
-void Protocol::loosen(const std::vector<WorkerId>& departed) {
-  for (const WorkerId member : departed) {
-    const GradientSet& theirs = members_[member].reported;
-    GradientSet loose;
-    log_.for_each([&](const Gradient& g) {
-      if (!theirs.contains(g.name)) loose.insert(g.name);
-    });
-    copies_.loosen(loose);
-    const GradientSet ahead = theirs.without(held_);  // may still come from others
-    if (ahead.size() <= most_waiting()) copies_.loosen(ahead);
-  }
+// What is in the log now may be on either side of the last copy at somebody else.
+void Protocol::loosen() {
+  GradientSet loose;
+  log_.for_each([&](const Gradient& g) { loose.insert(g.name); });
+  copies_.loosen(loose);
 }
 
 }  // namespace dasgd::elastic

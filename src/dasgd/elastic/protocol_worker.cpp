@@ -66,15 +66,13 @@ Task Protocol::next_task(Nanoseconds now) {
   const std::lock_guard lock(mutex_);
   if (inbox_.depth() > 0) return {};  // first all that is held is applied
   if (offered_model_) return adopt_offered(now);
-  if (!departed_.empty() && !copies_.empty()) {
-    const GradientSet since = held_.without(copies_.models().back().names);
-    if (log_.has_all_of(since)) {  // the last copy will do
-      copies_.loosen(since);
-      loosen(std::exchange(departed_, {}));
-    }
+  if (wants_copy_ && !copies_.empty() &&
+      log_.has_all_of(held_.without(copies_.models().back().names))) {  // the last copy will do
+    wants_copy_ = false;
+    loosen();
   }
-  if (departed_.empty() && !wants_frozen_) return {};
-  copying_for_ = std::exchange(departed_, {});
+  if (!wants_copy_ && !wants_frozen_) return {};
+  is_copying_ = std::exchange(wants_copy_, false);
   for (auto& [id, link] : links_)
     if (link->wants_model) {  // from here on the log keeps everything for it
       link->promised = held_;
@@ -124,9 +122,9 @@ void Protocol::remember(Model before, Model after, Nanoseconds now) {
 
 void Protocol::copied(Model model, Nanoseconds now) {
   const std::lock_guard lock(mutex_);
-  if (!copying_for_.empty()) {
+  if (std::exchange(is_copying_, false)) {
     copies_.add(model);
-    loosen(std::exchange(copying_for_, {}));
+    loosen();
     unsettled_at_ = now;
   }
   if (!std::exchange(wants_frozen_, false)) return;

@@ -110,7 +110,7 @@ struct Inhabitant final : Network, Channel {
   const std::size_t number;
   bool alive = true, host_lives = true, over = false;
   Nanoseconds frozen_until = 0, idle_since = -1, longest_idle = 0, ended_at = 0;
-  std::uint32_t frames_left = 0;                          // 0: no limit
+  std::uint32_t frames_left = 0;  // 0: no limit
   std::optional<FatalFrame> fatal;
   std::string last_step = "between frames";               // what it was at when it died
   std::map<LinkId, std::pair<std::uint64_t, int>> wires;  // by our number: which, and which end
