@@ -244,7 +244,8 @@ void Protocol::collect(Nanoseconds now) {
   if (cut_off_ || wants_copy_ || is_copying_) return;
   if (is_merging() && log_.size() <= 2 * most_waiting()) return;
   // While somebody may come back, those who have met it already pass on what it sends.
-  const Nanoseconds keep_since = copies_.empty() ? now : now - 5 * options_.report_every;
+  const bool keeps_fresh = !copies_.empty() && log_.size() <= 2 * most_waiting();
+  const Nanoseconds keep_since = keeps_fresh ? now - options_.patience.gone : now;
   log_.collect([&](const Log::Entry& entry) {
     const GradientName name = entry.gradient->name;
     return entry.since > keep_since || copies_.is_loose(name) ||
