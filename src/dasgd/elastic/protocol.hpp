@@ -257,7 +257,7 @@ class Protocol {
 
   Copies copies_;
   bool wants_copy_ = false, is_copying_ = false;  // somebody has gone or come back
-  Nanoseconds unsettled_at_ = 0, collected_at_ = 0;
+  Nanoseconds copied_at_ = 0, unsettled_at_ = 0, collected_at_ = 0;
   std::optional<Model> frozen_;  // the last that was sent
   bool wants_frozen_ = false;
   bool is_frozen_anew_ = false;  // and nobody was served yet
@@ -266,6 +266,7 @@ class Protocol {
   std::optional<LinkId> pulling_;
   WorkerId pulled_from_{};
   Nanoseconds pulled_at_ = 0;
+  GradientSet pulled_at_least_;  // is in the model that was asked for
   std::optional<Nanoseconds> stuck_since_;
   std::map<WorkerId, Nanoseconds> do_not_pull_;  // until
 

@@ -187,10 +187,10 @@ void Protocol::pump(Link& link, Nanoseconds now) {
 
 // On the network's thread: the worker's must not touch links.
 void Protocol::serve_all_who_wait(Nanoseconds now) {
-  if (!std::exchange(is_frozen_anew_, false) || !frozen_) return;
+  if (!std::exchange(is_frozen_anew_, false)) return;
   for (auto& [id, link] : links_) {
     if (!link->open || !link->wants_model) continue;
-    if (log_.has_all_of(held_.without(frozen_->names).without(link->reported))) {
+    if (frozen_ && log_.has_all_of(held_.without(frozen_->names).without(link->reported))) {
       serve(*link, *frozen_, now);
     } else {
       wants_frozen_ = true;  // it asked meanwhile
@@ -258,11 +258,17 @@ void Protocol::collect(Nanoseconds now) {
   if (cut_off_ || wants_copy_ || is_copying_) return;
   if (is_merging() && log_.size() <= 2 * most_waiting()) return;
   // While somebody may come back, those who have met it already pass on what it sends.
-  const bool keeps_fresh = !copies_.empty() && log_.size() <= 2 * most_waiting();
-  const Nanoseconds keep_since = keeps_fresh ? now - options_.patience.gone : now;
+  // Nor do all on a side make their copies at the same moment.
+  const Nanoseconds meeting = options_.patience.slowest_dial + 3 * options_.report_every;
+  if (!copies_.empty() && now - copied_at_ <= meeting) loosen();
+  Nanoseconds keep_for = 0;
+  if (!copies_.empty())
+    keep_for = log_.size() <= 2 * most_waiting() ? options_.patience.gone : meeting;
+  const bool pulls = pulling_ || offered_model_;
   log_.collect([&](const Log::Entry& entry) {
     const GradientName name = entry.gradient->name;
-    return entry.since > keep_since || copies_.is_loose(name) ||
+    return now - entry.since < keep_for || copies_.is_loose(name) ||
+           (pulls && !pulled_at_least_.contains(name)) ||
            std::any_of(awaited.begin(), awaited.end(),
                        [&](const GradientSet* reported) { return !reported->contains(name); });
   });

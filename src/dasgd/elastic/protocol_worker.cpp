@@ -69,6 +69,7 @@ Task Protocol::next_task(Nanoseconds now) {
   if (wants_copy_ && !copies_.empty() &&
       log_.has_all_of(held_.without(copies_.models().back().names))) {  // the last copy will do
     wants_copy_ = false;
+    copied_at_ = now;
     loosen();
   }
   if (!wants_copy_ && !wants_frozen_) return {};
@@ -95,6 +96,7 @@ Task Protocol::adopt_offered(Nanoseconds now) {
     joined_ = members_.me().joined = true;
     joined_at_ = members_.me().joined_at = adoption->names.size();
     say(now, fmt::format("joined at step {}, with the model of {}", joined_at_, label(from)));
+    look_for_cut(now);
   } else {
     say(now, fmt::format("took over the model of {}: {} gradients more, {} kept", label(from),
                          adoption->names.count_missing_from(held_),
@@ -117,7 +119,7 @@ void Protocol::remember(Model before, Model after, Nanoseconds now) {
   copies_.add(std::move(before));
   copies_.add(std::move(after));
   copies_.keep_within(held_);
-  unsettled_at_ = now;
+  copied_at_ = unsettled_at_ = now;
 }
 
 void Protocol::copied(Model model, Nanoseconds now) {
@@ -125,7 +127,7 @@ void Protocol::copied(Model model, Nanoseconds now) {
   if (std::exchange(is_copying_, false)) {
     copies_.add(model);
     loosen();
-    unsettled_at_ = now;
+    copied_at_ = unsettled_at_ = now;
   }
   if (!std::exchange(wants_frozen_, false)) return;
   frozen_ = std::move(model);
@@ -160,6 +162,7 @@ void Protocol::pull(Nanoseconds now) {
   }
   if (!best) return;
   pulling_ = best->id;
+  pulled_at_least_ = best->reported;
   pulled_at_ = now;
   transmit(*best, Want{});
 }
