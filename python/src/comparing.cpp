@@ -45,7 +45,7 @@ Held hold(const config::Config& config, const Objective<Real>& objective, const 
   Journal journal(directory + "/journal.jsonl", config::identity_of(config, contest));
   write_file(directory + "/config.toml", to_toml(Command::compare, config));
   const auto rows = hold_contest(objective, contest, journal, told);
-  const auto worlds = judge_worlds(contest, rows);
+  const auto worlds = judge_worlds(objective, contest, rows);
   WriteAll write;
   write_results(directory, objective, contest, rows, worlds, !config.output.no_report, write);
   write.conclude();

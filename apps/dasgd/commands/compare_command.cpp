@@ -73,7 +73,7 @@ int compare_problem(const Config& config, const Objective<Real>& objective, cons
         directory);
     return interrupted;
   }
-  const auto worlds = judge_worlds(contest, rows);
+  const auto worlds = judge_worlds(objective, contest, rows);
   WriteAll write;
   write_results(directory, objective, contest, rows, worlds, !output.no_report, write);
   if (output.json)

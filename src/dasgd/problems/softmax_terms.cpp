@@ -6,16 +6,16 @@
 #include <vector>
 
 #include "dasgd/problems/largest_eigenvalue.hpp"
+#include "dasgd/problems/thin_product.hpp"
 
 namespace dasgd::softmax {
 namespace {
 
 using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using Weights = Eigen::Map<const Matrix>;
 using Index = Eigen::Index;
 
 // Few enough for the numbers of a chunk to stay in the second cache between its two products.
-constexpr std::size_t rows_at_a_time = 32;
+constexpr std::size_t rows_at_a_time = 64;
 
 Index size(std::size_t n) { return static_cast<Index>(n); }
 
@@ -31,11 +31,33 @@ Matrix gather(const ClassifiedRows& data, Rows rows) {
   return z;
 }
 
+/// The weights with a few classes of zeros more, for whole vector registers.
+class Weights {
+ public:
+  Weights(std::span<const float> x, std::size_t classes)
+      : classes_(size(classes)),
+        padded_(Matrix::Zero(size(x.size() / classes), thin_columns(classes_))) {
+    padded_.leftCols(classes_) = Eigen::Map<const Matrix>(x.data(), padded_.rows(), classes_);
+  }
+
+  Matrix scores(const Matrix& z) const {
+    Matrix result = Matrix::Zero(z.rows(), padded_.cols());
+    add_thin_product({z.data(), z.cols(), 1}, padded_, result);
+    return result;
+  }
+  Index classes() const { return classes_; }
+  Matrix gradient_of_zeros() const { return Matrix::Zero(padded_.rows(), padded_.cols()); }
+
+ private:
+  Index classes_;
+  Matrix padded_;
+};
+
 // Turns scores into weighted (probabilities - one-hot labels) and returns the summed cross-entropy.
-double subtract_labels(Matrix& scores, const ClassifiedRows& data, Rows rows) {
+double subtract_labels(Matrix& scores, Index classes, const ClassifiedRows& data, Rows rows) {
   double loss = 0;
   for (Index r = 0; r < scores.rows(); ++r) {
-    auto row = scores.row(r);
+    auto row = scores.row(r).head(classes);
     const Index label = data.label(rows[static_cast<std::size_t>(r)]);
     const float of_label = row[label];
     const float largest = row.maxCoeff();
@@ -66,19 +88,20 @@ void for_each_chunk(std::size_t samples, Visit&& visit) {
 
 double Classifier::gradient(const ClassifiedRows& data, std::span<const float> x, Rows rows,
                             std::span<float> gradient) const {
-  const Weights weights(x.data(), size(data.width() + 1), size(classes));
-  Eigen::Map<Matrix> g(gradient.data(), weights.rows(), weights.cols());
-  g.setZero();
+  const Weights weights(x, classes);
+  Matrix sum = weights.gradient_of_zeros();
   const float share = 1.0f / static_cast<float>(rows.size());
   double loss = 0;
   for (; !rows.empty(); rows = rows.subspan(std::min(rows.size(), rows_at_a_time))) {
     const Rows chunk = rows.first(std::min(rows.size(), rows_at_a_time));
     const Matrix z = gather(data, chunk);
-    Matrix error = z * weights;
-    loss += subtract_labels(error, data, chunk);
+    Matrix error = weights.scores(z);
+    loss += subtract_labels(error, weights.classes(), data, chunk);
     error *= share;
-    g.noalias() += z.transpose() * error;
+    add_thin_product({z.data(), 1, z.cols()}, error, sum);  // z^T error
   }
+  Eigen::Map<Matrix>(gradient.data(), sum.rows(), weights.classes()) =
+      sum.leftCols(weights.classes());
   return loss * share;
 }
 
@@ -98,28 +121,28 @@ double Classifier::full_gradient(const ClassifiedRows& data, std::span<const flo
 }
 
 double Classifier::loss(const ClassifiedRows& data, std::span<const float> x) const {
-  const Weights weights(x.data(), size(data.width() + 1), size(classes));
+  const Weights weights(x, classes);
   double loss = 0;
   for_each_chunk(data.count(), [&](Rows rows) {
-    Matrix scores = gather(data, rows) * weights;
-    loss += subtract_labels(scores, data, rows);
+    Matrix scores = weights.scores(gather(data, rows));
+    loss += subtract_labels(scores, weights.classes(), data, rows);
   });
   return loss / static_cast<double>(data.count());
 }
 
 PartFigures Classifier::examine(const ClassifiedRows& data, std::span<const float> x) const {
-  const Weights weights(x.data(), size(data.width() + 1), size(classes));
+  const Weights weights(x, classes);
   PartFigures found{.samples = data.count(), .counts = ClassCounts(classes)};
   double loss = 0;
   for_each_chunk(data.count(), [&](Rows rows) {
-    Matrix scores = gather(data, rows) * weights;
+    Matrix scores = weights.scores(gather(data, rows));
     for (Index r = 0; r < scores.rows(); ++r) {
       Index guess = 0;
-      scores.row(r).maxCoeff(&guess);
+      scores.row(r).head(weights.classes()).maxCoeff(&guess);
       found.counts.add(data.label(rows[static_cast<std::size_t>(r)]),
                        static_cast<std::size_t>(guess));
     }
-    loss += subtract_labels(scores, data, rows);
+    loss += subtract_labels(scores, weights.classes(), data, rows);
   });
   found.loss = loss / static_cast<double>(data.count());
   return found;

@@ -34,6 +34,7 @@ struct Tuning {
   std::size_t steps = 9;    ///< at a factor of 2 around the advice; 0: off
   std::size_t seeds = 3;    ///< of each
   std::size_t further = 4;  ///< steps beyond either end while the best is the last one
+  double patience = 2;      ///< a run is given so many times the best median so far
 };
 
 /// What everybody runs on.

@@ -56,6 +56,13 @@ PlotPanel steps_panel(const JudgedWorld& world) {
     }
     if (!series.x.empty()) panel.series.push_back(series);
   }
+  if (!world.lower_bound_s || panel.series.empty()) return panel;
+  PlotSeries floor{.name = "lower bound", .look = PlotSeries::Look::dashed, .colour = 7};
+  for (const PlotSeries& series : panel.series)
+    floor.x.insert(floor.x.end(), series.x.begin(), series.x.end());
+  std::sort(floor.x.begin(), floor.x.end());
+  floor.y.assign(floor.x.size(), *world.lower_bound_s);
+  panel.series.push_back(floor);
   return panel;
 }
 
@@ -173,11 +180,15 @@ std::vector<ComparePicture> pictures_of(const std::vector<JudgedWorld>& worlds) 
                         {},
                         {std::move(*map)}});
   for (std::size_t w = 0; w < worlds.size(); ++w) pictures.push_back(losses(worlds[w], w));
-  ComparePicture steps{"eta",
-                       "Time over the step size",
-                       "What was tried while tuning; a step that does not reach the goal, or takes "
-                       "more than twice the best time, leaves a gap. A wide valley forgives.",
-                       {}};
+  ComparePicture steps{
+      "eta",
+      "Time over the step size",
+      "What was tried while tuning; a step that does not reach the goal, or takes "
+      "more than twice the best time, leaves a gap. A wide valley forgives. For a goal on the "
+      "norm of the gradient the dashed line is what the hardest function with this L and this "
+      "noise costs any method, up to a constant (Tyurin and Richtarik 2024); an easier one, like "
+      "a convex one, may take less.",
+      {}};
   ComparePicture costs{
       "costs",
       "Time and traffic",

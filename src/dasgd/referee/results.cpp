@@ -7,6 +7,7 @@
 #include "dasgd/base/units.hpp"
 #include "dasgd/record/json_number.hpp"
 #include "dasgd/record/run_summary.hpp"
+#include "dasgd/referee/lower_bound.hpp"
 #include "dasgd/referee/tuning.hpp"
 #include "dasgd/referee/worlds.hpp"
 
@@ -104,21 +105,6 @@ void add_prediction(const ContestRow& row, Json& json) {
   json["real_over_predicted"] = number_or_null(real_over_predicted(row));
 }
 
-std::string predictions_text(const JudgedWorld& world) {
-  std::string text = fmt::format("\n{}, real and predicted\n  {:26} {:>10} {:>10} {:>8}\n",
-                                 world.name, "", "seconds", "predicted", "ratio");
-  for (std::size_t k = 0; k < world.rows.size(); ++k) {
-    const ContestRow& row = world.rows[k];
-    const double predicted = predicted_median(row);
-    const auto ratio = real_over_predicted(row);
-    text +=
-        fmt::format("  {:26} {:>10} {:>10} {:>8}\n", row.rival,
-                    fmt::format("{:.4g}", world.judgements[k].median),
-                    fmt::format("{:.4g}", predicted), ratio ? fmt::format("{:.3f}", *ratio) : "");
-  }
-  return text;
-}
-
 std::string ratio_text(const Judgement& j) {
   if (!j.ratio) return "";
   return fmt::format("{:.2f} ({:.2f}-{:.2f})", *j.ratio, j.ratio_interval->low,
@@ -130,11 +116,27 @@ std::string time_text(const Judgement& j, const ContestRow& row) {
   return fmt::format(">= {:.4g}", median_over(row, [](auto& r) { return r.time_s; }));
 }
 
+std::string predictions_text(const JudgedWorld& world) {
+  std::string text = fmt::format("\n{}, real and predicted\n  {:26} {:>10} {:>10} {:>8}\n",
+                                 world.name, "", "seconds", "predicted", "ratio");
+  for (std::size_t k = 0; k < world.rows.size(); ++k) {
+    const ContestRow& row = world.rows[k];
+    const double predicted = predicted_median(row);
+    const auto ratio = real_over_predicted(row);
+    text +=
+        fmt::format("  {:26} {:>10} {:>10} {:>8}\n", row.rival, time_text(world.judgements[k], row),
+                    fmt::format("{:.4g}", predicted), ratio ? fmt::format("{:.3f}", *ratio) : "");
+  }
+  return text;
+}
+
 std::string megabytes(double bytes) { return fmt::format("{:.3g}", bytes * 1e-6); }
 
 }  // namespace
 
-std::vector<JudgedWorld> judge_worlds(const Contest& contest, const std::vector<ContestRow>& rows) {
+template <typename Real>
+std::vector<JudgedWorld> judge_worlds(const Objective<Real>& objective, const Contest& contest,
+                                      const std::vector<ContestRow>& rows) {
   std::vector<JudgedWorld> worlds;
   const auto rivals = static_cast<std::ptrdiff_t>(contest.rivals.size());
   for (std::size_t w = 0; w < contest.worlds.size(); ++w) {
@@ -143,10 +145,16 @@ std::vector<JudgedWorld> judge_worlds(const Contest& contest, const std::vector<
     const double every = static_cast<double>(contest.every) * 1e-9;
     world.judgements = judge(world.rows, contest.seed, every);
     world.verdict = sum_up(world.name, world.rows, world.judgements, every);
+    world.lower_bound_s = lower_bound_seconds(objective, contest, contest.worlds[w]);
     worlds.push_back(std::move(world));
   }
   return worlds;
 }
+
+template std::vector<JudgedWorld> judge_worlds(const Objective<float>&, const Contest&,
+                                               const std::vector<ContestRow>&);
+template std::vector<JudgedWorld> judge_worlds(const Objective<double>&, const Contest&,
+                                               const std::vector<ContestRow>&);
 
 Json results_json(const Contest& contest, const std::vector<JudgedWorld>& worlds) {
   Json all{{"version", version()},
@@ -161,6 +169,7 @@ Json results_json(const Contest& contest, const std::vector<JudgedWorld>& worlds
                              {"winner", world.verdict.winner},
                              {"winner_shown", world.verdict.shown},
                              {"dasgd_loses", world.verdict.dasgd_loses},
+                             {"lower_bound_s", number_or_null(world.lower_bound_s)},
                              {"sentence", world.verdict.sentence}});
     for (std::size_t k = 0; k < world.rows.size(); ++k) {
       all["rows"].push_back(row_json(world.rows[k], world.judgements[k], contest));

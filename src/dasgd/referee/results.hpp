@@ -2,9 +2,11 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "dasgd/core/objective.hpp"
 #include "dasgd/referee/contest.hpp"
 #include "dasgd/referee/verdict.hpp"
 
@@ -16,8 +18,11 @@ struct JudgedWorld {
   std::vector<ContestRow> rows;
   std::vector<Judgement> judgements;
   WorldVerdict verdict;
+  std::optional<double> lower_bound_s = {};  ///< see lower_bound.hpp
 };
-std::vector<JudgedWorld> judge_worlds(const Contest& contest, const std::vector<ContestRow>& rows);
+template <typename Real>
+std::vector<JudgedWorld> judge_worlds(const Objective<Real>& objective, const Contest& contest,
+                                      const std::vector<ContestRow>& rows);
 
 /// compare.json.
 nlohmann::ordered_json results_json(const Contest& contest, const std::vector<JudgedWorld>& worlds);

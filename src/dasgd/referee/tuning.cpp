@@ -59,7 +59,7 @@ class Grid {
     double fastest = std::numeric_limits<double>::infinity();
     for (const auto& [e, trial] : trials_) fastest = std::min(fastest, trial.median);
     if (!std::isfinite(fastest)) return std::nullopt;
-    return static_cast<Nanoseconds>(fastest * 2 * 1e9) + 1;
+    return static_cast<Nanoseconds>(fastest * tuning_.patience * 1e9) + 1;
   }
 
   const double middle_;
