@@ -266,5 +266,25 @@ TEST_F(Compare, GoesOnAfterCtrlC) {
   EXPECT_THAT(other.err, HasSubstr("is of another comparison"));
 }
 
+TEST_F(Compare, ARealContestGoesOnAfterCtrlC) {
+  const std::string arguments =
+      "compare --engine threads --model quadratic --workers 2 --compute 5ms --target-loss -5 "
+      "--max-time 500ms --rivals dasgd,minibatch --tune off --lr 0.001 --seeds 2 --out " +
+      out();
+  const Process process(command(arguments));
+  const auto journal = [&] { return read_text(out() + "/journal.jsonl"); };
+  ASSERT_TRUE(eventually([&] { return journal().find("|threads\"") != std::string::npos; }));
+  process.signal(SIGINT);
+  const Outcome stopped = process.wait();
+  ASSERT_EQ(stopped.status, 130) << stopped.err;
+  EXPECT_THAT(stopped.err, HasSubstr("the same command goes on there"));
+  const std::string kept = journal();
+  const Outcome resumed = dasgd(arguments);
+  ASSERT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_THAT(resumed.err, HasSubstr("going on"));
+  EXPECT_THAT(journal(), ::testing::StartsWith(kept));
+  EXPECT_EQ(rows().size(), 4u);
+}
+
 }  // namespace
 }  // namespace dasgd::test

@@ -52,6 +52,14 @@ TEST(Course, ACurveThatOnlyTouchesTheGoalHasNotReachedIt) {
   EXPECT_EQ(run.time_s, 7);
 }
 
+TEST(Course, ARunThatStaysWorseThanItsStartIsGivenUp) {
+  std::vector<double> losses(100, 5);
+  losses[0] = 4;
+  EXPECT_EQ(follow(losses).time_s, 20);
+  losses[10] = 3;  // it was better once
+  EXPECT_EQ(follow(losses).time_s, 30);
+}
+
 TEST(Course, OneModelIsEvaluatedOnceForAll) {
   const Line line;
   Examiner<double> examiner(line);

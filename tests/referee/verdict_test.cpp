@@ -89,6 +89,11 @@ TEST(Verdict, SentencesSayWhenDasgdLoses) {
   EXPECT_EQ(loses.winner, "quick");
   EXPECT_TRUE(loses.dasgd_loses);
   EXPECT_THAT(loses.sentence, HasSubstr("DASGD loses: it takes 2.00 times as long"));
+  ContestRow untuned = row("quick", {5, 5.5, 4.5});
+  untuned.tuned = untuned.at_edge = true;
+  const auto also = sentence({row("dasgd", {10, 11, 9}), untuned});
+  EXPECT_TRUE(also.dasgd_loses);
+  EXPECT_THAT(also.sentence, HasSubstr("with the last of the steps that were tried; DASGD loses"));
   const auto wins = sentence({row("dasgd", {5, 5.5, 4.5}), row("slow", {10, 11, 9})});
   EXPECT_EQ(wins.winner, "dasgd");
   EXPECT_FALSE(wins.dasgd_loses);

@@ -18,7 +18,7 @@ TEST(Limits, EveryRivalAloneIsSgdBitForBit) {
                                   "ringmaster",
                                   "ringmaster:stop=1",
                                   "rennala",
-                                  "fedbuff:K=1",
+                                  "fedbuff:K=1:momentum=0",
                                   "ssp",
                                   "ssp:s=0",
                                   "d-psgd",
@@ -176,7 +176,7 @@ TEST(Limits, StaleSynchronousKeepsEverybodyWithinS) {
 
 TEST(Limits, FedbuffOfOneOnTimeIsPlain) {
   Scene buffered(1), plain(1);
-  buffered.gradients(50).play("fedbuff:K=1:H=1");
+  buffered.gradients(50).play("fedbuff:K=1:H=1:momentum=0");
   plain.gradients(50).play("asgd");
   EXPECT_EQ(buffered.models(), plain.models());
 }

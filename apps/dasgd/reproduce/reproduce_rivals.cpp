@@ -19,7 +19,7 @@ void reproduce_rivals(const Experiment& experiment) {
     source = n.source;
     if (n.here)
       print_result("  {:60} {:>9.4g} published, {:>9.4g} here  {} {:g} %; {}\n", n.setting,
-                   n.published, *n.here, n.agrees() ? "within" : "NOT WITHIN", 100 * n.tolerance,
+                   n.published, *n.here, n.agrees() ? "within" : "NOT within", 100 * n.tolerance,
                    n.note);
     else
       print_result("  {:60} {:>10.4g} published; not repeated: {}\n", n.setting, n.published,

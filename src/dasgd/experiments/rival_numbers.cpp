@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dasgd/experiments/parabola.hpp"
+#include "dasgd/experiments/tridiagonal_numbers.hpp"
 #include "dasgd/report/svg_plot.hpp"
 #include "dasgd/rivals/all_rivals.hpp"
 #include "dasgd/rivals/play.hpp"
@@ -27,8 +28,9 @@ PlayResult run(const std::string& rival, const TrainOptions& options, const Virt
   return play<double>(parabola, choose_rival(rival, all_rivals()), options, world);
 }
 
-// Whether server ASGD with 40 workers comes nearer on f = x^2 / 2.
-bool is_stable(double eta, const TimeModel& clocks, std::uint64_t gradients) {
+// Whether a rival with 40 workers comes nearer on f = x^2 / 2.
+bool is_stable(double eta, const TimeModel& clocks, std::uint64_t gradients,
+               const char* rival = "asgd") {
   const Parabola parabola;
   TrainOptions options{.workers = 40, .eta = eta, .total_gradients = gradients};
   double last = 0;
@@ -36,15 +38,18 @@ bool is_stable(double eta, const TimeModel& clocks, std::uint64_t gradients) {
                                     last = std::abs(instant.models[0][0]);
                                     return last > 1e6;
                                   }};
-  play<double>(parabola, choose_rival("asgd", all_rivals()), options, free_world(clocks), {},
+  play<double>(parabola, choose_rival(rival, all_rivals()), options, free_world(clocks), {},
                &observer);
   return last < 1;
 }
 
-double largest_stable_step(const TimeModel& clocks, std::uint64_t gradients) {
+double largest_stable_step(const TimeModel& clocks, std::uint64_t gradients,
+                           const char* rival = "asgd") {
   double low = 0.01, high = 1;
-  while (high / low > 1.003)
-    (is_stable(std::sqrt(low * high), clocks, gradients) ? low : high) = std::sqrt(low * high);
+  while (high / low > 1.003) {
+    const double middle = std::sqrt(low * high);
+    (is_stable(middle, clocks, gradients, rival) ? low : high) = middle;
+  }
   return low;
 }
 
@@ -61,6 +66,10 @@ void add_stable_steps(bool quick, std::vector<PublishedNumber>& numbers) {
   add("lognormal, sigma 0.3", 0.0455, TimeModel::lognormal(usual, 0.3), "bisection");
   add("lognormal, sigma 0.5", 0.060, TimeModel::lognormal(usual, 0.5), "bisection");
   add("exponential", 0.28, TimeModel::exponential(usual), "bisection");
+  numbers.push_back({"Mishchenko et al. 2022, notebook: the sum of 40 gradients, L = 0.25",
+                     "its tuned step, against the largest that is stable", 0.19,
+                     largest_stable_step(TimeModel::constant(usual), gradients, "minibatch") / 0.25,
+                     0.06, "minibatch; 2 / (40 L) = 0.2"});
   // 0.43, the tuned step of Mishchenko's notebook, with its L = 0.25.
   for (const bool exponential : {false, true})
     numbers.push_back(
@@ -133,14 +142,13 @@ void add_missing(std::vector<PublishedNumber>& numbers) {
   };
   add("async DiLoCo toy (google-deepmind/asyncdiloco)", "800 steps, grace 0.5 s", 209.0,
       "there is no asynchronous DiLoCo with a grace period here");
-  add("Ringmaster code (vectozavr/ringmaster-lmo)", "best R, n = 6174, d = 1729, 2,000 s", 6,
-      "not tried: its noise, one number for all coordinates, is no problem of this program");
-  add("Fragile SGD, appendix J", "workers of 100 that contribute at 10 s per edge, S = 120", 13,
-      "not tried: its noise on coordinates past the progress is no problem of this program");
+  add("Birch SGD (2026), figures", "regimes in which its ranking of methods is shown", 4,
+      "a ranking without numbers; its regimes are the worlds birch:1 to birch:4");
   add("SWIFT, 16-ring, ResNet-18", "s per epoch", 1.0,
-      "not tried: by its authors' word the table leaves out the wait at the barrier");
+      "by its authors' word the table leaves out the wait at the barrier, and gives no compute "
+      "times to begin from");
   add("FedScale#197, FEMNIST", "s for 180 rounds of FedBuff", 18913,
-      "not tried: it needs FEMNIST and the speeds of its clients");
+      "it needs FEMNIST and the speeds of its clients");
 }
 
 }  // namespace
@@ -155,15 +163,18 @@ std::vector<PublishedNumber> repeat_published_numbers(bool quick) {
   add_clients(numbers);
   add_epochs(numbers);
   add_phase(numbers);
+  add_tuned_parameters(numbers);
+  add_contributors(numbers);
   add_missing(numbers);
   return numbers;
 }
 
 std::string to_csv(const std::vector<PublishedNumber>& numbers) {
-  std::string text = "source,setting,published,here,tolerance,agrees,note\n";
+  std::string text = "source,setting,published,here,tolerance,agrees,known_to_differ,note\n";
   for (const PublishedNumber& n : numbers)
-    text += fmt::format("\"{}\",\"{}\",{},{},{},{},\"{}\"\n", n.source, n.setting, n.published,
-                        n.here ? fmt::format("{}", *n.here) : "", n.tolerance, n.agrees(), n.note);
+    text += fmt::format("\"{}\",\"{}\",{},{},{},{},{},\"{}\"\n", n.source, n.setting, n.published,
+                        n.here ? fmt::format("{}", *n.here) : "", n.tolerance, n.agrees(),
+                        n.differs, n.note);
   return text;
 }
 
@@ -176,6 +187,7 @@ std::string to_json(const std::vector<PublishedNumber>& numbers) {
                    {"here", n.here ? nlohmann::ordered_json(*n.here) : nullptr},
                    {"tolerance", n.tolerance},
                    {"agrees", n.agrees()},
+                   {"known_to_differ", n.differs},
                    {"note", n.note}});
   return all.dump(2) + "\n";
 }

@@ -13,6 +13,7 @@ struct PublishedNumber {
   std::optional<double> here;  ///< nothing: it could not be repeated
   double tolerance = 0;        ///< relative: how near it is meant to be
   std::string note;            ///< how it was made, or why it could not be
+  bool differs = false;        ///< it is known to come out otherwise here; the note says more
 
   bool agrees() const;
 };

@@ -62,18 +62,16 @@ class Softmax final : public Objective<float>, public Preprocessed {
     std::size_t count() const override { return samples.count(part); }
     std::size_t width() const override { return samples.preprocessing()->width(); }
     void copy(std::uint32_t row, std::span<float> to) const override {
-      if (kept)
-        std::copy_n(kept + row * to.size(), to.size(), to.begin());
-      else
-        samples.copy(part, row, to);
+      samples.copy(part, row, to);
     }
+    const float* kept_with_ones() const override { return kept; }
     std::uint32_t label(std::uint32_t row) const override {
       return static_cast<std::uint32_t>(samples.target(part, row));
     }
     float weight(std::uint32_t row) const override { return samples.weight(label(row)); }
     const PreparedSamples& samples;
     const Part part;
-    const float* kept = nullptr;  // all numbers of the part, where they are at hand
+    const float* kept = nullptr;
   };
   PartRows rows(Part part) const { return {*samples_, part}; }
   // Evaluation passes over the same rows again and again: they are scaled once, if they are few.
@@ -82,10 +80,10 @@ class Softmax final : public Objective<float>, public Preprocessed {
     PartRows all = rows(judged());
     if (all.count() > most_kept / std::max<std::size_t>(1, all.width())) return all;
     std::call_once(kept_once_, [&] {
-      kept_.resize(all.count() * all.width());
+      const std::size_t width = all.width() + 1;
+      kept_.assign(all.count() * width, 1.0f);
       for (std::size_t row = 0; row < all.count(); ++row)
-        all.copy(static_cast<std::uint32_t>(row),
-                 std::span(kept_).subspan(row * all.width(), all.width()));
+        all.copy(static_cast<std::uint32_t>(row), std::span(kept_).subspan(row * width, width - 1));
     });
     all.kept = kept_.data();
     return all;

@@ -40,10 +40,16 @@ class Weights {
     padded_.leftCols(classes_) = Eigen::Map<const Matrix>(x.data(), padded_.rows(), classes_);
   }
 
-  Matrix scores(const Matrix& z) const {
-    Matrix result = Matrix::Zero(z.rows(), padded_.cols());
-    add_thin_product({z.data(), z.cols(), 1}, padded_, result);
+  Matrix scores(const float* z, Index rows) const {
+    Matrix result = Matrix::Zero(rows, padded_.cols());
+    add_thin_product({z, padded_.rows(), 1}, padded_, result);
     return result;
+  }
+  /// Of rows that follow each other.
+  Matrix scores_of(const ClassifiedRows& data, Rows rows) const {
+    if (const float* const kept = data.kept_with_ones())
+      return scores(kept + rows.front() * (data.width() + 1), size(rows.size()));
+    return scores(gather(data, rows).data(), size(rows.size()));
   }
   Index classes() const { return classes_; }
   Matrix gradient_of_zeros() const { return Matrix::Zero(padded_.rows(), padded_.cols()); }
@@ -95,7 +101,7 @@ double Classifier::gradient(const ClassifiedRows& data, std::span<const float> x
   for (; !rows.empty(); rows = rows.subspan(std::min(rows.size(), rows_at_a_time))) {
     const Rows chunk = rows.first(std::min(rows.size(), rows_at_a_time));
     const Matrix z = gather(data, chunk);
-    Matrix error = weights.scores(z);
+    Matrix error = weights.scores(z.data(), z.rows());
     loss += subtract_labels(error, weights.classes(), data, chunk);
     error *= share;
     add_thin_product({z.data(), 1, z.cols()}, error, sum);  // z^T error
@@ -124,7 +130,7 @@ double Classifier::loss(const ClassifiedRows& data, std::span<const float> x) co
   const Weights weights(x, classes);
   double loss = 0;
   for_each_chunk(data.count(), [&](Rows rows) {
-    Matrix scores = weights.scores(gather(data, rows));
+    Matrix scores = weights.scores_of(data, rows);
     loss += subtract_labels(scores, weights.classes(), data, rows);
   });
   return loss / static_cast<double>(data.count());
@@ -135,7 +141,7 @@ PartFigures Classifier::examine(const ClassifiedRows& data, std::span<const floa
   PartFigures found{.samples = data.count(), .counts = ClassCounts(classes)};
   double loss = 0;
   for_each_chunk(data.count(), [&](Rows rows) {
-    Matrix scores = weights.scores(gather(data, rows));
+    Matrix scores = weights.scores_of(data, rows);
     for (Index r = 0; r < scores.rows(); ++r) {
       Index guess = 0;
       scores.row(r).head(weights.classes()).maxCoeff(&guess);

@@ -20,6 +20,8 @@ class ClassifiedRows {
   /// Writes the numbers of one row.
   virtual void copy(std::uint32_t row, std::span<float> to) const = 0;
   virtual std::uint32_t label(std::uint32_t row) const = 0;
+  /// The numbers of all rows, each with a one behind them, where they are kept that way.
+  virtual const float* kept_with_ones() const { return nullptr; }
   /// How much a row counts in the loss.
   virtual float weight(std::uint32_t) const { return 1.0f; }
 };

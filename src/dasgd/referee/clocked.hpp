@@ -2,15 +2,12 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <memory>
 #include <thread>
 #include <utility>
 
-#include "dasgd/base/checked_time.hpp"
 #include "dasgd/core/objective.hpp"
-#include "dasgd/run/options.hpp"
-#include "dasgd/virtual_time/world.hpp"
+#include "dasgd/rivals/seat.hpp"
 
 namespace dasgd {
 
@@ -41,24 +38,18 @@ class Clocked final : public Objective<Real> {
  private:
   struct Timed final : Oracle<Real> {
     Timed(const Clocked& all, WorkerId worker)
-        : clocked(all), id(worker), inner(all.inner_.make_oracle(worker)) {}
+        : times(all.world_, all.options_, worker), inner(all.inner_.make_oracle(worker)) {}
     double gradient(Replica<Real>& replica, const Batch& batch, std::span<Real> g) override {
       const auto began = std::chrono::steady_clock::now();
       const double loss = inner->gradient(replica, batch, g);
-      const Nanoseconds usual = clocked.world_.compute.draw(
-          clocked.options_.seed, Purpose::compute_time, index(id), drawn++);
-      const double slow = slow_factor(clocked.options_, id);
-      std::this_thread::sleep_until(
-          began + std::chrono::nanoseconds(duration(static_cast<double>(usual) * slow, "compute")));
+      std::this_thread::sleep_until(began + std::chrono::nanoseconds(times.next()));
       return loss;
     }
     std::unique_ptr<Replica<Real>> make_replica(std::span<const Real> x0) override {
       return inner->make_replica(x0);
     }
-    const Clocked& clocked;
-    const WorkerId id;
+    ComputeTimes times;
     const std::unique_ptr<Oracle<Real>> inner;
-    std::uint64_t drawn = 0;
   };
 
   const Objective<Real>& inner_;

@@ -92,7 +92,9 @@ class Course {
   // Far away at once, or worse than at the start after a while.
   bool is_lost(double loss) {
     const double start = std::abs(loss_at_start_);
-    return !std::isfinite(loss) || loss > 100 * (start + 1) || (++looks_ > 10 && loss > 2 * start);
+    looks_above_start_ = loss > loss_at_start_ ? looks_above_start_ + 1 : 0;
+    return !std::isfinite(loss) || loss > 100 * (start + 1) ||
+           (++looks_ > 10 && loss > 2 * start) || looks_above_start_ >= 20;
   }
   void keep(Models models) {
     last_models_.resize(models.size());
@@ -149,7 +151,7 @@ class Course {
   std::optional<ContestRun> crossing_;  // as it was when the last look was the first of two
   std::vector<CurvePoint> curve_;
   bool first_ = true;
-  std::size_t looks_ = 0;
+  std::size_t looks_ = 0, looks_above_start_ = 0;
   double loss_at_start_ = 0;
   std::vector<double> sums_;
   std::vector<Real> mean_, gradient_;

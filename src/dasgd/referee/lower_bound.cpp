@@ -1,7 +1,6 @@
 #include "dasgd/referee/lower_bound.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <limits>
 #include <numeric>
 
@@ -17,20 +16,6 @@ double mean_draw(const TimeModel& model, std::uint64_t seed, Purpose purpose, st
   for (std::uint64_t k = 0; k < draws_of_a_clock; ++k)
     sum += static_cast<double>(model.draw(seed, purpose, item, k));
   return sum / static_cast<double>(draws_of_a_clock) * 1e-9;
-}
-
-// Links from one worker to every other.
-std::vector<double> hops_from(std::size_t j, const Graph& graph) {
-  std::vector<double> hops(graph.workers(), std::numeric_limits<double>::infinity());
-  std::deque<std::size_t> next{j};
-  hops[j] = 0;
-  for (; !next.empty(); next.pop_front())
-    for (const WorkerId k : graph.neighbours(worker_id(next.front()))) {
-      if (hops[index(k)] <= hops[next.front()] + 1) continue;
-      hops[index(k)] = hops[next.front()] + 1;
-      next.push_back(index(k));
-    }
-  return hops;
 }
 
 template <typename Real>
@@ -92,9 +77,9 @@ std::optional<double> lower_bound_seconds(const Objective<Real>& objective, cons
   for (std::size_t i = 0; i < options.workers; ++i) {
     h.push_back(mean_draw(world.world.compute, contest.seed, Purpose::compute_time, i) *
                 slow_factor(options, worker_id(i)));
-    tau.push_back(hops_from(i, graph));
-    for (double& time : tau.back()) time *= latency;
-    tau.back()[i] = 0;
+    tau.emplace_back();
+    for (const std::size_t hops : hops_from(graph, worker_id(i)))
+      tau.back().push_back(latency * static_cast<double>(hops));
   }
   return lower_bound(terms, h, tau);
 }

@@ -7,7 +7,7 @@
 
 #include "dasgd/base/units.hpp"
 #include "dasgd/referee/maps.hpp"
-#include "dasgd/referee/tuning.hpp"
+#include "dasgd/referee/row_medians.hpp"
 #include "dasgd/rivals/all_rivals.hpp"
 
 namespace dasgd {
@@ -122,16 +122,15 @@ nlohmann::ordered_json table_of(const std::vector<JudgedWorld>& worlds) {
       const ContestRow& row = world.rows[k];
       const Judgement& j = world.judgements[k];
       const auto [low, high] = good_range(row.trials);
-      const auto median = [&](auto value) {
-        std::vector<double> values;
-        for (const ContestRun& run : row.runs) values.push_back(static_cast<double>(value(run)));
-        return median_of(values);
+      const auto shown = [&](auto value) {
+        const auto known = median_where_known(row, value);
+        return known ? fmt::format("{:.3g}", *known) : std::string();
       };
       const auto seconds = [&] {
         return std::isfinite(j.median)
                    ? fmt::format("{:.4g} ({:.4g} to {:.4g})", j.median, j.interval.low,
                                  j.interval.high)
-                   : fmt::format(">= {:.4g}", median([](auto& r) { return r.time_s; }));
+                   : fmt::format(">= {:.4g}", median_over(row, [](auto& r) { return r.time_s; }));
       };
       table.push_back(
           {{"world", row.world},
@@ -142,11 +141,18 @@ nlohmann::ordered_json table_of(const std::vector<JudgedWorld>& worlds) {
            {"wins", fmt::format("{} of {}", j.wins, row.runs.size())},
            {"eta", show_real(row.eta)},
            {"good_eta", low > 0 ? fmt::format("{:.3g} to {:.3g}", low, high) : ""},
-           {"idle", fmt::format("{:.0f} %", 100 * median([](auto& r) { return r.idle_share; }))},
-           {"wasted", median([](auto& r) { return r.gradients_wasted; })},
+           {"idle",
+            fmt::format("{:.0f} %", 100 * median_over(row, [](auto& r) { return r.idle_share; }))},
+           {"wasted", median_over(row, [](auto& r) { return r.gradients_wasted; })},
            {"MB_busiest",
-            fmt::format("{:.3g}", 1e-6 * median([](auto& r) { return r.bytes_busiest_node; }))},
-           {"consensus", fmt::format("{:.2g}", median([](auto& r) { return r.consensus; }))}});
+            fmt::format("{:.3g}",
+                        1e-6 * median_over(row, [](auto& r) { return r.bytes_busiest_node; }))},
+           {"consensus",
+            fmt::format("{:.2g}", median_over(row, [](auto& r) { return r.consensus; }))},
+           {"S_avg", shown([](auto& r) { return r.S_avg; })},
+           {"S_max", shown([](auto& r) { return r.S_max; })},
+           {"accuracy_mean", shown([](auto& r) { return r.accuracy_mean; })},
+           {"accuracy_worst", shown([](auto& r) { return r.accuracy_worst; })}});
     }
   return table;
 }
@@ -183,8 +189,8 @@ std::vector<ComparePicture> pictures_of(const std::vector<JudgedWorld>& worlds) 
   ComparePicture steps{
       "eta",
       "Time over the step size",
-      "What was tried while tuning; a step that does not reach the goal, or takes "
-      "more than twice the best time, leaves a gap. A wide valley forgives. For a goal on the "
+      "What was tried while tuning; a step that does not reach the goal in the "
+      "time that it is given leaves a gap. A wide valley forgives. For a goal on the "
       "norm of the gradient the dashed line is what the hardest function with this L and this "
       "noise costs any method, up to a constant (Tyurin and Richtarik 2024); an easier one, like "
       "a convex one, may take less.",

@@ -8,27 +8,13 @@
 #include "dasgd/record/json_number.hpp"
 #include "dasgd/record/run_summary.hpp"
 #include "dasgd/referee/lower_bound.hpp"
-#include "dasgd/referee/tuning.hpp"
+#include "dasgd/referee/row_medians.hpp"
 #include "dasgd/referee/worlds.hpp"
 
 namespace dasgd {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <typename Value>
-double median_over(const ContestRow& row, Value&& value) {
-  std::vector<double> values;
-  for (const ContestRun& run : row.runs) values.push_back(static_cast<double>(value(run)));
-  return median_of(values);
-}
-template <typename Value>
-std::optional<double> median_where_known(const ContestRow& row, Value&& value) {
-  std::vector<double> values;
-  for (const ContestRun& run : row.runs)
-    if (const auto v = value(run)) values.push_back(*v);
-  return values.empty() ? std::nullopt : std::optional(median_of(values));
-}
 
 Json pair_of(const std::optional<Interval>& interval) {
   return interval ? Json{json_number(interval->low), json_number(interval->high)} : Json();

@@ -77,8 +77,10 @@ void hold_against(const ContestRow& row, const ContestRow& dasgd, std::uint64_t 
 // One look, and half of one for rounding.
 bool can_be_told_apart(double a, double b, double every) { return std::abs(a - b) > 1.5 * every; }
 
-std::string word(const ContestRow& row, const Judgement& j, double dasgd, double every) {
-  if (row.tuned && row.at_edge) return "not tuned";
+bool is_untuned(const ContestRow& row) { return row.tuned && row.at_edge; }
+
+// With the step that it has, whatever that is.
+std::string compared(const Judgement& j, double dasgd, double every) {
   if (!std::isfinite(j.median)) return "not reached";
   if (!std::isfinite(dasgd)) return "faster";
   const bool shown = can_be_told_apart(j.median, dasgd, every) && j.p && *j.p < 0.05 &&
@@ -157,7 +159,8 @@ std::vector<Judgement> judge(const std::vector<ContestRow>& rows, std::uint64_t 
   const double reference = dasgd ? median_of(times_of(*dasgd)) : 0;
   for (std::size_t k = 0; k < rows.size(); ++k) {
     if (&rows[k] == dasgd) judgements[k].p.reset();
-    judgements[k].verdict = word(rows[k], judgements[k], reference, every);
+    judgements[k].verdict =
+        is_untuned(rows[k]) ? "not tuned" : compared(judgements[k], reference, every);
   }
   return judgements;
 }
@@ -191,6 +194,7 @@ WorldVerdict sum_up(const std::string& world, const std::vector<ContestRow>& row
                 can_be_told_apart(judgements[best].median, judgements[next].median, every));
   std::string text =
       fmt::format("{}: {} is fastest, {}", world, result.winner, seconds(judgements[best]));
+  if (is_untuned(rows[best])) text += ", with the last of the steps that were tried";
   if (!alone && !result.shown)
     text += fmt::format(", but not shown to be faster than {}, {}", rows[next].rival,
                         seconds(judgements[next]));
@@ -202,7 +206,7 @@ WorldVerdict sum_up(const std::string& world, const std::vector<ContestRow>& row
     if (!std::isfinite(judgements[dasgd].median)) {
       result.dasgd_loses = true;
       text += "; DASGD loses: it does not reach the goal in the time given";
-    } else if (won.verdict == "faster") {
+    } else if (compared(won, judgements[dasgd].median, every) == "faster") {
       result.dasgd_loses = true;
       text += fmt::format("; DASGD loses: it takes {:.2f} times as long, {}", 1 / *won.ratio,
                           seconds(judgements[dasgd]));
@@ -210,6 +214,7 @@ WorldVerdict sum_up(const std::string& world, const std::vector<ContestRow>& row
       text +=
           fmt::format("; DASGD takes {}, and no difference is shown", seconds(judgements[dasgd]));
     }
+    if (is_untuned(rows[dasgd])) text += " (with the last of the steps that were tried)";
   }
   result.sentence = text + ".";
   return result;

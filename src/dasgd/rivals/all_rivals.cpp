@@ -98,8 +98,8 @@ std::vector<RivalKind> with_a_server() {
                              {"H", "local steps of an update", 1, 1},
                              {"server_lr", "share of local steps that the server takes", 0.7, 1e-6,
                               1e6, false},
-                             {"momentum", "of the server", 0, 0, 0.999, false}},
-              .limits = {"K = 1, H = 1, nobody late: asgd"}},
+                             {"momentum", "of the server", 0.9, 0, 0.999, false}},
+              .limits = {"K = 1, H = 1, momentum = 0, nobody late: asgd"}},
              [](const auto& setup) {
                const std::size_t K = setup.count("K");
                return fedbuff(K, setup.count("H"),

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "dasgd/base/checked_time.hpp"
-#include "dasgd/data/batches.hpp"
 #include "dasgd/rivals/play.hpp"
 #include "dasgd/rivals/play_limits.hpp"
+#include "dasgd/rivals/seat.hpp"
 #include "dasgd/rivals/staleness_meter.hpp"
 #include "dasgd/virtual_time/event_queue.hpp"
 #include "dasgd/virtual_time/links.hpp"
@@ -37,17 +37,14 @@ class Arena {
         budget_(options, objective.samples()),
         links_(world, everybody_unless_uniform(world, participants.size()), options.seed),
         meter_(objective.dimension(), how.measured_S, options.eta) {
-    const Batches::Options batches{options.seed, options.sampling, options.workers,
-                                   objective.samples(),
-                                   resolved_batch(options, objective.samples())};
     for (std::size_t i = 0; i < participants.size(); ++i)
-      nodes_.push_back(std::make_unique<Node>(*this, i, *participants[i], batches));
+      nodes_.push_back(std::make_unique<Node>(*this, i, *participants[i]));
   }
 
   PlayResult run() {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       now_ = i < world_.start.size() ? world_.start[i] : 0;
-      nodes_[i]->handle([](Node& node) { node.rival.start(node); });
+      nodes_[i]->handle([](Node& node) { node.seat.rival.start(node); });
     }
     const Nanoseconds end =
         options_.max_time ? options_.max_time->count() : std::numeric_limits<Nanoseconds>::max();
@@ -77,40 +74,35 @@ class Arena {
     return Links(world, none, 0).uniform() ? none : everybody(participants);
   }
 
-  /// A participant, its batches, and what it is doing.
+  /// A participant and what it is doing.
   struct Node final : Port<Real> {
-    Node(Arena& all, std::size_t self, Rival<Real>& participant, const Batches::Options& options)
-        : arena(all),
-          id(self),
-          rival(participant),
-          slow(slow_factor(all.options_, worker_id(self))),
-          batches(options, worker_id(self < all.options_.workers ? self : 0)),
-          chance(all.options_.seed, Purpose::rival, static_cast<std::uint32_t>(self)),
-          gradient(all.meter_.extended()) {}
+    Node(Arena& all, std::size_t self, Rival<Real>& participant)
+        : arena(all), seat(all.objective_, all.options_, all.world_, self, participant) {
+      seat.gradient.resize(all.meter_.extended());
+    }
 
     /// Calls the participant now, or when its hands are free.
-    void handle(std::function<void(Node&)> call) {
-      if (hands_free_at > arena.now_) return waiting.push_back(std::move(call));
+    template <typename Call>
+    void handle(Call&& call) {
+      if (hands_free_at > arena.now_) return waiting.push_back(std::forward<Call>(call));
       local = arena.now_;
       call(*this);
       occupy();
     }
     void deliver() {
-      if (std::exchange(ready, false)) rival.computed(*this, gradient, loss);
+      if (std::exchange(ready, false)) seat.rival.computed(*this, seat.gradient, seat.loss);
     }
     void hands_are_free() {
       while (!waiting.empty() && hands_free_at <= arena.now_) {
         const auto call = std::move(waiting.front());
         waiting.pop_front();
-        local = arena.now_;
-        call(*this);
-        occupy();
+        handle(call);
       }
     }
     void occupy() {
       if (local <= arena.now_) return;
       hands_free_at = local;
-      arena.push(local, EventKind::foreign_finished, id);
+      arena.push(local, EventKind::foreign_finished, seat.id);
     }
 
     void compute(std::span<const Real> point) override {
@@ -126,12 +118,12 @@ class Arena {
       if (unwanted) return;
       computing = false;
       use.busy -= ready_at - local;
-      if (arena.how_.spans) arena.how_.spans->push_back({id, began, local, true});
+      if (arena.how_.spans) arena.how_.spans->push_back({seat.id, began, local, true});
       ++arena.wasted_;
       ++arena.gradients_;
     }
     void send(std::size_t to, Letter<Real> letter) override {
-      letter.from = id;
+      letter.from = seat.id;
       arena.send(*this, to, std::move(letter), local);
     }
     void charge(double passes) override {
@@ -144,14 +136,10 @@ class Arena {
       arena.meter_.updating(model, gradients);
     }
     Nanoseconds now() const override { return local; }
-    Random& random() override { return chance; }
+    Random& random() override { return seat.chance; }
 
     Arena& arena;
-    const std::size_t id;
-    Rival<Real>& rival;
-    const double slow;
-    Batches batches;
-    Random chance;
+    Seat<Real> seat;
     NodeUse use;
     Nanoseconds local = 0;          // this participant's time while it is called
     Nanoseconds hands_free_at = 0;  // until then others wait
@@ -159,10 +147,7 @@ class Arena {
     bool computing = false, unwanted = false, paused = false;
     bool ready = false;  // a gradient waits for the participant's hands
     Nanoseconds began = 0, ready_at = 0;
-    std::vector<Real> gradient, next_point;
-    double loss = 0;
-    std::uint64_t drawn = 0;
-    std::size_t samples = 0;
+    std::vector<Real> next_point;
   };
   struct Flight {
     std::size_t to = 0;
@@ -191,12 +176,7 @@ class Arena {
     Flight flight = flights_.take(event.subject);
     Node& node = *nodes_[flight.to];
     node.use.received += bytes_of(flight.letter);
-    if (node.hands_free_at <= now_) {
-      node.local = now_;
-      node.rival.received(node, flight.letter);
-      return node.occupy();
-    }
-    node.handle([letter = std::move(flight.letter)](Node& n) { n.rival.received(n, letter); });
+    node.handle([letter = std::move(flight.letter)](Node& n) { n.seat.rival.received(n, letter); });
   }
 
   // The gradient follows from the point and the batch, so it is computed at once.
@@ -206,31 +186,29 @@ class Arena {
       return;
     }
     node.computing = true;
-    const auto resumes = world_.chaos.paused_until(worker_id(node.id), at);
+    const auto resumes = world_.chaos.paused_until(worker_id(node.seat.id), at);
     node.paused = resumes.has_value();
     if (node.paused) {
       node.next_point.assign(point.begin(), point.end());
-      return push(*resumes, EventKind::look, node.id);
+      return push(*resumes, EventKind::look, node.seat.id);
     }
-    const Draw draw = node.batches.next();
+    Seat<Real>& seat = node.seat;
+    const Draw draw = seat.batches.next();
     if (draw.kind != Draw::Kind::batch) {
       exhausted_ = true;
       return;
     }
     const std::size_t d = objective_.dimension();
-    node.loss = objective_.gradient(point.first(d), draw.rows, std::span(node.gradient).first(d));
-    meter_.computing(point, node.gradient);
-    const Nanoseconds drawn =
-        world_.compute.draw(options_.seed, Purpose::compute_time, node.id, node.drawn++);
-    const Nanoseconds takes =
-        node.slow == 1 ? drawn : duration(static_cast<double>(drawn) * node.slow, "slow");
+    seat.loss = objective_.gradient(point.first(d), draw.rows, std::span(seat.gradient).first(d));
+    meter_.computing(point, seat.gradient);
+    const Nanoseconds takes = seat.times.next();
     node.began = at;
     node.ready_at = later(at, takes, "compute");
     node.use.busy += takes;
-    node.samples = draw.rows.size();
+    seat.samples = draw.rows.size();
     ++begun_;
-    samples_begun_ += node.samples;
-    push(node.ready_at, EventKind::own_finished, node.id);
+    samples_begun_ += seat.samples;
+    push(node.ready_at, EventKind::own_finished, seat.id);
   }
   void begin_next(Node& node) {
     if (!node.next_point.empty()) begin(node, std::exchange(node.next_point, {}), now_);
@@ -239,9 +217,9 @@ class Arena {
   void computed(Node& node) {
     node.computing = false;
     ++gradients_;
-    samples_ += node.samples;
-    if (!std::isfinite(node.loss)) diverged_ = true;
-    if (how_.spans) how_.spans->push_back({node.id, node.began, now_, node.unwanted});
+    samples_ += node.seat.samples;
+    if (!std::isfinite(node.seat.loss)) diverged_ = true;
+    if (how_.spans) how_.spans->push_back({node.seat.id, node.began, now_, node.unwanted});
     if (std::exchange(node.unwanted, false)) {
       ++wasted_;
       return begin_next(node);
@@ -262,10 +240,11 @@ class Arena {
     node.use.sent += bytes;
     ++messages_;
     const Nanoseconds arrival =
-        links_.uniform()
-            ? later(at, links_.uniform_latency(), "latency")
-            : links_.send(worker_id(node.id), to < node.id ? to : to - 1, bytes + header_bytes, at)
-                  .first;
+        links_.uniform() ? later(at, links_.uniform_latency(), "latency")
+                         : links_
+                               .send(worker_id(node.seat.id), to < node.seat.id ? to : to - 1,
+                                     bytes + header_bytes, at)
+                               .first;
     queue_.push(
         Event::make(arrival, EventKind::arrival, messages_, flights_.put({to, std::move(letter)})));
   }
@@ -281,7 +260,7 @@ class Arena {
     std::vector<std::span<const Real>> models;
     std::vector<NodeUse> uses;
     for (const auto& node : nodes_) {
-      if (const auto model = node->rival.model(); !model.empty())
+      if (const auto model = node->seat.rival.model(); !model.empty())
         models.push_back(model.first(objective_.dimension()));
       uses.push_back(node->use);
     }

@@ -16,29 +16,13 @@
 #include <utility>
 #include <vector>
 
-#include "dasgd/base/checked_time.hpp"
-#include "dasgd/data/batches.hpp"
+#include "dasgd/rivals/courier.hpp"
 #include "dasgd/rivals/mailbox.hpp"
 #include "dasgd/rivals/play.hpp"
 #include "dasgd/rivals/play_limits.hpp"
+#include "dasgd/rivals/seat.hpp"
 
 namespace dasgd {
-
-/// Who brings letters to participants in other processes.
-template <typename Real>
-class Courier {
- public:
-  virtual ~Courier() = default;
-  virtual bool is_here(std::size_t participant) const = 0;
-  /// Any thread, like the next.
-  virtual void carry(std::size_t to, Letter<Real> letter) = 0;
-  /// See Port::sum_over_workers; called by the only worker of this process.
-  virtual bool sum_over_workers(std::span<Real> values) = 0;
-  /// This process wants the run to end; when it ends for all, `RealArena::end` is called.
-  virtual void ask_for_the_end() = 0;
-  /// A participant here has failed, so that the others would wait for ever.
-  [[noreturn]] virtual void abandon(std::exception_ptr failure) = 0;
-};
 
 template <typename Real>
 class RealArena {
@@ -56,11 +40,8 @@ class RealArena {
         courier_(courier),
         budget_(options, objective.samples()),
         under_way_(static_cast<std::int64_t>(participants.size())) {
-    const Batches::Options batches{options.seed, options.sampling, options.workers,
-                                   objective.samples(),
-                                   resolved_batch(options, objective.samples())};
     for (std::size_t i = 0; i < participants.size(); ++i)
-      actors_.push_back(std::make_unique<Actor>(*this, i, *participants[i], batches));
+      actors_.push_back(std::make_unique<Actor>(*this, i, *participants[i]));
   }
 
   PlayResult run() {
@@ -68,7 +49,7 @@ class RealArena {
     {
       std::vector<std::jthread> threads;
       for (const auto& actor : actors_)
-        if (is_here(actor->id))
+        if (is_here(actor->seat.id))
           threads.emplace_back([&actor](std::stop_token stop) { actor->act(stop); });
       reason = watch();
       for (std::jthread& thread : threads) thread.request_stop();
@@ -99,20 +80,15 @@ class RealArena {
 
   /// A participant, its thread's state, and what it is doing.
   struct Actor final : Port<Real> {
-    Actor(RealArena& all, std::size_t self, Rival<Real>& participant,
-          const Batches::Options& options)
-        : arena(all),
-          id(self),
-          rival(participant),
-          slow(slow_factor(all.options_, worker_id(self))),
-          batches(options, worker_id(self < all.options_.workers ? self : 0)),
-          chance(all.options_.seed, Purpose::rival, static_cast<std::uint32_t>(self)),
-          gradient(all.objective_.dimension()) {}
+    Actor(RealArena& all, std::size_t self, Rival<Real>& participant)
+        : arena(all), seat(all.objective_, all.options_, all.world_, self, participant) {
+      seat.gradient.resize(all.objective_.dimension());
+    }
 
     /// The body of its thread.
     void act(std::stop_token stop) {
       try {
-        call([&] { rival.start(*this); });
+        call([&] { seat.rival.start(*this); });
         arena.done();
         while (!stop.stop_requested()) {
           if (asked && !computing) begin();
@@ -123,7 +99,7 @@ class RealArena {
           const auto letter =
               mailbox.take(computing ? ready_at : Clock::now() + std::chrono::hours(1), stop);
           if (!letter) continue;
-          call([&] { rival.received(*this, *letter); });
+          call([&] { seat.rival.received(*this, *letter); });
           arena.done();
         }
       } catch (...) {
@@ -142,7 +118,7 @@ class RealArena {
       if (arena.how_.preempt) ready_at = Clock::now();
     }
     void send(std::size_t to, Letter<Real> letter) override {
-      letter.from = id;
+      letter.from = seat.id;
       const std::uint64_t bytes = bytes_of(letter);
       messages.fetch_add(1, std::memory_order_relaxed);
       sent.fetch_add(bytes, std::memory_order_relaxed);
@@ -164,7 +140,7 @@ class RealArena {
     void discard(std::uint64_t count) override { arena.wasted_ += count; }
     void updating(std::span<const Real>, std::span<const Real>) override {}
     Nanoseconds now() const override { return arena.now(); }
-    Random& random() override { return chance; }
+    Random& random() override { return seat.chance; }
 
     // The model is read by others between two calls.
     template <typename Call>
@@ -175,49 +151,39 @@ class RealArena {
     void begin() {
       asked = false;
       if (!arena.may_begin()) return arena.done();
-      const Draw draw = batches.next();
+      const Draw draw = seat.batches.next();
       if (draw.kind != Draw::Kind::batch) return arena.no_more();
-      samples = draw.rows.size();
-      arena.samples_begun_ += samples;
+      seat.samples = draw.rows.size();
+      arena.samples_begun_ += seat.samples;
       const Clock::time_point began = Clock::now();
       computing = true;
-      loss = arena.objective_.gradient(point, draw.rows, gradient);
-      const Nanoseconds usual =
-          arena.world_.compute.draw(arena.options_.seed, Purpose::compute_time, id, drawn++);
-      ready_at =
-          began + std::chrono::nanoseconds(duration(static_cast<double>(usual) * slow, "compute"));
+      seat.loss = arena.objective_.gradient(point, draw.rows, seat.gradient);
+      ready_at = began + std::chrono::nanoseconds(seat.times.next());
       const auto took = std::chrono::nanoseconds(std::max(ready_at, Clock::now()) - began);
       busy.fetch_add(took.count(), std::memory_order_relaxed);
     }
     void finish() {
       computing = false;
       ++arena.gradients_;
-      arena.samples_ += samples;
-      if (!std::isfinite(loss)) arena.diverge();
+      arena.samples_ += seat.samples;
+      if (!std::isfinite(seat.loss)) arena.diverge();
       if (std::exchange(unwanted, false))
         ++arena.wasted_;
       else
-        call([&] { rival.computed(*this, gradient, loss); });
+        call([&] { seat.rival.computed(*this, seat.gradient, seat.loss); });
       arena.done();
     }
 
     RealArena& arena;
-    const std::size_t id;
-    Rival<Real>& rival;
-    const double slow;
-    Batches batches;
-    Random chance;
+    Seat<Real> seat;
     Mailbox<Real> mailbox;
     std::mutex hands;  // guards the participant
     std::atomic<Nanoseconds> busy{0};
     std::atomic<std::uint64_t> messages{0}, sent{0}, received{0};
     // Of this thread alone:
     bool asked = false, computing = false, unwanted = false;
-    std::vector<Real> point, gradient;
+    std::vector<Real> point;
     Clock::time_point ready_at;
-    double loss = 0;
-    std::uint64_t drawn = 0;
-    std::size_t samples = 0;
   };
 
   bool is_here(std::size_t participant) const {
@@ -276,12 +242,12 @@ class RealArena {
     std::vector<std::vector<Real>> copies;
     std::vector<NodeUse> nodes;
     for (const auto& actor : actors_) {
-      if (is_here(actor->id)) {
+      if (is_here(actor->seat.id)) {
         const std::lock_guard lock(actor->hands);
-        const auto model = actor->rival.model();
+        const auto model = actor->seat.rival.model();
         if (!model.empty()) copies.emplace_back(model.begin(), model.end());
       }
-      const Nanoseconds at_work = is_here(actor->id) ? actor->busy.load() : busy_here();
+      const Nanoseconds at_work = is_here(actor->seat.id) ? actor->busy.load() : busy_here();
       nodes.push_back({at_work, actor->messages, actor->sent, actor->received});
     }
     const std::vector<std::span<const Real>> models(copies.begin(), copies.end());

@@ -102,7 +102,7 @@ template <typename Real>
 double advised_step(const Config& config, const Objective<Real>& objective) {
   const auto n = static_cast<double>(config.run.workers);
   const auto L = objective.known().smoothness;
-  const double share = gradients_have_noise(config.run, objective.samples()) ? 16 / n : 1 / n;
+  const double share = gradients_have_noise(config.run, objective.samples()) ? 8 / n : 1 / n;
   const double eta = share * (L && *L > 0 ? 1 / *L : config.run.eta);
   return std::exp2(std::round(std::log2(eta)));  // a round number of the grid
 }
