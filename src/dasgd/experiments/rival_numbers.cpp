@@ -133,7 +133,7 @@ void add_phase(std::vector<PublishedNumber>& numbers) {
       {of_seconds(0.58), of_seconds(0.75), of_seconds(1.51), of_seconds(3.33)}));
   numbers.push_back({"async DiLoCo toy (google-deepmind/asyncdiloco)",
                      "synchronous phase, H = 20, s per step 0.58, 0.75, 1.51, 3.33", 66.60,
-                     run("local-sgd:H=20", options, world).seconds, 1e-9, "local-sgd:H=20"});
+                     run("local-sgd:H=20", options, world).seconds, 0, "local-sgd:H=20"});
 }
 
 void add_missing(std::vector<PublishedNumber>& numbers) {
@@ -154,7 +154,8 @@ void add_missing(std::vector<PublishedNumber>& numbers) {
 }  // namespace
 
 bool PublishedNumber::agrees() const {
-  return here && std::abs(*here - published) <= tolerance * std::abs(published);
+  constexpr double rounding = 1e-9;
+  return here && std::abs(*here - published) <= (tolerance + rounding) * std::abs(published);
 }
 
 std::vector<PublishedNumber> repeat_published_numbers(bool quick) {
