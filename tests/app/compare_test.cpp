@@ -230,6 +230,16 @@ TEST_F(Compare, ATargetThatNobodyReachesIsNoFailure) {
   }
 }
 
+TEST_F(Compare, WhatArrivesAfterTheTimeIsOverDoesNotCount) {
+  ASSERT_EQ(dasgd(small +
+                  "--rivals dasgd,asgd --world thin-nic --lr 0.001 --target-loss -5 "
+                  "--max-time 1s --out " +
+                  out())
+                .status,
+            0);
+  for (const auto& row : rows()) EXPECT_EQ(row.at("time_s"), "1") << row.at("rival");
+}
+
 TEST_F(Compare, AWorldIsAlsoAFile) {
   std::ofstream(out("slow.toml")) << "[pace]\nslow = [\"0:4\"]\nlatency = \"5ms\"\n";
   const Outcome outcome = dasgd(small + "--rivals dasgd,minibatch --world " + out("slow.toml") +
@@ -252,6 +262,7 @@ TEST_F(Compare, GoesOnAfterCtrlC) {
             "done; kill -INT $pid; wait $pid");
   ASSERT_EQ(stopped.status, 130) << stopped.err;
   EXPECT_THAT(stopped.err, HasSubstr("the same command goes on there"));
+  EXPECT_THAT(stopped.err, ::testing::Not(HasSubstr("stopping:")));  // one line is enough
   EXPECT_FALSE(fs::exists(out() + "/compare.csv"));
   std::ofstream(out() + "/journal.jsonl", std::ios::app) << "{\"name\": \"half of a li";
   const Outcome resumed = dasgd(arguments + out());

@@ -95,7 +95,7 @@ int compare_list_command() {
 namespace {
 
 int compare_here(Config config) {
-  const SignalStop signals;
+  const SignalStop signals(SignalStop::Kind::contest);
   config.run.stop = signals.token();
   const Problem problem = read_problem(config);
   return std::visit(
@@ -129,8 +129,7 @@ int compare_on_rank(const Config& config, const Objective<Real>& objective, Rank
 
 int compare_on_ranks(Config config) {
   if (!may_become_ranks()) return bad_input;
-  const SignalStop signals(is_first_process() ? SignalStop::Kind::rank
-                                              : SignalStop::Kind::quiet_rank);
+  const SignalStop signals(SignalStop::Kind::quiet_rank);
   config.run.stop = signals.token();
   Ranks ranks;
   if (!is_known_to_mpi(ranks)) return bad_input;

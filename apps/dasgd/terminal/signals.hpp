@@ -20,6 +20,7 @@ class SignalStop {
     rank,        ///< of an MPI job
     quiet_rank,  ///< another rank tells the person
     sweep,       ///< of several runs
+    contest,     ///< the command tells the person itself
   };
   explicit SignalStop(Kind kind = Kind::alone);
   std::stop_token token() const { return source_.get_token(); }

@@ -70,13 +70,20 @@ ContestRun run_one(Examiner<Real>& examiner, const Contest& contest, const Chose
   if (request.most && (!options.max_time || options.max_time->count() > *request.most))
     options.max_time = std::chrono::nanoseconds(*request.most);
   Course<Real> course(examiner, contest.goal, options.workers, request.thorough);
-  const Observer<Real> observer{request.thorough ? contest.every : 2 * contest.every,
-                                [&](const Instant<Real>& instant) { return course.look(instant); }};
+  // What is still under way when the time is over arrives too late.
+  const auto is_late = [&](Nanoseconds time) {
+    return !perform && options.max_time && time > options.max_time->count();
+  };
+  const Observer<Real> observer{
+      request.thorough ? contest.every : 2 * contest.every,
+      [&](const Instant<Real>& instant) { return !is_late(instant.time) && course.look(instant); }};
   const PlayResult result = perform ? (*perform)(rival, world, options, observer)
                                     : simulate_one(examiner.objective(), contest, rival, options,
                                                    world.world, request.thorough, observer);
   if (result.reason == StopReason::interrupted) throw ContestInterrupted("interrupted");
   ContestRun run = course.conclude();
+  if (!run.reached && !perform && result.reason == StopReason::max_time)
+    run.time_s = static_cast<double>(options.max_time->count()) * 1e-9;
   run.rival = rival.label;
   run.world = world.name;
   run.seed = request.seed;
