@@ -102,16 +102,23 @@ std::string time_text(const Judgement& j, const ContestRow& row) {
   return fmt::format(">= {:.4g}", median_over(row, [](auto& r) { return r.time_s; }));
 }
 
+std::string predicted_text(const ContestRow& row) {
+  if (const double predicted = predicted_median(row); std::isfinite(predicted))
+    return fmt::format("{:.4g}", predicted);
+  std::vector<double> times;
+  for (const ContestRun& run : row.predicted) times.push_back(run.time_s);
+  return fmt::format(">= {:.4g}", median_of(times));
+}
+
 std::string predictions_text(const JudgedWorld& world) {
   std::string text = fmt::format("\n{}, real and predicted\n  {:26} {:>10} {:>10} {:>8}\n",
                                  world.name, "", "seconds", "predicted", "ratio");
   for (std::size_t k = 0; k < world.rows.size(); ++k) {
     const ContestRow& row = world.rows[k];
-    const double predicted = predicted_median(row);
     const auto ratio = real_over_predicted(row);
     text +=
         fmt::format("  {:26} {:>10} {:>10} {:>8}\n", row.rival, time_text(world.judgements[k], row),
-                    fmt::format("{:.4g}", predicted), ratio ? fmt::format("{:.3f}", *ratio) : "");
+                    predicted_text(row), ratio ? fmt::format("{:.3f}", *ratio) : "");
   }
   return text;
 }
