@@ -18,7 +18,7 @@ function level(room) {
   if (room ~ /^data\/stream$/) return 2.6
   if (room ~ /^(problems|transport|record)$/) return 3
   if (room ~ /^record\/trace$/) return 3.2
-  if (room ~ /^(transport\/(in_process|mpi|faulty|tcp)|adapters\/torch)$/) return 3.5
+  if (room ~ /^(transport\/(in_process|mpi|faulty|tcp)|adapters\/torch(\/device)?)$/) return 3.5
   if (room ~ /^(run|models|virtual_time)$/) return 4
   if (room ~ /^elastic$/) return 4.5
   if (room ~ /^(report|runtime|sim|rivals|elastic\/world)$/) return 5
