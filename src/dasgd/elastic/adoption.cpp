@@ -49,44 +49,46 @@ GradientSet intersection(GradientSet a, const GradientSet& b) {
 
 std::optional<Adoption> plan_adoption(const Model& from, const GradientSet& held,
                                       std::uint64_t samples, const Log& log,
-                                      const std::optional<Model>& split, bool abandoning) {
+                                      std::span<const Model> copies, bool abandoning) {
   Adoption plan;
   plan.from = from;
-  plan.names = held;
-  plan.names.unite(from.names);
-  const GradientSet beside = held.without(from.names);
-  if (auto all = log.all_of(beside)) {
-    plan.add = std::move(*all);
-    plan.samples = from.samples + samples_of(plan.add);
-    return plan;
-  }
-  // (A, s) - (B, t) wants B within A.
-  if (split && split->names.count_missing_from(held) == 0) {
-    auto twice = log.all_of(intersection(held.without(split->names), from.names));
-    auto old = log.all_of(split->names.without(from.names));
-    if (twice && old) {
-      plan.base = split;
-      plan.add = std::move(*old);
-      plan.subtract = std::move(*twice);
-      plan.samples = from.samples + (samples - split->samples) + samples_of(plan.add) -
-                     samples_of(plan.subtract);
-      return plan;
-    }
-  }
-  if (!abandoning) return std::nullopt;
   plan.names = from.names;
-  beside.for_each_range_missing_from({}, [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
-    for (; first < last; ++first) {
-      const GradientName name{o, first};
-      if (GradientPtr kept = log.find(name)) {
-        plan.names.insert(name);
-        plan.add.push_back(std::move(kept));
-      } else {
-        plan.abandoned.insert(name);
-      }
+  plan.samples = from.samples;
+  std::vector<int> times(copies.size() + 1, 0);  // how often each copy, then what is held, is added
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const bool is_last = i == copies.size();
+    const GradientSet& upper = is_last ? held : copies[i].names;
+    const GradientSet segment = i == 0 ? upper : upper.without(copies[i - 1].names);
+    const GradientSet outside = segment.without(from.names);
+    if (auto all = log.all_of(outside)) {
+      plan.add.insert(plan.add.end(), all->begin(), all->end());
+      plan.names.unite(outside);
+      continue;
     }
-  });
-  plan.samples = from.samples + samples_of(plan.add);
+    auto inside = i > 0 ? log.all_of(intersection(segment, from.names)) : std::nullopt;
+    if (inside) {
+      ++times[i];
+      --times[i - 1];
+      plan.subtract.insert(plan.subtract.end(), inside->begin(), inside->end());
+      plan.samples += (is_last ? samples : copies[i].samples) - copies[i - 1].samples;
+      plan.names.unite(outside);
+      continue;
+    }
+    if (!abandoning) return std::nullopt;
+    outside.for_each_range_missing_from({},
+                                        [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
+                                          for (; first < last; ++first) {
+                                            const GradientName name{o, first};
+                                            GradientPtr kept = log.find(name);
+                                            (kept ? plan.names : plan.abandoned).insert(name);
+                                            if (kept) plan.add.push_back(std::move(kept));
+                                          }
+                                        });
+  }
+  plan.samples += samples_of(plan.add) - samples_of(plan.subtract);
+  plan.with_held = times.back() > 0;
+  for (std::size_t i = 0; i < copies.size(); ++i)
+    if (times[i] != 0) (times[i] > 0 ? plan.plus : plan.minus).push_back(copies[i]);
   return plan;
 }
 
@@ -94,10 +96,9 @@ template <typename Real>
 std::vector<Sum<Real>> carry_out(const Adoption& adoption, std::span<const Sum<Real>> held) {
   const auto from = sums_in<Real>(*adoption.from.sums);
   std::vector<Sum<Real>> sums(from.begin(), from.end());
-  if (adoption.base) {
-    accumulate<Real>(held, true, sums);
-    accumulate<Real>(sums_in<Real>(*adoption.base->sums), false, sums);
-  }
+  if (adoption.with_held) accumulate<Real>(held, true, sums);
+  for (const Model& m : adoption.plus) accumulate<Real>(sums_in<Real>(*m.sums), true, sums);
+  for (const Model& m : adoption.minus) accumulate<Real>(sums_in<Real>(*m.sums), false, sums);
   accumulate<Real>(adoption.add, true, sums);
   accumulate<Real>(adoption.subtract, false, sums);
   return sums;
@@ -106,11 +107,11 @@ std::vector<Sum<Real>> carry_out(const Adoption& adoption, std::span<const Sum<R
 template <typename Real>
 std::vector<Real> correction(const Adoption& adoption, std::span<const Sum<Real>> before,
                              std::span<const Sum<Real>> after) {
-  const auto base = sums_in<Real>(*adoption.mean->split.sums);
+  const auto from = sums_in<Real>(*adoption.from.sums);
   const double unit = std::ldexp(1.0, FixedPoint<Real>::unit_exponent);
   std::vector<Real> direction(before.size());
   for (std::size_t k = 0; k < direction.size(); ++k) {
-    const double own = static_cast<double>(before[k] - base[k]) * unit;
+    const double own = static_cast<double>(after[k] - from[k]) * unit;
     const double other = static_cast<double>(after[k] - before[k]) * unit;
     direction[k] =
         static_cast<Real>((1 - adoption.mean->own) * own + (1 - adoption.mean->other) * other);

@@ -23,30 +23,32 @@ struct Model {
   std::shared_ptr<const Bytes> sums;
 };
 
-/// "Take `from`, add the difference between what you hold and `base`, add these, subtract those."
+/// "Take `from`, add and subtract these models and gradients."
 /// By construction the result is x^0 plus the bundle of `names`.
 struct Adoption {
   Model from;
-  std::optional<Model> base;
+  bool with_held = false;  ///< what is held now is one of the models to add
+  std::vector<Model> plus, minus;
   std::vector<GradientPtr> add, subtract;
   GradientSet names;
   std::uint64_t samples = 0;
   GradientSet abandoned;  ///< held until now and in nobody's hands any more
-  /// Where both sides of a split have gone their own way: how much of each step is kept, so that
-  /// the result is the weighted mean of the two models and not the sum of their ways.
+  /// Where both sides of a split have gone their own way: how much of each is kept, so that the
+  /// result is the weighted mean of the two models and not the sum of their ways.
   struct Mean {
     double own = 1, other = 1;
-    Model split;
   };
   std::optional<Mean> mean;
+  bool to_remember = false;  ///< copies of the models before and after are wanted
 };
 
-/// What is held besides `from` is put together from the log, or else from a copy of the own model
-/// at the time of a split. Nothing if neither is possible; with `abandoning` what cannot be kept is
-/// given up, by name.
+/// What is held besides `from` is put together from the log and from copies of the own model
+/// (ascending). They cut what is held into segments; each must be inside `from`, or outside of it,
+/// but for gradients of the log. Nothing if one is neither; with `abandoning` what cannot be kept
+/// is given up, by name.
 std::optional<Adoption> plan_adoption(const Model& from, const GradientSet& held,
                                       std::uint64_t samples, const Log& log,
-                                      const std::optional<Model>& split, bool abandoning);
+                                      std::span<const Model> copies, bool abandoning);
 
 /// The sums of the new model.
 template <typename Real>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -31,7 +32,10 @@ void between_steps(Protocol& protocol, Worker<Real>& worker, Nanoseconds now, Ad
   const std::vector<Sum<Real>> sums = carry_out<Real>(*adoption, held);
   std::vector<Real> direction;
   if (adoption->mean) direction = correction<Real>(*adoption, held, sums);
+  std::optional<Model> before;
+  if (adoption->to_remember) before = model_of(worker);
   adopt(*adoption, sums);
+  if (before) protocol.remember(std::move(*before), model_of(worker), now);
   if (!adoption->mean) return;
   try {
     moved(worker.move_by(direction));

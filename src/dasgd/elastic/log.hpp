@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -13,28 +13,37 @@
 
 namespace dasgd::elastic {
 
-/// In the order in which they came. Places count from the first that was ever here, so that readers
-/// keep a place and go on from there.
+/// In the order in which they came. Each has a place that is never used again, so that readers keep
+/// a place and go on from there.
 class Log {
  public:
   struct Entry {
-    GradientPtr gradient;   ///< null: dropped
+    GradientPtr gradient;
     Nanoseconds since = 0;  ///< when it came
     bool at_once = false;   ///< to be sent without waiting for others to do it
   };
 
   void add(GradientPtr gradient, Nanoseconds now, bool at_once) {
-    places_.emplace(key(gradient->name), end());
-    entries_.push_back({std::move(gradient), now, at_once});
+    places_.emplace(key(gradient->name), next_);
+    entries_.emplace_hint(entries_.end(), next_++, Entry{std::move(gradient), now, at_once});
   }
-  std::size_t size() const { return places_.size(); }
-  std::uint64_t begin() const { return first_; }
-  std::uint64_t end() const { return first_ + entries_.size(); }
-  const Entry& at(std::uint64_t place) const { return entries_[place - first_]; }
+  std::size_t size() const { return entries_.size(); }
+
+  /// Calls `visit(entry)` from a place on, while it is true; returns the place to go on from.
+  template <typename Visit>
+  std::uint64_t visit_from(std::uint64_t place, Visit&& visit) const {
+    for (auto at = entries_.lower_bound(place); at != entries_.end(); ++at)
+      if (!visit(at->second)) return at->first;
+    return next_;
+  }
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    for (const auto& [place, entry] : entries_) visit(*entry.gradient);
+  }
 
   GradientPtr find(GradientName name) const {
     const auto at = places_.find(key(name));
-    return at == places_.end() ? nullptr : entries_[at->second - first_].gradient;
+    return at == places_.end() ? nullptr : entries_.at(at->second).gradient;
   }
   /// All gradients of these names; nothing if one of them is not here.
   std::optional<std::vector<GradientPtr>> all_of(const GradientSet& names) const {
@@ -51,23 +60,22 @@ class Log {
   }
   bool has_all_of(const GradientSet& names) const { return all_of(names).has_value(); }
 
-  /// Drops what nobody needs, as `needed(gradient)` says.
+  /// Drops what nobody needs, as `needed(entry)` says.
   template <typename Needed>
   void collect(Needed&& needed) {
-    for (Entry& entry : entries_) {
-      if (!entry.gradient || needed(*entry.gradient)) continue;
-      places_.erase(key(entry.gradient->name));
-      entry.gradient.reset();
-    }
-    for (; !entries_.empty() && !entries_.front().gradient; ++first_) entries_.pop_front();
+    std::erase_if(entries_, [&](const auto& item) {
+      if (needed(item.second)) return false;
+      places_.erase(key(item.second.gradient->name));
+      return true;
+    });
   }
 
  private:
   static std::uint64_t key(GradientName name) {
     return std::uint64_t{index(name.origin)} << 32 | name.sequence;
   }
-  std::deque<Entry> entries_;
-  std::uint64_t first_ = 0;
+  std::map<std::uint64_t, Entry> entries_;  // by place
+  std::uint64_t next_ = 0;
   std::unordered_map<std::uint64_t, std::uint64_t> places_;  // by name
 };
 

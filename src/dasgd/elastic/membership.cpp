@@ -1,5 +1,7 @@
 #include "dasgd/elastic/membership.hpp"
 
+#include <utility>
+
 namespace dasgd::elastic {
 
 Membership::Membership(const Record& me, Roster& roster, const Patience& patience)
@@ -16,9 +18,12 @@ bool Membership::hear(const Record& record, Nanoseconds now) {
   if (number == self) return false;
   Member& member = (*this)[number];
   if (member.record.version > 0 && record.version <= member.record.version) return false;
-  // The first that is heard of somebody may be old: others may tell of members that died long ago.
-  const bool is_rumour = member.standing == Standing::unknown && member.record.version == 0;
+  // The first that others tell of somebody who is not here may be old; the second is a sign of
+  // life.
+  const bool is_rumour =
+      member.standing != Standing::here && !std::exchange(member.was_told_of, true);
   member.record = record;
+  if (is_rumour && member.standing == Standing::unknown) member.since = member.apart = now;
   if (!is_rumour) heard_from(number, now);
   if (record.left) stand(number, Standing::left, now);
   if (record.ended) stand(number, Standing::ended, now);
@@ -40,6 +45,7 @@ void Membership::stand(WorkerId number, Standing standing, Nanoseconds now) {
   if (member.standing == standing) return;
   member.standing = standing;
   member.since = now;
+  member.was_told_of = false;
 }
 
 std::vector<WorkerId> Membership::find_silent(Nanoseconds now) {
@@ -62,23 +68,49 @@ std::vector<WorkerId> Membership::here() const {
   return here;
 }
 
-bool Membership::is_eldest() const {
+bool Membership::is_unseen(const Member& m) const {
+  return m.standing == Standing::silent || (m.standing == Standing::unknown && me().joined &&
+                                            m.record.joined && is_elder(m.record, me()));
+}
+
+bool Membership::may_live(WorkerId number) const {
+  const Member& m = (*this)[number];
+  return m.standing == Standing::here || m.standing == Standing::silent ||
+         (m.standing == Standing::unknown && m.record.joined);
+}
+
+bool Membership::anybody_unseen() const {
+  return std::any_of(members_.begin() + 1, members_.end(),
+                     [this](const Member& m) { return is_unseen(m); });
+}
+
+bool Membership::is_eldest_here() const {
   return std::none_of(members_.begin() + 1, members_.end(), [this](const Member& m) {
-    const bool may_live = m.standing == Standing::here || m.standing == Standing::silent;
-    return may_live && is_elder(m.record, me());
+    return m.standing == Standing::here && m.record.joined && is_elder(m.record, me());
   });
 }
 
-bool Membership::is_cut_off() const {
+bool Membership::is_cut_off(Nanoseconds now) const {
   std::size_t seen = 0, unseen = 0;
+  std::uint64_t last_word = 0;
   const Member* eldest = nullptr;
-  for (const Member& m : members_) {
-    if (m.standing != Standing::here && m.standing != Standing::silent) continue;
-    ++(m.standing == Standing::here ? seen : unseen);
+  const auto consider = [&](const Member& m) {
     if (!eldest || is_elder(m.record, eldest->record)) eldest = &m;
+  };
+  for (const Member& m : members_) {
+    if (!is_unseen(m) || now - m.since > patience_.alone) continue;
+    ++unseen;
+    last_word = std::max(last_word, m.record.t);
+    consider(m);
   }
-  if (seen == unseen) return eldest->standing == Standing::silent;
-  return seen < unseen;
+  if (unseen == 0) return false;
+  for (const Member& m : members_) {
+    // Who came after the cut does not make a small side large.
+    if (m.standing != Standing::here || m.record.joined_at > last_word) continue;
+    ++seen;
+    consider(m);
+  }
+  return seen == unseen ? eldest->standing != Standing::here : seen < unseen;
 }
 
 }  // namespace dasgd::elastic

@@ -39,7 +39,10 @@ struct Member {
   Nanoseconds since = 0;        ///< of this standing
   Nanoseconds heard = 0;        ///< of it, by itself or by others
   Nanoseconds longest_gap = 0;  ///< between two signs of life, lately
+  Nanoseconds apart = 0;        ///< since when there is no link to it
+  bool in_sight = false;        ///< it is awaited: all that it lacks is in the log
   GradientSet reported;         ///< what it held when it last told us directly
+  bool was_told_of = false;     ///< by others, since it stands like this
   bool hung_up = false;  ///< its last link broke without a goodbye, and nothing was heard since
   Nanoseconds dial_at = 0, dial_pause = 0;
   double rate = 0;  ///< gradients per second, in the last second
@@ -71,12 +74,20 @@ class Membership {
   /// All that are here, this one included, ascending by number.
   std::vector<WorkerId> here() const;
   bool is_here(WorkerId member) const { return (*this)[member].standing == Standing::here; }
-  /// Whether this is the first to come of those who are here or may be behind a cut.
-  bool is_eldest() const;
-  /// This side sees less than half of those who may live, or half without the eldest of them.
-  bool is_cut_off() const;
+  /// Not known to be dead or to have left, nor to have no model yet.
+  bool may_live(WorkerId member) const;
+  /// Whether somebody may live behind a cut.
+  bool anybody_unseen() const;
+  /// Whether this is the first to come of those who are here.
+  bool is_eldest_here() const;
+  /// This side sees less than half of those who were members at the last word of somebody who may
+  /// live behind a cut, or half without the eldest of them. Whoever has been silent for
+  /// `Patience::alone` does not count any more.
+  bool is_cut_off(Nanoseconds now) const;
 
  private:
+  /// Silent, or told of by others as having come before us, and never met.
+  bool is_unseen(const Member& m) const;
   bool is_elder(const Record& a, const Record& b) const {
     return a.joined_at != b.joined_at ? a.joined_at < b.joined_at : a.origin < b.origin;
   }

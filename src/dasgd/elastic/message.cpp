@@ -211,6 +211,13 @@ Bytes encode(const Message& message, Introductions& link, const Roster& roster) 
   return to.take();
 }
 
+std::optional<std::size_t> kind_of(std::span<const std::byte> bytes) {
+  Introductions nobody;
+  Roster nowhere;
+  const std::uint8_t kind = Reader(bytes, nobody, nowhere).number<std::uint8_t>();
+  return kind < kind_names.size() ? std::optional<std::size_t>(kind) : std::nullopt;
+}
+
 std::optional<Message> decode(std::span<const std::byte> bytes, Introductions& link,
                               Roster& roster) {
   Reader in(bytes, link, roster);

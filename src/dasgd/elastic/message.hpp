@@ -78,6 +78,13 @@ struct Goodbye {
 using Message =
     std::variant<Hello, Welcome, Refusal, Report, GradientMessage, Want, Snapshot, Goodbye>;
 
+inline constexpr std::array kind_names{"hello",    "welcome", "refusal",  "report",
+                                       "gradient", "want",    "snapshot", "goodbye"};
+static_assert(kind_names.size() == std::variant_size_v<Message>);
+
+/// What a message is, as an index of Message; nothing for bytes that are none.
+std::optional<std::size_t> kind_of(std::span<const std::byte> bytes);
+
 /// Whatever the other end has not been told of is introduced first.
 Bytes encode(const Message& message, Introductions& link, const Roster& roster);
 

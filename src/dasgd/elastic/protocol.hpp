@@ -16,6 +16,7 @@
 #include "dasgd/base/time.hpp"
 #include "dasgd/core/channel.hpp"
 #include "dasgd/elastic/adoption.hpp"
+#include "dasgd/elastic/copies.hpp"
 #include "dasgd/elastic/log.hpp"
 #include "dasgd/elastic/membership.hpp"
 #include "dasgd/elastic/message.hpp"
@@ -70,6 +71,9 @@ struct ProtocolOptions {
   Patience patience;
   Merge merge = Merge::average;
   Budget budget;  ///< of all members together
+
+  std::size_t update_bytes() const { return dimension * number_bytes(format); }
+  std::size_t model_bytes() const { return dimension * sum_bytes(format); }
 };
 
 /// Something that only the worker can do, between two of its steps.
@@ -123,10 +127,12 @@ class Protocol {
   void wake() { inbox_.wake(); }
   std::shared_ptr<Gradient> blank() { return pool_->take_beyond(); }
   void own(GradientPtr gradient, Nanoseconds now);
-  /// What is to be done before the next step, if anything. After a task other than nothing, `done`
-  /// or `adopted` follows.
+  /// What is to be done before the next step, if anything. After `CopyModel`, `copied`
+  /// follows.
   Task next_task(Nanoseconds now);
   void copied(Model model, Nanoseconds now);
+  /// The models before and after an adoption that wanted them.
+  void remember(Model before, Model after, Nanoseconds now);
   /// Whether samples may be drawn: not before there is a model, nor while cut off.
   bool may_compute() const;
   /// The worker computes no more.
@@ -168,6 +174,8 @@ class Protocol {
   std::size_t inbox_depth() const { return inbox_.depth(); }
   const ProtocolOptions& options() const { return options_; }
   std::vector<std::string> addresses() const;
+  /// What this member is about, in a word or two.
+  const char* role() const;
   /// All of its state in a line, for whoever looks for a mistake.
   std::string describe() const;
 
@@ -192,7 +200,9 @@ class Protocol {
   void hear(const Record& record, Nanoseconds now);
   void handle(Link& link, Message message, Nanoseconds now);
   std::string difference(const std::string& facts) const;
+  void say_goodbye(Link& link);
   std::optional<Adoption> plan(Nanoseconds now);
+  Task adopt_offered(Nanoseconds now);
 
   std::size_t most_waiting() const;
   bool relays_at_once() const;
@@ -202,10 +212,16 @@ class Protocol {
   void pump(Link& link, Nanoseconds now);
   void offer(Link& link, const GradientPtr& gradient);
   void serve(Link& link, const Model& model, Nanoseconds now);
-  void collect();
+  bool lacks_too_much(const Link& link) const;
+  bool is_awaited(WorkerId member, Nanoseconds now);
+  void collect(Nanoseconds now);
+  bool is_merging() const;
+  void loosen();
+  void want_copy();
   void dial_members(Nanoseconds now);
   bool wants_link(WorkerId member) const;
   void look_for_cut(Nanoseconds now);
+  void let_copies_go(Nanoseconds now);
   void pull(Nanoseconds now);
   void check_budget(Nanoseconds now);
   void measure(Nanoseconds now);
@@ -215,7 +231,6 @@ class Protocol {
   void reopen(Nanoseconds now);
   void note(const GradientSet& names);
   void begin_ending(StopReason why, Nanoseconds now);
-  bool has_silent() const;
   void died(WorkerId member, Nanoseconds now, const char* how);
   std::string label(WorkerId member) const;
 
@@ -239,19 +254,21 @@ class Protocol {
   bool joined_ = false;
   std::uint64_t joined_at_ = 0;
 
-  std::optional<Model> split_;  // what was held when somebody fell silent
-  bool wants_split_ = false;
+  Copies copies_;
+  bool wants_copy_ = false, is_copying_ = false;  // somebody has gone or come back
+  Nanoseconds copied_at_ = 0, unsettled_at_ = 0, collected_at_ = 0;
   std::optional<Model> frozen_;  // the last that was sent
   bool wants_frozen_ = false;
   std::optional<Model> offered_model_;  // has arrived, to be adopted
-  Nanoseconds split_since_ = 0, frozen_at_ = 0;
+  Nanoseconds frozen_at_ = 0;
   std::optional<LinkId> pulling_;
   WorkerId pulled_from_{};
   Nanoseconds pulled_at_ = 0;
+  GradientSet pulled_at_least_;  // is in the model that was asked for
   std::optional<Nanoseconds> stuck_since_;
   std::map<WorkerId, Nanoseconds> do_not_pull_;  // until
 
-  bool cut_off_ = false, alone_ = false;
+  bool cut_off_ = false, told_cut_ = false;
   Nanoseconds cut_since_ = 0;
   std::size_t computed_while_cut_ = 0;
 

@@ -148,7 +148,7 @@ void Protocol::settle_end(Nanoseconds now) {
   const bool all_ready = std::all_of(
       with.begin(), with.end(), [&](WorkerId m) { return members_[m].record.ready == me.ready; });
   if (!all_ready) return;
-  over_ = true;
+  over_ = me.ended = true;
   agreed_ = !missed_the_end_;
   inbox_.wake();
 }
@@ -190,7 +190,7 @@ std::vector<MemberView> Protocol::members(Nanoseconds now) const {
         break;
       default: {
         const bool quiet = i > 0 && now - m.heard > options_.patience.suspect;
-        const bool cut = i == 0 ? cut_off_ && !alone_ : quiet;
+        const bool cut = i == 0 ? cut_off_ : quiet;
         view.state = cut ? "cut off" : link && link->behind ? "behind" : "here";
       }
     }
@@ -259,13 +259,26 @@ std::vector<std::string> Protocol::addresses() const {
   return found;
 }
 
+const char* Protocol::role() const {
+  const std::lock_guard lock(mutex_);
+  if (!joined_) return "newcomer";
+  if (leaving_) return "leaving";
+  if (members_.me().ready != Hash{}) return "ready to end";
+  if (ending_) return "ending";
+  if (offered_model_ || pulling_) return "taking over";
+  if (wants_frozen_ || frozen_) return "sponsor";
+  if (cut_off_) return "cut off";
+  return members_.is_eldest_here() ? "eldest" : "member";
+}
+
 std::string Protocol::describe() const {
   const std::lock_guard lock(mutex_);
   std::string text = fmt::format(
-      "holds {} log {} ending {} stopped {} over {} ready {} cut {} alone {} pulling {} offered {} "
+      "holds {} log {} ending {} stopped {} over {} ready {} cut {} copies {} pulling {} offered "
+      "{} "
       "stuck {}",
       held_.size(), log_.size(), ending_.has_value(), stopped_, over_,
-      members_.me().ready != Hash{}, cut_off_, alone_, pulling_.has_value(),
+      members_.me().ready != Hash{}, cut_off_, copies_.models().size(), pulling_.has_value(),
       offered_model_.has_value(), stuck_since_.has_value());
   for (const WorkerId m : members_.here())
     text += fmt::format(" | here {} stopped {} t {}", label(m), members_[m].record.stopped,

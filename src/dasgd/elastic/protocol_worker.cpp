@@ -26,36 +26,38 @@ void Protocol::own(GradientPtr gradient, Nanoseconds now) {
 
 bool Protocol::may_compute() const {
   const std::lock_guard lock(mutex_);
-  return joined_ && !offered_model_ &&
-         (!cut_off_ || alone_ || computed_while_cut_ < options_.in_flight);
+  return joined_ && !offered_model_ && (!cut_off_ || computed_while_cut_ < options_.in_flight);
 }
 
-// The side of a split that is smaller, or has the larger origin, is the one that gives way.
 std::optional<Adoption> Protocol::plan(Nanoseconds now) {
   const Model& from = *offered_model_;
-  const std::size_t members = members_.here().size();
-  const std::uint64_t long_branch = 4 * options_.in_flight * members;
-  const GradientSet other = from.names.without(held_);
-  const std::uint64_t own_branch =
-      split_ ? held_.count_missing_from(split_->names) : std::uint64_t{0};
-  const bool two_branches = split_ && own_branch >= long_branch && other.size() >= long_branch;
-  const GradientSet beside = held_.without(from.names);
-  const bool is_smaller =
-      beside.size() < other.size() || (beside.size() == other.size() && !members_.is_eldest());
-  const bool is_stuck = stuck_since_ && now - *stuck_since_ > options_.yield_after;
-  if (two_branches && options_.merge == Merge::yield && is_smaller && beside.size() > 0) {
+  const std::uint64_t long_branch = 4 * options_.in_flight * members_.here().size();
+  const std::uint64_t own = held_.count_missing_from(from.names),
+                      other = from.names.count_missing_from(held_);
+  const bool two_branches = own >= long_branch && other >= long_branch;
+  const auto stuck_for = [&](Nanoseconds limit) {
+    return stuck_since_ && now - *stuck_since_ > limit;
+  };
+  const bool gives_way = own < other || (own == other && !members_.is_eldest_here());
+  if (two_branches && options_.merge == Merge::yield && gives_way) {
     Adoption plan;
     plan.from = from;
     plan.names = from.names;
     plan.samples = from.samples;
-    plan.abandoned = beside;
+    plan.abandoned = held_.without(from.names);
     return plan;
   }
-  auto plan = plan_adoption(from, held_, samples_, log_, split_, is_stuck && is_smaller);
-  if (plan && two_branches && options_.merge == Merge::average && members_.is_eldest()) {
-    const double own = static_cast<double>(own_branch),
-                 all = own + static_cast<double>(other.size());
-    plan->mean = Adoption::Mean{own / all, 1 - own / all, *split_};
+  // One corrects for all, or one yields: the others leave it to that one for a while.
+  const bool is_mine = options_.merge == Merge::together ||
+                       (options_.merge == Merge::average && members_.is_eldest_here());
+  if (two_branches && !is_mine && !stuck_for(options_.yield_after / 2)) return std::nullopt;
+  auto plan = plan_adoption(from, held_, samples_, log_, copies_.models(),
+                            gives_way && stuck_for(options_.yield_after));
+  if (!plan) return plan;
+  plan->to_remember = joined_ && (!copies_.empty() || members_.anybody_unseen());
+  if (two_branches && options_.merge == Merge::average && is_mine) {
+    const double share = static_cast<double>(own) / static_cast<double>(own + other);
+    plan->mean = Adoption::Mean{share, 1 - share};
   }
   return plan;
 }
@@ -63,55 +65,69 @@ std::optional<Adoption> Protocol::plan(Nanoseconds now) {
 Task Protocol::next_task(Nanoseconds now) {
   const std::lock_guard lock(mutex_);
   if (inbox_.depth() > 0) return {};  // first all that is held is applied
-  if (offered_model_) {
-    auto adoption = plan(now);
-    const WorkerId from = pulled_from_;
-    if (!adoption) {
-      offered_model_.reset();
-      if (!stuck_since_) stuck_since_ = now;
-      do_not_pull_[from] = now + 1'000'000'000;
-      return {};
-    }
-    offered_model_.reset();
-    stuck_since_.reset();
-    if (!joined_) {
-      joined_ = true;
-      joined_at_ = adoption->names.size();
-      say(now, fmt::format("joined at step {}, with the model of {}", joined_at_, label(from)));
-    } else {
-      say(now, fmt::format("took over the model of {}: {} gradients more, {} kept", label(from),
-                           adoption->names.count_missing_from(held_),
-                           held_.count_missing_from(adoption->from.names)));
-    }
-    held_ = adoption->names;
-    samples_ = adoption->samples;
-    abandoned_.unite(adoption->abandoned);
-    if (adoption->abandoned.size() > 0)
-      say(now, fmt::format("{} gradients are abandoned", adoption->abandoned.size()));
-    if (adoption->base || adoption->mean) {
-      split_.reset();
-      wants_split_ = has_silent();
-    }
-    for (auto& [id, link] : links_) link->reported_at = 0;  // worth telling
-    check_budget(now);
-    return std::move(*adoption);
+  if (offered_model_) return adopt_offered(now);
+  if (wants_copy_ && !copies_.empty() &&
+      log_.has_all_of(held_.without(copies_.models().back().names))) {  // the last copy will do
+    wants_copy_ = false;
+    copied_at_ = now;
+    loosen();
   }
-  if (wants_split_ || wants_frozen_) {
-    for (auto& [id, link] : links_)
-      if (link->wants_model) {  // from here on the log keeps everything for it
-        link->promised = held_;
-        link->behind = false;
-      }
-    return CopyModel{held_};
+  if (!wants_copy_ && !wants_frozen_) return {};
+  is_copying_ = std::exchange(wants_copy_, false);
+  for (auto& [id, link] : links_)
+    if (link->wants_model) {  // from here on the log keeps everything for it
+      link->promised = held_;
+      link->behind = false;
+    }
+  return CopyModel{held_};
+}
+
+Task Protocol::adopt_offered(Nanoseconds now) {
+  auto adoption = plan(now);
+  const WorkerId from = pulled_from_;
+  offered_model_.reset();
+  if (!adoption) {
+    if (!stuck_since_) stuck_since_ = now;
+    do_not_pull_[from] = now + 1'000'000'000;
+    return {};
   }
-  return {};
+  stuck_since_.reset();
+  if (!joined_) {
+    joined_ = members_.me().joined = true;
+    joined_at_ = members_.me().joined_at = adoption->names.size();
+    say(now, fmt::format("joined at step {}, with the model of {}", joined_at_, label(from)));
+    look_for_cut(now);
+  } else {
+    say(now, fmt::format("took over the model of {}: {} gradients more, {} kept", label(from),
+                         adoption->names.count_missing_from(held_),
+                         held_.count_missing_from(adoption->from.names)));
+  }
+  held_ = adoption->names;
+  samples_ = adoption->samples;
+  abandoned_.unite(adoption->abandoned);
+  if (adoption->abandoned.size() > 0) {
+    say(now, fmt::format("{} gradients are abandoned", adoption->abandoned.size()));
+    copies_.keep_within(held_);
+  }
+  for (auto& [id, link] : links_) link->reported_at = 0;  // worth telling
+  check_budget(now);
+  return std::move(*adoption);
+}
+
+void Protocol::remember(Model before, Model after, Nanoseconds now) {
+  const std::lock_guard lock(mutex_);
+  copies_.add(std::move(before));
+  copies_.add(std::move(after));
+  copies_.keep_within(held_);
+  copied_at_ = unsettled_at_ = now;
 }
 
 void Protocol::copied(Model model, Nanoseconds now) {
   const std::lock_guard lock(mutex_);
-  if (std::exchange(wants_split_, false)) {
-    split_ = model;
-    split_since_ = now;
+  if (std::exchange(is_copying_, false)) {
+    copies_.add(model);
+    loosen();
+    copied_at_ = unsettled_at_ = now;
   }
   if (!std::exchange(wants_frozen_, false)) return;
   frozen_ = std::move(model);
@@ -153,6 +169,7 @@ void Protocol::pull(Nanoseconds now) {
   }
   if (!best) return;
   pulling_ = best->id;
+  pulled_at_least_ = best->reported;
   pulled_at_ = now;
   transmit(*best, Want{});
 }

@@ -27,6 +27,12 @@ struct WorldOptions {
   std::uint64_t seed = 1;
 };
 
+/// Death at the next frame of a kind (an index of Message), before it is out or just after.
+struct FatalFrame {
+  std::size_t kind = 0;
+  bool is_sent = false;
+};
+
 /// A member of the world, as it is now and as it was when it ended.
 template <typename Real>
 struct Inhabitant;
@@ -49,6 +55,7 @@ class World {
   void cut(const std::vector<bool>& side, Nanoseconds duration);
   /// Dies when it has sent so many more frames, the last one not included.
   void crash_after(std::size_t member, std::uint32_t frames);
+  void crash_at(std::size_t member, FatalFrame frame);
   void stop_run(std::size_t member);
 
   void run_for(Nanoseconds duration);
@@ -62,6 +69,12 @@ class World {
   const Protocol& protocol(std::size_t member) const;
   const Worker<Real>& worker(std::size_t member) const;
   const Ledger& ledger(std::size_t member) const;
+  /// Whether it will die by itself.
+  bool is_doomed(std::size_t member) const;
+  /// What members were and did when they died: how often.
+  const std::map<std::string, std::uint64_t>& deaths() const { return deaths_; }
+  /// The most gradients that a member kept one by one.
+  std::size_t longest_log() const;
   /// "12.3 s  w2: w1 is silent", in order.
   const std::vector<std::string>& history() const { return history_; }
 
@@ -107,6 +120,7 @@ class World {
   // What every name means, for ever.
   std::map<std::pair<Origin, std::uint32_t>, GradientPtr> made_;
   std::vector<std::string> history_;
+  std::map<std::string, std::uint64_t> deaths_;
   std::string wrong_;
 };
 

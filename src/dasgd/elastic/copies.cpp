@@ -1,0 +1,42 @@
+#include "dasgd/elastic/copies.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace dasgd::elastic {
+
+void Copies::add(Model model) {
+  if (!models_.empty() && models_.back().names == model.names) return;
+  models_.push_back(std::move(model));
+  loose_.emplace_back();
+  if (models_.size() <= most) return;
+  std::size_t closest = 0;
+  std::uint64_t between = UINT64_MAX;
+  for (std::size_t i = 0; i + 1 < models_.size(); ++i) {
+    const std::uint64_t size = models_[i + 1].names.size() - models_[i].names.size();
+    if (size < between) closest = i, between = size;
+  }
+  models_.erase(models_.begin() + static_cast<std::ptrdiff_t>(closest));
+  loose_.erase(loose_.begin() + static_cast<std::ptrdiff_t>(closest));
+}
+
+void Copies::loosen(const GradientSet& names) { loose_.back().unite(names); }
+
+bool Copies::is_loose(GradientName name) const {
+  return std::any_of(loose_.begin(), loose_.end(),
+                     [&](const GradientSet& names) { return names.contains(name); });
+}
+
+void Copies::keep_within(const GradientSet& held) {
+  while (!models_.empty() && models_.back().names.count_missing_from(held) > 0) {
+    models_.pop_back();
+    loose_.pop_back();
+  }
+}
+
+void Copies::clear() {
+  models_.clear();
+  loose_.clear();
+}
+
+}  // namespace dasgd::elastic

@@ -1,0 +1,163 @@
+// Who is here, who is silent, whom to dial.
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
+#include "dasgd/elastic/link.hpp"
+#include "dasgd/elastic/protocol.hpp"
+
+namespace dasgd::elastic {
+
+void Protocol::hear(const Record& record, Nanoseconds now) {
+  const auto before = roster_.find(record.origin);
+  const bool is_new = !before || members_[*before].standing == Standing::unknown;
+  if (!members_.hear(record, now)) return;
+  const WorkerId member = *roster_.find(record.origin);
+  if (index(member) >= told_.size()) told_.resize(index(member) + 1, 0);
+  told_[index(member)] =
+      std::max(told_[index(member)], static_cast<std::uint32_t>(record.computed));
+  contacts_.erase(record.address);
+  if (is_new && members_.is_here(member)) say(now, fmt::format("{} has come", label(member)));
+  if (record.left && !is_new) say(now, fmt::format("{} has left", label(member)));
+  if (record.ending && !ending_ && !record.left) begin_ending(*record.ending, now);
+}
+
+void Protocol::dial_failed(LinkId id, bool refused, Nanoseconds now) {
+  const std::lock_guard lock(mutex_);
+  const auto at = dialing_.find(id);
+  if (at == dialing_.end()) return;
+  const std::string address = std::move(at->second);
+  dialing_.erase(at);
+  if (contacts_.contains(address)) contacts_[address] = now + options_.patience.slowest_dial / 4;
+  for (std::size_t i = 1; i < members_.size(); ++i) {
+    Member& member = members_[worker_id(i)];
+    if (member.record.address != address || link_to(worker_id(i))) continue;
+    member.dial_pause = std::clamp(2 * member.dial_pause, options_.patience.first_dial,
+                                   options_.patience.slowest_dial);
+    member.dial_at = now + member.dial_pause;
+    const bool fresh = !member.hung_up && member.standing != Standing::unknown &&
+                       now - member.heard < options_.patience.suspect;
+    if (refused && !fresh) died(worker_id(i), now, "nobody answers at its address");
+  }
+}
+
+void Protocol::died(WorkerId member, Nanoseconds now, const char* how) {
+  Member& m = members_[member];
+  const bool was_here = m.standing == Standing::here || m.standing == Standing::silent;
+  if (!was_here && m.standing != Standing::unknown) return;
+  // Without a word before its death it may have worked with others whom we have not met.
+  if (m.in_sight && now - m.heard > 2 * options_.report_every) want_copy();
+  members_.stand(member, Standing::dead, now);
+  m.dial_at = now + options_.patience.gone;
+  if (was_here) say(now, fmt::format("{} is gone: {}", label(member), how));
+}
+
+bool Protocol::wants_link(WorkerId member) const {
+  const auto here = members_.here();
+  if (here.size() <= options_.most_in_mesh) return true;
+  // Everybody chooses some by a number that only the pair has.
+  const auto weight = [this](WorkerId m) {
+    const Origin& a = options_.origin;
+    const Origin& b = roster_.origin(m);
+    return (a.low ^ b.high) * 0x9e3779b97f4a7c15ull;
+  };
+  std::size_t better = 0;
+  for (const WorkerId m : here)
+    better += m != Membership::self && weight(m) < weight(member) ? 1 : 0;
+  return better < options_.links;
+}
+
+void Protocol::dial_members(Nanoseconds now) {
+  const auto is_dialing = [this](const std::string& address) {
+    return std::any_of(dialing_.begin(), dialing_.end(),
+                       [&](const auto& d) { return d.second == address; });
+  };
+  const auto dial = [&](const std::string& address) {
+    if (!is_dialing(address)) dialing_[network_.dial(address)] = address;
+  };
+  for (std::size_t i = 1; i < members_.size(); ++i) {
+    Member& member = members_[worker_id(i)];
+    const bool may_live = member.standing != Standing::left && member.standing != Standing::ended;
+    if (!may_live || member.record.address.empty() || now < member.dial_at) continue;
+    if (link_to(worker_id(i)) || !wants_link(worker_id(i))) continue;
+    const Nanoseconds pause =
+        member.standing == Standing::dead ? options_.patience.gone : options_.patience.slowest_dial;
+    member.dial_at = now + pause;
+    dial(member.record.address);
+  }
+  const bool has_links =
+      std::any_of(links_.begin(), links_.end(), [](const auto& l) { return l.second->open; });
+  if (has_links) return;
+  for (auto& [address, at] : contacts_) {
+    if (now < at) continue;
+    at = now + options_.patience.slowest_dial;
+    dial(address);
+  }
+}
+
+void Protocol::look_for_cut(Nanoseconds now) {
+  for (const WorkerId member : members_.find_silent(now)) {
+    say(now, fmt::format("{} is silent", label(member)));
+    if (const Link* link = link_to(member)) hang_up(link->id, now);
+  }
+  const bool was_cut_off = std::exchange(cut_off_, joined_ && members_.is_cut_off(now));
+  if (cut_off_ && !was_cut_off) {
+    cut_since_ = now;
+    computed_while_cut_ = 0;
+  }
+  // Who has just joined sees nobody for a moment, which is not worth a word.
+  if (cut_off_ && !told_cut_ && now - cut_since_ >= 2 * options_.report_every) {
+    told_cut_ = true;
+    say(now, "cut off from half of the members or more: waiting for them");
+  }
+  if (cut_off_ || !was_cut_off) return;
+  if (std::exchange(told_cut_, false))
+    say(now,
+        members_.anybody_unseen() ? "going on without those who are silent" : "no longer cut off");
+  inbox_.wake();
+}
+
+// Nobody will come with another branch any more once all are here and have everything one by one.
+void Protocol::let_copies_go(Nanoseconds now) {
+  if (copies_.empty()) return;
+  if (members_.anybody_unseen() || is_merging()) unsettled_at_ = now;
+  // Some may be on their way whom only those knew who are dead by now.
+  if (now - unsettled_at_ > 4 * options_.patience.alone) copies_.clear();
+}
+
+void Protocol::tick(Nanoseconds now) {
+  const std::lock_guard lock(mutex_);
+  if (closed_) return;
+  if (!begun_) begun_ = now;
+  if (!joined_ && now - *begun_ > options_.give_up_after) give_up("no member could be reached");
+  look_for_cut(now);
+  dial_members(now);
+  let_copies_go(now);
+  collect(now);
+  for (auto& [id, link] : links_) {
+    if (!link->open) continue;
+    if (now - link->reported_at >= options_.report_every) report_to(*link, now);
+    pump(*link, now);
+  }
+  measure(now);
+  pull(now);
+  if (frozen_ && now - frozen_at_ > 2'000'000'000) frozen_.reset();
+  settle_end(now);
+}
+
+void Protocol::measure(Nanoseconds now) {
+  const double seconds = static_cast<double>(now - measured_at_) * 1e-9;
+  if (seconds < 1) return;
+  for (auto& [id, link] : links_) {
+    link->bytes_per_second = static_cast<double>(link->bytes - link->bytes_before) / seconds;
+    link->bytes_before = link->bytes;
+  }
+  for (std::size_t i = 0; i < std::min(members_.size(), told_.size()); ++i) {
+    Member& member = members_[worker_id(i)];
+    member.rate = static_cast<double>(told_[i] - member.told_before) / seconds;
+    member.told_before = told_[i];
+  }
+  measured_at_ = now;
+}
+
+}  // namespace dasgd::elastic

@@ -1,0 +1,270 @@
+// What a member holds, and how others come to hold it.
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
+#include "dasgd/elastic/link.hpp"
+#include "dasgd/elastic/protocol.hpp"
+
+namespace dasgd::elastic {
+
+// What a link may lack before it is behind: what fits, but not less than members have under way.
+std::size_t Protocol::most_waiting() const {
+  const std::uint64_t fit =
+      options_.most_waiting_bytes / std::max<std::size_t>(1, options_.update_bytes());
+  return std::max<std::uint64_t>(std::min<std::uint64_t>(fit, 4096),
+                                 4 * options_.in_flight * members_.here().size());
+}
+
+void Protocol::note(const GradientSet& names) {
+  const auto reach = [this](WorkerId origin, std::uint32_t count) {
+    if (index(origin) >= told_.size()) told_.resize(index(origin) + 1, 0);
+    told_[index(origin)] = std::max(told_[index(origin)], count);
+  };
+  const auto& prefixes = names.prefixes();
+  for (std::size_t o = 0; o < prefixes.size(); ++o)
+    if (prefixes[o] > 0) reach(worker_id(o), prefixes[o]);
+  for (const NameRange& range : names.exceptions()) reach(range.origin, range.last);
+}
+
+void Protocol::on(Link& link, Report& report, Nanoseconds now) {
+  if (report.held.size() > 0) note(report.held);
+  // Somebody who has given names up no longer has what was sent to it.
+  const bool shrunk = link.reported.count_missing_from(report.held) > 0;
+  link.reported = std::move(report.held);
+  if (shrunk || !link.heard_report) {
+    link.offered = link.reported;
+    link.quick = link.slow = 0;
+  } else {
+    link.offered.unite(link.reported);
+  }
+  link.heard_report = true;
+  members_[link.member].reported = link.reported;
+  link.peer_can_stream = report.can_stream;
+  link.reports_without_stream = report.can_stream ? 0 : link.reports_without_stream + 1;
+  if (link.lacked.count_missing_from(held_) == 0) {
+    link.lacked = link.reported.without(held_);
+    link.lacked_since = now;
+  }
+  for (const Record& record : report.records) hear(record, now);
+  if (link.behind && can_stream(link)) {
+    link.behind = false;
+    link.quick = link.slow = 0;
+  }
+  if (now - collected_at_ >= options_.report_every / 4) collect(now);
+  pump(link, now);
+  pull(now);
+  settle_end(now);
+}
+
+void Protocol::on_gradient(Link& link, Nanoseconds now) {
+  if (!link.gradient) return hang_up(link.id, now);
+  const GradientPtr gradient = std::exchange(link.gradient, nullptr);
+  link.offered.insert(gradient->name);
+  ++link.admitted;
+  admit(gradient, now);
+  if (link.admitted >= options_.in_flight) report_to(link, now);
+  if (relays_at_once())
+    for (auto& [id, other] : links_) pump(*other, now);
+}
+
+void Protocol::admit(GradientPtr gradient, Nanoseconds now) {
+  if (held_.contains(gradient->name)) {
+    ++copies_dropped_;
+    return;
+  }
+  note(gradient->compute_set);
+  if (members_.me().ready != Hash{}) return held_back_.push_back(std::move(gradient));
+  held_.insert(gradient->name);
+  samples_ += gradient->samples;
+  if (index(gradient->name.origin) >= told_.size()) told_.resize(index(gradient->name.origin) + 1);
+  auto& told = told_[index(gradient->name.origin)];
+  told = std::max(told, gradient->name.sequence + 1);
+  log_.add(gradient, now, relays_at_once());
+  if (joined_) {  // before, it becomes part of the first model, without a staleness
+    bool somebody_waits = false;
+    {
+      const std::lock_guard inbox(inbox_.mutex());
+      inbox_.add(std::move(gradient), 0);
+      somebody_waits = inbox_.ring();
+    }
+    if (somebody_waits) inbox_.notify();
+    if (inbox_.depth() > most_waiting())
+      inbox_.fold([](const Gradient&) { return true; }, [](const auto&) {});
+  }
+  check_budget(now);
+}
+
+void Protocol::on_want(Link& link, Nanoseconds now) {
+  link.wants_model = true;
+  link.offered = link.reported;
+  if (frozen_ && log_.has_all_of(held_.without(frozen_->names))) return serve(link, *frozen_, now);
+  wants_frozen_ = true;
+  inbox_.wake();
+}
+
+void Protocol::serve(Link& link, const Model& model, Nanoseconds now) {
+  link.wants_model = false;
+  link.promised = model.names;
+  link.offered.unite(model.names);
+  link.behind = false;
+  link.quick = link.slow = 0;
+  transmit(link, Snapshot{model.names, model.samples, options_.format}, std::span(*model.sums),
+           model.sums);
+  pump(link, now);
+}
+
+void Protocol::on_snapshot(Link& link, Nanoseconds now) {
+  if (pulling_ == link.id) pulling_.reset();
+  pulled_from_ = link.member;
+  pulled_at_ = now;
+  inbox_.wake();
+}
+
+bool Protocol::relays_at_once() const {
+  const auto here = members_.here();
+  if (here.size() > options_.most_in_mesh) return true;
+  return std::any_of(here.begin(), here.end(),
+                     [&](WorkerId m) { return members_[m].record.address.empty(); });
+}
+
+bool Protocol::can_stream(const Link& link) const {
+  return log_.has_all_of(held_.without(link.offered));
+}
+
+void Protocol::report_to(Link& link, Nanoseconds now) {
+  Record& me = members_.me();
+  ++me.version;
+  me.t = held_.size();
+  me.computed = told_.empty() ? 0 : told_[0];
+  me.joined = joined_;
+  me.joined_at = joined_at_;
+  me.stopped = stopped_;
+  me.names = stopped_ ? roster_.hash(held_) : Hash{};
+  Report report{held_, can_stream(link), {}};
+  link.versions.resize(members_.size(), 0);
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const Record& record = members_[worker_id(i)].record;
+    if (record.version <= link.versions[i]) continue;
+    link.versions[i] = record.version;
+    report.records.push_back(record);
+  }
+  link.admitted = 0;
+  link.reported_at = now;
+  transmit(link, report);
+}
+
+void Protocol::report_to_all(Nanoseconds now) {
+  for (auto& [id, link] : links_)
+    if (link->open) report_to(*link, now);
+}
+
+void Protocol::offer(Link& link, const GradientPtr& gradient) {
+  link.offered.insert(gradient->name);
+  ++sent_.messages;
+  transmit(link, GradientMessage{*gradient, gradient->update.shift, options_.format},
+           gradient->update.bytes(), gradient);
+}
+
+void Protocol::pump(Link& link, Nanoseconds now) {
+  if (!link.open || !link.heard_report || link.behind || link.goodbye) return;
+  const std::size_t most_queued = std::max<std::size_t>(1 << 20, 4 * options_.update_bytes());
+  bool full = false;
+  const auto send = [&](const Log::Entry& entry) {
+    full = network_.queued_bytes(link.id) >= most_queued;
+    if (!full) offer(link, entry.gradient);
+    return !full;
+  };
+  link.quick = log_.visit_from(link.quick, [&](const Log::Entry& entry) {
+    return !entry.at_once || link.offered.contains(entry.gradient->name) || send(entry);
+  });
+  if (full) return;
+  link.slow = log_.visit_from(link.slow, [&](const Log::Entry& entry) {
+    if (link.offered.contains(entry.gradient->name)) return true;
+    return entry.since + options_.repair_after <= now && send(entry);
+  });
+}
+
+void Protocol::pump(Nanoseconds now) {
+  const std::lock_guard lock(mutex_);
+  for (auto& [id, link] : links_) pump(*link, now);
+}
+
+bool Protocol::lacks_too_much(const Link& link) const {
+  const std::size_t most = most_waiting();
+  if (log_.size() <= most || held_.count_missing_from(link.reported) <= most) return false;
+  std::size_t waiting = 0;
+  log_.for_each([&](const Gradient& g) { waiting += link.will_have(g.name) ? 0 : 1; });
+  return waiting > most;
+}
+
+// Whether a member gets one by one what it lacks. One without a link is awaited for a while: it may
+// be about to come, or to come back.
+bool Protocol::is_awaited(WorkerId number, Nanoseconds now) {
+  const Member& member = members_[number];
+  if (member.standing == Standing::silent) return false;
+  Link* link = link_to(number);
+  if (link && link->heard_report) {
+    if (!link->behind) link->behind = lacks_too_much(*link);
+    return !link->behind;
+  }
+  return now - member.apart <= options_.patience.gone && log_.size() <= 2 * most_waiting() &&
+         wants_link(number);
+}
+
+// Whether some link will be served by a model, not one by one: what is sent meanwhile is on both
+// sides of a difference between models, and has to be taken off it.
+bool Protocol::is_merging() const {
+  return pulling_ || std::any_of(links_.begin(), links_.end(), [&](const auto& l) {
+           return l.second->open && l.second->heard_report &&
+                  !(l.second->peer_can_stream && can_stream(*l.second));
+         });
+}
+
+void Protocol::want_copy() {
+  wants_copy_ = true;
+  inbox_.wake();
+}
+
+// A gradient is dropped when all who are awaited have it. Whoever goes out of sight leaves a copy
+// of the model behind, and nothing is dropped before that is made.
+void Protocol::collect(Nanoseconds now) {
+  collected_at_ = now;
+  if (!joined_) return;
+  std::vector<const GradientSet*> awaited;
+  for (std::size_t i = 1; i < members_.size(); ++i) {
+    Member& member = members_[worker_id(i)];
+    if (!members_.may_live(worker_id(i))) continue;
+    const bool was_in_sight = std::exchange(member.in_sight, is_awaited(worker_id(i), now));
+    if (member.in_sight) awaited.push_back(&member.reported);
+    const bool to_note = member.in_sight ? !was_in_sight && !copies_.empty() : was_in_sight;
+    if (!to_note) continue;
+    want_copy();
+  }
+  if (cut_off_ || wants_copy_ || is_copying_) return;
+  if (is_merging() && log_.size() <= 2 * most_waiting()) return;
+  // While somebody may come back, those who have met it already pass on what it sends.
+  // Nor do all on a side make their copies at the same moment.
+  const Nanoseconds meeting = options_.patience.slowest_dial + 3 * options_.report_every;
+  if (!copies_.empty() && now - copied_at_ <= meeting) loosen();
+  Nanoseconds keep_for = 0;
+  if (!copies_.empty())
+    keep_for = log_.size() <= 2 * most_waiting() ? options_.patience.gone : meeting;
+  const bool pulls = pulling_ || offered_model_;
+  log_.collect([&](const Log::Entry& entry) {
+    const GradientName name = entry.gradient->name;
+    return now - entry.since < keep_for || copies_.is_loose(name) ||
+           (pulls && !pulled_at_least_.contains(name)) ||
+           std::any_of(awaited.begin(), awaited.end(),
+                       [&](const GradientSet* reported) { return !reported->contains(name); });
+  });
+}
+
+// What is in the log now may be on either side of the last copy at somebody else.
+void Protocol::loosen() {
+  GradientSet loose;
+  log_.for_each([&](const Gradient& g) { loose.insert(g.name); });
+  copies_.loosen(loose);
+}
+
+}  // namespace dasgd::elastic
