@@ -77,6 +77,13 @@ TEST_F(OwnData, DescribeSaysWhatIsUnderstood) {
   const Outcome pictures = dasgd("data describe --resize 8 " + directory.path() + "/pictures");
   EXPECT_THAT(pictures.out, AllOf(HasSubstr("6 images"), HasSubstr("8 x 8 pixels, 3 channels"),
                                   HasSubstr("dark")));
+  const Outcome drawn = dasgd("data describe --resize 8 --picture " + directory.file("first.png") +
+                              " " + directory.path() + "/pictures");
+  EXPECT_THAT(drawn.out, HasSubstr("the first 6, ten in a row: " + directory.file("first.png")));
+  EXPECT_TRUE(read_text(directory.file("first.png")).starts_with("\x89PNG"));
+  const Outcome rows = dasgd("data describe --picture " + directory.file("rows.png") + " " + table);
+  EXPECT_EQ(rows.status, 2);
+  EXPECT_THAT(rows.err, HasSubstr("t.csv holds rows of numbers"));
   const Outcome none = dasgd("data describe " + directory.file("none"));
   EXPECT_EQ(none.status, 2);
   EXPECT_THAT(none.err, HasSubstr("neither a known name nor a file"));

@@ -6,9 +6,11 @@
 #include <limits>
 #include <vector>
 
+#include "dasgd/base/atomic_file.hpp"
 #include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/row_number.hpp"
+#include "dasgd/models/image_sheet.hpp"
 
 namespace dasgd {
 namespace {
@@ -117,15 +119,24 @@ std::string describe_one(const RawData& data, const std::string& part) {
   return text + describe_labels(data);
 }
 
+std::string draw(const RawData& data, const std::string& file) {
+  if (data.shape.size() != 3)
+    throw InputError("--picture shows images; " + data.path + " holds rows of numbers");
+  const ImageSheet sheet = first_images(data);
+  write_file(file, encode_png(sheet.picture));
+  return fmt::format("  picture    the first {}, ten in a row: {}\n", sheet.images, file);
+}
+
 }  // namespace
 
-std::string describe_data(const std::string& data, const SourceOptions& options) {
+std::string describe_data(const std::string& data, const SourceOptions& options,
+                          const std::string& picture) {
   SourceOptions lenient = options;
   lenient.table.missing = Missing::mean;  // nothing is refused for it
   const DataSource source = read_source(data, lenient);
   std::string text = describe_one(source.data, source.test ? ", for training" : "");
   if (source.test) text += describe_one(*source.test, ", for testing");
-  return text;
+  return picture.empty() ? text : text + draw(source.data, picture);
 }
 
 }  // namespace dasgd

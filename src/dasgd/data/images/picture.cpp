@@ -5,6 +5,7 @@
 #include <csetjmp>
 #include <cstdio>
 #include <png.h>
+#include <stdexcept>
 // After <cstdio>, which it needs.
 #include <jpeglib.h>
 
@@ -176,6 +177,25 @@ Picture with_colours(Picture picture) {
     picture.pixels.insert(picture.pixels.end(), grey.begin(), grey.end());
   picture.channels = 3;
   return picture;
+}
+
+std::string encode_png(const Picture& picture) {
+  const std::size_t plane = picture.height * picture.width;
+  std::vector<std::uint8_t> mixed;
+  for (std::size_t p = 0; p < plane; ++p)
+    for (std::size_t c = 0; c < picture.channels; ++c)
+      mixed.push_back(picture.pixels[c * plane + p]);
+  png_image image{};
+  image.version = PNG_IMAGE_VERSION;
+  image.width = static_cast<png_uint_32>(picture.width);
+  image.height = static_cast<png_uint_32>(picture.height);
+  image.format = picture.channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
+  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
+  std::string bytes(size, '\0');
+  if (!png_image_write_to_memory(&image, bytes.data(), &size, 0, mixed.data(), 0, nullptr))
+    throw std::runtime_error(std::string("no picture can be made: ") + image.message);
+  bytes.resize(size);
+  return bytes;
 }
 
 }  // namespace dasgd

@@ -26,4 +26,7 @@ Picture resized(const Picture& picture, std::size_t height, std::size_t width);
 /// The same with three equal channels, if it has one.
 Picture with_colours(Picture picture);
 
+/// The bytes of a PNG file. A picture has one channel or three.
+std::string encode_png(const Picture& picture);
+
 }  // namespace dasgd
