@@ -1,3 +1,5 @@
+#include <sstream>
+
 #include "app/app.hpp"
 #include "support/made_pictures.hpp"
 #include "support/made_tables.hpp"
@@ -126,6 +128,18 @@ TEST_F(OwnData, NetworksLearnPicturesInFolders) {
       trained("--model mlp --resize 10 --epochs 15 --data " + data + " --validation " + data);
   EXPECT_GT(s["accuracy"], 0.9);
   EXPECT_EQ(predicted(data), s["accuracy"].get<double>());
+
+  const json samples = json::parse(read_text(out() + "/samples.json"));
+  ASSERT_EQ(samples.size(), 24u);
+  std::istringstream answers(read_text(out("answers.csv")));
+  std::string line;
+  std::getline(answers, line);  // the header
+  for (const json& sample : samples) {
+    ASSERT_TRUE(std::getline(answers, line));
+    EXPECT_THAT(line, HasSubstr("," + sample["answer"].get<std::string>() + ","));
+    EXPECT_EQ(sample["label"], "dark") << "the folder that comes first";
+    EXPECT_EQ(sample["picture"].get<std::string>().substr(0, 11), "iVBORw0KGgo");  // a PNG
+  }
 }
 
 #endif

@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What workers write, passed on by whole lines that begin with the worker.
-class Lines {
+class WorkerLines {
  public:
   /// Where a worker writes to; the caller closes it.
   int open(std::size_t worker, bool is_error) {
@@ -81,9 +81,9 @@ class Lines {
 };
 
 /// The directory of a launch, which goes with it unless somebody has asked for it.
-class Place {
+class LaunchDirectory {
  public:
-  explicit Place(const std::string& asked) : keep_(!asked.empty()) {
+  explicit LaunchDirectory(const std::string& asked) : keep_(!asked.empty()) {
     if (keep_) {
       fs::create_directories(asked);
       path_ = fs::absolute(asked);
@@ -95,7 +95,7 @@ class Place {
       path_ = name;
     }
   }
-  ~Place() {
+  ~LaunchDirectory() {
     std::error_code ignored;
     if (!keep_) fs::remove_all(path_, ignored);
   }
@@ -106,9 +106,9 @@ class Place {
   fs::path path_;
 };
 
-class Launcher {
+class MemberLauncher {
  public:
-  explicit Launcher(const LaunchRequest& request)
+  explicit MemberLauncher(const LaunchRequest& request)
       : request_(request), place_(request.out), starts_(request.workers, 0) {
     if (request.join.empty() && request.token_file.empty()) {
       token_ = place_.path() / "token";
@@ -201,9 +201,9 @@ class Launcher {
 
   const LaunchRequest& request_;
   Children children_;  // before any thread
-  Place place_;
+  LaunchDirectory place_;
   fs::path token_;
-  Lines lines_;
+  WorkerLines lines_;
   std::vector<unsigned> starts_;
   bool one_ended_well_ = false;
   int failure_ = done;  // the first that nobody made good
@@ -211,6 +211,6 @@ class Launcher {
 
 }  // namespace
 
-int launch_members(const LaunchRequest& request) { return Launcher(request).run(); }
+int launch_members(const LaunchRequest& request) { return MemberLauncher(request).run(); }
 
 }  // namespace dasgd::app

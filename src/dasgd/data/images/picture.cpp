@@ -179,6 +179,22 @@ Picture with_colours(Picture picture) {
   return picture;
 }
 
+Picture picture_of(std::span<const float> numbers, std::size_t channels, std::size_t height,
+                   std::size_t width) {
+  Picture picture{channels >= 3 ? std::size_t{3} : 1, height, width, {}};
+  const auto known = [](float number) { return std::isnan(number) ? 0.0F : number; };
+  float black = 0, white = 1;
+  for (const float number : numbers) {
+    black = std::min(black, known(number));
+    white = std::max(white, known(number));
+  }
+  if (black == 0 && white > 1 && white <= 255) white = 255;
+  for (const float number : numbers.first(picture.channels * height * width))
+    picture.pixels.push_back(
+        static_cast<std::uint8_t>(std::lround(255 * (known(number) - black) / (white - black))));
+  return picture;
+}
+
 std::string encode_png(const Picture& picture) {
   const std::size_t plane = picture.height * picture.width;
   std::vector<std::uint8_t> mixed;
