@@ -61,11 +61,14 @@ def grid(a, cores, pool):
 
     wanted = [(m, w, s, lr, seed) for m in a.models.split(",") for w, s in worlds for lr in ["auto", *GRID]
               for seed in range(1, a.seeds + 1)]
-    found = dict(zip(wanted, pool.map(lambda job: one(*job), wanted)))
+    runs = {job: pool.submit(one, *job) for job in wanted}
+    found = {}
     bad = 0
-    print(f"Accuracy after as many samples, mean of {a.seeds} seeds; points that auto is above the best of the grid")
+    print(f"Accuracy after as many samples, mean of {a.seeds} seeds; points that auto is above the best of the grid", flush=True)
     for m in a.models.split(","):
         for w, s in worlds:
+            found.update({job: run.result() for job, run in runs.items() if job[:3] == (m, w, s)})
+
             def mean(lr):
                 return sum(100 * (found[m, w, s, lr, seed].get("accuracy") or 0) for seed in range(1, a.seeds + 1)) / a.seeds
 
@@ -88,10 +91,14 @@ def by_chance(a, cores, pool):
         if workers > 1 and draw.random() < 0.5:
             options += ["--slow", f"{draw.randrange(workers)}:{draw.choice([2, 10, 100])}"]
         jobs.append((workers, options))
-    found = list(pool.map(lambda job: cores.run(job[0], lambda: train(a.binary, *job)), jobs))
-    bad = [(job, f) for job, f in zip(jobs, found) if f["status"] != 0 or not f.get("loss", float("nan")) < float("inf")]
-    for (workers, options), f in bad:
-        print("diverged or failed:", "--workers", workers, *options, "->", f["stop_reason"])
+    found, bad = [], []
+    for job, f in zip(jobs, pool.map(lambda job: cores.run(job[0], lambda: train(a.binary, *job)), jobs)):
+        found.append(f)
+        if f["status"] != 0 or not f.get("loss", float("nan")) < float("inf"):
+            bad.append(job)
+            print("diverged or failed:", "--workers", job[0], *job[1], "->", f["stop_reason"], flush=True)
+        if len(found) % 10 == 0:
+            print(f"{len(found)} runs, {len(bad)} of them diverged or failed", flush=True)
     worst = min((f["accuracy"], job) for job, f in zip(jobs, found) if f["status"] == 0)
     print(f"{len(jobs)} runs drawn at random: {len(bad)} diverged or failed; the least accurate: {worst[0]:.3f}, --workers "
           f"{worst[1][0]} {' '.join(worst[1][1])}")

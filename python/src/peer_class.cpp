@@ -30,6 +30,14 @@ std::string fact_of(std::span<const float> start) {
   return fmt::format("parameters at the start: {:016x}{:016x}\n", hash.high64, hash.low64);
 }
 
+void require_same_start(const members::MemberOptions& member) {
+  const auto run = members::ask_settings(member, std::chrono::seconds(30));
+  if (run.facts.find(member.facts) == std::string::npos)
+    throw InputError(
+        "cannot join: the run began with other parameters; seed the generator (torch.manual_seed) "
+        "before the network is made, or load the same file");
+}
+
 /// A `Peer` alone, on a rank, or as a member of an elastic run. Its process may fork: what the
 /// child gets of it is not touched.
 class PythonPeer {
@@ -147,6 +155,7 @@ class PythonPeer {
     without_gil(stop, [&] {
       members::MemberOptions member = members::member_options(*launched_, stop.get_token());
       member.facts = fact_of(x0);
+      if (!member.contacts.empty()) require_same_start(member);
       member.say = [](const std::string& line) {
         std::fprintf(stderr, "dasgd: %s\n", line.c_str());
       };
