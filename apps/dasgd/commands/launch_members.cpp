@@ -129,7 +129,7 @@ class MemberLauncher {
       if (!others_can_join) others_can_join = tell_address();
       const bool stops = signals.token().stop_requested();
       if (stops && !told_to_stop) {
-        children_.signal_all(SIGINT);
+        children_.signal_groups(SIGINT);
         told_to_stop = true;
       }
       for (const auto& ended : children_.wait(std::chrono::milliseconds(0))) take(ended, stops);
@@ -196,7 +196,7 @@ class MemberLauncher {
                                  : "it is not replaced");
     if (again) return start(k);
     if (failure_ == done) failure_ = ended.status;
-    if (!run_is_there && k == 0) children_.signal_all(SIGTERM);  // they wait for it
+    if (!run_is_there && k == 0) children_.signal_groups(SIGTERM);  // they wait for it
   }
 
   const LaunchRequest& request_;

@@ -63,6 +63,7 @@ void Children::start(std::size_t job, const std::vector<std::string>& command, S
   if (child == 0) become(arguments.data(), streams, last_signal, parent);
   if (child < 0)
     throw std::runtime_error(std::string("no further process: ") + std::strerror(errno));
+  ::setpgid(child, child);  // whoever of the two comes first
   jobs_.emplace(child, job);
 }
 
@@ -91,6 +92,10 @@ std::vector<Children::Ended> Children::wait(std::chrono::milliseconds at_most) {
 
 void Children::signal_all(int signal) const {
   for (const auto& [pid, job] : jobs_) ::kill(pid, signal);
+}
+
+void Children::signal_groups(int signal) const {
+  for (const auto& [pid, job] : jobs_) ::kill(-pid, signal);
 }
 
 }  // namespace dasgd::app

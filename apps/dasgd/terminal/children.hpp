@@ -37,6 +37,8 @@ class Children {
   /// Those that have ended; waits for one at most so long.
   std::vector<Ended> wait(std::chrono::milliseconds at_most);
   void signal_all(int signal) const;
+  /// With what they have started themselves, as Ctrl-C in a terminal does.
+  void signal_groups(int signal) const;
 
  private:
   std::map<pid_t, std::size_t> jobs_;
