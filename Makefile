@@ -52,6 +52,7 @@ bench: packages-build packages-torch packages-mpi packages-data packages-bench p
 	bench/compare_ddp.py $(BIN) --seconds 4
 	bench/straggler_ranks.py $(BIN)
 	PYTHONPATH=build/release/python bench/python_peer.py $(BIN)
+	bench/reading.py $(BIN)
 
 bench-watch: build packages-browser packages-data ## what three browsers cost a run that they watch
 	node bench/watch_cost.mjs $(BIN)

@@ -39,7 +39,7 @@ def dasgd(binary, data, seconds, slow, out):
 
 
 def ddp(seconds, slow, onednn):
-    command = ["/usr/bin/python3", os.path.join(HERE, "ddp_baseline.py"), "--seconds", str(seconds), "--slow", str(slow)]
+    command = [sys.executable, os.path.join(HERE, "ddp_baseline.py"), "--seconds", str(seconds), "--slow", str(slow)]
     return float(subprocess.run(command + (["--onednn"] if onednn else []), check=True, capture_output=True,
                                 text=True).stdout)
 

@@ -86,7 +86,7 @@ def main():
     noise = Noise()
 
     def loop(kind, onednn, slow=1):
-        return ["/usr/bin/python3", os.path.abspath(__file__), "--worker", kind, "--seconds", str(a.seconds), "--slow",
+        return [sys.executable, os.path.abspath(__file__), "--worker", kind, "--seconds", str(a.seconds), "--slow",
                 str(slow)] + (["--onednn"] if onednn else [])
 
     def two(onednn, slow=1):

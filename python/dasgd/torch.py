@@ -86,11 +86,13 @@ class Peer:
         _alive.add(self)
 
     @property
-    def rank(self) -> int:
+    def rank(self) -> Optional[int]:
+        """The number of this process among those that began together; None in an elastic run."""
         return self._rank
 
     @property
-    def size(self) -> int:
+    def size(self) -> Optional[int]:
+        """How many they are; None in an elastic run, whose members come and go."""
         return self._size
 
     def step(self, loss: Any = None) -> bool:
@@ -168,6 +170,8 @@ class Peer:
     def load_state_dict(self, state: Dict[str, Any]) -> None:
         """Goes on from what `state_dict` gave: on all ranks, before the first step. They begin with what rank 0 has."""
         core = self._open()
+        if self._size is None:
+            raise InputError("in an elastic run load the state into the model before you make its peer")
         if self._steps > 0:
             raise InputError("load a state before the first step: other replicas cannot follow")
         if (self.optimizer is None) != ("optimizer" not in state):
@@ -214,7 +218,7 @@ class Peer:
 
     def _average_buffers(self, core: "_core.Peer") -> None:
         buffers = [b for b in self.model.buffers() if b.is_floating_point()]
-        if not buffers or self._size == 1:
+        if not buffers or self._size in (None, 1):
             return
         own = torch.cat([b.detach().reshape(-1).float().cpu() for b in buffers])
         mean = torch.from_numpy(numpy.asarray(core.mean(own.numpy())))

@@ -1,10 +1,16 @@
 #include "peer_class.hpp"
 
+#define XXH_INLINE_ALL
 #include <cstring>
+#include <fmt/format.h>
+#include <pybind11/stl.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "arguments.hpp"
 #include "dasgd/core/error.hpp"
+#include "dasgd/members/launched.hpp"
+#include "dasgd/members/train_member.hpp"
 #include "dasgd/runtime/peer.hpp"
 #include "numbers.hpp"
 #include "ranks.hpp"
@@ -18,11 +24,26 @@ std::string bytes_of(std::span<const float> numbers) {
   return {reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()};
 }
 
-/// A `Peer` whose process may fork: what the child gets of it is not touched.
+// Replicas are a start and a sum: those who join must have the same start.
+std::string fact_of(std::span<const float> start) {
+  const XXH128_hash_t hash = XXH3_128bits(start.data(), start.size_bytes());
+  return fmt::format("parameters at the start: {:016x}{:016x}\n", hash.high64, hash.low64);
+}
+
+void require_same_start(const members::MemberOptions& member) {
+  const auto run = members::ask_settings(member, std::chrono::seconds(30));
+  if (run.facts.find(member.facts) == std::string::npos)
+    throw InputError(
+        "cannot join: the run began with other parameters; seed the generator (torch.manual_seed) "
+        "before the network is made, or load the same file");
+}
+
+/// A `Peer` alone, on a rank, or as a member of an elastic run. Its process may fork: what the
+/// child gets of it is not touched.
 class PythonPeer {
  public:
   PythonPeer(const py::buffer& start, const py::dict& keywords, std::size_t batch)
-      : ranks_(Ranks::of_process()) {
+      : ranks_(Ranks::of_process()), launched_(members::Launched::from_environment()) {
     config::Config config = read_settings(config::Command::train, keywords);
     TrainOptions options = config.run;
     if (!config.lr) throw InputError("a peer needs a step size: lr");
@@ -32,10 +53,14 @@ class PythonPeer {
     const auto silence =
         std::chrono::duration_cast<std::chrono::milliseconds>(config.ranks.timeout);
     const py::buffer_info info = start.request();
+    const std::span<const float> own = numbers_of<float>(info);
+    if (launched_) {
+      become_member(own, options, batch);
+      return;
+    }
     const py::gil_scoped_release release;
-    std::vector<float> x0 = same_start(numbers_of<float>(info));
     peer_ = std::make_unique<Peer<float>>(
-        std::move(x0), options, batch,
+        same_start(own), options, batch,
         [this, silence](const Objective<float>& f, const TrainOptions& all) {
           auto result = ranks_.train(f, all, false, silence);
           // Every rank tells the same of the run.
@@ -106,13 +131,42 @@ class PythonPeer {
     return own_numbers(std::move(result));
   }
 
-  std::size_t rank() const { return ranks_.rank(); }
-  std::size_t size() const { return ranks_.size(); }
+  /// Nothing where members come and go.
+  std::optional<std::size_t> rank() const {
+    return launched_ ? std::nullopt : std::optional(ranks_.rank());
+  }
+  std::optional<std::size_t> size() const {
+    return launched_ ? std::nullopt : std::optional(ranks_.size());
+  }
 
  private:
   void require_process() const {
     if (process_ != ::getpid())
       throw InputError("this peer belongs to the process that made it, not to a fork of it");
+  }
+
+  void become_member(std::span<const float> own, TrainOptions options, std::size_t batch) {
+    if (std::filesystem::exists(launched_->directory / "address"))
+      throw InputError("a process is one member of an elastic run: it can have one peer");
+    std::vector<float> x0(own.begin(), own.end());
+    std::stop_source stop;
+    options.stop = stop.get_token();
+    options.workers = 1;
+    without_gil(stop, [&] {
+      members::MemberOptions member = members::member_options(*launched_, stop.get_token());
+      member.facts = fact_of(x0);
+      if (!member.contacts.empty()) require_same_start(member);
+      member.say = [](const std::string& line) {
+        std::fprintf(stderr, "dasgd: %s\n", line.c_str());
+      };
+      peer_ = std::make_unique<Peer<float>>(
+          std::move(x0), options, batch,
+          [this, member](const Objective<float>& f, const TrainOptions& all) {
+            auto result = members::train_member<float>(f, all, member);
+            summary_ = to_json(result.summary);
+            return std::optional(std::move(result));
+          });
+    });
   }
 
   // All begin where rank 0 does.
@@ -122,13 +176,14 @@ class PythonPeer {
       if (sizes[r] != sizes[0])
         throw InputError("rank " + std::to_string(r) + " has a model of " + sizes[r] +
                          " parameters, rank 0 one of " + sizes[0] + "; they must be the same");
-    const std::string first = ranks_.broadcast(rank() == 0 ? bytes_of(own) : "");
+    const std::string first = ranks_.broadcast(ranks_.rank() == 0 ? bytes_of(own) : "");
     std::vector<float> start(own.size());
     std::memcpy(start.data(), first.data(), first.size());
     return start;
   }
 
   Ranks& ranks_;
+  const std::optional<members::Launched> launched_;  // as a member of an elastic run
   const pid_t process_ = ::getpid();
   std::string summary_;
   std::unique_ptr<Peer<float>> peer_;

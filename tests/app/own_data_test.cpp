@@ -1,3 +1,5 @@
+#include <sstream>
+
 #include "app/app.hpp"
 #include "support/made_pictures.hpp"
 #include "support/made_tables.hpp"
@@ -77,6 +79,13 @@ TEST_F(OwnData, DescribeSaysWhatIsUnderstood) {
   const Outcome pictures = dasgd("data describe --resize 8 " + directory.path() + "/pictures");
   EXPECT_THAT(pictures.out, AllOf(HasSubstr("6 images"), HasSubstr("8 x 8 pixels, 3 channels"),
                                   HasSubstr("dark")));
+  const Outcome drawn = dasgd("data describe --resize 8 --picture " + directory.file("first.png") +
+                              " " + directory.path() + "/pictures");
+  EXPECT_THAT(drawn.out, HasSubstr("the first 6, ten in a row: " + directory.file("first.png")));
+  EXPECT_TRUE(read_text(directory.file("first.png")).starts_with("\x89PNG"));
+  const Outcome rows = dasgd("data describe --picture " + directory.file("rows.png") + " " + table);
+  EXPECT_EQ(rows.status, 2);
+  EXPECT_THAT(rows.err, HasSubstr("t.csv holds rows of numbers"));
   const Outcome none = dasgd("data describe " + directory.file("none"));
   EXPECT_EQ(none.status, 2);
   EXPECT_THAT(none.err, HasSubstr("neither a known name nor a file"));
@@ -119,6 +128,18 @@ TEST_F(OwnData, NetworksLearnPicturesInFolders) {
       trained("--model mlp --resize 10 --epochs 15 --data " + data + " --validation " + data);
   EXPECT_GT(s["accuracy"], 0.9);
   EXPECT_EQ(predicted(data), s["accuracy"].get<double>());
+
+  const json samples = json::parse(read_text(out() + "/samples.json"));
+  ASSERT_EQ(samples.size(), 24u);
+  std::istringstream answers(read_text(out("answers.csv")));
+  std::string line;
+  std::getline(answers, line);  // the header
+  for (const json& sample : samples) {
+    ASSERT_TRUE(std::getline(answers, line));
+    EXPECT_THAT(line, HasSubstr("," + sample["answer"].get<std::string>() + ","));
+    EXPECT_EQ(sample["label"], "dark") << "the folder that comes first";
+    EXPECT_EQ(sample["picture"].get<std::string>().substr(0, 11), "iVBORw0KGgo");  // a PNG
+  }
 }
 
 #endif

@@ -89,6 +89,18 @@ TEST_F(Pictures, AFolderWithoutPicturesIsRefused) {
   EXPECT_THAT(folder_refusal(), HasSubstr("holds no PNG or JPEG pictures"));
 }
 
+TEST(EncodePng, GivesBackWhatWasDrawn) {
+  for (const std::size_t channels : {1, 3}) {
+    Picture picture{channels, 5, 7, {}};
+    for (std::size_t k = 0; k < channels * 35; ++k)
+      picture.pixels.push_back(static_cast<std::uint8_t>(k * 37));
+    const Picture back = decode_picture(encode_png(picture), "drawn");
+    EXPECT_EQ(back.channels, channels);
+    EXPECT_EQ(back.height, 5u);
+    EXPECT_EQ(back.pixels, picture.pixels);
+  }
+}
+
 TEST(PictureSize, IsOneNumberOrTwo) {
   EXPECT_EQ(to_string(parse_picture_size("32")), "32x32");
   EXPECT_EQ(to_string(parse_picture_size("32x48")), "32x48");

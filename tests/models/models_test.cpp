@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "dasgd/core/error.hpp"
+#include "dasgd/models/image_sheet.hpp"
 #include "dasgd/models/network_problem.hpp"
 #include "dasgd/models/problem.hpp"
 #include "dasgd/models/stream.hpp"
@@ -103,6 +104,21 @@ TEST(Models, SoftmaxLearnsImagesOfADirectory) {
   const Problem problem = make_problem({.model = "softmax", .data = images.path()}, 1);
   ASSERT_TRUE(std::holds_alternative<std::unique_ptr<Objective<float>>>(problem));
   EXPECT_EQ(std::get<0>(problem)->samples(), 90u);
+}
+
+TEST(ImageSheet, ShowsTheFirstImagesTenInARow) {
+  RawData data{.path = "x", .shape = {1, 2, 3}};
+  std::vector<float> numbers;
+  for (int k = 0; k < 12 * 6; ++k) numbers.push_back(static_cast<float>(k) / 71);  // 0 to 1
+  data.inputs = std::make_shared<FloatRows>(numbers, 6);
+  const auto [picture, images] = first_images(data);
+  EXPECT_EQ(images, 12u);
+  EXPECT_EQ(picture.width, 10u * 4 - 1);
+  EXPECT_EQ(picture.height, 2u * 3 - 1);
+  EXPECT_EQ(picture.pixels[0], 0);
+  EXPECT_EQ(picture.pixels[3], 128) << "between two images";
+  EXPECT_EQ(picture.pixels[4 * picture.width + 6], 255) << "the last pixel of the last image";
+  EXPECT_EQ(first_images(data, 3).picture.width, 3u * 4 - 1);
 }
 
 TEST(Models, AStreamIsADashOrAFileThatGrows) {

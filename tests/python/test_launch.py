@@ -38,8 +38,22 @@ def test_a_program_that_fails_is_told():
     assert done.returncode == 3
 
 
+def test_elastic_workers_that_never_begin_a_run():
+    done = launch("-n", "2", "--elastic", "--", "sh", "-c", "echo here")
+    assert done.returncode == 0 and sorted(done.stdout.splitlines()) == ["[0] here", "[1] here"]
+    done = launch("-n", "2", "--elastic", "--bare", "--", "sh", "-c", "case $DASGD_MEMBER_DIR in *-0) exit 3; esac; sleep 600")
+    assert done.returncode == 3
+    assert "dasgd: worker 0 ended with status 3; nobody has begun a run" in done.stderr
+
+
 def test_mistakes_are_one_line():
-    for arguments in ([], ["-n", "0", "--", "true"], ["-n", "2"]):
+    for arguments in (
+        [],
+        ["-n", "0", "--", "true"],
+        ["-n", "2"],
+        ["--token-file", "no-such-file", "--", "true"],
+        ["--join", "127.0.0.1:1", "--token-file", "no-such-file", "--", "true"],
+    ):
         done = launch(*arguments)
         assert done.returncode == 2
         assert len(done.stderr.splitlines()) == 1, done.stderr

@@ -6,6 +6,7 @@ import { show, showCount, showSeconds } from "./format";
 import { Histogram } from "./histogram";
 import { LineChart, type Line } from "./line_chart";
 import { Matrix } from "./matrix";
+import { samples } from "./samples";
 import { TimeLine } from "./time_line";
 import type { Metrics, Run, Spread, Values } from "./data";
 
@@ -379,6 +380,7 @@ export class Charts {
     heatPart(),
     ratesPart(),
     inboxPart(),
+    factPart("samples", "Images and answers", samples, true),
     factPart("step-size", "Step size against its limits", (run) => stepSize(run)),
     factPart("audit", "Audit", (run) => (run.summary || !run.ended ? audit(run) : null)),
     configPart(),

@@ -62,6 +62,15 @@ export interface Limit {
   status?: string;
 }
 
+export interface Sample {
+  /** a PNG, as base64 */
+  picture: string;
+  label: string;
+  answer: string;
+  /** of the label */
+  probability: number;
+}
+
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 export interface Run {
@@ -77,6 +86,8 @@ export interface Run {
   summary: { [key: string]: Json } | null;
   /** the grounds of --lr auto */
   advice: { [key: string]: Json } | null;
+  /** a few images with what the model says they are */
+  samples: Sample[] | null;
   limits: Limit[];
   metrics: Metrics | null;
   trace: Trace | null;

@@ -109,6 +109,26 @@ await tests({
     measured.assertQuiet();
     advised.assertQuiet();
   },
+  async "images stand with what the network says they are, and samples that are none are left out"() {
+    const picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==";
+    const sample = (label, answer) => ({ picture, label, answer, probability: 0.5 });
+    writeFileSync(run("four/samples.json"), JSON.stringify([sample("Bag", "Bag"), sample("Shirt", "<b>Coat</b>")]));
+    dasgd("report", run("four"));
+    const page = await open(address(run("four/report.html")), { width: 390 });
+    await showAll(page);
+    assert.match(await page.textContent("#samples"), /1 of the first 2.*Bag.*✗ <b>Coat<\/b>, not Shirt/);
+    assert.equal(await page.evaluate(() => [...document.querySelectorAll("#samples img")].every((image) => image.naturalWidth === 1)), true);
+    assert.equal(await page.locator("#samples .wrong").count(), 1);
+    await assertNoSidewaysScroll(page);
+    page.assertQuiet();
+    writeFileSync(run("four/samples.json"), "[1]");
+    dasgd("report", run("four"));
+    const without = await open(address(run("four/report.html")));
+    assert.equal(await without.isVisible("#samples"), false);
+    assert.match(await without.textContent(".notes"), /samples.json is no list of samples/);
+    rmSync(run("four/samples.json"));
+    dasgd("report", run("four"));
+  },
   async "a phone shows everything without scrolling sideways, in the dark as well"() {
     const page = await open(address(run("sixteen/report.html")), { width: 390, dark: true });
     await showAll(page);

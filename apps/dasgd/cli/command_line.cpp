@@ -296,6 +296,9 @@ void CommandLine::add_data() {
       ->type_name("COLUMN");
   describe->add_option("--resize", describe_.resize, "bring pictures of a folder to this size")
       ->type_name("N|HxW");
+  describe->add_option("--picture", describe_.picture, "write the first images there")
+      ->check(must_not_be_empty)
+      ->type_name("FILE.png");
   when(describe, [this] { return data_describe_command(describe_); });
   app->footer(
       "Examples:\n"

@@ -164,6 +164,22 @@ void CommandLine::add_launch() {
       ->check(must_be_count)
       ->type_name("N");
   app->add_flag("--bare", launch_.bare, "no prefix before the lines of a worker");
+  app->add_flag("--elastic", launch_.elastic,
+                "workers are members of an elastic run: one that dies is replaced by a new one");
+  const auto text = [app](const char* name, std::string& place, const char* help,
+                          const char* type) {
+    app->add_option(name, place, help)->check(must_not_be_empty)->type_name(type);
+  };
+  text("--listen", launch_.listen,
+       "elastic, and members of other machines can join here (default: this machine alone)",
+       "HOST:PORT");
+  text("--join", launch_.join, "workers join the elastic run of another launch", "HOST:PORT[,...]");
+  text("--token-file", launch_.token_file, "the token of that run", "FILE");
+  app->add_option("--restarts", launch_.restarts,
+                  "of an elastic run: how often one worker is replaced (default: 3)")
+      ->type_name("N");
+  text("--out", launch_.out,
+       "of an elastic run: keeps the token and a directory per member, for dasgd status", "DIR");
   app->add_option("program", launch_.program, "the program and its arguments, after --")
       ->required()
       ->type_name("-- PROGRAM ...");
@@ -173,8 +189,12 @@ void CommandLine::add_launch() {
       "reach all of "
       "them.\n"
       "A worker that fails ends the others. Lines of a worker begin with its rank.\n"
-      "Example:\n"
-      "  dasgd launch -n 4 -- python3 train.py --epochs 3");
+      "Elastic workers need no MPI. One that dies is told and replaced by a new member; the others "
+      "go on.\nThe status is 0 when a worker reached the end of the run.\n"
+      "Examples:\n"
+      "  dasgd launch -n 4 -- python3 train.py --epochs 3\n"
+      "  dasgd launch -n 4 --listen 0.0.0.0:7070 --out runs/a -- python3 train.py\n"
+      "  dasgd launch -n 2 --join 10.0.0.1:7070 --token-file token -- python3 train.py");
   when(app, [this] { return launch_command(launch_); });
 }
 

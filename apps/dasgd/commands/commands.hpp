@@ -44,9 +44,16 @@ struct LaunchRequest {
   unsigned workers = 2;
   std::vector<std::string> program;  ///< with its arguments
   bool bare = false;                 ///< no prefix before the lines of a worker
+
+  // Where workers are members of an elastic run.
+  bool elastic = false;
+  std::string listen, join, token_file, out;
+  unsigned restarts = 3;  ///< of one worker
 };
 /// Becomes a launcher that runs a program once per worker.
 int launch_command(const LaunchRequest& request);
+/// Runs a program once per member, and again in the place of one that dies.
+int launch_members(const LaunchRequest& request);
 
 struct JoinRequest {
   std::vector<std::string> addresses;  ///< of members; or one run directory of a former member
@@ -104,7 +111,7 @@ int predict_command(const PredictRequest& request);
 /// Lists the data sets that are known by name.
 int data_list_command();
 struct DescribeRequest {
-  std::string data, label, resize;
+  std::string data, label, resize, picture;
 };
 /// Prints what is understood of a data set.
 int data_describe_command(const DescribeRequest& request);

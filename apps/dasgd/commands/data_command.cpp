@@ -52,7 +52,7 @@ int data_list_command() {
 int data_describe_command(const DescribeRequest& request) {
   SourceOptions options{.table = {.label = request.label}};
   if (!request.resize.empty()) options.resize = parse_picture_size(request.resize);
-  print_result_text(describe_data(request.data, options));
+  print_result_text(describe_data(request.data, options, request.picture));
   return done;
 }
 

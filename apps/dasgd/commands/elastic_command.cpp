@@ -134,15 +134,6 @@ Config config_from(const std::string& settings, const JoinRequest& request) {
   return config;
 }
 
-/// Where a joiner listens: on the interface over which it reaches the others, unless told
-/// otherwise.
-std::string usual_listen(const std::string& contact) {
-  const std::string host = contact.substr(0, contact.rfind(':'));
-  const bool loopback = host == "localhost" || host.starts_with("127.");
-  if (host == "[::1]") return "[::1]:0";
-  return loopback ? "127.0.0.1:0" : "0.0.0.0:0";
-}
-
 }  // namespace
 
 int train_elastic(const Config& config) {
@@ -207,7 +198,7 @@ int join_command(const JoinRequest& given) {
   config.elastic.authority = request.authority;
   if (!request.dial_out_only)
     config.elastic.listen =
-        request.listen.empty() ? usual_listen(contacts.front()) : request.listen;
+        request.listen.empty() ? members::usual_listen(contacts.front()) : request.listen;
   config.workers = 1;
   config::resolve(config);
   if (request.slow) config.run.slow = {{WorkerId{0}, *request.slow}};

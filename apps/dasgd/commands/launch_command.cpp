@@ -41,12 +41,17 @@ std::vector<std::string> arguments(const LaunchRequest& request) {
 }  // namespace
 
 int launch_command(const LaunchRequest& request) {
+  ::setenv("OMP_NUM_THREADS", "1", 0);  // one worker, one core
+  if (request.elastic || !request.listen.empty() || !request.join.empty())
+    return launch_members(request);
+  if (!request.token_file.empty() || !request.out.empty())
+    throw InputError(
+        "--token-file and --out belong to elastic runs: --elastic, --listen or --join");
   std::vector<std::string> all = arguments(request);
   if (::geteuid() == 0) {  // in containers that is who one is
     ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
     ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
   }
-  ::setenv("OMP_NUM_THREADS", "1", 0);  // one worker, one core
   std::vector<char*> argv;
   for (std::string& one : all) argv.push_back(one.data());
   argv.push_back(nullptr);

@@ -4,12 +4,14 @@
 #include <chrono>
 #include <csignal>
 #include <deque>
+#include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <unistd.h>
 
 #include "dasgd/archive/directory_lock.hpp"
 #include "dasgd/base/atomic_file.hpp"
@@ -18,8 +20,8 @@
 #include "dasgd/core/error.hpp"
 #include "dasgd/report/export.hpp"
 #include "dasgd/report/write_report.hpp"
-#include "sweep/children.hpp"
 #include "sweep/sweep_progress.hpp"
+#include "terminal/children.hpp"
 #include "terminal/exit_status.hpp"
 #include "terminal/output.hpp"
 #include "terminal/signals.hpp"
@@ -107,7 +109,9 @@ class SweepRuns {
     left_.pop_front();
     wait_until_free(path(k));
     started_[k] = Clock::now();
-    children.start(k, command(k), log(k), request_.engine == "mpi" ? SIGTERM : SIGKILL);
+    const int words = ::open(log(k).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    children.start(k, command(k), {.err = words}, request_.engine == "mpi" ? SIGTERM : SIGKILL);
+    if (words >= 0) ::close(words);
   }
 
   // A run of a sweep that was killed a moment ago may not be gone yet.

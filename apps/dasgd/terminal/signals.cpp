@@ -64,6 +64,8 @@ void watch(std::stop_token end, std::stop_source& run, SignalStop::Kind kind) {
   if (end.stop_requested()) return;
   if (kind == SignalStop::Kind::sweep)
     say("\nstopping: finished runs are kept; the same command goes on from here\n");
+  else if (kind == SignalStop::Kind::launch)
+    say("\nstopping: the workers are told; once more to leave at once\n");
   else if (kind == SignalStop::Kind::alone || kind == SignalStop::Kind::rank)
     say("\nstopping: gradients on their way are still applied; once more to leave at once\n");
   run.request_stop();

@@ -21,6 +21,7 @@ class SignalStop {
     quiet_rank,  ///< another rank tells the person
     sweep,       ///< of several runs
     contest,     ///< the command tells the person itself
+    launch,      ///< of several workers, who are told
   };
   explicit SignalStop(Kind kind = Kind::alone);
   std::stop_token token() const { return source_.get_token(); }

@@ -3,12 +3,15 @@
 #include <span>
 #include <type_traits>
 
+#include "dasgd/archive/samples_file.hpp"
 #include "dasgd/base/atomic_file.hpp"
 #include "dasgd/data/preprocessing.hpp"
 #include "dasgd/models/network_problem.hpp"
 #include "dasgd/record/npy.hpp"
 
 namespace dasgd {
+
+constexpr std::size_t shown_at_most = 24;
 
 template <typename Real>
 void save_result(const Objective<Real>& objective, const TrainResult<Real>& result,
@@ -17,11 +20,17 @@ void save_result(const Objective<Real>& objective, const TrainResult<Real>& resu
   write("the model", [&] { write_file(directory.file("model.npy"), to_npy<Real>(x)); });
   write("summary.json",
         [&] { write_file(directory.file("summary.json"), to_json(result.summary)); });
-  if constexpr (std::is_same_v<Real, float>)
+  if constexpr (std::is_same_v<Real, float>) {
     write("model.pt", [&] {
       if (const auto bytes = torchscript_of(objective, x))
         write_file(directory.file("model.pt"), *bytes);
     });
+    if (const auto* const model = dynamic_cast<const ShowsSamples*>(&objective))
+      write("samples.json", [&] {
+        if (const auto samples = model->shown(x, shown_at_most); !samples.empty())
+          write_file(directory.file("samples.json"), samples_json(samples));
+      });
+  }
   if (!result.best_model.empty())
     write("the best model",
           [&] { best.write<Real>(objective, *result.summary.best, result.best_model); });

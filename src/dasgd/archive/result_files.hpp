@@ -9,8 +9,8 @@
 
 namespace dasgd {
 
-/// Writes model.npy and, of a network, model.pt; the best model, if a new one was found; and the
-/// summary.
+/// Writes model.npy and, of a network, model.pt and samples.json; the best model, if a new one was
+/// found; and the summary.
 template <typename Real>
 void save_result(const Objective<Real>& objective, const TrainResult<Real>& result,
                  const RunDirectory& directory, BestModel& best, WriteAll& write);

@@ -119,7 +119,14 @@ void Protocol::settle_end(Nanoseconds now) {
     inbox_.wake();
     return;
   }
-  if (!ending_) return;
+  if (!ending_) {
+    const auto here = members_.here();
+    const bool all_stopped = std::all_of(here.begin(), here.end(), [&](WorkerId m) {
+      return m == Membership::self || members_[m].record.stopped;
+    });
+    if (!all_stopped) return;
+    begin_ending(StopReason::samples, now);  // nobody has any left
+  }
   const Hash names = roster_.hash(held_);
   const bool patient = now - ending_since_ < 2 * options_.patience.gone;
   const auto agrees = [&](const Record& r) { return r.stopped && r.names == names; };

@@ -105,4 +105,10 @@ std::string reachable(const std::string& listened) {
   return found + port;
 }
 
+std::string usual_listen(const std::string& contact) {
+  const std::string host = contact.substr(0, contact.rfind(':'));
+  if (host == "[::1]") return "[::1]:0";
+  return host == "localhost" || host.starts_with("127.") ? "127.0.0.1:0" : "0.0.0.0:0";
+}
+
 }  // namespace dasgd::members

@@ -25,7 +25,7 @@ struct MemberOptions {
   std::optional<tcp::Token> token;
   std::filesystem::path certificate, key, authority;  ///< of an own PKI
   bool plaintext = false;                             ///< on this machine only
-  std::string facts;                                  ///< see elastic::Hello
+  std::string facts;                                  ///< see elastic::Hello; whole lines
   std::string settings;                               ///< for those who join
   std::filesystem::path directory;  ///< of the run: address, members, the door for commands
   elastic::Patience patience;

@@ -131,7 +131,7 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
     if (budget.samples) *budget.samples -= std::min(*budget.samples, options.resume->samples);
   }
   MemberOptions member_options = wanted;
-  member_options.facts = facts_of(objective, options);
+  member_options.facts = facts_of(objective, options) + wanted.facts;
   Member member(std::move(member_options), std::move(protocol_options));
   elastic::Protocol& protocol = member.protocol();
   options.elastic = ElasticMember{static_cast<std::uint32_t>(member.origin().low),

@@ -4,11 +4,16 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
+#include <thread>
+#include <utility>
 #include <vector>
 
+#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/parallel.hpp"
 #include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/row_number.hpp"
+#include "dasgd/models/image_sheet.hpp"
 
 namespace dasgd {
 namespace {
@@ -29,18 +34,34 @@ struct ColumnFigures {
     sum += value;
     ++count;
   }
+  void add(const ColumnFigures& other) {
+    least = std::min(least, other.least);
+    most = std::max(most, other.most);
+    sum += other.sum;
+    count += other.count;
+    missing += other.missing;
+  }
 };
 
+// With all cores, a share of the rows each.
 std::vector<ColumnFigures> look_at_columns(const NumberRows& inputs) {
-  std::vector<ColumnFigures> columns(inputs.width());
-  std::vector<float> row(inputs.width());
-  constexpr std::size_t block = 8192;
-  for (std::size_t r = 0; r < inputs.rows(); ++r) {
-    inputs.copy(r, row);
-    for (std::size_t c = 0; c < row.size(); ++c) columns[c].add(row[c]);
-    if ((r + 1) % block == 0) inputs.release(r + 1 - block, r + 1);
-  }
-  return columns;
+  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::vector<ColumnFigures>> shares(cores);
+  in_parallel(cores, static_cast<unsigned>(cores), [&](std::size_t k) {
+    std::vector<ColumnFigures>& columns = shares[k];
+    columns.resize(inputs.width());
+    std::vector<float> row(inputs.width());
+    constexpr std::size_t block = 8192;
+    std::size_t kept = inputs.rows() * k / cores;  // the first whose memory was not released
+    for (std::size_t r = kept; r < inputs.rows() * (k + 1) / cores; ++r) {
+      inputs.copy(r, row);
+      for (std::size_t c = 0; c < row.size(); ++c) columns[c].add(row[c]);
+      if (r + 1 - kept == block) inputs.release(std::exchange(kept, r + 1), r + 1);
+    }
+  });
+  for (std::size_t k = 1; k < cores; ++k)
+    for (std::size_t c = 0; c < inputs.width(); ++c) shares[0][c].add(shares[k][c]);
+  return shares[0];
 }
 
 // A name that prints, in as many letters as fit.
@@ -73,12 +94,7 @@ std::string describe_columns(const RawData& data) {
 std::string describe_images(const RawData& data) {
   const auto columns = look_at_columns(*data.inputs);
   ColumnFigures all;
-  for (const ColumnFigures& column : columns) {
-    all.least = std::min(all.least, column.least);
-    all.most = std::max(all.most, column.most);
-    all.sum += column.sum;
-    all.count += column.count;
-  }
+  for (const ColumnFigures& column : columns) all.add(column);
   return fmt::format(
       "  images     {} x {} pixels, {}\n  pixels     from {:g} to {:g}, mean {:.4g}\n",
       data.shape[1], data.shape[2],
@@ -117,15 +133,24 @@ std::string describe_one(const RawData& data, const std::string& part) {
   return text + describe_labels(data);
 }
 
+std::string draw(const RawData& data, const std::string& file) {
+  if (data.shape.size() != 3)
+    throw InputError("--picture shows images; " + data.path + " holds rows of numbers");
+  const ImageSheet sheet = first_images(data);
+  write_file(file, encode_png(sheet.picture));
+  return fmt::format("  picture    the first {}, ten in a row: {}\n", sheet.images, file);
+}
+
 }  // namespace
 
-std::string describe_data(const std::string& data, const SourceOptions& options) {
+std::string describe_data(const std::string& data, const SourceOptions& options,
+                          const std::string& picture) {
   SourceOptions lenient = options;
   lenient.table.missing = Missing::mean;  // nothing is refused for it
   const DataSource source = read_source(data, lenient);
   std::string text = describe_one(source.data, source.test ? ", for training" : "");
   if (source.test) text += describe_one(*source.test, ", for testing");
-  return text;
+  return picture.empty() ? text : text + draw(source.data, picture);
 }
 
 }  // namespace dasgd

@@ -8,7 +8,9 @@
 namespace dasgd {
 
 /// Rows, columns with their ranges, classes with their numbers, missing values; lines with
-/// newlines. Throws InputError for data that cannot be read.
-std::string describe_data(const std::string& data, const SourceOptions& options);
+/// newlines. Where a picture is named, the first images are written there, as PNG. Throws
+/// InputError for data that cannot be read.
+std::string describe_data(const std::string& data, const SourceOptions& options,
+                          const std::string& picture = {});
 
 }  // namespace dasgd

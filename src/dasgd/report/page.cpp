@@ -182,6 +182,7 @@ Json to_json(const Run& run) {
             {"config", run.config},
             {"summary", run.summary},
             {"advice", run.advice},
+            {"samples", run.samples},
             {"limits", Json::array()},
             {"metrics", nullptr},
             {"trace", nullptr}};

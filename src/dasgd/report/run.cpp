@@ -99,6 +99,19 @@ class Reader {
     note("advice.json is not a JSON object; it is left out");
   }
 
+  void samples() {
+    const auto path = find("samples.json");
+    if (!path) return;
+    run_.samples = json_of(*path);
+    const auto is_sample = [](const auto& one) {
+      return one.is_object() && one.contains("picture") && one["picture"].is_string();
+    };
+    if (run_.samples.is_array() && std::all_of(run_.samples.begin(), run_.samples.end(), is_sample))
+      return;
+    run_.samples = nullptr;
+    note("samples.json is no list of samples; it is left out");
+  }
+
   void metrics() {
     const auto path = find("metrics.jsonl");
     if (!path) return;
@@ -185,6 +198,7 @@ Run read_run(const std::string& directory, const DigestLimits& limits,
   reader.config();
   reader.summary();
   reader.advice();
+  reader.samples();
   reader.metrics();
   reader.trace(limits, on_application);
   reader.say_how_it_ended();

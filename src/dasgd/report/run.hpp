@@ -29,6 +29,7 @@ struct Run {
   nlohmann::ordered_json config;   ///< "topology.kind": value, flat
   nlohmann::ordered_json summary;  ///< as written; null where there is none
   nlohmann::ordered_json advice;   ///< the grounds of --lr auto; null where there are none
+  nlohmann::ordered_json samples;  ///< images with answers; null where there are none
   std::vector<EtaLimit> limits;    ///< of the staleness that was measured; from the summary
   MetricsSeries metrics;
   std::optional<TraceDigest> trace;
@@ -39,8 +40,9 @@ struct Run {
 /// Called with every application of the trace, in its order.
 using OnApplication = std::function<void(const TraceLine&)>;
 
-/// Reads config.toml, summary.json, advice.json, metrics.jsonl and trace.jsonl, or what a run that
-/// was killed left of them (NAME.partial). Throws InputError when there is no run at all.
+/// Reads config.toml, summary.json, advice.json, samples.json, metrics.jsonl and trace.jsonl, or
+/// what a run that was killed left of them (NAME.partial). Throws InputError when there is no run
+/// at all.
 Run read_run(const std::string& directory, const DigestLimits& limits = {},
              const OnApplication& on_application = {});
 

@@ -14,6 +14,8 @@ Peer<Real>::Peer(std::vector<Real> start, const TrainOptions& options, std::size
   options_.make_samples = [this](WorkerId, std::uint64_t) { return handover_.make_samples(); };
   options_.evaluation.every = {};
   options_.stop = stop_.get_token();
+  // Somebody who waits for the run to begin may lose patience.
+  const std::stop_callback given(options.stop, [this] { stop_.request_stop(); });
   thread_ = std::jthread([this, engine = std::move(engine)] {
     try {
       result_ = engine(handover_, options_);

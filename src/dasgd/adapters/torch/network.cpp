@@ -1,7 +1,9 @@
 #include "dasgd/adapters/torch/network.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cmath>
 #include <cstring>
 #include <fmt/format.h>
 #include <map>
@@ -111,6 +113,30 @@ class TorchNetwork final : public Network {
     return found;
   }
 
+  std::vector<ShownSample> shown(std::span<const float> x, std::size_t at_most) const override {
+    const SampleFormat& format = samples_->format();
+    if (format.input.size() != 3 || format.classes == 0) return {};
+    const Part part = samples_->count(Part::test) > 0 ? Part::test : judged();
+    const std::size_t count = std::min(at_most, samples_->count(part));
+    return with_instance([&](Instance& instance) {
+      synchronise_buffers(instance);
+      std::vector<ShownSample> found;
+      SampleBatch one;
+      for (std::uint32_t row = 0; row < count; ++row) {
+        samples_->gather(part, std::array{row}, nullptr, one);
+        ClassCounts counts;
+        const double loss = instance.evaluate(x, one, counts);
+        std::size_t answer = 0;
+        while (counts.answers(answer) == 0) ++answer;
+        const auto size = [&](std::size_t k) { return static_cast<std::size_t>(format.input[k]); };
+        found.push_back({picture_of(one.inputs, size(0), size(1), size(2)),
+                         class_name(static_cast<std::size_t>(one.labels[0])), class_name(answer),
+                         std::exp(-loss)});
+      }
+      return found;
+    });
+  }
+
   const Preprocessing* preprocessing() const override {
     return inside_ ? &*inside_ : samples_->preprocessing();
   }
@@ -129,6 +155,11 @@ class TorchNetwork final : public Network {
     if (std::find(names.begin(), names.end(), options_.model) != names.end())
       return to_bytes(build_model(options_.model, samples_->format(), options_.seed, options_.gpt));
     return read_script_file(options_.model);
+  }
+
+  std::string class_name(std::size_t number) const {
+    const auto& names = preprocessing()->classes;
+    return number < names.size() ? names[number] : std::to_string(number);
   }
 
   Part judged() const {
@@ -310,7 +341,7 @@ class TorchNetwork final : public Network {
     if (samples_->format().classes == 0) found.mse = found.loss;
     found.classes = preprocessing()->classes;
     for (std::size_t k = found.classes.size(); k < found.counts.classes(); ++k)
-      found.classes.push_back(std::to_string(k));  // outputs that no class belongs to
+      found.classes.push_back(class_name(k));  // outputs that no class belongs to
     return found;
   }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dasgd/core/objective.hpp"
+#include "dasgd/data/images/shown_samples.hpp"
 #include "dasgd/data/predictor.hpp"
 #include "dasgd/data/samples.hpp"
 
@@ -42,7 +43,7 @@ struct NetworkOptions {
 /// Buffers, such as the statistics of batch normalisation, stay local to a worker; `loss`,
 /// `evaluate` and `torchscript` use their mean over the workers of the last run, which at the end
 /// of a run is their final synchronisation.
-class Network : public Objective<float>, public Preprocessed {
+class Network : public Objective<float>, public Preprocessed, public ShowsSamples {
  public:
   /// The bytes of a TorchScript file with x as its parameters: torch.jit.load opens it. It takes
   /// raw data, and has `classes`, a list of names, and `preprocessing`, a text.

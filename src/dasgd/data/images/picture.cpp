@@ -5,6 +5,7 @@
 #include <csetjmp>
 #include <cstdio>
 #include <png.h>
+#include <stdexcept>
 // After <cstdio>, which it needs.
 #include <jpeglib.h>
 
@@ -176,6 +177,41 @@ Picture with_colours(Picture picture) {
     picture.pixels.insert(picture.pixels.end(), grey.begin(), grey.end());
   picture.channels = 3;
   return picture;
+}
+
+Picture picture_of(std::span<const float> numbers, std::size_t channels, std::size_t height,
+                   std::size_t width) {
+  Picture picture{channels >= 3 ? std::size_t{3} : 1, height, width, {}};
+  const auto known = [](float number) { return std::isnan(number) ? 0.0F : number; };
+  float black = 0, white = 1;
+  for (const float number : numbers) {
+    black = std::min(black, known(number));
+    white = std::max(white, known(number));
+  }
+  if (black == 0 && white > 1 && white <= 255) white = 255;
+  for (const float number : numbers.first(picture.channels * height * width))
+    picture.pixels.push_back(
+        static_cast<std::uint8_t>(std::lround(255 * (known(number) - black) / (white - black))));
+  return picture;
+}
+
+std::string encode_png(const Picture& picture) {
+  const std::size_t plane = picture.height * picture.width;
+  std::vector<std::uint8_t> mixed;
+  for (std::size_t p = 0; p < plane; ++p)
+    for (std::size_t c = 0; c < picture.channels; ++c)
+      mixed.push_back(picture.pixels[c * plane + p]);
+  png_image image{};
+  image.version = PNG_IMAGE_VERSION;
+  image.width = static_cast<png_uint_32>(picture.width);
+  image.height = static_cast<png_uint_32>(picture.height);
+  image.format = picture.channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
+  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
+  std::string bytes(size, '\0');
+  if (!png_image_write_to_memory(&image, bytes.data(), &size, 0, mixed.data(), 0, nullptr))
+    throw std::runtime_error(std::string("no picture can be made: ") + image.message);
+  bytes.resize(size);
+  return bytes;
 }
 
 }  // namespace dasgd

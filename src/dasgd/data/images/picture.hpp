@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,5 +26,14 @@ Picture resized(const Picture& picture, std::size_t height, std::size_t width);
 
 /// The same with three equal channels, if it has one.
 Picture with_colours(Picture picture);
+
+/// Numbers of an image, channel after channel, from black to white: 0 to 255 or 0 to 1 where they
+/// lie in there, else from the least to the largest. Of more than three channels the first three
+/// are shown, of two the first.
+Picture picture_of(std::span<const float> numbers, std::size_t channels, std::size_t height,
+                   std::size_t width);
+
+/// The bytes of a PNG file. A picture has one channel or three.
+std::string encode_png(const Picture& picture);
 
 }  // namespace dasgd

@@ -34,6 +34,31 @@ std::vector<std::string_view> cut_lines(std::string_view text) {
   return pieces;
 }
 
+/// The rows of all pieces, where they were read: a large table is there once.
+class PieceRows final : public NumberRows {
+ public:
+  explicit PieceRows(std::size_t width) : width_(width) {}
+  void add(std::vector<float> piece) {
+    first_.push_back(rows_);
+    rows_ += piece.size() / width_;
+    pieces_.push_back(std::move(piece));
+  }
+
+  std::size_t rows() const override { return rows_; }
+  std::size_t width() const override { return width_; }
+  void copy(std::size_t row, std::span<float> to) const override {
+    const auto after = std::upper_bound(first_.begin(), first_.end(), row);
+    const auto k = static_cast<std::size_t>(after - first_.begin()) - 1;
+    std::copy_n(pieces_[k].data() + (row - first_[k]) * width_, width_, to.begin());
+  }
+
+ private:
+  const std::size_t width_;
+  std::size_t rows_ = 0;
+  std::vector<std::size_t> first_;  // row of each piece
+  std::vector<std::vector<float>> pieces_;
+};
+
 /// Numbers and texts of all pieces become labels of one kind.
 class LabelMerger {
  public:
@@ -101,24 +126,19 @@ RawData read_csv(std::string_view text, const std::string& path, const TableOpti
   data.label_at = columns.label_at;
   const bool texts = std::any_of(read.begin(), read.end(),
                                  [](const CsvRows& piece) { return !piece.names.empty(); });
-  std::size_t numbers = 0;
-  for (std::size_t k = 0; k < read.size(); ++k) {
+  for (std::size_t k = 0; k < read.size(); ++k)
     if (read[k].mistake) report(pieces, k, lines, *read[k].mistake, path);
-    numbers += read[k].inputs.size();
-  }
-  std::vector<float> inputs;
-  inputs.reserve(numbers);
+  const auto inputs = std::make_shared<PieceRows>(columns.inputs);
   LabelMerger merger(texts);
   std::size_t row = 0;
   for (CsvRows& piece : read) {
-    inputs.insert(inputs.end(), piece.inputs.begin(), piece.inputs.end());
-    std::vector<float>().swap(piece.inputs);  // so that the table is never there twice
+    inputs->add(std::move(piece.inputs));
     merger.add(piece, data.labels);
     for (const std::uint32_t kept : piece.kept) data.numbers.push_back(row + kept);
     row += piece.rows;
     data.missing += piece.missing;
   }
-  data.inputs = std::make_shared<FloatRows>(std::move(inputs), columns.inputs);
+  data.inputs = inputs;
   data.dropped = row - data.rows();
   if (data.rows() == 0)
     throw InputError(

@@ -25,14 +25,20 @@ class Children {
   Children(const Children&) = delete;
   Children& operator=(const Children&) = delete;
 
-  /// Starts a program without input or output, its standard error in `log`. It gets `last_signal`
-  /// when this thread is gone. Throws std::runtime_error when there can be no more processes.
-  void start(std::size_t job, const std::vector<std::string>& command, const std::string& log,
+  /// Where a program writes: descriptors; less than 0: nowhere.
+  struct Streams {
+    int out = -1, err = -1;
+  };
+  /// Starts a program without input. It gets `last_signal` when this thread is gone. Throws
+  /// std::runtime_error when there can be no more processes.
+  void start(std::size_t job, const std::vector<std::string>& command, Streams streams,
              int last_signal);
   std::size_t running() const { return jobs_.size(); }
   /// Those that have ended; waits for one at most so long.
   std::vector<Ended> wait(std::chrono::milliseconds at_most);
   void signal_all(int signal) const;
+  /// With what they have started themselves, as Ctrl-C in a terminal does.
+  void signal_groups(int signal) const;
 
  private:
   std::map<pid_t, std::size_t> jobs_;

@@ -1,4 +1,4 @@
-#include "sweep/children.hpp"
+#include "terminal/children.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -20,7 +20,8 @@ sigset_t child_signal() {
 }
 
 // Between fork and exec: only what may be called there.
-[[noreturn]] void become(char* const* arguments, const char* log, int last_signal, pid_t parent) {
+[[noreturn]] void become(char* const* arguments, Children::Streams streams, int last_signal,
+                         pid_t parent) {
   ::setpgid(0, 0);  // Ctrl-C on the terminal is for the parent, which passes it on
   ::prctl(PR_SET_PDEATHSIG, last_signal);
   if (::getppid() != parent) ::_exit(127);  // it was gone before that
@@ -30,10 +31,9 @@ sigset_t child_signal() {
   ::signal(SIGPIPE, SIG_DFL);
   ::signal(SIGXFSZ, SIG_DFL);
   const int nothing = ::open("/dev/null", O_RDWR);
-  const int words = ::open(log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
   ::dup2(nothing, STDIN_FILENO);
-  ::dup2(nothing, STDOUT_FILENO);
-  ::dup2(words < 0 ? nothing : words, STDERR_FILENO);
+  ::dup2(streams.out < 0 ? nothing : streams.out, STDOUT_FILENO);
+  ::dup2(streams.err < 0 ? nothing : streams.err, STDERR_FILENO);
   ::execvp(arguments[0], arguments);
   const char* const why = std::strerror(errno);
   for (const char* text :
@@ -54,15 +54,16 @@ Children::~Children() {
   for (const auto& [pid, job] : jobs_) ::waitpid(pid, nullptr, 0);
 }
 
-void Children::start(std::size_t job, const std::vector<std::string>& command,
-                     const std::string& log, int last_signal) {
+void Children::start(std::size_t job, const std::vector<std::string>& command, Streams streams,
+                     int last_signal) {
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   const pid_t parent = ::getpid(), child = ::fork();
-  if (child == 0) become(arguments.data(), log.c_str(), last_signal, parent);
+  if (child == 0) become(arguments.data(), streams, last_signal, parent);
   if (child < 0)
-    throw std::runtime_error(std::string("no process for a run: ") + std::strerror(errno));
+    throw std::runtime_error(std::string("no further process: ") + std::strerror(errno));
+  ::setpgid(child, child);  // whoever of the two comes first
   jobs_.emplace(child, job);
 }
 
@@ -91,6 +92,10 @@ std::vector<Children::Ended> Children::wait(std::chrono::milliseconds at_most) {
 
 void Children::signal_all(int signal) const {
   for (const auto& [pid, job] : jobs_) ::kill(pid, signal);
+}
+
+void Children::signal_groups(int signal) const {
+  for (const auto& [pid, job] : jobs_) ::kill(-pid, signal);
 }
 
 }  // namespace dasgd::app

@@ -1,0 +1,216 @@
+// Processes on this machine that are members of an elastic run.
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <map>
+#include <poll.h>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include "commands/commands.hpp"
+#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/core/error.hpp"
+#include "dasgd/members/files.hpp"
+#include "dasgd/members/launched.hpp"
+#include "terminal/children.hpp"
+#include "terminal/output.hpp"
+#include "terminal/signals.hpp"
+
+namespace dasgd::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What workers write, passed on by whole lines that begin with the worker.
+class WorkerLines {
+ public:
+  /// Where a worker writes to; the caller closes it.
+  int open(std::size_t worker, bool is_error) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe for a worker");
+    ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    sources_.emplace(ends[0], Source{worker, is_error, {}});
+    return ends[1];
+  }
+
+  /// Passes on what is there; waits for something at most so long.
+  void pass_on(int milliseconds) {
+    std::vector<pollfd> all;
+    for (const auto& [descriptor, source] : sources_) all.push_back({descriptor, POLLIN, 0});
+    ::poll(all.data(), all.size(), milliseconds);
+    for (const pollfd& one : all)
+      if (one.revents != 0) read(one.fd);
+  }
+
+ private:
+  struct Source {
+    std::size_t worker = 0;
+    bool is_error = false;
+    std::string waiting;  // a line that has no end yet
+  };
+
+  void read(int descriptor) {
+    Source& source = sources_.at(descriptor);
+    char bytes[65536];
+    const ssize_t count = ::read(descriptor, bytes, sizeof(bytes));
+    if (count < 0) return;
+    source.waiting.append(bytes, static_cast<std::size_t>(count));
+    if (count == 0 && !source.waiting.empty()) source.waiting += '\n';
+    std::string told;
+    std::size_t begin = 0;
+    for (std::size_t end; (end = source.waiting.find('\n', begin)) != std::string::npos;
+         begin = end + 1)
+      told += fmt::format("[{}] {}\n", source.worker, source.waiting.substr(begin, end - begin));
+    source.waiting.erase(0, begin);
+    if (source.is_error) {
+      print_note_text(told);
+    } else {
+      print_result_text(told);
+      std::fflush(stdout);
+    }
+    if (count > 0) return;
+    ::close(descriptor);
+    sources_.erase(descriptor);
+  }
+
+  std::map<int, Source> sources_;  // by their descriptor
+};
+
+/// The directory of a launch, which goes with it unless somebody has asked for it.
+class LaunchDirectory {
+ public:
+  explicit LaunchDirectory(const std::string& asked) : keep_(!asked.empty()) {
+    if (keep_) {
+      fs::create_directories(asked);
+      path_ = fs::absolute(asked);
+      if (fs::exists(path_ / "worker-0"))
+        throw InputError(asked + ": has the members of another launch; choose another directory");
+    } else {
+      std::string name = fs::temp_directory_path() / "dasgd-launch-XXXXXX";
+      if (!::mkdtemp(name.data())) throw std::runtime_error("no directory in /tmp can be made");
+      path_ = name;
+    }
+  }
+  ~LaunchDirectory() {
+    std::error_code ignored;
+    if (!keep_) fs::remove_all(path_, ignored);
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  const bool keep_;
+  fs::path path_;
+};
+
+class MemberLauncher {
+ public:
+  explicit MemberLauncher(const LaunchRequest& request)
+      : request_(request), place_(request.out), starts_(request.workers, 0) {
+    if (request.join.empty() && request.token_file.empty()) {
+      token_ = place_.path() / "token";
+      tcp::write_token(token_, tcp::Token::random());
+    } else if (!request.token_file.empty()) {
+      token_ = fs::absolute(request.token_file);
+    }
+    static_cast<void>(tcp::Token::from_file_or_environment(  // now, rather than in each worker
+        token_.empty() ? std::nullopt : std::optional(token_)));
+  }
+
+  int run() {
+    SignalStop signals(SignalStop::Kind::launch);
+    for (std::size_t k = 0; k < request_.workers; ++k) start(k);
+    bool told_to_stop = false, others_can_join = false;
+    while (children_.running() > 0) {
+      lines_.pass_on(100);
+      if (!others_can_join) others_can_join = tell_address();
+      const bool stops = signals.token().stop_requested();
+      if (stops && !told_to_stop) {
+        children_.signal_groups(SIGINT);
+        told_to_stop = true;
+      }
+      for (const auto& ended : children_.wait(std::chrono::milliseconds(0))) take(ended, stops);
+    }
+    lines_.pass_on(0);
+    return told_to_stop ? interrupted : one_ended_well_ ? done : failure_;
+  }
+
+ private:
+  void start(std::size_t k) {
+    const unsigned before = starts_[k]++;
+    members::Launched member;
+    member.directory = place_.path() / (before == 0 ? fmt::format("worker-{}", k)
+                                                    : fmt::format("worker-{}.{}", k, before));
+    fs::create_directories(member.directory);
+    member.token_file = token_;
+    member.begins = k == 0 && before == 0 && request_.join.empty();
+    member.join_at = request_.join;
+    member.listen = member.begins && !request_.listen.empty() ? request_.listen : any_port();
+    member.put_into_environment();
+    Children::Streams streams{STDOUT_FILENO, STDERR_FILENO};
+    if (!request_.bare) streams = {lines_.open(k, false), lines_.open(k, true)};
+    children_.start(k, request_.program, streams, SIGKILL);
+    if (request_.bare) return;
+    ::close(streams.out);
+    ::close(streams.err);
+  }
+
+  // On the interface over which the run is reached.
+  std::string any_port() const {
+    if (!request_.join.empty()) return members::usual_listen(request_.join);
+    if (request_.listen.empty()) return "127.0.0.1:0";
+    return request_.listen.substr(0, request_.listen.rfind(':')) + ":0";
+  }
+
+  bool tell_address() const {
+    if (request_.listen.empty()) return true;
+    const auto address = members::launched_addresses(place_.path());
+    if (address.empty()) return false;
+    print_note("join with: dasgd launch --join {} --token-file {} -- ...\n", address.front(),
+               token_.string());
+    return true;
+  }
+
+  void take(const Children::Ended& ended, bool stops) {
+    const std::size_t k = ended.job;
+    if (ended.status == 0) {
+      one_ended_well_ = true;
+      return;
+    }
+    if (stops) return;
+    const std::string how = ended.status > 128
+                                ? fmt::format("was killed by signal {}", ended.status - 128)
+                                : fmt::format("ended with status {}", ended.status);
+    const bool run_is_there =
+        !request_.join.empty() || !members::launched_addresses(place_.path()).empty();
+    const bool others = children_.running() > 0 || !request_.join.empty();
+    const bool again =
+        run_is_there && others && !one_ended_well_ && starts_[k] <= request_.restarts;
+    print_note("dasgd: worker {} {}; {}\n", k, how,
+               again             ? "a new member takes its place"
+               : one_ended_well_ ? "the run is over for others already"
+               : !run_is_there   ? "nobody has begun a run"
+                                 : "it is not replaced");
+    if (again) return start(k);
+    if (failure_ == done) failure_ = ended.status;
+    if (!run_is_there && k == 0) children_.signal_groups(SIGTERM);  // they wait for it
+  }
+
+  const LaunchRequest& request_;
+  Children children_;  // before any thread
+  LaunchDirectory place_;
+  fs::path token_;
+  WorkerLines lines_;
+  std::vector<unsigned> starts_;
+  bool one_ended_well_ = false;
+  int failure_ = done;  // the first that nobody made good
+};
+
+}  // namespace
+
+int launch_members(const LaunchRequest& request) { return MemberLauncher(request).run(); }
+
+}  // namespace dasgd::app

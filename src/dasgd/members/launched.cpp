@@ -1,0 +1,65 @@
+#include "dasgd/members/launched.hpp"
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+namespace dasgd::members {
+namespace {
+
+constexpr const char *directory_name = "DASGD_MEMBER_DIR", *token_name = "DASGD_TOKEN_FILE",
+                     *listen_name = "DASGD_LISTEN", *begins_name = "DASGD_BEGINS",
+                     *join_name = "DASGD_JOIN";
+
+std::string text_of(const char* name) {
+  const char* const text = std::getenv(name);
+  return text ? text : "";
+}
+
+}  // namespace
+
+void Launched::put_into_environment() const {
+  ::setenv(directory_name, directory.c_str(), 1);
+  ::setenv(token_name, token_file.c_str(), 1);
+  ::setenv(listen_name, listen.c_str(), 1);
+  ::setenv(begins_name, begins ? "1" : "", 1);
+  ::setenv(join_name, join_at.c_str(), 1);
+}
+
+std::optional<Launched> Launched::from_environment() {
+  if (text_of(directory_name).empty()) return std::nullopt;
+  return Launched{text_of(directory_name), text_of(token_name), text_of(listen_name),
+                  !text_of(begins_name).empty(), text_of(join_name)};
+}
+
+std::vector<std::string> launched_addresses(const std::filesystem::path& directory) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    std::ifstream file(entry.path() / "address");
+    if (std::string line; std::getline(file, line) && !line.empty()) found.push_back(line);
+  }
+  return found;
+}
+
+MemberOptions member_options(const Launched& launched, const std::stop_token& stop) {
+  MemberOptions options;
+  options.name = launched.directory.filename().string();
+  options.listen = launched.listen;
+  options.directory = launched.directory;
+  options.token = tcp::Token::from_file_or_environment(launched.token_file);
+  if (launched.begins) return options;
+  std::istringstream given(launched.join_at);
+  for (std::string address; std::getline(given, address, ',');) options.contacts.push_back(address);
+  for (const auto others = launched.directory.parent_path();;) {
+    for (std::string& address : launched_addresses(others))
+      options.contacts.push_back(std::move(address));
+    if (!options.contacts.empty()) return options;
+    if (stop.stop_requested()) throw Stopped{};
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // until a file is there
+  }
+}
+
+}  // namespace dasgd::members

@@ -1,0 +1,36 @@
+// What `dasgd launch` tells a process that is to be a member of an elastic run: its environment.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "dasgd/members/member.hpp"
+
+namespace dasgd::members {
+
+/// A member that somebody else has started.
+struct Launched {
+  std::filesystem::path directory;  ///< of its own; beside it those of the others of this launch
+  std::filesystem::path token_file;
+  std::string listen;
+  bool begins = false;       ///< the run
+  std::string join_at = {};  ///< else: addresses of a run elsewhere, separated by commas
+
+  /// For the processes that this one starts.
+  void put_into_environment() const;
+  /// Nothing when nobody has launched this process as a member.
+  static std::optional<Launched> from_environment();
+};
+
+/// The addresses that members of this launch have written, of the living and the dead.
+std::vector<std::string> launched_addresses(const std::filesystem::path& directory);
+
+/// How this process takes part. One that joins the others of its launch waits until somebody has
+/// begun the run. Throws InputError, and Stopped when the stop came first.
+struct Stopped {};
+MemberOptions member_options(const Launched& launched, const std::stop_token& stop);
+
+}  // namespace dasgd::members

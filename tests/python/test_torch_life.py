@@ -1,0 +1,139 @@
+"""The life of a dasgd.torch.Peer: how it begins, how it ends, and what outlives it."""
+
+import gc
+import os
+
+import pytest
+
+torch = pytest.importorskip("torch")  # the package works without it
+
+import dasgd
+import dasgd.torch
+from loops import loop, network
+
+
+def test_the_model_outlives_its_peer():
+    model = network()
+    peer = dasgd.torch.Peer(model, lr=0.1)
+    loop(model, peer.step, 10)
+    peer.finish()
+    values = [p.clone() for p in model.parameters()]
+    del peer
+    gc.collect()
+    assert all(torch.equal(a, b) for a, b in zip(values, model.parameters()))
+    torch.save(model.state_dict(), os.devnull)
+
+
+def test_two_peers_in_one_process():
+    a, b = network(1), network(2)
+    with dasgd.torch.Peer(a, lr=0.1) as first, dasgd.torch.Peer(b, lr=0.1) as second:
+        loop(a, first.step, 5)
+        loop(b, second.step, 7)
+    assert first.finish()["gradients"] == 5
+    assert second.finish()["gradients"] == 7
+
+
+def test_two_peers_take_turns_in_one_process():
+    a, b = network(1), network(2)
+    first, second = dasgd.torch.Peer(a, lr=0.1), dasgd.torch.Peer(b, lr=0.05, rule="momentum")
+    for _ in range(5):
+        loop(a, first.step, 1)
+        loop(b, second.step, 1)
+    alone = network(1)
+    peer = dasgd.torch.Peer(alone, lr=0.1)
+    for _ in range(5):
+        loop(alone, peer.step, 1)
+    for each in (first, second, peer):
+        assert each.finish()["gradients"] == 5
+    assert all(torch.equal(p, q) for p, q in zip(a.parameters(), alone.parameters()))
+
+
+def test_an_exception_in_the_loop_leaves_cleanly():
+    model = network()
+    with pytest.raises(ZeroDivisionError):
+        with dasgd.torch.Peer(model, lr=0.1) as peer:
+            loop(model, peer.step, 3)
+            1 / 0
+    with pytest.raises(dasgd.InputError, match="has finished"):
+        peer.step()
+
+
+def test_mistakes():
+    with pytest.raises(dasgd.InputError, match="lr"):
+        dasgd.torch.Peer(network())
+    with pytest.raises(dasgd.InputError, match="no trainable"):
+        dasgd.torch.Peer(torch.nn.ReLU(), lr=0.1)
+    with pytest.raises(dasgd.InputError, match="float32"):
+        dasgd.torch.Peer(network().double(), lr=0.1)
+    other = torch.optim.SGD(network().parameters(), lr=0.1)
+    with pytest.raises(dasgd.InputError, match="trainable parameters"):
+        dasgd.torch.Peer(network(), optimizer=other)
+    with pytest.raises(dasgd.InputError, match="unknown keyword"):
+        dasgd.torch.Peer(network(), lr=0.1, learnin=2)
+    model = network()
+    peer = dasgd.torch.Peer(model, lr=0.1)
+    with pytest.raises(dasgd.DivergenceError, match="loss is nan"):
+        peer.step(float("nan"))
+    peer.close()
+
+
+def test_a_fork_of_the_process_does_not_hang():
+    model = network()
+    peer = dasgd.torch.Peer(model, lr=0.1)
+    child = os.fork()
+    if child == 0:
+        try:
+            peer.step()
+        except dasgd.InputError:
+            del peer
+            gc.collect()
+            os._exit(7)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    loop(model, peer.step, 3)
+    assert peer.finish()["gradients"] == 3
+
+
+def test_a_notebook_that_runs_its_cell_again():
+    """The old peer is neither finished nor closed when its name is bound again."""
+    for _ in range(3):
+        model = network()
+        peer = dasgd.torch.Peer(model, lr=0.1)
+        loop(model, peer.step, 5)
+    assert peer.finish()["gradients"] == 5
+
+
+def test_a_state_goes_on_where_it_was(tmp_path):
+    def fresh():
+        model = network()
+        return model, torch.optim.AdamW(model.parameters(), lr=0.01)
+
+    model, optimizer = fresh()
+    peer = dasgd.torch.Peer(model, optimizer=optimizer)
+    whole = loop(model, peer.step, 40)
+    peer.finish()
+
+    model, optimizer = fresh()
+    peer = dasgd.torch.Peer(model, optimizer=optimizer)
+    first = loop(model, peer.step, 16)  # 16 batches are all of the data
+    torch.save(peer.state_dict(), tmp_path / "peer.pt")
+    peer.close()
+
+    model, optimizer = fresh()
+    peer = dasgd.torch.Peer(model, optimizer=optimizer)
+    peer.load_state_dict(torch.load(tmp_path / "peer.pt"))
+    second = loop(model, peer.step, 24)
+    assert peer.finish()["gradients"] == 24
+    assert first + second == pytest.approx(whole, abs=1e-5)
+
+
+def test_states_that_do_not_fit(tmp_path):
+    model = network()
+    peer = dasgd.torch.Peer(model, lr=0.1)
+    with pytest.raises(dasgd.InputError, match="optimizer"):
+        peer.load_state_dict({"model": model.state_dict(), "optimizer": {}})
+    state = peer.state_dict()
+    loop(model, peer.step, 1)
+    with pytest.raises(dasgd.InputError, match="before the first step"):
+        peer.load_state_dict(state)
+    peer.close()

@@ -1,0 +1,86 @@
+"""dasgd.torch.Peer on ranks of MPI."""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+torch = pytest.importorskip("torch")  # the package works without it
+
+
+RANKS = """
+import hashlib, json, sys, time, torch
+sys.path.insert(0, {tests!r})
+import dasgd, dasgd.torch
+from loops import batches
+{before}
+torch.manual_seed({seed})
+model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.BatchNorm1d(16), torch.nn.ReLU(), torch.nn.Linear(16, 2)).to({device!r})
+peer = dasgd.torch.Peer(model, lr=0.05, batch=32)
+for k, (x, y) in enumerate(batches({steps})):
+    loss = torch.nn.functional.cross_entropy(model(x.to({device!r})), y.to({device!r}))
+    loss.backward()
+    {during}
+    peer.step(loss)
+summary = peer.finish()
+digest = hashlib.sha256(b"".join(t.detach().cpu().numpy().tobytes() for t in model.state_dict().values() if t.is_floating_point())).hexdigest()
+print(json.dumps([peer.rank, peer.size, digest, summary["gradients"], summary["lost"], summary["gradients_by_worker"]]), flush=True)
+"""
+
+
+def mpirun(tmp_path, ranks, **parts):
+    parts = {"tests": os.path.dirname(__file__), "seed": 1, "device": "cpu", "steps": "40", "before": "", "during": "", **parts}
+    program = tmp_path / "train.py"
+    program.write_text(textwrap.dedent(RANKS).format(**parts))
+    env = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "1"}
+    return subprocess.run(
+        ["mpirun", "--oversubscribe", "-n", str(ranks), sys.executable, str(program)],
+        env=env, capture_output=True, text=True, timeout=120,
+    )
+
+
+def told(done):
+    return sorted(json.loads(line) for line in done.stdout.splitlines() if line.startswith("["))
+
+
+def test_ranks_end_with_the_same_bytes_and_lose_nothing(tmp_path):
+    done = mpirun(tmp_path, 3)
+    assert done.returncode == 0, done.stderr
+    ranks = told(done)
+    assert [r[0] for r in ranks] == [0, 1, 2] and {r[1] for r in ranks} == {3}
+    assert len({r[2] for r in ranks}) == 1, "parameters and averaged buffers are the same everywhere"
+    assert all(r[3] == 120 and r[4] == 0 and r[5] == [40, 40, 40] for r in ranks)
+
+
+def test_a_rank_whose_data_end_early_holds_nobody_up(tmp_path):
+    done = mpirun(tmp_path, 2, before="import os; rank = int(os.environ['OMPI_COMM_WORLD_RANK'])", steps="10 + 40 * rank")
+    assert done.returncode == 0, done.stderr
+    assert [r[5] for r in told(done)] == [[10, 50], [10, 50]]
+
+
+def test_ranks_begin_with_the_model_of_the_first(tmp_path):
+    done = mpirun(tmp_path, 2, seed="int(__import__('os').environ['OMPI_COMM_WORLD_RANK'])", steps="5")
+    assert done.returncode == 0, done.stderr
+    assert len({r[2] for r in told(done)}) == 1
+
+
+def test_an_exception_on_one_rank_ends_all(tmp_path):
+    done = mpirun(tmp_path, 2, steps="1000000", during="if peer.rank == 1 and k == 5: raise RuntimeError('rank 1 is ill')\n    if not peer._goes_on: break")
+    assert done.returncode != 0
+    assert "rank 1 is ill" in done.stderr
+
+
+def test_ranks_go_on_from_a_state(tmp_path):
+    torch.manual_seed(5)
+    model = torch.nn.Sequential(
+        torch.nn.Linear(8, 16), torch.nn.BatchNorm1d(16), torch.nn.ReLU(), torch.nn.Linear(16, 2)
+    )
+    torch.save({"model": model.state_dict()}, tmp_path / "state.pt")
+    load = f"if k == 0: peer.load_state_dict(torch.load({str(tmp_path / 'state.pt')!r}))"
+    done = mpirun(tmp_path, 2, steps="10", during=load)
+    assert done.returncode == 0, done.stderr
+    ranks = told(done)
+    assert len({r[2] for r in ranks}) == 1 and all(r[5] == [10, 10] for r in ranks)
