@@ -77,7 +77,7 @@ RunArguments RunArguments::for_run(
     result.given.emplace_back(setting, value);
   };
   for (const auto& [setting, value] : given) {
-    const auto is_varied = [&](const auto& pair) { return pair.first == setting->key; };
+    const auto is_varied = [&key = setting->key](const auto& pair) { return pair.first == key; };
     if (std::any_of(values.begin(), values.end(), is_varied))
       throw InputError(fmt::format("{0} is varied; leave {0} {1} out", setting->option, value));
     add(setting->key, value);
