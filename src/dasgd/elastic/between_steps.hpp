@@ -19,8 +19,8 @@ Model model_of(const Worker<Real>& worker) {
           std::make_shared<const Bytes>(sums.begin(), sums.end())};
 }
 
-/// `adopt(adoption, sums)` takes the worker over; `moved(report)` hears of a correction. Whether the
-/// network's thread is to pump: a copy may be waited for.
+/// `adopt(adoption, sums)` takes the worker over; `moved(report)` hears of a correction. Whether
+/// the network's thread is to pump: a copy may be waited for.
 template <typename Real, typename Adopt, typename Moved>
 bool between_steps(Protocol& protocol, Worker<Real>& worker, Nanoseconds now, Adopt&& adopt,
                    Moved&& moved) {

@@ -260,7 +260,7 @@ class Protocol {
   Nanoseconds copied_at_ = 0, unsettled_at_ = 0, collected_at_ = 0;
   std::optional<Model> frozen_;  // the last that was sent
   bool wants_frozen_ = false;
-  bool is_frozen_anew_ = false;  // and nobody was served yet
+  bool is_frozen_anew_ = false;         // and nobody was served yet
   std::optional<Model> offered_model_;  // has arrived, to be adopted
   Nanoseconds frozen_at_ = 0;
   std::optional<LinkId> pulling_;
