@@ -46,11 +46,12 @@ inline bool happen(World<double>& world, std::uint64_t what, std::mt19937_64& ra
                    Nanoseconds& calm_at) {
   const auto below = [&](std::uint64_t n) { return random() % n; };
   std::vector<std::size_t> here;
-  std::size_t to_stay = 0;  // somebody survives
+  std::size_t to_stay = 0;  // somebody with a model survives
   for (std::size_t i = 0; i < world.size(); ++i) {
     if (!world.is_alive(i) || world.is_over(i)) continue;
     here.push_back(i);
-    to_stay += world.is_doomed(i) ? 0 : 1;
+    const auto& protocol = world.protocol(i);
+    to_stay += protocol.has_joined() && !protocol.ending() && !world.is_doomed(i) ? 1 : 0;
   }
   const std::size_t one = here[below(here.size())];
   const bool may_die = to_stay > 1 && !world.is_doomed(one);

@@ -124,7 +124,7 @@ void Protocol::settle_end(Nanoseconds now) {
     const bool all_stopped = std::all_of(here.begin(), here.end(), [&](WorkerId m) {
       return m == Membership::self || members_[m].record.stopped;
     });
-    if (!all_stopped) return;
+    if (!all_stopped || !joined_) return;
     begin_ending(StopReason::samples, now);  // nobody has any left
   }
   const Hash names = roster_.hash(held_);
