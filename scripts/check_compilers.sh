@@ -4,8 +4,8 @@
 #   check_compilers.sh [clang] [debian13]    default: both
 set -euo pipefail
 cd "$(dirname "$0")/.."
-options="-G Ninja -DCMAKE_UNITY_BUILD=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DDASGD_TORCH=OFF -DDASGD_MPI=OFF
-  -DDASGD_BUILD_TESTS=OFF -DDASGD_BUILD_EXAMPLES=OFF -DDASGD_NPM=OFF"
+options="-G Ninja -DCMAKE_UNITY_BUILD=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DDASGD_TORCH=OFF -DDASGD_MPI=OFF"
+options="$options -DDASGD_BUILD_TESTS=OFF -DDASGD_BUILD_EXAMPLES=OFF -DDASGD_NPM=OFF"
 try="train --model quadratic --workers 2 --total-gradients 100 --lr 0.002 --trace --quiet --out run"
 
 quietly() { "$@" >build/compilers.log || { tail -n 30 build/compilers.log; exit 1; }; }
@@ -18,7 +18,7 @@ clang() {
 }
 
 debian13() {
-  local root needed
+  local needed
   root=$(mktemp -d /var/tmp/dasgd-trixie.XXXXXX)
   trap 'umount "$root/proc" "$root/dev" "$root/src" 2>/dev/null || true; rm -rf --one-file-system "$root"' EXIT
   needed=$(scripts/install_packages.sh --list build | tr ' ' ',')
