@@ -1,13 +1,11 @@
 #include "peer_class.hpp"
 
-#define XXH_INLINE_ALL
 #include <cstring>
-#include <fmt/format.h>
 #include <pybind11/stl.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include "arguments.hpp"
+#include "dasgd/base/digest.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/members/launched.hpp"
 #include "dasgd/members/train_member.hpp"
@@ -26,8 +24,7 @@ std::string bytes_of(std::span<const float> numbers) {
 
 // Replicas are a start and a sum: those who join must have the same start.
 std::string fact_of(std::span<const float> start) {
-  const XXH128_hash_t hash = XXH3_128bits(start.data(), start.size_bytes());
-  return fmt::format("parameters at the start: {:016x}{:016x}\n", hash.high64, hash.low64);
+  return "parameters at the start: " + digest_of(std::as_bytes(start)) + "\n";
 }
 
 void require_same_start(const members::MemberOptions& member) {

@@ -51,6 +51,11 @@ void expect_agreement(World<double>& world, std::size_t survivors) {
   EXPECT_EQ(found, survivors);
 }
 
+void expect_nothing_given_up(World<double>& world) {
+  for (std::size_t i = 0; i < world.size(); ++i)
+    EXPECT_EQ(world.protocol(i).audit().abandoned.size(), 0u) << i;
+}
+
 TEST(Elastic, OneAloneIsARun) {
   World<double> world(objective(), calm_world());
   world.add();
@@ -122,7 +127,7 @@ TEST(Elastic, AfterALongSplitTheModelIsTheMeanOfBoth) {
     world.stop_run(0);
     ASSERT_TRUE(world.run_until_over(10'000'000'000));
     expect_agreement(world, 4);
-    for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(world.protocol(i).audit().abandoned.size(), 0u);
+    expect_nothing_given_up(world);
   }
 }
 
@@ -137,7 +142,7 @@ TEST(Elastic, NothingIsGivenUpWhereSidesMeetThroughOthers) {
   world.stop_run(0);
   ASSERT_TRUE(world.run_until_over(10'000'000'000));
   expect_agreement(world, 4);
-  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(world.protocol(i).audit().abandoned.size(), 0u);
+  expect_nothing_given_up(world);
 }
 
 TEST(Elastic, WhoJoinsACutOffSideDoesNotMakeItLarge) {

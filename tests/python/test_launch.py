@@ -53,6 +53,8 @@ def test_mistakes_are_one_line():
         ["-n", "2"],
         ["--token-file", "no-such-file", "--", "true"],
         ["--join", "127.0.0.1:1", "--token-file", "no-such-file", "--", "true"],
+        ["--listen", "127.0.0.1", "--", "true"],
+        ["--elastic", "--restarts", "x", "--", "true"],
     ):
         done = launch(*arguments)
         assert done.returncode == 2

@@ -152,11 +152,23 @@ std::string must_be_positive(const std::string& text) {
                                                            : text + " is not a positive number";
 }
 
-std::string must_be_count(const std::string& text) {
+namespace {
+
+std::string must_lie_between(long least, const char* range, const std::string& text) {
   char* end = nullptr;
   const long value = std::strtol(text.c_str(), &end, 10);
-  return *end == '\0' && value >= 1 && value <= 1000 ? ""
-                                                     : text + " is not a number from 1 to 1,000";
+  const bool is_number = !text.empty() && *end == '\0';
+  return is_number && value >= least && value <= 1000 ? "" : text + " is not a number " + range;
+}
+
+}  // namespace
+
+std::string must_be_count(const std::string& text) {
+  return must_lie_between(1, "from 1 to 1,000", text);
+}
+
+std::string must_be_count_or_zero(const std::string& text) {
+  return must_lie_between(0, "from 0 to 1,000", text);
 }
 
 std::string must_not_be_empty(const std::string& text) {

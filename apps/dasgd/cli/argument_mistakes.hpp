@@ -13,6 +13,7 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error);
 std::string must_be_positive(const std::string& text);
 /// From 1 to 1,000.
 std::string must_be_count(const std::string& text);
+std::string must_be_count_or_zero(const std::string& text);
 std::string must_not_be_empty(const std::string& text);
 
 }  // namespace dasgd::app

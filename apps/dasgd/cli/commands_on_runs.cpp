@@ -177,6 +177,7 @@ void CommandLine::add_launch() {
   text("--token-file", launch_.token_file, "the token of that run", "FILE");
   app->add_option("--restarts", launch_.restarts,
                   "of an elastic run: how often one worker is replaced (default: 3)")
+      ->check(must_be_count_or_zero)
       ->type_name("N");
   text("--out", launch_.out,
        "of an elastic run: keeps the token and a directory per member, for dasgd status", "DIR");

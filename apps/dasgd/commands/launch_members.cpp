@@ -110,6 +110,7 @@ class MemberLauncher {
  public:
   explicit MemberLauncher(const LaunchRequest& request)
       : request_(request), place_(request.out), starts_(request.workers, 0) {
+    if (!request.listen.empty()) members::require_address(request.listen);
     if (request.join.empty() && request.token_file.empty()) {
       token_ = place_.path() / "token";
       tcp::write_token(token_, tcp::Token::random());

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dasgd/base/atomic_file.hpp"
+#include "dasgd/transport/tcp/address.hpp"
 
 namespace dasgd::members {
 namespace {
@@ -103,6 +104,10 @@ std::string reachable(const std::string& listened) {
   }
   freeifaddrs(all);
   return found + port;
+}
+
+void require_address(const std::string& address) {
+  static_cast<void>(tcp::Address::parse(address));
 }
 
 std::string usual_listen(const std::string& contact) {

@@ -25,6 +25,8 @@ std::string adoption_line(const elastic::Adoption& adoption, std::uint64_t t_bef
 
 /// As others can dial it: an address of this machine instead of "any".
 std::string reachable(const std::string& listened);
+/// Throws InputError unless it is a host and a port.
+void require_address(const std::string& address);
 /// Where a joiner listens: on the interface over which it reaches the others.
 std::string usual_listen(const std::string& contact);
 

@@ -135,7 +135,7 @@ std::string describe_one(const RawData& data, const std::string& part) {
 
 std::string draw(const RawData& data, const std::string& file) {
   if (data.shape.size() != 3)
-    throw InputError("--picture shows images; " + data.path + " holds rows of numbers");
+    throw InputError("a picture shows images; " + data.path + " holds rows of numbers");
   const ImageSheet sheet = first_images(data);
   write_file(file, encode_png(sheet.picture));
   return fmt::format("  picture    the first {}, ten in a row: {}\n", sheet.images, file);

@@ -1,27 +1,18 @@
 #include "dasgd/run/conclude.hpp"
 
-#define XXH_INLINE_ALL
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <memory>
 #include <string>
 #include <vector>
-#include <xxhash.h>
 
+#include "dasgd/base/digest.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/run/budget.hpp"
 #include "dasgd/run/leg.hpp"
 
 namespace dasgd {
 namespace {
-
-template <typename Real>
-std::string digest(const Replica<Real>& replica) {
-  const auto bytes = std::as_bytes(replica.sums());
-  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
-  return fmt::format("xxh3-128:{:016x}{:016x}", hash.high64, hash.low64);
-}
 
 void add_up(std::span<const WorkerReport> reports, RunSummary& summary) {
   double losses = 0, count = 0;
@@ -150,7 +141,7 @@ WorkerReport audit_of(const Worker<Real>& worker) {
   report.computed = worker.computed();
   report.duplicated = worker.duplicated();
   report.applied = worker.applied();
-  report.digest = digest(worker.replica());
+  report.digest = digest_of(std::as_bytes(worker.replica().sums()));
   return report;
 }
 
