@@ -208,7 +208,7 @@ TEST(Messages, WhatIsCutOrExtendedIsRefused) {
   GradientSet held;
   held.insert_range({WorkerId{1}, 0, 7});
   const Bytes bytes =
-      encode(Report{held, true, {Record{.origin = {3, 4}, .version = 5}}}, out, roster);
+      encode(Report{held, true, {Record{.origin = {3, 4}, .version = 5}}, 6}, out, roster);
   {
     Introductions in;
     const auto message = decode(bytes, in, other);
@@ -216,6 +216,7 @@ TEST(Messages, WhatIsCutOrExtendedIsRefused) {
     const auto& report = std::get<Report>(*message);
     EXPECT_EQ(report.held.size(), 7u);
     EXPECT_EQ(report.records.at(0).version, 5u);
+    EXPECT_EQ(report.taken, 6u);
   }
   for (std::size_t n = 0; n < bytes.size(); ++n) {
     Introductions in;

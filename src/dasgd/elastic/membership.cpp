@@ -48,6 +48,11 @@ void Membership::stand(WorkerId number, Standing standing, Nanoseconds now) {
   member.was_told_of = false;
 }
 
+void Membership::excuse(Nanoseconds absence) {
+  for (Member& member : members_)
+    if (member.heard > 0) member.heard += absence;
+}
+
 std::vector<WorkerId> Membership::find_silent(Nanoseconds now) {
   std::vector<WorkerId> silent;
   for (std::size_t i = 1; i < members_.size(); ++i) {
@@ -66,6 +71,18 @@ std::vector<WorkerId> Membership::here() const {
   for (std::size_t i = 0; i < members_.size(); ++i)
     if (members_[i].standing == Standing::here) here.push_back(worker_id(i));
   return here;
+}
+
+std::size_t Membership::count_here() const {
+  return static_cast<std::size_t>(
+      std::count_if(members_.begin(), members_.end(),
+                    [](const Member& m) { return m.standing == Standing::here; }));
+}
+
+bool Membership::anybody_without_address() const {
+  return std::any_of(members_.begin(), members_.end(), [](const Member& m) {
+    return m.standing == Standing::here && m.record.address.empty();
+  });
 }
 
 bool Membership::is_unseen(const Member& m) const {

@@ -20,13 +20,16 @@ void Protocol::own(GradientPtr gradient, Nanoseconds now) {
   if (told_.empty()) told_.resize(1, 0);
   told_[0] = gradient->name.sequence + 1;
   if (cut_off_) ++computed_while_cut_;
+  ++not_looked_at_;
   log_.add(std::move(gradient), now, true);
   check_budget(now);
 }
 
 bool Protocol::may_compute() const {
   const std::lock_guard lock(mutex_);
-  return joined_ && !offered_model_ && (!cut_off_ || computed_while_cut_ < options_.in_flight);
+  if (!joined_ || ending_ || offered_model_ || wants_copy_ || wants_frozen_) return false;
+  if (not_looked_at_ >= most_under_way()) return false;
+  return !cut_off_ || computed_while_cut_ < options_.in_flight;
 }
 
 std::optional<Adoption> Protocol::plan(Nanoseconds now) {
