@@ -153,6 +153,53 @@ TEST_F(ElasticApp, WhoDoesNotBelongHereIsToldWhy) {
   EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 4) << outcome.err;
 }
 
+TEST_F(ElasticApp, OtherDataIsRefusedWithWhatDiffers) {
+  const std::string rows = "x,y,label\n1,2,0\n3,1,1\n0,2,0\n2,1,1\n";
+  directory.write("data.csv", rows);
+  directory.write("more.csv", rows + "5,5,1\n");
+  directory.write("other.csv", "x,y,label\n1,2,1\n3,1,0\n0,2,1\n2,1,0\n");
+  const Outcome outcome = story(R"(
+    member a train --model logistic --data data.csv --label label --compute 2ms --total-gradients 10000000 --eval-every 0 --listen 127.0.0.1:0 --out a
+    found a/address
+    for data in more other; do "$D" join $(cat a/address) --token-file a/token --data $data.csv --no-report --out x; echo $data $?; done
+    "$D" stop a; ended a)");
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("more 2\nother 2"), HasSubstr("a 0")));
+  EXPECT_THAT(outcome.err, HasSubstr("cannot join: the run has data: 4 samples"));
+  EXPECT_THAT(outcome.err, HasSubstr("you have data: 5 samples"));
+}
+
+TEST_F(ElasticApp, APortThatIsTakenIsNamed) {
+  const Outcome outcome = story(std::string(begin) + R"(
+    "$D" train --model quadratic --listen $(cat a/address) --out x; echo taken $?; "$D" stop a; ended a)");
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("taken 2"), HasSubstr("a 0")));
+  EXPECT_THAT(outcome.err, HasSubstr("is in use by another program"));
+}
+
+TEST_F(ElasticApp, AFullDiskOfOneMemberCostsItsTraceAndNothingElse) {
+  const Outcome outcome = story(std::string(begin) + R"(
+    ( (ulimit -f 40; "$D" join $(cat a/address) --token-file a/token --trace --no-report --name b --out b) > b.log 2>&1; echo $? > b.status) &
+    found b/address; grown a 1500; "$D" stop a; ended a b; "$D" check a b; echo check $?; cat b.log)");
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("a 0\nb 1"), HasSubstr("check 0"),
+                                 HasSubstr("trace.jsonl: cannot be written: File too large")))
+      << outcome.err;
+  EXPECT_EQ(summary_of("a")["replica_digest"], summary_of("b")["replica_digest"]);
+}
+
+TEST_F(ElasticApp, AClockThatIsADayOffDoesNotMatter) {
+  const Outcome outcome =
+      story(std::string(begin) +
+            R"(
+    export ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0
+    [ $(LD_PRELOAD=)" DASGD_ANOTHER_DAY
+            R"( date +%s) -lt $(($(date +%s) - 80000)) ] && echo yesterday
+    export LD_PRELOAD=)" DASGD_ANOTHER_DAY
+            R"(; member b join $(cat a/address) --token-file a/token --out b; unset LD_PRELOAD
+    found b/address; grown b 100; "$D" stop a; ended a b; "$D" check a b; echo check $?)");
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("yesterday"), HasSubstr("a 0\nb 0"), HasSubstr("check 0")))
+      << outcome.err;
+}
+
 TEST_F(ElasticApp, SeveralWorkersInOneMemberAreRefused) {
   const Outcome outcome = dasgd("train --listen 127.0.0.1:0 --workers 2 --out " + out());
   EXPECT_EQ(outcome.status, 2);

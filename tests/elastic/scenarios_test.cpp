@@ -97,6 +97,24 @@ TEST(Elastic, OthersGoOnWhenTheFirstIsKilled) {
   EXPECT_EQ(world.protocol(1).audit().lost_members, 1u);
 }
 
+// Each of the others has heard another last word of the dead, and passes it on.
+TEST(Elastic, TheDeadStayDeadWhateverOthersHeardOfThemLast) {
+  World<double> world(objective(), calm_world());
+  for (int i = 0; i < 8; ++i) world.add(), world.run_for(300'000'000);
+  for (const std::size_t dead : {0, 3, 5}) world.crash(dead);
+  world.run_for(8'000'000'000);
+  for (const std::string& line : world.history())
+    EXPECT_EQ(line.find("silent"), std::string::npos) << line;
+  for (const std::size_t i : {1, 2, 4, 6, 7}) {
+    std::size_t dead = 0;
+    for (const MemberView& m : world.protocol(i).members(world.now())) dead += m.state == "dead";
+    EXPECT_EQ(dead, 3u) << i;
+  }
+  world.stop_run(1);
+  ASSERT_TRUE(world.run_until_over(5'000'000'000));
+  expect_agreement(world, 5);
+}
+
 TEST(Elastic, ACutOffSidePausesAndComesBackWithAllItHas) {
   World<double> world(objective(), calm_world());
   for (int i = 0; i < 5; ++i) world.add(), world.run_for(300'000'000);

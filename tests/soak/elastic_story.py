@@ -21,7 +21,7 @@ import time
 DASGD = pathlib.Path(sys.argv[1]).resolve()
 CUT = float(sys.argv[2]) if len(sys.argv) > 2 else 20.0
 GONE = min(10.0, CUT / 3)
-SETTINGS = ["--model", "softmax", "--lr", "0.02", "--batch", "32", "--compute", "20ms", "--seed", "7"]
+SETTINGS = ["--model", "softmax", "--lr", "0.01", "--batch", "128", "--seed", "7"]
 NOWHERE = "02:00:00:00:00:99"
 began = time.monotonic()
 
@@ -126,7 +126,7 @@ class Member:
 
 
 def story(work, net):
-    first = Member(work, net, 0, ["train", *SETTINGS, "--epochs", "1000000", "--eval-every", "0", "--gone-after", f"{GONE:g}s", "--listen", f"{net.host(0)}:0"])
+    first = Member(work, net, 0, ["train", *SETTINGS, "--compute", "20ms", "--epochs", "1000000", "--eval-every", "0", "--gone-after", f"{GONE:g}s", "--listen", f"{net.host(0)}:0"])
     members = [first]
     wait_until("the first address", first.address)
     for number in range(1, 8):
@@ -136,9 +136,9 @@ def story(work, net):
     say("eight are here")
     for dead in (members[0], members[3], members[5]):
         dead.process.kill()
-    survivors = [m for m in members if m.process is not None and m not in (members[0], members[3], members[5])]
+    survivors = [members[k] for k in (1, 2, 4, 6, 7)]
     one = survivors[0]
-    wait_until("three dead", lambda: one.sees("dead") == 3)
+    wait_until("three dead", lambda: all(m.sees("dead") == 3 for m in survivors))
     say("three were killed, the first among them")
     sides = [[m for m in survivors if m.side == side] for side in (0, 1)]
     net.cut(sides[1])
@@ -186,7 +186,7 @@ def main():
         finally:
             if net:
                 net.close()
-        call(DASGD, "train", *SETTINGS, "--workers", "5", "--total-gradients", s["gradients"], "--compute", "0", "--quiet", "--no-report", "--out", work / "calm")
+        call(DASGD, "train", *SETTINGS, "--workers", "5", "--total-gradients", s["gradients"], "--quiet", "--no-report", "--out", work / "calm")
         calm = json.loads((work / "calm" / "summary.json").read_text())
         say(f"{s['gradients']} gradients; accuracy {s['accuracy']:.4f}, undisturbed {calm['accuracy']:.4f}; {s['members']} members, {s['lost_members']} lost, "
             f"lost gradients {sum(s['lost_gradients'].values())} known, abandoned {s['abandoned']}")

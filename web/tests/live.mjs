@@ -80,8 +80,9 @@ await tests({
     const first = start("train", "--model", "softmax", "--compute", "20ms", "--max-time", "30min", "--watch", "0", "--listen", "127.0.0.1:0", "--name", "first", "--out", run("first"));
     const [url] = (await first.said(/http:\/\/\S+/)).split(/\s/);
     const join = (name) => start("join", readFileSync(run("first/address"), "utf8").trim(), "--token-file", run("first/token"), "--name", name, "--out", run(name));
-    const [second, third] = [join("second"), join("third")];
     const page = await open(url);
+    await assertText(page, "#members", /first.*here since/);
+    const [second, third] = [join("second"), join("third")];
     await assertText(page, "#members", /second.*here since/);
     await assertText(page, "#members", /third.*here since/);
     third.child.kill("SIGKILL");
