@@ -120,8 +120,8 @@ Task Protocol::adopt_offered(Nanoseconds now) {
 void Protocol::remember(Model before, Model after, Nanoseconds now) {
   const std::lock_guard lock(mutex_);
   copies_.add(std::move(before));
-  copies_.add(std::move(after));
   copies_.keep_within(held_);
+  copies_.add(std::move(after));
   copied_at_ = unsettled_at_ = now;
 }
 
