@@ -116,7 +116,8 @@ class Check {
     const std::pair<std::string, Json>* first = nullptr;
     for (const auto& entry : summaries_) {
       const Json& s = entry.second;
-      if (s.value("stop_reason", "") == "left" || s.value("stop_reason", "") == "interrupted") {
+      const std::string reason = s.value("stop_reason", "");
+      if (reason == "left" || reason == "interrupted" || reason == "failed") {
         ++result_.left;
         continue;
       }

@@ -15,7 +15,8 @@ void History::look(const elastic::Protocol& protocol, Nanoseconds now) {
     const double since = state.empty() && m.state == "here" ? m.since_seconds : 0;
     state = m.state;
     changed = true;
-    file_ << nlohmann::ordered_json{{"seconds", std::max(0.0, static_cast<double>(now) * 1e-9 - since)},
+    file_ << nlohmann::ordered_json{{"seconds",
+                                     std::max(0.0, static_cast<double>(now) * 1e-9 - since)},
                                     {"name", m.name},
                                     {"origin", m.origin.text()},
                                     {"state", m.state}}
