@@ -1,6 +1,4 @@
 // Members that come, die and leave as real processes over TLS.
-#include <fmt/format.h>
-
 #include "app/app.hpp"
 
 namespace dasgd::test {
@@ -158,8 +156,9 @@ TEST_F(ElasticApp, WhoDoesNotBelongHereIsToldWhy) {
 TEST_F(ElasticApp, OtherDataIsRefusedWithWhatDiffers) {
   std::string rows = "x,y,label\n", other = rows;
   for (int k = 0; k < 24; ++k) {
-    rows += fmt::format("{},{},{}\n", k % 5, k % 3, k % 2);
-    other += fmt::format("{},{},{}\n", k % 5, k % 3, 1 - k % 2);
+    const std::string point = std::to_string(k % 5) + "," + std::to_string(k % 3) + ",";
+    rows += point + std::to_string(k % 2) + "\n";
+    other += point + std::to_string(1 - k % 2) + "\n";
   }
   directory.write("data.csv", rows);
   directory.write("more.csv", rows + "5,5,1\n");
