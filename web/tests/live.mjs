@@ -96,7 +96,7 @@ await tests({
     assert.equal((await first.ended).status, 130);
     page.assertQuiet();
     const report = await open(address(run("first/report.html")), { width: 390, dark: true });
-    await assertText(report, "#members .caption", /3 in all, as first sees them: 1 here, 1 dead, 1 left/);
+    await assertText(report, "#members .card-body .caption", /3 in all, as first sees them: 1 here, 1 dead, 1 left/);
     await assertNoSidewaysScroll(report);
     if (screenshots) {
       await showAll(report);
