@@ -1,6 +1,7 @@
 #include "dasgd/members/history.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace dasgd::members {
@@ -12,11 +13,13 @@ void History::look(const elastic::Protocol& protocol, Nanoseconds now) {
   for (const elastic::MemberView& m : protocol.members(now)) {
     std::string& state = states_[m.origin];
     if (state == m.state || m.ended) continue;  // together with this one, it is no change
-    const double since = state.empty() && m.state == "here" ? m.since_seconds : 0;
+    // Who comes may have been here for a moment; in milliseconds.
+    const double ago = state.empty() && m.state == "here" ? m.since_seconds : 0;
+    const double since =
+        std::max(0.0, std::round(static_cast<double>(now) * 1e-6 - ago * 1e3)) / 1e3;
     state = m.state;
     changed = true;
-    file_ << nlohmann::ordered_json{{"seconds",
-                                     std::max(0.0, static_cast<double>(now) * 1e-9 - since)},
+    file_ << nlohmann::ordered_json{{"seconds", since},
                                     {"name", m.name},
                                     {"origin", m.origin.text()},
                                     {"state", m.state}}
