@@ -35,6 +35,7 @@ struct Tuning {
   std::size_t seeds = 3;    ///< of each
   std::size_t further = 4;  ///< steps beyond either end while the best is the last one
   double patience = 2;      ///< a run is given so many times the best median so far
+  double share = 1;         ///< and no more than this of the time that runs that count have
 };
 
 /// What everybody runs on.

@@ -66,7 +66,7 @@ class Pair {
       tune(
           contest_.tuning, contest_.advised_eta,
           [&](double eta, std::size_t k, std::optional<Nanoseconds> most) {
-            return run({eta, contest_.seed + first_tuning_seed + k, false, most});
+            return run({eta, contest_.seed + first_tuning_seed + k, false, time_of_a_trial(most)});
           },
           row);
     }
@@ -88,6 +88,11 @@ class Pair {
   }
 
  private:
+  std::optional<Nanoseconds> time_of_a_trial(std::optional<Nanoseconds> most) const {
+    const auto all = static_cast<double>(world_.options.max_time->count());
+    const auto share = static_cast<Nanoseconds>(contest_.tuning.share * all);
+    return most ? std::min(*most, share) : share;
+  }
   ContestRun run(const RunRequest& request, const Perform<Real>* perform = nullptr) {
     const std::string name =
         fmt::format("{}|{}|{}|{}|{}|{}{}", rival_.label, world_.name, show_real(request.eta),

@@ -49,7 +49,7 @@ ContestWorld contest_world(const std::string& name, const Config& config) {
   options.target_loss.reset();
   options.target_error.reset();
   if (!options.max_time) {
-    constexpr Nanoseconds gradients = 1000;
+    constexpr Nanoseconds gradients = 2000;
     const Nanoseconds usual = config.world.compute.model.draw(0, Purpose::compute_time, 0, 0);
     options.max_time = std::chrono::nanoseconds(std::max<Nanoseconds>(1, usual) * gradients);
   }
@@ -139,7 +139,8 @@ Contest make_contest(const Config& config, const Objective<Real>& objective) {
                   .seeds = compare.seeds.value_or(compare.quick ? 3 : 10),
                   .tuning = {.steps = compare.tune.value_or(compare.quick ? 5 : 9),
                              .seeds = compare.quick ? std::size_t{1} : std::size_t{3},
-                             .patience = compare.quick ? 1.25 : 2},
+                             .patience = compare.quick ? 1.25 : 2,
+                             .share = compare.quick ? 0.5 : 1},
                   .advised_eta = advised_step(config, objective),
                   .preempt = compare.preempt,
                   .engine = parse_contest_engine(compare.engine),
