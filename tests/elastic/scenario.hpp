@@ -16,7 +16,8 @@ namespace dasgd::elastic {
 inline WorldOptions quick_world(std::uint64_t seed) {
   WorldOptions options;
   options.seed = seed;
-  options.eta = 0.002;
+  options.run.eta = 0.002;
+  options.run.workers = 1;
   options.compute = 200'000'000;
   options.protocol.in_flight = 4;
   options.protocol.most_waiting_bytes = 1;  // so that links are soon behind

@@ -2,6 +2,7 @@
 // whatever happens.
 #include <gtest/gtest.h>
 
+#include "dasgd/elastic/world/inhabitant.hpp"
 #include "elastic/scenario.hpp"
 
 namespace dasgd::elastic {
@@ -79,7 +80,7 @@ TEST(Elastic, WhoJoinsGoesOnWithTheModelOfTheOthers) {
   EXPECT_GT(audit.joined_at, 50u);
   EXPECT_TRUE(audit.lost_gradients.empty());
   // Adoption is no application: nobody's staleness has seen the gradients of before.
-  EXPECT_LT(world.ledger(1).S().max, 50u);
+  EXPECT_LT(world[1].run.S().max, 50u);
 }
 
 TEST(Elastic, OthersGoOnWhenTheFirstIsKilled) {

@@ -78,4 +78,22 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
   offer_text(all);
 }
 
+void print_members(const RunSummary& s) {
+  if (!s.elastic) return;
+  const MemberFigures& m = *s.elastic;
+  std::uint64_t lost = 0;
+  std::string by;
+  for (const auto& [who, count] : m.lost_gradients) {
+    lost += count;
+    by += fmt::format("{}{}: {}", by.empty() ? " (" : ", ", who, count);
+  }
+  if (!by.empty()) by += ")";
+  print_result(
+      "members {}, here at the end {}, left {}, lost {}; in the model {}; lost {} known{}; "
+      "duplicated {}; abandoned {}; replicas {} ({} of {})\n",
+      m.members, m.at_end, m.left, m.lost, show_count(s.gradients), lost, by, s.duplicated,
+      m.abandoned, s.replicas_identical ? "identical" : "NOT known to be identical",
+      s.replicas_identical ? m.at_end : 1, m.at_end);
+}
+
 }  // namespace dasgd::app
