@@ -31,7 +31,7 @@ std::string describe_shards(const RunSummary& s) {
 
 std::string describe_S_hat(const StalenessSummary& s) {
   return s.S_hat_known ? fmt::format("S_hat_avg {:.3f}, S_hat_max {}", s.S_hat_avg, s.S_hat_max)
-                       : "S_hat not kept";
+                       : fmt::format("S_hat not told of {} applications", s.S_hat_untold);
 }
 
 void print_summary(const std::string& verb, const Config& config, const RunSummary& s,

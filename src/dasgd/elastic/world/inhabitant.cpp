@@ -101,11 +101,11 @@ void Inhabitant<Real>::give() {
 template <typename Real>
 WorkerReport Inhabitant<Real>::account() const {
   const Protocol::Audit audit = protocol.audit();
-  WorkerReport report = run.report();
-  report.computed = computed;
-  report.sent = audit.sent;
-  report.copies_dropped = audit.copies_dropped;
-  return report;
+  WorkerReport all = run.report();
+  all.computed = computed;
+  all.sent = audit.sent;
+  all.copies_dropped = audit.copies_dropped;
+  return all;
 }
 
 template struct Inhabitant<float>;

@@ -98,18 +98,18 @@ struct Inhabitant final : Network, Channel {
   std::size_t longest_log = 0;
 
  private:
-  TrainOptions options_of(TrainOptions run, std::size_t sequence) const {
-    run.elastic = ElasticMember{static_cast<std::uint32_t>(sequence),
+  TrainOptions options_of(TrainOptions all, std::size_t sequence) const {
+    all.elastic = ElasticMember{static_cast<std::uint32_t>(sequence),
                                 [this] { return protocol.may_compute(); }};
-    if (run.gradients.size() > 1)
-      run.gradients = {run.gradients[sequence % run.gradients.size()]};
-    return run;
+    if (all.gradients.size() > 1)
+      all.gradients = {all.gradients[sequence % all.gradients.size()]};
+    return all;
   }
   // The protocol counts what all have done together.
-  static TrainOptions without_end(TrainOptions run) {
-    run.epochs.reset();
-    run.total_gradients = std::numeric_limits<std::uint64_t>::max();
-    return run;
+  static TrainOptions without_end(TrainOptions all) {
+    all.epochs.reset();
+    all.total_gradients = std::numeric_limits<std::uint64_t>::max();
+    return all;
   }
 };
 
