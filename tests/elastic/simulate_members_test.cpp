@@ -149,6 +149,15 @@ TEST_F(SimulatedMembers, WhatComesAfterTheEndIsTold) {
   EXPECT_EQ(run.result.summary.elastic->at_end, 4u);
 }
 
+TEST(Turnover, KnowsHowManyAreThereAtOnce) {
+  EXPECT_EQ(most_at_once({}, 3, {}), 3u);
+  Turnover turnover{.crashes = {{WorkerId{0}, 2 * second}},
+                    .leaves = {{WorkerId{1}, 2 * second}},
+                    .joins = {second, 3 * second, 4 * second}};
+  EXPECT_EQ(most_at_once(turnover, 3, {}), 4u);
+  EXPECT_EQ(most_at_once(turnover, 3, {0, 0, 9 * second}), 4u);
+}
+
 TEST_F(SimulatedMembers, AStoryThatCannotBeIsRefused) {
   const auto crash = [&](std::size_t worker, Nanoseconds at) {
     story.turnover.crashes = {{worker_id(worker), at}};

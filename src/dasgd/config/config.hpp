@@ -32,6 +32,8 @@ struct ElasticSettings {
   std::chrono::nanoseconds gone_after{std::chrono::seconds(10)};
   std::chrono::nanoseconds alone_after{std::chrono::seconds(30)};
 
+  /// How many members the step size is found for; nothing: this one alone.
+  std::optional<std::size_t> expected;
   bool simulated = false;      ///< a simulation is one although nobody comes or goes
   elastic::Turnover turnover;  ///< of a simulation
 };

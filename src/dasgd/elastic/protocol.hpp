@@ -135,6 +135,10 @@ class Protocol {
   void remember(Model before, Model after, Nanoseconds now);
   /// Whether samples may be drawn: not before there is a model, nor while cut off.
   bool may_compute() const;
+  /// How large losses were when the run began, as far as this member knows, for whoever joins later
+  /// and would take what is left of it for the usual.
+  void note_early_loss(double size);
+  double early_loss() const;
   /// The worker computes no more.
   void stopped(Nanoseconds now);
   /// Everybody holds the same and knows it, or this member has left or could not join.

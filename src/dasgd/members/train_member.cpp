@@ -143,7 +143,7 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
   });
   control_at = &control;
   TargetGate gate(1, [&] { control.stop(StopReason::target); });
-  GoodModel<Real> good;
+  GoodModel<Real> good([&](double size) { protocol.note_early_loss(size); });
   TrainOptions without_end = options;  // the protocol counts what all have done together
   without_end.epochs.reset();
   without_end.total_gradients = std::numeric_limits<std::uint64_t>::max();
@@ -171,6 +171,7 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
       SharedByLoops<Real>{control, gate, budget, good,
                           options.checkpoint.save ? &snapshots : nullptr, between}));
   member.on_tick([&] {
+    good.hear_early_loss(protocol.early_loss());
     if (const std::string why = protocol.could_not_join(); !why.empty() && !control.stopping())
       control.fail(std::make_exception_ptr(InputError("cannot join: " + why)));
     if (const auto why = protocol.ending(); why && !control.stopping()) control.stop(*why);

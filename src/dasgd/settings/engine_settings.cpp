@@ -91,6 +91,11 @@ std::vector<Setting> elastic_settings() {
       text(
           "elastic.ca", "--ca", "FILE", "the authority",
           [](auto& c) -> auto& { return c.elastic.authority; }),
+      not_written(count(
+          "elastic.expected", "--expect",
+          "members there will be, whose staleness --lr auto and proved are found for (default: this "
+          "one alone)",
+          [](auto& c) -> auto& { return c.elastic.expected; }, 1)),
       not_written(flag(
           "elastic.plaintext", "--plaintext", "no TLS; only between processes of this machine",
           [](auto& c) -> auto& { return c.elastic.plaintext; })),

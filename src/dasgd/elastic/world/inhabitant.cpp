@@ -56,6 +56,7 @@ void Inhabitant<Real>::send(LinkId link, Bytes header, std::span<const std::byte
   auto& wire = *world.wires_.at(id);
   if (!wire.open[end]) return;
   const int to = 1 - end;
+  if (world.options_.mangle) world.options_.mangle(header);
   Nanoseconds time = world.arrival(number, wire.ends[to], header.size() + body.size());
   if (!wire.on_the_way[to].empty()) time = std::max(time, wire.on_the_way[to].back().time);
   wire.bytes[to] += header.size() + body.size();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <string>
+#include <utility>
 
 #include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
@@ -31,6 +32,18 @@ std::vector<Nanoseconds> comings(const Turnover& turnover, std::size_t workers,
   times.insert(times.end(), turnover.joins.begin(), turnover.joins.end());
   std::sort(times.begin() + static_cast<std::ptrdiff_t>(workers), times.end());
   return times;
+}
+
+std::size_t most_at_once(const Turnover& turnover, std::size_t workers,
+                         const std::vector<Nanoseconds>& start) {
+  std::vector<std::pair<Nanoseconds, int>> changes;
+  for (const Nanoseconds at : comings(turnover, workers, start)) changes.emplace_back(at, 1);
+  for (const auto* goings : {&turnover.crashes, &turnover.leaves})
+    for (const auto& going : *goings) changes.emplace_back(going.at, -1);
+  std::sort(changes.begin(), changes.end());
+  int here = 0, most = 0;
+  for (const auto& [at, by] : changes) most = std::max(most, here += by);
+  return static_cast<std::size_t>(most);
 }
 
 void validate(const Turnover& turnover, std::size_t workers,

@@ -26,6 +26,10 @@ struct Turnover {
 std::vector<Nanoseconds> comings(const Turnover& turnover, std::size_t workers,
                                  const std::vector<Nanoseconds>& start);
 
+/// The largest number of workers who are there at one time.
+std::size_t most_at_once(const Turnover& turnover, std::size_t workers,
+                         const std::vector<Nanoseconds>& start);
+
 /// Throws InputError for a worker that there is not, one that goes before it has come or goes
 /// twice, and where nobody is left.
 void validate(const Turnover& turnover, std::size_t workers, const std::vector<Nanoseconds>& start);

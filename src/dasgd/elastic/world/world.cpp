@@ -112,6 +112,7 @@ void World<Real>::look_of(std::size_t number) {
   tell_events(number);
   if (m.protocol.is_over() && m.protocol.inbox_depth() == 0) return end(number);
   m.stopped = m.protocol.ending().has_value();
+  m.good.hear_early_loss(m.protocol.early_loss());
   m.began = now_;
   try {
     m.report = m.worker().step();
@@ -193,7 +194,7 @@ template <typename Real>
 void World<Real>::kill(std::size_t number, bool host_lives) {
   Inhabitant<Real>& m = *members_[number];
   m.alive = false;
-  ++deaths_[fmt::format("{}, {}", m.protocol.role(), host_lives ? m.last_step : "its host")];
+  ++deaths_[{host_lives ? m.last_step : "with its host", m.protocol.role()}];
   m.host_lives = host_lives;
   m.ended_at = now_;
   tell(number, now_, host_lives ? " is killed" : " loses its host");

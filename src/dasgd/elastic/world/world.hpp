@@ -10,6 +10,7 @@
 #include <memory>
 #include <queue>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dasgd/core/objective.hpp"
@@ -36,7 +37,13 @@ struct WorldOptions {
   /// When a frame that is sent now arrives.
   std::function<Nanoseconds(std::size_t from, std::size_t to, std::size_t bytes, Nanoseconds now)>
       arrival;
+  /// What happens to frames on their way: on real links nothing, for a member may lie but TLS sees
+  /// to the rest.
+  std::function<void(Bytes& frame)> mangle;
 };
+
+/// How often members died at a moment ("after a report") in a role ("sponsor").
+using Deaths = std::map<std::pair<std::string, std::string>, std::uint64_t>;
 
 /// Death at the next frame of a kind (an index of Message), before it is out or just after.
 struct FatalFrame {
@@ -103,8 +110,7 @@ class World {
   Inhabitant<Real>& operator[](std::size_t member) { return *members_[member]; }
   /// Whether it will die by itself.
   bool is_doomed(std::size_t member) const;
-  /// What members were and did when they died: how often.
-  const std::map<std::string, std::uint64_t>& deaths() const { return deaths_; }
+  const Deaths& deaths() const { return deaths_; }
   /// The most gradients that a member kept one by one.
   std::size_t longest_log() const;
   /// "12.3 s  w2: w1 is silent", in order.
@@ -162,7 +168,7 @@ class World {
   // What every name means, for ever.
   std::map<std::pair<Origin, std::uint32_t>, GradientPtr> made_;
   std::vector<std::string> history_;
-  std::map<std::string, std::uint64_t> deaths_;
+  Deaths deaths_;
   std::string wrong_;
 };
 
