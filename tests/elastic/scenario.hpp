@@ -17,6 +17,7 @@ inline WorldOptions quick_world(std::uint64_t seed) {
   options.seed = seed;
   options.run.eta = 0.002;
   options.run.workers = 1;
+  options.run.total_gradients = UINT64_MAX;
   options.compute = 200'000'000;
   options.protocol.in_flight = 4;
   options.protocol.most_waiting_bytes = 1;  // so that links are soon behind

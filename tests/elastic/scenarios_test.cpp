@@ -143,6 +143,18 @@ TEST(Elastic, NothingIsGivenUpWhereSidesMeetThroughOthers) {
   expect_nothing_given_up(world);
 }
 
+// Two who see each other only through a third: when that has ended, they have all they need.
+TEST(Elastic, WhoStandsBetweenTwoDoesNotLeaveThemWaiting) {
+  World<double> world(objective(), calm_world());
+  for (int i = 0; i < 3; ++i) world.add(), world.run_for(300'000'000);
+  world.cut([](std::size_t a, std::size_t b) { return a + b == 2 && a != b; }, 60'000'000'000);
+  world.run_for(8'000'000'000);
+  world.stop_run(0);
+  ASSERT_TRUE(world.run_until_over(1'800'000'000));  // before one of them is silent for long
+  expect_agreement(world, 3);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(world.protocol(i).audit().here, 3u) << i;
+}
+
 TEST(Elastic, WhoJoinsACutOffSideDoesNotMakeItLarge) {
   World<double> world(objective(), calm_world());
   for (int i = 0; i < 3; ++i) world.add(), world.run_for(300'000'000);

@@ -231,6 +231,7 @@ class Protocol {
   void check_budget(Nanoseconds now);
   void measure(Nanoseconds now);
   void settle_end(Nanoseconds now);
+  void end_together();
   void give_up(std::string why);
   Hash ready_hash(const std::vector<WorkerId>& with) const;
   void reopen(Nanoseconds now);
