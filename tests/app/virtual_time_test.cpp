@@ -140,7 +140,7 @@ TEST_F(App, RefusesMembersThatCannotComeOrGo) {
   expect_refusal("simulate --join 5s --leave 3:5s" + to, "worker 3 comes at 5s");
   expect_refusal("simulate --crash 0:1s --crash 1:1s --leave 2:2s" + to,
                  "--leave 2:2s: nobody would be left");
-  expect_refusal("simulate --crash 1:1s --topology ring" + to, "--topology is full");
+  expect_refusal("simulate --crash 1:1s --topology directed-ring" + to, "--topology is full");
   expect_refusal("simulate --elastic --sampling shards" + to, "--sampling is own");
   expect_refusal("compare --crash 1:1s" + to, "--crash");
 }

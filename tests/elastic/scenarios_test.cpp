@@ -143,6 +143,21 @@ TEST(Elastic, NothingIsGivenUpWhereSidesMeetThroughOthers) {
   expect_nothing_given_up(world);
 }
 
+// Others may have heard of it later than we have, and tell us: it is dead all the same.
+TEST(Elastic, WhoIsDeadIsNotAwaitedAtTheEnd) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    WorldOptions options = calm_world();
+    options.seed = seed;
+    World<double> world(objective(), options);
+    for (int i = 0; i < 5; ++i) world.add(), world.run_for(330'000'000);
+    world.crash(seed % 5);
+    world.run_for(1'000'000'000);
+    world.stop_run((seed + 1) % 5);
+    EXPECT_TRUE(world.run_until_over(1'600'000'000)) << seed;
+    expect_agreement(world, 4);
+  }
+}
+
 // Two who see each other only through a third: when that has ended, they have all they need.
 TEST(Elastic, WhoStandsBetweenTwoDoesNotLeaveThemWaiting) {
   World<double> world(objective(), calm_world());
