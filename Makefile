@@ -55,6 +55,7 @@ bench: packages-build packages-torch packages-mpi packages-data packages-bench p
 	build/release/dasgd_bench --benchmark_out=build/release/bench.json --benchmark_out_format=json
 	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --bind-to none -n 2 build/release/mpi_stream_bench
 	build/release/tcp_stream_bench
+	bench/elastic_runs.py $(BIN)
 	bench/compare_ddp.py $(BIN) --seconds 4
 	bench/straggler_ranks.py $(BIN)
 	PYTHONPATH=build/release/python bench/python_peer.py $(BIN)

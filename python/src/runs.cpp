@@ -142,8 +142,8 @@ Finished simulate(const py::dict& keywords, const py::object& objective) {
           if (advice) write_file(directory.file("advice.json"), to_json(*advice));
           TrainOptions options = config.run;
           options.stop = stop.get_token();
-          auto result = simulate_into<Real>(directory, config.output.trace, *f, options, world,
-                                            story);
+          auto result =
+              simulate_into<Real>(directory, config.output.trace, *f, options, world, story);
           if (!config.output.no_report) report::write_report({path}, path);
           return result;
         });

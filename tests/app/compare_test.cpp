@@ -65,14 +65,17 @@ TEST_F(Compare, RunsEverybodyAndWritesEverything) {
                                           "not tuned"}),
                 ::testing::Contains(row["verdict"].get<std::string>()));
   ASSERT_EQ(all["worlds"].size(), 2u);
-  for (const char* file : {"compare.html", "map.svg", "loss_1.svg", "loss_2.svg", "eta.svg",
-                           "costs.svg", "rounds_1.svg", "rounds_2.svg", "journal.jsonl"})
+  for (const char* file :
+       {"compare.html", "map.svg", "loss_1.svg", "loss_2.svg", "eta.svg", "costs.svg",
+        "profile.svg", "rounds_1.svg", "rounds_2.svg", "journal.jsonl"})
     EXPECT_TRUE(fs::exists(out() + "/" + file)) << file;
   EXPECT_THAT(read_text(out() + "/compare.html"), HasSubstr("Who wins where"));
   for (const json& row : all["rows"])
-    for (const char* key :
-         {"median", "interval", "ratio", "ratio_interval", "wins", "verdict", "rival", "world"})
+    for (const char* key : {"median", "interval", "ratio", "ratio_interval", "wins", "verdict",
+                            "rival", "world", "samples_per_s", "samples_wasted_per_s",
+                            "bytes_total", "limits", "untuned_median", "tuning_runs"})
       EXPECT_TRUE(row.contains(key)) << key;
+  for (const json& row : all["rows"]) EXPECT_GE(row["memory_models"], 1.5) << row["rival"];
 }
 
 TEST_F(Compare, TakesTheCommandOfItsContract) {
@@ -107,6 +110,7 @@ TEST_F(Compare, RunsOnRealThreadsBesideThePrediction) {
     EXPECT_TRUE(row.contains("real_over_predicted"));
   }
   EXPECT_TRUE(fs::exists(out() + "/predicted.csv"));
+  EXPECT_THAT(outcome.out, HasSubstr("numbers were overwritten while others added to them"));
 }
 
 TEST_F(Compare, NamesOfWorldsAreJoinedIntoAMap) {

@@ -79,6 +79,66 @@ TEST_F(ElasticApp, StopEndsTheRunForEverybody) {
   EXPECT_EQ(summary_of("a")["set_hash"], summary_of("b")["set_hash"]);
 }
 
+// Tens of thousands of gradients a second: what is said of the run does not wait behind them.
+TEST_F(ElasticApp, GradientsOfMicrosecondsDoNotOutrunLinks) {
+  const Outcome outcome = story(R"(
+    member a train --model quadratic --lr 0.001 --total-gradients 100000000 --eval-every 0 --listen 127.0.0.1:0 --out a
+    found a/address; member b join $(cat a/address) --token-file a/token --out b
+    found b/address; grown b 20000; grown a 20000; "$D" stop a; ended a b
+    "$D" check a b; echo check $?)");
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("a 0\nb 0"), HasSubstr("check 0"))) << outcome.err;
+  const json a = summary_of("a"), b = summary_of("b");
+  EXPECT_EQ(a["replica_digest"], b["replica_digest"]);
+  EXPECT_EQ(a["members_at_end"], 2);
+  EXPECT_EQ(a["lost_members"], 0);
+  EXPECT_EQ(a["abandoned"], 0);
+}
+
+// Also from that of one who joined a run that had been started again.
+TEST_F(ElasticApp, AWholeRunGoesOnFromTheCheckpointOfAnyMember) {
+  const Outcome outcome = story(R"(
+    member a train --model quadratic --lr 0.001 --compute 2ms --total-gradients 3000 --eval-every 0 --listen 127.0.0.1:0 --out a
+    found a/address; member b join $(cat a/address) --token-file a/token --out b; found b/address; grown b 200
+    kill -9 $(cat a.pid); "$D" stop b; ended b; rm b/address
+    member b2 train --resume b --listen 127.0.0.1:0; found b/address
+    member c join $(cat b/address) --token-file b/token --out c; found c/address; grown c 50
+    kill -9 $(cat b2.pid); "$D" stop c; ended c; cp c/summary.json before.json; rm c/address
+    member c2 train --resume c --listen 127.0.0.1:0; found c/address
+    member d join $(cat c/address) --token-file c/token --out d; ended c2 d; "$D" check c d; echo check $?)");
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("c2 0\nd 0"), HasSubstr("check 0"))) << outcome.err;
+  const json before = json::parse(read_text(directory.file("before.json")));
+  EXPECT_GT(before["gradients"], 250);
+  for (const char* name : {"c", "d"}) {
+    const json s = summary_of(name);
+    EXPECT_EQ(s["stop_reason"], "budget") << name;
+    EXPECT_EQ(s["resumed"]["gradients"], before["gradients"]) << name;
+    EXPECT_GE(s["gradients"], 3000) << name;
+    EXPECT_LT(s["gradients"], 3100) << name;
+  }
+}
+
+// Whoever was away when the token changed is known by its key.
+TEST_F(ElasticApp, ANewTokenAdmitsOthersAndTheOldOneNobody) {
+  const Outcome outcome = story(R"(
+    member a train --model quadratic --lr 0.001 --compute 2ms --total-gradients 10000000 --eval-every 0 --gone-after 2s --listen 127.0.0.1:0 --out a
+    found a/address; A=$(cat a/address); cp -p a/token old
+    member b join $A --token-file old --out b; found b/address
+    member c join $A --token-file old --out c; found c/address; grown c 20
+    same() { for i in $(seq 600); do cmp -s a/token $1/token && return; sleep 0.1; done; echo "$1 has another token"; }
+    kill -STOP $(cat c.pid); for i in $(seq 600); do "$D" status a | grep -q 'c  *gone' && break; sleep 0.1; done
+    "$D" token rotate a; echo rotate $?; cmp -s old a/token; echo old $?; stat -c %a a/token b/token; same b
+    kill -CONT $(cat c.pid); same c; grown c 20
+    "$D" join $A --token-file old --out x; echo refused $?
+    member d join $(cat b/address) --token-file b/token --out d; found d/address; grown d 20
+    kill -9 $(cat b.pid); member e join b --out e; found e/address; grown e 20
+    "$D" stop d; ended a c d e; "$D" check a c d e; echo check $?)");
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("rotate 0\nold 1\n600\n600\nrefused 2"),
+                                 HasSubstr("a 0\nc 0\nd 0\ne 0"), HasSubstr("check 0")))
+      << outcome.err << read_text(directory.file("c.log"));
+  EXPECT_THAT(outcome.err, HasSubstr("it has another token"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("has another token")));
+}
+
 TEST_F(ElasticApp, WhoDoesNotBelongHereIsToldWhy) {
   const Outcome outcome = story(std::string(begin) + R"(
     A=$(cat a/address)
@@ -103,6 +163,59 @@ TEST_F(ElasticApp, TheStepSizeIsForAsManyMembersAsAreExpected) {
   const Outcome alone = dasgd(run + "--out " + out("alone"));
   ASSERT_EQ(alone.status, 0) << alone.err;
   EXPECT_THAT(alone.err, HasSubstr("for one member alone: --expect N is for N of them"));
+}
+
+TEST_F(ElasticApp, OtherDataIsRefusedWithWhatDiffers) {
+  std::string rows = "x,y,label\n", other = rows;
+  for (int k = 0; k < 24; ++k) {
+    const std::string point = std::to_string(k % 5) + "," + std::to_string(k % 3) + ",";
+    rows += point + std::to_string(k % 2) + "\n";
+    other += point + std::to_string(1 - k % 2) + "\n";
+  }
+  directory.write("data.csv", rows);
+  directory.write("more.csv", rows + "5,5,1\n");
+  directory.write("other.csv", other);
+  const Outcome outcome = story(R"(
+    member a train --model logistic --data data.csv --label label --compute 2ms --total-gradients 10000000 --eval-every 0 --listen 127.0.0.1:0 --out a
+    found a/address
+    for data in more other; do "$D" join $(cat a/address) --token-file a/token --data $data.csv --no-report --out x; echo $data $?; done
+    "$D" stop a; ended a)");
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("more 2\nother 2"), HasSubstr("a 0")));
+  EXPECT_THAT(outcome.err, HasSubstr("cannot join: the run has data: 24 samples"));
+  EXPECT_THAT(outcome.err, HasSubstr("you have data: 25 samples"));
+}
+
+TEST_F(ElasticApp, APortThatIsTakenIsNamed) {
+  const Outcome outcome = story(std::string(begin) + R"(
+    "$D" train --model quadratic --listen $(cat a/address) --out x; echo taken $?; "$D" stop a; ended a)");
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("taken 2"), HasSubstr("a 0")));
+  EXPECT_THAT(outcome.err, HasSubstr("is in use by another program"));
+}
+
+TEST_F(ElasticApp, AFullDiskOfOneMemberSendsItAwayWithAllItHasAndTheRestGoesOn) {
+  const Outcome outcome = story(std::string(begin) + R"(
+    ( (ulimit -f 40; "$D" join $(cat a/address) --token-file a/token --trace --no-report --name b --out b) > b.log 2>&1; echo $? > b.status) &
+    found b/address; ended b; grown a 20; "$D" stop a; ended a; "$D" check a b; echo check $?; cat b.log)");
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("b 1\na 0"), HasSubstr("check 0"),
+                                 HasSubstr("trace.jsonl: cannot be written: File too large")))
+      << outcome.err;
+  EXPECT_EQ(summary_of("a")["left"], 1);
+  EXPECT_EQ(summary_of("a")["lost_gradients"], json::object());
+}
+
+TEST_F(ElasticApp, AClockThatIsADayOffDoesNotMatter) {
+  const Outcome outcome =
+      story(std::string(begin) +
+            R"(
+    export ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0
+    [ $(LD_PRELOAD=)" DASGD_ANOTHER_DAY
+            R"( date +%s) -lt $(($(date +%s) - 80000)) ] && echo yesterday
+    export LD_PRELOAD=)" DASGD_ANOTHER_DAY
+            R"(; member b join $(cat a/address) --token-file a/token --out b; unset LD_PRELOAD
+    found b/address; grown b 100; "$D" stop a; ended a b; "$D" check a b; echo check $?)");
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("yesterday"), HasSubstr("a 0\nb 0"), HasSubstr("check 0")))
+      << outcome.err;
 }
 
 TEST_F(ElasticApp, SeveralWorkersInOneMemberAreRefused) {

@@ -106,7 +106,8 @@ TEST_F(App, SimulatesMembersThatComeAndGo) {
       "uniform:1ms:5ms --trace ";
   const Outcome outcome = dasgd(run + "--out " + out());
   ASSERT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("\nmembers 6, here at the end 3, left 1, lost 2; in the model 1,5"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("\nmembers 6, here at the end 3, left 1, lost 2; in the model 1,5"));
   EXPECT_THAT(outcome.out, HasSubstr("abandoned 0; replicas identical (3 of 3)\n"));
   const json s = summary();
   EXPECT_EQ(s["workers"], 6);

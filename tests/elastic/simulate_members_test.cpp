@@ -1,9 +1,10 @@
 // Simulated runs whose members come and go.
+#include "dasgd/elastic/world/simulate_members.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "dasgd/core/error.hpp"
-#include "dasgd/elastic/world/simulate_members.hpp"
 #include "dasgd/problems/quadratic.hpp"
 #include "dasgd/sim/simulate.hpp"
 
@@ -72,8 +73,8 @@ TEST_F(SimulatedMembers, WhoComesAndGoesIsInTheAudit) {
                     .leaves = {{WorkerId{2}, 10 * second}},
                     .joins = {15 * second, 12 * second}};
   const auto run = simulate();
-  EXPECT_EQ(ends(run), (std::vector<std::string>{"killed", "ended", "left", "ended", "ended",
-                                                 "killed"}));
+  EXPECT_EQ(ends(run),
+            (std::vector<std::string>{"killed", "ended", "left", "ended", "ended", "killed"}));
   EXPECT_EQ(run.members[4].came, 12 * second);
   const RunSummary& s = run.result.summary;
   ASSERT_TRUE(s.elastic);
@@ -118,10 +119,8 @@ TEST_F(SimulatedMembers, TheSameStoryIsTheSameToTheLastLine) {
 // One side is cut off for longer than members wait for each other, so that both go on by
 // themselves; when it heals, all end with what both did.
 TEST_F(SimulatedMembers, ALongCutHeals) {
-  world.chaos.partitions = {{{WorkerId{0}, WorkerId{1}},
-                             {WorkerId{2}, WorkerId{3}},
-                             2 * second,
-                             60 * second}};
+  world.chaos.partitions = {
+      {{WorkerId{0}, WorkerId{1}}, {WorkerId{2}, WorkerId{3}}, 2 * second, 60 * second}};
   options.total_gradients = 10'000;
   const auto run = simulate();
   const RunSummary& s = run.result.summary;

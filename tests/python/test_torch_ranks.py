@@ -2,9 +2,11 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import textwrap
+import time
 
 import pytest
 
@@ -86,3 +88,33 @@ def test_ranks_go_on_from_a_state(tmp_path):
     assert done.returncode == 0, done.stderr
     ranks = told(done)
     assert len({r[2] for r in ranks}) == 1 and all(r[5] == [10, 10] for r in ranks)
+
+
+def command_line(process):
+    try:
+        with open(f"/proc/{process}/cmdline", "rb") as file:
+            return file.read()
+    except OSError:  # it has gone
+        return b""
+
+
+def test_an_interrupt_ends_all_ranks(tmp_path):
+    program = tmp_path / "train.py"
+    program.write_text(
+        textwrap.dedent(RANKS).format(
+            tests=os.path.dirname(__file__), seed=1, device="cpu", steps="10**9", before="",
+            during=f"if k == 5: open({str(tmp_path)!r} + f'/{{peer.rank}}', 'w').close()",
+        )
+    )
+    launched = subprocess.Popen(
+        [os.environ["DASGD"], "launch", "-n", "2", "--bare", "--", sys.executable, str(program)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )
+    until = time.monotonic() + 120
+    while not all((tmp_path / rank).exists() for rank in "01"):
+        assert time.monotonic() < until and launched.poll() is None
+        time.sleep(0.05)
+    launched.send_signal(signal.SIGINT)
+    out, _ = launched.communicate(timeout=120)
+    assert launched.returncode != 0 and out == ""  # the status is that of mpirun
+    assert not any(str(program).encode() in command_line(process) for process in os.listdir("/proc") if process.isdigit())

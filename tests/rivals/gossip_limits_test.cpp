@@ -160,6 +160,14 @@ TEST(Limits, PushedWeightsSumUpToN) {
   }
 }
 
+// Everybody has one in-peer and one out-peer in each round.
+TEST(Limits, PushedWeightsAreOneWhereRoundsAreComplete) {
+  Scene scene(6, "full", 0.01);
+  scene.gradients(6 * 20).play("sgp");
+  for (std::size_t i = 0; i < 6; ++i)
+    EXPECT_EQ(scene.participant<rivals::PushWorker<double>>(i).mass(), 1) << i;
+}
+
 TEST(Limits, PushingWithoutStepsOn2PowQWorkersIsTheExactMeanAfterQRounds) {
   Scene scene(8, "full", 0);
   scene.gradients(8 * 3).play("sgp", waves(8));

@@ -2,6 +2,7 @@
 #include <stop_token>
 #include <thread>
 
+#include "dasgd/rivals/hogwild.hpp"
 #include "dasgd/rivals/server.hpp"
 #include "rivals/support.hpp"
 
@@ -47,6 +48,34 @@ TEST(RealArena, EveryRivalSpendsItsBudgetAndEnds) {
     EXPECT_EQ(result.gradients, 200u) << kind.name;
     EXPECT_EQ(result.samples, 400u) << kind.name;
   }
+}
+
+// Each takes 1 away from all numbers so often; what is missing at the end was overwritten. Of
+// several that are overwritten at once one is counted.
+TEST(Hogwild, CountsWhatIsOverwritten) {
+  constexpr std::size_t numbers = 64;
+  constexpr int times = 20'000;
+  const std::vector<double> ones(numbers, 1);
+  const auto missing_and_counted = [&](int threads) {
+    rivals::SharedModel<double> model(std::vector<double>(numbers, 0));
+    std::atomic<std::uint64_t> counted{0};
+    {
+      std::vector<std::jthread> all;
+      for (int k = 0; k < threads; ++k)
+        all.emplace_back([&] {
+          for (int step = 0; step < times; ++step) counted += model.subtract(1, ones);
+        });
+    }
+    std::vector<double> end;
+    model.read(end);
+    double missing = 0;
+    for (const double number : end) missing += threads * times + number;
+    return std::pair(missing, static_cast<double>(counted));
+  };
+  EXPECT_EQ(missing_and_counted(1), std::pair(0.0, 0.0));
+  const auto [missing, counted] = missing_and_counted(4);
+  EXPECT_GE(missing, counted);
+  EXPECT_EQ(missing > 0, counted > 0);
 }
 
 TEST(RealArena, GradientsLastAsLongAsTheClocksSay) {

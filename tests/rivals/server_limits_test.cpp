@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "dasgd/rivals/minibatch.hpp"
 #include "dasgd/rivals/server.hpp"
 #include "rivals/support.hpp"
 
@@ -96,6 +97,19 @@ TEST(Limits, RingAllReduceTakesTwiceNMinusOneStepsOfAnNthOfTheVector) {
     const double chunk = static_cast<double>(d / n * sizeof(double) + 64);  // with its header
     EXPECT_NEAR(result.seconds, 0.010 + 2 * (n - 1) * (0.003 + chunk / 1e6), 1e-7);
   }
+}
+
+TEST(Limits, MinibatchThroughAServerThatDropsNobodyIsTheAllReducesSum) {
+  Scene ring(5), served(5);
+  ring.gradients(100).play("minibatch");
+  const Graph graph = graph_of(served.options);
+  const auto setup = setup_of(served.problem, graph, served.options.eta, {});
+  for (std::size_t i = 0; i < 5; ++i)
+    served.participants.push_back(
+        std::make_unique<rivals::BackedUpWorker<double>>(5, setup.start_of(i)));
+  served.participants.push_back(std::make_unique<rivals::FirstOfManyServer<double>>(setup, 5));
+  play(served.gradients(100).problem, served.participants, served.options, served.world);
+  expect_near(served.models()[0], ring.models()[0]);
 }
 
 TEST(Limits, MinibatchOfTheFirstIsRennalaOfOne) {
@@ -212,6 +226,29 @@ TEST(Limits, LargestStableStepOfAsgdWith40EqualClocks) {
   while (high - low > 1e-5) (is_stable((low + high) / 2) ? low : high) = (low + high) / 2;
   EXPECT_NEAR(low, 2 * std::sin(std::numbers::pi / (2 * (2 * 40 - 1))), 1e-4);
   EXPECT_NEAR(low, 0.0398, 1e-4);
+}
+
+// With the gradient of a worker; a model here is four numbers.
+TEST(Memory, IsWhatANodeKeepsInModels) {
+  const auto most_kept = [](const std::string& rival) {
+    Scene scene(4, "ring");
+    std::uint64_t most = 0;
+    const Observer<double> observer{5 * ms, [&](const Instant<double>& instant) {
+                                      for (const NodeUse& node : instant.nodes)
+                                        most = std::max(most, node.kept);
+                                      return false;
+                                    }};
+    scene.make(rival);
+    scene.gradients(80);
+    play(scene.problem, scene.participants, scene.options, scene.world, {}, &observer);
+    return most / (4 * sizeof(double));
+  };
+  EXPECT_EQ(most_kept("minibatch"), 3u);      // x, the sum
+  EXPECT_EQ(most_kept("asgd"), 2u);           // the model it was sent; the server: x, a copy
+  EXPECT_EQ(most_kept("rennala:B=4"), 3u);    // the server: x, the sum, a copy
+  EXPECT_EQ(most_kept("swift"), 4u);          // x, those of two neighbours
+  EXPECT_EQ(most_kept("local-sgd:H=2"), 4u);  // x, y, the sum
+  EXPECT_EQ(most_kept("diloco:H=2"), 7u);     // and the outer momentum, two of AdamW
 }
 
 TEST(Limits, ACancelledGradientIsFinishedInVainUnlessItCanBeStopped) {

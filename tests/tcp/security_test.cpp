@@ -87,6 +87,32 @@ TEST_F(Attacked, AWrongTokenIsUntrustedAndTellsBothSides) {
   EXPECT_THAT(node.refusals[0], HasSubstr("was turned away: it does not accept our certificate"));
 }
 
+// After a new token: who has the old one is a stranger, unless its key is known.
+TEST_F(Attacked, AnOldTokenAdmitsOnlyWhoseKeyIsKnown) {
+  const Token later = Token::random();
+  const Identity old = Identity::of(token, "node", {});
+  Node member(context, Identity::of(token, "member", {}));
+  Node renewed(context, old.renewed(later));
+  const std::string there = renewed.sockets.listen("127.0.0.1:0");
+  Node newcomer(context, Identity::of(later, "newcomer", {}));
+  newcomer.sockets.dial(there);
+  ASSERT_TRUE(until(context, [&] { return newcomer.alive() == 1; }));
+  member.sockets.dial(there);
+  ASSERT_TRUE(until(context, [&] { return member.failure.has_value(); }));
+  EXPECT_EQ(member.failure, DialFailure::untrusted);
+  // Both have met before.
+  const auto known_as = [&](Node& by, LinkId link) { return by.sockets.peer(link).key.value(); };
+  const Identity of_member = Identity::of(token, "member", {});
+  Node before(context, old), with(context, of_member);
+  const LinkId to_with = before.sockets.dial(with.sockets.listen("127.0.0.1:0"));
+  ASSERT_TRUE(until(context, [&] { return before.alive() == 1 && with.alive() == 1; }));
+  old.know(known_as(before, to_with));
+  of_member.know(known_as(with, with.links.begin()->first));
+  const LinkId back = with.sockets.dial(there);
+  EXPECT_TRUE(until(context, [&] { return with.alive() == 2; }));
+  EXPECT_FALSE(with.has_lost(back));
+}
+
 /// A client of OpenSSL without a certificate, that trusts everybody: what it is told in the end.
 std::string uncertified(unsigned short port, int version) {
   SSL_CTX* const context = SSL_CTX_new(TLS_client_method());

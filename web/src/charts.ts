@@ -6,6 +6,7 @@ import { show, showCount, showSeconds } from "./format";
 import { Histogram } from "./histogram";
 import { LineChart, type Line } from "./line_chart";
 import { Matrix } from "./matrix";
+import { members } from "./members";
 import { samples } from "./samples";
 import { TimeLine } from "./time_line";
 import type { Metrics, Run, Spread, Values } from "./data";
@@ -376,6 +377,7 @@ export class Charts {
     metricPart("accuracy", "Accuracy", "accuracy", "accuracy"),
     stalenessPart(),
     histogramPart(),
+    factPart("members", "Members", members, true),
     timeLinePart(),
     heatPart(),
     ratesPart(),

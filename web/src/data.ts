@@ -71,6 +71,12 @@ export interface Sample {
   probability: number;
 }
 
+/** A member of an elastic run, and since when it was how. */
+export interface Member {
+  name: string;
+  changes: [number, string][];
+}
+
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 export interface Run {
@@ -88,6 +94,8 @@ export interface Run {
   advice: { [key: string]: Json } | null;
   /** a few images with what the model says they are */
   samples: Sample[] | null;
+  /** null where the run was not elastic */
+  members: Member[] | null;
   limits: Limit[];
   metrics: Metrics | null;
   trace: Trace | null;

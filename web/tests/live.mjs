@@ -1,7 +1,7 @@
 // A run in the browser while it goes, and the button that ends it.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
-import { assertDrawn, assertNoSidewaysScroll, assertText, dasgd, open, run, screenshots, showAll, start, tests } from "./harness.mjs";
+import { address, assertDrawn, assertNoSidewaysScroll, assertText, dasgd, open, run, screenshots, showAll, start, tests } from "./harness.mjs";
 
 const long = ["train", "--model", "softmax", "--workers", "4", "--slow", "3:3", "--compute", "4ms", "--max-time", "30min", "--watch", "0"];
 
@@ -75,6 +75,34 @@ await tests({
     assert.equal((await process.ended).status, 130);
     auditOf("token");
     page.assertQuiet();
+  },
+  async "members of an elastic run are shown as they come, die and leave, in the page and in the report"() {
+    const first = start("train", "--model", "softmax", "--compute", "20ms", "--max-time", "30min", "--watch", "0", "--listen", "127.0.0.1:0", "--name", "first", "--out", run("first"));
+    const [url] = (await first.said(/http:\/\/\S+/)).split(/\s/);
+    const join = (name) => start("join", readFileSync(run("first/address"), "utf8").trim(), "--token-file", run("first/token"), "--name", name, "--out", run(name));
+    const page = await open(url);
+    await assertText(page, "#members", /first.*here since/);
+    const [second, third] = [join("second"), join("third")];
+    await assertText(page, "#members", /second.*here since/);
+    await assertText(page, "#members", /third.*here since/);
+    third.child.kill("SIGKILL");
+    await assertText(page, "#members", /third.*dead since/);
+    second.child.kill("SIGINT");
+    assert.equal((await second.ended).status, 130);
+    await assertText(page, "#members", /second.*left since/);
+    assert.match(await page.getAttribute("#members .track[aria-label^='third']", "aria-label"), /^third: here from .* to .*, dead from /);
+    await assertNoSidewaysScroll(page);
+    await page.click(".stop");
+    assert.equal((await first.ended).status, 130);
+    page.assertQuiet();
+    const report = await open(address(run("first/report.html")), { width: 390, dark: true });
+    await assertText(report, "#members .card-body .caption", /3 in all, as first sees them: 1 here, 1 dead, 1 left/);
+    await assertNoSidewaysScroll(report);
+    if (screenshots) {
+      await showAll(report);
+      await (await report.$("#members")).screenshot({ path: `${screenshots}/members.png` });
+    }
+    report.assertQuiet();
   },
   async "another page can neither stop the run nor put it into a frame"() {
     const { process, url } = await watched("foreign");

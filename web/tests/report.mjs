@@ -175,9 +175,9 @@ await tests({
       "thin-nic", "--target-loss", "0.02", "--quick", "--quiet", "--out", run("compare"));
     for (const width of [1280, 390]) {
       const page = await open(address(run("compare/compare.html")), { width });
-      await page.waitForFunction(() => [...document.images].length >= 13 && [...document.images].every((image) => image.complete && image.naturalWidth > 100));
+      await page.waitForFunction(() => [...document.images].length >= 14 && [...document.images].every((image) => image.complete && image.naturalWidth > 100));
       assert.match(await page.textContent(".findings"), /straggler:10: .*thin-nic: .*DASGD loses/s);
-      for (const title of ["Who wins where", "Loss in thin-nic", "Time over the step size", "Time and traffic", "The first rounds"])
+      for (const title of ["Who wins where", "Loss in thin-nic", "Time over the step size", "Time and traffic", "Performance profile", "The first rounds"])
         await assertText(page, "main", new RegExp(title));
       if (screenshots) await page.screenshot({ path: `${screenshots}/compare-${width}.png`, fullPage: true });
       assert.equal(await page.locator("table tr").count(), 1 + 8);

@@ -70,6 +70,20 @@ void CommandLine::add_member_commands() {
     member_.line = "stop";
     return member_command(member_);
   });
+  CLI::App* const token = app_.add_subcommand("token", "The token that lets others join a run");
+  token->require_subcommand(1);
+  CLI::App* const rotate =
+      token->add_subcommand("rotate", "Make a new one: the old one no longer admits anybody");
+  rotate->add_option("run", member_.directory, "the run directory of a member on this machine")
+      ->required()
+      ->type_name("RUN_DIR");
+  rotate->footer(
+      "The new token is written to RUN_DIR/token, and to the directories of all other members.\n"
+      "Those who take part go on and reach each other; dasgd join RUN_DIR works as before.");
+  when(rotate, [this] {
+    member_.line = "rotate";
+    return member_command(member_);
+  });
   CLI::App* const forget =
       app_.add_subcommand("forget", "Tell a member that another one is dead: it no longer waits");
   forget->add_option("name", forgotten_, "who is dead, by name or origin")

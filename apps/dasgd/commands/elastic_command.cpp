@@ -180,6 +180,7 @@ int join_command(const JoinRequest& given) {
   if (request.slow) config.run.slow = {{WorkerId{0}, *request.slow}};
   members::MemberOptions member = member_of(config.elastic);
   member.token = asking.token;
+  member.before = welcome.before;
   member.contacts = contacts;
   for (const std::string& address : welcome.addresses) member.contacts.push_back(address);
   const Problem problem = read_problem(config);

@@ -23,10 +23,10 @@ void place_members(const Config& config, AdviceRequest& request) {
   const ElasticSettings& elastic = config.elastic;
   const std::size_t here = config.run.workers;
   const bool real = !elastic.listen.empty();
-  const std::vector<Nanoseconds> start = request.world ? request.world->start
-                                                       : std::vector<Nanoseconds>();
-  const std::size_t members = real ? elastic.expected.value_or(here)
-                                   : elastic::most_at_once(elastic.turnover, here, start);
+  const std::vector<Nanoseconds> start =
+      request.world ? request.world->start : std::vector<Nanoseconds>();
+  const std::size_t members =
+      real ? elastic.expected.value_or(here) : elastic::most_at_once(elastic.turnover, here, start);
   const bool one_time_for_all = !request.world || request.world->compute.items() == 0;
   if (members == here || !one_time_for_all) return;
   request.options.workers = members;

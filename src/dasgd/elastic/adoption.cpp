@@ -65,7 +65,8 @@ std::optional<Adoption> plan_adoption(const Model& from, const GradientSet& held
       plan.names.unite(outside);
       continue;
     }
-    auto inside = i > 0 ? log.all_of(intersection(segment, from.names)) : std::nullopt;
+    const bool is_difference = i > 0 && copies[i - 1].names.count_missing_from(upper) == 0;
+    auto inside = is_difference ? log.all_of(intersection(segment, from.names)) : std::nullopt;
     if (inside) {
       ++times[i];
       --times[i - 1];

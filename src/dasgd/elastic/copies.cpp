@@ -28,9 +28,10 @@ bool Copies::is_loose(GradientName name) const {
 }
 
 void Copies::keep_within(const GradientSet& held) {
-  while (!models_.empty() && models_.back().names.count_missing_from(held) > 0) {
-    models_.pop_back();
-    loose_.pop_back();
+  for (std::size_t i = models_.size(); i-- > 0;) {
+    if (models_[i].names.count_missing_from(held) == 0) continue;
+    models_.erase(models_.begin() + static_cast<std::ptrdiff_t>(i));
+    loose_.erase(loose_.begin() + static_cast<std::ptrdiff_t>(i));
   }
 }
 

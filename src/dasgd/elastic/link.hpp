@@ -29,9 +29,10 @@ struct Protocol::Link {
   std::uint32_t reports_without_stream = 0;
   GradientSet lacked;  ///< what they had and we did not, at some time
   Nanoseconds lacked_since = 0;
-  std::uint64_t admitted = 0;           ///< gradients since our last report
-  Nanoseconds reported_at = 0;          ///< our last report
-  std::vector<std::uint64_t> versions;  ///< of the records that were passed on
+  std::uint64_t sent = 0, sent_and_taken = 0;   ///< gradients; of them, those that have arrived
+  std::uint64_t taken = 0, taken_and_told = 0;  ///< of the other end's; and in our last report
+  Nanoseconds reported_at = 0;                  ///< our last report
+  std::vector<std::uint64_t> versions;          ///< of the records that were passed on
   bool goodbye = false;
   std::uint64_t bytes = 0, bytes_before = 0;  ///< sent, and at the last rate
   double bytes_per_second = 0;
@@ -40,11 +41,6 @@ struct Protocol::Link {
   std::optional<Message> incoming;
   std::shared_ptr<Gradient> gradient;
   std::shared_ptr<Bytes> sums;
-
-  /// Nothing has to be sent for it to have this name.
-  bool will_have(GradientName name) const {
-    return reported.contains(name) || promised.contains(name);
-  }
 };
 
 }  // namespace dasgd::elastic

@@ -25,9 +25,11 @@ class Log {
 
   void add(GradientPtr gradient, Nanoseconds now, bool at_once) {
     places_.emplace(key(gradient->name), next_);
+    names_.insert(gradient->name);
     entries_.emplace_hint(entries_.end(), next_++, Entry{std::move(gradient), now, at_once});
   }
   std::size_t size() const { return entries_.size(); }
+  const GradientSet& names() const { return names_; }
 
   /// Calls `visit(entry)` from a place on, while it is true; returns the place to go on from.
   template <typename Visit>
@@ -47,27 +49,26 @@ class Log {
   }
   /// All gradients of these names; nothing if one of them is not here.
   std::optional<std::vector<GradientPtr>> all_of(const GradientSet& names) const {
-    if (names.size() > size()) return std::nullopt;
+    if (!has_all_of(names)) return std::nullopt;
     std::vector<GradientPtr> found;
-    bool complete = true;
     names.for_each_range_missing_from({}, [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
-      for (; complete && first < last; ++first) {
-        found.push_back(find({o, first}));
-        complete = found.back() != nullptr;
-      }
+      for (; first < last; ++first) found.push_back(find({o, first}));
     });
-    return complete ? std::optional(std::move(found)) : std::nullopt;
+    return found;
   }
-  bool has_all_of(const GradientSet& names) const { return all_of(names).has_value(); }
+  bool has_all_of(const GradientSet& names) const { return names.count_missing_from(names_) == 0; }
 
   /// Drops what nobody needs, as `needed(entry)` says.
   template <typename Needed>
   void collect(Needed&& needed) {
+    GradientSet dropped;
     std::erase_if(entries_, [&](const auto& item) {
       if (needed(item.second)) return false;
       places_.erase(key(item.second.gradient->name));
+      dropped.insert(item.second.gradient->name);
       return true;
     });
+    if (dropped.size() > 0) names_ = names_.without(dropped);
   }
 
  private:
@@ -76,6 +77,7 @@ class Log {
   }
   std::map<std::uint64_t, Entry> entries_;  // by place
   std::uint64_t next_ = 0;
+  GradientSet names_;
   std::unordered_map<std::uint64_t, std::uint64_t> places_;  // by name
 };
 

@@ -19,10 +19,12 @@ bool Membership::hear(const Record& record, Nanoseconds now) {
   Member& member = (*this)[number];
   if (member.record.version > 0 && record.version <= member.record.version) return false;
   // The first that others tell of somebody who is not here may be old; the second is a sign of
-  // life. Of the dead each tells what it heard last: they come back only by themselves.
-  const bool is_rumour =
-      member.standing == Standing::dead ||
-      (member.standing != Standing::here && !std::exchange(member.was_told_of, true));
+  // life. Of one whose process is proved to be gone others go on telling for a while, each what it
+  // heard last.
+  const bool may_be_older =
+      member.standing == Standing::dead && now - member.since < patience_.suspect;
+  const bool is_rumour = may_be_older || (member.standing != Standing::here &&
+                                          !std::exchange(member.was_told_of, true));
   member.record = record;
   if (is_rumour && member.standing == Standing::unknown) member.since = member.apart = now;
   if (!is_rumour) heard_from(number, now);
@@ -49,6 +51,11 @@ void Membership::stand(WorkerId number, Standing standing, Nanoseconds now) {
   member.was_told_of = false;
 }
 
+void Membership::excuse(Nanoseconds absence) {
+  for (Member& member : members_)
+    if (member.heard > 0) member.heard += absence;
+}
+
 std::vector<WorkerId> Membership::find_silent(Nanoseconds now) {
   std::vector<WorkerId> silent;
   for (std::size_t i = 1; i < members_.size(); ++i) {
@@ -67,6 +74,18 @@ std::vector<WorkerId> Membership::here() const {
   for (std::size_t i = 0; i < members_.size(); ++i)
     if (members_[i].standing == Standing::here) here.push_back(worker_id(i));
   return here;
+}
+
+std::size_t Membership::count_here() const {
+  return static_cast<std::size_t>(
+      std::count_if(members_.begin(), members_.end(),
+                    [](const Member& m) { return m.standing == Standing::here; }));
+}
+
+bool Membership::anybody_without_address() const {
+  return std::any_of(members_.begin(), members_.end(), [](const Member& m) {
+    return m.standing == Standing::here && m.record.address.empty();
+  });
 }
 
 bool Membership::is_unseen(const Member& m) const {

@@ -68,11 +68,16 @@ class Membership {
   void heard_from(WorkerId member, Nanoseconds now);
   void stand(WorkerId member, Standing standing, Nanoseconds now);
 
+  /// This process itself could not listen for so long: nobody's silence counts.
+  void excuse(Nanoseconds absence);
   /// Those who have been silent for too long: they are `silent` now, and told once.
   std::vector<WorkerId> find_silent(Nanoseconds now);
 
   /// All that are here, this one included, ascending by number.
   std::vector<WorkerId> here() const;
+  std::size_t count_here() const;
+  /// Whether somebody who is here can only dial out.
+  bool anybody_without_address() const;
   bool is_here(WorkerId member) const { return (*this)[member].standing == Standing::here; }
   /// Not known to be dead or to have left, nor to have no model yet.
   bool may_live(WorkerId member) const;

@@ -140,6 +140,10 @@ Welcome read_welcome(Reader& in) {
   welcome.facts = in.text(longest_facts);
   for (auto left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left)
     welcome.addresses.push_back(in.text(longest_address));
+  welcome.before.gradients = in.number<std::uint64_t>();
+  welcome.before.samples = in.number<std::uint64_t>();
+  welcome.before.seconds = in.number<double>();
+  if (!std::isfinite(welcome.before.seconds)) in.fail();
   return welcome;
 }
 
@@ -147,6 +151,7 @@ Report read_report(Reader& in) {
   Report report;
   report.held = in.set();
   report.can_stream = in.yes();
+  report.taken = in.number<std::uint64_t>();
   for (auto left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left)
     report.records.push_back(in.record());
   return report;
@@ -191,11 +196,15 @@ Bytes encode(const Message& message, Introductions& link, const Roster& roster) 
                    to.text(m.facts);
                    to.number(static_cast<std::uint32_t>(m.addresses.size()));
                    for (const std::string& address : m.addresses) to.text(address);
+                   to.number(m.before.gradients);
+                   to.number(m.before.samples);
+                   to.number(m.before.seconds);
                  },
                  [&](const Refusal& m) { to.text(m.why); },
                  [&](const Report& m) {
                    m.held.write(to);
                    to.number(m.can_stream);
+                   to.number(m.taken);
                    to.number(static_cast<std::uint32_t>(m.records.size()));
                    for (const Record& record : m.records) put(to, record);
                  },
@@ -213,6 +222,11 @@ Bytes encode(const Message& message, Introductions& link, const Roster& roster) 
                  [&](const Goodbye& m) {
                    to.number(m.ended);
                    to.number(m.names);
+                 },
+                 [&](const Rotation& m) {
+                   to.number(m.number);
+                   to.text(m.token);
+                   to.number(m.run);
                  },
              },
              message);
@@ -257,6 +271,14 @@ std::optional<Message> decode(std::span<const std::byte> bytes, Introductions& l
       goodbye.ended = in.yes();
       goodbye.names = in.number<Hash>();
       message = goodbye;
+      break;
+    }
+    case 8: {
+      Rotation rotation;
+      rotation.number = in.number<std::uint64_t>();
+      rotation.token = in.text(longest_token);
+      rotation.run = in.number<RunId>();
+      message = rotation;
       break;
     }
     default:

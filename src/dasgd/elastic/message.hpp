@@ -18,7 +18,7 @@ namespace dasgd::elastic {
 inline constexpr std::uint16_t protocol_version = 2;
 /// Longest texts that are taken from others.
 inline constexpr std::size_t longest_name = 64, longest_address = 255, longest_facts = 3'000,
-                             longest_settings = 1 << 20;
+                             longest_token = 128, longest_settings = 1 << 20;
 
 using RunId = std::array<std::byte, 16>;
 
@@ -32,11 +32,18 @@ struct Hello {
   std::string facts;
 };
 
+/// What was done before, where the run goes on from a checkpoint.
+struct Before {
+  std::uint64_t gradients = 0, samples = 0;
+  double seconds = 0;
+};
+
 /// The settings of the run, for somebody who wants to join.
 struct Welcome {
   std::string settings;
   std::string facts;
   std::vector<std::string> addresses;
+  Before before;
 };
 
 /// "You cannot be here": why.
@@ -50,6 +57,7 @@ struct Report {
   /// All that you lack I have sent or can still send, one by one.
   bool can_stream = true;
   std::vector<Record> records;
+  std::uint64_t taken = 0;  ///< gradients that have come on this link: as many more may
 };
 
 /// Numbers follow as the body.
@@ -75,11 +83,21 @@ struct Goodbye {
   Hash names;
 };
 
-using Message =
-    std::variant<Hello, Welcome, Refusal, Report, GradientMessage, Want, Snapshot, Goodbye>;
+/// "Whoever joins from now on needs this token." Of several the one with the highest number holds,
+/// then the greatest.
+struct Rotation {
+  std::uint64_t number = 0;  ///< 0: the token of the beginning
+  std::string token;
+  RunId run{};  ///< as it follows from that token
 
-inline constexpr std::array kind_names{"hello",    "welcome", "refusal",  "report",
-                                       "gradient", "want",    "snapshot", "goodbye"};
+  friend auto operator<=>(const Rotation&, const Rotation&) = default;
+};
+
+using Message = std::variant<Hello, Welcome, Refusal, Report, GradientMessage, Want, Snapshot,
+                             Goodbye, Rotation>;
+
+inline constexpr std::array kind_names{"hello", "welcome",  "refusal", "report",  "gradient",
+                                       "want",  "snapshot", "goodbye", "rotation"};
 static_assert(kind_names.size() == std::variant_size_v<Message>);
 
 /// What a message is, as an index of Message; nothing for bytes that are none.

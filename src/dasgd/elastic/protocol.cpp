@@ -18,6 +18,7 @@ Protocol::Protocol(ProtocolOptions options, Network& network)
                 .address = options_.address,
                 .joined = options_.founder},
                roster_, options_.patience),
+      run_(options_.run),
       joined_(options_.founder) {
   for (const std::string& address : options_.contacts)
     if (address != options_.address) contacts_[address] = 0;
@@ -51,14 +52,19 @@ void Protocol::linked(LinkId id, bool dialed, Nanoseconds now) {
   link->id = id;
   link->dialed = dialed;
   link->reported_at = now;
-  transmit(*link,
-           Hello{options_.run, options_.origin, options_.name, options_.address, options_.facts});
+  transmit(*link, Hello{run_, options_.origin, options_.name, options_.address, options_.facts});
 }
 
 void Protocol::lost(LinkId id, Nanoseconds now) {
   const std::lock_guard lock(mutex_);
   dialing_.erase(id);
   drop(id, now);
+}
+
+void Protocol::stirred(LinkId id, Nanoseconds now) {
+  const std::lock_guard lock(mutex_);
+  const auto at = links_.find(id);
+  if (at != links_.end() && at->second->open) members_.heard_from(at->second->member, now);
 }
 
 void Protocol::drop(LinkId id, Nanoseconds now) {
@@ -141,6 +147,10 @@ void Protocol::handle(Link& link, Message message, Nanoseconds now) {
     return on_snapshot(link, now);
   }
   if (const auto* goodbye = std::get_if<Goodbye>(&message)) return on(link, *goodbye, now);
+  if (const auto* rotation = std::get_if<Rotation>(&message)) {
+    if (*rotation > rotation_) spread(*rotation);
+    return;
+  }
   if (const auto* refusal = std::get_if<Refusal>(&message)) {
     say(now, "refused: " + refusal->why);
     if (!joined_) give_up(refusal->why);
@@ -176,7 +186,9 @@ void Protocol::on(Link& link, Hello& hello, Nanoseconds now) {
   };
   const std::string dialed = std::exchange(dialing_[link.id], {});
   dialing_.erase(link.id);
-  if (hello.run != options_.run) return refuse("this is another run");
+  if (!joined_) run_ = hello.run;
+  if (hello.run != run_ && (rotation_.number == 0 || hello.run != rotation_.run))
+    return refuse("this is another run");
   if (hello.origin == options_.origin) {
     contacts_.erase(dialed);
     return hang_up(link.id, now);
@@ -184,14 +196,11 @@ void Protocol::on(Link& link, Hello& hello, Nanoseconds now) {
   const bool known = roster_.find(hello.origin).has_value();
   if (!known && (ending_ || over_)) return refuse("the run is ending");
   if (hello.facts.empty()) {
-    transmit(link, Welcome{options_.settings, options_.facts, [&] {
-                             std::vector<std::string> found{options_.address};
-                             for (const WorkerId m : members_.here())
-                               if (m != Membership::self)
-                                 found.push_back(members_[m].record.address);
-                             std::erase(found, std::string());
-                             return found;
-                           }()});
+    Welcome welcome{options_.settings, options_.facts, {options_.address}, options_.before};
+    for (const WorkerId m : members_.here())
+      if (m != Membership::self) welcome.addresses.push_back(members_[m].record.address);
+    std::erase(welcome.addresses, std::string());
+    transmit(link, welcome);
     return;  // it hangs up
   }
   if (const std::string what = difference(hello.facts); !what.empty()) return refuse(what);
@@ -225,6 +234,7 @@ void Protocol::on(Link& link, Hello& hello, Nanoseconds now) {
   link.member = member;
   if (m.standing == Standing::ended || m.standing == Standing::left) m.standing = Standing::unknown;
   members_.heard_from(member, now);
+  if (rotation_.number > 0) transmit(link, rotation_);
   if (over_) {  // a late returner
     report_to(link, now);
     return say_goodbye(link);
@@ -255,6 +265,29 @@ void Protocol::on(Link& link, const Goodbye& goodbye, Nanoseconds now) {
   }
   hang_up(link.id, now);
   settle_end(now);
+}
+
+void Protocol::spread(const Rotation& rotation) {
+  rotation_ = rotation;
+  network_.rotated(rotation.token);
+  for (auto& [id, link] : links_)
+    if (link->open) transmit(*link, rotation_);
+}
+
+void Protocol::rotate(const std::string& token, const RunId& run) {
+  const std::lock_guard lock(mutex_);
+  spread({rotation_.number + 1, token, run});
+}
+
+RunId Protocol::run() const {
+  const std::lock_guard lock(mutex_);
+  return run_;
+}
+
+bool Protocol::is_open(LinkId id) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = links_.find(id);
+  return at != links_.end() && at->second->open;
 }
 
 // Only whoever came to the end of the run knows that it is over for all.

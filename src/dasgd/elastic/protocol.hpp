@@ -40,6 +40,8 @@ class Network {
   /// What was to be sent and has not left yet.
   virtual std::size_t queued_bytes(LinkId link) const = 0;
   virtual void close(LinkId link) = 0;
+  /// Whoever dials or is dialed from now on needs this token, or is known to be a member.
+  virtual void rotated(const std::string& token) { static_cast<void>(token); }
 };
 
 /// What becomes of two models after a split so long that both sides went on by themselves.
@@ -56,6 +58,7 @@ struct ProtocolOptions {
   RunId run{};
   std::string facts;                  ///< see Hello
   std::string settings;               ///< for those who join
+  Before before;                      ///< for them too
   bool founder = false;               ///< it begins the run; others wait for a model
   std::vector<std::string> contacts;  ///< addresses to dial first
   std::size_t dimension = 0;
@@ -98,6 +101,7 @@ struct MemberView {
   std::uint64_t behind = 0;  ///< names that we hold and it has not told of
   double link_bytes_per_second = 0;
   double since_seconds = 0;
+  bool ended = false;  ///< it was there at the end of the run
 };
 
 /// The network's functions belong to one thread, the worker's to another; the rest to any.
@@ -114,6 +118,8 @@ class Protocol {
                                            std::uint64_t bytes, Nanoseconds now);
   void received(LinkId link, std::span<const std::byte> header, Nanoseconds now);
   void lost(LinkId link, Nanoseconds now);
+  /// Bytes have come, perhaps of a frame that takes long: a sign of life.
+  void stirred(LinkId link, Nanoseconds now);
   /// To be called when something was sent by the worker or a link has room again.
   void pump(Nanoseconds now);
   /// To be called at least every `report_every`.
@@ -133,7 +139,9 @@ class Protocol {
   void copied(Model model, Nanoseconds now);
   /// The models before and after an adoption that wanted them.
   void remember(Model before, Model after, Nanoseconds now);
-  /// Whether samples may be drawn: not before there is a model, nor while cut off.
+  /// Whether samples may be drawn: not before there is a model, nor after the end, nor while cut
+  /// off, nor while there is a task, nor before the network's thread, which may get less of a busy
+  /// processor, has looked at what was computed.
   bool may_compute() const;
   /// How large losses were when the run began, as far as this member knows, for whoever joins later
   /// and would take what is left of it for the usual.
@@ -153,6 +161,8 @@ class Protocol {
   void leave(Nanoseconds now);
   /// "It is dead." False if no such member is silent or here.
   bool forget(const std::string& name_or_origin, Nanoseconds now);
+  /// A new token, and the name of the run that follows from it, for all who join from now on.
+  void rotate(const std::string& token, const RunId& run);
   std::optional<StopReason> ending() const;
   std::vector<Event> take_events();
   std::vector<MemberView> members(Nanoseconds now) const;
@@ -178,6 +188,10 @@ class Protocol {
   std::size_t inbox_depth() const { return inbox_.depth(); }
   const ProtocolOptions& options() const { return options_; }
   std::vector<std::string> addresses() const;
+  /// The name of the run in public.
+  RunId run() const;
+  /// Whether it leads to somebody who takes part.
+  bool is_open(LinkId link) const;
   /// What this member is about, in a word or two.
   const char* role() const;
   /// All of its state in a line, for whoever looks for a mistake.
@@ -202,6 +216,7 @@ class Protocol {
   void on_snapshot(Link& link, Nanoseconds now);
   void admit(GradientPtr gradient, Nanoseconds now);
   void hear(const Record& record, Nanoseconds now);
+  void spread(const Rotation& rotation);
   void handle(Link& link, Message message, Nanoseconds now);
   std::string difference(const std::string& facts) const;
   void say_goodbye(Link& link);
@@ -209,6 +224,7 @@ class Protocol {
   Task adopt_offered(Nanoseconds now);
 
   std::size_t most_waiting() const;
+  std::size_t most_under_way() const;
   bool relays_at_once() const;
   bool can_stream(const Link& link) const;
   void report_to(Link& link, Nanoseconds now);
@@ -248,6 +264,8 @@ class Protocol {
   mutable std::mutex mutex_;  // guards all below
   Roster roster_;
   Membership members_;
+  RunId run_;  // a newcomer takes it from who lets it in
+  Rotation rotation_;
   Links links_;
   std::map<std::string, Nanoseconds> contacts_;  // addresses of nobody yet: when to dial
   std::map<LinkId, std::string> dialing_;
@@ -257,6 +275,7 @@ class Protocol {
   std::uint64_t copies_dropped_ = 0;
   std::vector<std::uint32_t> told_;  // per origin: how many gradients of it were ever heard of
   GradientSet abandoned_;
+  std::size_t not_looked_at_ = 0;  // own ones that the network's thread has not come to yet
   bool joined_ = false;
   std::uint64_t joined_at_ = 0;
 
@@ -286,6 +305,7 @@ class Protocol {
   std::uint64_t too_late_ = 0;
   std::string could_not_join_;
   std::optional<Nanoseconds> begun_;
+  Nanoseconds ticked_at_ = 0;
   Nanoseconds measured_at_ = 0;
   std::optional<GradientSet> handed_over_;  // by one that leaves
   std::vector<WorkerId> ready_with_;

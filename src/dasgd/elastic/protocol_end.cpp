@@ -184,7 +184,8 @@ std::vector<MemberView> Protocol::members(Nanoseconds now) const {
                     .origin = roster_.origin(id),
                     .gradients = i < told_.size() ? told_[i] : 0,
                     .rate = m.rate,
-                    .since_seconds = static_cast<double>(now - m.since) * 1e-9};
+                    .since_seconds = static_cast<double>(now - m.since) * 1e-9,
+                    .ended = m.standing == Standing::ended};
     const Link* link = nullptr;
     for (const auto& [number, l] : links_)
       if (l->open && l->member == id) link = l.get();

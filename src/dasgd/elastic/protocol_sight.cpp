@@ -129,7 +129,10 @@ void Protocol::let_copies_go(Nanoseconds now) {
 void Protocol::tick(Nanoseconds now) {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
-  if (!begun_) begun_ = now;
+  if (!begun_) begun_ = ticked_at_ = now;
+  if (const Nanoseconds late = now - ticked_at_ - 2 * options_.report_every; late > 0)
+    members_.excuse(late);
+  ticked_at_ = now;
   if (!joined_ && now - *begun_ > options_.give_up_after) give_up("no member could be reached");
   look_for_cut(now);
   dial_members(now);

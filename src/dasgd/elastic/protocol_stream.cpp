@@ -8,12 +8,25 @@
 
 namespace dasgd::elastic {
 
+namespace {
+
+constexpr std::uint64_t facts_bytes = 1024;      // about, of a gradient beside its numbers
+constexpr std::uint64_t window_bytes = 8 << 20;  // a link of 100 ms and 80 MB/s is kept full
+constexpr std::uint64_t most_small_ones = 4096;  // taken in a moment, however small they are
+
+}  // namespace
+
 // What a link may lack before it is behind: what fits, but not less than members have under way.
 std::size_t Protocol::most_waiting() const {
-  const std::uint64_t fit =
-      options_.most_waiting_bytes / std::max<std::size_t>(1, options_.update_bytes());
-  return std::max<std::uint64_t>(std::min<std::uint64_t>(fit, 4096),
-                                 4 * options_.in_flight * members_.here().size());
+  const std::uint64_t fit = options_.most_waiting_bytes / (options_.update_bytes() + facts_bytes);
+  return std::max<std::uint64_t>(fit, 4 * options_.in_flight * members_.count_here());
+}
+
+// Gradients that have been sent on a link and that the other end has not told of. What has to be
+// said of the run waits behind them, in buffers that nobody sees into.
+std::size_t Protocol::most_under_way() const {
+  const std::uint64_t fit = window_bytes / (options_.update_bytes() + facts_bytes);
+  return std::clamp<std::uint64_t>(fit, 4, most_small_ones);
 }
 
 void Protocol::note(const GradientSet& names) {
@@ -39,6 +52,7 @@ void Protocol::on(Link& link, Report& report, Nanoseconds now) {
     link.offered.unite(link.reported);
   }
   link.heard_report = true;
+  link.sent_and_taken = report.taken;
   members_[link.member].reported = link.reported;
   link.peer_can_stream = report.can_stream;
   link.reports_without_stream = report.can_stream ? 0 : link.reports_without_stream + 1;
@@ -61,9 +75,9 @@ void Protocol::on_gradient(Link& link, Nanoseconds now) {
   if (!link.gradient) return hang_up(link.id, now);
   const GradientPtr gradient = std::exchange(link.gradient, nullptr);
   link.offered.insert(gradient->name);
-  ++link.admitted;
+  ++link.taken;
   admit(gradient, now);
-  if (link.admitted >= options_.in_flight) report_to(link, now);
+  if (link.taken - link.taken_and_told >= most_under_way() / 4) report_to(link, now);
   if (relays_at_once())
     for (auto& [id, other] : links_) pump(*other, now);
 }
@@ -122,10 +136,7 @@ void Protocol::on_snapshot(Link& link, Nanoseconds now) {
 }
 
 bool Protocol::relays_at_once() const {
-  const auto here = members_.here();
-  if (here.size() > options_.most_in_mesh) return true;
-  return std::any_of(here.begin(), here.end(),
-                     [&](WorkerId m) { return members_[m].record.address.empty(); });
+  return members_.count_here() > options_.most_in_mesh || members_.anybody_without_address();
 }
 
 bool Protocol::can_stream(const Link& link) const {
@@ -141,7 +152,7 @@ void Protocol::report_to(Link& link, Nanoseconds now) {
   me.joined_at = joined_at_;
   me.stopped = stopped_;
   me.names = stopped_ ? roster_.hash(held_) : Hash{};
-  Report report{held_, can_stream(link), {}};
+  Report report{held_, can_stream(link), {}, link.taken};
   link.versions.resize(members_.size(), 0);
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const Record& record = members_[worker_id(i)].record;
@@ -149,7 +160,7 @@ void Protocol::report_to(Link& link, Nanoseconds now) {
     link.versions[i] = record.version;
     report.records.push_back(record);
   }
-  link.admitted = 0;
+  link.taken_and_told = link.taken;
   link.reported_at = now;
   transmit(link, report);
 }
@@ -161,6 +172,7 @@ void Protocol::report_to_all(Nanoseconds now) {
 
 void Protocol::offer(Link& link, const GradientPtr& gradient) {
   link.offered.insert(gradient->name);
+  ++link.sent;
   ++sent_.messages;
   transmit(link, GradientMessage{*gradient, gradient->update.shift, options_.format},
            gradient->update.bytes(), gradient);
@@ -171,7 +183,8 @@ void Protocol::pump(Link& link, Nanoseconds now) {
   const std::size_t most_queued = std::max<std::size_t>(1 << 20, 4 * options_.update_bytes());
   bool full = false;
   const auto send = [&](const Log::Entry& entry) {
-    full = network_.queued_bytes(link.id) >= most_queued;
+    full = link.sent - link.sent_and_taken >= most_under_way() ||
+           network_.queued_bytes(link.id) >= most_queued;
     if (!full) offer(link, entry.gradient);
     return !full;
   };
@@ -200,6 +213,7 @@ void Protocol::serve_all_who_wait(Nanoseconds now) {
 
 void Protocol::pump(Nanoseconds now) {
   const std::lock_guard lock(mutex_);
+  if (std::exchange(not_looked_at_, 0) >= most_under_way()) inbox_.wake();
   serve_all_who_wait(now);
   for (auto& [id, link] : links_) pump(*link, now);
 }
@@ -207,9 +221,7 @@ void Protocol::pump(Nanoseconds now) {
 bool Protocol::lacks_too_much(const Link& link) const {
   const std::size_t most = most_waiting();
   if (log_.size() <= most || held_.count_missing_from(link.reported) <= most) return false;
-  std::size_t waiting = 0;
-  log_.for_each([&](const Gradient& g) { waiting += link.will_have(g.name) ? 0 : 1; });
-  return waiting > most;
+  return log_.names().without(link.reported).count_missing_from(link.promised) > most;
 }
 
 // Whether a member gets one by one what it lacks. One without a link is awaited for a while: it may

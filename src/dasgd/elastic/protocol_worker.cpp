@@ -20,13 +20,16 @@ void Protocol::own(GradientPtr gradient, Nanoseconds now) {
   if (told_.empty()) told_.resize(1, 0);
   told_[0] = gradient->name.sequence + 1;
   if (cut_off_) ++computed_while_cut_;
+  ++not_looked_at_;
   log_.add(std::move(gradient), now, true);
   check_budget(now);
 }
 
 bool Protocol::may_compute() const {
   const std::lock_guard lock(mutex_);
-  return joined_ && !offered_model_ && (!cut_off_ || computed_while_cut_ < options_.in_flight);
+  if (!joined_ || ending_ || offered_model_ || wants_copy_ || wants_frozen_) return false;
+  if (not_looked_at_ >= most_under_way()) return false;
+  return !cut_off_ || computed_while_cut_ < options_.in_flight;
 }
 
 void Protocol::note_early_loss(double size) {
@@ -128,8 +131,8 @@ Task Protocol::adopt_offered(Nanoseconds now) {
 void Protocol::remember(Model before, Model after, Nanoseconds now) {
   const std::lock_guard lock(mutex_);
   copies_.add(std::move(before));
-  copies_.add(std::move(after));
   copies_.keep_within(held_);
+  copies_.add(std::move(after));
   copied_at_ = unsettled_at_ = now;
 }
 

@@ -81,12 +81,13 @@ void add_tuned_parameters(std::vector<PublishedNumber>& numbers) {
   order.consider(6, late.left);
   order.consider(1, sweep("ringmaster:R=1:stop=1", 1, {0.2, 1}).left);
   order.consider(24, sweep("ringmaster:R=24:stop=1", 1, {0.04, 0.2}).left);
-  numbers.push_back({source, "ringmaster: best of R = 1, 6, 24, each with its best gamma", 6,
-                     order.best, 0,
-                     fmt::format("not confirmed: f - f* = {:.2g}; noise this small asks for no "
-                                 "more than the newest gradient",
-                                 order.left),
-                     true});
+  numbers.push_back(
+      {source, "ringmaster: best of R = 1, 6, 24, each with its best gamma", 6, order.best, 0,
+       fmt::format("not confirmed: f - f* = {:.2g}, and {:.2g} with R = 6; noise this "
+                   "small asks for no more than the newest gradient, and the choice "
+                   "was made by one run",
+                   order.left, late.left),
+       true});
   Tuned adaptive;
   for (const double gamma : {0.000064, 0.00032, 0.0016})
     adaptive.consider(gamma, left_after("delay-adaptive", gamma, 6174));
@@ -95,9 +96,16 @@ void add_tuned_parameters(std::vector<PublishedNumber>& numbers) {
                      "the last of the published grid, and still the best when the grid grows"});
 }
 
-void add_contributors(std::vector<PublishedNumber>& numbers) {
+namespace {
+
+struct Contributors {
+  double workers = 0, round_seconds = 0;
+};
+
+// To a round of 120 gradients on a mesh of 10 x 10 workers that compute for a second each.
+Contributors contributors(double edge) {
   constexpr std::size_t side = 10, pivot = 55, wanted = 120, rounds = 20;
-  constexpr double edge = 10, compute = 1;
+  constexpr double compute = 1;
   Graph mesh(side * side);
   const auto join = [&](std::size_t a, std::size_t b) {
     mesh.connect(worker_id(a), worker_id(b));
@@ -124,14 +132,25 @@ void add_contributors(std::vector<PublishedNumber>& numbers) {
                          static_cast<Nanoseconds>(edge * second)),
                {.preempt = true}, &observer);
   // Whose first gradient of a round is back before it ends.
-  double here = 0;
+  Contributors found{.round_seconds = when / updates};
   for (const std::size_t hops : hops_from(mesh, worker_id(pivot)))
-    if (2 * edge * static_cast<double>(hops) + compute <= when / updates) ++here;
-  numbers.push_back({"Fragile SGD (Tyurin, Richtarik 2024), appendix J: 10 x 10 mesh, S = 120",
-                     "workers that contribute to a round at 10 s per edge", 13, here, 0,
+    if (2 * edge * static_cast<double>(hops) + compute <= found.round_seconds) ++found.workers;
+  return found;
+}
+
+}  // namespace
+
+void add_contributors(std::vector<PublishedNumber>& numbers) {
+  const std::string source =
+      "Fragile SGD (Tyurin, Richtarik 2024), appendix J: 10 x 10 mesh, S = 120";
+  const Contributors there_and_back = contributors(10), one_way = contributors(5);
+  numbers.push_back({source, "workers that contribute to a round at 10 s per edge, there and back",
+                     13, one_way.workers, 0,
+                     fmt::format("a round takes {:.3g} s", one_way.round_seconds)});
+  numbers.push_back({source, "the same with 10 s each way", 13, there_and_back.workers, 0,
                      fmt::format("not confirmed: a round takes {:.3g} s, and who is two edges away "
                                  "is back after 41",
-                                 when / updates),
+                                 there_and_back.round_seconds),
                      true});
 }
 

@@ -131,10 +131,12 @@ class Check {
     for (const Ended& entry : summaries_) {
       const Json& s = entry.summary;
       const std::string why = s.value("stop_reason", "");
-      const bool has_left = why == "left" || (why == "interrupted" && !entry.simulated);
+      const bool has_left =
+          why == "left" || (!entry.simulated && (why == "interrupted" || why == "failed"));
       if (!entry.simulated) count(has_left ? "left" : "ended");
       if (has_left) continue;
-      if (s.value("duplicated", 0u) > 0) violate(entry.directory + ": a gradient was applied twice");
+      if (s.value("duplicated", 0u) > 0)
+        violate(entry.directory + ": a gradient was applied twice");
       if (s.value("too_late", 0u) > 0 || !s.value("replicas_identical", false))
         violate(entry.directory + (entry.simulated ? ": not all ended together"
                                                    : ": it did not end together with the others"));

@@ -53,8 +53,7 @@ std::string status_json(const elastic::Protocol& protocol, Nanoseconds now) {
                        {"link_bytes_per_second", m.link_bytes_per_second},
                        {"since_seconds", m.since_seconds}});
   std::string run;
-  for (const std::byte b : protocol.options().run)
-    run += fmt::format("{:02x}", static_cast<unsigned>(b));
+  for (const std::byte b : protocol.run()) run += fmt::format("{:02x}", static_cast<unsigned>(b));
   const std::string names = "xxh3-128:" + audit.names.text();
   return dump({{"run", run},
                {"me", protocol.options().name},

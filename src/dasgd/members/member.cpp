@@ -6,12 +6,14 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <future>
+#include <map>
 #include <unistd.h>
 
 #include "dasgd/base/atomic_file.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/members/door.hpp"
 #include "dasgd/members/files.hpp"
+#include "dasgd/members/history.hpp"
 #include "dasgd/transport/tcp/sockets.hpp"
 
 namespace dasgd::members {
@@ -50,7 +52,8 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Net
       : options_(std::move(options)), origin_(elastic::Origin::random()), timer_(context_) {
     const std::string name = options_.name.empty() ? own_name() : options_.name;
     const Credentials who = credentials(options_, name, origin_);
-    sockets_.emplace(context_, who.identity, *this);
+    identity_ = who.identity;
+    sockets_.emplace(context_, *identity_, *this);
     if (!options_.listen.empty()) address_ = reachable(sockets_->listen(options_.listen));
     protocol.origin = origin_;
     protocol.name = name;
@@ -58,6 +61,7 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Net
     protocol.run = who.run;
     protocol.facts = options_.facts;
     protocol.settings = options_.settings;
+    protocol.before = options_.before;
     protocol.founder = options_.contacts.empty();
     protocol.contacts = options_.contacts;
     protocol.patience = options_.patience;
@@ -65,6 +69,7 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Net
     protocol_.emplace(std::move(protocol), *this);
     if (!options_.directory.empty()) {
       if (!address_.empty()) write_file((options_.directory / "address").string(), address_ + "\n");
+      history_.emplace(options_.directory);
       door_.emplace(context_, options_.directory / "control",
                     [this](const std::string& command) { return answer(command); });
     }
@@ -80,7 +85,7 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Net
     asio::post(context_, [this] {
       protocol_->close(now());
       tell();
-      if (open_links_ == 0) context_.stop();
+      if (heard_.empty()) context_.stop();
       limit_.emplace(context_, std::chrono::seconds(3));
       limit_->async_wait([this](const boost::system::error_code& error) {
         if (!error) context_.stop();
@@ -109,7 +114,7 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Net
 
   // tcp::LinkEvents
   void linked(tcp::LinkId link, bool dialed, const std::string&) override {
-    ++open_links_;
+    heard_[link] = {};
     protocol_->linked(ours(link), dialed, now());
   }
   void dial_failed(tcp::LinkId link, tcp::DialFailure kind, const std::string& why) override {
@@ -126,10 +131,10 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Net
   }
   void drained(tcp::LinkId) override { protocol_->pump(now()); }
   void lost(tcp::LinkId link, tcp::Loss, const std::string&) override {
-    --open_links_;
+    heard_.erase(link);
     protocol_->lost(ours(link), now());
     tell();
-    if (closing_.load() && open_links_ == 0) context_.stop();
+    if (closing_.load() && heard_.empty()) context_.stop();
   }
   void turned_away(const std::string& line) override { options_.say(line); }
 
@@ -145,6 +150,16 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Net
     return sockets_->queued_bytes(theirs(link));
   }
   void close(elastic::LinkId link) override { sockets_->close(theirs(link), true); }
+  void rotated(const std::string& text) override try {
+    const auto token = tcp::Token::parse(text);
+    identity_ = identity_->renewed(token);
+    sockets_->set_identity(*identity_);
+    options_.say("a new token holds for all who join from now on");
+    if (!options_.directory.empty()) tcp::write_token(options_.directory / "token", token);
+  } catch (
+      const std::exception& error) {  // the run goes on; who is to join needs the file of another
+    options_.say(std::string("the new token: ") + error.what());
+  }
 
  private:
   static elastic::LinkId ours(tcp::LinkId link) {
@@ -154,10 +169,25 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Net
     return tcp::LinkId{static_cast<std::uint64_t>(link)};
   }
 
+  /// What has come on a link.
+  struct Heard {
+    std::uint64_t bytes = 0;
+    bool is_known = false;  ///< the key of a member: it may come back whatever becomes of the token
+  };
+  void listen_to(tcp::LinkId link, Heard& heard) {
+    const std::uint64_t bytes = sockets_->received(link).bytes;
+    if (std::exchange(heard.bytes, bytes) < bytes) protocol_->stirred(ours(link), now());
+    if (heard.is_known || !protocol_->is_open(ours(link))) return;
+    heard.is_known = true;
+    if (const auto key = sockets_->peer(link).key) identity_->know(*key);
+  }
+
   void tick() {
+    for (auto& [link, heard] : heard_) listen_to(link, heard);
     protocol_->tick(now());
     tell();
     if (look_) look_();
+    if (history_) history_->look(*protocol_, now());
     const auto numbering = protocol_->numbering().size();
     if (!options_.directory.empty() && numbering != written_) {
       written_ = numbering;
@@ -182,7 +212,11 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Net
       protocol_->stop_run(StopReason::asked, now());
     else if (word == "leave")
       protocol_->leave(now());
-    else if (word == "forget") {
+    else if (word == "rotate") {
+      if (!options_.token) return "error: the members of this run have no token";
+      const auto token = tcp::Token::random();
+      protocol_->rotate(token.text(), token.run_id());
+    } else if (word == "forget") {
       if (!protocol_->forget(rest, now())) return "error: no member of that name is here or gone";
     } else {
       return "error: unknown command";
@@ -200,8 +234,11 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Net
   std::optional<tcp::Sockets> sockets_;
   std::optional<elastic::Protocol> protocol_;
   std::optional<Door> door_;
+  std::optional<History> history_;
   std::function<void()> look_;
-  std::size_t open_links_ = 0, written_ = 0;
+  std::optional<tcp::Identity> identity_;
+  std::map<tcp::LinkId, Heard> heard_;
+  std::size_t written_ = 0;
   std::atomic<bool> closing_{false}, nudged_{false};
   std::jthread thread_;
 };

@@ -27,6 +27,7 @@ struct MemberOptions {
   bool plaintext = false;                             ///< on this machine only
   std::string facts;                                  ///< see elastic::Hello; whole lines
   std::string settings;                               ///< for those who join
+  elastic::Before before;           ///< for them too; of who joins: as it was told
   std::filesystem::path directory;  ///< of the run: address, members, the door for commands
   elastic::Patience patience;
   elastic::Merge merge = elastic::Merge::average;

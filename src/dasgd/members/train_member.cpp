@@ -59,6 +59,22 @@ class MemberEndpoint final : public Endpoint {
   elastic::Protocol& protocol_;
 };
 
+/// For one who joins a run that goes on from a checkpoint: how far it was. The model of then is in
+/// the one that it gets.
+template <typename Real>
+Checkpoint checkpoint_before(const elastic::Before& before, std::size_t dimension) {
+  Checkpoint earlier;
+  if (before.gradients == 0) return earlier;
+  earlier.dimension = dimension;
+  earlier.sums.resize(dimension * sizeof(Sum<Real>));
+  earlier.legs.emplace_back();
+  earlier.workers.emplace_back();
+  earlier.gradients = earlier.applications = before.gradients;
+  earlier.samples = before.samples;
+  earlier.seconds = before.seconds;
+  return earlier;
+}
+
 void require_elastic(const TrainOptions& options) {
   if (options.workers != 1)
     throw InputError(
@@ -111,13 +127,15 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
   protocol_options.in_flight = std::min<std::size_t>(
       16, resolved_in_flight(options, objective.dimension() * sizeof(Number<Real>)));
   protocol_options.budget = shared_budget(options, objective.samples());
-  if (options.resume) {
-    auto& budget = protocol_options.budget;
-    if (budget.gradients)
-      *budget.gradients -= std::min(*budget.gradients, options.resume->gradients);
-    if (budget.samples) *budget.samples -= std::min(*budget.samples, options.resume->samples);
-  }
   MemberOptions member_options = wanted;
+  auto& before = member_options.before;
+  if (options.resume)
+    before = {options.resume->gradients, options.resume->samples, options.resume->seconds};
+  const Checkpoint earlier = checkpoint_before<Real>(before, objective.dimension());
+  if (!options.resume && before.gradients > 0) options.resume = &earlier;
+  auto& [gradients_left, samples_left] = protocol_options.budget;
+  if (gradients_left) *gradients_left -= std::min(*gradients_left, before.gradients);
+  if (samples_left) *samples_left -= std::min(*samples_left, before.samples);
   member_options.facts = facts_of(objective, options) + wanted.facts;
   Member member(std::move(member_options), std::move(protocol_options));
   elastic::Protocol& protocol = member.protocol();

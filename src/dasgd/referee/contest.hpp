@@ -82,10 +82,14 @@ struct ContestRun {
   std::uint64_t messages = 0, bytes_total = 0, bytes_busiest_node = 0;
   double idle_share = 0, consensus = 0, loss_mean = 0, loss_worst = 0;
   std::optional<double> accuracy_mean, accuracy_worst;
+  double memory_models = 0;        ///< the most that a node kept at any look, in models
+  std::uint64_t lost_updates = 0;  ///< numbers that were overwritten, see Port::overwrite
   std::vector<CurvePoint> curve;
 
   /// Infinite where the goal was not reached.
   double time_to_goal() const;
+  /// Those of so many of its gradients.
+  double samples_per_second(std::uint64_t gradients) const;
 };
 
 /// A step size that was tried.

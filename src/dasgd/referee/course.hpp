@@ -124,6 +124,10 @@ class Course {
       const NodeUse& node = instant.nodes[i];
       run_.messages += node.messages;
       run_.bytes_busiest_node = std::max(run_.bytes_busiest_node, node.sent + node.received);
+      run_.memory_models =
+          std::max(run_.memory_models,
+                   static_cast<double>(node.kept) /
+                       static_cast<double>(std::max<std::size_t>(1, mean_.size() * sizeof(Real))));
       if (i < workers_) busy += static_cast<double>(std::min(node.busy, instant.time));
     }
     const double all = static_cast<double>(instant.time) * static_cast<double>(workers_);

@@ -7,6 +7,7 @@
 
 #include "dasgd/base/units.hpp"
 #include "dasgd/referee/maps.hpp"
+#include "dasgd/referee/profile.hpp"
 #include "dasgd/referee/row_medians.hpp"
 #include "dasgd/rivals/all_rivals.hpp"
 
@@ -115,7 +116,7 @@ PlotPanel costs_panel(const JudgedWorld& world) {
 
 bool is_empty(const PlotPanel& panel) { return panel.series.empty(); }
 
-nlohmann::ordered_json table_of(const std::vector<JudgedWorld>& worlds) {
+nlohmann::ordered_json table_of(const Contest& contest, const std::vector<JudgedWorld>& worlds) {
   nlohmann::ordered_json table = nlohmann::ordered_json::array();
   for (const JudgedWorld& world : worlds)
     for (std::size_t k = 0; k < world.rows.size(); ++k) {
@@ -144,6 +145,12 @@ nlohmann::ordered_json table_of(const std::vector<JudgedWorld>& worlds) {
            {"idle",
             fmt::format("{:.0f} %", 100 * median_over(row, [](auto& r) { return r.idle_share; }))},
            {"wasted", median_over(row, [](auto& r) { return r.gradients_wasted; })},
+           {"samples_s",
+            fmt::format(
+                "{:.4g}",
+                median_over(row, [](auto& r) { return r.samples_per_second(r.gradients_used); }))},
+           {"MB_total",
+            fmt::format("{:.3g}", 1e-6 * median_over(row, [](auto& r) { return r.bytes_total; }))},
            {"MB_busiest",
             fmt::format("{:.3g}",
                         1e-6 * median_over(row, [](auto& r) { return r.bytes_busiest_node; }))},
@@ -152,7 +159,10 @@ nlohmann::ordered_json table_of(const std::vector<JudgedWorld>& worlds) {
            {"S_avg", shown([](auto& r) { return r.S_avg; })},
            {"S_max", shown([](auto& r) { return r.S_max; })},
            {"accuracy_mean", shown([](auto& r) { return r.accuracy_mean; })},
-           {"accuracy_worst", shown([](auto& r) { return r.accuracy_worst; })}});
+           {"accuracy_worst", shown([](auto& r) { return r.accuracy_worst; })},
+           {"models_kept",
+            fmt::format("{:.3g}", median_over(row, [](auto& r) { return r.memory_models; }))},
+           {"proved", fmt::format("{}", fmt::join(kind_of(row, contest).limits, "; "))}});
     }
   return table;
 }
@@ -205,6 +215,13 @@ std::vector<ComparePicture> pictures_of(const std::vector<JudgedWorld>& worlds) 
     if (PlotPanel panel = steps_panel(world); !is_empty(panel)) steps.panels.push_back(panel);
     if (PlotPanel panel = costs_panel(world); !is_empty(panel)) costs.panels.push_back(panel);
   }
+  if (auto profile = profile_panel(worlds))
+    pictures.push_back({"profile",
+                        "Performance profile",
+                        "How large a part of all runs in all worlds reaches the goal in at most so "
+                        "many times the median time of the fastest of its world. Further up and "
+                        "further left is better; who ends below 1 does not always arrive.",
+                        {std::move(*profile)}});
   for (const ComparePicture& picture : {steps, costs})
     if (!picture.panels.empty()) pictures.push_back(picture);
   return pictures;
@@ -226,7 +243,7 @@ report::FiguresPage compare_page(const Contest& contest, const std::vector<Judge
                                                    contest.worlds.front().options.workers,
                                                    to_string(contest.goal), contest.seeds),
                            .figures = {},
-                           .table = table_of(worlds)};
+                           .table = table_of(contest, worlds)};
   for (const JudgedWorld& world : worlds) page.findings.push_back(world.verdict.sentence);
   for (const ComparePicture& picture : pictures) {
     page.figures.push_back({picture.title, picture.caption, {}});

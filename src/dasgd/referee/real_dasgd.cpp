@@ -48,7 +48,8 @@ class Looks {
       nodes[i] = {.busy = now - static_cast<Nanoseconds>(progress.waited_by_worker[i] * 1e9),
                   .messages = sent,
                   .sent = sent * bytes_,
-                  .received = foreign * bytes_};
+                  .received = foreign * bytes_,
+                  .kept = model.size() * (sizeof(Sum<Real>) + 2 * sizeof(Real))};
     }
     const std::vector<std::span<const Real>> models{model};
     over_ = observer_.look({.time = now,

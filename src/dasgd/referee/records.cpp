@@ -59,6 +59,8 @@ Json to_json(const ContestRun& run) {
           {"loss_worst", json_number(run.loss_worst)},
           {"accuracy_mean", numbers(run.accuracy_mean)},
           {"accuracy_worst", numbers(run.accuracy_worst)},
+          {"memory_models", run.memory_models},
+          {"lost_updates", run.lost_updates},
           {"curve", curve}};
 }
 
@@ -85,6 +87,8 @@ ContestRun run_from_json(const Json& json) {
   run.loss_worst = real(json.at("loss_worst"));
   run.accuracy_mean = maybe(json.at("accuracy_mean"));
   run.accuracy_worst = maybe(json.at("accuracy_worst"));
+  json.at("memory_models").get_to(run.memory_models);
+  json.at("lost_updates").get_to(run.lost_updates);
   for (const Json& p : json.at("curve"))
     run.curve.push_back({p[0].get<double>(), p[1].get<std::uint64_t>(), p[2].get<std::uint64_t>(),
                          real(p[3]), maybe(p[4]), real(p[5])});

@@ -55,6 +55,10 @@ Json row_json(const ContestRow& row, const Judgement& j, const Contest& contest)
           {"good_range", low > 0 ? Json{low, high} : Json()},
           {"gradients_used", median_over(row, [](auto& r) { return r.gradients_used; })},
           {"gradients_wasted", median_over(row, [](auto& r) { return r.gradients_wasted; })},
+          {"samples_per_s",
+           median_over(row, [](auto& r) { return r.samples_per_second(r.gradients_used); })},
+          {"samples_wasted_per_s",
+           median_over(row, [](auto& r) { return r.samples_per_second(r.gradients_wasted); })},
           {"idle_share", median_over(row, [](auto& r) { return r.idle_share; })},
           {"S_avg", number_or_null(median_where_known(row, [](auto& r) { return r.S_avg; }))},
           {"S_max", number_or_null(median_where_known(row, [](auto& r) { return r.S_max; }))},
@@ -67,6 +71,9 @@ Json row_json(const ContestRow& row, const Judgement& j, const Contest& contest)
            number_or_null(median_where_known(row, [](auto& r) { return r.accuracy_mean; }))},
           {"accuracy_worst",
            number_or_null(median_where_known(row, [](auto& r) { return r.accuracy_worst; }))},
+          {"lost_updates", median_over(row, [](auto& r) { return r.lost_updates; })},
+          {"memory_models", median_over(row, [](auto& r) { return r.memory_models; })},
+          {"limits", kind_of(row, contest).limits},
           {"trials", trials_json(row)}};
 }
 
@@ -110,7 +117,7 @@ std::string predicted_text(const ContestRow& row) {
   return fmt::format(">= {:.4g}", median_of(times));
 }
 
-std::string predictions_text(const JudgedWorld& world) {
+std::string predictions_text(const JudgedWorld& world, const Contest& contest) {
   std::string text = fmt::format("\n{}, real and predicted\n  {:26} {:>10} {:>10} {:>8}\n",
                                  world.name, "", "seconds", "predicted", "ratio");
   for (std::size_t k = 0; k < world.rows.size(); ++k) {
@@ -120,12 +127,22 @@ std::string predictions_text(const JudgedWorld& world) {
         fmt::format("  {:26} {:>10} {:>10} {:>8}\n", row.rival, time_text(world.judgements[k], row),
                     predicted_text(row), ratio ? fmt::format("{:.3f}", *ratio) : "");
   }
+  for (const ContestRow& row : world.rows)
+    if (kind_of(row, contest).shares_memory)
+      text += fmt::format("  {}: {:.0f} numbers were overwritten while others added to them\n",
+                          row.rival, median_over(row, [](auto& r) { return r.lost_updates; }));
   return text;
 }
 
 std::string megabytes(double bytes) { return fmt::format("{:.3g}", bytes * 1e-6); }
 
 }  // namespace
+
+const RivalKind& kind_of(const ContestRow& row, const Contest& contest) {
+  return std::find_if(contest.rivals.begin(), contest.rivals.end(),
+                      [&](const ChosenRival& rival) { return rival.label == row.rival; })
+      ->kind;
+}
 
 template <typename Real>
 std::vector<JudgedWorld> judge_worlds(const Objective<Real>& objective, const Contest& contest,
@@ -193,7 +210,7 @@ std::string results_text(const Contest& contest, const std::vector<JudgedWorld>&
     }
   }
   if (contest.engine != ContestEngine::sim)
-    for (const JudgedWorld& world : worlds) text += predictions_text(world);
+    for (const JudgedWorld& world : worlds) text += predictions_text(world, contest);
   text += "\n";
   for (const JudgedWorld& world : worlds) text += world.verdict.sentence + "\n";
   return text;

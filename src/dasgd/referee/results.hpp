@@ -29,6 +29,9 @@ nlohmann::ordered_json results_json(const Contest& contest, const std::vector<Ju
 /// The table, the winners and the sentences for a terminal.
 std::string results_text(const Contest& contest, const std::vector<JudgedWorld>& worlds);
 
+/// The kind of the rival of a row.
+const RivalKind& kind_of(const ContestRow& row, const Contest& contest);
+
 /// What `dasgd compare --list` prints.
 std::string list_of_rivals(const std::vector<RivalKind>& kinds);
 

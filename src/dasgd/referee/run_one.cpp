@@ -90,6 +90,7 @@ ContestRun run_one(Examiner<Real>& examiner, const Contest& contest, const Chose
   run.eta = request.eta;
   run.S_avg = result.S_avg;
   run.S_max = result.S_max;
+  run.lost_updates = result.overwritten;
   return run;
 }
 

@@ -96,6 +96,12 @@ std::string seconds(const Judgement& j) {
 }  // namespace
 
 double ContestRun::time_to_goal() const { return reached ? time_s : infinite; }
+double ContestRun::samples_per_second(std::uint64_t gradients) const {
+  const double all = static_cast<double>(gradients_used + gradients_wasted);
+  return all > 0 && time_s > 0
+             ? static_cast<double>(samples) * static_cast<double>(gradients) / all / time_s
+             : 0;
+}
 
 Interval bootstrap_median(const std::vector<double>& values, std::uint64_t seed) {
   constexpr std::size_t draws = 2000;

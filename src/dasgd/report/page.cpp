@@ -183,6 +183,7 @@ Json to_json(const Run& run) {
             {"summary", run.summary},
             {"advice", run.advice},
             {"samples", run.samples},
+            {"members", run.members},
             {"limits", Json::array()},
             {"metrics", nullptr},
             {"trace", nullptr}};

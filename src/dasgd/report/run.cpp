@@ -11,6 +11,7 @@
 #include "dasgd/base/toml.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/trace/trace_reader.hpp"
+#include "dasgd/report/membership.hpp"
 
 namespace dasgd::report {
 namespace fs = std::filesystem;
@@ -199,6 +200,7 @@ Run read_run(const std::string& directory, const DigestLimits& limits,
   reader.summary();
   reader.advice();
   reader.samples();
+  run.members = read_membership(directory);
   reader.metrics();
   reader.trace(limits, on_application);
   reader.say_how_it_ended();

@@ -58,6 +58,7 @@ class PairingWorker final : public Rival<Real> {
     port.send(letter.from, {share<Real>(x_)});
   }
   std::span<const Real> model() const override { return x_; }
+  std::size_t kept() const override { return size_of(x_, buffer_); }
   /// Its model has gone out and has not come back: it must not change.
   bool exchanging() const { return exchanging_; }
 

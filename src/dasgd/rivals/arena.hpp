@@ -230,8 +230,11 @@ class Arena {
 
   std::size_t bytes_of(const Letter<Real>& letter) const {
     if (!letter.numbers) return 0;
-    const std::size_t numbers = letter.numbers->size() * objective_.dimension() / meter_.extended();
-    return numbers * sizeof(Real);
+    return unextended(letter.numbers->size()) * sizeof(Real);
+  }
+  // Without what vectors have been extended by for the account of staleness.
+  std::size_t unextended(std::size_t size) const {
+    return size * objective_.dimension() / meter_.extended();
   }
 
   void send(Node& node, std::size_t to, Letter<Real> letter, Nanoseconds at) {
@@ -263,6 +266,7 @@ class Arena {
       if (const auto model = node->seat.rival.model(); !model.empty())
         models.push_back(model.first(objective_.dimension()));
       uses.push_back(node->use);
+      uses.back().kept = unextended(node->seat.kept(options_.workers));
     }
     return observer_->look({.time = time,
                             .models = models,

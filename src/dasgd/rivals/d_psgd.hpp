@@ -44,6 +44,11 @@ class GossipWorker final : public Rival<Real> {
     combine_when_all_are_here(port);
   }
   std::span<const Real> model() const override { return x_; }
+  std::size_t kept() const override {
+    std::size_t models = 1;
+    for (const auto& [from, waiting] : models_of_) models += waiting.size();
+    return models * size_of(x_) + size_of(gradient_);
+  }
 
  private:
   void begin_round(Port<Real>& port) {

@@ -36,6 +36,7 @@ class ElasticWorker final : public Rival<Real> {
     port.compute(x_);
   }
   std::span<const Real> model() const override { return {}; }
+  std::size_t kept() const override { return size_of(x_); }
 
   const std::vector<Real>& own() const { return x_; }
 

@@ -48,6 +48,7 @@ class TreeWorker final : public Rival<Real> {
   std::span<const Real> model() const override {
     return is_pivot() ? std::span<const Real>(x_) : std::span<const Real>();
   }
+  std::size_t kept() const override { return size_of(x_, sum_); }
 
  private:
   bool is_pivot() const { return parent_ == self_; }

@@ -1,5 +1,6 @@
 // Hogwild (Recht et al. 2011): workers share one array and add to it without a lock.
 //   each: y = x; g = g(y); x -= eta * g, coordinate by coordinate; an update may be lost
+// A store tells what was there: something else than was read just before is lost, and counted.
 // On real threads it is what it is; in virtual time nobody is interrupted, so that it is server
 // ASGD without latency.
 #pragma once
@@ -13,7 +14,7 @@
 
 namespace dasgd::rivals {
 
-/// Relaxed loads and stores: what two write at once, one of them loses.
+/// Relaxed loads and stores: of what two add at once, one is lost.
 template <typename Real>
 class SharedModel {
  public:
@@ -24,11 +25,16 @@ class SharedModel {
     to.resize(numbers_.size());
     for (std::size_t i = 0; i < to.size(); ++i) to[i] = numbers_[i].load(std::memory_order_relaxed);
   }
-  void subtract(double eta, std::span<const Real> g) {
+  /// Returns how many numbers were overwritten that others had changed meanwhile.
+  std::uint64_t subtract(double eta, std::span<const Real> g) {
     const Real step = static_cast<Real>(eta);
-    for (std::size_t i = 0; i < g.size(); ++i)
-      numbers_[i].store(numbers_[i].load(std::memory_order_relaxed) - step * g[i],
-                        std::memory_order_relaxed);
+    std::uint64_t overwritten = 0;
+    for (std::size_t i = 0; i < g.size(); ++i) {
+      const Real read = numbers_[i].load(std::memory_order_relaxed);
+      if (numbers_[i].exchange(read - step * g[i], std::memory_order_relaxed) != read)
+        ++overwritten;
+    }
+    return overwritten;
   }
 
  private:
@@ -46,7 +52,7 @@ class HogwildWorker final : public Rival<Real> {
   void computed(Port<Real>& port, std::span<const Real> gradient, double) override {
     x_->read(y_);
     port.updating(y_, gradient);
-    x_->subtract(eta_, gradient);
+    port.overwrite(x_->subtract(eta_, gradient));
     port.charge(1);
     begin(port);
   }
@@ -55,6 +61,7 @@ class HogwildWorker final : public Rival<Real> {
     if (answers_) x_->read(seen_);
     return seen_;
   }
+  std::size_t kept() const override { return size_of(y_) * (answers_ ? 2 : 1); }
 
  private:
   void begin(Port<Real>& port) {

@@ -39,6 +39,7 @@ class AdamW {
       y[i] -= static_cast<Real>(lr * (direction + decay * y[i]));
     }
   }
+  std::size_t kept() const { return size_of(m_, v_); }
 
  private:
   std::vector<double> m_, v_;
@@ -75,6 +76,9 @@ class LocalWorker final : public Rival<Real> {
     if (sum_.received(port, letter)) take_mean(port);
   }
   std::span<const Real> model() const override { return y_; }
+  std::size_t kept() const override {
+    return size_of(x_, y_, velocity_) + adam_.kept() + sum_.kept();
+  }
 
  private:
   void take_mean(Port<Real>& port) {

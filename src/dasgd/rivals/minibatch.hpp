@@ -27,6 +27,7 @@ class MinibatchWorker final : public Rival<Real> {
     if (sum_.received(port, letter)) step(port);
   }
   std::span<const Real> model() const override { return x_; }
+  std::size_t kept() const override { return size_of(x_) + sum_.kept(); }
 
  private:
   void step(Port<Real>& port) {
@@ -59,6 +60,7 @@ class BackedUpWorker final : public Rival<Real> {
     begin(port);
   }
   std::span<const Real> model() const override { return {}; }
+  std::size_t kept() const override { return size_of(x_); }
 
  private:
   void begin(Port<Real>& port) {
@@ -98,6 +100,7 @@ class FirstOfManyServer final : public Rival<Real> {
     for (std::size_t i = 0; i < workers_; ++i) port.send(i, {model, round_});
   }
   std::span<const Real> model() const override { return x_; }
+  std::size_t kept() const override { return size_of(x_, sum_); }
 
  private:
   const double eta_;

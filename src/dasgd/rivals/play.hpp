@@ -37,6 +37,7 @@ struct PlayResult {
   std::uint64_t wasted = 0;     ///< of them, in vain: cancelled, or thrown away on arrival
   std::uint64_t samples = 0;
   std::uint64_t messages = 0;
+  std::uint64_t overwritten = 0;       ///< numbers, see Port::overwrite
   std::optional<double> S_avg, S_max;  ///< where it was measured
 };
 

@@ -61,7 +61,8 @@ class RealArena {
             .gradients = gradients_,
             .wasted = wasted_,
             .samples = samples_,
-            .messages = messages_};
+            .messages = messages_,
+            .overwritten = overwritten_};
   }
 
   /// A letter from elsewhere. Any thread, like the next.
@@ -138,6 +139,7 @@ class RealArena {
     }
     void charge(double) override {}  // it takes what it takes
     void discard(std::uint64_t count) override { arena.wasted_ += count; }
+    void overwrite(std::uint64_t numbers) override { arena.overwritten_ += numbers; }
     void updating(std::span<const Real>, std::span<const Real>) override {}
     Nanoseconds now() const override { return arena.now(); }
     Random& random() override { return seat.chance; }
@@ -242,13 +244,15 @@ class RealArena {
     std::vector<std::vector<Real>> copies;
     std::vector<NodeUse> nodes;
     for (const auto& actor : actors_) {
+      std::size_t kept = 0;
       if (is_here(actor->seat.id)) {
         const std::lock_guard lock(actor->hands);
         const auto model = actor->seat.rival.model();
         if (!model.empty()) copies.emplace_back(model.begin(), model.end());
+        kept = actor->seat.kept(options_.workers);
       }
       const Nanoseconds at_work = is_here(actor->seat.id) ? actor->busy.load() : busy_here();
-      nodes.push_back({at_work, actor->messages, actor->sent, actor->received});
+      nodes.push_back({at_work, actor->messages, actor->sent, actor->received, kept});
     }
     const std::vector<std::span<const Real>> models(copies.begin(), copies.end());
     return observer_->look({.time = now(),
@@ -313,7 +317,7 @@ class RealArena {
   const Clock::time_point start_ = Clock::now();
   std::vector<std::unique_ptr<Actor>> actors_;
   std::atomic<std::uint64_t> begun_{0}, samples_begun_{0};
-  std::atomic<std::uint64_t> gradients_{0}, wasted_{0}, samples_{0}, messages_{0};
+  std::atomic<std::uint64_t> gradients_{0}, wasted_{0}, samples_{0}, messages_{0}, overwritten_{0};
   std::atomic<std::int64_t> under_way_;  // letters, gradients, and calls that have not returned
   std::atomic<bool> exhausted_{false}, diverged_{false}, ended_{false};
   std::mutex mutex_;  // guards the failure, and what the watching thread waits for

@@ -33,6 +33,7 @@ class RingSum {
   }
 
   std::span<Real> sum() { return values_; }
+  std::size_t kept() const { return size_of(values_); }
 
  private:
   bool finish() {

@@ -51,6 +51,8 @@ class Port {
   virtual void charge(double passes) = 0;
   /// Gradients that have arrived and are thrown away.
   virtual void discard(std::uint64_t gradients) = 0;
+  /// Numbers that another worker had changed meanwhile and that were overwritten.
+  virtual void overwrite(std::uint64_t) {}
   /// For the account of staleness: a multiple of `gradients`, one or a sum of them, is about to be
   /// subtracted from `model`.
   virtual void updating(std::span<const Real> model, std::span<const Real> gradients) = 0;
@@ -75,7 +77,15 @@ class Rival {
   /// The model that it answers for; empty where it holds none of its own, like the worker of a
   /// server.
   virtual std::span<const Real> model() const = 0;
+  /// What it keeps between two calls, in bytes.
+  virtual std::size_t kept() const { return model().size_bytes(); }
 };
+
+/// Together, in bytes.
+template <typename... Vectors>
+std::size_t size_of(const Vectors&... vectors) {
+  return (0 + ... + (vectors.size() * sizeof(vectors[0])));
+}
 
 /// The first ones are the workers, which compute.
 template <typename Real>

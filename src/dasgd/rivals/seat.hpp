@@ -47,6 +47,11 @@ struct Seat {
         times(world, options, worker_id(self)),
         chance(options.seed, Purpose::rival, static_cast<std::uint32_t>(self)) {}
 
+  /// With the gradient of a worker, in bytes.
+  std::size_t kept(std::size_t workers) const {
+    return rival.kept() + (id < workers ? size_of(gradient) : 0);
+  }
+
   const std::size_t id;
   Rival<Real>& rival;
   Batches batches;

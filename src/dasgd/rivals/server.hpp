@@ -57,6 +57,7 @@ class ServedWorker final : public Rival<Real> {
     begin(port);
   }
   std::span<const Real> model() const override { return {}; }
+  std::size_t kept() const override { return size_of(y_, sum_); }
 
  private:
   void begin(Port<Real>& port) {
@@ -109,6 +110,9 @@ class Server final : public Rival<Real> {
     if (counts && count_ == 0 && policy_.stops_at != unlimited) stop_the_late(port);
   }
   std::span<const Real> model() const override { return x_; }
+  std::size_t kept() const override {
+    return size_of(x_, sum_, velocity_) + (newest_ ? size_of(*newest_) : 0);
+  }
 
   std::uint64_t updates() const { return version_; }
   /// The sum of tau over everything that has arrived or was stopped.

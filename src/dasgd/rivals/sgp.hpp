@@ -49,6 +49,7 @@ class PushWorker final : public Rival<Real> {
     if (!overlaps_ && pushed_) take(port);
   }
   std::span<const Real> model() const override { return z_; }
+  std::size_t kept() const override { return size_of(x_, z_) + waiting_.size() * size_of(x_); }
 
   /// The weight that it holds, with what has arrived; what is under way is not in it.
   double mass() const {

@@ -39,6 +39,7 @@ class SwiftWorker final : public Rival<Real> {
       if (row_.who[k] == letter.from) newest_[k] = letter.numbers;
   }
   std::span<const Real> model() const override { return x_; }
+  std::size_t kept() const override { return newest_.size() * size_of(x_); }  // its own is one
 
  private:
   bool averages() const { return (steps_ + 1) % every_ == 0; }

@@ -93,7 +93,8 @@ std::vector<Setting> elastic_settings() {
           [](auto& c) -> auto& { return c.elastic.authority; }),
       not_written(count(
           "elastic.expected", "--expect",
-          "members there will be, whose staleness --lr auto and proved are found for (default: this "
+          "members there will be, whose staleness --lr auto and proved are found for (default: "
+          "this "
           "one alone)",
           [](auto& c) -> auto& { return c.elastic.expected; }, 1)),
       not_written(flag(

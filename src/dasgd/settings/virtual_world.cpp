@@ -1,7 +1,7 @@
 #include "dasgd/settings/virtual_world.hpp"
 
-#include <filesystem>
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <map>

@@ -48,12 +48,21 @@ class Observation {
       nodes_.push_back(agent->use);
       nodes_.back().messages = agent->sent.messages;
       nodes_.back().sent = agent->sent.bytes;
+      nodes_.back().kept = kept(*agent);
       instant.gradients += agent->computed;
       instant.samples += agent->run.samples_used();
     }
     instant.models = models_;
     instant.nodes = nodes_;
     return observer_.look(instant);
+  }
+
+  // The replica, its view, a gradient, and updates that wait.
+  static std::uint64_t kept(const Agent<Real>& agent) {
+    const auto sums = agent.run.worker().replica().sums();
+    return sums.size_bytes() + 2 * sums.size() * sizeof(Real) +
+           agent.inbox.size() * sums.size() * sizeof(Number<Real>) +
+           (agent.folded ? sums.size_bytes() : 0);
   }
 
   const Observer<Real>& observer_;

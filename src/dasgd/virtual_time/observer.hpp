@@ -13,6 +13,8 @@ namespace dasgd {
 struct NodeUse {
   Nanoseconds busy = 0;  ///< computing and passing over vectors, what is under way included
   std::uint64_t messages = 0, sent = 0, received = 0;  ///< sent ones; bytes, without headers
+  std::uint64_t kept =
+      0;  ///< bytes: models, gradients and what waits; those under way are not in it
 };
 
 /// A run at one instant: after everything that happened then.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "dasgd/record/run_summary_json.hpp"
+#include "dasgd/report/membership.hpp"
 #include "dasgd/report/page.hpp"
 
 namespace dasgd::watch {
@@ -63,11 +64,13 @@ void LiveRun::update(const RunFigures& figures, const Standing& standing) {
   figures_ = figures;
   standing_ = standing;
   run_.metrics.add(figures);
+  run_.members = report::read_membership(run_.path);
   digest_pending();
 }
 
 void LiveRun::end(const RunSummary& summary) {
   digest_pending();
+  run_.members = report::read_membership(run_.path);
   standing_ = {.state = "ended"};
   run_.summary = summary_json(summary);
   run_.limits = report::limits_of(run_.summary);

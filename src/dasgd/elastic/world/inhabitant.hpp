@@ -105,8 +105,7 @@ struct Inhabitant final : Network, Channel {
   TrainOptions options_of(TrainOptions all, std::size_t sequence) const {
     all.elastic = ElasticMember{static_cast<std::uint32_t>(sequence),
                                 [this] { return protocol.may_compute(); }};
-    if (all.gradients.size() > 1)
-      all.gradients = {all.gradients[sequence % all.gradients.size()]};
+    if (all.gradients.size() > 1) all.gradients = {all.gradients[sequence % all.gradients.size()]};
     return all;
   }
   // The protocol counts what all have done together.

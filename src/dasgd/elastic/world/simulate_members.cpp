@@ -125,8 +125,7 @@ class MembersRun final : Follower {
     for (const auto& l : turnover.leaves)
       add(l.at, fmt::format("--leave {}:{}", index(l.worker), show(l.at)),
           [this, w = index(l.worker)] { world_.leave(member(w)); });
-    for (const auto& p : given_.chaos.partitions)
-      add(p.at, "", [this, p] { cut(p); });
+    for (const auto& p : given_.chaos.partitions) add(p.at, "", [this, p] { cut(p); });
     for (const auto& p : given_.chaos.pauses)
       add(p.at, "", [this, p] {
         if (const auto m = find(index(p.worker))) world_.freeze(*m, p.length);
@@ -137,7 +136,9 @@ class MembersRun final : Follower {
                      [](const Happening& a, const Happening& b) { return a.at < b.at; });
   }
 
-  static std::string show(Nanoseconds time) { return show_duration(std::chrono::nanoseconds(time)); }
+  static std::string show(Nanoseconds time) {
+    return show_duration(std::chrono::nanoseconds(time));
+  }
 
   std::optional<std::size_t> find(std::size_t worker) const {
     for (std::size_t i = 0; i < world_.size(); ++i)
@@ -223,16 +224,17 @@ class MembersRun final : Follower {
   void tell_members() {
     result_.members.resize(come_.size());
     for (std::size_t w = 0; w < come_.size(); ++w)
-      result_.members[w] = {fmt::format("w{}", w), Origin{}.text(), "never came", come_[w], come_[w], 0, 0};
+      result_.members[w] = {
+          fmt::format("w{}", w), Origin{}.text(), "never came", come_[w], come_[w], 0, 0};
     for (std::size_t i = 0; i < world_.size(); ++i) {
       const Inhabitant<Real>& m = world_[i];
       MemberTale& tale = result_.members[worker_of(i)];
       const auto audit = m.protocol.audit();
       tale.origin = m.protocol.options().origin.text();
-      tale.end = !m.alive                    ? "killed"
-                 : !m.protocol.has_joined()  ? "never joined"
-                 : audit.has_left            ? "left"
-                                             : "ended";
+      tale.end = !m.alive                   ? "killed"
+                 : !m.protocol.has_joined() ? "never joined"
+                 : audit.has_left           ? "left"
+                                            : "ended";
       tale.went = m.ended_at;
       tale.joined_at_step = audit.joined_at;
       tale.gradients = m.computed;
@@ -258,21 +260,21 @@ class MembersRun final : Follower {
       reports[worker_of(i)] = world_[i].account();
       const auto names = [&](std::size_t m) { return world_.protocol(m).audit().names; };
       if (has_ended(world_[i]))
-        identical = identical && names(i) == names(*first) &&
-                    reports[worker_of(i)].digest == mine.digest;
+        identical =
+            identical && names(i) == names(*first) && reports[worker_of(i)].digest == mine.digest;
     }
     const auto ending = world_.protocol(*first).ending();
     const auto took = std::chrono::steady_clock::now() - began_;
-    result_.result = dasgd::conclude<Real>(
-        objective_, options_, reports, world_.worker(*first),
-        {.seconds = static_cast<double>(end) * 1e-9,
-         .simulated_in = std::chrono::duration<double>(took).count(),
-         .reason = ending == StopReason::samples ? std::nullopt : ending,
-         .failure = failure_,
-         .good = world_[*first].good,
-         .judge = judge_,
-         .elastic = figures_of(world_.protocol(*first)),
-         .agreed = identical});
+    result_.result =
+        dasgd::conclude<Real>(objective_, options_, reports, world_.worker(*first),
+                              {.seconds = static_cast<double>(end) * 1e-9,
+                               .simulated_in = std::chrono::duration<double>(took).count(),
+                               .reason = ending == StopReason::samples ? std::nullopt : ending,
+                               .failure = failure_,
+                               .good = world_[*first].good,
+                               .judge = judge_,
+                               .elastic = figures_of(world_.protocol(*first)),
+                               .agreed = identical});
     return std::move(result_);
   }
 
@@ -301,8 +303,9 @@ void validate(const Story& story, const TrainOptions& options, const VirtualWorl
   if (!graph_of(options).is_full()) refuse("links all members: `topology.kind` is full");
   if (options.sampling != Sampling::own) refuse("draws from all samples: `sampling` is own");
   if (options.target_error || options.measure_gradients)
-    refuse("has no target for the gradient: leave `budget.target_error` and "
-           "`guard.measure_gradients` out");
+    refuse(
+        "has no target for the gradient: leave `budget.target_error` and "
+        "`guard.measure_gradients` out");
   if (world.chaos.reorder > 0 || world.chaos.duplicate > 0)
     refuse("has links that keep order: leave `chaos.reorder` and `chaos.duplicate` out");
   if (options.resume) refuse("cannot be resumed in virtual time");

@@ -28,19 +28,19 @@ void validate(const Story& story, const TrainOptions& options, const VirtualWorl
 /// One worker in the end.
 struct MemberTale {
   std::string name, origin;
-  std::string end;                    ///< ended, left, killed, never joined, or never came
-  Nanoseconds came = 0, went = 0;     ///< or ended
+  std::string end;                 ///< ended, left, killed, never joined, or never came
+  Nanoseconds came = 0, went = 0;  ///< or ended
   std::uint64_t joined_at_step = 0;
-  std::uint32_t gradients = 0;        ///< that it computed
+  std::uint32_t gradients = 0;  ///< that it computed
 };
 
 template <typename Real>
 struct MembersResult {
-  TrainResult<Real> result;            ///< of the first who came to the end of the run
-  std::vector<MemberTale> members;     ///< by worker
-  std::string adoptions;               ///< lines of adoptions.jsonl
-  std::vector<std::string> history;    ///< what members noticed, a line each
-  std::vector<std::string> too_late;   ///< what was to happen when the run was over
+  TrainResult<Real> result;           ///< of the first who came to the end of the run
+  std::vector<MemberTale> members;    ///< by worker
+  std::string adoptions;              ///< lines of adoptions.jsonl
+  std::vector<std::string> history;   ///< what members noticed, a line each
+  std::vector<std::string> too_late;  ///< what was to happen when the run was over
 };
 
 /// Simulates until all who live have ended. Worker 0, or whoever starts first, begins the run;

@@ -23,7 +23,9 @@ void World<Real>::cut(Separates separates, Nanoseconds duration) {
 
 template <typename Real>
 void World<Real>::cut(const std::vector<bool>& side, Nanoseconds duration) {
-  const auto is_second = [side](std::size_t member) { return member < side.size() && side[member]; };
+  const auto is_second = [side](std::size_t member) {
+    return member < side.size() && side[member];
+  };
   cut([is_second](std::size_t a, std::size_t b) { return is_second(a) != is_second(b); }, duration);
 }
 
@@ -72,11 +74,11 @@ void World<Real>::deliver(std::uint64_t id, std::size_t to) {
   });
 }
 
-#define DASGD_INSTANTIATE(Real)                                                        \
-  template Nanoseconds World<Real>::clear_at(std::size_t, std::size_t) const;          \
-  template void World<Real>::cut(Separates, Nanoseconds);                              \
-  template void World<Real>::cut(const std::vector<bool>&, Nanoseconds);               \
-  template Nanoseconds World<Real>::arrival(std::size_t, std::size_t, std::size_t);    \
+#define DASGD_INSTANTIATE(Real)                                                     \
+  template Nanoseconds World<Real>::clear_at(std::size_t, std::size_t) const;       \
+  template void World<Real>::cut(Separates, Nanoseconds);                           \
+  template void World<Real>::cut(const std::vector<bool>&, Nanoseconds);            \
+  template Nanoseconds World<Real>::arrival(std::size_t, std::size_t, std::size_t); \
   template void World<Real>::deliver(std::uint64_t, std::size_t);
 DASGD_INSTANTIATE(float)
 DASGD_INSTANTIATE(double)

@@ -59,6 +59,17 @@ std::string text_in(const X509_NAME* name, int field) {
   return text;
 }
 
+std::optional<PublicKey> key_of(const X509* certificate) {
+  PublicKey key{};
+  std::size_t size = key.size();
+  const bool is_one =
+      EVP_PKEY_get_raw_public_key(X509_get0_pubkey(certificate),
+                                  reinterpret_cast<unsigned char*>(key.data()), &size) == 1 &&
+      size == key.size();
+  ERR_clear_error();
+  return is_one ? std::optional(key) : std::nullopt;
+}
+
 std::optional<Origin> origin_of(std::string_view digits) {
   Origin origin{};
   if (digits.size() != 2 * origin.size()) return std::nullopt;
@@ -89,12 +100,18 @@ Certified make_authority(const Token& token) {
   return {std::move(certificate), std::move(key)};
 }
 
-Certified make_member(const Certified& authority, std::string_view name, const Origin& origin) {
+KeyPtr make_key() {
   KeyPtr key(EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519"));
+  require_ssl(key != nullptr, "a key");
+  return key;
+}
+
+CertificatePtr make_member(const Certified& authority, std::string_view name, const Origin& origin,
+                           EVP_PKEY* key) {
   std::uint64_t serial = 0;
-  require_ssl(key && RAND_bytes(reinterpret_cast<unsigned char*>(&serial), sizeof serial) == 1,
-              "a key");
-  CertificatePtr certificate = begin_certificate(serial >> 1 | 2, key.get());
+  require_ssl(RAND_bytes(reinterpret_cast<unsigned char*>(&serial), sizeof serial) == 1,
+              "random bytes");
+  CertificatePtr certificate = begin_certificate(serial >> 1 | 2, key);
   X509_NAME* const subject = X509_get_subject_name(certificate.get());
   add_text(subject, NID_commonName, name);
   add_text(subject, NID_serialNumber, hex(origin));
@@ -105,14 +122,14 @@ Certified make_member(const Certified& authority, std::string_view name, const O
   add_extension(certificate.get(), NID_key_usage, "critical,digitalSignature");
   add_extension(certificate.get(), NID_ext_key_usage, "serverAuth,clientAuth");
   sign(certificate.get(), authority.key.get());
-  return {std::move(certificate), std::move(key)};
+  return certificate;
 }
 
 PeerName name_in(const X509* certificate) {
   const X509_NAME* const subject = X509_get_subject_name(certificate);
   std::string name = text_in(subject, NID_commonName);
   if (name.size() > Identity::most_name || !is_utf8(name)) name.clear();
-  return {std::move(name), origin_of(text_in(subject, NID_serialNumber))};
+  return {std::move(name), origin_of(text_in(subject, NID_serialNumber)), key_of(certificate)};
 }
 
 std::string hex(std::span<const std::byte> bytes) {

@@ -17,8 +17,11 @@ struct Certified {
 
 /// The authority of a run, the same to the bit wherever it is made from the same token.
 Certified make_authority(const Token& token);
-/// A certificate with a fresh key, signed by the authority.
-Certified make_member(const Certified& authority, std::string_view name, const Origin& origin);
+/// A fresh one.
+KeyPtr make_key();
+/// A certificate for a key, signed by the authority.
+CertificatePtr make_member(const Certified& authority, std::string_view name, const Origin& origin,
+                           EVP_PKEY* key);
 /// What the certificate says; damaged texts count as absent.
 PeerName name_in(const X509* certificate);
 

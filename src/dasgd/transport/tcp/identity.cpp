@@ -9,7 +9,8 @@
 namespace dasgd::tcp {
 namespace {
 
-constexpr long most_certificates = 32 << 10;    // bytes of a chain that a stranger may send
+constexpr long most_certificates = 32 << 10;  // bytes of a chain that a stranger may send
+constexpr int must_have_certificate = SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
 constexpr std::size_t read_buffer = 256 << 10;  // several records at a time
 
 std::shared_ptr<SSL_CTX> strict_context() {
@@ -31,7 +32,7 @@ std::shared_ptr<SSL_CTX> strict_context() {
   SSL_CTX_set_max_cert_list(c, most_certificates);
   SSL_CTX_set_read_ahead(c, 1);
   SSL_CTX_set_default_read_buffer_len(c, read_buffer);
-  SSL_CTX_set_verify(c, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+  SSL_CTX_set_verify(c, must_have_certificate, nullptr);
   return context;
 }
 
@@ -71,18 +72,43 @@ int no_passphrase(char*, int, int, void*) { return 0; }
 Identity Identity::of(const Token& token, std::string_view name, const Origin& origin) {
   if (name.empty() || name.size() > most_name || !is_utf8(name))
     throw InputError(fmt::format("a name has 1 to {} bytes of text; choose another", most_name));
+  const auto self = std::make_shared<Self>(Self{std::string(name), origin, make_key(), {}});
+  return of(token, self);
+}
+
+Identity Identity::renewed(const Token& token) const { return of(token, self_); }
+
+void Identity::know(const PublicKey& key) const {
+  if (self_) self_->known.insert(key);
+}
+
+int Identity::accept_known(int accepted, X509_STORE_CTX* verification) {
+  if (accepted) return 1;
+  const auto* const ssl = static_cast<const SSL*>(
+      X509_STORE_CTX_get_ex_data(verification, SSL_get_ex_data_X509_STORE_CTX_idx()));
+  const auto* const self = static_cast<const Self*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)));
+  const auto key = name_in(X509_STORE_CTX_get0_cert(verification)).key;
+  if (!key || !self->known.contains(*key)) return 0;
+  X509_STORE_CTX_set_error(verification, X509_V_OK);
+  return 1;
+}
+
+Identity Identity::of(const Token& token, std::shared_ptr<Self> self) {
   const Certified authority = make_authority(token);
-  const Certified member = make_member(authority, name, origin);
+  const CertificatePtr member = make_member(authority, self->name, self->origin, self->key.get());
   Identity identity;
+  identity.self_ = std::move(self);
   identity.context_ = strict_context();
   identity.stranger_ = "it has another token";
   SSL_CTX* const context = identity.context_.get();
   require_ssl(
-      SSL_CTX_use_certificate(context, member.certificate.get()) == 1 &&
-          SSL_CTX_use_PrivateKey(context, member.key.get()) == 1 &&
+      SSL_CTX_use_certificate(context, member.get()) == 1 &&
+          SSL_CTX_use_PrivateKey(context, identity.self_->key.get()) == 1 &&
+          SSL_CTX_set_app_data(context, identity.self_.get()) == 1 &&
           X509_STORE_add_cert(SSL_CTX_get_cert_store(context), authority.certificate.get()) == 1,
       "a certificate");
   X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), X509_V_FLAG_NO_CHECK_TIME);
+  SSL_CTX_set_verify(context, must_have_certificate, accept_known);
   return identity;
 }
 

@@ -144,7 +144,7 @@ bool Link::write_queue() {
   if (state_ == State::ended) return false;
   std::size_t taken = 0;
   while (!queue_.empty()) {
-    std::array<iovec, 64> pieces;
+    std::array<iovec, 256> pieces;
     const Progress progress = stream_->write(std::span(pieces).first(gather(pieces)));
     left(progress.bytes);
     taken += progress.bytes;
@@ -162,7 +162,8 @@ bool Link::write_queue() {
   return progress.step == Step::done;
 }
 
-// What is next, as pieces of one turn; returns how many.
+// What is next, as pieces of one turn; returns how many. A call that is repeated gets at least the
+// same bytes, in pieces that begin at the same places, as TLS wants it: only the first is ever cut.
 std::size_t Link::gather(std::span<iovec> pieces) const {
   std::size_t count = 0, skip = front_left_, room = turn_bytes;
   for (const Outgoing& frame : queue_)
@@ -171,6 +172,7 @@ std::size_t Link::gather(std::span<iovec> pieces) const {
       const auto rest = part.subspan(std::min(skip, part.size()));
       skip -= part.size() - rest.size();
       if (rest.empty()) continue;
+      if (rest.size() > room && count > 0) return count;
       const auto piece = rest.first(std::min(rest.size(), room));
       pieces[count++] = {const_cast<std::byte*>(piece.data()), piece.size()};
       room -= piece.size();

@@ -115,6 +115,7 @@ class Sockets::Implementation final : public Link::Owner,
     return found == links_.end() ? nullptr : found->second.get();
   }
   std::size_t half_open() const { return half_open_.size(); }
+  void set_identity(Identity identity) { identity_ = std::move(identity); }
 
   void abandon() {
     for (const auto& listener : listeners_) listener->close();
@@ -230,7 +231,7 @@ class Sockets::Implementation final : public Link::Owner,
   }
 
   net::io_context& context_;
-  const Identity identity_;
+  Identity identity_;
   LinkEvents& events_;
   const SocketOptions options_;
   Door door_;
@@ -251,6 +252,9 @@ Sockets::~Sockets() { implementation_->abandon(); }
 std::string Sockets::listen(const std::string& address) { return implementation_->listen(address); }
 LinkId Sockets::dial(const std::string& address) { return implementation_->dial(address); }
 void Sockets::close(LinkId link, bool flush) { implementation_->close(link, flush); }
+void Sockets::set_identity(Identity identity) {
+  implementation_->set_identity(std::move(identity));
+}
 std::size_t Sockets::half_open() const { return implementation_->half_open(); }
 
 void Sockets::send(LinkId id, Bytes header, std::span<const std::byte> body,

@@ -93,6 +93,9 @@ class Sockets {
   /// Host names are looked up. Everything that is wrong is told to `dial_failed`.
   LinkId dial(const std::string& address);
 
+  /// Who this process is on links to come; those that there are stay.
+  void set_identity(Identity identity);
+
   /// Queues a frame. The header must not be empty. The body is not copied, and `keeps_body_alive`
   /// is held until it has left or the link is gone. Before `linked` and after `close` or `lost`
   /// nothing is taken.

@@ -1,5 +1,7 @@
 #include "dasgd/transport/tcp/tls_stream.hpp"
 
+#include <array>
+#include <cstring>
 #include <memory>
 
 #include "dasgd/transport/tcp/certificates.hpp"
@@ -12,6 +14,8 @@ namespace {
 using Step = Progress::Step;
 
 constexpr std::size_t most_held_back = 128 << 10;
+constexpr std::size_t record_bytes = 16 << 10;  // of TLS, at most
+constexpr std::size_t small_piece = 4 << 10;    // cheaper to copy than to have a record of its own
 
 TlsSocket& socket_of(BIO* bio) { return *static_cast<TlsSocket*>(BIO_get_data(bio)); }
 
@@ -138,24 +142,47 @@ Progress TlsStream::read(std::span<std::byte> to) {
 }
 
 Progress TlsStream::write(std::span<const iovec> pieces) {
+  std::array<char, record_bytes> joined;
   std::size_t taken = 0;
-  for (const iovec& piece : pieces)
-    for (std::size_t at = 0; at < piece.iov_len;) {
-      ERR_clear_error();
-      std::size_t count = 0;
-      const int result = SSL_write_ex(ssl_.get(), static_cast<const char*>(piece.iov_base) + at,
-                                      piece.iov_len - at, &count);
-      if (result != 1) {
-        Progress progress = not_done(result);
-        progress.bytes = taken;
-        return progress;
-      }
-      at += count;
-      taken += count;
-      since_rekey_ += count;
-      if (since_rekey_ >= rekey_bytes_) renew_keys();
+  while (!pieces.empty()) {
+    iovec next = pieces.front();
+    pieces = pieces.subspan(1);
+    if (next.iov_len <= small_piece) {
+      std::size_t size = 0;
+      const auto join = [&](const iovec& piece) {
+        std::memcpy(joined.data() + size, piece.iov_base, piece.iov_len);
+        size += piece.iov_len;
+      };
+      join(next);
+      for (; !pieces.empty() && pieces.front().iov_len <= small_piece &&
+             size + pieces.front().iov_len <= record_bytes;
+           pieces = pieces.subspan(1))
+        join(pieces.front());
+      next = {joined.data(), size};
     }
+    const Progress progress = write(next);
+    taken += progress.bytes;
+    if (progress.step != Step::done) return {progress.step, taken};
+  }
   return {Step::done, taken};
+}
+
+Progress TlsStream::write(const iovec& piece) {
+  for (std::size_t at = 0; at < piece.iov_len;) {
+    ERR_clear_error();
+    std::size_t count = 0;
+    const int result = SSL_write_ex(ssl_.get(), static_cast<const char*>(piece.iov_base) + at,
+                                    piece.iov_len - at, &count);
+    if (result != 1) {
+      Progress progress = not_done(result);
+      progress.bytes = at;
+      return progress;
+    }
+    at += count;
+    since_rekey_ += count;
+    if (since_rekey_ >= rekey_bytes_) renew_keys();
+  }
+  return {Step::done, piece.iov_len};
 }
 
 // Those of this direction; the message leaves with what is written next.

@@ -46,6 +46,7 @@ class TlsStream final : public Stream {
 
  private:
   Progress not_done(int result);
+  Progress write(const iovec& piece);
   void renew_keys();
 
   TlsSocket socket_;
