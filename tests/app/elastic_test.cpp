@@ -153,6 +153,18 @@ TEST_F(ElasticApp, WhoDoesNotBelongHereIsToldWhy) {
   EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 4) << outcome.err;
 }
 
+TEST_F(ElasticApp, TheStepSizeIsForAsManyMembersAsAreExpected) {
+  const std::string run =
+      "train --model quadratic --lr auto --total-gradients 200 --no-report --listen 127.0.0.1:0 ";
+  const Outcome expecting = dasgd(run + "--expect 5 --out " + out());
+  ASSERT_EQ(expecting.status, 0) << expecting.err;
+  EXPECT_THAT(read_text(out() + "/advice.json"), HasSubstr("of 5 workers in virtual time"));
+  EXPECT_THAT(expecting.err, ::testing::Not(HasSubstr("--expect")));
+  const Outcome alone = dasgd(run + "--out " + out("alone"));
+  ASSERT_EQ(alone.status, 0) << alone.err;
+  EXPECT_THAT(alone.err, HasSubstr("for one member alone: --expect N is for N of them"));
+}
+
 TEST_F(ElasticApp, OtherDataIsRefusedWithWhatDiffers) {
   std::string rows = "x,y,label\n", other = rows;
   for (int k = 0; k < 24; ++k) {
