@@ -3,6 +3,7 @@ JOBS ?= $(shell nproc)
 # Many tests wait: for a signal, a dead rank, a browser.
 TEST_JOBS ?= $(shell expr 2 '*' $(JOBS))
 SOAK_SECONDS ?= 600
+SCENARIOS ?= 100000
 BIN  := build/release/dasgd
 # How long each fuzzer runs.
 FUZZ_SECONDS ?= 600
@@ -10,7 +11,7 @@ FUZZ_SECONDS ?= 600
 export CCACHE_DEPEND ?= 1
 APP_ONLY := -DDASGD_BUILD_TESTS=OFF -DDASGD_BUILD_EXAMPLES=OFF -DDASGD_BUILD_BENCH=OFF
 
-.PHONY: demo build test test-mpich python soak bench bench-watch archive deb check-docs check-packages check-container site sanitize fuzz format style lint clean packages-all-tests packages-%
+.PHONY: demo build test test-mpich python scenarios soak bench bench-watch archive deb check-docs check-packages check-container site sanitize fuzz format style lint clean packages-all-tests packages-%
 
 demo: packages-torch build packages-data ## train a network on real data and show the result
 	$(BIN) train --model cnn --data fashion-mnist --workers 2 --epochs 1 --trace --out runs/demo
@@ -37,6 +38,11 @@ python: packages-build packages-torch packages-mpi packages-web packages-python 
 	cmake --preset release -DDASGD_BUILD_PYTHON=ON >/dev/null
 	cmake --build --preset release -j $(JOBS) --target dasgd_python
 	@echo "export PYTHONPATH=$(CURDIR)/build/release/python"
+
+scenarios: packages-build packages-web packages-test ## play SCENARIOS seeded stories of an elastic run in virtual time
+	cmake --preset release $(APP_ONLY) -DDASGD_BUILD_TESTS=ON >/dev/null
+	cmake --build --preset release -j $(JOBS) --target elastic_scenarios
+	build/release/elastic_scenarios 1 $(SCENARIOS)
 
 soak: packages-build packages-web packages-test ## play random scenarios of the real program for SOAK_SECONDS
 	cmake --preset release $(APP_ONLY) -DDASGD_BUILD_TESTS=ON >/dev/null

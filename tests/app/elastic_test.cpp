@@ -206,6 +206,18 @@ TEST_F(ElasticApp, AClockThatIsADayOffDoesNotMatter) {
       << outcome.err;
 }
 
+TEST_F(ElasticApp, TheStepSizeIsForAsManyMembersAsAreExpected) {
+  const std::string run =
+      "train --model quadratic --lr auto --total-gradients 200 --no-report --listen 127.0.0.1:0 ";
+  const Outcome expecting = dasgd(run + "--expect 5 --out " + out());
+  ASSERT_EQ(expecting.status, 0) << expecting.err;
+  EXPECT_THAT(read_text(out() + "/advice.json"), HasSubstr("of 5 workers in virtual time"));
+  EXPECT_THAT(expecting.err, ::testing::Not(HasSubstr("--expect")));
+  const Outcome alone = dasgd(run + "--out " + out("alone"));
+  ASSERT_EQ(alone.status, 0) << alone.err;
+  EXPECT_THAT(alone.err, HasSubstr("for one member alone: --expect N is for N of them"));
+}
+
 TEST_F(ElasticApp, SeveralWorkersInOneMemberAreRefused) {
   const Outcome outcome = dasgd("train --listen 127.0.0.1:0 --workers 2 --out " + out());
   EXPECT_EQ(outcome.status, 2);

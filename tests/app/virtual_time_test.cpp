@@ -99,6 +99,52 @@ TEST_F(App, RefusesToPredictWhatWasNotRecorded) {
   expect_refusal("simulate --from " + run + to, "summary.json: cannot be read");
 }
 
+TEST_F(App, SimulatesMembersThatComeAndGo) {
+  const std::string run =
+      "simulate --model quadratic --workers 5 --total-gradients 1500 --lr 0.0001 --crash 0:3s "
+      "--crash 3:6s --leave 1:5s --join 4s --partition '2|4:7s:40s' --gone-after 4s --latency "
+      "uniform:1ms:5ms --trace ";
+  const Outcome outcome = dasgd(run + "--out " + out());
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("\nmembers 6, here at the end 3, left 1, lost 2; in the model 1,5"));
+  EXPECT_THAT(outcome.out, HasSubstr("abandoned 0; replicas identical (3 of 3)\n"));
+  const json s = summary();
+  EXPECT_EQ(s["workers"], 6);
+  EXPECT_EQ(s["members_at_end"], 3);
+  EXPECT_EQ(s["left"], 1);
+  EXPECT_EQ(s["lost_members"], 2);
+  EXPECT_EQ(s["lost"], 0);
+  EXPECT_TRUE(s["lost_gradients"].is_object());
+  EXPECT_EQ(s["joined_at_step"], 0) << "the first who came to the end was there from the start";
+  const Outcome check = dasgd("check " + out());
+  EXPECT_EQ(check.status, 0) << check.out << check.err;
+  EXPECT_THAT(check.out, HasSubstr("6 members: 3 ended together, 1 left, 2 did not end"));
+  EXPECT_THAT(read_text(out() + "/story.txt"), HasSubstr("w0 is killed"));
+  // The config repeats it to the byte.
+  const std::string trace = read_text(out() + "/trace.jsonl");
+  fs::copy(out() + "/config.toml", directory.file("again.toml"));
+  ASSERT_EQ(dasgd("simulate " + directory.file("again.toml") + " --out " + out()).status, 0);
+  EXPECT_EQ(read_text(out() + "/trace.jsonl"), trace);
+  // A trace that lies is found out.
+  const std::size_t at = trace.find("\"S\":", trace.size() / 2) + 4;
+  directory.write("run/trace.jsonl", trace.substr(0, at) + "7" + trace.substr(at));
+  EXPECT_EQ(dasgd("check " + out()).status, 1);
+}
+
+TEST_F(App, RefusesMembersThatCannotComeOrGo) {
+  const std::string to = " --model quadratic --workers 3 --out " + out();
+  expect_refusal("simulate --crash 3:1s" + to, "--crash 3:1s: there is no worker 3");
+  expect_refusal("simulate --crash 1:soon" + to, "\"soon\" is not a time");
+  expect_refusal("simulate --crash 1" + to, "is not of the form WORKER:AT");
+  expect_refusal("simulate --join=-1s" + to, "\"-1s\" is not a time");
+  expect_refusal("simulate --join 5s --leave 3:5s" + to, "worker 3 comes at 5s");
+  expect_refusal("simulate --crash 0:1s --crash 1:1s --leave 2:2s" + to,
+                 "--leave 2:2s: nobody would be left");
+  expect_refusal("simulate --crash 1:1s --topology directed-ring" + to, "--topology is full");
+  expect_refusal("simulate --elastic --sampling shards" + to, "--sampling is own");
+  expect_refusal("compare --crash 1:1s" + to, "--crash");
+}
+
 TEST_F(App, RefusesAWorldThatCannotBe) {
   const std::string to = " --model quadratic --out " + out();
   expect_refusal("simulate --latency soon" + to, "--latency soon: \"soon\" is not a time");

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <fmt/format.h>
-#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -16,7 +15,9 @@ namespace dasgd::elastic {
 inline WorldOptions quick_world(std::uint64_t seed) {
   WorldOptions options;
   options.seed = seed;
-  options.eta = 0.002;
+  options.run.eta = 0.002;
+  options.run.workers = 1;
+  options.run.total_gradients = UINT64_MAX;
   options.compute = 200'000'000;
   options.protocol.in_flight = 4;
   options.protocol.most_waiting_bytes = 1;  // so that links are soon behind
@@ -37,7 +38,7 @@ struct Told {
   std::uint64_t yielded = 0;    ///< given up because the options said so
   std::uint64_t abandoned = 0;  ///< given up because nothing else was possible
   bool split = false;           ///< survivors ended with different names, cut from each other
-  std::map<std::string, std::uint64_t> deaths;
+  Deaths deaths;
   std::vector<std::string> history;
 };
 
@@ -58,7 +59,7 @@ inline bool happen(World<double>& world, std::uint64_t what, std::mt19937_64& ra
   const auto span =
       static_cast<Nanoseconds>(below(40) == 0 ? 12'000 : 50 + below(4000)) * 1'000'000;
   // Kinds of frames that members send each other here.
-  static constexpr std::size_t fatal[] = {0, 3, 4, 5, 6, 7};
+  static constexpr std::size_t fatal[] = {0, 3, 4, 5, 6, 7, 2};
   switch (what) {
     case 0:
     case 1:
@@ -75,7 +76,7 @@ inline bool happen(World<double>& world, std::uint64_t what, std::mt19937_64& ra
       if (may_die) world.crash_after(one, 1 + static_cast<std::uint32_t>(below(60)));
       return may_die;
     case 5:
-      if (may_die) world.crash_at(one, {fatal[below(6)], below(2) == 1});
+      if (may_die) world.crash_at(one, {fatal[below(7)], below(2) == 1});
       return may_die;
     case 6:
       if (may_die && below(2)) return world.power_off(one), true;

@@ -1,5 +1,6 @@
 // elastic_scenarios FIRST COUNT [-v]: plays seeded stories on all processors, prints the seed of
-// every one that fails, and what was covered. With -v it tells each story, one after the other.
+// every one that fails, and at which moment and in which role members died. With -v it tells each
+// story, one after the other.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -7,6 +8,7 @@
 #include <cstring>
 #include <iostream>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "scenario.hpp"
@@ -17,7 +19,7 @@ struct Tally {
   std::uint64_t failed = 0, events = 0, gradients = 0, crashes = 0, abandoned = 0, yielded = 0,
                 split = 0;
   std::size_t fewest = SIZE_MAX, longest_log = 0;
-  std::map<std::string, std::uint64_t> deaths;
+  dasgd::elastic::Deaths deaths;
 
   void count(std::uint64_t seed, const dasgd::elastic::Told& told, bool talk) {
     events += told.events;
@@ -36,6 +38,22 @@ struct Tally {
     ++failed;
     std::cout << "seed " << seed << ": " << told.wrong << "; again: elastic_scenarios " << seed
               << " 1 -v\n";
+  }
+
+  // A row for every moment, a column for every role.
+  void print_deaths() const {
+    std::set<std::string> moments, roles;
+    for (const auto& [at, times] : deaths) moments.insert(at.first), roles.insert(at.second);
+    std::cout << fmt::format("{:<18}", "died");
+    for (const std::string& role : roles) std::cout << fmt::format(" {:>12}", role);
+    for (const std::string& moment : moments) {
+      std::cout << fmt::format("\n{:<18}", moment);
+      for (const std::string& role : roles) {
+        const auto times = deaths.find({moment, role});
+        std::cout << fmt::format(" {:>12}", times == deaths.end() ? 0 : times->second);
+      }
+    }
+    std::cout << "\n";
   }
 };
 
@@ -59,11 +77,10 @@ int main(int argc, char** argv) {
         }
       });
   }
-  for (const auto& [what, times] : tally.deaths)
-    std::cout << "died " << times << ": " << what << "\n";
+  tally.print_deaths();
   std::cout << count << " scenarios, " << tally.events << " events, at least " << tally.fewest
             << " each, " << tally.crashes << " crashes in " << tally.deaths.size()
-            << " kinds of moments, " << tally.gradients << " gradients in the models, "
+            << " moments and roles, " << tally.gradients << " gradients in the models, "
             << tally.yielded << " yielded, " << tally.abandoned << " abandoned, " << tally.split
             << " ended apart, " << tally.longest_log << " in the longest log, " << tally.failed
             << " failed\n";

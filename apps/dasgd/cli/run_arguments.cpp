@@ -16,7 +16,7 @@ namespace dasgd::app {
 bool of_no_use_for_advice(const Setting& setting) {
   const std::string& key = setting.key;
   return key == "output.out" || key == "output.trace" || key.starts_with("evaluation.") ||
-         !find_setting(Command::simulate, key);
+         key.starts_with("elastic.") || !find_setting(Command::simulate, key);
 }
 
 bool of_no_use_for_sweeps(const Setting& setting) {

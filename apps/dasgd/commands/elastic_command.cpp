@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/commands.hpp"
+#include "commands/summary.hpp"
 #include "commands/train_run.hpp"
 #include "dasgd/base/atomic_file.hpp"
 #include "dasgd/base/units.hpp"
@@ -14,6 +15,7 @@
 #include "dasgd/members/files.hpp"
 #include "dasgd/members/train_member.hpp"
 #include "dasgd/settings/toml_file.hpp"
+#include "dasgd/settings/virtual_world.hpp"
 #include "terminal/output.hpp"
 #include "terminal/signals.hpp"
 
@@ -21,30 +23,6 @@ namespace dasgd::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-elastic::Merge merge_of(const std::string& name) {
-  if (name == "union") return elastic::Merge::together;
-  return name == "yield" ? elastic::Merge::yield : elastic::Merge::average;
-}
-
-/// The last line of a run, for a person.
-void tell_members(const RunSummary& s) {
-  if (!s.elastic) return;
-  const MemberFigures& m = *s.elastic;
-  std::uint64_t lost = 0;
-  std::string by;
-  for (const auto& [who, count] : m.lost_gradients) {
-    lost += count;
-    by += fmt::format("{}{}: {}", by.empty() ? " (" : ", ", who, count);
-  }
-  if (!by.empty()) by += ")";
-  print_result(
-      "members {}, here at the end {}, left {}, lost {}; in the model {}; lost {} known{}; "
-      "duplicated {}; abandoned {}; replicas {} ({} of {})\n",
-      m.members, m.at_end, m.left, m.lost, show_count(s.gradients), lost, by, s.duplicated,
-      m.abandoned, s.replicas_identical ? "identical" : "NOT known to be identical",
-      s.replicas_identical ? m.at_end : 1, m.at_end);
-}
 
 template <typename Real>
 int run_member(const Config& config, const Objective<Real>& objective,
@@ -78,7 +56,7 @@ int run_member(const Config& config, const Objective<Real>& objective,
     summary = result.summary;
     return result;
   });
-  if (!config.output.quiet && !config.output.json) tell_members(summary);
+  if (!config.output.quiet && !config.output.json) print_members(summary);
   return status;
 }
 
@@ -90,10 +68,8 @@ members::MemberOptions member_of(const config::ElasticSettings& elastic) {
   member.key = elastic.key;
   member.authority = elastic.authority;
   member.plaintext = elastic.plaintext;
-  member.merge = merge_of(elastic.merge);
-  member.patience.gone = elastic.gone_after.count();
-  member.patience.suspect = std::min(member.patience.suspect, member.patience.gone / 3);
-  member.patience.alone = elastic.alone_after.count();
+  member.merge = config::merge_of(elastic);
+  member.patience = config::patience_of(elastic);
   const int files =
       !elastic.certificate.empty() + !elastic.key.empty() + !elastic.authority.empty();
   if (files != 0 && files != 3) throw InputError("--cert, --key and --ca belong together");

@@ -23,7 +23,7 @@ namespace {
 
 template <typename Real>
 int simulate_problem(Config config, const Objective<Real>& objective, const VirtualWorld& world,
-                     const SignalStop& signals) {
+                     const std::optional<elastic::Story>& story, const SignalStop& signals) {
   const config::OutputSettings& output = config.output;
   const auto advice = settle_step_size(config, objective, signals.token(), &world);
   TrainOptions options = config.run;
@@ -34,7 +34,9 @@ int simulate_problem(Config config, const Objective<Real>& objective, const Virt
     write_file(directory.file("advice.json"), to_json(*advice));
     if (!output.quiet) print_note("{}\n", describe(*advice, config));
   }
-  const auto result = simulate_into<Real>(directory, output.trace, objective, options, world);
+  options.warn = [](const std::string& line) { print_note("dasgd: {}\n", line); };
+  const auto result =
+      simulate_into<Real>(directory, output.trace, objective, options, world, story);
   WriteAll write;
   std::optional<config::Prediction> prediction;
   if (!config.from.empty()) {
@@ -49,6 +51,7 @@ int simulate_problem(Config config, const Objective<Real>& objective, const Virt
   } else if (!output.quiet) {
     print_summary("simulated", config, result.summary, directory.path());
     if (prediction) offer_text(to_text(*prediction, config.from));
+    print_members(result.summary);
   }
   write.conclude(result.failure);
   if (!result.summary.audit_is_clean())
@@ -61,12 +64,13 @@ int simulate_problem(Config config, const Objective<Real>& objective, const Virt
 int simulate_command(const Config& config) {
   const TrainOptions& run = config.run;
   const VirtualWorld world = make_world(config, run.workers);
-  validate(world, graph_of(run));
+  const auto story = make_story(config, world);
+  if (!story) validate(world, graph_of(run));
   const SignalStop signals;
   const Problem problem = read_problem(config);
   return std::visit(
       [&]<typename Real>(const std::unique_ptr<Objective<Real>>& objective) {
-        return simulate_problem<Real>(config, *objective, world, signals);
+        return simulate_problem<Real>(config, *objective, world, story, signals);
       },
       problem);
 }

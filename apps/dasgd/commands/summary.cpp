@@ -31,7 +31,7 @@ std::string describe_shards(const RunSummary& s) {
 
 std::string describe_S_hat(const StalenessSummary& s) {
   return s.S_hat_known ? fmt::format("S_hat_avg {:.3f}, S_hat_max {}", s.S_hat_avg, s.S_hat_max)
-                       : "S_hat not kept";
+                       : fmt::format("S_hat not told of {} applications", s.S_hat_untold);
 }
 
 void print_summary(const std::string& verb, const Config& config, const RunSummary& s,
@@ -76,6 +76,24 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
   row("digest", s.replica_digest);
   row("written to", directory);
   offer_text(all);
+}
+
+void print_members(const RunSummary& s) {
+  if (!s.elastic) return;
+  const MemberFigures& m = *s.elastic;
+  std::uint64_t lost = 0;
+  std::string by;
+  for (const auto& [who, count] : m.lost_gradients) {
+    lost += count;
+    by += fmt::format("{}{}: {}", by.empty() ? " (" : ", ", who, count);
+  }
+  if (!by.empty()) by += ")";
+  print_result(
+      "members {}, here at the end {}, left {}, lost {}; in the model {}; lost {} known{}; "
+      "duplicated {}; abandoned {}; replicas {} ({} of {})\n",
+      m.members, m.at_end, m.left, m.lost, show_count(s.gradients), lost, by, s.duplicated,
+      m.abandoned, s.replicas_identical ? "identical" : "NOT known to be identical",
+      s.replicas_identical ? m.at_end : 1, m.at_end);
 }
 
 }  // namespace dasgd::app

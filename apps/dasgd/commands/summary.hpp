@@ -18,4 +18,7 @@ std::string describe_S_hat(const StalenessSummary& staleness);
 void print_summary(const std::string& verb, const Config& config, const RunSummary& summary,
                    const std::string& directory);
 
+/// The last line of a run whose members come and go; nothing of others.
+void print_members(const RunSummary& summary);
+
 }  // namespace dasgd::app

@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "dasgd/archive/members_file.hpp"
 #include "dasgd/archive/result_files.hpp"
 #include "dasgd/record/checkpoint_directory.hpp"
 #include "dasgd/report/write_report.hpp"
@@ -68,6 +69,22 @@ void note_failure(const WriteAll& write, TrainResult<Real>& result) {
   } catch (...) {
     result.failure = std::current_exception();
   }
+}
+
+template <typename Real>
+void save_members(const elastic::MembersResult<Real>& members, const RunDirectory& directory,
+                  const std::function<void(const std::string&)>& warn, WriteAll& write) {
+  write("members.json",
+        [&] { write_file(directory.file("members.json"), members_json(members.members)); });
+  write("adoptions.jsonl",
+        [&] { write_file(directory.file("adoptions.jsonl"), members.adoptions); });
+  write("story.txt", [&] {
+    std::string text;
+    for (const std::string& line : members.history) text += line + "\n";
+    write_file(directory.file("story.txt"), text);
+  });
+  for (const std::string& what : members.too_late)
+    if (warn) warn(what + " did not happen: the run was over");
 }
 
 }  // namespace
@@ -146,15 +163,23 @@ TrainResult<Real> train_into(const DirectoryOptions& where, const Objective<Real
 template <typename Real>
 TrainResult<Real> simulate_into(const RunDirectory& directory, bool with_trace,
                                 const Objective<Real>& objective, TrainOptions options,
-                                const VirtualWorld& world) {
+                                const VirtualWorld& world,
+                                const std::optional<elastic::Story>& story) {
   std::optional<TraceWriter> trace;
   if (with_trace) options.trace = &trace.emplace(directory.file("trace.jsonl"), 1);
   FigureLog figures;
   options.figures = &figures;
   save_preprocessing(objective, directory);
-  auto result = run_simulation<Real>(objective, options, world);
   BestModel best(directory.path(), false);
   WriteAll write;
+  TrainResult<Real> result;
+  if (story) {
+    auto members = elastic::simulate_members<Real>(objective, options, world, *story);
+    save_members(members, directory, options.warn, write);
+    result = std::move(members.result);
+  } else {
+    result = run_simulation<Real>(objective, options, world);
+  }
   save_result(objective, result, directory, best, write);
   write("metrics.jsonl", [&] {
     write_file(directory.file("metrics.jsonl"), metrics_of(figures, result.evaluations));
@@ -171,8 +196,10 @@ template TrainResult<float> train_into(const DirectoryOptions&, const Objective<
 template TrainResult<double> train_into(const DirectoryOptions&, const Objective<double>&,
                                         const TrainOptions&, const std::vector<Callback<double>>&);
 template TrainResult<float> simulate_into(const RunDirectory&, bool, const Objective<float>&,
-                                          TrainOptions, const VirtualWorld&);
+                                          TrainOptions, const VirtualWorld&,
+                                          const std::optional<elastic::Story>&);
 template TrainResult<double> simulate_into(const RunDirectory&, bool, const Objective<double>&,
-                                           TrainOptions, const VirtualWorld&);
+                                           TrainOptions, const VirtualWorld&,
+                                           const std::optional<elastic::Story>&);
 
 }  // namespace dasgd

@@ -11,6 +11,7 @@
 #include "dasgd/archive/run_directory.hpp"
 #include "dasgd/base/atomic_file.hpp"
 #include "dasgd/core/objective.hpp"
+#include "dasgd/elastic/world/simulate_members.hpp"
 #include "dasgd/record/trace/trace_writer.hpp"
 #include "dasgd/run/options.hpp"
 #include "dasgd/run/result.hpp"
@@ -70,10 +71,12 @@ TrainResult<Real> train_into(const DirectoryOptions& where, const Objective<Real
                              const TrainOptions& options,
                              const std::vector<Callback<Real>>& callbacks = {});
 
-/// Simulates and leaves metrics, model, summary and, if it is wanted, the trace in a directory.
+/// Simulates and leaves metrics, model, summary and, if it is wanted, the trace in a directory; of
+/// members that come and go also who they were and what happened to them.
 template <typename Real>
 TrainResult<Real> simulate_into(const RunDirectory& directory, bool with_trace,
                                 const Objective<Real>& objective, TrainOptions options,
-                                const VirtualWorld& world);
+                                const VirtualWorld& world,
+                                const std::optional<elastic::Story>& story = {});
 
 }  // namespace dasgd

@@ -111,7 +111,9 @@ void resolve(Config& config) {
   const Graph graph = graph_of(run);
   if (!run.relay) run.relay = default_relay(graph);
   require_delivery(graph, *run.relay);
-  validate(run.chaos, graph);
+  TrainOptions with_joiners = run;  // cuts may concern them
+  with_joiners.workers += config.elastic.turnover.joins.size();
+  validate(run.chaos, with_joiners.workers == run.workers ? graph : graph_of(with_joiners));
 }
 
 }  // namespace dasgd::config

@@ -8,6 +8,7 @@
 #include "dasgd/config/compare.hpp"
 #include "dasgd/config/engine.hpp"
 #include "dasgd/config/world.hpp"
+#include "dasgd/elastic/world/turnover.hpp"
 #include "dasgd/models/problem.hpp"
 #include "dasgd/run/options.hpp"
 #include "dasgd/run/speeds.hpp"
@@ -30,6 +31,11 @@ struct ElasticSettings {
   std::string merge = "average";            ///< see elastic::Merge
   std::chrono::nanoseconds gone_after{std::chrono::seconds(10)};
   std::chrono::nanoseconds alone_after{std::chrono::seconds(30)};
+
+  /// How many members the step size is found for; nothing: this one alone.
+  std::optional<std::size_t> expected;
+  bool simulated = false;      ///< a simulation is one although nobody comes or goes
+  elastic::Turnover turnover;  ///< of a simulation
 };
 
 struct OutputSettings {

@@ -18,6 +18,29 @@ void place_ranks(const Config& config, AdviceRequest& request) {
     request.world->compute = TimeModel::constant(config.run.compute.count());
 }
 
+// Staleness grows with the members: the step is found for the most that are there at once.
+void place_members(const Config& config, AdviceRequest& request) {
+  const ElasticSettings& elastic = config.elastic;
+  const std::size_t here = config.run.workers;
+  const bool real = !elastic.listen.empty();
+  const std::vector<Nanoseconds> start = request.world ? request.world->start
+                                                       : std::vector<Nanoseconds>();
+  const std::size_t members = real ? elastic.expected.value_or(here)
+                                   : elastic::most_at_once(elastic.turnover, here, start);
+  const bool one_time_for_all = !request.world || request.world->compute.items() == 0;
+  if (members == here || !one_time_for_all) return;
+  request.options.workers = members;
+  if (!request.world) {
+    request.world.emplace();
+    request.compute_is_given = config.run.compute.count() > 0;
+    if (request.compute_is_given)
+      request.world->compute = TimeModel::constant(config.run.compute.count());
+  }
+  request.world->start.clear();
+  request.world->chaos = {};
+  request.options.time_factors.clear();
+}
+
 }  // namespace
 
 template <typename Real>
@@ -32,6 +55,7 @@ std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& ob
   request.options.stop = stop;
   if (world) request.world = *world;
   place_ranks(config, request);
+  place_members(config, request);
   const bool proved = config.step == StepChoice::proved;
   request.try_steps = !proved;
   Advice advice = advise<Real>(objective, request);
@@ -47,11 +71,14 @@ template std::optional<Advice> settle_step_size(Config&, const Objective<double>
                                                 const std::stop_token&, const VirtualWorld*);
 
 std::string describe(const Advice& advice, const Config& config) {
+  const bool others_may_join = !config.elastic.listen.empty() && !config.elastic.expected;
+  const char* const alone =
+      others_may_join ? "; this is for one member alone: --expect N is for N of them" : "";
   if (config.step == StepChoice::proved)
-    return fmt::format("lr proved: {:.6g}, {}; more in advice.json", advice.recommended_eta,
-                       advice.grounds);
-  return fmt::format("lr auto: {:.6g}, {}; more in advice.json", advice.practical.eta,
-                     advice.practical.how);
+    return fmt::format("lr proved: {:.6g}, {}; more in advice.json{}", advice.recommended_eta,
+                       advice.grounds, alone);
+  return fmt::format("lr auto: {:.6g}, {}; more in advice.json{}", advice.practical.eta,
+                     advice.practical.how, alone);
 }
 
 }  // namespace dasgd::config

@@ -19,12 +19,10 @@ bool Membership::hear(const Record& record, Nanoseconds now) {
   Member& member = (*this)[number];
   if (member.record.version > 0 && record.version <= member.record.version) return false;
   // The first that others tell of somebody who is not here may be old; the second is a sign of
-  // life. Of one whose process is proved to be gone others go on telling for a while, each what it
-  // heard last.
-  const bool may_be_older =
-      member.standing == Standing::dead && now - member.since < patience_.suspect;
-  const bool is_rumour = may_be_older || (member.standing != Standing::here &&
-                                          !std::exchange(member.was_told_of, true));
+  // life. Of the dead each tells what it heard last: they come back only by themselves.
+  const bool is_rumour =
+      member.standing == Standing::dead ||
+      (member.standing != Standing::here && !std::exchange(member.was_told_of, true));
   member.record = record;
   if (is_rumour && member.standing == Standing::unknown) member.since = member.apart = now;
   if (!is_rumour) heard_from(number, now);

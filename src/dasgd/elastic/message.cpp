@@ -1,7 +1,10 @@
 #include "dasgd/elastic/message.hpp"
 
 #include <cmath>
+#include <limits>
 #include <utility>
+
+#include "dasgd/core/fixed_point.hpp"
 
 namespace dasgd::elastic {
 namespace {
@@ -35,6 +38,7 @@ void put(ByteWriter& to, const Record& r) {
   to.number(r.stopped);
   to.number(r.left);
   to.number(r.ended);
+  to.number(r.early_loss);
   to.number(r.names);
   to.number(r.ready);
 }
@@ -84,8 +88,8 @@ class Reader {
     g.samples = in_.number<std::uint32_t>();
     g.compute_set = set();
     if (g.compute_set.size() != g.origin_step || g.compute_set.contains(g.name) ||
-        !std::isfinite(g.eta))
-      in_.fail();
+        !std::isfinite(g.eta) || g.name.sequence == std::numeric_limits<std::uint32_t>::max())
+      in_.fail();  // the last: behind the last sequence there is none
     return g;
   }
   Record record() {
@@ -104,6 +108,8 @@ class Reader {
     r.stopped = yes();
     r.left = yes();
     r.ended = yes();
+    r.early_loss = number<double>();
+    if (!(r.early_loss >= 0) || !std::isfinite(r.early_loss)) in_.fail();
     r.names = number<Hash>();
     r.ready = number<Hash>();
     return r;
@@ -156,7 +162,9 @@ GradientMessage read_gradient(Reader& in) {
   message.facts = in.facts();
   message.shift = in.number<std::int32_t>();
   message.format = in.format();
-  if (message.shift < 0 || message.shift > 127) in.fail();
+  const int largest = message.format == NumberFormat::of_float ? FixedPoint<float>::largest_shift
+                                                               : FixedPoint<double>::largest_shift;
+  if (message.shift < 0 || message.shift > largest) in.fail();
   return message;
 }
 

@@ -143,6 +143,10 @@ class Protocol {
   /// off, nor while there is a task, nor before the network's thread, which may get less of a busy
   /// processor, has looked at what was computed.
   bool may_compute() const;
+  /// How large losses were when the run began, as far as this member knows, for whoever joins later
+  /// and would take what is left of it for the usual.
+  void note_early_loss(double size);
+  double early_loss() const;
   /// The worker computes no more.
   void stopped(Nanoseconds now);
   /// Everybody holds the same and knows it, or this member has left or could not join.
@@ -243,6 +247,7 @@ class Protocol {
   void check_budget(Nanoseconds now);
   void measure(Nanoseconds now);
   void settle_end(Nanoseconds now);
+  void end_together();
   void give_up(std::string why);
   Hash ready_hash(const std::vector<WorkerId>& with) const;
   void reopen(Nanoseconds now);

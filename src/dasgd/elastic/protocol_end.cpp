@@ -128,6 +128,11 @@ void Protocol::settle_end(Nanoseconds now) {
     begin_ending(StopReason::samples, now);  // nobody has any left
   }
   const Hash names = roster_.hash(held_);
+  // Whoever has ended had everybody's word; who holds the same needs no other.
+  for (std::size_t i = 1; i < members_.size(); ++i) {
+    const Member& m = members_[worker_id(i)];
+    if (m.standing == Standing::ended && m.record.names == names) return end_together();
+  }
   const bool patient = now - ending_since_ < 2 * options_.patience.gone;
   const auto agrees = [&](const Record& r) { return r.stopped && r.names == names; };
   std::vector<WorkerId> with;
@@ -154,8 +159,11 @@ void Protocol::settle_end(Nanoseconds now) {
   }
   const bool all_ready = std::all_of(
       with.begin(), with.end(), [&](WorkerId m) { return members_[m].record.ready == me.ready; });
-  if (!all_ready) return;
-  over_ = me.ended = true;
+  if (all_ready) end_together();
+}
+
+void Protocol::end_together() {
+  over_ = members_.me().ended = true;
   agreed_ = !missed_the_end_;
   inbox_.wake();
 }

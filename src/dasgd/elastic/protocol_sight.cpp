@@ -17,6 +17,7 @@ void Protocol::hear(const Record& record, Nanoseconds now) {
   told_[index(member)] =
       std::max(told_[index(member)], static_cast<std::uint32_t>(record.computed));
   contacts_.erase(record.address);
+  members_.me().early_loss = std::max(members_.me().early_loss, record.early_loss);
   if (is_new && members_.is_here(member)) say(now, fmt::format("{} has come", label(member)));
   if (record.left && !is_new) say(now, fmt::format("{} has left", label(member)));
   if (record.ending && !ending_ && !record.left) begin_ending(*record.ending, now);

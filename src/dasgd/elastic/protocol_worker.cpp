@@ -32,6 +32,17 @@ bool Protocol::may_compute() const {
   return !cut_off_ || computed_while_cut_ < options_.in_flight;
 }
 
+void Protocol::note_early_loss(double size) {
+  const std::lock_guard lock(mutex_);
+  Record& me = members_.me();
+  me.early_loss = std::max(me.early_loss, size);
+}
+
+double Protocol::early_loss() const {
+  const std::lock_guard lock(mutex_);
+  return members_.me().early_loss;
+}
+
 std::optional<Adoption> Protocol::plan(Nanoseconds now) {
   const Model& from = *offered_model_;
   const std::uint64_t long_branch = 4 * options_.in_flight * members_.here().size();

@@ -24,6 +24,7 @@ struct Record {
   bool stopped = false;              ///< it will compute no more
   bool left = false;                 ///< it went by itself
   bool ended = false;                ///< its run is over
+  double early_loss = 0;             ///< the largest at the beginning of the run that it knows of
   Hash names;                        ///< of what it holds, once it has stopped
   Hash ready;                        ///< of that and of all it sees, once it will admit no new name
 };

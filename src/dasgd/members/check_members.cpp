@@ -71,19 +71,28 @@ class Check {
     const fs::path path = directory;
     const auto members = read_json(path / "members.json");
     if (!members) throw InputError("no members.json: no member of an elastic run");
-    ++result_.members;
     std::vector<WorkerId> numbers;
     for (const Json& member : *members) {
       numbers.push_back(number(member.at("origin")));
       names_[numbers.back()] = member.at("name").get<std::string>();
     }
+    // A simulation has all members in one directory.
+    const bool simulated = !members->empty() && members->front().contains("end");
+    for (const Json& member : *members)
+      if (simulated) count(member.at("end").get<std::string>());
+    result_.members += simulated ? members->size() : 1;
     if (const auto summary = read_json(path / "summary.json")) {
-      summaries_.emplace_back(directory, *summary);
-    } else {
+      summaries_.push_back({directory, *summary, simulated});
+    } else if (!simulated) {
       ++result_.unfinished;
     }
     if (numbers.empty() || !fs::exists(path / "trace.jsonl")) return;
-    Told told{directory, numbers.front(), {}, {}};
+    const std::size_t first = told_.size();
+    for (const WorkerId member : numbers) {
+      told_.push_back({directory, member, {}, {}});
+      if (!simulated) break;
+    }
+    const auto of = [&](std::size_t worker) -> Told& { return told_.at(first + worker); };
     const TraceFile trace = read_trace((path / "trace.jsonl").string());
     for (TraceLine line : trace.applications) {
       if (index(line.name.origin) >= numbers.size()) {
@@ -92,7 +101,7 @@ class Check {
         return;
       }
       line.name.origin = numbers[index(line.name.origin)];
-      told.lines.push_back(line);
+      of(simulated ? index(line.worker) : 0).lines.push_back(line);
     }
     std::ifstream adoptions(path / "adoptions.jsonl");
     for (std::string text; std::getline(adoptions, text);) {
@@ -103,28 +112,32 @@ class Check {
         for (const Json& range : ranges)
           adopted.names.insert_range({number(Json(origin)), range.at(0).get<std::uint32_t>(),
                                       range.at(1).get<std::uint32_t>()});
-      told.adoptions.push_back(std::move(adopted));
+      of(json.value("worker", std::size_t{0})).adoptions.push_back(std::move(adopted));
     }
-    told_.push_back(std::move(told));
   } catch (const Json::exception& error) {
     throw InputError(directory + ": " + error.what());
+  } catch (const std::out_of_range&) {
+    throw InputError(directory + ": names a member that is not in members.json");
   } catch (const InputError& error) {
     throw InputError(directory + ": " + error.what());
   }
 
+  void count(const std::string& end) {
+    ++(end == "ended" ? result_.survivors : end == "left" ? result_.left : result_.unfinished);
+  }
+
   void compare() {
-    const std::pair<std::string, Json>* first = nullptr;
-    for (const auto& entry : summaries_) {
-      const Json& s = entry.second;
-      const std::string reason = s.value("stop_reason", "");
-      if (reason == "left" || reason == "interrupted" || reason == "failed") {
-        ++result_.left;
-        continue;
-      }
-      ++result_.survivors;
-      if (s.value("duplicated", 0u) > 0) violate(entry.first + ": a gradient was applied twice");
+    const Ended* first = nullptr;
+    for (const Ended& entry : summaries_) {
+      const Json& s = entry.summary;
+      const std::string why = s.value("stop_reason", "");
+      const bool has_left = why == "left" || why == "failed" || (why == "interrupted" && !entry.simulated);
+      if (!entry.simulated) count(has_left ? "left" : "ended");
+      if (has_left) continue;
+      if (s.value("duplicated", 0u) > 0) violate(entry.directory + ": a gradient was applied twice");
       if (s.value("too_late", 0u) > 0 || !s.value("replicas_identical", false))
-        violate(entry.first + ": it did not end together with the others");
+        violate(entry.directory + (entry.simulated ? ": not all ended together"
+                                                   : ": it did not end together with the others"));
       result_.abandoned += s.value("abandoned", std::uint64_t{0});
       if (!first) {
         first = &entry;
@@ -135,9 +148,9 @@ class Check {
         continue;
       }
       for (const char* key : {"set_hash", "replica_digest"})
-        if (s.value(key, "") != first->second.value(key, ""))
-          violate(
-              fmt::format("{} and {} ended with a different {}", first->first, entry.first, key));
+        if (s.value(key, "") != first->summary.value(key, ""))
+          violate(fmt::format("{} and {} ended with a different {}", first->directory,
+                              entry.directory, key));
     }
   }
 
@@ -177,7 +190,12 @@ class Check {
 
   elastic::Roster roster_;
   std::map<WorkerId, std::string> names_;
-  std::vector<std::pair<std::string, Json>> summaries_;
+  struct Ended {
+    std::string directory;
+    Json summary;
+    bool simulated = false;
+  };
+  std::vector<Ended> summaries_;
   std::vector<Told> told_;
   std::map<GradientName, GradientSet> computed_on_;  // D(g)
   MembersCheck result_;

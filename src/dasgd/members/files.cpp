@@ -15,15 +15,6 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-OrderedJson names_json(const GradientSet& names, const elastic::Protocol& protocol) {
-  const auto numbering = protocol.numbering();
-  OrderedJson json = OrderedJson::object();
-  names.for_each_range_missing_from({}, [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
-    json[numbering[index(o)].first.text()].push_back(OrderedJson::array({first, last}));
-  });
-  return json;
-}
-
 std::string dump(const OrderedJson& json, int indent = -1) {
   return json.dump(indent, ' ', false, OrderedJson::error_handler_t::replace);
 }
@@ -72,17 +63,6 @@ std::string status_json(const elastic::Protocol& protocol, Nanoseconds now) {
                {"digest", names},
                {"set_hash", names},
                {"ending", protocol.ending().has_value()}});
-}
-
-std::string adoption_line(const elastic::Adoption& adoption, std::uint64_t t_before,
-                          const elastic::Protocol& protocol, Nanoseconds now) {
-  return dump({{"ev", "adopt"},
-               {"time", now},
-               {"t_before", t_before},
-               {"t", adoption.names.size()},
-               {"names", names_json(adoption.names, protocol)},
-               {"abandoned", names_json(adoption.abandoned, protocol)}}) +
-         "\n";
 }
 
 std::string reachable(const std::string& listened) {

@@ -19,10 +19,6 @@ std::vector<std::string> known_addresses(const std::filesystem::path& directory)
 /// What `dasgd status --json` prints.
 std::string status_json(const elastic::Protocol& protocol, Nanoseconds now);
 
-/// A line of adoptions.jsonl.
-std::string adoption_line(const elastic::Adoption& adoption, std::uint64_t t_before,
-                          const elastic::Protocol& protocol, Nanoseconds now);
-
 /// As others can dial it: an address of this machine instead of "any".
 std::string reachable(const std::string& listened);
 /// Throws InputError unless it is a host and a port.

@@ -9,7 +9,9 @@
 #include <numeric>
 
 #include "dasgd/core/error.hpp"
+#include "dasgd/elastic/adoption_line.hpp"
 #include "dasgd/elastic/between_steps.hpp"
+#include "dasgd/elastic/member_figures.hpp"
 #include "dasgd/members/files.hpp"
 #include "dasgd/record/run_summary.hpp"
 #include "dasgd/run/budget.hpp"
@@ -56,21 +58,6 @@ class MemberEndpoint final : public Endpoint {
   Member& member_;
   elastic::Protocol& protocol_;
 };
-
-MemberFigures figures_of(const elastic::Protocol& protocol) {
-  const auto audit = protocol.audit();
-  return {.members = audit.members,
-          .at_end = audit.here,
-          .left = audit.left,
-          .lost = audit.lost_members,
-          .lost_gradients = audit.lost_gradients,
-          .abandoned = audit.abandoned.size(),
-          .joined_at_step = audit.joined_at,
-          .too_late = audit.too_late,
-          .name = protocol.options().name,
-          .origin = protocol.options().origin.text(),
-          .set_hash = "xxh3-128:" + audit.names.text()};
-}
 
 /// For one who joins a run that goes on from a checkpoint: how far it was. The model of then is in
 /// the one that it gets.
@@ -174,7 +161,7 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
   });
   control_at = &control;
   TargetGate gate(1, [&] { control.stop(StopReason::target); });
-  GoodModel<Real> good;
+  GoodModel<Real> good([&](double size) { protocol.note_early_loss(size); });
   TrainOptions without_end = options;  // the protocol counts what all have done together
   without_end.epochs.reset();
   without_end.total_gradients = std::numeric_limits<std::uint64_t>::max();
@@ -188,7 +175,8 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
     const bool copied = elastic::between_steps<Real>(
         protocol, run.worker(), member.now(),
         [&](const elastic::Adoption& adoption, std::span<const Sum<Real>> sums) {
-          adoptions << adoption_line(adoption, run.worker().t(), protocol, member.now())
+          adoptions << elastic::adoption_line(adoption, run.worker().t(), protocol.numbering(),
+                                              member.now())
                     << std::flush;
           run.adopt(adoption.names, sums, adoption.samples);
         },
@@ -201,6 +189,7 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
       SharedByLoops<Real>{control, gate, budget, good,
                           options.checkpoint.save ? &snapshots : nullptr, between}));
   member.on_tick([&] {
+    good.hear_early_loss(protocol.early_loss());
     if (const std::string why = protocol.could_not_join(); !why.empty() && !control.stopping())
       control.fail(std::make_exception_ptr(InputError("cannot join: " + why)));
     if (const auto why = protocol.ending(); why && !control.stopping()) control.stop(*why);
@@ -225,7 +214,7 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
                                 .failure = control.failure(),
                                 .good = good,
                                 .judge = evaluator.judge(),
-                                .elastic = figures_of(protocol),
+                                .elastic = elastic::figures_of(protocol),
                                 .agreed = audit.agreed || audit.has_left});
   if (!result.failure)
     save_last_checkpoint(options, objective, loops.front()->worker(), snapshots, wall,

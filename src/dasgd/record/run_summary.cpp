@@ -62,6 +62,8 @@ Json parts_json(const RunSummary& s) {
 }  // namespace
 
 Json summary_json(const RunSummary& s) {
+  // Where members die, some of what gradients knew never arrives: the others are told all the same.
+  const bool tells_S_hat = s.staleness.S_hat_known || s.elastic;
   Json json{
       {"workers", s.workers},
       {"gradients", s.gradients},
@@ -73,8 +75,8 @@ Json summary_json(const RunSummary& s) {
       {"replica_digest", s.replica_digest},
       {"S_avg", s.staleness.S_avg},
       {"S_max", s.staleness.S_max},
-      {"S_hat_avg", s.staleness.S_hat_known ? Json(s.staleness.S_hat_avg) : nullptr},
-      {"S_hat_max", s.staleness.S_hat_known ? Json(s.staleness.S_hat_max) : nullptr},
+      {"S_hat_avg", tells_S_hat ? Json(s.staleness.S_hat_avg) : nullptr},
+      {"S_hat_max", tells_S_hat ? Json(s.staleness.S_hat_max) : nullptr},
       {"S_mean_square", s.staleness.S_mean_square},
       {"W", s.staleness.W ? Json(*s.staleness.W) : nullptr},
       {"noncausal_applications", s.noncausal_applications},
@@ -141,6 +143,7 @@ Json summary_json(const RunSummary& s) {
     json["abandoned"] = m.abandoned;
     json["joined_at_step"] = m.joined_at_step;
     json["too_late"] = m.too_late;
+    json["S_hat_untold"] = s.staleness.S_hat_untold;
     json["set_hash"] = m.set_hash;
   }
   if (s.clocks) {

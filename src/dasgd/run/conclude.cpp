@@ -162,7 +162,8 @@ TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions&
   if (end.elastic) {
     // What all members made together, not only this one.
     summary.elastic = *end.elastic;
-    summary.gradients = reports.front().applied.size();
+    summary.replica_digest = audit_of(first).digest;
+    summary.gradients = first.t();
     summary.samples = first.samples();
     summary.replicas_identical = end.agreed;
     summary.lost = 0;

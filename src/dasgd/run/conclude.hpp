@@ -30,7 +30,8 @@ struct RunEnd {
 
 /// Audits a drained run: every gradient at every worker once, the same bits everywhere. Evaluates
 /// the final model; where the run has diverged and a better one was seen on the way, that is its
-/// result. Reports are in order of workers, and `first` is worker 0.
+/// result. Reports are in order of workers, and `first` is worker 0; of members that come and go it
+/// is one that came to the end.
 template <typename Real>
 TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions& options,
                            std::span<const WorkerReport> reports, const Worker<Real>& first,

@@ -8,17 +8,6 @@
 namespace dasgd::config {
 namespace {
 
-// A setting that stands in the file only where it is not the default.
-template <typename Place>
-Setting unless_default(Setting setting, Place at) {
-  const auto show = setting.show;
-  setting.show = [show, at](const Config& c) {
-    const Config defaults;
-    return at(c) == at(defaults) ? std::nullopt : show(c);
-  };
-  return setting;
-}
-
 std::chrono::nanoseconds parse_timeout(const std::string& text) {
   const auto timeout = parse_duration(text);
   if (timeout < std::chrono::seconds(2)) throw InputError("must be at least 2s");
@@ -81,9 +70,6 @@ std::vector<Setting> elastic_settings() {
         },
         quoted));
   };
-  const auto merge = [](auto& c) -> auto& { return c.elastic.merge; };
-  const auto gone = [](auto& c) -> auto& { return c.elastic.gone_after; };
-  const auto alone = [](auto& c) -> auto& { return c.elastic.alone_after; };
   return {
       text(
           "elastic.listen", "--listen", "HOST:PORT",
@@ -105,9 +91,22 @@ std::vector<Setting> elastic_settings() {
       text(
           "elastic.ca", "--ca", "FILE", "the authority",
           [](auto& c) -> auto& { return c.elastic.authority; }),
+      not_written(count(
+          "elastic.expected", "--expect",
+          "members there will be, whose staleness --lr auto and proved are found for (default: this "
+          "one alone)",
+          [](auto& c) -> auto& { return c.elastic.expected; }, 1)),
       not_written(flag(
           "elastic.plaintext", "--plaintext", "no TLS; only between processes of this machine",
           [](auto& c) -> auto& { return c.elastic.plaintext; })),
+  };
+}
+
+std::vector<Setting> membership_settings() {
+  const auto merge = [](auto& c) -> auto& { return c.elastic.merge; };
+  const auto gone = [](auto& c) -> auto& { return c.elastic.gone_after; };
+  const auto alone = [](auto& c) -> auto& { return c.elastic.alone_after; };
+  return {
       unless_default(place(
                          {"elastic.merge", "--merge", "HOW",
                           "what becomes of two models after a long split: average, union, or "

@@ -118,6 +118,16 @@ Setting repeatable(SettingName name, Place at, Read read, Show show) {
           }};
 }
 
+/// The same setting, which stands in a written file only where it is not the default.
+template <typename Place>
+Setting unless_default(Setting setting, Place at) {
+  const auto show = setting.show;
+  setting.show = [show, at](const Config& c) {
+    const Config defaults;
+    return at(c) == at(defaults) ? std::nullopt : show(c);
+  };
+  return setting;
+}
 /// The same setting, which no written config file has.
 Setting not_written(Setting setting);
 

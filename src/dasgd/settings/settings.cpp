@@ -29,7 +29,8 @@ std::vector<Setting> make_settings(Command command) {
   add(evaluation_settings());
   if (real) add(checkpoint_settings());
   if (real) add(rank_settings());
-  if (real) add(elastic_settings());
+  add(real ? elastic_settings() : turnover_settings());
+  add(membership_settings());
   add(output_settings());
   if (real) add(watch_settings());
   return all;
@@ -50,6 +51,7 @@ void add_to_table(std::vector<Setting>& all, const Setting& setting) {
 // Those of a simulation, with a step size for each rival.
 std::vector<Setting> settings_of_compare() {
   std::vector<Setting> all = make_settings(Command::simulate);
+  std::erase_if(all, [](auto& s) { return s.key.starts_with("elastic."); });
   const auto lr = std::find_if(all.begin(), all.end(), [](auto& s) { return s.key == "lr"; });
   *lr = compared_step_settings().front();
   for (const Setting& setting : compare_settings()) all.push_back(setting);

@@ -1,6 +1,7 @@
 #include "dasgd/settings/virtual_world.hpp"
 
 #include <filesystem>
+#include <algorithm>
 #include <fmt/format.h>
 #include <fstream>
 #include <map>
@@ -152,6 +153,27 @@ VirtualWorld make_world(const Config& config, std::size_t workers) {
   world.chaos = config.run.chaos;
   world.threads = static_cast<unsigned>(given.threads);
   return world;
+}
+
+elastic::Patience patience_of(const ElasticSettings& settings) {
+  elastic::Patience patience;
+  patience.gone = settings.gone_after.count();
+  patience.suspect = std::min(patience.suspect, patience.gone / 3);
+  patience.alone = settings.alone_after.count();
+  return patience;
+}
+
+elastic::Merge merge_of(const ElasticSettings& settings) {
+  if (settings.merge == "union") return elastic::Merge::together;
+  return settings.merge == "yield" ? elastic::Merge::yield : elastic::Merge::average;
+}
+
+std::optional<elastic::Story> make_story(const Config& config, const VirtualWorld& world) {
+  const ElasticSettings& given = config.elastic;
+  if (!given.simulated && !given.turnover.any()) return std::nullopt;
+  elastic::Story story{given.turnover, patience_of(given), merge_of(given)};
+  validate(story, config.run, world);
+  return story;
 }
 
 }  // namespace dasgd::config

@@ -50,6 +50,15 @@ Chaos::Pause parse_pause(const std::string& text) {
   return {worker_id(parse_whole(parts[0], most32)), parse_time(parts[1]), parse_time(parts[2])};
 }
 
+elastic::Turnover::Departure parse_departure(const std::string& text) {
+  const auto parts = parts_of(text, 2, "WORKER:AT, like 2:30s");
+  return {worker_id(parse_whole(parts[0], most32)), parse_time(parts[1])};
+}
+
+std::string show_departure(const elastic::Turnover::Departure& d) {
+  return fmt::format("{}:{}", index(d.worker), show_time(d.at));
+}
+
 void set_delay(Config& config, const std::string& text) {
   const auto parts = parts_of(text, 2, "SHARE:UP_TO, like 0.1:5ms");
   config.run.chaos.delay = parse_share(parts[0]);
@@ -149,6 +158,31 @@ std::vector<Setting> chaos_settings() {
             return fmt::format("{}|{}:{}:{}", show_side(p.one), show_side(p.other), show_time(p.at),
                                show_time(p.length));
           }),
+  };
+}
+
+std::vector<Setting> turnover_settings() {
+  const auto simulated = [](auto& c) -> auto& { return c.elastic.simulated; };
+  return {
+      repeatable(
+          {"elastic.crash", "--crash", "WORKER:AT", "kill a worker at this time (repeatable)"},
+          [](auto& c) -> auto& { return c.elastic.turnover.crashes; }, parse_departure,
+          show_departure),
+      repeatable(
+          {"elastic.join", "--join", "AT",
+           "a further worker joins at this time (repeatable); it has the next number"},
+          [](auto& c) -> auto& { return c.elastic.turnover.joins; }, parse_time, show_time),
+      repeatable(
+          {"elastic.leave", "--leave", "WORKER:AT",
+           "a worker hands over what it has and leaves (repeatable)"},
+          [](auto& c) -> auto& { return c.elastic.turnover.leaves; }, parse_departure,
+          show_departure),
+      unless_default(
+          flag("elastic.simulated", "--elastic",
+               "workers are members of an elastic run, who lose sight of each other when cut off; "
+               "--crash, --join and --leave imply it",
+               simulated),
+          simulated),
   };
 }
 

@@ -34,7 +34,8 @@ struct StalenessSummary {
   std::uint64_t S_max = 0;  ///< maximum over workers and applications
   double S_hat_avg = 0;     ///< the same for the loose staleness
   std::uint64_t S_hat_max = 0;
-  bool S_hat_known = true;   ///< of all applications; if not, the two are of those that are
+  bool S_hat_known = true;  ///< of all applications; if not, the two are of those that are
+  std::uint64_t S_hat_untold = 0;  ///< applications that they are not of
   double S_mean_square = 0;  ///< maximum over workers of the mean of |S|^2
   /// Maximum over workers and gradients g of the sum of |S_t| with g in S_t; nothing if not
   /// measured.
@@ -47,6 +48,7 @@ struct StalenessSummary {
     S_hat_avg = std::max(S_hat_avg, S_hat.mean());
     S_hat_max = std::max(S_hat_max, S_hat.max);
     S_hat_known = S_hat_known && S_hat.applications == S.applications;
+    S_hat_untold += S.applications - S_hat.applications;
     S_mean_square = std::max(S_mean_square, S.mean_square());
     W = W && worker_W ? std::optional(std::max(*W, *worker_W)) : std::nullopt;
   }

@@ -56,9 +56,8 @@ void Inhabitant<Real>::send(LinkId link, Bytes header, std::span<const std::byte
   auto& wire = *world.wires_.at(id);
   if (!wire.open[end]) return;
   const int to = 1 - end;
-  const Nanoseconds jitter = static_cast<Nanoseconds>(
-      world.random() % static_cast<std::uint64_t>(world.options_.latency + 1));
-  Nanoseconds time = world.now_ + world.options_.latency + jitter;
+  if (world.options_.mangle) world.options_.mangle(header);
+  Nanoseconds time = world.arrival(number, wire.ends[to], header.size() + body.size());
   if (!wire.on_the_way[to].empty()) time = std::max(time, wire.on_the_way[to].back().time);
   wire.bytes[to] += header.size() + body.size();
   wire.on_the_way[to].push_back({std::move(header), body, std::move(keeper), false, time});
@@ -80,10 +79,34 @@ void Inhabitant<Real>::close(LinkId link) {
   auto& wire = *world.wires_.at(id);
   wire.open[end] = false;
   const int to = 1 - end;
-  Nanoseconds time = world.now_ + world.options_.latency;
+  Nanoseconds time = world.arrival(number, wire.ends[to], 0);
   if (!wire.on_the_way[to].empty()) time = std::max(time, wire.on_the_way[to].back().time);
   wire.on_the_way[to].push_back({{}, {}, nullptr, true, time});
   world.deliver(id, static_cast<std::size_t>(to));
+}
+
+template <typename Real>
+void Inhabitant<Real>::give() {
+  for (; !made.empty(); made.pop_front()) {
+    const GradientPtr& own = made.front();
+    ++computed;
+    if (world.options_.keeps_all) {
+      const auto key = std::pair(protocol.options().origin, own->name.sequence);
+      if (!world.made_.emplace(key, own).second) world.wrong_ = "a name was used twice";
+      ever.insert(own->name);
+    }
+    protocol.own(own, world.now_);
+  }
+}
+
+template <typename Real>
+WorkerReport Inhabitant<Real>::account() const {
+  const Protocol::Audit audit = protocol.audit();
+  WorkerReport all = run.report();
+  all.computed = computed;
+  all.sent = audit.sent;
+  all.copies_dropped = audit.copies_dropped;
+  return all;
 }
 
 template struct Inhabitant<float>;

@@ -13,9 +13,9 @@ std::string World<Real>::verify() const {
     const Inhabitant<Real>& m = *member;
     if (!m.alive || !m.over || !m.protocol.has_joined()) continue;
     const std::string who = fmt::format("w{}: ", m.number);
-    const GradientSet& names = m.worker.applied();
+    const GradientSet& names = m.worker().applied();
     if (!(names == m.protocol.held())) return who + "it applied something else than it holds";
-    if (m.worker.duplicated() > 0) return who + "a gradient was applied twice";
+    if (m.worker().duplicated() > 0) return who + "a gradient was applied twice";
     // x = x^0 + the sum of what its names mean.
     std::vector<Sum<Real>> sums = sums_of<Real>(objective_.start());
     std::uint64_t samples = 0;
@@ -33,10 +33,10 @@ std::string World<Real>::verify() const {
       }
     });
     if (!known) return who + "it holds a name that nobody made";
-    const auto held = m.worker.replica().sums();
+    const auto held = m.worker().replica().sums();
     if (!std::equal(sums.begin(), sums.end(), held.begin(), held.end()))
       return who + "its model is not the sum of its names";
-    if (samples != m.worker.samples()) return who + "its samples do not add up";
+    if (samples != m.worker().samples()) return who + "its samples do not add up";
     const Protocol::Audit audit = m.protocol.audit();
     GradientSet kept = names;
     kept.unite(audit.abandoned);

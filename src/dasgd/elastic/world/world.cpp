@@ -1,18 +1,21 @@
 #include "dasgd/elastic/world/world.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <fmt/format.h>
 #include <utility>
 
+#include "dasgd/base/checked_time.hpp"
 #include "dasgd/elastic/between_steps.hpp"
 #include "dasgd/elastic/world/inhabitant.hpp"
 
 namespace dasgd::elastic {
 
 template <typename Real>
-World<Real>::World(const Objective<Real>& objective, WorldOptions options)
-    : objective_(objective), options_(std::move(options)), random_(options_.seed * 2 + 1) {}
+World<Real>::World(const Objective<Real>& objective, WorldOptions options, Follower* follower)
+    : objective_(objective),
+      options_(std::move(options)),
+      follower_(follower ? *follower : nobody_),
+      random_(options_.seed * 2 + 1) {}
 
 template <typename Real>
 World<Real>::~World() = default;
@@ -33,10 +36,15 @@ void World<Real>::at(Nanoseconds time, std::function<void()> action) {
 
 template <typename Real>
 std::size_t World<Real>::add() {
+  return add(members_.size());
+}
+
+template <typename Real>
+std::size_t World<Real>::add(std::size_t worker) {
   const std::size_t number = members_.size();
   ProtocolOptions options = options_.protocol;
   options.origin = {random(), random()};
-  options.name = fmt::format("w{}", number);
+  options.name = fmt::format("w{}", worker);
   options.address = fmt::format("m{}", number);
   options.facts = "model: same";
   options.founder = number == 0;
@@ -45,75 +53,31 @@ std::size_t World<Real>::add() {
   for (std::size_t i = 0; i < number; ++i)
     if (members_[i]->alive && !members_[i]->over) options.contacts.push_back(fmt::format("m{}", i));
   members_.push_back(
-      std::make_unique<Inhabitant<Real>>(*this, number, std::move(options), objective_));
+      std::make_unique<Inhabitant<Real>>(*this, number, std::move(options), worker, objective_));
   at(now_, [this, number] { tick_of(number); });
-  at(now_, [this, number] { step_of(number); });
+  look_soon(number, now_);
   return number;
 }
 
 template <typename Real>
-Nanoseconds World<Real>::clear_at(std::size_t a, std::size_t b) const {
-  Nanoseconds clear = now_;
-  for (const Cut& cut : cuts_) {
-    const bool side_a = a < cut.side.size() && cut.side[a];
-    const bool side_b = b < cut.side.size() && cut.side[b];
-    if (side_a != side_b) clear = std::max(clear, cut.until);
-  }
-  return clear;
+Nanoseconds World<Real>::time_of_step(const Inhabitant<Real>& m, bool computes) {
+  if (!computes) return options_.apply;
+  if (options_.compute_time)
+    return later(options_.compute_time(m.number, m.computed), options_.apply, "apply");
+  const double share = 0.5 + static_cast<double>(random() % 1000) * 1e-3;
+  return static_cast<Nanoseconds>(share * static_cast<double>(options_.compute));
 }
 
 template <typename Real>
-void World<Real>::cut(const std::vector<bool>& side, Nanoseconds duration) {
-  std::erase_if(cuts_, [this](const Cut& c) { return c.until <= now_; });
-  cuts_.push_back({side, now_ + duration});
-}
-
-template <typename Real>
-void World<Real>::deliver(std::uint64_t id, std::size_t to) {
-  Wire& wire = *wires_.at(id);
-  if (wire.scheduled[to] || wire.on_the_way[to].empty()) return;
-  wire.scheduled[to] = true;
-  at(wire.on_the_way[to].front().time, [this, id, to] {
-    Wire& w = *wires_.at(id);
-    Inhabitant<Real>& receiver = *members_[w.ends[to]];
-    w.scheduled[to] = false;
-    if (!receiver.alive || !w.open[to]) return;
-    const Nanoseconds clear = std::max(clear_at(w.ends[0], w.ends[1]), receiver.frozen_until);
-    if (clear > now_) {
-      w.on_the_way[to].front().time = clear;
-      return deliver(id, to);
-    }
-    auto frame = std::move(w.on_the_way[to].front());
-    w.on_the_way[to].pop_front();
-    w.bytes[to] -= frame.header.size() + frame.body.size();
-    if (frame.last) {
-      w.open[to] = false;
-      receiver.wires.erase(w.ids[to]);
-      receiver.protocol.lost(w.ids[to], now_);
-    } else {
-      const auto place = receiver.protocol.body(w.ids[to], frame.header, frame.body.size(), now_);
-      if (place) {
-        if (!frame.body.empty()) std::memcpy(place->data(), frame.body.data(), frame.body.size());
-        receiver.protocol.received(w.ids[to], frame.header, now_);
-      } else {
-        receiver.close(w.ids[to]);
-        receiver.protocol.lost(w.ids[to], now_);
-      }
-    }
-    tell_events(receiver.number);
-    if (receiver.protocol.inbox_depth() > 0 && !receiver.step_is_due) {
-      receiver.step_is_due = true;
-      at(now_, [this, n = receiver.number] { step_of(n); });
-    }
-    deliver(id, to);
-  });
+void World<Real>::tell(std::size_t member, Nanoseconds time, const std::string& what) {
+  history_.push_back(fmt::format("{:8.3f} s  {}{}", static_cast<double>(time) * 1e-9,
+                                 members_[member]->protocol.options().name, what));
 }
 
 template <typename Real>
 void World<Real>::tell_events(std::size_t member) {
   for (const Event& event : members_[member]->protocol.take_events())
-    history_.push_back(fmt::format("{:8.3f} s  w{}: {}", static_cast<double>(event.time) * 1e-9,
-                                   member, event.text));
+    tell(member, event.time, ": " + event.text);
 }
 
 template <typename Real>
@@ -124,62 +88,97 @@ void World<Real>::tick_of(std::size_t number) {
   m.protocol.tick(now_);
   m.longest_log = std::max(m.longest_log, m.protocol.log_size());
   tell_events(number);
-  if (!m.step_is_due) {
-    m.step_is_due = true;
-    at(now_, [this, number] { step_of(number); });
-  }
+  look_soon(number, now_);
   at(now_ + options_.protocol.report_every, [this, number] { tick_of(number); });
 }
 
 template <typename Real>
-void World<Real>::step_of(std::size_t number) {
+void World<Real>::look_soon(std::size_t number, Nanoseconds time) {
+  if (std::exchange(members_[number]->step_is_due, true)) return;
+  at(time, [this, number] { look_of(number); });
+}
+
+// Between two steps a worker does what its protocol asks for, and begins the next one. While it is
+// busy its replica does not change, so the step is made at once and is complete later. One that has
+// nothing to do looks again when a frame has come, and at every tick.
+template <typename Real>
+void World<Real>::look_of(std::size_t number) {
   Inhabitant<Real>& m = *members_[number];
   m.step_is_due = false;
   if (!m.alive || m.over) return;
-  if (!m.is_awake()) {
-    m.step_is_due = true;
-    return at(m.frozen_until, [this, number] { step_of(number); });
-  }
-  const auto remember = [&](const StepReport& report) {
-    for (const GradientFacts* g : report.gradients) {
-      m.ledger.record(*g);
-      m.ever.insert(g->name);
-    }
-  };
-  const bool copied = between_steps<Real>(
-      m.protocol, m.worker, now_,
-      [&](const Adoption& adoption, std::span<const Sum<Real>> sums) {
-        m.ledger.adopt(adoption.names);
-        m.ever.unite(adoption.names);
-        m.worker.adopt(adoption.names, sums, adoption.samples);
-      },
-      remember);
-  const StepReport report = m.worker.step();
-  remember(report);
-  const bool computed = report.kind == StepReport::Kind::computed;
-  if (computed || copied) m.protocol.pump(now_);
-  if (report.kind == StepReport::Kind::out_of_samples && !m.has_stopped) {
-    m.has_stopped = true;
-    m.protocol.stopped(now_);
-    m.protocol.tick(now_);
-  }
-  const bool idle = report.kind == StepReport::Kind::no_sample_now;
-  if (idle && m.idle_since < 0) m.idle_since = now_;
-  if (!idle && m.idle_since >= 0) {
-    m.longest_idle = std::max(m.longest_idle, now_ - m.idle_since);
-    m.idle_since = -1;
-  }
+  if (!m.is_awake()) return look_soon(number, m.frozen_until);
+  follower_.looks(number);
+  if (do_tasks_of(m)) m.protocol.pump(now_);
   tell_events(number);
   if (m.protocol.is_over() && m.protocol.inbox_depth() == 0) return end(number);
-  Nanoseconds next = now_ + 20'000'000;  // idle: it looks again
-  if (computed) {
-    const double share = 0.5 + static_cast<double>(random() % 1000) * 1e-3;
-    next = now_ + static_cast<Nanoseconds>(share * static_cast<double>(options_.compute));
-  } else if (report.kind == StepReport::Kind::applied) {
-    next = now_ + 10'000;
+  m.stopped = m.protocol.ending().has_value();
+  m.good.hear_early_loss(m.protocol.early_loss());
+  m.began = now_;
+  try {
+    m.report = m.worker().step();
+  } catch (const Divergence&) {
+    if (!m.run.survives()) fail(m, StopReason::diverged);
+    return look_soon(number, now_);
+  } catch (...) {
+    fail(m, StopReason::failed);
+    return look_soon(number, now_);
   }
-  m.step_is_due = true;
-  at(next, [this, number] { step_of(number); });
+  const bool computes = m.report.kind == StepReport::Kind::computed;
+  if (computes || m.report.kind == StepReport::Kind::applied) {
+    m.step_is_due = true;
+    return at(later(now_, time_of_step(m, computes), "compute"),
+              [this, number] { finish_step_of(number); });
+  }
+  if (m.report.kind == StepReport::Kind::out_of_samples && !std::exchange(m.has_stopped, true)) {
+    m.protocol.stopped(now_);
+    m.protocol.tick(now_);
+    tell_events(number);
+  }
+}
+
+template <typename Real>
+void World<Real>::finish_step_of(std::size_t number) {
+  Inhabitant<Real>& m = *members_[number];
+  if (!m.alive) return;
+  if (!m.is_awake()) return at(m.frozen_until, [this, number] { finish_step_of(number); });
+  account(m, m.report);
+  if (m.report.kind == StepReport::Kind::computed) m.protocol.pump(now_);
+  look_of(number);
+}
+
+template <typename Real>
+void World<Real>::account(Inhabitant<Real>& m, const StepReport& report) {
+  std::vector<TraceLine> lines;
+  try {
+    m.run.record(report, m.began, now_, &lines);
+    if (m.run.reaches_target()) m.protocol.stop_run(StopReason::target, now_);
+  } catch (const Divergence&) {
+    fail(m, StopReason::diverged);
+  }
+  if (options_.keeps_all)
+    for (const GradientFacts* g : report.gradients) m.ever.insert(g->name);
+  m.give();
+  follower_.applied(m.number, std::move(lines));
+}
+
+// Whether a copy may be waited for.
+template <typename Real>
+bool World<Real>::do_tasks_of(Inhabitant<Real>& m) {
+  m.began = now_;
+  return between_steps<Real>(
+      m.protocol, m.worker(), now_,
+      [&](const Adoption& adoption, std::span<const Sum<Real>> sums) {
+        follower_.adopts(m.number, adoption, m.worker().t());
+        if (options_.keeps_all) m.ever.unite(adoption.names);
+        m.run.adopt(adoption.names, sums, adoption.samples);
+      },
+      [&](const StepReport& report) { account(m, report); });
+}
+
+template <typename Real>
+void World<Real>::fail(Inhabitant<Real>& m, StopReason why) {
+  follower_.failed(m.number, std::current_exception());
+  m.protocol.stop_run(why, now_);
 }
 
 template <typename Real>
@@ -195,10 +194,10 @@ template <typename Real>
 void World<Real>::kill(std::size_t number, bool host_lives) {
   Inhabitant<Real>& m = *members_[number];
   m.alive = false;
-  ++deaths_[fmt::format("{}, {}", m.protocol.role(), host_lives ? m.last_step : "its host")];
+  ++deaths_[{host_lives ? m.last_step : "with its host", m.protocol.role()}];
   m.host_lives = host_lives;
-  history_.push_back(fmt::format("{:8.3f} s  w{} {}", static_cast<double>(now_) * 1e-9, number,
-                                 host_lives ? "is killed" : "loses its host"));
+  m.ended_at = now_;
+  tell(number, now_, host_lives ? " is killed" : " loses its host");
   if (!host_lives) return;
   while (!m.wires.empty()) m.close(m.wires.begin()->first);
 }
@@ -221,7 +220,9 @@ void World<Real>::crash_at(std::size_t member, FatalFrame frame) {
 }
 template <typename Real>
 void World<Real>::leave(std::size_t member) {
-  if (is_alive(member)) members_[member]->protocol.leave(now_);
+  if (!is_alive(member)) return;
+  members_[member]->protocol.leave(now_);
+  look_soon(member, now_);
 }
 template <typename Real>
 void World<Real>::freeze(std::size_t member, Nanoseconds duration) {
@@ -229,29 +230,32 @@ void World<Real>::freeze(std::size_t member, Nanoseconds duration) {
   if (m.alive) m.frozen_until = std::max(m.frozen_until, now_ + duration);
 }
 template <typename Real>
-void World<Real>::stop_run(std::size_t member) {
-  if (is_alive(member)) members_[member]->protocol.stop_run(StopReason::interrupted, now_);
+void World<Real>::stop_run(std::size_t member, StopReason why) {
+  if (!is_alive(member)) return;
+  members_[member]->protocol.stop_run(why, now_);
+  look_soon(member, now_);
 }
 
 template <typename Real>
-void World<Real>::run_for(Nanoseconds duration) {
-  const Nanoseconds until = now_ + duration;
-  while (!queue_.empty() && queue_.top().time <= until) {
+void World<Real>::run_until(Nanoseconds time) {
+  while (!queue_.empty() && queue_.top().time <= time) {
     Action action = queue_.top();
     queue_.pop();
     now_ = action.time;
     action.run();
   }
-  now_ = until;
+  now_ = time;
+}
+
+template <typename Real>
+bool World<Real>::all_over() const {
+  return std::all_of(members_.begin(), members_.end(),
+                     [](const auto& m) { return !m->alive || m->over; });
 }
 
 template <typename Real>
 bool World<Real>::run_until_over(Nanoseconds limit) {
   const Nanoseconds until = now_ + limit;
-  const auto all_over = [this] {
-    return std::all_of(members_.begin(), members_.end(),
-                       [](const auto& m) { return !m->alive || m->over; });
-  };
   while (now_ < until && !all_over()) run_for(options_.protocol.report_every);
   return all_over();
 }
@@ -280,11 +284,7 @@ const Protocol& World<Real>::protocol(std::size_t member) const {
 }
 template <typename Real>
 const Worker<Real>& World<Real>::worker(std::size_t member) const {
-  return members_[member]->worker;
-}
-template <typename Real>
-const Ledger& World<Real>::ledger(std::size_t member) const {
-  return members_[member]->ledger;
+  return members_[member]->worker();
 }
 
 template class World<float>;

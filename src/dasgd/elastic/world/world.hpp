@@ -4,28 +4,46 @@
 
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
 #include <queue>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dasgd/core/objective.hpp"
 #include "dasgd/core/worker.hpp"
 #include "dasgd/elastic/protocol.hpp"
-#include "dasgd/staleness/ledger.hpp"
+#include "dasgd/run/options.hpp"
+#include "dasgd/run/result.hpp"
 
 namespace dasgd::elastic {
 
 struct WorldOptions {
   ProtocolOptions protocol;  ///< of every member, but for who it is
-  double eta = 0.01;
-  std::size_t batch = 0;  ///< samples that a gradient counts for
-  Nanoseconds latency = 1'000'000;
-  Nanoseconds compute = 20'000'000;  ///< a gradient, on average
+  TrainOptions run;          ///< of every member
   std::uint64_t seed = 1;
+  std::size_t fuse = max_fused;  ///< how many waiting gradients are applied at once
+  bool keeps_all = true;         ///< every gradient is kept, for `verify`
+
+  // How long things take: half as long to one and a half times as long as these ...
+  Nanoseconds compute = 20'000'000;  ///< a gradient
+  Nanoseconds latency = 1'000'000;   ///< a frame: up to twice as long
+  Nanoseconds apply = 10'000;
+  // ... or what these functions say.
+  std::function<Nanoseconds(std::size_t member, std::uint64_t gradient)> compute_time;
+  /// When a frame that is sent now arrives.
+  std::function<Nanoseconds(std::size_t from, std::size_t to, std::size_t bytes, Nanoseconds now)>
+      arrival;
+  /// What happens to frames on their way: on real links nothing, for a member may lie but TLS sees
+  /// to the rest.
+  std::function<void(Bytes& frame)> mangle;
 };
+
+/// How often members died at a moment ("after a report") in a role ("sponsor").
+using Deaths = std::map<std::pair<std::string, std::string>, std::uint64_t>;
 
 /// Death at the next frame of a kind (an index of Message), before it is out or just after.
 struct FatalFrame {
@@ -37,30 +55,51 @@ struct FatalFrame {
 template <typename Real>
 struct Inhabitant;
 
+/// Whoever follows what members do, at the instant at which they do it.
+class Follower {
+ public:
+  virtual ~Follower() = default;
+  /// Its worker is between two steps.
+  virtual void looks(std::size_t /*member*/) {}
+  /// It has applied these, in the numbers that it uses itself.
+  virtual void applied(std::size_t /*member*/, std::vector<TraceLine> /*lines*/) {}
+  virtual void adopts(std::size_t /*member*/, const Adoption& /*adoption*/,
+                      std::uint64_t /*t_before*/) {}
+  /// A step has thrown: the member has asked all to end.
+  virtual void failed(std::size_t /*member*/, std::exception_ptr /*why*/) {}
+};
+
 /// Everything that happens is a function of the options and of the calls that were made.
 template <typename Real>
 class World {
  public:
-  World(const Objective<Real>& objective, WorldOptions options);
+  World(const Objective<Real>& objective, WorldOptions options, Follower* follower = nullptr);
   ~World();
 
   /// The first begins the run; whoever comes later joins it through all who are there. Returns its
   /// number.
   std::size_t add();
+  /// The same for one who takes the samples, and the name, of this worker.
+  std::size_t add(std::size_t worker);
   void crash(std::size_t member);      ///< kill -9: its host lives and refuses connections
   void power_off(std::size_t member);  ///< its host is gone: silence
   void leave(std::size_t member);
   void freeze(std::size_t member, Nanoseconds duration);  ///< SIGSTOP
-  /// Frames between the two groups stand still for so long; nobody hears of it.
+  /// Frames between those whom `separates` keeps apart stand still for so long; nobody hears of it.
+  using Separates = std::function<bool(std::size_t a, std::size_t b)>;
+  void cut(Separates separates, Nanoseconds duration);
+  /// Between two groups; who comes later is of the first.
   void cut(const std::vector<bool>& side, Nanoseconds duration);
   /// Dies when it has sent so many more frames, the last one not included.
   void crash_after(std::size_t member, std::uint32_t frames);
   void crash_at(std::size_t member, FatalFrame frame);
-  void stop_run(std::size_t member);
+  void stop_run(std::size_t member, StopReason why = StopReason::interrupted);
 
-  void run_for(Nanoseconds duration);
+  void run_for(Nanoseconds duration) { run_until(now_ + duration); }
+  void run_until(Nanoseconds time);
   /// Until every member that lives has ended, or the time is over; true if they have.
   bool run_until_over(Nanoseconds limit);
+  bool all_over() const;
 
   Nanoseconds now() const { return now_; }
   std::size_t size() const { return members_.size(); }
@@ -68,11 +107,10 @@ class World {
   bool is_over(std::size_t member) const;
   const Protocol& protocol(std::size_t member) const;
   const Worker<Real>& worker(std::size_t member) const;
-  const Ledger& ledger(std::size_t member) const;
+  Inhabitant<Real>& operator[](std::size_t member) { return *members_[member]; }
   /// Whether it will die by itself.
   bool is_doomed(std::size_t member) const;
-  /// What members were and did when they died: how often.
-  const std::map<std::string, std::uint64_t>& deaths() const { return deaths_; }
+  const Deaths& deaths() const { return deaths_; }
   /// The most gradients that a member kept one by one.
   std::size_t longest_log() const;
   /// "12.3 s  w2: w1 is silent", in order.
@@ -86,12 +124,20 @@ class World {
   friend struct Inhabitant<Real>;
 
   void at(Nanoseconds time, std::function<void()> action);
-  void step_of(std::size_t member);
+  void look_of(std::size_t member);
+  void finish_step_of(std::size_t member);
+  void look_soon(std::size_t member, Nanoseconds time);
   void tick_of(std::size_t member);
+  void account(Inhabitant<Real>& member, const StepReport& report);
+  bool do_tasks_of(Inhabitant<Real>& member);
+  void fail(Inhabitant<Real>& member, StopReason why);
   void kill(std::size_t member, bool host_lives);
   Nanoseconds clear_at(std::size_t a, std::size_t b) const;  // when frames pass between them
+  Nanoseconds arrival(std::size_t from, std::size_t to, std::size_t bytes);
+  Nanoseconds time_of_step(const Inhabitant<Real>& member, bool computes);
   void deliver(std::uint64_t wire, std::size_t to);
   void end(std::size_t member);
+  void tell(std::size_t member, Nanoseconds time, const std::string& what);
   void tell_events(std::size_t member);
   std::uint64_t random();
 
@@ -106,6 +152,8 @@ class World {
 
   const Objective<Real>& objective_;
   const WorldOptions options_;
+  Follower nobody_;
+  Follower& follower_;
   Nanoseconds now_ = 0;
   std::uint64_t actions_ = 0, random_ = 0;
   std::priority_queue<Action> queue_;
@@ -113,14 +161,14 @@ class World {
   std::map<std::uint64_t, std::unique_ptr<Wire>> wires_;
   std::uint64_t next_link_ = 1;
   struct Cut {
-    std::vector<bool> side;
+    Separates separates;
     Nanoseconds until;
   };
   std::vector<Cut> cuts_;
   // What every name means, for ever.
   std::map<std::pair<Origin, std::uint32_t>, GradientPtr> made_;
   std::vector<std::string> history_;
-  std::map<std::string, std::uint64_t> deaths_;
+  Deaths deaths_;
   std::string wrong_;
 };
 

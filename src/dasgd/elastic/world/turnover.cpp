@@ -1,0 +1,75 @@
+#include "dasgd/elastic/world/turnover.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <string>
+#include <utility>
+
+#include "dasgd/base/units.hpp"
+#include "dasgd/core/error.hpp"
+
+namespace dasgd::elastic {
+namespace {
+
+std::string show(Nanoseconds time) { return show_duration(std::chrono::nanoseconds(time)); }
+
+struct Going {
+  const char* how;
+  std::size_t worker;
+  Nanoseconds at;
+
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw InputError(fmt::format("`{}` {}:{}: {}", how, worker, show(at), why));
+  }
+};
+
+}  // namespace
+
+std::vector<Nanoseconds> comings(const Turnover& turnover, std::size_t workers,
+                                 const std::vector<Nanoseconds>& start) {
+  std::vector<Nanoseconds> times = start;
+  times.resize(workers, 0);
+  times.insert(times.end(), turnover.joins.begin(), turnover.joins.end());
+  std::sort(times.begin() + static_cast<std::ptrdiff_t>(workers), times.end());
+  return times;
+}
+
+std::size_t most_at_once(const Turnover& turnover, std::size_t workers,
+                         const std::vector<Nanoseconds>& start) {
+  std::vector<std::pair<Nanoseconds, int>> changes;
+  for (const Nanoseconds at : comings(turnover, workers, start)) changes.emplace_back(at, 1);
+  for (const auto* goings : {&turnover.crashes, &turnover.leaves})
+    for (const auto& going : *goings) changes.emplace_back(going.at, -1);
+  std::sort(changes.begin(), changes.end());
+  int here = 0, most = 0;
+  for (const auto& [at, by] : changes) most = std::max(most, here += by);
+  return static_cast<std::size_t>(most);
+}
+
+void validate(const Turnover& turnover, std::size_t workers,
+              const std::vector<Nanoseconds>& start) {
+  const std::vector<Nanoseconds> come = comings(turnover, workers, start);
+  std::vector<Going> goings;
+  for (const auto& c : turnover.crashes) goings.push_back({"elastic.crash", index(c.worker), c.at});
+  for (const auto& l : turnover.leaves) goings.push_back({"elastic.leave", index(l.worker), l.at});
+  std::stable_sort(goings.begin(), goings.end(),
+                   [](const Going& a, const Going& b) { return a.at < b.at; });
+  std::vector<bool> gone(come.size(), false);
+  for (const Going& going : goings) {
+    if (going.worker >= come.size())
+      going.refuse(fmt::format("there is no worker {}: the run has 0 to {}{}", going.worker,
+                               come.size() - 1,
+                               turnover.joins.empty() ? "" : ", those who join included"));
+    if (going.at <= come[going.worker])
+      going.refuse(fmt::format("worker {} comes at {}; it can go only later", going.worker,
+                               show(come[going.worker])));
+    if (gone[going.worker]) going.refuse("it is gone by then");
+    gone[going.worker] = true;
+    bool anybody = false;
+    for (std::size_t i = 0; i < come.size(); ++i)
+      anybody = anybody || (!gone[i] && come[i] < going.at);
+    if (!anybody) going.refuse("nobody would be left with a model");
+  }
+}
+
+}  // namespace dasgd::elastic
