@@ -119,6 +119,29 @@ TEST(DeviceStep, OnACpuEndsWithTheBitsOfStepsDoneOneByOne) {
   }
 }
 
+// Weights stand in another order there: x, and what momentum remembers, must not show it.
+TEST(DeviceStep, WithChannelsInnermostEndsAtTheSameModel) {
+  for (NetworkOptions how : networks("cnn")) {
+    const auto run = [&](bool channels_last) {
+      how.channels_last = channels_last;
+      const auto network = make_network(how, pictures());
+      return run_training<float>(*network, {.workers = 1,
+                                            .eta = 0.02,
+                                            .rule = {.kind = RuleOptions::Kind::momentum},
+                                            .batch = 7,
+                                            .gradients = {6}});
+    };
+    const auto turned = run(true), plain = run(false);
+    double difference = 0, size = 0;
+    for (std::size_t k = 0; k < plain.model.size(); ++k) {
+      difference += std::abs(static_cast<double>(turned.model[k] - plain.model[k]));
+      size += std::abs(static_cast<double>(plain.model[k]));
+    }
+    EXPECT_LT(difference, 1e-3 * size);
+    EXPECT_NEAR(turned.summary.loss, plain.summary.loss, 1e-3);
+  }
+}
+
 TEST(DeviceStep, SeveralWorkersEndWithIdenticalReplicas) {
   for (const NetworkOptions& how : networks("mlp")) {
     const auto network = make_network(how, image_samples(test::tiny_image_set(8)));
