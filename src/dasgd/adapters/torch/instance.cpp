@@ -88,11 +88,17 @@ bool is_out_of_memory(const std::exception& error) {
                              [&](const char* words) { return text.find(words) != text.npos; });
 }
 
-void throw_if_out_of_memory(const std::exception& error) {
-  if (!is_out_of_memory(error)) return;
-  if (std::string_view(error.what()).find("CUDA") == std::string_view::npos) throw std::bad_alloc();
-  throw std::runtime_error(
-      "the GPU has not enough memory; use a smaller --batch or --in-flight, or fewer --workers");
+void throw_if_machine_failed(const std::exception& error) {
+  const std::string_view text = error.what();
+  const auto says = [&](const char* words) { return text.find(words) != text.npos; };
+  const bool of_gpu = says("CUDA");
+  if (is_out_of_memory(error)) {
+    if (!of_gpu) throw std::bad_alloc();
+    throw std::runtime_error(
+        "the GPU has not enough memory; use a smaller --batch or --in-flight, or fewer --workers");
+  }
+  if (of_gpu && (says("CUDA error") || says("CUDA driver")))
+    throw std::runtime_error("the GPU cannot be used: " + one_line(error));
 }
 
 // LibTorch ends its file in a destructor, where a write that fails ends the program: memory for the
