@@ -230,7 +230,9 @@ TEST_F(BadNetwork, AFileThatWasTrainedBeforeGoesOnFromThere) {
 TEST(Network, WhatAGpuSaysIsOneLine) {
   const auto told = [](const char* by_libtorch) -> std::string {
     try {
-      torch_adapter::with_plain_errors([&] { throw std::runtime_error(by_libtorch); });
+      torch_adapter::with_plain_errors([&] {
+        torch_adapter::with_plain_errors([&] { throw std::runtime_error(by_libtorch); });
+      });
     } catch (const std::runtime_error& error) {
       return error.what();
     }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 
+#include "dasgd/adapters/torch/device/step_graph.hpp"
 #include "dasgd/adapters/torch/precision.hpp"
 #include "dasgd/adapters/torch/saved_network.hpp"
 
@@ -97,8 +98,9 @@ void throw_if_machine_failed(const std::exception& error) {
     throw std::runtime_error(
         "the GPU has not enough memory; use a smaller --batch or --in-flight, or fewer --workers");
   }
+  const std::string told = "the GPU cannot be used: ";
   if (of_gpu && (says("CUDA error") || says("CUDA driver")))
-    throw std::runtime_error("the GPU cannot be used: " + one_line(error));
+    throw std::runtime_error((text.starts_with(told) ? "" : told) + one_line(error));
 }
 
 // LibTorch ends its file in a destructor, where a write that fails ends the program: memory for the
@@ -247,6 +249,7 @@ void Instance::show(std::span<const float> x) {
 
 double Instance::gradient(const SampleBatch& batch, std::span<float> gradient) {
   const Place place(*memory_);
+  const auto lock = StepGraph::nobody_records(how_.device);
   const Inputs in = inputs(batch);
   if (how_.own_memory) {
     const at::Tensor loss = compute(in);
@@ -263,6 +266,7 @@ double Instance::gradient(const SampleBatch& batch, std::span<float> gradient) {
 
 double Instance::evaluate(std::span<const float> x, const SampleBatch& batch, ClassCounts& counts) {
   const Place place(*memory_);
+  const auto lock = StepGraph::nobody_records(how_.device);
   const at::NoGradGuard no_grad;
   show(x);
   module_.eval();

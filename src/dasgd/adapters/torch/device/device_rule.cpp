@@ -21,6 +21,11 @@ std::vector<float> here(const at::Tensor& tensor, const Layout& layout) {
   return {copy.data_ptr<float>(), copy.data_ptr<float>() + copy.numel()};
 }
 
+// To the nearest float. On a CPU LibTorch may take MKL's, which is off by a bit at times.
+at::Tensor root(const at::Tensor& tensor) {
+  return tensor.is_cpu() ? tensor.to(at::kDouble).sqrt_().to(at::kFloat) : tensor.sqrt();
+}
+
 // A number of the host as the CPU's rules see it.
 double as_float(double value) { return static_cast<float>(value); }
 
@@ -68,7 +73,7 @@ void DeviceRule::transform(const at::Tensor& knob_values, const at::Tensor& x,
       second_.mul_(as_float(recipe_.beta2)).add_(g.mul(as_float(1 - recipe_.beta2)).mul_(g));
       const at::Tensor corrected = second_.mul(knob_values.select(0, 2).to(at::kFloat));
       g.copy_(first_.mul(knob_values.select(0, 1).to(at::kFloat))
-                  .div_(corrected.sqrt_().add_(as_float(recipe_.epsilon))));
+                  .div_(root(corrected).add_(as_float(recipe_.epsilon))));
       break;
     }
   }

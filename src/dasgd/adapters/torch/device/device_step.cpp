@@ -105,6 +105,7 @@ void DeviceStep::start(Plan& plan) {
   if (plan.graph) {
     plan.graph->replay();
   } else {
+    const auto lock = StepGraph::nobody_records(instance_.how().device);
     work(plan);
   }
 }
