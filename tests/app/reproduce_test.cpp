@@ -69,6 +69,8 @@ TEST_F(App, ReproducesFigureCOnATinySetFromPieces) {
   std::map<fs::path, fs::file_time_type> kept;
   for (const auto& cell : fs::directory_iterator(out() + "/cells"))
     kept[cell.path()] = fs::last_write_time(cell);
+  reproduce("1,2 --device cuda", out());  // nothing is left to be computed there
+  EXPECT_EQ(json::parse(read_text(out() + "/cifar.json")).size(), 2u);
   reproduce("1,2", out());
   for (const auto& [cell, time] : kept) EXPECT_EQ(fs::last_write_time(cell), time) << cell;
   const json points = json::parse(read_text(out() + "/cifar.json"));

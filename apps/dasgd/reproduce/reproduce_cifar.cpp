@@ -1,6 +1,7 @@
 // dasgd reproduce cifar: the paper's Figure 2 (c).
 #include <fmt/format.h>
 #include <memory>
+#include <mutex>
 #include <numeric>
 
 #include "dasgd/base/atomic_file.hpp"
@@ -71,11 +72,17 @@ std::shared_ptr<const Samples> images(const ScalingPlan& plan) {
   return image_samples(read_images(locate_data(plan.data)), {.scale = parse_scale(plan.scale)});
 }
 
+// The first is made alone and chooses the fast way to compute, before several runs begin. Where all
+// runs are there, none is made: cells of a GPU are put together without one.
 NetworkOfSeed networks(const std::shared_ptr<const Samples>& samples, NetworkDevice where) {
-  return [samples, where](std::uint64_t seed) {
+  const auto make = [samples, where](std::uint64_t seed) {
     NetworkOptions options{.model = "cnn", .device = where, .seed = seed};
     options.evaluate_at_most = 256;  // the experiment needs no accuracy
     return make_network_problem(options, samples);
+  };
+  return [make, first = std::make_shared<std::once_flag>()](std::uint64_t seed) {
+    std::call_once(*first, make, seed);
+    return make(seed);
   };
 }
 
@@ -88,7 +95,7 @@ void write_and_print(const Experiment& experiment, const ScalingPlan& plan,
   const std::string stem = experiment.stem();
   write_file(stem + ".csv", to_csv(runs));
   write_file(stem + ".json", to_json(points));
-  write_file(stem + ".svg", to_svg("cifar", points));
+  write_file(stem + ".svg", to_svg(plan.data, points));
   print_table(points);
   print_result(
       "the paper's CNN on {}, batch {}, eta {}, target: training loss {} (mean of each worker's "
@@ -104,7 +111,6 @@ void reproduce_cifar(const Experiment& experiment) {
   ScalingPlan plan = plan_for(experiment);
   plan.stop = signals.token();
   const NetworkOfSeed network = networks(images(plan), device_of(experiment.scaling));
-  network(1);  // chooses the fast way to compute before several runs begin
   const std::size_t points = plan.virtual_workers.size() + plan.thread_workers.size();
   write_and_print(experiment, plan, run_scaling(network, plan, show_simulations),
                   points * plan.seeds.size());
