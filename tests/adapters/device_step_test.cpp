@@ -1,6 +1,8 @@
 // The whole step on a device, held against the same step done one by one by this machine.
+#include <atomic>
 #include <cmath>
 #include <gtest/gtest.h>
+#include <thread>
 #include <torch/cuda.h>
 
 #include "adapters/normalised_network.hpp"
@@ -177,6 +179,28 @@ TEST(DeviceStep, SimulatesTheSameTwice) {
       return run_simulation<float>(*network, options, {}).summary.replica_digest;
     };
     EXPECT_EQ(digest(), digest());
+  }
+}
+
+// On a GPU some record their steps while others still try out how to compute.
+TEST(DeviceStep, SimulationsBesideEachOtherDoNotDisturbEachOther) {
+  for (const NetworkOptions& how : networks("cnn")) {
+    std::atomic<int> clean{0};
+    const auto simulate = [&] {
+      try {
+        const auto network = make_network(how, pictures());
+        const auto result = run_simulation<float>(
+            *network, {.workers = 3, .eta = 0.01, .batch = 4, .gradients = {5}}, {});
+        if (!result.failure && result.summary.audit_is_clean()) ++clean;
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << error.what();
+      }
+    };
+    {
+      std::vector<std::jthread> beside;
+      for (int k = 0; k < 4; ++k) beside.emplace_back(simulate);
+    }
+    EXPECT_EQ(clean, 4);
   }
 }
 
