@@ -209,14 +209,19 @@ def main():
             model, batch, precision, rival, unit = CASES[case]
             times = batch if unit == "samples" else 1
             found = {}
+
+            def add(name, rate):
+                found.setdefault(name, []).append(rate * times)
+                print(f"{case} {name}: {rate * times:,.0f}", file=sys.stderr, flush=True)
+
             for _ in range(options.repeats):
                 for loop in ("eager", "graph"):
                     rate = torch_rate(model, batch, precision, loop == "graph", options.seconds)
-                    found.setdefault(f"PyTorch {loop}", []).append(rate * times)
+                    add(f"PyTorch {loop}", rate)
                     torch.cuda.empty_cache()
                 for workers in map(int, options.workers.split(",")):
                     rate = dasgd_rate(options.dasgd, model, batch, precision, workers, options.seconds, folder)
-                    found.setdefault(f"dasgd {workers}", []).append(rate * times)
+                    add(f"dasgd {workers}", rate)
             base = statistics.median(found[f"PyTorch {rival}"])
             for name, rates in found.items():
                 middle = statistics.median(rates)

@@ -39,6 +39,7 @@ struct Way {
   std::string name;
   at::Device device;
   const Integers* integers;
+  bool turned = false;  // numbers stand in another order there
 
   friend void PrintTo(const Way& way, std::ostream* to) { *to << way.name; }
 };
@@ -50,6 +51,9 @@ std::vector<Way> ways() {
         {device.is_cpu() ? "CpuByOperators" : "GpuByOperators", device, &integers_by_operators()});
     if (!device.is_cpu() && integers_by_kernels())
       all.push_back({"GpuByKernels", device, integers_by_kernels()});
+    all.push_back(all.back());
+    all.back().name += "Turned";
+    all.back().turned = true;
   }
   return all;
 }
@@ -57,6 +61,7 @@ std::vector<Way> ways() {
 class OnDevice : public ::testing::TestWithParam<Way> {
  protected:
   void SetUp() override {
+    memory->layout = Layout({at::empty({20, 10, 3, 4}), at::empty({601})}, GetParam().turned);
     memory->x = at::empty({dimension}, at::TensorOptions().device(GetParam().device));
   }
   DeviceReplica replica(std::span<const float> x0) { return {x0, memory, GetParam().integers}; }
@@ -67,20 +72,23 @@ class OnDevice : public ::testing::TestWithParam<Way> {
     const DeviceUpdate own{at::empty({dimension}, options.dtype(at::kInt)),
                            at::empty({1}, options.dtype(at::kInt))};
     const at::Tensor gradient =
-        at::from_blob(const_cast<float*>(g.data()), {dimension}).to(options.device());
+        memory->layout.there(at::from_blob(const_cast<float*>(g.data()), {dimension}))
+            .to(options.device());
     const StepNotes notes(there.notes());
     there.integers().show(there.sums_there(), memory->x, notes);
     there.integers().round_and_add(gradient, at::full({}, -eta, options.dtype(at::kDouble)), own,
                                    there.sums_there(), notes);
     there.changed();
-    auto numbers = std::make_shared<DeviceNumbers>(dimension, GetParam().device);
+    auto numbers = std::make_shared<DeviceNumbers>(dimension, GetParam().device, memory->layout);
     numbers->write(own, memory->stream);
     auto sent = std::make_shared<Gradient>();
+    sent->name = {WorkerId{3}, sequence++};
     sent->update.put(std::move(numbers), NumberFormat::of_float);
     return sent;
   }
 
   static constexpr std::size_t dimension = 3001;
+  std::uint32_t sequence = 0;
   std::shared_ptr<DeviceMemory> memory = std::make_shared<DeviceMemory>();
 };
 
@@ -110,7 +118,7 @@ TEST_P(OnDevice, HoldsTheSameBitsAsAReplicaOfThisMachine) {
   EXPECT_TRUE(std::ranges::equal(here.sums(), there.sums()));
   EXPECT_TRUE(std::ranges::equal(here.x(), there.x()));
   there.refresh();
-  const at::Tensor seen = memory->x.to(at::kCPU);
+  const at::Tensor seen = memory->layout.in_order(memory->x).to(at::kCPU);
   EXPECT_TRUE(std::ranges::equal(here.x(), values_of(seen))) << "what the network computes with";
 }
 
@@ -136,6 +144,39 @@ TEST_P(OnDevice, RoundsToTheSameBitsAsThisMachine) {
   EXPECT_TRUE(std::ranges::equal(other.sums(), there.sums())) << "fetched";
   const GradientPtr nothing = rounded_there(there, 0.37, std::vector<float>(dimension));
   EXPECT_TRUE(std::ranges::equal(here.sums(), there.sums()));
+}
+
+TEST_P(OnDevice, WhatIsFoldedThereIsTheSameSum) {
+  const auto x0 = noise(dimension, 0, 1);
+  DeviceReplica origin = replica(x0), behind = replica(x0);
+  HostReplica<float> here(x0);
+  const auto some = [&](int count) {
+    std::vector<GradientPtr> sent;
+    for (int k = 0; k < count; ++k)
+      sent.push_back(rounded_there(origin, 0.1, noise(dimension, sequence, std::ldexp(1.0, k))));
+    return sent;
+  };
+  Bundle first, second, both;
+  first.add(some(11));
+  second.add(some(2));
+  both.add(first);
+  both.add(second);
+  ASSERT_TRUE(both.elsewhere()) << "folded where they lie";
+  behind.apply(both);
+  EXPECT_TRUE(std::ranges::equal(behind.sums(), origin.sums()));
+  here.apply(both);
+  EXPECT_TRUE(std::ranges::equal(here.sums(), origin.sums())) << "fetched";
+
+  Update of_this_machine;
+  ASSERT_FALSE(origin.apply_own(0.1, noise(dimension, 99, 1), of_this_machine));
+  auto sent = std::make_shared<Gradient>();
+  sent->name = {WorkerId{4}, 0};
+  sent->update = of_this_machine;
+  both.add(std::vector<GradientPtr>{sent});
+  EXPECT_FALSE(both.elsewhere()) << "one of them lies here";
+  DeviceReplica late = replica(x0);
+  late.apply(both);
+  EXPECT_TRUE(std::ranges::equal(late.sums(), origin.sums()));
 }
 
 TEST_P(OnDevice, AGradientThatDivergesChangesNothing) {

@@ -1,6 +1,8 @@
 // The whole step on a device, held against the same step done one by one by this machine.
+#include <atomic>
 #include <cmath>
 #include <gtest/gtest.h>
+#include <thread>
 #include <torch/cuda.h>
 
 #include "adapters/normalised_network.hpp"
@@ -119,6 +121,29 @@ TEST(DeviceStep, OnACpuEndsWithTheBitsOfStepsDoneOneByOne) {
   }
 }
 
+// Weights stand in another order there: x, and what momentum remembers, must not show it.
+TEST(DeviceStep, WithChannelsInnermostEndsAtTheSameModel) {
+  for (NetworkOptions how : networks("cnn")) {
+    const auto run = [&](bool channels_last) {
+      how.channels_last = channels_last;
+      const auto network = make_network(how, pictures());
+      return run_training<float>(*network, {.workers = 1,
+                                            .eta = 0.02,
+                                            .rule = {.kind = RuleOptions::Kind::momentum},
+                                            .batch = 7,
+                                            .gradients = {6}});
+    };
+    const auto turned = run(true), plain = run(false);
+    double difference = 0, size = 0;
+    for (std::size_t k = 0; k < plain.model.size(); ++k) {
+      difference += std::abs(static_cast<double>(turned.model[k] - plain.model[k]));
+      size += std::abs(static_cast<double>(plain.model[k]));
+    }
+    EXPECT_LT(difference, 1e-3 * size);
+    EXPECT_NEAR(turned.summary.loss, plain.summary.loss, 1e-3);
+  }
+}
+
 TEST(DeviceStep, SeveralWorkersEndWithIdenticalReplicas) {
   for (const NetworkOptions& how : networks("mlp")) {
     const auto network = make_network(how, image_samples(test::tiny_image_set(8)));
@@ -154,6 +179,28 @@ TEST(DeviceStep, SimulatesTheSameTwice) {
       return run_simulation<float>(*network, options, {}).summary.replica_digest;
     };
     EXPECT_EQ(digest(), digest());
+  }
+}
+
+// On a GPU some record their steps while others still try out how to compute.
+TEST(DeviceStep, SimulationsBesideEachOtherDoNotDisturbEachOther) {
+  for (const NetworkOptions& how : networks("cnn")) {
+    std::atomic<int> clean{0};
+    const auto simulate = [&] {
+      try {
+        const auto network = make_network(how, pictures());
+        const auto result = run_simulation<float>(
+            *network, {.workers = 3, .eta = 0.01, .batch = 4, .gradients = {5}}, {});
+        if (!result.failure && result.summary.audit_is_clean()) ++clean;
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << error.what();
+      }
+    };
+    {
+      std::vector<std::jthread> beside;
+      for (int k = 0; k < 4; ++k) beside.emplace_back(simulate);
+    }
+    EXPECT_EQ(clean, 4);
   }
 }
 

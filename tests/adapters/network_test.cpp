@@ -7,6 +7,7 @@
 #include <thread>
 #include <torch/script.h>
 
+#include "dasgd/adapters/torch/instance.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/images/image_samples.hpp"
 #include "dasgd/data/text_samples.hpp"
@@ -224,6 +225,28 @@ TEST_F(BadNetwork, AFileThatWasTrainedBeforeGoesOnFromThere) {
   for (float& v : x) v *= 0.5f;
   const std::string path = directory.write("half.pt", network->torchscript(x));
   EXPECT_EQ(make_network({.model = path}, colour_images(8))->start(), x);
+}
+
+TEST(Network, WhatAGpuSaysIsOneLine) {
+  const auto told = [](const char* by_libtorch) -> std::string {
+    try {
+      torch_adapter::with_plain_errors([&] {
+        torch_adapter::with_plain_errors([&] { throw std::runtime_error(by_libtorch); });
+      });
+    } catch (const std::runtime_error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(
+      told("CUDA error: CUDA-capable device(s) is/are busy or unavailable\nCUDA kernel errors "
+           "might be asynchronously reported\n"),
+      "the GPU cannot be used: CUDA error: CUDA-capable device(s) is/are busy or "
+      "unavailable");
+  EXPECT_THAT(told("CUDA out of memory. Tried to allocate 3.00 GiB\nmore"),
+              testing::StartsWith("the GPU has not enough memory; use a smaller --batch"));
+  EXPECT_EQ(told("shapes do not fit\nat line 3"), "shapes do not fit");
+  EXPECT_THROW(torch_adapter::with_plain_errors([] { throw std::bad_alloc(); }), std::bad_alloc);
 }
 
 }  // namespace

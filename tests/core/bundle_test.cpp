@@ -1,5 +1,6 @@
 #include "dasgd/core/bundle.hpp"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <memory>
 #include <rapidcheck/gtest.h>
@@ -75,6 +76,90 @@ TEST(Bundle, RefusesUpdatesOfAnotherSizeOrFormat) {
   EXPECT_THROW(bundle.add(std::vector<GradientPtr>{gradient<float>(0, 1, {1})}), std::logic_error);
   EXPECT_THROW(bundle.add(std::vector<GradientPtr>{gradient<double>(0, 2, {1, 2})}),
                std::logic_error);
+}
+
+/// A device that the test plays: sums that are kept apart from this machine's.
+class SumsOfTest final : public SumsElsewhere {
+ public:
+  bool add(std::span<const GradientPtr> gradients) override {
+    for (const GradientPtr& g : gradients)
+      if (!g->update.elsewhere()) return false;
+    sum_.apply(gradients);
+    return true;
+  }
+  bool add(const SumsElsewhere& other) override {
+    const auto& there = dynamic_cast<const SumsOfTest&>(other).sum_.sums();
+    std::vector<Sum<float>> both(sum_.sums().begin(), sum_.sums().end());
+    for (std::size_t k = 0; k < both.size(); ++k) both[k] += there[k];
+    sum_.restore(both);
+    return true;
+  }
+  std::shared_ptr<SumsElsewhere> zero_sums() const override {
+    return std::make_shared<SumsOfTest>();
+  }
+  void fetch(std::span<std::byte> to) const override {
+    ++fetched;
+    std::ranges::copy(std::as_bytes(sum_.sums()), to.begin());
+  }
+  static inline int fetched = 0;
+
+ private:
+  HostReplica<float> sum_{std::vector<float>(2)};
+};
+
+class NumbersOfTest final : public NumbersElsewhere {
+ public:
+  explicit NumbersOfTest(Update update) : update_(std::move(update)) {}
+  std::size_t size_in_bytes() const override { return update_.size_in_bytes(); }
+  bool ready() const override { return true; }
+  int fetch(std::span<std::byte> to) const override {
+    std::ranges::copy(update_.bytes(), to.begin());
+    return update_.shift;
+  }
+  std::shared_ptr<SumsElsewhere> zero_sums() const override {
+    return std::make_shared<SumsOfTest>();
+  }
+
+ private:
+  const Update update_;
+};
+
+GradientPtr far_gradient(std::uint32_t sequence, const std::vector<float>& g) {
+  const GradientPtr here = gradient<float>(0, sequence, g);
+  auto far = std::make_shared<Gradient>(*here);
+  far->update.put(std::make_shared<NumbersOfTest>(here->update), NumberFormat::of_float);
+  return far;
+}
+
+TEST(Bundle, IsSummedUpWhereItsUpdatesLieAndFetchedOnce) {
+  const std::vector<GradientPtr> some{far_gradient(0, {1, 2}), far_gradient(1, {300, -7})},
+      more{far_gradient(2, {5, 5})}, of_this_machine{gradient<float>(1, 0, {0.5, 9})};
+  const int fetched = SumsOfTest::fetched;
+  Bundle first, all;
+  first.add(some);
+  all.add(first);
+  all.add(more);
+  EXPECT_TRUE(all.elsewhere());
+  EXPECT_EQ(all.dimension(), 2u);
+  EXPECT_EQ(SumsOfTest::fetched, fetched) << "nobody has asked";
+  const auto is_sum_of = [](const Bundle& bundle,
+                            std::initializer_list<std::vector<GradientPtr>> g) {
+    HostReplica<float> one_by_one(std::vector<float>(2));
+    for (const auto& part : g) one_by_one.apply(part);
+    return std::ranges::equal(bundle.sums<float>(), one_by_one.sums());
+  };
+  EXPECT_TRUE(is_sum_of(all, {some, more}));
+  EXPECT_TRUE(is_sum_of(all, {some, more}));
+  EXPECT_EQ(SumsOfTest::fetched, fetched + 1);
+  all.add(std::vector<GradientPtr>{far_gradient(3, {1, 1})});
+  EXPECT_TRUE(is_sum_of(all, {some, more, {far_gradient(3, {1, 1})}})) << "the copy was old";
+  all.add(of_this_machine);
+  EXPECT_FALSE(all.elsewhere());
+  EXPECT_TRUE(is_sum_of(all, {some, more, {far_gradient(3, {1, 1})}, of_this_machine}));
+  Bundle mixed;
+  mixed.add(of_this_machine);
+  mixed.add(first);
+  EXPECT_TRUE(is_sum_of(mixed, {of_this_machine, some}));
 }
 
 }  // namespace

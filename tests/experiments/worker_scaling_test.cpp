@@ -30,7 +30,8 @@ class WorkerScaling : public ::testing::Test {
                    .seeds = {1, 2},
                    .eta = 0.002,
                    .batch = 4,
-                   .target_loss = 0.3};
+                   .target_loss = 0.3,
+                   .gradients = 40'000};
   std::atomic<int> made{0};
   test::TemporaryDirectory directory;
 };
@@ -89,6 +90,8 @@ TEST_F(WorkerScaling, WritesCsvJsonAndAPicture) {
   EXPECT_EQ(runs.back().S_hat_max, runs.back().S_max) << "delivery is causal";
   const auto points = summarise(runs);
   EXPECT_THAT(to_json(points), HasSubstr("\"speed_up\": 1.0"));
+  EXPECT_EQ(points.back().S_hat_max, points.back().S_max);
+  EXPECT_THAT(to_json(points), HasSubstr("\"S_hat_max\": "));
   EXPECT_THAT(to_svg("cifar", points), HasSubstr("speed-up over one worker"));
   plan.target_loss = -1;
   plan.gradients = 40;

@@ -247,13 +247,16 @@ void CommandLine::add_reproduce() {
       ->check(must_be_positive)
       ->type_name("X");
   app->add_option("--give-up", reproduce_.scaling.gradients,
-                  "of cifar: gradients of all workers after which a run ends (default: 40,000); 0: "
-                  "never")
+                  "of cifar: gradients of all workers after which a run ends (default: 0, never; "
+                  "with --quick 40,000)")
       ->type_name("N");
+  app->add_option("--data", reproduce_.scaling.data, "of cifar: other images, as of train")
+      ->type_name("NAME|DIR");
   app->add_option("--scale", reproduce_.scaling.scale, "of cifar: standard (default), 255 or none")
       ->check(CLI::IsMember({"standard", "255", "none"}))
       ->type_name("NAME");
-  app->add_option("--device", reproduce_.scaling.device, "of cifar: cpu (default) or cuda")
+  app->add_option("--device", reproduce_.scaling.device,
+                  "of cifar: cpu (default), or cuda, in virtual time alone")
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->type_name("NAME");
 

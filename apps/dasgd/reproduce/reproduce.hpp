@@ -21,10 +21,10 @@ struct ScalingChoice {
   std::optional<std::uint64_t> seeds;
   std::optional<double> eta, target_loss;
   std::optional<std::uint64_t> gradients;  ///< at which a run gives up; 0: never
-  std::string scale, device;               ///< as of `train`; empty: standard, cpu
+  std::string data, scale, device;         ///< as of `train`; empty: cifar10, standard, cpu
   bool any() const {
-    return !workers.empty() || seeds || eta || target_loss || gradients || !scale.empty() ||
-           !device.empty();
+    return !workers.empty() || seeds || eta || target_loss || gradients || !data.empty() ||
+           !scale.empty() || !device.empty();
   }
 };
 

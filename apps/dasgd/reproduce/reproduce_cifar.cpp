@@ -1,15 +1,16 @@
 // dasgd reproduce cifar: the paper's Figure 2 (c).
 #include <fmt/format.h>
 #include <memory>
+#include <mutex>
 #include <numeric>
 
 #include "dasgd/base/atomic_file.hpp"
 #include "dasgd/config/config.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/catalogue.hpp"
-#include "dasgd/data/images/cifar10.hpp"
 #include "dasgd/data/images/image_samples.hpp"
 #include "dasgd/experiments/worker_scaling.hpp"
+#include "dasgd/models/data_source.hpp"
 #include "dasgd/models/network_problem.hpp"
 #include "ranks/rank_launch.hpp"
 #include "ranks/ranks.hpp"
@@ -19,6 +20,10 @@
 
 namespace dasgd::app {
 namespace {
+
+NetworkDevice device_of(const ScalingChoice& choice) {
+  return parse_device(choice.device.empty() ? "cpu" : choice.device);
+}
 
 // What the paper leaves open: the batch size and what its epsilon of 1 is measured on. Here batch
 // 32, and the mean of a worker's last 30 mini-batch losses. The step must be one for all numbers of
@@ -32,6 +37,7 @@ ScalingPlan plan_for(const Experiment& experiment) {
     plan.virtual_workers = {1, 2, 5, 10, 25};
     plan.seeds = {1};
     plan.target_loss = 2.2;
+    plan.gradients = 40'000;
   }
   const ScalingChoice& choice = experiment.scaling;
   if (!choice.workers.empty()) plan.virtual_workers = choice.workers;
@@ -42,34 +48,41 @@ ScalingPlan plan_for(const Experiment& experiment) {
   plan.eta = choice.eta.value_or(plan.eta);
   plan.target_loss = choice.target_loss.value_or(plan.target_loss);
   plan.gradients = choice.gradients.value_or(plan.gradients);
-  if (!choice.scale.empty()) plan.data = to_string(parse_scale(choice.scale));
+  if (!choice.data.empty()) plan.data = choice.data;
+  if (!choice.scale.empty()) plan.scale = to_string(parse_scale(choice.scale));
+  const bool on_cores = device_of(choice) == NetworkDevice::cpu;
   for (const std::size_t n : plan.virtual_workers)
-    if (n <= all_cores()) plan.thread_workers.push_back(n);
+    if (on_cores && n <= all_cores()) plan.thread_workers.push_back(n);
   return plan;
 }
 
 void print_table(const std::vector<ScalingPoint>& points) {
-  print_result("{:<8} {:>7} {:>8} {:>19} {:>19} {:>8} {:>7} {:>6}\n", "time", "workers", "reached",
-               "iterations", "seconds", "speed-up", "S_avg", "S_max");
+  print_result("{:<8} {:>7} {:>8} {:>19} {:>19} {:>8} {:>7} {:>6} {:>9} {:>9}\n", "time", "workers",
+               "reached", "iterations", "seconds", "speed-up", "S_avg", "S_max", "S_hat_avg",
+               "S_hat_max");
   for (const ScalingPoint& p : points)
     print_result(
         "{:<8} {:>7} {:>5}/{:<2} {:>10.0f} +- {:<5.0f} {:>10.1f} +- {:<5.1f} {:>7.2f}x {:>7.2f} "
-        "{:>6.1f}\n",
+        "{:>6.1f} {:>9.2f} {:>9.1f}\n",
         p.way, p.workers, p.reached, p.runs, p.iterations, p.iterations_deviation, p.seconds,
-        p.seconds_deviation, p.speed_up, p.S_avg, p.S_max);
+        p.seconds_deviation, p.speed_up, p.S_avg, p.S_max, p.S_hat_avg, p.S_hat_max);
 }
 
-std::shared_ptr<const Samples> cifar10(const ScalingPlan& plan) {
-  return image_samples(read_cifar10_directory(locate_data("cifar10")),
-                       {.scale = parse_scale(plan.data)});
+std::shared_ptr<const Samples> images(const ScalingPlan& plan) {
+  return image_samples(read_images(locate_data(plan.data)), {.scale = parse_scale(plan.scale)});
 }
 
-NetworkOfSeed networks(const std::shared_ptr<const Samples>& samples, const std::string& device) {
-  const NetworkDevice where = parse_device(device.empty() ? "cpu" : device);
-  return [samples, where](std::uint64_t seed) {
+// The first is made alone and chooses the fast way to compute, before several runs begin. Where all
+// runs are there, none is made: cells of a GPU are put together without one.
+NetworkOfSeed networks(const std::shared_ptr<const Samples>& samples, NetworkDevice where) {
+  const auto make = [samples, where](std::uint64_t seed) {
     NetworkOptions options{.model = "cnn", .device = where, .seed = seed};
     options.evaluate_at_most = 256;  // the experiment needs no accuracy
     return make_network_problem(options, samples);
+  };
+  return [make, first = std::make_shared<std::once_flag>()](std::uint64_t seed) {
+    std::call_once(*first, make, seed);
+    return make(seed);
   };
 }
 
@@ -82,14 +95,13 @@ void write_and_print(const Experiment& experiment, const ScalingPlan& plan,
   const std::string stem = experiment.stem();
   write_file(stem + ".csv", to_csv(runs));
   write_file(stem + ".json", to_json(points));
-  write_file(stem + ".svg", to_svg("cifar", points));
+  write_file(stem + ".svg", to_svg(plan.data, points));
   print_table(points);
   print_result(
-      "CNN of 122,570 parameters, batch {}, eta {}, target: training loss {} (mean of each "
-      "worker's "
+      "the paper's CNN on {}, batch {}, eta {}, target: training loss {} (mean of each worker's "
       "last 30\nmini-batches), {} seeds; virtual: 50 ms per gradient; written to {}.csv, .json, "
       ".svg\n",
-      plan.batch, plan.eta, plan.target_loss, plan.seeds.size(), stem);
+      plan.data, plan.batch, plan.eta, plan.target_loss, plan.seeds.size(), stem);
 }
 
 }  // namespace
@@ -98,8 +110,7 @@ void reproduce_cifar(const Experiment& experiment) {
   SignalStop signals;
   ScalingPlan plan = plan_for(experiment);
   plan.stop = signals.token();
-  const NetworkOfSeed network = networks(cifar10(plan), experiment.scaling.device);
-  network(1);  // chooses the fast way to compute before several runs begin
+  const NetworkOfSeed network = networks(images(plan), device_of(experiment.scaling));
   const std::size_t points = plan.virtual_workers.size() + plan.thread_workers.size();
   write_and_print(experiment, plan, run_scaling(network, plan, show_simulations),
                   points * plan.seeds.size());
@@ -118,7 +129,7 @@ bool reproduce_cifar_on_ranks(const Experiment& experiment) {
   const std::string mistake = mistake_of([&] {
     require_all_processes(ranks);
     if (first) make_directory(experiment.directory);
-    samples = cifar10(plan);
+    samples = images(plan);
   });
   if (!ranks.agree(mistake, fmt::format("{} {} {}", plan.eta, plan.target_loss, plan.seeds.size())))
     return false;
@@ -133,7 +144,7 @@ bool reproduce_cifar_on_ranks(const Experiment& experiment) {
             return ranks.train<float>(objective, options, config);
           }};
   try {
-    const auto runs = run_scaling_on_ranks(networks(samples, experiment.scaling.device), plan,
+    const auto runs = run_scaling_on_ranks(networks(samples, device_of(experiment.scaling)), plan,
                                            engine, show_simulations);
     const std::size_t points = ranks.size() > 1 ? 2 : 1;
     if (first) write_and_print(experiment, plan, runs, points * plan.seeds.size());

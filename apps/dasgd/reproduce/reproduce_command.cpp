@@ -89,7 +89,7 @@ int reproduce_command(const ReproduceRequest& request) {
                      suggestion(request.what, names));
   if (request.scaling.any() && request.what != "cifar")
     throw InputError(
-        "--workers, --seeds, --lr, --target-loss, --give-up, --scale and --device are "
+        "--workers, --seeds, --lr, --target-loss, --give-up, --data, --scale and --device are "
         "settings of cifar, not of " +
         request.what);
   const bool on_ranks = request.engine == EngineKind::mpi ||

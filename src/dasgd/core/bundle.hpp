@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -12,16 +13,35 @@
 
 namespace dasgd {
 
+/// The sums of a bundle in the memory of a device. What `add` was given can be used for something
+/// else when it returns.
+class SumsElsewhere {
+ public:
+  virtual ~SumsElsewhere() = default;
+  /// False, and nothing has changed, where one of them lies in other memory.
+  virtual bool add(std::span<const GradientPtr> gradients) = 0;
+  virtual bool add(const SumsElsewhere& other) = 0;
+  /// Others in the same memory; null where there is no room.
+  virtual std::shared_ptr<SumsElsewhere> zero_sums() const = 0;
+  /// Copies them to this machine's memory.
+  virtual void fetch(std::span<std::byte> to) const = 0;
+
+ private:
+  friend class Bundle;
+  std::mutex mutex_;  // guards the copy in this machine's memory
+};
+
 /// (A, s): names and the sum of their updates. Updates are integers that wrap, so
 /// (A, s) + (B, t) = (A u B, s + t) wherever A and B share no name; that condition is checked here,
 /// and here alone are updates of several names summed outside a replica. A bundle takes one wide
 /// number per coordinate however many gradients are in it; of each it keeps the facts, so every
-/// staleness stays exact. Owned by one thread.
+/// staleness stays exact. Updates that lie on one device are added there, and their sum comes here
+/// when somebody asks for it. Changed by one thread, then read by any.
 class Bundle {
  public:
   /// The empty one.
   Bundle() = default;
-  /// One that came from elsewhere: the caller fills in its sums, of so many bytes. Throws
+  /// One that came over a link: the caller fills in its sums, of so many bytes. Throws
   /// std::logic_error for facts with a name twice.
   Bundle(std::vector<GradientFacts> facts, NumberFormat format, std::size_t bytes);
 
@@ -39,14 +59,22 @@ class Bundle {
   const std::vector<GradientFacts>& facts() const { return facts_; }
 
   NumberFormat format() const { return format_; }
-  std::size_t dimension() const { return sums_.size() / sum_bytes(format_); }
+  std::size_t dimension() const { return size_in_bytes_ / sum_bytes(format_); }
+  /// Of s; it does not come here for that.
+  std::size_t size_in_bytes() const { return size_in_bytes_; }
   /// s, as it lies in memory.
-  std::span<const std::byte> bytes() const { return sums_; }
+  std::span<const std::byte> bytes() const {
+    bring_here();
+    return sums_;
+  }
   std::span<std::byte> bytes() { return sums_; }
   template <typename Real>
   std::span<const Sum<Real>> sums() const {
+    bring_here();
     return {reinterpret_cast<const Sum<Real>*>(sums_.data()), sums_.size() / sizeof(Sum<Real>)};
   }
+  /// Null where they are in this machine's memory alone.
+  const std::shared_ptr<SumsElsewhere>& elsewhere() const { return elsewhere_; }
 
  private:
   template <typename Real>
@@ -56,11 +84,15 @@ class Bundle {
     return {reinterpret_cast<Sum<Real>*>(sums_.data()), sums_.size() / sizeof(Sum<Real>)};
   }
   void expect_shape(NumberFormat format, std::size_t bytes);
+  void bring_here() const;
+  void stay_here();
 
   std::vector<GradientFacts> facts_;
   GradientSet names_;
   NumberFormat format_ = NumberFormat::of_float;
-  std::vector<std::byte> sums_;
+  std::size_t size_in_bytes_ = 0;
+  std::shared_ptr<SumsElsewhere> elsewhere_;
+  mutable std::vector<std::byte> sums_;  // empty until somebody asks for what is elsewhere
 };
 
 using BundlePtr = std::shared_ptr<const Bundle>;

@@ -15,6 +15,8 @@
 
 namespace dasgd {
 
+class SumsElsewhere;  // see bundle.hpp
+
 /// The numbers of an update in the memory of a device, where they may still be computed. Written by
 /// the origin's thread before the gradient is sent, then read by any.
 class NumbersElsewhere {
@@ -25,6 +27,8 @@ class NumbersElsewhere {
   virtual bool ready() const = 0;
   /// Copies them to this machine's memory and returns their shift.
   virtual int fetch(std::span<std::byte> to) const = 0;
+  /// Zero sums in the same memory, to which updates can be added there; null where there are none.
+  virtual std::shared_ptr<SumsElsewhere> zero_sums() const { return nullptr; }
 
  private:
   friend class Update;

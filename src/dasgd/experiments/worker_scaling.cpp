@@ -62,9 +62,10 @@ class Cells {
  private:
   // A run with another setting is another run.
   std::string setting() const {
-    return fmt::format("eta {} batch {} target {} gradients {} spread{}", plan_.eta, plan_.batch,
+    return fmt::format("eta {} batch {} target {} gradients {} spread{}{}", plan_.eta, plan_.batch,
                        plan_.target_loss, plan_.gradients,
-                       plan_.data == "standard" ? "" : " scale " + plan_.data);
+                       plan_.scale == "standard" ? "" : " scale " + plan_.scale,
+                       plan_.data == "cifar10" ? "" : " data " + plan_.data);
   }
   std::string path(const ScalingRun& run) const {
     return fmt::format("{}/{}-{}-workers-seed-{}.json", plan_.cells, run.way, run.workers,
@@ -228,6 +229,8 @@ std::vector<ScalingPoint> summarise(const std::vector<ScalingRun>& runs) {
       point.seconds_deviation = seconds.deviation;
       point.S_avg = over(at_target, &ScalingRun::S_avg).mean;
       point.S_max = over(at_target, &ScalingRun::S_max).mean;
+      point.S_hat_avg = over(at_target, &ScalingRun::S_hat_avg).mean;
+      point.S_hat_max = over(at_target, &ScalingRun::S_hat_max).mean;
     }
     points.push_back(point);
   }
@@ -264,7 +267,9 @@ std::string to_json(const std::vector<ScalingPoint>& points) {
                    {"seconds_deviation", figure(p.seconds_deviation)},
                    {"speed_up", figure(p.speed_up)},
                    {"S_avg", figure(p.S_avg)},
-                   {"S_max", figure(p.S_max)}});
+                   {"S_max", figure(p.S_max)},
+                   {"S_hat_avg", figure(p.S_hat_avg)},
+                   {"S_hat_max", figure(p.S_hat_max)}});
   }
   return all.dump(2) + "\n";
 }

@@ -24,10 +24,10 @@ struct ScalingPlan {
   std::size_t batch = 32;
   double target_loss = 1.0;  ///< mean of a worker's last 30 mini-batches, at every worker
   /// Of all workers together: a run that needs more gives up. 0: none does.
-  std::uint64_t gradients = 40'000;
-  std::string data = "standard";  ///< how pixels are scaled: runs with others are other runs
-  unsigned threads = 2;           ///< simulations at a time
-  std::string cells;              ///< directory that keeps finished runs; empty: none
+  std::uint64_t gradients = 0;
+  std::string data = "cifar10", scale = "standard";  ///< runs with others are other runs
+  unsigned threads = 2;                              ///< simulations at a time
+  std::string cells;  ///< directory that keeps finished runs; empty: none
   std::stop_token stop;
 };
 
@@ -49,7 +49,7 @@ struct ScalingPoint {
   double iterations = 0, iterations_deviation = 0;
   double seconds = 0, seconds_deviation = 0;
   double speed_up = 0;  ///< time of one worker over this time
-  double S_avg = 0, S_max = 0;
+  double S_avg = 0, S_max = 0, S_hat_avg = 0, S_hat_max = 0;
 };
 
 using NetworkOfSeed = std::function<std::unique_ptr<Objective<float>>(std::uint64_t seed)>;

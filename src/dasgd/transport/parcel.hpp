@@ -30,7 +30,7 @@ struct Parcel {
   /// Of the numbers, wherever they are.
   std::size_t size_in_bytes() const {
     if (gradient) return gradient->update.size_in_bytes();
-    return bundle ? bundle->bytes().size() : 0;
+    return bundle ? bundle->size_in_bytes() : 0;
   }
   /// Calls `visit(facts)` for every gradient in it, in the order in which they are to be applied.
   template <typename Visit>

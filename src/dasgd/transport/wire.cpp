@@ -139,7 +139,7 @@ Bytes encode_header(const Gradient& g) {
 Bytes encode_header(const Bundle& bundle) {
   ByteWriter out = begin(Kind::bundle);
   out.number(bundle.format());
-  out.number<std::uint64_t>(bundle.bytes().size());
+  out.number<std::uint64_t>(bundle.size_in_bytes());
   out.number<std::uint64_t>(bundle.size());
   for (const GradientFacts& g : bundle.facts()) write(out, g);
   return end(std::move(out));

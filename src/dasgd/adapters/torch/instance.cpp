@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <c10/core/impl/VirtualGuardImpl.h>
 #include <cstddef>
 #include <sstream>
 #include <string_view>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 
+#include "dasgd/adapters/torch/device/step_graph.hpp"
 #include "dasgd/adapters/torch/precision.hpp"
 #include "dasgd/adapters/torch/saved_network.hpp"
 
@@ -17,16 +17,6 @@ namespace {
 at::Tensor view_of(const float* memory, std::size_t size) {
   // LibTorch has no tensors of const memory; parameters are only read.
   return torch::from_blob(const_cast<float*>(memory), {static_cast<std::int64_t>(size)});
-}
-
-// Calls visit(tensor, its part of `flat`) for one tensor after the other.
-template <typename Visit>
-void for_each_part(const std::vector<at::Tensor>& tensors, const at::Tensor& flat, Visit&& visit) {
-  std::int64_t at = 0;
-  for (const at::Tensor& tensor : tensors) {
-    visit(tensor, flat.narrow(0, at, tensor.numel()).view(tensor.sizes()));
-    at += tensor.numel();
-  }
 }
 
 std::vector<float> flatten(const std::vector<at::Tensor>& tensors) {
@@ -45,11 +35,6 @@ bool same_layout(const at::Tensor& first, const at::Tensor& other) {
 bool can_be_tied(const at::Tensor& first, const at::Tensor& other) {
   return same_layout(first, other) || (first.numel() == other.numel() && first.is_contiguous() &&
                                        other.is_non_overlapping_and_dense());
-}
-
-std::optional<c10::Stream> stream_of_its_own(at::Device device) {
-  if (device.is_cpu()) return std::nullopt;
-  return c10::impl::VirtualGuardImpl(device.type()).getStreamFromGlobalPool(device);
 }
 
 // OpenBLAS takes a buffer for everybody who computes at the same time, when they begin, and tries
@@ -104,11 +89,18 @@ bool is_out_of_memory(const std::exception& error) {
                              [&](const char* words) { return text.find(words) != text.npos; });
 }
 
-void throw_if_out_of_memory(const std::exception& error) {
-  if (!is_out_of_memory(error)) return;
-  if (std::string_view(error.what()).find("CUDA") == std::string_view::npos) throw std::bad_alloc();
-  throw std::runtime_error(
-      "the GPU has not enough memory; use a smaller --batch or --in-flight, or fewer --workers");
+void throw_if_machine_failed(const std::exception& error) {
+  const std::string_view text = error.what();
+  const auto says = [&](const char* words) { return text.find(words) != text.npos; };
+  const bool of_gpu = says("CUDA");
+  if (is_out_of_memory(error)) {
+    if (!of_gpu) throw std::bad_alloc();
+    throw std::runtime_error(
+        "the GPU has not enough memory; use a smaller --batch or --in-flight, or fewer --workers");
+  }
+  const std::string told = "the GPU cannot be used: ";
+  if (of_gpu && (says("CUDA error") || says("CUDA driver")))
+    throw std::runtime_error((text.starts_with(told) ? "" : told) + one_line(error));
 }
 
 // LibTorch ends its file in a destructor, where a write that fails ends the program: memory for the
@@ -141,6 +133,7 @@ Instance::Instance(const std::string& script, const std::string& name, const Sam
     dimension_ += static_cast<std::size_t>(parameter.numel());
   }
   memory_ = std::make_shared<DeviceMemory>();
+  memory_->layout = Layout(parameters_, how.own_memory && how.channels_last && tied_.empty());
   memory_->stream = stream_of_its_own(how.device);
   if (how.own_memory) take_memory();
 }
@@ -150,9 +143,8 @@ void Instance::take_memory() {
   const auto options = at::TensorOptions().device(how_.device).dtype(at::kFloat);
   memory_->x = at::empty({static_cast<std::int64_t>(dimension_)}, options);
   gradient_ = at::zeros_like(memory_->x);
-  for_each_part(parameters_, memory_->x, [](const at::Tensor& parameter, const at::Tensor& part) {
-    part.copy_(parameter.detach());
-  });
+  const auto parts = memory_->layout.views(memory_->x);
+  for (std::size_t k = 0; k < parts.size(); ++k) parts[k].copy_(parameters_[k].detach());
   bind_parameters(memory_->x);
   if (!tied_.empty()) bind_gradients(gradient_);
 }
@@ -189,22 +181,24 @@ std::vector<float> Instance::buffers() const {
 void Instance::set_buffers(std::span<const float> values) {
   const Place place(*memory_);
   const at::NoGradGuard no_grad;
-  for_each_part(buffers_, view_of(values.data(), values.size()),
-                [](const at::Tensor& buffer, const at::Tensor& part) { buffer.copy_(part); });
+  const at::Tensor flat = view_of(values.data(), values.size());
+  std::int64_t at = 0;
+  for (const at::Tensor& buffer : buffers_) {
+    buffer.copy_(flat.narrow(0, at, buffer.numel()).view(buffer.sizes()));
+    at += buffer.numel();
+  }
 }
 
 void Instance::bind_parameters(const at::Tensor& x) {
-  for_each_part(parameters_, x, [](const at::Tensor& parameter, const at::Tensor& part) {
-    parameter.set_data(part);
-  });
+  const auto parts = memory_->layout.views(x);
+  for (std::size_t k = 0; k < parts.size(); ++k) parameters_[k].set_data(parts[k]);
   for (const Tied& tied : tied_)
     tied.other.set_data(tied.view(parameters_[tied.parameter].detach()));
 }
 
 void Instance::bind_gradients(const at::Tensor& gradient) {
-  for_each_part(parameters_, gradient, [](const at::Tensor& parameter, const at::Tensor& part) {
-    parameter.mutable_grad() = part;
-  });
+  const auto parts = memory_->layout.views(gradient);
+  for (std::size_t k = 0; k < parts.size(); ++k) parameters_[k].mutable_grad() = parts[k];
   for (const Tied& tied : tied_)
     tied.other.mutable_grad() = tied.view(parameters_[tied.parameter].grad());
 }
@@ -221,9 +215,11 @@ void Instance::drop_gradients() {
 void Instance::gather_gradients() {
   if (!tied_.empty()) return;  // they point into the gradient
   std::vector<at::Tensor> parts;
-  for (const at::Tensor& parameter : parameters_)
-    parts.push_back(parameter.grad().defined() ? parameter.grad().reshape({-1})
-                                               : at::zeros_like(parameter.detach()).reshape({-1}));
+  for (std::size_t k = 0; k < parameters_.size(); ++k) {
+    const at::Tensor& gradient = parameters_[k].grad();
+    parts.push_back(memory_->layout.flat(
+        k, gradient.defined() ? gradient : at::zeros_like(parameters_[k].detach())));
+  }
   at::cat_out(gradient_, parts);
   drop_gradients();
 }
@@ -244,7 +240,7 @@ at::Tensor Instance::compute(const Inputs& in) {
 void Instance::show(std::span<const float> x) {
   if (how_.own_memory) {
     const Place place(*memory_);
-    memory_->x.copy_(view_of(x.data(), x.size()));
+    memory_->x.copy_(memory_->layout.there(view_of(x.data(), x.size()).to(how_.device)));
   } else if (x.data() != bound_x_) {
     bind_parameters(view_of(x.data(), x.size()));
     bound_x_ = x.data();
@@ -253,10 +249,11 @@ void Instance::show(std::span<const float> x) {
 
 double Instance::gradient(const SampleBatch& batch, std::span<float> gradient) {
   const Place place(*memory_);
+  const auto lock = StepGraph::nobody_records(how_.device);
   const Inputs in = inputs(batch);
   if (how_.own_memory) {
     const at::Tensor loss = compute(in);
-    view_of(gradient.data(), gradient.size()).copy_(gradient_);
+    view_of(gradient.data(), gradient.size()).copy_(memory_->layout.in_order(gradient_));
     return loss.item<double>();
   }
   std::fill(gradient.begin(), gradient.end(), 0.0f);  // backward adds
@@ -269,6 +266,7 @@ double Instance::gradient(const SampleBatch& batch, std::span<float> gradient) {
 
 double Instance::evaluate(std::span<const float> x, const SampleBatch& batch, ClassCounts& counts) {
   const Place place(*memory_);
+  const auto lock = StepGraph::nobody_records(how_.device);
   const at::NoGradGuard no_grad;
   show(x);
   module_.eval();

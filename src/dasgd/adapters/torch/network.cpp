@@ -50,7 +50,7 @@ class TorchNetwork final : public Network {
       const std::string what = error.what();
       throw InputError(what.starts_with(options_.model) ? what : options_.model + ": " + what);
     } catch (const std::exception& error) {
-      throw_if_out_of_memory(error);
+      throw_if_machine_failed(error);
       throw InputError(options_.model +
                        ": is not a TorchScript file that can be used: " + one_line(error));
     }
@@ -231,7 +231,7 @@ class TorchNetwork final : public Network {
       engine_ = "LibTorch " TORCH_VERSION " on " +
                 (gpus_ > 0 ? gpus_in_words(instance, batch) : settle_cpu_path(trial));
     } catch (const std::exception& error) {
-      throw_if_out_of_memory(error);
+      throw_if_machine_failed(error);
       throw InputError("does not fit samples of " + samples_->format().input_shape() + " with " +
                        targets() + ": " + one_line(error));
     }

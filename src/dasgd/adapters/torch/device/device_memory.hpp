@@ -8,12 +8,16 @@
 #include <optional>
 #include <thread>
 
+#include "dasgd/adapters/torch/device/layout.hpp"
+#include "dasgd/adapters/torch/device/own_stream.hpp"
+
 namespace dasgd::torch_adapter {
 
 /// The memory of a worker on a device: x as the network sees it, and the stream of its work.
 struct DeviceMemory {
-  at::Tensor x;                       ///< flat, float
-  std::optional<c10::Stream> stream;  ///< of a GPU; work of other workers goes on beside it
+  Layout layout;     ///< of x, and of all that is added to it there
+  at::Tensor x;      ///< flat, float
+  StreamPtr stream;  ///< of a GPU; work of other workers goes on beside it
 };
 
 /// Until it goes, this thread's work is on the worker's device and stream.
@@ -36,7 +40,7 @@ inline at::Tensor copy_of(const at::Tensor& there) {
 /// A point in the work of a stream. On a CPU everything has happened when it is marked.
 class Moment {
  public:
-  void mark(const std::optional<c10::Stream>& stream) {
+  void mark(const StreamPtr& stream) {
     if (!stream) return;
     if (!event_) event_.emplace(stream->device_type());
     event_->record(*stream);

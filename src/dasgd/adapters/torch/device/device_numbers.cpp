@@ -3,15 +3,20 @@
 #include <ATen/ATen.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <cstring>
+#include <utility>
+#include <vector>
+
+#include "dasgd/adapters/torch/instance.hpp"
 
 namespace dasgd::torch_adapter {
 
-DeviceNumbers::DeviceNumbers(std::int64_t dimension, at::Device device) {
+DeviceNumbers::DeviceNumbers(std::int64_t dimension, at::Device device, Layout layout)
+    : layout_(std::move(layout)) {
   const auto options = at::TensorOptions().device(device).dtype(at::kInt);
   update_ = {at::empty({dimension}, options), at::empty({1}, options)};
 }
 
-void DeviceNumbers::write(const DeviceUpdate& from, const std::optional<c10::Stream>& stream) {
+void DeviceNumbers::write(const DeviceUpdate& from, const StreamPtr& stream) {
   update_.numbers.copy_(from.numbers, /*non_blocking=*/true);
   update_.shift.copy_(from.shift, /*non_blocking=*/true);
   written_.mark(stream);
@@ -21,9 +26,74 @@ int DeviceNumbers::fetch(std::span<std::byte> to) const {
   const at::Device device = update_.numbers.device();
   if (!device.is_cpu())
     written_.hold_back(c10::impl::VirtualGuardImpl(device.type()).getStream(device));
-  const at::Tensor here = copy_of(update_.numbers);
+  const at::Tensor here = copy_of(layout_.in_order(update_.numbers));
   std::memcpy(to.data(), here.data_ptr(), to.size());
   return update_.shift.item<int>();
+}
+
+std::shared_ptr<SumsElsewhere> DeviceNumbers::zero_sums() const {
+  return DeviceSums::make(update_.numbers.numel(), update_.numbers.device(), layout_);
+}
+
+std::shared_ptr<DeviceSums> DeviceSums::make(std::int64_t dimension, at::Device device,
+                                             const Layout& layout) {
+  try {
+    return std::shared_ptr<DeviceSums>(new DeviceSums(dimension, device, layout));
+  } catch (const std::exception& error) {
+    if (is_out_of_memory(error)) return nullptr;
+    throw;
+  }
+}
+
+DeviceSums::DeviceSums(std::int64_t dimension, at::Device device, const Layout& layout)
+    : layout_(layout), stream_(stream_of_its_own(device)) {
+  complete(
+      [&] { sums_ = at::zeros({dimension}, at::TensorOptions().device(device).dtype(at::kLong)); });
+}
+
+// What it reads may be written again when this returns.
+template <typename Work>
+void DeviceSums::complete(Work&& work) {
+  c10::OptionalStreamGuard guard;
+  if (stream_) guard.reset_stream(*stream_);
+  work();
+  Moment done;
+  done.mark(stream_);
+  done.wait();
+}
+
+bool DeviceSums::add(std::span<const GradientPtr> gradients) {
+  std::vector<const DeviceNumbers*> numbers;
+  for (const GradientPtr& gradient : gradients) {
+    numbers.push_back(dynamic_cast<const DeviceNumbers*>(gradient->update.elsewhere().get()));
+    if (!numbers.back() || numbers.back()->update().numbers.device() != sums_.device())
+      return false;
+  }
+  complete([&] {
+    std::vector<DeviceUpdate> updates;
+    for (const DeviceNumbers* one : numbers) {
+      if (stream_) one->written().hold_back(*stream_);
+      updates.push_back(one->update());
+    }
+    integers_on(sums_.device()).add(updates, sums_);
+  });
+  return true;
+}
+
+bool DeviceSums::add(const SumsElsewhere& other) {
+  const auto* const there = dynamic_cast<const DeviceSums*>(&other);
+  if (!there || there->sums_.device() != sums_.device()) return false;
+  complete([&] { sums_.add_(there->sums_); });
+  return true;
+}
+
+std::shared_ptr<SumsElsewhere> DeviceSums::zero_sums() const {
+  return make(sums_.numel(), sums_.device(), layout_);
+}
+
+void DeviceSums::fetch(std::span<std::byte> to) const {
+  const at::Tensor here = copy_of(layout_.in_order(sums_));
+  std::memcpy(to.data(), here.data_ptr(), to.size());
 }
 
 }  // namespace dasgd::torch_adapter

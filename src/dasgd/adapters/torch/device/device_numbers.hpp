@@ -1,13 +1,12 @@
-// An update that lies on a device, for the workers that share it.
+// Updates and their sums that lie on a device, for the workers that share it.
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <span>
 
 #include "dasgd/adapters/torch/device/device_memory.hpp"
 #include "dasgd/adapters/torch/device/integers.hpp"
-#include "dasgd/core/gradient.hpp"
+#include "dasgd/core/bundle.hpp"
 
 namespace dasgd::torch_adapter {
 
@@ -16,20 +15,48 @@ namespace dasgd::torch_adapter {
 /// them have read it: a replica holds a gradient until its device has added it.
 class DeviceNumbers final : public NumbersElsewhere {
  public:
-  DeviceNumbers(std::int64_t dimension, at::Device device);
+  DeviceNumbers(std::int64_t dimension, at::Device device, Layout layout = {});
 
   const DeviceUpdate& update() const { return update_; }
   const Moment& written() const { return written_; }
   /// In the origin's stream: copies what is there now.
-  void write(const DeviceUpdate& from, const std::optional<c10::Stream>& stream);
+  void write(const DeviceUpdate& from, const StreamPtr& stream);
 
   std::size_t size_in_bytes() const override { return update_.numbers.nbytes(); }
   bool ready() const override { return written_.passed(); }
   int fetch(std::span<std::byte> to) const override;
+  std::shared_ptr<SumsElsewhere> zero_sums() const override;
 
  private:
+  const Layout layout_;
   DeviceUpdate update_;
   Moment written_;
+};
+
+/// What waits for a worker that is behind, folded where it lies: in a stream of its own, so that
+/// no worker's step is in the way.
+class DeviceSums final : public SumsElsewhere {
+ public:
+  /// Null where the device has no room.
+  static std::shared_ptr<DeviceSums> make(std::int64_t dimension, at::Device device,
+                                          const Layout& layout);
+
+  /// int64, complete at any time.
+  const at::Tensor& sums() const { return sums_; }
+
+  bool add(std::span<const GradientPtr> gradients) override;
+  bool add(const SumsElsewhere& other) override;
+  std::shared_ptr<SumsElsewhere> zero_sums() const override;
+  void fetch(std::span<std::byte> to) const override;
+
+ private:
+  DeviceSums(std::int64_t dimension, at::Device device, const Layout& layout);
+  template <typename Work>
+  void complete(Work&& work);
+
+  const Layout layout_;
+  StreamPtr stream_;
+  at::Tensor sums_;
 };
 
 }  // namespace dasgd::torch_adapter

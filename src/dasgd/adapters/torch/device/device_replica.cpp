@@ -32,7 +32,7 @@ void DeviceReplica::restore(std::span<const Sum<float>> sums) {
     sums_ = at::empty({static_cast<std::int64_t>(sums.size())}, options.dtype(at::kLong));
     notes_ = at::empty({StepNotes::size}, options.dtype(at::kDouble));
   }
-  sums_.copy_(host_view(sums, at::kLong));
+  sums_.copy_(memory_->layout.there(host_view(sums, at::kLong).to(device)));
   notes_.zero_();
   changed();
 }
@@ -58,7 +58,8 @@ void DeviceReplica::find_out_of_range() {
   if (diverged_at_) return;
   const Place place(*memory_);
   const std::int64_t limit = std::int64_t{1} << FixedPoint<float>::sum_bits;
-  const at::Tensor beyond = sums_.lt(-limit).logical_or_(sums_.ge(limit)).nonzero();
+  const at::Tensor beyond =
+      memory_->layout.in_order(sums_.lt(-limit).logical_or_(sums_.ge(limit))).nonzero();
   diverged_at_ = beyond.numel() > 0 ? static_cast<std::size_t>(beyond[0].item<std::int64_t>()) : 0;
 }
 
@@ -66,7 +67,7 @@ std::span<const float> DeviceReplica::x() {
   refresh();
   if (!fetched_x_.defined()) {
     const Place place(*memory_);
-    fetched_x_ = copy_of(memory_->x);
+    fetched_x_ = copy_of(memory_->layout.in_order(memory_->x));
     if (StepNotes(notes_).out_of_range.item<double>() != 0) find_out_of_range();
   }
   return {fetched_x_.data_ptr<float>(), dimension()};
@@ -75,7 +76,7 @@ std::span<const float> DeviceReplica::x() {
 std::span<const Sum<float>> DeviceReplica::sums() const {
   if (!fetched_sums_.defined()) {
     const Place place(*memory_);
-    fetched_sums_ = copy_of(sums_);
+    fetched_sums_ = copy_of(memory_->layout.in_order(sums_));
   }
   return {fetched_sums_.data_ptr<std::int64_t>(), dimension()};
 }
@@ -86,8 +87,8 @@ DeviceUpdate DeviceReplica::on_this_device(const Update& update) const {
     if (memory_->stream) there->written().hold_back(*memory_->stream);
     return there->update();
   }
-  const at::Tensor numbers =
-      host_view<Number<float>>(update.numbers<float>(), at::kInt).to(sums_.device());
+  const at::Tensor numbers = memory_->layout.there(
+      host_view<Number<float>>(update.numbers<float>(), at::kInt).to(sums_.device()));
   return {numbers, at::full({1}, update.shift, numbers.options())};
 }
 
@@ -96,15 +97,26 @@ void DeviceReplica::apply(std::span<const GradientPtr> gradients) {
   std::vector<DeviceUpdate> updates;
   for (const GradientPtr& gradient : gradients) updates.push_back(on_this_device(gradient->update));
   integers_.add(updates, sums_);
-  held_.push_back({{}, {gradients.begin(), gradients.end()}});
-  held_.back().added.mark(memory_->stream);
+  hold({.gradients = {gradients.begin(), gradients.end()}});
   changed();
 }
 
 void DeviceReplica::apply(const Bundle& bundle) {
   const Place place(*memory_);
-  sums_.add_(host_view(bundle.sums<float>(), at::kLong).to(sums_.device()));
+  const auto* const there = dynamic_cast<const DeviceSums*>(bundle.elsewhere().get());
+  if (there && there->sums().device() == sums_.device()) {
+    sums_.add_(there->sums());
+    hold({.sums = there->sums()});
+  } else {
+    sums_.add_(
+        memory_->layout.there(host_view(bundle.sums<float>(), at::kLong).to(sums_.device())));
+  }
   changed();
+}
+
+void DeviceReplica::hold(Held what) {
+  held_.push_back(std::move(what));
+  held_.back().added.mark(memory_->stream);
 }
 
 // Where a rule of its own kind works in this machine's memory.

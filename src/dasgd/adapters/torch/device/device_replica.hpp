@@ -48,9 +48,11 @@ class DeviceReplica final : public Replica<float> {
 
  private:
   struct Held {
-    Moment added;
-    std::vector<GradientPtr> gradients;
+    Moment added = {};
+    std::vector<GradientPtr> gradients = {};
+    at::Tensor sums = {};  // of a bundle
   };
+  void hold(Held what);
   DeviceUpdate on_this_device(const Update& update) const;
   void let_go();
 

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <cmath>
+#include <utility>
 
 namespace dasgd::torch_adapter {
 namespace {
@@ -14,10 +15,15 @@ at::Tensor on_device(const std::vector<float>& values, const at::Tensor& like) {
       .to(like.device(), at::kFloat, false, true);
 }
 
-std::vector<float> here(const at::Tensor& tensor) {
+std::vector<float> here(const at::Tensor& tensor, const Layout& layout) {
   if (!tensor.defined()) return {};
-  const at::Tensor copy = tensor.to(at::kCPU);
+  const at::Tensor copy = layout.in_order(tensor).to(at::kCPU);
   return {copy.data_ptr<float>(), copy.data_ptr<float>() + copy.numel()};
+}
+
+// To the nearest float. On a CPU LibTorch may take MKL's, which is off by a bit at times.
+at::Tensor root(const at::Tensor& tensor) {
+  return tensor.is_cpu() ? tensor.to(at::kDouble).sqrt_().to(at::kFloat) : tensor.sqrt();
 }
 
 // A number of the host as the CPU's rules see it.
@@ -26,10 +32,11 @@ double as_float(double value) { return static_cast<float>(value); }
 }  // namespace
 
 DeviceRule::DeviceRule(const Recipe& recipe, const DirectionMemory<float>& memory,
-                       const at::Tensor& like)
-    : recipe_(recipe), seen_(memory.seen) {
-  if (recipe.direction != Direction::gradient) first_ = on_device(memory.first, like);
-  if (recipe.direction == Direction::adam) second_ = on_device(memory.second, like);
+                       const at::Tensor& like, Layout layout)
+    : recipe_(recipe), layout_(std::move(layout)), seen_(memory.seen) {
+  if (recipe.direction != Direction::gradient)
+    first_ = layout_.there(on_device(memory.first, like));
+  if (recipe.direction == Direction::adam) second_ = layout_.there(on_device(memory.second, like));
 }
 
 void DeviceRule::next_knobs(double eta, double* to) {
@@ -66,7 +73,7 @@ void DeviceRule::transform(const at::Tensor& knob_values, const at::Tensor& x,
       second_.mul_(as_float(recipe_.beta2)).add_(g.mul(as_float(1 - recipe_.beta2)).mul_(g));
       const at::Tensor corrected = second_.mul(knob_values.select(0, 2).to(at::kFloat));
       g.copy_(first_.mul(knob_values.select(0, 1).to(at::kFloat))
-                  .div_(corrected.sqrt_().add_(as_float(recipe_.epsilon))));
+                  .div_(root(corrected).add_(as_float(recipe_.epsilon))));
       break;
     }
   }
@@ -74,7 +81,8 @@ void DeviceRule::transform(const at::Tensor& knob_values, const at::Tensor& x,
 }
 
 DirectionMemory<float> DeviceRule::memory() const {
-  return {recipe_.direction == Direction::adam ? seen_ : 0, here(first_), here(second_)};
+  return {recipe_.direction == Direction::adam ? seen_ : 0, here(first_, layout_),
+          here(second_, layout_)};
 }
 
 }  // namespace dasgd::torch_adapter

@@ -3,6 +3,7 @@
 
 #include <ATen/Tensor.h>
 
+#include "dasgd/adapters/torch/device/layout.hpp"
 #include "dasgd/core/update_rule.hpp"
 
 namespace dasgd::torch_adapter {
@@ -12,7 +13,8 @@ namespace dasgd::torch_adapter {
 /// order, in doubles.
 class DeviceRule {
  public:
-  DeviceRule(const Recipe& recipe, const DirectionMemory<float>& memory, const at::Tensor& like);
+  DeviceRule(const Recipe& recipe, const DirectionMemory<float>& memory, const at::Tensor& like,
+             Layout layout = {});
 
   /// What changes from step to step, as doubles side by side.
   static constexpr std::int64_t knobs = 3;
@@ -31,6 +33,7 @@ class DeviceRule {
   void clip(const at::Tensor& gradient) const;
 
   const Recipe recipe_;
+  const Layout layout_;
   std::uint64_t seen_;
   at::Tensor first_, second_;  // not there where the direction does not need them
 };

@@ -35,10 +35,10 @@ DeviceStep::DeviceStep(Instance& instance, DeviceReplica& replica, const Recipe&
       replica_(replica),
       rule_([&] {
         const Place place(*replica.memory());
-        return DeviceRule(recipe, memory, replica.memory()->x);
+        return DeviceRule(recipe, memory, replica.memory()->x, replica.memory()->layout);
       }()),
       data_(std::move(data)),
-      graph_(graph && replica.memory()->stream.has_value()) {
+      graph_(graph && replica.memory()->stream != nullptr) {
   const Place place(*replica.memory());
   const auto options = at::TensorOptions().device(instance.how().device);
   const auto dimension = static_cast<std::int64_t>(replica.dimension());
@@ -105,6 +105,7 @@ void DeviceStep::start(Plan& plan) {
   if (plan.graph) {
     plan.graph->replay();
   } else {
+    const auto lock = StepGraph::nobody_records(instance_.how().device);
     work(plan);
   }
 }
@@ -127,7 +128,8 @@ void DeviceStep::hand_over(Update& update) {
   auto numbers = std::dynamic_pointer_cast<DeviceNumbers>(update.elsewhere());
   if (!numbers || numbers->update().numbers.sizes() != own_.numbers.sizes() ||
       numbers->update().numbers.device() != own_.numbers.device())
-    numbers = std::make_shared<DeviceNumbers>(own_.numbers.numel(), own_.numbers.device());
+    numbers = std::make_shared<DeviceNumbers>(own_.numbers.numel(), own_.numbers.device(),
+                                              replica_.memory()->layout);
   numbers->write(own_, replica_.memory()->stream);
   update.put(std::move(numbers), NumberFormat::of_float);
 }
@@ -155,9 +157,9 @@ WholeStep::Divergence DeviceStep::divergence(const Slot& slot, bool out_of_range
     const std::size_t at = *replica_.diverged_at();
     return {.coordinate = at, .value = replica_.x()[at], .eta = slot.eta};
   }
+  const at::Tensor gradient = replica_.memory()->layout.in_order(instance_.flat_gradient());
   const at::Tensor beyond =
-      instance_.flat_gradient()
-          .abs()
+      gradient.abs()
           .le(std::ldexp(1.0, FixedPoint<float>::step_bits + FixedPoint<float>::unit_exponent) /
               std::fabs(slot.eta))
           .logical_not_()
@@ -166,7 +168,7 @@ WholeStep::Divergence DeviceStep::divergence(const Slot& slot, bool out_of_range
                               .eta = slot.eta};
   if (beyond.numel() == 0) return found;  // the step that was made since has other numbers
   found.coordinate = static_cast<std::size_t>(beyond[0].item<std::int64_t>());
-  found.value = instance_.flat_gradient()[beyond[0].item<std::int64_t>()].item<float>();
+  found.value = gradient[beyond[0].item<std::int64_t>()].item<float>();
   return found;
 }
 

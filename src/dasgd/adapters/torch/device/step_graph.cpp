@@ -9,6 +9,15 @@
 #include <stdexcept>
 
 namespace dasgd::torch_adapter {
+namespace {
+
+std::shared_mutex recording;  // held alone by who records, shared by who computes otherwise
+
+}  // namespace
+
+std::shared_lock<std::shared_mutex> StepGraph::nobody_records(at::Device device) {
+  return device.is_cpu() ? std::shared_lock<std::shared_mutex>() : std::shared_lock(recording);
+}
 
 #ifdef DASGD_CUDA_KERNELS
 
@@ -23,8 +32,7 @@ std::string StepGraph::obstacle(at::Device device) {
 StepGraph::StepGraph(const c10::Stream&, const std::function<void()>& work)
     : recorded_(std::make_unique<Recorded>()) {
   // One at a time; what other threads do meanwhile in streams of their own is not recorded.
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(recording);
   at::cuda::CUDAGraph& graph = recorded_->graph;
   graph.capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);
   try {

@@ -4,6 +4,7 @@
 #include <c10/core/Stream.h>
 #include <functional>
 #include <memory>
+#include <shared_mutex>
 #include <string>
 
 namespace dasgd::torch_adapter {
@@ -13,6 +14,10 @@ class StepGraph {
  public:
   /// Why there are no graphs in this build or on this device; empty: there are.
   static std::string obstacle(at::Device device);
+
+  /// To be held while a network computes without being recorded: libraries that try out their ways
+  /// wait for all that the device does, and that must not be while anybody records.
+  static std::shared_lock<std::shared_mutex> nobody_records(at::Device device);
 
   /// Records what `work` puts into this stream, which is the current one; nothing of it is done
   /// yet. Throws what LibTorch throws where something cannot be recorded.
