@@ -59,3 +59,4 @@ def test_mistakes_are_one_line():
         done = launch(*arguments)
         assert done.returncode == 2
         assert len(done.stderr.splitlines()) == 1, done.stderr
+        assert "unknown option" not in done.stderr

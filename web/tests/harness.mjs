@@ -111,13 +111,15 @@ export async function assertNoSidewaysScroll(page) {
 export async function tests(all) {
   let failed = 0;
   for (const [name, test] of Object.entries(all)) {
+    const began = performance.now();
     try {
       await test();
-      console.log(`ok      ${name}`);
+      console.log(`ok      ${name} (${((performance.now() - began) / 1000).toFixed(1)} s)`);
     } catch (error) {
       ++failed;
       console.log(`FAILED  ${name}\n${error.stack}`);
     }
+    for (const context of browser.contexts()) await context.close();  // pages that nobody looks at go on drawing
   }
   await browser.close();
   process.exit(failed > 0 ? 1 : 0);

@@ -220,11 +220,10 @@ await tests({
     await showAll(page);
     for (const id of charts) await assertDrawn(page, id);
     await assertNoSidewaysScroll(page);
-    for (const { id, text, y, from, to } of await page.evaluate(() => window.labels)) {
-      if (!["heat", "rates", "timeline"].includes(id)) continue;
+    const labels = (await page.evaluate(() => window.labels)).filter(({ id }) => ["heat", "rates", "timeline"].includes(id));
+    for (const { id, text, y, from, to } of labels) {
       assert.ok(id === "timeline" || from >= 16, `${text} begins at ${from}, on the title`);
-      const others = await page.evaluate(([id, y]) => window.labels.filter((l) => l.id === id && Math.abs(l.y - y) < 1), [id, y]);
-      for (const other of others)
+      for (const other of labels.filter((label) => label.id === id && Math.abs(label.y - y) < 1))
         assert.ok(other.text === text || other.to <= from || other.from >= to, `"${text}" and "${other.text}" of ${id}`);
     }
     if (screenshots) await page.screenshot({ path: `${screenshots}/hundred.png` });

@@ -126,7 +126,8 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* command = &app;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
   const auto commands = names_of(command->get_subcommands(std::function<bool(const CLI::App*)>{}));
-  const std::vector<std::string> extras = app.remaining(true);
+  std::vector<std::string> extras = app.remaining(true);
+  std::erase(extras, "--");  // marks where a program begins
   if (!extras.empty())
     return explain_extra(extras.front().substr(0, extras.front().find('=')), app, *command,
                          commands);

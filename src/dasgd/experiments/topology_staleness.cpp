@@ -15,7 +15,7 @@ namespace {
 
 using theory::ExpectedStaleness;
 
-constexpr Nanoseconds compute = 1'000'000, short_latency = 10'000, apply = 1;
+constexpr Nanoseconds compute_time = 1'000'000, short_latency = 10'000, apply = 1;
 
 /// A row of the table: who is connected, how gradients travel, what to expect.
 struct Regime {
@@ -84,17 +84,17 @@ std::uint64_t exact_sum(const Regime& regime, const std::string& topology, std::
   return theory::sum_of_staleness(n, B, [&](std::size_t from, std::size_t to) -> std::uint64_t {
     if (regime.relay == RelayMode::apply) return hops[from][to];
     const auto way = static_cast<std::uint64_t>(regime.latency) * hops[from][to];
-    return (way + compute - 1) / compute;
+    return (way + compute_time - 1) / compute_time;
   });
 }
 
 TopologyRun run_one(const Regime& regime, const Shape& shape, std::size_t n, std::uint32_t B) {
-  VirtualWorld world{.compute = TimeModel::constant(compute),
+  VirtualWorld world{.compute = TimeModel::constant(compute_time),
                      .latency = TimeModel::constant(regime.latency),
                      .apply = apply};
   if (regime.spread)
     for (std::size_t i = 0; i < n; ++i)
-      world.start.push_back(compute * static_cast<Nanoseconds>(i) / static_cast<Nanoseconds>(n));
+      world.start.push_back(compute_time * static_cast<Nanoseconds>(i) / static_cast<Nanoseconds>(n));
   const auto result = simulate(Parabola(),
                                {.workers = n,
                                 .topology = shape.topology,

@@ -9,7 +9,7 @@ namespace dasgd {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t classes = 10;
+constexpr std::size_t label_count = 10;
 
 void append(const fs::path& path, LabelledImages& images) {
   const auto fail = [&](const std::string& why) { throw InputError(path.string() + ": " + why); };
@@ -28,7 +28,7 @@ void append(const fs::path& path, LabelledImages& images) {
     if (!file.read(record.data(), static_cast<std::streamsize>(record.size())))
       fail("cannot be read");
     const auto label = static_cast<std::uint8_t>(record[0]);
-    if (label >= classes)
+    if (label >= label_count)
       fail("record " + std::to_string(r) + " has label " + std::to_string(label) +
            "; CIFAR-10 has 0 to 9");
     images.labels.push_back(label);
@@ -44,7 +44,7 @@ bool is_cifar10_directory(const std::string& directory) {
 
 ImageSet read_cifar10_directory(const std::string& directory) {
   ImageSet set;
-  set.classes = classes;
+  set.classes = label_count;
   for (LabelledImages* const images : {&set.train, &set.test}) {
     images->channels = 3;
     images->height = images->width = 32;
