@@ -2,14 +2,18 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
+
+#include "dasgd/base/one_line.hpp"
 
 namespace dasgd {
 
 /// The caller asked for something that cannot be: a bad option, file or value. The message is one
-/// line: what, where, what to do. Settings stand in it by their key, like `budget.epochs`.
+/// line, whatever was given: what, where, what to do. Settings stand in it by their key, like
+/// `budget.epochs`.
 class InputError : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit InputError(const std::string& what) : std::runtime_error(one_line(what)) {}
 };
 
 }  // namespace dasgd
