@@ -2,7 +2,7 @@
 #include <benchmark/benchmark.h>
 
 #include "dasgd/problems/quadratic.hpp"
-#include "dasgd/rivals/all_rivals.hpp"
+#include "dasgd/rivals/methods/all_rivals.hpp"
 #include "dasgd/rivals/play.hpp"
 #include "ratio.hpp"
 

@@ -42,7 +42,7 @@ else()
   set(bytes "")
 endif()
 file(WRITE ${OUT} "// Made from web/ by build_page.cmake.
-#include \"dasgd/report/built_page.hpp\"
+#include \"dasgd/report/page/built_page.hpp\"
 namespace dasgd::report {
 namespace {
 constexpr unsigned char bytes[] = {${bytes}0};

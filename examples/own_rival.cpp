@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "dasgd/problems/quadratic.hpp"
-#include "dasgd/rivals/all_rivals.hpp"
+#include "dasgd/rivals/methods/all_rivals.hpp"
 #include "dasgd/rivals/play.hpp"
 #include "dasgd/rivals/vectors.hpp"
 

@@ -14,6 +14,7 @@ function level(room) {
   if (room ~ /^base$/) return 0.5
   if (room ~ /^(core|random)$/) return 1
   if (room ~ /^(theory|staleness|topology|data|rules)$/) return 2
+  if (room ~ /^data\/preparation$/) return 2.2
   if (room ~ /^data\/(rows|images|arrays)$/) return 2.4
   if (room ~ /^data\/stream$/) return 2.6
   if (room ~ /^(problems|transport|record)$/) return 3
@@ -22,7 +23,12 @@ function level(room) {
   if (room ~ /^(run|models|virtual_time)$/) return 4
   if (room ~ /^elastic$/) return 4.5
   if (room ~ /^(report|runtime|sim|rivals|elastic\/world)$/) return 5
+  if (room ~ /^(rivals\/methods|report\/tables)$/) return 5.2
+  if (room ~ /^report\/charts$/) return 5.4
+  if (room ~ /^report\/page$/) return 5.6
+  if (room ~ /^referee\/contest$/) return 5.8
   if (room ~ /^(advice|archive|experiments|referee|watch|cluster|members)$/) return 6
+  if (room ~ /^referee\/page$/) return 6.5
   if (room ~ /^config$/) return 7
   if (room ~ /^settings$/) return 8
   if (room ~ /^app:(terminal|fetch)$/) return 9

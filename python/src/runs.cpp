@@ -13,7 +13,7 @@
 #include "dasgd/base/atomic_file.hpp"
 #include "dasgd/config/step_size.hpp"
 #include "dasgd/record/trace/checked_run.hpp"
-#include "dasgd/report/write_report.hpp"
+#include "dasgd/report/page/write_report.hpp"
 #include "dasgd/runtime/train.hpp"
 #include "dasgd/settings/toml_file.hpp"
 #include "dasgd/settings/virtual_world.hpp"

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "dasgd/core/error.hpp"
-#include "dasgd/data/data_parts.hpp"
+#include "dasgd/data/preparation/data_parts.hpp"
 #include "support/message.hpp"
 #include "support/tables.hpp"
 

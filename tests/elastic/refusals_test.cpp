@@ -9,7 +9,7 @@ namespace dasgd::elastic {
 namespace {
 
 /// What a member says to somebody who has just come.
-struct Answers : Network {
+struct Answers : Wires {
   LinkId dial(const std::string&) override { return {}; }
   void send(LinkId, Bytes header, std::span<const std::byte>,
             std::shared_ptr<const void>) override {

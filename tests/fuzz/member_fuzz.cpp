@@ -12,7 +12,7 @@ using namespace dasgd;
 using namespace dasgd::elastic;
 
 // Takes everything, and nobody answers.
-struct Nowhere final : Network {
+struct Nowhere final : Wires {
   LinkId dial(const std::string&) override { return LinkId{1'000 + ++dialed}; }
   void send(LinkId, Bytes header, std::span<const std::byte>,
             std::shared_ptr<const void>) override {

@@ -1,7 +1,7 @@
 #include <stdexcept>
 
 #include "dasgd/transport/tcp/address.hpp"
-#include "dasgd/transport/tcp/token.hpp"
+#include "dasgd/transport/tcp/tls/token.hpp"
 #include "fuzz/input.hpp"
 
 // A token, and an address as others tell it: read, or refused in one line. What was read can be

@@ -1,5 +1,5 @@
 // How the referee looks at a run.
-#include "dasgd/referee/course.hpp"
+#include "dasgd/referee/contest/course.hpp"
 
 #include <gtest/gtest.h>
 

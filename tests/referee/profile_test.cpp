@@ -1,4 +1,4 @@
-#include "dasgd/referee/profile.hpp"
+#include "dasgd/referee/page/profile.hpp"
 
 #include <gtest/gtest.h>
 

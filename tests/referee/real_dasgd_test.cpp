@@ -1,4 +1,4 @@
-#include "dasgd/referee/real_dasgd.hpp"
+#include "dasgd/referee/contest/real_dasgd.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "dasgd/report/export.hpp"
+#include "dasgd/report/tables/export.hpp"
 
 #include <fstream>
 #include <gtest/gtest.h>
 
-#include "dasgd/report/csv_table.hpp"
+#include "dasgd/report/tables/csv_table.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace dasgd::report {

@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 
 #include "dasgd/core/error.hpp"
-#include "dasgd/report/charts.hpp"
+#include "dasgd/report/charts/charts.hpp"
+#include "dasgd/report/page/write_report.hpp"
 #include "dasgd/report/text.hpp"
-#include "dasgd/report/write_report.hpp"
 #include "support/message.hpp"
 #include "support/temporary_directory.hpp"
 

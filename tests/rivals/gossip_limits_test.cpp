@@ -4,10 +4,10 @@
 #include <numeric>
 
 #include "dasgd/base/input_error.hpp"
-#include "dasgd/rivals/ad_psgd.hpp"
-#include "dasgd/rivals/easgd.hpp"
+#include "dasgd/rivals/methods/ad_psgd.hpp"
+#include "dasgd/rivals/methods/easgd.hpp"
+#include "dasgd/rivals/methods/sgp.hpp"
 #include "dasgd/rivals/mixing.hpp"
-#include "dasgd/rivals/sgp.hpp"
 #include "dasgd/topology/builders.hpp"
 #include "rivals/support.hpp"
 

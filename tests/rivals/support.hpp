@@ -9,7 +9,7 @@
 
 #include "dasgd/data/batches.hpp"
 #include "dasgd/random/random.hpp"
-#include "dasgd/rivals/all_rivals.hpp"
+#include "dasgd/rivals/methods/all_rivals.hpp"
 #include "dasgd/rivals/play.hpp"
 #include "dasgd/rivals/vectors.hpp"
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "dasgd/data/prepared_samples.hpp"
+#include "dasgd/data/preparation/prepared_samples.hpp"
 
 namespace dasgd::test {
 

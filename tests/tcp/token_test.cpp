@@ -1,4 +1,4 @@
-#include "dasgd/transport/tcp/token.hpp"
+#include "dasgd/transport/tcp/tls/token.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

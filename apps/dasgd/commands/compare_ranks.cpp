@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "dasgd/referee/real_dasgd.hpp"
-#include "dasgd/rivals/all_rivals.hpp"
+#include "dasgd/referee/contest/real_dasgd.hpp"
+#include "dasgd/rivals/methods/all_rivals.hpp"
 
 namespace dasgd::app {
 namespace {

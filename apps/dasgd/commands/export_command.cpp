@@ -1,6 +1,6 @@
 #include "commands/commands.hpp"
 #include "commands/output_directory.hpp"
-#include "dasgd/report/export.hpp"
+#include "dasgd/report/tables/export.hpp"
 #include "terminal/output.hpp"
 
 namespace dasgd::app {

@@ -2,8 +2,8 @@
 #include "commands/output_directory.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/sweep.hpp"
+#include "dasgd/report/page/write_report.hpp"
 #include "dasgd/report/text.hpp"
-#include "dasgd/report/write_report.hpp"
 #include "terminal/output.hpp"
 
 namespace dasgd::app {

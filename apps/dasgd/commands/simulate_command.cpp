@@ -11,7 +11,7 @@
 #include "dasgd/base/atomic_file.hpp"
 #include "dasgd/base/write_all.hpp"
 #include "dasgd/config/step_size.hpp"
-#include "dasgd/report/write_report.hpp"
+#include "dasgd/report/page/write_report.hpp"
 #include "dasgd/settings/prediction.hpp"
 #include "dasgd/settings/toml_file.hpp"
 #include "dasgd/settings/virtual_world.hpp"

@@ -10,8 +10,8 @@
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/run_summary.hpp"
-#include "dasgd/report/built_page.hpp"
-#include "dasgd/report/page.hpp"
+#include "dasgd/report/page/built_page.hpp"
+#include "dasgd/report/page/page.hpp"
 #include "terminal/output.hpp"
 
 namespace dasgd::app {

@@ -11,7 +11,7 @@
 #include "dasgd/base/nearest_word.hpp"
 #include "dasgd/config/engine.hpp"
 #include "dasgd/core/error.hpp"
-#include "dasgd/report/write_report.hpp"
+#include "dasgd/report/page/write_report.hpp"
 #include "ranks/rank_launch.hpp"
 #include "reproduce/reproduce.hpp"
 #include "terminal/output.hpp"

@@ -6,7 +6,7 @@
 #include "dasgd/archive/members_file.hpp"
 #include "dasgd/archive/result_files.hpp"
 #include "dasgd/record/checkpoint_directory.hpp"
-#include "dasgd/report/write_report.hpp"
+#include "dasgd/report/page/write_report.hpp"
 #include "dasgd/run/leg.hpp"
 #include "dasgd/runtime/train.hpp"
 #include "dasgd/sim/simulate.hpp"

@@ -9,9 +9,9 @@
 
 namespace dasgd::elastic {
 
-Protocol::Protocol(ProtocolOptions options, Network& network)
+Protocol::Protocol(ProtocolOptions options, Wires& wires)
     : options_(std::move(options)),
-      network_(network),
+      wires_(wires),
       pool_(GradientPool::create(4 * options_.in_flight)),
       members_({.origin = options_.origin,
                 .name = options_.name,
@@ -31,7 +31,7 @@ void Protocol::transmit(Link& link, const Message& message, std::span<const std:
   Bytes header = encode(message, link.names, roster_);
   link.bytes += header.size() + body.size();
   sent_.bytes += header.size() + body.size();
-  network_.send(link.id, std::move(header), body, std::move(keeper));
+  wires_.send(link.id, std::move(header), body, std::move(keeper));
 }
 
 Protocol::Link* Protocol::link_to(WorkerId member) {
@@ -47,7 +47,7 @@ std::string Protocol::label(WorkerId member) const {
 
 void Protocol::linked(LinkId id, bool dialed, Nanoseconds now) {
   const std::lock_guard lock(mutex_);
-  if (closed_) return network_.close(id);
+  if (closed_) return wires_.close(id);
   auto& link = links_[id] = std::make_unique<Link>();
   link->id = id;
   link->dialed = dialed;
@@ -84,7 +84,7 @@ void Protocol::drop(LinkId id, Nanoseconds now) {
 }
 
 void Protocol::hang_up(LinkId id, Nanoseconds now) {
-  network_.close(id);
+  wires_.close(id);
   drop(id, now);
 }
 
@@ -269,7 +269,7 @@ void Protocol::on(Link& link, const Goodbye& goodbye, Nanoseconds now) {
 
 void Protocol::spread(const Rotation& rotation) {
   rotation_ = rotation;
-  network_.rotated(rotation.token);
+  wires_.rotated(rotation.token);
   for (auto& [id, link] : links_)
     if (link->open) transmit(*link, rotation_);
 }

@@ -30,9 +30,9 @@ namespace dasgd::elastic {
 enum class LinkId : std::uint64_t {};
 
 /// What a member can do to the world. Called with the machine's lock held: must not call back.
-class Network {
+class Wires {
  public:
-  virtual ~Network() = default;
+  virtual ~Wires() = default;
   virtual LinkId dial(const std::string& address) = 0;
   /// `body` lives as long as `keeper`.
   virtual void send(LinkId link, Bytes header, std::span<const std::byte> body,
@@ -107,7 +107,7 @@ struct MemberView {
 /// The network's functions belong to one thread, the worker's to another; the rest to any.
 class Protocol {
  public:
-  Protocol(ProtocolOptions options, Network& network);
+  Protocol(ProtocolOptions options, Wires& wires);
   ~Protocol();
 
   // The network's side.
@@ -257,7 +257,7 @@ class Protocol {
   std::string label(WorkerId member) const;
 
   const ProtocolOptions options_;
-  Network& network_;
+  Wires& wires_;
   const std::shared_ptr<GradientPool> pool_;
   Inbox<std::uint8_t> inbox_;
 

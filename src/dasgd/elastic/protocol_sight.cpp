@@ -74,7 +74,7 @@ void Protocol::dial_members(Nanoseconds now) {
                        [&](const auto& d) { return d.second == address; });
   };
   const auto dial = [&](const std::string& address) {
-    if (!is_dialing(address)) dialing_[network_.dial(address)] = address;
+    if (!is_dialing(address)) dialing_[wires_.dial(address)] = address;
   };
   for (std::size_t i = 1; i < members_.size(); ++i) {
     Member& member = members_[worker_id(i)];

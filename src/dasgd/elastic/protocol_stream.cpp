@@ -184,7 +184,7 @@ void Protocol::pump(Link& link, Nanoseconds now) {
   bool full = false;
   const auto send = [&](const Log::Entry& entry) {
     full = link.sent - link.sent_and_taken >= most_under_way() ||
-           network_.queued_bytes(link.id) >= most_queued;
+           wires_.queued_bytes(link.id) >= most_queued;
     if (!full) offer(link, entry.gradient);
     return !full;
   };

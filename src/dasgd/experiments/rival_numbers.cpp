@@ -6,8 +6,8 @@
 
 #include "dasgd/experiments/parabola.hpp"
 #include "dasgd/experiments/tridiagonal_numbers.hpp"
-#include "dasgd/report/svg_plot.hpp"
-#include "dasgd/rivals/all_rivals.hpp"
+#include "dasgd/report/charts/svg_plot.hpp"
+#include "dasgd/rivals/methods/all_rivals.hpp"
 #include "dasgd/rivals/play.hpp"
 
 namespace dasgd {

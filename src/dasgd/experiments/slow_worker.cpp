@@ -6,7 +6,7 @@
 
 #include "dasgd/experiments/progress.hpp"
 #include "dasgd/record/json_number.hpp"
-#include "dasgd/report/svg_plot.hpp"
+#include "dasgd/report/charts/svg_plot.hpp"
 #include "dasgd/sim/simulate.hpp"
 #include "dasgd/theory/step_size.hpp"
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dasgd/experiments/parabola.hpp"
-#include "dasgd/report/svg_plot.hpp"
+#include "dasgd/report/charts/svg_plot.hpp"
 #include "dasgd/sim/simulate.hpp"
 #include "dasgd/topology/builders.hpp"
 
@@ -94,7 +94,8 @@ TopologyRun run_one(const Regime& regime, const Shape& shape, std::size_t n, std
                      .apply = apply};
   if (regime.spread)
     for (std::size_t i = 0; i < n; ++i)
-      world.start.push_back(compute_time * static_cast<Nanoseconds>(i) / static_cast<Nanoseconds>(n));
+      world.start.push_back(compute_time * static_cast<Nanoseconds>(i) /
+                            static_cast<Nanoseconds>(n));
   const auto result = simulate(Parabola(),
                                {.workers = n,
                                 .topology = shape.topology,

@@ -7,7 +7,7 @@
 
 #include "dasgd/experiments/parabola.hpp"
 #include "dasgd/experiments/tridiagonal.hpp"
-#include "dasgd/rivals/all_rivals.hpp"
+#include "dasgd/rivals/methods/all_rivals.hpp"
 #include "dasgd/rivals/play.hpp"
 
 namespace dasgd {

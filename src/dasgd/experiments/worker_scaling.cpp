@@ -14,7 +14,7 @@
 #include "dasgd/base/atomic_file.hpp"
 #include "dasgd/base/parallel.hpp"
 #include "dasgd/record/json_number.hpp"
-#include "dasgd/report/svg_plot.hpp"
+#include "dasgd/report/charts/svg_plot.hpp"
 #include "dasgd/runtime/train.hpp"
 #include "dasgd/sim/simulate.hpp"
 

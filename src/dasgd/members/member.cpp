@@ -46,7 +46,7 @@ Credentials credentials(const MemberOptions& options, const std::string& name,
   return {tcp::Identity::of(*options.token, name, as_bytes(origin)), options.token->run_id()};
 }
 
-class Member::Implementation final : public tcp::LinkEvents, public elastic::Network {
+class Member::Implementation final : public tcp::LinkEvents, public elastic::Wires {
  public:
   Implementation(MemberOptions options, elastic::ProtocolOptions protocol)
       : options_(std::move(options)), origin_(elastic::Origin::random()), timer_(context_) {
@@ -138,7 +138,7 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Net
   }
   void turned_away(const std::string& line) override { options_.say(line); }
 
-  // elastic::Network, on this thread
+  // elastic::Wires, on this thread
   elastic::LinkId dial(const std::string& address) override {
     return ours(sockets_->dial(address));
   }

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "dasgd/elastic/protocol.hpp"
-#include "dasgd/transport/tcp/identity.hpp"
-#include "dasgd/transport/tcp/token.hpp"
+#include "dasgd/transport/tcp/tls/identity.hpp"
+#include "dasgd/transport/tcp/tls/token.hpp"
 
 namespace dasgd::members {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "dasgd/data/data_parts.hpp"
+#include "dasgd/data/preparation/data_parts.hpp"
 
 namespace dasgd {
 

@@ -10,8 +10,8 @@
 #include "dasgd/adapters/torch/network.hpp"
 #include "dasgd/core/objective.hpp"
 #include "dasgd/data/arrays/array_data.hpp"
-#include "dasgd/data/augmentation.hpp"
 #include "dasgd/data/images/image_folder.hpp"
+#include "dasgd/data/preparation/augmentation.hpp"
 #include "dasgd/data/preprocessing.hpp"
 #include "dasgd/data/rows/row_text.hpp"
 

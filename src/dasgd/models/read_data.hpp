@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "dasgd/data/prepared_samples.hpp"
+#include "dasgd/data/preparation/prepared_samples.hpp"
 #include "dasgd/models/data_source.hpp"
 #include "dasgd/models/problem.hpp"
 #include "dasgd/problems/logistic.hpp"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "dasgd/core/objective.hpp"
-#include "dasgd/data/prepared_samples.hpp"
+#include "dasgd/data/preparation/prepared_samples.hpp"
 #include "dasgd/problems/softmax_terms.hpp"
 
 namespace dasgd {

@@ -9,7 +9,7 @@
 #include "dasgd/base/nearest_word.hpp"
 #include "dasgd/base/parallel.hpp"
 #include "dasgd/base/units.hpp"
-#include "dasgd/referee/run_one.hpp"
+#include "dasgd/referee/contest/run_one.hpp"
 #include "dasgd/referee/tuning.hpp"
 #include "dasgd/rivals/play.hpp"
 

@@ -4,9 +4,9 @@
 #include <functional>
 
 #include "dasgd/core/objective.hpp"
-#include "dasgd/referee/contest.hpp"
+#include "dasgd/referee/contest/contest.hpp"
+#include "dasgd/referee/contest/run_one.hpp"
 #include "dasgd/referee/journal.hpp"
-#include "dasgd/referee/run_one.hpp"
 
 namespace dasgd {
 

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <string>
 
-#include "dasgd/referee/contest.hpp"
+#include "dasgd/referee/contest/contest.hpp"
 
 namespace dasgd {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "dasgd/core/objective.hpp"
-#include "dasgd/referee/contest.hpp"
+#include "dasgd/referee/contest/contest.hpp"
 
 namespace dasgd {
 

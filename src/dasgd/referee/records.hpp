@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "dasgd/referee/contest.hpp"
+#include "dasgd/referee/contest/contest.hpp"
 
 namespace dasgd {
 

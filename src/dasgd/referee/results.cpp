@@ -7,9 +7,9 @@
 #include "dasgd/base/units.hpp"
 #include "dasgd/record/json_number.hpp"
 #include "dasgd/record/run_summary.hpp"
+#include "dasgd/referee/contest/worlds.hpp"
 #include "dasgd/referee/lower_bound.hpp"
 #include "dasgd/referee/row_medians.hpp"
-#include "dasgd/referee/worlds.hpp"
 
 namespace dasgd {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dasgd/core/objective.hpp"
-#include "dasgd/referee/contest.hpp"
+#include "dasgd/referee/contest/contest.hpp"
 #include "dasgd/referee/verdict.hpp"
 
 namespace dasgd {

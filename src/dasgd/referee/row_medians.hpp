@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "dasgd/referee/contest.hpp"
+#include "dasgd/referee/contest/contest.hpp"
 #include "dasgd/referee/tuning.hpp"
 
 namespace dasgd {

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "dasgd/referee/contest.hpp"
+#include "dasgd/referee/contest/contest.hpp"
 
 namespace dasgd {
 

@@ -8,7 +8,7 @@
 
 #include "dasgd/random/random.hpp"
 #include "dasgd/referee/tuning.hpp"
-#include "dasgd/rivals/all_rivals.hpp"
+#include "dasgd/rivals/methods/all_rivals.hpp"
 
 namespace dasgd {
 namespace {

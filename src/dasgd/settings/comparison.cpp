@@ -10,8 +10,8 @@
 #include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/run_summary.hpp"
-#include "dasgd/referee/worlds.hpp"
-#include "dasgd/rivals/all_rivals.hpp"
+#include "dasgd/referee/contest/worlds.hpp"
+#include "dasgd/rivals/methods/all_rivals.hpp"
 #include "dasgd/settings/toml_file.hpp"
 #include "dasgd/settings/virtual_world.hpp"
 

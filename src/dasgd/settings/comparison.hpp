@@ -6,7 +6,7 @@
 
 #include "dasgd/config/config.hpp"
 #include "dasgd/core/objective.hpp"
-#include "dasgd/referee/contest.hpp"
+#include "dasgd/referee/contest/contest.hpp"
 
 namespace dasgd::config {
 

@@ -6,7 +6,7 @@
 
 #include "dasgd/record/run_summary_json.hpp"
 #include "dasgd/report/membership.hpp"
-#include "dasgd/report/page.hpp"
+#include "dasgd/report/page/page.hpp"
 
 namespace dasgd::watch {
 using Json = nlohmann::ordered_json;

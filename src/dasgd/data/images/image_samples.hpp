@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "dasgd/data/images/idx.hpp"
-#include "dasgd/data/prepared_samples.hpp"
+#include "dasgd/data/preparation/prepared_samples.hpp"
 
 namespace dasgd {
 

@@ -33,7 +33,7 @@ struct World<Real>::Wire {
 };
 
 template <typename Real>
-struct Inhabitant final : Network, Channel {
+struct Inhabitant final : Wires, Channel {
   Inhabitant(World<Real>& w, std::size_t n, ProtocolOptions given, std::size_t sequence,
              const Objective<Real>& objective)
       : world(w),
@@ -44,7 +44,7 @@ struct Inhabitant final : Network, Channel {
         run(Membership::self, objective, objective.make_oracle(worker_id(n)), options, *this,
             SharedByWorkers<Real>{budget, good, stopped}, w.options_.fuse) {}
 
-  // Network
+  // Wires
   LinkId dial(const std::string& address) override {
     const LinkId link{world.next_link_++};
     std::size_t target = world.members_.size();  // nobody: whoever lies gives any address

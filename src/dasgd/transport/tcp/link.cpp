@@ -11,7 +11,7 @@
 namespace dasgd::tcp {
 namespace {
 
-using Step = Progress::Step;
+using Step = Advance::Step;
 using boost::system::error_code;
 
 constexpr std::size_t turn_bytes = 1 << 20;  // then it is another link's turn
@@ -80,7 +80,7 @@ std::string Link::local() const {
 }
 
 void Link::shake_hands() {
-  const Progress progress = stream_->handshake();
+  const Advance progress = stream_->handshake();
   if (progress.step != Step::done) return stalled(progress, true);
   state_ = State::greeting;
   enqueue({.head = frame_head({}, 0)});
@@ -110,7 +110,7 @@ void Link::read() {
   std::array<std::byte, 16 << 10> nowhere;  // nobody wants what comes after `close`
   for (std::size_t budget = turn_bytes; state_ != State::ended;) {
     const bool wanted = state_ != State::closing;
-    const Progress progress = stream_->read(wanted ? reader_.wanted() : std::span(nowhere));
+    const Advance progress = stream_->read(wanted ? reader_.wanted() : std::span(nowhere));
     if (progress.step != Step::done) return stalled(progress, true);
     received_.bytes += progress.bytes;
     if (wanted)
@@ -145,7 +145,7 @@ bool Link::write_queue() {
   std::size_t taken = 0;
   while (!queue_.empty()) {
     std::array<iovec, 256> pieces;
-    const Progress progress = stream_->write(std::span(pieces).first(gather(pieces)));
+    const Advance progress = stream_->write(std::span(pieces).first(gather(pieces)));
     left(progress.bytes);
     taken += progress.bytes;
     if (progress.step != Step::done) {
@@ -157,7 +157,7 @@ bool Link::write_queue() {
       return false;
     }
   }
-  const Progress progress = stream_->flush();
+  const Advance progress = stream_->flush();
   if (progress.step != Step::done) stalled(progress, false);
   return progress.step == Step::done;
 }
@@ -198,7 +198,7 @@ void Link::enqueue(Outgoing outgoing) {
   queue_.push_back(std::move(outgoing));
 }
 
-void Link::stalled(const Progress& progress, bool reading) {
+void Link::stalled(const Advance& progress, bool reading) {
   switch (progress.step) {
     case Step::done:
       return;

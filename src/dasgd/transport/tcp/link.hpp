@@ -87,7 +87,7 @@ class Link final : public std::enable_shared_from_this<Link>, private FrameReade
   std::size_t gather(std::span<iovec> pieces) const;
   void left(std::size_t bytes);
   void enqueue(Outgoing outgoing);
-  void stalled(const Progress& progress, bool reading);
+  void stalled(const Advance& progress, bool reading);
   void await_readable();
   void await_writable();
   void later(void (Link::*what)());

@@ -13,29 +13,29 @@ constexpr std::size_t small_read = 16 << 10, read_ahead = 64 << 10;
 
 }  // namespace
 
-Progress PlainStream::read(std::span<std::byte> to) {
+Advance PlainStream::read(std::span<std::byte> to) {
   if (ahead_.empty()) {
     if (to.size() >= small_read) return receive(to);  // where it stays, at once
     buffer_.resize(read_ahead);
-    const Progress got = receive(buffer_);
-    if (got.step != Progress::Step::done) return got;
+    const Advance got = receive(buffer_);
+    if (got.step != Advance::Step::done) return got;
     ahead_ = std::span(buffer_).first(got.bytes);
   }
   const std::size_t count = std::min(to.size(), ahead_.size());
   std::memcpy(to.data(), ahead_.data(), count);
   ahead_ = ahead_.subspan(count);
-  return {Progress::Step::done, count};
+  return {Advance::Step::done, count};
 }
 
-Progress PlainStream::receive(std::span<std::byte> to) {
+Advance PlainStream::receive(std::span<std::byte> to) {
   const Received got = receive_some(socket_, to);
   if (got.error != 0) return fail(broken(got.error));
-  if (got.ended) return {Progress::Step::ended};
-  if (got.bytes == 0) return {Progress::Step::wants_read};
-  return {Progress::Step::done, got.bytes};
+  if (got.ended) return {Advance::Step::ended};
+  if (got.bytes == 0) return {Advance::Step::wants_read};
+  return {Advance::Step::done, got.bytes};
 }
 
-Progress PlainStream::write(std::span<const iovec> pieces) {
+Advance PlainStream::write(std::span<const iovec> pieces) {
   msghdr message{};
   message.msg_iov = const_cast<iovec*>(pieces.data());
   message.msg_iovlen = pieces.size();
@@ -43,7 +43,7 @@ Progress PlainStream::write(std::span<const iovec> pieces) {
   if (sent.error != 0) return fail(broken(sent.error));
   std::size_t all = 0;
   for (const iovec& piece : pieces) all += piece.iov_len;
-  return {sent.bytes < all ? Progress::Step::wants_write : Progress::Step::done, sent.bytes};
+  return {sent.bytes < all ? Advance::Step::wants_write : Advance::Step::done, sent.bytes};
 }
 
 }  // namespace dasgd::tcp

@@ -13,16 +13,16 @@ class PlainStream final : public Stream {
  public:
   explicit PlainStream(int socket) : socket_(socket) {}
 
-  Progress handshake() override { return {}; }
-  Progress read(std::span<std::byte> to) override;
-  Progress write(std::span<const iovec> pieces) override;
-  Progress flush() override { return {}; }
+  Advance handshake() override { return {}; }
+  Advance read(std::span<std::byte> to) override;
+  Advance write(std::span<const iovec> pieces) override;
+  Advance flush() override { return {}; }
   std::size_t held_back() const override { return 0; }
   void end() override {}
   PeerName peer() const override { return {}; }
 
  private:
-  Progress receive(std::span<std::byte> to);
+  Advance receive(std::span<std::byte> to);
 
   int socket_;
   std::vector<std::byte> buffer_;  // of small reads

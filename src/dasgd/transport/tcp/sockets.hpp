@@ -13,7 +13,7 @@
 #include "dasgd/base/bytes.hpp"
 #include "dasgd/transport/endpoint.hpp"
 #include "dasgd/transport/tcp/frame.hpp"
-#include "dasgd/transport/tcp/identity.hpp"
+#include "dasgd/transport/tcp/tls/identity.hpp"
 
 namespace boost::asio {
 class io_context;

@@ -9,12 +9,12 @@
 #include <string>
 #include <sys/uio.h>
 
-#include "dasgd/transport/tcp/identity.hpp"
+#include "dasgd/transport/tcp/tls/identity.hpp"
 
 namespace dasgd::tcp {
 
 /// How far a call came.
-struct Progress {
+struct Advance {
   enum class Step {
     done,
     wants_read,   ///< call again when the socket can be read
@@ -37,13 +37,13 @@ class Stream {
  public:
   virtual ~Stream() = default;
   /// Until it is done nothing can be read or written.
-  virtual Progress handshake() = 0;
+  virtual Advance handshake() = 0;
   /// Takes at most as many bytes as there is room for.
-  virtual Progress read(std::span<std::byte> to) = 0;
+  virtual Advance read(std::span<std::byte> to) = 0;
   /// Takes the pieces in order, as far as it goes, without copying large ones.
-  virtual Progress write(std::span<const iovec> pieces) = 0;
+  virtual Advance write(std::span<const iovec> pieces) = 0;
   /// Hands what was taken and is held back to the kernel.
-  virtual Progress flush() = 0;
+  virtual Advance flush() = 0;
   /// Bytes that were taken and are held back.
   virtual std::size_t held_back() const = 0;
   /// Tells the other side that nothing follows, as far as that goes at once.
@@ -53,9 +53,9 @@ class Stream {
   const StreamFailure& failure() const { return failure_; }
 
  protected:
-  Progress fail(StreamFailure failure) {
+  Advance fail(StreamFailure failure) {
     failure_ = std::move(failure);
-    return {Progress::Step::failed};
+    return {Advance::Step::failed};
   }
 
  private:

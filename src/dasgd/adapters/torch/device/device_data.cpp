@@ -4,7 +4,7 @@
 #include <ATen/TensorIndexing.h>
 #include <algorithm>
 
-#include "dasgd/data/augmentation.hpp"
+#include "dasgd/data/preparation/augmentation.hpp"
 
 namespace dasgd::torch_adapter {
 namespace {

@@ -1,0 +1,116 @@
+#include "dasgd/report/charts/svg_frame.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+
+namespace dasgd::svg {
+
+void Range::add(double value) {
+  if (!std::isfinite(value)) return;
+  low = std::min(low, value);
+  high = std::max(high, value);
+}
+
+Axis::Axis(const Range& range, double from, double to, bool logarithmic)
+    : log_(logarithmic && range.low > 0), from_(from), to_(to) {
+  const bool empty = range.low > range.high;
+  low_ = empty ? 0 : log_ ? std::log10(range.low) : range.low;
+  high_ = empty ? 1 : log_ ? std::log10(range.high) : range.high;
+  if (high_ - low_ < 1e-12) high_ = low_ + 1;
+}
+
+double Axis::at(double value) const {
+  const double v = log_ ? std::log10(std::max(value, 1e-300)) : value;
+  return from_ + (v - low_) / (high_ - low_) * (to_ - from_);
+}
+
+std::vector<double> Axis::ticks() const {
+  std::vector<double> result;
+  if (log_) {
+    const bool decades_only = high_ - low_ > 3;
+    for (int e = static_cast<int>(std::floor(low_));
+         e <= static_cast<int>(std::floor(high_ + 1e-9)); ++e)
+      for (const double m : {1.0, 2.0, 5.0})
+        if (const double l = e + std::log10(m);
+            l >= low_ - 1e-9 && l <= high_ + 1e-9 && (m == 1.0 || !decades_only))
+          result.push_back(std::pow(10.0, e) * m);
+    return result;
+  }
+  const double raw = (high_ - low_) / 5, size = std::pow(10.0, std::floor(std::log10(raw)));
+  const double step = size * (raw / size < 1.5   ? 1
+                              : raw / size < 3.5 ? 2
+                              : raw / size < 7.5 ? 5
+                                                 : 10);
+  const auto first = std::llround(std::ceil(low_ / step)),
+             last = std::llround(std::floor(high_ / step + 1e-9));
+  for (auto k = first; k <= last; ++k) result.push_back(static_cast<double>(k) * step);
+  return result;
+}
+
+std::string escape(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
+std::string frame(const Box& box, const std::string& title, const std::string& x_label,
+                  const std::string& y_label, const Axis& x, const Axis* y) {
+  std::string out = fmt::format(
+      "<text x=\"{:.0f}\" y=\"18\" font-weight=\"600\" text-anchor=\"middle\">{}</text>\n",
+      (box.left + box.right) / 2, escape(title));
+  double taken = -std::numeric_limits<double>::infinity();
+  for (const double tick : x.ticks()) {
+    out += fmt::format("<line class=\"g\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>\n",
+                       x.at(tick), box.top, box.bottom);
+    constexpr double letter = 7;  // the widest digit at this size
+    const std::string text = fmt::format("{:g}", tick);
+    const double half = letter * static_cast<double>(text.size()) / 2;
+    if (x.at(tick) - half < taken) continue;  // a label on top of another says nothing
+    taken = x.at(tick) + half + letter / 2;
+    out += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", x.at(tick),
+                       box.bottom + 16, text);
+  }
+  if (y)
+    for (const double tick : y->ticks())
+      out += fmt::format(
+          "<line class=\"g\" x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"/>"
+          "<text x=\"{3}\" y=\"{4:.1f}\" text-anchor=\"end\">{5:g}</text>\n",
+          box.left, box.right, y->at(tick), box.left - 6, y->at(tick) + 4, tick);
+  out += fmt::format("<text x=\"{:.0f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
+                     (box.left + box.right) / 2, box.bottom + 34, escape(x_label));
+  return out + fmt::format(
+                   "<text transform=\"translate(14 {:.0f}) rotate(-90)\" "
+                   "text-anchor=\"middle\">{}</text>\n",
+                   (box.top + box.bottom) / 2, escape(y_label));
+}
+
+std::string document(double width, double height, const std::string& title,
+                     const std::string& content) {
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
+      "height=\"{1}\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"12\">\n"
+      "<title>{2}</title>\n"
+      "<style>.g{{stroke:#ddd}}text{{fill:#222}}.b{{fill:#fff}}.i{{stroke:#000}}"
+      "@media(prefers-color-scheme:dark){{.g{{stroke:#333a45}}text{{fill:#d5dae3}}"
+      ".b{{fill:#14171c}}.i{{stroke:#fff}}}}</style>\n"
+      "<rect class=\"b\" width=\"100%\" height=\"100%\"/>\n{3}</svg>\n",
+      width, height, escape(title), content);
+}
+
+}  // namespace dasgd::svg
