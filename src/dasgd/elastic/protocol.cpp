@@ -8,6 +8,29 @@
 #include "dasgd/elastic/link.hpp"
 
 namespace dasgd::elastic {
+namespace {
+
+// The first line that differs, in words.
+std::string difference(const std::string& of_run, const std::string& yours) {
+  const auto lines = [](const std::string& text) {
+    std::vector<std::string> found;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find('\n', at), text.size());
+      found.push_back(text.substr(at, end - at));
+      at = end + 1;
+    }
+    return found;
+  };
+  const auto ours = lines(of_run), theirs = lines(yours);
+  for (std::size_t k = 0; k < std::max(ours.size(), theirs.size()); ++k) {
+    const std::string a = k < ours.size() ? ours[k] : "nothing";
+    const std::string b = k < theirs.size() ? theirs[k] : "nothing";
+    if (a != b) return fmt::format("the run has {}; you have {}", a, b);
+  }
+  return {};
+}
+
+}  // namespace
 
 Protocol::Protocol(ProtocolOptions options, Wires& wires)
     : options_(std::move(options)),
@@ -158,26 +181,6 @@ void Protocol::handle(Link& link, Message message, Nanoseconds now) {
   hang_up(link.id, now);
 }
 
-// The first line that differs, in words.
-std::string Protocol::difference(const std::string& facts) const {
-  const auto lines = [](const std::string& text) {
-    std::vector<std::string> found;
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t end = std::min(text.find('\n', at), text.size());
-      found.push_back(text.substr(at, end - at));
-      at = end + 1;
-    }
-    return found;
-  };
-  const auto ours = lines(options_.facts), theirs = lines(facts);
-  for (std::size_t k = 0; k < std::max(ours.size(), theirs.size()); ++k) {
-    const std::string a = k < ours.size() ? ours[k] : "nothing";
-    const std::string b = k < theirs.size() ? theirs[k] : "nothing";
-    if (a != b) return fmt::format("the run has {}; you have {}", a, b);
-  }
-  return {};
-}
-
 void Protocol::on(Link& link, Hello& hello, Nanoseconds now) {
   const auto refuse = [&](std::string why) {
     say(now, fmt::format("refused {}: {}", hello.name, why));
@@ -203,7 +206,12 @@ void Protocol::on(Link& link, Hello& hello, Nanoseconds now) {
     transmit(link, welcome);
     return;  // it hangs up
   }
-  if (const std::string what = difference(hello.facts); !what.empty()) return refuse(what);
+  if (const std::string what = difference(options_.facts, hello.facts); !what.empty()) {
+    refuse(what);
+    // Whom a newcomer has called is in the run: it is the newcomer who does not belong there.
+    if (!joined_ && !dialed.empty()) give_up(difference(hello.facts, options_.facts));
+    return;
+  }
   const WorkerId member = roster_.number(hello.origin);
   members_.grow();
   for (std::size_t i = 1; i < members_.size(); ++i)  // somebody else lives there now

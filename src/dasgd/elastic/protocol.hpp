@@ -218,7 +218,6 @@ class Protocol {
   void hear(const Record& record, Nanoseconds now);
   void spread(const Rotation& rotation);
   void handle(Link& link, Message message, Nanoseconds now);
-  std::string difference(const std::string& facts) const;
   void say_goodbye(Link& link);
   std::optional<Adoption> plan(Nanoseconds now);
   Task adopt_offered(Nanoseconds now);
