@@ -34,13 +34,17 @@ def call(*command, **more):
     return subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True, **more).stdout
 
 
-def wait_until(what, happened, limit=120):
+def seen(member):
+    return member.name, member.process.poll(), {m["name"]: m["state"] for m in member.status()["members"]}, member.text()[-400:]
+
+
+def wait_until(what, happened, limit=120, tell=lambda: ""):
     end = time.monotonic() + limit
     while time.monotonic() < end:
         if happened():
             return
         time.sleep(0.1)
-    raise SystemExit(f"{what} did not happen within {limit} s")
+    raise SystemExit(f"{what} did not happen within {limit} s {tell()}")
 
 
 class Net:
@@ -138,7 +142,7 @@ def story(work, net):
         dead.process.kill()
     survivors = [members[k] for k in (1, 2, 4, 6, 7)]
     one = survivors[0]
-    wait_until("three dead", lambda: all(m.sees("dead") == 3 for m in survivors))
+    wait_until("three dead", lambda: all(m.sees("dead") == 3 for m in survivors), tell=lambda: [seen(m) for m in survivors])
     say("three were killed, the first among them")
     sides = [[m for m in survivors if m.side == side] for side in (0, 1)]
     net.cut(sides[1])
