@@ -182,6 +182,7 @@ TEST_F(ElasticApp, OtherDataIsRefusedWithWhatDiffers) {
     "$D" stop a; ended a)");
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("more 2\n"), HasSubstr("other 2\n"), HasSubstr("a 0")));
   EXPECT_THAT(outcome.err, HasSubstr("cannot join: the run has data: "));
+  EXPECT_THAT(outcome.out, ::testing::Not(HasSubstr("trained")));
 }
 
 TEST_F(ElasticApp, APortThatIsTakenIsNamed) {

@@ -63,7 +63,8 @@ TEST_F(Streams, AMistakeHasItsStatusWhereItCannotBeTold) {
 }
 
 TEST_F(Streams, ASimulationOutlivesThemToo) {
-  for (const char* broken : {" 2>/dev/full", " >/dev/full", " <&- 2>&-"}) {
+  for (const char* broken :
+       {" 2>/dev/full", " >/dev/full", " <&- 2>&-", " --crash 1:1ms >/dev/full"}) {
     EXPECT_EQ(dasgd("simulate --model quadratic --gradients 20 --out " + out() + broken).status, 0);
     EXPECT_TRUE(fs::exists(out() + "/summary.json")) << broken;
     fs::remove_all(out());

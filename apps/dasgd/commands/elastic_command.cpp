@@ -44,7 +44,7 @@ int run_member(const Config& config, const Objective<Real>& objective,
                                                : std::string("--cert FILE --key FILE --ca FILE");
     const std::string line = fmt::format("join with: dasgd join {} {}\n", address, how);
     if (on_stdout) {
-      print_result("{}", line);
+      offer_text(line);     // it stands in the run directory as well
       std::fflush(stdout);  // others wait for it
     } else {
       print_note("{}", line);

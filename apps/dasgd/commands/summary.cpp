@@ -88,12 +88,12 @@ void print_members(const RunSummary& s) {
     by += fmt::format("{}{}: {}", by.empty() ? " (" : ", ", who, count);
   }
   if (!by.empty()) by += ")";
-  print_result(
+  offer_text(fmt::format(
       "members {}, here at the end {}, left {}, lost {}; in the model {}; lost {} known{}; "
       "duplicated {}; abandoned {}; replicas {} ({} of {})\n",
       m.members, m.at_end, m.left, m.lost, show_count(s.gradients), lost, by, s.duplicated,
       m.abandoned, s.replicas_identical ? "identical" : "NOT known to be identical",
-      s.replicas_identical ? m.at_end : 1, m.at_end);
+      s.replicas_identical ? m.at_end : 1, m.at_end));
 }
 
 }  // namespace dasgd::app

@@ -197,8 +197,7 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
                           options.checkpoint.save ? &snapshots : nullptr, between}));
   member.on_tick([&] {
     good.hear_early_loss(protocol.early_loss());
-    if (const std::string why = protocol.could_not_join(); !why.empty() && !control.stopping())
-      control.fail(std::make_exception_ptr(InputError("cannot join: " + why)));
+    if (!protocol.could_not_join().empty()) control.stop(StopReason::failed);
     if (const auto why = protocol.ending(); why && !control.stopping()) control.stop(*why);
   });
   Evaluator<Real> evaluator(objective, options, start, loops.front()->models(), control);
@@ -210,8 +209,10 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
         .watch();
   });
   member.close();
-
   evaluator.stop();
+  if (const std::string why = protocol.could_not_join(); !why.empty())
+    throw InputError("cannot join: " + why);  // there was no run to tell of
+
   const std::vector<WorkerReport> reports{loops.front()->report()};
   const double wall = std::chrono::duration<double>(Clock::now() - start).count();
   const auto audit = protocol.audit();
