@@ -17,7 +17,7 @@ import tempfile
 import threading
 
 GRID = [float(f"{0.001 * 10 ** (k / 2):.3g}") for k in range(9)]
-GRADIENTS = {"softmax": 3750, "mlp": 3750, "cnn": 1875}
+GRADIENTS = {"softmax": 3750, "mlp": 3750, "cnn": 1250}
 
 
 class Cores:
@@ -42,7 +42,8 @@ class Cores:
 def train(binary, workers, options):
     with tempfile.TemporaryDirectory() as out:
         done = subprocess.run(
-            [binary, "train", "--workers", str(workers), *options, "--quiet", "--no-report", "--eval-every", "0s", "--out", out],
+            [binary, "train", "--workers", str(workers), *options, "--quiet", "--no-report", "--eval-every", "0s",
+             "--checkpoint-every", "0s", "--out", out],
             capture_output=True, text=True)
         try:
             with open(os.path.join(out, "summary.json")) as file:

@@ -94,13 +94,17 @@ def main():
         loop = [sys.executable, os.path.abspath(__file__), "--worker", "plain" if slow is None else "peer", "--epochs",
                 str(a.epochs), "--optimizer", optimizer, "--slow", str(slow or 1), "--seed", str(seed)]
         command = loop if slow is None else [a.binary, "launch", "-n", str(a.processes), "--bare", "--", *loop]
-        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
         return case, float(output.split("accuracy ")[1])
 
     ways = {None: "one process without a peer", 1: f"{a.processes} peers", 10: f"{a.processes} peers, one 10x slower"}
     cases = [(o, slow, seed) for seed in range(1, a.seeds + 1) for o in ("sgd", "adamw") for slow in ways]
+    found = {}
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
-        found = dict(pool.map(train, cases))
+        for done in concurrent.futures.as_completed([pool.submit(train, case) for case in cases]):
+            case, right = done.result()
+            found[case] = right
+            print(f"  {case[0]:<6} {ways[case[1]]:<28} seed {case[2]}  {100 * right:6.2f} %", flush=True)
     print(f"Accuracy after {a.epochs * IMAGES:.0f} samples, mean and range of {a.seeds} seeds")
     for optimizer in ("sgd", "adamw"):
         for slow, what in ways.items():

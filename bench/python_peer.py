@@ -64,8 +64,25 @@ def worker(kind, seconds, slow, onednn):
 
 
 def rates(command):
-    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return sum(float(line.split()[-1]) for line in output.splitlines() if line.startswith("rate "))
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=120)  # what goes wrong is told on its stderr
+    if done.returncode != 0:
+        raise SystemExit(f"status {done.returncode}: {' '.join(command)}")
+    return sum(float(line.split()[-1]) for line in done.stdout.splitlines() if line.startswith("rate "))
+
+
+def table(rows):
+    def median(of):
+        return statistics.median(of(*row) for row in rows)
+
+    print(f"Medians of {len(rows)}")
+    print(f"without a peer           {median(lambda p, *_: p):8.0f}")
+    print(f"a peer alone             {median(lambda p, a, *_: a):8.0f}   a step takes "
+          f"{100 * median(lambda p, a, *_: p / a - 1):+.1f} %")
+    print(f"two processes            {median(lambda p, a, e, *_: e):8.0f}   {median(lambda p, a, e, *_: e / a):.2f}x of one")
+    print(f"one of them 10x slower   {median(lambda p, a, e, s, t, *_: t):8.0f}   "
+          f"{median(lambda p, a, e, s, t, *_: t / (1.1 * e / 2)):.2f} of the sum of their speeds")
+    print(f"DDP + gloo               {median(lambda *r: r[5]):8.0f}   dasgd {median(lambda *r: r[2] / r[5]):.2f}x")
+    print(f"DDP, one 2x slower       {median(lambda *r: r[6]):8.0f}   dasgd {median(lambda *r: r[3] / r[6]):.2f}x", flush=True)
 
 
 def main():
@@ -93,24 +110,19 @@ def main():
         return [a.binary, "launch", "-n", "2", "--bare", "--", *loop("peer", onednn, slow)]
 
     onednn = rates(loop("plain", True)) > rates(loop("plain", False))
-    print(f"Python loops, oneDNN {'on' if onednn else 'off'}; images per second, medians of {a.rounds}")
+    print(f"Python loops, oneDNN {'on' if onednn else 'off'}; images per second", flush=True)
+    ways = {"without a peer": lambda: rates(loop("plain", onednn)), "alone": lambda: rates(loop("peer", onednn)),
+            "two": lambda: rates(two(onednn)), "2x slower": lambda: rates(two(onednn, 2)),
+            "10x slower": lambda: rates(two(onednn, 10)), "DDP": lambda: ddp(a.seconds, 1, onednn),
+            "DDP 2x slower": lambda: ddp(a.seconds, 2, onednn)}
     rows = []
     for _ in range(a.rounds):
-        plain, alone = rates(loop("plain", onednn)), rates(loop("peer", onednn))
-        equal, slow2, slow10 = (rates(two(onednn, slow)) for slow in (1, 2, 10))
-        rows.append((plain, alone, equal, slow2, slow10, ddp(a.seconds, 1, onednn), ddp(a.seconds, 2, onednn)))
-
-    def median(of):
-        return statistics.median(of(*row) for row in rows)
-
-    print(f"without a peer           {median(lambda p, *_: p):8.0f}")
-    print(f"a peer alone             {median(lambda p, a, *_: a):8.0f}   a step takes "
-          f"{100 * median(lambda p, a, *_: p / a - 1):+.1f} %")
-    print(f"two processes            {median(lambda p, a, e, *_: e):8.0f}   {median(lambda p, a, e, *_: e / a):.2f}x of one")
-    print(f"one of them 10x slower   {median(lambda p, a, e, s, t, *_: t):8.0f}   "
-          f"{median(lambda p, a, e, s, t, *_: t / (1.1 * e / 2)):.2f} of the sum of their speeds")
-    print(f"DDP + gloo               {median(lambda *r: r[5]):8.0f}   dasgd {median(lambda *r: r[2] / r[5]):.2f}x")
-    print(f"DDP, one 2x slower       {median(lambda *r: r[6]):8.0f}   dasgd {median(lambda *r: r[3] / r[6]):.2f}x")
+        row = []
+        for what, measure in ways.items():
+            row.append(measure())
+            print(f"  {what} {row[-1]:.0f}", end="\n" if len(row) == len(ways) else "", flush=True)
+        rows.append(row)
+        table(rows)
     noise.report()
 
 
