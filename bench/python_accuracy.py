@@ -44,12 +44,12 @@ def worker(a):
     model = network()
     kinds = {"sgd": lambda p: torch.optim.SGD(p, lr=0.01, momentum=0.9), "adamw": lambda p: torch.optim.AdamW(p, lr=1e-3)}
     optimizer = kinds[a.optimizer](model.parameters())
-    steps, rank, step, peer = int(a.epochs * IMAGES / BATCH), 0, optimizer.step, None
+    steps, rank, peer = int(a.epochs * IMAGES / BATCH), 0, None
     if a.worker == "peer":
         import dasgd.torch
 
         peer = dasgd.torch.Peer(model, optimizer=optimizer, batch=BATCH, total_gradients=steps)
-        rank, step = peer.rank, peer.step
+        rank = peer.rank
     # Who is slower takes fewer steps of the same number: the step size falls with those of all.
     last = peer is not None and rank == peer.size - 1
     own = steps if peer is None else steps / (peer.size - 1 + 1 / a.slow) / (a.slow if last else 1)
@@ -61,7 +61,7 @@ def worker(a):
         torch.nn.functional.cross_entropy(model(images[rows]), labels[rows]).backward()
         if last and a.slow > 1:
             time.sleep((a.slow - 1) * (time.perf_counter() - begin))
-        if step() is False:
+        if (peer or optimizer).step() is False:
             break
         optimizer.zero_grad()
         schedule.step()
