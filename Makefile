@@ -11,7 +11,7 @@ FUZZ_SECONDS ?= 600
 export CCACHE_DEPEND ?= 1
 APP_ONLY := -DDASGD_BUILD_TESTS=OFF -DDASGD_BUILD_EXAMPLES=OFF -DDASGD_BUILD_BENCH=OFF
 
-.PHONY: demo build test test-mpich python scenarios soak bench bench-watch archive deb check-docs check-packages check-container site sanitize fuzz format style lint clean packages-all-tests packages-%
+.PHONY: demo build test test-mpich python scenarios soak soak-elastic bench bench-watch archive deb check-docs check-packages check-container site sanitize fuzz format style lint clean packages-all-tests packages-%
 
 demo: packages-torch build packages-data ## train a network on real data and show the result
 	$(BIN) train --model cnn --data fashion-mnist --workers 2 --epochs 1 --trace --out runs/demo
@@ -48,6 +48,9 @@ soak: packages-build packages-web packages-test ## play random scenarios of the 
 	cmake --preset release $(APP_ONLY) -DDASGD_BUILD_TESTS=ON >/dev/null
 	cmake --build --preset release -j $(JOBS) --target soak
 	build/release/soak --seconds $(SOAK_SECONDS)
+
+soak-elastic: build packages-test ## kill, stop, cut off and join members of an elastic run for SOAK_SECONDS (an hour: 3600)
+	tests/soak/elastic.py $(BIN) --seconds $(SOAK_SECONDS)
 
 bench: packages-build packages-torch packages-mpi packages-data packages-bench packages-python ## print the figures of docs/benchmarks.md
 	cmake --preset release $(APP_ONLY) -DDASGD_BUILD_BENCH=ON -DDASGD_BUILD_PYTHON=ON >/dev/null

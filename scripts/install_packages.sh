@@ -18,7 +18,7 @@ group() {
     browser) echo "chromium fonts-dejavu-core" ;;
     data) echo "dataset-fashion-mnist curl" ;;
     # ccache: the tests of a second MPI share what they compile with those of the first.
-    test) echo "libgtest-dev libgmock-dev librapidcheck-dev python3-torch python3-yaml pkg-config ccache openssl iproute2" ;;
+    test) echo "libgtest-dev libgmock-dev librapidcheck-dev python3-torch python3-yaml pkg-config ccache openssl iproute2 nftables" ;;
     bench) echo "libbenchmark-dev python3-torch" ;;
     python) echo "python3-dev python3-venv python3-pip pybind11-dev python3-numpy python3-pytest" ;;
     lint) echo "clang-format clang-tidy" ;;

@@ -165,6 +165,15 @@ TEST_F(ElasticApp, TheStepSizeIsForAsManyMembersAsAreExpected) {
   EXPECT_THAT(alone.err, HasSubstr("for one member alone: --expect N is for N of them"));
 }
 
+TEST_F(ElasticApp, WhatNeedsMembersIsRefusedWithoutThem) {
+  for (const std::string option : {"--expect 3", "--name a", "--gone-after 5s", "--plaintext"}) {
+    const Outcome outcome = dasgd("train --model quadratic --out " + out() + " " + option);
+    EXPECT_EQ(outcome.status, 2) << option;
+    EXPECT_EQ(outcome.err, "dasgd: " + option.substr(0, option.find(' ')) +
+                               ": only for a run that others can join; add --listen HOST:PORT\n");
+  }
+}
+
 TEST_F(ElasticApp, OtherDataIsRefusedWithWhatDiffers) {
   std::string rows = "x,y,label\n", other = rows;
   for (int k = 0; k < 24; ++k) {

@@ -192,6 +192,24 @@ TEST(Elastic, WhoJoinsACutOffSideDoesNotMakeItLarge) {
   expect_agreement(world, 5);
 }
 
+// A newcomer was told of the other side's newcomer when it came, and of nobody else who still
+// lives.
+TEST(Elastic, SidesMeetAgainAlthoughAllWhoKnewBothAreDead) {
+  World<double> world(objective(), calm_world());
+  for (int i = 0; i < 2; ++i) world.add(), world.run_for(300'000'000);
+  world.cut([](std::size_t a, std::size_t b) { return a % 2 != b % 2; }, 12'000'000'000);
+  for (int i = 0; i < 2; ++i) world.add(), world.run_for(1'000'000'000);
+  for (const std::size_t elder : {0, 1}) {
+    ASSERT_TRUE(world.protocol(elder + 2).has_joined());
+    world.crash(elder);
+  }
+  world.run_for(20'000'000'000);
+  world.stop_run(2);
+  ASSERT_TRUE(world.run_until_over(10'000'000'000));
+  expect_agreement(world, 2);
+  expect_nothing_given_up(world);
+}
+
 TEST(Elastic, WhoNeverGotAModelDoesNotEndTheRun) {
   World<double> world(objective(), calm_world());
   world.add();

@@ -1,157 +1,233 @@
 #!/usr/bin/env python3
-"""Real members of an elastic run that are killed, stopped, sent away and joined at random, nobody spared.
+"""Real members of an elastic run that are killed, stopped, cut off, sent away and joined at random, nobody spared.
 
-elastic.py DASGD SECONDS [SEED]    prints what happened; status 1 if a promise was broken
+elastic.py DASGD --seconds 3600 [--seed N]    prints what happened; status 1 if a promise was broken
 
-After it: all who are left end by themselves with the same names and the same bits, `dasgd check` is content with all
-directories, and no survivor's step counter stood still while it could compute.
+Members live on three hosts (network namespaces) that are cut from each other by nftables, some in one direction only; where
+that is not allowed there are no cuts, which is said. SIGSTOP lasts 1 to 60 s. Whoever is killed may be the first one, a newcomer on its way in, one
+that is stopped or cut off: all but the last one that could go on. Nobody may end by itself or stand still while nothing keeps it from
+computing; at the end all who are left come together and end with the same names and the same bits, and `dasgd check` is content.
 """
-import json
+import argparse
+import collections
 import os
 import pathlib
 import random
+import resource
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 
-DASGD = pathlib.Path(sys.argv[1]).resolve()
-SECONDS = float(sys.argv[2])
-SEED = int(sys.argv[3]) if len(sys.argv) > 3 else int(time.time())
-MOST = 5
-counts = {"joins": 0, "kills": 0, "stops": 0, "leaves": 0, "failed joins": 0}
+from members import Hosts, Member, call, expect_same_end, may_make_hosts, run_inside, wait_until
+
+MOST = 8  # members at once
+GONE, ALONE = 4, 8  # seconds
+PATIENCE = GONE + ALONE + 30  # how long nobody computes nothing, on a machine that may be busy
+SETTINGS = ["--model", "quadratic", "--lr", "1e-4", "--compute", "20ms", "--total-gradients", "1000000000", "--eval-every", "0",
+            "--checkpoint-every", "0", "--gone-after", f"{GONE}s", "--alone-after", f"{ALONE}s"]
 
 
-class Member:
-    def __init__(self, work, number, arguments):
-        self.name = f"w{number}"
-        self.directory = work / self.name
-        self.log = open(work / f"{self.name}.log", "wb")
-        self.process = subprocess.Popen([DASGD, *arguments, "--name", self.name, "--out", self.directory, "--no-report"], stdout=self.log,
-                                        stderr=subprocess.STDOUT)
-        self.sleeps_until = 0.0
-        self.leaves = False
+class Soak:
+    def __init__(self, dasgd, work, hosts, dice):
+        self.dasgd, self.work, self.hosts, self.dice = dasgd, work, hosts, dice
+        self.counts = collections.Counter(joins=0, kills=0, stops=0, cuts=0, leaves=0)
+        self.refused = collections.Counter()
+        self.members, self.started = [], 0
+        self.cut_until = [0.0] * (len(hosts) if hosts else 0)
+        self.next_cut = 0.0
+        self.one_way = [False] * len(self.cut_until)
+        self.disturbed = time.monotonic()
+        self.computed, self.longest_pause, self.most_memory = {}, 0.0, 0
+        self.first = self.start(["train", *SETTINGS])
+        wait_until("the first address", self.first.address)
+        self.token = work / "token"
+        shutil.copy(self.first.directory / "token", self.token)
 
-    def text(self):
-        return pathlib.Path(self.log.name).read_text(errors="replace")
+    def start(self, arguments):
+        host = self.dice.randrange(len(self.hosts)) if self.hosts else 0
+        where = {"prefix": self.hosts.prefix(host), "listen": self.hosts.address(host)} if self.hosts else {}
+        member = Member(self.dasgd, self.work, self.started, [*arguments, "--no-report"], **where)
+        self.started += 1
+        self.members.append(member)
+        return member
 
-    def address(self):
-        try:
-            return (self.directory / "address").read_text().strip()
-        except OSError:
-            return ""
+    def has_model(self, m):
+        return m is self.first or m.has_joined()
 
-    def status(self):
-        done = subprocess.run([DASGD, "status", self.directory, "--json"], capture_output=True, text=True, timeout=20)
-        return json.loads(done.stdout) if done.returncode == 0 else None
+    def stay(self):
+        """Who can go on without the others."""
+        return [m for m in self.members if not m.sleeps_until and not m.leaves and self.has_model(m)]
 
+    def join(self):
+        contacts = [m.address() for m in self.members if m.address()]
+        self.dice.shuffle(contacts)
+        self.start(["join", ",".join(contacts), "--token-file", self.token])
+        self.counts["joins"] += 1
 
-def wait_until(what, happened, limit=60):
-    end = time.monotonic() + limit
-    while time.monotonic() < end:
-        if happened():
+    def kill(self):
+        one = self.dice.choice(self.members)
+        if any(m is not one for m in self.stay()):
+            one.process.kill()
+            self.members.remove(one)
+            one.process.wait()
+            self.forget(one)
+            self.counts["kills"] += 1
+
+    def stop(self):
+        stay = self.stay()
+        if len(stay) > 2:
+            one = self.dice.choice(stay)
+            one.process.send_signal(signal.SIGSTOP)
+            one.sleeps_until = time.monotonic() + 1 + 59 * self.dice.random() ** 4
+            self.counts["stops"] += 1
+
+    def leave(self):
+        stay = self.stay()
+        if len(stay) > 1:
+            one = self.dice.choice(stay)
+            one.leaves = True
+            one.ask("leave")
+            self.counts["leaves"] += 1
+
+    def forget(self, member):
+        """A day of members does not fill the disk."""
+        shutil.rmtree(member.directory, ignore_errors=True)
+        member.log.unlink()
+        self.computed.pop(member.name, None)
+
+    def wake(self, everybody=False):
+        for m in self.members:
+            if m.sleeps_until and (everybody or time.monotonic() > m.sleeps_until):
+                m.process.send_signal(signal.SIGCONT)
+                m.sleeps_until = 0.0
+                self.disturbed = time.monotonic()
+
+    def cut(self, heal=False):
+        """Hosts are cut off one by one, and come back in any order."""
+        if not self.hosts:
             return
-        time.sleep(0.05)
-    raise SystemExit(f"seed {SEED}: {what} did not happen within {limit} s")
+        now = time.monotonic()
+        before = list(self.cut_until)
+        self.cut_until = [until if until > now and not heal else 0.0 for until in before]
+        if now > self.next_cut and not heal:
+            host = self.dice.randrange(len(self.hosts))
+            self.cut_until[host] = now + 0.5 + 24.5 * self.dice.random() ** 2
+            self.one_way[host] = self.dice.random() < 0.2
+            self.next_cut = now + self.dice.uniform(2, 30)
+            self.counts["cuts"] += 1
+        if self.cut_until == before:
+            return
+        off = [h for h, until in enumerate(self.cut_until) if until]
+        others = range(len(self.hosts))
+        self.hosts.separate({pair for h in off for o in others if o != h for pair in [(h, o), (o, h)][:1 if self.one_way[h] else 2]})
+        self.disturbed = now
+
+    def reap(self):
+        """Nobody ends unless it was told to, or could not join."""
+        for m in [m for m in self.members if m.process.poll() is not None]:
+            self.members.remove(m)
+            if not self.has_model(m) and m.process.returncode != 0:
+                self.refused[m.text().strip().splitlines()[-1].removeprefix("dasgd: ").split(" at ")[0]] += 1
+            elif not m.leaves or m.process.returncode != 0:
+                raise SystemExit(f"{m.name} ended with {m.process.returncode}: {m.text()[-1500:]}")
+            self.forget(m)
+
+    def watch(self):
+        """No member that has a model stands still."""
+        now = time.monotonic()
+        if any(self.cut_until) or any(m.sleeps_until for m in self.members):
+            self.disturbed = now
+        for m in self.stay():
+            status = m.status()
+            own = next((s["gradients"] for s in status["members"] if s["name"] == m.name), 0)
+            before, since = self.computed.get(m.name, (-1, now))
+            if own != before:
+                since = now
+            self.computed[m.name] = (own, since)
+            self.longest_pause = max(self.longest_pause, now - since)
+            if now - max(since, self.disturbed) > PATIENCE:
+                raise SystemExit(f"{m.name} stands still: {status}\n{m.text()[-1500:]}")
+            try:
+                with open(f"/proc/{m.process.pid}/status", encoding="utf-8") as file:
+                    self.most_memory = max([self.most_memory, *(int(line.split()[1]) for line in file if line.startswith("VmHWM"))])
+            except OSError:
+                pass
+
+    def play(self, seconds):
+        began = time.monotonic()
+        told = watched = began
+        while time.monotonic() < began + seconds:
+            time.sleep(self.dice.uniform(0.05, 0.5))
+            self.wake()
+            self.cut()
+            self.reap()
+            if not self.members:
+                raise SystemExit("nobody is left")
+            event = self.dice.random()
+            if len(self.members) < 2 or (event < 0.45 and len(self.members) < MOST):
+                self.join()
+            elif event < 0.9:
+                self.kill()
+            elif event < 0.95:
+                self.stop()
+            else:
+                self.leave()
+            if time.monotonic() > watched + 3:
+                watched = time.monotonic()
+                self.watch()
+            if time.monotonic() > told + 60:
+                told = time.monotonic()
+                print(f"{told - began:6.0f} s  {self.tell()}", flush=True)
+
+    def tell(self):
+        counts = ", ".join(f"{n} {what}" for what, n in self.counts.items())
+        refused = ", ".join(f"{n} x {why}" for why, n in self.refused.items())
+        return (f"{counts}; {sum(self.refused.values())} could not join{f' ({refused})' if refused else ''}; longest pause of a member {self.longest_pause:.1f} s; "
+                f"at most {self.most_memory / 1024:.0f} MB")
+
+    def end(self):
+        self.wake(everybody=True)
+        self.cut(heal=True)
+        wait_until("the last newcomers' model", lambda: self.reap() or all(self.has_model(m) for m in self.members), tell=lambda: [m.text()[-500:] for m in self.members])
+        wait_until("the last goodbye", lambda: self.reap() or not any(m.leaves for m in self.members), tell=lambda: [m.text()[-500:] for m in self.members])
+        survivors = list(self.members)
+        wait_until("a meeting of all", lambda: all(m.sees("here", "behind") == len(survivors) for m in survivors),
+                   tell=lambda: [(m.name, m.text()[-900:], [s for s in m.status()["members"] if s["state"] not in ("dead", "left")]) for m in survivors])
+        at = [m.status()["t"] for m in survivors]
+        wait_until("a step of everybody", lambda: all(m.status()["t"] > t for m, t in zip(survivors, at)))
+        call(self.dasgd, "stop", survivors[0].directory, timeout=60)
+        return expect_same_end(self.dasgd, survivors, limit=120)
 
 
 def main():
-    dice = random.Random(SEED)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dasgd", type=lambda path: pathlib.Path(path).resolve())
+    parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if not given.inside and may_make_hosts():
+        sys.exit(run_inside(__file__))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    hosts = Hosts(3) if given.inside else None
+    if not hosts:
+        print("network namespaces with nftables are not allowed here: nobody is cut off")
+    print(f"seed {given.seed}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        work = pathlib.Path(folder)
-        token = work / "token"
-        members, all_members = [], []
-
-        def start(arguments):
-            member = Member(work, len(all_members), arguments)
-            members.append(member)
-            all_members.append(member)
-            return member
-
-        first = start(["train", "--model", "quadratic", "--lr", "1e-4", "--compute", "5ms", "--total-gradients", "100000000", "--listen", "127.0.0.1:0",
-                       "--eval-every", "0", "--gone-after", "4s", "--alone-after", "8s"])
-        wait_until("the first address", first.address)
-        token.write_bytes((first.directory / "token").read_bytes())
-        token.chmod(0o600)
-
-        def wake(everybody=False):
-            for m in members:
-                if m.sleeps_until and (everybody or time.monotonic() > m.sleeps_until):
-                    m.process.send_signal(signal.SIGCONT)
-                    m.sleeps_until = 0.0
-
-        def reap():
-            for m in [m for m in members if m.process.poll() is not None]:
-                members.remove(m)
-                if m.process.returncode not in (0, -9):
-                    if "cannot join" in m.text() or "nobody answers" in m.text() or "dasgd: " in m.text():
-                        counts["failed joins"] += 1
-                    else:
-                        raise SystemExit(f"seed {SEED}: {m.name} ended with {m.process.returncode}: {m.text()[-500:]}")
-
-        end = time.monotonic() + SECONDS
-        while time.monotonic() < end:
-            time.sleep(dice.uniform(0.05, 0.5))
-            wake()
-            reap()
-            ready = [m for m in members if m.address() and not m.sleeps_until]
-            joined = [m for m in ready if not m.leaves and (m is first or "joined at step" in m.text())]
-            if not ready:
-                wake(everybody=True)
-                continue
-            event = dice.random()
-            if len(members) < 2 or (event < 0.45 and len(members) < MOST):
-                counts["joins"] += 1
-                start(["join", ",".join(m.address() for m in ready), "--token-file", token])
-            elif event < 0.75 and len(joined) > 1:
-                counts["kills"] += 1
-                dice.choice(joined).process.kill()
-            elif event < 0.9 and len(joined) > 2:
-                counts["stops"] += 1
-                one = dice.choice(joined)
-                one.process.send_signal(signal.SIGSTOP)
-                one.sleeps_until = time.monotonic() + dice.uniform(0.2, 3)
-            elif len(joined) > 1:
-                counts["leaves"] += 1
-                one = dice.choice(joined)
-                one.leaves = True
-                subprocess.run([DASGD, "leave", one.directory], capture_output=True, timeout=20)
-        wake(everybody=True)
-        time.sleep(5)
-        reap()
-        if not members:
-            for m in all_members:
-                print(f"--- {m.name} ({m.process.returncode}): {m.text()[-700:]}")
-            raise SystemExit(f"seed {SEED}: nobody is left")
-        before = {m.name: m.status() for m in members}
-        time.sleep(2)
-        reap()
-        for m in members:
-            now = m.status()
-            if before.get(m.name) and now and now["t"] <= before[m.name]["t"]:
-                raise SystemExit(f"seed {SEED}: {m.name} stands still: {now}")
-        subprocess.run([DASGD, "stop", members[0].directory], check=True, capture_output=True, timeout=20)
-        survivors = list(members)
-        for m in survivors:
-            try:
-                m.process.wait(timeout=40)
-            except subprocess.TimeoutExpired:
-                raise SystemExit(f"seed {SEED}: {m.name} does not end: {m.text()[-800:]}") from None
-        summaries = {m.name: json.loads((m.directory / "summary.json").read_text()) for m in survivors if (m.directory / "summary.json").exists()}
-        digests = {s["replica_digest"] for s in summaries.values()} | set()
-        names = {s["set_hash"] for s in summaries.values()}
-        check = subprocess.run([DASGD, "check", *[m.directory for m in survivors]], capture_output=True, text=True)
-        steps = max((s["gradients"] for s in summaries.values()), default=0)
-        abandoned = sum(s["abandoned"] for s in summaries.values())
-        print(f"seed {SEED}: {SECONDS:g} s, {counts}, {len(summaries)} survivors, {steps} gradients in the model, {abandoned} abandoned", flush=True)
-        if len(digests) != 1 or len(names) != 1 or check.returncode != 0:
-            for m in survivors:
-                print(f"--- {m.name}: {m.text()[-1500:]}")
-            raise SystemExit(f"seed {SEED}: survivors differ: {names} {digests}\n{check.stdout}{check.stderr}")
+        try:
+            soak = Soak(given.dasgd, pathlib.Path(folder), hosts, random.Random(given.seed))
+            soak.play(given.seconds)
+            summaries = soak.end()
+        finally:
+            if hosts:
+                hosts.close()
+            subprocess.run(["pkill", "-KILL", "-P", str(os.getpid())], check=False)
+    s = summaries[0]
+    print(f"seed {given.seed}: {given.seconds:g} s, {soak.tell()}; {len(summaries)} survivors, identical; {s['members']} members in all, {s['gradients']} gradients in the model, "
+          f"{sum(s['lost_gradients'].values())} known to be lost with {len(s['lost_gradients'])} of the dead, {sum(s['abandoned'] for s in summaries)} abandoned", flush=True)
 
 
-try:
-    main()
-finally:
-    subprocess.run(["pkill", "-KILL", "-P", str(os.getpid())], check=False)
+main()

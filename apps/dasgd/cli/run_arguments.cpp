@@ -111,7 +111,14 @@ Config RunArguments::resolved() const {
     read_recorded_config(from, overridden, config);
     config.from = from;
   }
-  if (command == Command::train) set_default_evaluation(config);
+  if (command == Command::train) {
+    set_default_evaluation(config);
+    // Files may be of a run with members, and serve without them.
+    for (const auto& [setting, value] : given)
+      if (setting->key.starts_with("elastic.") && config.elastic.listen.empty())
+        throw InputError(setting->option +
+                         ": only for a run that others can join; add --listen HOST:PORT");
+  }
   if (command != Command::train && is_stream(config.problem.data))
     throw InputError("--data " + config.problem.data + ": streams are for dasgd train; " +
                      (command == Command::simulate  ? "simulate"

@@ -239,6 +239,7 @@ class Protocol {
   void loosen();
   void want_copy();
   void dial_members(Nanoseconds now);
+  bool has_links() const;
   bool wants_link(WorkerId member) const;
   void look_for_cut(Nanoseconds now);
   void let_copies_go(Nanoseconds now);

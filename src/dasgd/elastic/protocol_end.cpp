@@ -218,6 +218,12 @@ std::vector<MemberView> Protocol::members(Nanoseconds now) const {
 Protocol::Audit Protocol::audit() const {
   const std::lock_guard lock(mutex_);
   Audit audit;
+  audit.abandoned = abandoned_.without(held_);
+  std::vector<std::uint64_t> accounted(roster_.size());
+  for (const GradientSet* const set : {&held_, &std::as_const(audit.abandoned)})
+    set->for_each_range_missing_from({}, [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
+      accounted[index(o)] += last - first;
+    });
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const WorkerId id = worker_id(i);
     const Standing standing = members_[id].standing;
@@ -226,17 +232,9 @@ Protocol::Audit Protocol::audit() const {
     if (standing == Standing::left) ++audit.left;
     if (standing == Standing::silent || standing == Standing::dead || standing == Standing::unknown)
       ++audit.lost_members;
-    std::uint64_t held = held_.prefix(id), given_up = 0;
-    for (const NameRange& range : held_.exceptions())
-      if (range.origin == id) held += range.size();
-    abandoned_.without(held_).for_each_range_missing_from(
-        {}, [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
-          if (o == id) given_up += last - first;
-        });
     const std::uint64_t told = i < told_.size() ? told_[i] : 0;
-    if (told > held + given_up) audit.lost_gradients[label(id)] += told - held - given_up;
+    if (told > accounted[i]) audit.lost_gradients[label(id)] += told - accounted[i];
   }
-  audit.abandoned = abandoned_.without(held_);
   audit.joined_at = joined_at_;
   audit.names = roster_.hash(held_);
   audit.agreed = agreed_;

@@ -29,7 +29,8 @@ void Protocol::dial_failed(LinkId id, bool refused, Nanoseconds now) {
   if (at == dialing_.end()) return;
   const std::string address = std::move(at->second);
   dialing_.erase(at);
-  if (contacts_.contains(address)) contacts_[address] = now + options_.patience.slowest_dial / 4;
+  if (contacts_.contains(address) && !has_links())
+    contacts_[address] = now + options_.patience.slowest_dial / 4;
   for (std::size_t i = 1; i < members_.size(); ++i) {
     Member& member = members_[worker_id(i)];
     if (member.record.address != address || link_to(worker_id(i))) continue;
@@ -86,14 +87,17 @@ void Protocol::dial_members(Nanoseconds now) {
     member.dial_at = now + pause;
     dial(member.record.address);
   }
-  const bool has_links =
-      std::any_of(links_.begin(), links_.end(), [](const auto& l) { return l.second->open; });
-  if (has_links) return;
+  // Whoever is there may be on the other side of a cut, and all who know both sides may die.
+  const Nanoseconds pause = has_links() ? options_.patience.gone : options_.patience.slowest_dial;
   for (auto& [address, at] : contacts_) {
     if (now < at) continue;
-    at = now + options_.patience.slowest_dial;
+    at = now + pause;
     dial(address);
   }
+}
+
+bool Protocol::has_links() const {
+  return std::any_of(links_.begin(), links_.end(), [](const auto& l) { return l.second->open; });
 }
 
 void Protocol::look_for_cut(Nanoseconds now) {
