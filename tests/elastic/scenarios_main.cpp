@@ -37,7 +37,7 @@ struct Tally {
     if (told.wrong.empty()) return;
     ++failed;
     std::cout << "seed " << seed << ": " << told.wrong << "; again: elastic_scenarios " << seed
-              << " 1 -v\n";
+              << " 1 -v" << std::endl;
   }
 
   // A row for every moment, a column for every role.

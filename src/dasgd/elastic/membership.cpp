@@ -49,6 +49,8 @@ void Membership::stand(WorkerId number, Standing standing, Nanoseconds now) {
   member.standing = standing;
   member.since = now;
   member.was_told_of = false;
+  // Thousands may come and die, and each set has a number for each of them.
+  if (!may_live(number)) member.reported = {};
 }
 
 void Membership::excuse(Nanoseconds absence) {

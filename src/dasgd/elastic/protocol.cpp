@@ -98,7 +98,7 @@ void Protocol::drop(LinkId id, Nanoseconds now) {
   if (pulling_ == id) pulling_.reset();
   if (!link->open || link_to(link->member)) return;
   Member& member = members_[link->member];
-  if (link->heard_report) member.reported = link->reported;
+  if (link->heard_report && members_.may_live(link->member)) member.reported = link->reported;
   member.apart = now;
   if (link->goodbye || member.standing != Standing::here) return;
   member.hung_up = true;

@@ -7,6 +7,12 @@
 #include "dasgd/elastic/protocol.hpp"
 
 namespace dasgd::elastic {
+namespace {
+
+// At once: whoever joins is told of all who ever were there.
+constexpr std::size_t most_dialed = 64;
+
+}  // namespace
 
 void Protocol::hear(const Record& record, Nanoseconds now) {
   const auto before = roster_.find(record.origin);
@@ -34,6 +40,7 @@ void Protocol::dial_failed(LinkId id, bool refused, Nanoseconds now) {
   for (std::size_t i = 1; i < members_.size(); ++i) {
     Member& member = members_[worker_id(i)];
     if (member.record.address != address || link_to(worker_id(i))) continue;
+    if (member.standing == Standing::dead) continue;  // when to call it again is settled
     member.dial_pause = std::clamp(2 * member.dial_pause, options_.patience.first_dial,
                                    options_.patience.slowest_dial);
     member.dial_at = now + member.dial_pause;
@@ -77,14 +84,17 @@ void Protocol::dial_members(Nanoseconds now) {
   const auto dial = [&](const std::string& address) {
     if (!is_dialing(address)) dialing_[wires_.dial(address)] = address;
   };
-  for (std::size_t i = 1; i < members_.size(); ++i) {
+  // The last who came are the likeliest to live.
+  for (std::size_t i = members_.size() - 1; i > 0 && dialing_.size() < most_dialed; --i) {
     Member& member = members_[worker_id(i)];
     const bool may_live = member.standing != Standing::left && member.standing != Standing::ended;
     if (!may_live || member.record.address.empty() || now < member.dial_at) continue;
     if (link_to(worker_id(i)) || !wants_link(worker_id(i))) continue;
-    const Nanoseconds pause =
-        member.standing == Standing::dead ? options_.patience.gone : options_.patience.slowest_dial;
-    member.dial_at = now + pause;
+    // Of thousands who are dead hardly anybody comes back: each is called half as often each time.
+    const Nanoseconds gone = options_.patience.gone;
+    const bool dead = member.standing == Standing::dead;
+    member.dial_at = now + (dead ? std::clamp(now - member.since, gone, 64 * gone)
+                                 : options_.patience.slowest_dial);
     dial(member.record.address);
   }
   // Whoever is there may be on the other side of a cut, and all who know both sides may die.
