@@ -200,6 +200,9 @@ TEST(ConfigFileMistakes, AnUnknownKeyIsNamedWithFileLineAndTheNearestOne) {
             "c.toml:4: unknown key \"topology.kidn\"; did you mean \"topology.kind\"?");
   EXPECT_EQ(refusal("workres = 2\n"),
             "c.toml:1: unknown key \"workres\"; did you mean \"workers\"?");
+  EXPECT_EQ(refusal("total_gradients = 2\n"),
+            "c.toml:1: unknown key \"total_gradients\"; the key of --total-gradients is "
+            "\"budget.total_gradients\"");
   EXPECT_EQ(refusal("zzzzzzzzzzz = 2\n", Command::simulate),
             "c.toml:1: unknown key \"zzzzzzzzzzz\"; dasgd simulate --help shows the key of every "
             "option");

@@ -26,6 +26,13 @@ function spread(line: Omit<Line, "y">, value: Spread): Line {
   return { ...line, y: value.mean, low: value.min, high: value.max };
 }
 
+/** Only the moments at which there is a value: evaluations are rarer than lines, and some lines hold nothing else. */
+function known(line: Line): Line {
+  const at = line.y.flatMap((y, i) => (y === null ? [] : [i]));
+  const of = (values: Values) => at.map((i) => values[i]);
+  return { ...line, x: at.map((i) => line.x[i]), y: of(line.y), low: line.low && of(line.low), high: line.high && of(line.high) };
+}
+
 function numbersOf(x: string, lines: () => Line[]): () => Numbers {
   return () => ({
     head: lines().length > 1 ? ["Series", x, "Value"] : [x, "Value"],
@@ -70,10 +77,7 @@ function metricPart(id: string, title: string, key: "loss" | "accuracy", y: stri
     lines = runs.flatMap((run, k) => {
       const value = run.metrics?.[key];
       if (!value || finite(value.mean).length === 0) return [];
-      // Evaluations are rarer than lines: only the moments at which there was one.
-      const at = value.mean.flatMap((mean, i) => (mean === null ? [] : [i]));
-      const of = (values?: Values) => values && at.map((i) => values[i]);
-      return [{ name: run.label, colour: k, x: at.map((i) => run.metrics![x.key][i]), y: of(value.mean)!, low: of(value.min), high: of(value.max) }];
+      return [known(spread({ name: run.label, colour: k, x: run.metrics![x.key] }, value))];
     });
     card.hidden = lines.length === 0;
     if (lines.length === 0) return;
@@ -214,18 +218,19 @@ function heatPart(): Part {
   return { card, update: perRun(card, update, (run) => run.trace !== null) };
 }
 
-/** Gradients per second of every worker at common moments. */
-function ratesOf(run: Run, most: number): { x: number[]; rates: Values[]; name: (k: number) => string } | null {
+/** Gradients per second of every worker in common stretches of time, which begin at 0. */
+function ratesOf(run: Run, most: number): { ends: number[]; rates: Values[]; name: (k: number) => string } | null {
   const m = run.metrics;
-  if (m && m.seconds.length >= 8 && m.gradients_by_worker.length > 0) {
-    const every = Math.ceil(m.seconds.length / most);
-    const at = m.seconds.map((_, k) => k).filter((k) => k % every === every - 1 || k === m.seconds.length - 1);
+  const told = m && m.gradients_by_worker.length > 0 ? m.seconds.flatMap((_, k) => (m.gradients_by_worker[0][k] === null ? [] : [k])) : [];
+  if (m && told.length >= 8) {
+    const every = Math.ceil(told.length / most);
+    const at = told.filter((_, k) => k % every === every - 1 || k === told.length - 1);
     const pairs = at.map((k, i) => [i === 0 ? -1 : at[i - 1], k]).filter(([a, b]) => m.seconds[b] > (a < 0 ? 0 : m.seconds[a]));
     const rate = (made: Values) => pairs.map(([a, b]) => {
       const from = a < 0 ? 0 : made[a], to = made[b];
       return from === null || to === null ? null : (to - from) / (m.seconds[b] - (a < 0 ? 0 : m.seconds[a]));
     });
-    return { x: pairs.map(([, b]) => m.seconds[b]), rates: m.gradients_by_worker.map(rate), name: String };
+    return { ends: pairs.map(([, b]) => m.seconds[b]), rates: m.gradients_by_worker.map(rate), name: String };
   }
   const t = run.trace;
   if (!t) return null;
@@ -233,7 +238,7 @@ function ratesOf(run: Run, most: number): { x: number[]; rates: Values[]; name: 
   const width = per * t.over_time.bucket * 1e-9;
   const rates = t.over_time.computed.map((made) =>
     Array.from({ length: Math.ceil(buckets / per) }, (_, k) => made.slice(k * per, (k + 1) * per).reduce((sum, n) => sum + n, 0) / width));
-  return { x: rates[0].map((_, k) => (k + 0.5) * width), rates, name: groupName(t.workers_per_group) };
+  return { ends: rates[0].map((_, k) => (k + 1) * width), rates, name: groupName(t.workers_per_group) };
 }
 
 function ratesPart(): Part {
@@ -241,7 +246,7 @@ function ratesPart(): Part {
   let shown: ReturnType<typeof ratesOf> = null;
   const card = new Card("rates", "Gradients per second, worker by worker", false, () => ({
     head: ["Worker", "Seconds", "Gradients per second"],
-    rows: (shown?.rates ?? []).flatMap((rates, w) => thin(rates.map((rate, k) => [shown!.name(w), show(shown!.x[k]), show(rate)]), 12)),
+    rows: (shown?.rates ?? []).flatMap((rates, w) => thin(rates.map((rate, k) => [shown!.name(w), show(shown!.ends[k]), show(rate)]), 12)),
   }));
   card.body.append(lines.root, matrix.root);
   const update = (run: Run) => {
@@ -249,32 +254,37 @@ function ratesPart(): Part {
     shown = ratesOf(run, few ? 240 : 80);
     const found = shown;
     if (!found) return;
-    // On average while it computed: a worker that has used up its budget is not slow.
+    // On average until its last gradient: a worker that has used up its budget is not slow.
     const mean = found.rates.map((rates) => {
-      const active = finite(rates).filter((rate) => rate > 0);
-      return active.reduce((sum, r) => sum + r, 0) / Math.max(1, active.length);
+      let made = 0, until = 0;
+      rates.forEach((rate, k) => {
+        if (!rate) return;
+        made += rate * (found.ends[k] - (found.ends[k - 1] ?? 0));
+        until = found.ends[k];
+      });
+      return made / (until || 1);
     });
     const fast = mean.indexOf(Math.max(...mean)), slow = mean.indexOf(Math.min(...mean));
-    const sentence = `Fastest: worker ${found.name(fast)} with ${show(mean[fast])}/s while it computed; slowest: worker ${found.name(slow)} with ${show(mean[slow])}/s.`;
+    const sentence = `Fastest: worker ${found.name(fast)} with ${show(mean[fast])}/s until its last gradient; slowest: worker ${found.name(slow)} with ${show(mean[slow])}/s.`;
     card.describe(sentence);
     lines.root.hidden = !few;
     matrix.root.hidden = few;
     card.draw(() => {
       if (few) {
-        lines.update(found.rates.map((y, w) => ({ name: `worker ${w}`, x: found.x, y })), { label: `Gradients per second by worker. ${sentence}`, x: { name: "seconds", seconds: true }, y: "gradients/s", log: false, fromZero: true });
+        lines.update(found.rates.map((y, w) => ({ name: `worker ${w}`, x: found.ends, y })), { label: `Gradients per second by worker. ${sentence}`, x: { name: "seconds", seconds: true }, y: "gradients/s", log: false, fromZero: true });
         return;
       }
-      const columns = found.x.length;
+      const columns = found.ends.length;
       matrix.update(found.rates, {
         label: `Gradients per second by worker. ${sentence}`,
         square: false,
         from: 0,
         rowName: found.name,
-        columnName: (c) => showSeconds(found.x[c]),
+        columnName: (c) => showSeconds(found.ends[c]),
         rowTitle: "worker",
         columnTitle: "time",
-        columnTicks: [0.1, 0.5, 0.9].map((share) => [columns * share, showSeconds(found.x[Math.floor(columns * share)])]),
-        describe: (r, c) => [`worker ${found.name(r)} at ${showSeconds(found.x[c])}`, `${show(found.rates[r][c])} gradients/s`],
+        columnTicks: [0.1, 0.5, 0.9].map((share) => [columns * share, showSeconds(found.ends[Math.floor(columns * share)])]),
+        describe: (r, c) => [`worker ${found.name(r)} at ${showSeconds(found.ends[c])}`, `${show(found.rates[r][c])} gradients/s`],
       });
     });
   };
@@ -294,7 +304,7 @@ function inboxLines(run: Run, k: number, alone: boolean): Line[] {
           return depths.length > 0 ? depths.reduce((sum, d) => sum + d, 0) / depths.length : null;
         }),
       });
-    return found;
+    return found.map(known);
   }
   const t = run.trace;
   if (!t) return [];

@@ -6,7 +6,8 @@ import { text, type Run } from "./data";
 export function subject(run: Run): string {
   const model = text(run.config.model);
   if (!model) return run.name;
-  return model + (run.config.data ? ` on ${text(run.config.data).split("/").pop()}` : "");
+  const file = run.config.data ? text(run.config.data).split(",")[0].split("/").pop() : "";  // X.npy of X.npy,y.npy
+  return model + (file ? ` on ${file}` : "");
 }
 
 export function circumstances(run: Run): string {

@@ -202,8 +202,8 @@ await tests({
     page.assertQuiet();
   },
   async "a hundred workers fit on a page of 1,400 px, and no label stands on another"() {
-    dasgd("simulate", "--model", "quadratic", "--workers", "100", "--gradients", "8", "--lr", "0.01", "--compute", "lognormal:5ms:0.7", "--trace",
-      "--quiet", "--out", run("hundred"));
+    dasgd("simulate", "--model", "quadratic", "--workers", "100", "--gradients", "8", "--lr", "0.01", "--compute", "lognormal:5ms:0.7", "--slow", "47:20",
+      "--trace", "--quiet", "--out", run("hundred"));
     const page = await open(address(run("hundred/report.html")), {
       width: 1400,
       before: () => {
@@ -226,6 +226,7 @@ await tests({
       for (const other of labels.filter((label) => label.id === id && Math.abs(label.y - y) < 1))
         assert.ok(other.text === text || other.to <= from || other.from >= to, `"${text}" and "${other.text}" of ${id}`);
     }
+    assert.match(await page.textContent("#rates .caption"), /slowest: worker 47 with/);
     if (screenshots) await page.screenshot({ path: `${screenshots}/hundred.png` });
     page.assertQuiet();
   },

@@ -1,5 +1,6 @@
 #include "dasgd/settings/toml_file.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
@@ -60,6 +61,11 @@ class Reader {
   }
 
   std::string hint(const std::string& key) const {
+    std::string option = "--" + key.substr(key.rfind('.') + 1);
+    std::replace(option.begin(), option.end(), '_', '-');
+    for (const Setting& setting : settings(command_))
+      if (setting.option == option && setting.in_files)
+        return fmt::format("the key of {} is \"{}\"", option, setting.key);
     const std::string nearest = nearest_word(key, keys(command_));
     const char* const command = command_ == Command::train      ? "train"
                                 : command_ == Command::simulate ? "simulate"

@@ -69,22 +69,40 @@ std::string escape(const std::string& text) {
   return result;
 }
 
+namespace {
+
+// A label on top of another says nothing: every so many ticks there is room for one.
+std::size_t labels_every(const Axis& x, const std::vector<double>& ticks) {
+  constexpr double letter = 8;  // the widest digit at this size
+  const auto have_room = [&](std::size_t every) {
+    double taken = -std::numeric_limits<double>::infinity();
+    for (std::size_t k = 0; k < ticks.size(); k += every) {
+      const double half = letter * static_cast<double>(fmt::formatted_size("{:g}", ticks[k])) / 2;
+      if (x.at(ticks[k]) - half < taken) return false;
+      taken = x.at(ticks[k]) + half + letter;
+    }
+    return true;
+  };
+  std::size_t every = 1;
+  while (!have_room(every)) ++every;
+  return every;
+}
+
+}  // namespace
+
 std::string frame(const Box& box, const std::string& title, const std::string& x_label,
                   const std::string& y_label, const Axis& x, const Axis* y) {
   std::string out = fmt::format(
       "<text x=\"{:.0f}\" y=\"18\" font-weight=\"600\" text-anchor=\"middle\">{}</text>\n",
       (box.left + box.right) / 2, escape(title));
-  double taken = -std::numeric_limits<double>::infinity();
-  for (const double tick : x.ticks()) {
+  const std::vector<double> ticks = x.ticks();
+  const std::size_t every = labels_every(x, ticks);
+  for (std::size_t k = 0; k < ticks.size(); ++k) {
     out += fmt::format("<line class=\"g\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>\n",
-                       x.at(tick), box.top, box.bottom);
-    constexpr double letter = 7;  // the widest digit at this size
-    const std::string text = fmt::format("{:g}", tick);
-    const double half = letter * static_cast<double>(text.size()) / 2;
-    if (x.at(tick) - half < taken) continue;  // a label on top of another says nothing
-    taken = x.at(tick) + half + letter / 2;
-    out += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", x.at(tick),
-                       box.bottom + 16, text);
+                       x.at(ticks[k]), box.top, box.bottom);
+    if (k % every == 0)
+      out += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:g}</text>\n",
+                         x.at(ticks[k]), box.bottom + 16, ticks[k]);
   }
   if (y)
     for (const double tick : y->ticks())

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <iterator>
@@ -235,7 +236,7 @@ std::string describe(const Sweep& sweep, const std::string& directory, std::size
     const auto config = flat_config({std::istreambuf_iterator<char>(file), {}});
     text = config.value("model", "");
     if (const std::string data = config.value("data", ""); !data.empty())
-      text += " on " + data.substr(data.rfind('/') + 1);
+      text += " on " + std::filesystem::path(data.substr(0, data.find(','))).filename().string();
   } catch (const std::exception&) {  // it is only a title
   }
   text += fmt::format("{}{} runs", text.empty() ? "" : " · ", finished);
