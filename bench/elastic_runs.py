@@ -82,7 +82,7 @@ def joining(binary, work, dimension, seconds):
     third = join(binary, work, first, "third")
     third.until(third.address)
     loaded = time.monotonic()
-    third.until(lambda: first.gradients().get("third", 0) > 0)
+    third.until(lambda: third.gradients().get("third", 0) > 0)  # as it sees itself
     done = time.monotonic()
     after = first.gradients()
     meanwhile = sum(after[name] - counts[name] for name in ("first", "second")) / (time.monotonic() - then)

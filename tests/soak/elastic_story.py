@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """One process, seven that join it, three that are killed, the rest cut in two, healed, ended: real processes over TLS.
 
-elastic_story.py DASGD [CUT_SECONDS]    prints what happened; status 1 if a promise was broken
+elastic_story.py DASGD [CUT_SECONDS [--signals]]    prints what happened; status 1 if a promise was broken
 
-The two sides live on hosts (network namespaces) of their own, cut from each other by nftables. Where that is not allowed the script says so and stops one
+The two sides live on hosts (network namespaces) of their own, cut from each other by nftables. Where that is not allowed (or with --signals) the script says so and stops one
 side by a signal instead.
 
 The run ends by its budget. Then `dasgd check` is content with all directories, all five survivors have the same bits, the test accuracy is
@@ -52,18 +52,18 @@ def story(work, hosts):
     for dead in (members[0], members[3], members[5]):
         dead.process.kill()
     survivors = [members[k] for k in (1, 2, 4, 6, 7)]
-    one = survivors[0]
     wait_until("three dead", lambda: all(m.sees("dead") == 3 for m in survivors), tell=lambda: [seen(m) for m in survivors])
     say("three were killed, the first among them")
     sides = [[members[k] for k in (2, 4, 6)], [members[k] for k in (1, 7)]]
+    witness = sides[0][0]
     if hosts:
         hosts.separate({(0, 1), (1, 0)})
     for m in [] if hosts else sides[1]:
         m.process.send_signal(signal.SIGSTOP)
     end = time.monotonic() + CUT
     wait_until("the cut to be noticed", lambda: all(m.sees("gone") == len(sides[1]) for m in sides[0]), CUT + 60)
-    before = sides[0][0].status()["t"]
-    wait_until("the larger side to go on", lambda: sides[0][0].status()["t"] > before + 20)
+    before = witness.status()["t"]
+    wait_until("the larger side to go on", lambda: witness.status()["t"] > before + 20)
     time.sleep(max(0.0, end - time.monotonic()))
     if hosts:
         hosts.separate(set())
@@ -71,7 +71,7 @@ def story(work, hosts):
         m.process.send_signal(signal.SIGCONT)
     say(f"cut in two ({len(sides[0])} and {len(sides[1])}) for {CUT:g} s, and healed")
     wait_until("all to be back", lambda: all(m.sees("here", "behind") == 5 for m in survivors))
-    say(f"all are back at step {one.status()['t']}")
+    say(f"all are back at step {witness.status()['t']}")
     summaries = expect_same_end(DASGD, survivors, limit=400)
     say("ended")
     checked = subprocess.run([DASGD, "check", *[m.directory for m in members]], capture_output=True, text=True)
@@ -79,9 +79,9 @@ def story(work, hosts):
         raise SystemExit(checked.stdout + checked.stderr)
     if any(s["lost"] or s["abandoned"] or not s["replicas_identical"] for s in summaries):
         raise SystemExit(f"something was lost: {summaries}")
-    told = (one.directory / "membership.jsonl").read_text()
-    if told.count('"dead"') != 3 or (told.count('"gone"') < len(sides[0])):
-        raise SystemExit(f"the history of {one.name} does not tell it:\n{told}")
+    told = (witness.directory / "membership.jsonl").read_text()
+    if told.count('"dead"') != 3 or told.count('"gone"') < len(sides[1]):
+        raise SystemExit(f"the history of {witness.name} does not tell it:\n{told}")
     return summaries[0]
 
 
@@ -99,7 +99,7 @@ def main(hosts):
 
 
 if "--inside" not in sys.argv:
-    if may_make_hosts():
+    if may_make_hosts() and "--signals" not in sys.argv:
         sys.exit(run_inside(__file__))
     say("network namespaces with nftables are not allowed here: one side is stopped by a signal instead of cut")
 try:

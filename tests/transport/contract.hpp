@@ -27,6 +27,7 @@ struct ContractCase {
   std::string topology;
   std::size_t workers;
   RelayMode relay;
+  bool counts_announcements = true;  ///< or, as elastic runs, what all have agreed on
 };
 
 inline void PrintTo(const ContractCase& c, std::ostream* out) { *out << c.name; }
@@ -130,6 +131,7 @@ TEST_P(TransportContract, FoldsWithOneBufferAndStillBringsEverythingExactlyOnce)
 }
 
 TEST_P(TransportContract, NobodyKnowsTheTotalBeforeTheLastAnnouncement) {
+  if (!GetParam().counts_announcements) return;
   make(8);
   const std::size_t last = workers() - 1;
   in_threads([&](std::size_t i, Participant& p) {

@@ -13,6 +13,7 @@
 #include "dasgd/elastic/adoption_line.hpp"
 #include "dasgd/elastic/between_steps.hpp"
 #include "dasgd/elastic/member_figures.hpp"
+#include "dasgd/members/endpoint.hpp"
 #include "dasgd/members/files.hpp"
 #include "dasgd/record/run_summary.hpp"
 #include "dasgd/run/budget.hpp"
@@ -29,36 +30,6 @@ namespace dasgd::members {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// The worker's end of a member.
-class MemberEndpoint final : public Endpoint {
- public:
-  explicit MemberEndpoint(Member& member) : member_(member), protocol_(member.protocol()) {}
-
-  void receive(std::size_t limit, Received& received) override { protocol_.take(limit, received); }
-  std::shared_ptr<Gradient> blank() override { return protocol_.blank(); }
-  void send(GradientPtr gradient) override {
-    protocol_.own(std::move(gradient), member_.now());
-    member_.nudge();
-  }
-  void applied(const Received&) override {}
-  Nanoseconds now() const override { return member_.now(); }
-  void announce(std::uint32_t) override { protocol_.stopped(member_.now()); }
-  std::optional<std::uint64_t> announced_total() const override {
-    if (!protocol_.is_over()) return std::nullopt;
-    return protocol_.has_joined() ? protocol_.held().size() : 0;
-  }
-  void wait(std::chrono::milliseconds limit) override { protocol_.wait(limit); }
-  void wake() override { protocol_.wake(); }
-  std::size_t inbox_depth() const override { return protocol_.inbox_depth(); }
-  std::uint64_t copies_dropped() const override { return protocol_.audit().copies_dropped; }
-  Traffic sent() const override { return protocol_.audit().sent; }
-  Nanoseconds waited() const override { return 0; }
-
- private:
-  Member& member_;
-  elastic::Protocol& protocol_;
-};
 
 /// For one who joins a run that goes on from a checkpoint: how far it was. The model of then is in
 /// the one that it gets.
