@@ -49,7 +49,7 @@ std::vector<RivalKind> synchronous() {
       made_by({.name = "minibatch",
                .summary = "synchronous SGD; with backup = b the b slowest of a round are dropped",
                .exchanges = "gradients, ring all-reduce (backup > 0: through a server)",
-               .parameters = {tuned({"backup", "workers whose gradients a round does without", 0})},
+               .parameters = {{"backup", "workers whose gradients a round does without", 0}},
                .limits = {alone, "one gradient of all batches joined",
                           "round time: the m-th order statistic of compute times",
                           "all-reduce time: 2 (n - 1) (latency + bytes / (n bandwidth))",
