@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Networks on one GPU: plain PyTorch loops and dasgd in turns.
 
-    compare_gpu.py DASGD [--cases cnn-32,resnet-bf16] [--workers 1,2,4,8] [--repeats 3] [--seconds 3]
+    compare_gpu.py DASGD [--cases cnn-32,resnet-bf16] [--workers 1,2,4,8,4/10] [--repeats 3] [--seconds 3]
 
 Both see random images of 3 x 32 x 32 (or random text) that lie on the GPU, draw every batch anew and take plain
-SGD steps. A rate of dasgd is that of the last seconds of a run, when its libraries have settled (metrics.jsonl). Prints
-medians of the repeats, and each as a share of PyTorch's loop that it is held against.
+SGD steps. A rate of dasgd is that of the last seconds of a run, when its libraries have settled (metrics.jsonl). 4/10
+workers are four of which one is made 10 times slower. Prints medians of the repeats, and each as a share of PyTorch's
+loop that it is held against; the other loop runs once.
 """
 import argparse
 import json
@@ -34,7 +35,7 @@ CONTEXT = 1024
 
 def beginning(model, precision):
     """Seconds of a run that are not counted: cuDNN tries its ways, longest for a ResNet in bf16."""
-    return 14 if model == "resnet18" and precision == "bf16" else 4
+    return {"cnn": 2, "resnet18": 14 if precision == "bf16" else 4, "gpt": 3}[model]
 
 
 class Cnn(nn.Sequential):
@@ -102,8 +103,8 @@ class Gpt(nn.Module):
 NETWORKS = {"cnn": Cnn, "resnet18": ResNet18, "gpt": Gpt}
 
 
-def torch_rate(model, batch, precision, graph, seconds):
-    """Steps per second of a plain loop."""
+def torch_loop(model, batch, precision, graph):
+    """A plain loop that is warm: steps per second for so many seconds."""
     torch.backends.cudnn.benchmark = True
     torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = precision != "fp32"
     low = precision == "bf16"
@@ -146,18 +147,23 @@ def torch_rate(model, batch, precision, graph, seconds):
             with torch.cuda.graph(captured, stream=side):
                 step()
             run = captured.replay
-        for _ in range(5):
-            feed()
-            run()
-        side.synchronize()
-        begin, steps = time.perf_counter(), 0
-        while time.perf_counter() - begin < seconds:
-            for _ in range(10):
+
+    def rate(seconds):
+        with torch.cuda.stream(side):
+            for _ in range(5):
                 feed()
                 run()
             side.synchronize()
-            steps += 10
-        return steps / (time.perf_counter() - begin)
+            begin, steps = time.perf_counter(), 0
+            while time.perf_counter() - begin < seconds:
+                for _ in range(10):
+                    feed()
+                    run()
+                side.synchronize()
+                steps += 10
+            return steps / (time.perf_counter() - begin)
+
+    return rate
 
 
 def write_data(folder):
@@ -167,7 +173,7 @@ def write_data(folder):
         rows[:, 0] %= 10
         (folder / name).write_bytes(rows.tobytes())
     letters = numpy.frombuffer(bytes(range(32, 96)), dtype=numpy.uint8)
-    (folder / "text.txt").write_bytes(letters[chance.integers(0, 64, 3_000_000)].tobytes())
+    (folder / "text.txt").write_bytes(letters[chance.integers(0, 64, 600_000)].tobytes())
 
 
 def dasgd_rate(dasgd, model, batch, precision, workers, seconds, folder):
@@ -178,9 +184,11 @@ def dasgd_rate(dasgd, model, batch, precision, workers, seconds, folder):
 
 def rate_of_run(dasgd, model, batch, precision, workers, seconds, folder, out):
     data = folder / "text.txt" if model == "gpt" else folder
+    workers, _, slower = workers.partition("/")
     command = [dasgd, "train", "--model", model, "--data", data, "--device", "cuda", "--batch", batch, "--precision",
                precision, "--workers", workers, "--lr", "1e-4", "--max-time", f"{seconds + beginning(model, precision)}s", "--epochs", 1000000,
                "--eval-every", "0s", "--checkpoint-every", "0s", "--quiet", "--no-report", "--out", out]
+    command += ["--slow", f"{int(workers) - 1}:{slower}"] if slower else []
     command += ["--channels-last"] if precision == "bf16" and model == "resnet18" else []
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
     if done.returncode:
@@ -210,18 +218,24 @@ def main():
             times = batch if unit == "samples" else 1
             found = {}
 
-            def add(name, rate):
-                found.setdefault(name, []).append(rate * times)
-                print(f"{case} {name}: {rate * times:,.0f}", file=sys.stderr, flush=True)
+            def add(name, run):
+                begin = time.perf_counter()
+                rate = run() * times
+                found.setdefault(name, []).append(rate)
+                print(f"{case} {name}: {rate:,.0f}  ({time.perf_counter() - begin:.1f} s)", file=sys.stderr, flush=True)
 
-            for _ in range(options.repeats):
-                for loop in ("eager", "graph"):
-                    rate = torch_rate(model, batch, precision, loop == "graph", options.seconds)
-                    add(f"PyTorch {loop}", rate)
-                    torch.cuda.empty_cache()
-                for workers in map(int, options.workers.split(",")):
-                    rate = dasgd_rate(options.dasgd, model, batch, precision, workers, options.seconds, folder)
-                    add(f"dasgd {workers}", rate)
+            loops = {loop: None for loop in ("eager", "graph")}
+            for turn in range(options.repeats):
+                for loop in loops:
+                    if turn == 0:
+                        loops[loop] = torch_loop(model, batch, precision, loop == "graph")
+                    if turn == 0 or loop == rival:
+                        add(f"PyTorch {loop}", lambda: loops[loop](options.seconds))
+                for workers in options.workers.split(","):
+                    add(f"dasgd {workers}",
+                        lambda: dasgd_rate(options.dasgd, model, batch, precision, workers, options.seconds, folder))
+            del loops
+            torch.cuda.empty_cache()
             base = statistics.median(found[f"PyTorch {rival}"])
             for name, rates in found.items():
                 middle = statistics.median(rates)

@@ -69,18 +69,16 @@ class OnDevice : public ::testing::TestWithParam<Way> {
   /// A gradient of this machine through the arithmetic of the device.
   GradientPtr rounded_there(DeviceReplica& there, double eta, const std::vector<float>& g) {
     const auto options = memory->x.options();
-    const DeviceUpdate own{at::empty({dimension}, options.dtype(at::kInt)),
-                           at::empty({1}, options.dtype(at::kInt))};
     const at::Tensor gradient =
         memory->layout.there(at::from_blob(const_cast<float*>(g.data()), {dimension}))
             .to(options.device());
     const StepNotes notes(there.notes());
-    there.integers().show(there.sums_there(), memory->x, notes);
-    there.integers().round_and_add(gradient, at::full({}, -eta, options.dtype(at::kDouble)), own,
-                                   there.sums_there(), notes);
-    there.changed();
     auto numbers = std::make_shared<DeviceNumbers>(dimension, GetParam().device, memory->layout);
-    numbers->write(own, memory->stream);
+    there.integers().measure(gradient, notes);
+    there.integers().round_and_add(gradient, at::full({}, -eta, options.dtype(at::kDouble)),
+                                   numbers->update(), there.sums_there(), memory->x, notes);
+    numbers->mark_written(memory->stream);
+    there.stepped();
     auto sent = std::make_shared<Gradient>();
     sent->name = {WorkerId{3}, sequence++};
     sent->update.put(std::move(numbers), NumberFormat::of_float);

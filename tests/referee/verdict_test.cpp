@@ -167,5 +167,35 @@ TEST(Tuning, ARunIsGivenAMultipleOfTheBestMedianSoFar) {
   EXPECT_NEAR(static_cast<double>(*limits[2]), 1.5e9, 10);
 }
 
+TEST(Tuning, ARivalsOwnNumberHasWhatTheStepsLeaveOfTheBudget) {
+  const Tuning tuning{.steps = 9, .seeds = 3};
+  const RivalParameter parameter{"B", "", 4, 1};
+  const auto tuned = [&](double best, double usual) {
+    ContestRow row{.trials = std::vector<Trial>(6, {.eta = 1, .median = 100}), .eta = 1};
+    std::vector<double> tried;
+    const double found = tune_number(
+        tuning, parameter, usual,
+        [&](double number, std::size_t seed, auto most) {
+          EXPECT_TRUE(most);
+          if (seed == 0) tried.push_back(number);
+          return parabola(number / best);
+        },
+        row);
+    EXPECT_EQ(row.tuning_runs, 3 * tried.size());
+    return std::pair{found, tried};
+  };
+  using Values = std::vector<double>;
+  EXPECT_EQ(tuned(16, 4), std::pair(16.0, (Values{8, 16, 32})));
+  EXPECT_EQ(tuned(1, 4), std::pair(1.0, (Values{8, 2, 1}))) << "one that fails, then down";
+  EXPECT_EQ(tuned(0.001, 1), std::pair(1.0, (Values{2}))) << "no less than its least";
+}
+
+TEST(Tuning, OfAGridThatWasUsedUpLeavesTheAuthorsDefault) {
+  ContestRow row{.trials = std::vector<Trial>(9, {.eta = 1, .median = 1}), .eta = 1};
+  const auto never = [](double, std::size_t, auto) -> ContestRun { throw std::logic_error("run"); };
+  EXPECT_EQ(tune_number({.steps = 9}, {"H", "", 8, 1}, 8, never, row), 8);
+  EXPECT_EQ(row.tuning_runs, 0u);
+}
+
 }  // namespace
 }  // namespace dasgd

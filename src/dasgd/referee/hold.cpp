@@ -58,17 +58,16 @@ class Pair {
         tell_(tell) {}
 
   ContestRow row() {
-    ContestRow row{.rival = rival_.label, .world = world_.name};
+    ContestRow row{.rival = rival_.label, .world = world_.name, .numbers = rival_.numbers};
     const auto given = given_step(contest_, rival_);
     if (given || contest_.tuning.steps == 0) {
       row.eta = given.value_or(contest_.advised_eta);
     } else {
-      tune(
-          contest_.tuning, contest_.advised_eta,
-          [&](double eta, std::size_t k, std::optional<Nanoseconds> most) {
-            return run({eta, contest_.seed + first_tuning_seed + k, false, time_of_a_trial(most)});
-          },
-          row);
+      const auto trial = [&](double eta, std::size_t k, std::optional<Nanoseconds> most) {
+        return run({eta, contest_.seed + first_tuning_seed + k, false, time_of_a_trial(most)});
+      };
+      tune(contest_.tuning, contest_.advised_eta, trial, row);
+      if (contest_.tuning.numbers && !rival_.tuned.empty()) tune_own_number(trial, row);
     }
     for (std::size_t k = 0; k < contest_.seeds; ++k) {
       row.runs.push_back(run({row.eta, contest_.seed + k, true, std::nullopt}));
@@ -79,6 +78,7 @@ class Pair {
 
   /// The runs become the prediction of real ones, which are given twice its time.
   void make_real(ContestRow& row, const Perform<Real>& perform) {
+    rival_.numbers = row.numbers;
     row.predicted = std::exchange(row.runs, {});
     for (const ContestRun& prediction : row.predicted) {
       const auto most = static_cast<Nanoseconds>(2e9 * prediction.time_s) + 2 * contest_.every;
@@ -88,6 +88,20 @@ class Pair {
   }
 
  private:
+  void tune_own_number(const TryStep& trial, ContestRow& row) {
+    const RivalParameter parameter = rival_.parameter(rival_.tuned);
+    const double usual = parameter.meant(parameter.usual, world_.options.workers);
+    double& number = rival_.numbers[rival_.tuned];
+    const double best = tune_number(
+        contest_.tuning, parameter, usual,
+        [&](double value, std::size_t k, std::optional<Nanoseconds> most) {
+          number = value;
+          return trial(row.eta, k, most);
+        },
+        row);
+    number = best == usual ? parameter.usual : best;
+    row.numbers = rival_.numbers;
+  }
   std::optional<Nanoseconds> time_of_a_trial(std::optional<Nanoseconds> most) const {
     const auto all = static_cast<double>(world_.options.max_time->count());
     const auto share = static_cast<Nanoseconds>(contest_.tuning.share * all);
@@ -95,9 +109,9 @@ class Pair {
   }
   ContestRun run(const RunRequest& request, const Perform<Real>* perform = nullptr) {
     const std::string name =
-        fmt::format("{}|{}|{}|{}|{}|{}{}", rival_.label, world_.name, show_real(request.eta),
-                    request.seed, request.thorough, request.most.value_or(0),
-                    perform ? "|" + to_string(contest_.engine) : "");
+        fmt::format("{}|{}|{}|{}|{}|{}{}", rival_.label_with(rival_.numbers), world_.name,
+                    show_real(request.eta), request.seed, request.thorough,
+                    request.most.value_or(0), perform ? "|" + to_string(contest_.engine) : "");
     ContestRun result = journal_.run(
         name, [&] { return run_one(examiner_, contest_, rival_, world_, request, perform); });
     tell_();
@@ -106,7 +120,7 @@ class Pair {
 
   Examiner<Real>& examiner_;
   const Contest& contest_;
-  const ChosenRival& rival_;
+  ChosenRival rival_;
   const ContestWorld& world_;
   Journal& journal_;
   const std::function<void()>& tell_;

@@ -40,6 +40,7 @@ Json row_json(const ContestRow& row, const Judgement& j, const Contest& contest)
   return {{"rival", row.rival},
           {"world", row.world},
           {"eta", row.eta},
+          {"numbers", row.numbers},
           {"tuned", row.tuned && !row.at_edge},
           {"seeds", row.runs.size()},
           {"reached", reached},
@@ -138,10 +139,8 @@ std::string megabytes(double bytes) { return fmt::format("{:.3g}", bytes * 1e-6)
 
 }  // namespace
 
-const RivalKind& kind_of(const ContestRow& row, const Contest& contest) {
-  return std::find_if(contest.rivals.begin(), contest.rivals.end(),
-                      [&](const ChosenRival& rival) { return rival.label == row.rival; })
-      ->kind;
+const ChosenRival& rival_of(const ContestRow& row, const Contest& contest) {
+  return *std::ranges::find(contest.rivals, row.rival, &ChosenRival::label);
 }
 
 template <typename Real>
@@ -200,13 +199,14 @@ std::string results_text(const Contest& contest, const std::vector<JudgedWorld>&
       const ContestRow& row = world.rows[k];
       const Judgement& j = world.judgements[k];
       const auto S = median_where_known(row, [](auto& r) { return r.S_avg; });
-      text += fmt::format(
-          "  {:26} {:>9.3g} {:>10} {:>20} {:>5}  {:20} {:>5.0f}% {:>6} {:>8} {:>9}\n", row.rival,
-          row.eta, time_text(j, row), ratio_text(j), fmt::format("{}/{}", j.wins, contest.seeds),
-          j.verdict, 100 * median_over(row, [](auto& r) { return r.idle_share; }),
-          median_over(row, [](auto& r) { return r.gradients_wasted; }),
-          S ? fmt::format("{:.3g}", *S) : "",
-          megabytes(median_over(row, [](auto& r) { return r.bytes_busiest_node; })));
+      text +=
+          fmt::format("  {:26} {:>9.3g} {:>10} {:>20} {:>5}  {:20} {:>5.0f}% {:>6} {:>8} {:>9}\n",
+                      label_of(row, contest), row.eta, time_text(j, row), ratio_text(j),
+                      fmt::format("{}/{}", j.wins, contest.seeds), j.verdict,
+                      100 * median_over(row, [](auto& r) { return r.idle_share; }),
+                      median_over(row, [](auto& r) { return r.gradients_wasted; }),
+                      S ? fmt::format("{:.3g}", *S) : "",
+                      megabytes(median_over(row, [](auto& r) { return r.bytes_busiest_node; })));
     }
   }
   if (contest.engine != ContestEngine::sim)

@@ -29,8 +29,14 @@ nlohmann::ordered_json results_json(const Contest& contest, const std::vector<Ju
 /// The table, the winners and the sentences for a terminal.
 std::string results_text(const Contest& contest, const std::vector<JudgedWorld>& worlds);
 
-/// The kind of the rival of a row.
-const RivalKind& kind_of(const ContestRow& row, const Contest& contest);
+/// The rival of a row, its kind, and how tuning left it.
+const ChosenRival& rival_of(const ContestRow& row, const Contest& contest);
+inline const RivalKind& kind_of(const ContestRow& row, const Contest& contest) {
+  return rival_of(row, contest).kind;
+}
+inline std::string label_of(const ContestRow& row, const Contest& contest) {
+  return rival_of(row, contest).label_with(row.numbers);
+}
 
 /// What `dasgd compare --list` prints.
 std::string list_of_rivals(const std::vector<RivalKind>& kinds);

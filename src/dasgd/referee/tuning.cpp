@@ -15,6 +15,24 @@ bool better(const Trial& a, const Trial& b) {
   return a.loss < b.loss;
 }
 
+Trial try_with_all_seeds(double eta, const Tuning& tuning, ContestRow& row,
+                         const std::function<ContestRun(std::size_t seed)>& run_one) {
+  std::vector<double> times, losses;
+  for (std::size_t seed = 0; seed < tuning.seeds; ++seed) {
+    const ContestRun run = run_one(seed);
+    ++row.tuning_runs;
+    times.push_back(run.time_to_goal());
+    losses.push_back(std::isfinite(run.loss_mean) ? run.loss_mean
+                                                  : std::numeric_limits<double>::infinity());
+  }
+  return {.eta = eta, .median = median_of(times), .loss = median_of(losses)};
+}
+
+std::optional<Nanoseconds> time_for(double fastest, const Tuning& tuning) {
+  if (!std::isfinite(fastest)) return std::nullopt;
+  return static_cast<Nanoseconds>(fastest * tuning.patience * 1e9) + 1;
+}
+
 /// The grid: exponents of the factor around the middle.
 class Grid {
  public:
@@ -22,18 +40,10 @@ class Grid {
       : middle_(middle), tuning_(tuning), try_step_(try_step), row_(row) {}
 
   void try_exponent(int e) {
-    Trial trial{.eta = middle_ * std::pow(grid_factor, e)};
-    std::vector<double> times, losses;
-    for (std::size_t seed = 0; seed < tuning_.seeds; ++seed) {
-      const ContestRun run = try_step_(trial.eta, seed, limit());
-      ++row_.tuning_runs;
-      times.push_back(run.time_to_goal());
-      losses.push_back(std::isfinite(run.loss_mean) ? run.loss_mean
-                                                    : std::numeric_limits<double>::infinity());
-    }
-    trial.median = median_of(times);
-    trial.loss = median_of(losses);
-    trials_[e] = trial;
+    const double eta = middle_ * std::pow(grid_factor, e);
+    trials_[e] = try_with_all_seeds(eta, tuning_, row_, [&](std::size_t seed) {
+      return try_step_(eta, seed, time_for(fastest(), tuning_));
+    });
   }
 
   /// Whether a step between this one and the best has failed already: then this one is no better.
@@ -55,11 +65,10 @@ class Grid {
   const std::map<int, Trial>& trials() const { return trials_; }
 
  private:
-  std::optional<Nanoseconds> limit() const {
-    double fastest = std::numeric_limits<double>::infinity();
-    for (const auto& [e, trial] : trials_) fastest = std::min(fastest, trial.median);
-    if (!std::isfinite(fastest)) return std::nullopt;
-    return static_cast<Nanoseconds>(fastest * tuning_.patience * 1e9) + 1;
+  double fastest() const {
+    double found = std::numeric_limits<double>::infinity();
+    for (const auto& [e, trial] : trials_) found = std::min(found, trial.median);
+    return found;
   }
 
   const double middle_;
@@ -95,6 +104,31 @@ void tune(const Tuning& tuning, double middle, const TryStep& try_step, ContestR
   row.eta = grid.trials().at(grid.best()).eta;
   row.tuned = true;
   row.at_edge = grid.best() == grid.lowest() || grid.best() == grid.highest();
+}
+
+double tune_number(const Tuning& tuning, const RivalParameter& parameter, double usual,
+                   const TryNumber& try_number, ContestRow& row) {
+  const double least = parameter.of_workers > 0 ? 1 : parameter.least;
+  std::size_t left = tuning.steps - std::min(tuning.steps, row.trials.size());
+  Trial best = *std::min_element(row.trials.begin(), row.trials.end(), better);
+  double number = usual;
+  for (const bool up : {true, false}) {
+    for (; left > 0; --left) {
+      const double next = up ? std::max(1.0, 2 * number) : std::floor(number / 2);
+      if (next < least || next > parameter.most || next == number) break;
+      const Trial trial = try_with_all_seeds(row.eta, tuning, row, [&](std::size_t seed) {
+        return try_number(next, seed, time_for(best.median, tuning));
+      });
+      if (!better(trial, best)) {
+        --left;
+        break;
+      }
+      best = trial;
+      number = next;
+    }
+    if (number != usual) break;
+  }
+  return number;
 }
 
 std::pair<double, double> good_range(const std::vector<Trial>& trials) {

@@ -20,6 +20,16 @@ using TryStep =
 /// goal, the smallest loss decides.
 void tune(const Tuning& tuning, double middle, const TryStep& try_step, ContestRow& row);
 
+/// Runs one value of a rival's own number at the step that was found.
+using TryNumber =
+    std::function<ContestRun(double number, std::size_t seed, std::optional<Nanoseconds> most)>;
+
+/// A rival's own number (R, B, K, H, ...) has the points that the steps left of their budget: its
+/// author's default, with which the steps were tried, is doubled, or else halved, as long as that
+/// is better. Returns the best.
+double tune_number(const Tuning& tuning, const RivalParameter& parameter, double usual,
+                   const TryNumber& try_number, ContestRow& row);
+
 /// From the smallest to the largest step whose median is at most twice the best; 0 and 0 where none
 /// reaches the goal.
 std::pair<double, double> good_range(const std::vector<Trial>& trials);

@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "dasgd/base/atomic_file.hpp"
-#include "dasgd/base/nesting.hpp"
+#include "dasgd/base/text_hazard.hpp"
 #include "dasgd/base/toml.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/trace/trace_reader.hpp"
@@ -26,8 +26,8 @@ std::string text_of(const std::string& path) {
 // What is copied and written again by functions that recurse is not taken in any depth.
 Json json_of(const std::string& path) {
   const std::string text = text_of(path);
-  return line_nested_too_deep(text) ? Json(Json::value_t::discarded)
-                                    : Json::parse(text, nullptr, false);
+  return find_text_hazard(text) ? Json(Json::value_t::discarded)
+                                : Json::parse(text, nullptr, false);
 }
 
 Json value_of(const toml::node& node) {
@@ -175,8 +175,8 @@ std::string shown(const Json& value) {
 
 Json flat_config(const std::string& text) {
   Json config = Json::object();
-  if (const auto line = line_nested_too_deep(text))
-    throw InputError(fmt::format("line {}: is nested more than {} deep", *line, most_nesting));
+  if (const auto hazard = find_text_hazard(text))
+    throw InputError(fmt::format("line {}: {}", hazard->line, hazard->what));
   try {
     flatten(toml::parse(text), "", config);
   } catch (const toml::parse_error& error) {

@@ -45,6 +45,20 @@ double checked(const RivalParameter& parameter, const std::string& rival, const 
 
 }  // namespace
 
+double RivalParameter::meant(double value, std::size_t workers) const {
+  if (value != 0 || of_workers == 0) return value;
+  return std::max(1.0, std::floor(of_workers * static_cast<double>(workers)));
+}
+
+const RivalParameter& ChosenRival::parameter(const std::string& name) const {
+  return *std::ranges::find(kind.parameters, name, &RivalParameter::name);
+}
+
+std::string ChosenRival::label_with(const RivalNumbers& chosen) const {
+  if (tuned.empty() || chosen.at(tuned) == parameter(tuned).usual) return label;
+  return label + ":" + tuned + "=" + show_real(chosen.at(tuned));
+}
+
 ChosenRival choose_rival(const std::string& text, const std::vector<RivalKind>& kinds) {
   const auto parts = split(text, ':');
   const std::string name = parts.empty() ? "" : parts.front();
@@ -53,8 +67,10 @@ ChosenRival choose_rival(const std::string& text, const std::vector<RivalKind>& 
   if (kind == kinds.end())
     throw InputError("unknown rival \"" + name + "\"" + suggestion(name, names_of_items(kinds)));
   ChosenRival chosen{text, *kind, {}};
-  for (const RivalParameter& parameter : kind->parameters)
+  for (const RivalParameter& parameter : kind->parameters) {
     chosen.numbers[parameter.name] = parameter.usual;
+    if (parameter.tuned) chosen.tuned = parameter.name;
+  }
   for (std::size_t k = 1; k < parts.size(); ++k) {
     const std::size_t equals = parts[k].find('=');
     const std::string key = parts[k].substr(0, equals);
@@ -67,6 +83,7 @@ ChosenRival choose_rival(const std::string& text, const std::vector<RivalKind>& 
                        suggestion(key, names_of_items(kind->parameters)));
     if (equals == std::string::npos)
       throw InputError(name + ": " + key + " needs a value, like " + key + "=" + show(*at));
+    if (chosen.tuned == key) chosen.tuned.clear();
     chosen.numbers[key] = checked(*at, name, parts[k].substr(equals + 1));
   }
   return chosen;

@@ -19,6 +19,11 @@ struct RivalParameter {
   double least = 0, most = 1e9;
   bool whole = true;
   std::vector<std::string> words = {};  ///< its values by name, from 0 on
+  double of_workers = 0;                ///< 0 stands for this share of them
+  bool tuned = false;  ///< shares the budget of tuning with the step where it is not given
+
+  /// The number that `value` stands for.
+  double meant(double value, std::size_t workers) const;
 };
 
 /// The numbers of one rival, every one of them set.
@@ -59,7 +64,10 @@ struct RivalKind {
   std::function<std::string(const Graph&, const RivalNumbers&)> on_graph = {};
 
   template <typename Real>
-  Participants<Real> make(const RivalSetup<Real>& setup) const {
+  Participants<Real> make(RivalSetup<Real> setup) const {
+    for (const RivalParameter& parameter : parameters)
+      if (const auto at = setup.numbers.find(parameter.name); at != setup.numbers.end())
+        at->second = parameter.meant(at->second, setup.workers());
     if constexpr (std::is_same_v<Real, float>)
       return make_float(setup);
     else
@@ -72,6 +80,11 @@ struct ChosenRival {
   std::string label;
   RivalKind kind;
   RivalNumbers numbers;
+  std::string tuned = {};  ///< the number that tuning may change; empty: none, or it was given
+
+  const RivalParameter& parameter(const std::string& name) const;
+  /// As it was asked for, and what tuning has changed: "rennala:B=4".
+  std::string label_with(const RivalNumbers& chosen) const;
 };
 
 /// "NAME" or "NAME:P=X:Q=Y". Throws InputError, with a suggestion, for what is none of `kinds`.

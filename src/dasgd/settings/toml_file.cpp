@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include "dasgd/base/nearest_word.hpp"
-#include "dasgd/base/nesting.hpp"
 #include "dasgd/base/toml.hpp"
+#include "dasgd/base/text_hazard.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/settings/settings.hpp"
 
@@ -114,7 +114,6 @@ class Reader {
   Config& config_;
 };
 
-// The parser recurses, so what it is given is bounded.
 std::string config_text(const std::string& path) {
   constexpr std::size_t most = 1 << 20;
   if (!std::filesystem::is_regular_file(path))
@@ -126,8 +125,8 @@ std::string config_text(const std::string& path) {
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (text.size() > most)
     throw InputError(path + ": has more than 1 MiB; a CONFIG.toml has a line for every setting");
-  if (const auto line = line_nested_too_deep(text))
-    throw InputError(fmt::format("{}:{}: is nested more than {} deep", path, *line, most_nesting));
+  if (const auto hazard = find_text_hazard(text))
+    throw InputError(fmt::format("{}:{}: {}", path, hazard->line, hazard->what));
   return text;
 }
 

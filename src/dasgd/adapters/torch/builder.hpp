@@ -70,9 +70,9 @@ class Builder {
     return made;
   }
 
-  Module embedding(std::int64_t count, std::int64_t width, double deviation = 0.05) {
+  Module embedding(std::int64_t count, std::int64_t width) {
     Module made = module("Embedding");
-    parameter(made, "weight", normal({count, width}, deviation));
+    parameter(made, "weight", normal({count, width}, 0.05));
     made.define("def forward(self, x):\n    return torch.embedding(self.weight, x)\n");
     return made;
   }

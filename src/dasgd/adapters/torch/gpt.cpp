@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <torch/version.h>
+#include <utility>
 
 #include "dasgd/adapters/torch/builder.hpp"
 #include "dasgd/core/error.hpp"
@@ -21,40 +22,58 @@ constexpr const char* attention =
     "    y = torch.matmul(torch.softmax(scores, -1), qkv[2])\n";
 #endif
 
-Module gpt_linear(Builder& make, std::int64_t in, std::int64_t out, double deviation) {
-  Module made = Builder::module("Linear");
-  Builder::parameter(made, "weight", make.normal({out, in}, deviation));
-  Builder::parameter(made, "bias", torch::zeros({out}));
-  made.define("def forward(self, x):\n    return torch.linear(x, self.weight, self.bias)\n");
-  return made;
-}
+/// The forward pass of a network whose parameters are all its own: LibTorch looks through the
+/// submodules of a method again and again while it compiles it, and with 12 blocks of them needs
+/// more memory than there is.
+class GptText {
+ public:
+  GptText(Module& net, Builder& make) : net_(net), make_(make) {}
 
-Module gpt_block(Builder& make, const GptShape& shape) {
+  std::string linear(const std::string& name, const std::string& x, std::int64_t in,
+                     std::int64_t out, double deviation) {
+    parameters(name, make_.normal({out, in}, deviation), torch::zeros({out}));
+    return fmt::format("torch.linear({}, self.{n}_weight, self.{n}_bias)", x, fmt::arg("n", name));
+  }
+  std::string norm(const std::string& name, const std::string& x, std::int64_t width) {
+    parameters(name, torch::ones({width}), torch::zeros({width}));
+    return fmt::format("torch.layer_norm({}, [{}], self.{n}_weight, self.{n}_bias, 1e-05)", x,
+                       width, fmt::arg("n", name));
+  }
+  std::string block(const std::string& name, const GptShape& shape);
+
+ private:
+  void parameters(const std::string& name, torch::Tensor weight, torch::Tensor bias) {
+    Builder::parameter(net_, name + "_weight", std::move(weight));
+    Builder::parameter(net_, name + "_bias", std::move(bias));
+  }
+
+  Module& net_;
+  Builder& make_;
+};
+
+std::string GptText::block(const std::string& name, const GptShape& shape) {
   const auto width = static_cast<std::int64_t>(shape.width);
   const double first = 0.02, last = 0.02 / std::sqrt(2.0 * static_cast<double>(shape.depth));
-  Module block = Builder::module("GptBlock");
-  block.register_module("norm1", make.layer_norm(width));
-  block.register_module("attend", gpt_linear(make, width, 3 * width, first));
-  block.register_module("project", gpt_linear(make, width, width, last));
-  block.register_module("norm2", make.layer_norm(width));
-  block.register_module("widen", gpt_linear(make, width, 4 * width, first));
-  block.register_module("narrow", gpt_linear(make, 4 * width, width, last));
   const std::string code = std::string(R"(
-def forward(self, x):
-    n = x.size(0)
-    t = x.size(1)
-    qkv = self.attend.forward(self.norm1.forward(x)).reshape([n, t, 3, {heads}, {head}])
+    qkv = {attend}.reshape([n, t, 3, {heads}, {head}])
     qkv = qkv.permute([2, 0, 3, 1, 4])
 )") + attention + R"(    y = y.transpose(1, 2).reshape([n, t, {width}])
-    x = x + self.project.forward(y)
-    y = torch.gelu(self.widen.forward(self.norm2.forward(x)), approximate="tanh")
-    return x + self.narrow.forward(y)
+    x = x + {project}
+    y = torch.gelu({widen}, approximate="tanh")
+    x = x + {narrow}
 )";
+  const std::string norm1 = norm(name + "norm1", "x", width);
+  const std::string attend = linear(name + "attend", norm1, width, 3 * width, first);
+  const std::string project = linear(name + "project", "y", width, width, last);
+  const std::string norm2 = norm(name + "norm2", "x", width);
+  const std::string widen = linear(name + "widen", norm2, width, 4 * width, first);
+  const std::string narrow = linear(name + "narrow", "y", 4 * width, width, last);
   const std::size_t head = shape.width / shape.heads;
-  block.define(fmt::format(fmt::runtime(code), fmt::arg("heads", shape.heads),
-                           fmt::arg("head", head), fmt::arg("width", width),
-                           fmt::arg("scale", 1 / std::sqrt(static_cast<double>(head)))));
-  return block;
+  return fmt::format(fmt::runtime(code), fmt::arg("attend", attend), fmt::arg("project", project),
+                     fmt::arg("widen", widen), fmt::arg("narrow", narrow),
+                     fmt::arg("heads", shape.heads), fmt::arg("head", head),
+                     fmt::arg("width", width),
+                     fmt::arg("scale", 1 / std::sqrt(static_cast<double>(head))));
 }
 
 }  // namespace
@@ -69,19 +88,19 @@ Module build_gpt(GptShape shape, const SampleFormat& format, std::uint64_t seed)
   const std::int64_t context = format.input[0];
   const auto tokens = static_cast<std::int64_t>(std::max(shape.tokens, format.classes));
   Module net = Builder::module("Gpt");
-  net.register_module("tokens", make.embedding(tokens, width, 0.02));
-  net.register_module("positions", make.embedding(context, width, 0.02));
-  std::string blocks;
-  for (std::size_t k = 0; k < shape.depth; ++k) {
-    net.register_module(fmt::format("block{}", k), gpt_block(make, shape));
-    blocks += fmt::format("    x = self.block{}.forward(x)\n", k);
-  }
-  net.register_module("norm", make.layer_norm(width));
+  GptText text(net, make);
+  Builder::parameter(net, "tokens", make.normal({tokens, width}, 0.02));
+  Builder::parameter(net, "positions", make.normal({context, width}, 0.02));
   net.register_buffer("places", torch::arange(context, torch::kLong));
-  net.define(
+  std::string code =
       "def forward(self, x):\n"
-      "    x = self.tokens.forward(x) + self.positions.forward(self.places)\n" +
-      blocks + "    return torch.linear(self.norm.forward(x), self.tokens.weight)\n");
+      "    n = x.size(0)\n"
+      "    t = x.size(1)\n"
+      "    x = torch.embedding(self.tokens, x) + torch.embedding(self.positions, self.places)\n";
+  for (std::size_t k = 0; k < shape.depth; ++k)
+    code += text.block(fmt::format("block{}_", k), shape);
+  net.define(code + "    return torch.linear(" + text.norm("norm", "x", width) +
+             ", self.tokens)\n");
   return net;
 }
 

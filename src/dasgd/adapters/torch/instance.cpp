@@ -6,6 +6,7 @@
 #include <sstream>
 #include <string_view>
 #include <torch/csrc/jit/runtime/graph_executor.h>
+#include <torch/version.h>
 
 #include "dasgd/adapters/torch/device/step_graph.hpp"
 #include "dasgd/adapters/torch/precision.hpp"
@@ -25,6 +26,24 @@ std::vector<float> flatten(const std::vector<at::Tensor>& tensors) {
   for (const at::Tensor& tensor : tensors) parts.push_back(tensor.detach().reshape({-1}));
   const at::Tensor here = at::cat(parts).to(at::kCPU);  // one copy from a device
   return {here.data_ptr<float>(), here.data_ptr<float>() + here.numel()};
+}
+
+// `cat` gives every part as many blocks of a GPU as the largest needs, which takes longer than the
+// copying itself where there are many small ones.
+void put_side_by_side(const std::vector<at::Tensor>& parts, at::Tensor& to) {
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 2)
+  if (to.is_cuda()) {
+    std::vector<at::Tensor> places;
+    std::int64_t first = 0;
+    for (const at::Tensor& part : parts) {
+      places.push_back(to.narrow(0, first, part.numel()));
+      first += part.numel();
+    }
+    at::_foreach_copy_(places, parts, /*non_blocking=*/true);
+    return;
+  }
+#endif
+  at::cat_out(to, parts);
 }
 
 bool same_layout(const at::Tensor& first, const at::Tensor& other) {
@@ -220,7 +239,7 @@ void Instance::gather_gradients() {
     parts.push_back(memory_->layout.flat(
         k, gradient.defined() ? gradient : at::zeros_like(parameters_[k].detach())));
   }
-  at::cat_out(gradient_, parts);
+  put_side_by_side(parts, gradient_);
   drop_gradients();
 }
 

@@ -36,6 +36,7 @@ struct Tuning {
   std::size_t further = 4;  ///< steps beyond either end while the best is the last one
   double patience = 2;      ///< a run is given so many times the best median so far
   double share = 1;         ///< and no more than this of the time that runs that count have
+  bool numbers = true;      ///< a rival's own number has what its steps leave of the budget
 };
 
 /// What everybody runs on.
@@ -108,8 +109,9 @@ struct ContestRow {
   std::vector<Trial> trials;          ///< ascending
   std::size_t tuning_runs = 0;
   double eta = 0;
-  bool tuned = false;    ///< the step was chosen from those that were tried
-  bool at_edge = false;  ///< and is the last of them
+  RivalNumbers numbers = {};  ///< as they were chosen
+  bool tuned = false;         ///< the step was chosen from those that were tried
+  bool at_edge = false;       ///< and is the last of them
 };
 
 /// A stop was asked for; what was finished is in the journal.

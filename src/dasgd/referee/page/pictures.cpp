@@ -135,7 +135,7 @@ nlohmann::ordered_json table_of(const Contest& contest, const std::vector<Judged
       };
       table.push_back(
           {{"world", row.world},
-           {"rival", row.rival},
+           {"rival", label_of(row, contest)},
            {"verdict", j.verdict},
            {"seconds", seconds()},
            {"ratio_to_dasgd", j.ratio ? fmt::format("{:.2f}", *j.ratio) : ""},

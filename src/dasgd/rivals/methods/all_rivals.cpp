@@ -21,6 +21,13 @@ using namespace rivals;
 
 const char* const alone = "n = 1: SGD, bit for bit";
 
+// Shares the budget of tuning with the step; 0 stands for a share of the workers.
+RivalParameter tuned(RivalParameter parameter, double of_workers = 0) {
+  parameter.of_workers = of_workers;
+  parameter.tuned = true;
+  return parameter;
+}
+
 // One generic function makes participants of both kinds of numbers.
 template <typename Make>
 RivalKind made_by(RivalKind kind, Make make) {
@@ -66,35 +73,26 @@ std::vector<RivalKind> with_a_server() {
              [](const auto& setup) { return delay_adaptive(setup.workers()); }),
       served({.name = "drop-late",
               .summary = "a gradient later than tau is dropped (Koloskova et al. 2022, Theorem 8)",
-              .parameters = {{"tau", "the latest that counts; 0: n", 0}},
+              .parameters = {tuned({"tau", "the latest that counts; 0: n", 0}, 1)},
               .limits = {"asgd while no delay is above tau"}},
-             [](const auto& setup) {
-               const std::size_t tau = setup.count("tau");
-               return drop_late(tau == 0 ? setup.workers() : tau);
-             }),
-      served({.name = "ringmaster",
-              .summary = "a gradient R updates late is dropped (Maranjyan et al. 2025)",
-              .parameters = {{"R", "delay from which a gradient is dropped; 0: n / 4", 0},
-                             {"stop", "1: it is stopped instead, before it is finished", 0, 0, 1}},
-              .limits = {"R = 1e9: asgd", "R = 1, stops, fixed speeds: SGD of the fastest worker"}},
-             [](const auto& setup) {
-               const std::size_t R = setup.count("R");
-               return ringmaster(R > 0 ? R : std::max<std::size_t>(1, setup.workers() / 4),
-                                 setup.count("stop") == 1);
-             }),
+             [](const auto& setup) { return drop_late(setup.count("tau")); }),
+      served(
+          {.name = "ringmaster",
+           .summary = "a gradient R updates late is dropped (Maranjyan et al. 2025)",
+           .parameters = {tuned({"R", "delay from which a gradient is dropped; 0: n / 4", 0}, 0.25),
+                          {"stop", "1: it is stopped instead, before it is finished", 0, 0, 1}},
+           .limits = {"R = 1e9: asgd", "R = 1, stops, fixed speeds: SGD of the fastest worker"}},
+          [](const auto& setup) { return ringmaster(setup.count("R"), setup.count("stop") == 1); }),
       served(
           {.name = "rennala",
            .summary = "B gradients at one and the same model make a step (Tyurin, Richtarik 2023)",
-           .parameters = {{"B", "gradients of a step; 0: n", 0},
+           .parameters = {tuned({"B", "gradients of a step; 0: n", 0}, 1),
                           {"stop", "0: late gradients come in and are dropped", 1, 0, 1}},
            .limits = {"B = n, equal speeds, preemption: minibatch", "B = 1: minibatch with m = 1"}},
-          [](const auto& setup) {
-            const std::size_t B = setup.count("B");
-            return rennala(B > 0 ? B : setup.workers(), setup.count("stop") == 1);
-          }),
+          [](const auto& setup) { return rennala(setup.count("B"), setup.count("stop") == 1); }),
       served({.name = "fedbuff",
               .summary = "K updates make a step, late ones are worth less (Nguyen et al. 2022)",
-              .parameters = {{"K", "updates of a step", 10, 1},
+              .parameters = {tuned({"K", "updates of a step", 10, 1}),
                              {"H", "local steps of an update", 1, 1},
                              {"server_lr", "share of local steps that the server takes", 0.7, 1e-6,
                               1e6, false},
@@ -108,7 +106,7 @@ std::vector<RivalKind> with_a_server() {
              }),
       served({.name = "ssp",
               .summary = "nobody is more than s gradients ahead of the slowest (Ho et al. 2013)",
-              .parameters = {{"s", "how far ahead", 3}},
+              .parameters = {tuned({"s", "how far ahead", 3})},
               .limits = {"s = 0, equal speeds: minibatch", "s = 1e9: asgd"}},
              [](const auto& setup) { return stale_synchronous(setup.count("s")); }),
   };
@@ -143,7 +141,7 @@ std::vector<RivalKind> without_a_server() {
           {.name = "swift",
            .summary = "mixes with the newest models that are here (Bornstein et al. 2023)",
            .exchanges = "models to the neighbours, nobody waits",
-           .parameters = {{"C", "steps between two averages", 1, 1}},
+           .parameters = {tuned({"C", "steps between two averages", 1, 1})},
            .limits = {alone, "lockstep, latency below compute: d-psgd as published, bit for bit",
                       "weights symmetric, rows sum up to 1", "consensus is a fixed point"},
            .on_graph = two_way("swift")},
@@ -158,7 +156,7 @@ std::vector<RivalKind> without_a_server() {
       made_by({.name = "fragile",
                .summary = "sums of gradients up a tree, models down (Tyurin, Richtarik 2024)",
                .exchanges = "gradients and models along a tree of the graph",
-               .parameters = {{"B", "gradients of a step", 10, 1},
+               .parameters = {tuned({"B", "gradients of a step", 10, 1}),
                               {"pivot", "the root of the tree", 0}},
                .limits = {alone, "star, latency 0, preemption: rennala"},
                .on_graph = two_way("fragile")},
@@ -171,7 +169,7 @@ std::vector<RivalKind> with_local_steps() {
       made_by({.name = "local-sgd",
                .summary = "H own steps, then the mean of all models (Stich 2019; post-local: T0)",
                .exchanges = "models, ring all-reduce every H steps",
-               .parameters = {{"H", "own steps between two means", 8, 1},
+               .parameters = {tuned({"H", "own steps between two means", 8, 1}),
                               {"T0", "steps with H = 1 at the beginning", 0}},
                .limits = {alone, "H = 1: minibatch"},
                .all_reduces = true},
@@ -181,7 +179,7 @@ std::vector<RivalKind> with_local_steps() {
       made_by({.name = "diloco",
                .summary = "local AdamW, Nesterov's momentum on the mean (Douillard et al. 2023)",
                .exchanges = "models, ring all-reduce every H steps",
-               .parameters = {{"H", "own steps between two means", 20, 1},
+               .parameters = {tuned({"H", "own steps between two means", 20, 1}),
                               {"outer_lr", "of the steps on the mean", 0.7, 1e-6, 10, false},
                               {"momentum", "of those", 0.9, 0, 0.999, false},
                               {"adam", "0: plain own steps", 1, 0, 1}},
@@ -195,7 +193,7 @@ std::vector<RivalKind> with_local_steps() {
       made_by({.name = "easgd",
                .summary = "workers tied to a centre by a spring (Zhang et al. 2015)",
                .exchanges = "models with a server every tau steps",
-               .parameters = {{"tau", "steps between two exchanges", 4, 1},
+               .parameters = {tuned({"tau", "steps between two exchanges", 4, 1}),
                               {"beta", "n times the strength of the spring", 0.9, 0, 100, false}},
                .limits = {"beta = 0: independent SGDs",
                           "exchanges keep the sum of all and the centre"}},

@@ -16,12 +16,6 @@ DeviceNumbers::DeviceNumbers(std::int64_t dimension, at::Device device, Layout l
   update_ = {at::empty({dimension}, options), at::empty({1}, options)};
 }
 
-void DeviceNumbers::write(const DeviceUpdate& from, const StreamPtr& stream) {
-  update_.numbers.copy_(from.numbers, /*non_blocking=*/true);
-  update_.shift.copy_(from.shift, /*non_blocking=*/true);
-  written_.mark(stream);
-}
-
 int DeviceNumbers::fetch(std::span<std::byte> to) const {
   const at::Device device = update_.numbers.device();
   if (!device.is_cpu())

@@ -19,8 +19,8 @@ class DeviceNumbers final : public NumbersElsewhere {
 
   const DeviceUpdate& update() const { return update_; }
   const Moment& written() const { return written_; }
-  /// In the origin's stream: copies what is there now.
-  void write(const DeviceUpdate& from, const StreamPtr& stream);
+  /// By the origin, when the writing has been put into its stream.
+  void mark_written(const StreamPtr& stream) { written_.mark(stream); }
 
   std::size_t size_in_bytes() const override { return update_.numbers.nbytes(); }
   bool ready() const override { return written_.passed(); }

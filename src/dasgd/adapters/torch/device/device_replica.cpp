@@ -37,8 +37,10 @@ void DeviceReplica::restore(std::span<const Sum<float>> sums) {
   changed();
 }
 
-void DeviceReplica::changed() {
-  x_is_current_ = false;
+void DeviceReplica::stepped() { changed(/*x_too=*/true); }
+
+void DeviceReplica::changed(bool x_too) {
+  x_is_current_ = x_too;
   fetched_x_.reset();
   fetched_sums_.reset();
   let_go();

@@ -26,13 +26,13 @@ class DeviceReplica final : public Replica<float> {
   /// Brings x in the memory of the device up to date.
   void refresh();
 
-  /// For a step that happens on the device, in its stream: the sums, which it changes, and ...
+  /// For a step that happens on the device, in its stream: the sums and x, which it changes, ...
   const at::Tensor& sums_there() const { return sums_; }
   const Integers& integers() const { return integers_; }
   const at::Tensor& notes() const { return notes_; }
   const std::shared_ptr<DeviceMemory>& memory() const { return memory_; }
-  /// ... what is to be called after it.
-  void changed();
+  /// ... and what is to be called after it.
+  void stepped();
   /// After the device told that x has left the range of its numbers.
   void find_out_of_range();
 
@@ -53,6 +53,7 @@ class DeviceReplica final : public Replica<float> {
     at::Tensor sums = {};  // of a bundle
   };
   void hold(Held what);
+  void changed(bool x_too = false);
   DeviceUpdate on_this_device(const Update& update) const;
   void let_go();
 

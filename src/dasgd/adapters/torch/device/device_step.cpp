@@ -41,9 +41,7 @@ DeviceStep::DeviceStep(Instance& instance, DeviceReplica& replica, const Recipe&
       graph_(graph && replica.memory()->stream != nullptr) {
   const Place place(*replica.memory());
   const auto options = at::TensorOptions().device(instance.how().device);
-  const auto dimension = static_cast<std::int64_t>(replica.dimension());
   knobs_ = at::zeros({DeviceRule::knobs}, options.dtype(at::kDouble));
-  own_ = {at::zeros({dimension}, options.dtype(at::kInt)), at::zeros({1}, options.dtype(at::kInt))};
   for (Slot& slot : slots_) {
     slot.knobs = reachable(knobs_);
     slot.notes = reachable(replica.notes());
@@ -87,11 +85,12 @@ DeviceStep::Slot& DeviceStep::begin(double eta) {
 }
 
 WholeStep DeviceStep::finish(Plan& plan, Slot& slot, Update& update) {
+  replica_.refresh();
   start(plan);
-  hand_over(update);
+  round(update);
   slot.notes.copy_(replica_.notes(), /*non_blocking=*/true);
   slot.done.mark(replica_.memory()->stream);
-  replica_.changed();
+  replica_.stepped();
   if (!ahead_ || steps_ == 1) return tell(slot, 0);
   WholeStep made = tell(slots_[steps_ % slots_.size()], 1);
   made.eta = slot.eta;
@@ -112,25 +111,25 @@ void DeviceStep::start(Plan& plan) {
 
 void DeviceStep::work(const Plan& plan) {
   const StepNotes notes(replica_.notes());
-  const at::Tensor& x = replica_.memory()->x;
   const at::Tensor& gradient = instance_.flat_gradient();
-  replica_.integers().show(replica_.sums_there(), x, notes);
   const at::Tensor loss = instance_.compute(data_ ? data_->gather(plan.request) : plan.in);
   const at::NoGradGuard no_grad;
   notes.loss.copy_(loss);
-  rule_.transform(knobs_, x, gradient);
-  replica_.integers().round_and_add(gradient, DeviceRule::factor(knobs_), own_,
-                                    replica_.sums_there(), notes);
+  rule_.transform(knobs_, replica_.memory()->x, gradient);
+  replica_.integers().measure(gradient, notes);
 }
 
 // A gradient that comes back from its pool still has its memory on the device.
-void DeviceStep::hand_over(Update& update) {
+void DeviceStep::round(Update& update) {
+  const DeviceMemory& memory = *replica_.memory();
+  const at::Tensor& gradient = instance_.flat_gradient();
   auto numbers = std::dynamic_pointer_cast<DeviceNumbers>(update.elsewhere());
-  if (!numbers || numbers->update().numbers.sizes() != own_.numbers.sizes() ||
-      numbers->update().numbers.device() != own_.numbers.device())
-    numbers = std::make_shared<DeviceNumbers>(own_.numbers.numel(), own_.numbers.device(),
-                                              replica_.memory()->layout);
-  numbers->write(own_, replica_.memory()->stream);
+  if (!numbers || numbers->update().numbers.sizes() != gradient.sizes() ||
+      numbers->update().numbers.device() != gradient.device())
+    numbers = std::make_shared<DeviceNumbers>(gradient.numel(), gradient.device(), memory.layout);
+  replica_.integers().round_and_add(gradient, DeviceRule::factor(knobs_), numbers->update(),
+                                    replica_.sums_there(), memory.x, StepNotes(replica_.notes()));
+  numbers->mark_written(memory.stream);
   update.put(std::move(numbers), NumberFormat::of_float);
 }
 

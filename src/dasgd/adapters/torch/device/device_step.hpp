@@ -17,10 +17,11 @@
 
 namespace dasgd::torch_adapter {
 
-/// x from the sums, forward, backward, the rule, rounding, the own sum: put into the worker's
-/// stream without a look at the device in between. On a GPU all of it is recorded as one graph for
-/// every size of batch, at its third step, and then replayed; what changes from step to step goes
-/// in through memory whose place is fixed. Owned by one thread.
+/// Forward, backward, the rule, then rounding, the own sum and x in one pass: put into the worker's
+/// stream without a look at the device in between. On a GPU all but the last pass, which writes to
+/// where the gradient is handed over, is recorded as one graph for every size of batch, at its
+/// third step, and then replayed; what changes from step to step goes in through memory whose place
+/// is fixed. Owned by one thread.
 class DeviceStep {
  public:
   /// `data` may be null: then every batch is copied to the device. All references must outlive
@@ -62,7 +63,7 @@ class DeviceStep {
   WholeStep finish(Plan& plan, Slot& slot, Update& update);
   void work(const Plan& plan);
   void start(Plan& plan);
-  void hand_over(Update& update);
+  void round(Update& update);
   WholeStep tell(const Slot& slot, std::uint32_t steps_ago);
   WholeStep::Divergence divergence(const Slot& slot, bool out_of_range);
 
@@ -73,7 +74,6 @@ class DeviceStep {
   const bool graph_;
   bool ahead_ = false;
   at::Tensor knobs_;
-  DeviceUpdate own_;
   std::map<std::size_t, Plan> plans_;  // by the size of the batch
   std::array<Slot, 2> slots_;
   std::uint64_t steps_ = 0;

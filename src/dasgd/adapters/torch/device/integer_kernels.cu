@@ -24,18 +24,23 @@ int blocks_for(std::size_t size) {
                                blockIdx.x * static_cast<std::size_t>(blockDim.x) + threadIdx.x;     \
                            i < (size); i += static_cast<std::size_t>(blockDim.x) * gridDim.x)
 
+__device__ float value_of(std::int64_t sum) {
+  return __double2float_rn(__ll2double_rn(sum) * (1.0 / (1ll << -unit_exponent)));
+}
+
+__device__ bool in_range(float value) {
+  return fabsf(value) < static_cast<float>(1ll << (sum_bits + unit_exponent));
+}
+
 __global__ void show_kernel(const std::int64_t* __restrict__ sums, float* __restrict__ x,
                             std::size_t size, Notes notes) {
-  const double unit = 1.0 / (1ll << -unit_exponent);
-  const float limit = static_cast<float>(1ll << (sum_bits + unit_exponent));
   bool beyond = false;
   DASGD_FOR_EACH(i, size) {
-    const float value = __double2float_rn(__ll2double_rn(sums[i]) * unit);
+    const float value = value_of(sums[i]);
     x[i] = value;
-    beyond |= !(fabsf(value) < limit);
+    beyond |= !in_range(value);
   }
   if (beyond) *notes.out_of_range = 1;
-  if (blockIdx.x == 0 && threadIdx.x == 0) *notes.scratch = 0;  // for largest_kernel
 }
 
 // Magnitudes as integers are ordered like numbers, with infinities and NaNs above all.
@@ -50,7 +55,12 @@ __global__ void largest_kernel(const float* __restrict__ gradient, std::size_t s
     const unsigned other = __shfl_xor_sync(0xffffffffu, found, step);
     found = other > found ? other : found;
   }
-  if (threadIdx.x % 32 == 0) atomicMax(largest, found);
+  __shared__ unsigned of_warps[threads / 32];
+  if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = found;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (const unsigned other : of_warps) found = other > found ? other : found;
+  atomicMax(largest, found);
 }
 
 struct Unit {
@@ -75,14 +85,21 @@ __device__ Unit unit_for(double factor, float largest) {
 
 __global__ void round_kernel(const float* __restrict__ gradient, const double* factor,
                              std::int32_t* __restrict__ numbers, std::int32_t* shift,
-                             std::int64_t* __restrict__ sums, std::size_t size, Notes notes) {
+                             std::int64_t* __restrict__ sums, float* __restrict__ x,
+                             std::size_t size, Notes notes) {
   const float largest = __uint_as_float(*notes.scratch);
   const Unit unit = unit_for(*factor, largest);
+  bool beyond = false;
   DASGD_FOR_EACH(i, size) {
     const std::int32_t number = unit.diverged ? 0 : __float2int_rn(unit.scale * gradient[i]);
+    const std::int64_t sum = sums[i] + static_cast<std::int64_t>(number) * (1ll << unit.shift);
+    const float value = value_of(sum);
     numbers[i] = number;
-    sums[i] += static_cast<std::int64_t>(number) * (1ll << unit.shift);
+    sums[i] = sum;
+    x[i] = value;
+    beyond |= !in_range(value);
   }
+  if (beyond) *notes.out_of_range = 1;
   if (blockIdx.x == 0 && threadIdx.x == 0) {
     *shift = unit.shift;
     *notes.diverged = unit.diverged ? 1 : 0;
@@ -108,12 +125,17 @@ int show(const std::int64_t* sums, float* x, std::size_t size, const Notes& note
   return cudaGetLastError();
 }
 
-int round_and_add(const float* gradient, const double* factor, std::int32_t* numbers,
-                  std::int32_t* shift, std::int64_t* sums, std::size_t size, const Notes& notes,
-                  void* stream) {
+int measure(const float* gradient, std::size_t size, const Notes& notes, void* stream) {
+  cudaMemsetAsync(notes.scratch, 0, sizeof *notes.scratch, on(stream));
   largest_kernel<<<blocks_for(size), threads, 0, on(stream)>>>(gradient, size, notes.scratch);
+  return cudaGetLastError();
+}
+
+int round_and_add(const float* gradient, const double* factor, std::int32_t* numbers,
+                  std::int32_t* shift, std::int64_t* sums, float* x, std::size_t size,
+                  const Notes& notes, void* stream) {
   round_kernel<<<blocks_for(size), threads, 0, on(stream)>>>(gradient, factor, numbers, shift, sums,
-                                                             size, notes);
+                                                             x, size, notes);
   return cudaGetLastError();
 }
 

@@ -18,14 +18,15 @@ struct Addends {
 /// Where the notes of a step go.
 struct Notes {
   double *diverged, *out_of_range, *largest;
-  unsigned* scratch;  ///< between the kernels of a step; `show` clears it
+  unsigned* scratch;  ///< from `measure` to `round_and_add`
 };
 
 /// Returns an error of CUDA's, 0 for none.
 int show(const std::int64_t* sums, float* x, std::size_t size, const Notes& notes, void* stream);
+int measure(const float* gradient, std::size_t size, const Notes& notes, void* stream);
 int round_and_add(const float* gradient, const double* factor, std::int32_t* numbers,
-                  std::int32_t* shift, std::int64_t* sums, std::size_t size, const Notes& notes,
-                  void* stream);
+                  std::int32_t* shift, std::int64_t* sums, float* x, std::size_t size,
+                  const Notes& notes, void* stream);
 int add(const Addends& addends, std::int64_t* sums, std::size_t size, void* stream);
 
 }  // namespace dasgd::kernels

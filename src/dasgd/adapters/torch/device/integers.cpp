@@ -19,11 +19,14 @@ class ByOperators final : public Integers {
     notes.out_of_range.add_(x.abs().max().lt(limit).logical_not_());
   }
 
+  void measure(const at::Tensor& gradient, const StepNotes& notes) const override {
+    notes.largest.copy_(gradient.abs().max());
+  }
+
   // unit_for of core/fixed_point.cpp, on scalars of the device.
   void round_and_add(const at::Tensor& gradient, const at::Tensor& factor,
-                     const DeviceUpdate& update, const at::Tensor& sums,
+                     const DeviceUpdate& update, const at::Tensor& sums, const at::Tensor& x,
                      const StepNotes& notes) const override {
-    notes.largest.copy_(gradient.abs().max());
     const at::Tensor step = notes.largest.mul(factor.abs());
     const at::Tensor exponent = std::get<1>(at::frexp(step)).sub(Format::unit_exponent);
     const at::Tensor even =
@@ -41,6 +44,7 @@ class ByOperators final : public Integers {
     update.numbers.copy_(at::where(good, rounded, at::zeros_like(rounded)));
     update.shift.copy_(at::where(good, shift, at::zeros_like(shift)).reshape({1}));
     add({&update, 1}, sums);
+    show(sums, x, notes);
   }
 
   void add(std::span<const DeviceUpdate> updates, const at::Tensor& sums) const override {

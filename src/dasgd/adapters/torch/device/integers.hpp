@@ -35,11 +35,13 @@ class Integers {
   virtual ~Integers() = default;
   /// x = sums * q.
   virtual void show(const at::Tensor& sums, const at::Tensor& x, const StepNotes& notes) const = 0;
-  /// After `show`, with its notes: rounds factor * gradient to `update` and adds it to the sums;
-  /// zero where it diverges. `factor` is one double.
+  /// Notes the largest coordinate of a gradient, ...
+  virtual void measure(const at::Tensor& gradient, const StepNotes& notes) const = 0;
+  /// ... by which factor * gradient is then rounded to `update` and added to the sums; zero where
+  /// it diverges. Shows x. `factor` is one double.
   virtual void round_and_add(const at::Tensor& gradient, const at::Tensor& factor,
                              const DeviceUpdate& update, const at::Tensor& sums,
-                             const StepNotes& notes) const = 0;
+                             const at::Tensor& x, const StepNotes& notes) const = 0;
   /// Adds any number of updates.
   virtual void add(std::span<const DeviceUpdate> updates, const at::Tensor& sums) const = 0;
 };

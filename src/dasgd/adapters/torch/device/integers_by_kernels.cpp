@@ -30,13 +30,18 @@ class ByKernels final : public Integers {
                                  pointers(notes), stream_here()));
   }
 
+  void measure(const at::Tensor& gradient, const StepNotes& notes) const override {
+    expect_success(kernels::measure(gradient.data_ptr<float>(), size_of(gradient), pointers(notes),
+                                    stream_here()));
+  }
+
   void round_and_add(const at::Tensor& gradient, const at::Tensor& factor,
-                     const DeviceUpdate& update, const at::Tensor& sums,
+                     const DeviceUpdate& update, const at::Tensor& sums, const at::Tensor& x,
                      const StepNotes& notes) const override {
     expect_success(kernels::round_and_add(
         gradient.data_ptr<float>(), factor.data_ptr<double>(), update.numbers.data_ptr<int>(),
-        update.shift.data_ptr<int>(), sums.data_ptr<std::int64_t>(), size_of(sums), pointers(notes),
-        stream_here()));
+        update.shift.data_ptr<int>(), sums.data_ptr<std::int64_t>(), x.data_ptr<float>(),
+        size_of(sums), pointers(notes), stream_here()));
   }
 
   void add(std::span<const DeviceUpdate> updates, const at::Tensor& sums) const override {

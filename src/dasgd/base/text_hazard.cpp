@@ -1,9 +1,14 @@
-#include "dasgd/base/nesting.hpp"
+#include "dasgd/base/text_hazard.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 namespace dasgd {
 namespace {
+
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
 
 // How many characters the string that begins `text` has, quotes included; all if it does not end.
 std::size_t string_length(std::string_view text) {
@@ -23,12 +28,22 @@ std::size_t string_length(std::string_view text) {
 
 }  // namespace
 
-std::optional<std::size_t> line_nested_too_deep(std::string_view text, std::size_t most) {
+std::optional<TextHazard> find_text_hazard(std::string_view text) {
+  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
   std::size_t line = 1, depth = 0, dots = 0;
+  const auto nested = [&] {
+    return TextHazard{line, fmt::format("is nested more than {} deep", most_nesting)};
+  };
+  const auto stray = [&](const char* where) {
+    return TextHazard{line, fmt::format("has a character beyond ASCII {}", where)};
+  };
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     if (c == '"' || c == '\'') {
       const std::string_view string = text.substr(at, string_length(text.substr(at)));
+      // In these the parser looks for space at the beginning of lines.
+      if (string.starts_with("\"\"\"") && !std::ranges::all_of(string, is_ascii))
+        return stray("in a string of several lines");
       line += static_cast<std::size_t>(std::ranges::count(string, '\n'));
       at += string.size() - 1;
       continue;
@@ -37,12 +52,13 @@ std::optional<std::size_t> line_nested_too_deep(std::string_view text, std::size
       at = std::min(text.find('\n', at), text.size()) - 1;
       continue;
     }
+    if (!is_ascii(c)) return stray("outside of quotes");
     if (c == '.') {
-      if (++dots > most) return line;
+      if (++dots > most_nesting) return nested();
       continue;
     }
     if (c == '[' || c == '{') {
-      if (++depth > most) return line;
+      if (++depth > most_nesting) return nested();
     } else if ((c == ']' || c == '}') && depth > 0) {
       --depth;
     } else if (c == '\n') {
