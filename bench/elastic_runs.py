@@ -30,10 +30,13 @@ class Member:
         path = self.directory / "address"
         return path.read_text().strip() if path.exists() else ""
 
+    def status(self):
+        done = subprocess.run([self.binary, "status", self.directory, "--json"], capture_output=True, text=True)
+        return json.loads(done.stdout) if done.returncode == 0 else {"t": 0, "members": []}
+
     def gradients(self):
         """By member, as this one sees them."""
-        done = subprocess.run([self.binary, "status", self.directory, "--json"], capture_output=True, text=True)
-        return {m["name"]: m["gradients"] for m in json.loads(done.stdout)["members"]} if done.returncode == 0 else {}
+        return {m["name"]: m["gradients"] for m in self.status()["members"]}
 
     def stop(self):
         subprocess.run([self.binary, "stop", self.directory], capture_output=True)
@@ -82,13 +85,13 @@ def joining(binary, work, dimension, seconds):
     third = join(binary, work, first, "third")
     third.until(third.address)
     loaded = time.monotonic()
-    third.until(lambda: third.gradients().get("third", 0) > 0)  # as it sees itself
+    third.until(lambda: third.status()["t"] > 0)  # it has a model, and begins its first gradient
     done = time.monotonic()
+    time.sleep(max(0, then + seconds - time.monotonic()))  # a gradient a second: few say little
     after = first.gradients()
     meanwhile = sum(after[name] - counts[name] for name in ("first", "second")) / (time.monotonic() - then)
     end(first, second, third)
-    computing = 1.0  # the first gradient itself, padded
-    print(f"join, d = {dimension:,}: {loaded - third.began:.2f} s to load, then {done - loaded - computing:.2f} s to the beginning of its first gradient (wanted: 2); "
+    print(f"join, d = {dimension:,}: {loaded - third.began:.2f} s to load, then {done - loaded:.2f} s to the beginning of its first gradient, up to 1 of them until a gradient of the member that gives its model is complete (wanted: 2); "
           f"the others {meanwhile / before:.2f} of {before:.2f}/s meanwhile (wanted: 0.95)")
 
 

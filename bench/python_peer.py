@@ -3,7 +3,7 @@
 
   PYTHONPATH=build/release/python python_peer.py build/release/dasgd [--seconds 4] [--rounds 3]
 Images per second, in turns, medians: the loop without a peer, with one that is alone, two processes, two with one slower,
-and PyTorch DDP + gloo.
+and PyTorch DDP + gloo. What a step of a peer costs is told in processor time, which other programs do not change.
 """
 import argparse
 import os
@@ -19,7 +19,7 @@ BATCH = 32
 
 
 def worker(kind, seconds, slow, onednn):
-    """Prints the images per second of this process."""
+    """Prints the images per second of this process, and its processor time per batch in seconds: in steps, and in all."""
     import torch
     from ddp_baseline import network
 
@@ -49,35 +49,43 @@ def worker(kind, seconds, slow, onednn):
         for k in range(3):
             compute(k)
             step()
-        begin, done = time.perf_counter(), 0
+        begin, done, in_steps, first = time.perf_counter(), 0, 0.0, time.process_time()
         while time.perf_counter() - begin < seconds:
             before = time.perf_counter()
             compute(done)
             if last and slow > 1:
                 time.sleep((slow - 1) * (time.perf_counter() - before))
+            before_step = time.process_time()
             step()
+            in_steps += time.process_time() - before_step
             done += 1
+        in_all = time.process_time() - first
         rate = done * BATCH / (time.perf_counter() - begin)
     if kind == "peer":
         peer.finish()
-    print(f"rate {rate}", flush=True)
+    print(f"rate {rate} {in_steps / done} {in_all / done}", flush=True)
 
 
-def rates(command):
+def told(command):
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=120)  # what goes wrong is told on its stderr
     if done.returncode != 0:
         raise SystemExit(f"status {done.returncode}: {' '.join(command)}")
-    return sum(float(line.split()[-1]) for line in done.stdout.splitlines() if line.startswith("rate "))
+    return [[float(number) for number in line.split()[1:]] for line in done.stdout.splitlines() if line.startswith("rate ")]
 
 
-def table(rows):
+def rates(command):
+    return sum(rate for rate, *_ in told(command))
+
+
+def table(rows, costs):
+    """`costs`: processor time of a step and of all, without a peer and with one that is alone."""
     def median(of):
         return statistics.median(of(*row) for row in rows)
 
     print(f"Medians of {len(rows)}")
     print(f"without a peer           {median(lambda p, *_: p):8.0f}")
-    print(f"a peer alone             {median(lambda p, a, *_: a):8.0f}   a step takes "
-          f"{100 * median(lambda p, a, *_: p / a - 1):+.1f} %")
+    print(f"a peer alone             {median(lambda p, a, *_: a):8.0f}   its step takes "
+          f"{100 * statistics.median((q - p) / all for (p, all), (q, _) in costs):+.2f} % of the processor time of a batch")
     print(f"two processes            {median(lambda p, a, e, *_: e):8.0f}   {median(lambda p, a, e, *_: e / a):.2f}x of one")
     print(f"one of them 10x slower   {median(lambda p, a, e, s, t, *_: t):8.0f}   "
           f"{median(lambda p, a, e, s, t, *_: t / (1.1 * e / 2)):.2f} of the sum of their speeds")
@@ -111,18 +119,22 @@ def main():
 
     onednn = rates(loop("plain", True)) > rates(loop("plain", False))
     print(f"Python loops, oneDNN {'on' if onednn else 'off'}; images per second", flush=True)
-    ways = {"without a peer": lambda: rates(loop("plain", onednn)), "alone": lambda: rates(loop("peer", onednn)),
-            "two": lambda: rates(two(onednn)), "2x slower": lambda: rates(two(onednn, 2)),
+    ways = {"two": lambda: rates(two(onednn)), "2x slower": lambda: rates(two(onednn, 2)),
             "10x slower": lambda: rates(two(onednn, 10)), "DDP": lambda: ddp(a.seconds, 1, onednn),
             "DDP 2x slower": lambda: ddp(a.seconds, 2, onednn)}
-    rows = []
+    rows, costs = [], []
     for _ in range(a.rounds):
-        row = []
+        (plain, *cost), = told(loop("plain", onednn))
+        (alone, *cost_of_peer), = told(loop("peer", onednn))
+        row = [plain, alone]
+        print(f"  without a peer {plain:.0f}  alone {alone:.0f}", end="", flush=True)
         for what, measure in ways.items():
             row.append(measure())
-            print(f"  {what} {row[-1]:.0f}", end="\n" if len(row) == len(ways) else "", flush=True)
+            print(f"  {what} {row[-1]:.0f}", end="", flush=True)
         rows.append(row)
-        table(rows)
+        costs.append((cost, cost_of_peer))
+        print()
+        table(rows, costs)
     noise.report()
 
 

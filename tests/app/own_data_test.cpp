@@ -1,3 +1,4 @@
+#include <random>
 #include <sstream>
 
 #include "app/app.hpp"
@@ -117,6 +118,26 @@ TEST_F(OwnData, TheRunPredictAndPythonAgreeOnRawArrays) {
   EXPECT_EQ(predicted(pair), s["accuracy"].get<double>());
   const Outcome back =
       python("npy_accuracy.py", out() + "/model.pt " + file("x.npy") + " " + file("y.npy"));
+  ASSERT_EQ(back.status, 0) << back.err;
+  EXPECT_EQ(std::stod(back.out), s["accuracy"].get<double>());
+}
+
+TEST_F(OwnData, TheRunPredictAndPythonAgreeOnRawPictures) {
+  const std::string data = directory.path() + "/noise";
+  std::mt19937 random(7);
+  for (const std::string kind : {"dark", "light"}) {
+    fs::create_directories(data + "/" + kind);
+    for (int i = 0; i < 60; ++i) {
+      std::vector<std::uint8_t> pixels(3 * 6 * 7);
+      for (std::uint8_t& p : pixels)
+        p = static_cast<std::uint8_t>((kind == "dark" ? 100 : 103) + random() % 60);
+      write_png(data + "/" + kind + "/" + std::to_string(100 + i) + ".png", 6, 7, 3, pixels);
+    }
+  }
+  const json s = trained("--model mlp --epochs 3 --data " + data + " --validation " + data);
+  EXPECT_LT(s["accuracy"], 1) << "mistakes show that the same ones are made";
+  EXPECT_EQ(predicted(data), s["accuracy"].get<double>());
+  const Outcome back = python("pictures_accuracy.py", out() + "/model.pt " + data);
   ASSERT_EQ(back.status, 0) << back.err;
   EXPECT_EQ(std::stod(back.out), s["accuracy"].get<double>());
 }

@@ -349,6 +349,38 @@ TEST(Messages, WhatIsCutOrExtendedIsRefused) {
   EXPECT_FALSE(decode(longer, in, other));
 }
 
+// A run that has seen thousands: what is said of them once is not said again with every gradient.
+TEST(Messages, ASetCostsWhatHasChangedInIt) {
+  constexpr std::uint32_t members = 5000;
+  Roster here, there;
+  Introductions out, in;
+  there.number({9, 9});  // the other end has numbers of its own
+  GradientSet names;
+  for (std::uint32_t k = 0; k < members; ++k)
+    names.insert_range({here.number({1, k}), 0, 7 + k % 3});
+  const auto carried = [&](std::size_t most) {
+    const Bytes bytes = encode(Report{names, true, {}, 0}, out, here);
+    EXPECT_LE(bytes.size(), most);
+    const auto message = decode(bytes, in, there);
+    ASSERT_TRUE(message);
+    GradientSet expected;
+    names.for_each_range_missing_from({}, [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
+      expected.insert_range({*there.find(here.origin(o)), first, last});
+    });
+    EXPECT_TRUE(std::get<Report>(*message).held == expected);
+  };
+  carried(members * 30);
+  carried(100);
+  names.insert({worker_id(17), names.prefix(worker_id(17))});
+  names.insert({worker_id(4000), 12});  // behind a gap
+  carried(100);
+  GradientSet fewer = names.without({});
+  fewer.intersect(GradientSet());
+  names = fewer;  // somebody has given all of it up
+  carried(members * 10);
+  carried(100);
+}
+
 TEST(Messages, ANumberThatWasNotIntroducedIsRefused) {
   Roster roster;
   roster.number({1, 2});

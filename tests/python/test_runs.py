@@ -149,6 +149,28 @@ def test_ctrl_c_ends_a_run_cleanly(tmp_path):
     assert (tmp_path / "run" / "summary.json").exists()
 
 
+def test_a_fork_after_import_and_after_a_run_trains(tmp_path):
+    quadratic(tmp_path / "before")
+    child = os.fork()
+    if child == 0:
+        try:
+            os._exit(0 if quadratic(tmp_path / "child").summary["gradients"] == 100 else 1)
+        finally:
+            os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert quadratic(tmp_path / "after").summary["gradients"] == 100
+
+
+def test_progress_is_one_line_where_somebody_looks(tmp_path, capsys, monkeypatch):
+    quadratic(tmp_path / "nobody")
+    assert capsys.readouterr().err == ""
+    monkeypatch.setitem(sys.modules, "ipykernel", None)  # as in a notebook
+    quadratic(tmp_path / "notebook", compute="5ms")
+    told = capsys.readouterr().err
+    assert "\n" not in told and "% " in told and "gradients" in told
+    assert told.endswith("\r"), "the line is gone when the run is over"
+
+
 def test_a_run_goes_on_from_its_checkpoint(tmp_path):
     def stop(now):
         return now["gradients"] < 20

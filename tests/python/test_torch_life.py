@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")  # the package works without it
 
 import dasgd
 import dasgd.torch
-from loops import loop, network
+from loops import data, loop, network
 
 
 def test_the_model_outlives_its_peer():
@@ -92,6 +92,17 @@ def test_a_fork_of_the_process_does_not_hang():
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
     loop(model, peer.step, 3)
     assert peer.finish()["gradients"] == 3
+
+
+def test_loaders_fork_while_a_peer_lives():
+    model = network()
+    peer = dasgd.torch.Peer(model, lr=0.1)
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(*data()), batch_size=64, num_workers=2)
+    for _ in range(2):
+        for x, y in loader:
+            torch.nn.functional.cross_entropy(model(x), y).backward()
+            peer.step()
+    assert peer.finish()["gradients"] == 16
 
 
 def test_a_notebook_that_runs_its_cell_again():

@@ -37,6 +37,10 @@ def mpirun(tmp_path, ranks, **parts):
     parts = {"tests": os.path.dirname(__file__), "seed": 1, "device": "cpu", "steps": "40", "before": "", "during": "", **parts}
     program = tmp_path / "train.py"
     program.write_text(textwrap.dedent(RANKS).format(**parts))
+    return run_ranks(program, ranks)
+
+
+def run_ranks(program, ranks):
     env = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "1"}
     return subprocess.run(
         ["mpirun", "--oversubscribe", "-n", str(ranks), sys.executable, str(program)],
@@ -46,7 +50,7 @@ def mpirun(tmp_path, ranks, **parts):
 
 def told(done):
     """What the ranks have printed, also where mpirun put two ends of lines after two lines."""
-    lines = done.stdout.replace("]][", "]]\n[").splitlines()
+    lines = done.stdout.replace("][", "]\n[").splitlines()
     return sorted(json.loads(line) for line in lines if line.startswith("["))
 
 
@@ -69,6 +73,29 @@ def test_ranks_begin_with_the_model_of_the_first(tmp_path):
     done = mpirun(tmp_path, 2, seed="int(__import__('os').environ['OMPI_COMM_WORLD_RANK'])", steps="5")
     assert done.returncode == 0, done.stderr
     assert len({r[2] for r in told(done)}) == 1
+
+
+def test_staleness_is_counted_exactly(tmp_path):
+    """Rank 1 computes one gradient while rank 0 takes ten steps: at rank 0 it is ten gradients old, and at rank 1 each of the
+    ten does not know that one."""
+    program = tmp_path / "stale.py"
+    program.write_text(textwrap.dedent(f"""
+        import json, pathlib, time, torch, dasgd.torch
+        model = torch.nn.Linear(2, 1)
+        peer = dasgd.torch.Peer(model, lr=0.01)
+        done = pathlib.Path({str(tmp_path / 'done')!r})
+        if peer.rank == 1:
+            while not done.exists(): time.sleep(0.01)
+        for _ in range(1 if peer.rank == 1 else 10):
+            model(torch.ones(1, 2)).sum().backward()
+            peer.step()
+        done.touch()
+        summary = peer.finish()
+        print(json.dumps([summary["S_max"], summary["S_avg"], summary["S_hat_max"], summary["lost"]]), flush=True)
+        """))
+    done = run_ranks(program, 2)
+    assert done.returncode == 0, done.stderr
+    assert told(done) == [[10, 20 / 22, 10, 0]] * 2
 
 
 def test_an_exception_on_one_rank_ends_all(tmp_path):

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "dasgd/advice/on_a_part.hpp"
 #include "dasgd/run/budget.hpp"
 #include "dasgd/theory/step_size.hpp"
 #include "dasgd/theory/tuned_step.hpp"
@@ -234,16 +235,17 @@ Advice advise(const Objective<Real>& objective, const AdviceRequest& request) {
   std::vector<std::vector<Real>> trajectory{objective.start()};
   const Smoothness at_start = measure_smoothness<Real>(objective, trajectory, options.seed);
   const double eta = theory::a_priori_eta(at_start.value, 2 * static_cast<double>(options.workers));
+  const OnAPart<Real> unjudged(objective, options.seed);  // only where these runs go is of interest
   Advice advice;
   if (request.staleness) {
     advice.staleness = *request.staleness;
-    walk<Real>(objective, options, eta, trajectory);
+    walk<Real>(unjudged, options, eta, trajectory);
   } else if (request.world) {
     advice.staleness =
         pilot_in_virtual_time<Real>(objective, options, *request.world, request.compute_is_given);
-    walk<Real>(objective, options, eta, trajectory);
+    walk<Real>(unjudged, options, eta, trajectory);
   } else {
-    advice.staleness = pilot_on_threads<Real>(objective, options, eta, trajectory);
+    advice.staleness = pilot_on_threads<Real>(unjudged, options, eta, trajectory);
   }
   advice.constants = measure_constants<Real>(
       objective, trajectory,

@@ -6,6 +6,7 @@
 #include <memory>
 #include <thread>
 
+#include "dasgd/advice/on_a_part.hpp"
 #include "dasgd/advice/pilot.hpp"
 #include "dasgd/random/random.hpp"
 #include "dasgd/sim/simulate.hpp"
@@ -17,7 +18,6 @@ constexpr std::size_t most_workers = 64;
 // Of the run to come, and how many seconds that is at least and at most.
 constexpr double share_to_spend = 0.1, least_seconds = 4, most_seconds = 60;
 constexpr std::uint64_t most_gradients = 4000, fewest_gradients = 24;
-constexpr std::size_t rows_to_judge_by = 2048;
 constexpr double coarse = 4, fine = 2;  // neighbours on the grid
 constexpr int smallest = -5, largest = 2;
 constexpr int further = 2;  // steps beyond the last one while that is the best
@@ -26,39 +26,6 @@ constexpr int further = 2;  // steps beyond the last one while that is the best
 // large long before that. What is proved needs no such margin.
 constexpr double share_of_best = 0.5, share_of_best_in_noise = 0.7;
 constexpr double as_good = 1.04;  // losses that differ by less are taken for the same
-
-/// Judges a model by a fixed part of the samples: the whole of them may take minutes.
-template <typename Real>
-class OnAPart final : public Objective<Real> {
- public:
-  OnAPart(const Objective<Real>& inner, std::uint64_t seed) : inner_(inner) {
-    Random random(seed, Purpose::pilot, 2);
-    const auto all = static_cast<std::uint32_t>(inner.samples());
-    rows_.resize(std::min<std::size_t>(all, rows_to_judge_by));
-    for (std::uint32_t k = 0; k < rows_.size(); ++k)
-      rows_[k] = rows_.size() == all ? k : random.below(all);
-  }
-
-  double loss(std::span<const Real> x) const override {
-    std::vector<Real> unused(inner_.dimension());
-    return inner_.gradient(x, rows_, unused);
-  }
-  HeldOut evaluate(std::span<const Real>) const override { return {}; }
-
-  std::size_t dimension() const override { return inner_.dimension(); }
-  std::size_t samples() const override { return inner_.samples(); }
-  std::vector<Real> start() const override { return inner_.start(); }
-  double gradient(std::span<const Real> x, Rows rows, std::span<Real> g) const override {
-    return inner_.gradient(x, rows, g);
-  }
-  std::unique_ptr<Oracle<Real>> make_oracle(WorkerId worker) const override {
-    return inner_.make_oracle(worker);
-  }
-
- private:
-  const Objective<Real>& inner_;
-  std::vector<std::uint32_t> rows_;
-};
 
 /// Tries one step after the other on the same problem in the same world.
 template <typename Real>

@@ -16,13 +16,13 @@ struct Overloaded : Visitors... {
 template <class... Visitors>  // Clang 14 does not deduce aggregates by itself
 Overloaded(Visitors...)->Overloaded<Visitors...>;
 
-void put(ByteWriter& to, const GradientFacts& g) {
+void put(ByteWriter& to, Introductions& link, const GradientFacts& g) {
   to.number(g.name.origin);
   to.number(g.name.sequence);
   to.number(g.origin_step);
   to.number(g.eta);
   to.number(g.samples);
-  g.compute_set.write(to);
+  link.write(g.compute_set, to);
 }
 
 void put(ByteWriter& to, const Record& r) {
@@ -71,13 +71,7 @@ class Reader {
     if (format != NumberFormat::of_float && format != NumberFormat::of_double) in_.fail();
     return format;
   }
-  GradientSet set() {
-    const GradientSet theirs = GradientSet::read(in_);
-    if (!in_.ok()) return {};
-    auto ours = link_.ours(theirs);
-    if (!ours) in_.fail();
-    return ours.value_or(GradientSet());
-  }
+  GradientSet set() { return link_.read(in_); }
   GradientFacts facts() {
     GradientFacts g;
     const auto origin = link_.ours(in_.number<WorkerId>());
@@ -202,20 +196,20 @@ Bytes encode(const Message& message, Introductions& link, const Roster& roster) 
                  },
                  [&](const Refusal& m) { to.text(m.why); },
                  [&](const Report& m) {
-                   m.held.write(to);
+                   link.write(m.held, to);
                    to.number(m.can_stream);
                    to.number(m.taken);
                    to.number(static_cast<std::uint32_t>(m.records.size()));
                    for (const Record& record : m.records) put(to, record);
                  },
                  [&](const GradientMessage& m) {
-                   put(to, m.facts);
+                   put(to, link, m.facts);
                    to.number(static_cast<std::int32_t>(m.shift));
                    to.number(m.format);
                  },
                  [](const Want&) {},
                  [&](const Snapshot& m) {
-                   m.names.write(to);
+                   link.write(m.names, to);
                    to.number(m.samples);
                    to.number(m.format);
                  },

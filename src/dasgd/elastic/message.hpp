@@ -15,7 +15,7 @@
 
 namespace dasgd::elastic {
 
-inline constexpr std::uint16_t protocol_version = 2;
+inline constexpr std::uint16_t protocol_version = 3;
 /// Longest texts that are taken from others.
 inline constexpr std::size_t longest_name = 64, longest_address = 255, longest_facts = 3'000,
                              longest_token = 128, longest_settings = 1 << 20;

@@ -197,6 +197,7 @@ void Protocol::on(Link& link, Hello& hello, Nanoseconds now) {
     return hang_up(link.id, now);
   }
   const bool known = roster_.find(hello.origin).has_value();
+  if (!known && over_ && !ending_) return hang_up(link.id, now);  // this one leaves, others do not
   if (!known && (ending_ || over_)) return refuse("the run is ending");
   if (hello.facts.empty()) {
     Welcome welcome{options_.settings, options_.facts, {options_.address}, options_.before};

@@ -10,7 +10,10 @@ namespace dasgd::elastic {
 
 namespace {
 
-constexpr std::uint64_t facts_bytes = 1024;      // about, of a gradient beside its numbers
+// About: its numbers, what is told of it, and its set, with a number for each who ever was there.
+std::uint64_t gradient_bytes(std::size_t update, std::size_t members) {
+  return update + 1024 + sizeof(std::uint32_t) * members;
+}
 constexpr std::uint64_t window_bytes = 8 << 20;  // a link of 100 ms and 80 MB/s is kept full
 constexpr std::uint64_t most_small_ones = 4096;  // taken in a moment, however small they are
 
@@ -18,14 +21,15 @@ constexpr std::uint64_t most_small_ones = 4096;  // taken in a moment, however s
 
 // What a link may lack before it is behind: what fits, but not less than members have under way.
 std::size_t Protocol::most_waiting() const {
-  const std::uint64_t fit = options_.most_waiting_bytes / (options_.update_bytes() + facts_bytes);
+  const std::uint64_t fit =
+      options_.most_waiting_bytes / gradient_bytes(options_.update_bytes(), members_.size());
   return std::max<std::uint64_t>(fit, 4 * options_.in_flight * members_.count_here());
 }
 
 // Gradients that have been sent on a link and that the other end has not told of. What has to be
 // said of the run waits behind them, in buffers that nobody sees into.
 std::size_t Protocol::most_under_way() const {
-  const std::uint64_t fit = window_bytes / (options_.update_bytes() + facts_bytes);
+  const std::uint64_t fit = window_bytes / gradient_bytes(options_.update_bytes(), members_.size());
   return std::clamp<std::uint64_t>(fit, 4, most_small_ones);
 }
 

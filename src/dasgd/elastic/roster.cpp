@@ -3,9 +3,8 @@
 #define XXH_INLINE_ALL
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <xxhash.h>
-
-#include "dasgd/base/bytes.hpp"
 
 namespace dasgd::elastic {
 
@@ -59,17 +58,37 @@ std::optional<WorkerId> Introductions::ours(WorkerId theirs) const {
   return index(theirs) < theirs_.size() ? std::optional(theirs_[index(theirs)]) : std::nullopt;
 }
 
-std::optional<GradientSet> Introductions::ours(const GradientSet& theirs) const {
-  GradientSet set;
-  if (theirs.prefixes().size() > theirs_.size()) return std::nullopt;
-  for (std::size_t o = 0; o < theirs.prefixes().size(); ++o)
-    if (theirs.prefixes()[o] > 0) set.insert_range({theirs_[o], 0, theirs.prefixes()[o]});
-  for (NameRange range : theirs.exceptions()) {
-    const auto origin = ours(range.origin);
-    if (!origin) return std::nullopt;
-    range.origin = *origin;
-    set.insert_range(range);
+void Introductions::write(const GradientSet& set, ByteWriter& to) {
+  last_told_.resize(std::max(last_told_.size(), set.prefixes().size()), 0);
+  std::vector<Change> changes;
+  for (std::size_t o = 0; o < last_told_.size(); ++o) {
+    const Change now{worker_id(o), set.prefix(worker_id(o))};
+    if (std::exchange(last_told_[o], now.prefix) != now.prefix) changes.push_back(now);
   }
+  to.array(std::span<const Change>(changes));
+  to.array(std::span<const NameRange>(set.exceptions()));
+}
+
+GradientSet Introductions::read(ByteReader& from) {
+  const auto known = [&](WorkerId& origin) {
+    const auto found = ours(origin);
+    if (!found) from.fail();
+    origin = found.value_or(WorkerId{});
+    if (found) last_heard_.resize(std::max(last_heard_.size(), index(origin) + 1), 0);
+    return found.has_value();
+  };
+  for (Change change : from.array<Change>())
+    if (known(change.origin)) last_heard_[index(change.origin)] = change.prefix;
+  std::vector<NameRange> ranges = from.array<NameRange>();
+  for (NameRange& range : ranges) known(range.origin);
+  if (!from.ok()) return {};
+  std::sort(ranges.begin(), ranges.end());
+  ByteWriter bytes;
+  bytes.array(std::span<const std::uint32_t>(last_heard_));
+  bytes.array(std::span<const NameRange>(ranges));
+  ByteReader whole(bytes.bytes());
+  GradientSet set = GradientSet::read(whole);
+  if (!whole.ok()) from.fail();
   return set;
 }
 

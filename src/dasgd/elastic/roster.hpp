@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "dasgd/base/bytes.hpp"
 #include "dasgd/core/gradient_set.hpp"
 #include "dasgd/elastic/origin.hpp"
 
@@ -41,12 +42,20 @@ class Introductions {
 
   /// What we call the other end's number, if it was introduced.
   std::optional<WorkerId> ours(WorkerId theirs) const;
-  /// The other end's set in our numbers; nothing if one of them was not introduced.
-  std::optional<GradientSet> ours(const GradientSet& theirs) const;
+  /// A set as what has changed since the last one that went this way: thousands who are dead cost
+  /// nothing.
+  void write(const GradientSet& set, ByteWriter& to);
+  /// The other end's set in our numbers; `from` fails where one of them was not introduced.
+  GradientSet read(ByteReader& from);
 
  private:
+  struct Change {
+    WorkerId origin{};
+    std::uint32_t prefix = 0;
+  };
   std::size_t told_ = 0;
   std::vector<WorkerId> theirs_;
+  std::vector<std::uint32_t> last_told_, last_heard_;  // prefixes of sets, in our numbers
 };
 
 }  // namespace dasgd::elastic

@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include "dasgd/base/nearest_word.hpp"
-#include "dasgd/base/toml.hpp"
 #include "dasgd/base/text_hazard.hpp"
+#include "dasgd/base/toml.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/settings/settings.hpp"
 
