@@ -70,7 +70,8 @@ def told(command):
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=120)  # what goes wrong is told on its stderr
     if done.returncode != 0:
         raise SystemExit(f"status {done.returncode}: {' '.join(command)}")
-    return [[float(number) for number in line.split()[1:]] for line in done.stdout.splitlines() if line.startswith("rate ")]
+    # mpirun may join the lines of two ranks.
+    return [[float(number) for number in line.split()] for line in done.stdout.split("rate ")[1:]]
 
 
 def rates(command):
