@@ -3,8 +3,8 @@
 
   lr_auto.py build/release/dasgd [--data fashion-mnist] [--models softmax,cnn] [--seeds 1] [--cores N]
   lr_auto.py build/release/dasgd --random 100      models, workers, batches, speeds and seeds by chance: none may diverge
-Grid: 0.001 to 10 in steps of the root of ten; 1, 2 and 8 workers, equal and with one 10x slower. Runs share the cores that
-they have.
+Grid: 0.001 to 10 in steps of the root of ten; 1, 2 and 8 workers, equal and with one 10x slower. In the grid every worker has a
+core of its own, as far as there are as many; runs drawn at random crowd them. Every result is printed as it comes.
 """
 import argparse
 import concurrent.futures
@@ -15,9 +15,13 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 GRID = [float(f"{0.001 * 10 ** (k / 2):.3g}") for k in range(9)]
 GRADIENTS = {"softmax": 3750, "mlp": 3750, "cnn": 1250}
+AT_RANDOM = {"softmax": 1250, "mlp": 1250, "cnn": 300}
+
+START = time.monotonic()
 
 
 class Cores:
@@ -55,19 +59,26 @@ def train(binary, workers, options):
 def grid(a, cores, pool):
     worlds = [(1, False), (2, False), (2, True), (8, False), (8, True)]
 
+    def name(model, workers, slow):
+        return f"{model:<8} {workers} workers{', one 10x slower' if slow else '':<17}"
+
     def one(model, workers, slow, lr, seed):
         options = ["--model", model, "--data", a.data, "--batch", "32", "--total-gradients", str(GRADIENTS[model]), "--lr",
                    str(lr), "--seed", str(seed)] + (["--slow", f"{workers - 1}:10"] if slow else [])
-        return cores.run(workers, lambda: train(a.binary, workers, options))
+        result = cores.run(workers, lambda: train(a.binary, workers, options))
+        print(f"  {name(model, workers, slow)} seed {seed}, step {lr:<7} {100 * (result.get('accuracy') or 0):6.2f} %, "
+              f"{result.get('wall_seconds', 0):.1f} s of training, over after {time.monotonic() - START:.0f} s", flush=True)
+        return result
 
     wanted = [(m, w, s, lr, seed) for m in a.models.split(",") for w, s in worlds for lr in ["auto", *GRID]
               for seed in range(1, a.seeds + 1)]
-    runs = {job: pool.submit(one, *job) for job in wanted}
+    # Runs with many workers come first; those with few then fill the cores beside them.
+    runs = {job: pool.submit(one, *job) for job in sorted(wanted, key=lambda job: -job[1])}
     found = {}
     bad = 0
     print(f"Accuracy after as many samples, mean of {a.seeds} seeds; points that auto is above the best of the grid", flush=True)
     for m in a.models.split(","):
-        for w, s in worlds:
+        for w, s in reversed(worlds):
             found.update({job: run.result() for job, run in runs.items() if job[:3] == (m, w, s)})
 
             def mean(lr):
@@ -76,7 +87,7 @@ def grid(a, cores, pool):
             best = max(GRID, key=mean)
             etas = ", ".join(f"{found[m, w, s, 'auto', seed].get('eta') or 0:.3g}" for seed in range(1, a.seeds + 1))
             bad += mean("auto") < mean(best) - 1
-            print(f"{m:<8} {w} workers{', one 10x slower' if s else '':<17} auto {mean('auto'):6.2f} % (step {etas})   best "
+            print(f"{name(m, w, s)} auto {mean('auto'):6.2f} % (step {etas})   best "
                   f"{mean(best):6.2f} % ({best})   {mean('auto') - mean(best):+.2f}", flush=True)
     return bad
 
@@ -87,19 +98,19 @@ def by_chance(a, cores, pool):
     for k in range(a.random):
         model = draw.choice(a.models.split(",") + ["mlp"])
         workers = draw.randint(1, 12)
-        options = ["--model", model, "--data", a.data, "--batch", str(draw.choice([8, 32, 128])), "--total-gradients",
-                   str(draw.randint(100, GRADIENTS[model] // 3)), "--seed", str(k + 1), "--lr", "auto"]
+        options = ["--model", model, "--data", a.data, "--batch", str(draw.choice([8, 16, 64])), "--total-gradients",
+                   str(draw.randint(100, AT_RANDOM[model])), "--seed", str(k + 1), "--lr", "auto"]
         if workers > 1 and draw.random() < 0.5:
             options += ["--slow", f"{draw.randrange(workers)}:{draw.choice([2, 10, 100])}"]
         jobs.append((workers, options))
     found, bad = [], []
-    for job, f in zip(jobs, pool.map(lambda job: cores.run(job[0], lambda: train(a.binary, *job)), jobs)):
+    for job, f in zip(jobs, pool.map(lambda job: cores.run(1, lambda: train(a.binary, *job)), jobs)):
         found.append(f)
         if f["status"] != 0 or not f.get("loss", float("nan")) < float("inf"):
             bad.append(job)
             print("diverged or failed:", "--workers", job[0], *job[1], "->", f["stop_reason"], flush=True)
         if len(found) % 10 == 0:
-            print(f"{len(found)} runs, {len(bad)} of them diverged or failed", flush=True)
+            print(f"{len(found)} runs, {len(bad)} of them diverged or failed, {time.monotonic() - START:.0f} s", flush=True)
     worst = min((f["accuracy"], job) for job, f in zip(jobs, found) if f["status"] == 0)
     print(f"{len(jobs)} runs drawn at random: {len(bad)} diverged or failed; the least accurate: {worst[0]:.3f}, --workers "
           f"{worst[1][0]} {' '.join(worst[1][1])}")

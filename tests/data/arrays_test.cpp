@@ -1,4 +1,6 @@
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <limits>
@@ -95,6 +97,21 @@ TEST_F(Arrays, ImagesMayHaveTheirChannelsFirstOrLast) {
   EXPECT_THAT(last.shape, ElementsAre(3, 5, 2));
   EXPECT_EQ(row(last, 0)[1], 3);
   EXPECT_EQ(row(last, 0)[10], 1);
+}
+
+// Large files are fetched row by row; this one is a hole with a number at either end.
+TEST_F(Arrays, RowsOfALargeFileAreFetchedBeforeTheyAreRead) {
+  const std::string x = directory.write("x.npy", npy<std::uint8_t>("|u1", "(100000, 11000)", {7}));
+  const auto begin = std::filesystem::file_size(x) - 1;
+  std::filesystem::resize_file(x, begin + 1'100'000'000 - 1);
+  std::ofstream(x, std::ios::binary | std::ios::app) << '\x05';
+  std::string labels = npy<std::uint8_t>("|u1", "(100000,)", {});
+  labels.resize(labels.size() + 100'000);
+  const RawData data = read_npy(x, directory.write("y.npy", labels), {});
+  for (const std::size_t at : {0u, 1u, 99'999u}) data.inputs->fetch(at);
+  EXPECT_EQ(row(data, 0).front(), 7);
+  EXPECT_EQ(row(data, 1).front(), 0);
+  EXPECT_EQ(row(data, 99'999).back(), 5);
 }
 
 TEST_F(Arrays, RowsThatMissNumbersAreDroppedWhereThatIsWanted) {

@@ -235,7 +235,7 @@ Advice advise(const Objective<Real>& objective, const AdviceRequest& request) {
   std::vector<std::vector<Real>> trajectory{objective.start()};
   const Smoothness at_start = measure_smoothness<Real>(objective, trajectory, options.seed);
   const double eta = theory::a_priori_eta(at_start.value, 2 * static_cast<double>(options.workers));
-  const OnAPart<Real> unjudged(objective, options.seed);  // only where these runs go is of interest
+  const OnAPart<Real> unjudged(objective, options.seed, 1);  // it is of interest where runs go
   Advice advice;
   if (request.staleness) {
     advice.staleness = *request.staleness;
@@ -250,7 +250,8 @@ Advice advise(const Objective<Real>& objective, const AdviceRequest& request) {
   advice.constants = measure_constants<Real>(
       objective, trajectory,
       {resolved_batch(options, objective.samples()), options.seed, request.least_loss,
-       at_start.closed_form ? std::optional(at_start) : std::nullopt});
+       measure_smoothness<Real>(objective, std::span(trajectory).subspan(1), options.seed,
+                                &at_start)});
   advice.workers = options.workers;
   advice.plain = options.rule.is_plain();
   advice.horizon = planned_gradients(options, objective.samples());

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::size_t batches_per_point = 24;
 constexpr std::size_t rows_for_curvature = 256;
-constexpr int most_rounds = 40;
+constexpr int most_rounds = 20;
+constexpr double settled = 0.01;  // the change of a round after which no more is worth its time
 
 template <typename Real>
 double squared_norm(std::span<const Real> v) {
@@ -62,7 +63,7 @@ Curvature largest_curvature(const Objective<Real>& objective, const std::vector<
       v[i] = (static_cast<double>(plus[i]) - static_cast<double>(minus[i])) / (2 * h);
     const double before = found.value;
     found.value = std::sqrt(squared_norm<double>(v));
-    if (round > 4 && std::fabs(found.value - before) < 0.005 * found.value) break;
+    if (round > 4 && std::fabs(found.value - before) < settled * found.value) break;
   }
   return found;
 }
@@ -157,10 +158,12 @@ Estimate distance_of(const Objective<Real>& objective, const std::vector<PointSa
 
 template <typename Real>
 Smoothness measure_smoothness(const Objective<Real>& objective,
-                              std::span<const std::vector<Real>> points, std::uint64_t seed) {
+                              std::span<const std::vector<Real>> points, std::uint64_t seed,
+                              const Smoothness* before) {
   if (const auto L = objective.known().smoothness)
     return {{*L, *L, *L * (1 + 1e-3), "closed form, its eigenvalue to 0.1 %", 1}, true};
   Smoothness e{{0, std::numeric_limits<double>::infinity(), 0, "", 0}};
+  if (before) e = *before;
   Random random(seed, Purpose::pilot, 0);
   for (const auto& x : points) {
     const auto rows = draw_rows(objective.samples(), rows_for_curvature, random);
@@ -170,8 +173,8 @@ Smoothness measure_smoothness(const Objective<Real>& objective,
     e.samples += found.gradients;
   }
   e.value = e.high;
-  e.how =
-      fmt::format("estimate: power iteration on gradient differences at {} points", points.size());
+  e.how = fmt::format("estimate: power iteration on gradient differences at {} points",
+                      points.size() + (before ? 1 : 0));
   return e;
 }
 
@@ -193,9 +196,10 @@ ProblemConstants measure_constants(const Objective<Real>& objective,
 }
 
 template Smoothness measure_smoothness(const Objective<float>&, std::span<const std::vector<float>>,
-                                       std::uint64_t);
+                                       std::uint64_t, const Smoothness*);
 template Smoothness measure_smoothness(const Objective<double>&,
-                                       std::span<const std::vector<double>>, std::uint64_t);
+                                       std::span<const std::vector<double>>, std::uint64_t,
+                                       const Smoothness*);
 template ProblemConstants measure_constants(const Objective<float>&,
                                             std::span<const std::vector<float>>,
                                             const ConstantsRequest&);

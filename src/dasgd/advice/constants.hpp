@@ -39,10 +39,12 @@ struct ConstantsRequest {
 };
 
 /// L alone: closed form where the problem has one, else the largest curvature that power iteration
-/// on gradient differences finds at the given points: an estimate from below.
+/// on gradient differences finds at the given points, or was found at one point `before`: an
+/// estimate from below.
 template <typename Real>
 Smoothness measure_smoothness(const Objective<Real>& objective,
-                              std::span<const std::vector<Real>> points, std::uint64_t seed);
+                              std::span<const std::vector<Real>> points, std::uint64_t seed,
+                              const Smoothness* before = nullptr);
 
 /// All of them. `points` lie on a trajectory; the first is x^0.
 template <typename Real>

@@ -15,7 +15,8 @@ namespace dasgd {
 template <typename Real>
 class OnAPart final : public Objective<Real> {
  public:
-  OnAPart(const Objective<Real>& inner, std::uint64_t seed) : inner_(inner) {
+  OnAPart(const Objective<Real>& inner, std::uint64_t seed, std::size_t most_rows = 2048)
+      : inner_(inner) {
     Random random(seed, Purpose::pilot, 2);
     const auto all = static_cast<std::uint32_t>(inner.samples());
     rows_.resize(std::min<std::size_t>(all, most_rows));
@@ -40,8 +41,6 @@ class OnAPart final : public Objective<Real> {
   }
 
  private:
-  static constexpr std::size_t most_rows = 2048;
-
   const Objective<Real>& inner_;
   std::vector<std::uint32_t> rows_;
 };

@@ -17,7 +17,9 @@ namespace {
 constexpr std::size_t most_workers = 64;
 // Of the run to come, and how many seconds that is at least and at most.
 constexpr double share_to_spend = 0.1, least_seconds = 4, most_seconds = 60;
-constexpr std::uint64_t most_gradients = 4000, fewest_gradients = 24;
+constexpr std::uint64_t most_gradients = 4000;
+// Of a trial on the coarse grid, of another, and for each worker: fewer do not tell steps apart.
+constexpr std::uint64_t fewest_coarse = 24, fewest = 48, rounds_coarse = 4, rounds = 8;
 constexpr double coarse = 4, fine = 2;  // neighbours on the grid
 constexpr int smallest = -5, largest = 2;
 constexpr int further = 2;  // steps beyond the last one while that is the best
@@ -31,8 +33,9 @@ constexpr double as_good = 1.04;  // losses that differ by less are taken for th
 template <typename Real>
 class Trials {
  public:
-  Trials(const Objective<Real>& objective, const TrainOptions& options, const VirtualWorld& world)
-      : objective_(objective, options.seed),
+  Trials(const Objective<Real>& objective, const TrainOptions& options, const VirtualWorld& world,
+         std::size_t judged_by)
+      : objective_(objective, options.seed, judged_by),
         start_(objective_.loss(objective.start())),
         options_(options),
         world_(world) {}
@@ -113,27 +116,32 @@ std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
                                        const std::optional<VirtualWorld>& world, double L,
                                        double proved, std::optional<double> horizon) {
   if (options.workers > most_workers || !(L > 0) || !std::isfinite(L)) return std::nullopt;
-  const double gradient =
-      1e-9 * static_cast<double>(
-                 time_of_gradient(objective, resolved_batch(options, objective.samples())).count());
+  const std::size_t batch = resolved_batch(options, objective.samples());
+  const double gradient = 1e-9 * static_cast<double>(time_of_gradient(objective, batch).count());
   // The coarse grid takes a quarter of a fine run each.
   const double runs = (largest - smallest + 1) / 4.0 + 3;
   const double seconds =
       std::clamp(share_to_spend * gradient * horizon.value_or(0), least_seconds, most_seconds);
-  const double fit = seconds / std::max(1e-9, gradient) / runs;
-  const double longest = std::min(fit, horizon.value_or(fit));
-  const auto gradients =
-      static_cast<std::uint64_t>(std::min(longest, static_cast<double>(most_gradients)));
-  if (gradients < std::max<std::uint64_t>(fewest_gradients, 4 * options.workers))
-    return std::nullopt;
+  const auto fit = static_cast<std::uint64_t>(
+      std::min(seconds / std::max(1e-9, gradient) / runs, static_cast<double>(most_gradients)));
+  const auto wanted = static_cast<double>(std::max({fit, fewest, rounds * options.workers}));
+  const auto gradients = static_cast<std::uint64_t>(std::min(wanted, horizon.value_or(wanted)));
+  const std::uint64_t coarse_gradients =
+      std::max({gradients / 4, fewest_coarse, rounds_coarse * options.workers});
+  const double all =
+      static_cast<double>(coarse_gradients * (largest - smallest + 1) + gradients * (3 + further));
+  if (coarse_gradients > gradients || all * gradient > most_seconds) return std::nullopt;
   VirtualWorld here = world.value_or(threads_here(
       options.workers, std::max<Nanoseconds>(1, static_cast<Nanoseconds>(1e9 * gradient))));
   const bool worth_a_core = gradient > 2e-4;  // handing a gradient over takes some time as well
   here.threads = worth_a_core ? std::max(1u, std::thread::hardware_concurrency()) : 1;
-  Trials<Real> trials(objective, options, here);
+  // Judging a step takes about half as long as trying it, or less.
+  const auto judged_by = std::clamp<std::size_t>(
+      gradients * (batch == 0 ? objective.samples() : batch) / 2, 256, 2048);
+  Trials<Real> trials(objective, options, here, judged_by);
   std::vector<double> etas;
   for (int k = smallest; k <= largest; ++k) etas.push_back(std::pow(coarse, k) / L);
-  const auto near = trials.best_of(etas, std::max(fewest_gradients, gradients / 4));
+  const auto near = trials.best_of(etas, coarse_gradients);
   if (!near) return std::nullopt;
   const double found =
       trials.best_of_rising({*near / fine, *near, *near * fine}, gradients).value_or(*near);

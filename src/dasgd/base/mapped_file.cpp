@@ -40,6 +40,8 @@ std::string read_to_end(int descriptor, const std::string& path) {
   }
 }
 
+std::size_t page_size() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
+
 }  // namespace
 
 MappedFile::MappedFile(const std::string& path) {
@@ -72,9 +74,15 @@ void MappedFile::expect_any_order() const {
   if (mapped_) ::madvise(const_cast<char*>(data_), size_, MADV_RANDOM);
 }
 
+void MappedFile::fetch(std::size_t first, std::size_t size) const {
+  if (!mapped_) return;
+  const std::size_t begin = first / page_size() * page_size();
+  ::madvise(const_cast<char*>(data_) + begin, first + size - begin, MADV_WILLNEED);
+}
+
 void MappedFile::release(std::size_t first, std::size_t size) const {
   if (!mapped_) return;
-  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t page = page_size();
   const std::size_t begin = (first + page - 1) / page * page, end = (first + size) / page * page;
   if (end > begin) ::madvise(const_cast<char*>(data_) + begin, end - begin, MADV_DONTNEED);
 }

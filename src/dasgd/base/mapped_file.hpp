@@ -22,6 +22,8 @@ class MappedFile {
   void expect_sequential() const;
   /// It will be read here and there: a page comes without its neighbours.
   void expect_any_order() const;
+  /// This part is read next: its pages come together, while the caller goes on.
+  void fetch(std::size_t first, std::size_t size) const;
   /// This part will not be needed again soon: its pages may leave this process.
   void release(std::size_t first, std::size_t size) const;
 

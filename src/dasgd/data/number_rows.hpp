@@ -23,6 +23,9 @@ class NumberRows {
   virtual void copy(std::size_t row, std::span<float> to) const = 0;
   /// Whether a number may be NaN or infinite.
   virtual bool may_miss() const { return true; }
+  /// A row is read next, after others that are asked for in the same way: where it comes from a
+  /// disk, all of them come at once.
+  virtual void fetch(std::size_t /*row*/) const {}
   /// Rows from `first` to `last` will not be read again soon: their memory may go.
   virtual void release(std::size_t /*first*/, std::size_t /*last*/) const {}
   /// From now on rows are read here and there: what lies around them need not be fetched as well.

@@ -51,8 +51,13 @@ class Softmax final : public Objective<float>, public Preprocessed {
     }
     return found;
   }
+  /// L takes many passes over the data: too many where memory may not hold it.
   KnownConstants known() const override {
-    return {.smoothness = classifier_.smoothness(rows(Part::train)), .least_loss = 0};
+    constexpr std::size_t most_numbers = std::size_t{1} << 28;
+    const PartRows all = rows(Part::train);
+    if (all.count() > most_numbers / std::max<std::size_t>(1, all.width()))
+      return {.least_loss = 0};
+    return {.smoothness = classifier_.smoothness(all), .least_loss = 0};
   }
   const Preprocessing* preprocessing() const override { return samples_->preprocessing(); }
 
@@ -61,6 +66,7 @@ class Softmax final : public Objective<float>, public Preprocessed {
     PartRows(const PreparedSamples& all, Part which) : samples(all), part(which) {}
     std::size_t count() const override { return samples.count(part); }
     std::size_t width() const override { return samples.preprocessing()->width(); }
+    void fetch(Rows rows) const override { samples.fetch(part, rows); }
     void copy(std::uint32_t row, std::span<float> to) const override {
       samples.copy(part, row, to);
     }

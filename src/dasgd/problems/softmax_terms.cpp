@@ -22,6 +22,7 @@ Index size(std::size_t n) { return static_cast<Index>(n); }
 // The numbers of `rows`, with a last column of ones.
 Matrix gather(const ClassifiedRows& data, Rows rows) {
   const std::size_t width = data.width();
+  data.fetch(rows);
   Matrix z(size(rows.size()), size(width + 1));
   for (std::size_t r = 0; r < rows.size(); ++r) {
     float* const to = z.data() + r * (width + 1);

@@ -17,6 +17,8 @@ class ClassifiedRows {
   virtual std::size_t count() const = 0;
   /// Numbers per row.
   virtual std::size_t width() const = 0;
+  /// These rows are copied next.
+  virtual void fetch(Rows) const {}
   /// Writes the numbers of one row.
   virtual void copy(std::uint32_t row, std::span<float> to) const = 0;
   virtual std::uint32_t label(std::uint32_t row) const = 0;

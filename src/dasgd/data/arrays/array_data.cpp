@@ -23,6 +23,7 @@ class SelectedRows final : public NumberRows {
   std::size_t width() const override { return all_->width(); }
   void copy(std::size_t row, std::span<float> to) const override { all_->copy(kept_[row], to); }
   bool may_miss() const override { return all_->may_miss(); }
+  void fetch(std::size_t row) const override { all_->fetch(kept_[row]); }
   void expect_any_order() const override { all_->expect_any_order(); }
 
  private:

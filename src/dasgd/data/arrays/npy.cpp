@@ -189,10 +189,18 @@ std::string NpyArray::text(std::size_t at) const {
   return result;
 }
 
+std::size_t NpyArray::place(std::size_t at) const {
+  return static_cast<std::size_t>(element(at) - file_->bytes().data());
+}
+
+void NpyArray::fetch(std::size_t first, std::size_t last) const {
+  constexpr std::size_t large = std::size_t{1} << 30;
+  if (file_ && file_->bytes().size() > large)
+    file_->fetch(place(first), (last - first) * header_.size);
+}
+
 void NpyArray::release(std::size_t first, std::size_t last) const {
-  if (!file_) return;
-  const auto begin = static_cast<std::size_t>(element(first) - file_->bytes().data());
-  file_->release(begin, (last - first) * header_.size);
+  if (file_) file_->release(place(first), (last - first) * header_.size);
 }
 
 void NpyArray::expect_any_order() const {

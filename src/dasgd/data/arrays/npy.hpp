@@ -52,12 +52,16 @@ class NpyArray {
   double number(std::size_t at) const;
   /// An element of an array of texts, as UTF-8.
   std::string text(std::size_t at) const;
+  /// Elements are read next: they come while the caller goes on. For large files; what is small
+  /// is in memory soon.
+  void fetch(std::size_t first, std::size_t last) const;
   /// Elements will not be read again soon.
   void release(std::size_t first, std::size_t last) const;
   void expect_any_order() const;
 
  private:
   const char* element(std::size_t at) const { return elements_ + at * header_.size; }
+  std::size_t place(std::size_t at) const;  // of an element in the file
 
   std::string path_;
   std::shared_ptr<const MappedFile> file_;  // or
@@ -83,6 +87,9 @@ class ArrayRows final : public NumberRows {
   }
   void copy(std::size_t row, std::span<float> to) const override;
   bool may_miss() const override { return array_.header().kind == 'f'; }
+  void fetch(std::size_t row) const override {
+    array_.fetch(row * array_.header().width(), (row + 1) * array_.header().width());
+  }
   void release(std::size_t first, std::size_t last) const override {
     array_.release(first * array_.header().width(), last * array_.header().width());
   }

@@ -43,12 +43,17 @@ PreparedSamples::PreparedSamples(DataParts parts, Preprocessing preprocessing, O
     if (part.data) part.data->inputs->expect_any_order();  // workers draw from all of it
 }
 
+void PreparedSamples::fetch(Part part, Rows rows) const {
+  for (const std::uint32_t place : rows) parts_[part].data->inputs->fetch(parts_[part].row(place));
+}
+
 void PreparedSamples::copy(Part part, std::size_t place, std::span<float> to) const {
   parts_[part].data->inputs->copy(parts_[part].row(place), to);
   preprocessing_.apply(to);
 }
 
 void PreparedSamples::gather(Part part, Rows rows, Random* chance, SampleBatch& batch) const {
+  fetch(part, rows);
   const DataPart& from = parts_[part];
   const std::size_t width = from.data->inputs->width();
   batch.count = rows.size();

@@ -31,6 +31,8 @@ class PreparedSamples final : public Samples {
   }
   void gather(Part part, Rows rows, Random* chance, SampleBatch& batch) const override;
 
+  /// These samples are copied next: they may come from the disk together.
+  void fetch(Part part, Rows rows) const;
   /// One sample without its target, and that.
   void copy(Part part, std::size_t place, std::span<float> to) const;
   double target(Part part, std::size_t place) const { return parts_[part].target(place); }
