@@ -5,7 +5,8 @@ PyTorch loop, and how long each takes.
     accuracy_gpu.py DASGD [--data /usr/share/datasets/fashion-mnist] [--epochs 12] [--workers 1,2] [--seeds 1]
 
 PyTorch's loop replays a CUDA graph of the same step: images on the GPU, mirrored and moved there; momentum, weight
-decay, a cosine schedule. Seconds are those of training, in which libraries still choose their ways.
+decay, a cosine schedule after an epoch of warming up: two workers that compute at the same time take twice the step
+at once, which a network that has just begun does not bear. Seconds are those of training, in which libraries still choose their ways.
 """
 import argparse
 import gzip
@@ -78,6 +79,7 @@ def torch_run(folder, epochs, seed):
 
     chance = numpy.random.default_rng(seed)
     total = epochs * (len(data) // BATCH)
+    warmup = len(data) // BATCH
     begin = time.perf_counter()
     own = torch.cuda.Stream()
     graph = torch.cuda.CUDAGraph()
@@ -89,7 +91,7 @@ def torch_run(folder, epochs, seed):
                 order = chance.permutation(len(data))
             draws = [order[at:at + BATCH], chance.integers(0, 2, BATCH), *chance.integers(0, 2 * CROP + 1, (2, BATCH))]
             request.copy_(torch.from_numpy(numpy.stack(draws, 1)).pin_memory(), non_blocking=True)
-            lr.fill_(LR * (1 + math.cos(math.pi * number / total)) / 2)
+            lr.fill_(LR * min(1, (number + 1) / warmup) * (1 + math.cos(math.pi * number / total)) / 2)
             if number < 3:
                 step()
                 continue
@@ -112,7 +114,7 @@ def dasgd_run(dasgd, folder, epochs, workers, seed):
     with tempfile.TemporaryDirectory() as out:
         command = [dasgd, "train", "--model", "resnet18", "--data", folder, "--device", "cuda", "--workers", workers,
                    "--precision", "bf16", "--channels-last", "--augment", "flip,crop", "--batch", BATCH, "--epochs", epochs,
-                   "--rule", "momentum", "--momentum", MU, "--lr", LR, "--weight-decay", DECAY, "--schedule", "cosine",
+                   "--rule", "momentum", "--momentum", MU, "--lr", LR, "--weight-decay", DECAY, "--schedule", "cosine", "--warmup", len(part(folder, "train")[1]) // BATCH,
                    "--seed", seed, "--eval-every", "0s", "--checkpoint-every", "0s", "--quiet", "--no-report", "--out", f"{out}/run"]
         done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
         if done.returncode:

@@ -17,7 +17,7 @@ struct Rosenbrock final : dasgd::Objective<double> {
 int main() {
   const auto result = dasgd::train(
       Rosenbrock(),
-      {.workers = 4, .topology = "ring", .eta = 5e-4, .gradients = {10'000}, .in_flight = 2});
+      {.workers = 4, .topology = "ring", .eta = 5e-4, .gradients = {40'000}, .in_flight = 2});
   std::printf("minimum near (%.2f, %.2f), loss below 1e-3: %s\n", result.model[0], result.model[1],
               result.summary.loss < 1e-3 ? "yes" : "no");
   std::printf("%llu gradients, %llu lost, replicas identical: %s\n",
