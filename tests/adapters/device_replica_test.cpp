@@ -68,16 +68,17 @@ class OnDevice : public ::testing::TestWithParam<Way> {
 
   /// A gradient of this machine through the arithmetic of the device.
   GradientPtr rounded_there(DeviceReplica& there, double eta, const std::vector<float>& g) {
-    const auto options = memory->x.options();
+    const DeviceMemory& memory = *there.memory();
+    const auto options = memory.x.options();
     const at::Tensor gradient =
-        memory->layout.there(at::from_blob(const_cast<float*>(g.data()), {dimension}))
+        memory.layout.there(at::from_blob(const_cast<float*>(g.data()), {dimension}))
             .to(options.device());
     const StepNotes notes(there.notes());
-    auto numbers = std::make_shared<DeviceNumbers>(dimension, GetParam().device, memory->layout);
+    auto numbers = std::make_shared<DeviceNumbers>(dimension, options.device(), memory.layout);
     there.integers().measure(gradient, notes);
     there.integers().round_and_add(gradient, at::full({}, -eta, options.dtype(at::kDouble)),
-                                   numbers->update(), there.sums_there(), memory->x, notes);
-    numbers->mark_written(memory->stream);
+                                   numbers->update(), there.sums_there(), memory.x, notes);
+    numbers->mark_written(memory.stream);
     there.stepped();
     auto sent = std::make_shared<Gradient>();
     sent->name = {WorkerId{3}, sequence++};
@@ -175,6 +176,31 @@ TEST_P(OnDevice, WhatIsFoldedThereIsTheSameSum) {
   DeviceReplica late = replica(x0);
   late.apply(both);
   EXPECT_TRUE(std::ranges::equal(late.sums(), origin.sums()));
+}
+
+TEST_P(OnDevice, AddsWhatLiesOnAnotherDevice) {
+  const auto x0 = noise(dimension, 0, 1);
+  for (const at::Device device : devices()) {
+    auto far_away = std::make_shared<DeviceMemory>(*memory);
+    far_away->x = at::empty({dimension}, memory->x.options().device(device));
+    DeviceReplica origin(x0, far_away), at_once = replica(x0), behind = replica(x0);
+    std::vector<GradientPtr> sent;
+    for (int k = 0; k < 5; ++k)
+      sent.push_back(rounded_there(origin, 0.1, noise(dimension, sequence, std::ldexp(1.0, k))));
+    at_once.apply(sent);
+    EXPECT_TRUE(std::ranges::equal(at_once.sums(), origin.sums())) << device;
+
+    Bundle folded, mixed;
+    folded.add(sent);
+    behind.apply(folded);
+    EXPECT_TRUE(std::ranges::equal(behind.sums(), origin.sums())) << device;
+    mixed.add({{rounded_there(at_once, 0.1, noise(dimension, sequence, 1))}});
+    mixed.add(folded);
+    ASSERT_TRUE(mixed.elsewhere()) << "folded where the first of them lies";
+    DeviceReplica late = replica(x0);
+    late.apply(mixed);
+    EXPECT_TRUE(std::ranges::equal(late.sums(), at_once.sums())) << device;
+  }
 }
 
 TEST_P(OnDevice, AGradientThatDivergesChangesNothing) {

@@ -16,10 +16,24 @@ DeviceNumbers::DeviceNumbers(std::int64_t dimension, at::Device device, Layout l
   update_ = {at::empty({dimension}, options), at::empty({1}, options)};
 }
 
-int DeviceNumbers::fetch(std::span<std::byte> to) const {
+// LibTorch copies in the stream of the device from which it copies.
+void DeviceNumbers::hold_back_copies() const {
   const at::Device device = update_.numbers.device();
   if (!device.is_cpu())
     written_.hold_back(c10::impl::VirtualGuardImpl(device.type()).getStream(device));
+}
+
+DeviceUpdate DeviceNumbers::on(at::Device device, const StreamPtr& stream) const {
+  if (update_.numbers.device() == device) {
+    if (stream) written_.hold_back(*stream);
+    return update_;
+  }
+  hold_back_copies();
+  return {update_.numbers.to(device), update_.shift.to(device)};
+}
+
+int DeviceNumbers::fetch(std::span<std::byte> to) const {
+  hold_back_copies();
   const at::Tensor here = copy_of(layout_.in_order(update_.numbers));
   std::memcpy(to.data(), here.data_ptr(), to.size());
   return update_.shift.item<int>();
@@ -60,15 +74,11 @@ bool DeviceSums::add(std::span<const GradientPtr> gradients) {
   std::vector<const DeviceNumbers*> numbers;
   for (const GradientPtr& gradient : gradients) {
     numbers.push_back(dynamic_cast<const DeviceNumbers*>(gradient->update.elsewhere().get()));
-    if (!numbers.back() || numbers.back()->update().numbers.device() != sums_.device())
-      return false;
+    if (!numbers.back()) return false;
   }
   complete([&] {
     std::vector<DeviceUpdate> updates;
-    for (const DeviceNumbers* one : numbers) {
-      if (stream_) one->written().hold_back(*stream_);
-      updates.push_back(one->update());
-    }
+    for (const DeviceNumbers* one : numbers) updates.push_back(one->on(sums_.device(), stream_));
     integers_on(sums_.device()).add(updates, sums_);
   });
   return true;
@@ -76,8 +86,8 @@ bool DeviceSums::add(std::span<const GradientPtr> gradients) {
 
 bool DeviceSums::add(const SumsElsewhere& other) {
   const auto* const there = dynamic_cast<const DeviceSums*>(&other);
-  if (!there || there->sums_.device() != sums_.device()) return false;
-  complete([&] { sums_.add_(there->sums_); });
+  if (!there) return false;
+  complete([&] { sums_.add_(there->sums_.to(sums_.device())); });
   return true;
 }
 

@@ -1,4 +1,4 @@
-// Updates and their sums that lie on a device, for the workers that share it.
+// Updates and their sums that lie on a device, for the workers of a process.
 #pragma once
 
 #include <memory>
@@ -10,15 +10,17 @@
 
 namespace dasgd::torch_adapter {
 
-/// The origin writes it in its stream; replicas on the same device read it there, after the moment
-/// at which it is written, in streams of their own. When its gradient returns to its pool, all of
-/// them have read it: a replica holds a gradient until its device has added it.
+/// The origin writes it in its stream; replicas read it there, after the moment at which it is
+/// written, in streams of their own; those on other devices copy it from device to device. When its
+/// gradient returns to its pool, all of them have read it: a replica holds a gradient until its
+/// device has added it.
 class DeviceNumbers final : public NumbersElsewhere {
  public:
   DeviceNumbers(std::int64_t dimension, at::Device device, Layout layout = {});
 
   const DeviceUpdate& update() const { return update_; }
-  const Moment& written() const { return written_; }
+  /// The same on `device`, for what is put into `stream` from now on.
+  DeviceUpdate on(at::Device device, const StreamPtr& stream) const;
   /// By the origin, when the writing has been put into its stream.
   void mark_written(const StreamPtr& stream) { written_.mark(stream); }
 
@@ -28,6 +30,8 @@ class DeviceNumbers final : public NumbersElsewhere {
   std::shared_ptr<SumsElsewhere> zero_sums() const override;
 
  private:
+  void hold_back_copies() const;
+
   const Layout layout_;
   DeviceUpdate update_;
   Moment written_;

@@ -84,11 +84,8 @@ std::span<const Sum<float>> DeviceReplica::sums() const {
 }
 
 DeviceUpdate DeviceReplica::on_this_device(const Update& update) const {
-  const auto* const there = dynamic_cast<const DeviceNumbers*>(update.elsewhere().get());
-  if (there && there->update().numbers.device() == sums_.device()) {
-    if (memory_->stream) there->written().hold_back(*memory_->stream);
-    return there->update();
-  }
+  if (const auto* there = dynamic_cast<const DeviceNumbers*>(update.elsewhere().get()))
+    return there->on(sums_.device(), memory_->stream);
   const at::Tensor numbers = memory_->layout.there(
       host_view<Number<float>>(update.numbers<float>(), at::kInt).to(sums_.device()));
   return {numbers, at::full({1}, update.shift, numbers.options())};
@@ -105,9 +102,8 @@ void DeviceReplica::apply(std::span<const GradientPtr> gradients) {
 
 void DeviceReplica::apply(const Bundle& bundle) {
   const Place place(*memory_);
-  const auto* const there = dynamic_cast<const DeviceSums*>(bundle.elsewhere().get());
-  if (there && there->sums().device() == sums_.device()) {
-    sums_.add_(there->sums());
+  if (const auto* there = dynamic_cast<const DeviceSums*>(bundle.elsewhere().get())) {
+    sums_.add_(there->sums().to(sums_.device()));
     hold({.sums = there->sums()});
   } else {
     sums_.add_(

@@ -15,8 +15,9 @@ namespace dasgd::torch_adapter {
 
 /// The same integers as on the host, added on the device: two replicas that applied the same
 /// updates hold the same bits wherever they live. Updates that lie on the same device are added
-/// there, others are copied to it; nothing waits for the device but those who ask for numbers on
-/// this machine: reports, digests, checkpoints, rules that only know this machine's memory.
+/// there, those on another device are copied from device to device, those of this machine to it;
+/// nothing waits for the device but those who ask for numbers on this machine: reports, digests,
+/// checkpoints, rules that only know this machine's memory.
 class DeviceReplica final : public Replica<float> {
  public:
   /// `integers`: how it adds; null: as is fastest there.
