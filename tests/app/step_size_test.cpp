@@ -18,6 +18,7 @@ TEST_F(App, AdvisesAStepSizeForLogisticRegression) {
   for (const char* word : {"certificate", "proved", "published but false in general", "heuristic",
                            "recommended eta", "promised by", "predicted"})
     EXPECT_THAT(table.out, HasSubstr(word));
+  EXPECT_LT(table.out.find("to train well  --lr auto"), table.out.find("sigma^2"));
   const Outcome printed =
       dasgd("advise --json --model logistic --workers 8 --latency 10us --data " + data);
   const json advice = json::parse(printed.out);
