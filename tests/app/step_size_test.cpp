@@ -70,7 +70,8 @@ TEST_F(App, TakesTheBestOfShortRunsWithLrAuto) {
   const Outcome outcome = dasgd(
       "train --model logistic --batch 10 --workers 2 --lr auto --gradients 300 --out " + out());
   EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("lr auto: "), HasSubstr("not proved")));
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("lr auto: "), HasSubstr("not proved"),
+                                 HasSubstr("lr proved would be ")));
   const json advice = json::parse(read_text(out() + "/advice.json"));
   EXPECT_DOUBLE_EQ(summary()["eta"], advice["practical_eta"]);
   EXPECT_GT(advice["tried"].size(), 5u);
