@@ -1,7 +1,8 @@
 # Everything a person or CI needs. On a bare Debian 12 these install what is missing first.
 JOBS ?= $(shell nproc)
 # Many tests wait: for a signal, a dead rank, a browser.
-TEST_JOBS ?= $(shell expr 2 '*' $(JOBS))
+TEST_JOBS ?= $(shell expr 3 '*' $(JOBS))
+CTEST = TMPDIR=$(shell scripts/test_directory.sh) ctest -j $(TEST_JOBS)
 SOAK_SECONDS ?= 600
 SCENARIOS ?= 100000
 BIN  := build/release/dasgd
@@ -27,12 +28,12 @@ test: packages-all-tests ## build everything and run the whole suite
 	cmake --preset release $(APP_ONLY) -DDASGD_BUILD_TESTS=ON -DDASGD_BUILD_EXAMPLES=ON \
 	  -DDASGD_BUILD_PYTHON=ON >/dev/null
 	cmake --build --preset release -j $(JOBS)
-	ctest --preset release -j $(TEST_JOBS)
+	$(CTEST) --preset release
 
 test-mpich: packages-build packages-web packages-data packages-test packages-mpi-test ## the tests of ranks with another MPI
 	cmake --preset mpich >/dev/null
 	cmake --build --preset mpich -j $(JOBS) --target dasgd_app mpi_tests mpi_app_tests
-	ctest --preset mpich -R '^mpi\.' -j $(TEST_JOBS)
+	$(CTEST) --preset mpich -R '^mpi\.'
 
 python: packages-build packages-torch packages-mpi packages-web packages-python ## build the Python package, build/release/python/dasgd
 	cmake --preset release -DDASGD_BUILD_PYTHON=ON >/dev/null
@@ -93,9 +94,9 @@ check-container: packages-clean-root ## build the container of those packages, a
 
 sanitize: packages-build packages-mpi packages-web packages-data packages-test ## run the suite under ASan + UBSan and under TSan
 	cmake --preset asan >/dev/null && cmake --build --preset asan -j $(JOBS)
-	ctest --preset asan -j $(TEST_JOBS)
+	$(CTEST) --preset asan
 	cmake --preset tsan >/dev/null && cmake --build --preset tsan -j $(JOBS)
-	ctest --preset tsan -j $(TEST_JOBS)
+	$(CTEST) --preset tsan
 
 fuzz: packages-build packages-mpi packages-fuzz ## run every fuzzer for FUZZ_SECONDS
 	cmake --preset fuzz >/dev/null

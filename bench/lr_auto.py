@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """--lr auto against the best of nine step sizes after as many samples, and over runs drawn at random.
 
-  lr_auto.py build/release/dasgd [--data fashion-mnist] [--models softmax,cnn] [--seeds 1] [--cores N]
+  lr_auto.py build/release/dasgd [--data fashion-mnist] [--models softmax,cnn] [--worlds 1,2,2s,8,8s] [--seeds 1] [--cores N]
   lr_auto.py build/release/dasgd --random 100      models, workers, batches, speeds and seeds by chance: none may diverge
-Grid: 0.001 to 10 in steps of the root of ten; 1, 2 and 8 workers, equal and with one 10x slower. In the grid every worker has a
+Grid: 0.001 to 10 in steps of the root of ten; 1, 2 and 8 workers, equal and (s) with one 10x slower. In the grid every worker has a
 core of its own, as far as there are as many; runs drawn at random crowd them. Every result is printed as it comes.
 """
 import argparse
@@ -57,7 +57,8 @@ def train(binary, workers, options):
 
 
 def grid(a, cores, pool):
-    worlds = [(1, False), (2, False), (2, True), (8, False), (8, True)]
+    worlds = [(int(world.rstrip("s")), world.endswith("s")) for world in a.worlds.split(",")]
+    seeds = range(a.seed, a.seed + a.seeds)
 
     def name(model, workers, slow):
         return f"{model:<8} {workers} workers{', one 10x slower' if slow else '':<17}"
@@ -71,7 +72,7 @@ def grid(a, cores, pool):
         return result
 
     wanted = [(m, w, s, lr, seed) for m in a.models.split(",") for w, s in worlds for lr in ["auto", *GRID]
-              for seed in range(1, a.seeds + 1)]
+              for seed in seeds]
     # Runs with many workers come first; those with few then fill the cores beside them.
     runs = {job: pool.submit(one, *job) for job in sorted(wanted, key=lambda job: -job[1])}
     found = {}
@@ -82,10 +83,10 @@ def grid(a, cores, pool):
             found.update({job: run.result() for job, run in runs.items() if job[:3] == (m, w, s)})
 
             def mean(lr):
-                return sum(100 * (found[m, w, s, lr, seed].get("accuracy") or 0) for seed in range(1, a.seeds + 1)) / a.seeds
+                return sum(100 * (found[m, w, s, lr, seed].get("accuracy") or 0) for seed in seeds) / a.seeds
 
             best = max(GRID, key=mean)
-            etas = ", ".join(f"{found[m, w, s, 'auto', seed].get('eta') or 0:.3g}" for seed in range(1, a.seeds + 1))
+            etas = ", ".join(f"{found[m, w, s, 'auto', seed].get('eta') or 0:.3g}" for seed in seeds)
             bad += mean("auto") < mean(best) - 1
             print(f"{name(m, w, s)} auto {mean('auto'):6.2f} % (step {etas})   best "
                   f"{mean(best):6.2f} % ({best})   {mean('auto') - mean(best):+.2f}", flush=True)
@@ -98,20 +99,22 @@ def by_chance(a, cores, pool):
     for k in range(a.random):
         model = draw.choice(a.models.split(",") + ["mlp"])
         workers = draw.randint(1, 12)
-        options = ["--model", model, "--data", a.data, "--batch", str(draw.choice([8, 16, 64])), "--total-gradients",
+        options = ["--model", model, "--data", a.data, "--batch", str(draw.choice([8, 16] if model == "cnn" else [8, 32, 128])), "--total-gradients",
                    str(draw.randint(100, AT_RANDOM[model])), "--seed", str(k + 1), "--lr", "auto"]
         if workers > 1 and draw.random() < 0.5:
             options += ["--slow", f"{draw.randrange(workers)}:{draw.choice([2, 10, 100])}"]
         jobs.append((workers, options))
     found, bad = [], []
-    for job, f in zip(jobs, pool.map(lambda job: cores.run(1, lambda: train(a.binary, *job)), jobs)):
-        found.append(f)
+    runs = {pool.submit(lambda job=job: cores.run(1, lambda: train(a.binary, *job))): job for job in jobs}
+    for run in concurrent.futures.as_completed(runs):
+        job, f = runs[run], run.result()
+        found.append((f, job))
         if f["status"] != 0 or not f.get("loss", float("nan")) < float("inf"):
             bad.append(job)
             print("diverged or failed:", "--workers", job[0], *job[1], "->", f["stop_reason"], flush=True)
         if len(found) % 10 == 0:
             print(f"{len(found)} runs, {len(bad)} of them diverged or failed, {time.monotonic() - START:.0f} s", flush=True)
-    worst = min((f["accuracy"], job) for job, f in zip(jobs, found) if f["status"] == 0)
+    worst = min((f["accuracy"], job) for f, job in found if f["status"] == 0)
     print(f"{len(jobs)} runs drawn at random: {len(bad)} diverged or failed; the least accurate: {worst[0]:.3f}, --workers "
           f"{worst[1][0]} {' '.join(worst[1][1])}")
     return len(bad)
@@ -123,7 +126,8 @@ def main():
     parser.add_argument("--data", default="fashion-mnist")
     parser.add_argument("--models", default="softmax,cnn")
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--seed", type=int, default=1, help="of the draw at random")
+    parser.add_argument("--seed", type=int, default=1, help="the first one; that of the draw at random")
+    parser.add_argument("--worlds", default="1,2,2s,8,8s")
     parser.add_argument("--cores", type=int, default=os.cpu_count())
     parser.add_argument("--random", type=int, metavar="RUNS", help="instead of the grid")
     a = parser.parse_args()

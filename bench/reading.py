@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""How fast data is read: a CSV file against `wc -l`, per core; folders of PNG pictures by one core and by all.
+"""How fast data is read: a CSV file against `wc -l` and the readers of numpy and pandas, per core; folders of PNG pictures by one core
+and by all.
 
   reading.py build/release/dasgd [--megabytes 200] [--pictures 4000] [--rounds 3]
 Everything lies in the page cache. `dasgd data describe` reads, and looks at every number once more for its figures.
@@ -49,6 +50,19 @@ def write_pictures(path, count, size=128):
             file.write(draw.choice(shown))
 
 
+PYTHON_READERS = {
+    "numpy": "import time, numpy\nb = time.process_time()\nnumpy.loadtxt({!r}, delimiter=',', skiprows=1, dtype='f4')",
+    "pandas": "import time, pandas\nb = time.process_time()\npandas.read_csv({!r}, dtype='f4')",
+}
+
+
+def by_python(reader, path):
+    """Seconds of the processor without the start of Python; nothing where the module is not installed."""
+    program = PYTHON_READERS[reader].format(path) + "\nprint(time.process_time() - b)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    return float(done.stdout) if done.returncode == 0 else None
+
+
 def run(command, one_core=False):
     """Seconds on the clock and of the processor."""
     begin, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -79,6 +93,9 @@ def main():
         counted, read = median(["wc", "-l", csv], 1, True), median(describe + [csv], 1, True)
         print(f"CSV, {size:.0f} MB, seconds of one core: wc -l {size / counted:6.0f} MB/s   dasgd {size / read:6.0f} MB/s   "
               f"{counted / read:.2f} of it")
+        for reader in PYTHON_READERS:
+            if seconds := by_python(reader, csv):
+                print(f"CSV by {reader}: {size / seconds:6.0f} MB/s")
         print(f"CSV, {cores} cores, on the clock:   {size / median(describe + [csv], 0):6.0f} MB/s")
         one, all_cores = median(describe + [pictures], 0, True), median(describe + [pictures], 0)
         print(f"PNG, 128 x 128, {a.pictures}: one core {a.pictures / one:6.0f}/s   {cores} cores {a.pictures / all_cores:6.0f}/s   "

@@ -18,6 +18,7 @@ TEST_F(App, AdvisesAStepSizeForLogisticRegression) {
   for (const char* word : {"certificate", "proved", "published but false in general", "heuristic",
                            "recommended eta", "promised by", "predicted"})
     EXPECT_THAT(table.out, HasSubstr(word));
+  EXPECT_LT(table.out.find("to train well  --lr auto"), table.out.find("sigma^2"));
   const Outcome printed =
       dasgd("advise --json --model logistic --workers 8 --latency 10us --data " + data);
   const json advice = json::parse(printed.out);
@@ -69,7 +70,8 @@ TEST_F(App, TakesTheBestOfShortRunsWithLrAuto) {
   const Outcome outcome = dasgd(
       "train --model logistic --batch 10 --workers 2 --lr auto --gradients 300 --out " + out());
   EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("lr auto: "), HasSubstr("not proved")));
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("lr auto: "), HasSubstr("not proved"),
+                                 HasSubstr("lr proved would be ")));
   const json advice = json::parse(read_text(out() + "/advice.json"));
   EXPECT_DOUBLE_EQ(summary()["eta"], advice["practical_eta"]);
   EXPECT_GT(advice["tried"].size(), 5u);

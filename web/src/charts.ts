@@ -265,7 +265,7 @@ function ratesPart(): Part {
       return made / (until || 1);
     });
     const fast = mean.indexOf(Math.max(...mean)), slow = mean.indexOf(Math.min(...mean));
-    const sentence = `Fastest: worker ${found.name(fast)} with ${show(mean[fast])}/s until its last gradient; slowest: worker ${found.name(slow)} with ${show(mean[slow])}/s.`;
+    const sentence = fast === slow ? `${show(mean[fast])}/s each, until the last gradient.` : `Fastest: worker ${found.name(fast)} with ${show(mean[fast])}/s until its last gradient; slowest: worker ${found.name(slow)} with ${show(mean[slow])}/s.`;
     card.describe(sentence);
     lines.root.hidden = !few;
     matrix.root.hidden = few;

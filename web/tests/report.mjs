@@ -116,7 +116,7 @@ await tests({
     dasgd("report", run("four"));
     const page = await open(address(run("four/report.html")), { width: 390 });
     await showAll(page);
-    assert.match(await page.textContent("#samples"), /1 of the first 2.*Bag.*✗ <b>Coat<\/b>, not Shirt/);
+    assert.match(await page.textContent("#samples"), /1 of 2 are recognised.*Bag.*✗ <b>Coat<\/b>, not Shirt/);
     assert.equal(await page.evaluate(() => [...document.querySelectorAll("#samples img")].every((image) => image.naturalWidth === 1)), true);
     assert.equal(await page.locator("#samples .wrong").count(), 1);
     await assertNoSidewaysScroll(page);

@@ -55,7 +55,23 @@ void print(const Promise& p, double accuracy) {
       p.name, accuracy, p.iterations, p.seconds, p.eta, p.grounds);
 }
 
+// What to do, before why.
+void print_steps(const Advice& advice) {
+  const StalenessSummary& s = advice.staleness.figures;
+  const bool tried = !advice.practical.tried.empty(),
+             proved = advice.recommended_status == "proved";
+  print_result("  {} worker{}; a gradient is applied {:.3g} others late on average, {} at most\n",
+               advice.workers, advice.workers == 1 ? "" : "s", s.S_avg, s.S_max);
+  print_result("  to train well  --lr auto    {:<12.6g}{}\n", advice.practical.eta,
+               tried ? "the best of some short trials, with a margin; nothing proves it"
+                     : "no step could be tried: that of --lr proved");
+  print_result("  to be safe     --lr proved  {:<12.6g}{}\n\n", advice.recommended_eta,
+               proved ? "the largest that is proved, if the run is as the pilot was"
+                      : "proved under conditions that this run does not meet");
+}
+
 void print(const Advice& advice) {
+  print_steps(advice);
   const ProblemConstants& c = advice.constants;
   print_result("  {:<10}{:>12}  {:<24}{}\n", "constant", "value", "interval", "how");
   const auto constant = [](const char* name, const Estimate& e) {

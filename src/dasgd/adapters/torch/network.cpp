@@ -122,7 +122,8 @@ class TorchNetwork final : public Network {
       synchronise_buffers(instance);
       std::vector<ShownSample> found;
       SampleBatch one;
-      for (std::uint32_t row = 0; row < count; ++row) {
+      for (std::size_t k = 0; k < count; ++k) {  // from all of it: folders come class by class
+        const auto row = static_cast<std::uint32_t>(k * samples_->count(part) / count);
         samples_->gather(part, std::array{row}, nullptr, one);
         ClassCounts counts;
         const double loss = instance.evaluate(x, one, counts);

@@ -29,7 +29,7 @@ double Axis::at(double value) const {
 std::vector<double> Axis::ticks() const {
   std::vector<double> result;
   if (log_) {
-    const bool decades_only = high_ - low_ > 3;
+    const bool decades_only = high_ - low_ > 2.5;
     for (int e = static_cast<int>(std::floor(low_));
          e <= static_cast<int>(std::floor(high_ + 1e-9)); ++e)
       for (const double m : {1.0, 2.0, 5.0})
@@ -71,13 +71,23 @@ std::string escape(const std::string& text) {
 
 namespace {
 
+// As tables write numbers: 30,000 and 2e6.
+std::string tick_text(double value) {
+  std::string text = fmt::format("{:g}", value);
+  if (const auto plus = text.find("e+"); plus != text.npos)
+    text.erase(plus + 1, text[plus + 2] == '0' ? 2 : 1);
+  else if (std::fabs(value) >= 1000 && text.find('.') == text.npos)
+    text.insert(text.size() - 3, ",");
+  return text;
+}
+
 // A label on top of another says nothing: every so many ticks there is room for one.
 std::size_t labels_every(const Axis& x, const std::vector<double>& ticks) {
   constexpr double letter = 8;  // the widest digit at this size
   const auto have_room = [&](std::size_t every) {
     double taken = -std::numeric_limits<double>::infinity();
     for (std::size_t k = 0; k < ticks.size(); k += every) {
-      const double half = letter * static_cast<double>(fmt::formatted_size("{:g}", ticks[k])) / 2;
+      const double half = letter * static_cast<double>(tick_text(ticks[k]).size()) / 2;
       if (x.at(ticks[k]) - half < taken) return false;
       taken = x.at(ticks[k]) + half + letter;
     }
@@ -101,15 +111,15 @@ std::string frame(const Box& box, const std::string& title, const std::string& x
     out += fmt::format("<line class=\"g\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>\n",
                        x.at(ticks[k]), box.top, box.bottom);
     if (k % every == 0)
-      out += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{:g}</text>\n",
-                         x.at(ticks[k]), box.bottom + 16, ticks[k]);
+      out += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
+                         x.at(ticks[k]), box.bottom + 16, tick_text(ticks[k]));
   }
   if (y)
     for (const double tick : y->ticks())
       out += fmt::format(
           "<line class=\"g\" x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"/>"
-          "<text x=\"{3}\" y=\"{4:.1f}\" text-anchor=\"end\">{5:g}</text>\n",
-          box.left, box.right, y->at(tick), box.left - 6, y->at(tick) + 4, tick);
+          "<text x=\"{3}\" y=\"{4:.1f}\" text-anchor=\"end\">{5}</text>\n",
+          box.left, box.right, y->at(tick), box.left - 6, y->at(tick) + 4, tick_text(tick));
   out += fmt::format("<text x=\"{:.0f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
                      (box.left + box.right) / 2, box.bottom + 34, escape(x_label));
   return out + fmt::format(

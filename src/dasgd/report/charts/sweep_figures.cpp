@@ -176,7 +176,7 @@ std::vector<PlotPanel> end_panel(const Sweep& sweep, const std::vector<SweepSett
                                  const Layout& layout, const std::string& key,
                                  const std::string& label) {
   const std::size_t along = *layout.line_key;
-  Panels panels(short_key(sweep.keys[along]), label);
+  Panels panels(short_key(sweep.keys[along]), "");  // the title says it
   PlotPanel& panel = panels.of(label);
   double least = std::numeric_limits<double>::infinity(), most = 0;
   for (const SweepSetting& setting : settings) {
@@ -213,11 +213,8 @@ nlohmann::ordered_json table_of(const Sweep& sweep, const std::vector<SweepSetti
   auto table = nlohmann::ordered_json::array();
   for (const SweepSetting& setting : settings) {
     nlohmann::ordered_json row;
-    for (std::size_t k = 0; k < sweep.keys.size(); ++k) {
-      const auto number = number_in(setting.values[k]);
-      row[sweep.keys[k]] =
-          number ? nlohmann::ordered_json(*number) : nlohmann::ordered_json(setting.values[k]);
-    }
+    for (std::size_t k = 0; k < sweep.keys.size(); ++k)
+      row[sweep.keys[k]] = short_value(setting.values[k]);
     row["runs"] = setting.runs;
     row["diverged"] = setting.diverged;
     for (const EndFigure& figure : end_figures)
