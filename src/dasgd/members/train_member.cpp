@@ -64,7 +64,10 @@ std::string facts_of(const Objective<Real>& objective, const TrainOptions& optio
   // Of other data another gradient: its length, and how far it goes along a fixed direction, since
   // labels that are swapped only turn it round. Rounded, because machines round differently.
   static constexpr std::array direction{0.3, -0.9, 0.7, -0.2, 0.8, -0.5, 0.1};
-  std::vector<std::uint32_t> rows(std::min<std::size_t>(objective.samples(), 256));
+  // Of a large model a few samples: nobody waits for them longer than for the model itself.
+  static constexpr std::size_t most_rows = 256, most_work = 1 << 27;
+  const std::size_t rows_in_time = std::max<std::size_t>(most_work / objective.dimension(), 4);
+  std::vector<std::uint32_t> rows(std::min({objective.samples(), most_rows, rows_in_time}));
   std::iota(rows.begin(), rows.end(), 0u);
   std::vector<Real> gradient(objective.dimension());
   double norm = 0, along = 0;
