@@ -181,6 +181,15 @@ TEST_F(ElasticApp, WhatNeedsMembersIsRefusedWithoutThem) {
           ": elastic.expected: only for a run that others can join; add --listen HOST:PORT\n");
 }
 
+TEST_F(ElasticApp, AMemberIsOneWorker) {
+  const Outcome outcome =
+      dasgd("train --model quadratic --workers 3 --listen 127.0.0.1:0 --out " + out());
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(
+      outcome.err,
+      "dasgd: a member of an elastic run is one worker: start more of them with dasgd join\n");
+}
+
 TEST_F(ElasticApp, OtherDataIsRefusedWithWhatDiffers) {
   std::string rows = "x,y,label\n", other = rows;
   for (int k = 0; k < 24; ++k) {

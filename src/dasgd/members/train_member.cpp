@@ -65,7 +65,7 @@ std::string facts_of(const Objective<Real>& objective, const TrainOptions& optio
   // labels that are swapped only turn it round. Rounded, because machines round differently.
   static constexpr std::array direction{0.3, -0.9, 0.7, -0.2, 0.8, -0.5, 0.1};
   // Of a large model a few samples: nobody waits for them longer than for the model itself.
-  static constexpr std::size_t most_rows = 256, most_work = 1 << 27;
+  static constexpr std::size_t most_rows = 256, most_work = 1 << 26;
   const std::size_t rows_in_time = std::max<std::size_t>(most_work / objective.dimension(), 4);
   std::vector<std::uint32_t> rows(std::min({objective.samples(), most_rows, rows_in_time}));
   std::iota(rows.begin(), rows.end(), 0u);
@@ -76,10 +76,11 @@ std::string facts_of(const Objective<Real>& objective, const TrainOptions& optio
   for (const Real x : start) length += static_cast<double>(x) * static_cast<double>(x);
   try {
     objective.gradient(start, rows, gradient);
-    for (std::size_t k = 0; k < gradient.size(); ++k) {
+    for (std::size_t k = 0, turn = 0; k < gradient.size(); ++k) {
       const auto g = static_cast<double>(gradient[k]);
       norm += g * g;
-      along += g * direction[k % direction.size()];
+      along += g * direction[turn];
+      if (++turn == direction.size()) turn = 0;
     }
   } catch (const std::logic_error&) {
     norm = along = 0;  // one whose gradients only its workers know
