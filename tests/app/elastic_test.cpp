@@ -188,6 +188,7 @@ TEST_F(ElasticApp, AMemberIsOneWorker) {
   EXPECT_EQ(
       outcome.err,
       "dasgd: a member of an elastic run is one worker: start more of them with dasgd join\n");
+  EXPECT_FALSE(std::filesystem::exists(out()));
 }
 
 TEST_F(ElasticApp, OtherDataIsRefusedWithWhatDiffers) {

@@ -47,6 +47,8 @@ Checkpoint checkpoint_before(const elastic::Before& before, std::size_t dimensio
   return earlier;
 }
 
+}  // namespace
+
 void require_elastic(const TrainOptions& options) {
   if (options.workers != 1)
     throw InputError(
@@ -56,8 +58,6 @@ void require_elastic(const TrainOptions& options) {
   if (options.chaos.on_links() || options.target_error || options.measure_gradients)
     throw InputError("an elastic run has neither emulated faults nor a target for the gradient");
 }
-
-}  // namespace
 
 template <typename Real>
 std::string facts_of(const Objective<Real>& objective, const TrainOptions& options) {
