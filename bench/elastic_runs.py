@@ -6,13 +6,12 @@ join: a newcomer to two members of a model of 25 M floats (a softmax of 999 pixe
       takes no time to load), gradients padded to half a second. From the start of `dasgd join` until it listens (settings, data,
       model, what is compared with the run), until it has the model of another, where its first gradient begins, and until that is
       complete; wanted: 2 s until it begins. The rate of the two others from its start to its first gradient, against before; wanted: 0.95.
-pair: the CNN on two members against two runs of one worker at the same time that know nothing of each other. Wanted: 0.95.
+pair: the CNN (28 x 28, batch 32) on two members against two runs of one worker at the same time that know nothing of each other. Wanted: 0.95.
 slow: one of two members 10 times slower, against the sum of their speeds; gradients padded to 20 ms. Wanted: 0.95.
 """
 import argparse
 import json
 import pathlib
-import signal
 import socket
 import statistics
 import struct
@@ -48,20 +47,16 @@ class Run:
         path = self.directory / name
         return path.read_text() if path.exists() else ""
 
-    def computed(self):
-        """Times and how many gradients it had computed by then."""
-        lines = self.text("metrics.jsonl").split("\n")[:-1]
-        return [(m["seconds"], m["gradients_by_worker"][0]) for m in map(json.loads, lines)] or [(0, 0)]
-
     def rate(self, seconds):
-        """Gradients per second of its own, over the last so many."""
-        told = self.computed()
-        late = [(t, n) for t, n in told if t > told[-1][0] - seconds]
-        return (late[-1][1] - late[0][1]) / (late[-1][0] - late[0][0])
+        """Gradients per second over the last so many of a run of one worker that has ended."""
+        self.process.wait()
+        told = [json.loads(line) for line in self.text("metrics.jsonl").splitlines()[:-1]]  # the last is of the end
+        late = [line for line in told if line["seconds"] > told[-1]["seconds"] - seconds]
+        return (late[-1]["gradients"] - late[0]["gradients"]) / (late[-1]["seconds"] - late[0]["seconds"])
 
-    def end(self, how=signal.SIGKILL):
-        self.process.send_signal(how)
-        self.process.wait(timeout=300)
+    def end(self):
+        self.process.kill()
+        self.process.wait()
 
 
 class Member(Run):
@@ -77,8 +72,8 @@ class Member(Run):
         except (OSError, ValueError):
             return {"members": []}
 
-    def gradients(self, name=None):
-        return next((m["gradients"] for m in self.status()["members"] if m["name"] == (name or self.name)), 0)
+    def gradients(self):
+        return next((m["gradients"] for m in self.status()["members"] if m["name"] == self.name), 0)
 
     def beat(self):
         """Its own gradients and the time, at the moment of the next."""
@@ -101,6 +96,13 @@ def per_second(before, after):
     return sum((n - m) / (t - s) for (m, s), (n, t) in zip(before, after))
 
 
+def rates(members, seconds):
+    """Gradients per second of all of them, over so many seconds from now on."""
+    before = [m.beat() for m in members]
+    time.sleep(seconds)
+    return per_second(before, [m.beat() for m in members])
+
+
 def array(path, kind, shape, numbers):
     head = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}".encode()
     head += b" " * (-(len(head) + 11) % 64) + b"\n"
@@ -117,14 +119,13 @@ def joining(binary, work, seconds, turns):
     second.beat()
     listens, begins, complete, shares = [], [], [], []
     for turn in range(turns):
-        quiet = [m.beat() for m in others]
-        time.sleep(seconds)
+        usual = rates(others, seconds)
         before = [m.beat() for m in others]
         third = join(binary, work, first, f"third{turn}")
         listens.append(third.until(lambda: third.text("address")) - third.began)
         begins.append(third.until(lambda: third.text("adoptions.jsonl")) - third.began)
         complete.append(third.until(third.gradients) - third.began)
-        shares.append(per_second(before, [m.beat() for m in others]) / per_second(quiet, before))
+        shares.append(per_second(before, [m.beat() for m in others]) / usual)
         third.end()
         first.until(lambda: all(m["state"] == "dead" for m in first.status()["members"] if m["name"] == third.name))
     for m in others:
@@ -135,25 +136,25 @@ def joining(binary, work, seconds, turns):
 
 
 def pair(binary, work, seconds, turns):
-    settings = ["--model", "cnn", "--data", "fashion-mnist", "--batch", "32", "--lr", "0.001"]
-
-    def rates(*runs):
-        for run in runs:
-            run.until(lambda run=run: run.computed()[-1][1] > 5)
-        time.sleep(seconds)
-        found = sum(run.rate(seconds) for run in runs)
-        for run in runs:
-            run.end()
-        return found
+    rows = 2000  # the cost of a step has nothing to do with what is in the images; few are soon judged
+    array(work / "x.npy", "|u1", (rows, 28, 28), bytes(k * k % 251 for k in range(rows * 28 * 28)))
+    array(work / "y.npy", "<i4", (rows,), struct.pack(f"<{rows}i", *(k % 10 for k in range(rows))))
+    settings = ["--model", "cnn", "--data", f"{work}/x.npy,{work}/y.npy", "--batch", "32", "--lr", "0.001"]
     shares = []
     for turn in range(turns):
         folder = work / str(turn)
         folder.mkdir()
-        apart = rates(*(Run(binary, folder, name, ["train", *settings, *FOR_EVER, "--workers", "1"]) for name in ("one", "other")))
+        loop = ["train", *settings, *FOR_EVER, "--workers", "1", "--max-time", f"{seconds + 2}s"]
+        apart = sum(run.rate(seconds) for run in [Run(binary, folder, name, loop) for name in ("one", "other")])
         first = begin(binary, folder, settings)
-        together = rates(first, join(binary, folder, first, "second"))
+        both = [first, join(binary, folder, first, "second")]
+        both[1].beat()
+        time.sleep(2)
+        together = rates(both, seconds)
+        for m in both:
+            m.end()
         shares.append(together / apart)
-        print(f"  pair, CNN: {together:.1f}/s together, {apart:.1f}/s apart", flush=True)
+        print(f"  {together:.1f}/s together, {apart:.1f}/s apart", flush=True)
     print(f"pair, CNN: {statistics.median(shares):.2f} of two runs apart (wanted: 0.95; {' '.join(f'{x:.2f}' for x in shares)})", flush=True)
 
 
@@ -164,13 +165,10 @@ def slow(binary, work, seconds, turns):
         folder = work / str(turn)
         folder.mkdir()
         first = begin(binary, folder, settings)
-        first.beat()
-        time.sleep(seconds)
-        alone = first.rate(seconds)
+        alone = rates([first], seconds)
         second = join(binary, folder, first, "second", "--slow", "10")
         second.beat()
-        time.sleep(2 * seconds)
-        shares.append((first.rate(2 * seconds) + second.rate(2 * seconds)) / alone / 1.1)
+        shares.append(rates([first, second], 2 * seconds) / alone / 1.1)
         for m in (first, second):
             m.end()
     print(f"slow: {statistics.median(shares):.2f} of the sum of speeds with one 10 times slower (wanted: 0.95; {' '.join(f'{x:.2f}' for x in shares)})", flush=True)

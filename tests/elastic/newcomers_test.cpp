@@ -11,7 +11,7 @@ namespace dasgd::elastic {
 namespace {
 
 constexpr std::size_t dimension = 2;
-constexpr Nanoseconds second = 1'000'000'000;
+constexpr Nanoseconds a_second = 1'000'000'000;
 
 /// Keeps what a member says, by link.
 struct Said : Wires {
@@ -84,17 +84,17 @@ TEST(Newcomers, GetAModelAndThenGradientsOneByOne) {
   Peer newcomer(sponsor, LinkId{1}, {2, 2});
   compute(sponsor, 0, 1);
   newcomer.report(false, 2);
-  sponsor.tick(second);
+  sponsor.tick(a_second);
   EXPECT_EQ(network.count<GradientMessage>(newcomer.link), 0u);
-  newcomer.say(Want{}, second);
-  const Task task = sponsor.next_task(second);
+  newcomer.say(Want{}, a_second);
+  const Task task = sponsor.next_task(a_second);
   ASSERT_TRUE(std::holds_alternative<CopyModel>(task));
   sponsor.copied({std::get<CopyModel>(task).names, 0, std::make_shared<Bytes>(8 * dimension)},
-                 second);
-  sponsor.pump(second);
+                 a_second);
+  sponsor.pump(a_second);
   EXPECT_EQ(network.count<Snapshot>(newcomer.link), 1u);
   EXPECT_EQ(network.count<GradientMessage>(newcomer.link), 0u);  // it is in the model
-  compute(sponsor, 1, second);
+  compute(sponsor, 1, a_second);
   EXPECT_EQ(network.count<GradientMessage>(newcomer.link), 1u);
 }
 
@@ -105,7 +105,7 @@ TEST(Newcomers, TakeTheFirstModelThatComesHoweverLate) {
   Nanoseconds now = 0;
   busy.report(true, now);
   EXPECT_EQ(network.count<Want>(busy.link), 1u);
-  for (; now < 7 * second; now += second / 5) {
+  for (; now < 7 * a_second; now += a_second / 5) {
     busy.report(true, now);
     other.report(true, now);
     newcomer.tick(now);
