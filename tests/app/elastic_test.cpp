@@ -172,6 +172,23 @@ TEST_F(ElasticApp, WhatNeedsMembersIsRefusedWithoutThem) {
     EXPECT_EQ(outcome.err, "dasgd: " + option.substr(0, option.find(' ')) +
                                ": only for a run that others can join; add --listen HOST:PORT\n");
   }
+  const std::string file = directory.write("members.toml", "[elastic]\nexpected = 3\n");
+  const Outcome outcome = dasgd("train " + file + " --model quadratic --out " + out());
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(
+      outcome.err,
+      "dasgd: " + file +
+          ": elastic.expected: only for a run that others can join; add --listen HOST:PORT\n");
+}
+
+TEST_F(ElasticApp, AMemberIsOneWorker) {
+  const Outcome outcome =
+      dasgd("train --model quadratic --workers 3 --listen 127.0.0.1:0 --out " + out());
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(
+      outcome.err,
+      "dasgd: a member of an elastic run is one worker: start more of them with dasgd join\n");
+  EXPECT_FALSE(std::filesystem::exists(out()));
 }
 
 TEST_F(ElasticApp, OtherDataIsRefusedWithWhatDiffers) {

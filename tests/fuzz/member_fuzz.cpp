@@ -93,7 +93,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       protocol.copied({copy->names, 0, std::make_shared<const Bytes>(dimension * 8)}, now);
     if (const auto* adoption = std::get_if<Adoption>(&task)) {
       const std::vector<Sum<float>> held(dimension);
-      if (carry_out<float>(*adoption, held).size() != dimension)
+      std::vector<Sum<float>> room;
+      if (carry_out<float>(*adoption, held, room).size() != dimension)
         throw std::logic_error("a model of another size");
     }
     (void)protocol.members(now);

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Real members of an elastic run that are killed, stopped, cut off, sent away and joined at random, nobody spared.
 
-elastic.py DASGD --seconds 3600 [--seed N]    prints what happened; status 1 if a promise was broken
+elastic.py DASGD --seconds 3600 [--seed N] [--calm 1]    prints what happened; status 1 if a promise was broken
 
 Members live on three hosts (network namespaces) that are cut from each other by nftables, some in one direction only; where
 that is not allowed there are no cuts, which is said. SIGSTOP lasts 1 to 60 s. Whoever is killed may be the first one, a newcomer on its way in, one
 that is stopped or cut off: all but the last one that could go on. Nobody may end by itself or stand still while nothing keeps it from
 computing; at the end all who are left come together and end with the same names and the same bits, and `dasgd check` is content.
+With --calm 5 there are as many fewer events and gradients in a minute, for a machine that has other things to do.
 """
 import argparse
 import collections
@@ -26,13 +27,13 @@ from members import Hosts, Member, call, expect_same_end, may_make_hosts, run_in
 MOST = 8  # members at once
 GONE, ALONE = 4, 8  # seconds
 PATIENCE = GONE + ALONE + 30  # how long nobody computes nothing, on a machine that may be busy
-SETTINGS = ["--model", "quadratic", "--lr", "1e-4", "--compute", "20ms", "--total-gradients", "1000000000", "--eval-every", "0",
+SETTINGS = ["--model", "quadratic", "--lr", "1e-4", "--total-gradients", "1000000000", "--eval-every", "0",
             "--checkpoint-every", "0", "--gone-after", f"{GONE}s", "--alone-after", f"{ALONE}s"]
 
 
 class Soak:
-    def __init__(self, dasgd, work, hosts, dice):
-        self.dasgd, self.work, self.hosts, self.dice = dasgd, work, hosts, dice
+    def __init__(self, dasgd, work, hosts, dice, calm):
+        self.dasgd, self.work, self.hosts, self.dice, self.calm = dasgd, work, hosts, dice, calm
         self.counts = collections.Counter(joins=0, kills=0, stops=0, cuts=0, leaves=0)
         self.refused = collections.Counter()
         self.members, self.started = [], 0
@@ -41,7 +42,7 @@ class Soak:
         self.one_way = [False] * len(self.cut_until)
         self.disturbed = time.monotonic()
         self.computed, self.longest_pause, self.most_memory = {}, 0.0, 0
-        self.first = self.start(["train", *SETTINGS])
+        self.first = self.start(["train", *SETTINGS, "--compute", f"{20 * calm:g}ms"])
         wait_until("the first address", self.first.address)
         self.token = work / "token"
         shutil.copy(self.first.directory / "token", self.token)
@@ -160,7 +161,7 @@ class Soak:
         began = time.monotonic()
         told = watched = began
         while time.monotonic() < began + seconds:
-            time.sleep(self.dice.uniform(0.05, 0.5))
+            time.sleep(self.calm * self.dice.uniform(0.05, 0.5))
             self.wake()
             self.cut()
             self.reap()
@@ -191,6 +192,8 @@ class Soak:
     def end(self):
         self.wake(everybody=True)
         self.cut(heal=True)
+        while len(self.members) < 3:  # one alone is like itself
+            self.join()
         wait_until("the last newcomers' model", lambda: self.reap() or all(self.has_model(m) for m in self.members), tell=lambda: [m.text()[-500:] for m in self.members])
         wait_until("the last goodbye", lambda: self.reap() or not any(m.leaves for m in self.members), tell=lambda: [m.text()[-500:] for m in self.members])
         survivors = list(self.members)
@@ -207,6 +210,7 @@ def main():
     parser.add_argument("dasgd", type=lambda path: pathlib.Path(path).resolve())
     parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--calm", type=float, default=1)
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if not given.inside and may_make_hosts():
@@ -218,7 +222,7 @@ def main():
     print(f"seed {given.seed}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         try:
-            soak = Soak(given.dasgd, pathlib.Path(folder), hosts, random.Random(given.seed))
+            soak = Soak(given.dasgd, pathlib.Path(folder), hosts, random.Random(given.seed), given.calm)
             soak.play(given.seconds)
             summaries = soak.end()
         finally:

@@ -113,7 +113,7 @@ Config RunArguments::resolved() const {
   }
   if (command == Command::train) {
     set_default_evaluation(config);
-    // Files may be of a run with members, and serve without them.
+    // The files of runs with members say how those judge silence, and serve without them.
     for (const auto& [setting, value] : given)
       if (setting->key.starts_with("elastic.") && config.elastic.listen.empty())
         throw InputError(setting->option +

@@ -27,6 +27,7 @@ namespace fs = std::filesystem;
 template <typename Real>
 int run_member(const Config& config, const Objective<Real>& objective,
                members::MemberOptions member, SignalStop& signals) {
+  members::require_elastic(config.run);
   TrainRun<Real> run(config, objective, signals);
   member.directory = run.directory().path();
   member.settings = run.settings();

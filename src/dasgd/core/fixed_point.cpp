@@ -317,12 +317,13 @@ template <typename Real>
 std::optional<std::size_t> from_real(std::span<const Real> x, std::span<Sum<Real>> sums) {
   using Format = FixedPoint<Real>;
   const double limit = std::ldexp(1.0, Format::sum_bits + Format::unit_exponent);
+  const double half = std::ldexp(1.0, -Format::unit_exponent / 2);  // products with it are exact
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (!(std::fabs(static_cast<double>(x[i])) < limit)) return i;
     // Split at 2^-unit/2 bits so that each part is exact in a long integer.
-    const double scaled = std::ldexp(static_cast<double>(x[i]), -Format::unit_exponent / 2);
+    const double scaled = static_cast<double>(x[i]) * half;
     const double high = std::floor(scaled);
-    const double low = std::ldexp(scaled - high, -Format::unit_exponent / 2);
+    const double low = (scaled - high) * half;
     sums[i] = static_cast<Sum<Real>>(high) * (Sum<Real>{1} << (-Format::unit_exponent / 2)) +
               static_cast<Sum<Real>>(std::nearbyint(low));
   }

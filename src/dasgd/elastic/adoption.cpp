@@ -94,9 +94,12 @@ std::optional<Adoption> plan_adoption(const Model& from, const GradientSet& held
 }
 
 template <typename Real>
-std::vector<Sum<Real>> carry_out(const Adoption& adoption, std::span<const Sum<Real>> held) {
+std::span<const Sum<Real>> carry_out(const Adoption& adoption, std::span<const Sum<Real>> held,
+                                     std::vector<Sum<Real>>& room) {
   const auto from = sums_in<Real>(*adoption.from.sums);
-  std::vector<Sum<Real>> sums(from.begin(), from.end());
+  if (adoption.takes_as_it_is()) return from;
+  room.assign(from.begin(), from.end());
+  const std::span<Sum<Real>> sums(room);
   if (adoption.with_held) accumulate<Real>(held, true, sums);
   for (const Model& m : adoption.plus) accumulate<Real>(sums_in<Real>(*m.sums), true, sums);
   for (const Model& m : adoption.minus) accumulate<Real>(sums_in<Real>(*m.sums), false, sums);
@@ -120,8 +123,11 @@ std::vector<Real> correction(const Adoption& adoption, std::span<const Sum<Real>
   return direction;
 }
 
-template std::vector<Sum<float>> carry_out<float>(const Adoption&, std::span<const Sum<float>>);
-template std::vector<Sum<double>> carry_out<double>(const Adoption&, std::span<const Sum<double>>);
+template std::span<const Sum<float>> carry_out<float>(const Adoption&, std::span<const Sum<float>>,
+                                                      std::vector<Sum<float>>&);
+template std::span<const Sum<double>> carry_out<double>(const Adoption&,
+                                                        std::span<const Sum<double>>,
+                                                        std::vector<Sum<double>>&);
 template std::vector<float> correction<float>(const Adoption&, std::span<const Sum<float>>,
                                               std::span<const Sum<float>>);
 template std::vector<double> correction<double>(const Adoption&, std::span<const Sum<double>>,

@@ -40,6 +40,10 @@ struct Adoption {
   };
   std::optional<Mean> mean;
   bool to_remember = false;  ///< copies of the models before and after are wanted
+
+  bool takes_as_it_is() const {
+    return !with_held && plus.empty() && minus.empty() && add.empty() && subtract.empty();
+  }
 };
 
 /// What is held besides `from` is put together from the log and from copies of the own model
@@ -50,9 +54,10 @@ std::optional<Adoption> plan_adoption(const Model& from, const GradientSet& held
                                       std::uint64_t samples, const Log& log,
                                       std::span<const Model> copies, bool abandoning);
 
-/// The sums of the new model.
+/// The sums of the new model: those of `from`, or else put together in `room`.
 template <typename Real>
-std::vector<Sum<Real>> carry_out(const Adoption& adoption, std::span<const Sum<Real>> held);
+std::span<const Sum<Real>> carry_out(const Adoption& adoption, std::span<const Sum<Real>> held,
+                                     std::vector<Sum<Real>>& room);
 
 /// -direction of the correction of `Adoption::mean`: from the sums before and after.
 template <typename Real>

@@ -33,7 +33,8 @@ bool between_steps(Protocol& protocol, Worker<Real>& worker, Nanoseconds now, Ad
   const auto* adoption = std::get_if<Adoption>(&task);
   if (!adoption) return false;
   const auto held = worker.replica().sums();
-  const std::vector<Sum<Real>> sums = carry_out<Real>(*adoption, held);
+  std::vector<Sum<Real>> room;
+  const auto sums = carry_out<Real>(*adoption, held, room);
   std::vector<Real> direction;
   if (adoption->mean) direction = correction<Real>(*adoption, held, sums);
   std::optional<Model> before;

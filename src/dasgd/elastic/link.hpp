@@ -25,6 +25,8 @@ struct Protocol::Link {
   bool behind = false;                ///< too much waits: it gets a model instead, when it asks
   std::uint64_t quick = 0, slow = 0;  ///< places in the log: what is sent at once, what later
   bool wants_model = false;
+  bool served = false;  ///< a model was sent on it
+  bool asked = false;   ///< for a model, which has not come yet
   bool peer_can_stream = true;
   std::uint32_t reports_without_stream = 0;
   GradientSet lacked;  ///< what they had and we did not, at some time

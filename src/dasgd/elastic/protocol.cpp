@@ -131,8 +131,7 @@ std::optional<std::span<std::byte>> Protocol::body(LinkId id, std::span<const st
     return link.gradient->update.bytes();
   }
   if (const auto* s = std::get_if<Snapshot>(&*link.incoming)) {
-    if (!link.open || pulling_ != id || s->format != options_.format ||
-        bytes != options_.model_bytes())
+    if (!link.asked || s->format != options_.format || bytes != options_.model_bytes())
       return std::nullopt;
     link.sums = std::make_shared<Bytes>(bytes);
     return std::span(*link.sums);
@@ -164,10 +163,7 @@ void Protocol::handle(Link& link, Message message, Nanoseconds now) {
   if (std::holds_alternative<Want>(message)) return on_want(link, now);
   if (auto* snapshot = std::get_if<Snapshot>(&message)) {
     if (!link.sums) return hang_up(link.id, now);
-    note(snapshot->names);
-    offered_model_ =
-        Model{std::move(snapshot->names), snapshot->samples, std::exchange(link.sums, nullptr)};
-    return on_snapshot(link, now);
+    return on_snapshot(link, *snapshot, now);
   }
   if (const auto* goodbye = std::get_if<Goodbye>(&message)) return on(link, *goodbye, now);
   if (const auto* rotation = std::get_if<Rotation>(&message)) {

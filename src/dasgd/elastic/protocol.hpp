@@ -213,7 +213,7 @@ class Protocol {
   void on_gradient(Link& link, Nanoseconds now);
   void on(Link& link, const Goodbye& goodbye, Nanoseconds now);
   void on_want(Link& link, Nanoseconds now);
-  void on_snapshot(Link& link, Nanoseconds now);
+  void on_snapshot(Link& link, Snapshot& snapshot, Nanoseconds now);
   void admit(GradientPtr gradient, Nanoseconds now);
   void hear(const Record& record, Nanoseconds now);
   void spread(const Rotation& rotation);
@@ -226,6 +226,7 @@ class Protocol {
   std::size_t most_under_way() const;
   bool relays_at_once() const;
   bool can_stream(const Link& link) const;
+  bool is_to_stream(const Link& link) const;
   void report_to(Link& link, Nanoseconds now);
   void report_to_all(Nanoseconds now);
   void pump(Link& link, Nanoseconds now);

@@ -123,6 +123,7 @@ void Protocol::on_want(Link& link, Nanoseconds now) {
 
 void Protocol::serve(Link& link, const Model& model, Nanoseconds now) {
   link.wants_model = false;
+  link.served = true;
   link.promised = model.names;
   link.offered.unite(model.names);
   link.behind = false;
@@ -132,8 +133,13 @@ void Protocol::serve(Link& link, const Model& model, Nanoseconds now) {
   pump(link, now);
 }
 
-void Protocol::on_snapshot(Link& link, Nanoseconds now) {
-  if (pulling_ == link.id) pulling_.reset();
+void Protocol::on_snapshot(Link& link, Snapshot& snapshot, Nanoseconds now) {
+  auto sums = std::exchange(link.sums, nullptr);
+  link.asked = false;
+  note(snapshot.names);
+  if (joined_ && pulling_ != link.id) return;  // so late that somebody else was asked
+  offered_model_ = Model{std::move(snapshot.names), snapshot.samples, std::move(sums)};
+  pulling_.reset();
   pulled_from_ = link.member;
   pulled_at_ = now;
   inbox_.wake();
@@ -182,8 +188,15 @@ void Protocol::offer(Link& link, const GradientPtr& gradient) {
            gradient->update.bytes(), gradient);
 }
 
+// A newcomer's model has all of it: what went before would only delay that, and so would what a
+// newcomer passes on.
+bool Protocol::is_to_stream(const Link& link) const {
+  if (!link.open || !link.heard_report || link.behind || link.goodbye) return false;
+  return joined_ && (link.served || members_[link.member].record.joined);
+}
+
 void Protocol::pump(Link& link, Nanoseconds now) {
-  if (!link.open || !link.heard_report || link.behind || link.goodbye) return;
+  if (!is_to_stream(link)) return;
   const std::size_t most_queued = std::max<std::size_t>(1 << 20, 4 * options_.update_bytes());
   bool full = false;
   const auto send = [&](const Log::Entry& entry) {

@@ -176,6 +176,7 @@ void Protocol::pull(Nanoseconds now) {
   }
   if (!best) return;
   pulling_ = best->id;
+  best->asked = true;
   pulled_at_least_ = best->reported;
   pulled_at_ = now;
   transmit(*best, Want{});

@@ -47,6 +47,8 @@ Checkpoint checkpoint_before(const elastic::Before& before, std::size_t dimensio
   return earlier;
 }
 
+}  // namespace
+
 void require_elastic(const TrainOptions& options) {
   if (options.workers != 1)
     throw InputError(
@@ -57,14 +59,15 @@ void require_elastic(const TrainOptions& options) {
     throw InputError("an elastic run has neither emulated faults nor a target for the gradient");
 }
 
-}  // namespace
-
 template <typename Real>
 std::string facts_of(const Objective<Real>& objective, const TrainOptions& options) {
   // Of other data another gradient: its length, and how far it goes along a fixed direction, since
   // labels that are swapped only turn it round. Rounded, because machines round differently.
   static constexpr std::array direction{0.3, -0.9, 0.7, -0.2, 0.8, -0.5, 0.1};
-  std::vector<std::uint32_t> rows(std::min<std::size_t>(objective.samples(), 256));
+  // Of a large model a few samples: nobody waits for them longer than for the model itself.
+  static constexpr std::size_t most_rows = 256, most_work = 1 << 26;
+  const std::size_t rows_in_time = std::max<std::size_t>(most_work / objective.dimension(), 4);
+  std::vector<std::uint32_t> rows(std::min({objective.samples(), most_rows, rows_in_time}));
   std::iota(rows.begin(), rows.end(), 0u);
   std::vector<Real> gradient(objective.dimension());
   double norm = 0, along = 0;
@@ -73,10 +76,11 @@ std::string facts_of(const Objective<Real>& objective, const TrainOptions& optio
   for (const Real x : start) length += static_cast<double>(x) * static_cast<double>(x);
   try {
     objective.gradient(start, rows, gradient);
-    for (std::size_t k = 0; k < gradient.size(); ++k) {
+    for (std::size_t k = 0, turn = 0; k < gradient.size(); ++k) {
       const auto g = static_cast<double>(gradient[k]);
       norm += g * g;
-      along += g * direction[k % direction.size()];
+      along += g * direction[turn];
+      if (++turn == direction.size()) turn = 0;
     }
   } catch (const std::logic_error&) {
     norm = along = 0;  // one whose gradients only its workers know

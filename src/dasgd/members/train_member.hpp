@@ -16,6 +16,10 @@ namespace dasgd::members {
 template <typename Real>
 std::string facts_of(const Objective<Real>& objective, const TrainOptions& options);
 
+/// Throws InputError for what members cannot do. `train_member` asks too; who writes files asks
+/// first.
+void require_elastic(const TrainOptions& options);
+
 /// Begins a run or joins one, and returns when it is over or this member has left it. `begun` hears
 /// where it listens.
 template <typename Real>

@@ -9,6 +9,7 @@
 #include "dasgd/base/text_hazard.hpp"
 #include "dasgd/base/toml.hpp"
 #include "dasgd/core/error.hpp"
+#include "dasgd/settings/setting_groups.hpp"
 #include "dasgd/settings/settings.hpp"
 
 namespace dasgd::config {
@@ -53,6 +54,16 @@ class Reader {
     }
   }
 
+  /// Keys that no run writes into its config: whoever set them wants others to join.
+  void require_members() const {
+    if (command_ != Command::train || !config_.elastic.listen.empty()) return;
+    for (const Setting& setting : elastic_settings())
+      if (read_.contains(setting.key))
+        throw InputError(
+            fmt::format("{}: {}: only for a run that others can join; add --listen HOST:PORT",
+                        path_, setting.key));
+  }
+
  private:
   // So that the config of a run serves to simulate it, and the other way round.
   static bool is_of_another_command(const std::string& key) {
@@ -82,6 +93,7 @@ class Reader {
       throw InputError(fmt::format("{}:{}: unknown key \"{}\"; {}", path_, node.source().begin.line,
                                    key, hint(key)));
     if (overridden_.contains(key)) return;
+    read_.insert(key);
     if (const auto* array = node.as_array()) {
       read_array(*setting, *array);
     } else {
@@ -112,6 +124,7 @@ class Reader {
   const std::string& path_;
   const std::set<std::string>& overridden_;
   Config& config_;
+  std::set<std::string> read_;
 };
 
 std::string config_text(const std::string& path) {
@@ -135,7 +148,9 @@ std::string config_text(const std::string& path) {
 void read_config_file(Command command, const std::string& path,
                       const std::set<std::string>& overridden, Config& config) {
   try {
-    Reader(command, path, overridden, config).read(toml::parse(config_text(path)), "");
+    Reader reader(command, path, overridden, config);
+    reader.read(toml::parse(config_text(path)), "");
+    reader.require_members();
   } catch (const toml::parse_error& error) {
     throw InputError(fmt::format("{}:{}: {}", path, error.source().begin.line,
                                  std::string(error.description())));
