@@ -93,11 +93,11 @@ def join(binary, work, first, name, *more):
 
 
 def per_second(before, after):
-    return sum((n - m) / (t - s) for (m, s), (n, t) in zip(before, after))
+    return [(n - m) / (t - s) for (m, s), (n, t) in zip(before, after)]
 
 
 def rates(members, seconds):
-    """Gradients per second of all of them, over so many seconds from now on."""
+    """Gradients per second of each, over so many seconds from now on."""
     before = [m.beat() for m in members]
     time.sleep(seconds)
     return per_second(before, [m.beat() for m in members])
@@ -117,7 +117,7 @@ def joining(binary, work, seconds, turns):
     second = join(binary, work, first, "second")
     others = [first, second]
     second.beat()
-    listens, begins, complete, shares = [], [], [], []
+    listens, begins, complete, shares, lowest = [], [], [], [], []
     for turn in range(turns):
         usual = rates(others, seconds)
         before = [m.beat() for m in others]
@@ -125,14 +125,16 @@ def joining(binary, work, seconds, turns):
         listens.append(third.until(lambda: third.text("address")) - third.began)
         begins.append(third.until(lambda: third.text("adoptions.jsonl")) - third.began)
         complete.append(third.until(third.gradients) - third.began)
-        shares.append(per_second(before, [m.beat() for m in others]) / usual)
+        meanwhile = per_second(before, [m.beat() for m in others])
+        shares.append(sum(meanwhile) / sum(usual))
+        lowest.append(min(now / then for now, then in zip(meanwhile, usual)))
         third.end()
         first.until(lambda: all(m["state"] == "dead" for m in first.status()["members"] if m["name"] == third.name))
     for m in others:
         m.end()
     middle = statistics.median
     print(f"join, d = {(columns + 1) * classes:,}: it listens after {middle(listens):.2f} s, its first gradient begins after {middle(begins):.2f} s (wanted: 2; {' '.join(f'{x:.2f}' for x in begins)}) "
-          f"and is complete after {middle(complete):.2f} s; the others {middle(shares):.2f} of their rate meanwhile (wanted: 0.95; {' '.join(f'{x:.2f}' for x in shares)})", flush=True)
+          f"and is complete after {middle(complete):.2f} s; the others {middle(shares):.2f} of their rate meanwhile (wanted: 0.95; {' '.join(f'{x:.2f}' for x in shares)}), the slower of them {middle(lowest):.2f}", flush=True)
 
 
 def pair(binary, work, seconds, turns):
@@ -150,7 +152,7 @@ def pair(binary, work, seconds, turns):
         both = [first, join(binary, folder, first, "second")]
         both[1].beat()
         time.sleep(2)
-        together = rates(both, seconds)
+        together = sum(rates(both, seconds))
         for m in both:
             m.end()
         shares.append(together / apart)
@@ -165,10 +167,10 @@ def slow(binary, work, seconds, turns):
         folder = work / str(turn)
         folder.mkdir()
         first = begin(binary, folder, settings)
-        alone = rates([first], seconds)
+        alone = sum(rates([first], seconds))
         second = join(binary, folder, first, "second", "--slow", "10")
         second.beat()
-        shares.append(rates([first, second], 2 * seconds) / alone / 1.1)
+        shares.append(sum(rates([first, second], 2 * seconds)) / alone / 1.1)
         for m in (first, second):
             m.end()
     print(f"slow: {statistics.median(shares):.2f} of the sum of speeds with one 10 times slower (wanted: 0.95; {' '.join(f'{x:.2f}' for x in shares)})", flush=True)

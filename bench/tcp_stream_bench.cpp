@@ -183,7 +183,9 @@ double asio_tls(const Stream& stream) {
   const Child child(
       [&, there = there] { open(there, net::ssl::stream_base::server).receiver(stream); });
   ::close(there);
-  return open(here, net::ssl::stream_base::client).sender(stream);
+  const double time = open(here, net::ssl::stream_base::client).sender(stream);
+  SSL_CTX_set_app_data(id.context(), nullptr);  // ours, which Asio would delete as its own
+  return time;
 }
 
 /// One side of our links: sends frames, counts those that come.

@@ -181,7 +181,7 @@ TEST_F(ElasticApp, WhatNeedsMembersIsRefusedWithoutThem) {
           ": elastic.expected: only for a run that others can join; add --listen HOST:PORT\n");
 }
 
-TEST_F(ElasticApp, AMemberIsOneWorker) {
+TEST_F(ElasticApp, SeveralWorkersInOneMemberAreRefused) {
   const Outcome outcome =
       dasgd("train --model quadratic --workers 3 --listen 127.0.0.1:0 --out " + out());
   EXPECT_EQ(outcome.status, 2);
@@ -242,12 +242,6 @@ TEST_F(ElasticApp, AClockThatIsADayOffDoesNotMatter) {
   EXPECT_THAT(outcome.out,
               AllOf(HasSubstr("yesterday"), HasSubstr("a 0\nb 0"), HasSubstr("check 0")))
       << outcome.err;
-}
-
-TEST_F(ElasticApp, SeveralWorkersInOneMemberAreRefused) {
-  const Outcome outcome = dasgd("train --listen 127.0.0.1:0 --workers 2 --out " + out());
-  EXPECT_EQ(outcome.status, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("one worker"));
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::size_t batches_per_point = 24;
 constexpr std::size_t rows_for_curvature = 256;
-constexpr int most_rounds = 20;
+constexpr int most_rounds = 40, fewest_rounds = 10;
+constexpr std::size_t most_samples = 2560;  // of all rounds, where a gradient is that of many rows
 constexpr double settled = 0.01;  // the change of a round after which no more is worth its time
 
 template <typename Real>
@@ -49,8 +50,11 @@ Curvature largest_curvature(const Objective<Real>& objective, const std::vector<
   for (double& c : v) c = random.normal();
   const double precision = std::numeric_limits<Real>::epsilon();
   const double h = std::cbrt(precision) * std::max(1.0, std::sqrt(squared_norm<Real>(x)));
+  const int rounds =
+      std::clamp(static_cast<int>(most_samples / std::max<std::size_t>(1, rows.size())),
+                 fewest_rounds, most_rounds);
   Curvature found;
-  for (int round = 0; round < most_rounds; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     const double length = std::sqrt(squared_norm<double>(v));
     if (!(length > 0) || !std::isfinite(length)) break;
     for (double& c : v) c /= length;

@@ -18,7 +18,7 @@ void halve(std::vector<T>& values, Merge&& merge) {
 
 void add(std::uint32_t& to, std::uint32_t from) { to += from; }
 
-void merge(Moment& to, const Moment& from) {
+void merge_moments(Moment& to, const Moment& from) {
   to.S.merge(from.S);
   to.computed.resize(std::max(to.computed.size(), from.computed.size()));
   to.applied.resize(to.computed.size());
@@ -85,7 +85,7 @@ void TraceDigest::make_room_for(std::size_t worker) {
 
 Moment& TraceDigest::moment(Nanoseconds time) {
   while (static_cast<std::size_t>(time >> shift_) >= limits_.buckets) {
-    halve(moments_, merge);
+    halve(moments_, merge_moments);
     ++shift_;
   }
   const auto bucket = static_cast<std::size_t>(time >> shift_);
