@@ -37,7 +37,7 @@ test-mpich: packages-build packages-web packages-data packages-test packages-mpi
 
 python: packages-build packages-torch packages-mpi packages-web packages-python ## build the Python package, build/release/python/dasgd
 	cmake --preset release -DDASGD_BUILD_PYTHON=ON >/dev/null
-	cmake --build --preset release -j $(JOBS) --target dasgd_python
+	cmake --build --preset release -j $(JOBS) --target dasgd_python dasgd_app
 	@echo "export PYTHONPATH=$(CURDIR)/build/release/python"
 
 scenarios: packages-build packages-web packages-test ## play SCENARIOS seeded stories of an elastic run in virtual time
