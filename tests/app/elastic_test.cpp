@@ -1,4 +1,6 @@
 // Members that come, die and leave as real processes over TLS.
+#include <map>
+
 #include "app/app.hpp"
 
 namespace dasgd::test {
@@ -181,14 +183,23 @@ TEST_F(ElasticApp, WhatNeedsMembersIsRefusedWithoutThem) {
           ": elastic.expected: only for a run that others can join; add --listen HOST:PORT\n");
 }
 
-TEST_F(ElasticApp, SeveralWorkersInOneMemberAreRefused) {
-  const Outcome outcome =
-      dasgd("train --model quadratic --workers 3 --listen 127.0.0.1:0 --out " + out());
-  EXPECT_EQ(outcome.status, 2);
-  EXPECT_EQ(
-      outcome.err,
-      "dasgd: a member of an elastic run is one worker: start more of them with dasgd join\n");
-  EXPECT_FALSE(std::filesystem::exists(out()));
+TEST_F(ElasticApp, WhatMembersCannotDoIsRefused) {
+  const std::string links =
+      "members of an elastic run choose their links themselves: `topology.kind` is full, "
+      "`topology.relay` none";
+  for (const auto& [options, line] : std::map<std::string, std::string>{
+           {"--workers 3",
+            "a member of an elastic run is one worker: start more of them with dasgd join"},
+           {"--topology ring", links},
+           {"--relay apply", links},
+           {"--engine mpi",
+            "--listen: members are processes of their own, not ranks of an MPI job"}}) {
+    const Outcome outcome =
+        dasgd("train --model quadratic --listen 127.0.0.1:0 --out " + out() + " " + options);
+    EXPECT_EQ(outcome.status, 2) << options;
+    EXPECT_EQ(outcome.err, "dasgd: " + line + "\n");
+    EXPECT_FALSE(std::filesystem::exists(out())) << options;
+  }
 }
 
 TEST_F(ElasticApp, OtherDataIsRefusedWithWhatDiffers) {

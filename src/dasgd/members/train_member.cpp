@@ -55,6 +55,11 @@ void require_elastic(const TrainOptions& options) {
         "a member of an elastic run is one worker: start more of them with dasgd join");
   if (options.sampling != Sampling::own)
     throw InputError("members of an elastic run draw from all samples: `data.sampling` is own");
+  if (options.topology != "full" || options.graph ||
+      options.relay.value_or(RelayMode::none) != RelayMode::none)
+    throw InputError(
+        "members of an elastic run choose their links themselves: `topology.kind` is full, "
+        "`topology.relay` none");
   if (options.chaos.on_links() || options.target_error || options.measure_gradients)
     throw InputError("an elastic run has neither emulated faults nor a target for the gradient");
 }
