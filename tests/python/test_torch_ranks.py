@@ -83,9 +83,9 @@ def test_staleness_is_counted_exactly(tmp_path):
         import json, pathlib, time, torch, dasgd.torch
         model = torch.nn.Linear(2, 1)
         peer = dasgd.torch.Peer(model, lr=0.01)
-        done = pathlib.Path({str(tmp_path / 'done')!r})
-        if peer.rank == 1:
-            while not done.exists(): time.sleep(0.01)
+        begun, done = pathlib.Path({str(tmp_path / 'begun')!r}), pathlib.Path({str(tmp_path / 'done')!r})
+        if peer.rank == 1: begun.touch()
+        while not (done if peer.rank == 1 else begun).exists(): time.sleep(0.01)
         for _ in range(1 if peer.rank == 1 else 10):
             model(torch.ones(1, 2)).sum().backward()
             peer.step()
