@@ -1,36 +1,10 @@
 // Members that come, die and leave as real processes over TLS.
 #include <map>
 
-#include "app/app.hpp"
+#include "app/elastic.hpp"
 
 namespace dasgd::test {
 namespace {
-
-class ElasticApp : public App {
- protected:
-  /// Runs shell commands; `$D` is the program, `member NAME ARGUMENTS` runs it in the background
-  /// with its output in NAME.log, `found FILE` waits for a file, `status_of NAME` for its end.
-  Outcome story(const std::string& commands) {
-    const std::string script = directory.write("story.sh", "cd " + directory.path() + R"(
-      D=)" DASGD_BINARY R"(
-      member() { local n=$1; shift
-        ("$D" "$@" --name $n --no-report > $n.log 2>&1 & echo $! > $n.pid; wait $!; echo $? > $n.status) & }
-      found() { for i in $(seq 600); do [ -s "$1" ] && return; sleep 0.1; done
-        echo "no $1"; tail -n 5 *.log; exit 9; }
-      ended() { for n in "$@"; do found $n.status; echo $n $(cat $n.status); done; }
-      steps() { "$D" status $1 --json | grep -o '"t":[0-9]*' | cut -d: -f2; }
-      grown() { local t=$(steps $1); for i in $(seq 600); do
-        [ $(steps $1) -gt $((t + $2)) ] && return; sleep 0.05; done; echo stalled; exit 9; }
-)" + commands + "\n");
-    return shell("bash " + script);
-  }
-  json summary_of(const std::string& name) {
-    return json::parse(read_text(directory.file(name + "/summary.json")));
-  }
-  static constexpr const char* begin =
-      "member a train --model quadratic --lr 0.001 --compute 2ms --total-gradients 10000000 "
-      "--listen 127.0.0.1:0 --out a --trace --eval-every 0; found a/address\n";
-};
 
 TEST_F(ElasticApp, MembersJoinDieAndLeaveAndTheRestEndsIdentical) {
   const Outcome outcome = story(std::string(begin) + R"(

@@ -49,5 +49,47 @@ TEST(Refusals, NameWhatDiffers) {
   }
 }
 
+// Whoever has the token can send anything, and others show it on their terminals.
+TEST(Refusals, NamesThatAreNoText) {
+  const auto is_read = [](const Message& message) {
+    Introductions out, in;
+    Roster ours, theirs;
+    return decode(encode(message, out, ours), in, theirs).has_value();
+  };
+  const auto report = [](const std::string& name) {
+    Report report;
+    report.records.push_back({.origin = {2, 2}, .version = 1, .name = name});
+    return report;
+  };
+  for (const std::string name : {"evil\x1b[31m", "two\nlines", "\xc2\x9b", "\x7f", "\xff"}) {
+    EXPECT_FALSE(is_read(Hello{{}, {2, 2}, name, "", ""})) << name;
+    EXPECT_FALSE(is_read(report(name))) << name;
+  }
+  for (const std::string name : {"a", "m\xc3\xbcller-2:7_x.y", "\xc2\xa0"}) {
+    EXPECT_TRUE(is_read(Hello{{}, {2, 2}, name, "", ""})) << name;
+    EXPECT_TRUE(is_read(report(name))) << name;
+  }
+}
+
+TEST(Refusals, ToForgetOneOfTwoWithTheSameName) {
+  Answers network;
+  Protocol protocol({.origin = {1, 1}, .name = "a", .facts = "seed: 1\n", .founder = true},
+                    network);
+  for (std::uint64_t k : {2, 3}) {
+    protocol.linked(LinkId{k}, false, 0);
+    Introductions out;
+    Roster roster;
+    protocol.received(LinkId{k}, encode(Hello{{}, {k, k}, "b", "", "seed: 1\n"}, out, roster), 1);
+  }
+  const std::string two = Origin{2, 2}.text(), three = Origin{3, 3}.text();
+  EXPECT_EQ(protocol.forget("b", 2),
+            "b is the name of several; say which by its origin: " + two + ", " + three);
+  EXPECT_EQ(protocol.forget(two, 2), two + " is here: only one that is silent can be forgotten");
+  const Nanoseconds later = 2 * Patience().suspect;
+  EXPECT_EQ(protocol.forget(two, later), "");
+  EXPECT_EQ(protocol.forget("b", later), "");
+  EXPECT_EQ(protocol.forget("b", later), "no member of that name is here or gone");
+}
+
 }  // namespace
 }  // namespace dasgd::elastic

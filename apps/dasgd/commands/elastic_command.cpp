@@ -63,6 +63,7 @@ int run_member(const Config& config, const Objective<Real>& objective,
 
 members::MemberOptions member_of(const config::ElasticSettings& elastic) {
   members::MemberOptions member;
+  members::require_name(elastic.name);
   member.name = elastic.name;
   member.listen = elastic.listen;
   member.certificate = elastic.certificate;

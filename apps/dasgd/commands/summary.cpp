@@ -53,10 +53,11 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
   if (s.resumed)
     row("resumed", fmt::format("leg {}, from {} gradients after {:.2f} s", s.resumed->leg,
                                show_count(s.resumed->gradients), s.resumed->seconds));
+  const std::uint64_t since_it_came = s.gradients - (s.elastic ? s.elastic->joined_at_step : 0);
   row("gradients",
       fmt::format(
           "{} ({}/s), {} samples ({}/s)", show_count(s.gradients),
-          show_count(static_cast<std::uint64_t>(static_cast<double>(s.gradients) / seconds)),
+          show_count(static_cast<std::uint64_t>(static_cast<double>(since_it_came) / seconds)),
           show_count(s.samples), show_count(static_cast<std::uint64_t>(s.samples_per_second))));
   row("loss", fmt::format("{:.6g}", s.loss) +
                   (s.accuracy ? fmt::format(", accuracy {:.4f}", *s.accuracy) : ""));

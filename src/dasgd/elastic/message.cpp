@@ -1,9 +1,11 @@
 #include "dasgd/elastic/message.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
+#include "dasgd/base/utf8.hpp"
 #include "dasgd/core/fixed_point.hpp"
 
 namespace dasgd::elastic {
@@ -66,6 +68,11 @@ class Reader {
     if (text.size() > longest) in_.fail();
     return text;
   }
+  std::string name() {
+    std::string name = in_.text();
+    if (!is_member_name(name)) in_.fail();
+    return name;
+  }
   NumberFormat format() {
     const auto format = in_.number<NumberFormat>();
     if (format != NumberFormat::of_float && format != NumberFormat::of_double) in_.fail();
@@ -90,7 +97,7 @@ class Reader {
     Record r;
     r.origin = number<Origin>();
     r.version = number<std::uint64_t>();
-    r.name = text(longest_name);
+    r.name = name();
     r.address = text(longest_address);
     r.joined = yes();
     r.joined_at = number<std::uint64_t>();
@@ -122,7 +129,7 @@ Hello read_hello(Reader& in) {
   if (in.number<std::uint16_t>() != protocol_version) in.fail();
   hello.run = in.number<RunId>();
   hello.origin = in.number<Origin>();
-  hello.name = in.text(longest_name);
+  hello.name = in.name();
   hello.address = in.text(longest_address);
   hello.facts = in.text(longest_facts);
   return hello;
@@ -225,6 +232,16 @@ Bytes encode(const Message& message, Introductions& link, const Roster& roster) 
              },
              message);
   return to.take();
+}
+
+bool is_member_name(std::string_view text) {
+  if (text.size() > longest_name || !is_utf8(text)) return false;
+  unsigned char before = 0;
+  return std::none_of(text.begin(), text.end(), [&](char c) {
+    const auto code = static_cast<unsigned char>(c);
+    const bool is_c1 = std::exchange(before, code) == 0xC2 && code < 0xA0;  // U+0080 to U+009F
+    return is_c1 || code < 0x20 || code == 0x7F;
+  });
 }
 
 std::optional<std::size_t> kind_of(std::span<const std::byte> bytes) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -19,6 +20,9 @@ inline constexpr std::uint16_t protocol_version = 3;
 /// Longest texts that are taken from others.
 inline constexpr std::size_t longest_name = 64, longest_address = 255, longest_facts = 3'000,
                              longest_token = 128, longest_settings = 1 << 20;
+
+/// Text that can be shown to people as it is: short, UTF-8, without control characters.
+bool is_member_name(std::string_view text);
 
 using RunId = std::array<std::byte, 16>;
 

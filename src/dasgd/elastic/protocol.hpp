@@ -159,8 +159,8 @@ class Protocol {
   // Anybody's.
   void stop_run(StopReason why, Nanoseconds now);
   void leave(Nanoseconds now);
-  /// "It is dead." False if no such member is silent or here.
-  bool forget(const std::string& name_or_origin, Nanoseconds now);
+  /// "It is dead." Why that is not taken from anybody, or nothing.
+  std::string forget(const std::string& name_or_origin, Nanoseconds now);
   /// A new token, and the name of the run that follows from it, for all who join from now on.
   void rotate(const std::string& token, const RunId& run);
   std::optional<StopReason> ending() const;

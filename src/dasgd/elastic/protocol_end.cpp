@@ -70,17 +70,30 @@ std::string Protocol::could_not_join() const {
   return could_not_join_;
 }
 
-bool Protocol::forget(const std::string& who, Nanoseconds now) {
+std::string Protocol::forget(const std::string& who, Nanoseconds now) {
   const std::lock_guard lock(mutex_);
-  for (std::size_t i = 1; i < members_.size(); ++i) {
+  std::vector<WorkerId> found;
+  std::string origins;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
     const Member& member = members_[worker_id(i)];
-    if (member.record.name != who && member.record.origin.text() != who) continue;
+    const std::string origin = member.record.origin.text();
+    if (member.record.name != who && origin != who) continue;
     if (member.standing != Standing::here && member.standing != Standing::silent) continue;
-    if (const Link* link = link_to(worker_id(i))) hang_up(link->id, now);
-    died(worker_id(i), now, "somebody said so");
-    return true;
+    found.push_back(worker_id(i));
+    origins += (origins.empty() ? "" : ", ") + origin;
   }
-  return false;
+  if (found.empty()) return "no member of that name is here or gone";
+  if (found.size() > 1)
+    return fmt::format("{} is the name of several; say which by its origin: {}", who, origins);
+  const WorkerId one = found.front();
+  if (one == Membership::self) return who + " is this member itself; it can leave";
+  const Member& member = members_[one];
+  if (member.standing == Standing::here && !member.hung_up &&
+      now - member.heard <= options_.patience.suspect)
+    return who + " is here: only one that is silent can be forgotten";
+  if (const Link* link = link_to(one)) hang_up(link->id, now);
+  died(one, now, "somebody said so");
+  return {};
 }
 
 Hash Protocol::ready_hash(const std::vector<WorkerId>& with) const {

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/elastic/roster.hpp"
@@ -42,6 +43,7 @@ class Check {
  public:
   MembersCheck run(const std::vector<std::string>& directories) {
     for (const std::string& directory : directories) read(directory);
+    require_one_run();
     compare();
     for (const Told& told : told_)
       replay(told, [&](const TraceLine& line, const GradientSet& before) {
@@ -52,6 +54,8 @@ class Check {
         ++result_.applications;
         hold(told, line, before);
       });
+    if (result_.unfinished == result_.members || (result_.gradients == 0 && result_.known == 0))
+      violate("nothing could be checked: nobody has ended with gradients in its model");
     return std::move(result_);
   }
 
@@ -76,6 +80,9 @@ class Check {
       numbers.push_back(number(member.at("origin")));
       names_[numbers.back()] = member.at("name").get<std::string>();
     }
+    // Who was killed before it met anybody tells of no run.
+    if (numbers.size() > 1 || fs::exists(path / "summary.json"))
+      met_.push_back({numbers, directory});
     // A simulation has all members in one directory.
     const bool simulated = !members->empty() && members->front().contains("end");
     for (const Json& member : *members)
@@ -120,6 +127,24 @@ class Check {
     throw InputError(directory + ": names a member that is not in members.json");
   } catch (const InputError& error) {
     throw InputError(directory + ": " + error.what());
+  }
+
+  /// Members of one run have heard of each other, or of somebody whom both know.
+  void require_one_run() const {
+    if (met_.empty()) return;
+    std::set<WorkerId> known(met_.front().members.begin(), met_.front().members.end());
+    std::vector<Met> others(met_.begin() + 1, met_.end());
+    const auto joins = [&](const Met& met) {
+      const bool meets = std::any_of(met.members.begin(), met.members.end(),
+                                     [&](WorkerId member) { return known.contains(member); });
+      if (meets) known.insert(met.members.begin(), met.members.end());
+      return meets;
+    };
+    while (std::erase_if(others, joins) > 0) {
+    }
+    if (!others.empty())
+      throw InputError(fmt::format("{} and {}: these are members of different runs",
+                                   met_.front().directory, others.front().directory));
   }
 
   void count(const std::string& end) {
@@ -192,6 +217,11 @@ class Check {
 
   elastic::Roster roster_;
   std::map<WorkerId, std::string> names_;
+  struct Met {
+    std::vector<WorkerId> members;
+    std::string directory;
+  };
+  std::vector<Met> met_;
   struct Ended {
     std::string directory;
     Json summary;

@@ -1,12 +1,15 @@
 #include "dasgd/members/door.hpp"
 
 #include <boost/asio.hpp>
+#include <chrono>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <stdexcept>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
+#include "dasgd/base/one_line.hpp"
 #include "dasgd/core/error.hpp"
 
 namespace dasgd::members {
@@ -34,6 +37,7 @@ class ShortPath {
 };
 
 constexpr std::size_t longest_line = 4096;
+constexpr std::chrono::seconds longest_wait{5};  // for a process that may have been stopped
 
 }  // namespace
 
@@ -103,20 +107,28 @@ Door::Door(asio::io_context& context, const std::filesystem::path& path, Answer 
 Door::~Door() { implementation_->close(); }
 
 std::string ask_member(const std::filesystem::path& directory, const std::string& line) {
+  const std::string question = line + "\n";
+  std::string text;
   asio::io_context context;
   Local::socket socket(context);
   const ShortPath way(directory / "control");
   boost::system::error_code error;
-  socket.connect(Local::endpoint(way.text()), error);
+  socket.open(Local(), error);
+  if (!error) socket.non_blocking(true, error);  // nobody may have taken those who came before
+  if (!error) socket.connect(Local::endpoint(way.text()), error);
   if (error)
     throw InputError(
         fmt::format("{}: no member of an elastic run is running here", directory.string()));
-  asio::write(socket, asio::buffer(line + "\n"), error);
-  std::string text;
-  if (!error) asio::read(socket, asio::dynamic_buffer(text), error);
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  if (text.empty())
-    throw InputError(fmt::format("{}: the member does not answer", directory.string()));
+  asio::async_write(socket, asio::buffer(question),
+                    [&](const boost::system::error_code& unsent, std::size_t) {
+                      if (!unsent)
+                        asio::async_read(socket, asio::dynamic_buffer(text),
+                                         [](const boost::system::error_code&, std::size_t) {});
+                    });
+  context.run_for(longest_wait);
+  if (!text.ends_with('\n'))
+    throw std::runtime_error(one_line(directory.string()) + ": the member does not answer");
+  while (text.ends_with('\n')) text.pop_back();
   if (text.starts_with("error: ")) throw InputError(text.substr(7));
   return text;
 }

@@ -23,7 +23,8 @@ class Door {
   std::shared_ptr<Implementation> implementation_;
 };
 
-/// Asks the member that runs in this directory. Throws InputError where none does.
+/// Asks the member that runs in this directory. Throws InputError where none does or where it
+/// refuses, std::runtime_error where it does not answer for seconds.
 std::string ask_member(const std::filesystem::path& directory, const std::string& line);
 
 }  // namespace dasgd::members

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/one_line.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/members/door.hpp"
 #include "dasgd/members/files.hpp"
@@ -37,8 +38,17 @@ std::string own_name() {
 
 }  // namespace
 
+void require_name(const std::string& name) {
+  if (elastic::is_member_name(name)) return;
+  throw InputError(fmt::format(
+      "the name of a member has at most {} bytes of UTF-8 text without control characters; choose "
+      "another",
+      elastic::longest_name));
+}
+
 Credentials credentials(const MemberOptions& options, const std::string& name,
                         const elastic::Origin& origin) {
+  require_name(name);
   if (options.plaintext) return {tcp::Identity::plaintext(), {}};
   if (!options.certificate.empty())
     return {tcp::Identity::own_pki(options.certificate, options.key, options.authority), {}};
@@ -201,7 +211,7 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
 
   void tell() {
     for (const elastic::Event& event : protocol_->take_events())
-      options_.say(protocol_->options().name + ": " + event.text);
+      options_.say(one_line(protocol_->options().name + ": " + event.text));
   }
 
   std::string answer(const std::string& command) {
@@ -217,7 +227,8 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
       const auto token = tcp::Token::random();
       protocol_->rotate(token.text(), token.run_id());
     } else if (word == "forget") {
-      if (!protocol_->forget(rest, now())) return "error: no member of that name is here or gone";
+      if (const std::string why = protocol_->forget(rest, now()); !why.empty())
+        return "error: " + why;
     } else {
       return "error: unknown command";
     }

@@ -34,6 +34,9 @@ struct MemberOptions {
   std::function<void(const std::string&)> say;  ///< one line for a person. Any thread.
 };
 
+/// Throws InputError for what others would not take as a name.
+void require_name(const std::string& name);
+
 /// An identity and the public name of the run.
 struct Credentials {
   tcp::Identity identity;

@@ -133,6 +133,12 @@ void fall_back(const Objective<Real>& objective, GoodModel<Real>& good, TrainRes
   evaluate(objective, result);
 }
 
+/// Of all gradients, those since this member came: its time is to be held against these.
+double share_seen(const RunSummary& s) {
+  if (!s.elastic || s.gradients == 0) return 1;
+  return 1 - static_cast<double>(s.elastic->joined_at_step) / static_cast<double>(s.gradients);
+}
+
 }  // namespace
 
 template <typename Real>
@@ -172,7 +178,8 @@ TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions&
   summary.stop_reason =
       end.reason ? *end.reason : natural_end(options, objective.samples(), summary);
   const double all = summary.virtual_seconds.value_or(summary.wall_seconds);
-  summary.samples_per_second = all > 0 ? static_cast<double>(summary.samples) / all : 0;
+  summary.samples_per_second =
+      all > 0 ? share_seen(summary) * static_cast<double>(summary.samples) / all : 0;
   result.failure = end.failure ? end.failure : late_divergence(first, options.eta);
   result.model.resize(objective.dimension());
   to_real<Real>(first.replica().sums(), result.model);

@@ -1,0 +1,91 @@
+// What is said to members and asked of them, where it cannot be done.
+#include "app/elastic.hpp"
+
+namespace dasgd::test {
+namespace {
+
+// What it was told waits for it.
+TEST_F(ElasticApp, AStoppedMemberIsSaidNotToAnswer) {
+  const Outcome outcome = story(std::string(begin) + R"(
+    grown a 5; kill -STOP $(cat a.pid)
+    ("$D" status a; echo $? > asked.status) & "$D" stop a; echo stop $?; ended asked
+    kill -CONT $(cat a.pid); ended a)");
+  EXPECT_EQ(outcome.out, "stop 1\nasked 1\na 0\n") << outcome.err;
+  EXPECT_EQ(outcome.err,
+            "dasgd: a: the member does not answer\ndasgd: a: the member does not answer\n");
+  EXPECT_EQ(summary_of("a")["stop_reason"], "asked");
+}
+
+TEST_F(ElasticApp, NamesWithControlCharactersAreRefused) {
+  const std::string run = "train --model quadratic --total-gradients 100 --listen 127.0.0.1:0 ";
+  const std::string what = "at most 64 bytes of UTF-8 text without control characters";
+  for (const char* name : {"'evil\\033[31m'", "'two\\nlines'", "'\\302\\233one'"}) {
+    const std::string option = std::string(" --name \"$(printf ") + name + ")\" --out " + out();
+    expect_refusal(run + option, what);
+    expect_refusal("join 127.0.0.1:1 --plaintext" + option, what);
+  }
+  const std::string file = directory.write("evil.toml", "[elastic]\nname = \"evil\\u001b[31m\"\n");
+  expect_refusal("train " + file + run.substr(5) + " --out " + out(), what);
+}
+
+TEST_F(ElasticApp, WhereNobodyHasEndedNothingCouldBeChecked) {
+  const Outcome killed = story(std::string(begin) + R"(
+    grown a 5; kill -9 $(cat a.pid); ended a; "$D" check a; echo check $?)");
+  EXPECT_THAT(killed.out, AllOf(HasSubstr("audit      FAILED"), HasSubstr("check 1")));
+  EXPECT_THAT(killed.err, HasSubstr("nothing could be checked"));
+
+  fs::create_directory(directory.file("empty"));
+  directory.write("empty/members.json",
+                  R"([{"worker": 0, "origin": "00000000000000000000000000000001", "name": "a"}])");
+  directory.write("empty/summary.json",
+                  R"({"gradients": 0, "stop_reason": "asked", "replicas_identical": true})");
+  const Outcome empty = dasgd("check " + directory.file("empty"));
+  EXPECT_EQ(empty.status, 1);
+  EXPECT_THAT(empty.err, HasSubstr("nothing could be checked"));
+}
+
+TEST_F(ElasticApp, MembersOfDifferentRunsAreToldApart) {
+  const Outcome outcome = story(std::string(begin) + R"(
+    member b join $(cat a/address) --token-file a/token --out b
+    member x train --model quadratic --lr 0.001 --compute 2ms --total-gradients 10000000 --listen 127.0.0.1:0 --out x
+    found b/address; found x/address; grown b 5; grown x 5
+    "$D" stop a; "$D" stop x; ended a b x
+    "$D" check b a; echo one $?; "$D" check b x a; echo two $?)");
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("one 0\n"), HasSubstr("two 2\n")));
+  EXPECT_EQ(outcome.err, "dasgd: b and x: these are members of different runs\n");
+}
+
+TEST_F(ElasticApp, OnlyWhoIsSilentIsForgotten) {
+  const Outcome outcome = story(std::string(begin) + R"(
+    member b join $(cat a/address) --token-file a/token --out b; found b/address; grown b 5
+    for name in b a nobody; do "$D" forget $name a; echo $name $?; done
+    kill -STOP $(cat b.pid)
+    for i in $(seq 600); do "$D" status a | grep -Eq 'b  *(cut off|gone)' && break; sleep 0.1; done
+    "$D" forget b a; echo forgotten $?; "$D" status a | grep -o 'b  *dead'
+    kill -CONT $(cat b.pid); "$D" stop a; ended a b)");
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("b 2\na 2\nnobody 2\nforgotten 0\n"), ContainsRegex("b +dead\n")));
+  EXPECT_EQ(outcome.err,
+            "dasgd: b is here: only one that is silent can be forgotten\n"
+            "dasgd: a is this member itself; it can leave\n"
+            "dasgd: no member of that name is here or gone\n");
+}
+
+// Of the time before it came it knows nothing.
+TEST_F(ElasticApp, RatesAreOfTheTimeThatAMemberWasThere) {
+  const Outcome outcome = story(std::string(begin) + R"(
+    grown a 400; member b join $(cat a/address) --token-file a/token --out b
+    found b/address; grown b 20; "$D" stop a; ended a b)");
+  ASSERT_THAT(outcome.out, HasSubstr("a 0\nb 0")) << outcome.err;
+  for (const char* name : {"a", "b"}) {
+    const json s = summary_of(name);
+    const double all = s["gradients"], before = s["joined_at_step"], samples = s["samples"];
+    EXPECT_NEAR(s["samples_per_second"],
+                samples * (all - before) / all / s["wall_seconds"].get<double>(), 1e-6 * samples)
+        << name;
+  }
+  EXPECT_GT(summary_of("b")["joined_at_step"], 400);
+}
+
+}  // namespace
+}  // namespace dasgd::test
