@@ -29,7 +29,7 @@ std::string fact_of(std::span<const float> start) {
 
 void require_same_start(const members::MemberOptions& member) {
   const auto run = members::ask_settings(member, std::chrono::seconds(30));
-  if (run.facts.find(member.facts) == std::string::npos)
+  if (run->facts.find(member.facts) == std::string::npos)
     throw InputError(
         "cannot join: the run began with other parameters; seed the generator (torch.manual_seed) "
         "before the network is made, or load the same file");

@@ -192,8 +192,41 @@ TEST_F(ElasticApp, OtherDataIsRefusedWithWhatDiffers) {
     for data in more other; do "$D" join $(cat a/address) --token-file a/token --data $data.csv --no-report --out x; echo $data $?; done
     "$D" stop a; ended a)");
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("more 2\n"), HasSubstr("other 2\n"), HasSubstr("a 0")));
-  EXPECT_THAT(outcome.err, HasSubstr("cannot join: the run has data: "));
+  const std::string line = "dasgd: cannot join: the run has data: [^\n]*; you have data: [^\n]*\n";
+  EXPECT_THAT(outcome.err, ::testing::MatchesRegex(line + line));
   EXPECT_THAT(outcome.out, ::testing::Not(HasSubstr("trained")));
+  EXPECT_FALSE(fs::exists(directory.file("x")));
+}
+
+TEST_F(ElasticApp, AStartThatFailsLeavesTheEarlierRunAsItWas) {
+  const Outcome outcome = story(R"(
+    for k in $(seq 24); do echo $((k % 5)),$((k % 3)),$((k % 2)); done > rows
+    (echo x,y,label; cat rows) > wide.csv; (echo x,label; cut -d, -f1,3 rows) > slim.csv
+    T="train --model logistic --data wide.csv --label label --eval-every 0"
+    "$D" $T --total-gradients 300 --checkpoint-every 1ms --trace --out old > /dev/null
+    tree() { find old | sort; find old -type f | sort | xargs sha256sum; }; tree > before
+    member a $T --compute 2ms --total-gradients 10000000 --listen 127.0.0.1:0 --out a; found a/address; A=$(cat a/address)
+    for out in old new; do
+      "$D" $T --listen $A --out $out; echo taken $?
+      "$D" $T --listen 192.0.2.1:0 --plaintext --out $out; echo plain $?
+      "$D" join $A --token-file a/token --data slim.csv --out $out; echo refused $?
+      "$D" join $A --token-file a/token --listen $A --out $out; echo port $?
+    done
+    "$D" train --resume old --total-gradients 400 --listen $A; echo resumed $?
+    tree | cmp before - && [ -s old/report.html ] && [ ! -e new ] && echo untouched; "$D" stop a; ended a)");
+  const std::string refused = "taken 2\nplain 2\nrefused 2\nport 2\n";
+  EXPECT_EQ(outcome.out, refused + refused + "resumed 2\nuntouched\na 0\n") << outcome.err;
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 9) << outcome.err;
+}
+
+TEST_F(ElasticApp, AJoinThatStillTriesEndsAtOnceWhenItIsInterrupted) {
+  const Outcome outcome = story(R"(
+    "$D" join 127.0.0.1:1 --plaintext --out x & p=$!
+    until grep -q 'SigBlk:.*420[23]$' /proc/$p/status; do sleep 0.05; done
+    kill -INT $p; wait $p; echo interrupted $?)");
+  EXPECT_EQ(outcome.out, "interrupted 130\n");
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_FALSE(fs::exists(directory.file("x")));
 }
 
 TEST_F(ElasticApp, APortThatIsTakenIsNamed) {

@@ -91,5 +91,37 @@ TEST(Refusals, ToForgetOneOfTwoWithTheSameName) {
   EXPECT_EQ(protocol.forget("b", later), "no member of that name is here or gone");
 }
 
+/// A newcomer who has called a member, and what that member then says.
+struct Newcomer {
+  void hears(const Message& message) { protocol.received(link, encode(message, names, roster), 1); }
+
+  Answers network;
+  Protocol protocol{{.origin = {1, 1}, .name = "a", .facts = "seed: 1\n"}, network};
+  const LinkId link{1};
+  Introductions names;
+  Roster roster;
+};
+
+TEST(Refusals, AreToldToWhoJoinsOnceAndInOneLine) {
+  Newcomer a;
+  a.protocol.linked(a.link, true, 0);
+  a.hears(Hello{{}, {2, 2}, "b", "", "seed: 1\n"});
+  a.protocol.take_events();  // that b is there
+  a.hears(Refusal{"the run is ending"});
+  a.protocol.leave(2);
+  EXPECT_EQ(a.protocol.could_not_join(), "the run is ending");
+  EXPECT_TRUE(a.protocol.take_events().empty());
+}
+
+TEST(Refusals, WhoWaitsForAModelHearsThatTheRunHasEnded) {
+  Newcomer a;
+  a.protocol.linked(a.link, true, 0);
+  a.hears(Hello{{}, {2, 2}, "b", "", "seed: 1\n"});
+  EXPECT_EQ(a.protocol.could_not_join(), "");
+  a.hears(Goodbye{true, {3, 4}});
+  EXPECT_EQ(a.protocol.could_not_join(), "the run has ended");
+  EXPECT_TRUE(a.protocol.is_over());
+}
+
 }  // namespace
 }  // namespace dasgd::elastic

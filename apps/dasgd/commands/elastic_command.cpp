@@ -1,4 +1,5 @@
 // Runs whose members come and go: the first member, one who joins, and what is told to them.
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fmt/format.h>
@@ -28,6 +29,7 @@ template <typename Real>
 int run_member(const Config& config, const Objective<Real>& objective,
                members::MemberOptions member, SignalStop& signals) {
   members::require_elastic(config.run);
+  members::take_port(member);  // before anything of an earlier run is touched
   TrainRun<Real> run(config, objective, signals);
   member.directory = run.directory().path();
   member.settings = run.settings();
@@ -134,7 +136,7 @@ int train_elastic(const Config& config) {
 
 int join_command(const JoinRequest& given) {
   JoinRequest request = given;
-  SignalStop signals;
+  std::optional<SignalStop> trying(std::in_place, SignalStop::Kind::contest);
   std::vector<std::string> contacts;
   for (const std::string& text : request.addresses) {
     if (fs::is_directory(text)) {  // of a member that was here before
@@ -161,7 +163,12 @@ int join_command(const JoinRequest& given) {
   members::MemberOptions asking = member_of(elastic);
   take_token(asking, request.token_file);
   asking.contacts = contacts;
-  const elastic::Welcome welcome = members::ask_settings(asking, std::chrono::seconds(30));
+  const auto since = std::chrono::steady_clock::now();
+  const auto answer = members::ask_settings(asking, members::join_limit, trying->token());
+  if (!answer) return interrupted;
+  const std::chrono::nanoseconds left =
+      members::join_limit - (std::chrono::steady_clock::now() - since);
+  const elastic::Welcome& welcome = *answer;
 
   Config config = config_from(welcome.settings, request);
   config.output.out = request.out;
@@ -187,7 +194,11 @@ int join_command(const JoinRequest& given) {
   for (const std::string& address : welcome.addresses) member.contacts.push_back(address);
   const Problem problem = read_problem(config);
   return std::visit(
-      [&]<typename Real>(const std::unique_ptr<Objective<Real>>& objective) {
+      [&]<typename Real>(const std::unique_ptr<Objective<Real>>& objective) -> int {
+        if (!members::is_admitted<Real>(*objective, config.run, member, left, trying->token()))
+          return interrupted;
+        trying.reset();
+        SignalStop signals;
         return run_member<Real>(config, *objective, member, signals);
       },
       problem);

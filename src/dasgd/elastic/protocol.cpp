@@ -5,32 +5,10 @@
 #include <fmt/format.h>
 #include <utility>
 
+#include "dasgd/elastic/facts.hpp"
 #include "dasgd/elastic/link.hpp"
 
 namespace dasgd::elastic {
-namespace {
-
-// The first line that differs, in words.
-std::string difference(const std::string& of_run, const std::string& yours) {
-  const auto lines = [](const std::string& text) {
-    std::vector<std::string> found;
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t end = std::min(text.find('\n', at), text.size());
-      found.push_back(text.substr(at, end - at));
-      at = end + 1;
-    }
-    return found;
-  };
-  const auto ours = lines(of_run), theirs = lines(yours);
-  for (std::size_t k = 0; k < std::max(ours.size(), theirs.size()); ++k) {
-    const std::string a = k < ours.size() ? ours[k] : "nothing";
-    const std::string b = k < theirs.size() ? theirs[k] : "nothing";
-    if (a != b) return fmt::format("the run has {}; you have {}", a, b);
-  }
-  return {};
-}
-
-}  // namespace
 
 Protocol::Protocol(ProtocolOptions options, Wires& wires)
     : options_(std::move(options)),
@@ -171,15 +149,17 @@ void Protocol::handle(Link& link, Message message, Nanoseconds now) {
     return;
   }
   if (const auto* refusal = std::get_if<Refusal>(&message)) {
-    say(now, "refused: " + refusal->why);
-    if (!joined_) give_up(refusal->why);
+    if (joined_)
+      say(now, "refused: " + refusal->why);
+    else
+      give_up(refusal->why);
   }
   hang_up(link.id, now);
 }
 
 void Protocol::on(Link& link, Hello& hello, Nanoseconds now) {
   const auto refuse = [&](std::string why) {
-    say(now, fmt::format("refused {}: {}", hello.name, why));
+    if (joined_) say(now, fmt::format("refused {}: {}", hello.name, why));
     transmit(link, Refusal{std::move(why)});
     hang_up(link.id, now);
   };
@@ -254,7 +234,9 @@ void Protocol::on(Link& link, const Goodbye& goodbye, Nanoseconds now) {
     member.record.names = goodbye.names;
     member.record.ended = true;
     members_.stand(link.member, Standing::ended, now);
-    if (!over_ && goodbye.names != roster_.hash(held_)) {
+    if (!joined_ && !offered_model_) {
+      give_up("the run has ended");
+    } else if (!over_ && goodbye.names != roster_.hash(held_)) {
       std::uint64_t mine = 0;
       held_.for_each_range_missing_from(link.reported,
                                         [&](WorkerId o, std::uint32_t first, std::uint32_t last) {

@@ -31,7 +31,7 @@ void Protocol::stop_run(StopReason why, Nanoseconds now) {
 
 void Protocol::leave(Nanoseconds now) {
   const std::lock_guard lock(mutex_);
-  if (!ending_ && !leaving_) say(now, "leaving");
+  if (joined_ && !ending_ && !leaving_) say(now, "leaving");
   leaving_ = true;
   inbox_.wake();
 }

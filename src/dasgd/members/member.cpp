@@ -30,7 +30,8 @@ tcp::Origin as_bytes(const elastic::Origin& origin) {
   return bytes;
 }
 
-std::string own_name() {
+std::string name_of(const MemberOptions& options) {
+  if (!options.name.empty()) return options.name;
   char host[65] = {};
   gethostname(host, sizeof(host) - 1);
   return fmt::format("{}-{}", host, getpid());
@@ -56,15 +57,24 @@ Credentials credentials(const MemberOptions& options, const std::string& name,
   return {tcp::Identity::of(*options.token, name, as_bytes(origin)), options.token->run_id()};
 }
 
+void take_port(MemberOptions& options) {
+  const Credentials who = credentials(options, name_of(options), elastic::Origin::random());
+  if (!options.listen.empty())
+    options.port = std::make_shared<tcp::Port>(options.listen, who.identity.encrypted());
+}
+
 class Member::Implementation final : public tcp::LinkEvents, public elastic::Wires {
  public:
   Implementation(MemberOptions options, elastic::ProtocolOptions protocol)
       : options_(std::move(options)), origin_(elastic::Origin::random()), timer_(context_) {
-    const std::string name = options_.name.empty() ? own_name() : options_.name;
+    const std::string name = name_of(options_);
     const Credentials who = credentials(options_, name, origin_);
     identity_ = who.identity;
     sockets_.emplace(context_, *identity_, *this);
-    if (!options_.listen.empty()) address_ = reachable(sockets_->listen(options_.listen));
+    if (options_.port)
+      address_ = reachable(sockets_->listen(*options_.port));
+    else if (!options_.listen.empty())
+      address_ = reachable(sockets_->listen(options_.listen));
     protocol.origin = origin_;
     protocol.name = name;
     protocol.address = address_;
@@ -270,7 +280,7 @@ namespace {
 /// Says hello without facts and waits for a welcome.
 class Question final : public tcp::LinkEvents {
  public:
-  Question(const MemberOptions& options, std::chrono::seconds limit)
+  Question(const MemberOptions& options, std::chrono::nanoseconds limit, std::stop_token stop)
       : options_(options), timer_(context_), again_(context_) {
     const auto origin = elastic::Origin::random();
     const Credentials who = credentials(options, "newcomer", origin);
@@ -281,6 +291,7 @@ class Question final : public tcp::LinkEvents {
       if (!error) context_.stop();
     });
     dial();
+    const std::stop_callback end(std::move(stop), [this] { context_.stop(); });
     context_.run();
     sockets_.reset();
   }
@@ -358,8 +369,11 @@ class Question final : public tcp::LinkEvents {
 
 }  // namespace
 
-elastic::Welcome ask_settings(const MemberOptions& options, std::chrono::seconds limit) {
-  return Question(options, limit).answer();
+std::optional<elastic::Welcome> ask_settings(const MemberOptions& options,
+                                             std::chrono::nanoseconds limit, std::stop_token stop) {
+  Question question(options, limit, stop);
+  if (stop.stop_requested()) return std::nullopt;
+  return question.answer();
 }
 
 }  // namespace dasgd::members

@@ -3,24 +3,31 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "dasgd/elastic/protocol.hpp"
+#include "dasgd/transport/tcp/sockets.hpp"
 #include "dasgd/transport/tcp/tls/identity.hpp"
 #include "dasgd/transport/tcp/tls/token.hpp"
 
 namespace dasgd::members {
 
+/// How long who joins tries.
+inline constexpr std::chrono::seconds join_limit{30};
+
 /// How a process takes part.
 struct MemberOptions {
   std::string name;                   ///< empty: the host's, with the process number
   std::string listen;                 ///< an address; empty: this member can only dial
+  std::shared_ptr<tcp::Port> port;    ///< that of `listen`, where it is taken already
   std::vector<std::string> contacts;  ///< of members; empty: this one begins the run
   std::optional<tcp::Token> token;
   std::filesystem::path certificate, key, authority;  ///< of an own PKI
@@ -44,6 +51,10 @@ struct Credentials {
 };
 Credentials credentials(const MemberOptions& options, const std::string& name,
                         const elastic::Origin& origin);
+
+/// Takes the port to listen on, so that nothing is begun in vain. Throws InputError for an address
+/// that cannot be listened on, or a certificate that is none.
+void take_port(MemberOptions& options);
 
 /// Joins or begins a run when it is made; everything but the worker's side of the protocol happens
 /// on a thread of its own.
@@ -71,7 +82,9 @@ class Member {
 };
 
 /// Asks a running member for the settings of its run. Tries all addresses until one answers or the
-/// time is over. Throws InputError with the reason.
-elastic::Welcome ask_settings(const MemberOptions& options, std::chrono::seconds limit);
+/// time is over. Throws InputError with the reason. Nothing: it was stopped.
+std::optional<elastic::Welcome> ask_settings(const MemberOptions& options,
+                                             std::chrono::nanoseconds limit,
+                                             std::stop_token stop = {});
 
 }  // namespace dasgd::members

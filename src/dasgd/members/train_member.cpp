@@ -12,6 +12,7 @@
 #include "dasgd/core/error.hpp"
 #include "dasgd/elastic/adoption_line.hpp"
 #include "dasgd/elastic/between_steps.hpp"
+#include "dasgd/elastic/facts.hpp"
 #include "dasgd/elastic/member_figures.hpp"
 #include "dasgd/members/endpoint.hpp"
 #include "dasgd/members/files.hpp"
@@ -91,10 +92,22 @@ std::string facts_of(const Objective<Real>& objective, const TrainOptions& optio
     norm = along = 0;  // one whose gradients only its workers know
   }
   return fmt::format(
-      "version: {}\nmodel: {} numbers of {} bits\nstart: a point of length {:.4g}\ndata: {} "
-      "samples, gradient {:.3g} along {:.2g}\nseed: {}\n",
-      version(), objective.dimension(), 8 * sizeof(Real), std::sqrt(length), objective.samples(),
-      std::sqrt(norm), norm > 0 ? along / std::sqrt(norm) : 0.0, options.seed);
+      "version: {}\ndata: {} samples\nmodel: {} numbers of {} bits\nstart: a point of length "
+      "{:.4g}\ndata: {} samples, gradient {:.3g} along {:.2g}\nseed: {}\n",
+      version(), objective.samples(), objective.dimension(), 8 * sizeof(Real), std::sqrt(length),
+      objective.samples(), std::sqrt(norm), norm > 0 ? along / std::sqrt(norm) : 0.0, options.seed);
+}
+
+template <typename Real>
+bool is_admitted(const Objective<Real>& objective, const TrainOptions& options,
+                 const MemberOptions& member, std::chrono::nanoseconds limit,
+                 std::stop_token stop) {
+  const auto run = ask_settings(member, limit, stop);
+  if (!run) return false;
+  const std::string what =
+      elastic::difference(run->facts, facts_of(objective, options) + member.facts);
+  if (!what.empty()) throw InputError("cannot join: " + what);
+  return true;
 }
 
 template <typename Real>
@@ -113,6 +126,7 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
   protocol_options.format = number_format<Real>;
   protocol_options.in_flight = std::min<std::size_t>(
       16, resolved_in_flight(options, objective.dimension() * sizeof(Number<Real>)));
+  protocol_options.give_up_after = std::chrono::nanoseconds(join_limit).count();
   protocol_options.budget = shared_budget(options, objective.samples());
   MemberOptions member_options = wanted;
   auto& before = member_options.before;
@@ -212,6 +226,10 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
 
 template std::string facts_of(const Objective<float>&, const TrainOptions&);
 template std::string facts_of(const Objective<double>&, const TrainOptions&);
+template bool is_admitted(const Objective<float>&, const TrainOptions&, const MemberOptions&,
+                          std::chrono::nanoseconds, std::stop_token);
+template bool is_admitted(const Objective<double>&, const TrainOptions&, const MemberOptions&,
+                          std::chrono::nanoseconds, std::stop_token);
 template TrainResult<float> train_member(const Objective<float>&, TrainOptions,
                                          const MemberOptions&, const std::vector<Callback<float>>&,
                                          const std::function<void(const std::string&)>&);

@@ -6,6 +6,7 @@
 #include <boost/asio/post.hpp>
 #include <fmt/format.h>
 #include <random>
+#include <unistd.h>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -52,6 +53,30 @@ void drop(Socket socket) {
 
 }  // namespace
 
+Port::Port(const std::string& text, bool encrypted) {
+  const Address address = Address::parse(text);
+  const auto literal = address.literal();
+  if (!literal)
+    throw InputError(
+        fmt::format("\"{}\" is no IP address; listen to one of this machine, or to "
+                    "0.0.0.0 for all",
+                    address.host));
+  if (!encrypted && !stays_here(*literal))
+    throw InputError(
+        fmt::format("{}: without TLS nobody listens outside of this machine; use "
+                    "127.0.0.1, or a token",
+                    text));
+  net::io_context context;
+  net::ip::tcp::acceptor acceptor(context);
+  open_at(acceptor, {*literal, static_cast<unsigned short>(std::stoul(address.port))});
+  is_v6_ = literal->is_v6();
+  descriptor_ = acceptor.release();
+}
+
+Port::~Port() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
 /// Handlers hold it weakly: they may run when it is gone.
 class Sockets::Implementation final : public Link::Owner,
                                       public std::enable_shared_from_this<Implementation> {
@@ -64,25 +89,15 @@ class Sockets::Implementation final : public Link::Owner,
         options_(options),
         door_(options.connections_per_second, draw_salt()) {}
 
-  std::string listen(const std::string& text) {
-    const Address address = Address::parse(text);
-    const auto literal = address.literal();
-    if (!literal)
-      throw InputError(
-          fmt::format("\"{}\" is no IP address; listen to one of this machine, or to "
-                      "0.0.0.0 for all",
-                      address.host));
-    if (!identity_.encrypted() && !stays_here(*literal))
-      throw InputError(
-          fmt::format("{}: without TLS nobody listens outside of this machine; use "
-                      "127.0.0.1, or a token",
-                      text));
+  std::string listen(bool is_v6, int descriptor) {
     const auto listener = std::make_shared<Listener>(context_);
-    open_at(listener->acceptor, {*literal, static_cast<unsigned short>(std::stoul(address.port))});
+    listener->acceptor.assign(is_v6 ? net::ip::tcp::v6() : net::ip::tcp::v4(), descriptor);
     listeners_.push_back(listener);
     accept(listener);
     return to_string(listener->acceptor.local_endpoint());
   }
+
+  bool encrypted() const { return identity_.encrypted(); }
 
   LinkId dial(const std::string& address) {
     const LinkId id{next_++};
@@ -249,7 +264,13 @@ Sockets::Sockets(net::io_context& context, Identity identity, LinkEvents& events
           std::make_shared<Implementation>(context, std::move(identity), events, options)) {}
 Sockets::~Sockets() { implementation_->abandon(); }
 
-std::string Sockets::listen(const std::string& address) { return implementation_->listen(address); }
+std::string Sockets::listen(Port& port) {
+  return implementation_->listen(port.is_v6_, std::exchange(port.descriptor_, -1));
+}
+std::string Sockets::listen(const std::string& address) {
+  Port port(address, implementation_->encrypted());
+  return listen(port);
+}
 LinkId Sockets::dial(const std::string& address) { return implementation_->dial(address); }
 void Sockets::close(LinkId link, bool flush) { implementation_->close(link, flush); }
 void Sockets::set_identity(Identity identity) {

@@ -77,6 +77,22 @@ struct SocketOptions {
   FrameLimits limits;  ///< of a new link; see set_limits
 };
 
+/// A port of this machine that is taken; who connects waits until `Sockets` listens there.
+class Port {
+ public:
+  /// An IP address or localhost, and a port (0: any free one); without TLS only of this machine.
+  /// Throws InputError.
+  Port(const std::string& address, bool encrypted);
+  ~Port();
+  Port(const Port&) = delete;
+  Port& operator=(const Port&) = delete;
+
+ private:
+  friend class Sockets;
+  bool is_v6_ = false;
+  int descriptor_ = -1;
+};
+
 /// All links of a process. Everything is called on the thread that runs the io_context.
 class Sockets {
  public:
@@ -87,8 +103,9 @@ class Sockets {
   Sockets(const Sockets&) = delete;
   Sockets& operator=(const Sockets&) = delete;
 
-  /// An IP address or localhost, and a port (0: any free one). Returns the address with the port it
-  /// got. May be called for several addresses. Throws InputError.
+  /// Takes the port over. Returns the address with the port it got. May be called for several.
+  std::string listen(Port& port);
+  /// See Port. Throws InputError.
   std::string listen(const std::string& address);
   /// Host names are looked up. Everything that is wrong is told to `dial_failed`.
   LinkId dial(const std::string& address);
