@@ -1,7 +1,7 @@
 // Members that come, die and leave as real processes over TLS.
-#include <map>
-
 #include "app/elastic.hpp"
+
+#include <map>
 
 namespace dasgd::test {
 namespace {
