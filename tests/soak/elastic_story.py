@@ -46,7 +46,8 @@ def story(work, hosts):
     first = start(0, "train", *SETTINGS, "--compute", "20ms", "--eval-every", "0", "--gone-after", f"{GONE:g}s")
     wait_until("the first address", first.address)
     members = [first, *(start(number, "join", first.address(), "--token-file", first.directory / "token") for number in range(1, 8))]
-    wait_until("eight members", lambda: first.sees("here", "behind") == 8)
+    # All know all: of one whom only the first had met nobody could tell that it died.
+    wait_until("eight members", lambda: all(m.sees("here", "behind") == 8 for m in members))
     wait_until("a model of everybody's", lambda: all(m.has_joined() for m in members[1:]))
     say("eight are here")
     for dead in (members[0], members[3], members[5]):
