@@ -221,6 +221,16 @@ TEST(Advise, APracticalStepIsTheBestOfThoseTried) {
   EXPECT_LE(practical.summary.loss, proved.summary.loss);
 }
 
+// As many for each would be most of them by the slow worker alone, when the others have ended.
+TEST(Advise, TrialsShareTheirBudgetAsTheRunDoes) {
+  const Quadratic q = Quadratic::random(1);
+  const TrainOptions options{
+      .workers = 3, .total_gradients = 100, .slow = {{.worker = WorkerId{2}, .factor = 10}}};
+  const Advice advice = advise<double>(q, {.options = options, .world = VirtualWorld{}});
+  ASSERT_FALSE(advice.practical.tried.empty());
+  EXPECT_EQ(advice.practical.tried.back().gradients, 100u);
+}
+
 TEST(StepLimits, SayWhyARunIsNeitherCertifiedNorRefused) {
   StalenessSummary s;
   s.W = 10;

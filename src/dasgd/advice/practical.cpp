@@ -74,8 +74,11 @@ class Trials {
     options.rule = options_.rule;
     options.rule.schedule = {};
     options.stop = options_.stop;
-    const auto each = (gradients + options.workers - 1) / options.workers;
-    options.gradients = {static_cast<std::uint32_t>(each)};
+    if (options_.gradients.empty())
+      options.total_gradients = gradients;  // slow workers make fewer of them
+    else
+      options.gradients = {
+          static_cast<std::uint32_t>((gradients + options.workers - 1) / options.workers)};
     const auto result = run_simulation<Real>(objective_, options, world_);
     const bool good = !result.failure && std::isfinite(result.summary.loss);
     return {eta, result.summary.gradients,
