@@ -1,11 +1,15 @@
 #include "dasgd/transport/tcp/sockets.hpp"
 
 #include <algorithm>
+#include <array>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <openssl/ssl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "dasgd/base/input_error.hpp"
+#include "dasgd/transport/tcp/stream.hpp"
 #include "support/message.hpp"
 #include "tcp/node.hpp"
 
@@ -79,6 +83,32 @@ TEST_P(Linked, FramesOfAllSizesArriveInOrderBothWays) {
   EXPECT_EQ(p.b.sockets.sent(p.to_a).messages, frames.size());
   EXPECT_EQ(p.a.sockets.received(p.to_b).messages, frames.size());
   EXPECT_EQ(p.b.sockets.sent(p.to_a).bytes, p.a.sockets.received(p.to_b).bytes);
+}
+
+// Two sides that have filled each other's buffers get on only if both read.
+TEST(Keys, ReadingNeedsNoRoomToWriteWhileTheyAreRenewed) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()), 0);
+  const Token token = Token::random();
+  constexpr std::uint64_t every_byte = 1;
+  const auto one = make_stream(ends[0], Identity::of(token, "a", origin(1)), true, every_byte);
+  const auto other = make_stream(ends[1], Identity::of(token, "b", origin(2)), false, every_byte);
+  using Step = Advance::Step;
+  bool met = false;
+  for (int turn = 0; turn < 10 && !met; ++turn) {
+    const bool first = one->handshake().step == Step::done;
+    met = other->handshake().step == Step::done && first;
+  }
+  ASSERT_TRUE(met);
+  std::vector<std::byte> bytes(10'000);
+  for (const auto& stream : {one.get(), other.get()}) {
+    const std::array pieces{iovec{bytes.data(), bytes.size()}};
+    while (stream->write(pieces).step == Step::done) {
+    }
+  }
+  EXPECT_EQ(one->read(bytes).step, Step::done);
+  EXPECT_EQ(other->read(bytes).step, Step::done);
+  for (const int end : ends) ::close(end);
 }
 
 TEST(Keys, AreRenewedWhileFramesGoOn) {

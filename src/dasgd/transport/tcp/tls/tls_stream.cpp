@@ -40,6 +40,7 @@ int bio_read(BIO* bio, char* to, int count) {
 long bio_control(BIO* bio, int command, long, void*) {
   if (command == BIO_CTRL_EOF) return socket_of(bio).ended() ? 1 : 0;
   if (command != BIO_CTRL_FLUSH) return 0;
+  if (socket_of(bio).keeps_all()) return 1;
   return with_retry(bio, BIO_FLAGS_WRITE,
                     [](TlsSocket& socket, bool& retry) { return socket.flush(retry); });
 }
@@ -88,7 +89,7 @@ bool is_no_tls(int reason) {
 }  // namespace
 
 int TlsSocket::write(const char* bytes, int count, bool& retry) {
-  if (held_.size() >= most_held_back && flush(retry) < 0) return -1;
+  if (!keeps_all_ && held_.size() >= most_held_back && flush(retry) < 0) return -1;
   const auto added = std::as_bytes(std::span(bytes, static_cast<std::size_t>(count)));
   held_.insert(held_.end(), added.begin(), added.end());
   return count;
@@ -185,9 +186,15 @@ Advance TlsStream::write(const iovec& piece) {
   return {Step::done, piece.iov_len};
 }
 
-// Those of this direction; the message leaves with what is written next.
+// Those of this direction. The message is made now and leaves with what is written next: left to
+// OpenSSL, reading would have to send it first, and two sides that both wait for room to write
+// would wait for each other to read.
 void TlsStream::renew_keys() {
-  if (SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED) == 1) since_rekey_ = 0;
+  if (SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED) != 1) return;
+  since_rekey_ = 0;
+  socket_.keep_all(true);
+  SSL_do_handshake(ssl_.get());
+  socket_.keep_all(false);
 }
 
 Advance TlsStream::flush() {

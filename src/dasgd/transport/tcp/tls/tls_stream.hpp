@@ -20,6 +20,9 @@ class TlsSocket {
   int read(char* to, int count, bool& retry);
   /// 1, or -1 while the kernel has no room or the socket has failed.
   int flush(bool& retry);
+  /// Whether what is written is only kept, however much it is, until this is over.
+  void keep_all(bool keep) { keeps_all_ = keep; }
+  bool keeps_all() const { return keeps_all_; }
 
   std::size_t held_back() const { return held_.size(); }
   bool ended() const { return ended_; }
@@ -28,7 +31,7 @@ class TlsSocket {
  private:
   int socket_;
   std::vector<std::byte> held_;  // whole records and the rest of one
-  bool ended_ = false;
+  bool keeps_all_ = false, ended_ = false;
   int error_ = 0;
 };
 
