@@ -10,7 +10,8 @@ group() {
     build) echo "g++ cmake ninja-build make libcli11-dev libfmt-dev nlohmann-json3-dev
                  libtomlplusplus-dev libeigen3-dev librandom123-dev libxxhash-dev libzstd-dev zlib1g-dev
                  libpng-dev libjpeg62-turbo-dev libssl-dev libboost-dev" ;;
-    torch) echo "libtorch-dev libopenblas0-serial" ;;
+    # Not libopenblas0-serial: it gives wrong numbers to several threads at once.
+    torch) echo "libtorch-dev libopenblas0-pthread" ;;
     mpi) echo "libopenmpi-dev openmpi-bin" ;;
     mpi-test) echo "libopenmpi-dev openmpi-bin libmpich-dev mpich" ;;
     # Node.js from elsewhere brings its own npm and does not live with Debian's.

@@ -1,5 +1,6 @@
 #include "dasgd/adapters/torch/network.hpp"
 
+#include <atomic>
 #include <cmath>
 #include <functional>
 #include <gmock/gmock.h>
@@ -87,6 +88,28 @@ TEST(Network, EveryWorkerComputesTheSameAtTheSameTime) {
       });
   }
   for (const auto& gradient : found) EXPECT_EQ(gradient, alone);
+}
+
+// A BLAS whose callers share a workspace answers wrongly without an error; products of matrices are
+// most of this network's work.
+TEST(Network, NobodySpoilsTheProductsOfAnother) {
+  const auto network = make_network({.model = "mlp"}, colour_images(16));
+  const std::vector<float> x = network->start();
+  std::vector<float> alone(x.size());
+  network->gradient(x, some_rows(0, 32), alone);
+  std::atomic<int> wrong{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 16; ++t)
+      threads.emplace_back([&] {
+        std::vector<float> gradient(x.size());
+        for (int round = 0; round < 200; ++round) {
+          network->gradient(x, some_rows(0, 32), gradient);
+          wrong += gradient != alone;
+        }
+      });
+  }
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST(Network, TrainsOnThreadsWithIdenticalReplicas) {

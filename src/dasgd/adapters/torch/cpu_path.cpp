@@ -27,16 +27,25 @@ double best_time(const std::function<void()>& trial) {
   return best;
 }
 
-// A BLAS with threads of its own would take the cores of other workers.
-void one_blas_thread() {
-  using SetThreads = void (*)(int);
-  if (void* const found = ::dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))
-    reinterpret_cast<SetThreads>(found)(1);
+template <typename Function>
+Function* of_openblas(const char* name) {
+  return reinterpret_cast<Function*>(::dlsym(RTLD_DEFAULT, name));
 }
 
-std::string choose(const std::function<void()>& trial) {
-  at::set_num_threads(1);
-  one_blas_thread();
+// A BLAS with threads of its own would take the cores of other workers.
+void one_blas_thread() {
+  if (auto* const set_threads = of_openblas<void(int)>("openblas_set_num_threads")) set_threads(1);
+}
+
+bool blas_is_serial() {
+  static const bool serial = [] {
+    auto* const parallel = of_openblas<int()>("openblas_get_parallel");
+    return parallel && parallel() == 0;
+  }();
+  return serial;
+}
+
+std::string faster_way(const std::function<void()>& trial) {
   auto& context = at::globalContext();
   if (!at::Context::hasMKLDNN()) return "the CPU";
   context.setUserEnabledMkldnn(true);
@@ -51,11 +60,26 @@ std::string choose(const std::function<void()>& trial) {
                      gain < worth_a_word ? "" : fmt::format(" ({:.1f} times as fast here)", gain));
 }
 
+std::string choose(const std::function<void()>& trial) {
+  at::set_num_threads(1);
+  one_blas_thread();
+  return faster_way(trial) +
+         (blas_is_serial() ? ", one thread at a time: a serial OpenBLAS gives wrong numbers to "
+                             "several (on Debian, install libopenblas0-pthread)"
+                           : "");
+}
+
 }  // namespace
 
 std::string settle_cpu_path(const std::function<void()>& trial) {
   static const std::string chosen = choose(trial);
   return chosen;
+}
+
+std::unique_lock<std::mutex> alone_if_blas_is_serial(const c10::Device& device) {
+  static std::mutex one_at_a_time;
+  return device.is_cpu() && blas_is_serial() ? std::unique_lock(one_at_a_time)
+                                             : std::unique_lock<std::mutex>();
 }
 
 }  // namespace dasgd::torch_adapter

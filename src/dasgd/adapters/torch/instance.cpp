@@ -8,6 +8,7 @@
 #include <torch/csrc/jit/runtime/graph_executor.h>
 #include <torch/version.h>
 
+#include "dasgd/adapters/torch/cpu_path.hpp"
 #include "dasgd/adapters/torch/device/step_graph.hpp"
 #include "dasgd/adapters/torch/precision.hpp"
 #include "dasgd/adapters/torch/saved_network.hpp"
@@ -267,6 +268,7 @@ void Instance::show(std::span<const float> x) {
 }
 
 double Instance::gradient(const SampleBatch& batch, std::span<float> gradient) {
+  const auto alone = alone_if_blas_is_serial(how_.device);
   const Place place(*memory_);
   const auto lock = StepGraph::nobody_records(how_.device);
   const Inputs in = inputs(batch);
@@ -284,6 +286,7 @@ double Instance::gradient(const SampleBatch& batch, std::span<float> gradient) {
 }
 
 double Instance::evaluate(std::span<const float> x, const SampleBatch& batch, ClassCounts& counts) {
+  const auto alone = alone_if_blas_is_serial(how_.device);
   const Place place(*memory_);
   const auto lock = StepGraph::nobody_records(how_.device);
   const at::NoGradGuard no_grad;
