@@ -136,7 +136,7 @@ int train_elastic(const Config& config) {
 
 int join_command(const JoinRequest& given) {
   JoinRequest request = given;
-  std::optional<SignalStop> trying(std::in_place, SignalStop::Kind::contest);
+  std::optional<SignalStop> trying(std::in_place, SignalStop::Kind::silent);
   std::vector<std::string> contacts;
   for (const std::string& text : request.addresses) {
     if (fs::is_directory(text)) {  // of a member that was here before
