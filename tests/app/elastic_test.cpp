@@ -169,12 +169,16 @@ TEST_F(ElasticApp, WhatMembersCannotDoIsRefused) {
            {"--speeds lognormal:1",
             "members of an elastic run are as fast as their machines: --speeds is for the workers "
             "of one process; --slow makes a member slower"},
+           {"--model softmax --data -",
+            "--data -: members of an elastic run need data that each of them has; streams are for "
+            "one process"},
            {"--plaintext --token-file t",
             "--token-file, --cert and --plaintext exclude each other: give one"},
            {"--engine mpi",
             "--listen: members are processes of their own, not ranks of an MPI job"}}) {
+    const std::string model = options.starts_with("--model") ? "" : "--model quadratic ";
     const Outcome outcome =
-        dasgd("train --model quadratic --listen 127.0.0.1:0 --out " + out() + " " + options);
+        dasgd("train " + model + "--listen 127.0.0.1:0 --out " + out() + " " + options);
     EXPECT_EQ(outcome.status, 2) << options;
     EXPECT_EQ(outcome.err, "dasgd: " + line + "\n");
     EXPECT_FALSE(std::filesystem::exists(out())) << options;
@@ -301,6 +305,18 @@ TEST_F(ElasticApp, AFullDiskOfOneMemberSendsItAwayWithAllItHasAndTheRestGoesOn) 
       << outcome.err;
   EXPECT_EQ(summary_of("a")["left"], 1);
   EXPECT_EQ(summary_of("a")["lost_gradients"], json::object());
+}
+
+// Whoever comes meanwhile is no reason to go.
+TEST_F(ElasticApp, AMemberWhoseDirectoryIsGoneGoesOnAndSaysSoAtItsEnd) {
+  const Outcome outcome = story(std::string(begin) + R"(
+    member b join $(cat a/address) --token-file a/token --out b; found b/address; grown b 20; rm -rf b
+    member c join $(cat a/address) --token-file a/token --out c; found c/address; grown c 100
+    "$D" status a | grep -o ' b  *here'; kill -INT $(cat b.pid); ended b; "$D" stop a; ended a c; tail -n 1 b.log)");
+  EXPECT_THAT(outcome.out, ContainsRegex("b +here\nb 1\na 0\nc 0\ndasgd: .*cannot be written"))
+      << outcome.err << read_text(directory.file("b.log"));
+  EXPECT_EQ(summary_of("a")["left"], 1);
+  EXPECT_EQ(summary_of("a")["lost_members"], 0);
 }
 
 TEST_F(ElasticApp, AClockThatIsADayOffDoesNotMatter) {

@@ -4,6 +4,7 @@
 #include <boost/asio.hpp>
 #include <chrono>
 #include <cstring>
+#include <exception>
 #include <fmt/format.h>
 #include <future>
 #include <map>
@@ -108,8 +109,15 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
     });
     thread_.join();
     door_.reset();
-    if (!options_.directory.empty()) write_members(options_.directory, *protocol_, now());
+    try {
+      if (!options_.directory.empty()) write_members(options_.directory, *protocol_, now());
+    } catch (const WriteError&) {
+      unwritten_ = std::current_exception();
+    }
     sockets_.reset();
+  }
+  void require_written() const {
+    if (unwritten_) std::rethrow_exception(unwritten_);
   }
 
   void wait_for_model(const std::stop_token& stop) {
@@ -240,12 +248,18 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
     const auto numbering = protocol_->numbering().size();
     if (!options_.directory.empty() && numbering != written_) {
       written_ = numbering;
-      write_members(options_.directory, *protocol_, now());
+      note_members();
     }
     timer_.expires_after(std::chrono::milliseconds(100));
     timer_.async_wait([this](const boost::system::error_code& error) {
       if (!error && !closing_.load()) tick();
     });
+  }
+
+  void note_members() try {
+    write_members(options_.directory, *protocol_, now());
+  } catch (const WriteError& error) {  // of use only later: nobody has to go because of it
+    options_.say(error.what());
   }
 
   void tell() {
@@ -289,6 +303,7 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
   std::optional<tcp::Identity> identity_;
   std::map<tcp::LinkId, Heard> heard_;
   std::size_t written_ = 0;
+  std::exception_ptr unwritten_;  // at the end
   std::atomic<bool> closing_{false}, nudged_{false};
   std::jthread thread_;
 };
@@ -305,7 +320,10 @@ const std::string& Member::address() const { return implementation_->address(); 
 const elastic::Origin& Member::origin() const { return implementation_->origin(); }
 void Member::nudge() { implementation_->nudge(); }
 void Member::on_tick(std::function<void()> look) { implementation_->on_tick(std::move(look)); }
-void Member::close() { implementation_->close(); }
+void Member::close() {
+  implementation_->close();
+  implementation_->require_written();
+}
 
 namespace {
 

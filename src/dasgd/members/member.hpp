@@ -81,7 +81,8 @@ class Member {
   void nudge();
   /// Called on the member's thread about five times a second.
   void on_tick(std::function<void()> look);
-  /// Says goodbye and waits until it is sent.
+  /// Says goodbye and waits until it is sent. Throws WriteError where the names of the members
+  /// could not be written then; everything else is done.
   void close();
 
  private:

@@ -3,12 +3,14 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <exception>
 #include <fmt/format.h>
 #include <fstream>
 #include <limits>
 #include <memory>
 #include <numeric>
 
+#include "dasgd/base/atomic_file.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/preprocessing.hpp"
 #include "dasgd/elastic/adoption_line.hpp"
@@ -207,7 +209,12 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
                   planned_gradients(options, objective.samples()))
         .watch();
   });
-  member.close();
+  std::exception_ptr unwritten;  // told when everything else is saved
+  try {
+    member.close();
+  } catch (const WriteError&) {
+    unwritten = std::current_exception();
+  }
   evaluator.stop();
   if (const std::string why = protocol.could_not_join(); !why.empty())
     throw InputError("cannot join: " + why);  // there was no run to tell of
@@ -223,6 +230,7 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
                                 .judge = evaluator.judge(),
                                 .elastic = elastic::figures_of(protocol),
                                 .agreed = audit.agreed || audit.has_left});
+  if (!result.failure) result.failure = unwritten;
   if (!result.failure)
     save_last_checkpoint(options, objective, loops.front()->worker(), snapshots, wall,
                          evaluator.judge().since_best());
