@@ -159,7 +159,8 @@ class PythonPeer {
       peer_ = std::make_unique<Peer<float>>(
           std::move(x0), options, batch,
           [this, member](const Objective<float>& f, const TrainOptions& all) {
-            auto result = members::train_member<float>(f, all, member);
+            const auto taking_part = members::become_member<float>(f, all, member);
+            auto result = members::train_member<float>(f, all, *taking_part);
             summary_ = to_json(result.summary);
             return std::optional(std::move(result));
           });

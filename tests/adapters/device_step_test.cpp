@@ -2,6 +2,8 @@
 #include <atomic>
 #include <cmath>
 #include <gtest/gtest.h>
+#include <sstream>
+#include <string>
 #include <thread>
 #include <torch/cuda.h>
 
@@ -224,6 +226,23 @@ TEST(DeviceStep, StatisticsOfBatchNormalisationAreThereAtTheEnd) {
     const std::string before = network->torchscript(network->start());
     run_training<float>(*network, {.workers = 2, .eta = 0.01, .batch = 8, .gradients = {20}});
     EXPECT_NE(network->torchscript(network->start()), before) << network->engine();
+  }
+}
+
+TEST(DeviceStep, ASavedNetworkCountsTheBatchesOfItsRun) {
+  test::TemporaryDirectory directory;
+  const std::string path = test::write_normalised_network(directory);
+  const auto count_in = [](const std::string& script) {
+    std::istringstream file(script);
+    for (const auto& buffer : torch::jit::load(file).named_buffers())
+      if (buffer.name.ends_with("num_batches_tracked")) return buffer.value.item<int>();
+    return -1;
+  };
+  for (const NetworkOptions& how : networks(path)) {
+    const auto network = make_network(how, image_samples(test::tiny_image_set(8)));
+    EXPECT_EQ(count_in(network->torchscript(network->start())), 0) << "before: " << how.model;
+    run_training<float>(*network, {.workers = 2, .eta = 0.01, .batch = 8, .gradients = {20}});
+    EXPECT_EQ(count_in(network->torchscript(network->start())), 20) << network->engine();
   }
 }
 

@@ -38,7 +38,8 @@ TEST_F(ResumedNetwork, GoesOnToTheBitWithItsStatisticsAndAugmentation) {
   options.checkpoint.save = [&](const Checkpoint& c) { checkpoints.push_back(c); };
   const auto whole = run_training<float>(*network, options, {});
   const Bytes last = checkpoints.back().workers[0].carry_over.objective;
-  EXPECT_EQ(floats(last).size(), 6u);
+  EXPECT_EQ(floats(last).size(), 7u);
+  EXPECT_EQ(floats(last).back(), 400) << "batches";
   const Checkpoint middle = checkpoints.front();
   ASSERT_LT(middle.gradients, 400u);
   options.resume = &middle;
@@ -60,11 +61,19 @@ TEST_F(ResumedNetwork, TakesTheMeanOfTheStatisticsOfOtherWorkers) {
   const auto third = network->make_oracle(WorkerId{2});
   third->restore(states);
   const auto a = floats(states[0]), b = floats(states[2]), mean = floats(third->state());
-  ASSERT_EQ(mean.size(), 6u);
+  ASSERT_EQ(mean.size(), 7u);
   EXPECT_NE(a, b);
   for (std::size_t i = 0; i < mean.size(); ++i) EXPECT_FLOAT_EQ(mean[i], (a[i] + b[i]) / 2);
   EXPECT_EQ(test::message_of<InputError>([&] { third->restore(std::vector<Bytes>{Bytes(8)}); }),
             "the checkpoint holds the statistics of another network");
+}
+
+TEST_F(ResumedNetwork, TakesStatisticsWithoutACountAsTheFirstReleaseWroteThem) {
+  const auto worker = network->make_oracle(WorkerId{0});
+  const std::vector<float> old{1, 2, 3, 4, 5, 6};
+  const auto bytes = std::as_bytes(std::span(old));
+  worker->restore(std::vector<Bytes>{{bytes.begin(), bytes.end()}});
+  EXPECT_THAT(floats(worker->state()), ::testing::ElementsAre(1, 2, 3, 4, 5, 6, 0));
 }
 
 TEST_F(ResumedNetwork, DrawsForABatchByItsNumberOnly) {

@@ -55,6 +55,18 @@ TEST_F(ElasticApp, MembersOfDifferentRunsAreToldApart) {
   EXPECT_EQ(outcome.err, "dasgd: b and x: these are members of different runs\n");
 }
 
+// They are written beside the members, and `runs/*` names all of them.
+TEST_F(ElasticApp, ReportsAndTablesOfMembersAreNotTakenForMembers) {
+  const Outcome outcome = story(R"(mkdir runs; cd runs)" + ("\n" + std::string(begin)) + R"(
+    member b join $(cat a/address) --token-file a/token --out b; found b/address; grown b 5
+    "$D" stop a; ended a b; rm *.log *.pid *.status; cd ..
+    "$D" report runs/a runs/b > pages; "$D" export runs/a runs/b > tables; "$D" check runs/*; echo check $?
+    "$D" check runs/report runs/export; echo nothing $?)");
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("audit      ok\ncheck 0\n"), HasSubstr("nothing 2\n")));
+  EXPECT_THAT(outcome.err,
+              HasSubstr("dasgd: runs/report: tells of runs and is none; passed over\n"));
+}
+
 TEST_F(ElasticApp, OnlyWhoIsSilentIsForgotten) {
   const Outcome outcome = story(std::string(begin) + R"(
     member b join $(cat a/address) --token-file a/token --out b; found b/address; grown b 5
@@ -69,6 +81,31 @@ TEST_F(ElasticApp, OnlyWhoIsSilentIsForgotten) {
             "dasgd: b is here: only one that is silent can be forgotten\n"
             "dasgd: a is this member itself; it can leave\n"
             "dasgd: no member of that name is here or gone\n");
+}
+
+// Its door opens for its owner alone.
+TEST_F(ElasticApp, AMemberOfAnotherUserIsNotSaidToBeMissing) {
+  const Outcome outcome = story(std::string(begin) + R"(
+    grown a 5; chmod 0 a/control
+    other() { if [ $(id -u) = 0 ]; then setpriv --bounding-set=-dac_override,-dac_read_search --inh-caps=-all "$@"; else "$@"; fi; }
+    other "$D" status a; echo asked $?; mkdir -p closed/b; chmod 0 closed
+    other "$D" leave closed/b; echo told $?; chmod 700 closed a/control; "$D" stop a; ended a)");
+  EXPECT_EQ(outcome.out, "asked 2\ntold 2\na 0\n");
+  const std::string why =
+      ": a member may be running here, but this user may not reach it; ask as the user who started "
+      "it\n";
+  EXPECT_EQ(outcome.err, "dasgd: a" + why + "dasgd: closed/b" + why);
+}
+
+TEST_F(ElasticApp, WhatIsNoAddressIsRefusedBeforeAnythingIsRead) {
+  const std::string file = directory.write("c.toml", "model = \"quadratic\"\n");
+  expect_refusal("join " + file + " --out " + out(), file + ": is a file; join takes the address");
+  expect_refusal("join somewhere --plaintext --out " + out(), "\"somewhere\" is no address");
+}
+
+TEST_F(ElasticApp, EveryCommandOnMembersShowsAnExample) {
+  for (const std::string name : {"status", "leave", "stop", "forget", "token", "token rotate"})
+    EXPECT_THAT(dasgd(name + " --help").out, HasSubstr("\n  dasgd " + name + " ")) << name;
 }
 
 // Of the time before it came it knows nothing.

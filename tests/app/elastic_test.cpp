@@ -166,34 +166,68 @@ TEST_F(ElasticApp, WhatMembersCannotDoIsRefused) {
             "a member of an elastic run is one worker: start more of them with dasgd join"},
            {"--topology ring", links},
            {"--relay apply", links},
+           {"--speeds lognormal:1",
+            "members of an elastic run are as fast as their machines: --speeds is for the workers "
+            "of one process; --slow makes a member slower"},
+           {"--model softmax --data -",
+            "--data -: members of an elastic run need data that each of them has; streams are for "
+            "one process"},
+           {"--plaintext --token-file t",
+            "--token-file, --cert and --plaintext exclude each other: give one"},
            {"--engine mpi",
             "--listen: members are processes of their own, not ranks of an MPI job"}}) {
+    const std::string model = options.starts_with("--model") ? "" : "--model quadratic ";
     const Outcome outcome =
-        dasgd("train --model quadratic --listen 127.0.0.1:0 --out " + out() + " " + options);
+        dasgd("train " + model + "--listen 127.0.0.1:0 --out " + out() + " " + options);
     EXPECT_EQ(outcome.status, 2) << options;
     EXPECT_EQ(outcome.err, "dasgd: " + line + "\n");
     EXPECT_FALSE(std::filesystem::exists(out())) << options;
   }
 }
 
+TEST_F(ElasticApp, WhoJoinsCannotWantTwoThingsAtOnce) {
+  const std::string join = "join 127.0.0.1:1 --out " + out() + " ";
+  expect_refusal(join + "--plaintext --dial-out-only --listen 127.0.0.1:0",
+                 "--dial-out-only does not listen: leave it or --listen out");
+  const std::string one = "--token-file, --cert and --plaintext exclude each other: give one";
+  expect_refusal(join + "--plaintext --token-file t", one);
+  expect_refusal(join + "--cert c --key k --ca a --token-file t", one);
+  expect_refusal(join + "--plaintext --slow 0.5", "--slow 0.5: must be 1 or more");
+}
+
+TEST_F(ElasticApp, HowSlowAMachineIsDoesNotTravel) {
+  const Outcome outcome = story(R"(
+    member a train --model quadratic --lr 0.001 --slow 0:50 --total-gradients 10000000 --eval-every 0 --listen 127.0.0.1:0 --out a
+    found a/address; member b join $(cat a/address) --token-file a/token --out b; found b/address
+    member c join $(cat a/address) --token-file a/token --slow 3 --out c; found c/address
+    grown c 20; "$D" stop a; ended a b c; grep -h slow [abc]/config.toml)");
+  EXPECT_EQ(outcome.out, "a 0\nb 0\nc 0\nslow = [\"0:50\"]\nslow = [\"0:3\"]\n") << outcome.err;
+}
+
 TEST_F(ElasticApp, OtherDataIsRefusedWithWhatDiffers) {
-  std::string rows = "x,y,label\n", other = rows;
+  std::string rows = "x,y,label\n", other = rows, slim = "x,label\n";
   for (int k = 0; k < 24; ++k) {
-    const std::string point = std::to_string(k % 5) + "," + std::to_string(k % 3) + ",";
+    const std::string x = std::to_string(k % 5) + ",", point = x + std::to_string(k % 3) + ",";
     rows += point + std::to_string(k % 2) + "\n";
     other += point + std::to_string(1 - k % 2) + "\n";
+    slim += x + std::to_string(k % 2) + "\n";
   }
   directory.write("data.csv", rows);
-  directory.write("more.csv", rows + "5,5,1\n");
+  directory.write("more.csv", rows + rows.substr(rows.find('\n') + 1));
   directory.write("other.csv", other);
+  directory.write("slim.csv", slim);
   const Outcome outcome = story(R"(
     member a train --model logistic --data data.csv --label label --compute 2ms --total-gradients 10000000 --eval-every 0 --listen 127.0.0.1:0 --out a
     found a/address
-    for data in more other; do "$D" join $(cat a/address) --token-file a/token --data $data.csv --no-report --out x; echo $data $?; done
+    for data in more slim other; do "$D" join $(cat a/address) --token-file a/token --data $data.csv --no-report --out x; echo $data $?; done
     "$D" stop a; ended a)");
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("more 2\n"), HasSubstr("other 2\n"), HasSubstr("a 0")));
-  const std::string line = "dasgd: cannot join: the run has data: [^\n]*; you have data: [^\n]*\n";
-  EXPECT_THAT(outcome.err, ::testing::MatchesRegex(line + line));
+  EXPECT_THAT(outcome.out, HasSubstr("more 2\nslim 2\nother 2\na 0"));
+  const std::string run = "dasgd: cannot join: the run has data: ";
+  const std::string shape = run + "22 samples x 2 columns, 2 classes; you have data: ";
+  EXPECT_THAT(outcome.err, ::testing::MatchesRegex(
+                               shape + "4[0-9] samples x 2 columns, 2 classes\n" + shape +
+                               "22 samples x 1 columns, 2 classes\n" + run +
+                               "a gradient of [^\n]*; you have data: a gradient of [^\n]*\n"));
   EXPECT_THAT(outcome.out, ::testing::Not(HasSubstr("trained")));
   EXPECT_FALSE(fs::exists(directory.file("x")));
 }
@@ -219,6 +253,20 @@ TEST_F(ElasticApp, AStartThatFailsLeavesTheEarlierRunAsItWas) {
   EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 9) << outcome.err;
 }
 
+// Its model is the first thing that cannot be taken back from it.
+TEST_F(ElasticApp, AnEarlierRunIsThereUntilTheModelOfANewOneIs) {
+  const Outcome outcome = story(R"(
+    "$D" train --model quadratic --lr 0.001 --gradients 50 --out old > /dev/null
+    tree() { find old | sort; find old -type f | sort | xargs sha256sum; }; tree > before
+    member a train --model quadratic --lr 0.001 --compute 1000s --listen 127.0.0.1:0 --out a; found a/address
+    member b join $(cat a/address) --token-file a/token --out old
+    for i in $(seq 600); do "$D" status a | grep -q ' b  *here' && break; sleep 0.1; done
+    kill -INT $(cat b.pid); ended b; P=$(cut -d: -f2 a/address); kill -9 $(cat a.pid); ended a
+    "$D" train --model quadratic --listen 127.0.0.1:$P --watch $P --out old; echo watch $?
+    tree | cmp before - && echo untouched)");
+  EXPECT_EQ(outcome.out, "b 130\na 137\nwatch 2\nuntouched\n") << outcome.err;
+}
+
 TEST_F(ElasticApp, AJoinThatStillTriesEndsAtOnceWhenItIsInterrupted) {
   const Outcome outcome = story(R"(
     "$D" join 127.0.0.1:1 --plaintext --out x & p=$!
@@ -227,6 +275,18 @@ TEST_F(ElasticApp, AJoinThatStillTriesEndsAtOnceWhenItIsInterrupted) {
   EXPECT_EQ(outcome.out, "interrupted 130\n");
   EXPECT_EQ(outcome.err, "");
   EXPECT_FALSE(fs::exists(directory.file("x")));
+}
+
+// Scripts wait for it.
+TEST_F(ElasticApp, AQuietRunPrintsHowToJoinAndNothingElse) {
+  const Outcome outcome = story(R"(
+    member a train --model quadratic --lr 0.001 --compute 2ms --total-gradients 10000000 --quiet --listen 127.0.0.1:0 --out a
+    found a/address; "$D" join $(cat a/address) --token-file a/token --quiet --no-report --out b & found b/address
+    grown b 5; "$D" stop a; ended a; wait; cat a.log)");
+  EXPECT_THAT(outcome.out,
+              ::testing::MatchesRegex(
+                  "a 0\njoin with: dasgd join 127.0.0.1:[0-9]+ --token-file a/token\n"));
+  EXPECT_EQ(outcome.err, "");
 }
 
 TEST_F(ElasticApp, APortThatIsTakenIsNamed) {
@@ -245,6 +305,18 @@ TEST_F(ElasticApp, AFullDiskOfOneMemberSendsItAwayWithAllItHasAndTheRestGoesOn) 
       << outcome.err;
   EXPECT_EQ(summary_of("a")["left"], 1);
   EXPECT_EQ(summary_of("a")["lost_gradients"], json::object());
+}
+
+// Whoever comes meanwhile is no reason to go.
+TEST_F(ElasticApp, AMemberWhoseDirectoryIsGoneGoesOnAndSaysSoAtItsEnd) {
+  const Outcome outcome = story(std::string(begin) + R"(
+    member b join $(cat a/address) --token-file a/token --out b; found b/address; grown b 20; rm -rf b
+    member c join $(cat a/address) --token-file a/token --out c; found c/address; grown c 100
+    "$D" status a | grep -o ' b  *here'; kill -INT $(cat b.pid); ended b; "$D" stop a; ended a c; tail -n 1 b.log)");
+  EXPECT_THAT(outcome.out, ContainsRegex("b +here\nb 1\na 0\nc 0\ndasgd: .*cannot be written"))
+      << outcome.err << read_text(directory.file("b.log"));
+  EXPECT_EQ(summary_of("a")["left"], 1);
+  EXPECT_EQ(summary_of("a")["lost_members"], 0);
 }
 
 TEST_F(ElasticApp, AClockThatIsADayOffDoesNotMatter) {

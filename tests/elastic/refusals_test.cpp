@@ -49,6 +49,32 @@ TEST(Refusals, NameWhatDiffers) {
   }
 }
 
+// Its hello has introduced it by then.
+TEST(Refusals, MakeNobodyAMember) {
+  Answers network;
+  Protocol protocol({.origin = {1, 1}, .name = "a", .facts = "seed: 1\n", .founder = true},
+                    network);
+  const LinkId link{1};
+  protocol.linked(link, false, 0);
+  Introductions out;
+  Roster roster;
+  roster.number({2, 2});
+  protocol.received(link, encode(Hello{{}, {2, 2}, "b", "", "seed: 2\n"}, out, roster), 1);
+  ASSERT_TRUE(std::holds_alternative<Refusal>(network.said.back()));
+  EXPECT_EQ(protocol.audit().members, 1u);
+  EXPECT_EQ(protocol.audit().lost_members, 0u);
+  EXPECT_EQ(protocol.members(2).size(), 1u);
+
+  const LinkId other{2};  // admitted, and goes before it has a model
+  protocol.linked(other, false, 3);
+  Introductions names;
+  protocol.received(other, encode(Hello{{}, {3, 3}, "c", "", "seed: 1\n"}, names, roster), 3);
+  EXPECT_EQ(protocol.audit().members, 2u);
+  protocol.received(other, encode(Goodbye{}, names, roster), 4);
+  EXPECT_EQ(protocol.audit().members, 1u);
+  EXPECT_EQ(protocol.audit().left, 0u);
+}
+
 // Whoever has the token can send anything, and others show it on their terminals.
 TEST(Refusals, NamesThatAreNoText) {
   const auto is_read = [](const Message& message) {

@@ -94,10 +94,27 @@ TEST_F(OwnPki, WhatCannotBeUsedIsNamedInOneLine) {
     EXPECT_THAT(refusal(ours.certificate("one"), bad, ours.authority()), StartsWith(bad + ": "));
     EXPECT_THAT(refusal(ours.certificate("one"), ours.key("one"), bad), StartsWith(bad + ": "));
   }
-  EXPECT_THAT(refusal(ours.certificate("one"), ours.key("two"), ours.authority()),
-              StartsWith(ours.key("two") + ": "));
+  EXPECT_EQ(refusal(ours.certificate("one"), ours.key("two"), ours.authority()),
+            ours.key("two") + ": is not the key of " + ours.certificate("one"));
   EXPECT_THAT(refusal(theirs.certificate("one"), theirs.key("one"), ours.authority()),
               HasSubstr("would not accept this certificate"));
+}
+
+TEST_F(OwnPki, WhatIsWrongWithAFileIsSaidInWords) {
+  ours.certify("one");
+  const auto expect = [&](const std::string& bad, const std::string& certificate,
+                          const std::string& key, const std::string& authority) {
+    const auto what = [&](const std::string& words) { return StartsWith(bad + ": " + words); };
+    EXPECT_THAT(refusal(bad, ours.key("one"), ours.authority()), what(certificate));
+    EXPECT_THAT(refusal(ours.certificate("one"), bad, ours.authority()), what(key));
+    EXPECT_THAT(refusal(ours.certificate("one"), ours.key("one"), bad), what(authority));
+  };
+  const std::string missing = "No such file or directory", empty = "is empty";
+  expect(directory.file("nothing"), missing, missing, missing);
+  expect(directory.write("empty", ""), empty, empty, empty);
+  expect(directory.write("junk", "junk\n"),
+         "holds no certificate in PEM form: ", "holds no key without a passphrase in PEM form: ",
+         "holds no certificate of an authority in PEM form: ");
 }
 
 TEST_F(OwnPki, ACertificateMustServeBothRoles) {

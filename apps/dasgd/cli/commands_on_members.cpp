@@ -54,10 +54,18 @@ void CommandLine::add_member_commands() {
     app->add_option("run", member_.directory, "the run directory of a member on this machine")
         ->required()
         ->type_name("RUN_DIR");
+    app->footer(std::string("Example:\n  dasgd ") + name + " runs/a");
     return app;
   };
   CLI::App* const status = add("status", "Who takes part in an elastic run, as a member sees it");
   status->add_flag("--json", member_.json, "as one JSON object");
+  status->footer(
+      "A line for each member: here, behind, cut off, left, gone or dead, its gradients, how many "
+      "a\n"
+      "second, and how many of those in the model it had not told of. docs/elastic.md has more.\n"
+      "Examples:\n"
+      "  dasgd status runs/a\n"
+      "  dasgd status runs/a --json");
   when(status, [this] {
     member_.line = "status";
     return member_command(member_);
@@ -72,6 +80,8 @@ void CommandLine::add_member_commands() {
   });
   CLI::App* const token = app_.add_subcommand("token", "The token that lets others join a run");
   token->require_subcommand(1);
+  const char* const example = "Example:\n  dasgd token rotate runs/a";
+  token->footer(example);
   CLI::App* const rotate =
       token->add_subcommand("rotate", "Make a new one: the old one no longer admits anybody");
   rotate->add_option("run", member_.directory, "the run directory of a member on this machine")
@@ -79,7 +89,8 @@ void CommandLine::add_member_commands() {
       ->type_name("RUN_DIR");
   rotate->footer(
       "The new token is written to RUN_DIR/token, and to the directories of all other members.\n"
-      "Those who take part go on and reach each other; dasgd join RUN_DIR works as before.");
+      "Those who take part go on and reach each other; dasgd join RUN_DIR works as before.\n" +
+      std::string(example));
   when(rotate, [this] {
     member_.line = "rotate";
     return member_command(member_);
@@ -92,6 +103,7 @@ void CommandLine::add_member_commands() {
   forget->add_option("run", member_.directory, "the run directory of a member on this machine")
       ->required()
       ->type_name("RUN_DIR");
+  forget->footer("Example:\n  dasgd forget b runs/a");
   when(forget, [this] {
     member_.line = "forget " + forgotten_;
     return member_command(member_);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -6,6 +7,7 @@
 #include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/members/check_members.hpp"
+#include "dasgd/record/sweep.hpp"
 #include "dasgd/record/trace/checked_run.hpp"
 #include "terminal/output.hpp"
 
@@ -85,9 +87,28 @@ int check_together(const CheckRequest& request) {
   return run_failed;
 }
 
+/// What `dasgd report` and `dasgd export` leave of several runs, beside them: `runs/*` names it
+/// too.
+bool is_about_runs(const std::string& path) {
+  const auto has = [&](std::initializer_list<const char*> names) {
+    return std::any_of(names.begin(), names.end(), [&](const char* name) {
+      return std::filesystem::exists(std::filesystem::path(path) / name);
+    });
+  };
+  return has({"report.html", "charts", "runs.csv"}) && !is_sweep(path) &&
+         !has({".dasgd", "config.toml", "members.json", "summary.json", "trace.jsonl"});
+}
+
 }  // namespace
 
-int check_command(const CheckRequest& request) {
+int check_command(const CheckRequest& given) {
+  CheckRequest request = given;
+  std::erase_if(request.paths, [&](const std::string& path) {
+    if (given.paths.size() == 1 || !is_about_runs(path)) return false;
+    print_note("dasgd: {}: tells of runs and is none; passed over\n", path);
+    return true;
+  });
+  if (request.paths.empty()) throw InputError("check: none of these is a run");
   if (std::all_of(request.paths.begin(), request.paths.end(), members::is_member_directory))
     return check_together(request);
   if (request.paths.size() != 1)

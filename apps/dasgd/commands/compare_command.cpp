@@ -95,7 +95,7 @@ int compare_list_command() {
 namespace {
 
 int compare_here(Config config) {
-  const SignalStop signals(SignalStop::Kind::contest);
+  const SignalStop signals(SignalStop::Kind::silent);
   config.run.stop = signals.token();
   const Problem problem = read_problem(config);
   return std::visit(

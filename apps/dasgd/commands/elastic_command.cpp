@@ -1,6 +1,4 @@
 // Runs whose members come and go: the first member, one who joins, and what is told to them.
-#include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
@@ -25,37 +23,46 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// How others can join.
+std::string join_line(const members::MemberOptions& member, const std::string& address) {
+  const std::string how =
+      member.token       ? fmt::format("--token-file {}", (member.directory / "token").string())
+      : member.plaintext ? std::string("--plaintext")
+                         : std::string("--cert FILE --key FILE --ca FILE");
+  return fmt::format("join with: dasgd join {} {}\n", address, how);
+}
+
+// An earlier run in the directory goes when nothing can keep this one from beginning any more.
 template <typename Real>
 int run_member(const Config& config, const Objective<Real>& objective,
-               members::MemberOptions member, SignalStop& signals) {
+               members::MemberOptions options, SignalStop& signals) {
   members::require_elastic(config.run);
-  members::take_port(member);  // before anything of an earlier run is touched
+  members::take_port(options);
   TrainRun<Real> run(config, objective, signals);
-  member.directory = run.directory().path();
-  member.settings = run.settings();
-  member.say = [&](const std::string& line) {
+  options.settings = run.settings();
+  options.say = [&](const std::string& line) {
     if (!config.output.quiet) run.say("dasgd: " + line);
   };
-  const bool begins = member.contacts.empty();
-  const fs::path token = member.directory / "token";
-  if (member.token) tcp::write_token(token, *member.token);
-  const bool on_stdout = !config.output.json;
-  const auto begun = [&](const std::string& address) {
-    if (!begins) return;
-    const std::string how = member.token       ? fmt::format("--token-file {}", token.string())
-                            : member.plaintext ? std::string("--plaintext")
-                                               : std::string("--cert FILE --key FILE --ca FILE");
-    const std::string line = fmt::format("join with: dasgd join {} {}\n", address, how);
-    if (on_stdout) {
-      offer_text(line);     // it stands in the run directory as well
-      std::fflush(stdout);  // others wait for it
-    } else {
-      print_note("{}", line);
-    }
-  };
+  std::unique_ptr<members::Member> member;
+  if (!options.contacts.empty()) {
+    member = members::become_member<Real>(objective, config.run, options);
+    member->wait_for_model(signals.token());
+  }
+  if (run.is_stopped()) return interrupted;
+  run.open();
+  options.directory = run.directory().path();
+  if (member) member->settle(options.directory);
   RunSummary summary;
-  const int status = run.run([&](const TrainOptions& options, const auto& callbacks) {
-    auto result = members::train_member<Real>(objective, options, member, callbacks, begun);
+  const int status = run.run([&](const TrainOptions& all, const auto& callbacks) {
+    if (!member) {
+      member = members::become_member<Real>(objective, all, options);
+      const std::string line = join_line(options, member->address());
+      if (config.output.json)
+        print_note("{}", line);
+      else
+        offer_text(line);
+    }
+    auto result = members::train_member<Real>(objective, all, *member, callbacks);
     summary = result.summary;
     return result;
   });
@@ -77,6 +84,8 @@ members::MemberOptions member_of(const config::ElasticSettings& elastic) {
   const int files =
       !elastic.certificate.empty() + !elastic.key.empty() + !elastic.authority.empty();
   if (files != 0 && files != 3) throw InputError("--cert, --key and --ca belong together");
+  if (elastic.plaintext + (files > 0) + !elastic.token_file.empty() > 1)
+    throw InputError("--token-file, --cert and --plaintext exclude each other: give one");
   return member;
 }
 
@@ -136,10 +145,15 @@ int train_elastic(const Config& config) {
 
 int join_command(const JoinRequest& given) {
   JoinRequest request = given;
-  std::optional<SignalStop> trying(std::in_place, SignalStop::Kind::contest);
+  if (request.dial_out_only && !request.listen.empty())
+    throw InputError("--dial-out-only does not listen: leave it or --listen out");
+  if (request.slow && !(*request.slow >= 1))
+    throw InputError(fmt::format("--slow {}: must be 1 or more", *request.slow));
+  std::optional<SignalStop> trying(std::in_place, SignalStop::Kind::silent);
   std::vector<std::string> contacts;
   for (const std::string& text : request.addresses) {
-    if (fs::is_directory(text)) {  // of a member that was here before
+    std::error_code no_file;                // a list of addresses may be too long for a name
+    if (fs::is_directory(text, no_file)) {  // of a member that was here before
       for (const std::string& address : members::known_addresses(text)) contacts.push_back(address);
       if (request.token_file.empty() && fs::exists(fs::path(text) / "token"))
         request.token_file = (fs::path(text) / "token").string();
@@ -147,6 +161,10 @@ int join_command(const JoinRequest& given) {
       if (contacts.empty()) throw InputError(text + ": no addresses of members are written there");
       continue;
     }
+    if (fs::is_regular_file(text, no_file))
+      throw InputError(text +
+                       ": is a file; join takes the address of a member (HOST:PORT) or the "
+                       "directory of one that was here before, and the settings come from the run");
     for (std::size_t at = 0; at <= text.size();) {
       const std::size_t end = std::min(text.find(',', at), text.size());
       if (end > at) contacts.push_back(text.substr(at, end - at));
@@ -154,7 +172,9 @@ int join_command(const JoinRequest& given) {
     }
   }
   if (contacts.empty()) throw InputError("join: the address of a member is missing");
+  for (const std::string& contact : contacts) members::require_address(contact);
   config::ElasticSettings elastic;
+  elastic.token_file = given.token_file;
   elastic.name = request.name;
   elastic.plaintext = request.plaintext;
   elastic.certificate = request.certificate;
@@ -163,11 +183,8 @@ int join_command(const JoinRequest& given) {
   members::MemberOptions asking = member_of(elastic);
   take_token(asking, request.token_file);
   asking.contacts = contacts;
-  const auto since = std::chrono::steady_clock::now();
   const auto answer = members::ask_settings(asking, members::join_limit, trying->token());
   if (!answer) return interrupted;
-  const std::chrono::nanoseconds left =
-      members::join_limit - (std::chrono::steady_clock::now() - since);
   const elastic::Welcome& welcome = *answer;
 
   Config config = config_from(welcome.settings, request);
@@ -185,8 +202,9 @@ int join_command(const JoinRequest& given) {
     config.elastic.listen =
         request.listen.empty() ? members::usual_listen(contacts.front()) : request.listen;
   config.workers = 1;
-  config::resolve(config);
+  config.run.slow.clear();  // how slow a machine is does not travel
   if (request.slow) config.run.slow = {{WorkerId{0}, *request.slow}};
+  config::resolve(config);
   members::MemberOptions member = member_of(config.elastic);
   member.token = asking.token;
   member.before = welcome.before;
@@ -194,9 +212,7 @@ int join_command(const JoinRequest& given) {
   for (const std::string& address : welcome.addresses) member.contacts.push_back(address);
   const Problem problem = read_problem(config);
   return std::visit(
-      [&]<typename Real>(const std::unique_ptr<Objective<Real>>& objective) -> int {
-        if (!members::is_admitted<Real>(*objective, config.run, member, left, trying->token()))
-          return interrupted;
+      [&]<typename Real>(const std::unique_ptr<Objective<Real>>& objective) {
         trying.reset();
         SignalStop signals;
         return run_member<Real>(config, *objective, member, signals);
@@ -205,7 +221,8 @@ int join_command(const JoinRequest& given) {
 }
 
 int member_command(const MemberRequest& request) {
-  if (!fs::is_directory(request.directory))
+  std::error_code error;
+  if (!fs::is_directory(request.directory, error) && error != std::errc::permission_denied)
     throw InputError(request.directory + ": is no run directory");
   const std::string answer = members::ask_member(request.directory, request.line);
   if (request.line != "status") return done;

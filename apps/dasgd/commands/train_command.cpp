@@ -73,7 +73,7 @@ int train_rank(const Config& config, const Objective<Real>& objective, SignalSto
   std::string told;  // no rank looks for a step size or a checkpoint of its own
   const std::string mistake = mistake_of([&] {
     if (ranks.rank() != 0) return;
-    run.emplace(config, objective, signals);
+    run.emplace(config, objective, signals).open();
     told = run->start();
   });
   if (!ranks.agree(mistake, "")) return done;  // rank 0 tells

@@ -25,30 +25,35 @@ namespace dasgd::app {
 template <typename Real>
 class TrainRun {
  public:
+  /// Does all that may fail before the run begins; an earlier run in the directory is still there.
   TrainRun(const Config& config, const Objective<Real>& objective, SignalStop& signals)
-      : config_(config),
-        signals_(signals),
-        status_(config.output.quiet),
-        run_(objective, with_warnings(config.run), directory_options(config)) {
-    if (const auto advice = settle_step_size(config_, objective, signals.token())) {
-      write_file(file("advice.json"), to_json(*advice));
-      status_.say(describe(*advice, config_));
-    }
+      : config_(config), objective_(objective), signals_(signals), status_(config.output.quiet) {
+    if (config.output.resume.empty()) RunDirectory::require_usable(config.output.out);
+    if (config.watch.port) watch_.emplace(config_, [this] { stop_.request_stop(); });
+    advice_ = settle_step_size(config_, objective, signals.token());
+    if (advice_) status_.say(describe(*advice_, config_));
     settings_ = to_toml(config::Command::train, config_);
+  }
+
+  /// Opens the directory, where this run takes the place of an earlier one.
+  void open() {
+    run_.emplace(objective_, with_warnings(config_.run), directory_options(config_));
+    if (advice_) write_file(file("advice.json"), to_json(*advice_));
     write_file(file("config.toml"), settings_);
-    if (config.watch.port) {
-      watch_.emplace(config_, run_.directory().path(), settings_, [this] { stop_.request_stop(); });
-      if (!config.output.quiet) status_.say("watch the run at " + watch_->url());
-    }
+    if (!watch_) return;
+    watch_->show(directory().path(), settings_);
+    if (!config_.output.quiet) status_.say("watch the run at " + watch_->url());
   }
 
   int run(const typename DirectoryRun<Real>::Engine& train) {
+    if (!run_ && is_stopped()) return interrupted;
+    if (!run_) open();
     TrainOptions options = with_warnings(config_.run);
     const std::stop_callback forward(signals_.token(), [this] { stop_.request_stop(); });
     options.stop = stop_.get_token();
     if (watch_) options.watch = &watch_->sink();
     const auto result =
-        run_.run(train, options, {[this](const Progress<Real>& p) { return show(p); }});
+        run_->run(train, options, {[this](const Progress<Real>& p) { return show(p); }});
     tell(result.summary);
     if (watch_) watch_->end(result.summary);
     if (result.failure) std::rethrow_exception(result.failure);
@@ -57,16 +62,21 @@ class TrainRun {
     return result.summary.stop_reason == StopReason::interrupted ? interrupted : done;
   }
 
-  const RunDirectory& directory() const { return run_.directory(); }
+  /// Somebody has stopped it already.
+  bool is_stopped() const {
+    return signals_.token().stop_requested() || stop_.get_token().stop_requested();
+  }
+  /// Once it is open.
+  const RunDirectory& directory() const { return run_->directory(); }
   /// Its config.toml.
   const std::string& settings() const { return settings_; }
   void say(const std::string& line) { status_.say(line); }
 
-  /// What other ranks have to know before they begin.
-  std::string start() const { return to_bytes(config_.run.eta, run_.start()); }
+  /// What other ranks have to know before they begin, once it is open.
+  std::string start() const { return to_bytes(config_.run.eta, run_->start()); }
 
  private:
-  std::string file(const std::string& name) const { return run_.directory().file(name); }
+  std::string file(const std::string& name) const { return directory().file(name); }
 
   static DirectoryOptions directory_options(const Config& config) {
     return {.path = config.output.out,
@@ -95,15 +105,17 @@ class TrainRun {
     if (config_.output.json) {
       print_result_text(to_json(summary));
     } else if (!config_.output.quiet) {
-      print_summary("trained", config_, summary, run_.directory().path());
+      print_summary("trained", config_, summary, directory().path());
     }
   }
 
   Config config_;
-  std::string settings_;
+  const Objective<Real>& objective_;
   SignalStop& signals_;
   StatusLine status_;
-  DirectoryRun<Real> run_;
+  std::optional<Advice> advice_;
+  std::string settings_;
+  std::optional<DirectoryRun<Real>> run_;
   std::stop_source stop_;
   std::optional<Watch> watch_;  // last: its thread may ask for a stop until it is gone
 };

@@ -85,21 +85,20 @@ void settle_watch(Config& config, const char* environment) {
   const watch::Server probe({.address = config.watch.address, .port = *config.watch.port});
 }
 
-Watch::Watch(const Config& config, const std::string& directory, const std::string& config_text,
-             std::function<void()> on_stop)
-    : run_(directory, config_text), server_(server_options(config, std::move(on_stop))) {}
+Watch::Watch(const Config& config, std::function<void()> on_stop)
+    : server_(server_options(config, std::move(on_stop))) {}
 
 void Watch::publish(double seconds) {
   constexpr double frame_every = 1;  // second
   const bool due = seconds >= next_frame_ && server_.listeners() > 0;
   if (due) next_frame_ = seconds + frame_every;
   // Frames are made only for somebody; the metrics are small and always there.
-  server_.publish(due ? run_.frame() : std::string(), run_.prometheus());
+  server_.publish(due ? run_->frame() : std::string(), run_->prometheus());
 }
 
 void Watch::end(const RunSummary& summary) {
-  run_.end(summary);
-  server_.finish(run_.frame(), run_.prometheus());
+  run_->end(summary);
+  server_.finish(run_->frame(), run_->prometheus());
 }
 
 }  // namespace dasgd::app

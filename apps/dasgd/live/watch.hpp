@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "dasgd/config/config.hpp"
@@ -21,19 +22,21 @@ using config::Config;
 void settle_watch(Config& config, const char* environment);
 
 /// Listens from its creation on; `on_stop` is called from another thread when somebody presses the
-/// stop button.
+/// stop button. Before anything else, `show` says what there is to see.
 class Watch {
  public:
-  Watch(const Config& config, const std::string& directory, const std::string& config_text,
-        std::function<void()> on_stop);
+  Watch(const Config& config, std::function<void()> on_stop);
+  void show(const std::string& directory, const std::string& config_text) {
+    run_.emplace(directory, config_text);
+  }
 
-  ApplicationSink& sink() { return run_; }
+  ApplicationSink& sink() { return *run_; }
   std::string url() const { return server_.url(); }
 
   template <typename Real>
   void update(const Progress<Real>& progress) {
-    run_.update(progress,
-                {progress.draining ? "draining" : "running", progress.done, progress.seconds_left});
+    run_->update(progress, {progress.draining ? "draining" : "running", progress.done,
+                            progress.seconds_left});
     publish(progress.seconds);
   }
   /// Shows the end of the run to whoever looks, and stops.
@@ -42,7 +45,7 @@ class Watch {
  private:
   void publish(double seconds);
 
-  watch::LiveRun run_;
+  std::optional<watch::LiveRun> run_;
   watch::Server server_;
   double next_frame_ = 0;
 };

@@ -28,11 +28,12 @@ void require_results() {
     throw std::runtime_error("standard output cannot be written");
 }
 
-// Past the stream, which would remember a failure.
+// Past the stream, which remembers every failure.
 void offer_text(std::string_view text) noexcept {
   while (!text.empty()) {
     const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
-    if (written < 0 && errno != EINTR) return;
+    if (written < 0 && errno == EPIPE) return;
+    if (written < 0 && errno != EINTR) return print_result_text(text);
     text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(written, 0)));
   }
 }

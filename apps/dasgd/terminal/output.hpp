@@ -15,11 +15,13 @@ void secure_standard_streams();
 
 /// A result that was asked for, to standard output. Never throws: require_results tells.
 void print_result_text(std::string_view text) noexcept;
-/// Throws std::runtime_error if a result could not be written.
+/// What a run says of itself on standard output, and has written elsewhere: the same, but who has
+/// stopped reading (`| head`) has seen enough.
+void offer_text(std::string_view text) noexcept;
+/// Throws std::runtime_error if something could not be written to standard output.
 void require_results();
 
-/// For a person, to standard output or standard error. Whether it can be written changes nothing.
-void offer_text(std::string_view text) noexcept;
+/// For a person, to standard error. Whether it can be written changes nothing.
 void print_note_text(std::string_view text) noexcept;
 
 template <typename... Values>

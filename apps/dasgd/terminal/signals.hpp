@@ -20,7 +20,7 @@ class SignalStop {
     rank,        ///< of an MPI job
     quiet_rank,  ///< another rank tells the person
     sweep,       ///< of several runs
-    contest,     ///< the command tells the person itself
+    silent,      ///< the command tells the person itself
     launch,      ///< of several workers, who are told
   };
   explicit SignalStop(Kind kind = Kind::alone);

@@ -71,6 +71,14 @@ RunDirectory::RunDirectory(const std::string& path, const std::string& model)
   CheckpointDirectory(file("checkpoints")).clear();
 }
 
+void RunDirectory::require_usable(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return;
+  const RunDirectory directory(path);
+  directory.require_ours();
+  directory.require_writable();
+}
+
 RunDirectory RunDirectory::reopen(const std::string& path, std::size_t leg) {
   RunDirectory directory(path);
   directory.require_writable();

@@ -17,6 +17,10 @@ class RunDirectory {
   /// Creates `path`, or runs/MODEL-TIME when it is empty. Throws InputError when it cannot be used.
   RunDirectory(const std::string& path, const std::string& model);
 
+  /// Throws InputError where a directory that is there cannot be used, as the constructor does, and
+  /// leaves it as it is. An empty path is none.
+  static void require_usable(const std::string& path);
+
   /// Opens the directory of an earlier run to go on with its leg number `leg`. What that run wrote
   /// at its end is removed; its trace becomes trace.N.jsonl, N the leg before. Throws InputError.
   static RunDirectory reopen(const std::string& path, std::size_t leg);

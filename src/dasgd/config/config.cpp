@@ -56,6 +56,9 @@ void resolve_stream(Config& config) {
     refuse("`model` " + problem.model +
            " needs data that stays; streams are for logistic and softmax");
   if (config.ranks.expected > 0) refuse("streams need threads, not MPI ranks");
+  if (!config.elastic.listen.empty())
+    refuse(
+        "members of an elastic run need data that each of them has; streams are for one process");
   if (config.run.epochs)
     refuse("`budget.epochs` counts passes, and a stream has none; use `budget.total_gradients`");
   if (config.step != StepChoice::given)

@@ -79,6 +79,12 @@ class Membership {
   /// Whether somebody who is here can only dial out.
   bool anybody_without_address() const;
   bool is_here(WorkerId member) const { return (*this)[member].standing == Standing::here; }
+  /// Was refused, or went again before it had a model, as far as is known: never a member.
+  bool never_came_in(WorkerId member) const {
+    const Member& m = (*this)[member];
+    const bool is_a_mere_number = m.standing == Standing::unknown && m.record.version == 0;
+    return !m.record.joined && (is_a_mere_number || m.standing == Standing::left);
+  }
   /// Not known to be dead or to have left, nor to have no model yet.
   bool may_live(WorkerId member) const;
   /// Whether somebody may live behind a cut.

@@ -151,8 +151,10 @@ class Protocol {
   void stopped(Nanoseconds now);
   /// Everybody holds the same and knows it, or this member has left or could not join.
   bool is_over() const;
-  /// Whether it has a model.
+  /// Whether it has a model, ...
   bool has_joined() const;
+  /// ... or one is here that it can begin with.
+  bool has_model() const;
   /// Why this member never got a model; empty if it did, or may still.
   std::string could_not_join() const;
 

@@ -65,6 +65,11 @@ bool Protocol::has_joined() const {
   return joined_;
 }
 
+bool Protocol::has_model() const {
+  const std::lock_guard lock(mutex_);
+  return joined_ || offered_model_;
+}
+
 std::string Protocol::could_not_join() const {
   const std::lock_guard lock(mutex_);
   return could_not_join_;
@@ -240,12 +245,13 @@ Protocol::Audit Protocol::audit() const {
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const WorkerId id = worker_id(i);
     const Standing standing = members_[id].standing;
+    const std::uint64_t told = i < told_.size() ? told_[i] : 0;
+    if (told == 0 && members_.never_came_in(id)) continue;
     ++audit.members;
     if (standing == Standing::here || standing == Standing::ended) ++audit.here;
     if (standing == Standing::left) ++audit.left;
     if (standing == Standing::silent || standing == Standing::dead || standing == Standing::unknown)
       ++audit.lost_members;
-    const std::uint64_t told = i < told_.size() ? told_[i] : 0;
     if (told > accounted[i]) audit.lost_gradients[label(id)] += told - accounted[i];
   }
   audit.joined_at = joined_at_;

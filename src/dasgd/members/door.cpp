@@ -1,6 +1,7 @@
 #include "dasgd/members/door.hpp"
 
 #include <boost/asio.hpp>
+#include <cerrno>
 #include <chrono>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -30,9 +31,12 @@ class ShortPath {
   ShortPath(const ShortPath&) = delete;
   ShortPath& operator=(const ShortPath&) = delete;
   const std::string& text() const { return path_; }
+  /// The directory is there and this user may not look into it.
+  bool is_closed() const { return is_closed_; }
 
  private:
   const int directory_;
+  const bool is_closed_ = directory_ < 0 && errno == EACCES;
   const std::string path_;
 };
 
@@ -116,6 +120,11 @@ std::string ask_member(const std::filesystem::path& directory, const std::string
   socket.open(Local(), error);
   if (!error) socket.non_blocking(true, error);  // nobody may have taken those who came before
   if (!error) socket.connect(Local::endpoint(way.text()), error);
+  if (error == asio::error::access_denied || way.is_closed())
+    throw InputError(fmt::format(
+        "{}: a member may be running here, but this user may not reach it; ask as the user who "
+        "started it",
+        directory.string()));
   if (error)
     throw InputError(
         fmt::format("{}: no member of an elastic run is running here", directory.string()));

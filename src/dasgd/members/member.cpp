@@ -4,6 +4,7 @@
 #include <boost/asio.hpp>
 #include <chrono>
 #include <cstring>
+#include <exception>
 #include <fmt/format.h>
 #include <future>
 #include <map>
@@ -87,12 +88,7 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
     protocol.patience = options_.patience;
     protocol.merge = options_.merge;
     protocol_.emplace(std::move(protocol), *this);
-    if (!options_.directory.empty()) {
-      if (!address_.empty()) write_file((options_.directory / "address").string(), address_ + "\n");
-      history_.emplace(options_.directory);
-      door_.emplace(context_, options_.directory / "control",
-                    [this](const std::string& command) { return answer(command); });
-    }
+    if (!options_.directory.empty()) open_directory();
     tick();
     thread_ = std::jthread([this] { context_.run(); });
   }
@@ -113,9 +109,39 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
     });
     thread_.join();
     door_.reset();
-    if (!options_.directory.empty()) write_members(options_.directory, *protocol_, now());
+    try {
+      if (!options_.directory.empty()) write_members(options_.directory, *protocol_, now());
+    } catch (const WriteError&) {
+      unwritten_ = std::current_exception();
+    }
     sockets_.reset();
   }
+  void require_written() const {
+    if (unwritten_) std::rethrow_exception(unwritten_);
+  }
+
+  void wait_for_model(const std::stop_token& stop) {
+    const std::stop_callback wake(stop, [this] { protocol_->wake(); });
+    while (!protocol_->has_model() && !stop.stop_requested()) {
+      if (const std::string why = protocol_->could_not_join(); !why.empty())
+        throw InputError("cannot join: " + why);
+      protocol_->wait(std::chrono::milliseconds(100));
+    }
+  }
+  void settle(const std::filesystem::path& directory) {
+    std::promise<void> done;
+    asio::post(context_, [&] {
+      try {
+        options_.directory = directory;
+        open_directory();
+        done.set_value();
+      } catch (...) {
+        done.set_exception(std::current_exception());
+      }
+    });
+    done.get_future().get();
+  }
+  const std::filesystem::path& directory() const { return options_.directory; }
 
   Nanoseconds now() const { return std::chrono::nanoseconds(Clock::now() - start_).count(); }
   elastic::Protocol& protocol() { return *protocol_; }
@@ -174,6 +200,7 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
     const auto token = tcp::Token::parse(text);
     identity_ = identity_->renewed(token);
     sockets_->set_identity(*identity_);
+    options_.token = token;
     options_.say("a new token holds for all who join from now on");
     if (!options_.directory.empty()) tcp::write_token(options_.directory / "token", token);
   } catch (
@@ -187,6 +214,16 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
   }
   static tcp::LinkId theirs(elastic::LinkId link) {
     return tcp::LinkId{static_cast<std::uint64_t>(link)};
+  }
+
+  // Scripts wait for the address: it comes last.
+  void open_directory() {
+    if (options_.token) tcp::write_token(options_.directory / "token", *options_.token);
+    write_members(options_.directory, *protocol_, now());
+    history_.emplace(options_.directory);
+    door_.emplace(context_, options_.directory / "control",
+                  [this](const std::string& command) { return answer(command); });
+    if (!address_.empty()) write_file((options_.directory / "address").string(), address_ + "\n");
   }
 
   /// What has come on a link.
@@ -211,12 +248,18 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
     const auto numbering = protocol_->numbering().size();
     if (!options_.directory.empty() && numbering != written_) {
       written_ = numbering;
-      write_members(options_.directory, *protocol_, now());
+      note_members();
     }
     timer_.expires_after(std::chrono::milliseconds(100));
     timer_.async_wait([this](const boost::system::error_code& error) {
       if (!error && !closing_.load()) tick();
     });
+  }
+
+  void note_members() try {
+    write_members(options_.directory, *protocol_, now());
+  } catch (const WriteError& error) {  // of use only later: nobody has to go because of it
+    options_.say(error.what());
   }
 
   void tell() {
@@ -260,6 +303,7 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
   std::optional<tcp::Identity> identity_;
   std::map<tcp::LinkId, Heard> heard_;
   std::size_t written_ = 0;
+  std::exception_ptr unwritten_;  // at the end
   std::atomic<bool> closing_{false}, nudged_{false};
   std::jthread thread_;
 };
@@ -269,11 +313,17 @@ Member::Member(MemberOptions options, elastic::ProtocolOptions protocol)
 Member::~Member() = default;
 elastic::Protocol& Member::protocol() { return implementation_->protocol(); }
 Nanoseconds Member::now() const { return implementation_->now(); }
+void Member::wait_for_model(const std::stop_token& stop) { implementation_->wait_for_model(stop); }
+void Member::settle(const std::filesystem::path& directory) { implementation_->settle(directory); }
+const std::filesystem::path& Member::directory() const { return implementation_->directory(); }
 const std::string& Member::address() const { return implementation_->address(); }
 const elastic::Origin& Member::origin() const { return implementation_->origin(); }
 void Member::nudge() { implementation_->nudge(); }
 void Member::on_tick(std::function<void()> look) { implementation_->on_tick(std::move(look)); }
-void Member::close() { implementation_->close(); }
+void Member::close() {
+  implementation_->close();
+  implementation_->require_written();
+}
 
 namespace {
 

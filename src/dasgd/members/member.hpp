@@ -35,7 +35,7 @@ struct MemberOptions {
   std::string facts;                                  ///< see elastic::Hello; whole lines
   std::string settings;                               ///< for those who join
   elastic::Before before;           ///< for them too; of who joins: as it was told
-  std::filesystem::path directory;  ///< of the run: address, members, the door for commands
+  std::filesystem::path directory;  ///< of the run, see `Member::settle`; empty: none yet
   elastic::Patience patience;
   elastic::Merge merge = elastic::Merge::average;
   std::function<void(const std::string&)> say;  ///< one line for a person. Any thread.
@@ -66,6 +66,14 @@ class Member {
 
   elastic::Protocol& protocol();
   Nanoseconds now() const;
+  /// Waits until it is stopped or there is a model, with which a newcomer is in the run whatever
+  /// becomes of the others. Throws InputError with the reason why there will be none. The worker's
+  /// thread.
+  void wait_for_model(const std::stop_token& stop);
+  /// From now on it keeps its files there: token, members, the door for commands, its address.
+  /// Throws where these cannot be.
+  void settle(const std::filesystem::path& directory);
+  const std::filesystem::path& directory() const;
   /// Where it listens, as others can dial it; empty: nowhere.
   const std::string& address() const;
   const elastic::Origin& origin() const;
@@ -73,7 +81,8 @@ class Member {
   void nudge();
   /// Called on the member's thread about five times a second.
   void on_tick(std::function<void()> look);
-  /// Says goodbye and waits until it is sent.
+  /// Says goodbye and waits until it is sent. Throws WriteError where the names of the members
+  /// could not be written then; everything else is done.
   void close();
 
  private:

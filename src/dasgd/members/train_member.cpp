@@ -3,16 +3,18 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <exception>
 #include <fmt/format.h>
 #include <fstream>
 #include <limits>
 #include <memory>
 #include <numeric>
 
+#include "dasgd/base/atomic_file.hpp"
 #include "dasgd/core/error.hpp"
+#include "dasgd/data/preprocessing.hpp"
 #include "dasgd/elastic/adoption_line.hpp"
 #include "dasgd/elastic/between_steps.hpp"
-#include "dasgd/elastic/facts.hpp"
 #include "dasgd/elastic/member_figures.hpp"
 #include "dasgd/members/endpoint.hpp"
 #include "dasgd/members/files.hpp"
@@ -48,6 +50,18 @@ Checkpoint checkpoint_before(const elastic::Before& before, std::size_t dimensio
   return earlier;
 }
 
+/// "data: 24 samples x 2 columns, 3 classes"; what is not known is left out.
+template <typename Real>
+std::string data_in_words(const Objective<Real>& objective) {
+  std::string text = fmt::format("data: {} samples", objective.samples());
+  const auto* const about = dynamic_cast<const Preprocessed*>(&objective);
+  const Preprocessing* const raw = about ? about->preprocessing() : nullptr;
+  if (!raw || raw->shape.empty()) return text;
+  text += fmt::format(" x {} columns", raw->width());
+  if (!raw->classes.empty()) text += fmt::format(", {} classes", raw->classes.size());
+  return text;
+}
+
 }  // namespace
 
 void require_elastic(const TrainOptions& options) {
@@ -61,6 +75,10 @@ void require_elastic(const TrainOptions& options) {
     throw InputError(
         "members of an elastic run choose their links themselves: `topology.kind` is full, "
         "`topology.relay` none");
+  if (!options.time_factors.empty())
+    throw InputError(
+        "members of an elastic run are as fast as their machines: `pace.speeds` is for the workers "
+        "of one process; `pace.slow` makes a member slower");
   if (options.chaos.on_links() || options.target_error || options.measure_gradients)
     throw InputError("an elastic run has neither emulated faults nor a target for the gradient");
 }
@@ -92,57 +110,46 @@ std::string facts_of(const Objective<Real>& objective, const TrainOptions& optio
     norm = along = 0;  // one whose gradients only its workers know
   }
   return fmt::format(
-      "version: {}\ndata: {} samples\nmodel: {} numbers of {} bits\nstart: a point of length "
-      "{:.4g}\ndata: {} samples, gradient {:.3g} along {:.2g}\nseed: {}\n",
-      version(), objective.samples(), objective.dimension(), 8 * sizeof(Real), std::sqrt(length),
-      objective.samples(), std::sqrt(norm), norm > 0 ? along / std::sqrt(norm) : 0.0, options.seed);
+      "version: {}\n{}\nmodel: {} numbers of {} bits\nstart: a point of length {:.4g}\n"
+      "data: a gradient of length {:.3g} along {:.2g}\nseed: {}\n",
+      version(), data_in_words(objective), objective.dimension(), 8 * sizeof(Real),
+      std::sqrt(length), std::sqrt(norm), norm > 0 ? along / std::sqrt(norm) : 0.0, options.seed);
 }
 
 template <typename Real>
-bool is_admitted(const Objective<Real>& objective, const TrainOptions& options,
-                 const MemberOptions& member, std::chrono::nanoseconds limit,
-                 std::stop_token stop) {
-  const auto run = ask_settings(member, limit, stop);
-  if (!run) return false;
-  const std::string what =
-      elastic::difference(run->facts, facts_of(objective, options) + member.facts);
-  if (!what.empty()) throw InputError("cannot join: " + what);
-  return true;
+std::unique_ptr<Member> become_member(const Objective<Real>& objective, const TrainOptions& options,
+                                      MemberOptions member) {
+  require_elastic(options);
+  require_runnable(options, objective);
+  elastic::ProtocolOptions protocol;
+  protocol.dimension = objective.dimension();
+  protocol.format = number_format<Real>;
+  protocol.in_flight = std::min<std::size_t>(
+      16, resolved_in_flight(options, objective.dimension() * sizeof(Number<Real>)));
+  protocol.give_up_after = std::chrono::nanoseconds(join_limit).count();
+  protocol.budget = shared_budget(options, objective.samples());
+  auto& before = member.before;
+  if (options.resume)
+    before = {options.resume->gradients, options.resume->samples, options.resume->seconds};
+  auto& [gradients_left, samples_left] = protocol.budget;
+  if (gradients_left) *gradients_left -= std::min(*gradients_left, before.gradients);
+  if (samples_left) *samples_left -= std::min(*samples_left, before.samples);
+  member.facts = facts_of(objective, options) + member.facts;
+  return std::make_unique<Member>(std::move(member), std::move(protocol));
 }
 
 template <typename Real>
 TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions options,
-                               const MemberOptions& wanted,
-                               const std::vector<Callback<Real>>& callbacks,
-                               const std::function<void(const std::string& address)>& begun) {
-  require_elastic(options);
-  require_runnable(options, objective);
+                               Member& member, const std::vector<Callback<Real>>& callbacks) {
   require_trace_of_all(options);
   options.stall_after = std::chrono::hours(24);  // the protocol tells who is awaited
   const auto start = Clock::now();
-
-  elastic::ProtocolOptions protocol_options;
-  protocol_options.dimension = objective.dimension();
-  protocol_options.format = number_format<Real>;
-  protocol_options.in_flight = std::min<std::size_t>(
-      16, resolved_in_flight(options, objective.dimension() * sizeof(Number<Real>)));
-  protocol_options.give_up_after = std::chrono::nanoseconds(join_limit).count();
-  protocol_options.budget = shared_budget(options, objective.samples());
-  MemberOptions member_options = wanted;
-  auto& before = member_options.before;
-  if (options.resume)
-    before = {options.resume->gradients, options.resume->samples, options.resume->seconds};
+  elastic::Protocol& protocol = member.protocol();
+  const elastic::Before& before = protocol.options().before;
   const Checkpoint earlier = checkpoint_before<Real>(before, objective.dimension());
   if (!options.resume && before.gradients > 0) options.resume = &earlier;
-  auto& [gradients_left, samples_left] = protocol_options.budget;
-  if (gradients_left) *gradients_left -= std::min(*gradients_left, before.gradients);
-  if (samples_left) *samples_left -= std::min(*samples_left, before.samples);
-  member_options.facts = facts_of(objective, options) + wanted.facts;
-  Member member(std::move(member_options), std::move(protocol_options));
-  elastic::Protocol& protocol = member.protocol();
   options.elastic = ElasticMember{static_cast<std::uint32_t>(member.origin().low),
                                   [&protocol] { return protocol.may_compute(); }};
-  if (begun) begun(member.address());
 
   MemberEndpoint endpoint(member);
   Control* control_at = nullptr;
@@ -169,7 +176,7 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
   SharedBudget budget(without_end, objective.samples());
   SnapshotBoard snapshots(1);
   std::ofstream adoptions;
-  if (!wanted.directory.empty()) adoptions.open(wanted.directory / "adoptions.jsonl");
+  if (!member.directory().empty()) adoptions.open(member.directory() / "adoptions.jsonl");
 
   const auto between = [&](RunWorker<Real>& run,
                            const std::function<void(const StepReport&)>& record) {
@@ -202,7 +209,12 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
                   planned_gradients(options, objective.samples()))
         .watch();
   });
-  member.close();
+  std::exception_ptr unwritten;  // told when everything else is saved
+  try {
+    member.close();
+  } catch (const WriteError&) {
+    unwritten = std::current_exception();
+  }
   evaluator.stop();
   if (const std::string why = protocol.could_not_join(); !why.empty())
     throw InputError("cannot join: " + why);  // there was no run to tell of
@@ -218,6 +230,7 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
                                 .judge = evaluator.judge(),
                                 .elastic = elastic::figures_of(protocol),
                                 .agreed = audit.agreed || audit.has_left});
+  if (!result.failure) result.failure = unwritten;
   if (!result.failure)
     save_last_checkpoint(options, objective, loops.front()->worker(), snapshots, wall,
                          evaluator.judge().since_best());
@@ -226,16 +239,13 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
 
 template std::string facts_of(const Objective<float>&, const TrainOptions&);
 template std::string facts_of(const Objective<double>&, const TrainOptions&);
-template bool is_admitted(const Objective<float>&, const TrainOptions&, const MemberOptions&,
-                          std::chrono::nanoseconds, std::stop_token);
-template bool is_admitted(const Objective<double>&, const TrainOptions&, const MemberOptions&,
-                          std::chrono::nanoseconds, std::stop_token);
-template TrainResult<float> train_member(const Objective<float>&, TrainOptions,
-                                         const MemberOptions&, const std::vector<Callback<float>>&,
-                                         const std::function<void(const std::string&)>&);
-template TrainResult<double> train_member(const Objective<double>&, TrainOptions,
-                                          const MemberOptions&,
-                                          const std::vector<Callback<double>>&,
-                                          const std::function<void(const std::string&)>&);
+template std::unique_ptr<Member> become_member(const Objective<float>&, const TrainOptions&,
+                                               MemberOptions);
+template std::unique_ptr<Member> become_member(const Objective<double>&, const TrainOptions&,
+                                               MemberOptions);
+template TrainResult<float> train_member(const Objective<float>&, TrainOptions, Member&,
+                                         const std::vector<Callback<float>>&);
+template TrainResult<double> train_member(const Objective<double>&, TrainOptions, Member&,
+                                          const std::vector<Callback<double>>&);
 
 }  // namespace dasgd::members

@@ -1,9 +1,8 @@
 // Training as one member of a run whose members come and go.
 #pragma once
 
-#include <chrono>
-#include <functional>
-#include <stop_token>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "dasgd/core/objective.hpp"
@@ -18,22 +17,19 @@ namespace dasgd::members {
 template <typename Real>
 std::string facts_of(const Objective<Real>& objective, const TrainOptions& options);
 
-/// Throws InputError for what members cannot do. `train_member` asks too; who writes files asks
+/// Throws InputError for what members cannot do. `become_member` asks too; who writes files asks
 /// first.
 void require_elastic(const TrainOptions& options);
 
-/// Asks the members whether somebody with this objective can join: what it would find out as well
-/// when it has begun. Throws InputError with the reason; false: it was stopped.
+/// Begins a run, or calls the members of one.
 template <typename Real>
-bool is_admitted(const Objective<Real>& objective, const TrainOptions& options,
-                 const MemberOptions& member, std::chrono::nanoseconds limit, std::stop_token stop);
+std::unique_ptr<Member> become_member(const Objective<Real>& objective, const TrainOptions& options,
+                                      MemberOptions member);
 
-/// Begins a run or joins one, and returns when it is over or this member has left it. `begun` hears
-/// where it listens.
+/// Takes part, with the options that it became a member with, and returns when the run is over or
+/// this member has left it.
 template <typename Real>
 TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions options,
-                               const MemberOptions& member,
-                               const std::vector<Callback<Real>>& callbacks = {},
-                               const std::function<void(const std::string& address)>& begun = {});
+                               Member& member, const std::vector<Callback<Real>>& callbacks = {});
 
 }  // namespace dasgd::members

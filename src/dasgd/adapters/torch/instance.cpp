@@ -24,7 +24,8 @@ at::Tensor view_of(const float* memory, std::size_t size) {
 std::vector<float> flatten(const std::vector<at::Tensor>& tensors) {
   if (tensors.empty()) return {};
   std::vector<at::Tensor> parts;
-  for (const at::Tensor& tensor : tensors) parts.push_back(tensor.detach().reshape({-1}));
+  for (const at::Tensor& tensor : tensors)
+    parts.push_back(tensor.detach().reshape({-1}).to(at::kFloat));
   const at::Tensor here = at::cat(parts).to(at::kCPU);  // one copy from a device
   return {here.data_ptr<float>(), here.data_ptr<float>() + here.numel()};
 }
@@ -143,8 +144,7 @@ Instance::Instance(const std::string& script, const std::string& name, const Sam
   if (how.device.is_cpu()) blas_room_ = take_blas_room();
   module_.train();
   find_parameters();
-  for (const at::Tensor& buffer : module_.buffers())
-    if (buffer.scalar_type() == at::kFloat) buffers_.push_back(buffer);
+  find_buffers();
   if (parameters_.empty()) throw InputError("has no parameters that can be trained");
   for (const at::Tensor& parameter : parameters_) {
     if (parameter.scalar_type() != at::kFloat)
@@ -189,6 +189,17 @@ void Instance::find_parameters() {
                        !same_layout(*same, tensor)});
     }
   }
+}
+
+void Instance::find_buffers() {
+  std::vector<at::Tensor> counters;
+  for (const auto& buffer : module_.named_buffers()) {
+    if (buffer.value.scalar_type() == at::kFloat) buffers_.push_back(buffer.value);
+    const bool counts = buffer.value.scalar_type() == at::kLong;
+    if (counts && buffer.name.ends_with("num_batches_tracked")) counters.push_back(buffer.value);
+  }
+  counters_ = counters.size();
+  buffers_.insert(buffers_.end(), counters.begin(), counters.end());
 }
 
 std::vector<float> Instance::parameters() const { return flatten(parameters_); }

@@ -78,8 +78,10 @@ class Instance {
   /// Returns the mean loss and counts right and wrong answers, where targets are classes.
   double evaluate(std::span<const float> x, const SampleBatch& batch, ClassCounts& counts);
 
-  /// The numbers that are not trained, such as statistics of batch normalisation, flat.
+  /// The numbers that are not trained, flat: statistics such as those of batch normalisation, then
+  /// of how many batches they are, where the network counts them.
   bool has_buffers() const { return !buffers_.empty(); }
+  std::size_t counters() const { return counters_; }
   std::vector<float> buffers() const;
   void set_buffers(std::span<const float> values);
 
@@ -95,6 +97,7 @@ class Instance {
 
  private:
   void find_parameters();
+  void find_buffers();
   void take_memory();
   void bind_parameters(const at::Tensor& x);
   void bind_gradients(const at::Tensor& gradient);
@@ -117,7 +120,7 @@ class Instance {
     at::Tensor view(const at::Tensor& first) const;
   };
   std::vector<Tied> tied_;  // other tensors of the module in the memory of a parameter
-  std::size_t dimension_ = 0;
+  std::size_t dimension_ = 0, counters_ = 0;
   std::shared_ptr<DeviceMemory> memory_;
   at::Tensor gradient_;             // flat, on the device
   const float* bound_x_ = nullptr;  // where parameters and gradients point to now, on a CPU

@@ -111,7 +111,8 @@ void NetworkOracle::restore(std::span<const Bytes> states) {
   const std::size_t size = instance_->buffers().size();
   for (const Bytes& state : states) {
     if (state.empty()) continue;  // of a worker that had not answered yet
-    if (state.size() != size * sizeof(float))
+    const std::size_t without_counters = size - instance_->counters();  // as 0.1.0 wrote it
+    if (state.size() != size * sizeof(float) && state.size() != without_counters * sizeof(float))
       throw InputError("the checkpoint holds the statistics of another network");
     std::memcpy(known.emplace_back(size).data(), state.data(), state.size());
   }

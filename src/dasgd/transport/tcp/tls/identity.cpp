@@ -1,6 +1,10 @@
 #include "dasgd/transport/tcp/tls/identity.hpp"
 
+#include <cerrno>
+#include <filesystem>
 #include <fmt/format.h>
+#include <system_error>
+#include <unistd.h>
 
 #include "dasgd/base/input_error.hpp"
 #include "dasgd/base/utf8.hpp"
@@ -60,8 +64,19 @@ std::string flaw(SSL_CTX* context, int purpose) {
   return X509_verify_cert_error_string(X509_STORE_CTX_get_error(verification.get()));
 }
 
+// OpenSSL has no words for a file that is not there or holds nothing. Nothing is read: it may be a
+// pipe.
+void require_content(const std::filesystem::path& path) {
+  const auto refuse = [&](const std::string& why) { throw InputError(path.string() + ": " + why); };
+  if (::access(path.c_str(), R_OK) != 0) refuse(std::generic_category().message(errno));
+  if (std::filesystem::is_directory(path)) refuse("is a directory");
+  if (std::filesystem::is_regular_file(path) && std::filesystem::is_empty(path)) refuse("is empty");
+}
+
 void require_file(bool well, const std::filesystem::path& path, const char* what) {
-  if (!well) throw InputError(fmt::format("{}: {}: {}", path.string(), what, take_ssl_error()));
+  if (well) return;
+  throw InputError(
+      fmt::format("{}: holds no {} in PEM form: {}", path.string(), what, take_ssl_error()));
 }
 
 // A key without a passphrase: nobody is asked for one.
@@ -121,13 +136,15 @@ Identity Identity::own_pki(const std::filesystem::path& certificate,
   SSL_CTX* const context = identity.context_.get();
   SSL_CTX_set_default_passwd_cb(context, no_passphrase);
   ERR_clear_error();
+  for (const auto& file : {certificate, key, authority}) require_content(file);
   require_file(SSL_CTX_use_certificate_chain_file(context, certificate.c_str()) == 1, certificate,
-               "no certificate can be read");
-  require_file(SSL_CTX_use_PrivateKey_file(context, key.c_str(), SSL_FILETYPE_PEM) == 1, key,
-               "no key of this certificate can be read");
-  require_file(SSL_CTX_check_private_key(context) == 1, key, "not the key of the certificate");
+               "certificate");
+  const bool has_key = SSL_CTX_use_PrivateKey_file(context, key.c_str(), SSL_FILETYPE_PEM) == 1;
+  if (!has_key && ERR_GET_LIB(ERR_peek_error()) == ERR_LIB_X509)
+    throw InputError(fmt::format("{}: is not the key of {}", key.string(), certificate.string()));
+  require_file(has_key, key, "key without a passphrase");
   require_file(SSL_CTX_load_verify_file(context, authority.c_str()) == 1, authority,
-               "no authority can be read");
+               "certificate of an authority");
   X509_STORE* const store = SSL_CTX_get_cert_store(context);
   if (has_revocations(store)) X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK);
   for (const int purpose : {X509_PURPOSE_SSL_SERVER, X509_PURPOSE_SSL_CLIENT})
