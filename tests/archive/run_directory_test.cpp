@@ -62,6 +62,20 @@ TEST(RunDirectoryTest, TakesANewOneAnEmptyOneAndItsOwnAgain) {
   EXPECT_NO_THROW(RunDirectory(directory.file("a/b/c"), "m"));
 }
 
+TEST(RunDirectoryTest, WhetherItCanBeUsedIsSaidWithoutTouchingIt) {
+  const TemporaryDirectory directory;
+  { const RunDirectory first(directory.path(), "m"); }
+  directory.write("summary.json", "{}");
+  const auto before = contents_of(directory.path());
+  EXPECT_NO_THROW(RunDirectory::require_usable(directory.path()));
+  EXPECT_NO_THROW(RunDirectory::require_usable(directory.file("new")));
+  EXPECT_NO_THROW(RunDirectory::require_usable(""));
+  EXPECT_EQ(contents_of(directory.path()), before);
+  const TemporaryDirectory of_somebody;
+  of_somebody.write("notes.txt", "no run");
+  EXPECT_THROW(RunDirectory::require_usable(of_somebody.path()), InputError);
+}
+
 TEST(RunDirectoryTest, ASecondProcessIsRefusedUntilTheFirstHasGone) {
   const TemporaryDirectory directory;
   const auto in_another_process = [&] {
