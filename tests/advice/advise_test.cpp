@@ -20,18 +20,20 @@ using ::testing::Ge;
 using ::testing::HasSubstr;
 using ::testing::Le;
 
-/// Hides what another objective knows of itself.
+/// Hides what another objective knows of itself; its losses are greater by `above`.
 class Unknown final : public Objective<double> {
  public:
-  explicit Unknown(const Objective<double>& inner) : inner_(inner) {}
+  explicit Unknown(const Objective<double>& inner, double above = 0)
+      : inner_(inner), above_(above) {}
   std::size_t dimension() const override { return inner_.dimension(); }
   std::size_t samples() const override { return inner_.samples(); }
   double gradient(std::span<const double> x, Rows rows, std::span<double> g) const override {
-    return inner_.gradient(x, rows, g);
+    return inner_.gradient(x, rows, g) + above_;
   }
 
  private:
   const Objective<double>& inner_;
+  const double above_;
 };
 
 TEST(Constants, TheEstimateOfLFindsTheClosedFormOfAQuadratic) {
@@ -219,6 +221,18 @@ TEST(Advise, APracticalStepIsTheBestOfThoseTried) {
   const auto proved = run_simulation<double>(q, options, {});
   EXPECT_EQ(practical.failure, nullptr);
   EXPECT_LE(practical.summary.loss, proved.summary.loss);
+}
+
+// A network that has just begun gains a hundredth of its loss, and that tells one step from
+// another.
+TEST(Advise, APracticalStepIsChosenByWhatIsGained) {
+  const Quadratic q = Quadratic::random(1);
+  TrainOptions options{.workers = 2, .gradients = {200}};
+  const double start = q.loss(q.start());
+  const Unknown high_up(q, 100 * start);
+  options.eta =
+      advise<double>(high_up, {.options = options, .world = VirtualWorld{}}).practical.eta;
+  EXPECT_LT(run_simulation<double>(q, options, {}).summary.loss, 0.1 * start);
 }
 
 // As many for each would be most of them by the slow worker alone, when the others have ended.

@@ -27,7 +27,12 @@ constexpr int further = 2;  // steps beyond the last one while that is the best
 // and staler than its trial. Where gradients have noise, a step shows in the trial that it is too
 // large long before that. What is proved needs no such margin.
 constexpr double share_of_best = 0.5, share_of_best_in_noise = 0.7;
-constexpr double as_good = 1.04;  // losses that differ by less are taken for the same
+// Losses are taken for the same that differ by less than this share of themselves, and by less than
+// this share of what the best step has gained: at its beginning a network hardly gains anything.
+constexpr double same_loss = 0.04, same_gain = 0.05;
+// Where the best coarse trial has gained less than this share of the loss, fine ones are longer.
+constexpr double little_gain = 0.1;
+constexpr double longer = 4;
 
 /// Tries one step after the other on the same problem in the same world.
 template <typename Real>
@@ -53,6 +58,13 @@ class Trials {
     return best_of(now);
   }
 
+  /// Whether no step so far has come much below the loss at the start.
+  bool gained_little() const {
+    return std::ranges::none_of(tried, [&](const TriedStep& t) {
+      return t.loss.value_or(start_) < (1 - little_gain) * start_;
+    });
+  }
+
   std::vector<TriedStep> tried;
 
  private:
@@ -65,8 +77,9 @@ class Trials {
   std::optional<double> best_of(const std::vector<TriedStep>& now) const {
     double least = start_;
     for (const TriedStep& t : now) least = std::min(least, t.loss.value_or(start_));
+    const double as_good = least + std::min(same_loss * least, same_gain * (start_ - least));
     for (const TriedStep& t : now)
-      if (t.loss && *t.loss < start_ && *t.loss <= least * as_good) return t.eta;
+      if (t.loss && *t.loss < start_ && *t.loss <= as_good) return t.eta;
     return std::nullopt;
   }
   TriedStep run(double eta, std::uint64_t gradients) {
@@ -128,7 +141,7 @@ std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
   const auto fit = static_cast<std::uint64_t>(
       std::min(seconds / std::max(1e-9, gradient) / runs, static_cast<double>(most_gradients)));
   const auto wanted = static_cast<double>(std::max({fit, fewest, rounds * options.workers}));
-  const auto gradients = static_cast<std::uint64_t>(std::min(wanted, horizon.value_or(wanted)));
+  auto gradients = static_cast<std::uint64_t>(std::min(wanted, horizon.value_or(wanted)));
   const std::uint64_t coarse_gradients =
       std::max({gradients / 4, fewest_coarse, rounds_coarse * options.workers});
   const double all =
@@ -146,6 +159,12 @@ std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
   for (int k = smallest; k <= largest; ++k) etas.push_back(std::pow(coarse, k) / L);
   const auto near = trials.best_of(etas, coarse_gradients);
   if (!near) return std::nullopt;
+  if (trials.gained_little()) {
+    const double in_time = most_seconds / std::max(1e-9, gradient) / (3 + further);
+    gradients = std::max(
+        gradients, static_cast<std::uint64_t>(std::min({longer * static_cast<double>(gradients),
+                                                        in_time, horizon.value_or(in_time)})));
+  }
   const double found =
       trials.best_of_rising({*near / fine, *near, *near * fine}, gradients).value_or(*near);
   const bool noise = gradients_have_noise(options, objective.samples());
