@@ -96,6 +96,9 @@ TEST_F(OwnPki, WhatCannotBeUsedIsNamedInOneLine) {
   }
   EXPECT_EQ(refusal(ours.certificate("one"), ours.key("two"), ours.authority()),
             ours.key("two") + ": is not the key of " + ours.certificate("one"));
+  const std::string other_kind = ours.add_rsa_key("other");
+  EXPECT_EQ(refusal(ours.certificate("one"), other_kind, ours.authority()),
+            other_kind + ": is not the key of " + ours.certificate("one"));
   EXPECT_THAT(refusal(theirs.certificate("one"), theirs.key("one"), ours.authority()),
               HasSubstr("would not accept this certificate"));
 }

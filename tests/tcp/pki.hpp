@@ -44,6 +44,15 @@ class Pki {
     serials_[member] = serial_;
   }
 
+  /// A key of another kind than all others; returns its file.
+  std::string add_rsa_key(const std::string& member) {
+    const Key key(EVP_RSA_gen(2048), EVP_PKEY_free);
+    write(member + ".key", [&](BIO* out) {
+      PEM_write_bio_PrivateKey(out, key.get(), nullptr, nullptr, 0, nullptr, nullptr);
+    });
+    return this->key(member);
+  }
+
   /// Puts a list of revoked members into the file of the authority.
   void revoke(std::initializer_list<std::string> members) {
     const std::unique_ptr<X509_CRL, decltype(&X509_CRL_free)> list(X509_CRL_new(), X509_CRL_free);

@@ -212,7 +212,8 @@ int join_command(const JoinRequest& given) {
   for (const std::string& address : welcome.addresses) member.contacts.push_back(address);
   const Problem problem = read_problem(config);
   return std::visit(
-      [&]<typename Real>(const std::unique_ptr<Objective<Real>>& objective) {
+      [&]<typename Real>(const std::unique_ptr<Objective<Real>>& objective) -> int {
+        if (trying->token().stop_requested()) return interrupted;  // while data were read
         trying.reset();
         SignalStop signals;
         return run_member<Real>(config, *objective, member, signals);

@@ -30,7 +30,8 @@ constexpr double share_of_best = 0.5, share_of_best_in_noise = 0.7;
 // Losses are taken for the same that differ by less than this share of themselves, and by less than
 // this share of what the best step has gained: at its beginning a network hardly gains anything.
 constexpr double same_loss = 0.04, same_gain = 0.05;
-// Where the best coarse trial has gained less than this share of the loss, fine ones are longer.
+// Where the best coarse trial has gained less than this share of the loss, fine ones are longer,
+// and all of them together may take up to half as long as the run.
 constexpr double little_gain = 0.1;
 constexpr double longer = 4;
 
@@ -77,7 +78,8 @@ class Trials {
   std::optional<double> best_of(const std::vector<TriedStep>& now) const {
     double least = start_;
     for (const TriedStep& t : now) least = std::min(least, t.loss.value_or(start_));
-    const double as_good = least + std::min(same_loss * least, same_gain * (start_ - least));
+    const double as_good =
+        least + std::min(same_loss * std::abs(least), same_gain * (start_ - least));
     for (const TriedStep& t : now)
       if (t.loss && *t.loss < start_ && *t.loss <= as_good) return t.eta;
     return std::nullopt;
@@ -160,7 +162,9 @@ std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
   const auto near = trials.best_of(etas, coarse_gradients);
   if (!near) return std::nullopt;
   if (trials.gained_little()) {
-    const double in_time = most_seconds / std::max(1e-9, gradient) / (3 + further);
+    const double left =
+        most_seconds - static_cast<double>(coarse_gradients * etas.size()) * gradient;
+    const double in_time = left / std::max(1e-9, gradient) / (3 + further);
     gradients = std::max(
         gradients, static_cast<std::uint64_t>(std::min({longer * static_cast<double>(gradients),
                                                         in_time, horizon.value_or(in_time)})));

@@ -149,7 +149,7 @@ void Protocol::handle(Link& link, Message message, Nanoseconds now) {
     return;
   }
   if (const auto* refusal = std::get_if<Refusal>(&message)) {
-    if (joined_)
+    if (joined_ || offered_model_)
       say(now, "refused: " + refusal->why);
     else
       give_up(refusal->why);
@@ -186,7 +186,8 @@ void Protocol::on(Link& link, Hello& hello, Nanoseconds now) {
   if (const std::string what = difference(options_.facts, hello.facts); !what.empty()) {
     refuse(what);
     // Whom a newcomer has called is in the run: it is the newcomer who does not belong there.
-    if (!joined_ && !dialed.empty()) give_up(difference(hello.facts, options_.facts));
+    if (!joined_ && !offered_model_ && !dialed.empty())
+      give_up(difference(hello.facts, options_.facts));
     return;
   }
   const WorkerId member = roster_.number(hello.origin);

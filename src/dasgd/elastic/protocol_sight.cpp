@@ -147,7 +147,8 @@ void Protocol::tick(Nanoseconds now) {
   if (const Nanoseconds late = now - ticked_at_ - 2 * options_.report_every; late > 0)
     members_.excuse(late);
   ticked_at_ = now;
-  if (!joined_ && !offered_model_ && now - *begun_ > options_.give_up_after)
+  const bool model_is_coming = pulling_ && links_.at(*pulling_)->sums;
+  if (!joined_ && !offered_model_ && !model_is_coming && now - *begun_ > options_.give_up_after)
     give_up("no member could be reached");
   look_for_cut(now);
   dial_members(now);

@@ -230,10 +230,10 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
                                 .judge = evaluator.judge(),
                                 .elastic = elastic::figures_of(protocol),
                                 .agreed = audit.agreed || audit.has_left});
-  if (!result.failure) result.failure = unwritten;
   if (!result.failure)
     save_last_checkpoint(options, objective, loops.front()->worker(), snapshots, wall,
                          evaluator.judge().since_best());
+  if (!result.failure) result.failure = unwritten;
   return result;
 }
 

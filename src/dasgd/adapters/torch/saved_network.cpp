@@ -6,6 +6,7 @@
 #include <sstream>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 
+#include "dasgd/adapters/torch/cpu_path.hpp"
 #include "dasgd/adapters/torch/instance.hpp"
 #include "dasgd/adapters/torch/network.hpp"
 #include "dasgd/core/error.hpp"
@@ -40,6 +41,7 @@ class SavedNetwork final : public Predictor {
 
   std::vector<float> outputs(std::span<const float> raw, std::size_t count,
                              const std::vector<std::int64_t>& shape) override {
+    const auto alone = alone_if_blas_is_serial(at::kCPU);
     const at::NoGradGuard no_grad;
     const torch::jit::GraphOptimizerEnabledGuard plain(false);
     std::vector<std::int64_t> sizes{static_cast<std::int64_t>(count)};

@@ -140,9 +140,11 @@ Identity Identity::own_pki(const std::filesystem::path& certificate,
   require_file(SSL_CTX_use_certificate_chain_file(context, certificate.c_str()) == 1, certificate,
                "certificate");
   const bool has_key = SSL_CTX_use_PrivateKey_file(context, key.c_str(), SSL_FILETYPE_PEM) == 1;
-  if (!has_key && ERR_GET_LIB(ERR_peek_error()) == ERR_LIB_X509)
+  const bool of_another = !has_key && ERR_GET_LIB(ERR_peek_error()) == ERR_LIB_X509;
+  require_file(has_key || of_another, key, "key without a passphrase");
+  // A key of another kind than the certificate's is taken at first.
+  if (of_another || SSL_CTX_check_private_key(context) != 1)
     throw InputError(fmt::format("{}: is not the key of {}", key.string(), certificate.string()));
-  require_file(has_key, key, "key without a passphrase");
   require_file(SSL_CTX_load_verify_file(context, authority.c_str()) == 1, authority,
                "certificate of an authority");
   X509_STORE* const store = SSL_CTX_get_cert_store(context);
