@@ -21,7 +21,7 @@ class MpiResume : public MpiApp {
   // More than can be done before a few checkpoints are there, and not much more.
   std::string start(const std::string& how = "--rule momentum --lr 1e-4 --gradients 6000") {
     return "train --model quadratic --topology ring --compute 1ms --checkpoint-every 100ms --trace "
-           "--quiet --out " +
+           "--rank-timeout 60s --quiet --out " +
            out() + " " + how;
   }
   std::string resume(const std::string& more = "") {
