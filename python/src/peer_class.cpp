@@ -7,6 +7,7 @@
 #include "arguments.hpp"
 #include "dasgd/base/digest.hpp"
 #include "dasgd/core/error.hpp"
+#include "dasgd/members/ask_settings.hpp"
 #include "dasgd/members/launched.hpp"
 #include "dasgd/members/train_member.hpp"
 #include "dasgd/runtime/peer.hpp"
@@ -28,7 +29,7 @@ std::string fact_of(std::span<const float> start) {
 }
 
 void require_same_start(const members::MemberOptions& member) {
-  const auto run = members::ask_settings(member, std::chrono::seconds(30));
+  const auto run = members::ask_settings(member, members::join_limit);
   if (run->facts.find(member.facts) == std::string::npos)
     throw InputError(
         "cannot join: the run began with other parameters; seed the generator (torch.manual_seed) "

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -19,9 +18,6 @@
 #include "dasgd/transport/tcp/tls/token.hpp"
 
 namespace dasgd::members {
-
-/// How long who joins tries.
-inline constexpr std::chrono::seconds join_limit{30};
 
 /// How a process takes part.
 struct MemberOptions {
@@ -89,11 +85,5 @@ class Member {
   class Implementation;
   std::unique_ptr<Implementation> implementation_;
 };
-
-/// Asks a running member for the settings of its run. Tries all addresses until one answers or the
-/// time is over. Throws InputError with the reason. Nothing: it was stopped.
-std::optional<elastic::Welcome> ask_settings(const MemberOptions& options,
-                                             std::chrono::nanoseconds limit,
-                                             std::stop_token stop = {});
 
 }  // namespace dasgd::members

@@ -16,6 +16,7 @@
 #include "dasgd/elastic/adoption_line.hpp"
 #include "dasgd/elastic/between_steps.hpp"
 #include "dasgd/elastic/member_figures.hpp"
+#include "dasgd/members/ask_settings.hpp"
 #include "dasgd/members/endpoint.hpp"
 #include "dasgd/members/files.hpp"
 #include "dasgd/record/run_summary.hpp"
