@@ -245,6 +245,25 @@ TEST(Advise, TrialsShareTheirBudgetAsTheRunDoes) {
   EXPECT_EQ(advice.practical.tried.back().gradients, 100u);
 }
 
+// The noise of a fixed step would judge it, and a short trial then favours one that is too small.
+TEST(Advise, APracticalStepCoolsDownWhereGradientsHaveNoiseAndTheRunAnEnd) {
+  const auto schedule = [](TrainOptions options, bool keep = false) {
+    options.batch = options.batch.value_or(4);
+    const Logistic logistic = Logistic::random(3, 200, 5);
+    return to_string(
+        advise<double>(logistic,
+                       {.options = options, .world = VirtualWorld{}, .keep_schedule = keep})
+            .practical.schedule);
+  };
+  EXPECT_EQ(schedule({.total_gradients = 200}), "cooldown");
+  EXPECT_EQ(schedule({.total_gradients = 200}, true), "constant") << "as it was given";
+  EXPECT_EQ(schedule({.batch = 0, .total_gradients = 200}), "constant") << "no noise";
+  EXPECT_EQ(schedule({.max_time = std::chrono::seconds(5)}), "constant") << "no end is known";
+  TrainOptions cosine{.total_gradients = 200};
+  set_schedule(cosine.rule.schedule, "cosine");
+  EXPECT_EQ(schedule(cosine), "cosine");
+}
+
 TEST(StepLimits, SayWhyARunIsNeitherCertifiedNorRefused) {
   StalenessSummary s;
   s.W = 10;

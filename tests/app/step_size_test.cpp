@@ -78,6 +78,18 @@ TEST_F(App, TakesTheBestOfShortRunsWithLrAuto) {
   EXPECT_LT(summary()["loss"], std::log(2.0));
 }
 
+TEST_F(App, LrAutoCoolsDownUnlessAScheduleIsGiven) {
+  const std::string run =
+      "simulate --model logistic --batch 10 --workers 2 --lr auto --gradients 300";
+  const auto schedule = [&] { return read_text(out() + "/config.toml"); };
+  const Outcome outcome = dasgd(run + " --out " + out());
+  EXPECT_THAT(outcome.err, HasSubstr("falls to 0 in the second half of the run"));
+  EXPECT_THAT(schedule(), HasSubstr("schedule = \"cooldown\""));
+  EXPECT_EQ(json::parse(read_text(out() + "/advice.json"))["practical_schedule"], "cooldown");
+  dasgd(run + " --schedule constant --out " + out("constant"));
+  EXPECT_THAT(read_text(out("constant") + "/config.toml"), HasSubstr("schedule = \"constant\""));
+}
+
 TEST_F(App, NeitherCertifiesNorRefusesARunWithNoise) {
   const std::string run = " --model logistic --workers 2 --lr 0.01 --gradients 50 --out " + out();
   dasgd("simulate --batch 10 --trace" + run);

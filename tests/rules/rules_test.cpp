@@ -41,6 +41,17 @@ TEST(ScheduleTest, TheCosineFallsFromOneToItsFloorAndStaysThere) {
   EXPECT_NEAR(s.factor(5000), 0.1, 1e-12);
 }
 
+TEST(ScheduleTest, CoolingDownFallsToZeroInTheLastShareOfTheRun) {
+  const Schedule half = schedule("cooldown:1000"), fifth = schedule("cooldown:1000:0.2");
+  for (const double clock : {0.0, 499.0}) EXPECT_EQ(half.factor(clock), 1);
+  EXPECT_DOUBLE_EQ(half.factor(750), 0.5);
+  EXPECT_EQ(half.factor(1000), 0);
+  EXPECT_EQ(half.factor(5000), 0);
+  EXPECT_EQ(fifth.factor(799), 1);
+  EXPECT_NEAR(fifth.factor(950), 0.25, 1e-12);
+  EXPECT_EQ(schedule("cooldown").factor(1e9), 1) << "no end is known";
+}
+
 TEST(ScheduleTest, TheWarmUpMultipliesWhateverFollows) {
   EXPECT_DOUBLE_EQ(schedule("constant", 10).factor(0), 0.1);
   EXPECT_DOUBLE_EQ(schedule("constant", 10).factor(4), 0.5);
@@ -49,12 +60,12 @@ TEST(ScheduleTest, TheWarmUpMultipliesWhateverFollows) {
 }
 
 TEST(ScheduleTest, TextsReadBackAndBadOnesAreRefused) {
-  for (const char* text :
-       {"constant", "step:100:0.5", "step:0.25:1", "cosine", "cosine:5000", "cosine:5000:0.01"})
+  for (const char* text : {"constant", "step:100:0.5", "step:0.25:1", "cosine", "cosine:5000",
+                           "cosine:5000:0.01", "cooldown", "cooldown:5000", "cooldown:5000:0.2"})
     EXPECT_EQ(to_string(schedule(text)), text);
-  for (const char* text :
-       {"step", "step:0:0.5", "step:10:0", "step:10:2", "step:a:b", "cosine:0", "cosine:-1",
-        "cosine:10:2", "cosine:1:1:1", "constant:1", "cosine:nan", ""})
+  for (const char* text : {"step", "step:0:0.5", "step:10:0", "step:10:2", "step:a:b", "cosine:0",
+                           "cosine:-1", "cosine:10:2", "cosine:1:1:1", "constant:1", "cosine:nan",
+                           "cooldown:0", "cooldown:10:0", "cooldown:10:2", "cooldown:1:1:1", ""})
     EXPECT_THROW(schedule(text), InputError) << text;
   EXPECT_THAT(test::message_of<InputError>([] { schedule("cosin:5"); }), HasSubstr("cosine"));
 }

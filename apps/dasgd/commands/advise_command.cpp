@@ -59,12 +59,15 @@ void print(const Promise& p, double accuracy) {
 void print_steps(const Advice& advice) {
   const StalenessSummary& s = advice.staleness.figures;
   const bool tried = !advice.practical.tried.empty(),
+             cools = advice.practical.schedule.kind == Schedule::Kind::cooldown,
              proved = advice.recommended_status == "proved";
   print_result("  {} worker{}; a gradient is applied {:.3g} others late on average, {} at most\n",
                advice.workers, advice.workers == 1 ? "" : "s", s.S_avg, s.S_max);
   print_result("  to train well  --lr auto    {:<12.6g}{}\n", advice.practical.eta,
-               tried ? "the best of some short trials, with a margin; nothing proves it"
-                     : "no step could be tried: that of --lr proved");
+               !tried  ? "no step could be tried: that of --lr proved"
+               : cools ? "the best of some short trials, with a margin, falling to 0 in the second "
+                         "half of the run; nothing proves it"
+                       : "the best of some short trials, with a margin; nothing proves it");
   print_result("  to be safe     --lr proved  {:<12.6g}{}\n\n", advice.recommended_eta,
                proved ? "the largest that is proved, if the run is as the pilot was"
                       : "proved under conditions that this run does not meet");
@@ -99,6 +102,7 @@ AdviceRequest to_request(const AdviseRequest& request, const SignalStop& signals
   result.options.stop = signals.token();
   result.least_loss = request.least_loss;
   result.accuracy = request.accuracy;
+  result.keep_schedule = request.config.schedule_given;
   result.options.compute = {};
   const bool here = !request.world_given &&
                     request.config.run.workers <= std::max(1u, std::thread::hardware_concurrency());

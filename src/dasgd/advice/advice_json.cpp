@@ -71,6 +71,7 @@ std::string to_json(const Advice& advice) {
                   {"assumes", to_json(advice.assumes)},
                   {"practical_eta", json_number(advice.practical.eta)},
                   {"practical_how", advice.practical.how},
+                  {"practical_schedule", to_string(advice.practical.schedule)},
                   {"tried", tried},
                   {"accuracy", json_number(advice.accuracy)},
                   {"promises", promises}};

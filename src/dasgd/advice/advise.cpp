@@ -258,11 +258,13 @@ Advice advise(const Objective<Real>& objective, const AdviceRequest& request) {
   advice.accuracy =
       request.accuracy.value_or(0.01 * advice.constants.Q.value * advice.constants.Q.value);
   recommend(advice);
-  advice.practical = {
-      advice.recommended_eta, "the recommended step, as none was tried: " + advice.grounds, {}};
+  advice.practical = {advice.recommended_eta,
+                      "the recommended step, as none was tried: " + advice.grounds,
+                      options.rule.schedule,
+                      {}};
   if (request.try_steps)
     if (auto found = try_steps<Real>(objective, options, request.world, advice.constants.L.value,
-                                     advice.recommended_eta, advice.horizon))
+                                     advice.recommended_eta, advice.horizon, request.keep_schedule))
       advice.practical = std::move(*found);
   return advice;
 }

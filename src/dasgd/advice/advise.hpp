@@ -63,6 +63,8 @@ struct AdviceRequest {
   std::optional<ExpectedStaleness> staleness;  ///< of an earlier run, instead of a pilot
   std::optional<double> least_loss;            ///< inf f, if known
   std::optional<double> accuracy;  ///< default: 1 % of the squared gradient norm at the start
+  /// The practical step is for the schedule of the options, and brings none of its own.
+  bool keep_schedule = false;
   bool try_steps = true;  ///< whether to look for a practical step, which takes seconds more
 };
 

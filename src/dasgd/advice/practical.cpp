@@ -35,15 +35,30 @@ constexpr double same_loss = 0.04, same_gain = 0.05;
 constexpr double little_gain = 0.1;
 constexpr double longer = 4;
 
+Schedule schedule_for(const TrainOptions& options, std::size_t samples, bool has_end) {
+  Schedule schedule = options.rule.schedule;
+  const bool cools = has_end && gradients_have_noise(options, samples);
+  if (schedule.kind == Schedule::Kind::constant && cools) schedule.kind = Schedule::Kind::cooldown;
+  return schedule;
+}
+
+// Over a trial as over the whole run, where the schedule ends with it. A trial has no time for
+// warming up.
+Schedule in_short(const Schedule& schedule) {
+  if (schedule.kind == Schedule::Kind::step) return {};
+  return {.kind = schedule.kind, .floor = schedule.floor, .share = schedule.share};
+}
+
 /// Tries one step after the other on the same problem in the same world.
 template <typename Real>
 class Trials {
  public:
-  Trials(const Objective<Real>& objective, const TrainOptions& options, const VirtualWorld& world,
-         std::size_t judged_by)
+  Trials(const Objective<Real>& objective, const TrainOptions& options, const Schedule& schedule,
+         const VirtualWorld& world, std::size_t judged_by)
       : objective_(objective, options.seed, judged_by),
         start_(objective_.loss(objective.start())),
         options_(options),
+        schedule_(in_short(schedule)),
         world_(world) {}
 
   /// The best of these steps by the loss after so many gradients; nothing if none came below the
@@ -87,7 +102,7 @@ class Trials {
   TriedStep run(double eta, std::uint64_t gradients) {
     TrainOptions options = bare_run(options_, eta);
     options.rule = options_.rule;
-    options.rule.schedule = {};
+    options.rule.schedule = schedule_;
     options.stop = options_.stop;
     if (options_.gradients.empty())
       options.total_gradients = gradients;  // slow workers make fewer of them
@@ -103,6 +118,7 @@ class Trials {
   const OnAPart<Real> objective_;
   const double start_;
   const TrainOptions& options_;
+  const Schedule schedule_;
   const VirtualWorld& world_;
 };
 
@@ -132,7 +148,8 @@ template <typename Real>
 std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
                                        const TrainOptions& options,
                                        const std::optional<VirtualWorld>& world, double L,
-                                       double proved, std::optional<double> horizon) {
+                                       double proved, std::optional<double> horizon,
+                                       bool keep_schedule) {
   if (options.workers > most_workers || !(L > 0) || !std::isfinite(L)) return std::nullopt;
   const std::size_t batch = resolved_batch(options, objective.samples());
   const double gradient = 1e-9 * static_cast<double>(time_of_gradient(objective, batch).count());
@@ -156,7 +173,10 @@ std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
   // Judging a step takes about half as long as trying it, or less.
   const auto judged_by = std::clamp<std::size_t>(
       gradients * (batch == 0 ? objective.samples() : batch) / 2, 256, 2048);
-  Trials<Real> trials(objective, options, here, judged_by);
+  const Schedule schedule = keep_schedule
+                                ? options.rule.schedule
+                                : schedule_for(options, objective.samples(), horizon.has_value());
+  Trials<Real> trials(objective, options, schedule, here, judged_by);
   std::vector<double> etas;
   for (int k = smallest; k <= largest; ++k) etas.push_back(std::pow(coarse, k) / L);
   const auto near = trials.best_of(etas, coarse_gradients);
@@ -172,20 +192,22 @@ std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
   const double found =
       trials.best_of_rising({*near / fine, *near, *near * fine}, gradients).value_or(*near);
   const bool noise = gradients_have_noise(options, objective.samples());
+  const bool cools = !keep_schedule && schedule.kind == Schedule::Kind::cooldown;
   return PracticalStep{
       std::clamp(proved, found * (noise ? share_of_best_in_noise : share_of_best), found),
       fmt::format(
-          "near {:.4g}, the best of {} steps by the loss after {} gradients in virtual time; "
+          "near {:.4g}, the best of {} steps by the loss after {} gradients in virtual time{}; "
           "not proved",
-          found, trials.tried.size(), gradients),
-      std::move(trials.tried)};
+          found, trials.tried.size(), gradients,
+          cools ? ", and falls to 0 in the second half of the run" : ""),
+      schedule, std::move(trials.tried)};
 }
 
 template std::optional<PracticalStep> try_steps(const Objective<float>&, const TrainOptions&,
                                                 const std::optional<VirtualWorld>&, double, double,
-                                                std::optional<double>);
+                                                std::optional<double>, bool);
 template std::optional<PracticalStep> try_steps(const Objective<double>&, const TrainOptions&,
                                                 const std::optional<VirtualWorld>&, double, double,
-                                                std::optional<double>);
+                                                std::optional<double>, bool);
 
 }  // namespace dasgd

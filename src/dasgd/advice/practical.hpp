@@ -23,6 +23,7 @@ struct TriedStep {
 struct PracticalStep {
   double eta = 0;
   std::string how;
+  Schedule schedule;  ///< that it was tried with, and is for
   std::vector<TriedStep> tried;
 };
 
@@ -32,11 +33,15 @@ struct PracticalStep {
 /// safety as close to the proved step as that allows. Without a `world` the workers are threads of
 /// this machine, which share its cores. Every run makes the same gradients of the
 /// same samples, as many as fit into a few seconds, or a tenth of a long run, and no more than
-/// `horizon`. Nothing where a gradient takes too long for that, or the workers are too many.
+/// `horizon`. Where that is known and gradients have noise, the step comes with a schedule that
+/// cools down, unless `options` has one or it is to be kept as it is: runs with a fixed step would
+/// be judged by their noise, and short ones would favour steps that are too small for long ones.
+/// Nothing where a gradient takes too long for that, or the workers are too many.
 template <typename Real>
 std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
                                        const TrainOptions& options,
                                        const std::optional<VirtualWorld>& world, double L,
-                                       double proved, std::optional<double> horizon);
+                                       double proved, std::optional<double> horizon,
+                                       bool keep_schedule = false);
 
 }  // namespace dasgd

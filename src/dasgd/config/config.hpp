@@ -55,7 +55,8 @@ struct Config {
                       .checkpoint = {.every = std::chrono::seconds(60), .save = {}}};
   std::optional<std::size_t> workers;  ///< nothing: as many as ranks or the topology tell, or 2
   StepChoice step = StepChoice::given;
-  std::optional<double> lr;  ///< nothing: the model's own, or to be found
+  std::optional<double> lr;     ///< nothing: the model's own, or to be found
+  bool schedule_given = false;  ///< a step that is found brings none of its own then
 
   std::optional<Speeds> speeds;  ///< of workers; nothing: all are equal
 

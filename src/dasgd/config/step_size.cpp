@@ -58,9 +58,11 @@ std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& ob
   place_members(config, request);
   const bool proved = config.step == StepChoice::proved;
   request.try_steps = !proved;
+  request.keep_schedule = config.schedule_given;
   Advice advice = advise<Real>(objective, request);
   config.run.eta = proved ? advice.recommended_eta : advice.practical.eta;
   config.lr = config.run.eta;
+  if (!proved) config.run.rule.schedule = advice.practical.schedule;
   if (!L) L = advice.constants.L.value;
   return advice;
 }

@@ -53,11 +53,13 @@ double Schedule::factor(double clock) const {
     const double done = std::min(1.0, clock / *total);
     return warm * (floor + (1 - floor) * 0.5 * (1 + std::cos(std::numbers::pi * done)));
   }
+  if (kind == Kind::cooldown && total)
+    return warm * std::clamp((1 - clock / *total) / share, 0.0, 1.0);
   return warm;
 }
 
 void set_schedule(Schedule& schedule, const std::string& text) {
-  static const std::vector<std::string> names{"constant", "step", "cosine"};
+  static const std::vector<std::string> names{"constant", "step", "cosine", "cooldown"};
   const auto parts = split(text);
   Schedule read;
   read.warmup = schedule.warmup;
@@ -71,18 +73,21 @@ void set_schedule(Schedule& schedule, const std::string& text) {
     read.kind = Schedule::Kind::step;
     read.every = *every;
     read.by = *by;
-  } else if (parts[0] == "cosine") {
-    constexpr auto form = "cosine[:TOTAL[:FLOOR]], like cosine:5000 or cosine:5000:0.01";
-    read.kind = Schedule::Kind::cosine;
+  } else if (parts[0] == "cosine" || parts[0] == "cooldown") {
+    const bool cosine = parts[0] == "cosine";
+    const char* const form =
+        cosine ? "cosine[:TOTAL[:FLOOR]], like cosine:5000 or cosine:5000:0.01"
+               : "cooldown[:TOTAL[:SHARE]], like cooldown:5000 or cooldown:5000:0.3";
+    read.kind = cosine ? Schedule::Kind::cosine : Schedule::Kind::cooldown;
     if (parts.size() > 3) refuse(text, form);
     if (parts.size() > 1) {
       read.total = number(parts[1]);
       if (!read.total || !(*read.total > 0)) refuse(text, form);
     }
     if (parts.size() > 2) {
-      const auto floor = number(parts[2]);
-      if (!floor || !(*floor >= 0 && *floor <= 1)) refuse(text, form);
-      read.floor = *floor;
+      const auto last = number(parts[2]);
+      if (!last || !(*last >= 0 && *last <= 1) || (!cosine && *last == 0)) refuse(text, form);
+      (cosine ? read.floor : read.share) = *last;
     }
   } else {
     throw InputError("unknown schedule \"" + parts[0] + "\"" + suggestion(parts[0], names));
@@ -93,9 +98,11 @@ void set_schedule(Schedule& schedule, const std::string& text) {
 std::string to_string(const Schedule& s) {
   if (s.kind == Schedule::Kind::step) return "step:" + show(s.every) + ":" + show(s.by);
   if (s.kind == Schedule::Kind::constant) return "constant";
-  std::string text = "cosine";
+  const bool cosine = s.kind == Schedule::Kind::cosine;
+  std::string text = cosine ? "cosine" : "cooldown";
   if (s.total) text += ":" + show(*s.total);
-  if (s.total && s.floor > 0) text += ":" + show(s.floor);
+  if (s.total && cosine && s.floor > 0) text += ":" + show(s.floor);
+  if (s.total && !cosine && s.share != Schedule::default_share) text += ":" + show(s.share);
   return text;
 }
 

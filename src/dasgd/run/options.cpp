@@ -88,8 +88,11 @@ void validate(const TrainOptions& o) {
   const Schedule& schedule = o.rule.schedule;
   const bool open_ended = o.gradients.empty() && !o.total_gradients && !o.epochs &&
                           (ends_without_budget(o) || o.make_samples);
-  if (schedule.kind == Schedule::Kind::cosine && !schedule.total && open_ended)
-    refuse("schedule cosine has no end without gradients or epochs; write cosine:TOTAL");
+  const bool ends =
+      schedule.kind == Schedule::Kind::cosine || schedule.kind == Schedule::Kind::cooldown;
+  if (ends && !schedule.total && open_ended)
+    refuse(fmt::format("schedule {0} has no end without gradients or epochs; write {0}:TOTAL",
+                       to_string(schedule)));
   if (o.max_time && o.max_time->count() <= 0) refuse("max-time must be more than 0");
   if (o.target_error && !(*o.target_error > 0))
     refuse(fmt::format("target-error = {}: must be a positive number", *o.target_error));

@@ -52,6 +52,12 @@ void set_lr(Config& config, const std::string& value) {
   }
 }
 
+// One that may still come with the step is not in a file.
+std::optional<std::string> show_schedule(const Config& config) {
+  if (!config.schedule_given && !config.lr && config.step == StepChoice::automatic) return {};
+  return quoted(to_string(config.run.rule.schedule));
+}
+
 // A step that is still to be found stands in a file as what it was asked to be.
 std::optional<std::string> show_lr(const Config& config) {
   if (config.lr || config.step == StepChoice::given) return show_real(config.run.eta);
@@ -204,10 +210,14 @@ std::vector<Setting> rule_settings() {
           {"rule.clip", "--clip", "X", "scale gradients with a larger norm down to this norm"},
           [](auto& c) -> auto& { return c.run.rule.clip; }, parse_real, show_real),
       {"rule.schedule", "--schedule", Setting::Kind::value, "KIND",
-       "of the step size, in gradients of all workers together: constant, step:EVERY:FACTOR or "
-       "cosine[:TOTAL[:FLOOR]]",
-       [](Config& c, const std::string& v) { set_schedule(c.run.rule.schedule, v); },
-       [](const Config& c) { return std::optional(quoted(to_string(c.run.rule.schedule))); }},
+       "of the step size, in gradients of all workers together: constant, step:EVERY:FACTOR, "
+       "cosine[:TOTAL[:FLOOR]], or cooldown[:TOTAL[:SHARE]], which falls to 0 in the last SHARE "
+       "(0.5) of the run and comes with --lr auto where nothing else is said",
+       [](Config& c, const std::string& v) {
+         set_schedule(c.run.rule.schedule, v);
+         c.schedule_given = true;
+       },
+       show_schedule},
       place(
           {"rule.warmup", "--warmup", "N",
            "let the step size rise over the first N gradients of all workers together"},
