@@ -39,10 +39,10 @@ def main():
     parser.add_argument("--ranks", type=int, default=os.cpu_count())
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("more", nargs="*")
-    a = parser.parse_args()
+    end = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    a, more = parser.parse_args(sys.argv[1:end]), sys.argv[end + 1:]
     noise, n = Noise(), a.ranks
-    train = [a.binary, "train", *(a.more or CNN)]
+    train = [a.binary, "train", *(more or CNN)]
     ways = {
         "ranks": lambda: rate(["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(n), *train], a.seconds),
         "threads": lambda: rate([*train, "--workers", str(n)], a.seconds),
