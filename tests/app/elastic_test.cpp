@@ -276,6 +276,19 @@ TEST_F(ElasticApp, AJoinThatStillTriesEndsAtOnceWhenItIsInterrupted) {
   EXPECT_FALSE(fs::exists(directory.file("x")));
 }
 
+// Its data is a pipe into which nobody writes.
+TEST_F(ElasticApp, WhoIsInterruptedWhileItReadsItsDataLeavesNothingAndTheRunGoesOn) {
+  const Outcome outcome = story(R"(
+    (echo x,y,label; for k in $(seq 24); do echo $((k % 5)),$((k % 3)),$((k % 2)); done) > rows.csv; mkfifo pipe.csv
+    member a train --model logistic --data rows.csv --label label --compute 2ms --total-gradients 10000000 --eval-every 0 --listen 127.0.0.1:0 --out a
+    found a/address; member b join $(cat a/address) --token-file a/token --data pipe.csv --out b; found b.pid
+    exec 3<> pipe.csv; reads() { ls -l /proc/$(cat b.pid)/fd | grep -q pipe.csv; }; eventually reads
+    kill -INT $(cat b.pid); ended b; cat b.log; grown a 20; "$D" stop a; ended a)");
+  EXPECT_EQ(outcome.out, "b 130\na 0\n") << outcome.err;
+  EXPECT_FALSE(fs::exists(directory.file("b")));
+  EXPECT_EQ(summary_of("a")["members"], 1);
+}
+
 // Scripts wait for it.
 TEST_F(ElasticApp, AQuietRunPrintsHowToJoinAndNothingElse) {
   const Outcome outcome = story(R"(
