@@ -68,12 +68,16 @@ TEST_F(ResumedNetwork, TakesTheMeanOfTheStatisticsOfOtherWorkers) {
             "the checkpoint holds the statistics of another network");
 }
 
+// The count of a network that was trained before stays.
 TEST_F(ResumedNetwork, TakesStatisticsWithoutACountAsTheFirstReleaseWroteThem) {
   const auto worker = network->make_oracle(WorkerId{0});
+  HostReplica<float> start(network->start());
+  std::vector<float> g(network->dimension());
+  worker->gradient(start, {std::vector<std::uint32_t>{0, 1, 2}}, g);
   const std::vector<float> old{1, 2, 3, 4, 5, 6};
   const auto bytes = std::as_bytes(std::span(old));
   worker->restore(std::vector<Bytes>{{bytes.begin(), bytes.end()}});
-  EXPECT_THAT(floats(worker->state()), ::testing::ElementsAre(1, 2, 3, 4, 5, 6, 0));
+  EXPECT_THAT(floats(worker->state()), ::testing::ElementsAre(1, 2, 3, 4, 5, 6, 1));
 }
 
 TEST_F(ResumedNetwork, DrawsForABatchByItsNumberOnly) {

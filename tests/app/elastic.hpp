@@ -10,15 +10,18 @@ namespace dasgd::test {
 class ElasticApp : public App {
  protected:
   /// Runs shell commands; `$D` is the program, `member NAME ARGUMENTS` runs it in the background
-  /// with its output in NAME.log, `found FILE` waits for a file, `status_of NAME` for its end.
+  /// with its output in NAME.log. `eventually COMMAND` waits until it succeeds, and ends the story
+  /// where it never does; `found FILE`, `ended NAME` and `grown NAME STEPS` wait likewise.
   Outcome story(const std::string& commands) {
     const std::string script = directory.write("story.sh", "cd " + directory.path() + R"(
       D=)" DASGD_BINARY R"(
       member() { local n=$1; shift
         ("$D" "$@" --name $n --no-report > $n.log 2>&1 & echo $! > $n.pid; wait $!; echo $? > $n.status) & }
-      found() { for i in $(seq 600); do [ -s "$1" ] && return; sleep 0.1; done
-        echo "no $1"; tail -n 5 *.log; exit 9; }
+      eventually() { for i in $(seq 600); do "$@" && return; sleep 0.1; done
+        echo "never: $*"; tail -n 5 *.log; exit 9; }
+      found() { eventually [ -s "$1" ]; }
       ended() { for n in "$@"; do found $n.status; echo $n $(cat $n.status); done; }
+      shows() { "$D" status $1 | grep -Eq "$2"; }
       steps() { "$D" status $1 --json | grep -o '"t":[0-9]*' | cut -d: -f2; }
       grown() { local t=$(steps $1); for i in $(seq 600); do
         [ $(steps $1) -gt $((t + $2)) ] && return; sleep 0.05; done; echo stalled; exit 9; }

@@ -100,8 +100,8 @@ TEST_F(ElasticApp, ANewTokenAdmitsOthersAndTheOldOneNobody) {
     found a/address; A=$(cat a/address); cp -p a/token old
     member b join $A --token-file old --out b; found b/address
     member c join $A --token-file old --out c; found c/address; grown c 20
-    same() { for i in $(seq 600); do cmp -s a/token $1/token && return; sleep 0.1; done; echo "$1 has another token"; }
-    kill -STOP $(cat c.pid); for i in $(seq 600); do "$D" status a | grep -q 'c  *gone' && break; sleep 0.1; done
+    same() { eventually cmp -s a/token $1/token; }
+    kill -STOP $(cat c.pid); eventually shows a 'c +gone'
     "$D" token rotate a; echo rotate $?; cmp -s old a/token; echo old $?; stat -c %a a/token b/token; same b
     kill -CONT $(cat c.pid); same c; grown c 20
     "$D" join $A --token-file old --out x; echo refused $?
@@ -112,7 +112,6 @@ TEST_F(ElasticApp, ANewTokenAdmitsOthersAndTheOldOneNobody) {
                                  HasSubstr("a 0\nc 0\nd 0\ne 0"), HasSubstr("check 0")))
       << outcome.err << read_text(directory.file("c.log"));
   EXPECT_THAT(outcome.err, HasSubstr("it has another token"));
-  EXPECT_THAT(outcome.out, Not(HasSubstr("has another token")));
 }
 
 TEST_F(ElasticApp, WhoDoesNotBelongHereIsToldWhy) {
@@ -260,7 +259,7 @@ TEST_F(ElasticApp, AnEarlierRunIsThereUntilTheModelOfANewOneIs) {
     tree() { find old | sort; find old -type f | sort | xargs sha256sum; }; tree > before
     member a train --model quadratic --lr 0.001 --compute 1000s --listen 127.0.0.1:0 --out a; found a/address
     member b join $(cat a/address) --token-file a/token --out old
-    for i in $(seq 600); do "$D" status a | grep -q ' b  *here' && break; sleep 0.1; done
+    eventually shows a ' b +here'
     kill -INT $(cat b.pid); ended b; P=$(cut -d: -f2 a/address); kill -9 $(cat a.pid); ended a
     "$D" train --model quadratic --listen 127.0.0.1:$P --watch $P --out old; echo watch $?
     tree | cmp before - && echo untouched)");
@@ -270,11 +269,24 @@ TEST_F(ElasticApp, AnEarlierRunIsThereUntilTheModelOfANewOneIs) {
 TEST_F(ElasticApp, AJoinThatStillTriesEndsAtOnceWhenItIsInterrupted) {
   const Outcome outcome = story(R"(
     "$D" join 127.0.0.1:1 --plaintext --out x & p=$!
-    until grep -q 'SigBlk:.*420[23]$' /proc/$p/status; do sleep 0.05; done
+    eventually grep -q 'SigBlk:.*420[23]$' /proc/$p/status
     kill -INT $p; wait $p; echo interrupted $?)");
   EXPECT_EQ(outcome.out, "interrupted 130\n");
   EXPECT_EQ(outcome.err, "");
   EXPECT_FALSE(fs::exists(directory.file("x")));
+}
+
+// Its data is a pipe into which nobody writes.
+TEST_F(ElasticApp, WhoIsInterruptedWhileItReadsItsDataLeavesNothingAndTheRunGoesOn) {
+  const Outcome outcome = story(R"(
+    (echo x,y,label; for k in $(seq 24); do echo $((k % 5)),$((k % 3)),$((k % 2)); done) > rows.csv; mkfifo pipe.csv
+    member a train --model logistic --data rows.csv --label label --compute 2ms --total-gradients 10000000 --eval-every 0 --listen 127.0.0.1:0 --out a
+    found a/address; member b join $(cat a/address) --token-file a/token --data pipe.csv --out b; found b.pid
+    exec 3<> pipe.csv; reads() { ls -l /proc/$(cat b.pid)/fd | grep -q pipe.csv; }; eventually reads
+    kill -INT $(cat b.pid); ended b; cat b.log; grown a 20; "$D" stop a; ended a)");
+  EXPECT_EQ(outcome.out, "b 130\na 0\n") << outcome.err;
+  EXPECT_FALSE(fs::exists(directory.file("b")));
+  EXPECT_EQ(summary_of("a")["members"], 1);
 }
 
 // Scripts wait for it.

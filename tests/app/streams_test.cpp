@@ -1,6 +1,8 @@
 // The program where its terminal, pipes and disks are not what they should be.
+#include <fcntl.h>
 #include <fstream>
 #include <string>
+#include <unistd.h>
 
 #include "app/app.hpp"
 
@@ -83,6 +85,50 @@ TEST_F(Streams, ASimulationOutlivesThemToo) {
   EXPECT_EQ(
       dasgd("simulate --model quadratic --gradients 20 --json --out " + out() + " >&-").status, 1);
   EXPECT_TRUE(fs::exists(out() + "/summary.json"));
+}
+
+/// A pipe whose writers are told that it is full instead of having to wait.
+class ImpatientPipe {
+ public:
+  ImpatientPipe() {
+    if (::pipe2(ends_, O_NONBLOCK) != 0) throw std::runtime_error("no pipe can be made");
+    ::fcntl(writing_end(), F_SETPIPE_SZ, 4096);
+    while (::write(writing_end(), ".", 1) > 0) {
+    }
+  }
+  ~ImpatientPipe() {
+    for (const int end : ends_) ::close(end);
+  }
+  int writing_end() const { return ends_[1]; }
+  /// Takes out what is in it by now.
+  std::string read() const {
+    std::string all, page(4096, ' ');
+    for (ssize_t n; (n = ::read(ends_[0], page.data(), page.size())) > 0;)
+      all.append(page, 0, static_cast<std::size_t>(n));
+    return all;
+  }
+
+ private:
+  int ends_[2];
+};
+
+TEST_F(Streams, APipeThatIsFullForNowIsWaitedFor) {
+  const std::string run = "train --model quadratic --gradients 20 --no-report --out " + out() + " ";
+  for (const auto& [arguments, last] :
+       {std::pair(std::string("train --help"), "\n"),
+        {run + "--json", "}\n"},
+        {run + "--listen 127.0.0.1:0", "replicas identical (1 of 1)\n"}}) {
+    const ImpatientPipe pipe;
+    const std::string to_pipe = " >&" + std::to_string(pipe.writing_end());
+    const Process process("bash -c 'exec " + command(arguments) + to_pipe + "'");
+    // Nothing is taken out before it sleeps: of these, only the help does so for no other reason.
+    EXPECT_TRUE(eventually([&] { return process.sleeps() || process.has_ended(); }));
+    std::string said;
+    EXPECT_TRUE(eventually([&] { return said += pipe.read(), process.has_ended(); })) << arguments;
+    const Outcome outcome = process.wait();
+    EXPECT_EQ(outcome.status, 0) << arguments << ": " << outcome.err;
+    EXPECT_THAT(said + pipe.read(), ::testing::EndsWith(last)) << arguments;
+  }
 }
 
 }  // namespace

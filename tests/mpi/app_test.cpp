@@ -184,6 +184,37 @@ TEST_P(MpiSignals, ASignalToMpirunStopsCleanlyAndWritesEverything) {
   EXPECT_EQ(check().status, 0);
 }
 
+// The one rank is told to stop while the other has not even begun.
+TEST_F(MpiApp, AStopBeforeTheRunBeginsLeavesTheEarlierRunAsItWas) {
+  const std::string run =
+      "train --model quadratic --gradients 50 --quiet --no-report --out " + out() + " --lr ";
+  ASSERT_EQ(mpirun(2, run + "0.001").status, 0);
+  const json before = summary();
+  const std::string here = DASGD_BINARY " " + run + "auto", late = directory.file("late");
+  const std::string later =
+      directory.write("later.sh", "echo $$ >" + late + "; kill -STOP $$; exec " + here);
+  for (const int first : {0, 1}) {
+    fs::remove(late);
+    const std::string programs[] = {here, "sh " + later};
+    const Process job("timeout 120 " DASGD_MPIRUN " -n 1 " + programs[first] + " : -n 1 " +
+                      programs[1 - first]);
+    const auto has = [](pid_t process, const std::string& line) {
+      return ::testing::Matches(ContainsRegex(line))(
+          read_text("/proc/" + std::to_string(process) + "/status"));
+    };
+    const auto rank = [&] { return process_of(first); };
+    ASSERT_TRUE(eventually([&] { return rank() > 0 && has(rank(), "SigBlk:.*420[23]\n"); }));
+    ::kill(rank(), SIGINT);
+    ASSERT_TRUE(eventually([&] { return has(rank(), "ShdPnd:\t0*\n"); })) << "it has taken it";
+    ASSERT_TRUE(eventually([&] { return has(std::atoi(read_text(late).c_str()), "State:\tT"); }));
+    ::kill(std::atoi(read_text(late).c_str()), SIGCONT);
+    const Outcome outcome = job.wait();
+    EXPECT_THAT(outcome.status, AnyOf(0, 1, 130)) << outcome.err;
+    EXPECT_EQ(summary(), before) << outcome.err;
+    EXPECT_FALSE(fs::exists(out() + "/advice.json"));
+  }
+}
+
 TEST_F(MpiApp, ARankThatIsKilledEndsTheJob) {
   const Process process("timeout 100 " + command(4, endless()));
   ASSERT_TRUE(is_running());

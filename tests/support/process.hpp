@@ -48,6 +48,12 @@ class Process {
     return info.si_pid == pid_;
   }
 
+  /// Whether the program that the shell has become waits for something, in its first thread.
+  bool sleeps() const {
+    const std::string stat = read_text("/proc/" + std::to_string(pid_) + "/stat");
+    return stat.find("(dasgd) S") != stat.npos;
+  }
+
   /// What it has written so far, on both of its outputs.
   std::string said() const {
     return read_text(directory_.file("out")) + read_text(directory_.file("err"));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
+#include <sstream>
 
 #include "cli/argument_mistakes.hpp"
 #include "dasgd/base/nearest_word.hpp"
@@ -104,7 +105,10 @@ int CommandLine::run(int argc, char** argv) {
   try {
     app_.parse(argc, argv);
   } catch (const CLI::Success& success) {
-    return is_first_process() ? app_.exit(success) : done;
+    std::ostringstream asked;  // help, or the version
+    const int status = app_.exit(success, asked);
+    if (is_first_process()) print_result_text(asked.str());
+    return status;
   } catch (const CLI::ParseError& error) {
     return refuse(explain(app_, error));
   }

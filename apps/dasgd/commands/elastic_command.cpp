@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <stop_token>
+#include <unistd.h>
 
 #include "commands/commands.hpp"
 #include "commands/summary.hpp"
@@ -211,10 +213,14 @@ int join_command(const JoinRequest& given) {
   member.before = welcome.before;
   member.contacts = contacts;
   for (const std::string& address : welcome.addresses) member.contacts.push_back(address);
-  const Problem problem = read_problem(config);
+  Problem problem;
+  {  // may take long, or wait for a pipe; nothing is written yet, and nobody knows of this process
+    const std::stop_callback leave(trying->token(), [] { ::_exit(interrupted); });
+    problem = read_problem(config);
+  }
   return std::visit(
       [&]<typename Real>(const std::unique_ptr<Objective<Real>>& objective) -> int {
-        if (trying->token().stop_requested()) return interrupted;  // while data were read
+        if (trying->token().stop_requested()) return interrupted;
         trying.reset();
         SignalStop signals;
         return run_member<Real>(config, *objective, member, signals);

@@ -71,12 +71,19 @@ int train_rank(const Config& config, const Objective<Real>& objective, SignalSto
                Ranks& ranks) {
   std::optional<TrainRun<Real>> run;
   std::string told;  // no rank looks for a step size or a checkpoint of its own
-  const std::string mistake = mistake_of([&] {
-    if (ranks.rank() != 0) return;
-    run.emplace(config, objective, signals).open();
+  const std::string unsettled = mistake_of([&] {
+    if (ranks.rank() == 0) run.emplace(config, objective, signals);
+  });
+  if (!ranks.agree(unsettled, "")) return done;  // rank 0 tells
+  // Before an earlier run makes room for this one; a signal may have reached one rank alone.
+  if (ranks.any(run ? run->is_stopped() : signals.token().stop_requested()))
+    return run ? interrupted : done;
+  const std::string unopened = mistake_of([&] {
+    if (!run) return;
+    run->open();
     told = run->start();
   });
-  if (!ranks.agree(mistake, "")) return done;  // rank 0 tells
+  if (!ranks.agree(unopened, "")) return done;
   told = ranks.broadcast(std::move(told));
   RankStart start;
   const std::string unread = mistake_of([&] {

@@ -43,6 +43,9 @@ class Ranks {
   /// the same `state`. Otherwise rank 0 throws InputError and the others get false.
   bool agree(const std::string& mistake, const std::string& state);
 
+  /// Collective: whether any rank says yes.
+  bool any(bool mine);
+
   /// Collective: what rank 0 gave, on every rank.
   std::string broadcast(std::string text);
 

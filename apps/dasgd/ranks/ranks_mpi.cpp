@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -56,6 +57,10 @@ bool Ranks::agree(const std::string& mistake, const std::string& state) {
                       "version than rank 0; they must be the same",
                       r));
   return true;
+}
+
+bool Ranks::any(bool mine) {
+  return std::ranges::count(job_->session.world().gather(mine ? "yes" : "no"), "yes") > 0;
 }
 
 std::string Ranks::broadcast(std::string text) {

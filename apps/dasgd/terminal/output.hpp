@@ -9,8 +9,9 @@ namespace dasgd::app {
 
 /// Descriptors 0, 1 and 2 that are closed are opened on /dev/null, so that no file of a run takes
 /// their numbers and gets what is meant for a terminal; writing to them still fails. From now on a
-/// pipe or file that takes no more is an error of the write and no signal. To be called before
-/// anything else is opened.
+/// pipe or file that takes no more is an error of the write and no signal, and a pipe that is only
+/// full for now is waited for, also where it is non-blocking. To be called before anything else is
+/// opened.
 void secure_standard_streams();
 
 /// A result that was asked for, to standard output. Never throws: require_results tells.

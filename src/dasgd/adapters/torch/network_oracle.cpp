@@ -108,13 +108,16 @@ Bytes NetworkOracle::state() const {
 void NetworkOracle::restore(std::span<const Bytes> states) {
   if (!instance_->has_buffers()) return;
   std::vector<std::vector<float>> known;
-  const std::size_t size = instance_->buffers().size();
+  const std::vector<float> now = instance_->buffers();
+  const std::size_t size = now.size();
   for (const Bytes& state : states) {
     if (state.empty()) continue;  // of a worker that had not answered yet
     const std::size_t without_counters = size - instance_->counters();  // as 0.1.0 wrote it
     if (state.size() != size * sizeof(float) && state.size() != without_counters * sizeof(float))
       throw InputError("the checkpoint holds the statistics of another network");
-    std::memcpy(known.emplace_back(size).data(), state.data(), state.size());
+    // Without counts those that the network came with stay. Only an average over all batches
+    // (momentum=None) asks for them: from a count of 0 it begins anew with the next batch.
+    std::memcpy(known.emplace_back(now).data(), state.data(), state.size());
   }
   if (known.empty()) return;
   const std::vector<float> mean = mean_of(known);
