@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """--lr auto against the best of nine step sizes after as many samples, and over runs drawn at random.
 
-  lr_auto.py build/release/dasgd [--data fashion-mnist] [--models softmax,cnn] [--worlds 1,2,2s,8,8s] [--seeds 1] [--cores N]
+  lr_auto.py build/release/dasgd [--data fashion-mnist] [--models softmax,cnn] [--worlds 1,2,2s,8,8s] [--seeds 1] [--cores N] [--virtual]
   lr_auto.py build/release/dasgd --random 100      models, workers, batches, speeds and seeds by chance: none may diverge
 Grid: 0.001 to 10 in steps of the root of ten; 1, 2 and 8 workers, equal and (s) with one 10x slower. In the grid every worker has a
-core of its own, as far as there are as many; runs drawn at random crowd them. Every result is printed as it comes.
+core of its own, as far as there are as many, or with --virtual in virtual time; runs drawn at random crowd them. Every result is printed as it comes.
 """
 import argparse
 import concurrent.futures
@@ -43,12 +43,14 @@ class Cores:
                 self.changed.notify_all()
 
 
-def train(binary, workers, options):
+REAL = ["train", "--eval-every", "0s", "--checkpoint-every", "0s"]
+VIRTUAL = ["simulate", "--compute", "lognormal:20ms:0.1"]
+
+
+def train(binary, workers, options, way=REAL):
     with tempfile.TemporaryDirectory() as out:
-        done = subprocess.run(
-            [binary, "train", "--workers", str(workers), *options, "--quiet", "--no-report", "--eval-every", "0s",
-             "--checkpoint-every", "0s", "--out", out],
-            capture_output=True, text=True)
+        done = subprocess.run([binary, *way, "--workers", str(workers), *options, "--quiet", "--no-report", "--out", out],
+                              capture_output=True, text=True)
         try:
             with open(os.path.join(out, "summary.json")) as file:
                 return {"status": done.returncode, **json.load(file)}
@@ -66,9 +68,9 @@ def grid(a, cores, pool):
     def one(model, workers, slow, lr, seed):
         options = ["--model", model, "--data", a.data, "--batch", "32", "--total-gradients", str(GRADIENTS[model]), "--lr",
                    str(lr), "--seed", str(seed)] + (["--slow", f"{workers - 1}:10"] if slow else [])
-        result = cores.run(workers, lambda: train(a.binary, workers, options))
+        result = cores.run(workers, lambda: train(a.binary, workers, options, VIRTUAL if a.virtual else REAL))
         print(f"  {name(model, workers, slow)} seed {seed}, step {lr:<7} {100 * (result.get('accuracy') or 0):6.2f} %, "
-              f"{result.get('wall_seconds', 0):.1f} s of training, over after {time.monotonic() - START:.0f} s", flush=True)
+              f"{result.get('virtual_seconds', result.get('wall_seconds', 0)):.1f} s of training, over after {time.monotonic() - START:.0f} s", flush=True)
         return result
 
     wanted = [(m, w, s, lr, seed) for m in a.models.split(",") for w, s in worlds for lr in ["auto", *GRID]
@@ -129,6 +131,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1, help="the first one; that of the draw at random")
     parser.add_argument("--worlds", default="1,2,2s,8,8s")
     parser.add_argument("--cores", type=int, default=os.cpu_count())
+    parser.add_argument("--virtual", action="store_true", help="every worker has a core of its own in virtual time")
     parser.add_argument("--random", type=int, metavar="RUNS", help="instead of the grid")
     a = parser.parse_args()
     with concurrent.futures.ThreadPoolExecutor(2 * a.cores) as pool:

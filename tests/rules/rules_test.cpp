@@ -42,13 +42,14 @@ TEST(ScheduleTest, TheCosineFallsFromOneToItsFloorAndStaysThere) {
 }
 
 TEST(ScheduleTest, CoolingDownFallsToZeroInTheLastShareOfTheRun) {
-  const Schedule half = schedule("cooldown:1000"), fifth = schedule("cooldown:1000:0.2");
+  const Schedule half = schedule("cooldown:1000:0.5"), fifth = schedule("cooldown:1000:0.2");
   for (const double clock : {0.0, 499.0}) EXPECT_EQ(half.factor(clock), 1);
   EXPECT_DOUBLE_EQ(half.factor(750), 0.5);
   EXPECT_EQ(half.factor(1000), 0);
   EXPECT_EQ(half.factor(5000), 0);
   EXPECT_EQ(fifth.factor(799), 1);
   EXPECT_NEAR(fifth.factor(950), 0.25, 1e-12);
+  EXPECT_DOUBLE_EQ(schedule("cooldown:1000").factor(850), 0.5);
   EXPECT_EQ(schedule("cooldown").factor(1e9), 1) << "no end is known";
 }
 

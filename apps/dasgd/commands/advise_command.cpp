@@ -65,8 +65,8 @@ void print_steps(const Advice& advice) {
                advice.workers, advice.workers == 1 ? "" : "s", s.S_avg, s.S_max);
   print_result("  to train well  --lr auto    {:<12.6g}{}\n", advice.practical.eta,
                !tried  ? "no step could be tried: that of --lr proved"
-               : cools ? "the best of some short trials, with a margin, falling to 0 in the second "
-                         "half of the run; nothing proves it"
+               : cools ? "the best of some short trials, with a margin, falling to 0 over the last "
+                         "30 % of the run; nothing proves it"
                        : "the best of some short trials, with a margin; nothing proves it");
   print_result("  to be safe     --lr proved  {:<12.6g}{}\n\n", advice.recommended_eta,
                proved ? "the largest that is proved, if the run is as the pilot was"

@@ -199,7 +199,7 @@ std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
           "near {:.4g}, the best of {} steps by the loss after {} gradients in virtual time{}; "
           "not proved",
           found, trials.tried.size(), gradients,
-          cools ? ", and falls to 0 in the second half of the run" : ""),
+          cools ? ", and falls to 0 over the last 30 % of the run" : ""),
       schedule, std::move(trials.tried)};
 }
 

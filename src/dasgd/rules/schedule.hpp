@@ -20,7 +20,7 @@ struct Schedule {
   double share = default_share;  ///< cooldown: of the run, in which the factor falls from 1 to 0
   double warmup = 0;             ///< rises linearly over so many gradients of all workers
 
-  static constexpr double default_share = 0.5;
+  static constexpr double default_share = 0.3;
   bool is_constant() const { return kind == Kind::constant && warmup == 0; }
   double factor(double clock) const;
 };

@@ -212,7 +212,7 @@ std::vector<Setting> rule_settings() {
       {"rule.schedule", "--schedule", Setting::Kind::value, "KIND",
        "of the step size, in gradients of all workers together: constant, step:EVERY:FACTOR, "
        "cosine[:TOTAL[:FLOOR]], or cooldown[:TOTAL[:SHARE]], which falls to 0 in the last SHARE "
-       "(0.5) of the run and comes with --lr auto where nothing else is said",
+       "(0.3) of the run and comes with --lr auto where nothing else is said",
        [](Config& c, const std::string& v) {
          set_schedule(c.run.rule.schedule, v);
          c.schedule_given = true;
