@@ -113,7 +113,7 @@ style: packages-lint ## formatting, include direction
 # Debian's clang cannot read Debian's LibTorch as C++20, so its adapter is left out.
 lint: style packages-build packages-mpi ## that and clang-tidy
 	cmake --preset lint >/dev/null
-	sed -n 's/^ *"file": "\(.*\)".*/\1/p' build/lint/compile_commands.json | grep -v page_data.cpp | \
+	sed -n 's/^ *"file": "\(.*\)".*/\1/p' build/lint/compile_commands.json | grep -v built_page.cpp | \
 	  xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build/lint
 
 clean: ## remove what was built
