@@ -19,10 +19,11 @@ namespace dasgd::app {
 namespace {
 
 std::string torch_library() {
-  const std::string built_with = DASGD_TORCH_VERSION;
+  constexpr std::string_view built_with = DASGD_TORCH_VERSION;
   if (built_with.empty()) return "LibTorch: none, built without it";
-  return "LibTorch: " + built_with +
-         (networks_are_installed() ? "" : ", not here: install the package dasgd-networks");
+  return fmt::format(
+      "LibTorch: {}{}", built_with,
+      networks_are_installed() ? "" : ", not here: install the package dasgd-networks");
 }
 
 }  // namespace
