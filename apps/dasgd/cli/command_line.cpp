@@ -19,11 +19,11 @@ namespace dasgd::app {
 namespace {
 
 std::string torch_library() {
-  constexpr std::string_view built_with = DASGD_TORCH_VERSION;
+  // NOLINTNEXTLINE(readability-redundant-string-init): empty only where LibTorch is left out
+  const std::string built_with = DASGD_TORCH_VERSION;
   if (built_with.empty()) return "LibTorch: none, built without it";
-  return fmt::format(
-      "LibTorch: {}{}", built_with,
-      networks_are_installed() ? "" : ", not here: install the package dasgd-networks");
+  return "LibTorch: " + built_with +
+         (networks_are_installed() ? "" : ", not here: install the package dasgd-networks");
 }
 
 }  // namespace
