@@ -1,6 +1,6 @@
 # Makes the page of reports a C++ file: built from web/ with npm where that is possible, else from web/dist, which
 # release archives carry, else empty, and reports are off.
-#   cmake -DWEB=web -DWORK=DIR -DOUT=page_data.cpp [-DNPM=npm] -P build_page.cmake
+#   cmake -DWEB=web -DWORK=DIR -DOUT=built_page.cpp [-DNPM=npm] -P build_page.cmake
 set(page "")
 if(NPM AND EXISTS ${WEB}/package.json)
   file(LOCK ${WEB}/.build.lock GUARD PROCESS)  # two build trees share node_modules

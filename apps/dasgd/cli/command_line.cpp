@@ -20,6 +20,7 @@ namespace dasgd::app {
 namespace {
 
 std::string torch_library() {
+  // NOLINTNEXTLINE(readability-redundant-string-init): empty only where LibTorch is left out
   const std::string built_with = DASGD_TORCH_VERSION;
   if (built_with.empty()) return "LibTorch: none, built without it";
   return "LibTorch: " + built_with +

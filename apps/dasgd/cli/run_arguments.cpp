@@ -118,7 +118,7 @@ Config RunArguments::resolved() const {
       if (setting->key.starts_with("elastic.") && config.elastic.listen.empty())
         throw InputError(setting->option +
                          ": only for a run that others can join; add --listen HOST:PORT");
-    if (config.ranks.engine == EngineKind::mpi && !config.elastic.listen.empty())
+    if (config.ranks.engine == config::EngineKind::mpi && !config.elastic.listen.empty())
       throw InputError("--listen: members are processes of their own, not ranks of an MPI job");
   }
   if (command != Command::train && is_stream(config.problem.data))

@@ -60,7 +60,7 @@ std::size_t find_column(const std::vector<std::string>& fields, bool header,
 std::vector<std::string> csv_texts(std::string_view line, char separator) {
   std::vector<std::string> fields;
   for (std::size_t at = 0; at <= line.size();) {
-    const std::size_t begin = std::min(line.find_first_not_of(" ", at), line.size());
+    const std::size_t begin = std::min(line.find_first_not_of(' ', at), line.size());
     if (begin < line.size() && line[begin] == '"') {
       std::string text;
       std::size_t k = begin + 1;

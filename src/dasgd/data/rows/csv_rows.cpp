@@ -174,7 +174,7 @@ const char* CsvRows::read_slowly(const char* at, const char* end, std::size_t co
   const char* const line_end = std::find(at, end, '\n');
   const char* begin = at;
   while (begin < line_end && is_space(*begin) && *begin != columns_.separator) ++begin;
-  const char* field_end = begin;
+  const char* field_end = nullptr;
   const bool quoted = begin < line_end && *begin == '"';
   std::string text;
   if (quoted) {

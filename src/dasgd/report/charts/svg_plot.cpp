@@ -102,14 +102,15 @@ struct Legend {
     entries = std::min(entries, most);
   }
   double height() const {
-    return row_height * static_cast<double>((entries + columns - 1) / columns);
+    const std::size_t rows = (entries + columns - 1) / columns;
+    return row_height * static_cast<double>(rows);
   }
 };
 
 std::string legend(const PlotSeries& s, const Legend& in, std::size_t entry, const char* colour) {
-  const double x = panel_box.left + static_cast<double>(entry % in.columns) * 180;
-  const double y =
-      panel_box.bottom + 52 + static_cast<double>(entry / in.columns) * Legend::row_height;
+  const std::size_t row = entry / in.columns, column = entry % in.columns;
+  const double x = panel_box.left + static_cast<double>(column) * 180;
+  const double y = panel_box.bottom + 52 + static_cast<double>(row) * Legend::row_height;
   const std::string mark =
       s.look == PlotSeries::Look::dots
           ? fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"3\" fill=\"{}\"/>", x + 9, y - 4, colour)
