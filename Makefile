@@ -1,7 +1,7 @@
 # Everything a person or CI needs. On a bare Debian 12 these install what is missing first.
 JOBS ?= $(shell nproc)
 # Many tests wait: for a signal, a dead rank, a browser.
-TEST_JOBS ?= $(shell expr 3 '*' $(JOBS))
+TEST_JOBS ?= $(shell expr 4 '*' $(JOBS))
 CTEST = TMPDIR=$(shell scripts/test_directory.sh) ctest -j $(TEST_JOBS)
 SOAK_SECONDS ?= 600
 SCENARIOS ?= 100000
