@@ -86,6 +86,15 @@ class Listener {
   std::optional<py::error_already_set> failure_;
 };
 
+/// Leaves, where it is stopped, before an earlier run makes room for this one.
+template <typename Real>
+std::optional<Advice> settle(Config& config, const Objective<Real>& f, const std::stop_source& stop,
+                             const VirtualWorld* world = nullptr) {
+  auto advice = settle_step_size(config, f, stop.get_token(), world);
+  if (stop.stop_requested()) throw std::runtime_error("stopped before the run began");
+  return advice;
+}
+
 Finished train(const py::dict& keywords, const py::object& objective, const py::object& told) {
   const Config given = read_config(Command::train, keywords);
   const Problem problem = problem_of(given, objective);
@@ -96,6 +105,7 @@ Finished train(const py::dict& keywords, const py::object& objective, const py::
         std::string directory;
         const auto trained = without_gil(stop, [&] {
           Config config = given;
+          const auto advice = settle(config, *f, stop);
           DirectoryRun<Real> run(
               *f, config.run,
               {.path = config.output.out,
@@ -105,8 +115,7 @@ Finished train(const py::dict& keywords, const py::object& objective, const py::
                .report = !config.output.no_report,
                .facts = {{"model", config.problem.model}, {"data", config.problem.data}}});
           directory = run.directory().path();
-          if (const auto advice = settle_step_size(config, *f, stop.get_token()))
-            write_file(run.directory().file("advice.json"), to_json(*advice));
+          if (advice) write_file(run.directory().file("advice.json"), to_json(*advice));
           write_file(run.directory().file("config.toml"), to_toml(Command::train, config));
           TrainOptions options = config.run;
           options.stop = stop.get_token();
@@ -135,7 +144,7 @@ Finished simulate(const py::dict& keywords, const py::object& objective) {
         std::string path;
         const auto simulated = without_gil(stop, [&] {
           Config config = given;
-          const auto advice = settle_step_size(config, *f, stop.get_token(), &world);
+          const auto advice = settle(config, *f, stop, &world);
           const RunDirectory directory(config.output.out, config.problem.model);
           path = directory.path();
           write_file(directory.file("config.toml"), to_toml(Command::simulate, config));
@@ -162,6 +171,7 @@ std::string advise_json(const py::dict& keywords, const py::object& objective) {
           AdviceRequest request{.options = config.run};
           request.options.stop = stop.get_token();
           request.options.compute = {};
+          request.keep_schedule = config.schedule_given;
           const bool here = config.run.workers <= std::max(1u, std::thread::hardware_concurrency());
           if (!here) request.world = config::make_world(config, 0);
           request.compute_is_given = false;

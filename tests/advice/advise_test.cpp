@@ -264,6 +264,25 @@ TEST(Advise, APracticalStepCoolsDownWhereGradientsHaveNoiseAndTheRunAnEnd) {
   EXPECT_EQ(schedule(cosine), "cosine");
 }
 
+TEST(Advise, TrialsFollowAGivenScheduleAsFarAsTheirShareOfTheRunGoes) {
+  const Logistic logistic = Logistic::random(3, 200, 5);
+  const auto losses = [&](const char* schedule) {
+    TrainOptions options{.batch = 4, .total_gradients = 2000};
+    set_schedule(options.rule.schedule, schedule);
+    std::vector<std::optional<double>> found;
+    for (const TriedStep& t :
+         advise<double>(logistic,
+                        {.options = options, .world = VirtualWorld{}, .keep_schedule = true})
+             .practical.tried)
+      found.push_back(t.loss);
+    found.resize(8);  // of the coarse grid, which is always the same
+    return found;
+  };
+  EXPECT_EQ(losses("cooldown:1e12"), losses("constant")) << "far from its end";
+  EXPECT_NE(losses("cooldown"), losses("constant"));
+  EXPECT_EQ(losses("cooldown"), losses("cooldown:2000"));
+}
+
 TEST(StepLimits, SayWhyARunIsNeitherCertifiedNorRefused) {
   StalenessSummary s;
   s.W = 10;

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 #include "app/app.hpp"
 
@@ -88,6 +90,27 @@ TEST_F(App, LrAutoCoolsDownUnlessAScheduleIsGiven) {
   EXPECT_EQ(json::parse(read_text(out() + "/advice.json"))["practical_schedule"], "cooldown");
   dasgd(run + " --schedule constant --out " + out("constant"));
   EXPECT_THAT(read_text(out("constant") + "/config.toml"), HasSubstr("schedule = \"constant\""));
+}
+
+// Each makes its gradients, however many come: nobody knows where the run ends.
+TEST_F(App, LrAutoOfMembersWhoComeAndGoHasAScheduleOnlyWithABudgetOfAll) {
+  const std::string run = "simulate --model logistic --batch 10 --workers 1 --lr auto --join 10ms ";
+  dasgd(run + "--gradients 200 --out " + out("each"));
+  EXPECT_THAT(read_text(out("each") + "/config.toml"), HasSubstr("schedule = \"constant\""));
+  dasgd(run + "--total-gradients 200 --out " + out("all"));
+  EXPECT_THAT(read_text(out("all") + "/config.toml"), HasSubstr("schedule = \"cooldown\""));
+}
+
+TEST_F(App, AStopWhileSimulateLooksForAStepLeavesTheEarlierRun) {
+  dasgd("simulate --model quadratic --gradients 5 --out " + out());
+  const std::string earlier = read_text(out() + "/summary.json");
+  const Process process(command(
+      "simulate --model logistic --batch 10 --workers 60 --lr auto --gradients 100000000 --out " +
+      out()));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // a trial takes longer
+  process.signal(SIGINT);
+  EXPECT_EQ(process.wait().status, 130);
+  EXPECT_EQ(read_text(out() + "/summary.json"), earlier);
 }
 
 TEST_F(App, NeitherCertifiesNorRefusesARunWithNoise) {

@@ -154,6 +154,26 @@ TEST_F(MpiApp, RankZeroTakesAdviceForAllRanks) {
   EXPECT_EQ(summary()["replica_digest"], advised["replica_digest"]);
 }
 
+// Only rank 1 computes: the model tells which schedule it followed.
+TEST_F(MpiApp, AllRanksCoolDownWithTheStepThatRankZeroHasFound) {
+  const std::string run =
+      "train --model logistic --batch 4 --gradients 0,400 --quiet --no-report --out " + out();
+  ASSERT_EQ(mpirun(2, run + " --lr auto").status, 0);
+  const json advised = summary();
+  const json advice = json::parse(read_text(out() + "/advice.json"));
+  ASSERT_EQ(advice["practical_schedule"], "cooldown");
+  const auto digest_with = [&](const std::string& schedule) {
+    EXPECT_EQ(
+        mpirun(2, run + fmt::format(" --lr {} --schedule ", advice["practical_eta"].get<double>()) +
+                      schedule)
+            .status,
+        0);
+    return summary()["replica_digest"];
+  };
+  EXPECT_EQ(digest_with("cooldown"), advised["replica_digest"]);
+  EXPECT_NE(digest_with("constant"), advised["replica_digest"]);
+}
+
 TEST_F(MpiApp, MoreRanksThanCoresArePredicted) {
   const Outcome outcome = mpirun(
       2, fmt::format("train --model quadratic --lr auto --gradients 5 --workers-per-rank {} --out ",

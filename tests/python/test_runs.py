@@ -121,6 +121,12 @@ def test_a_step_that_is_too_large_is_a_divergence(tmp_path):
         quadratic(tmp_path, lr=1000, gradients=2000)
 
 
+def test_advice_is_for_the_schedule_that_is_given():
+    run = dict(model="logistic", batch=4, workers=1, gradients=200)
+    assert dasgd.advise(**run)["practical_schedule"] == "cooldown"
+    assert dasgd.advise(**run, schedule="constant")["practical_schedule"] == "constant"
+
+
 def test_advice(tmp_path):
     advice = dasgd.advise(model="quadratic", workers=2)
     assert advice["recommended_eta"] > 0

@@ -108,7 +108,7 @@ int CommandLine::run(int argc, char** argv) {
   } catch (const CLI::Success& success) {
     std::ostringstream asked;  // help, or the version
     const int status = app_.exit(success, asked);
-    if (is_first_process()) print_result_text(asked.str());
+    if (is_first_process()) offer_text(asked.str());
     return status;
   } catch (const CLI::ParseError& error) {
     return refuse(explain(app_, error));

@@ -59,7 +59,7 @@ void print(const Promise& p, double accuracy) {
 void print_steps(const Advice& advice) {
   const StalenessSummary& s = advice.staleness.figures;
   const bool tried = !advice.practical.tried.empty(),
-             cools = advice.practical.schedule.kind == Schedule::Kind::cooldown,
+             cools = to_string(advice.practical.schedule) == "cooldown",
              proved = advice.recommended_status == "proved";
   print_result("  {} worker{}; a gradient is applied {:.3g} others late on average, {} at most\n",
                advice.workers, advice.workers == 1 ? "" : "s", s.S_avg, s.S_max);

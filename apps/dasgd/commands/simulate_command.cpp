@@ -26,6 +26,7 @@ int simulate_problem(Config config, const Objective<Real>& objective, const Virt
                      const std::optional<elastic::Story>& story, const SignalStop& signals) {
   const config::OutputSettings& output = config.output;
   const auto advice = settle_step_size(config, objective, signals.token(), &world);
+  if (signals.token().stop_requested()) return interrupted;  // an earlier run stays
   TrainOptions options = config.run;
   options.stop = signals.token();
   const RunDirectory directory(output.out, config.problem.model);

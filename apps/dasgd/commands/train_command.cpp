@@ -97,6 +97,7 @@ int train_rank(const Config& config, const Objective<Real>& objective, SignalSto
     });
   TrainOptions options = config.run;
   options.eta = start.eta;
+  set_schedule(options.rule.schedule, start.schedule);
   options.resume = start.checkpoint ? &*start.checkpoint : nullptr;
   options.stop = signals.token();
   ranks.train<Real>(objective, options, config);

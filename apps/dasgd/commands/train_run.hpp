@@ -73,7 +73,9 @@ class TrainRun {
   void say(const std::string& line) { status_.say(line); }
 
   /// What other ranks have to know before they begin, once it is open.
-  std::string start() const { return to_bytes(config_.run.eta, run_->start()); }
+  std::string start() const {
+    return to_bytes(config_.run.eta, config_.run.rule.schedule, run_->start());
+  }
 
  private:
   std::string file(const std::string& name) const { return directory().file(name); }

@@ -5,15 +5,18 @@
 #include <string>
 
 #include "dasgd/record/checkpoint.hpp"
+#include "dasgd/rules/schedule.hpp"
 
 namespace dasgd::app {
 
 struct RankStart {
   double eta = 0;                        ///< given, or advised
+  std::string schedule;                  ///< likewise
   std::optional<Checkpoint> checkpoint;  ///< where a resumed run goes on
 };
 
-std::string to_bytes(double eta, const std::optional<Checkpoint>& checkpoint);
+std::string to_bytes(double eta, const Schedule& schedule,
+                     const std::optional<Checkpoint>& checkpoint);
 /// Throws CorruptCheckpoint.
 RankStart rank_start(const std::string& bytes);
 

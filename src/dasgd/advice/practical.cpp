@@ -42,11 +42,14 @@ Schedule schedule_for(const TrainOptions& options, std::size_t samples, bool has
   return schedule;
 }
 
-// Over a trial as over the whole run, where the schedule ends with it. A trial has no time for
-// warming up.
-Schedule in_short(const Schedule& schedule) {
-  if (schedule.kind == Schedule::Kind::step) return {};
-  return {.kind = schedule.kind, .floor = schedule.floor, .share = schedule.share};
+// Over a trial as over the whole run, of which it is so large a share, where that is known. A trial
+// has no time for warming up.
+Schedule in_short(const Schedule& schedule, std::optional<double> of_the_run) {
+  if (schedule.kind == Schedule::Kind::step || (schedule.total && !of_the_run)) return {};
+  Schedule result = schedule;
+  result.warmup = 0;
+  if (result.total) *result.total *= *of_the_run;
+  return result;
 }
 
 /// Tries one step after the other on the same problem in the same world.
@@ -54,11 +57,12 @@ template <typename Real>
 class Trials {
  public:
   Trials(const Objective<Real>& objective, const TrainOptions& options, const Schedule& schedule,
-         const VirtualWorld& world, std::size_t judged_by)
+         std::optional<double> horizon, const VirtualWorld& world, std::size_t judged_by)
       : objective_(objective, options.seed, judged_by),
         start_(objective_.loss(objective.start())),
         options_(options),
-        schedule_(in_short(schedule)),
+        schedule_(schedule),
+        horizon_(horizon),
         world_(world) {}
 
   /// The best of these steps by the loss after so many gradients; nothing if none came below the
@@ -102,7 +106,9 @@ class Trials {
   TriedStep run(double eta, std::uint64_t gradients) {
     TrainOptions options = bare_run(options_, eta);
     options.rule = options_.rule;
-    options.rule.schedule = schedule_;
+    const auto made = static_cast<double>(gradients);
+    options.rule.schedule =
+        in_short(schedule_, horizon_ ? std::optional(made / *horizon_) : std::nullopt);
     options.stop = options_.stop;
     if (options_.gradients.empty())
       options.total_gradients = gradients;  // slow workers make fewer of them
@@ -119,6 +125,7 @@ class Trials {
   const double start_;
   const TrainOptions& options_;
   const Schedule schedule_;
+  const std::optional<double> horizon_;
   const VirtualWorld& world_;
 };
 
@@ -176,7 +183,7 @@ std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
   const Schedule schedule = keep_schedule
                                 ? options.rule.schedule
                                 : schedule_for(options, objective.samples(), horizon.has_value());
-  Trials<Real> trials(objective, options, schedule, here, judged_by);
+  Trials<Real> trials(objective, options, schedule, horizon, here, judged_by);
   std::vector<double> etas;
   for (int k = smallest; k <= largest; ++k) etas.push_back(std::pow(coarse, k) / L);
   const auto near = trials.best_of(etas, coarse_gradients);

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <thread>
 
+#include "dasgd/run/budget.hpp"
+
 namespace dasgd::config {
 namespace {
 
@@ -41,6 +43,14 @@ void place_members(const Config& config, AdviceRequest& request) {
   request.options.time_factors.clear();
 }
 
+// Of members that come and go nobody knows how many gradients they will make, unless the run has a
+// budget for all of them: a schedule would end before the run, or never.
+bool end_is_known(const Config& config, std::size_t samples) {
+  const bool members_change = !config.elastic.listen.empty() || config.elastic.turnover.any();
+  const Budget budget = shared_budget(config.run, samples);
+  return !members_change || budget.gradients || budget.samples;
+}
+
 }  // namespace
 
 template <typename Real>
@@ -58,7 +68,7 @@ std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& ob
   place_members(config, request);
   const bool proved = config.step == StepChoice::proved;
   request.try_steps = !proved;
-  request.keep_schedule = config.schedule_given;
+  request.keep_schedule = config.schedule_given || !end_is_known(config, objective.samples());
   Advice advice = advise<Real>(objective, request);
   config.run.eta = proved ? advice.recommended_eta : advice.practical.eta;
   config.lr = config.run.eta;
