@@ -16,6 +16,7 @@ import atexit
 import contextlib
 import json
 import math
+import sys
 import weakref
 from typing import Any, Dict, Iterator, List, Optional
 
@@ -262,4 +263,5 @@ def _number(loss: Any) -> float:
 def _leave() -> None:
     for peer in list(_alive):
         peer.close()
-    _core.leave_ranks()
+    # Python keeps the exception that has ended a program.
+    _core.leave_ranks(getattr(sys, "last_value", None) is not None)

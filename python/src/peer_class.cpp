@@ -201,10 +201,13 @@ void add_peer(py::module_& module) {
       .def("mean", &PythonPeer::mean, py::arg("array"))
       .def_property_readonly("rank", &PythonPeer::rank)
       .def_property_readonly("size", &PythonPeer::size);
-  module.def("leave_ranks", [] {
-    const py::gil_scoped_release release;
-    Ranks::leave();
-  });
+  module.def(
+      "leave_ranks",
+      [](bool failed) {
+        const py::gil_scoped_release release;
+        Ranks::leave(failed);
+      },
+      py::arg("failed"));
 }
 
 }  // namespace dasgd::python

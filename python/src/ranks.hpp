@@ -16,8 +16,9 @@ namespace dasgd::python {
 class Ranks {
  public:
   static Ranks& of_process();
-  /// Ends MPI, with all ranks; at the end of the process.
-  static void leave();
+  /// Ends MPI, with all ranks; at the end of the process. Where that has `failed`, others may wait
+  /// for what it will never do: after ten seconds without them it ends, and with it the job.
+  static void leave(bool failed);
 
   std::size_t rank() const;
   std::size_t size() const;

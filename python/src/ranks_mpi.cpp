@@ -1,6 +1,10 @@
+#include <condition_variable>
 #include <cstdio>
+#include <cstdlib>
 #include <dlfcn.h>
 #include <memory>
+#include <mutex>
+#include <thread>
 
 #include "dasgd/cluster/train_ranks.hpp"
 #include "dasgd/config/engine.hpp"
@@ -47,7 +51,22 @@ Ranks& Ranks::of_process() {
   if (!the_only()) the_only().reset(new Ranks);
   return *the_only();
 }
-void Ranks::leave() { the_only().reset(); }
+void Ranks::leave(bool failed) {
+  if (!the_only()) return;
+  std::jthread patience;
+  if (failed)
+    patience = std::jthread([rank = the_only()->rank()](const std::stop_token& left) {
+      std::mutex mutex;
+      std::unique_lock lock(mutex);
+      std::condition_variable_any never;
+      never.wait_for(lock, left, std::chrono::seconds(10), [] { return false; });
+      if (left.stop_requested()) return;
+      std::fprintf(stderr, "dasgd: rank %zu has failed and others wait for it; the job ends\n",
+                   rank);
+      std::_Exit(1);
+    });
+  the_only().reset();
+}
 
 std::size_t Ranks::rank() const {
   return job_ ? static_cast<std::size_t>(job_->session.world().rank()) : 0;

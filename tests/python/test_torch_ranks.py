@@ -104,12 +104,27 @@ def test_an_exception_on_one_rank_ends_all(tmp_path):
     assert "rank 1 is ill" in done.stderr
 
 
+def test_a_rank_that_others_wait_for_in_vain_ends_the_job(tmp_path):
+    program = tmp_path / "train.py"
+    program.write_text(textwrap.dedent("""
+        import torch, dasgd.torch
+        first = dasgd.torch.Peer(torch.nn.Linear(2, 1), lr=0.01)
+        first.finish()
+        if first.rank == 1: raise RuntimeError("rank 1 is ill")
+        dasgd.torch.Peer(torch.nn.Linear(2, 1), lr=0.01)
+        """))
+    done = run_ranks(program, 2)
+    assert done.returncode != 0
+    assert "rank 1 is ill" in done.stderr and "rank 1 has failed and others wait for it" in done.stderr
+
+
 def test_ranks_go_on_from_a_state(tmp_path):
     torch.manual_seed(5)
     model = torch.nn.Sequential(
         torch.nn.Linear(8, 16), torch.nn.BatchNorm1d(16), torch.nn.ReLU(), torch.nn.Linear(16, 2)
     )
     torch.save({"model": model.state_dict()}, tmp_path / "state.pt")
+    # Rank 0 begins anew while rank 1 may still be beginning.
     load = f"if k == 0: peer.load_state_dict(torch.load({str(tmp_path / 'state.pt')!r}))"
     done = mpirun(tmp_path, 2, steps="10", during=load)
     assert done.returncode == 0, done.stderr

@@ -54,6 +54,22 @@ TEST(Peer, CountsTheSamplesThatItIsTold) {
   EXPECT_EQ(peer.finish()->summary.samples, 160u);
 }
 
+TEST(Peer, ARunThatOthersHaveEndedAlreadyIsOverAtTheFirstStep) {
+  const Quadratic f = Quadratic::random(1);
+  const auto over = [](const Objective<double>&, const TrainOptions&) {
+    return std::optional<TrainResult<double>>();
+  };
+  Peer<double> peer(f.start(), {.workers = 1, .eta = 0.005}, 1, over);
+  EXPECT_EQ(std::vector<double>(peer.x().begin(), peer.x().end()), f.start());
+  EXPECT_EQ(steps(peer, f, 1), 0u);
+  EXPECT_FALSE(peer.finish());
+
+  std::stop_source impatient;
+  impatient.request_stop();
+  const TrainOptions stopped{.workers = 1, .eta = 0.005, .stop = impatient.get_token()};
+  EXPECT_THROW(Peer<double>(f.start(), stopped, 1, over), InputError);
+}
+
 TEST(Peer, EndsWithItsBudget) {
   const Quadratic f = Quadratic::random(1);
   Peer<double> peer(f.start(), {.workers = 1, .eta = 0.005, .gradients = {10}});

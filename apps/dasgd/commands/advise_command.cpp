@@ -59,15 +59,13 @@ void print(const Promise& p, double accuracy) {
 void print_steps(const Advice& advice) {
   const StalenessSummary& s = advice.staleness.figures;
   const bool tried = !advice.practical.tried.empty(),
-             cools = to_string(advice.practical.schedule) == "cooldown",
              proved = advice.recommended_status == "proved";
   print_result("  {} worker{}; a gradient is applied {:.3g} others late on average, {} at most\n",
                advice.workers, advice.workers == 1 ? "" : "s", s.S_avg, s.S_max);
   print_result("  to train well  --lr auto    {:<12.6g}{}\n", advice.practical.eta,
-               !tried  ? "no step could be tried: that of --lr proved"
-               : cools ? "the best of some short trials, with a margin, falling to 0 over the last "
-                         "30 % of the run; nothing proves it"
-                       : "the best of some short trials, with a margin; nothing proves it");
+               tried ? "the best of some short trials, with a margin, for --schedule " +
+                           to_string(advice.practical.schedule) + "; nothing proves it"
+                     : "no step could be tried: that of --lr proved");
   print_result("  to be safe     --lr proved  {:<12.6g}{}\n\n", advice.recommended_eta,
                proved ? "the largest that is proved, if the run is as the pilot was"
                       : "proved under conditions that this run does not meet");

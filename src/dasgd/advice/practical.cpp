@@ -206,7 +206,9 @@ std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
           "near {:.4g}, the best of {} steps by the loss after {} gradients in virtual time{}; "
           "not proved",
           found, trials.tried.size(), gradients,
-          cools ? ", and falls to 0 over the last 30 % of the run" : ""),
+          cools ? fmt::format(", and falls to 0 over the last {:.0f} % of the run",
+                              100 * schedule.share)
+                : ""),
       schedule, std::move(trials.tried)};
 }
 

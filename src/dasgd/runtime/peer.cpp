@@ -28,7 +28,7 @@ Peer<Real>::Peer(std::vector<Real> start, const TrainOptions& options, std::size
   if (handover_.wait()) return;
   thread_.join();
   if (failure_) std::rethrow_exception(failure_);
-  throw InputError("the run was over before its first gradient");
+  if (options.stop.stop_requested()) throw InputError("stopped before the run began");
 }
 
 template <typename Real>

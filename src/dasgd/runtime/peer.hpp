@@ -29,6 +29,7 @@ class Peer {
       std::function<std::optional<TrainResult<Real>>(const Objective<Real>&, const TrainOptions&)>;
 
   /// `batch`: how many samples a gradient counts for. Throws what keeps the run from beginning.
+  /// A run that others have ended already is no failure: the first step says so.
   Peer(std::vector<Real> start, const TrainOptions& options, std::size_t batch = 1,
        Engine engine = alone());
   /// Without `finish` the run is stopped as by a signal.
