@@ -252,6 +252,21 @@ TEST_F(Compare, AWorldIsAlsoAFile) {
   EXPECT_GT(std::stod(rows()[3].at("time_s")), std::stod(rows()[9].at("time_s")));
 }
 
+TEST_F(Compare, TakesTheConfigOfARun) {
+  const std::string run = "train --model logistic --workers 2 --quiet --no-report ";
+  const std::string contest = "/config.toml --quick --rivals dasgd,minibatch --out ";
+  ASSERT_EQ(dasgd(run + "--epochs 1 --out " + out("fixed")).status, 0);
+  const Outcome outcome = dasgd("compare " + out("fixed") + contest + out());
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(rows().size(), 6u);
+  ASSERT_EQ(dasgd(run + "--gradients 300 --lr auto --batch 8 --out " + out("auto")).status, 0);
+  const std::string cooled = "compare " + out("auto") + contest + out("cooled");
+  const Outcome refused = dasgd(cooled);
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("plain steps: --schedule constant instead of cooldown"));
+  EXPECT_EQ(dasgd(cooled + " --schedule constant").status, 0);
+}
+
 TEST_F(Compare, GoesOnAfterCtrlC) {
   const std::string arguments =
       "compare --model quadratic --workers 8 --target-loss 0 --max-time 200s --rivals "

@@ -41,6 +41,22 @@ std::vector<std::pair<std::string, double>> given_steps(const CompareSettings& c
   return steps;
 }
 
+// A file of a run may bring a rule with it.
+void require_plain_steps(const TrainOptions& options) {
+  const RuleOptions& rule = options.rule;
+  const auto refuse = [](const std::string& instead) {
+    throw InputError("rivals take plain steps: " + instead);
+  };
+  if (!std::holds_alternative<std::monostate>(options.make_rule)) refuse("no rule of your own");
+  if (rule.kind != RuleOptions::Kind::sgd)
+    refuse("`rule.kind` sgd instead of " + to_string(rule.kind));
+  if (rule.weight_decay != 0) refuse("`rule.weight_decay` 0");
+  if (rule.clip) refuse("no `rule.clip`");
+  if (rule.schedule.kind != Schedule::Kind::constant)
+    refuse("`rule.schedule` constant instead of " + to_string(rule.schedule));
+  if (rule.schedule.warmup != 0) refuse("`rule.warmup` 0");
+}
+
 // What a run is told beyond the goal is the referee's business.
 ContestWorld contest_world(const std::string& name, const Config& config) {
   ContestWorld world{name, config.run, make_world(config, config.run.workers)};
@@ -54,8 +70,7 @@ ContestWorld contest_world(const std::string& name, const Config& config) {
     options.max_time = std::chrono::nanoseconds(std::max<Nanoseconds>(1, usual) * gradients);
   }
   world.world.threads = 1;
-  if (!options.rule.is_plain() || !std::holds_alternative<std::monostate>(options.make_rule))
-    throw InputError("rivals take plain steps; leave the settings of rules out");
+  require_plain_steps(options);
   return world;
 }
 

@@ -52,10 +52,11 @@ void set_lr(Config& config, const std::string& value) {
   }
 }
 
-// One that may still come with the step is not in a file.
+// A file that says "constant" asks for it; where nobody has asked, one may come with the step.
 std::optional<std::string> show_schedule(const Config& config) {
-  if (!config.schedule_given && !config.lr && config.step == StepChoice::automatic) return {};
-  return quoted(to_string(config.run.rule.schedule));
+  const Schedule& schedule = config.run.rule.schedule;
+  if (!config.schedule_given && schedule.kind == Schedule::Kind::constant) return {};
+  return quoted(to_string(schedule));
 }
 
 // A step that is still to be found stands in a file as what it was asked to be.

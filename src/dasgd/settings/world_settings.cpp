@@ -89,10 +89,12 @@ Setting given(SettingName name, Place at, Read read) {
 }  // namespace
 
 std::vector<Setting> padding_settings() {
-  return {duration(
-      "pace.compute", "--compute",
-      "every gradient takes at least this time (the paper adds its 50 ms to the own time instead)",
-      [](auto& c) -> auto& { return c.run.compute; })};
+  const auto compute = [](auto& c) -> auto& { return c.run.compute; };
+  return {unless_default(duration("pace.compute", "--compute",
+                                  "every gradient takes at least this time (the paper adds its 50 "
+                                  "ms to the own time instead)",
+                                  compute),
+                         compute)};
 }
 
 std::vector<Setting> world_settings() {
