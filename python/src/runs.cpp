@@ -106,14 +106,13 @@ Finished train(const py::dict& keywords, const py::object& objective, const py::
         const auto trained = without_gil(stop, [&] {
           Config config = given;
           const auto advice = settle(config, *f, stop);
-          DirectoryRun<Real> run(
-              *f, config.run,
-              {.path = config.output.out,
-               .name = config.problem.model,
-               .resume = !config.output.resume.empty(),
-               .trace = config.output.trace,
-               .report = !config.output.no_report,
-               .facts = {{"model", config.problem.model}, {"data", config.problem.data}}});
+          DirectoryRun<Real> run(*f, config.run,
+                                 {.path = config.output.out,
+                                  .name = config.problem.model,
+                                  .resume = !config.output.resume.empty(),
+                                  .trace = config.output.trace,
+                                  .report = !config.output.no_report,
+                                  .facts = config::subject_of(config)});
           directory = run.directory().path();
           if (advice) write_file(run.directory().file("advice.json"), to_json(*advice));
           write_file(run.directory().file("config.toml"), to_toml(Command::train, config));

@@ -198,7 +198,10 @@ TEST(Advise, WithNoiseNothingAboveTheLimitsForThatNoiseIsCalledProved) {
 TEST(Advise, WhatHasNoProofIsCalledAHeuristic) {
   TrainOptions momentum;
   momentum.rule.kind = RuleOptions::Kind::momentum;
-  EXPECT_EQ(advise_with_noise(momentum).recommended_status, "heuristic");
+  const Advice with_momentum = advise_with_noise(momentum);
+  EXPECT_EQ(with_momentum.recommended_status, "heuristic");
+  EXPECT_TRUE(with_momentum.promises.empty());
+  for (const StepSizeLimit& limit : with_momentum.limits) EXPECT_NE(limit.status, "proved");
 
   Advice out_of_order = advise_with_noise({});
   out_of_order.staleness.noncausal = 3;

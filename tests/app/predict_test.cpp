@@ -119,7 +119,37 @@ TEST_F(Predict, RefusesInOneLine) {
   EXPECT_THAT(refusal(none), HasSubstr("neither a known name nor a file"));
   EXPECT_THAT(refusal(directory.write("w.csv", "height,width\n1,2\n")), HasSubstr("has no column"));
   EXPECT_THAT(refusal(directory.write("x.csv", "height,width,age\n1,,2\n")),
-              HasSubstr("x.csv:2: column 2 is empty"));
+              AllOf(HasSubstr("x.csv:2: column 2 is empty"), HasSubstr("the model was trained")));
+  for (const char* bad : {"nan", "inf"}) {
+    const std::string rows = directory.file("rows.npy");
+    shell(std::string("/usr/bin/python3 -c \"import numpy; numpy.save('") + rows +
+          "', numpy.array([[1.0, 2, 3], [1, float('" + bad + "'), 3]]))\"");
+    EXPECT_THAT(refusal(rows), HasSubstr("rows.npy: row 2, number 2 is ")) << bad;
+  }
+}
+
+TEST_F(Predict, AsksForTheColumnsThatWereNotExcluded) {
+  std::string rows = "id,x,y,kind\n";
+  for (int k = 0; k < 12; ++k) rows += std::to_string(k) + ",0,1,a\n9,1,0,b\n";
+  const std::string whole = directory.write("t.csv", rows);
+  train("--model softmax --exclude id --validation 0 --data " + whole);
+  EXPECT_EQ(dasgd("predict " + out() + " " + whole).status, 0);
+  EXPECT_EQ(dasgd("predict " + out() + " " + directory.write("q.csv", "y,x\n1,0\n")).status, 0);
+  const Outcome none =
+      dasgd("train --model softmax --exclude id --data fashion-mnist --out " + out("none"));
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.err, HasSubstr("--exclude is for the columns of CSV files"));
+}
+
+TEST_F(Predict, ADeviceStaysOne) {
+  train("--model softmax --data " + table);
+  const std::string pipe = directory.file("pipe");
+  ASSERT_EQ(shell("mkfifo " + pipe).status, 0);
+  const Outcome read =
+      shell("cat " + pipe + " & " + command("predict " + out() + " " + table + " --out " + pipe) +
+            "; wait");
+  EXPECT_THAT(read.out, HasSubstr("row,prediction"));
+  EXPECT_TRUE(fs::is_fifo(pipe));
 }
 
 #if DASGD_TORCH

@@ -251,6 +251,36 @@ TEST_F(ResumeApp, RefusesWhatCannotBeResumed) {
   refuses(resume("--checkpoint-every soon"), "is not a time");
 }
 
+// Under the same numbers other columns or classes would be trained on.
+TEST_F(ResumeApp, RefusesDataThatMeansSomethingElse) {
+  const auto rows = [](const std::string& header, const std::string& oak, const std::string& last) {
+    std::string text = header + "\n";
+    for (int k = 0; k < 10; ++k)
+      text += "1,2," + oak + "\n3,1,pine\n2,2," + oak + "\n" + last + ",1,pine\n";
+    return text;
+  };
+  const std::string table = directory.write("t.csv", rows("a,b,kind", "oak", "4"));
+  const std::string all = " --quiet --no-report --validation 0";
+  ASSERT_EQ(
+      dasgd("train --model softmax --epochs 2 --data " + table + all + " --out " + out()).status,
+      0);
+  const auto resumed = [&](const std::string& text) {
+    directory.write("t.csv", text);
+    return dasgd("train --resume " + out() + " --epochs 3 --quiet");
+  };
+  const Outcome columns = resumed(rows("b,a,kind", "oak", "4"));
+  EXPECT_EQ(columns.status, 2);
+  EXPECT_THAT(columns.err, HasSubstr("its list of columns was a, b and is now b, a; that cannot"));
+  const Outcome classes = resumed(rows("a,b,kind", "zelkova", "4"));
+  EXPECT_EQ(classes.status, 2);
+  EXPECT_THAT(classes.err, HasSubstr("its list of classes was oak, pine and is now pine, zelkova"));
+  const Outcome other = resumed(rows("a,b,kind", "oak", "9"));
+  EXPECT_EQ(other.status, 0) << other.err;
+  EXPECT_THAT(other.err, HasSubstr("its list of means was 2.5, 1.5 and is now 3.75, 1.5"));
+  const Outcome same = dasgd("train --resume " + out() + " --epochs 4 --quiet");
+  EXPECT_EQ(same.err, "") << "the same data by its whole path";
+}
+
 TEST_F(ResumeApp, TwoProcessesNeverShareADirectory) {
   const Process process(command(start("--epochs 1000000")));
   ASSERT_TRUE(eventually([&] { return !checkpoints().empty(); }));

@@ -113,6 +113,11 @@ TEST_F(App, AStopWhileSimulateLooksForAStepLeavesTheEarlierRun) {
   EXPECT_EQ(read_text(out() + "/summary.json"), earlier);
 }
 
+TEST_F(App, NoStepIsProvedForAnotherRule) {
+  expect_refusal("simulate --model quadratic --lr proved --rule momentum --out " + out(),
+                 "--lr proved: the theory is about plain SGD");
+}
+
 TEST_F(App, NeitherCertifiesNorRefusesARunWithNoise) {
   const std::string run = " --model logistic --workers 2 --lr 0.01 --gradients 50 --out " + out();
   dasgd("simulate --batch 10 --trace" + run);
@@ -124,6 +129,13 @@ TEST_F(App, NeitherCertifiesNorRefusesARunWithNoise) {
   EXPECT_EQ(summary()["certified"], true);
   EXPECT_THAT(summary()["certified_why"].get<std::string>(), HasSubstr("at most 1"));
   EXPECT_EQ(json::parse(dasgd("check --json --eta 0.01 --L 0.6 " + out()).out)["certified"], true);
+  const std::string other = "simulate --model quadratic --gradients 20 --trace --lr 0.001 ";
+  for (const char* rule : {"--rule momentum", "--clip 1", "--schedule cosine"}) {
+    ASSERT_EQ(dasgd(other + rule + " --out " + out("rule")).status, 0) << rule;
+    const json found = json::parse(dasgd("check --json --eta 0.001 --L 4 " + out("rule")).out);
+    EXPECT_EQ(found["certified"], false) << rule;
+    EXPECT_THAT(found["certified_why"].get<std::string>(), HasSubstr("plain SGD")) << rule;
+  }
 }
 
 TEST_F(App, AdvisesWithNoiseNoStepThatItHasNoProofFor) {

@@ -74,6 +74,24 @@ TEST_F(Csv, LabelsMayBeTextsInAnyColumnByNameOrNumber) {
   EXPECT_THAT(refusal(text, {.label = "kind", .classes = false}), HasSubstr("is not a number"));
 }
 
+TEST_F(Csv, ColumnsThatAreNoInputsAreLeftOut) {
+  const std::string text = "id,date,\"a, b\",x,kind\n7,2024-01-01,1,2,oak\n8,soon,3,4,yew\n";
+  EXPECT_THAT(refusal(text), HasSubstr("t.csv:2: column 2: \"2024-01-01\" is not a number; "
+                                       "`exclude` date leaves the column out"));
+  for (const std::vector<std::string>& exclude :
+       {std::vector<std::string>{"id,date"}, {"id", "date"}, {"1", "2"}}) {
+    const RawData data = read(text, {.exclude = exclude});
+    EXPECT_THAT(data.columns, ElementsAre("a, b", "x"));
+    EXPECT_EQ(data.inputs->width(), 2u);
+    EXPECT_THAT(find_classes(data), ElementsAre("oak", "yew"));
+  }
+  EXPECT_THAT(read(text, {.exclude = {"a, b", "id,date"}}).columns, ElementsAre("x"));
+  EXPECT_THAT(refusal(text, {.exclude = {"dat"}}), HasSubstr("did you mean \"date\""));
+  EXPECT_THAT(refusal(text, {.exclude = {"kind"}}), HasSubstr("that is the label"));
+  EXPECT_THAT(refusal(text, {.exclude = {"id,date,3,x"}}), HasSubstr("a model needs one"));
+  EXPECT_THAT(refusal("1,2,3\n", {.exclude = {"1"}}), HasSubstr("no header with names"));
+}
+
 TEST_F(Csv, ClassesThatDoNotBeginAtZeroAreCountedInTheirOrder) {
   EXPECT_THAT(find_classes(read("1,1\n2,-1\n")), ElementsAre("-1", "1"));
   EXPECT_THAT(find_classes(read("1,7\n2,3\n")), ElementsAre("3", "7"));

@@ -3,6 +3,7 @@
 
 #include "dasgd/data/images/image_samples.hpp"
 #include "dasgd/problems/error_window.hpp"
+#include "dasgd/problems/largest_eigenvalue.hpp"
 #include "dasgd/problems/logistic.hpp"
 #include "dasgd/problems/quadratic.hpp"
 #include "dasgd/problems/softmax.hpp"
@@ -11,6 +12,26 @@
 
 namespace dasgd {
 namespace {
+
+// Power iteration stands still between eigenvalues that are almost as large as the largest.
+TEST(LargestEigenvalue, IsFoundBesideManyThatAreAlmostAsLarge) {
+  for (const double others : {0.9975, 0.9965, 0.5}) {
+    std::size_t products = 0;
+    const auto diagonal = [&](std::span<const double> v, std::span<double> out) {
+      for (std::size_t i = 0; i < v.size(); ++i) {
+        const double spread = 1e-4 * static_cast<double>(i % 7);
+        out[i] = v[i] * (i == 500 ? 1.0 : others - spread);
+      }
+      ++products;
+    };
+    EXPECT_NEAR(largest_eigenvalue(1000, diagonal), 1, 1e-9) << others;
+    EXPECT_LT(products, 100u);
+  }
+  const auto zero = [](std::span<const double>, std::span<double> out) {
+    std::ranges::fill(out, 0.0);
+  };
+  EXPECT_EQ(largest_eigenvalue(3, zero), 0);
+}
 
 TEST(Quadratic, IsThePapersInstance) {
   for (std::uint64_t seed : {1, 2, 3}) {

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <thread>
 
 #include "dasgd/base/atomic_file.hpp"
 #include "dasgd/core/error.hpp"
@@ -38,6 +40,21 @@ TEST_F(Record, AnAtomicFileAppearsWholeOrNotAtAll) {
   write_file(path, "whole");
   EXPECT_EQ(read_text(path), "whole");
   EXPECT_FALSE(fs::exists(path + ".partial"));
+}
+
+TEST_F(Record, APipeStaysOne) {
+  const std::string pipe = directory.file("pipe"), link = directory.file("link");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  fs::create_symlink(pipe, link);
+  for (const std::string& path : {pipe, link}) {
+    std::jthread writer([&] { write_file(path, "through it"); });
+    EXPECT_EQ(read_text(path), "through it");
+    writer.join();
+    EXPECT_TRUE(fs::is_fifo(path));
+  }
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_THAT(test::message_of<WriteError>([&] { write_file("/dev/full", "x"); }),
+              HasSubstr("/dev/full: cannot be written: No space left"));
 }
 
 TEST_F(Record, AWriteErrorNamesTheFile) {

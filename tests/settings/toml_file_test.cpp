@@ -60,6 +60,7 @@ const std::map<std::string, std::vector<std::string>> good_texts{
     {"budget.target_loss", {"-1", "0", "0.1"}},
     {"pace.slow", {"1:10", "0:1.5", "3:1e6"}},
     {"pace.in_flight", {"1", "128"}},
+    {"exclude", {"id", "id,date", "7"}},
     {"pace.compute", {"50ms", "1ms", "0s"}},
     {"pace.latency", {"50us", "uniform:1us:2us", "lognormal:1ms:0.5", "exponential:3us"}},
     {"pace.apply", {"5us", "0s"}},

@@ -302,6 +302,9 @@ void CommandLine::add_data() {
       ->type_name("NAME|PATH");
   describe->add_option("--label", describe_.label, "the column of the label: name or number")
       ->type_name("COLUMN");
+  describe
+      ->add_option("--exclude", describe_.exclude, "columns that are no inputs: names or numbers")
+      ->type_name("COLUMN,...");
   describe->add_option("--resize", describe_.resize, "bring pictures of a folder to this size")
       ->type_name("N|HxW");
   describe->add_option("--picture", describe_.picture, "write the first images there")

@@ -112,6 +112,7 @@ int predict_command(const PredictRequest& request);
 int data_list_command();
 struct DescribeRequest {
   std::string data, label, resize, picture;
+  std::vector<std::string> exclude = {};
 };
 /// Prints what is understood of a data set.
 int data_describe_command(const DescribeRequest& request);

@@ -50,7 +50,7 @@ int data_list_command() {
 }
 
 int data_describe_command(const DescribeRequest& request) {
-  SourceOptions options{.table = {.label = request.label}};
+  SourceOptions options{.table = {.label = request.label, .exclude = request.exclude}};
   if (!request.resize.empty()) options.resize = parse_picture_size(request.resize);
   print_result_text(describe_data(request.data, options, request.picture));
   return done;

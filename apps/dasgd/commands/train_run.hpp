@@ -86,7 +86,7 @@ class TrainRun {
             .resume = !config.output.resume.empty(),
             .trace = config.output.trace,
             .report = !config.output.no_report,
-            .facts = {{"model", config.problem.model}, {"data", config.problem.data}}};
+            .facts = config::subject_of(config)};
   }
 
   TrainOptions with_warnings(TrainOptions options) {

@@ -24,6 +24,7 @@ std::uint64_t expected_W(std::uint64_t pilot, std::size_t workers) {
 const char* const proved = "proved";
 const char* const without_noise = "proved only without noise";
 const char* const causal_only = "proved only for causal delivery";
+const char* const plain_only = "proved only for plain SGD";
 const char* const published = "published but false in general";
 const char* const heuristic = "heuristic";
 
@@ -84,7 +85,9 @@ class Limits {
   void add_proved(const char* name, double eta, const std::string& what,
                   std::vector<AtMost> assumes) {
     if (!advice_.constants.L.closed_form) assumes.push_back(L());
-    const char* const status = noise_ && !causal_ ? causal_only : proved;
+    const char* const status = !advice_.plain       ? plain_only
+                               : noise_ && !causal_ ? causal_only
+                                                    : proved;
     add(name, eta, status, what + conditions(assumes, noise_), assumes);
   }
   void add(const char* name, double eta, const char* status, std::string grounds,
@@ -197,6 +200,7 @@ void choose_proved(Advice& advice) {
 }
 
 void add_promises(Advice& advice) {
+  if (!advice.plain) return;  // nothing is known of other rules
   const ProblemConstants& c = advice.constants;
   const StalenessSummary& s = advice.staleness.figures;
   const bool noise = c.sigma2.value > 0;

@@ -1,10 +1,14 @@
 #include "dasgd/archive/directory_run.hpp"
 
+#include <fmt/ranges.h>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "dasgd/archive/members_file.hpp"
 #include "dasgd/archive/result_files.hpp"
+#include "dasgd/base/digest.hpp"
+#include "dasgd/data/preprocessing.hpp"
 #include "dasgd/record/checkpoint_directory.hpp"
 #include "dasgd/report/page/write_report.hpp"
 #include "dasgd/run/leg.hpp"
@@ -14,12 +18,36 @@
 namespace dasgd {
 namespace {
 
+// The names, or as many as a line holds and what tells them from others.
+std::string list_in_short(const std::vector<std::string>& names) {
+  const std::string all = fmt::format("{}", fmt::join(names, ", "));
+  constexpr std::size_t longest = 200;
+  if (all.size() <= longest) return all;
+  return fmt::format("{} names, {}", names.size(), digest_of(std::as_bytes(std::span(all))));
+}
+
+// Whoever goes on with other columns or classes under the same numbers trains something else.
+template <typename Real>
+RunFacts facts_about(const Objective<Real>& objective, const TrainOptions& options,
+                     const DirectoryOptions& where) {
+  RunFacts facts = facts_of(options, objective.samples(), where.facts);
+  const auto* const known = dynamic_cast<const Preprocessed*>(&objective);
+  const auto* const raw = known ? known->preprocessing() : nullptr;
+  if (!raw) return facts;
+  if (!raw->columns.empty()) facts["list of columns"] = list_in_short(raw->columns);
+  if (!raw->classes.empty()) facts["list of classes"] = list_in_short(raw->classes);
+  std::vector<std::string> means;  // machines round differently
+  for (const float mean : raw->mean) means.push_back(fmt::format("{:.3g}", mean));
+  if (!means.empty()) facts["list of means"] = list_in_short(means);
+  return facts;
+}
+
 // Before anything is written: what cannot be resumed stays as it is.
 template <typename Real>
 std::optional<Checkpoint> find_start(const Objective<Real>& objective, TrainOptions options,
                                      const DirectoryOptions& where) {
   if (!where.resume) return std::nullopt;
-  const RunFacts facts = facts_of(options, objective.samples(), where.facts);
+  const RunFacts facts = facts_about(objective, options, where);
   auto found = find_checkpoint(where.path, facts, [&](const std::string& line) {
     if (options.warn) options.warn(line);
   });
@@ -115,7 +143,7 @@ TrainResult<Real> DirectoryRun<Real>::run(const Engine& train, TrainOptions opti
   CheckpointDirectory checkpoints(directory_.file("checkpoints"));
   if (options.checkpoint.every.count() > 0)
     options.checkpoint.save =
-        [&, facts = facts_of(options, objective_.samples(), where_.facts)](Checkpoint checkpoint) {
+        [&, facts = facts_about(objective_, options, where_)](Checkpoint checkpoint) {
           checkpoint.facts = facts;
           checkpoints.save(checkpoint);
         };

@@ -23,6 +23,19 @@ std::FILE* open_new(const std::string& path) {
   return file;
 }
 
+// A device, a pipe or what /dev/stdout leads to: nothing that a file may take the place of.
+bool is_no_place_for_a_file(const std::string& path) {
+  struct stat there {};
+  if (::stat(path.c_str(), &there) != 0 || S_ISDIR(there.st_mode)) return false;
+  const bool own_stream = path.starts_with("/dev/std") || path.starts_with("/dev/fd/");
+  return !S_ISREG(there.st_mode) || own_stream;
+}
+
+std::FILE* open_straight(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  return descriptor < 0 ? nullptr : ::fdopen(descriptor, "wb");
+}
+
 // Some file systems cannot; that is no failure of this file.
 bool sync(int descriptor) { return ::fsync(descriptor) == 0 || errno == EINVAL; }
 
@@ -41,15 +54,17 @@ bool sync_directory_of(const std::string& path) {
 }  // namespace
 
 AtomicFile::AtomicFile(std::string path)
-    : path_(std::move(path)), file_(open_new(partial_path(path_))) {
+    : path_(std::move(path)),
+      straight_(is_no_place_for_a_file(path_)),
+      file_(straight_ ? open_straight(path_) : open_new(partial_path(path_))) {
   if (file_) return;
-  if (errno != EEXIST) fail();
+  if (straight_ || errno != EEXIST) fail();
   throw WriteError(path_ + ": cannot be written: " + partial_path(path_) +
                    " is in the way and is no file of an earlier run; remove it");
 }
 
 AtomicFile::~AtomicFile() {
-  if (committed_) return;
+  if (committed_ || straight_) return;
   file_.reset();
   std::remove(partial_path(path_).c_str());
 }
@@ -65,6 +80,10 @@ void AtomicFile::flush() {
 void AtomicFile::commit() {
   if (error_ != 0) fail();  // something is missing in between
   flush();
+  if (straight_) {
+    committed_ = true;
+    return;
+  }
   if (!sync(::fileno(file_.get()))) fail();
   if (std::fclose(file_.release()) != 0) fail();
   if (std::rename(partial_path(path_).c_str(), path_.c_str()) != 0) fail();

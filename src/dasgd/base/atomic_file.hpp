@@ -24,7 +24,8 @@ inline std::string partial_path(const std::string& path) {
 
 /// Writes to PATH.partial and renames it to PATH at the end. What an earlier process left under
 /// that name is replaced if it is a plain file of the same user; anything else there, a link above
-/// all, is not touched and not followed. Throws WriteError.
+/// all, is not touched and not followed. A device or a pipe at PATH stays what it is and is written
+/// to straight: nothing takes the place of /dev/null. Throws WriteError.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);
@@ -49,6 +50,7 @@ class AtomicFile {
   [[noreturn]] void fail();
 
   std::string path_;
+  const bool straight_;  // into what is there
   std::unique_ptr<std::FILE, Close> file_;
   int error_ = 0;  // the first errno
   bool committed_ = false;

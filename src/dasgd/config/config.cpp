@@ -45,12 +45,12 @@ void resolve_stream(Config& config) {
   };
   const DataChoice& reading = problem.reading;
   if (!reading.validation.empty() || !reading.test.empty() || !reading.label.empty() ||
-      reading.scale || reading.missing != Missing::error || reading.resize ||
-      !reading.class_weights.empty())
+      !reading.exclude.empty() || reading.scale || reading.missing != Missing::error ||
+      reading.resize || !reading.class_weights.empty())
     refuse(
-        "`validation`, `test`, `label`, `scale`, `missing`, `resize` and `class_weights` are for "
-        "data "
-        "that stays");
+        "`validation`, `test`, `label`, `exclude`, `scale`, `missing`, `resize` and "
+        "`class_weights` "
+        "are for data that stays");
   const bool logistic = problem.model == "logistic";
   if (!logistic && problem.model != "softmax")
     refuse("`model` " + problem.model +

@@ -61,12 +61,16 @@ std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& ob
     if (!L) L = objective.known().smoothness;
     return std::nullopt;
   }
+  const bool proved = config.step == StepChoice::proved;
+  if (proved && !config.run.rule.is_plain())
+    throw InputError(
+        "`lr` proved: the theory is about plain SGD with one fixed step, and the rule is another; "
+        "`lr` auto tries steps");
   AdviceRequest request{.options = config.run};
   request.options.stop = stop;
   if (world) request.world = *world;
   place_ranks(config, request);
   place_members(config, request);
-  const bool proved = config.step == StepChoice::proved;
   request.try_steps = !proved;
   request.keep_schedule = config.schedule_given || !end_is_known(config, objective.samples());
   Advice advice = advise<Real>(objective, request);

@@ -88,17 +88,25 @@ ImageSet read_images(const std::string& directory) {
 
 DataSource read_source(const std::string& data, const SourceOptions& options) {
   const TableOptions& table = options.table;
+  const auto require_names = [&](const std::string& what) {
+    if (!table.exclude.empty())
+      throw InputError("`exclude` is for the columns of CSV files; " + what + " is none");
+  };
   if (const ArrayPair* const arrays = in_memory(data, options.arrays)) {
     if (options.resize)
       throw InputError("`resize` is for folders of pictures; " + data + " is none");
+    require_names(data);
     return {read_arrays(*arrays, table)};
   }
-  if (const auto pair = split_pair(data))
+  if (const auto pair = split_pair(data)) {
+    require_names(data);
     return {read_npy(locate_data(pair->first), locate_data(pair->second), table)};
+  }
   const std::string path = locate_data(data);
   const DataKind kind = kind_of_data(data);
   if (options.resize && kind != DataKind::image_folder)
     throw InputError("`resize` is for folders of pictures; " + path + " is none");
+  if (kind != DataKind::csv) require_names(path);
   switch (kind) {
     case DataKind::image_set:
       return read_image_set(path);

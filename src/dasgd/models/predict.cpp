@@ -1,7 +1,9 @@
 #include "dasgd/models/predict.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <fmt/format.h>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -82,6 +84,24 @@ class LinearModel final : public Predictor {
   std::vector<double> weights_;
 };
 
+// Tables are looked at while they are read, arrays here.
+void require_numbers(std::span<const float> raw, const Preprocessing& model, const RawData& data,
+                     std::size_t first) {
+  if (model.shape.empty()) return;  // a network of somebody else, who knows
+  const bool may_miss = !model.fill.empty();
+  const auto bad = std::find_if(raw.begin(), raw.end(), [&](float v) {
+    return std::isinf(v) || (std::isnan(v) && !may_miss);
+  });
+  if (bad == raw.end()) return;
+  const auto at = static_cast<std::size_t>(bad - raw.begin());
+  const std::size_t width = data.inputs->width();
+  throw InputError(fmt::format(
+      "{}: row {}, number {} is {}", data.path, first + at / width + 1, at % width + 1,
+      std::isinf(*bad) ? "infinite"
+                       : "missing; the model was trained without missing numbers, not with "
+                         "`missing` mean"));
+}
+
 }  // namespace
 
 std::unique_ptr<Predictor> open_predictor(const std::string& run_or_file) {
@@ -124,6 +144,7 @@ bool predict_all(Predictor& model, const RawData& data, const std::stop_token& s
     raw.resize(count * width);
     for (std::size_t k = 0; k < count; ++k)
       data.inputs->copy(first + k, std::span(raw).subspan(k * width, width));
+    require_numbers(raw, about, data, first);
     const std::vector<float> outputs = model.outputs(raw, count, data.shape);
     const std::size_t size = outputs.size() / count;
     if (first == 0) name_answers(about, size);

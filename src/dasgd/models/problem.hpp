@@ -21,7 +21,8 @@ namespace dasgd {
 struct DataChoice {
   std::string validation = {};  ///< a file or a share; empty: the data's own test part, or 0.1
   std::string test = {};        ///< a file
-  std::string label = {};       ///< the column of the label: its name or number; empty: the last
+  std::vector<std::string> exclude = {};  ///< columns that are no inputs
+  std::string label = {};  ///< the column of the label: its name or number; empty: the last
   std::optional<Scale> scale = {};
   Missing missing = Missing::error;
   std::optional<PictureSize> resize = {};  ///< of pictures in folders

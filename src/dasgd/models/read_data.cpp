@@ -36,6 +36,7 @@ bool has_numbers_as_targets(const ProblemChoice& choice, const RawData& data) {
 
 SourceOptions source_options(const ProblemChoice& choice) {
   return {.table = {.label = choice.reading.label,
+                    .exclude = choice.reading.exclude,
                     .missing = choice.reading.missing,
                     .classes = choice.loss != NetworkLoss::mean_squared_error},
           .resize = choice.reading.resize,

@@ -104,6 +104,7 @@ Json summary_json(const RunSummary& s) {
   json["parts"] = parts_json(s);
   json["model"] = s.model_is_last_good ? "last good" : "final";
   json["halvings"] = s.halvings;
+  json["fixed_step"] = s.fixed_step;
   if (s.step) {
     write(*s.step, json);
   } else {

@@ -72,6 +72,7 @@ struct RunSummary {
   std::size_t train_samples = 0;
   std::optional<Evaluation> best;      ///< where models were evaluated during the run
   bool model_is_last_good = false;     ///< the run diverged: an earlier, better model was kept
+  bool fixed_step = true;              ///< plain SGD with one step size: what the theory is about
   std::uint64_t halvings = 0;          ///< of step sizes, by workers whose loss ran away
   std::optional<StepLimits> step;      ///< where the smoothness of the objective is known
   std::optional<Residuals> residuals;  ///< where they were asked for and could be measured

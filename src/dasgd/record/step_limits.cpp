@@ -23,12 +23,14 @@ void certify(const StalenessSummary& s, const CertificateTerms& terms, StepLimit
     return;
   }
   if (!s.W) {
-    limits.certified_why = "W is not kept for so many workers; dasgd check finds it in a trace";
+    limits.certified_why =
+        terms.members ? "W is not kept where members come and go"
+                      : "W is not kept for so many workers; dasgd check finds it in a trace";
     return;
   }
   limits.certified = false;
   if (!terms.fixed_step) {
-    limits.certified_why = "the certificate is for plain SGD with one fixed step size";
+    limits.certified_why = not_plain_sgd;
   } else if (!terms.complete) {
     limits.certified_why = "the run is neither drained nor causal";
   } else {

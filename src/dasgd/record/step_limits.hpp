@@ -33,11 +33,16 @@ struct StepLimits {
   std::optional<MeasuredBound> certificate, published;
 };
 
+/// Why the certificate says nothing of other rules and schedules.
+inline constexpr const char* not_plain_sgd =
+    "the certificate is for plain SGD with one fixed step size";
+
 /// What the certificate asks of a run beside its staleness.
 struct CertificateTerms {
   std::optional<bool> noise = false;  ///< gradients are of mini-batches; nothing: not known
   bool fixed_step = true;             ///< plain SGD, every step with this eta
   bool complete = true;               ///< drained, or causal; nothing lost
+  bool members = false;               ///< that come and go
 };
 
 StepLimits step_limits(const StalenessSummary& staleness, double eta, double L,

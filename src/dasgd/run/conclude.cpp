@@ -55,11 +55,13 @@ template <typename Real>
 StepLimits held_against_theory(const Objective<Real>& objective, const TrainOptions& options,
                                std::span<const WorkerReport> reports, const RunSummary& summary,
                                bool noisy) {
-  const bool fixed = summary.halvings == 0 && options.rule.is_plain();
-  StepLimits step =
-      step_limits(summary.staleness, options.eta, *options.smoothness,
-                  {.noise = noisy, .fixed_step = fixed, .complete = summary.audit_is_clean()});
-  if (noisy || !fixed || options.resume || !reports.front().squared_gradients) return step;
+  StepLimits step = step_limits(summary.staleness, options.eta, *options.smoothness,
+                                {.noise = noisy,
+                                 .fixed_step = summary.fixed_step,
+                                 .complete = summary.audit_is_clean(),
+                                 .members = summary.elastic.has_value()});
+  if (noisy || !summary.fixed_step || options.resume || !reports.front().squared_gradients)
+    return step;
   const double start = objective.loss(objective.start());
   MeasuredBound largest{0, 1};
   for (const auto& report : reports) {
@@ -164,6 +166,8 @@ TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions&
   summary.wall_seconds = end.simulated_in.value_or(end.seconds);
   if (end.simulated_in) summary.virtual_seconds = end.seconds;
   add_up(reports, summary);
+  summary.fixed_step = summary.halvings == 0 && options.rule.is_plain() &&
+                       std::holds_alternative<std::monostate>(options.make_rule);
   compare(reports, summary);
   if (end.elastic) {
     // What all members made together, not only this one.

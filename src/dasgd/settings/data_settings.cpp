@@ -43,6 +43,12 @@ std::vector<Setting> data_settings() {
            "the column of the label in a table: its name, or its number from 1 (default: the "
            "last)"},
           [](auto& c) -> auto& { return c.problem.reading.label; }),
+      repeatable(
+          {"exclude", "--exclude", "COLUMN,...",
+           "columns of a CSV file that are no inputs, such as an id or a date: by name, or number "
+           "from 1"},
+          [](auto& c) -> auto& { return c.problem.reading.exclude; },
+          [](const std::string& v) { return v; }, [](const std::string& v) { return v; }),
       named(
           {"scale", "--scale", "standard|255|none",
            "what is done to raw numbers: mean 0 and deviation 1 of the training part, divided by "

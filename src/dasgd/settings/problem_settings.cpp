@@ -28,6 +28,10 @@ std::string data_from_anywhere(const std::string& data) {
 
 }  // namespace
 
+std::map<std::string, std::string> subject_of(const Config& config) {
+  return {{"model", config.problem.model}, {"data", data_from_anywhere(config.problem.data)}};
+}
+
 std::vector<Setting> problem_settings() {
   Setting model = text(
       {"model", "--model", "NAME|FILE.pt",

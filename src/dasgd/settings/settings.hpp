@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,9 @@ enum class Command { train, simulate, advise, compare };
 const std::vector<Setting>& settings(Command command);
 /// Nothing if the command has no setting of that key.
 const Setting* find_setting(Command command, const std::string& key);
+
+/// What a run is about, its model and its data: the same from every directory.
+std::map<std::string, std::string> subject_of(const Config& config);
 
 /// A message in which settings stand as `key`, with their options instead: for a command line.
 std::string with_options(const std::string& message);

@@ -18,9 +18,11 @@ std::optional<VirtualSequence> virtual_sequence(const std::vector<TraceLine>& tr
     if (own[m]->origin_step > m) return std::nullopt;
     const std::uint64_t R = m - own[m]->origin_step;
     result.max = std::max(result.max, R);
-    result.mean += static_cast<double>(R) / count;
-    result.mean_square += static_cast<double>(R) * static_cast<double>(R) / count;
+    result.mean += static_cast<double>(R);
+    result.mean_square += static_cast<double>(R) * static_cast<double>(R);
   }
+  result.mean /= count;  // sums of whole numbers, so rounded once
+  result.mean_square /= count;
   return result;
 }
 

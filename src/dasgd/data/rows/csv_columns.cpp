@@ -33,10 +33,11 @@ std::size_t find_name(const std::vector<std::string>& names, const std::string& 
   return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
 }
 
-// The place of the column that a person calls `wanted`.
+// The place of the column that a person calls `wanted` in a setting.
 std::size_t find_column(const std::vector<std::string>& fields, bool header,
-                        const std::string& wanted, const std::string& path) {
-  if (wanted.empty()) return fields.size() - 1;
+                        const std::string& setting, const std::string& wanted,
+                        const std::string& path) {
+  const std::string asked = "`" + setting + "` " + wanted + ": " + path;
   if (header)
     if (const std::size_t at = find_name(fields, wanted); at < fields.size()) return at;
   std::size_t number = 0;
@@ -44,15 +45,26 @@ std::size_t find_column(const std::vector<std::string>& fields, bool header,
   const auto read = std::from_chars(wanted.data(), end, number);
   if (read.ec == std::errc{} && read.ptr == end) {
     if (number >= 1 && number <= fields.size()) return number - 1;
-    throw InputError("`label` " + wanted + ": " + path + " has columns 1 to " +
-                     std::to_string(fields.size()));
+    throw InputError(asked + " has columns 1 to " + std::to_string(fields.size()));
   }
-  if (!header)
-    throw InputError("`label` " + wanted + ": " + path +
-                     " has no header with names; give the number of a column");
+  if (!header) throw InputError(asked + " has no header with names; give the number of a column");
   const std::string near = nearest_word(wanted, fields);
-  throw InputError("`label` " + wanted + ": " + path + " has no column of that name" +
+  throw InputError(asked + " has no column of that name" +
                    (near.empty() ? "" : "; did you mean " + shown_piece(near) + "?"));
+}
+
+// "id", "id,date" or 1: a name that holds commas is found first.
+std::vector<std::size_t> find_columns(const std::vector<std::string>& fields, bool header,
+                                      const std::string& wanted, const std::string& path) {
+  std::vector<std::string> names;
+  if (find_name(fields, wanted) < fields.size())
+    names = {wanted};
+  else
+    for (const std::string& name : csv_texts(wanted, ',')) names.push_back(name);
+  std::vector<std::size_t> places;
+  for (const std::string& name : names)
+    places.push_back(find_column(fields, header, "exclude", name, path));
+  return places;
 }
 
 }  // namespace
@@ -92,22 +104,35 @@ CsvColumns::CsvColumns(std::string_view first_line, const std::string& path,
   if (options.like)
     match(fields, path, *options.like);
   else
-    choose(fields, path, options.label);
+    choose(fields, path, options);
   const auto of_inputs = [&](int m) { return m >= 0; };
   inputs = static_cast<std::size_t>(std::count_if(meaning.begin(), meaning.end(), of_inputs));
 }
 
 void CsvColumns::choose(const std::vector<std::string>& fields, const std::string& path,
-                        const std::string& wanted) {
-  label_at = find_column(fields, header, wanted, path);
+                        const TableOptions& options) {
+  label_at = options.label.empty() ? fields.size() - 1
+                                   : find_column(fields, header, "label", options.label, path);
   if (fields.size() < 2)
     throw InputError(path + ": has one column; at least one and a label are needed");
   has_label = true;
+  meaning.assign(fields.size(), 0);
+  meaning[label_at] = label;
+  for (const std::string& name : options.exclude) {
+    if (!header)  // whoever is asked later could not tell which columns are left
+      throw InputError("`exclude` " + name + ": " + path + " has no header with names");
+    for (const std::size_t at : find_columns(fields, header, name, path)) {
+      if (at == label_at) throw InputError("`exclude` " + name + ": that is the label of " + path);
+      meaning[at] = ignored;
+    }
+  }
   int next = 0;
   for (std::size_t c = 0; c < fields.size(); ++c) {
-    meaning.push_back(c == label_at ? label : next++);
-    if (header && c != label_at) names.push_back(fields[c]);
+    if (meaning[c] < 0) continue;
+    meaning[c] = next++;
+    if (header) names.push_back(fields[c]);
   }
+  if (next == 0) throw InputError(path + ": all its columns are excluded; a model needs one");
   label_name = header ? fields[label_at] : "";
 }
 

@@ -30,7 +30,7 @@ struct CsvColumns {
 
  private:
   void choose(const std::vector<std::string>& fields, const std::string& path,
-              const std::string& wanted);
+              const TableOptions& options);
   void match(const std::vector<std::string>& fields, const std::string& path,
              const Preprocessing& like);
 };

@@ -224,8 +224,13 @@ void CsvRows::take_text(std::size_t column, const std::string& text, bool quoted
     text_ = at->second;
     return;
   }
+  const auto why = std::get<NoNumber>(number);
+  const bool may_drop = why == NoNumber::text && meaning >= 0 && columns_.header && !options_.like;
   fail("column " + std::to_string(column + 1) + ": " + shown_piece(text) + " " +
-       std::string(in_words(std::get<NoNumber>(number))));
+       std::string(in_words(why)) +
+       (may_drop ? "; `exclude` " + columns_.names[static_cast<std::size_t>(meaning)] +
+                       " leaves the column out"
+                 : ""));
 }
 
 bool CsvRows::may_fill() const {
@@ -247,9 +252,11 @@ void CsvRows::take_missing(std::size_t column, const std::string& text) {
   }
   const std::string what =
       text.empty() ? " is empty" : ": " + shown_piece(text) + " is a missing number";
-  fail("column " + std::to_string(column + 1) + what +
-       (label ? "; `missing` drop leaves rows without a label out"
-              : "; `missing` drop leaves such rows out, `missing` mean fills them in"));
+  const char* const advice =
+      options_.like ? "; the model was trained without missing numbers, not with `missing` mean"
+      : label       ? "; `missing` drop leaves rows without a label out"
+                    : "; `missing` drop leaves such rows out, `missing` mean fills them in";
+  fail("column " + std::to_string(column + 1) + what + advice);
 }
 
 void CsvRows::fail(const std::string& what) {

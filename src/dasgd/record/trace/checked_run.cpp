@@ -27,6 +27,14 @@ std::optional<bool> noise_of(const nlohmann::json& summary) {
   return summary["noise"].get<bool>();
 }
 
+// Whether its steps were those of plain SGD; older summaries say it only in words.
+bool had_fixed_step(const nlohmann::json& summary) {
+  if (!summary.is_object()) return true;
+  if (const auto told = summary.find("fixed_step"); told != summary.end() && told->is_boolean())
+    return told->get<bool>();
+  return summary.value("certified_why", nlohmann::json()) != not_plain_sgd;
+}
+
 void require_positive(const char* option, double value) {
   if (!(value > 0) || !std::isfinite(value))
     throw InputError(fmt::format("{} {}: must be a positive number", option, value));
@@ -58,8 +66,9 @@ CheckedRun check_run(const CheckOptions& options) {
   sort_violations(check.violations);
   const bool applies = !check.events.empty() && (check.drained || check.causal());
   if (options.eta)
-    run.limits = step_limits(check.staleness, *options.eta, *options.L,
-                             {.noise = noise_of(summary), .complete = applies});
+    run.limits = step_limits(
+        check.staleness, *options.eta, *options.L,
+        {.noise = noise_of(summary), .fixed_step = had_fixed_step(summary), .complete = applies});
   run.sequence = virtual_sequence(trace.applications);
   return run;
 }
