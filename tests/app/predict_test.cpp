@@ -135,8 +135,9 @@ TEST_F(Predict, AsksForTheColumnsThatWereNotExcluded) {
   train("--model softmax --exclude id --validation 0 --data " + whole);
   EXPECT_EQ(dasgd("predict " + out() + " " + whole).status, 0);
   EXPECT_EQ(dasgd("predict " + out() + " " + directory.write("q.csv", "y,x\n1,0\n")).status, 0);
+  const std::string of_libsvm = directory.write("t.svm", "1 1:2\n");
   const Outcome none =
-      dasgd("train --model softmax --exclude id --data fashion-mnist --out " + out("none"));
+      dasgd("train --model softmax --exclude id --data " + of_libsvm + " --out " + out("none"));
   EXPECT_EQ(none.status, 2);
   EXPECT_THAT(none.err, HasSubstr("--exclude is for the columns of CSV files"));
 }
