@@ -3,8 +3,10 @@
 #include <cmath>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <numeric>
 
 #include "dasgd/core/error.hpp"
+#include "dasgd/data/moments.hpp"
 #include "dasgd/data/preparation/data_parts.hpp"
 #include "support/message.hpp"
 #include "support/tables.hpp"
@@ -53,6 +55,47 @@ TEST(Preprocessing, MissingNumbersGetTheMeanOfTheirColumn) {
   EXPECT_THAT(sample, ElementsAre(0, 1));
 }
 
+TEST(Preprocessing, TargetsAreMeasuredInTheirOwnUnitsOverTheTrainingPart) {
+  const std::vector<std::uint32_t> rows{0, 1};
+  const auto two = fit_target(std::vector<double>{1, 3, 1000}, rows);
+  EXPECT_EQ(two->mean, 2);
+  EXPECT_EQ(two->deviation, 1);
+  const auto small = fit_target(std::vector<double>{1e-9, 3e-9}, {});
+  EXPECT_DOUBLE_EQ(small->mean, 2e-9);
+  EXPECT_DOUBLE_EQ(small->deviation, 1e-9);
+  const auto constant = fit_target(std::vector<double>{0.1, 0.1, 0.1}, {});
+  EXPECT_EQ(constant->mean, 0.1);
+  EXPECT_EQ(constant->deviation, 1);
+  EXPECT_FALSE(fit_target(std::vector<double>{1, INFINITY}, {}));
+}
+
+TEST(Preprocessing, TargetsThatAreNumbersAreStandardisedUnlessOnlyInputsAreToBe) {
+  std::vector<double> targets;
+  for (int i = 0; i < 100; ++i) targets.push_back(1000 + i % 10);
+  const auto values_of = [&](Scale scale) {
+    const auto samples = test::table_samples(std::vector<float>(100, 1), 1, targets, false, scale);
+    std::vector<std::uint32_t> all(samples->count(Part::train));
+    std::iota(all.begin(), all.end(), 0u);
+    SampleBatch batch;
+    samples->gather(Part::train, all, nullptr, batch);
+    EXPECT_EQ(samples->preprocessing()->target.has_value(), scale == Scale::standard);
+    EXPECT_EQ(samples->target(Part::train, 0), targets[samples->parts()[Part::train].row(0)]);
+    Moments found;
+    for (const float value : batch.values) found.add(value);
+    return found;
+  };
+  EXPECT_NEAR(values_of(Scale::standard).mean, 0, 1e-6);
+  EXPECT_NEAR(values_of(Scale::standard).variance(), 1, 1e-6);
+  for (const Scale scale : {Scale::inputs, Scale::none, Scale::by_255})
+    EXPECT_NEAR(values_of(scale).mean, 1004.5, 0.5);
+}
+
+TEST(Preprocessing, ClassesHaveNoTargetScale) {
+  const auto samples =
+      test::table_samples(std::vector<float>(100), 1, std::vector<double>(100), true);
+  EXPECT_FALSE(samples->preprocessing()->target);
+}
+
 TEST(Preprocessing, ComesBackFromItsText) {
   Preprocessing p = rows_of(2);
   p.mean = {0.1f, 1e-30f};
@@ -66,6 +109,12 @@ TEST(Preprocessing, ComesBackFromItsText) {
   const Preprocessing back = preprocessing_from_json(to_json(p), "p");
   EXPECT_EQ(to_json(back), to_json(p));
   EXPECT_EQ(back.mean, p.mean);
+  EXPECT_FALSE(back.target) << "as in files of earlier versions";
+  p.target = {1000.1, 0.3};
+  const auto target = preprocessing_from_json(to_json(p), "p").target;
+  ASSERT_TRUE(target);
+  EXPECT_EQ(target->mean, 1000.1);
+  EXPECT_EQ(target->deviation, 0.3);
   EXPECT_THAT(test::message_of<InputError>([] { preprocessing_from_json("{}", "p.json"); }),
               HasSubstr("p.json: is not what a run says of its data"));
   p.mean.push_back(1);

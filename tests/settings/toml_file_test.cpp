@@ -36,7 +36,7 @@ const std::map<std::string, std::vector<std::string>> good_texts{
     {"validation", {"0.1", "held out.csv"}},
     {"test", {"test.csv"}},
     {"label", {"kind", "3", "a \"b\""}},
-    {"scale", {"standard", "255", "none"}},
+    {"scale", {"standard", "inputs", "255", "none"}},
     {"missing", {"drop", "mean", "error"}},
     {"resize", {"32x32", "8x12"}},
     {"class_weights", {"balanced", "oak:2,yew:0.5"}},

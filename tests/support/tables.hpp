@@ -12,7 +12,8 @@ namespace dasgd::test {
 inline std::shared_ptr<const PreparedSamples> table_samples(std::vector<float> inputs,
                                                             std::size_t columns,
                                                             std::vector<double> targets,
-                                                            bool classes) {
+                                                            bool classes,
+                                                            Scale scale = Scale::standard) {
   RawData raw{.path = "t.csv", .shape = {static_cast<std::int64_t>(columns)}};
   raw.inputs = std::make_shared<FloatRows>(std::move(inputs), columns);
   raw.labels.values = targets;
@@ -21,7 +22,8 @@ inline std::shared_ptr<const PreparedSamples> table_samples(std::vector<float> i
   parts[Part::train].targets = std::make_shared<const std::vector<double>>(std::move(targets));
   parts[Part::train].data = std::make_shared<const RawData>(std::move(raw));
   hold_out(parts, 0.1, 1);
-  return std::make_shared<PreparedSamples>(std::move(parts), PreparedSamples::Options{});
+  return std::make_shared<PreparedSamples>(std::move(parts),
+                                           PreparedSamples::Options{.scale = scale});
 }
 
 }  // namespace dasgd::test

@@ -12,6 +12,15 @@
 namespace dasgd::app {
 namespace {
 
+// Of what was held out, where targets are numbers: in the units of the data.
+std::string describe_errors(const RunSummary& s) {
+  for (const PartFigures& part : s.parts)
+    if (part.part == s.evaluated_part && part.mse)
+      return fmt::format(", {} mse {:.6g}{}", part.part, *part.mse,
+                         part.r2 ? fmt::format(", R2 {:.4f}", *part.r2) : "");
+  return "";
+}
+
 // What a run over shards minimises.
 std::string describe_shards(const RunSummary& s) {
   std::vector<std::string> weights;
@@ -60,7 +69,8 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
           show_count(static_cast<std::uint64_t>(static_cast<double>(since_it_came) / seconds)),
           show_count(s.samples), show_count(static_cast<std::uint64_t>(s.samples_per_second))));
   row("loss", fmt::format("{:.6g}", s.loss) +
-                  (s.accuracy ? fmt::format(", accuracy {:.4f}", *s.accuracy) : ""));
+                  (s.accuracy ? fmt::format(", accuracy {:.4f}", *s.accuracy) : "") +
+                  describe_errors(s));
   if (s.best)
     row("best", fmt::format("{}{:.6g} at {:.2f} s", s.best->accuracy ? "accuracy " : "loss ",
                             s.best->accuracy.value_or(s.best->loss.value_or(0)), s.best->seconds));

@@ -73,7 +73,8 @@ struct PartFigures {
   std::string from;  ///< where its samples come from, in words
   std::size_t samples = 0;
   double loss = 0;                   ///< the mean of what is minimised
-  std::optional<double> mse;         ///< where targets are numbers
+  std::optional<double> mse;         ///< where targets are numbers, in the units of the data
+  std::optional<double> r2;          ///< 1 - mse / variance, where these numbers differ
   ClassCounts counts;                ///< where they are classes
   std::vector<std::string> classes;  ///< their names
 

@@ -11,13 +11,14 @@
 #include "dasgd/base/nearest_word.hpp"
 #include "dasgd/base/parallel.hpp"
 #include "dasgd/core/error.hpp"
+#include "dasgd/data/moments.hpp"
 
 namespace dasgd {
 namespace {
 
 using Words = std::vector<std::string>;
 
-const Words scale_words{"none", "255", "standard"};
+const Words scale_words{"none", "255", "standard", "inputs"};
 const Words missing_words{"error", "drop", "mean"};
 const Words answer_words{"number", "scores", "shares", "margin"};
 
@@ -28,19 +29,6 @@ std::size_t place_of(const std::string& word, const Words& words, const char* wh
                      suggestion(word, words));
   return static_cast<std::size_t>(at - words.begin());
 }
-
-/// Mean and summed squares of what was seen of one column.
-struct Moments {
-  double count = 0, mean = 0, squares = 0;
-
-  void add(const Moments& other) {
-    if (other.count == 0) return;
-    const double all = count + other.count, step = other.mean - mean;
-    squares += other.squares + step * step * count * other.count / all;
-    mean += step * other.count / all;
-    count = all;
-  }
-};
 
 /// Sums over the samples of a block, less one sample: squares of what is left do not cancel.
 class BlockSums {
@@ -142,7 +130,7 @@ void fit(Preprocessing& to, const NumberRows& inputs, std::span<const std::uint3
     to.mean.assign(columns, 0.0f);
     to.factor.assign(columns, 1.0f / 255.0f);
   }
-  if (to.scale != Scale::standard && !inputs.may_miss()) return;
+  if (!is_standard(to.scale) && !inputs.may_miss()) return;
   const std::size_t count = rows.empty() ? inputs.rows() : rows.size();
   const std::size_t blocks = (count + rows_per_block - 1) / rows_per_block;
   const auto row_at = [&](std::size_t k) -> std::size_t { return rows.empty() ? k : rows[k]; };
@@ -177,13 +165,24 @@ void fit(Preprocessing& to, const NumberRows& inputs, std::span<const std::uint3
     for (std::size_t c = 0; c < columns; ++c) all[c].add(block[c]);
   if (fills)
     for (const Moments& column : all) to.fill.push_back(static_cast<float>(column.mean));
-  if (to.scale != Scale::standard) return;
+  if (!is_standard(to.scale)) return;
   to.factor.clear();
   for (const Moments& column : all) {
-    const double variance = column.count > 0 ? column.squares / column.count : 0;
+    const double variance = column.variance();
     to.mean.push_back(static_cast<float>(column.mean));
     to.factor.push_back(variance > 1e-12 ? static_cast<float>(1 / std::sqrt(variance)) : 1.0f);
   }
+}
+
+std::optional<TargetScale> fit_target(std::span<const double> targets,
+                                      std::span<const std::uint32_t> rows) {
+  Moments all;
+  if (rows.empty())
+    for (const double target : targets) all.add(target);
+  for (const std::uint32_t row : rows) all.add(targets[row]);
+  if (!std::isfinite(all.mean)) return std::nullopt;
+  const double variance = all.variance();  // small units have small ones: no least value here
+  return TargetScale{all.mean, std::isnormal(variance) ? std::sqrt(variance) : 1.0};
 }
 
 std::string to_json(const Preprocessing& p) {
@@ -199,6 +198,7 @@ std::string to_json(const Preprocessing& p) {
                               {"label_at", p.label_at},
                               {"classes", p.classes},
                               {"answers", to_string(p.answers)}};
+  if (p.target) json["target"] = {{"mean", p.target->mean}, {"deviation", p.target->deviation}};
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -222,6 +222,10 @@ Preprocessing preprocessing_from_json(const std::string& text, const std::string
     p.classes = json.at("classes").get<Words>();
     p.answers = static_cast<Answers>(
         place_of(json.at("answers").get<std::string>(), answer_words, "answers"));
+    if (const auto target = json.find("target"); target != json.end()) {
+      p.target = {target->at("mean").get<double>(), target->at("deviation").get<double>()};
+      if (!(p.target->deviation > 0)) throw fail("a target without a deviation");
+    }
     for (const std::int64_t size : p.shape)
       if (size < 1 || size > (1 << 30)) throw fail("a shape that cannot be");
     const std::size_t columns = p.shape.empty() ? 0 : p.width() / p.period();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,12 +14,16 @@ namespace dasgd {
 enum class Scale {
   none,      ///< numbers as they are
   by_255,    ///< divided by 255: pixels from 0 to 1
-  standard,  ///< mean 0 and deviation 1 over the training part: each column, or each channel
+  standard,  ///< mean 0 and deviation 1 over the training part: each column, or each channel, and
+             ///< targets that are numbers
+  inputs,    ///< the same, but targets as they are
 };
 
-/// "standard", "255" or "none". Throws InputError for anything else.
+/// "standard", "inputs", "255" or "none". Throws InputError for anything else.
 Scale parse_scale(const std::string& text);
 std::string to_string(Scale scale);
+/// Whether inputs get mean 0 and deviation 1.
+inline bool is_standard(Scale scale) { return scale == Scale::standard || scale == Scale::inputs; }
 
 /// What to do with numbers that are missing.
 enum class Missing {
@@ -38,6 +43,13 @@ enum class Answers {
 };
 std::string to_string(Answers answers);
 
+/// A target in the units of the data, and as a model learns it.
+struct TargetScale {
+  double mean = 0, deviation = 1;
+
+  double standardised(double target) const { return (target - mean) / deviation; }
+};
+
 struct Preprocessing {
   std::vector<std::int64_t> shape;  ///< of one raw sample; empty: not known
   Scale scale = Scale::none;
@@ -50,6 +62,7 @@ struct Preprocessing {
   std::size_t label_at = 0;          ///< its place among all columns of the training file, from 0
   std::vector<std::string> classes;  ///< what the answers are called; empty: they are numbers
   Answers answers = Answers::scores;
+  std::optional<TargetScale> target;  ///< of answers that are numbers; nothing: as they are
 
   /// Numbers of one raw sample.
   std::size_t width() const;
@@ -63,6 +76,11 @@ struct Preprocessing {
 /// "path: row N ..." for numbers that are missing where none may be. An empty list is all rows.
 void fit(Preprocessing& to, const NumberRows& inputs, std::span<const std::uint32_t> rows,
          const std::string& path);
+
+/// Mean and deviation of these rows of the targets; deviation 1 where all are the same, nothing
+/// where they have no finite mean. An empty list is all rows.
+std::optional<TargetScale> fit_target(std::span<const double> targets,
+                                      std::span<const std::uint32_t> rows);
 
 /// The text of preprocessing.json, indented.
 std::string to_json(const Preprocessing& preprocessing);

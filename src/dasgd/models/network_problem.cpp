@@ -130,8 +130,9 @@ std::optional<Preprocessing> preprocessing_inside(const NetworkModule& module,
   if (!choice.model.ends_with(".pt")) return std::nullopt;
   const std::unique_ptr<Predictor> saved(module.open(choice.model));
   if (saved->preprocessing().shape.empty()) return std::nullopt;
-  if (choice.reading.scale.value_or(Scale::none) != Scale::none)
-    throw InputError("`scale` " + to_string(*choice.reading.scale) + ": " + choice.model +
+  const Scale scale = choice.reading.scale.value_or(Scale::inputs);  // what it does itself
+  if (scale != Scale::none && scale != Scale::inputs)
+    throw InputError("`scale` " + to_string(scale) + ": " + choice.model +
                      " scales its inputs itself");
   return saved->preprocessing();
 }

@@ -53,6 +53,7 @@ Json parts_json(const RunSummary& s) {
     part["samples"] = figures.samples;
     part["loss"] = json_number(figures.loss);
     if (figures.mse) part["mse"] = json_number(*figures.mse);
+    if (figures.r2) part["r2"] = json_number(*figures.r2);
     if (const auto accuracy = figures.counts.accuracy()) part["accuracy"] = *accuracy;
     if (figures.counts.classes() > 0) write_classes(figures, part);
   }

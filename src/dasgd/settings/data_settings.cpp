@@ -50,10 +50,11 @@ std::vector<Setting> data_settings() {
           [](auto& c) -> auto& { return c.problem.reading.exclude; },
           [](const std::string& v) { return v; }, [](const std::string& v) { return v; }),
       named(
-          {"scale", "--scale", "standard|255|none",
-           "what is done to raw numbers: mean 0 and deviation 1 of the training part, divided by "
-           "255, or nothing (default: standard; 255 for images with softmax; none for LIBSVM files "
-           "with logistic). It is inside model.pt"},
+          {"scale", "--scale", "standard|inputs|255|none",
+           "what is done to raw numbers: mean 0 and deviation 1 of the training part, for targets "
+           "that are numbers too (standard) or not (inputs), divided by 255, or nothing (default: "
+           "standard; 255 for images with softmax; none for LIBSVM files with logistic). It is "
+           "inside model.pt"},
           [](auto& c) -> auto& { return c.problem.reading.scale; }, parse_scale),
       named(
           {"missing", "--missing", "drop|mean|error",

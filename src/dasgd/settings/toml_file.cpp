@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
+#include <iterator>
 
 #include "dasgd/base/nearest_word.hpp"
 #include "dasgd/base/text_hazard.hpp"
@@ -143,6 +144,17 @@ std::string config_text(const std::string& path) {
   return text;
 }
 
+// Whether a run has scaled its inputs and not its targets, though they are numbers: earlier
+// versions never did.
+bool left_targets_alone(const std::string& directory) {
+  const std::string path = directory + "/preprocessing.json";
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return false;
+  const Preprocessing was =
+      preprocessing_from_json(std::string(std::istreambuf_iterator<char>(file), {}), path);
+  return was.answers == Answers::number && is_standard(was.scale) && !was.target;
+}
+
 }  // namespace
 
 void read_config_file(Command command, const std::string& path,
@@ -175,6 +187,8 @@ void read_resumed_config(const std::string& file, const std::set<std::string>& o
         "`checkpoint.resume` {}: is no run directory: it has no config.toml", directory));
   config.output.out = directory;
   read_config_file(Command::train, path, overridden, config);
+  if (!overridden.contains("scale") && left_targets_alone(directory))
+    config.problem.reading.scale = Scale::inputs;
 }
 
 std::string to_toml(Command command, const Config& config) {

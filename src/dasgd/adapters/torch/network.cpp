@@ -25,6 +25,7 @@
 #include "dasgd/base/parallel.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/loader.hpp"
+#include "dasgd/data/moments.hpp"
 
 namespace dasgd::torch_adapter {
 namespace {
@@ -318,6 +319,7 @@ class TorchNetwork final : public Network {
     if (options_.evaluate_at_most > 0) count = std::min(count, options_.evaluate_at_most);
     const auto pieces = chunks(count, rows_together());
     std::vector<double> losses(pieces.size());
+    std::vector<Moments> targets(pieces.size());
     std::vector<ClassCounts> counts(threads);
     std::atomic<std::size_t> next{0};
     in_parallel(threads, threads, [&](std::size_t t) {
@@ -327,6 +329,7 @@ class TorchNetwork final : public Network {
         for (std::size_t k = next++; k < pieces.size(); k = next++) {
           samples_->gather(part, pieces[k], nullptr, batch);
           losses[k] = instance.evaluate(x, batch, counts[t]);
+          for (const float target : batch.values) targets[k].add(target);
         }
         return pieces.size();
       });
@@ -339,11 +342,20 @@ class TorchNetwork final : public Network {
       if (found.counts.classes() == 0) found.counts = ClassCounts(part_of_it.classes());
       if (part_of_it.classes() > 0) found.counts.add(part_of_it);
     }
-    if (samples_->format().classes == 0) found.mse = found.loss;
+    if (samples_->format().classes == 0) judge_numbers(targets, found);
     found.classes = preprocessing()->classes;
     for (std::size_t k = found.classes.size(); k < found.counts.classes(); ++k)
       found.classes.push_back(class_name(k));  // outputs that no class belongs to
     return found;
+  }
+
+  // What is minimised is the error of the target as it is learnt.
+  void judge_numbers(const std::vector<Moments>& targets, PartFigures& found) const {
+    const auto& scale = samples_->preprocessing()->target;
+    found.mse = found.loss * (scale ? scale->deviation * scale->deviation : 1);
+    Moments all;
+    for (const Moments& piece : targets) all.add(piece);
+    if (all.squares > 0) found.r2 = 1 - found.loss / all.variance();
   }
 
   const NetworkOptions options_;

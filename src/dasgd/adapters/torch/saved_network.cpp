@@ -89,7 +89,14 @@ Module with_preprocessing(const Module& network, const Preprocessing& p) {
     made.register_buffer("factor", per_channel(p.factor, p));
     body += "    x = (x - self.mean) * self.factor\n";
   }
-  made.define("def forward(self, x):\n" + body + "    return self.network.forward(x)\n");
+  body += "    y = self.network.forward(x)\n";
+  if (p.target) {
+    made.register_buffer("target_mean", torch::tensor(static_cast<float>(p.target->mean)));
+    made.register_buffer("target_deviation",
+                         torch::tensor(static_cast<float>(p.target->deviation)));
+    body += "    y = y * self.target_deviation + self.target_mean\n";
+  }
+  made.define("def forward(self, x):\n" + body + "    return y\n");
   return made;
 }
 

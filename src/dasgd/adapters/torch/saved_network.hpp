@@ -13,8 +13,9 @@ bool takes_raw_data(const torch::jit::Module& module);
 /// What it does. Throws InputError where that is not what a run writes.
 Preprocessing preprocessing_of(const torch::jit::Module& module, const std::string& path);
 
-/// The network behind its preprocessing, which it keeps as `mean`, `factor` and `fill` where there
-/// are any, with `classes` and `preprocessing` for whoever opens the file.
+/// The network between what is done to inputs (`mean`, `factor`, `fill`) and what gives its answers
+/// the units of the data (`target_mean`, `target_deviation`), each where there is any, with
+/// `classes` and `preprocessing` for whoever opens the file.
 torch::jit::Module with_preprocessing(const torch::jit::Module& network,
                                       const Preprocessing& preprocessing);
 

@@ -9,7 +9,10 @@ Preprocessing fitted(const DataParts& parts, const PreparedSamples::Options& opt
   Preprocessing found = open_preprocessing(parts, options);
   const DataPart& train = parts[Part::train];
   const std::vector<std::uint32_t> all;
-  fit(found, *train.data->inputs, train.rows ? *train.rows : all, train.data->path);
+  const auto& rows = train.rows ? *train.rows : all;
+  fit(found, *train.data->inputs, rows, train.data->path);
+  if (found.answers == Answers::number && found.scale == Scale::standard)
+    found.target = fit_target(*train.targets, rows);
   return found;
 }
 
@@ -69,7 +72,8 @@ void PreparedSamples::gather(Part part, Rows rows, Random* chance, SampleBatch& 
     preprocessing_.apply(to);
     const double target = from.target(rows[r]);
     if (format_.classes == 0) {
-      batch.values.push_back(static_cast<float>(target));
+      const auto& scale = preprocessing_.target;
+      batch.values.push_back(static_cast<float>(scale ? scale->standardised(target) : target));
       continue;
     }
     batch.labels.push_back(static_cast<std::int64_t>(target));

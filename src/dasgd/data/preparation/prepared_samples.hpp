@@ -33,7 +33,7 @@ class PreparedSamples final : public Samples {
 
   /// These samples are copied next: they may come from the disk together.
   void fetch(Part part, Rows rows) const;
-  /// One sample without its target, and that.
+  /// One sample without its target, and that, in the units of the data.
   void copy(Part part, std::size_t place, std::span<float> to) const;
   double target(Part part, std::size_t place) const { return parts_[part].target(place); }
   /// How much a sample of this class counts in the loss.
