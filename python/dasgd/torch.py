@@ -17,6 +17,7 @@ import contextlib
 import json
 import math
 import sys
+import warnings
 import weakref
 from typing import Any, Dict, Iterator, List, Optional
 
@@ -100,7 +101,8 @@ class Peer:
         """Rounds, applies and sends the update of the gradients that `backward` has left; then applies what
         has arrived, and zeroes the gradients.
 
-        False once the run is over, by a target, a failure or a stop anywhere: then nothing happens any more.
+        False once the run is over, by a target, a failure or a stop anywhere: then nothing happens any more. Where
+        another rank has left without `finish` there is a RuntimeWarning as well.
         """
         core = self._open()
         if self._paused:
@@ -114,6 +116,8 @@ class Peer:
             self._goes_on = core.step(self._gradient.numpy(), _number(loss))
             if self._x is not self._replica:
                 self._x.copy_(self._replica)
+            if not self._goes_on and core.summary():
+                self._warn_if_left(json.loads(core.summary()))
         self._g.zero_()
         return self._goes_on
 
@@ -138,6 +142,8 @@ class Peer:
         if self._summary is None:
             core = self._open()
             self._summary = json.loads(core.finish())
+            if self._goes_on:  # else `step` has said it
+                self._warn_if_left(self._summary)
             if self._x is not self._replica:
                 self._x.copy_(self._replica)
             if self._summary["stop_reason"] != "interrupted":  # else a rank may have gone already
@@ -216,6 +222,16 @@ class Peer:
         update = before - self._x
         self._x.copy_(before)
         return update
+
+    # This process has not: its peer is open.
+    def _warn_if_left(self, summary: Dict[str, Any]) -> None:
+        if summary["stop_reason"] == "interrupted" and self._size not in (None, 1):
+            warnings.warn(
+                f"the run was over after {summary['gradients']} gradients: a rank has left without `finish`; "
+                "steps after that do nothing",
+                RuntimeWarning,
+                stacklevel=3,
+            )
 
     def _average_buffers(self, core: "_core.Peer") -> None:
         buffers = [b for b in self.model.buffers() if b.is_floating_point()]

@@ -98,6 +98,9 @@ class PythonPeer {
     return summary_;
   }
 
+  /// Of the whole run, once `step` was false; empty where it failed.
+  const std::string& summary() const { return summary_; }
+
   /// Ends the run everywhere, and waits for that.
   void close() {
     if (process_ != ::getpid()) return;
@@ -197,6 +200,7 @@ void add_peer(py::module_& module) {
       .def("x", &PythonPeer::x, py::keep_alive<0, 1>())
       .def("step", &PythonPeer::step, py::arg("gradient"), py::arg("loss"))
       .def("finish", &PythonPeer::finish)
+      .def("summary", &PythonPeer::summary)
       .def("close", &PythonPeer::close)
       .def("mean", &PythonPeer::mean, py::arg("array"))
       .def_property_readonly("rank", &PythonPeer::rank)
