@@ -19,7 +19,7 @@ import math
 import sys
 import warnings
 import weakref
-from typing import Any, Dict, Iterator, List, Optional
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 import numpy
 import torch
@@ -83,6 +83,7 @@ class Peer:
             p.data = x.view(p.shape)
             p.grad = g.view(p.shape)
             self._views.append(p.grad)
+        self._seen = self._look()
         self._goes_on = True
         self._steps = 0
         _alive.add(self)
@@ -109,6 +110,7 @@ class Peer:
             return self._goes_on
         self._gather_gradients()
         if self._goes_on:
+            self._require_unchanged(core)
             self._steps += 1
             update = self._update_of_optimizer() if self.optimizer is not None else self._g
             if update is not self._gradient:
@@ -116,6 +118,7 @@ class Peer:
             self._goes_on = core.step(self._gradient.numpy(), _number(loss))
             if self._x is not self._replica:
                 self._x.copy_(self._replica)
+            self._seen = self._look()
             if not self._goes_on and core.summary():
                 self._warn_if_left(json.loads(core.summary()))
         self._g.zero_()
@@ -204,6 +207,26 @@ class Peer:
         if self._core is None:
             raise InputError("this peer has finished")
         return self._core
+
+    # Where the parameters are, and how often somebody has written into them.
+    def _look(self) -> List[Tuple[int, int]]:
+        return [(p.data_ptr(), p._version) for p in self._parameters]
+
+    # Weights may have been swapped away and back since: what counts is what is there now.
+    def _require_unchanged(self, core: "_core.Peer") -> None:
+        now = self._look()
+        if now == self._seen:
+            return
+        here = all(place == before for (place, _), (before, _) in zip(now, self._seen))
+        if self._x is self._replica:
+            same = here and core.x_is_the_replicas()
+        else:
+            same = here and torch.equal(self._x.cpu().view(torch.int32), self._replica.view(torch.int32))
+        if not same:
+            raise InputError(
+                "the parameters were changed outside of step: load weights before the peer is made, or by "
+                "peer.load_state_dict"
+            )
 
     # Whoever sets gradients to None, as zero_grad of optimizers does, gets new ones from backward.
     def _gather_gradients(self) -> None:

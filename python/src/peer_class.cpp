@@ -82,6 +82,12 @@ class PythonPeer {
             py::format_descriptor<float>::format()};
   }
 
+  bool x_is_the_replicas() const {
+    require_process();
+    const py::gil_scoped_release release;
+    return peer_->x_is_the_replicas();
+  }
+
   bool step(const py::buffer& gradient, double loss) {
     require_process();
     const py::buffer_info info = gradient.request();
@@ -198,6 +204,7 @@ void add_peer(py::module_& module) {
       .def(py::init<const py::buffer&, const py::dict&, std::size_t>(), py::arg("start"),
            py::arg("keywords"), py::arg("batch"))
       .def("x", &PythonPeer::x, py::keep_alive<0, 1>())
+      .def("x_is_the_replicas", &PythonPeer::x_is_the_replicas)
       .def("step", &PythonPeer::step, py::arg("gradient"), py::arg("loss"))
       .def("finish", &PythonPeer::finish)
       .def("summary", &PythonPeer::summary)
