@@ -174,6 +174,7 @@ class PythonPeer {
             summary_ = to_json(result.summary);
             return std::optional(std::move(result));
           });
+      members::tell_model_is_here(*launched_);
     });
   }
 
