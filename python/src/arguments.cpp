@@ -1,5 +1,6 @@
 #include "arguments.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <set>
 #include <string>
@@ -46,12 +47,49 @@ bool is_list(py::handle value) {
   return py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value);
 }
 
-std::vector<std::string> texts_of(const Setting& setting, py::handle value) {
-  if (!is_list(value)) return {text_of(value)};
+// Those of numpy as well.
+bool is_number(py::handle value) {
+  return !py::isinstance<py::bool_>(value) &&
+         py::isinstance(value, py::module_::import("numbers").attr("Real"));
+}
+
+bool is_time(const Setting& setting) {
+  return setting.placeholder == "T" || setting.placeholder == "T,...";
+}
+
+// One value as it would stand on the command line: 2.0 is 2, and a time without a unit is seconds.
+std::string item_of(const Setting& setting, py::handle value) {
+  std::string text = text_of(value);
+  const bool is_many = is_list(value) || py::isinstance<py::dict>(value);
+  if (is_many || text.find('\n') != text.npos)
+    throw InputError(fmt::format("{}: each value is a number or a text, not a {}",
+                                 keyword_of(setting),
+                                 text_of(py::type::of(value).attr("__name__"))));
+  if (!is_number(value)) return text;
+  if (text.ends_with(".0")) text.resize(text.size() - 2);
+  return is_time(setting) ? text + "s" : text;
+}
+
+std::vector<std::string> texts_of(const Setting& setting, py::object value) {
+  if (py::hasattr(value, "tolist") && !is_number(value)) value = value.attr("tolist")();
   std::vector<std::string> items;
-  for (const py::handle item : value) items.push_back(text_of(item));
+  if (py::isinstance<py::dict>(value)) {  // slow={1: 10}
+    for (const auto& [name, item] : value.cast<py::dict>())
+      items.push_back(item_of(setting, name) + ":" + item_of(setting, item));
+    return items;
+  }
+  if (!is_list(value)) return {item_of(setting, value)};
+  for (const py::handle item : value) items.push_back(item_of(setting, item));
   if (setting.kind == Setting::Kind::repeatable) return items;
   return {fmt::format("{}", fmt::join(items, ","))};
+}
+
+// Its dictionary holds values, not settings.
+bool is_repeatable(Command command, const std::string& keyword) {
+  return std::ranges::any_of(config::settings(command), [&](const Setting& setting) {
+    return setting.kind == Setting::Kind::repeatable &&
+           (setting.key == keyword || keyword_of(setting) == keyword);
+  });
 }
 
 using Given = std::vector<std::pair<const Setting*, std::string>>;
@@ -64,9 +102,9 @@ std::string name_of(const std::string& key, const ArrayPair& arrays) {
 void collect(Command command, const py::dict& keywords, const std::string& prefix, Given& given,
              NamedArrays& arrays) {
   for (const auto& [name, value] : keywords) {
-    const std::string key = prefix + name.cast<std::string>();
+    const std::string key = prefix + text_of(name);
     if (value.is_none() || key == "config") continue;
-    if (py::isinstance<py::dict>(value)) {
+    if (py::isinstance<py::dict>(value) && !is_repeatable(command, key)) {
       collect(command, value.cast<py::dict>(), key + ".", given, arrays);
       continue;
     }
@@ -82,7 +120,7 @@ void collect(Command command, const py::dict& keywords, const std::string& prefi
     const bool is_off = setting.kind == Setting::Kind::flag && py::isinstance<py::bool_>(value) &&
                         !value.cast<bool>();
     if (is_off) continue;
-    for (std::string& text : texts_of(setting, value))
+    for (std::string& text : texts_of(setting, py::reinterpret_borrow<py::object>(value)))
       given.emplace_back(&setting, std::move(text));
   }
 }
