@@ -9,6 +9,7 @@
 
 #include "dasgd/base/nearest_word.hpp"
 #include "dasgd/core/error.hpp"
+#include "dasgd/models/data_source.hpp"
 #include "dasgd/settings/toml_file.hpp"
 
 namespace dasgd::python {
@@ -96,7 +97,8 @@ using Given = std::vector<std::pair<const Setting*, std::string>>;
 
 // Data in memory goes by a name like that of a file; it says where the numbers were.
 std::string name_of(const std::string& key, const ArrayPair& arrays) {
-  return fmt::format("numpy arrays of {}, {} samples", key, arrays.inputs.header().shape.front());
+  return fmt::format("{}{}, {} samples", named_as_arrays, key,
+                     arrays.inputs.header().shape.front());
 }
 
 void collect(Command command, const py::dict& keywords, const std::string& prefix, Given& given,

@@ -80,6 +80,27 @@ def test_parts_may_be_arrays_as_well(tmp_path):
     assert sizes == {"train": 200, "validation": 100, "test": 100}
 
 
+def test_a_run_of_arrays_wants_them_again(tmp_path):
+    data, held_out = rows(), rows(50, 2)
+    run = train(tmp_path, data, validation=held_out)
+    config = os.path.join(run.run_dir, "config.toml")
+    for again in (
+        lambda: dasgd.train(resume=run.run_dir, gradients=300),
+        lambda: dasgd.train(config=config, out=tmp_path / "other"),
+        lambda: dasgd.simulate(config=config, out=tmp_path / "other"),
+    ):
+        with pytest.raises(dasgd.InputError, match=r"only its Python program had: give them again there, data=\(X, y\)$"):
+            again()
+    with pytest.raises(dasgd.InputError, match=r"validation=\(X, y\)$"):
+        dasgd.train(config=config, data=data, out=tmp_path / "other")
+    more = dasgd.train(resume=run.run_dir, data=data, validation=held_out, gradients=300)
+    assert more.summary["gradients"] == 600
+    for arguments in (["--resume", run.run_dir, "--gradients", "400"], [config, "--out", str(tmp_path / "other")]):
+        done = subprocess.run([os.environ["DASGD"], "train", *arguments], capture_output=True, text=True)
+        assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
+        assert "data=(X, y)" in done.stderr
+
+
 def test_images(tmp_path):
     draw = numpy.random.default_rng(0)
     y = draw.integers(0, 3, 300)
