@@ -28,15 +28,33 @@ std::string keyword_of(const Setting& setting) {
   return name;
 }
 
-const Setting& find(Command command, const std::string& keyword) {
+/// Who reads settings: for a peer, model and data are elsewhere.
+enum class For { run, peer };
+
+bool is_of_peers(const Setting& setting) {
+  static const std::set<std::string> keys{"lr",
+                                          "budget.gradients",
+                                          "budget.total_gradients",
+                                          "budget.max_time",
+                                          "topology.kind",
+                                          "topology.relay",
+                                          "ranks.timeout"};
+  return setting.key.starts_with("rule.") || keys.contains(setting.key);
+}
+
+const Setting& find(Command command, For whom, const std::string& keyword) {
   if (const Setting* const setting = config::find_setting(command, keyword)) return *setting;
-  std::vector<std::string> known;
+  std::vector<std::string> keys, names;
   for (const Setting& setting : config::settings(command)) {
     if (keyword_of(setting) == keyword) return setting;
-    known.push_back(setting.key);
-    known.push_back(keyword_of(setting));
+    if (whom == For::peer && !is_of_peers(setting)) continue;
+    keys.push_back(setting.key);
+    names.push_back(keyword_of(setting));
   }
-  throw InputError(fmt::format("unknown keyword \"{}\"{}", keyword, suggestion(keyword, known)));
+  const bool is_near_a_key =
+      nearest_word(keyword, names).empty() && !nearest_word(keyword, keys).empty();
+  throw InputError(fmt::format("unknown keyword \"{}\"{}", keyword,
+                               suggestion(keyword, is_near_a_key ? keys : names)));
 }
 
 std::string text_of(py::handle value) {
@@ -101,16 +119,16 @@ std::string name_of(const std::string& key, const ArrayPair& arrays) {
                      arrays.inputs.header().shape.front());
 }
 
-void collect(Command command, const py::dict& keywords, const std::string& prefix, Given& given,
-             NamedArrays& arrays) {
+void collect(Command command, For whom, const py::dict& keywords, const std::string& prefix,
+             Given& given, NamedArrays& arrays) {
   for (const auto& [name, value] : keywords) {
     const std::string key = prefix + text_of(name);
     if (value.is_none() || key == "config") continue;
     if (py::isinstance<py::dict>(value) && !is_repeatable(command, key)) {
-      collect(command, value.cast<py::dict>(), key + ".", given, arrays);
+      collect(command, whom, value.cast<py::dict>(), key + ".", given, arrays);
       continue;
     }
-    const Setting& setting = find(command, key);
+    const Setting& setting = find(command, whom, key);
     if (setting.key.starts_with("watch."))
       throw InputError(fmt::format("`{}` is for the program dasgd, not for Python", setting.key));
     if (py::isinstance<ArrayPair>(value)) {
@@ -139,12 +157,10 @@ void require_one_process(const Config& config) {
       several ? fmt::format(", and {} has started {}", launch->launcher, launch->size) : ""));
 }
 
-}  // namespace
-
-Config read_settings(Command command, const py::dict& keywords) {
+Config read(Command command, For whom, const py::dict& keywords) {
   Given given;
   Config config;
-  collect(command, keywords, "", given, config.problem.arrays);
+  collect(command, whom, keywords, "", given, config.problem.arrays);
   std::set<std::string> overridden;
   for (const auto& [setting, text] : given) {
     overridden.insert(setting->key);
@@ -163,8 +179,14 @@ Config read_settings(Command command, const py::dict& keywords) {
   return config;
 }
 
+}  // namespace
+
+Config read_peer_settings(const py::dict& keywords) {
+  return read(Command::train, For::peer, keywords);
+}
+
 Config read_config(Command command, const py::dict& keywords) {
-  Config config = read_settings(command, keywords);
+  Config config = read(command, For::run, keywords);
   if (command == Command::train) {
     require_one_process(config);
     config::set_default_evaluation(config);

@@ -42,7 +42,7 @@ class PythonPeer {
  public:
   PythonPeer(const py::buffer& start, const py::dict& keywords, std::size_t batch)
       : ranks_(Ranks::of_process()), launched_(members::Launched::from_environment()) {
-    config::Config config = read_settings(config::Command::train, keywords);
+    config::Config config = read_peer_settings(keywords);
     TrainOptions options = config.run;
     if (!config.lr) throw InputError("a peer needs a step size: lr");
     options.eta = *config.lr;

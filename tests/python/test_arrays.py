@@ -129,6 +129,8 @@ def test_seeds_of_simulations_and_advice(tmp_path):
         ((numpy.full((30, 2), numpy.nan), numpy.arange(30) % 2), "data X: row .* is missing"),
         ((numpy.ones((30, 2)), numpy.full(30, numpy.nan)), "data X: row 1 has no label"),
         ((numpy.array([[object()]] * 30), numpy.arange(30)), "data X has dtype object and holds object"),
+        ((numpy.ones((30, 2)).astype(object), numpy.arange(30)), r"data X has dtype object and holds float; give X.astype\(float\)$"),
+        ((numpy.ones((30, 2)), numpy.array([1, "a", 2.5] * 10, object)), "data y has dtype object and holds int; give numbers or texts of one kind$"),
         ((numpy.ones((30, 2), complex), numpy.arange(30)), "dtype complex128"),
         ((numpy.ones((0, 2)), numpy.ones(0)), "empty"),
         ((numpy.ones((1, 1, 1, 1, 30)), numpy.ones(1)), r"shape \(1, 1, 1, 1, 30\)"),

@@ -127,6 +127,8 @@ def test_what_a_callback_raises_comes_out(tmp_path):
     "wrong, message",
     [
         ({"learning": 1}, "unknown keyword"),
+        ({"nesterov": True}, "choose one of model, data, loss,"),
+        ({"budget.max_tim": 1}, 'did you mean "budget.max_time"'),
         ({"workers": 0}, "workers"),
         ({"topology": "rign"}, "ring"),
         ({"lr": "fast"}, "lr"),

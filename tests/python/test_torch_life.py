@@ -70,6 +70,12 @@ def test_mistakes():
         dasgd.torch.Peer(network(), optimizer=other)
     with pytest.raises(dasgd.InputError, match="unknown keyword"):
         dasgd.torch.Peer(network(), lr=0.1, learnin=2)
+    with pytest.raises(dasgd.InputError, match='did you mean "momentum"'):
+        dasgd.torch.Peer(network(), lr=0.1, momentun=0.9)
+    with pytest.raises(dasgd.InputError, match="choose one of lr, .* rule, momentum") as error:
+        dasgd.torch.Peer(network(), lr=0.1, nesterov=True)
+    names = str(error.value).split("choose one of ")[1].split(", ")
+    assert len(names) == len(set(names)) and "data" not in names
     model = network()
     peer = dasgd.torch.Peer(model, lr=0.1)
     with pytest.raises(dasgd.DivergenceError, match="loss is nan"):
