@@ -66,6 +66,30 @@ def test_labels_may_be_texts_and_predictions_are_those(tmp_path):
         assert numpy.allclose(found.probabilities.sum(axis=1), 1)
 
 
+@pytest.mark.parametrize("labels", [int, numpy.int8, numpy.uint64, bool])
+@pytest.mark.parametrize("model", ["softmax", "logistic"])
+def test_answers_are_whole_numbers_where_labels_were(tmp_path, model, labels):
+    x, y = rows()
+    y = y.astype(labels)
+    run = train(tmp_path, (x, y), model=model)
+    for name in (run, run.run_dir):
+        found = dasgd.predict(name, x)
+        assert found.answers.dtype == y.dtype and numpy.mean(found.answers == y) > 0.9
+        assert found.classes == ["0", "1"]
+
+
+def test_answers_are_texts_where_labels_were_texts_of_digits(tmp_path):
+    x, y = rows()
+    run = train(tmp_path, (x, y.astype(str)))
+    assert numpy.mean(dasgd.predict(run, x).answers == y.astype(str)) > 0.9
+
+
+def test_negative_labels_are_answers(tmp_path):
+    x, y = rows()
+    run = train(tmp_path, (x, 2 * y - 1))
+    assert set(dasgd.predict(run, x).answers) == {-1, 1}
+
+
 def test_one_table_has_a_column_for_the_label(tmp_path):
     x, y = rows()
     table = numpy.column_stack([y, x]).astype(numpy.float32)
