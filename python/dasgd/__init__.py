@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Union
 
 import numpy
@@ -147,7 +148,10 @@ def compare(*, objective: Any = None, progress: Optional[bool] = None, **setting
 
 
 class Predictions(NamedTuple):
-    """Answers on samples, in their order: names of classes with the probabilities of all, or numbers."""
+    """Answers on samples, in their order: classes with the probabilities of all, or numbers.
+
+    Classes are texts; where the run was trained on an array of whole numbers as labels, answers are such numbers, and
+    ``numpy.mean(answers == y)`` is the accuracy."""
 
     answers: Any
     probabilities: Any
@@ -163,7 +167,19 @@ def predict(model: Union[Run, Path], data: Any) -> Predictions:
     if not classes:
         return Predictions(numpy.asarray(answers), None, [])
     shares = numpy.asarray(probabilities).reshape(-1, len(classes))
-    return Predictions(numpy.array(classes)[numpy.asarray(answers)], shares, classes)
+    whole = _whole_type_of_labels(name)
+    labels = numpy.array(classes) if whole is None else numpy.array([int(c) for c in classes], whole)
+    return Predictions(labels[numpy.asarray(answers)], shares, classes)
+
+
+def _whole_type_of_labels(model: str) -> Optional["numpy.dtype[Any]"]:
+    """Of a run on arrays whose labels were whole numbers or booleans; its config says so."""
+    config = os.path.join(model if os.path.isdir(model) else os.path.dirname(model), "config.toml")
+    if not os.path.exists(config):
+        return None
+    with open(config, encoding="utf-8") as file:
+        found = re.search(r"^# labels of dtype ([iub]\d)$", file.read(), re.MULTILINE)
+    return numpy.dtype(found[1]) if found else None
 
 
 def check(path: Path, *, eta: Optional[float] = None, L: Optional[float] = None) -> Dict[str, Any]:

@@ -59,4 +59,6 @@ def _texts(name: str, array: numpy.ndarray) -> numpy.ndarray:
     if all(isinstance(item, str) for item in array.flat):
         return array.astype(str)
     other = next(item for item in array.flat if not isinstance(item, str))
-    raise InputError(f"{name} has dtype object and holds {type(other).__name__}; give numbers or texts of one kind")
+    of_one_kind = all(isinstance(item, numbers.Real) for item in array.flat)
+    advice = f"{name.split()[-1]}.astype(float)" if of_one_kind else "numbers or texts of one kind"
+    raise InputError(f"{name} has dtype object and holds {type(other).__name__}; give {advice}")

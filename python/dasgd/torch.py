@@ -17,8 +17,9 @@ import contextlib
 import json
 import math
 import sys
+import warnings
 import weakref
-from typing import Any, Dict, Iterator, List, Optional
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 import numpy
 import torch
@@ -82,6 +83,7 @@ class Peer:
             p.data = x.view(p.shape)
             p.grad = g.view(p.shape)
             self._views.append(p.grad)
+        self._seen = self._look()
         self._goes_on = True
         self._steps = 0
         _alive.add(self)
@@ -100,13 +102,15 @@ class Peer:
         """Rounds, applies and sends the update of the gradients that `backward` has left; then applies what
         has arrived, and zeroes the gradients.
 
-        False once the run is over, by a target, a failure or a stop anywhere: then nothing happens any more.
+        False once the run is over, by a target, a failure or a stop anywhere: then nothing happens any more. Where
+        another rank has left without `finish` there is a RuntimeWarning as well.
         """
         core = self._open()
         if self._paused:
             return self._goes_on
         self._gather_gradients()
         if self._goes_on:
+            self._require_unchanged(core)
             self._steps += 1
             update = self._update_of_optimizer() if self.optimizer is not None else self._g
             if update is not self._gradient:
@@ -114,6 +118,9 @@ class Peer:
             self._goes_on = core.step(self._gradient.numpy(), _number(loss))
             if self._x is not self._replica:
                 self._x.copy_(self._replica)
+            self._seen = self._look()
+            if not self._goes_on and core.summary():
+                self._warn_if_left(json.loads(core.summary()))
         self._g.zero_()
         return self._goes_on
 
@@ -138,6 +145,8 @@ class Peer:
         if self._summary is None:
             core = self._open()
             self._summary = json.loads(core.finish())
+            if self._goes_on:  # else `step` has said it
+                self._warn_if_left(self._summary)
             if self._x is not self._replica:
                 self._x.copy_(self._replica)
             if self._summary["stop_reason"] != "interrupted":  # else a rank may have gone already
@@ -199,6 +208,26 @@ class Peer:
             raise InputError("this peer has finished")
         return self._core
 
+    # Where the parameters are, and how often somebody has written into them.
+    def _look(self) -> List[Tuple[int, int]]:
+        return [(p.data_ptr(), p._version) for p in self._parameters]
+
+    # Weights may have been swapped away and back since: what counts is what is there now.
+    def _require_unchanged(self, core: "_core.Peer") -> None:
+        now = self._look()
+        if now == self._seen:
+            return
+        here = all(place == before for (place, _), (before, _) in zip(now, self._seen))
+        if self._x is self._replica:
+            same = here and core.x_is_the_replicas()
+        else:
+            same = here and torch.equal(self._x.cpu().view(torch.int32), self._replica.view(torch.int32))
+        if not same:
+            raise InputError(
+                "the parameters were changed outside of step: load weights before the peer is made, or by "
+                "peer.load_state_dict"
+            )
+
     # Whoever sets gradients to None, as zero_grad of optimizers does, gets new ones from backward.
     def _gather_gradients(self) -> None:
         for p, view in zip(self._parameters, self._views):
@@ -216,6 +245,16 @@ class Peer:
         update = before - self._x
         self._x.copy_(before)
         return update
+
+    # This process has not: its peer is open.
+    def _warn_if_left(self, summary: Dict[str, Any]) -> None:
+        if summary["stop_reason"] == "interrupted" and self._size not in (None, 1):
+            warnings.warn(
+                f"the run was over after {summary['gradients']} gradients: a rank has left without `finish`; "
+                "steps after that do nothing",
+                RuntimeWarning,
+                stacklevel=3,
+            )
 
     def _average_buffers(self, core: "_core.Peer") -> None:
         buffers = [b for b in self.model.buffers() if b.is_floating_point()]

@@ -1,5 +1,6 @@
 #include "arguments.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <set>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "dasgd/base/nearest_word.hpp"
 #include "dasgd/core/error.hpp"
+#include "dasgd/models/data_source.hpp"
 #include "dasgd/settings/toml_file.hpp"
 
 namespace dasgd::python {
@@ -26,15 +28,33 @@ std::string keyword_of(const Setting& setting) {
   return name;
 }
 
-const Setting& find(Command command, const std::string& keyword) {
+/// Who reads settings: for a peer, model and data are elsewhere.
+enum class For { run, peer };
+
+bool is_of_peers(const Setting& setting) {
+  static const std::set<std::string> keys{"lr",
+                                          "budget.gradients",
+                                          "budget.total_gradients",
+                                          "budget.max_time",
+                                          "topology.kind",
+                                          "topology.relay",
+                                          "ranks.timeout"};
+  return setting.key.starts_with("rule.") || keys.contains(setting.key);
+}
+
+const Setting& find(Command command, For whom, const std::string& keyword) {
   if (const Setting* const setting = config::find_setting(command, keyword)) return *setting;
-  std::vector<std::string> known;
+  std::vector<std::string> keys, names;
   for (const Setting& setting : config::settings(command)) {
     if (keyword_of(setting) == keyword) return setting;
-    known.push_back(setting.key);
-    known.push_back(keyword_of(setting));
+    if (whom == For::peer && !is_of_peers(setting)) continue;
+    keys.push_back(setting.key);
+    names.push_back(keyword_of(setting));
   }
-  throw InputError(fmt::format("unknown keyword \"{}\"{}", keyword, suggestion(keyword, known)));
+  const bool is_near_a_key =
+      nearest_word(keyword, names).empty() && !nearest_word(keyword, keys).empty();
+  throw InputError(fmt::format("unknown keyword \"{}\"{}", keyword,
+                               suggestion(keyword, is_near_a_key ? keys : names)));
 }
 
 std::string text_of(py::handle value) {
@@ -46,31 +66,69 @@ bool is_list(py::handle value) {
   return py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value);
 }
 
-std::vector<std::string> texts_of(const Setting& setting, py::handle value) {
-  if (!is_list(value)) return {text_of(value)};
+// Those of numpy as well.
+bool is_number(py::handle value) {
+  return !py::isinstance<py::bool_>(value) &&
+         py::isinstance(value, py::module_::import("numbers").attr("Real"));
+}
+
+bool is_time(const Setting& setting) {
+  return setting.placeholder == "T" || setting.placeholder == "T,...";
+}
+
+// One value as it would stand on the command line: 2.0 is 2, and a time without a unit is seconds.
+std::string item_of(const Setting& setting, py::handle value) {
+  std::string text = text_of(value);
+  const bool is_many = is_list(value) || py::isinstance<py::dict>(value);
+  if (is_many || text.find('\n') != text.npos)
+    throw InputError(fmt::format("{}: each value is a number or a text, not a {}",
+                                 keyword_of(setting),
+                                 text_of(py::type::of(value).attr("__name__"))));
+  if (!is_number(value)) return text;
+  if (text.ends_with(".0")) text.resize(text.size() - 2);
+  return is_time(setting) ? text + "s" : text;
+}
+
+std::vector<std::string> texts_of(const Setting& setting, py::object value) {
+  if (py::hasattr(value, "tolist") && !is_number(value)) value = value.attr("tolist")();
   std::vector<std::string> items;
-  for (const py::handle item : value) items.push_back(text_of(item));
+  if (py::isinstance<py::dict>(value)) {  // slow={1: 10}
+    for (const auto& [name, item] : value.cast<py::dict>())
+      items.push_back(item_of(setting, name) + ":" + item_of(setting, item));
+    return items;
+  }
+  if (!is_list(value)) return {item_of(setting, value)};
+  for (const py::handle item : value) items.push_back(item_of(setting, item));
   if (setting.kind == Setting::Kind::repeatable) return items;
   return {fmt::format("{}", fmt::join(items, ","))};
+}
+
+// Its dictionary holds values, not settings.
+bool is_repeatable(Command command, const std::string& keyword) {
+  return std::ranges::any_of(config::settings(command), [&](const Setting& setting) {
+    return setting.kind == Setting::Kind::repeatable &&
+           (setting.key == keyword || keyword_of(setting) == keyword);
+  });
 }
 
 using Given = std::vector<std::pair<const Setting*, std::string>>;
 
 // Data in memory goes by a name like that of a file; it says where the numbers were.
 std::string name_of(const std::string& key, const ArrayPair& arrays) {
-  return fmt::format("numpy arrays of {}, {} samples", key, arrays.inputs.header().shape.front());
+  return fmt::format("{}{}, {} samples", named_as_arrays, key,
+                     arrays.inputs.header().shape.front());
 }
 
-void collect(Command command, const py::dict& keywords, const std::string& prefix, Given& given,
-             NamedArrays& arrays) {
+void collect(Command command, For whom, const py::dict& keywords, const std::string& prefix,
+             Given& given, NamedArrays& arrays) {
   for (const auto& [name, value] : keywords) {
-    const std::string key = prefix + name.cast<std::string>();
+    const std::string key = prefix + text_of(name);
     if (value.is_none() || key == "config") continue;
-    if (py::isinstance<py::dict>(value)) {
-      collect(command, value.cast<py::dict>(), key + ".", given, arrays);
+    if (py::isinstance<py::dict>(value) && !is_repeatable(command, key)) {
+      collect(command, whom, value.cast<py::dict>(), key + ".", given, arrays);
       continue;
     }
-    const Setting& setting = find(command, key);
+    const Setting& setting = find(command, whom, key);
     if (setting.key.starts_with("watch."))
       throw InputError(fmt::format("`{}` is for the program dasgd, not for Python", setting.key));
     if (py::isinstance<ArrayPair>(value)) {
@@ -82,7 +140,7 @@ void collect(Command command, const py::dict& keywords, const std::string& prefi
     const bool is_off = setting.kind == Setting::Kind::flag && py::isinstance<py::bool_>(value) &&
                         !value.cast<bool>();
     if (is_off) continue;
-    for (std::string& text : texts_of(setting, value))
+    for (std::string& text : texts_of(setting, py::reinterpret_borrow<py::object>(value)))
       given.emplace_back(&setting, std::move(text));
   }
 }
@@ -99,12 +157,10 @@ void require_one_process(const Config& config) {
       several ? fmt::format(", and {} has started {}", launch->launcher, launch->size) : ""));
 }
 
-}  // namespace
-
-Config read_settings(Command command, const py::dict& keywords) {
+Config read(Command command, For whom, const py::dict& keywords) {
   Given given;
   Config config;
-  collect(command, keywords, "", given, config.problem.arrays);
+  collect(command, whom, keywords, "", given, config.problem.arrays);
   std::set<std::string> overridden;
   for (const auto& [setting, text] : given) {
     overridden.insert(setting->key);
@@ -123,8 +179,14 @@ Config read_settings(Command command, const py::dict& keywords) {
   return config;
 }
 
+}  // namespace
+
+Config read_peer_settings(const py::dict& keywords) {
+  return read(Command::train, For::peer, keywords);
+}
+
 Config read_config(Command command, const py::dict& keywords) {
-  Config config = read_settings(command, keywords);
+  Config config = read(command, For::run, keywords);
   if (command == Command::train) {
     require_one_process(config);
     config::set_default_evaluation(config);

@@ -13,7 +13,7 @@ namespace dasgd::python {
 /// InputError that names the keyword.
 config::Config read_config(config::Command command, const pybind11::dict& keywords);
 
-/// The same for a run whose model and samples are elsewhere: nothing is filled in.
-config::Config read_settings(config::Command command, const pybind11::dict& keywords);
+/// The same for a worker whose model and samples are elsewhere: nothing is filled in.
+config::Config read_peer_settings(const pybind11::dict& keywords);
 
 }  // namespace dasgd::python

@@ -42,7 +42,7 @@ class PythonPeer {
  public:
   PythonPeer(const py::buffer& start, const py::dict& keywords, std::size_t batch)
       : ranks_(Ranks::of_process()), launched_(members::Launched::from_environment()) {
-    config::Config config = read_settings(config::Command::train, keywords);
+    config::Config config = read_peer_settings(keywords);
     TrainOptions options = config.run;
     if (!config.lr) throw InputError("a peer needs a step size: lr");
     options.eta = *config.lr;
@@ -82,6 +82,12 @@ class PythonPeer {
             py::format_descriptor<float>::format()};
   }
 
+  bool x_is_the_replicas() const {
+    require_process();
+    const py::gil_scoped_release release;
+    return peer_->x_is_the_replicas();
+  }
+
   bool step(const py::buffer& gradient, double loss) {
     require_process();
     const py::buffer_info info = gradient.request();
@@ -97,6 +103,9 @@ class PythonPeer {
     without_gil(stop, [this] { peer_->finish(); });
     return summary_;
   }
+
+  /// Of the whole run, once `step` was false; empty where it failed.
+  const std::string& summary() const { return summary_; }
 
   /// Ends the run everywhere, and waits for that.
   void close() {
@@ -165,6 +174,7 @@ class PythonPeer {
             summary_ = to_json(result.summary);
             return std::optional(std::move(result));
           });
+      members::tell_model_is_here(*launched_);
     });
   }
 
@@ -195,8 +205,10 @@ void add_peer(py::module_& module) {
       .def(py::init<const py::buffer&, const py::dict&, std::size_t>(), py::arg("start"),
            py::arg("keywords"), py::arg("batch"))
       .def("x", &PythonPeer::x, py::keep_alive<0, 1>())
+      .def("x_is_the_replicas", &PythonPeer::x_is_the_replicas)
       .def("step", &PythonPeer::step, py::arg("gradient"), py::arg("loss"))
       .def("finish", &PythonPeer::finish)
+      .def("summary", &PythonPeer::summary)
       .def("close", &PythonPeer::close)
       .def("mean", &PythonPeer::mean, py::arg("array"))
       .def_property_readonly("rank", &PythonPeer::rank)

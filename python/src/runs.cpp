@@ -86,6 +86,15 @@ class Listener {
   std::optional<py::error_already_set> failure_;
 };
 
+// With the type of labels that were in memory, as numpy writes it: answers will have it.
+std::string config_text(Command command, const Config& config) {
+  std::string text = to_toml(command, config);
+  const auto arrays = config.problem.arrays.find(config.problem.data);
+  if (arrays == config.problem.arrays.end() || !arrays->second.labels) return text;
+  const NpyHeader& labels = arrays->second.labels->header();
+  return text + "# labels of dtype " + labels.kind + std::to_string(labels.size) + "\n";
+}
+
 /// Leaves, where it is stopped, before an earlier run makes room for this one.
 template <typename Real>
 std::optional<Advice> settle(Config& config, const Objective<Real>& f, const std::stop_source& stop,
@@ -115,7 +124,7 @@ Finished train(const py::dict& keywords, const py::object& objective, const py::
                                   .facts = config::subject_of(config)});
           directory = run.directory().path();
           if (advice) write_file(run.directory().file("advice.json"), to_json(*advice));
-          write_file(run.directory().file("config.toml"), to_toml(Command::train, config));
+          write_file(run.directory().file("config.toml"), config_text(Command::train, config));
           TrainOptions options = config.run;
           options.stop = stop.get_token();
           return run.run(
@@ -146,7 +155,7 @@ Finished simulate(const py::dict& keywords, const py::object& objective) {
           const auto advice = settle(config, *f, stop, &world);
           const RunDirectory directory(config.output.out, config.problem.model);
           path = directory.path();
-          write_file(directory.file("config.toml"), to_toml(Command::simulate, config));
+          write_file(directory.file("config.toml"), config_text(Command::simulate, config));
           if (advice) write_file(directory.file("advice.json"), to_json(*advice));
           TrainOptions options = config.run;
           options.stop = stop.get_token();

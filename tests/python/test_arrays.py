@@ -66,6 +66,30 @@ def test_labels_may_be_texts_and_predictions_are_those(tmp_path):
         assert numpy.allclose(found.probabilities.sum(axis=1), 1)
 
 
+@pytest.mark.parametrize("labels", [int, numpy.int8, numpy.uint64, bool])
+@pytest.mark.parametrize("model", ["softmax", "logistic"])
+def test_answers_are_whole_numbers_where_labels_were(tmp_path, model, labels):
+    x, y = rows()
+    y = y.astype(labels)
+    run = train(tmp_path, (x, y), model=model)
+    for name in (run, run.run_dir):
+        found = dasgd.predict(name, x)
+        assert found.answers.dtype == y.dtype and numpy.mean(found.answers == y) > 0.9
+        assert found.classes == ["0", "1"]
+
+
+def test_answers_are_texts_where_labels_were_texts_of_digits(tmp_path):
+    x, y = rows()
+    run = train(tmp_path, (x, y.astype(str)))
+    assert numpy.mean(dasgd.predict(run, x).answers == y.astype(str)) > 0.9
+
+
+def test_negative_labels_are_answers(tmp_path):
+    x, y = rows()
+    run = train(tmp_path, (x, 2 * y - 1))
+    assert set(dasgd.predict(run, x).answers) == {-1, 1}
+
+
 def test_one_table_has_a_column_for_the_label(tmp_path):
     x, y = rows()
     table = numpy.column_stack([y, x]).astype(numpy.float32)
@@ -78,6 +102,27 @@ def test_parts_may_be_arrays_as_well(tmp_path):
     run = train(tmp_path, (x[:200], y[:200]), validation=(x[200:300], y[200:300]), test=(x[300:], y[300:]))
     sizes = {name: part["samples"] for name, part in run.summary["parts"].items()}
     assert sizes == {"train": 200, "validation": 100, "test": 100}
+
+
+def test_a_run_of_arrays_wants_them_again(tmp_path):
+    data, held_out = rows(), rows(50, 2)
+    run = train(tmp_path, data, validation=held_out)
+    config = os.path.join(run.run_dir, "config.toml")
+    for again in (
+        lambda: dasgd.train(resume=run.run_dir, gradients=300),
+        lambda: dasgd.train(config=config, out=tmp_path / "other"),
+        lambda: dasgd.simulate(config=config, out=tmp_path / "other"),
+    ):
+        with pytest.raises(dasgd.InputError, match=r"only its Python program had: give them again there, data=\(X, y\)$"):
+            again()
+    with pytest.raises(dasgd.InputError, match=r"validation=\(X, y\)$"):
+        dasgd.train(config=config, data=data, out=tmp_path / "other")
+    more = dasgd.train(resume=run.run_dir, data=data, validation=held_out, gradients=300)
+    assert more.summary["gradients"] == 600
+    for arguments in (["--resume", run.run_dir, "--gradients", "400"], [config, "--out", str(tmp_path / "other")]):
+        done = subprocess.run([os.environ["DASGD"], "train", *arguments], capture_output=True, text=True)
+        assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
+        assert "data=(X, y)" in done.stderr
 
 
 def test_images(tmp_path):
@@ -108,6 +153,8 @@ def test_seeds_of_simulations_and_advice(tmp_path):
         ((numpy.full((30, 2), numpy.nan), numpy.arange(30) % 2), "data X: row .* is missing"),
         ((numpy.ones((30, 2)), numpy.full(30, numpy.nan)), "data X: row 1 has no label"),
         ((numpy.array([[object()]] * 30), numpy.arange(30)), "data X has dtype object and holds object"),
+        ((numpy.ones((30, 2)).astype(object), numpy.arange(30)), r"data X has dtype object and holds float; give X.astype\(float\)$"),
+        ((numpy.ones((30, 2)), numpy.array([1, "a", 2.5] * 10, object)), "data y has dtype object and holds int; give numbers or texts of one kind$"),
         ((numpy.ones((30, 2), complex), numpy.arange(30)), "dtype complex128"),
         ((numpy.ones((0, 2)), numpy.ones(0)), "empty"),
         ((numpy.ones((1, 1, 1, 1, 30)), numpy.ones(1)), r"shape \(1, 1, 1, 1, 30\)"),

@@ -45,6 +45,30 @@ def test_lists_are_values_for_each(tmp_path):
     assert run.summary["gradients_by_worker"] == [10, 30]
 
 
+def config_of(run):
+    with open(os.path.join(run.run_dir, "config.toml")) as config:
+        return config.read()
+
+
+def test_slow_workers_are_a_dictionary(tmp_path):
+    for number, slow in enumerate(({"slow": {1: 10}}, {"pace": {"slow": {1: 10.0}}}, {"slow": ["1:10"]}, {"slow": "1:10"})):
+        assert 'slow = ["1:10"]' in config_of(quadratic(tmp_path / str(number), gradients=3, **slow))
+
+
+def test_whole_floats_and_arrays_are_numbers(tmp_path):
+    run = quadratic(tmp_path, workers=2.0, gradients=numpy.array([10, 30]), lr=numpy.float64(0.005), seed=numpy.int64(3))
+    assert run.summary["gradients_by_worker"] == [10, 30] and run.summary["seed"] == 3
+
+
+def test_a_time_without_a_unit_is_seconds(tmp_path):
+    run = quadratic(tmp_path, gradients=None, max_time=0.25, eval_every=5, compute=numpy.float32(0.001))
+    assert run.summary["stop_reason"] == "max-time"
+    assert 'max_time = "250ms"' in config_of(run) and 'every = "5s"' in config_of(run)
+    one = dasgd.simulate(model="quadratic", workers=2, compute=[0.05, 1], gradients=3, lr=0.001, out=tmp_path / "a")
+    two = dasgd.simulate(model="quadratic", workers=2, compute="50ms,1s", gradients=3, lr=0.001, out=tmp_path / "b")
+    assert one.summary["replica_digest"] == two.summary["replica_digest"]
+
+
 def test_virtual_time_repeats_itself(tmp_path):
     def run(name):
         return dasgd.simulate(
@@ -103,17 +127,30 @@ def test_what_a_callback_raises_comes_out(tmp_path):
     "wrong, message",
     [
         ({"learning": 1}, "unknown keyword"),
+        ({"nesterov": True}, "choose one of model, data, loss,"),
+        ({"budget.max_tim": 1}, 'did you mean "budget.max_time"'),
         ({"workers": 0}, "workers"),
         ({"topology": "rign"}, "ring"),
         ({"lr": "fast"}, "lr"),
         ({"config": "nowhere.toml"}, "nowhere.toml"),
         ({"watch": 8080}, "for the program dasgd"),
+        ({"slow": {1: [10]}}, "slow: each value is a number or a text, not a list"),
+        ({"slow": {"a": 10}}, "slow = "),
+        ({"slow": 7}, "slow = "),
+        ({"pace": {1: 10}}, 'unknown keyword "pace.1"'),
+        ({"gradients": [[1, 2], [3, 4]]}, "gradients: each value"),
+        ({"lr": numpy.zeros((3, 3))}, "lr: each value"),
+        ({"workers": 2.5}, "workers"),
+        ({"workers": object()}, "workers"),
+        ({"max_time": -1}, "max_time"),
+        ({"max_time": "5"}, "max_time"),
         ({"engine": "mpi"}, "threads of one process"),
     ],
 )
 def test_mistakes_are_input_errors(tmp_path, wrong, message):
-    with pytest.raises(dasgd.InputError, match=message):
+    with pytest.raises(dasgd.InputError, match=message) as error:
         quadratic(tmp_path, **wrong)
+    assert "\n" not in str(error.value)
 
 
 def test_a_step_that_is_too_large_is_a_divergence(tmp_path):

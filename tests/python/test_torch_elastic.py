@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ DASGD = os.environ["DASGD"]
 
 # Files in the directory of the test are what workers tell each other; nobody counts seconds.
 PROGRAM = """
-import hashlib, json, os, signal, sys
+import hashlib, json, os, signal, sys, time
 sys.path.insert(0, {tests!r})
 import torch, dasgd.torch
 from loops import batches, network
@@ -23,6 +24,7 @@ me = os.path.basename(os.environ["DASGD_MEMBER_DIR"])
 def say(what): open(os.path.join({place!r}, what), "w").close()
 def heard(*what): return all(os.path.exists(os.path.join({place!r}, one)) for one in what)
 torch.set_num_threads(1)
+{before}
 model = network({seed})
 peer = dasgd.torch.Peer(model, lr=0.05, batch=32)
 assert peer.rank is None and peer.size is None
@@ -43,10 +45,10 @@ class Launches:
         self.place = place
         self.running = []
 
-    def begin(self, *arguments, seed=1, during="pass"):
+    def begin(self, *arguments, seed=1, before="", during="pass"):
         program = self.place / f"train-{len(self.running)}.py"
         program.write_text(
-            PROGRAM.format(tests=os.path.dirname(__file__), place=str(self.place), seed=seed, during=during)
+            PROGRAM.format(tests=os.path.dirname(__file__), place=str(self.place), seed=seed, before=before, during=during)
         )
         command = [DASGD, "launch", *arguments, "--", sys.executable, str(program)]
         self.running.append(
@@ -128,6 +130,31 @@ def test_an_exception_in_one_loop_lets_the_others_go_on(launches):
     assert status == 0, err
     assert "worker 1 is ill" in err and "worker 1 ended with status 1; a new member takes its place" in err
     assert len({e[1] for e in ended}) == 1
+
+
+def test_a_mistake_in_every_loop_ends_the_launch(launches):
+    during = "if heard('worker-0', 'worker-1'): raise ValueError('a mistake')"
+    status, ended, err = end_of(launches.begin("-n", "2", "--elastic", "--restarts", "1000", during=during))
+    assert status == 1 and ended == []
+    assert "ValueError: a mistake" in err
+    assert re.search(r"dasgd: all members have ended; the first was worker [01], status 1$", err, re.MULTILINE)
+
+
+def test_a_mistake_before_the_others_have_the_model_ends_the_launch(launches):
+    launched = launches.begin("-n", "3", "--elastic", during="raise ValueError('a mistake')")
+    status, ended, err = end_of(launched)
+    assert status == 1 and ended == []
+    assert "ValueError: a mistake" in err
+    assert re.search(r"dasgd: all members have ended; the first was worker [012], status 1$", err, re.MULTILINE)
+
+
+def test_the_last_member_ends_the_launch_of_those_who_try_to_join(launches):
+    during = "if me == 'worker-0': sys.exit(3)"
+    launched = launches.begin("-n", "2", "--elastic", before="if me != 'worker-0': time.sleep(600)", during=during)
+    status, ended, err = end_of(launched)
+    assert status == 3 and ended == []
+    assert "dasgd: worker 0 ended with status 3; it is not replaced" in err
+    assert "dasgd: all members have ended; the first was worker 0, status 3" in err
 
 
 def test_an_interrupt_reaches_all_workers(launches):

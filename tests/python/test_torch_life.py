@@ -70,6 +70,12 @@ def test_mistakes():
         dasgd.torch.Peer(network(), optimizer=other)
     with pytest.raises(dasgd.InputError, match="unknown keyword"):
         dasgd.torch.Peer(network(), lr=0.1, learnin=2)
+    with pytest.raises(dasgd.InputError, match='did you mean "momentum"'):
+        dasgd.torch.Peer(network(), lr=0.1, momentun=0.9)
+    with pytest.raises(dasgd.InputError, match="choose one of lr, .* rule, momentum") as error:
+        dasgd.torch.Peer(network(), lr=0.1, nesterov=True)
+    names = str(error.value).split("choose one of ")[1].split(", ")
+    assert len(names) == len(set(names)) and "data" not in names
     model = network()
     peer = dasgd.torch.Peer(model, lr=0.1)
     with pytest.raises(dasgd.DivergenceError, match="loss is nan"):
@@ -112,6 +118,81 @@ def test_a_notebook_that_runs_its_cell_again():
         peer = dasgd.torch.Peer(model, lr=0.1)
         loop(model, peer.step, 5)
     assert peer.finish()["gradients"] == 5
+
+
+CHANGES = {
+    "loaded": lambda model: model.load_state_dict(network(7).state_dict()),
+    "stepped": lambda model: torch.optim.SGD(model.parameters(), lr=0.1, weight_decay=0.1).step(),
+    "initialised": lambda model: torch.nn.init.ones_(model[2].bias),
+    "moved": lambda model: torch.nn.utils.vector_to_parameters(torch.ones(178), model.parameters()),
+}
+
+
+@pytest.mark.parametrize("optimizer", [False, True])
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+@pytest.mark.parametrize("steps", [0, 3])
+def test_weights_that_another_has_written_are_refused(steps, change, optimizer):
+    model = network()
+    rule = {"optimizer": torch.optim.AdamW(model.parameters(), lr=0.01)} if optimizer else {"lr": 0.1}
+    peer = dasgd.torch.Peer(model, **rule)
+    loop(model, peer.step, steps)
+    change(model)
+    with pytest.raises(dasgd.InputError, match="changed outside of step: load weights before the peer is made"):
+        loop(model, peer.step, 1)
+    peer.close()
+
+
+def test_weights_that_another_has_written_on_a_device_are_refused(monkeypatch):
+    monkeypatch.setattr(dasgd.torch, "_shares_memory", lambda device: False)
+    model = network()
+    peer = dasgd.torch.Peer(model, lr=0.1)
+    loop(model, peer.step, 3)
+    own = {name: value.clone() for name, value in model.state_dict().items()}
+    CHANGES["loaded"](model)
+    model.load_state_dict(own)
+    loop(model, peer.step, 1)
+    CHANGES["loaded"](model)
+    with pytest.raises(dasgd.InputError, match="changed outside of step"):
+        loop(model, peer.step, 1)
+    peer.close()
+
+
+@pytest.mark.parametrize("swap", ["written", "replaced"])
+def test_weights_that_are_swapped_away_and_back_are_fine(swap):
+    def evaluate(model):
+        average = [torch.zeros_like(p) for p in model.parameters()]
+        for p, other in zip(model.parameters(), average):
+            if swap == "written":
+                own = p.detach().clone()
+                with torch.no_grad():
+                    p.copy_(other).copy_(own)
+            else:
+                own = p.data
+                p.data = other
+                p.data = own
+
+    model, same = network(), network()
+    with dasgd.torch.Peer(model, lr=0.1) as peer, dasgd.torch.Peer(same, lr=0.1) as other:
+        for _ in range(5):
+            loop(model, peer.step, 1)
+            evaluate(model)
+            with peer.no_sync():
+                peer.step()
+        for _ in range(5):
+            loop(same, other.step, 1)
+    assert peer.finish()["gradients"] == 5
+    assert all(torch.equal(p, q) for p, q in zip(model.parameters(), same.parameters()))
+
+
+def test_a_peer_that_is_over_leaves_the_model_to_others():
+    model = network()
+    peer = dasgd.torch.Peer(model, lr=0.1, gradients=3)
+    loop(model, peer.step, 5)
+    CHANGES["loaded"](model)
+    assert not peer.step()
+    assert peer.finish()["gradients"] == 3
+    CHANGES["loaded"](model)
+    assert torch.equal(model[0].weight, network(7)[0].weight)
 
 
 def test_a_state_goes_on_where_it_was(tmp_path):

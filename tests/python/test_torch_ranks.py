@@ -104,6 +104,39 @@ def test_an_exception_on_one_rank_ends_all(tmp_path):
     assert "rank 1 is ill" in done.stderr
 
 
+def test_a_rank_that_leaves_early_is_told_by_the_others(tmp_path):
+    done = mpirun(tmp_path, 2, steps="1000", during="if peer.rank == 1 and k == 6: sys.exit(0)")
+    assert done.returncode == 0, done.stderr
+    [(rank, _, _, gradients, _, by_rank)] = told(done)
+    assert rank == 0 and by_rank[1] == 6
+    assert done.stderr.count("RuntimeWarning") == 1
+    assert f"the run was over after {gradients} gradients: a rank has left without `finish`" in done.stderr
+
+
+def test_a_rank_that_leaves_while_others_finish_is_told(tmp_path):
+    leave = "if peer.rank == 1 and k == 6: sys.exit(0)"
+    done = mpirun(tmp_path, 2, before="import os; rank = int(os.environ['OMPI_COMM_WORLD_RANK'])", steps="3 + 10 * rank", during=leave)
+    assert done.returncode == 0, done.stderr
+    assert [r[5] for r in told(done)] == [[3, 6]]
+    assert done.stderr.count("RuntimeWarning") == 1
+
+
+def test_a_budget_ends_a_run_without_a_warning(tmp_path):
+    program = tmp_path / "train.py"
+    program.write_text(textwrap.dedent("""
+        import torch, dasgd.torch
+        model = torch.nn.Linear(2, 1)
+        peer = dasgd.torch.Peer(model, lr=0.01, gradients=10)
+        while True:
+            model(torch.ones(1, 2)).sum().backward()
+            if not peer.step(): break
+        print([peer.rank, peer.finish()["gradients"]], flush=True)
+        """))
+    done = run_ranks(program, 2)
+    assert done.returncode == 0, done.stderr
+    assert told(done) == [[0, 20], [1, 20]] and "Warning" not in done.stderr
+
+
 def test_a_rank_that_others_wait_for_in_vain_ends_the_job(tmp_path):
     program = tmp_path / "train.py"
     program.write_text(textwrap.dedent("""

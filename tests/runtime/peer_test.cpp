@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <gtest/gtest.h>
+#include <utility>
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/problems/quadratic.hpp"
@@ -45,6 +46,21 @@ TEST(Peer, ShowsItsModelAtOnePlaceAndAsItIsUntilTheNextStep) {
   steps(peer, f, 3);
   EXPECT_EQ(peer.x().data(), place);
   EXPECT_NE(std::vector<double>(peer.x().begin(), peer.x().end()), before);
+}
+
+TEST(Peer, SeesWhetherSomebodyHasWrittenIntoItsModel) {
+  const Quadratic f = Quadratic::random(1);
+  Peer<double> peer(f.start(), {.workers = 1, .eta = 0.005});
+  steps(peer, f, 3);
+  EXPECT_TRUE(peer.x_is_the_replicas());
+  double& last = const_cast<double&>(peer.x().back());
+  const double own = std::exchange(last, last + 1);
+  EXPECT_FALSE(peer.x_is_the_replicas());
+  last = own;
+  EXPECT_TRUE(peer.x_is_the_replicas()) << "it is back";
+  peer.finish();
+  last = 0;
+  EXPECT_TRUE(peer.x_is_the_replicas()) << "no step can overwrite it any more";
 }
 
 TEST(Peer, CountsTheSamplesThatItIsTold) {

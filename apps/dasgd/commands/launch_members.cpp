@@ -1,4 +1,5 @@
 // Processes on this machine that are members of an elastic run.
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -51,7 +52,7 @@ class LaunchDirectory {
 class MemberLauncher {
  public:
   explicit MemberLauncher(const LaunchRequest& request)
-      : request_(request), place_(request.out), starts_(request.workers, 0) {
+      : request_(request), place_(request.out), workers_(request.workers) {
     if (!request.listen.empty()) members::require_address(request.listen);
     if (request.join.empty() && request.token_file.empty()) {
       token_ = place_.path() / "token";
@@ -75,19 +76,39 @@ class MemberLauncher {
         children_.signal_groups(SIGINT);
         told_to_stop = true;
       }
-      for (const auto& ended : children_.wait(std::chrono::milliseconds(0))) take(ended, stops);
+      const auto all_ended = children_.wait(std::chrono::milliseconds(0));
+      for (const auto& ended : all_ended) {
+        workers_[ended.job].runs = false;
+        if (ended.status == 0 && !all_members_ended_) one_ended_well_ = true;
+      }
+      for (const auto& ended : all_ended)
+        if (ended.status != 0 && !stops && !all_members_ended_) take(ended);
     }
     lines_.pass_on(0);
-    return told_to_stop ? interrupted : one_ended_well_ ? done : failure_;
+    return told_to_stop                           ? interrupted
+           : one_ended_well_ || failures_.empty() ? done
+                                                  : failures_.front().status;
   }
 
  private:
+  struct Worker {
+    unsigned starts = 0;
+    bool runs = false;
+    fs::path directory = {};  // of its latest start
+
+    bool became_member() const { return members::model_is_here(directory); }
+    bool is_member() const { return runs && became_member(); }
+  };
+
   void start(std::size_t k) {
-    const unsigned before = starts_[k]++;
-    members::Launched member;
-    member.directory = place_.path() / (before == 0 ? fmt::format("worker-{}", k)
+    Worker& worker = workers_[k];
+    const unsigned before = worker.starts++;
+    worker.runs = true;
+    worker.directory = place_.path() / (before == 0 ? fmt::format("worker-{}", k)
                                                     : fmt::format("worker-{}.{}", k, before));
-    fs::create_directories(member.directory);
+    fs::create_directories(worker.directory);
+    members::Launched member;
+    member.directory = worker.directory;
     member.token_file = token_;
     member.begins = k == 0 && before == 0 && request_.join.empty();
     member.join_at = request_.join;
@@ -117,29 +138,40 @@ class MemberLauncher {
     return true;
   }
 
-  void take(const Children::Ended& ended, bool stops) {
+  void take(const Children::Ended& ended) {
     const std::size_t k = ended.job;
-    if (ended.status == 0) {
-      one_ended_well_ = true;
-      return;
-    }
-    if (stops) return;
     const std::string how = ended.status > 128
                                 ? fmt::format("was killed by signal {}", ended.status - 128)
                                 : fmt::format("ended with status {}", ended.status);
     const bool run_is_there =
         !request_.join.empty() || !members::launched_addresses(place_.path()).empty();
-    const bool others = children_.running() > 0 || !request_.join.empty();
+    // Who only tries to join has no model to give.
+    const bool others = !request_.join.empty() || std::ranges::any_of(workers_, &Worker::is_member);
     const bool again =
-        run_is_there && others && !one_ended_well_ && starts_[k] <= request_.restarts;
+        run_is_there && others && !one_ended_well_ && workers_[k].starts <= request_.restarts;
     print_note("dasgd: worker {} {}; {}\n", k, how,
                again             ? "a new member takes its place"
                : one_ended_well_ ? "the run is over for others already"
                : !run_is_there   ? "nobody has begun a run"
                                  : "it is not replaced");
+    note_failure(ended);
     if (again) return start(k);
-    if (failure_ == done) failure_ = ended.status;
-    if (!run_is_there && k == 0) children_.signal_groups(SIGTERM);  // they wait for it
+    if (run_is_there && !others && !one_ended_well_) {
+      all_members_ended_ = true;
+      print_note("dasgd: all members have ended; the first was worker {}, status {}\n",
+                 failures_.front().job, failures_.front().status);
+    }
+    if (all_members_ended_ || (!run_is_there && k == 0))
+      children_.signal_groups(SIGTERM);  // they wait for it
+  }
+
+  // Who became a member has made good the failure of the one before.
+  void note_failure(const Children::Ended& ended) {
+    std::erase_if(failures_, [&](const Children::Ended& earlier) {
+      const Worker& worker = workers_[earlier.job];
+      return earlier.job == ended.job ? worker.became_member() : worker.is_member();
+    });
+    failures_.push_back(ended);
   }
 
   const LaunchRequest& request_;
@@ -147,9 +179,9 @@ class MemberLauncher {
   LaunchDirectory place_;
   fs::path token_;
   WorkerLines lines_;
-  std::vector<unsigned> starts_;
-  bool one_ended_well_ = false;
-  int failure_ = done;  // the first that nobody made good
+  std::vector<Worker> workers_;
+  std::vector<Children::Ended> failures_;  // that nobody has made good
+  bool one_ended_well_ = false, all_members_ended_ = false;
 };
 
 }  // namespace

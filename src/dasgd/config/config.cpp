@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "dasgd/core/error.hpp"
+#include "dasgd/models/data_source.hpp"
 #include "dasgd/models/network_problem.hpp"
 #include "dasgd/models/stream.hpp"
 #include "dasgd/topology/builders.hpp"
@@ -35,6 +36,18 @@ void require_no_stream_settings(const ProblemChoice& problem) {
   if (problem.format) refuse("format");
   if (problem.features) refuse("features");
   if (problem.classes) refuse("classes");
+}
+
+// The config of a run that had arrays says so, but cannot bring them back.
+void require_arrays(const ProblemChoice& problem) {
+  const std::pair<const char*, const std::string&> names[] = {
+      {"data", problem.data},
+      {"validation", problem.reading.validation},
+      {"test", problem.reading.test}};
+  for (const auto& [key, name] : names)
+    if (name.starts_with(named_as_arrays) && !problem.arrays.contains(name))
+      throw InputError(std::string("the run was trained on arrays that only its Python program ") +
+                       "had: give them again there, " + key + "=(X, y)");
 }
 
 void resolve_stream(Config& config) {
@@ -91,6 +104,7 @@ void resolve(Config& config) {
   TrainOptions& run = config.run;
   const ModelDefaults defaults = defaults_of(config.problem.model);
   if (config.problem.data.empty()) config.problem.data = defaults.data;
+  require_arrays(config.problem);
   resolve_engine(config.ranks, config.workers);
   if (config.ranks.expected > 0 && run.chaos.on_links())
     throw InputError("chaos on links needs threads or the simulator, not MPI ranks");

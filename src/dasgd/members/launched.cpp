@@ -6,12 +6,15 @@
 #include <sstream>
 #include <thread>
 
+#include "dasgd/base/atomic_file.hpp"
+
 namespace dasgd::members {
 namespace {
 
 constexpr const char *directory_name = "DASGD_MEMBER_DIR", *token_name = "DASGD_TOKEN_FILE",
                      *listen_name = "DASGD_LISTEN", *begins_name = "DASGD_BEGINS",
                      *join_name = "DASGD_JOIN";
+constexpr const char* model_sign = "has-model";
 
 std::string text_of(const char* name) {
   const char* const text = std::getenv(name);
@@ -42,6 +45,14 @@ std::vector<std::string> launched_addresses(const std::filesystem::path& directo
     if (std::string line; std::getline(file, line) && !line.empty()) found.push_back(line);
   }
   return found;
+}
+
+void tell_model_is_here(const Launched& launched) {
+  write_file((launched.directory / model_sign).string(), "");
+}
+
+bool model_is_here(const std::filesystem::path& directory) {
+  return std::filesystem::exists(directory / model_sign);
 }
 
 MemberOptions member_options(const Launched& launched, const std::stop_token& stop) {

@@ -28,6 +28,11 @@ struct Launched {
 /// The addresses that members of this launch have written, of the living and the dead.
 std::vector<std::string> launched_addresses(const std::filesystem::path& directory);
 
+/// Says that the model is here, from when on others can join this member; and whether one in that
+/// directory has said so.
+void tell_model_is_here(const Launched& launched);
+bool model_is_here(const std::filesystem::path& directory);
+
 /// How this process takes part. One that joins the others of its launch waits until somebody has
 /// begun the run. Throws InputError, and Stopped when the stop came first.
 struct Stopped {};

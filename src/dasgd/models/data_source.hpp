@@ -12,6 +12,9 @@
 
 namespace dasgd {
 
+/// How a config names data that was in memory: "numpy arrays of data, 600 samples".
+inline constexpr const char* named_as_arrays = "numpy arrays of ";
+
 /// A data set as it lies there, with a test part where its layout has one.
 struct DataSource {
   RawData data;

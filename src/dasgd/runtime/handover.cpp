@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 
 #include "dasgd/core/error.hpp"
 
@@ -93,6 +94,15 @@ bool Handover<Real>::wait() {
   std::unique_lock lock(mutex_);
   turned_.wait(lock, [this] { return turn_ != Turn::worker; });
   return turn_ == Turn::caller;
+}
+
+// In the caller's turn the worker waits for the lock: its replica stays.
+template <typename Real>
+bool Handover<Real>::x_is_the_replicas() const {
+  const std::lock_guard lock(mutex_);
+  if (turn_ != Turn::caller) return true;
+  const std::span<const Real> exact = replica_->x();
+  return std::memcmp(x_.data(), exact.data(), exact.size_bytes()) == 0;
 }
 
 template <typename Real>

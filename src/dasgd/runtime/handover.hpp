@@ -29,6 +29,9 @@ class Handover final : public Objective<Real> {
   bool wait();
   /// x, always at the same place: as it is in the caller's turn, and at the end of the run.
   std::span<const Real> x() const { return x_; }
+  /// Whether x still has the bytes of the replica: somebody may have written into it, which no
+  /// other replica would follow. True when the run is over.
+  bool x_is_the_replicas() const;
   /// Ends the turn with the gradient at x and its loss.
   void give(std::span<const Real> gradient, double loss);
   /// Ends the turn: there will be no further gradient.
@@ -62,7 +65,7 @@ class Handover final : public Objective<Real> {
   const std::vector<std::uint32_t> rows_;     // as many as a gradient counts for
   mutable Replica<Real>* replica_ = nullptr;  // the worker's
 
-  std::mutex mutex_;  // guards the next
+  mutable std::mutex mutex_;  // guards the next
   std::condition_variable turned_;
   Turn turn_ = Turn::worker;
   bool no_more_ = false;

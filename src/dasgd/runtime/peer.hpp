@@ -40,6 +40,9 @@ class Peer {
   /// The model; always at the same place, and as it is until the next step.
   std::span<const Real> x() const { return handover_.x(); }
 
+  /// False where somebody has written into the memory of `x`: the next step would overwrite it.
+  bool x_is_the_replicas() const { return handover_.x_is_the_replicas(); }
+
   /// One step with the gradient at x and its loss. False when the run is over, by a budget, a
   /// target, a stop or a failure, here or elsewhere: the gradient counts no longer.
   bool step(std::span<const Real> gradient, double loss = 0);
