@@ -21,7 +21,7 @@ from loops import batches
 {before}
 torch.manual_seed({seed})
 model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.BatchNorm1d(16), torch.nn.ReLU(), torch.nn.Linear(16, 2)).to({device!r})
-peer = dasgd.torch.Peer(model, lr=0.05, batch=32)
+peer = dasgd.torch.Peer(model, lr=0.05, batch=32, rank_timeout="60s")
 for k, (x, y) in enumerate(batches({steps})):
     loss = torch.nn.functional.cross_entropy(model(x.to({device!r})), y.to({device!r}))
     loss.backward()
@@ -82,7 +82,7 @@ def test_staleness_is_counted_exactly(tmp_path):
     program.write_text(textwrap.dedent(f"""
         import json, pathlib, time, torch, dasgd.torch
         model = torch.nn.Linear(2, 1)
-        peer = dasgd.torch.Peer(model, lr=0.01)
+        peer = dasgd.torch.Peer(model, lr=0.01, rank_timeout="60s")
         begun, done = pathlib.Path({str(tmp_path / 'begun')!r}), pathlib.Path({str(tmp_path / 'done')!r})
         if peer.rank == 1: begun.touch()
         while not (done if peer.rank == 1 else begun).exists(): time.sleep(0.01)
@@ -126,7 +126,7 @@ def test_a_budget_ends_a_run_without_a_warning(tmp_path):
     program.write_text(textwrap.dedent("""
         import torch, dasgd.torch
         model = torch.nn.Linear(2, 1)
-        peer = dasgd.torch.Peer(model, lr=0.01, gradients=10)
+        peer = dasgd.torch.Peer(model, lr=0.01, gradients=10, rank_timeout="60s")
         while True:
             model(torch.ones(1, 2)).sum().backward()
             if not peer.step(): break
@@ -141,10 +141,10 @@ def test_a_rank_that_others_wait_for_in_vain_ends_the_job(tmp_path):
     program = tmp_path / "train.py"
     program.write_text(textwrap.dedent("""
         import torch, dasgd.torch
-        first = dasgd.torch.Peer(torch.nn.Linear(2, 1), lr=0.01)
+        first = dasgd.torch.Peer(torch.nn.Linear(2, 1), lr=0.01, rank_timeout="60s")
         first.finish()
         if first.rank == 1: raise RuntimeError("rank 1 is ill")
-        dasgd.torch.Peer(torch.nn.Linear(2, 1), lr=0.01)
+        dasgd.torch.Peer(torch.nn.Linear(2, 1), lr=0.01, rank_timeout="60s")
         """))
     done = run_ranks(program, 2)
     assert done.returncode != 0
