@@ -1,4 +1,5 @@
-// The contract of every transport, on MPI ranks: one worker on each, or two.
+// The contract of every transport, on MPI ranks: one worker on each, or two; updates are lent, as
+// ranks of one machine do, or sent.
 #include "transport/contract.hpp"
 
 #include <algorithm>
@@ -12,16 +13,20 @@ namespace {
 std::vector<ContractCase> cases() {
   std::vector<ContractCase> result;
   const auto add = [&](const std::string& topology, std::size_t workers, RelayMode relay,
-                       std::size_t per_rank = 1) {
+                       std::size_t per_rank = 1, bool lent = true) {
     std::string name = topology + "_" + std::to_string(workers) + "_" + to_string(relay) +
-                       (per_rank > 1 ? "_by_" + std::to_string(per_rank) : "");
+                       (per_rank > 1 ? "_by_" + std::to_string(per_rank) : "") +
+                       (lent ? "" : "_sent");
     std::replace_if(
         name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
-    const auto factory = [per_rank](const Graph& graph, RelayMode mode, std::size_t in_flight) {
-      return mpi_world(graph, {.relay = mode,
-                               .in_flight = in_flight,
-                               .workers_per_rank = per_rank,
-                               .polling = mpi::Polling::patient});
+    const auto factory = [per_rank, lent](const Graph& graph, RelayMode mode,
+                                          std::size_t in_flight) {
+      return mpi_world(graph,
+                       {.relay = mode,
+                        .in_flight = in_flight,
+                        .update_bytes = lent ? std::optional(sizeof(Number<float>)) : std::nullopt,
+                        .workers_per_rank = per_rank,
+                        .polling = mpi::Polling::patient});
     };
     result.push_back({name, factory, topology, workers, relay});
   };
@@ -36,9 +41,11 @@ std::vector<ContractCase> cases() {
     add("full", 5, relay);
     add("ring", 8, relay, 2);
     add("torus:2x4", 8, relay, 4);
+    add("ring", 4, relay, 1, /*lent=*/false);
   }
   add("full", 6, RelayMode::none);
   add("full", 8, RelayMode::none, 2);
+  add("full", 6, RelayMode::none, 1, /*lent=*/false);
   return result;
 }
 

@@ -1,7 +1,11 @@
 // What only the MPI transport promises.
+#include <cstdio>
+#include <fstream>
+#include <functional>
 #include <gtest/gtest.h>
 #include <numeric>
 
+#include "dasgd/transport/mpi/shared_updates.hpp"
 #include "mpi/ranks.hpp"
 
 namespace dasgd::test {
@@ -21,8 +25,23 @@ bool is_intact(const Gradient& g, std::size_t size) {
   return true;
 }
 
+/// Whether its numbers are those in the memory of another process.
+bool lies_in_shared_memory(const Gradient& g) {
+  const auto at = reinterpret_cast<std::uintptr_t>(g.update.bytes().data());
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    std::uintptr_t begin = 0, end = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx", &begin, &end) == 2 && begin <= at && at < end)
+      return line.find("r--s") != std::string::npos &&
+             line.find("dasgd-updates") != std::string::npos;
+  }
+  return false;
+}
+
 /// Sends and receives `count` gradients of `size` bytes each and checks every number.
-void exchange(MpiWorld& world, std::size_t workers, std::uint32_t count, std::size_t size) {
+void exchange(
+    MpiWorld& world, std::size_t workers, std::uint32_t count, std::size_t size,
+    const std::function<void(const Gradient&)>& look = [](const Gradient&) {}) {
   const auto self = static_cast<std::size_t>(world.rank());
   Endpoint& endpoint = world.endpoint(self);
   GradientSet applied;
@@ -34,6 +53,7 @@ void exchange(MpiWorld& world, std::size_t workers, std::uint32_t count, std::si
     for (const GradientPtr& g : batch.gradients) {
       ASSERT_TRUE(is_intact(*g, size));
       ASSERT_EQ(g->update.shift, 5);
+      look(*g);
       applied.insert(g->name);
     }
     endpoint.applied(batch);
@@ -65,9 +85,99 @@ TEST(Mpi, NumbersArriveAsTheyLeftWholeOrInPieces) {
 }
 
 TEST(Mpi, LargeGradientsOverlapOnATorus) {
-  const auto world =
-      mpi_world(build_graph("torus:2x4", 8, 1), {.relay = RelayMode::arrival, .in_flight = 64});
-  exchange(*world, 8, 6, 1 << 20);
+  for (const auto& lent : {std::optional<std::size_t>(), std::optional<std::size_t>(1 << 20)}) {
+    const auto world =
+        mpi_world(build_graph("torus:2x4", 8, 1),
+                  {.relay = RelayMode::arrival, .in_flight = 64, .update_bytes = lent});
+    exchange(*world, 8, 6, 1 << 20);
+  }
+}
+
+TEST(Mpi, NumbersAreReadWhereTheirOriginWroteThem) {
+  for (const std::size_t size : {4, 4096, 50'004}) {
+    const auto world =
+        mpi_world(build_graph("full", 3, 1), {.in_flight = 256, .update_bytes = size});
+    if (!world) continue;
+    std::size_t lent = 0;
+    exchange(*world, 3, 20, size, [&](const Gradient& g) { lent += lies_in_shared_memory(g); });
+    EXPECT_GT(lent, 0u);
+  }
+}
+
+TEST(Mpi, ARankThatIsBehindHoldsNobodysMemory) {
+  constexpr std::size_t size = 1000;
+  constexpr std::uint32_t count = 100;
+  const auto world = mpi_world(build_graph("full", 3, 1), {.in_flight = 256, .update_bytes = size});
+  if (!world) return;
+  const auto self = static_cast<std::size_t>(world->rank());
+  Endpoint& endpoint = world->endpoint(self);
+  if (self == 2) endpoint.announce(0);
+  if (self == 2) {  // receives when the others have done with each other, and loses nothing
+    while (endpoint.announced_total() != 2 * count) endpoint.wait(10ms);
+    EXPECT_GE(endpoint.inbox_depth(), 2u);
+    std::size_t got = 0;
+    for (Received batch; got < 2 * count; batch.clear()) {
+      endpoint.receive(1000, batch);
+      for (const GradientPtr& g : batch.gradients) ASSERT_TRUE(is_intact(*g, size));
+      got += batch.gradients.size() + (batch.bundle ? batch.bundle->size() : 0);
+      endpoint.applied(batch);
+    }
+    EXPECT_EQ(got, 2 * count);
+  } else {
+    exchange(*world, 2, count, size);
+    endpoint.announce(count);
+    while (endpoint.announced_total() != 2 * count) endpoint.wait(10ms);
+  }
+}
+
+TEST(SharedUpdates, AreSeenByAllRanksOfTheMachineAndComeBack) {
+  constexpr std::size_t slots = 3, size = 5000;
+  const auto shared = mpi::SharedUpdates::create(*all_ranks(), slots, size);
+  const int self = all_ranks()->rank(), ranks = all_ranks()->size();
+  EXPECT_EQ(shared->borrowers(), static_cast<std::size_t>(ranks - 1));
+  EXPECT_FALSE(shared->is_seen_by(self));
+  std::vector<std::span<std::byte>> places;
+  for (std::size_t k = 0; k < slots; ++k) {
+    places.push_back(shared->place());
+    ASSERT_GE(places[k].size(), size);
+    EXPECT_EQ(shared->slot_of(places[k]), k);
+    std::ranges::fill(places[k], static_cast<std::byte>(16 * self + static_cast<int>(k)));
+  }
+  EXPECT_TRUE(shared->place().empty()) << "all have been given";
+  EXPECT_FALSE(shared->slot_of(std::vector<std::byte>(10)));
+
+  const int next = (self + 1) % ranks, last = (self + ranks - 1) % ranks;
+  shared->lend(1, next);
+  EXPECT_FALSE(shared->is_back(1, next));
+  EXPECT_TRUE(shared->is_back(1, last));
+  all_ranks()->barrier();
+  auto borrowed = shared->borrow(last, 1);
+  ASSERT_TRUE(borrowed);
+  borrowed->update.resize_bytes(size, NumberFormat::of_float);
+  for (const std::byte b : std::as_const(borrowed->update).bytes())
+    ASSERT_EQ(b, static_cast<std::byte>(16 * last + 1));
+  all_ranks()->barrier();
+  EXPECT_FALSE(shared->is_back(1, next)) << "somebody reads it";
+  all_ranks()->barrier();
+  borrowed.reset();
+  all_ranks()->barrier();
+  EXPECT_TRUE(shared->is_back(1, next));
+  EXPECT_FALSE(shared->borrow(last, slots)) << "no such slot";
+  EXPECT_FALSE(shared->borrow(self, 0)) << "nobody borrows from himself";
+}
+
+TEST(SharedUpdates, OutliveTheirMakerWhileSomebodyReads) {
+  std::shared_ptr<Gradient> kept;
+  {
+    const auto shared = mpi::SharedUpdates::create(*all_ranks(), 1, 8);
+    std::ranges::fill(shared->place(), std::byte{7});
+    all_ranks()->barrier();
+    kept = shared->borrow((all_ranks()->rank() + 1) % all_ranks()->size(), 0);
+  }
+  all_ranks()->barrier();
+  ASSERT_TRUE(kept);
+  kept->update.resize_bytes(8, NumberFormat::of_float);
+  EXPECT_EQ(std::as_const(kept->update).bytes()[7], std::byte{7});
 }
 
 TEST(Mpi, BothWaysOfPollingDeliver) {

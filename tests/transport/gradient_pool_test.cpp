@@ -50,6 +50,19 @@ TEST(GradientPool, WhatIsTakenBeyondTheLimitGoesWhenItComesBack) {
   EXPECT_EQ(pool->most_allocated(), 2u);
 }
 
+TEST(GradientPool, NumbersLieWhereThePoolIsToldAsLongAsTheyFit) {
+  std::vector<std::byte> memory(64);
+  const auto pool = GradientPool::create(1, [&] { return std::span(memory); });
+  const auto gradient = pool->take();
+  const auto beyond = pool->take_beyond();
+  for (const auto& g : {gradient, beyond}) g->update.resize<float>(16);
+  EXPECT_EQ(gradient->update.bytes().data(), memory.data());
+  EXPECT_NE(beyond->update.bytes().data(), memory.data()) << "that place is taken";
+  gradient->update.resize<float>(17);
+  EXPECT_NE(gradient->update.bytes().data(), memory.data());
+  EXPECT_EQ(gradient->update.bytes().size(), 68u);
+}
+
 TEST(GradientPool, GradientsMayOutliveWhoeverMadeThePool) {
   auto pool = GradientPool::create(4);
   const auto gradient = pool->take();

@@ -47,7 +47,7 @@ Bundle draw_bundle() {
 }
 
 Bytes draw_message() {
-  switch (*rc::gen::inRange(0, 5)) {
+  switch (*rc::gen::inRange(0, 6)) {
     case 0:
       return encode(Announcement{WorkerId{2}, *rc::gen::arbitrary<std::uint32_t>()});
     case 1:
@@ -56,6 +56,8 @@ Bytes draw_message() {
       return encode(Note{Bytes(static_cast<std::size_t>(*rc::gen::inRange(0, 50)))});
     case 3:
       return encode(Beat{});
+    case 4:
+      return encode_header(draw_gradient(), *rc::gen::arbitrary<std::uint32_t>());
     default:
       return encode_header(draw_gradient());
   }
@@ -84,6 +86,16 @@ RC_GTEST_PROP(Wire, AGradientComesBackAsItWas, ()) {
   RC_ASSERT(back.gradient.compute_set == g.compute_set);
   RC_ASSERT(back.gradient.compute_set.exceptions() == g.compute_set.exceptions());
   RC_ASSERT(back.numbers_bytes == g.update.bytes().size());
+  RC_ASSERT(!back.slot);
+}
+
+RC_GTEST_PROP(Wire, AGradientThatIsLentSaysWhereItLies, ()) {
+  const Gradient g = draw_gradient();
+  const auto slot = *rc::gen::arbitrary<std::uint32_t>();
+  const auto back = accepted<GradientHeader>(encode_header(g, slot));
+  RC_ASSERT(back.gradient.name == g.name);
+  RC_ASSERT(back.numbers_bytes == g.update.bytes().size());
+  RC_ASSERT(back.slot == slot);
 }
 
 RC_GTEST_PROP(Wire, ABundleComesBackAsItWas, ()) {

@@ -42,13 +42,12 @@ class Update {
  public:
   template <typename Real>
   std::span<Number<Real>> numbers() {
-    return {reinterpret_cast<Number<Real>*>(bytes_.data()), bytes_.size() / sizeof(Number<Real>)};
+    return {reinterpret_cast<Number<Real>*>(memory()), size_ / sizeof(Number<Real>)};
   }
   template <typename Real>
   std::span<const Number<Real>> numbers() const {
     bring_here();
-    return {reinterpret_cast<const Number<Real>*>(bytes_.data()),
-            bytes_.size() / sizeof(Number<Real>)};
+    return {reinterpret_cast<const Number<Real>*>(memory()), size_ / sizeof(Number<Real>)};
   }
   template <typename Real>
   void resize(std::size_t dimension) {
@@ -57,18 +56,19 @@ class Update {
   void resize_bytes(std::size_t size, NumberFormat format) {
     elsewhere_.reset();
     format_ = format;
-    bytes_.resize(size);
+    take_room(size);
   }
-  std::span<std::byte> bytes() { return bytes_; }
+  std::span<std::byte> bytes() { return {memory(), size_}; }
   std::span<const std::byte> bytes() const {
     bring_here();
-    return bytes_;
+    return {memory(), size_};
   }
   /// Without bringing them here.
-  std::size_t size_in_bytes() const {
-    return elsewhere_ ? elsewhere_->size_in_bytes() : bytes_.size();
-  }
+  std::size_t size_in_bytes() const { return elsewhere_ ? elsewhere_->size_in_bytes() : size_; }
   NumberFormat format() const { return format_; }
+
+  /// Numbers that fit there lie in this memory from now on, which somebody else keeps.
+  void settle(std::span<std::byte> place) { place_ = place; }
 
   /// The numbers are there now.
   void put(std::shared_ptr<NumbersElsewhere> elsewhere, NumberFormat format) {
@@ -87,15 +87,22 @@ class Update {
     if (!elsewhere_) return;
     const std::lock_guard lock(elsewhere_->mutex_);
     if (here_) return;
-    bytes_.resize(elsewhere_->size_in_bytes());
-    shift = elsewhere_->fetch(bytes_);
+    take_room(elsewhere_->size_in_bytes());
+    shift = elsewhere_->fetch({memory(), size_});
     here_ = true;
   }
+  void take_room(std::size_t size) const {
+    size_ = size;
+    if (size > place_.size()) own_.resize(size);
+  }
+  std::byte* memory() const { return size_ > place_.size() ? own_.data() : place_.data(); }
 
   NumberFormat format_ = NumberFormat::of_float;
   std::shared_ptr<NumbersElsewhere> elsewhere_;
   mutable bool here_ = true;  // a copy of what is elsewhere
-  mutable std::vector<std::byte> bytes_;
+  mutable std::size_t size_ = 0;
+  mutable std::vector<std::byte> own_;
+  std::span<std::byte> place_;
 };
 
 /// All that is known of a gradient but its numbers.

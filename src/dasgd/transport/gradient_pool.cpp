@@ -6,8 +6,8 @@
 
 namespace dasgd {
 
-std::shared_ptr<GradientPool> GradientPool::create(std::size_t limit) {
-  return std::shared_ptr<GradientPool>(new GradientPool(limit));
+std::shared_ptr<GradientPool> GradientPool::create(std::size_t limit, Place place) {
+  return std::shared_ptr<GradientPool>(new GradientPool(limit, std::move(place)));
 }
 
 std::shared_ptr<Gradient> GradientPool::take() { return take(limit_); }
@@ -25,6 +25,7 @@ std::shared_ptr<Gradient> GradientPool::take(std::size_t limit) {
       free_.pop_back();
     } else if (allocated_ < limit) {
       gradient = std::make_unique<Gradient>();
+      if (place_ && allocated_ < limit_) gradient->update.settle(place_());
       most_allocated_ = std::max(most_allocated_, ++allocated_);
     } else {
       return nullptr;

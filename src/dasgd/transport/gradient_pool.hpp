@@ -4,6 +4,8 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "dasgd/core/gradient.hpp"
@@ -12,9 +14,12 @@ namespace dasgd {
 
 /// Hands out gradients whose buffers return here when their last holder lets go, on whatever thread
 /// that is. Up to `limit` buffers are kept for ever; what is taken beyond goes when it comes back.
+/// `place` is asked once for every gradient that is made where its numbers shall lie.
 class GradientPool : public std::enable_shared_from_this<GradientPool> {
  public:
-  static std::shared_ptr<GradientPool> create(std::size_t limit);
+  using Place = std::function<std::span<std::byte>()>;
+
+  static std::shared_ptr<GradientPool> create(std::size_t limit, Place place = {});
 
   /// A gradient with unspecified content, or null while `limit` are out.
   std::shared_ptr<Gradient> take();
@@ -25,11 +30,12 @@ class GradientPool : public std::enable_shared_from_this<GradientPool> {
   std::size_t most_allocated() const;
 
  private:
-  explicit GradientPool(std::size_t limit) : limit_(limit) {}
+  GradientPool(std::size_t limit, Place place) : limit_(limit), place_(std::move(place)) {}
   std::shared_ptr<Gradient> take(std::size_t limit);
   void give_back(Gradient* gradient);
 
   const std::size_t limit_;
+  const Place place_;
   mutable std::mutex mutex_;  // guards all below
   std::vector<std::unique_ptr<Gradient>> free_;
   std::size_t allocated_ = 0, most_allocated_ = 0;

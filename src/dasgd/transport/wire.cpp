@@ -15,6 +15,7 @@ enum class Kind : std::uint16_t {
   note = 4,
   beat = 5,
   goodbye = 6,
+  loan = 7,
 };
 
 std::uint64_t checksum(std::span<const std::byte> bytes) {
@@ -71,12 +72,13 @@ bool is_format(NumberFormat format) {
   return format == NumberFormat::of_float || format == NumberFormat::of_double;
 }
 
-Decoded read_gradient(ByteReader& in, std::size_t workers) {
+Decoded read_gradient(ByteReader& in, std::size_t workers, Kind kind) {
   GradientHeader header;
   static_cast<GradientFacts&>(header.gradient) = read_facts(in);
   const auto shift = in.number<std::int32_t>();
   const auto format = in.number<NumberFormat>();
   header.numbers_bytes = in.number<std::uint64_t>();
+  if (kind == Kind::loan) header.slot = in.number<std::uint32_t>();
   if (!in.ended_well()) return refuse("a gradient's header has the wrong length");
   if (const char* why = contradiction(header.gradient, workers)) return refuse(why);
   if (shift < 0 || shift > 127) return refuse("a gradient's shift is out of range");
@@ -126,13 +128,14 @@ Decoded read_empty(const ByteReader& in) {
 
 }  // namespace
 
-Bytes encode_header(const Gradient& g) {
+Bytes encode_header(const Gradient& g, std::optional<std::uint32_t> slot) {
   const std::size_t size = g.update.bytes().size();  // the shift is known when the numbers are here
-  ByteWriter out = begin(Kind::gradient);
+  ByteWriter out = begin(slot ? Kind::loan : Kind::gradient);
   write(out, g);
   out.number(static_cast<std::int32_t>(g.update.shift));
   out.number(g.update.format());
   out.number<std::uint64_t>(size);
+  if (slot) out.number(*slot);
   return end(std::move(out));
 }
 
@@ -172,9 +175,10 @@ Decoded decode(std::span<const std::byte> bytes, std::size_t workers) {
     return refuse("the message has another version; run the same dasgd everywhere");
   if (sum.number<std::uint64_t>() != checksum(content))
     return refuse("the message is damaged: its checksum is wrong");
-  switch (in.number<Kind>()) {
+  switch (const auto kind = in.number<Kind>()) {
     case Kind::gradient:
-      return read_gradient(in, workers);
+    case Kind::loan:
+      return read_gradient(in, workers, kind);
     case Kind::announcement:
       return read_announcement(in, workers);
     case Kind::bundle:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -16,13 +17,15 @@
 namespace dasgd::wire {
 
 inline constexpr std::uint32_t magic = 0x47534144;  // "DASG"
-inline constexpr std::uint16_t version = 2;
+inline constexpr std::uint16_t version = 3;
 
 /// A gradient without its numbers: they follow as they lie in memory, `numbers_bytes` long, so that
 /// neither side copies them.
 struct GradientHeader {
   Gradient gradient;  ///< everything but the numbers
   std::uint64_t numbers_bytes = 0;
+  /// Where they lie instead in memory of the sender that the receiver sees; then none follow.
+  std::optional<std::uint32_t> slot = {};
 };
 
 /// A bundle without its sums, which follow in the same way.
@@ -46,7 +49,7 @@ struct Goodbye {};
 
 using Message = std::variant<GradientHeader, BundleHeader, Announcement, Note, Beat, Goodbye>;
 
-Bytes encode_header(const Gradient& gradient);
+Bytes encode_header(const Gradient& gradient, std::optional<std::uint32_t> slot = {});
 Bytes encode_header(const Bundle& bundle);
 Bytes encode(const Announcement& announcement);
 Bytes encode(const Note& note);

@@ -9,6 +9,7 @@
 #include "dasgd/transport/mpi/hub.hpp"
 #include "dasgd/transport/mpi/node.hpp"
 #include "dasgd/transport/mpi/progress_thread.hpp"
+#include "dasgd/transport/mpi/shared_updates.hpp"
 
 namespace dasgd::mpi {
 namespace {
@@ -52,16 +53,19 @@ Mesh::Mesh(Communicator ranks, const Graph& graph, MeshOptions options)
       rank_graph_(graph_of_ranks(graph, layout_)) {
   require_delivery(graph, options_.relay);
   const std::size_t in_flight = std::max<std::size_t>(1, options_.in_flight);
+  const auto shared = SharedUpdates::create(ranks_, in_flight * layout_.per_rank,
+                                            options_.update_bytes.value_or(0));
   hub_ = std::make_unique<Hub>(ranks_.rank(), layout_, rank_graph_, options_.relay);
   std::vector<Hub::Mailbox*> mailboxes;
   for (std::size_t i = 0; i < layout_.per_rank; ++i) {
-    nodes_.push_back(
-        std::make_unique<Node>(layout_.worker(ranks_.rank(), i), in_flight, options_.clock, *hub_));
+    nodes_.push_back(std::make_unique<Node>(layout_.worker(ranks_.rank(), i), in_flight,
+                                            options_.clock, *hub_,
+                                            [shared] { return shared->place(); }));
     mailboxes.push_back(nodes_.back().get());
   }
   hub_->connect(std::move(mailboxes));
   progress_ = std::make_unique<ProgressThread>(ranks_.handle().comm, layout_, *hub_, options_,
-                                               in_flight, is_eager(options_, ranks_));
+                                               in_flight, is_eager(options_, ranks_), shared);
   thread_ = std::jthread([this] { progress_->run(); });
 }
 

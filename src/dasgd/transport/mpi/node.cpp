@@ -5,8 +5,12 @@
 
 namespace dasgd::mpi {
 
-Node::Node(WorkerId self, std::size_t in_flight, std::function<Nanoseconds()> clock, Hub& hub)
-    : self_(self), clock_(std::move(clock)), hub_(hub), pool_(GradientPool::create(in_flight)) {}
+Node::Node(WorkerId self, std::size_t in_flight, std::function<Nanoseconds()> clock, Hub& hub,
+           GradientPool::Place place)
+    : self_(self),
+      clock_(std::move(clock)),
+      hub_(hub),
+      pool_(GradientPool::create(in_flight, std::move(place))) {}
 
 void Node::receive(std::size_t limit, Received& received) {
   inbox_.take(limit, received, received_from_);

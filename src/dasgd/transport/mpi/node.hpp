@@ -17,7 +17,9 @@ namespace dasgd::mpi {
 /// to it through the hub. Everything that leaves goes to the hub.
 class Node final : public Endpoint, public Hub::Mailbox {
  public:
-  Node(WorkerId self, std::size_t in_flight, std::function<Nanoseconds()> clock, Hub& hub);
+  /// `place`: where the numbers of its own gradients shall lie.
+  Node(WorkerId self, std::size_t in_flight, std::function<Nanoseconds()> clock, Hub& hub,
+       GradientPool::Place place);
 
   void receive(std::size_t limit, Received& received) override;
   std::shared_ptr<Gradient> blank() override;

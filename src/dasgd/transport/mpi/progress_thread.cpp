@@ -32,7 +32,8 @@ void for_each_piece(std::size_t total, std::size_t largest, Piece&& piece) {
 }  // namespace
 
 ProgressThread::ProgressThread(MPI_Comm comm, const Layout& layout, Hub& hub,
-                               const MeshOptions& options, std::size_t in_flight, bool eager)
+                               const MeshOptions& options, std::size_t in_flight, bool eager,
+                               std::shared_ptr<SharedUpdates> shared)
     : comm_(comm),
       self_(rank_of(comm)),
       layout_(layout),
@@ -40,6 +41,9 @@ ProgressThread::ProgressThread(MPI_Comm comm, const Layout& layout, Hub& hub,
       options_(options),
       window_(std::max<std::size_t>(1, in_flight / 2)),
       pool_(GradientPool::create(in_flight * (layout.workers() - layout.per_rank))),
+      shared_(std::move(shared)),
+      most_loans_(std::max<std::size_t>(
+          1, in_flight * layout.per_rank / (1 + (shared_ ? shared_->borrowers() : 0)))),
       life_(layout.ranks, options.silence, Clock::now()),
       naps_(eager, Clock::now()) {
   for (int rank = 0; rank < layout.ranks; ++rank)
@@ -57,6 +61,7 @@ void ProgressThread::run() noexcept {
 void ProgressThread::loop() {
   while (!done()) {
     bool moved = send_posted();
+    moved = take_back_loans() || moved;
     moved = send_backlogs() || moved;
     moved = probe() || moved;
     moved = requests_.poll() || moved;
@@ -106,12 +111,38 @@ bool ProgressThread::send_backlogs() {
     Peer& peer = peers_[static_cast<std::size_t>(rank)];
     for (; !peer.backlog.empty() && peer.parcels_under_way < window_; moved = true) {
       Parcel parcel = peer.backlog.take_oldest();
+      if (lend(rank, parcel)) continue;
       Bytes header = parcel.gradient ? wire::encode_header(*parcel.gradient)
                                      : wire::encode_header(*parcel.bundle);
       send(rank, std::move(header), std::move(parcel));
     }
   }
   return moved;
+}
+
+// Not to a rank that is behind: what it holds is missing here.
+bool ProgressThread::lend(int to, const Parcel& parcel) {
+  Peer& peer = peers_[static_cast<std::size_t>(to)];
+  if (!shared_ || !parcel.gradient || !shared_->is_seen_by(to) || peer.loans >= most_loans_)
+    return false;
+  const auto numbers = parcel.numbers();
+  const auto slot = shared_->slot_of(numbers);
+  if (!slot) return false;
+  shared_->lend(*slot, to);
+  Bytes message = wire::encode_header(*parcel.gradient, slot);
+  hub_.count(parcel.first_name(), message.size() + numbers.size());
+  say(to, std::move(message));
+  loans_.push_back({parcel.gradient, *slot, to});
+  ++peer.loans;
+  return true;
+}
+
+bool ProgressThread::take_back_loans() {
+  return std::erase_if(loans_, [this](const Loan& loan) {
+           if (!shared_->is_back(loan.slot, loan.to)) return false;
+           --peers_[static_cast<std::size_t>(loan.to)].loans;
+           return true;
+         }) > 0;
 }
 
 void ProgressThread::send(int to, Bytes message, Parcel parcel) {
@@ -212,10 +243,13 @@ void ProgressThread::expect(int from, wire::GradientHeader header) {
   if (header.gradient.update.shift > options_.largest_shift)
     throw MpiError(name(from) + " sent a gradient with a shift that no update has");
   auto arrival = std::make_shared<Arrival>();
-  arrival->numbers_bytes = header.numbers_bytes;
+  auto borrowed = header.slot && shared_ ? shared_->borrow(from, *header.slot) : nullptr;
+  if (header.slot && !borrowed)
+    throw MpiError(name(from) + " lent a gradient in memory that is not seen here");
+  if (!borrowed) arrival->numbers_bytes = header.numbers_bytes;
   const GradientName name_of_it = header.gradient.name;
   if (hub_.is_first_copy(name_of_it)) {
-    auto g = room();
+    auto g = borrowed ? std::move(borrowed) : room();
     static_cast<GradientFacts&>(*g) = std::move(header.gradient);
     g->update.shift = header.gradient.update.shift;
     g->update.resize_bytes(header.numbers_bytes, header.gradient.update.format());

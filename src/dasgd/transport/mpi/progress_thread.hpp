@@ -18,6 +18,7 @@
 #include "dasgd/transport/mpi/mesh.hpp"
 #include "dasgd/transport/mpi/naps.hpp"
 #include "dasgd/transport/mpi/requests.hpp"
+#include "dasgd/transport/mpi/shared_updates.hpp"
 #include "dasgd/transport/wire.hpp"
 
 namespace dasgd::mpi {
@@ -25,13 +26,14 @@ namespace dasgd::mpi {
 /// Moves messages between the hub and MPI until everybody has said goodbye.
 ///
 /// A message is a few bytes with tag 0; a gradient's numbers follow with tag 1, straight from the
-/// buffer of the sender and straight into a recycled buffer of the receiver. Two tags are enough
-/// for any number of ranks: MPI keeps the order of messages between two ranks, so the next numbers
-/// are those of the next header.
+/// buffer of the sender and straight into a recycled buffer of the receiver. To a rank of the same
+/// machine they are lent instead, where they can be, and only the message travels. Two tags are
+/// enough for any number of ranks: MPI keeps the order of messages between two ranks, so the next
+/// numbers are those of the next header.
 class ProgressThread {
  public:
   ProgressThread(MPI_Comm comm, const Layout& layout, Hub& hub, const MeshOptions& options,
-                 std::size_t in_flight, bool eager);
+                 std::size_t in_flight, bool eager, std::shared_ptr<SharedUpdates> shared);
 
   /// The body of the thread. Does not throw: a failure is told to `on_failure` and ends it.
   void run() noexcept;
@@ -60,12 +62,18 @@ class ProgressThread {
     const Parcel* parcel() const { return std::get_if<Parcel>(&frame); }
     bool is_copy() const { return parcel() && !*parcel(); }
   };
+  /// An own gradient that another rank reads in this rank's memory.
+  struct Loan {
+    GradientPtr gradient;
+    std::uint32_t slot;
+    int to;
+  };
   /// All that is under way between this rank and another.
   struct Peer {
     explicit Peer(std::size_t cap) : backlog(cap) {}
     Backlog backlog;  // what MPI has not been given yet, because too much is under way
     std::deque<Sending> sending;
-    std::size_t parcels_under_way = 0;
+    std::size_t parcels_under_way = 0, loans = 0;
     std::deque<std::shared_ptr<Arrival>> arriving;
     Bytes unwanted;  // where the numbers of copies go
     bool unwanted_in_use = false;
@@ -77,6 +85,8 @@ class ProgressThread {
   bool send_posted();
   void post(const Relayed& relayed);
   bool send_backlogs();
+  bool lend(int to, const Parcel& parcel);
+  bool take_back_loans();
   void send(int to, Bytes message, Parcel parcel);
   void say(int to, Bytes message) { send(to, std::move(message), {}); }
   bool say_goodbye();
@@ -105,9 +115,12 @@ class ProgressThread {
   const MeshOptions& options_;
   const std::size_t window_;                  // parcels that may be under way to one rank
   const std::shared_ptr<GradientPool> pool_;  // of foreign gradients
+  const std::shared_ptr<SharedUpdates> shared_;
+  const std::size_t most_loans_;  // to one rank: so that all together leave room for the next
 
   std::vector<Peer> peers_;
   Requests requests_;
+  std::vector<Loan> loans_;
   std::map<GradientName, std::shared_ptr<Arrival>> incoming_;  // first copies, not yet delivered
   std::vector<Outgoing> load_;
   Bytes message_;
