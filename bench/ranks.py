@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """n ranks, and n threads, against n runs of one worker at the same time that know nothing of each other.
 
-  ranks.py build/release/dasgd [--ranks 16] [--seconds 8] [--turns 3] [-- MORE OPTIONS OF dasgd train]
+  ranks.py build/release/dasgd [--ranks 16] [--seconds 8] [--turns 3] [--ways ranks,threads] [-- MORE OPTIONS OF dasgd train]
 In turns, as medians: gradients per second of all together. The runs apart are what the machine can do at most. Without more options it
 is the CNN on Fashion-MNIST with batch 32. With `-- --device cuda --model resnet18 ...` all share one GPU.
 """
@@ -39,6 +39,7 @@ def main():
     parser.add_argument("--ranks", type=int, default=os.cpu_count())
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--ways", default="ranks,threads")
     end = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
     a, more = parser.parse_args(sys.argv[1:end]), sys.argv[end + 1:]
     noise, n = Noise(), a.ranks
@@ -47,6 +48,7 @@ def main():
         "ranks": lambda: rate(["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(n), *train], a.seconds),
         "threads": lambda: rate([*train, "--workers", str(n)], a.seconds),
     }
+    ways = {way: ways[way] for way in a.ways.split(",")}
     apart, found = [], {way: [] for way in ways}
     with concurrent.futures.ThreadPoolExecutor(n) as pool:
         for _ in range(a.turns):

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <cmath>
 #include <gtest/gtest.h>
+#include <set>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -9,6 +10,7 @@
 
 #include "adapters/normalised_network.hpp"
 #include "dasgd/adapters/torch/device/device_rule.hpp"
+#include "dasgd/adapters/torch/device/recorder.hpp"
 #include "dasgd/adapters/torch/network.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/images/image_samples.hpp"
@@ -95,6 +97,29 @@ std::shared_ptr<const Samples> pictures(bool changed = false) {
   PreparedSamples::Options options;
   if (changed) options.augmentation = {.flip = true, .crop = 2};
   return image_samples(test::tiny_image_set(20), options);
+}
+
+TEST(Recorder, DoesTheWorkOfAllInOneThreadAndThrowsWhatItThrows) {
+  torch_adapter::Recorder recorder;
+  std::set<std::thread::id> threads;
+  int done = 0;  // without a lock: one at a time
+  {
+    std::vector<std::jthread> workers;
+    for (int k = 0; k < 8; ++k)
+      workers.emplace_back([&] {
+        for (int step = 0; step < 50; ++step)
+          recorder.run([&] {
+            threads.insert(std::this_thread::get_id());
+            ++done;
+          });
+      });
+  }
+  EXPECT_EQ(done, 400);
+  EXPECT_EQ(threads.size(), 1u);
+  EXPECT_FALSE(threads.contains(std::this_thread::get_id()));
+  EXPECT_THROW(recorder.run([] { throw InputError("it cannot be recorded"); }), InputError);
+  recorder.run([&] { ++done; });
+  EXPECT_EQ(done, 401) << "an exception ends nothing";
 }
 
 TEST(DeviceStep, OnACpuEndsWithTheBitsOfStepsDoneOneByOne) {

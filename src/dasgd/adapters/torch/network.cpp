@@ -16,6 +16,7 @@
 
 #include "dasgd/adapters/torch/cpu_path.hpp"
 #include "dasgd/adapters/torch/device/device_data.hpp"
+#include "dasgd/adapters/torch/device/recorder.hpp"
 #include "dasgd/adapters/torch/device/step_graph.hpp"
 #include "dasgd/adapters/torch/instance.hpp"
 #include "dasgd/adapters/torch/models.hpp"
@@ -69,7 +70,7 @@ class TorchNetwork final : public Network {
     const std::lock_guard lock(mutex_);
     buffers_[worker] = buffers;
     return std::make_unique<NetworkOracle>(
-        OracleParts{*samples_, loader_, options_.seed, worker, std::move(data), graph_},
+        OracleParts{*samples_, loader_, options_.seed, worker, std::move(data), recorder_},
         std::move(instance), std::move(buffers));
   }
 
@@ -244,9 +245,9 @@ class TorchNetwork final : public Network {
   std::string gpus_in_words(Instance& instance, const SampleBatch& batch) {
     const std::string why_not =
         options_.graph ? why_not_recorded(instance, batch) : "it was not wanted";
-    graph_ = why_not.empty();
+    if (why_not.empty()) recorder_ = std::make_shared<Recorder>();
     return fmt::format("{}, {}{}", gpus_ > 1 ? fmt::format("{} GPUs", gpus_) : "a GPU",
-                       graph_ ? "each step one CUDA graph" : "without a CUDA graph: ", why_not);
+                       recorder_ ? "each step one CUDA graph" : "without a CUDA graph: ", why_not);
   }
 
   static std::string why_not_recorded(Instance& instance, const SampleBatch& batch) {
@@ -364,7 +365,7 @@ class TorchNetwork final : public Network {
   const std::size_t gpus_;    // 0: everything is on the CPU
   std::vector<float> start_;
   std::string engine_;
-  bool graph_ = false;                                   // steps on a GPU are recorded
+  std::shared_ptr<Recorder> recorder_;                   // null: steps are not recorded
   std::optional<Preprocessing> inside_;                  // of a file that takes raw data
   mutable std::mutex mutex_;                             // guards all below
   mutable std::vector<std::unique_ptr<Instance>> idle_;  // for evaluations

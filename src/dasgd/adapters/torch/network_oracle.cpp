@@ -80,7 +80,7 @@ std::optional<WholeStep> NetworkOracle::whole_step(Replica<float>& replica, cons
     const std::lock_guard lock(buffers_->mutex());
     if (!step_) {
       step_ = std::make_unique<DeviceStep>(*instance_, *there, *recipe, rule.memory(), parts_.data,
-                                           parts_.graph);
+                                           parts_.recorder);
       if (ahead_of_device_) step_->run_ahead();
       if (instance_->has_buffers()) buffers_->read_from(instance_.get());
     }

@@ -48,7 +48,7 @@ struct OracleParts {
   std::uint64_t seed;
   WorkerId worker;
   std::shared_ptr<const DeviceData> data;  ///< null: batches are gathered by this machine
-  bool graph;                              ///< steps are recorded
+  std::shared_ptr<Recorder> recorder;      ///< null: steps are not recorded
 };
 
 class NetworkOracle final : public Oracle<float> {

@@ -30,7 +30,7 @@ void copy(const at::Tensor& from, at::Tensor& by, at::Tensor& to, at::Device dev
 
 DeviceStep::DeviceStep(Instance& instance, DeviceReplica& replica, const Recipe& recipe,
                        const DirectionMemory<float>& memory, std::shared_ptr<const DeviceData> data,
-                       bool graph)
+                       std::shared_ptr<Recorder> recorder)
     : instance_(instance),
       replica_(replica),
       rule_([&] {
@@ -38,7 +38,7 @@ DeviceStep::DeviceStep(Instance& instance, DeviceReplica& replica, const Recipe&
         return DeviceRule(recipe, memory, replica.memory()->x, replica.memory()->layout);
       }()),
       data_(std::move(data)),
-      graph_(graph && replica.memory()->stream != nullptr) {
+      recorder_(replica.memory()->stream ? std::move(recorder) : nullptr) {
   const Place place(*replica.memory());
   const auto options = at::TensorOptions().device(instance.how().device);
   knobs_ = at::zeros({DeviceRule::knobs}, options.dtype(at::kDouble));
@@ -98,11 +98,18 @@ WholeStep DeviceStep::finish(Plan& plan, Slot& slot, Update& update) {
 }
 
 void DeviceStep::start(Plan& plan) {
-  if (graph_ && plan.runs == steps_before_recording)
+  if (recorder_ && !plan.graph) {
+    recorder_->run([&] { work_or_record(plan); });
+  } else if (!recorder_) {
+    work_or_record(plan);
+  }
+  if (plan.graph) plan.graph->replay();
+}
+
+void DeviceStep::work_or_record(Plan& plan) {
+  const Place place(*replica_.memory());
+  if (recorder_ && plan.runs++ == steps_before_recording) {
     plan.graph = std::make_unique<StepGraph>(*replica_.memory()->stream, [&] { work(plan); });
-  ++plan.runs;
-  if (plan.graph) {
-    plan.graph->replay();
   } else {
     const auto lock = StepGraph::nobody_records(instance_.how().device);
     work(plan);

@@ -11,6 +11,7 @@
 #include "dasgd/adapters/torch/device/device_data.hpp"
 #include "dasgd/adapters/torch/device/device_replica.hpp"
 #include "dasgd/adapters/torch/device/device_rule.hpp"
+#include "dasgd/adapters/torch/device/recorder.hpp"
 #include "dasgd/adapters/torch/device/step_graph.hpp"
 #include "dasgd/adapters/torch/instance.hpp"
 #include "dasgd/core/oracle.hpp"
@@ -24,11 +25,11 @@ namespace dasgd::torch_adapter {
 /// is fixed. Owned by one thread.
 class DeviceStep {
  public:
-  /// `data` may be null: then every batch is copied to the device. All references must outlive
-  /// this.
+  /// `data` may be null: then every batch is copied to the device. So may `recorder`: then no step
+  /// is recorded. All references must outlive this.
   DeviceStep(Instance& instance, DeviceReplica& replica, const Recipe& recipe,
              const DirectionMemory<float>& memory, std::shared_ptr<const DeviceData> data,
-             bool graph);
+             std::shared_ptr<Recorder> recorder);
 
   /// Returns while the device still computes the step, and tells of the step before.
   void run_ahead() { ahead_ = true; }
@@ -62,6 +63,7 @@ class DeviceStep {
   Slot& begin(double eta);
   WholeStep finish(Plan& plan, Slot& slot, Update& update);
   void work(const Plan& plan);
+  void work_or_record(Plan& plan);
   void start(Plan& plan);
   void round(Update& update);
   WholeStep tell(const Slot& slot, std::uint32_t steps_ago);
@@ -71,7 +73,7 @@ class DeviceStep {
   DeviceReplica& replica_;
   DeviceRule rule_;
   const std::shared_ptr<const DeviceData> data_;
-  const bool graph_;
+  const std::shared_ptr<Recorder> recorder_;
   bool ahead_ = false;
   at::Tensor knobs_;
   std::map<std::size_t, Plan> plans_;  // by the size of the batch
