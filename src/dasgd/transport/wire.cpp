@@ -15,6 +15,7 @@ enum class Kind : std::uint16_t {
   note = 4,
   beat = 5,
   goodbye = 6,
+  gradient_on_device = 8,
 };
 
 std::uint64_t checksum(std::span<const std::byte> bytes) {
@@ -56,6 +57,15 @@ GradientFacts read_facts(ByteReader& in) {
   return g;
 }
 
+Bytes encode_gradient(Kind kind, const Gradient& g, int shift) {
+  ByteWriter out = begin(kind);
+  write(out, g);
+  out.number(static_cast<std::int32_t>(shift));
+  out.number(g.update.format());
+  out.number<std::uint64_t>(g.update.size_in_bytes());
+  return end(std::move(out));
+}
+
 // Why these cannot be the facts of a gradient of this run; null if they can.
 const char* contradiction(const GradientFacts& g, std::size_t workers) {
   if (index(g.name.origin) >= workers || g.compute_set.prefixes().size() > workers)
@@ -71,8 +81,9 @@ bool is_format(NumberFormat format) {
   return format == NumberFormat::of_float || format == NumberFormat::of_double;
 }
 
-Decoded read_gradient(ByteReader& in, std::size_t workers) {
+Decoded read_gradient(ByteReader& in, std::size_t workers, bool on_device) {
   GradientHeader header;
+  header.on_device = on_device;
   static_cast<GradientFacts&>(header.gradient) = read_facts(in);
   const auto shift = in.number<std::int32_t>();
   const auto format = in.number<NumberFormat>();
@@ -80,6 +91,7 @@ Decoded read_gradient(ByteReader& in, std::size_t workers) {
   if (!in.ended_well()) return refuse("a gradient's header has the wrong length");
   if (const char* why = contradiction(header.gradient, workers)) return refuse(why);
   if (shift < 0 || shift > 127) return refuse("a gradient's shift is out of range");
+  if (on_device && shift != 0) return refuse("a gradient has two shifts");
   if (!is_format(format)) return refuse("a gradient has numbers of an unknown format");
   header.gradient.update.shift = shift;
   header.gradient.update.resize_bytes(0, format);
@@ -127,13 +139,12 @@ Decoded read_empty(const ByteReader& in) {
 }  // namespace
 
 Bytes encode_header(const Gradient& g) {
-  const std::size_t size = g.update.bytes().size();  // the shift is known when the numbers are here
-  ByteWriter out = begin(Kind::gradient);
-  write(out, g);
-  out.number(static_cast<std::int32_t>(g.update.shift));
-  out.number(g.update.format());
-  out.number<std::uint64_t>(size);
-  return end(std::move(out));
+  g.update.bytes();  // the shift is known when the numbers are here
+  return encode_gradient(Kind::gradient, g, g.update.shift);
+}
+
+Bytes encode_header_on_device(const Gradient& g) {
+  return encode_gradient(Kind::gradient_on_device, g, 0);
 }
 
 Bytes encode_header(const Bundle& bundle) {
@@ -174,7 +185,9 @@ Decoded decode(std::span<const std::byte> bytes, std::size_t workers) {
     return refuse("the message is damaged: its checksum is wrong");
   switch (in.number<Kind>()) {
     case Kind::gradient:
-      return read_gradient(in, workers);
+      return read_gradient(in, workers, /*on_device=*/false);
+    case Kind::gradient_on_device:
+      return read_gradient(in, workers, /*on_device=*/true);
     case Kind::announcement:
       return read_announcement(in, workers);
     case Kind::bundle:

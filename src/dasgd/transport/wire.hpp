@@ -23,6 +23,7 @@ inline constexpr std::uint16_t version = 2;
 struct GradientHeader {
   Gradient gradient;  ///< everything but the numbers
   std::uint64_t numbers_bytes = 0;
+  bool on_device = false;  ///< as they lie on a device, and their shift follows behind them
 };
 
 /// A bundle without its sums, which follow in the same way.
@@ -48,6 +49,8 @@ using Message = std::variant<GradientHeader, BundleHeader, Announcement, Note, B
 
 Bytes encode_header(const Gradient& gradient);
 Bytes encode_header(const Bundle& bundle);
+/// Of one whose numbers leave from the memory of a device and do not come here for it.
+Bytes encode_header_on_device(const Gradient& gradient);
 Bytes encode(const Announcement& announcement);
 Bytes encode(const Note& note);
 Bytes encode(const Beat& beat);
