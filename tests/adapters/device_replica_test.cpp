@@ -203,6 +203,33 @@ TEST_P(OnDevice, AddsWhatLiesOnAnotherDevice) {
   }
 }
 
+TEST_P(OnDevice, AMessageFromMemoryToMemoryIsAWholeUpdate) {
+  const auto x0 = noise(dimension, 0, 1);
+  DeviceReplica origin = replica(x0), other = replica(x0);
+  HostReplica<float> here(x0);
+  const auto bytes_at = [&](NumbersElsewhere& numbers) {
+    return at::from_blob(numbers.memory().data(),
+                         {static_cast<std::int64_t>(numbers.memory().size())},
+                         at::TensorOptions().device(GetParam().device).dtype(at::kByte));
+  };
+  for (const int scale : {0, 12}) {  // with a shift and without
+    const GradientPtr sent =
+        rounded_there(origin, 0.1, noise(dimension, 1, std::ldexp(1.0, scale)));
+    const auto room = DeviceNumbers::room(dimension, GetParam().device, memory->layout);
+    ASSERT_TRUE(room->ready());
+    ASSERT_EQ(room->memory().size(), (dimension + 1) * sizeof(std::int32_t));
+    ASSERT_EQ(room->size_in_bytes(), dimension * sizeof(std::int32_t));
+    bytes_at(*room).copy_(bytes_at(*sent->update.elsewhere()));
+    auto received = std::make_shared<Gradient>();
+    received->update.put(room, NumberFormat::of_float);
+    const std::vector<GradientPtr> one{received};
+    other.apply(one);
+    EXPECT_TRUE(std::ranges::equal(other.sums(), origin.sums())) << scale;
+    here.apply(one);
+    EXPECT_TRUE(std::ranges::equal(here.sums(), origin.sums())) << scale << ", fetched";
+  }
+}
+
 TEST_P(OnDevice, AGradientThatDivergesChangesNothing) {
   DeviceReplica there = replica(noise(dimension, 0, 1));
   const std::vector<Sum<float>> before(there.sums().begin(), there.sums().end());

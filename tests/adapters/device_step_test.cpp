@@ -148,6 +148,20 @@ TEST(DeviceStep, OnACpuEndsWithTheBitsOfStepsDoneOneByOne) {
   }
 }
 
+TEST(DeviceStep, UpdatesOfOthersAreReceivedWhereTheWorkersCompute) {
+  const std::vector<WorkerId> workers{WorkerId{2}, WorkerId{3}};
+  EXPECT_FALSE(make_network({.model = "cnn"}, pictures())->device_of(workers).make);
+  const auto order = [&](bool channels_last) {
+    const auto network = make_network(
+        {.model = "cnn", .channels_last = channels_last, .as_on_gpu = true}, pictures());
+    const RoomElsewhere room = network->device_of(workers);
+    EXPECT_EQ(room.make()->size_in_bytes(), network->dimension() * sizeof(Number<float>));
+    return room.order;
+  };
+  EXPECT_EQ(order(true), order(true));
+  EXPECT_NE(order(true), order(false)) << "messages between such ranks would be garbled";
+}
+
 // Weights stand in another order there: x, and what momentum remembers, must not show it.
 TEST(DeviceStep, WithChannelsInnermostEndsAtTheSameModel) {
   for (NetworkOptions how : networks("cnn")) {

@@ -47,7 +47,7 @@ Bundle draw_bundle() {
 }
 
 Bytes draw_message() {
-  switch (*rc::gen::inRange(0, 6)) {
+  switch (*rc::gen::inRange(0, 7)) {
     case 0:
       return encode(Announcement{WorkerId{2}, *rc::gen::arbitrary<std::uint32_t>()});
     case 1:
@@ -58,6 +58,8 @@ Bytes draw_message() {
       return encode(Beat{});
     case 4:
       return encode_header(draw_gradient(), *rc::gen::arbitrary<std::uint32_t>());
+    case 5:
+      return encode_header_on_device(draw_gradient());
     default:
       return encode_header(draw_gradient());
   }
@@ -87,6 +89,27 @@ RC_GTEST_PROP(Wire, AGradientComesBackAsItWas, ()) {
   RC_ASSERT(back.gradient.compute_set.exceptions() == g.compute_set.exceptions());
   RC_ASSERT(back.numbers_bytes == g.update.bytes().size());
   RC_ASSERT(!back.slot);
+  RC_ASSERT(!back.on_device);
+}
+
+/// An update that nobody may bring here.
+class OnDevice final : public NumbersElsewhere {
+ public:
+  std::size_t size_in_bytes() const override { return 40; }
+  bool ready() const override { return true; }
+  int fetch(std::span<std::byte>) const override { throw std::logic_error("fetched"); }
+};
+
+RC_GTEST_PROP(Wire, AGradientOnADeviceStaysThere, ()) {
+  Gradient g = draw_gradient();
+  g.update.put(std::make_shared<OnDevice>(), NumberFormat::of_float);
+  const auto back = accepted<GradientHeader>(encode_header_on_device(g));
+  RC_ASSERT(back.on_device);
+  RC_ASSERT(back.gradient.name == g.name);
+  RC_ASSERT(back.gradient.compute_set == g.compute_set);
+  RC_ASSERT(back.gradient.update.shift == 0);
+  RC_ASSERT(back.gradient.update.format() == NumberFormat::of_float);
+  RC_ASSERT(back.numbers_bytes == 40u);
 }
 
 RC_GTEST_PROP(Wire, AGradientThatIsLentSaysWhereItLies, ()) {

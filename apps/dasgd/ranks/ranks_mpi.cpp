@@ -84,6 +84,8 @@ std::optional<TrainResult<Real>> Ranks::train(const Objective<Real>& objective,
       .checkpoints = config.run.checkpoint.every.count() > 0};
   const std::string here = place(rank());
   rank_options.fatal = [here](const std::string& why) { tell_of_end(here, why); };
+  if (!config.output.quiet)
+    rank_options.note = [](const std::string& line) { print_note("{}\n", line); };
   if (config.ranks.log)
     rank_options.log = [here](const std::string& line) {
       print_note("dasgd: {} {}\n", here, line);

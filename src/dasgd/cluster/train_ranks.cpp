@@ -95,6 +95,8 @@ class RankRun {
           SharedByLoops<Real>{control_, gate_, budget_, good_,
                               rank_options_.checkpoints ? &talk_.board() : nullptr}));
     }
+    if (is_first() && ranks_.size() > 1 && mesh_.options().device.make && rank_options_.note)
+      rank_options_.note(way_of_updates());
     log(fmt::format("computes with {} of {} workers", loops.size(), options.workers));
     const auto start = Checkpointer::Clock::now() - std::chrono::nanoseconds(clock_.now());
     Evaluator<Real> evaluator(objective_, options, start, loops.front()->models(), control_);
@@ -125,12 +127,33 @@ class RankRun {
             .clock = [this] { return clock_.now(); },
             .update_bytes = update_bytes(),
             .largest_shift = FixedPoint<Real>::largest_shift,
+            .device = device(),
             .workers_per_rank = per_rank(),
             .polling = rank_options_.polling,
             .silence = rank_options_.silence,
             .on_gradient = [this](const GradientFacts& g) { budget_.hear(g.samples); },
             .on_note = [this](int from, Bytes note) { talk_.hear(from, std::move(note)); },
             .on_failure = [this](const std::string& why) { end_job(why); }};
+  }
+
+  RoomElsewhere device() const {
+    const mpi::Layout layout{ranks_.size(), per_rank()};
+    std::vector<WorkerId> workers;
+    for (std::size_t i = 0; i < per_rank(); ++i) workers.push_back(layout.worker(ranks_.rank(), i));
+    return objective_.device_of(workers);
+  }
+
+  std::string way_of_updates() const {
+    const auto others = static_cast<std::size_t>(ranks_.size() - 1),
+               reached = mesh_.ranks_by_device();
+    const std::string library = mpi::Session::library();
+    if (reached == 0)
+      return fmt::format("updates go to other ranks by way of this machine's memory{}",
+                         *mesh_.options().cuda_aware ? "" : ": " + library + " is not CUDA-aware");
+    return fmt::format("updates go {}from GPU to GPU: {} is CUDA-aware",
+                       reached < others ? fmt::format("to {} of {} other ranks ", reached, others)
+                                        : "to other ranks ",
+                       library);
   }
 
   RankTalk::Outside outside() {

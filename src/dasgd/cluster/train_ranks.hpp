@@ -29,6 +29,8 @@ struct RankOptions {
   bool checkpoints = false;
   /// One line for a person when this rank's part cannot go on; then all ranks end at once.
   std::function<void(const std::string&)> fatal;
+  /// A line on how updates travel where workers compute on GPUs; from rank 0.
+  std::function<void(const std::string&)> note;
   /// Lines about what this rank does, for those who want them.
   std::function<void(const std::string&)> log;
 };

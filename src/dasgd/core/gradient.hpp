@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -27,12 +29,24 @@ class NumbersElsewhere {
   virtual bool ready() const = 0;
   /// Copies them to this machine's memory and returns their shift.
   virtual int fetch(std::span<std::byte> to) const = 0;
+  /// The numbers in the order of that memory and behind them their shift, an int32: where a message
+  /// begins and ends if who carries it can read and write there. Empty where nobody may.
+  virtual std::span<std::byte> memory() { return {}; }
   /// Zero sums in the same memory, to which updates can be added there; null where there are none.
   virtual std::shared_ptr<SumsElsewhere> zero_sums() const { return nullptr; }
 
  private:
   friend class Update;
   std::mutex mutex_;  // guards the copy in this machine's memory
+};
+
+/// A device on which the updates of others are received.
+struct RoomElsewhere {
+  /// A buffer there. To be called by the thread that will carry messages to it; null: there is no
+  /// such device.
+  std::function<std::shared_ptr<NumbersElsewhere>()> make;
+  /// Devices on which this is the same text have numbers in the same order.
+  std::string order;
 };
 
 /// The numbers of an update, -eta * g, in integers: `numbers << shift` units (see fixed_point.hpp).

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "dasgd/core/gradient.hpp"
 #include "dasgd/core/held_out.hpp"
 #include "dasgd/core/names.hpp"
 #include "dasgd/core/oracle.hpp"
@@ -67,6 +68,9 @@ class Objective {
   virtual std::vector<PartFigures> examine(std::span<const Real>) const { return {}; }
 
   virtual KnownConstants known() const { return {}; }
+
+  /// The device on which all these workers compute, where there is one and it is the same.
+  virtual RoomElsewhere device_of(std::span<const WorkerId>) const { return {}; }
 
   /// What a worker computes with: `gradient`, unless it needs anything of its own. Asked for once
   /// per worker, before it begins; this objective outlives it.

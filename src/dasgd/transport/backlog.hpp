@@ -28,6 +28,7 @@ class Backlog {
   void add(Parcel parcel);
   bool empty() const { return blocks_.empty(); }
   std::size_t size() const { return blocks_.size(); }
+  const Parcel& oldest() const { return blocks_.front().parcel; }
   Parcel take_oldest();
 
  private:

@@ -16,6 +16,7 @@ enum class Kind : std::uint16_t {
   beat = 5,
   goodbye = 6,
   loan = 7,
+  gradient_on_device = 8,
 };
 
 std::uint64_t checksum(std::span<const std::byte> bytes) {
@@ -57,6 +58,17 @@ GradientFacts read_facts(ByteReader& in) {
   return g;
 }
 
+Bytes encode_gradient(Kind kind, const Gradient& g, int shift,
+                      std::optional<std::uint32_t> slot = {}) {
+  ByteWriter out = begin(kind);
+  write(out, g);
+  out.number(static_cast<std::int32_t>(shift));
+  out.number(g.update.format());
+  out.number<std::uint64_t>(g.update.size_in_bytes());
+  if (slot) out.number(*slot);
+  return end(std::move(out));
+}
+
 // Why these cannot be the facts of a gradient of this run; null if they can.
 const char* contradiction(const GradientFacts& g, std::size_t workers) {
   if (index(g.name.origin) >= workers || g.compute_set.prefixes().size() > workers)
@@ -74,6 +86,7 @@ bool is_format(NumberFormat format) {
 
 Decoded read_gradient(ByteReader& in, std::size_t workers, Kind kind) {
   GradientHeader header;
+  header.on_device = kind == Kind::gradient_on_device;
   static_cast<GradientFacts&>(header.gradient) = read_facts(in);
   const auto shift = in.number<std::int32_t>();
   const auto format = in.number<NumberFormat>();
@@ -82,6 +95,7 @@ Decoded read_gradient(ByteReader& in, std::size_t workers, Kind kind) {
   if (!in.ended_well()) return refuse("a gradient's header has the wrong length");
   if (const char* why = contradiction(header.gradient, workers)) return refuse(why);
   if (shift < 0 || shift > 127) return refuse("a gradient's shift is out of range");
+  if (header.on_device && shift != 0) return refuse("a gradient has two shifts");
   if (!is_format(format)) return refuse("a gradient has numbers of an unknown format");
   header.gradient.update.shift = shift;
   header.gradient.update.resize_bytes(0, format);
@@ -129,14 +143,12 @@ Decoded read_empty(const ByteReader& in) {
 }  // namespace
 
 Bytes encode_header(const Gradient& g, std::optional<std::uint32_t> slot) {
-  const std::size_t size = g.update.bytes().size();  // the shift is known when the numbers are here
-  ByteWriter out = begin(slot ? Kind::loan : Kind::gradient);
-  write(out, g);
-  out.number(static_cast<std::int32_t>(g.update.shift));
-  out.number(g.update.format());
-  out.number<std::uint64_t>(size);
-  if (slot) out.number(*slot);
-  return end(std::move(out));
+  g.update.bytes();  // the shift is known when the numbers are here
+  return encode_gradient(slot ? Kind::loan : Kind::gradient, g, g.update.shift, slot);
+}
+
+Bytes encode_header_on_device(const Gradient& g) {
+  return encode_gradient(Kind::gradient_on_device, g, 0);
 }
 
 Bytes encode_header(const Bundle& bundle) {
@@ -178,6 +190,7 @@ Decoded decode(std::span<const std::byte> bytes, std::size_t workers) {
   switch (const auto kind = in.number<Kind>()) {
     case Kind::gradient:
     case Kind::loan:
+    case Kind::gradient_on_device:
       return read_gradient(in, workers, kind);
     case Kind::announcement:
       return read_announcement(in, workers);

@@ -26,6 +26,7 @@ struct GradientHeader {
   std::uint64_t numbers_bytes = 0;
   /// Where they lie instead in memory of the sender that the receiver sees; then none follow.
   std::optional<std::uint32_t> slot = {};
+  bool on_device = false;  ///< as they lie on a device, and their shift follows behind them
 };
 
 /// A bundle without its sums, which follow in the same way.
@@ -51,6 +52,8 @@ using Message = std::variant<GradientHeader, BundleHeader, Announcement, Note, B
 
 Bytes encode_header(const Gradient& gradient, std::optional<std::uint32_t> slot = {});
 Bytes encode_header(const Bundle& bundle);
+/// Of one whose numbers leave from the memory of a device and do not come here for it.
+Bytes encode_header_on_device(const Gradient& gradient);
 Bytes encode(const Announcement& announcement);
 Bytes encode(const Note& note);
 Bytes encode(const Beat& beat);

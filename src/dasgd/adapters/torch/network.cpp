@@ -16,6 +16,7 @@
 
 #include "dasgd/adapters/torch/cpu_path.hpp"
 #include "dasgd/adapters/torch/device/device_data.hpp"
+#include "dasgd/adapters/torch/device/device_numbers.hpp"
 #include "dasgd/adapters/torch/device/recorder.hpp"
 #include "dasgd/adapters/torch/device/step_graph.hpp"
 #include "dasgd/adapters/torch/instance.hpp"
@@ -72,6 +73,20 @@ class TorchNetwork final : public Network {
     return std::make_unique<NetworkOracle>(
         OracleParts{*samples_, loader_, options_.seed, worker, std::move(data), recorder_},
         std::move(instance), std::move(buffers));
+  }
+
+  RoomElsewhere device_of(std::span<const WorkerId> workers) const override {
+    if (gpus_ == 0 && !options_.as_on_gpu) return {};
+    for (const WorkerId worker : workers)
+      if (device_for(index(worker)) != device_for(index(workers.front()))) return {};
+    const Layout layout = with_instance([](Instance& one) { return one.memory()->layout; });
+    return {
+        .make =
+            [size = static_cast<std::int64_t>(dimension()),
+             device = device_for(index(workers.front())), layout] {
+              return with_plain_errors([&] { return DeviceNumbers::room(size, device, layout); });
+            },
+        .order = layout.text()};
   }
 
   double gradient(std::span<const float> x, Rows rows, std::span<float> gradient) const override {
@@ -195,11 +210,13 @@ class TorchNetwork final : public Network {
     }
   }
 
+  at::Device device_for(std::size_t worker) const {
+    if (gpus_ == 0) return at::kCPU;
+    return {at::kCUDA, static_cast<c10::DeviceIndex>(worker % gpus_)};
+  }
+
   std::unique_ptr<Instance> make_instance(std::size_t worker) const {
-    const at::Device device =
-        gpus_ == 0 ? at::Device(at::kCPU)
-                   : at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(worker % gpus_));
-    const Computing how{.device = device,
+    const Computing how{.device = device_for(worker),
                         .own_memory = gpus_ > 0 || options_.as_on_gpu,
                         .loss = options_.loss,
                         .precision = options_.precision,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "dasgd/core/error.hpp"
+#include "dasgd/transport/mpi/cuda_aware.hpp"
 #include "dasgd/transport/mpi/handle.hpp"
 #include "dasgd/transport/mpi/hub.hpp"
 #include "dasgd/transport/mpi/node.hpp"
@@ -44,13 +45,30 @@ bool is_eager(const MeshOptions& options, Communicator& ranks) {
   return own_cores(ranks) > options.workers_per_rank;
 }
 
+MeshOptions with_answer_of_mpi(MeshOptions options) {
+  if (options.device.make && !options.cuda_aware) options.cuda_aware = is_cuda_aware();
+  return options;
+}
+
+// Collective: which other ranks have device memory that MPI reaches, in the order of ours.
+std::vector<bool> ranks_with_our_order(Communicator& ranks, const MeshOptions& options) {
+  const bool ours = options.device.make && *options.cuda_aware;
+  const auto orders = ranks.gather(ours ? "in order " + options.device.order : "");
+  const std::string& own = orders[static_cast<std::size_t>(ranks.rank())];
+  std::vector<bool> agree;
+  for (const std::string& order : orders) agree.push_back(ours && order == own);
+  agree[static_cast<std::size_t>(ranks.rank())] = false;
+  return agree;
+}
+
 }  // namespace
 
 Mesh::Mesh(Communicator ranks, const Graph& graph, MeshOptions options)
     : ranks_(std::move(ranks)),
       layout_{ranks_.size(), options.workers_per_rank},
-      options_(std::move(options)),
-      rank_graph_(graph_of_ranks(graph, layout_)) {
+      options_(with_answer_of_mpi(std::move(options))),
+      rank_graph_(graph_of_ranks(graph, layout_)),
+      by_device_(ranks_with_our_order(ranks_, options_)) {
   require_delivery(graph, options_.relay);
   const std::size_t in_flight = std::max<std::size_t>(1, options_.in_flight);
   const auto shared = SharedUpdates::create(ranks_, in_flight * layout_.per_rank,
@@ -64,8 +82,9 @@ Mesh::Mesh(Communicator ranks, const Graph& graph, MeshOptions options)
     mailboxes.push_back(nodes_.back().get());
   }
   hub_->connect(std::move(mailboxes));
-  progress_ = std::make_unique<ProgressThread>(ranks_.handle().comm, layout_, *hub_, options_,
-                                               in_flight, is_eager(options_, ranks_), shared);
+  progress_ =
+      std::make_unique<ProgressThread>(ranks_.handle().comm, layout_, *hub_, options_, in_flight,
+                                       is_eager(options_, ranks_), by_device_, shared);
   thread_ = std::jthread([this] { progress_->run(); });
 }
 
@@ -80,6 +99,10 @@ Mesh::~Mesh() {
 }
 
 Endpoint& Mesh::endpoint(WorkerId worker) { return *nodes_[layout_.local(worker)]; }
+
+std::size_t Mesh::ranks_by_device() const {
+  return static_cast<std::size_t>(std::count(by_device_.begin(), by_device_.end(), true));
+}
 
 void Mesh::tell(int rank, Bytes note) {
   hub_->tell(rank, wire::encode(wire::Note{std::move(note)}));

@@ -37,6 +37,12 @@ struct MeshOptions {
   std::optional<std::size_t> update_bytes;
   int largest_shift = 127;
 
+  /// The device on which the workers of this rank compute: where MPI can read and write there,
+  /// numbers go from device to device between ranks that have them in the same order.
+  RoomElsewhere device;
+  /// Whether MPI can; where nobody says, it is asked.
+  std::optional<bool> cuda_aware;
+
   std::size_t workers_per_rank = 1;
   Polling polling = Polling::automatic;
   /// Numbers travel in pieces of at most this, because MPI counts in int.
@@ -69,9 +75,14 @@ class Mesh {
   Mesh& operator=(const Mesh&) = delete;
 
   const Layout& layout() const { return layout_; }
+  /// With `cuda_aware` where there is a device.
+  const MeshOptions& options() const { return options_; }
   bool is_here(WorkerId worker) const { return layout_.rank_of(worker) == ranks_.rank(); }
   /// Of a worker on this rank.
   Endpoint& endpoint(WorkerId worker);
+
+  /// With how many other ranks numbers are exchanged from device to device.
+  std::size_t ranks_by_device() const;
 
   /// Sends bytes to another rank, in order with all others that go there. Any thread.
   void tell(int rank, Bytes note);
@@ -85,6 +96,7 @@ class Mesh {
   const Layout layout_;
   const MeshOptions options_;
   const Graph rank_graph_;
+  const std::vector<bool> by_device_;  // towards which ranks
   std::unique_ptr<Hub> hub_;
   std::vector<std::unique_ptr<Node>> nodes_;
   std::unique_ptr<ProgressThread> progress_;

@@ -33,6 +33,7 @@ void for_each_piece(std::size_t total, std::size_t largest, Piece&& piece) {
 
 ProgressThread::ProgressThread(MPI_Comm comm, const Layout& layout, Hub& hub,
                                const MeshOptions& options, std::size_t in_flight, bool eager,
+                               const std::vector<bool>& by_device,
                                std::shared_ptr<SharedUpdates> shared)
     : comm_(comm),
       self_(rank_of(comm)),
@@ -46,8 +47,8 @@ ProgressThread::ProgressThread(MPI_Comm comm, const Layout& layout, Hub& hub,
           1, in_flight * layout.per_rank / (1 + (shared_ ? shared_->borrowers() : 0)))),
       life_(layout.ranks, options.silence, Clock::now()),
       naps_(eager, Clock::now()) {
-  for (int rank = 0; rank < layout.ranks; ++rank)
-    peers_.emplace_back(std::max<std::size_t>(1, in_flight / 2));
+  for (const bool there : by_device)
+    peers_.emplace_back(std::max<std::size_t>(1, in_flight / 2), there);
 }
 
 void ProgressThread::run() noexcept {
@@ -58,7 +59,15 @@ void ProgressThread::run() noexcept {
   }
 }
 
+// With its first buffer there this thread is on the device, as MPI wants it, before anything is
+// sent.
+void ProgressThread::take_device() {
+  const auto peer = std::ranges::find(peers_, true, &Peer::by_device);
+  if (peer != peers_.end()) peer->unwanted_there = options_.device.make();
+}
+
 void ProgressThread::loop() {
+  take_device();
   while (!done()) {
     bool moved = send_posted();
     moved = take_back_loans() || moved;
@@ -109,13 +118,11 @@ bool ProgressThread::send_backlogs() {
   bool moved = false;
   for (int rank = 0; rank < layout_.ranks; ++rank) {
     Peer& peer = peers_[static_cast<std::size_t>(rank)];
-    for (; !peer.backlog.empty() && peer.parcels_under_way < window_; moved = true) {
-      Parcel parcel = peer.backlog.take_oldest();
-      if (lend(rank, parcel)) continue;
-      Bytes header = parcel.gradient ? wire::encode_header(*parcel.gradient)
-                                     : wire::encode_header(*parcel.bundle);
-      send(rank, std::move(header), std::move(parcel));
-    }
+    // What a device still computes is not waited for here, and nothing overtakes it.
+    for (;
+         !peer.backlog.empty() && peer.backlog.oldest().ready() && peer.parcels_under_way < window_;
+         moved = true)
+      send(rank, peer.backlog.take_oldest());
   }
   return moved;
 }
@@ -145,9 +152,25 @@ bool ProgressThread::take_back_loans() {
          }) > 0;
 }
 
-void ProgressThread::send(int to, Bytes message, Parcel parcel) {
+void ProgressThread::send(int to, Parcel parcel) {
+  if (parcel.bundle) {
+    send(to, wire::encode_header(*parcel.bundle), parcel, parcel.numbers());
+    return;
+  }
+  const Update& update = parcel.gradient->update;
+  const bool by_device = peers_[static_cast<std::size_t>(to)].by_device && update.elsewhere();
+  if (const auto there = by_device ? update.elsewhere()->memory() : std::span<std::byte>();
+      !there.empty()) {
+    send(to, wire::encode_header_on_device(*parcel.gradient), parcel, there);
+  } else if (!lend(to, parcel)) {
+    send(to, wire::encode_header(*parcel.gradient), parcel, update.bytes());
+  }
+}
+
+void ProgressThread::send(int to, Bytes message, Parcel parcel,
+                          std::span<const std::byte> numbers) {
   Peer& peer = peers_[static_cast<std::size_t>(to)];
-  peer.sending.push_back({std::move(message), std::move(parcel)});
+  peer.sending.push_back({std::move(message), std::move(parcel), numbers});
   Sending& sending = peer.sending.back();  // stays there until all of it has been sent
   const auto start = [&](std::span<const std::byte> bytes, int length, int tag) {
     constexpr const char* what = "sending to";
@@ -158,7 +181,6 @@ void ProgressThread::send(int to, Bytes message, Parcel parcel) {
   if (sending.message.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
     throw MpiError("a message of more than 2 GiB was to be sent to " + name(to));
   start(sending.message, static_cast<int>(sending.message.size()), message_tag);
-  const auto numbers = sending.parcel.numbers();
   for_each_piece(numbers.size(), options_.piece_bytes, [&](std::size_t offset, int length) {
     start(numbers.subspan(offset), length, numbers_tag);
   });
@@ -246,14 +268,25 @@ void ProgressThread::expect(int from, wire::GradientHeader header) {
   auto borrowed = header.slot && shared_ ? shared_->borrow(from, *header.slot) : nullptr;
   if (header.slot && !borrowed)
     throw MpiError(name(from) + " lent a gradient in memory that is not seen here");
-  if (!borrowed) arrival->numbers_bytes = header.numbers_bytes;
+  arrival->on_device = header.on_device;
+  if (!borrowed)
+    arrival->numbers_bytes = header.numbers_bytes + (header.on_device ? sizeof(std::int32_t) : 0);
+  if (header.on_device && !peers_[static_cast<std::size_t>(from)].by_device)
+    throw MpiError(name(from) + " sent numbers of a device, which this rank does not take");
   const GradientName name_of_it = header.gradient.name;
   if (hub_.is_first_copy(name_of_it)) {
     auto g = borrowed ? std::move(borrowed) : room();
     static_cast<GradientFacts&>(*g) = std::move(header.gradient);
-    g->update.shift = header.gradient.update.shift;
-    g->update.resize_bytes(header.numbers_bytes, header.gradient.update.format());
-    arrival->numbers = g->update.bytes();
+    const NumberFormat format = header.gradient.update.format();
+    if (header.on_device) {
+      auto there = g->update.elsewhere();
+      arrival->numbers = room_there(there, arrival->numbers_bytes);
+      g->update.put(std::move(there), format);
+    } else {
+      g->update.shift = header.gradient.update.shift;
+      g->update.resize_bytes(header.numbers_bytes, format);
+      arrival->numbers = g->update.bytes();
+    }
     arrival->frame = GradientPtr(std::move(g));
     incoming_[name_of_it] = arrival;
   } else if (const auto first = incoming_.find(name_of_it); first != incoming_.end()) {
@@ -286,6 +319,16 @@ std::shared_ptr<Gradient> ProgressThread::room() {
   return pool_->take_beyond();
 }
 
+// A buffer that was used before stays.
+std::span<std::byte> ProgressThread::room_there(std::shared_ptr<NumbersElsewhere>& buffer,
+                                                std::size_t bytes) {
+  if (!buffer) buffer = options_.device.make();
+  const auto memory = buffer->memory();
+  if (memory.size() != bytes)
+    throw MpiError("a gradient of a device has another size than that of the model");
+  return memory;
+}
+
 void ProgressThread::enqueue(int from, std::shared_ptr<Arrival> arrival) {
   peers_[static_cast<std::size_t>(from)].arriving.push_back(std::move(arrival));
   post_receives(from);
@@ -299,8 +342,12 @@ void ProgressThread::post_receives(int from) {
     if (arrival->is_copy() && arrival->numbers_bytes > 0) {
       if (peer.unwanted_in_use) return;
       peer.unwanted_in_use = true;
-      peer.unwanted.resize(arrival->numbers_bytes);
-      arrival->numbers = peer.unwanted;
+      if (arrival->on_device) {
+        arrival->numbers = room_there(peer.unwanted_there, arrival->numbers_bytes);
+      } else {
+        peer.unwanted.resize(arrival->numbers_bytes);
+        arrival->numbers = peer.unwanted;
+      }
     }
     receive_numbers(from, *arrival);
   }
@@ -377,7 +424,7 @@ UnderWay ProgressThread::under_way() const {
     what = std::max(what, bytes > large_message ? UnderWay::large : UnderWay::small);
   };
   for (const Peer& peer : peers_) {
-    for (const Sending& sending : peer.sending) look(sending.parcel.numbers().size());
+    for (const Sending& sending : peer.sending) look(sending.numbers.size());
     for (const auto& arrival : peer.arriving) look(arrival->numbers_bytes);
   }
   return what;

@@ -27,13 +27,15 @@ namespace dasgd::mpi {
 ///
 /// A message is a few bytes with tag 0; a gradient's numbers follow with tag 1, straight from the
 /// buffer of the sender and straight into a recycled buffer of the receiver. To a rank of the same
-/// machine they are lent instead, where they can be, and only the message travels. Two tags are
+/// machine they are lent instead, where they can be, and only the message travels. Numbers that lie
+/// on a device leave from there and arrive on the receiver's where MPI can do that. Two tags are
 /// enough for any number of ranks: MPI keeps the order of messages between two ranks, so the next
 /// numbers are those of the next header.
 class ProgressThread {
  public:
   ProgressThread(MPI_Comm comm, const Layout& layout, Hub& hub, const MeshOptions& options,
-                 std::size_t in_flight, bool eager, std::shared_ptr<SharedUpdates> shared);
+                 std::size_t in_flight, bool eager, const std::vector<bool>& by_device,
+                 std::shared_ptr<SharedUpdates> shared);
 
   /// The body of the thread. Does not throw: a failure is told to `on_failure` and ends it.
   void run() noexcept;
@@ -45,6 +47,7 @@ class ProgressThread {
   struct Sending {
     Bytes message;
     Parcel parcel;  // whose numbers follow; or nothing
+    std::span<const std::byte> numbers = {};
     std::size_t pending = 0;
   };
   /// One frame that arrives. A copy of a gradient waits in its queue until the first copy has been
@@ -53,6 +56,7 @@ class ProgressThread {
     Frame frame;                             // of a copy: nothing
     std::shared_ptr<const Arrival> awaited;  // of a copy: the first one, unless delivered long ago
     std::size_t numbers_bytes = 0;
+    bool on_device = false;
     std::span<std::byte> numbers = {};  // where they go; of a copy, they are thrown away
     std::size_t pending = 0;
     bool posted = false;
@@ -70,25 +74,29 @@ class ProgressThread {
   };
   /// All that is under way between this rank and another.
   struct Peer {
-    explicit Peer(std::size_t cap) : backlog(cap) {}
-    Backlog backlog;  // what MPI has not been given yet, because too much is under way
+    Peer(std::size_t cap, bool reaches_device) : by_device(reaches_device), backlog(cap) {}
+    const bool by_device;  // numbers go from device to device
+    Backlog backlog;       // what MPI has not been given yet, because too much is under way
     std::deque<Sending> sending;
     std::size_t parcels_under_way = 0, loans = 0;
     std::deque<std::shared_ptr<Arrival>> arriving;
-    Bytes unwanted;  // where the numbers of copies go
+    Bytes unwanted;                                    // where the numbers of copies go, ...
+    std::shared_ptr<NumbersElsewhere> unwanted_there;  // ... those of a device
     bool unwanted_in_use = false;
     bool gone = false;  // has said goodbye
     bool left = false;  // has been told goodbye
   };
 
   void loop();
+  void take_device();
   bool send_posted();
   void post(const Relayed& relayed);
   bool send_backlogs();
   bool lend(int to, const Parcel& parcel);
   bool take_back_loans();
-  void send(int to, Bytes message, Parcel parcel);
-  void say(int to, Bytes message) { send(to, std::move(message), {}); }
+  void send(int to, Bytes message, Parcel parcel, std::span<const std::byte> numbers);
+  void send(int to, Parcel parcel);
+  void say(int to, Bytes message) { send(to, std::move(message), {}, {}); }
   bool say_goodbye();
   bool finish_sends();
 
@@ -98,6 +106,7 @@ class ProgressThread {
   void expect(int from, wire::BundleHeader header);
   void enqueue(int from, std::shared_ptr<Arrival> arrival);
   std::shared_ptr<Gradient> room();
+  std::span<std::byte> room_there(std::shared_ptr<NumbersElsewhere>& buffer, std::size_t bytes);
   void post_receives(int from);
   void receive_numbers(int from, Arrival& arrival);
   bool finish_receives(int from);

@@ -11,9 +11,32 @@
 namespace dasgd::torch_adapter {
 
 DeviceNumbers::DeviceNumbers(std::int64_t dimension, at::Device device, Layout layout)
-    : layout_(std::move(layout)) {
-  const auto options = at::TensorOptions().device(device).dtype(at::kInt);
-  update_ = {at::empty({dimension}, options), at::empty({1}, options)};
+    : layout_(std::move(layout)),
+      all_(at::empty({dimension + 1}, at::TensorOptions().device(device).dtype(at::kInt))),
+      update_{all_.narrow(0, 0, dimension), all_.narrow(0, dimension, 1)} {}
+
+std::shared_ptr<DeviceNumbers> DeviceNumbers::room(std::int64_t dimension, at::Device device,
+                                                   const Layout& layout) {
+  if (!device.is_cpu()) c10::impl::VirtualGuardImpl(device.type()).setDevice(device);
+  try {
+    auto there = std::make_shared<DeviceNumbers>(dimension, device, layout);
+    there->wait_for_earlier_use();
+    return there;
+  } catch (const std::exception& error) {
+    if (device.is_cpu() || !is_out_of_memory(error)) throw;
+    return std::make_shared<DeviceNumbers>(dimension, at::kCPU, layout);
+  }
+}
+
+// LibTorch hands memory out while its stream may still work there, which is unknown to who writes
+// beside that stream.
+void DeviceNumbers::wait_for_earlier_use() const {
+  const at::Device device = all_.device();
+  if (device.is_cpu()) return;
+  Moment now;
+  now.mark(
+      std::make_shared<c10::Stream>(c10::impl::VirtualGuardImpl(device.type()).getStream(device)));
+  now.wait();
 }
 
 // LibTorch copies in the stream of the device from which it copies.
@@ -37,6 +60,10 @@ int DeviceNumbers::fetch(std::span<std::byte> to) const {
   const at::Tensor here = copy_of(layout_.in_order(update_.numbers));
   std::memcpy(to.data(), here.data_ptr(), to.size());
   return update_.shift.item<int>();
+}
+
+std::span<std::byte> DeviceNumbers::memory() {
+  return {static_cast<std::byte*>(all_.data_ptr()), all_.nbytes()};
 }
 
 std::shared_ptr<SumsElsewhere> DeviceNumbers::zero_sums() const {

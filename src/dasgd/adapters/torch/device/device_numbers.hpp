@@ -17,6 +17,10 @@ namespace dasgd::torch_adapter {
 class DeviceNumbers final : public NumbersElsewhere {
  public:
   DeviceNumbers(std::int64_t dimension, at::Device device, Layout layout = {});
+  /// Of updates that others send: on the device, or in this machine's memory where that has no
+  /// room.
+  static std::shared_ptr<DeviceNumbers> room(std::int64_t dimension, at::Device device,
+                                             const Layout& layout);
 
   const DeviceUpdate& update() const { return update_; }
   /// The same on `device`, for what is put into `stream` from now on.
@@ -27,12 +31,15 @@ class DeviceNumbers final : public NumbersElsewhere {
   std::size_t size_in_bytes() const override { return update_.numbers.nbytes(); }
   bool ready() const override { return written_.passed(); }
   int fetch(std::span<std::byte> to) const override;
+  std::span<std::byte> memory() override;
   std::shared_ptr<SumsElsewhere> zero_sums() const override;
 
  private:
   void hold_back_copies() const;
+  void wait_for_earlier_use() const;
 
   const Layout layout_;
+  at::Tensor all_;  // int32, flat: the numbers and the shift
   DeviceUpdate update_;
   Moment written_;
 };

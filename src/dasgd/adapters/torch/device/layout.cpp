@@ -1,6 +1,7 @@
 #include "dasgd/adapters/torch/device/layout.hpp"
 
 #include <ATen/ATen.h>
+#include <c10/util/StringUtil.h>
 #include <c10/util/accumulate.h>
 
 namespace dasgd::torch_adapter {
@@ -41,6 +42,13 @@ std::vector<at::Tensor> Layout::views(const at::Tensor& flat) const {
 
 at::Tensor Layout::flat(std::size_t k, const at::Tensor& tensor) const {
   return (parts_[k].turned ? tensor.permute({0, 2, 3, 1}) : tensor).reshape({-1});
+}
+
+std::string Layout::text() const {
+  std::string turned;
+  for (const Part& part : parts_)
+    if (part.turned) turned += c10::str(part.first, " ", at::IntArrayRef(part.sizes), "; ");
+  return turned;
 }
 
 at::Tensor Layout::there(const at::Tensor& in_order) const {

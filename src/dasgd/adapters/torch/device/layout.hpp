@@ -3,6 +3,7 @@
 
 #include <ATen/Tensor.h>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace dasgd::torch_adapter {
@@ -20,6 +21,9 @@ class Layout {
   std::vector<at::Tensor> views(const at::Tensor& flat) const;
   /// The numbers of one tensor for parameter k in this layout.
   at::Tensor flat(std::size_t k, const at::Tensor& tensor) const;
+
+  /// The same text: numbers stand in the same order.
+  std::string text() const;
 
   /// What is in the order of x, in this layout; the same tensor where nothing is turned.
   at::Tensor there(const at::Tensor& in_order) const;
