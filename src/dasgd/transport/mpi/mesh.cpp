@@ -9,7 +9,7 @@
 #include "dasgd/transport/mpi/handle.hpp"
 #include "dasgd/transport/mpi/hub.hpp"
 #include "dasgd/transport/mpi/node.hpp"
-#include "dasgd/transport/mpi/progress_thread.hpp"
+#include "dasgd/transport/mpi/progress/progress_thread.hpp"
 #include "dasgd/transport/mpi/shared_updates.hpp"
 
 namespace dasgd::mpi {

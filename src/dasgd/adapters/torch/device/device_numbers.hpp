@@ -5,7 +5,7 @@
 #include <span>
 
 #include "dasgd/adapters/torch/device/device_memory.hpp"
-#include "dasgd/adapters/torch/device/integers.hpp"
+#include "dasgd/adapters/torch/device/integers/integers.hpp"
 #include "dasgd/core/bundle.hpp"
 
 namespace dasgd::torch_adapter {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dasgd/adapters/torch/device/device_memory.hpp"
-#include "dasgd/adapters/torch/device/integers.hpp"
+#include "dasgd/adapters/torch/device/integers/integers.hpp"
 #include "dasgd/core/replica.hpp"
 
 namespace dasgd::torch_adapter {

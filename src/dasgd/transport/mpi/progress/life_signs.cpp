@@ -1,4 +1,4 @@
-#include "dasgd/transport/mpi/life_signs.hpp"
+#include "dasgd/transport/mpi/progress/life_signs.hpp"
 
 #include <algorithm>
 #include <string>

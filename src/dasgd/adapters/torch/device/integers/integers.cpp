@@ -1,4 +1,4 @@
-#include "dasgd/adapters/torch/device/integers.hpp"
+#include "dasgd/adapters/torch/device/integers/integers.hpp"
 
 #include <ATen/ATen.h>
 #include <cmath>

@@ -3,8 +3,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "dasgd/adapters/torch/device/integer_kernels.hpp"
-#include "dasgd/adapters/torch/device/integers.hpp"
+#include "dasgd/adapters/torch/device/integers/integer_kernels.hpp"
+#include "dasgd/adapters/torch/device/integers/integers.hpp"
 
 namespace dasgd::torch_adapter {
 namespace {

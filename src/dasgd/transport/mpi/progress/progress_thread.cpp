@@ -1,4 +1,4 @@
-#include "dasgd/transport/mpi/progress_thread.hpp"
+#include "dasgd/transport/mpi/progress/progress_thread.hpp"
 
 #include <algorithm>
 #include <exception>

@@ -1,7 +1,7 @@
 // The arithmetic of core/fixed_point.cpp on a GPU: every function below has its counterpart there.
 #include <cstdint>
 
-#include "dasgd/adapters/torch/device/integer_kernels.hpp"
+#include "dasgd/adapters/torch/device/integers/integer_kernels.hpp"
 #include "dasgd/core/fixed_point.hpp"
 
 namespace dasgd::kernels {

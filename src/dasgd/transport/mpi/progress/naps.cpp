@@ -1,4 +1,4 @@
-#include "dasgd/transport/mpi/naps.hpp"
+#include "dasgd/transport/mpi/progress/naps.hpp"
 
 #include <algorithm>
 #include <utility>
