@@ -7,6 +7,7 @@
 
 #include "dasgd/transport/mpi/shared_updates.hpp"
 #include "mpi/ranks.hpp"
+#include "support/file_size_limit.hpp"
 
 namespace dasgd::test {
 namespace {
@@ -164,6 +165,14 @@ TEST(SharedUpdates, AreSeenByAllRanksOfTheMachineAndComeBack) {
   EXPECT_TRUE(shared->is_back(1, next));
   EXPECT_FALSE(shared->borrow(last, slots)) << "no such slot";
   EXPECT_FALSE(shared->borrow(self, 0)) << "nobody borrows from himself";
+}
+
+TEST(SharedUpdates, AreNotThereWhereFilesMayNotBeThatLarge) {
+  const FileSizeLimit limit(4096);
+  const auto shared = mpi::SharedUpdates::create(*all_ranks(), 4, 5000);
+  EXPECT_EQ(shared->borrowers(), 0u);
+  EXPECT_TRUE(shared->place().empty());
+  EXPECT_FALSE(shared->borrow((all_ranks()->rank() + 1) % all_ranks()->size(), 0));
 }
 
 TEST(SharedUpdates, OutliveTheirMakerWhileSomebodyReads) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <random>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <utility>
 
@@ -42,6 +43,8 @@ std::string new_name() {
 
 // Memory with a name and no place in the file system: it goes with its last user.
 File make_memory(const std::string& name, std::size_t bytes) {
+  rlimit most{};  // beyond it a signal would come
+  if (::getrlimit(RLIMIT_FSIZE, &most) != 0 || bytes > most.rlim_cur) return File(-1);
   File file(::memfd_create(name.c_str(), MFD_CLOEXEC));
   if (file && ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0) return File(-1);
   return file;
@@ -93,9 +96,9 @@ struct SharedUpdates::Memory {
 
 SharedUpdates::SharedUpdates(int self, std::size_t ranks, std::size_t slots, std::size_t bytes)
     : self_(self),
-      slots_(slots),
+      slots_(std::min<std::size_t>(slots, 256)),
       stride_(whole_pages(bytes)),
-      loans_bytes_(whole_pages(slots * ranks)),
+      loans_bytes_(whole_pages(slots_ * ranks)),
       of_rank_(ranks),
       seen_by_(ranks, false) {}
 
@@ -106,7 +109,7 @@ std::shared_ptr<SharedUpdates> SharedUpdates::create(Communicator& ranks, std::s
   const auto size = static_cast<std::size_t>(ranks.size());
   const auto self = static_cast<std::size_t>(ranks.rank());
   auto shared = std::shared_ptr<SharedUpdates>(new SharedUpdates(ranks.rank(), size, slots, bytes));
-  const std::size_t slots_bytes = slots * shared->stride_;
+  const std::size_t slots_bytes = shared->slots_ * shared->stride_;
   const std::string name = new_name();
   const File own =
       slots_bytes > 0 ? make_memory(name, shared->loans_bytes_ + slots_bytes) : File(-1);

@@ -1,6 +1,7 @@
 // Updates in memory that all ranks of a machine see.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +22,8 @@ namespace dasgd::mpi {
 class SharedUpdates : public std::enable_shared_from_this<SharedUpdates> {
  public:
   /// Collective: everybody looks at the memory of all others. Ranks of other machines, and of this
-  /// one where memory cannot be shared, do not see each other; that is no error.
+  /// one where memory cannot be shared, do not see each other; that is no error. There are no more
+  /// than 256 slots.
   static std::shared_ptr<SharedUpdates> create(Communicator& ranks, std::size_t slots,
                                                std::size_t bytes);
   ~SharedUpdates();
@@ -39,6 +41,8 @@ class SharedUpdates : public std::enable_shared_from_this<SharedUpdates> {
   bool is_seen_by(int rank) const { return seen_by_[static_cast<std::size_t>(rank)]; }
   /// How many ranks do.
   std::size_t borrowers() const;
+  /// How many slots a rank may hold so that all of them together leave room for the next update.
+  std::size_t most_loans() const { return std::max<std::size_t>(1, slots_ / (1 + borrowers())); }
   /// Before the rank is told. Its content must not change until it is back.
   void lend(std::uint32_t slot, int rank);
   bool is_back(std::uint32_t slot, int rank) const;

@@ -43,8 +43,6 @@ ProgressThread::ProgressThread(MPI_Comm comm, const Layout& layout, Hub& hub,
       window_(std::max<std::size_t>(1, in_flight / 2)),
       pool_(GradientPool::create(in_flight * (layout.workers() - layout.per_rank))),
       shared_(std::move(shared)),
-      most_loans_(std::max<std::size_t>(
-          1, in_flight * layout.per_rank / (1 + (shared_ ? shared_->borrowers() : 0)))),
       life_(layout.ranks, options.silence, Clock::now()),
       naps_(eager, Clock::now()) {
   for (const bool there : by_device)
@@ -130,7 +128,7 @@ bool ProgressThread::send_backlogs() {
 // Not to a rank that is behind: what it holds is missing here.
 bool ProgressThread::lend(int to, const Parcel& parcel) {
   Peer& peer = peers_[static_cast<std::size_t>(to)];
-  if (!shared_ || !parcel.gradient || !shared_->is_seen_by(to) || peer.loans >= most_loans_)
+  if (!parcel.gradient || !shared_->is_seen_by(to) || peer.loans >= shared_->most_loans())
     return false;
   const auto numbers = parcel.numbers();
   const auto slot = shared_->slot_of(numbers);
@@ -265,7 +263,7 @@ void ProgressThread::expect(int from, wire::GradientHeader header) {
   if (header.gradient.update.shift > options_.largest_shift)
     throw MpiError(name(from) + " sent a gradient with a shift that no update has");
   auto arrival = std::make_shared<Arrival>();
-  auto borrowed = header.slot && shared_ ? shared_->borrow(from, *header.slot) : nullptr;
+  auto borrowed = header.slot ? shared_->borrow(from, *header.slot) : nullptr;
   if (header.slot && !borrowed)
     throw MpiError(name(from) + " lent a gradient in memory that is not seen here");
   arrival->on_device = header.on_device;

@@ -125,7 +125,6 @@ class ProgressThread {
   const std::size_t window_;                  // parcels that may be under way to one rank
   const std::shared_ptr<GradientPool> pool_;  // of foreign gradients
   const std::shared_ptr<SharedUpdates> shared_;
-  const std::size_t most_loans_;  // to one rank: so that all together leave room for the next
 
   std::vector<Peer> peers_;
   Requests requests_;
