@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <stdexcept>
 
+#include "dasgd/transport/mpi/cuda_aware.hpp"
 #include "mpi/ranks.hpp"
 
 namespace dasgd::test {
@@ -209,6 +210,16 @@ TEST(MpiOnDevices, WhereMpiDoesNotKnowDevicesNothingIsReceivedThere) {
   for (int k = 0; k < 10; ++k) worker.send();
   worker.receive_until(30);
   EXPECT_EQ(device.rooms, 0);
+}
+
+TEST(MpiOnDevices, MpiIsAskedWhetherItKnowsThem) {
+  FarDevice device{.size = 100};
+  const bool aware = mpi::is_cuda_aware();
+  const auto world =
+      mpi_world(build_graph("full", 2, 1), {.relay = RelayMode::none, .device = device.room()});
+  if (!world) return;
+  EXPECT_EQ(world->network().options().cuda_aware, aware);
+  EXPECT_EQ(world->network().ranks_by_device(), aware ? 1u : 0u);
 }
 
 TEST(MpiOnDevices, WhatIsStillComputedIsNotWaitedForAndNotOvertaken) {
