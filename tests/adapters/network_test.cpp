@@ -1,5 +1,6 @@
 #include "dasgd/adapters/torch/network.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <functional>
@@ -90,6 +91,15 @@ TEST(Network, EveryWorkerComputesTheSameAtTheSameTime) {
   for (const auto& gradient : found) EXPECT_EQ(gradient, alone);
 }
 
+// But for the last digits, which some libraries choose by the place of a vector in memory.
+bool is_near(const std::vector<float>& some, const std::vector<float>& others) {
+  float largest = 0;
+  for (const float value : others) largest = std::max(largest, std::abs(value));
+  return std::ranges::equal(some, others, [&](float one, float other) {
+    return std::abs(one - other) <= 1e-4f * largest;
+  });
+}
+
 // A BLAS whose callers share a workspace answers wrongly without an error; products of matrices are
 // most of this network's work.
 TEST(Network, NobodySpoilsTheProductsOfAnother) {
@@ -105,7 +115,7 @@ TEST(Network, NobodySpoilsTheProductsOfAnother) {
         std::vector<float> gradient(x.size());
         for (int round = 0; round < 200; ++round) {
           network->gradient(x, some_rows(0, 32), gradient);
-          wrong += gradient != alone;
+          wrong += !is_near(gradient, alone);
         }
       });
   }

@@ -18,7 +18,17 @@ static int is(const char* how) {
 }
 static int lost(void) { return is("lost:") && launches >= atoi(getenv("BROKEN_CUDA") + 5); }
 
-#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+// Networks are a module that is loaded late, and the runtime with it, out of sight of RTLD_NEXT.
+static void* real(const char* name) {
+  static const char* const runtimes[] = {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"};
+  void* found = dlsym(RTLD_NEXT, name);
+  for (unsigned k = 0; !found && k < sizeof(runtimes) / sizeof(runtimes[0]); ++k) {
+    void* const runtime = dlopen(runtimes[k], RTLD_LAZY | RTLD_NOLOAD);
+    if (runtime) found = dlsym(runtime, name);
+  }
+  return found;
+}
+#define REAL(name) ((__typeof__(&name))real(#name))
 
 int cudaGetDeviceCount(int* count) {
   if (!is("old")) return REAL(cudaGetDeviceCount)(count);

@@ -189,12 +189,23 @@ class TorchNetwork final : public Network {
 
   std::size_t visible_gpus() const {
     if (options_.device == NetworkDevice::cpu) return 0;
-    const std::size_t count = torch::cuda::is_available() ? torch::cuda::device_count() : 0;
+    const std::size_t count = gpus_that_work();
     if (count == 0)
       throw InputError("--device cuda: LibTorch " TORCH_VERSION " sees no GPU here" + why_no_gpu() +
                        "; use --device cpu, or a LibTorch with CUDA");
     settle_gpu_precision(options_.precision);
     return count;
+  }
+
+  // LibTorch warns on standard error of what is said here as well.
+  static std::size_t gpus_that_work() {
+#if TORCH_VERSION_MAJOR >= 2
+    struct Silence final : c10::WarningHandler {
+      void process(const c10::Warning&) override {}
+    } silence;
+    const c10::WarningUtils::WarningHandlerGuard guard(&silence);
+#endif
+    return torch::cuda::is_available() ? torch::cuda::device_count() : 0;
   }
 
   // What the driver has to say: none, too old, ...
@@ -206,7 +217,8 @@ class TorchNetwork final : public Network {
       at::empty({1}, at::TensorOptions().device(at::kCUDA));
       return "";
     } catch (const std::exception& error) {
-      return " (" + one_line(error) + ")";
+      const std::string all = one_line(error);
+      return " (" + all.substr(0, all.find(". Please")) + ")";
     }
   }
 
