@@ -51,7 +51,7 @@ class SavedNetwork final : public Predictor {
       const at::Tensor output = module_.forward({input}).toTensor().to(at::kFloat).contiguous();
       return {output.data_ptr<float>(), output.data_ptr<float>() + output.numel()};
     } catch (const std::exception& error) {
-      if (is_out_of_memory(error)) throw std::bad_alloc();
+      throw_if_machine_failed(error);
       throw InputError(path_ + ": cannot take these samples: " + one_line(error));
     }
   }
@@ -105,7 +105,7 @@ Module load_script(const std::string& bytes, const std::string& path, at::Device
   try {
     return torch::jit::load(stream, device);
   } catch (const std::exception& error) {
-    if (is_out_of_memory(error)) throw std::bad_alloc();
+    throw_if_machine_failed(error);
     if (is_of_torch_save(bytes))
       throw InputError(path +
                        ": is a file of torch.save, which has no code; write it in Python with "

@@ -55,11 +55,17 @@ DeviceUpdate DeviceNumbers::on(at::Device device, const StreamPtr& stream) const
   return {update_.numbers.to(device), update_.shift.to(device)};
 }
 
+bool DeviceNumbers::ready() const {
+  return with_plain_errors([&] { return written_.passed(); });
+}
+
 int DeviceNumbers::fetch(std::span<std::byte> to) const {
-  hold_back_copies();
-  const at::Tensor here = copy_of(layout_.in_order(update_.numbers));
-  std::memcpy(to.data(), here.data_ptr(), to.size());
-  return update_.shift.item<int>();
+  return with_plain_errors([&] {
+    hold_back_copies();
+    const at::Tensor here = copy_of(layout_.in_order(update_.numbers));
+    std::memcpy(to.data(), here.data_ptr(), to.size());
+    return update_.shift.item<int>();
+  });
 }
 
 std::span<std::byte> DeviceNumbers::memory() {
@@ -103,10 +109,12 @@ bool DeviceSums::add(std::span<const GradientPtr> gradients) {
     numbers.push_back(dynamic_cast<const DeviceNumbers*>(gradient->update.elsewhere().get()));
     if (!numbers.back()) return false;
   }
-  complete([&] {
-    std::vector<DeviceUpdate> updates;
-    for (const DeviceNumbers* one : numbers) updates.push_back(one->on(sums_.device(), stream_));
-    integers_on(sums_.device()).add(updates, sums_);
+  with_plain_errors([&] {
+    complete([&] {
+      std::vector<DeviceUpdate> updates;
+      for (const DeviceNumbers* one : numbers) updates.push_back(one->on(sums_.device(), stream_));
+      integers_on(sums_.device()).add(updates, sums_);
+    });
   });
   return true;
 }
@@ -114,7 +122,7 @@ bool DeviceSums::add(std::span<const GradientPtr> gradients) {
 bool DeviceSums::add(const SumsElsewhere& other) {
   const auto* const there = dynamic_cast<const DeviceSums*>(&other);
   if (!there) return false;
-  complete([&] { sums_.add_(there->sums_.to(sums_.device())); });
+  with_plain_errors([&] { complete([&] { sums_.add_(there->sums_.to(sums_.device())); }); });
   return true;
 }
 
@@ -123,8 +131,10 @@ std::shared_ptr<SumsElsewhere> DeviceSums::zero_sums() const {
 }
 
 void DeviceSums::fetch(std::span<std::byte> to) const {
-  const at::Tensor here = copy_of(layout_.in_order(sums_));
-  std::memcpy(to.data(), here.data_ptr(), to.size());
+  with_plain_errors([&] {
+    const at::Tensor here = copy_of(layout_.in_order(sums_));
+    std::memcpy(to.data(), here.data_ptr(), to.size());
+  });
 }
 
 }  // namespace dasgd::torch_adapter

@@ -29,7 +29,7 @@ class DeviceNumbers final : public NumbersElsewhere {
   void mark_written(const StreamPtr& stream) { written_.mark(stream); }
 
   std::size_t size_in_bytes() const override { return update_.numbers.nbytes(); }
-  bool ready() const override { return written_.passed(); }
+  bool ready() const override;
   int fetch(std::span<std::byte> to) const override;
   std::span<std::byte> memory() override;
   std::shared_ptr<SumsElsewhere> zero_sums() const override;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "dasgd/adapters/torch/device/device_numbers.hpp"
+#include "dasgd/adapters/torch/instance.hpp"
 
 namespace dasgd::torch_adapter {
 namespace {
@@ -25,16 +26,18 @@ DeviceReplica::DeviceReplica(std::span<const float> x0, std::shared_ptr<DeviceMe
 }
 
 void DeviceReplica::restore(std::span<const Sum<float>> sums) {
-  const Place place(*memory_);
-  const at::Device device = memory_->x.device();
-  if (!sums_.defined()) {  // the same memory ever after: graphs know it by its address
-    const auto options = at::TensorOptions().device(device);
-    sums_ = at::empty({static_cast<std::int64_t>(sums.size())}, options.dtype(at::kLong));
-    notes_ = at::empty({StepNotes::size}, options.dtype(at::kDouble));
-  }
-  sums_.copy_(memory_->layout.there(host_view(sums, at::kLong).to(device)));
-  notes_.zero_();
-  changed();
+  with_plain_errors([&] {
+    const Place place(*memory_);
+    const at::Device device = memory_->x.device();
+    if (!sums_.defined()) {  // the same memory ever after: graphs know it by its address
+      const auto options = at::TensorOptions().device(device);
+      sums_ = at::empty({static_cast<std::int64_t>(sums.size())}, options.dtype(at::kLong));
+      notes_ = at::empty({StepNotes::size}, options.dtype(at::kDouble));
+    }
+    sums_.copy_(memory_->layout.there(host_view(sums, at::kLong).to(device)));
+    notes_.zero_();
+    changed();
+  });
 }
 
 void DeviceReplica::stepped() { changed(/*x_too=*/true); }
@@ -66,21 +69,25 @@ void DeviceReplica::find_out_of_range() {
 }
 
 std::span<const float> DeviceReplica::x() {
-  refresh();
-  if (!fetched_x_.defined()) {
-    const Place place(*memory_);
-    fetched_x_ = copy_of(memory_->layout.in_order(memory_->x));
-    if (StepNotes(notes_).out_of_range.item<double>() != 0) find_out_of_range();
-  }
-  return {fetched_x_.data_ptr<float>(), dimension()};
+  return with_plain_errors([&] {
+    refresh();
+    if (!fetched_x_.defined()) {
+      const Place place(*memory_);
+      fetched_x_ = copy_of(memory_->layout.in_order(memory_->x));
+      if (StepNotes(notes_).out_of_range.item<double>() != 0) find_out_of_range();
+    }
+    return std::span<const float>(fetched_x_.data_ptr<float>(), dimension());
+  });
 }
 
 std::span<const Sum<float>> DeviceReplica::sums() const {
-  if (!fetched_sums_.defined()) {
-    const Place place(*memory_);
-    fetched_sums_ = copy_of(memory_->layout.in_order(sums_));
-  }
-  return {fetched_sums_.data_ptr<std::int64_t>(), dimension()};
+  return with_plain_errors([&] {
+    if (!fetched_sums_.defined()) {
+      const Place place(*memory_);
+      fetched_sums_ = copy_of(memory_->layout.in_order(sums_));
+    }
+    return std::span<const Sum<float>>(fetched_sums_.data_ptr<std::int64_t>(), dimension());
+  });
 }
 
 DeviceUpdate DeviceReplica::on_this_device(const Update& update) const {
@@ -92,24 +99,29 @@ DeviceUpdate DeviceReplica::on_this_device(const Update& update) const {
 }
 
 void DeviceReplica::apply(std::span<const GradientPtr> gradients) {
-  const Place place(*memory_);
-  std::vector<DeviceUpdate> updates;
-  for (const GradientPtr& gradient : gradients) updates.push_back(on_this_device(gradient->update));
-  integers_.add(updates, sums_);
-  hold({.gradients = {gradients.begin(), gradients.end()}});
-  changed();
+  with_plain_errors([&] {
+    const Place place(*memory_);
+    std::vector<DeviceUpdate> updates;
+    for (const GradientPtr& gradient : gradients)
+      updates.push_back(on_this_device(gradient->update));
+    integers_.add(updates, sums_);
+    hold({.gradients = {gradients.begin(), gradients.end()}});
+    changed();
+  });
 }
 
 void DeviceReplica::apply(const Bundle& bundle) {
-  const Place place(*memory_);
-  if (const auto* there = dynamic_cast<const DeviceSums*>(bundle.elsewhere().get())) {
-    sums_.add_(there->sums().to(sums_.device()));
-    hold({.sums = there->sums()});
-  } else {
-    sums_.add_(
-        memory_->layout.there(host_view(bundle.sums<float>(), at::kLong).to(sums_.device())));
-  }
-  changed();
+  with_plain_errors([&] {
+    const Place place(*memory_);
+    if (const auto* there = dynamic_cast<const DeviceSums*>(bundle.elsewhere().get())) {
+      sums_.add_(there->sums().to(sums_.device()));
+      hold({.sums = there->sums()});
+    } else {
+      sums_.add_(
+          memory_->layout.there(host_view(bundle.sums<float>(), at::kLong).to(sums_.device())));
+    }
+    changed();
+  });
 }
 
 void DeviceReplica::hold(Held what) {
@@ -120,15 +132,17 @@ void DeviceReplica::hold(Held what) {
 // Where a rule of its own kind works in this machine's memory.
 std::optional<std::size_t> DeviceReplica::apply_own(double eta, std::span<const float> gradient,
                                                     Update& update) {
-  update.resize<float>(gradient.size());
-  const RoundedGradient rounded = round_gradient<float>(-eta, gradient, update.numbers<float>());
-  if (rounded.diverged_at) return rounded.diverged_at;
-  update.shift = rounded.shift;
-  const Place place(*memory_);
-  const DeviceUpdate own = on_this_device(update);
-  integers_.add({&own, 1}, sums_);
-  changed();
-  return std::nullopt;
+  return with_plain_errors([&]() -> std::optional<std::size_t> {
+    update.resize<float>(gradient.size());
+    const RoundedGradient rounded = round_gradient<float>(-eta, gradient, update.numbers<float>());
+    if (rounded.diverged_at) return rounded.diverged_at;
+    update.shift = rounded.shift;
+    const Place place(*memory_);
+    const DeviceUpdate own = on_this_device(update);
+    integers_.add({&own, 1}, sums_);
+    changed();
+    return std::nullopt;
+  });
 }
 
 }  // namespace dasgd::torch_adapter
