@@ -37,24 +37,33 @@ assert s["replicas_identical"] and s["lost"] == 0 and s["duplicated"] == 0
 print(f"{sys.argv[1]:45} {s['samples'] / max(s['time']) * 1e9:9.0f} images/s, accuracy {s['accuracy']:.4f}")
 PYTHON
 done
+# Two ranks that share the GPU: as MPI is, and by way of this machine's memory.
+for aware in 1 0; do
+  command -v mpirun >/dev/null || break
+  all=$((all + 1))
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_opal_cuda_support=$aware mpirun --oversubscribe --bind-to none -n 2 \
+    "$build"/dasgd train --model cnn --data fashion-mnist --device cuda --epochs 1 --trace --out "$runs/$all" 2>/dev/null | grep "^updates go" || true
+  "$build"/dasgd check "$runs/$all" >/dev/null && clean=$((clean + 1))
+done
+
 # A driver that is too old, a GPU that is taken, one that is lost: one line, the right status, the checkpoint kept.
 "${CC:-cc}" -shared -fPIC -o "$runs/broken_cuda.so" tests/gpu/broken_cuda.c -ldl
 told=0
-broken() { # HOW STATUS WORDS
+broken() { # NAME HOW STATUS WORDS
   status=0
-  LD_PRELOAD="$runs/broken_cuda.so" BROKEN_CUDA=$1 timeout 120 "$build"/dasgd train --model cnn --data fashion-mnist --device cuda --workers 2 \
+  LD_PRELOAD="$runs/broken_cuda.so" BROKEN_CUDA=$2 timeout 120 "$build"/dasgd train --model cnn --data fashion-mnist --device cuda --workers 2 \
     --epochs 50 --checkpoint-every 1s --quiet --out "$runs/$1" >/dev/null 2>"$runs/said" || status=$?
-  if [ $status = "$2" ] && grep -q "^dasgd: .*$3" "$runs/said" && [ "$(grep -c . "$runs/said")" = 1 ]; then
+  if [ $status = "$3" ] && grep -q "^dasgd: .*$4" "$runs/said" && [ "$(grep -c . "$runs/said")" = 1 ]; then
     told=$((told + 1))
   else
     echo "$1: status $status, said:"
     cat "$runs/said"
   fi
 }
-broken old 2 "driver"
-broken busy 1 "the GPU cannot be used: .*busy or unavailable"
-broken lost:15000 1 "the GPU cannot be used: "
-if "$build"/dasgd train --resume "$runs/lost:15000" --max-time 1s --quiet >/dev/null; then told=$((told + 1)); else echo "a lost GPU took the checkpoint with it"; fi
+broken old old 2 "driver"
+broken busy busy 1 "the GPU cannot be used: .*busy or unavailable"
+broken lost "lost:$runs/lost/checkpoints/checkpoint-000001.dasgd" 1 "the GPU cannot be used: "
+if "$build"/dasgd train --resume "$runs/lost" --max-time 1s --quiet >/dev/null; then told=$((told + 1)); else echo "a lost GPU took the checkpoint with it"; fi
 count() { sed -n "s/^\[  $1 *\] \([0-9]*\) test.*/\1/p" "$log" | tail -1; }
 echo "tests: $(count PASSED) passed, $(grep -c '^\[  FAILED  \] .*(.* ms)$' "$log" || true) failed, $(grep -c '^\[  SKIPPED \] .*(.* ms)$' "$log" || true) skipped; runs: $clean of $all clean; broken GPUs: $told of 4 told"
 [ $failed = 0 ] && [ $clean = $all ] && [ $told = 4 ]

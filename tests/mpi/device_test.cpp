@@ -186,6 +186,7 @@ TEST(MpiOnDevices, RanksWithOtherOrdersOrWithoutADeviceGetThemByThisMachinesMemo
     const auto world =
         mpi_world(build_graph(graph, 4, 1), {.relay = ring ? RelayMode::arrival : RelayMode::none,
                                              .in_flight = 256,
+                                             .update_bytes = 400,
                                              .device = rank == 3 ? RoomElsewhere{} : device.room(),
                                              .cuda_aware = true});
     if (!world) continue;
@@ -201,14 +202,19 @@ TEST(MpiOnDevices, RanksWithOtherOrdersOrWithoutADeviceGetThemByThisMachinesMemo
 
 TEST(MpiOnDevices, WhereMpiDoesNotKnowDevicesNothingIsReceivedThere) {
   FarDevice device{.size = 100};
-  const auto world =
-      mpi_world(build_graph("full", 3, 1),
-                {.relay = RelayMode::none, .device = device.room(), .cuda_aware = false});
+  const auto world = mpi_world(build_graph("full", 3, 1), {.relay = RelayMode::none,
+                                                           .in_flight = 8,
+                                                           .update_bytes = 400,  // they are lent
+                                                           .device = device.room(),
+                                                           .cuda_aware = false});
   if (!world) return;
   EXPECT_EQ(world->network().ranks_by_device(), 0u);
   FarWorker worker(*world, device.size, &device);
-  for (int k = 0; k < 10; ++k) worker.send();
-  worker.receive_until(30);
+  for (int k = 0; k < 100; ++k) {
+    worker.send();
+    worker.receive();
+  }
+  worker.receive_until(300);
   EXPECT_EQ(device.rooms, 0);
 }
 

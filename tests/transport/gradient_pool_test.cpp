@@ -63,6 +63,20 @@ TEST(GradientPool, NumbersLieWhereThePoolIsToldAsLongAsTheyFit) {
   EXPECT_EQ(gradient->update.bytes().size(), 68u);
 }
 
+TEST(GradientPool, AGradientThatHasAPlaceIsKeptAndNotTheOneBeyond) {
+  std::vector<std::byte> memory(64);
+  const auto pool = GradientPool::create(1, [&] { return std::span(memory); });
+  auto placed = pool->take();
+  auto beyond = pool->take_beyond();
+  placed.reset();
+  beyond.reset();
+  placed = pool->take();
+  ASSERT_NE(placed, nullptr);
+  placed->update.resize<float>(16);
+  EXPECT_EQ(placed->update.bytes().data(), memory.data());
+  EXPECT_EQ(pool->take(), nullptr);
+}
+
 TEST(GradientPool, GradientsMayOutliveWhoeverMadeThePool) {
   auto pool = GradientPool::create(4);
   const auto gradient = pool->take();

@@ -83,6 +83,7 @@ class Update {
 
   /// Numbers that fit there lie in this memory from now on, which somebody else keeps.
   void settle(std::span<std::byte> place) { place_ = place; }
+  bool is_settled() const { return !place_.empty(); }
 
   /// The numbers are there now.
   void put(std::shared_ptr<NumbersElsewhere> elsewhere, NumberFormat format) {

@@ -38,7 +38,7 @@ std::shared_ptr<Gradient> GradientPool::take(std::size_t limit) {
 void GradientPool::give_back(Gradient* gradient) {
   std::unique_ptr<Gradient> back(gradient);  // goes when the lock is free again
   const std::lock_guard lock(mutex_);
-  if (allocated_ > limit_) {
+  if (allocated_ > limit_ && !back->update.is_settled()) {
     --allocated_;
   } else {
     free_.push_back(std::move(back));

@@ -34,11 +34,18 @@ class File {
 };
 
 // Nobody else's memory has this name, on this machine or another.
-std::string new_name() {
+std::string new_name(const std::string& shape) {
   std::random_device random;
   std::string name = "dasgd-updates";
   for (int k = 0; k < 4; ++k) name += "-" + std::to_string(random());
-  return name;
+  return name + shape;
+}
+
+// Whether so much of the addresses that a process may use (ulimit -v) can be spared.
+bool can_spare(std::size_t bytes) {
+  rlimit most{};
+  if (::getrlimit(RLIMIT_AS, &most) != 0) return false;
+  return most.rlim_cur == RLIM_INFINITY || bytes < most.rlim_cur / 16;
 }
 
 // Memory with a name and no place in the file system: it goes with its last user.
@@ -65,14 +72,14 @@ File open_memory(const std::string& address, const std::string& name) {
 
 }  // namespace
 
-/// A rank's memory as it is seen here: loans, which all may write, and slots, which only their
-/// owner may.
+/// A rank's memory as it is seen here: loans, and slots, which only their owner writes. Networks
+/// that read memory by themselves take none that is protected against writing.
 struct SharedUpdates::Memory {
   static std::unique_ptr<Memory> map(const File& file, std::size_t loans_bytes,
-                                     std::size_t slots_bytes, bool own) {
+                                     std::size_t slots_bytes) {
     auto memory = std::make_unique<Memory>();
-    memory->loans = part(file, 0, loans_bytes, true);
-    memory->slots = part(file, loans_bytes, slots_bytes, own);
+    memory->loans = part(file, 0, loans_bytes);
+    memory->slots = part(file, loans_bytes, slots_bytes);
     return memory->loans.empty() || memory->slots.empty() ? nullptr : std::move(memory);
   }
   Memory() = default;
@@ -83,10 +90,9 @@ struct SharedUpdates::Memory {
       if (!whole.empty()) ::munmap(whole.data(), whole.size());
   }
 
-  static std::span<std::byte> part(const File& file, std::size_t from, std::size_t bytes,
-                                   bool writable) {
-    void* const at = ::mmap(nullptr, bytes, PROT_READ | (writable ? PROT_WRITE : 0),
-                            MAP_SHARED | MAP_NORESERVE, file.get(), static_cast<off_t>(from));
+  static std::span<std::byte> part(const File& file, std::size_t from, std::size_t bytes) {
+    void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                            file.get(), static_cast<off_t>(from));
     if (at == MAP_FAILED) return {};
     return {static_cast<std::byte*>(at), bytes};
   }
@@ -110,12 +116,12 @@ std::shared_ptr<SharedUpdates> SharedUpdates::create(Communicator& ranks, std::s
   const auto self = static_cast<std::size_t>(ranks.rank());
   auto shared = std::shared_ptr<SharedUpdates>(new SharedUpdates(ranks.rank(), size, slots, bytes));
   const std::size_t slots_bytes = shared->slots_ * shared->stride_;
-  const std::string name = new_name();
-  const File own =
-      slots_bytes > 0 ? make_memory(name, shared->loans_bytes_ + slots_bytes) : File(-1);
+  const std::string shape = "-" + std::to_string(shared->slots_) + "x" + std::to_string(bytes);
+  const std::string name = new_name(shape);
+  const bool fits = slots_bytes > 0 && can_spare(size * (shared->loans_bytes_ + slots_bytes));
+  const File own = fits ? make_memory(name, shared->loans_bytes_ + slots_bytes) : File(-1);
   const auto map = [&](const File& file, std::size_t rank) {
-    if (file)
-      shared->of_rank_[rank] = Memory::map(file, shared->loans_bytes_, slots_bytes, rank == self);
+    if (file) shared->of_rank_[rank] = Memory::map(file, shared->loans_bytes_, slots_bytes);
   };
   map(own, self);
 
@@ -123,7 +129,7 @@ std::shared_ptr<SharedUpdates> SharedUpdates::create(Communicator& ranks, std::s
   const auto names = ranks.gather(name);
   std::string sees;
   for (std::size_t rank = 0; rank < size; ++rank) {
-    if (rank != self && !addresses[rank].empty())
+    if (rank != self && fits && !addresses[rank].empty() && names[rank].ends_with(shape))
       map(open_memory(addresses[rank], names[rank]), rank);
     sees += shared->of_rank_[rank] ? '1' : '0';
   }

@@ -42,6 +42,7 @@ ProgressThread::ProgressThread(MPI_Comm comm, const Layout& layout, Hub& hub,
       options_(options),
       window_(std::max<std::size_t>(1, in_flight / 2)),
       pool_(GradientPool::create(in_flight * (layout.workers() - layout.per_rank))),
+      pool_there_(GradientPool::create(in_flight)),  // a device has less memory
       shared_(std::move(shared)),
       life_(layout.ranks, options.silence, Clock::now()),
       naps_(eager, Clock::now()) {
@@ -273,7 +274,7 @@ void ProgressThread::expect(int from, wire::GradientHeader header) {
     throw MpiError(name(from) + " sent numbers of a device, which this rank does not take");
   const GradientName name_of_it = header.gradient.name;
   if (hub_.is_first_copy(name_of_it)) {
-    auto g = borrowed ? std::move(borrowed) : room();
+    auto g = borrowed ? std::move(borrowed) : room(header.on_device ? *pool_there_ : *pool_);
     static_cast<GradientFacts&>(*g) = std::move(header.gradient);
     const NumberFormat format = header.gradient.update.format();
     if (header.on_device) {
@@ -311,10 +312,10 @@ void ProgressThread::expect(int from, wire::BundleHeader header) {
 }
 
 // Workers here that are behind hold the buffers.
-std::shared_ptr<Gradient> ProgressThread::room() {
-  if (auto gradient = pool_->take()) return gradient;
+std::shared_ptr<Gradient> ProgressThread::room(GradientPool& pool) {
+  if (auto gradient = pool.take()) return gradient;
   hub_.fold(std::nullopt);
-  return pool_->take_beyond();
+  return pool.take_beyond();
 }
 
 // A buffer that was used before stays.

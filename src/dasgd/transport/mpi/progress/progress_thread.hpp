@@ -105,7 +105,7 @@ class ProgressThread {
   void expect(int from, wire::GradientHeader header);
   void expect(int from, wire::BundleHeader header);
   void enqueue(int from, std::shared_ptr<Arrival> arrival);
-  std::shared_ptr<Gradient> room();
+  std::shared_ptr<Gradient> room(GradientPool& pool);
   std::span<std::byte> room_there(std::shared_ptr<NumbersElsewhere>& buffer, std::size_t bytes);
   void post_receives(int from);
   void receive_numbers(int from, Arrival& arrival);
@@ -122,8 +122,9 @@ class ProgressThread {
   const Layout layout_;
   Hub& hub_;
   const MeshOptions& options_;
-  const std::size_t window_;                  // parcels that may be under way to one rank
-  const std::shared_ptr<GradientPool> pool_;  // of foreign gradients
+  const std::size_t window_;                        // parcels that may be under way to one rank
+  const std::shared_ptr<GradientPool> pool_;        // of foreign gradients, ...
+  const std::shared_ptr<GradientPool> pool_there_;  // ... of those that come to the device
   const std::shared_ptr<SharedUpdates> shared_;
 
   std::vector<Peer> peers_;
