@@ -1,81 +1,11 @@
 // What a newcomer gets, and when.
 #include <gtest/gtest.h>
-#include <map>
 #include <memory>
-#include <utility>
-#include <vector>
 
-#include "dasgd/elastic/protocol.hpp"
+#include "elastic/peer.hpp"
 
-namespace dasgd::elastic {
+namespace dasgd::elastic::test {
 namespace {
-
-constexpr std::size_t dimension = 2;
-constexpr Nanoseconds a_second = 1'000'000'000;
-
-/// Keeps what a member says, by link.
-struct Said : Wires {
-  LinkId dial(const std::string&) override { return LinkId{99}; }
-  void send(LinkId link, Bytes header, std::span<const std::byte>,
-            std::shared_ptr<const void>) override {
-    said[link].push_back(*decode(header, names[link], roster));
-  }
-  std::size_t queued_bytes(LinkId) const override { return 0; }
-  void close(LinkId link) override { closed.push_back(link); }
-
-  template <typename Kind>
-  std::size_t count(LinkId link) {
-    std::size_t found = 0;
-    for (const Message& message : said[link]) found += std::holds_alternative<Kind>(message);
-    return found;
-  }
-
-  std::map<LinkId, Introductions> names;
-  Roster roster;
-  std::map<LinkId, std::vector<Message>> said;
-  std::vector<LinkId> closed;
-};
-
-/// The other end of a link.
-struct Peer {
-  Peer(Protocol& to, LinkId id, Origin who) : protocol(to), link(id), origin(who) {
-    protocol.linked(link, false, 0);
-    say(Hello{{}, origin, "peer", "", "same"}, 0);
-  }
-  void report(bool joined, Nanoseconds now) {
-    Report report;
-    report.records.push_back({.origin = origin, .version = ++version, .joined = joined});
-    say(report, now);
-  }
-  void say(const Message& message, Nanoseconds now) {
-    protocol.received(link, encode(message, names, roster), now);
-  }
-  /// Whether there was a place for it.
-  bool send_model(Nanoseconds now) {
-    const Bytes header = encode(Snapshot{}, names, roster);
-    const auto place = protocol.body(link, header, 8 * dimension, now);
-    if (!place || place->size() != 8 * dimension) return false;
-    protocol.received(link, header, now);
-    return true;
-  }
-
-  Protocol& protocol;
-  const LinkId link;
-  const Origin origin;
-  Introductions names;
-  Roster roster;
-  std::uint64_t version = 0;
-};
-
-void compute(Protocol& protocol, std::uint32_t sequence, Nanoseconds now) {
-  const auto own = protocol.blank();
-  own->name = {Membership::self, sequence};
-  own->origin_step = sequence;
-  own->compute_set = protocol.held();
-  own->update.resize_bytes(4 * dimension, NumberFormat::of_float);
-  protocol.own(own, now);
-  protocol.pump(now);
-}
 
 TEST(Newcomers, GetAModelAndThenGradientsOneByOne) {
   Said network;
@@ -121,4 +51,4 @@ TEST(Newcomers, TakeTheFirstModelThatComesHoweverLate) {
 }
 
 }  // namespace
-}  // namespace dasgd::elastic
+}  // namespace dasgd::elastic::test

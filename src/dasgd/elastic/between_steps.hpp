@@ -32,6 +32,10 @@ bool between_steps(Protocol& protocol, Worker<Real>& worker, Nanoseconds now, Ad
   }
   const auto* adoption = std::get_if<Adoption>(&task);
   if (!adoption) return false;
+  struct Done {
+    Protocol& of;
+    ~Done() { of.adopted(); }
+  } const done{protocol};
   const auto held = worker.replica().sums();
   std::vector<Sum<Real>> room;
   const auto sums = carry_out<Real>(*adoption, held, room);

@@ -22,9 +22,10 @@ void Copies::add(Model model) {
 
 void Copies::loosen(const GradientSet& names) { loose_.back().unite(names); }
 
-bool Copies::is_loose(GradientName name) const {
-  return std::any_of(loose_.begin(), loose_.end(),
-                     [&](const GradientSet& names) { return names.contains(name); });
+GradientSet Copies::without_loose(GradientSet names) const {
+  for (const GradientSet& loose : loose_)
+    if (loose.size() > 0) names = names.without(loose);
+  return names;
 }
 
 void Copies::keep_within(const GradientSet& held) {

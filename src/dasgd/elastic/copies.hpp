@@ -27,7 +27,8 @@ class Copies {
   /// These are on one side of the last copy here and may be on the other elsewhere: they stay in
   /// the log as long as that copy.
   void loosen(const GradientSet& names);
-  bool is_loose(GradientName name) const;
+  /// Of these, the ones that may go from the log.
+  GradientSet without_loose(GradientSet names) const;
   /// After names were given up: (A, s) - (B, t) wants B within A.
   void keep_within(const GradientSet& held);
   void clear();

@@ -38,10 +38,6 @@ class Log {
       if (!visit(at->second)) return at->first;
     return next_;
   }
-  template <typename Visit>
-  void for_each(Visit&& visit) const {
-    for (const auto& [place, entry] : entries_) visit(*entry.gradient);
-  }
 
   GradientPtr find(GradientName name) const {
     const auto at = places_.find(key(name));
@@ -58,15 +54,20 @@ class Log {
   }
   bool has_all_of(const GradientSet& names) const { return names.count_missing_from(names_) == 0; }
 
-  /// Drops what nobody needs, as `needed(entry)` says.
-  template <typename Needed>
-  void collect(Needed&& needed) {
+  /// Drops those of `names`, all of which are here, that have come by then. One that came later
+  /// keeps those behind it in its range, so that what stays is not looked at again and again.
+  void drop(const GradientSet& names, Nanoseconds by) {
     GradientSet dropped;
-    std::erase_if(entries_, [&](const auto& item) {
-      if (needed(item.second)) return false;
-      places_.erase(key(item.second.gradient->name));
-      dropped.insert(item.second.gradient->name);
-      return true;
+    names.for_each_range_missing_from({}, [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
+      std::uint32_t next = first;
+      for (; next < last; ++next) {
+        const auto place = places_.find(key({o, next}));
+        const auto entry = entries_.find(place->second);
+        if (entry->second.since > by) break;
+        entries_.erase(entry);
+        places_.erase(place);
+      }
+      if (next > first) dropped.insert_range({o, first, next});
     });
     if (dropped.size() > 0) names_ = names_.without(dropped);
   }

@@ -293,21 +293,13 @@ void Protocol::collect(Nanoseconds now) {
   Nanoseconds keep_for = 0;
   if (!copies_.empty())
     keep_for = log_.size() <= 2 * most_waiting() ? options_.patience.gone : meeting;
-  const bool pulls = pulling_ || offered_model_;
-  log_.collect([&](const Log::Entry& entry) {
-    const GradientName name = entry.gradient->name;
-    return now - entry.since < keep_for || copies_.is_loose(name) ||
-           (pulls && !pulled_at_least_.contains(name)) ||
-           std::any_of(awaited.begin(), awaited.end(),
-                       [&](const GradientSet* reported) { return !reported->contains(name); });
-  });
+  GradientSet unneeded = copies_.without_loose(log_.names());
+  if (pulling_ || offered_model_) unneeded.intersect(pulled_at_least_);
+  for (const GradientSet* reported : awaited) unneeded.intersect(*reported);
+  log_.drop(unneeded, now - keep_for);
 }
 
 // What is in the log now may be on either side of the last copy at somebody else.
-void Protocol::loosen() {
-  GradientSet loose;
-  log_.for_each([&](const Gradient& g) { loose.insert(g.name); });
-  copies_.loosen(loose);
-}
+void Protocol::loosen() { copies_.loosen(log_.names()); }
 
 }  // namespace dasgd::elastic

@@ -123,9 +123,15 @@ Task Protocol::adopt_offered(Nanoseconds now) {
     say(now, fmt::format("{} gradients are abandoned", adoption->abandoned.size()));
     copies_.keep_within(held_);
   }
+  is_adopting_ = true;
   for (auto& [id, link] : links_) link->reported_at = 0;  // worth telling
   check_budget(now);
   return std::move(*adoption);
+}
+
+void Protocol::adopted() {
+  const std::lock_guard lock(mutex_);
+  is_adopting_ = false;
 }
 
 void Protocol::remember(Model before, Model after, Nanoseconds now) {
