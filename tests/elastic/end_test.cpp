@@ -38,7 +38,6 @@ TEST(End, WaitsForTheGradientThatCorrectsAnAdoption) {
   one.tick(now += a_second / 5);
   EXPECT_FALSE(is_ready());
   compute(one, branch, now);  // the correction
-  one.adopted();
   one.tick(now += a_second / 5);
   EXPECT_FALSE(is_ready());  // the other does not have it
   both.insert({other.roster.number({1, 1}), branch});

@@ -19,8 +19,28 @@ Model model_of(const Worker<Real>& worker) {
           std::make_shared<const Bytes>(sums.begin(), sums.end())};
 }
 
-/// `adopt(adoption, sums)` takes the worker over; `moved(report)` hears of a correction. Whether
-/// the network's thread is to pump: a copy may be waited for.
+/// `adopt(adoption, sums)` takes the worker over; `moved(report)` hears of a correction.
+template <typename Real, typename Adopt, typename Moved>
+void go_over(const Adoption& adoption, Protocol& protocol, Worker<Real>& worker, Nanoseconds now,
+             Adopt&& adopt, Moved&& moved) {
+  const auto held = worker.replica().sums();
+  std::vector<Sum<Real>> room;
+  const auto sums = carry_out<Real>(adoption, held, room);
+  std::vector<Real> direction;
+  if (adoption.mean) direction = correction<Real>(adoption, held, sums);
+  std::optional<Model> before;
+  if (adoption.to_remember) before = model_of(worker);
+  adopt(adoption, sums);
+  if (before) protocol.remember(std::move(*before), model_of(worker), now);
+  if (!adoption.mean) return;
+  try {
+    moved(worker.move_by(direction));
+  } catch (const Divergence&) {  // too far for one gradient: the union stays as it is
+    protocol.cannot_correct();
+  }
+}
+
+/// Whether the network's thread is to pump: a copy may be waited for.
 template <typename Real, typename Adopt, typename Moved>
 bool between_steps(Protocol& protocol, Worker<Real>& worker, Nanoseconds now, Adopt&& adopt,
                    Moved&& moved) {
@@ -32,24 +52,11 @@ bool between_steps(Protocol& protocol, Worker<Real>& worker, Nanoseconds now, Ad
   }
   const auto* adoption = std::get_if<Adoption>(&task);
   if (!adoption) return false;
-  struct Done {
-    Protocol& of;
-    ~Done() { of.adopted(); }
-  } const done{protocol};
-  const auto held = worker.replica().sums();
-  std::vector<Sum<Real>> room;
-  const auto sums = carry_out<Real>(*adoption, held, room);
-  std::vector<Real> direction;
-  if (adoption->mean) direction = correction<Real>(*adoption, held, sums);
-  std::optional<Model> before;
-  if (adoption->to_remember) before = model_of(worker);
-  adopt(*adoption, sums);
-  if (before) protocol.remember(std::move(*before), model_of(worker), now);
-  if (!adoption->mean) return false;
   try {
-    moved(worker.move_by(direction));
-  } catch (const Divergence&) {
-    // Too far for one gradient: the union stays as it is.
+    go_over(*adoption, protocol, worker, now, adopt, moved);
+  } catch (...) {
+    protocol.cannot_correct();
+    throw;
   }
   return false;
 }

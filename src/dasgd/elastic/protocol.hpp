@@ -134,12 +134,12 @@ class Protocol {
   std::shared_ptr<Gradient> blank() { return pool_->take_beyond(); }
   void own(GradientPtr gradient, Nanoseconds now);
   /// What is to be done before the next step, if anything. After `CopyModel`, `copied`
-  /// follows, after an adoption `adopted`.
+  /// follows, after an adoption with a mean the gradient that corrects it.
   Task next_task(Nanoseconds now);
   void copied(Model model, Nanoseconds now);
-  /// An adoption is done, and so is the gradient that corrects it, if one was called for: the run
-  /// does not end in between.
-  void adopted();
+  /// The gradient that corrects an adoption will not come as one of `own`: the run, which did not
+  /// end before it, may.
+  void cannot_correct();
   /// The models before and after an adoption that wanted them.
   void remember(Model before, Model after, Nanoseconds now);
   /// Whether samples may be drawn: not before there is a model, nor after the end, nor while cut
@@ -292,7 +292,7 @@ class Protocol {
   bool wants_frozen_ = false;
   bool is_frozen_anew_ = false;         // and nobody was served yet
   std::optional<Model> offered_model_;  // has arrived, to be adopted
-  bool is_adopting_ = false;
+  bool is_to_correct_ = false;          // what it has adopted
   Nanoseconds frozen_at_ = 0;
   std::optional<LinkId> pulling_;
   WorkerId pulled_from_{};

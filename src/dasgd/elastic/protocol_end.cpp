@@ -122,7 +122,7 @@ void Protocol::reopen(Nanoseconds now) {
 // admits no new name, and goes back only where somebody whom it counted on says that it holds
 // something else; never because of silence, for who is silent may have ended.
 void Protocol::settle_end(Nanoseconds now) {
-  if (over_ || !stopped_ || is_adopting_) return;
+  if (over_ || !stopped_ || is_to_correct_) return;
   Record& me = members_.me();
   if (leaving_ && !ending_) {
     // What comes from now on, others have from each other.

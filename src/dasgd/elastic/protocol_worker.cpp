@@ -15,6 +15,7 @@ void Protocol::take(std::size_t limit, Received& received) {
 
 void Protocol::own(GradientPtr gradient, Nanoseconds now) {
   const std::lock_guard lock(mutex_);
+  is_to_correct_ = false;
   held_.insert(gradient->name);
   samples_ += gradient->samples;
   if (told_.empty()) told_.resize(1, 0);
@@ -123,15 +124,15 @@ Task Protocol::adopt_offered(Nanoseconds now) {
     say(now, fmt::format("{} gradients are abandoned", adoption->abandoned.size()));
     copies_.keep_within(held_);
   }
-  is_adopting_ = true;
+  is_to_correct_ = adoption->mean.has_value();
   for (auto& [id, link] : links_) link->reported_at = 0;  // worth telling
   check_budget(now);
   return std::move(*adoption);
 }
 
-void Protocol::adopted() {
+void Protocol::cannot_correct() {
   const std::lock_guard lock(mutex_);
-  is_adopting_ = false;
+  is_to_correct_ = false;
 }
 
 void Protocol::remember(Model before, Model after, Nanoseconds now) {

@@ -94,6 +94,7 @@ struct Inhabitant final : Wires, Channel {
   RunWorker<Real> run;
   std::deque<GradientPtr> made;  // complete when the step that is under way is
   StepReport report;             // of that step
+  bool corrects = false;         // that step corrects what was adopted
   Nanoseconds began = 0;
   std::uint32_t computed = 0;
   GradientSet ever;          // all that was in its model at some time, where that is kept

@@ -108,8 +108,10 @@ void World<Real>::look_of(std::size_t number) {
   if (!m.alive || m.over) return;
   if (!m.is_awake()) return look_soon(number, m.frozen_until);
   follower_.looks(number);
+  m.corrects = false;
   if (do_tasks_of(m)) m.protocol.pump(now_);
   tell_events(number);
+  if (m.corrects) return finish_step_later(m, true);
   if (m.protocol.is_over() && m.protocol.inbox_depth() == 0) return end(number);
   m.stopped = m.protocol.ending().has_value();
   m.good.hear_early_loss(m.protocol.early_loss());
@@ -124,16 +126,19 @@ void World<Real>::look_of(std::size_t number) {
     return look_soon(number, now_);
   }
   const bool computes = m.report.kind == StepReport::Kind::computed;
-  if (computes || m.report.kind == StepReport::Kind::applied) {
-    m.step_is_due = true;
-    return at(later(now_, time_of_step(m, computes), "compute"),
-              [this, number] { finish_step_of(number); });
-  }
+  if (computes || m.report.kind == StepReport::Kind::applied) return finish_step_later(m, computes);
   if (m.report.kind == StepReport::Kind::out_of_samples && !std::exchange(m.has_stopped, true)) {
     m.protocol.stopped(now_);
     m.protocol.tick(now_);
     tell_events(number);
   }
+}
+
+template <typename Real>
+void World<Real>::finish_step_later(Inhabitant<Real>& m, bool computes) {
+  m.step_is_due = true;
+  at(later(now_, time_of_step(m, computes), "compute"),
+     [this, number = m.number] { finish_step_of(number); });
 }
 
 template <typename Real>
@@ -172,7 +177,10 @@ bool World<Real>::do_tasks_of(Inhabitant<Real>& m) {
         if (options_.keeps_all) m.ever.unite(adoption.names);
         m.run.adopt(adoption.names, sums, adoption.samples);
       },
-      [&](const StepReport& report) { account(m, report); });
+      [&](const StepReport& report) {
+        m.report = report;
+        m.corrects = true;
+      });
 }
 
 template <typename Real>

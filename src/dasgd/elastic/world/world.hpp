@@ -125,6 +125,7 @@ class World {
 
   void at(Nanoseconds time, std::function<void()> action);
   void look_of(std::size_t member);
+  void finish_step_later(Inhabitant<Real>& member, bool computes);
   void finish_step_of(std::size_t member);
   void look_soon(std::size_t member, Nanoseconds time);
   void tick_of(std::size_t member);
