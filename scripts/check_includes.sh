@@ -21,6 +21,8 @@ function level(room) {
   if (room ~ /^record\/trace$/) return 3.2
   if (room ~ /^(transport\/(in_process|mpi|faulty|tcp)|adapters\/torch)$/) return 3.5
   if (room ~ /^(run|models|virtual_time)$/) return 4
+  if (room ~ /^elastic\/membership$/) return 4.2
+  if (room ~ /^elastic\/adoption$/) return 4.3
   if (room ~ /^elastic$/) return 4.5
   if (room ~ /^(report|runtime|sim|rivals|elastic\/world)$/) return 5
   if (room ~ /^(rivals\/methods|report\/tables)$/) return 5.2

@@ -1,4 +1,4 @@
-#include "dasgd/elastic/copies.hpp"
+#include "dasgd/elastic/adoption/copies.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "dasgd/elastic/log.hpp"
+#include "dasgd/elastic/adoption/log.hpp"
 
 #include <gtest/gtest.h>
 

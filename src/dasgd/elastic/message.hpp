@@ -11,8 +11,8 @@
 
 #include "dasgd/base/bytes.hpp"
 #include "dasgd/core/gradient.hpp"
-#include "dasgd/elastic/record.hpp"
-#include "dasgd/elastic/roster.hpp"
+#include "dasgd/elastic/membership/record.hpp"
+#include "dasgd/elastic/membership/roster.hpp"
 
 namespace dasgd::elastic {
 

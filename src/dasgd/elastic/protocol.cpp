@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <utility>
 
-#include "dasgd/elastic/facts.hpp"
 #include "dasgd/elastic/link.hpp"
+#include "dasgd/elastic/membership/facts.hpp"
 
 namespace dasgd::elastic {
 

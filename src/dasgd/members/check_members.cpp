@@ -9,7 +9,7 @@
 #include <set>
 
 #include "dasgd/core/error.hpp"
-#include "dasgd/elastic/roster.hpp"
+#include "dasgd/elastic/membership/roster.hpp"
 #include "dasgd/record/trace/trace_reader.hpp"
 
 namespace dasgd::members {

@@ -13,7 +13,7 @@
 #include "dasgd/base/atomic_file.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/preprocessing.hpp"
-#include "dasgd/elastic/adoption_line.hpp"
+#include "dasgd/elastic/adoption/adoption_line.hpp"
 #include "dasgd/elastic/between_steps.hpp"
 #include "dasgd/elastic/member_figures.hpp"
 #include "dasgd/members/ask_settings.hpp"

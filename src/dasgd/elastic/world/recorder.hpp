@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "dasgd/elastic/adoption_line.hpp"
+#include "dasgd/elastic/adoption/adoption_line.hpp"
 #include "dasgd/elastic/world/inhabitant.hpp"
 
 namespace dasgd::elastic {

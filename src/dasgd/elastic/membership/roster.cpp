@@ -1,4 +1,4 @@
-#include "dasgd/elastic/roster.hpp"
+#include "dasgd/elastic/membership/roster.hpp"
 
 #define XXH_INLINE_ALL
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "dasgd/elastic/origin.hpp"
+#include "dasgd/elastic/membership/origin.hpp"
 
 #include <charconv>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "dasgd/elastic/facts.hpp"
+#include "dasgd/elastic/membership/facts.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "dasgd/core/gradient_set.hpp"
-#include "dasgd/elastic/adoption.hpp"
+#include "dasgd/elastic/adoption/adoption.hpp"
 
 namespace dasgd::elastic {
 

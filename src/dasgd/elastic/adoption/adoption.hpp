@@ -12,7 +12,7 @@
 #include "dasgd/core/bundle.hpp"
 #include "dasgd/core/gradient_set.hpp"
 #include "dasgd/core/replica.hpp"
-#include "dasgd/elastic/log.hpp"
+#include "dasgd/elastic/adoption/log.hpp"
 
 namespace dasgd::elastic {
 

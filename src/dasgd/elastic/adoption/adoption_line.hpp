@@ -6,8 +6,8 @@
 #include <string>
 
 #include "dasgd/base/time.hpp"
-#include "dasgd/elastic/adoption.hpp"
-#include "dasgd/elastic/origin.hpp"
+#include "dasgd/elastic/adoption/adoption.hpp"
+#include "dasgd/elastic/membership/origin.hpp"
 
 namespace dasgd::elastic {
 

@@ -1,4 +1,4 @@
-#include "dasgd/elastic/membership.hpp"
+#include "dasgd/elastic/membership/membership.hpp"
 
 #include <utility>
 

@@ -8,7 +8,7 @@
 
 #include "dasgd/base/bytes.hpp"
 #include "dasgd/core/gradient_set.hpp"
-#include "dasgd/elastic/origin.hpp"
+#include "dasgd/elastic/membership/origin.hpp"
 
 namespace dasgd::elastic {
 

@@ -10,8 +10,8 @@
 
 #include "dasgd/base/time.hpp"
 #include "dasgd/core/gradient_set.hpp"
-#include "dasgd/elastic/record.hpp"
-#include "dasgd/elastic/roster.hpp"
+#include "dasgd/elastic/membership/record.hpp"
+#include "dasgd/elastic/membership/roster.hpp"
 
 namespace dasgd::elastic {
 

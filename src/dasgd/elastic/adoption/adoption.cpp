@@ -1,4 +1,4 @@
-#include "dasgd/elastic/adoption.hpp"
+#include "dasgd/elastic/adoption/adoption.hpp"
 
 #include <cmath>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "dasgd/elastic/adoption_line.hpp"
+#include "dasgd/elastic/adoption/adoption_line.hpp"
 
 #include <fmt/format.h>
 #include <iterator>

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "dasgd/elastic/origin.hpp"
+#include "dasgd/elastic/membership/origin.hpp"
 #include "dasgd/record/stop_reason.hpp"
 
 namespace dasgd::elastic {
