@@ -14,7 +14,7 @@ def call(*command, **more):
     return subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True, **more).stdout
 
 
-def wait_until(what, happened, limit=120, tell=lambda: ""):
+def wait_until(what, happened, limit=300, tell=lambda: ""):
     end = time.monotonic() + limit
     while time.monotonic() < end:
         if happened():
