@@ -92,6 +92,14 @@ TEST_F(Csv, ColumnsThatAreNoInputsAreLeftOut) {
   EXPECT_THAT(refusal("1,2,3\n", {.exclude = {"1"}}), HasSubstr("no header with names"));
 }
 
+TEST_F(Csv, LabelsThatAreMostlyGapsAreCountedInTheirOrder) {
+  EXPECT_THAT(find_classes(read("1,0\n2,1000\n3,2000\n")), ElementsAre("0", "1000", "2000"));
+  EXPECT_EQ(find_classes(read("1,0\n2,99\n")).size(), 100u);  // some may have no row yet
+  std::string rows;
+  for (int c = 0; c < 300; c += 2) rows += "1," + std::to_string(c) + "\n";
+  EXPECT_EQ(find_classes(read(rows)).size(), 299u);
+}
+
 TEST_F(Csv, ClassesThatDoNotBeginAtZeroAreCountedInTheirOrder) {
   EXPECT_THAT(find_classes(read("1,1\n2,-1\n")), ElementsAre("-1", "1"));
   EXPECT_THAT(find_classes(read("1,7\n2,3\n")), ElementsAre("3", "7"));

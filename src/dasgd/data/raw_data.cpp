@@ -36,6 +36,10 @@ void require_whole(const RawData& data, bool signs) {
   }
 }
 
+// Up to so many, a class of which there is no row yet is likelier than a label that only looks like
+// a number.
+constexpr std::size_t few_classes = 100;
+
 std::vector<std::string> sorted_names(const RawData& data) {
   std::vector<std::string> names = data.labels.names;
   std::sort(names.begin(), names.end());
@@ -61,9 +65,10 @@ std::vector<std::string> find_classes(const RawData& data) {
   const std::set<double> found(data.labels.values.begin(), data.labels.values.end());
   require_whole(data, found == std::set<double>{-1, 1});
   std::vector<std::string> names;
-  if (!found.empty() && *found.begin() == 0) {
-    for (std::size_t c = 0; c <= static_cast<std::size_t>(*found.rbegin()); ++c)
-      names.push_back(std::to_string(c));
+  const std::size_t numbers =
+      found.empty() || *found.begin() != 0 ? 0 : static_cast<std::size_t>(*found.rbegin()) + 1;
+  if (numbers > 0 && numbers <= std::max(few_classes, 2 * found.size())) {
+    for (std::size_t c = 0; c < numbers; ++c) names.push_back(std::to_string(c));
   } else {
     for (const double label : found) names.push_back(plain_number(label));
   }
