@@ -148,6 +148,15 @@ TYPED_TEST(FixedPointTest, AddsInOnePassWhatAPlainSumAdds) {
   }
 }
 
+// No update holds such numbers, but whoever sends one may write what it likes.
+TEST(FixedPoint, NumbersOfOthersThatAreTooLargeWrap) {
+  const std::vector<std::int32_t> numbers(131, std::numeric_limits<std::int32_t>::max());
+  const std::vector<Addend<float>> updates(2, {numbers.data(), 0});
+  std::vector<Sum<float>> sums(numbers.size(), 5);
+  EXPECT_EQ(add_fused<float>(updates, sums), std::nullopt);
+  EXPECT_EQ(sums, std::vector<Sum<float>>(numbers.size(), 3));
+}
+
 TYPED_TEST(FixedPointTest, TellsWhichOfManySumsLeavesTheRange) {
   using Format = FixedPoint<TypeParam>;
   for (const std::size_t at : {0u, 70u, 127u, 128u, 130u}) {

@@ -63,6 +63,8 @@ using Unsigned = std::conditional_t<std::is_same_v<Real, float>, std::uint64_t, 
 // is four to a vector on every machine.
 template <typename Real>
 using Partial = std::conditional_t<std::is_same_v<Real, float>, std::int32_t, Int128>;
+template <typename Real>
+using Wrapping = std::conditional_t<std::is_same_v<Real, float>, std::uint32_t, UInt128>;
 
 // number << shift, as wide as a sum. For floats as a product of two int32: vector units multiply,
 // widen and add in one instruction. The result of arithmetic on sums is unsigned, hence never
@@ -89,14 +91,15 @@ DASGD_INLINE void add_to(Sum<Real>& sum, Partial<Real> number, int shift, Unsign
 }
 
 // Four cache lines of every update in a row: memory answers long reads from few places at a time
-// faster than short ones from many. Spelled as vectors, for the compiler to keep in registers.
+// faster than short ones from many. Spelled as vectors, for the compiler to keep in registers; of
+// unsigned numbers, because somebody else's update may hold any.
 #if defined(__x86_64__)
 constexpr std::size_t vector_bytes = 32;
 #else
 constexpr std::size_t vector_bytes = 16;
 #endif
-using Lanes [[gnu::vector_size(vector_bytes)]] = std::int32_t;
-constexpr std::size_t lanes = vector_bytes / sizeof(std::int32_t);
+using Lanes [[gnu::vector_size(vector_bytes)]] = std::uint32_t;
+constexpr std::size_t lanes = vector_bytes / sizeof(std::uint32_t);
 constexpr std::size_t row = 64;
 static_assert(row % lanes == 0);
 static_assert(max_fused << FixedPoint<float>::update_bits <= std::size_t{1} << 30);  // no overflow
@@ -134,9 +137,9 @@ DASGD_INLINE bool add_exactly(const std::array<const Number<Real>*, max_fused>& 
     }
   }
   for (; i < size; ++i) {
-    Partial<Real> sum = 0;
-    for (std::size_t k = 0; k < Count; ++k) sum += in[k][i];
-    add_to<Real>(out[i], sum, shift, noted);
+    Wrapping<Real> sum = 0;
+    for (std::size_t k = 0; k < Count; ++k) sum += static_cast<Wrapping<Real>>(in[k][i]);
+    add_to<Real>(out[i], static_cast<Partial<Real>>(sum), shift, noted);
   }
   return static_cast<Sum<Real>>(noted) < 0;
 }
