@@ -21,7 +21,7 @@ class MpiApp : public ::testing::Test {
     return DASGD_MPIRUN " -n " + std::to_string(ranks) + " " DASGD_BINARY " " + arguments;
   }
   Outcome mpirun(int ranks, const std::string& arguments) {
-    return shell("timeout 120 " + command(ranks, arguments));
+    return shell("timeout 600 " + command(ranks, arguments));
   }
   std::string out() { return directory.file("run"); }
   nlohmann::json summary() { return nlohmann::json::parse(read_text(out() + "/summary.json")); }
