@@ -97,8 +97,8 @@ def test_event_files_hold_what_was_told(tmp_path):
 def test_a_run_is_logged_by_several(tmp_path):
     logs = [dasgd.loggers.TensorBoard(tmp_path / "tb"), dasgd.loggers.CSV(tmp_path / "log.csv")]
     seen = []
-    dasgd.train(model="quadratic", workers=2, max_time="1s", compute="1ms", lr=1e-4, out=tmp_path / "run",
-                callback=[*logs, seen.append])
+    dasgd.train(model="quadratic", workers=2, max_time="60s", compute="1ms", lr=1e-4, out=tmp_path / "run",
+                callback=[*logs, seen.append, lambda now: len(seen) < 3])
     for log in logs:
         log.close()
     with open(tmp_path / "log.csv", newline="") as file:

@@ -208,7 +208,7 @@ def test_progress_is_one_line_where_somebody_looks(tmp_path, capsys, monkeypatch
     quadratic(tmp_path / "nobody")
     assert capsys.readouterr().err == ""
     monkeypatch.setitem(sys.modules, "ipykernel", None)  # as in a notebook
-    quadratic(tmp_path / "notebook", compute="5ms")
+    quadratic(tmp_path / "notebook", gradients=100_000, compute="1ms", callback=lambda now: now["gradients"] == 0)
     told = capsys.readouterr().err
     assert "\n" not in told and "% " in told and "gradients" in told
     assert told.endswith("\r"), "the line is gone when the run is over"
@@ -218,11 +218,11 @@ def test_a_run_goes_on_from_its_checkpoint(tmp_path):
     def stop(now):
         return now["gradients"] < 20
 
-    first = quadratic(tmp_path, gradients=400, compute="1ms", callback=stop)
+    first = quadratic(tmp_path, gradients=3000, compute="1ms", callback=stop)
     assert first.summary["stop_reason"] == "callback"
     second = dasgd.train(resume=first.run_dir)
     assert second.run_dir == first.run_dir
-    assert second.summary["gradients"] == 800 and second.summary["lost"] == 0
+    assert second.summary["gradients"] == 6000 and second.summary["lost"] == 0
     with pytest.raises(dasgd.InputError, match="own directory"):
         dasgd.train(resume=first.run_dir, out=tmp_path / "other")
 
