@@ -20,7 +20,8 @@ using ::testing::HasSubstr;
 class NetworkApp : public ::testing::Test {
  protected:
   Outcome dasgd(const std::string& arguments) {
-    return shell("env DASGD_DATA=" + data.path() + " " DASGD_BINARY " " + arguments);
+    return shell("env CUDA_VISIBLE_DEVICES= DASGD_DATA=" + data.path() + " " DASGD_BINARY " " +
+                 arguments);
   }
   Outcome python(const std::string& script, const std::string& arguments) {
     return shell("/usr/bin/python3 " DASGD_SOURCE_DIR "/tests/python/" + script + " " + arguments);

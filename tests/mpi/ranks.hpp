@@ -1,6 +1,7 @@
 // The ranks that the tests run on.
 #pragma once
 
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -28,6 +29,7 @@ class MpiWorld final : public World {
 
  private:
   static mpi::MeshOptions with_abort(mpi::MeshOptions options) {
+    options.silence = std::chrono::minutes(2);  // eight ranks on two busy cores
     options.on_failure = [](const std::string& why) {
       std::fprintf(stderr, "rank %d: %s\n", all_ranks()->rank(), why.c_str());
       all_ranks()->abort(1);

