@@ -33,13 +33,14 @@ DeviceStep::DeviceStep(Instance& instance, DeviceReplica& replica, const Recipe&
                        std::shared_ptr<Recorder> recorder)
     : instance_(instance),
       replica_(replica),
+      memory_(replica.memory()),
       rule_([&] {
-        const Place place(*replica.memory());
-        return DeviceRule(recipe, memory, replica.memory()->x, replica.memory()->layout);
+        const Place place(*memory_);
+        return DeviceRule(recipe, memory, memory_->x, memory_->layout);
       }()),
       data_(std::move(data)),
-      recorder_(replica.memory()->stream ? std::move(recorder) : nullptr) {
-  const Place place(*replica.memory());
+      recorder_(memory_->stream ? std::move(recorder) : nullptr) {
+  const Place place(*memory_);
   const auto options = at::TensorOptions().device(instance.how().device);
   knobs_ = at::zeros({DeviceRule::knobs}, options.dtype(at::kDouble));
   for (Slot& slot : slots_) {
@@ -53,7 +54,7 @@ DeviceStep::DeviceStep(Instance& instance, DeviceReplica& replica, const Recipe&
 DeviceStep::~DeviceStep() {
   try {
     for (const Slot& slot : slots_) slot.done.wait();
-    Moment().mark(replica_.memory()->stream);
+    Moment().mark(memory_->stream);
   } catch (const std::exception&) {
     new auto(std::move(slots_));
   }
@@ -61,7 +62,7 @@ DeviceStep::~DeviceStep() {
 
 WholeStep DeviceStep::step(Samples::Rows rows, Random& chance, double eta, Update& update) {
   if (to_be_told_) return {.divergence = std::exchange(to_be_told_, std::nullopt)};
-  const Place place(*replica_.memory());
+  const Place place(*memory_);
   Plan& plan = plans_[rows.size()];
   Slot& slot = begin(eta);
   if (!plan.request.defined())
@@ -76,7 +77,7 @@ WholeStep DeviceStep::step(Samples::Rows rows, Random& chance, double eta, Updat
 
 WholeStep DeviceStep::step(const SampleBatch& batch, double eta, Update& update) {
   if (to_be_told_) return {.divergence = std::exchange(to_be_told_, std::nullopt)};
-  const Place place(*replica_.memory());
+  const Place place(*memory_);
   Plan& plan = plans_[batch.count];
   Slot& slot = begin(eta);
   const Instance::Inputs from = instance_.views_of(batch);
@@ -100,7 +101,7 @@ WholeStep DeviceStep::finish(Plan& plan, Slot& slot, Update& update) {
   start(plan);
   round(update);
   slot.notes.copy_(replica_.notes(), /*non_blocking=*/true);
-  slot.done.mark(replica_.memory()->stream);
+  slot.done.mark(memory_->stream);
   replica_.stepped();
   if (!ahead_ || steps_ == 1) return tell(slot, 0);
   WholeStep made = tell(slots_[steps_ % slots_.size()], 1);
@@ -118,9 +119,9 @@ void DeviceStep::start(Plan& plan) {
 }
 
 void DeviceStep::work_or_record(Plan& plan) {
-  const Place place(*replica_.memory());
+  const Place place(*memory_);
   if (recorder_ && plan.runs++ == steps_before_recording) {
-    plan.graph = std::make_unique<StepGraph>(*replica_.memory()->stream, [&] { work(plan); });
+    plan.graph = std::make_unique<StepGraph>(*memory_->stream, [&] { work(plan); });
   } else {
     const auto lock = StepGraph::nobody_records(instance_.how().device);
     work(plan);
@@ -133,21 +134,20 @@ void DeviceStep::work(const Plan& plan) {
   const at::Tensor loss = instance_.compute(data_ ? data_->gather(plan.request) : plan.in);
   const at::NoGradGuard no_grad;
   notes.loss.copy_(loss);
-  rule_.transform(knobs_, replica_.memory()->x, gradient);
+  rule_.transform(knobs_, memory_->x, gradient);
   replica_.integers().measure(gradient, notes);
 }
 
 // A gradient that comes back from its pool still has its memory on the device.
 void DeviceStep::round(Update& update) {
-  const DeviceMemory& memory = *replica_.memory();
   const at::Tensor& gradient = instance_.flat_gradient();
   auto numbers = std::dynamic_pointer_cast<DeviceNumbers>(update.elsewhere());
   if (!numbers || numbers->update().numbers.sizes() != gradient.sizes() ||
       numbers->update().numbers.device() != gradient.device())
-    numbers = std::make_shared<DeviceNumbers>(gradient.numel(), gradient.device(), memory.layout);
+    numbers = std::make_shared<DeviceNumbers>(gradient.numel(), gradient.device(), memory_->layout);
   replica_.integers().round_and_add(gradient, DeviceRule::factor(knobs_), numbers->update(),
-                                    replica_.sums_there(), memory.x, StepNotes(replica_.notes()));
-  numbers->mark_written(memory.stream);
+                                    replica_.sums_there(), memory_->x, StepNotes(replica_.notes()));
+  numbers->mark_written(memory_->stream);
   update.put(std::move(numbers), NumberFormat::of_float);
 }
 
@@ -174,7 +174,7 @@ WholeStep::Divergence DeviceStep::divergence(const Slot& slot, bool out_of_range
     const std::size_t at = *replica_.diverged_at();
     return {.coordinate = at, .value = replica_.x()[at], .eta = slot.eta};
   }
-  const at::Tensor gradient = replica_.memory()->layout.in_order(instance_.flat_gradient());
+  const at::Tensor gradient = memory_->layout.in_order(instance_.flat_gradient());
   const at::Tensor beyond =
       gradient.abs()
           .le(std::ldexp(1.0, FixedPoint<float>::step_bits + FixedPoint<float>::unit_exponent) /
@@ -190,7 +190,7 @@ WholeStep::Divergence DeviceStep::divergence(const Slot& slot, bool out_of_range
 }
 
 DirectionMemory<float> DeviceStep::memory() const {
-  const Place place(*replica_.memory());
+  const Place place(*memory_);
   return rule_.memory();
 }
 

@@ -26,7 +26,7 @@ namespace dasgd::torch_adapter {
 class DeviceStep {
  public:
   /// `data` may be null: then every batch is copied to the device. So may `recorder`: then no step
-  /// is recorded. All references must outlive this.
+  /// is recorded. All references must outlive its steps.
   DeviceStep(Instance& instance, DeviceReplica& replica, const Recipe& recipe,
              const DirectionMemory<float>& memory, std::shared_ptr<const DeviceData> data,
              std::shared_ptr<Recorder> recorder);
@@ -72,6 +72,7 @@ class DeviceStep {
 
   Instance& instance_;
   DeviceReplica& replica_;
+  const std::shared_ptr<DeviceMemory> memory_;
   DeviceRule rule_;
   const std::shared_ptr<const DeviceData> data_;
   const std::shared_ptr<Recorder> recorder_;
