@@ -10,9 +10,10 @@ BIN  := build/release/dasgd
 FUZZ_SECONDS ?= 600
 # Where there is ccache, a miss costs no second run of the preprocessor.
 export CCACHE_DEPEND ?= 1
+EARLY := dasgd_config dasgd_members dasgd_rivals
 APP_ONLY := -DDASGD_BUILD_TESTS=OFF -DDASGD_BUILD_EXAMPLES=OFF -DDASGD_BUILD_BENCH=OFF
 
-.PHONY: demo build test test-mpich python scenarios soak soak-elastic bench bench-watch archive deb check-docs check-packages check-container site sanitize fuzz format style lint clean packages-all-tests packages-%
+.PHONY: demo build test test-mpich python scenarios soak soak-elastic bench bench-watch archive deb check-docs check-packages check-container site sanitize fuzz format style lint clean packages-all-tests early-configured early-layers packages-%
 
 demo: packages-torch build packages-data ## train a network on real data and show the result
 	$(BIN) train --model cnn --data fashion-mnist --workers 2 --epochs 1 --trace --out runs/demo
@@ -23,7 +24,8 @@ build: packages-build packages-web ## build build/release/dasgd
 	cmake --preset release $(APP_ONLY) >/dev/null
 	cmake --build --preset release -j $(JOBS) --target dasgd_app
 
-test: packages-all-tests ## build everything and run the whole suite
+test: ## build everything and run the whole suite
+	@$(MAKE) --no-print-directory -j 2 packages-all-tests early-layers
 	scripts/check_includes.sh
 	cmake --preset release $(APP_ONLY) -DDASGD_BUILD_TESTS=ON -DDASGD_BUILD_EXAMPLES=ON \
 	  -DDASGD_BUILD_PYTHON=ON >/dev/null
@@ -120,8 +122,18 @@ lint: style packages-build packages-mpi ## that and clang-tidy
 clean: ## remove what was built
 	rm -rf build
 
-packages-all-tests:  # at once: the lists of packages are fetched once
+packages-all-tests: early-configured
 	@scripts/install_packages.sh build torch mpi web browser data test python
+
+# On a bare machine: unpacking packages keeps one core busy. Beside it the other compiles layers that need few of them.
+early-layers: early-configured
+	@[ ! -e build/release/early ] || cmake --build --preset release -j $(JOBS) --target $(EARLY)
+	@rm -f build/release/early
+
+# Configured before anything else is installed, so that nothing is found that is there by half.
+early-configured:
+	@[ -e build/release/build.ninja ] || { scripts/install_packages.sh build cache && \
+	  cmake --preset release $(APP_ONLY) >/dev/null && touch build/release/early; }
 
 packages-%:
 	@scripts/install_packages.sh $*

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the Debian packages of the named groups that are missing: build, torch, mpi, mpi-test, web, browser,
-# data, test, python, bench, lint, fuzz, deb, clean-root, site.
+# data, cache, test, python, bench, lint, fuzz, deb, clean-root, site.
 #   install_packages.sh [--list] GROUP...    --list only prints their names
 # Works as root and with sudo. On another system it says what is needed and goes on.
 set -eu
@@ -18,7 +18,8 @@ group() {
     web) command -v npm >/dev/null || echo "nodejs npm" ;;
     browser) echo "chromium fonts-dejavu-core" ;;
     data) echo "dataset-fashion-mnist curl" ;;
-    # ccache: the tests of a second MPI share what they compile with those of the first.
+    # The tests of a second MPI share what they compile with those of the first.
+    cache) echo "ccache" ;;
     test) echo "libgtest-dev libgmock-dev librapidcheck-dev python3-torch python3-yaml pkg-config ccache openssl iproute2 nftables" ;;
     bench) echo "libbenchmark-dev python3-torch" ;;
     python) echo "python3-dev python3-venv python3-pip pybind11-dev python3-numpy python3-pytest" ;;
