@@ -17,14 +17,14 @@ DASGD = os.environ["DASGD"]
 # Files in the directory of the test are what workers tell each other; nobody counts seconds.
 PROGRAM = """
 import hashlib, json, os, signal, sys, time
+me = os.path.basename(os.environ["DASGD_MEMBER_DIR"])
+{before}
 sys.path.insert(0, {tests!r})
 import torch, dasgd.torch
 from loops import batches, network
-me = os.path.basename(os.environ["DASGD_MEMBER_DIR"])
 def say(what): open(os.path.join({place!r}, what), "w").close()
 def heard(*what): return all(os.path.exists(os.path.join({place!r}, one)) for one in what)
 torch.set_num_threads(1)
-{before}
 model = network({seed})
 peer = dasgd.torch.Peer(model, lr=0.05, batch=32)
 assert peer.rank is None and peer.size is None

@@ -63,39 +63,112 @@ def test_ranks_end_with_the_same_bytes_and_lose_nothing(tmp_path):
     assert all(r[3] == 120 and r[4] == 0 and r[5] == [40, 40, 40] for r in ranks)
 
 
-def test_a_rank_whose_data_end_early_holds_nobody_up(tmp_path):
-    done = mpirun(tmp_path, 2, before="import os; rank = int(os.environ['OMPI_COMM_WORLD_RANK'])", steps="10 + 40 * rank")
-    assert done.returncode == 0, done.stderr
-    assert [r[5] for r in told(done)] == [[10, 50], [10, 50]]
+SEVERAL = """
+import hashlib, json, pathlib, sys, time, torch
+sys.path.insert(0, {tests!r})
+import dasgd.torch
+from loops import batches
+place = pathlib.Path({place!r})
+
+def small(seed):
+    torch.manual_seed(seed)
+    return torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.BatchNorm1d(16), torch.nn.ReLU(), torch.nn.Linear(16, 2))
+
+def train(peer, model, steps, before_the_first_step=lambda: None):
+    for k, (x, y) in enumerate(batches(steps)):
+        loss = torch.nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        if k == 0: before_the_first_step()
+        peer.step(loss)
+    summary = peer.finish()
+    digest = hashlib.sha256(b"".join(t.detach().numpy().tobytes() for t in model.state_dict().values() if t.is_floating_point())).hexdigest()
+    return [digest, summary["gradients_by_worker"]]
+
+def tell(name, found): print(json.dumps([name, peer.rank, found]), flush=True)
+
+model = small(1)
+peer = dasgd.torch.Peer(model, lr=0.05, batch=32, rank_timeout="60s")
+rank = peer.rank
+tell("early", train(peer, model, 10 + 40 * rank))
+
+model = small(rank)
+peer = dasgd.torch.Peer(model, lr=0.05, batch=32, rank_timeout="60s")
+tell("first", train(peer, model, 5))
+
+model = small(1)
+peer = dasgd.torch.Peer(model, lr=0.05, batch=32, rank_timeout="60s")
+# Rank 0 begins anew while rank 1 may still be beginning.
+tell("state", train(peer, model, 10, lambda: peer.load_state_dict(torch.load(place / "state.pt"))))
+
+model = torch.nn.Linear(2, 1)
+peer = dasgd.torch.Peer(model, lr=0.01, rank_timeout="60s")
+if rank == 1: (place / "begun").touch()
+while not (place / ("done" if rank == 1 else "begun")).exists(): time.sleep(0.01)
+for _ in range(1 if rank == 1 else 10):
+    model(torch.ones(1, 2)).sum().backward()
+    peer.step()
+(place / "done").touch()
+summary = peer.finish()
+tell("staleness", [summary["S_max"], summary["S_avg"], summary["S_hat_max"], summary["lost"]])
+
+model = torch.nn.Linear(2, 1)
+peer = dasgd.torch.Peer(model, lr=0.01, gradients=10, rank_timeout="60s")
+while True:
+    model(torch.ones(1, 2)).sum().backward()
+    if not peer.step(): break
+tell("budget", peer.finish()["gradients"])
+"""
 
 
-def test_ranks_begin_with_the_model_of_the_first(tmp_path):
-    done = mpirun(tmp_path, 2, seed="int(__import__('os').environ['OMPI_COMM_WORLD_RANK'])", steps="5")
-    assert done.returncode == 0, done.stderr
-    assert len({r[2] for r in told(done)}) == 1
+@pytest.fixture(scope="module")
+def several(tmp_path_factory):
+    """What two ranks have found in five runs, one after the other: to start PyTorch takes longer than all of them."""
+    place = tmp_path_factory.mktemp("several")
+    torch.manual_seed(5)
+    model = torch.nn.Sequential(
+        torch.nn.Linear(8, 16), torch.nn.BatchNorm1d(16), torch.nn.ReLU(), torch.nn.Linear(16, 2)
+    )
+    torch.save({"model": model.state_dict()}, place / "state.pt")
+    program = place / "train.py"
+    program.write_text(SEVERAL.format(tests=os.path.dirname(__file__), place=str(place)))
+    done = run_ranks(program, 2)
+    found = {}
+    for name, rank, result in told(done):
+        found.setdefault(name, []).append(result)
+    return done, found
 
 
-def test_staleness_is_counted_exactly(tmp_path):
+def both(several, name):
+    done, found = several
+    assert len(found.get(name, [])) == 2, done.stderr
+    return found[name]
+
+
+def test_several_runs_of_the_same_ranks_end_well(several):
+    assert several[0].returncode == 0, several[0].stderr
+
+
+def test_a_rank_whose_data_end_early_holds_nobody_up(several):
+    assert [by_rank for _, by_rank in both(several, "early")] == [[10, 50], [10, 50]]
+
+
+def test_ranks_begin_with_the_model_of_the_first(several):
+    assert len({digest for digest, _ in both(several, "first")}) == 1
+
+
+def test_staleness_is_counted_exactly(several):
     """Rank 1 computes one gradient while rank 0 takes ten steps: at rank 0 it is ten gradients old, and at rank 1 each of the
     ten does not know that one."""
-    program = tmp_path / "stale.py"
-    program.write_text(textwrap.dedent(f"""
-        import json, pathlib, time, torch, dasgd.torch
-        model = torch.nn.Linear(2, 1)
-        peer = dasgd.torch.Peer(model, lr=0.01, rank_timeout="60s")
-        begun, done = pathlib.Path({str(tmp_path / 'begun')!r}), pathlib.Path({str(tmp_path / 'done')!r})
-        if peer.rank == 1: begun.touch()
-        while not (done if peer.rank == 1 else begun).exists(): time.sleep(0.01)
-        for _ in range(1 if peer.rank == 1 else 10):
-            model(torch.ones(1, 2)).sum().backward()
-            peer.step()
-        done.touch()
-        summary = peer.finish()
-        print(json.dumps([summary["S_max"], summary["S_avg"], summary["S_hat_max"], summary["lost"]]), flush=True)
-        """))
-    done = run_ranks(program, 2)
-    assert done.returncode == 0, done.stderr
-    assert told(done) == [[10, 20 / 22, 10, 0]] * 2
+    assert both(several, "staleness") == [[10, 20 / 22, 10, 0]] * 2
+
+
+def test_a_budget_ends_a_run_without_a_warning(several):
+    assert both(several, "budget") == [20, 20] and "Warning" not in several[0].stderr
+
+
+def test_ranks_go_on_from_a_state(several):
+    ranks = both(several, "state")
+    assert len({digest for digest, _ in ranks}) == 1 and all(by_rank == [10, 10] for _, by_rank in ranks)
 
 
 def test_an_exception_on_one_rank_ends_all(tmp_path):
@@ -134,22 +207,6 @@ def test_a_rank_that_leaves_while_others_finish_is_told(tmp_path):
     assert done.stderr.count("RuntimeWarning") == 1
 
 
-def test_a_budget_ends_a_run_without_a_warning(tmp_path):
-    program = tmp_path / "train.py"
-    program.write_text(textwrap.dedent("""
-        import torch, dasgd.torch
-        model = torch.nn.Linear(2, 1)
-        peer = dasgd.torch.Peer(model, lr=0.01, gradients=10, rank_timeout="60s")
-        while True:
-            model(torch.ones(1, 2)).sum().backward()
-            if not peer.step(): break
-        print([peer.rank, peer.finish()["gradients"]], flush=True)
-        """))
-    done = run_ranks(program, 2)
-    assert done.returncode == 0, done.stderr
-    assert told(done) == [[0, 20], [1, 20]] and "Warning" not in done.stderr
-
-
 def test_a_rank_that_others_wait_for_in_vain_ends_the_job(tmp_path):
     program = tmp_path / "train.py"
     program.write_text(textwrap.dedent("""
@@ -162,20 +219,6 @@ def test_a_rank_that_others_wait_for_in_vain_ends_the_job(tmp_path):
     done = run_ranks(program, 2)
     assert done.returncode != 0
     assert "rank 1 is ill" in done.stderr and "rank 1 has failed and others wait for it" in done.stderr
-
-
-def test_ranks_go_on_from_a_state(tmp_path):
-    torch.manual_seed(5)
-    model = torch.nn.Sequential(
-        torch.nn.Linear(8, 16), torch.nn.BatchNorm1d(16), torch.nn.ReLU(), torch.nn.Linear(16, 2)
-    )
-    torch.save({"model": model.state_dict()}, tmp_path / "state.pt")
-    # Rank 0 begins anew while rank 1 may still be beginning.
-    load = f"if k == 0: peer.load_state_dict(torch.load({str(tmp_path / 'state.pt')!r}))"
-    done = mpirun(tmp_path, 2, steps="10", during=load)
-    assert done.returncode == 0, done.stderr
-    ranks = told(done)
-    assert len({r[2] for r in ranks}) == 1 and all(r[5] == [10, 10] for r in ranks)
 
 
 def command_line(process):
