@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "dasgd/cluster/train_ranks.hpp"
-#include "dasgd/data/batches.hpp"
 #include "dasgd/data/catalogue.hpp"
+#include "dasgd/data/draws/batches.hpp"
 #include "dasgd/data/images/image_samples.hpp"
 #include "dasgd/problems/softmax.hpp"
 #include "dasgd/topology/builders.hpp"

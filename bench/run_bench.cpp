@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "dasgd/data/batches.hpp"
+#include "dasgd/data/draws/batches.hpp"
 #include "dasgd/record/trace/trace_writer.hpp"
 #include "dasgd/runtime/train.hpp"
 #include "dasgd/staleness/ledger.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cnn.hpp"
-#include "dasgd/data/batches.hpp"
+#include "dasgd/data/draws/batches.hpp"
 #include "dasgd/runtime/train.hpp"
 #include "ratio.hpp"
 

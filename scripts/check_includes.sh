@@ -12,18 +12,19 @@ grep -rnE '^ *# *include +("[a-z_]+/|<dasgd/)' $folders --include='*.hpp' --incl
 # The floors, from the ground up. Within a folder its rooms stand beside each other, above or below what is common.
 function level(room) {
   if (room ~ /^base$/) return 0.5
+  if (room ~ /^base\/files$/) return 0.7
   if (room ~ /^(core|random)$/) return 1
   if (room ~ /^(theory|staleness|topology|data|rules)$/) return 2
-  if (room ~ /^data\/preparation$/) return 2.2
+  if (room ~ /^data\/(preparation|draws)$/) return 2.2
   if (room ~ /^data\/(rows|images|arrays)$/) return 2.4
   if (room ~ /^data\/stream$/) return 2.6
   if (room ~ /^(problems|transport|record)$/) return 3
-  if (room ~ /^record\/trace$/) return 3.2
+  if (room ~ /^record\/(trace|checkpoints)$/) return 3.2
   if (room ~ /^(transport\/(in_process|mpi|faulty|tcp)|adapters\/torch)$/) return 3.5
   if (room ~ /^(run|models|virtual_time)$/) return 4
-  if (room ~ /^elastic\/membership$/) return 4.2
+  if (room ~ /^(elastic\/membership|models\/description)$/) return 4.2
   if (room ~ /^elastic\/adoption$/) return 4.3
-  if (room ~ /^elastic$/) return 4.5
+  if (room ~ /^(elastic|runtime\/boards)$/) return 4.5
   if (room ~ /^(report|runtime|sim|rivals|elastic\/world)$/) return 5
   if (room ~ /^(rivals\/methods|report\/tables)$/) return 5.2
   if (room ~ /^report\/charts$/) return 5.4
@@ -33,6 +34,7 @@ function level(room) {
   if (room ~ /^referee\/page$/) return 6.5
   if (room ~ /^config$/) return 7
   if (room ~ /^settings$/) return 8
+  if (room ~ /^settings\/tasks$/) return 8.5
   if (room ~ /^app:(terminal|fetch)$/) return 9
   if (room ~ /^app:(live|ranks|manual)$/) return 10
   if (room ~ /^app:(commands|reproduce|sweep)$/) return 11

@@ -6,10 +6,10 @@
 
 #include "arguments.hpp"
 #include "dasgd/archive/directory_lock.hpp"
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/referee/hold.hpp"
 #include "dasgd/referee/page/result_files.hpp"
-#include "dasgd/settings/comparison.hpp"
+#include "dasgd/settings/tasks/comparison.hpp"
 #include "dasgd/settings/toml_file.hpp"
 #include "problem_of.hpp"
 #include "waiting.hpp"

@@ -10,7 +10,7 @@
 #include "arguments.hpp"
 #include "dasgd/advice/advice_json.hpp"
 #include "dasgd/archive/directory_run.hpp"
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/config/step_size.hpp"
 #include "dasgd/record/trace/checked_run.hpp"
 #include "dasgd/report/page/write_report.hpp"

@@ -6,7 +6,7 @@
 #include "dasgd/adapters/torch/network.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/images/image_samples.hpp"
-#include "dasgd/record/checkpoint.hpp"
+#include "dasgd/record/checkpoints/checkpoint.hpp"
 #include "dasgd/runtime/train.hpp"
 #include "support/message.hpp"
 #include "support/tiny_images.hpp"

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "dasgd/core/error.hpp"
+#include "dasgd/data/draws/loader.hpp"
 #include "dasgd/data/images/image_samples.hpp"
-#include "dasgd/data/loader.hpp"
 #include "dasgd/data/text_samples.hpp"
 #include "support/message.hpp"
 #include "support/tiny_images.hpp"

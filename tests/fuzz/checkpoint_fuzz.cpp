@@ -4,7 +4,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include "dasgd/record/checkpoint.hpp"
+#include "dasgd/record/checkpoints/checkpoint.hpp"
 #include "fuzz/input.hpp"
 
 namespace {

@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "dasgd/cluster/messages.hpp"
-#include "dasgd/record/checkpoint.hpp"
+#include "dasgd/record/checkpoints/checkpoint.hpp"
 #include "fuzz/input.hpp"
 #include "ranks/rank_start.hpp"
 

@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "dasgd/core/error.hpp"
-#include "dasgd/models/image_sheet.hpp"
+#include "dasgd/models/description/image_sheet.hpp"
 #include "dasgd/models/network_problem.hpp"
 #include "dasgd/models/problem.hpp"
 #include "dasgd/models/stream.hpp"

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "dasgd/record/checkpoint_directory.hpp"
+#include "dasgd/record/checkpoints/checkpoint_directory.hpp"
 #include "mpi/mpi_app.hpp"
 
 namespace dasgd::test {

@@ -1,12 +1,12 @@
-#include "dasgd/record/checkpoint.hpp"
+#include "dasgd/record/checkpoints/checkpoint.hpp"
 
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "dasgd/base/atomic_file.hpp"
-#include "dasgd/record/checkpoint_directory.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
+#include "dasgd/record/checkpoints/checkpoint_directory.hpp"
 #include "support/file_size_limit.hpp"
 #include "support/message.hpp"
 #include "support/temporary_directory.hpp"

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <thread>
 
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/npy.hpp"
 #include "dasgd/record/run_summary.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "dasgd/data/batches.hpp"
+#include "dasgd/data/draws/batches.hpp"
 #include "dasgd/random/random.hpp"
 #include "dasgd/rivals/methods/all_rivals.hpp"
 #include "dasgd/rivals/play.hpp"

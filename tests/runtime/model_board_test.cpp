@@ -1,4 +1,4 @@
-#include "dasgd/runtime/model_board.hpp"
+#include "dasgd/runtime/boards/model_board.hpp"
 
 #include <gtest/gtest.h>
 #include <stop_token>

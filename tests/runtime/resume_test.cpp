@@ -9,7 +9,7 @@
 #include "dasgd/dasgd.hpp"
 #include "dasgd/record/trace/trace_reader.hpp"
 #include "dasgd/run/leg.hpp"
-#include "dasgd/runtime/snapshot_board.hpp"
+#include "dasgd/runtime/boards/snapshot_board.hpp"
 #include "support/message.hpp"
 #include "support/temporary_directory.hpp"
 

@@ -1,4 +1,4 @@
-#include "dasgd/settings/variation.hpp"
+#include "dasgd/settings/tasks/variation.hpp"
 
 #include <gmock/gmock.h>
 

@@ -10,7 +10,7 @@
 #include "dasgd/data/catalogue.hpp"
 #include "dasgd/data/images/idx.hpp"
 #include "dasgd/models/data_source.hpp"
-#include "dasgd/models/describe_data.hpp"
+#include "dasgd/models/description/describe_data.hpp"
 #include "fetch/cifar10_fetch.hpp"
 #include "terminal/output.hpp"
 

@@ -9,7 +9,7 @@
 #include "commands/commands.hpp"
 #include "commands/summary.hpp"
 #include "commands/train_run.hpp"
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/members/ask_settings.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "commands/commands.hpp"
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/members/files.hpp"
 #include "dasgd/members/launched.hpp"

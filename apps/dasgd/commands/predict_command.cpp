@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "commands/commands.hpp"
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/core/held_out.hpp"

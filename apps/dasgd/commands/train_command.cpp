@@ -11,7 +11,7 @@
 #include "commands/train_run.hpp"
 #include "dasgd/advice/advice_json.hpp"
 #include "dasgd/archive/directory_run.hpp"
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/config/step_size.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/models/network_problem.hpp"

@@ -10,7 +10,7 @@
 #include "commands/summary.hpp"
 #include "dasgd/advice/advice_json.hpp"
 #include "dasgd/archive/directory_run.hpp"
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/config/step_size.hpp"
 #include "dasgd/settings/toml_file.hpp"
 #include "live/watch.hpp"

@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <unistd.h>
 
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/images/cifar10.hpp"
 #include "fetch/png_strip.hpp"

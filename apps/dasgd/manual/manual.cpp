@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/run_summary.hpp"
 #include "manual/completion.hpp"

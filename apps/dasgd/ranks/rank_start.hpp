@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "dasgd/record/checkpoint.hpp"
+#include "dasgd/record/checkpoints/checkpoint.hpp"
 #include "dasgd/rules/schedule.hpp"
 
 namespace dasgd::app {

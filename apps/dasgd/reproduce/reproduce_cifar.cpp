@@ -4,7 +4,7 @@
 #include <mutex>
 #include <numeric>
 
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/config/config.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/catalogue.hpp"

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/experiments/rival_numbers.hpp"
 #include "reproduce/reproduce.hpp"
 #include "terminal/output.hpp"

@@ -1,7 +1,7 @@
 #include <chrono>
 #include <fmt/format.h>
 
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/base/units.hpp"
 #include "dasgd/config/config.hpp"
 #include "dasgd/core/error.hpp"

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "dasgd/archive/directory_lock.hpp"
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/base/units.hpp"
 #include "dasgd/config/engine.hpp"
 #include "dasgd/core/error.hpp"

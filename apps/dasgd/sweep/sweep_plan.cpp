@@ -8,12 +8,12 @@
 #include <iterator>
 #include <set>
 
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/base/nearest_word.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/models/stream.hpp"
+#include "dasgd/settings/tasks/variation.hpp"
 #include "dasgd/settings/toml_file.hpp"
-#include "dasgd/settings/variation.hpp"
 
 namespace dasgd::app {
 namespace fs = std::filesystem;

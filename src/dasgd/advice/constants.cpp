@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <limits>
 
-#include "dasgd/data/batches.hpp"
+#include "dasgd/data/draws/batches.hpp"
 #include "dasgd/random/random.hpp"
 
 namespace dasgd {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/models/network_problem.hpp"
 #include "dasgd/record/json_number.hpp"
 #include "dasgd/record/npy.hpp"

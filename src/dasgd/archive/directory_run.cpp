@@ -9,7 +9,7 @@
 #include "dasgd/archive/result_files.hpp"
 #include "dasgd/base/digest.hpp"
 #include "dasgd/data/preprocessing.hpp"
-#include "dasgd/record/checkpoint_directory.hpp"
+#include "dasgd/record/checkpoints/checkpoint_directory.hpp"
 #include "dasgd/report/page/write_report.hpp"
 #include "dasgd/run/leg.hpp"
 #include "dasgd/runtime/train.hpp"

@@ -9,7 +9,7 @@
 #include "dasgd/archive/best_model.hpp"
 #include "dasgd/archive/earlier_legs.hpp"
 #include "dasgd/archive/run_directory.hpp"
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/core/objective.hpp"
 #include "dasgd/elastic/world/simulate_members.hpp"
 #include "dasgd/record/trace/trace_writer.hpp"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "dasgd/record/checkpoint.hpp"
+#include "dasgd/record/checkpoints/checkpoint.hpp"
 #include "dasgd/run/options.hpp"
 
 namespace dasgd {

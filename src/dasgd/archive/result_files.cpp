@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "dasgd/archive/samples_file.hpp"
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/data/preprocessing.hpp"
 #include "dasgd/models/network_problem.hpp"
 #include "dasgd/record/npy.hpp"

@@ -3,7 +3,7 @@
 
 #include "dasgd/archive/best_model.hpp"
 #include "dasgd/archive/run_directory.hpp"
-#include "dasgd/base/write_all.hpp"
+#include "dasgd/base/files/write_all.hpp"
 #include "dasgd/core/objective.hpp"
 #include "dasgd/run/result.hpp"
 

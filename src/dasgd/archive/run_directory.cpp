@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/core/error.hpp"
-#include "dasgd/record/checkpoint_directory.hpp"
+#include "dasgd/record/checkpoints/checkpoint_directory.hpp"
 
 namespace dasgd {
 namespace fs = std::filesystem;

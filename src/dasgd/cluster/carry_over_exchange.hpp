@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dasgd/cluster/messages.hpp"
-#include "dasgd/runtime/snapshot_board.hpp"
+#include "dasgd/runtime/boards/snapshot_board.hpp"
 #include "dasgd/transport/mpi/layout.hpp"
 
 namespace dasgd::cluster {

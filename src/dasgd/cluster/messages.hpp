@@ -10,7 +10,7 @@
 #include "dasgd/base/bytes.hpp"
 #include "dasgd/record/trace/trace_sink.hpp"
 #include "dasgd/run/result.hpp"
-#include "dasgd/runtime/worker_status.hpp"
+#include "dasgd/runtime/boards/worker_status.hpp"
 
 namespace dasgd::cluster {
 

@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/base/parallel.hpp"
 #include "dasgd/record/json_number.hpp"
 #include "dasgd/report/charts/svg_plot.hpp"

@@ -7,7 +7,7 @@
 #include <netinet/in.h>
 #include <nlohmann/json.hpp>
 
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/transport/tcp/address.hpp"
 
 namespace dasgd::members {

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <thread>
 
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 
 namespace dasgd::members {
 namespace {

@@ -10,7 +10,7 @@
 #include <map>
 #include <unistd.h>
 
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/base/one_line.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/members/door.hpp"

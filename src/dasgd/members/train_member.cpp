@@ -10,7 +10,7 @@
 #include <memory>
 #include <numeric>
 
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/preprocessing.hpp"
 #include "dasgd/elastic/adoption/adoption_line.hpp"
@@ -23,11 +23,11 @@
 #include "dasgd/run/budget.hpp"
 #include "dasgd/run/conclude.hpp"
 #include "dasgd/run/leg.hpp"
+#include "dasgd/runtime/boards/snapshot_board.hpp"
 #include "dasgd/runtime/checkpointer.hpp"
 #include "dasgd/runtime/evaluator.hpp"
 #include "dasgd/runtime/monitor.hpp"
 #include "dasgd/runtime/run_threads.hpp"
-#include "dasgd/runtime/snapshot_board.hpp"
 #include "dasgd/runtime/worker_loop.hpp"
 
 namespace dasgd::members {

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/base/input_error.hpp"
 #include "dasgd/referee/records.hpp"
 

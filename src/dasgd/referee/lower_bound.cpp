@@ -4,7 +4,7 @@
 #include <limits>
 #include <numeric>
 
-#include "dasgd/data/batches.hpp"
+#include "dasgd/data/draws/batches.hpp"
 
 namespace dasgd {
 namespace {

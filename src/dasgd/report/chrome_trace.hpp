@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/staleness/trace_line.hpp"
 
 namespace dasgd::report {

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/base/text_hazard.hpp"
 #include "dasgd/base/toml.hpp"
 #include "dasgd/core/error.hpp"

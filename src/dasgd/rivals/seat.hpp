@@ -6,7 +6,7 @@
 
 #include "dasgd/base/checked_time.hpp"
 #include "dasgd/core/objective.hpp"
-#include "dasgd/data/batches.hpp"
+#include "dasgd/data/draws/batches.hpp"
 #include "dasgd/random/random.hpp"
 #include "dasgd/rivals/rival.hpp"
 #include "dasgd/run/options.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "dasgd/data/batches.hpp"
+#include "dasgd/data/draws/batches.hpp"
 #include "dasgd/run/leg.hpp"
 
 namespace dasgd {

@@ -7,7 +7,7 @@
 
 #include "dasgd/core/objective.hpp"
 #include "dasgd/core/worker.hpp"
-#include "dasgd/record/checkpoint.hpp"
+#include "dasgd/record/checkpoints/checkpoint.hpp"
 #include "dasgd/rules/rule.hpp"
 #include "dasgd/run/options.hpp"
 

@@ -11,7 +11,7 @@
 #include "dasgd/core/objective.hpp"
 #include "dasgd/core/worker.hpp"
 #include "dasgd/run/options.hpp"
-#include "dasgd/runtime/snapshot_board.hpp"
+#include "dasgd/runtime/boards/snapshot_board.hpp"
 
 namespace dasgd {
 

@@ -14,8 +14,8 @@
 #include "dasgd/core/objective.hpp"
 #include "dasgd/run/judge.hpp"
 #include "dasgd/run/options.hpp"
+#include "dasgd/runtime/boards/model_board.hpp"
 #include "dasgd/runtime/control.hpp"
-#include "dasgd/runtime/model_board.hpp"
 
 namespace dasgd {
 

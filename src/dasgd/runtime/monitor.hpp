@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "dasgd/run/options.hpp"
+#include "dasgd/runtime/boards/model_board.hpp"
 #include "dasgd/runtime/control.hpp"
 #include "dasgd/runtime/evaluator.hpp"
-#include "dasgd/runtime/model_board.hpp"
 #include "dasgd/runtime/progress.hpp"
 #include "dasgd/runtime/worker_loop.hpp"
 

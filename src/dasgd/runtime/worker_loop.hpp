@@ -13,11 +13,11 @@
 #include "dasgd/run/options.hpp"
 #include "dasgd/run/result.hpp"
 #include "dasgd/run/run_worker.hpp"
+#include "dasgd/runtime/boards/model_board.hpp"
+#include "dasgd/runtime/boards/snapshot_board.hpp"
+#include "dasgd/runtime/boards/worker_status.hpp"
 #include "dasgd/runtime/control.hpp"
-#include "dasgd/runtime/model_board.hpp"
 #include "dasgd/runtime/paced.hpp"
-#include "dasgd/runtime/snapshot_board.hpp"
-#include "dasgd/runtime/worker_status.hpp"
 #include "dasgd/transport/endpoint.hpp"
 
 namespace dasgd {

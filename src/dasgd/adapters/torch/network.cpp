@@ -26,7 +26,7 @@
 #include "dasgd/adapters/torch/saved_network.hpp"
 #include "dasgd/base/parallel.hpp"
 #include "dasgd/core/error.hpp"
-#include "dasgd/data/loader.hpp"
+#include "dasgd/data/draws/loader.hpp"
 #include "dasgd/data/moments.hpp"
 
 namespace dasgd::torch_adapter {

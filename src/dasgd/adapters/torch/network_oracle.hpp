@@ -11,7 +11,7 @@
 #include "dasgd/adapters/torch/instance.hpp"
 #include "dasgd/core/names.hpp"
 #include "dasgd/core/oracle.hpp"
-#include "dasgd/data/loader.hpp"
+#include "dasgd/data/draws/loader.hpp"
 
 namespace dasgd::torch_adapter {
 

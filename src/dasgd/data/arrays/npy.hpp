@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "dasgd/base/mapped_file.hpp"
+#include "dasgd/base/files/mapped_file.hpp"
 #include "dasgd/data/number_rows.hpp"
 
 namespace dasgd {

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "dasgd/base/mapped_file.hpp"
+#include "dasgd/base/files/mapped_file.hpp"
 #include "dasgd/base/parallel.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/row_number.hpp"

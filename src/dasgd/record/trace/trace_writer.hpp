@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/record/trace/trace_queue.hpp"
 #include "dasgd/record/trace/trace_sink.hpp"
 

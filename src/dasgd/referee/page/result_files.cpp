@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/referee/page/first_rounds.hpp"
 #include "dasgd/referee/page/pictures.hpp"
 #include "dasgd/referee/records.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "dasgd/base/write_all.hpp"
+#include "dasgd/base/files/write_all.hpp"
 #include "dasgd/core/objective.hpp"
 #include "dasgd/referee/results.hpp"
 

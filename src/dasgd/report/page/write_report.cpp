@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/report/charts/charts.hpp"
 #include "dasgd/report/charts/sweep_figures.hpp"
 #include "dasgd/report/chrome_trace.hpp"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 
 namespace dasgd::report {
 

@@ -1,4 +1,4 @@
-#include "dasgd/data/loader.hpp"
+#include "dasgd/data/draws/loader.hpp"
 
 namespace dasgd {
 

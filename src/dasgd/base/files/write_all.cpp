@@ -1,4 +1,4 @@
-#include "dasgd/base/write_all.hpp"
+#include "dasgd/base/files/write_all.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

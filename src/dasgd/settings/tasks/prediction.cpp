@@ -1,4 +1,4 @@
-#include "dasgd/settings/prediction.hpp"
+#include "dasgd/settings/tasks/prediction.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

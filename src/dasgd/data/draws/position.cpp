@@ -1,4 +1,4 @@
-#include "dasgd/data/position.hpp"
+#include "dasgd/data/draws/position.hpp"
 
 #include <cmath>
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "dasgd/core/gradient_set.hpp"
-#include "dasgd/data/batches.hpp"
+#include "dasgd/data/draws/batches.hpp"
 
 namespace dasgd {
 

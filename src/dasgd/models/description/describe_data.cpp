@@ -1,4 +1,4 @@
-#include "dasgd/models/describe_data.hpp"
+#include "dasgd/models/description/describe_data.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/base/parallel.hpp"
 #include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/row_number.hpp"
-#include "dasgd/models/image_sheet.hpp"
+#include "dasgd/models/description/image_sheet.hpp"
 
 namespace dasgd {
 namespace {

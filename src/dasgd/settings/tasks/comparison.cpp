@@ -1,4 +1,4 @@
-#include "dasgd/settings/comparison.hpp"
+#include "dasgd/settings/tasks/comparison.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -17,7 +17,7 @@
 #include "dasgd/base/bytes.hpp"
 #include "dasgd/core/gradient_set.hpp"
 #include "dasgd/core/names.hpp"
-#include "dasgd/record/checkpoint.hpp"
+#include "dasgd/record/checkpoints/checkpoint.hpp"
 
 namespace dasgd {
 

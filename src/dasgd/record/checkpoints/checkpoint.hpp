@@ -10,7 +10,7 @@
 
 #include "dasgd/base/bytes.hpp"
 #include "dasgd/core/gradient_set.hpp"
-#include "dasgd/data/position.hpp"
+#include "dasgd/data/draws/position.hpp"
 
 namespace dasgd {
 

@@ -1,4 +1,4 @@
-#include "dasgd/record/checkpoint.hpp"
+#include "dasgd/record/checkpoints/checkpoint.hpp"
 
 #define XXH_INLINE_ALL
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "dasgd/base/mapped_file.hpp"
+#include "dasgd/base/files/mapped_file.hpp"
 
 #include <cerrno>
 #include <cstring>

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 
 namespace dasgd {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "dasgd/record/checkpoint.hpp"
+#include "dasgd/record/checkpoints/checkpoint.hpp"
 
 namespace dasgd {
 

@@ -1,4 +1,4 @@
-#include "dasgd/record/checkpoint_directory.hpp"
+#include "dasgd/record/checkpoints/checkpoint_directory.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 
 namespace dasgd {
 namespace fs = std::filesystem;

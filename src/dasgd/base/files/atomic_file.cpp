@@ -1,4 +1,4 @@
-#include "dasgd/base/atomic_file.hpp"
+#include "dasgd/base/files/atomic_file.hpp"
 
 #include <cerrno>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "dasgd/data/batches.hpp"
+#include "dasgd/data/draws/batches.hpp"
 
 #include <algorithm>
 #include <numeric>

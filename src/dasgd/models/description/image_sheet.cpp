@@ -1,4 +1,4 @@
-#include "dasgd/models/image_sheet.hpp"
+#include "dasgd/models/description/image_sheet.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "dasgd/runtime/snapshot_board.hpp"
+#include "dasgd/runtime/boards/snapshot_board.hpp"
 
 #include <utility>
 
