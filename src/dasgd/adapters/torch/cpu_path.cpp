@@ -4,9 +4,10 @@
 #include <ATen/Parallel.h>
 #include <algorithm>
 #include <chrono>
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <limits>
+
+#include "dasgd/adapters/torch/blas.hpp"
 
 namespace dasgd::torch_adapter {
 namespace {
@@ -25,24 +26,6 @@ double best_time(const std::function<void()>& trial) {
     all += took;
   }
   return best;
-}
-
-template <typename Function>
-Function* of_openblas(const char* name) {
-  return reinterpret_cast<Function*>(::dlsym(RTLD_DEFAULT, name));
-}
-
-// A BLAS with threads of its own would take the cores of other workers.
-void one_blas_thread() {
-  if (auto* const set_threads = of_openblas<void(int)>("openblas_set_num_threads")) set_threads(1);
-}
-
-bool blas_is_serial() {
-  static const bool serial = [] {
-    auto* const parallel = of_openblas<int()>("openblas_get_parallel");
-    return parallel && parallel() == 0;
-  }();
-  return serial;
 }
 
 std::string faster_way(const std::function<void()>& trial) {
@@ -74,12 +57,6 @@ std::string choose(const std::function<void()>& trial) {
 std::string settle_cpu_path(const std::function<void()>& trial) {
   static const std::string chosen = choose(trial);
   return chosen;
-}
-
-std::unique_lock<std::mutex> alone_if_blas_is_serial(const c10::Device& device) {
-  static std::mutex one_at_a_time;
-  return device.is_cpu() && blas_is_serial() ? std::unique_lock(one_at_a_time)
-                                             : std::unique_lock<std::mutex>();
 }
 
 }  // namespace dasgd::torch_adapter

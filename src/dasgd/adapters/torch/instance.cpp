@@ -8,7 +8,6 @@
 #include <torch/csrc/jit/runtime/graph_executor.h>
 #include <torch/version.h>
 
-#include "dasgd/adapters/torch/cpu_path.hpp"
 #include "dasgd/adapters/torch/device/step_graph.hpp"
 #include "dasgd/adapters/torch/precision.hpp"
 #include "dasgd/adapters/torch/saved_network.hpp"
@@ -56,18 +55,6 @@ bool same_layout(const at::Tensor& first, const at::Tensor& other) {
 bool can_be_tied(const at::Tensor& first, const at::Tensor& other) {
   return same_layout(first, other) || (first.numel() == other.numel() && first.is_contiguous() &&
                                        other.is_non_overlapping_and_dense());
-}
-
-// OpenBLAS takes a buffer for everybody who computes at the same time, when they begin, and tries
-// for ever where there is no memory. So that much is taken before, in a place that can fail, and
-// given back right before it is needed.
-std::unique_ptr<std::byte[]> take_blas_room() {
-#ifdef __x86_64__
-  constexpr std::size_t buffer = std::size_t{128} << 20;
-#else
-  constexpr std::size_t buffer = std::size_t{32} << 20;
-#endif
-  return std::make_unique_for_overwrite<std::byte[]>(buffer + (std::size_t{1} << 20));
 }
 
 /// Writes to a string, without a copy at the end.
@@ -141,7 +128,7 @@ Instance::Instance(const std::string& script, const std::string& name, const Sam
                    const Computing& how)
     : format_(format), how_(how) {
   module_ = load_script(script, name, how.device);
-  if (how.device.is_cpu()) blas_room_ = take_blas_room();
+  if (how.device.is_cpu()) blas_caller_.emplace();
   module_.train();
   find_parameters();
   find_buffers();
@@ -343,7 +330,6 @@ Instance::Inputs Instance::inputs(const SampleBatch& batch) const {
 }
 
 at::Tensor Instance::forward(const at::Tensor& input) {
-  blas_room_.reset();
   // The interpreter as it is: what its optimiser specialises costs more than it brings here.
   const torch::jit::GraphOptimizerEnabledGuard plain(false);
   const bool turn = how_.channels_last && input.dim() == 4;

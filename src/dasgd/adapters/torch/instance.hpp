@@ -9,6 +9,7 @@
 #include <torch/script.h>
 #include <vector>
 
+#include "dasgd/adapters/torch/blas.hpp"
 #include "dasgd/adapters/torch/device/device_memory.hpp"
 #include "dasgd/adapters/torch/network.hpp"
 #include "dasgd/core/error.hpp"
@@ -106,7 +107,7 @@ class Instance {
   at::Tensor forward(const at::Tensor& input);
   at::Tensor loss_of(const at::Tensor& output, const Inputs& in) const;
 
-  std::unique_ptr<std::byte[]> blas_room_;  // until this first computes on a CPU
+  std::optional<BlasCaller> blas_caller_;  // on a CPU
   torch::jit::Module module_;
   const SampleFormat& format_;
   const Computing how_;

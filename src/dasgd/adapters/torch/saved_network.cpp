@@ -6,7 +6,7 @@
 #include <sstream>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 
-#include "dasgd/adapters/torch/cpu_path.hpp"
+#include "dasgd/adapters/torch/blas.hpp"
 #include "dasgd/adapters/torch/instance.hpp"
 #include "dasgd/adapters/torch/network.hpp"
 #include "dasgd/core/error.hpp"
