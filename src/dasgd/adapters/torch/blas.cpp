@@ -2,8 +2,9 @@
 
 #include <cstddef>
 #include <dlfcn.h>
-#include <memory>
+#include <new>
 #include <set>
+#include <sys/mman.h>
 #include <vector>
 
 namespace dasgd::torch_adapter {
@@ -32,11 +33,14 @@ Buffers& buffers() {
 // Fails, unlike OpenBLAS, where there is no memory for another buffer.
 void require_room() {
 #ifdef __x86_64__
-  constexpr std::size_t buffer = std::size_t{128} << 20;
+  constexpr std::size_t buffer = std::size_t{129} << 20;
 #else
-  constexpr std::size_t buffer = std::size_t{32} << 20;
+  constexpr std::size_t buffer = std::size_t{33} << 20;
 #endif
-  std::make_unique_for_overwrite<std::byte[]>(buffer + (std::size_t{1} << 20));
+  void* const room =
+      ::mmap(nullptr, buffer, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED) throw std::bad_alloc();
+  ::munmap(room, buffer);
 }
 
 // OpenBLAS hands out the first buffer that nobody uses, and makes one where there is none.
