@@ -127,8 +127,7 @@ packages-all-tests: early-configured
 
 # On a bare machine: unpacking packages keeps one core busy. Beside it the other compiles layers that need few of them.
 early-layers: early-configured
-	@[ ! -e build/release/early ] || cmake --build --preset release -j $(JOBS) --target $(EARLY)
-	@rm -f build/release/early
+	@[ ! -e build/release/early ] || { rm build/release/early; cmake --build --preset release -j $(JOBS) --target $(EARLY); }
 
 # Configured before anything else is installed, so that nothing is found that is there by half.
 early-configured:

@@ -49,7 +49,7 @@ class NetworkApp : public ::testing::Test {
     return shell(
         "sh -c 'ulimit -v " + std::to_string(kilobytes) +
         "; exec env OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MALLOC_ARENA_MAX=1 DASGD_DATA=" +
-        data.path() + " timeout 250 " DASGD_BINARY " train " + arguments +
+        data.path() + " timeout -k 10 250 " DASGD_BINARY " train " + arguments +
         " --data cifar10 --workers 1 --gradients 1 --quiet --out " + out() + "'");
   }
   void expect_out_of_memory(const Outcome& outcome, const std::string& what) {

@@ -15,9 +15,9 @@ Function* of_openblas(const char* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_DEFAULT, name));
 }
 
-// OpenBLAS has places for at least 50. Only so many are made sure of: of more callers, as in a
-// simulation with a thousand workers, hardly all compute at once.
-constexpr std::size_t most_buffers = 48;
+// OpenBLAS has places for at least 50, of which its own threads have some. Only so many are made
+// sure of: of more callers, as in a simulation with a thousand workers, hardly all compute at once.
+constexpr std::size_t most_buffers = 32;
 
 struct Buffers {
   std::mutex mutex;
@@ -32,11 +32,7 @@ Buffers& buffers() {
 
 // Fails, unlike OpenBLAS, where there is no memory for another buffer.
 void require_room() {
-#ifdef __x86_64__
   constexpr std::size_t buffer = std::size_t{129} << 20;
-#else
-  constexpr std::size_t buffer = std::size_t{33} << 20;
-#endif
   void* const room =
       ::mmap(nullptr, buffer, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (room == MAP_FAILED) throw std::bad_alloc();
@@ -45,9 +41,9 @@ void require_room() {
 
 // OpenBLAS hands out the first buffer that nobody uses, and makes one where there is none.
 void add_buffer(std::set<const void*>& known) {
+  if (!blas_has_buffers()) return;
   auto* const take = of_openblas<void*(int)>("blas_memory_alloc");
   auto* const give_back = of_openblas<void(void*)>("blas_memory_free");
-  if (!take || !give_back) return;  // another library
   struct Held {
     void (*give_back)(void*);
     std::vector<void*> all;
@@ -58,12 +54,18 @@ void add_buffer(std::set<const void*>& known) {
   held.all.reserve(known.size() + 1);
   for (bool is_new = false; !is_new && held.all.size() <= known.size();) {
     require_room();
-    held.all.push_back(take(0));
-    is_new = known.insert(held.all.back()).second;
+    void* const buffer = take(0);
+    if (!buffer) return;  // it has no more places
+    held.all.push_back(buffer);
+    is_new = known.insert(buffer).second;
   }
 }
 
 }  // namespace
+
+bool blas_has_buffers() {
+  return ::dlsym(RTLD_DEFAULT, "blas_memory_alloc") && ::dlsym(RTLD_DEFAULT, "blas_memory_free");
+}
 
 void one_blas_thread() {
   if (auto* const set_threads = of_openblas<void(int)>("openblas_set_num_threads")) set_threads(1);

@@ -17,9 +17,13 @@ bool blas_is_serial();
 /// library, and on a GPU, this locks nothing.
 std::unique_lock<std::mutex> alone_if_blas_is_serial(const c10::Device& device);
 
+/// Whether it is OpenBLAS, with buffers that can be asked for.
+bool blas_has_buffers();
+
 /// Somebody who may compute while others do. OpenBLAS takes a large buffer for each of them, when
-/// they first meet, and tries for ever where there is no memory: so there are as many buffers as
-/// callers before one of them computes. Without memory the constructor throws std::bad_alloc.
+/// they first meet, and tries for ever where there is no memory. So there are as many buffers as
+/// callers before they compute: to be made where nobody computes yet. Without memory the
+/// constructor throws std::bad_alloc.
 class BlasCaller {
  public:
   BlasCaller();

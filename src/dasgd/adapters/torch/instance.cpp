@@ -8,6 +8,7 @@
 #include <torch/csrc/jit/runtime/graph_executor.h>
 #include <torch/version.h>
 
+#include "dasgd/adapters/torch/blas.hpp"
 #include "dasgd/adapters/torch/device/step_graph.hpp"
 #include "dasgd/adapters/torch/precision.hpp"
 #include "dasgd/adapters/torch/saved_network.hpp"
@@ -128,7 +129,6 @@ Instance::Instance(const std::string& script, const std::string& name, const Sam
                    const Computing& how)
     : format_(format), how_(how) {
   module_ = load_script(script, name, how.device);
-  if (how.device.is_cpu()) blas_caller_.emplace();
   module_.train();
   find_parameters();
   find_buffers();

@@ -9,7 +9,6 @@
 #include <torch/script.h>
 #include <vector>
 
-#include "dasgd/adapters/torch/blas.hpp"
 #include "dasgd/adapters/torch/device/device_memory.hpp"
 #include "dasgd/adapters/torch/network.hpp"
 #include "dasgd/core/error.hpp"
@@ -107,7 +106,6 @@ class Instance {
   at::Tensor forward(const at::Tensor& input);
   at::Tensor loss_of(const at::Tensor& output, const Inputs& in) const;
 
-  std::optional<BlasCaller> blas_caller_;  // on a CPU
   torch::jit::Module module_;
   const SampleFormat& format_;
   const Computing how_;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
+#include <list>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -14,6 +15,7 @@
 #include <torch/version.h>
 #include <type_traits>
 
+#include "dasgd/adapters/torch/blas.hpp"
 #include "dasgd/adapters/torch/cpu_path.hpp"
 #include "dasgd/adapters/torch/device/device_data.hpp"
 #include "dasgd/adapters/torch/device/device_numbers.hpp"
@@ -44,6 +46,9 @@ class TorchNetwork final : public Network {
         script_(read_or_build()),
         gpus_(visible_gpus()) {
     try {
+      if (gpus_ == 0) {
+        for (unsigned k = 0; k <= all_cores(); ++k) evaluating_.emplace_back();
+      }
       auto instance = make_instance(0);
       start_ = instance->parameters();
       inside_ = instance->preprocessing_inside();
@@ -398,6 +403,7 @@ class TorchNetwork final : public Network {
   std::optional<Preprocessing> inside_;                  // of a file that takes raw data
   mutable std::mutex mutex_;                             // guards all below
   mutable std::vector<std::unique_ptr<Instance>> idle_;  // for evaluations
+  std::list<BlasCaller> evaluating_;                     // all cores, and one who asks for answers
   mutable std::map<WorkerId, std::shared_ptr<SharedBuffers>> buffers_;
   mutable Loader loader_;
   mutable std::mutex data_mutex_;  // guards the next, which take long

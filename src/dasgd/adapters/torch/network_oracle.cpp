@@ -31,7 +31,9 @@ std::vector<float> SharedBuffers::view() const {
 
 NetworkOracle::NetworkOracle(OracleParts parts, std::unique_ptr<Instance> instance,
                              std::shared_ptr<SharedBuffers> buffers)
-    : parts_(std::move(parts)), instance_(std::move(instance)), buffers_(std::move(buffers)) {}
+    : parts_(std::move(parts)), instance_(std::move(instance)), buffers_(std::move(buffers)) {
+  if (instance_->how().device.is_cpu()) caller_.emplace();
+}
 
 // Evaluations at the end of a run come when its workers are gone.
 NetworkOracle::~NetworkOracle() {

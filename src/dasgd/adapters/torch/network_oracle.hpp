@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "dasgd/adapters/torch/blas.hpp"
 #include "dasgd/adapters/torch/device/device_data.hpp"
 #include "dasgd/adapters/torch/device/device_step.hpp"
 #include "dasgd/adapters/torch/instance.hpp"
@@ -75,6 +76,7 @@ class NetworkOracle final : public Oracle<float> {
   const OracleParts parts_;
   const std::unique_ptr<Instance> instance_;
   const std::shared_ptr<SharedBuffers> buffers_;
+  std::optional<BlasCaller> caller_;  // on a CPU
   std::unique_ptr<DeviceStep> step_;  // from the first whole step on
   bool ahead_of_device_ = false;
   std::shared_ptr<PendingBatch> ahead_;  // the batch that will probably be asked for next

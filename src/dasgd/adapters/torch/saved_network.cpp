@@ -59,6 +59,7 @@ class SavedNetwork final : public Predictor {
  private:
   const std::string path_;
   Module module_;
+  const BlasCaller caller_;
   Preprocessing preprocessing_;
 };
 
