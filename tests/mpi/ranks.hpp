@@ -20,7 +20,7 @@ mpi::Communicator*& all_ranks();
 class MpiWorld final : public World {
  public:
   MpiWorld(mpi::Communicator ranks, const Graph& graph, mpi::MeshOptions options)
-      : rank_(ranks.rank()), network_(std::move(ranks), graph, with_abort(std::move(options))) {}
+      : rank_(ranks.rank()), network_(std::move(ranks), graph, for_tests(std::move(options))) {}
 
   bool is_here(std::size_t worker) const override { return network_.is_here(worker_id(worker)); }
   Endpoint& endpoint(std::size_t worker) override { return network_.endpoint(worker_id(worker)); }
@@ -28,7 +28,7 @@ class MpiWorld final : public World {
   int rank() const { return rank_; }
 
  private:
-  static mpi::MeshOptions with_abort(mpi::MeshOptions options) {
+  static mpi::MeshOptions for_tests(mpi::MeshOptions options) {
     options.silence = std::chrono::minutes(2);  // eight ranks on two busy cores
     options.on_failure = [](const std::string& why) {
       std::fprintf(stderr, "rank %d: %s\n", all_ranks()->rank(), why.c_str());

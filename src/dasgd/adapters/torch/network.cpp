@@ -46,9 +46,7 @@ class TorchNetwork final : public Network {
         script_(read_or_build()),
         gpus_(visible_gpus()) {
     try {
-      if (gpus_ == 0) {
-        for (unsigned k = 0; k <= all_cores(); ++k) evaluating_.emplace_back();
-      }
+      if (gpus_ == 0) evaluating_.resize(all_cores() + 1);
       auto instance = make_instance(0);
       start_ = instance->parameters();
       inside_ = instance->preprocessing_inside();
@@ -401,9 +399,9 @@ class TorchNetwork final : public Network {
   std::string engine_;
   std::shared_ptr<Recorder> recorder_;                   // null: steps are not recorded
   std::optional<Preprocessing> inside_;                  // of a file that takes raw data
+  std::list<BlasCaller> evaluating_;                     // all cores, and one who asks for answers
   mutable std::mutex mutex_;                             // guards all below
   mutable std::vector<std::unique_ptr<Instance>> idle_;  // for evaluations
-  std::list<BlasCaller> evaluating_;                     // all cores, and one who asks for answers
   mutable std::map<WorkerId, std::shared_ptr<SharedBuffers>> buffers_;
   mutable Loader loader_;
   mutable std::mutex data_mutex_;  // guards the next, which take long
