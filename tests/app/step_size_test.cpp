@@ -116,6 +116,12 @@ TEST_F(App, AStopWhileSimulateLooksForAStepLeavesTheEarlierRun) {
 TEST_F(App, NoStepIsProvedForAnotherRule) {
   expect_refusal("simulate --model quadratic --lr proved --rule momentum --out " + out(),
                  "--lr proved: the theory is about plain SGD");
+  const std::string other = " --model quadratic --rule momentum --gradients 50 ";
+  EXPECT_THAT(dasgd("advise" + other).out,
+              AllOf(HasSubstr("--lr auto"), HasSubstr("nothing is proved of this rule"),
+                    Not(HasSubstr("--lr proved"))));
+  EXPECT_THAT(dasgd("simulate --lr auto" + other + "--out " + out()).err,
+              AllOf(HasSubstr("lr auto: "), Not(HasSubstr("lr proved"))));
 }
 
 TEST_F(App, NeitherCertifiesNorRefusesARunWithNoise) {

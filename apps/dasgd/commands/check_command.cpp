@@ -71,8 +71,8 @@ int check_together(const CheckRequest& request) {
                                                 {"violations", check.violations}}
                              .dump(2));
   } else {
-    print_result("{} members: {} ended together, {} left, {} did not end\n", check.members,
-                 check.survivors, check.left, check.unfinished);
+    print_result("{} members: {} ended{}, {} left, {} did not end\n", check.members,
+                 check.survivors, check.ok() ? " together" : "", check.left, check.unfinished);
     print_result("  model      {} gradients, set {}, digest {}\n", show_count(check.gradients),
                  check.set_hash, check.replica_digest);
     print_result("  losses     {} known{}{}; abandoned {}\n", lost, by, by.empty() ? "" : ")",
@@ -109,8 +109,11 @@ int check_command(const CheckRequest& given) {
     return true;
   });
   if (request.paths.empty()) throw InputError("check: none of these is a run");
-  if (std::all_of(request.paths.begin(), request.paths.end(), members::is_member_directory))
+  if (std::all_of(request.paths.begin(), request.paths.end(), members::is_member_directory)) {
+    if (request.options.eta || request.options.L)
+      throw InputError("check: --eta and --L: no step of an elastic run is certified");
     return check_together(request);
+  }
   if (request.paths.size() != 1)
     throw InputError("check: several directories are the members of one elastic run; " +
                      *std::find_if_not(request.paths.begin(), request.paths.end(),

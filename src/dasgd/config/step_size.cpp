@@ -93,8 +93,10 @@ std::string describe(const Advice& advice, const Config& config) {
   if (config.step == StepChoice::proved)
     return fmt::format("lr proved: {:.6g}, {}; more in advice.json{}", advice.recommended_eta,
                        advice.grounds, alone);
-  return fmt::format("lr auto: {:.6g}, {}; lr proved would be {:.6g}; more in advice.json{}",
-                     advice.practical.eta, advice.practical.how, advice.recommended_eta, alone);
+  const std::string proved =
+      advice.plain ? fmt::format("; lr proved would be {:.6g}", advice.recommended_eta) : "";
+  return fmt::format("lr auto: {:.6g}, {}{}; more in advice.json{}", advice.practical.eta,
+                     advice.practical.how, proved, alone);
 }
 
 }  // namespace dasgd::config

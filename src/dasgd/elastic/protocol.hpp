@@ -282,17 +282,17 @@ class Protocol {
   std::vector<std::uint32_t> told_;  // per origin: how many gradients of it were ever heard of
   GradientSet abandoned_;
   std::size_t not_looked_at_ = 0;  // own ones that the network's thread has not come to yet
-  bool joined_ = false;
   std::uint64_t joined_at_ = 0;
+  bool joined_ = false;
 
-  Copies copies_;
   bool wants_copy_ = false, is_copying_ = false;  // somebody has gone or come back
+  Copies copies_;
   Nanoseconds copied_at_ = 0, unsettled_at_ = 0, collected_at_ = 0;
   std::optional<Model> frozen_;  // the last that was sent
   bool wants_frozen_ = false;
   bool is_frozen_anew_ = false;         // and nobody was served yet
-  std::optional<Model> offered_model_;  // has arrived, to be adopted
   bool is_to_correct_ = false;          // what it has adopted
+  std::optional<Model> offered_model_;  // has arrived, to be adopted
   Nanoseconds frozen_at_ = 0;
   std::optional<LinkId> pulling_;
   WorkerId pulled_from_{};
