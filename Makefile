@@ -108,9 +108,10 @@ fuzz: packages-build packages-mpi packages-fuzz ## run every fuzzer for FUZZ_SEC
 format: packages-lint ## format the sources in place
 	git ls-files -co --exclude-standard '*.hpp' '*.cpp' | xargs clang-format -i
 
-style: packages-lint ## formatting, include direction
+style: packages-lint ## formatting, include direction, words
 	git ls-files -co --exclude-standard '*.hpp' '*.cpp' | xargs clang-format --dry-run -Werror
 	scripts/check_includes.sh >/dev/null
+	scripts/check_words.sh
 
 # Debian's clang cannot read Debian's LibTorch as C++20, so its adapter is left out. Each source is read by itself: clang's
 # analyzer follows no path through a source that a unity build includes. Assertions are on: they tell it what cannot be.

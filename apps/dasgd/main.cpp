@@ -32,7 +32,10 @@ int main(int argc, char** argv) {
     return fail(fmt::format("{}: {}", error.path1().string(), error.code().message()),
                 app::bad_input);
   } catch (const std::exception& error) {
-    app::say_last(app::is_out_of_memory(error) ? app::out_of_memory : error.what());
+    if (app::is_out_of_memory(error))
+      app::say_last(app::out_of_memory);
+    else
+      app::say_last(config::with_options(error.what()));
     return app::run_failed;
   }
 }

@@ -98,7 +98,7 @@ TEST(RowText, AMistakeNamesItsLineAndWhatToDo) {
   learned.read("1 2:1");
   learned.settle_features();
   EXPECT_THAT(refusal([&] { learned.read("1 3:1"); }), HasSubstr("s:2: index 3 is beyond the 2"));
-  EXPECT_THAT(refusal([&] { learned.read("1 3:1"); }), HasSubstr("give --features D"));
+  EXPECT_THAT(refusal([&] { learned.read("1 3:1"); }), HasSubstr("give `features` D"));
   EXPECT_THAT(refusal([&] { learned.read("1 1=1"); }),
               HasSubstr("s:4: \"1=1\" is not of the form"));
   EXPECT_THAT(refusal([] { parse_row_format("cvs"); }), HasSubstr("did you mean \"csv\"?"));
@@ -143,7 +143,7 @@ TEST_F(Labels, ClassesAreGivenOrThoseOfTheFirstRows) {
   EXPECT_FALSE(learned->known());
   learned->settle();
   EXPECT_EQ(learned->classes(), 5u);
-  EXPECT_THAT(refusal([&] { learned->see(5, at); }), HasSubstr("give --classes K"));
+  EXPECT_THAT(refusal([&] { learned->see(5, at); }), HasSubstr("give `classes` K"));
   EXPECT_THAT(refusal([&] { learned->see(1.5, at); }), HasSubstr("label 1.5 is no class"));
 }
 

@@ -11,6 +11,7 @@
 #include "dasgd/data/images/idx.hpp"
 #include "dasgd/models/data_source.hpp"
 #include "dasgd/models/description/describe_data.hpp"
+#include "dasgd/settings/settings.hpp"
 #include "fetch/cifar10_fetch.hpp"
 #include "terminal/output.hpp"
 
@@ -52,7 +53,7 @@ int data_list_command() {
 int data_describe_command(const DescribeRequest& request) {
   SourceOptions options{.table = {.label = request.label, .exclude = request.exclude}};
   if (!request.resize.empty()) options.resize = parse_picture_size(request.resize);
-  print_result_text(describe_data(request.data, options, request.picture));
+  print_result_text(config::with_options(describe_data(request.data, options, request.picture)));
   return done;
 }
 

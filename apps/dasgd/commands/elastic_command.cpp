@@ -16,6 +16,7 @@
 #include "dasgd/members/door.hpp"
 #include "dasgd/members/files.hpp"
 #include "dasgd/members/train_member.hpp"
+#include "dasgd/settings/settings.hpp"
 #include "dasgd/settings/toml_file.hpp"
 #include "dasgd/settings/virtual_world.hpp"
 #include "terminal/output.hpp"
@@ -96,7 +97,7 @@ void take_token(members::MemberOptions& member, const std::string& file) {
   if (member.plaintext || !member.certificate.empty()) return;
   member.token = tcp::Token::from_file_or_environment(
       file.empty() ? std::nullopt : std::optional<fs::path>(file),
-      [](const std::string& line) { print_note("dasgd: {}\n", line); });
+      [](const std::string& line) { print_note("dasgd: {}\n", config::with_options(line)); });
 }
 
 std::string absolute_if_there(const std::string& path) {

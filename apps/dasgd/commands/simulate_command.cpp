@@ -12,6 +12,7 @@
 #include "dasgd/base/files/write_all.hpp"
 #include "dasgd/config/step_size.hpp"
 #include "dasgd/report/page/write_report.hpp"
+#include "dasgd/settings/settings.hpp"
 #include "dasgd/settings/tasks/prediction.hpp"
 #include "dasgd/settings/toml_file.hpp"
 #include "dasgd/settings/virtual_world.hpp"
@@ -33,9 +34,11 @@ int simulate_problem(Config config, const Objective<Real>& objective, const Virt
   write_file(directory.file("config.toml"), to_toml(config::Command::simulate, config));
   if (advice) {
     write_file(directory.file("advice.json"), to_json(*advice));
-    if (!output.quiet) print_note("{}\n", describe(*advice, config));
+    if (!output.quiet) print_note("{}\n", config::with_options(describe(*advice, config)));
   }
-  options.warn = [](const std::string& line) { print_note("dasgd: {}\n", line); };
+  options.warn = [](const std::string& line) {
+    print_note("dasgd: {}\n", config::with_options(line));
+  };
   const auto result =
       simulate_into<Real>(directory, output.trace, objective, options, world, story);
   WriteAll write;

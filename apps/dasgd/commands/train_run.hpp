@@ -12,6 +12,7 @@
 #include "dasgd/archive/directory_run.hpp"
 #include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/config/step_size.hpp"
+#include "dasgd/settings/settings.hpp"
 #include "dasgd/settings/toml_file.hpp"
 #include "live/watch.hpp"
 #include "ranks/rank_start.hpp"
@@ -31,7 +32,7 @@ class TrainRun {
     if (config.output.resume.empty()) RunDirectory::require_usable(config.output.out);
     if (config.watch.port) watch_.emplace(config_, [this] { stop_.request_stop(); });
     advice_ = settle_step_size(config_, objective, signals.token());
-    if (advice_) status_.say(describe(*advice_, config_));
+    if (advice_) status_.say(config::with_options(describe(*advice_, config_)));
     settings_ = to_toml(config::Command::train, config_);
   }
 

@@ -89,7 +89,8 @@ template std::optional<Advice> settle_step_size(Config&, const Objective<double>
 std::string describe(const Advice& advice, const Config& config) {
   const bool others_may_join = !config.elastic.listen.empty() && !config.elastic.expected;
   const char* const alone =
-      others_may_join ? "; this is for one member alone: --expect N is for N of them" : "";
+      others_may_join ? "; this is for one member alone: `elastic.expected` N is for N of them"
+                      : "";
   if (config.step == StepChoice::proved)
     return fmt::format("lr proved: {:.6g}, {}; more in advice.json{}", advice.recommended_eta,
                        advice.grounds, alone);

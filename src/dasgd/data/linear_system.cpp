@@ -19,7 +19,7 @@ using nlohmann::json;
 json parse(const std::string& path) {
   std::ifstream file(path);
   if (!file)
-    fail(path, "cannot be opened; --data needs a JSON file {\"A\": [[...]], \"b\": [...]}");
+    fail(path, "cannot be opened; `data` needs a JSON file {\"A\": [[...]], \"b\": [...]}");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   try {
     return json::parse(text);

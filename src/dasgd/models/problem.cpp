@@ -1,6 +1,7 @@
 #include "dasgd/models/problem.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <filesystem>
 #include <utility>
 
@@ -76,6 +77,7 @@ Problem make_problem(const ProblemChoice& choice, std::uint64_t seed) {
   if (choice.model == "quadratic") return make_quadratic(choice.data, seed);
   if (choice.model == "logistic") return make_logistic(choice, seed);
   if (is_network(choice.model)) return make_network_problem(choice, seed);
+  assert(choice.model == "softmax");
   return std::make_unique<Softmax>(read_prepared(choice, seed));
 }
 

@@ -16,6 +16,20 @@ const std::vector<std::string>& names() {
   return all;
 }
 
+Recipe::Direction direction_of(Kind kind) {
+  switch (kind) {
+    case Kind::sgd:
+      return Recipe::Direction::gradient;
+    case Kind::momentum:
+      return Recipe::Direction::momentum;
+    case Kind::nesterov:
+      return Recipe::Direction::nesterov;
+    case Kind::adam:
+      break;
+  }
+  return Recipe::Direction::adam;
+}
+
 }  // namespace
 
 Kind parse_rule(const std::string& text) {
@@ -93,7 +107,7 @@ std::optional<Recipe> StagedRule<Real>::recipe() const {
   const bool decoupled = options_.uses_betas();
   return Recipe{.clip = options_.clip,
                 .decay = decoupled ? 0 : options_.weight_decay,
-                .direction = static_cast<Recipe::Direction>(options_.kind),
+                .direction = direction_of(options_.kind),
                 .mu = options_.mu(),
                 .beta1 = options_.decay_of_mean(),
                 .beta2 = options_.decay_of_square(),

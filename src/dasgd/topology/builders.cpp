@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <functional>
 #include <sstream>
 
 #include "dasgd/base/nearest_word.hpp"
@@ -174,33 +175,52 @@ Graph from_file(const std::string& path, std::size_t n) {
   return graph;
 }
 
-Graph build(const std::string& spec, std::size_t n, std::uint64_t seed) {
-  const std::size_t colon = std::min(spec.find(':'), spec.size());
-  const std::string kind = spec.substr(0, colon);
-  const std::string parameter = colon < spec.size() ? spec.substr(colon + 1) : "";
-  if (spec == "full") return full(n);
-  if (spec == "ring") return ring(n);
-  if (spec == "directed-ring") return directed_ring(n);
-  if (spec == "star") return star(n);
-  if (spec == "exponential") return exponential(n);
-  if (kind == "torus") return torus(parameter, n);
-  if (kind == "random-regular") return random_regular(parameter, n, seed);
-  return from_file(parameter, n);
+struct Topology {
+  std::string name;  // what follows its colon stands for a parameter
+  std::function<Graph(const std::string& parameter, std::size_t n, std::uint64_t seed)> build;
+
+  std::size_t parameter_at() const { return name.find(':') + 1; }  // 0: it has none
+  bool takes(const std::string& spec) const {
+    return parameter_at() ? spec.starts_with(name.substr(0, parameter_at())) : spec == name;
+  }
+};
+
+const std::vector<Topology>& topologies() {
+  const auto plain = [](Graph (*build)(std::size_t)) {
+    return [build](const std::string&, std::size_t n, std::uint64_t) { return build(n); };
+  };
+  const auto of_text = [](Graph (*build)(const std::string&, std::size_t)) {
+    return
+        [build](const std::string& text, std::size_t n, std::uint64_t) { return build(text, n); };
+  };
+  static const std::vector<Topology> all{
+      {"full", plain(full)},
+      {"ring", plain(ring)},
+      {"directed-ring", plain(directed_ring)},
+      {"star", plain(star)},
+      {"torus:RxC", of_text(torus)},
+      {"exponential", plain(exponential)},
+      {"random-regular:D", random_regular},
+      {"file:PATH", of_text(from_file)},
+  };
+  return all;
+}
+
+const Topology& known_topology(const std::string& spec) {
+  const auto at = std::find_if(topologies().begin(), topologies().end(),
+                               [&](const Topology& topology) { return topology.takes(spec); });
+  if (at == topologies().end())
+    throw InputError("unknown topology \"" + spec + "\"" + suggestion(spec, topology_names()));
+  return *at;
 }
 
 }  // namespace
 
-void require_known_topology(const std::string& spec) {
-  for (const char* plain : {"full", "ring", "directed-ring", "star", "exponential"})
-    if (spec == plain) return;
-  for (const char* prefix : {"torus:", "random-regular:", "file:"})
-    if (spec.starts_with(prefix)) return;
-  throw InputError("unknown topology \"" + spec + "\"" + suggestion(spec, topology_names()));
-}
+void require_known_topology(const std::string& spec) { known_topology(spec); }
 
 Graph build_graph(const std::string& spec, std::size_t workers, std::uint64_t seed) {
-  require_known_topology(spec);
-  Graph graph = build(spec, workers, seed);
+  const Topology& topology = known_topology(spec);
+  Graph graph = topology.build(spec.substr(topology.parameter_at()), workers, seed);
   graph.require_connected(spec);
   return graph;
 }
@@ -213,9 +233,11 @@ std::optional<std::size_t> workers_of(const std::string& spec) {
 }
 
 const std::vector<std::string>& topology_names() {
-  static const std::vector<std::string> names{
-      "full",      "ring",        "directed-ring",    "star",
-      "torus:RxC", "exponential", "random-regular:D", "file:PATH"};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const Topology& topology : topologies()) all.push_back(topology.name);
+    return all;
+  }();
   return names;
 }
 

@@ -79,10 +79,10 @@ std::string GptText::block(const std::string& name, const GptShape& shape) {
 }  // namespace
 
 Module build_gpt(GptShape shape, const SampleFormat& format, std::uint64_t seed) {
-  if (!format.tokens) throw InputError("--model gpt needs a text; give --data FILE.txt");
+  if (!format.tokens) throw InputError("`model` gpt needs a text; give `data` FILE.txt");
   if (shape.width == 0) shape = {768, 12, 12, 50257};
   if (shape.depth == 0 || shape.heads == 0 || shape.width % shape.heads != 0)
-    throw InputError("--gpt: the width must be a multiple of the number of heads");
+    throw InputError("`gpt`: the width must be a multiple of the number of heads");
   Builder make(seed);
   const auto width = static_cast<std::int64_t>(shape.width);
   const std::int64_t context = format.input[0];

@@ -12,10 +12,10 @@ namespace {
 
 void require_images(const std::string& name, const SampleFormat& format, std::int64_t least) {
   if (format.tokens || format.input.size() != 3)
-    throw InputError("--model " + name + " needs images, not samples of " + format.input_shape());
+    throw InputError("`model` " + name + " needs images, not samples of " + format.input_shape());
   if (format.input[1] < least || format.input[2] < least)
     throw InputError(
-        fmt::format("--model {} needs images of {} x {} pixels or more, not of {} x {}", name,
+        fmt::format("`model` {} needs images of {} x {} pixels or more, not of {} x {}", name,
                     least, least, format.input[1], format.input[2]));
 }
 
@@ -48,7 +48,7 @@ def forward(self, x):
 }
 
 Module mlp(const SampleFormat& format, Builder make) {
-  if (format.tokens) throw InputError("--model mlp needs images or rows of numbers, not text");
+  if (format.tokens) throw InputError("`model` mlp needs images or rows of numbers, not text");
   std::int64_t inputs = 1;
   for (const std::int64_t size : format.input) inputs *= size;
   Module net = Builder::module("Mlp");
@@ -142,7 +142,7 @@ def forward(self, x, mask):
 // Two blocks of width 64 with four heads: about 116,000 parameters for the characters of English.
 Module char_transformer(const SampleFormat& format, Builder make) {
   if (!format.tokens)
-    throw InputError("--model char-transformer needs a text; give --data FILE.txt");
+    throw InputError("`model` char-transformer needs a text; give `data` FILE.txt");
   constexpr std::int64_t width = 64, heads = 4;
   const std::int64_t window = format.input[0];
   Module net = Builder::module("CharTransformer");

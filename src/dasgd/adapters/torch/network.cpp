@@ -194,8 +194,8 @@ class TorchNetwork final : public Network {
     if (options_.device == NetworkDevice::cpu) return 0;
     const std::size_t count = gpus_that_work();
     if (count == 0)
-      throw InputError("--device cuda: LibTorch " TORCH_VERSION " sees no GPU here" + why_no_gpu() +
-                       "; use --device cpu, or a LibTorch with CUDA");
+      throw InputError("`device` cuda: LibTorch " TORCH_VERSION " sees no GPU here" + why_no_gpu() +
+                       "; use `device` cpu, or a LibTorch with CUDA");
     settle_gpu_precision(options_.precision);
     return count;
   }

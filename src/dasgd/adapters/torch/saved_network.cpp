@@ -119,7 +119,7 @@ std::string read_script_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(file), {}};
   if (!file || std::filesystem::is_directory(path))
-    throw InputError(path + ": cannot be read; --model needs a TorchScript file");
+    throw InputError(path + ": cannot be read; `model` needs a TorchScript file");
   return bytes;
 }
 

@@ -15,7 +15,7 @@ void append(const fs::path& path, LabelledImages& images) {
   const auto fail = [&](const std::string& why) { throw InputError(path.string() + ": " + why); };
   std::error_code error;
   const std::uintmax_t bytes = fs::file_size(path, error);
-  if (error) fail("is not there; --data needs the six files of CIFAR-10: dasgd data get cifar10");
+  if (error) fail("is not there; `data` needs the six files of CIFAR-10: dasgd data get cifar10");
   if (bytes == 0 || bytes % cifar10_record != 0)
     fail("is truncated: " + std::to_string(bytes) + " bytes are not whole records of " +
          std::to_string(cifar10_record) + "; fetch it again: dasgd data get cifar10");

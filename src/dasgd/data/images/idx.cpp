@@ -55,7 +55,7 @@ IdxFile open(const std::string& directory, const std::string& name) {
     if (std::filesystem::exists(path)) return IdxFile(path.string());
   }
   throw InputError(directory + ": has no " + name + " or " + name +
-                   ".gz; --data needs a directory of idx files");
+                   ".gz; `data` needs a directory of idx files");
 }
 
 LabelledImages read_pair(const std::string& directory, const std::string& prefix) {

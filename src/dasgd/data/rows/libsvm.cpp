@@ -104,7 +104,7 @@ namespace {
 
 LabelledRows read_sparse(const std::string& path, bool signs) {
   std::ifstream file(path);
-  if (!file) throw InputError(path + ": cannot be opened; --data needs a LIBSVM text file");
+  if (!file) throw InputError(path + ": cannot be opened; `data` needs a LIBSVM text file");
   LabelledRows rows;
   std::string text;
   for (std::size_t number = 1; std::getline(file, text); ++number) {

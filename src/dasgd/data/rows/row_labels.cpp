@@ -51,7 +51,7 @@ class ClassLabels final : public RowLabels {
       throw at.mistake(
           "class " + std::to_string(number) + " is beyond the " + std::to_string(*classes_) +
           " classes" +
-          (learned_ ? " of the first rows; give --classes K" : ", which count from 0"));
+          (learned_ ? " of the first rows; give `classes` K" : ", which count from 0"));
     most_ = std::max(most_, number + 1);
   }
   bool known() const override { return classes_.has_value(); }

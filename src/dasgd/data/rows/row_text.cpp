@@ -76,7 +76,7 @@ std::optional<Row> RowText::read_libsvm(std::string_view line) {
   if (features_ && index > *features_)
     throw mistake("index " + std::to_string(index) + " is beyond the " +
                   std::to_string(*features_) + " features" +
-                  (learned_ ? " of the first rows; give --features D" : ""));
+                  (learned_ ? " of the first rows; give `features` D" : ""));
   return row;
 }
 

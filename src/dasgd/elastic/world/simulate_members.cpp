@@ -120,10 +120,10 @@ class MembersRun final : Follower {
         record_.comes(w);
       });
     for (const auto& c : turnover.crashes)
-      add(c.at, fmt::format("--crash {}:{}", index(c.worker), show(c.at)),
+      add(c.at, fmt::format("`elastic.crash` {}:{}", index(c.worker), show(c.at)),
           [this, w = index(c.worker)] { world_.crash(member(w)); });
     for (const auto& l : turnover.leaves)
-      add(l.at, fmt::format("--leave {}:{}", index(l.worker), show(l.at)),
+      add(l.at, fmt::format("`elastic.leave` {}:{}", index(l.worker), show(l.at)),
           [this, w = index(l.worker)] { world_.leave(member(w)); });
     for (const auto& p : given_.chaos.partitions) add(p.at, "", [this, p] { cut(p); });
     for (const auto& p : given_.chaos.pauses)

@@ -112,7 +112,7 @@ std::string describe_labels(const RawData& data) {
   } catch (const InputError&) {
     const auto [least, most] =
         std::minmax_element(data.labels.values.begin(), data.labels.values.end());
-    return fmt::format("  labels     numbers from {:g} to {:g}{}: train with --loss mse\n", *least,
+    return fmt::format("  labels     numbers from {:g} to {:g}{}: train with `loss` mse\n", *least,
                        *most, column);
   }
   std::vector<std::size_t> count(classes.size());

@@ -159,7 +159,7 @@ Token Token::from_file_or_environment(const std::optional<std::filesystem::path>
   if (file) return read_token(*file, warn);
   const char* const text = std::getenv("DASGD_TOKEN");
   if (!text || *text == '\0')
-    throw InputError("no token: give --token-file PATH, or set DASGD_TOKEN");
+    throw InputError("no token: give `elastic.token_file` PATH, or set DASGD_TOKEN");
   try {
     return parse(text);
   } catch (const InputError& error) {

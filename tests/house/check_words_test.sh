@@ -1,0 +1,17 @@
+#!/bin/sh
+# The check of words must fail on an error of a library that speaks of an option, and on nothing else.
+set -eu
+script=$(dirname "$0")/../../scripts/check_words.sh
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+mkdir -p "$tree/src/dasgd/data" "$tree/src/dasgd/settings"
+
+echo 'throw InputError(path + ": give --classes K");' >"$tree/src/dasgd/data/rows.cpp"
+if "$script" "$tree" >"$tree/log"; then
+  echo "an option in an error was accepted"; exit 1
+fi
+grep -q 'src/dasgd/data/rows.cpp:1:' "$tree/log" || { echo "the place is not named:"; cat "$tree/log"; exit 1; }
+
+echo 'throw InputError(path + ": give `classes` K -- " + why);  // "--classes K" on the command line' >"$tree/src/dasgd/data/rows.cpp"
+echo 'return {"classes", "--classes"};' >"$tree/src/dasgd/settings/problem_settings.cpp"
+"$script" "$tree" >"$tree/log" || { echo "a good tree was refused:"; cat "$tree/log"; exit 1; }
