@@ -10,6 +10,7 @@
 #include <torch/script.h>
 
 #include "dasgd/adapters/torch/instance.hpp"
+#include "dasgd/adapters/torch/plain_errors.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/images/image_samples.hpp"
 #include "dasgd/data/text_samples.hpp"

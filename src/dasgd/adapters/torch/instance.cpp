@@ -1,10 +1,7 @@
 #include "dasgd/adapters/torch/instance.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <sstream>
-#include <string_view>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 #include <torch/version.h>
 
@@ -12,6 +9,7 @@
 #include "dasgd/adapters/torch/device/step_graph.hpp"
 #include "dasgd/adapters/torch/precision.hpp"
 #include "dasgd/adapters/torch/saved_network.hpp"
+#include "dasgd/core/error.hpp"
 
 namespace dasgd::torch_adapter {
 namespace {
@@ -58,73 +56,7 @@ bool can_be_tied(const at::Tensor& first, const at::Tensor& other) {
                                        other.is_non_overlapping_and_dense());
 }
 
-/// Writes to a string, without a copy at the end.
-class StringBuffer final : public std::streambuf {
- public:
-  explicit StringBuffer(std::size_t about) { text_.reserve(about); }
-  std::string take() { return std::move(text_); }
-
- private:
-  std::streamsize xsputn(const char* from, std::streamsize count) override {
-    text_.append(from, static_cast<std::size_t>(count));
-    return count;
-  }
-  int_type overflow(int_type c) override {
-    if (c != traits_type::eof()) text_.push_back(static_cast<char>(c));
-    return traits_type::not_eof(c);
-  }
-
-  std::string text_;
-};
-
 }  // namespace
-
-std::string one_line(const std::exception& error) {
-  const auto* const torch_error = dynamic_cast<const c10::Error*>(&error);
-  std::istringstream text(torch_error ? torch_error->what_without_backtrace() : error.what());
-  std::string line, last, cause;
-  while (std::getline(text, line)) {
-    if (line.find_first_not_of(" \t^~-") == line.npos) continue;
-    if (const auto at = line.find("RuntimeError: "); at != line.npos) cause = line.substr(at + 14);
-    if (last.empty()) last = line;  // the first line says it, unless an interpreter tells a cause
-  }
-  return cause.empty() ? last : cause;
-}
-
-bool is_out_of_memory(const std::exception& error) {
-  if (dynamic_cast<const std::bad_alloc*>(&error)) return true;
-  const std::string_view text = error.what();  // the interpreter keeps the words, not the type
-  return std::ranges::any_of(std::array{"out of memory", "can't allocate memory", "bad_alloc"},
-                             [&](const char* words) { return text.find(words) != text.npos; });
-}
-
-void throw_if_machine_failed(const std::exception& error) {
-  const std::string_view text = error.what();
-  const auto says = [&](const char* words) { return text.find(words) != text.npos; };
-  const bool of_gpu = says("CUDA");
-  if (is_out_of_memory(error)) {
-    if (!of_gpu) throw std::bad_alloc();
-    throw std::runtime_error(
-        "the GPU has not enough memory; use a smaller `batch` or `pace.in_flight`, or fewer "
-        "`workers`");
-  }
-  const std::string told = "the GPU cannot be used: ";
-  if (of_gpu && (says("CUDA error") || says("CUDA driver")))
-    throw std::runtime_error((text.starts_with(told) ? "" : told) + one_line(error));
-}
-
-// LibTorch ends its file in a destructor, where a write that fails ends the program: memory for the
-// whole file is taken before there is such an object.
-std::string to_bytes(const torch::jit::Module& module) {
-  std::size_t size = std::size_t{1} << 20;  // of the code
-  const auto add = [&](const at::Tensor& tensor) { size += tensor.nbytes() + 1024; };
-  for (const at::Tensor& parameter : module.parameters()) add(parameter);
-  for (const at::Tensor& buffer : module.buffers()) add(buffer);
-  StringBuffer buffer(size);
-  std::ostream to(&buffer);
-  module.save(to);
-  return buffer.take();
-}
 
 Instance::Instance(const std::string& script, const std::string& name, const SampleFormat& format,
                    const Computing& how)

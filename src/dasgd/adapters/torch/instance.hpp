@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,28 +10,9 @@
 
 #include "dasgd/adapters/torch/device/device_memory.hpp"
 #include "dasgd/adapters/torch/network.hpp"
-#include "dasgd/core/error.hpp"
 #include "dasgd/data/samples.hpp"
 
 namespace dasgd::torch_adapter {
-
-/// What LibTorch has to say about a failure, as one line without its stack.
-std::string one_line(const std::exception& error);
-
-/// Whether LibTorch, or its interpreter, could not get memory on whichever device.
-bool is_out_of_memory(const std::exception& error);
-
-/// Throws where the network cannot help it: std::bad_alloc without memory, a std::runtime_error
-/// that says so for a GPU without memory, or one that is busy, lost or broken.
-void throw_if_machine_failed(const std::exception& error);
-
-/// Does `action`; what LibTorch throws becomes a std::runtime_error of one line, or std::bad_alloc
-/// where it ran out of memory.
-template <typename Action>
-auto with_plain_errors(Action&& action);
-
-/// The bytes of a TorchScript file. Throws what LibTorch throws.
-std::string to_bytes(const torch::jit::Module& module);
 
 /// How a network computes.
 struct Computing {
@@ -125,17 +105,5 @@ class Instance {
   const float* bound_x_ = nullptr;  // where parameters and gradients point to now, on a CPU
   const float* bound_gradient_ = nullptr;
 };
-
-template <typename Action>
-auto with_plain_errors(Action&& action) {
-  try {
-    return action();
-  } catch (const InputError&) {
-    throw;
-  } catch (const std::exception& error) {
-    throw_if_machine_failed(error);
-    throw std::runtime_error(one_line(error));
-  }
-}
 
 }  // namespace dasgd::torch_adapter

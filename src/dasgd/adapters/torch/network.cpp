@@ -24,6 +24,7 @@
 #include "dasgd/adapters/torch/instance.hpp"
 #include "dasgd/adapters/torch/models.hpp"
 #include "dasgd/adapters/torch/network_oracle.hpp"
+#include "dasgd/adapters/torch/plain_errors.hpp"
 #include "dasgd/adapters/torch/precision.hpp"
 #include "dasgd/adapters/torch/saved_network.hpp"
 #include "dasgd/base/parallel.hpp"

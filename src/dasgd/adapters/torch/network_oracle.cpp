@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "dasgd/adapters/torch/device/device_replica.hpp"
+#include "dasgd/adapters/torch/plain_errors.hpp"
 #include "dasgd/core/error.hpp"
 
 namespace dasgd::torch_adapter {

@@ -4,11 +4,12 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <streambuf>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 
 #include "dasgd/adapters/torch/blas.hpp"
-#include "dasgd/adapters/torch/instance.hpp"
 #include "dasgd/adapters/torch/network.hpp"
+#include "dasgd/adapters/torch/plain_errors.hpp"
 #include "dasgd/core/error.hpp"
 
 namespace dasgd::torch_adapter {
@@ -28,6 +29,25 @@ torch::Tensor per_channel(const std::vector<float>& numbers, const Preprocessing
   torch::Tensor tensor = torch::tensor(numbers);
   return p.shape.size() == 3 ? tensor.reshape({-1, 1, 1}) : tensor;
 }
+
+/// Writes to a string, without a copy at the end.
+class StringBuffer final : public std::streambuf {
+ public:
+  explicit StringBuffer(std::size_t about) { text_.reserve(about); }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::streamsize xsputn(const char* from, std::streamsize count) override {
+    text_.append(from, static_cast<std::size_t>(count));
+    return count;
+  }
+  int_type overflow(int_type c) override {
+    if (c != traits_type::eof()) text_.push_back(static_cast<char>(c));
+    return traits_type::not_eof(c);
+  }
+
+  std::string text_;
+};
 
 class SavedNetwork final : public Predictor {
  public:
@@ -99,6 +119,19 @@ Module with_preprocessing(const Module& network, const Preprocessing& p) {
   }
   made.define("def forward(self, x):\n" + body + "    return y\n");
   return made;
+}
+
+// LibTorch ends its file in a destructor, where a write that fails ends the program: memory for the
+// whole file is taken before there is such an object.
+std::string to_bytes(const Module& module) {
+  std::size_t size = std::size_t{1} << 20;  // of the code
+  const auto add = [&](const at::Tensor& tensor) { size += tensor.nbytes() + 1024; };
+  for (const at::Tensor& parameter : module.parameters()) add(parameter);
+  for (const at::Tensor& buffer : module.buffers()) add(buffer);
+  StringBuffer buffer(size);
+  std::ostream to(&buffer);
+  module.save(to);
+  return buffer.take();
 }
 
 Module load_script(const std::string& bytes, const std::string& path, at::Device device) {

@@ -19,6 +19,9 @@ Preprocessing preprocessing_of(const torch::jit::Module& module, const std::stri
 torch::jit::Module with_preprocessing(const torch::jit::Module& network,
                                       const Preprocessing& preprocessing);
 
+/// The bytes of its file. Throws what LibTorch throws.
+std::string to_bytes(const torch::jit::Module& module);
+
 /// From the bytes of a file. Throws InputError naming `path` for what is not TorchScript; for a
 /// file of torch.save it says what to write instead.
 torch::jit::Module load_script(const std::string& bytes, const std::string& path,

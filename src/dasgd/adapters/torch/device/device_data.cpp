@@ -4,6 +4,7 @@
 #include <ATen/TensorIndexing.h>
 #include <algorithm>
 
+#include "dasgd/adapters/torch/plain_errors.hpp"
 #include "dasgd/data/preparation/augmentation.hpp"
 
 namespace dasgd::torch_adapter {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "dasgd/adapters/torch/instance.hpp"
+#include "dasgd/adapters/torch/plain_errors.hpp"
 
 namespace dasgd::torch_adapter {
 

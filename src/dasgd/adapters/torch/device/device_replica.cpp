@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "dasgd/adapters/torch/device/device_numbers.hpp"
-#include "dasgd/adapters/torch/instance.hpp"
+#include "dasgd/adapters/torch/plain_errors.hpp"
 
 namespace dasgd::torch_adapter {
 namespace {
