@@ -144,7 +144,7 @@ TEST_F(SimulatedMembers, ARunThatEndsInACutEndsApart) {
 TEST_F(SimulatedMembers, WhatComesAfterTheEndIsTold) {
   story.turnover.crashes = {{WorkerId{1}, 900 * second}};
   const auto run = simulate();
-  EXPECT_EQ(run.too_late, std::vector<std::string>{"--crash 1:15min"});
+  EXPECT_EQ(run.too_late, std::vector<std::string>{"`elastic.crash` 1:15min"});
   EXPECT_EQ(run.result.summary.elastic->at_end, 4u);
 }
 

@@ -137,7 +137,7 @@ TEST(TokenInTheEnvironment, IsUsedWhereThereIsNoFile) {
     return message_of<InputError>([] { Token::from_file_or_environment(std::nullopt); });
   };
   ::unsetenv("DASGD_TOKEN");
-  EXPECT_THAT(why(), HasSubstr("--token-file"));
+  EXPECT_THAT(why(), HasSubstr("`elastic.token_file`"));
   ::setenv("DASGD_TOKEN", token.text().c_str(), 1);
   EXPECT_EQ(Token::from_file_or_environment(std::nullopt), token);
   ::setenv("DASGD_TOKEN", "nonsense", 1);
