@@ -118,7 +118,7 @@ TEST_F(App, NoStepIsProvedForAnotherRule) {
                  "--lr proved: the theory is about plain SGD");
   const std::string other = " --model quadratic --rule momentum --gradients 50 ";
   EXPECT_THAT(dasgd("advise" + other).out,
-              AllOf(HasSubstr("--lr auto"), HasSubstr("nothing is proved of this rule"),
+              AllOf(HasSubstr("--lr auto"), HasSubstr("nothing is proved but of plain SGD"),
                     Not(HasSubstr("--lr proved"))));
   EXPECT_THAT(dasgd("simulate --lr auto" + other + "--out " + out()).err,
               AllOf(HasSubstr("lr auto: "), Not(HasSubstr("lr proved"))));

@@ -6,12 +6,18 @@ tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 mkdir -p "$tree/src/dasgd/data" "$tree/src/dasgd/settings"
 
-echo 'throw InputError(path + ": give --classes K");' >"$tree/src/dasgd/data/rows.cpp"
-if "$script" "$tree" >"$tree/log"; then
-  echo "an option in an error was accepted"; exit 1
-fi
-grep -q 'src/dasgd/data/rows.cpp:1:' "$tree/log" || { echo "the place is not named:"; cat "$tree/log"; exit 1; }
+refuses() {
+  echo "$1" >"$tree/src/dasgd/data/rows.cpp"
+  if "$script" "$tree" >"$tree/log"; then
+    echo "an option in an error was accepted: $1"; exit 1
+  fi
+  grep -q 'src/dasgd/data/rows.cpp:1:' "$tree/log" || { echo "the place is not named:"; cat "$tree/log"; exit 1; }
+}
+refuses 'throw InputError(path + ": give --classes K");'
+refuses 'throw InputError(path + ": see https://example.org; give --L");'
+refuses 'throw InputError(fmt::format("\"{}\" --{}", value, name));'
 
-echo 'throw InputError(path + ": give `classes` K -- " + why);  // "--classes K" on the command line' >"$tree/src/dasgd/data/rows.cpp"
+echo 'throw InputError(path + ": give `classes` K -- " + why);  // "--classes K" on the command line
+names["left"] = --count;' >"$tree/src/dasgd/data/rows.cpp"
 echo 'return {"classes", "--classes"};' >"$tree/src/dasgd/settings/problem_settings.cpp"
 "$script" "$tree" >"$tree/log" || { echo "a good tree was refused:"; cat "$tree/log"; exit 1; }

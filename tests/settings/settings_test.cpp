@@ -54,6 +54,7 @@ TEST(WithOptions, TurnsAKeyIntoItsOptionAndLeavesOthersAlone) {
   EXPECT_EQ(with_options("`checkpoint.resume` x"), "--resume x");
   EXPECT_EQ(with_options("see `make help`; `lr`"), "see `make help`; --lr");
   EXPECT_EQ(with_options("an open ` stays"), "an open ` stays");
+  EXPECT_EQ(with_options("a`b: `data` needs `eta`"), "a`b: --data needs --eta");
   EXPECT_EQ(with_options("`` and `"), "`` and `");
   EXPECT_EQ(with_options(""), "");
 }

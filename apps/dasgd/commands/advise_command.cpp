@@ -65,9 +65,11 @@ void print_steps(const Advice& advice) {
   print_result("  to train well  --lr auto    {:<12.6g}{}\n", advice.practical.eta,
                tried ? "the best of some short trials, with a margin, for --schedule " +
                            to_string(advice.practical.schedule) + "; nothing proves it"
-                     : "no step could be tried: a guess by the theory of plain SGD");
+               : advice.plain ? "no step could be tried: that of --lr proved"
+                              : "no step could be tried: a guess by the theory of plain SGD");
   if (!advice.plain)
-    return print_result("  to be safe     nothing is proved of this rule; see docs/theory.md\n\n");
+    return print_result(
+        "  to be safe     nothing is proved but of plain SGD with a fixed step\n\n");
   print_result("  to be safe     --lr proved  {:<12.6g}{}\n\n", advice.recommended_eta,
                proved ? "the largest that is proved, if the run is as the pilot was"
                       : "proved under conditions that this run does not meet");

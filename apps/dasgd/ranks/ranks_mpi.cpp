@@ -7,6 +7,7 @@
 #include "dasgd/cluster/perform_ranks.hpp"
 #include "dasgd/cluster/train_ranks.hpp"
 #include "dasgd/core/error.hpp"
+#include "dasgd/settings/settings.hpp"
 #include "dasgd/transport/mpi/communicator.hpp"
 #include "ranks/ranks.hpp"
 #include "terminal/output.hpp"
@@ -26,7 +27,7 @@ std::string place(std::size_t rank) {
 }
 
 void tell_of_end(const std::string& here, const std::string& why) {
-  print_note("dasgd: {}: {}; the job ends\n", here, why);
+  print_note("dasgd: {}: {}; the job ends\n", here, config::with_options(why));
   std::fflush(stderr);
 }
 

@@ -12,6 +12,7 @@
 #include "dasgd/config/engine.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/report/page/write_report.hpp"
+#include "dasgd/settings/settings.hpp"
 #include "ranks/rank_launch.hpp"
 #include "reproduce/reproduce.hpp"
 #include "terminal/output.hpp"
@@ -118,7 +119,7 @@ int reproduce_command(const ReproduceRequest& request) {
       return interrupted;
     } catch (const InputError& error) {
       if (!all) throw;  // of all experiments, those that can be repeated here are
-      print_result("left out: {}\n", error.what());
+      print_result("left out: {}\n", config::with_options(error.what()));
     }
     if (all) print_result("\n");
   }

@@ -110,7 +110,7 @@ Json summary_json(const RunSummary& s) {
     write(*s.step, json);
   } else {
     json["certified"] = nullptr;
-    json["certified_why"] = "the smoothness of the objective is not known; --L gives it";
+    json["certified_why"] = "the smoothness of the objective is not known; `guard.L` gives it";
   }
   if (s.residuals) {
     json["residuals_measured"] = {

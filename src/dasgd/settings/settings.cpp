@@ -1,6 +1,7 @@
 #include "dasgd/settings/settings.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "dasgd/settings/setting_groups.hpp"
 
@@ -88,16 +89,25 @@ const Setting* find_setting(Command command, const std::string& key) {
 }
 
 std::string with_options(const std::string& message) {
+  // Of commands whose arguments are no settings of a run: check, sweep.
+  static const std::set<std::string> others{"eta", "L", "vary"};
+  const auto option_of = [](const std::string& key) {
+    if (const Setting* const setting = find_setting(Command::advise, key)) return setting->option;
+    return others.contains(key) ? "--" + key : "";
+  };
   std::string result;
   for (std::size_t at = 0; at < message.size();) {
     const std::size_t open = message.find('`', at);
     const std::size_t close = open == std::string::npos ? open : message.find('`', open + 1);
     if (close == std::string::npos) return result + message.substr(at);
-    const Setting* const setting =
-        find_setting(Command::advise, message.substr(open + 1, close - open - 1));
-    result += message.substr(at, open - at);
-    result += setting ? setting->option : message.substr(open, close + 1 - open);
-    at = close + 1;
+    const std::string option = option_of(message.substr(open + 1, close - open - 1));
+    if (option.empty()) {  // somebody's own words: the next may begin a key
+      result += message.substr(at, open + 1 - at);
+      at = open + 1;
+    } else {
+      result += message.substr(at, open - at) + option;
+      at = close + 1;
+    }
   }
   return result;
 }

@@ -40,7 +40,8 @@ const Setting* find_setting(Command command, const std::string& key);
 /// What a run is about, its model and its data: the same from every directory.
 std::map<std::string, std::string> subject_of(const Config& config);
 
-/// A message in which settings stand as `key`, with their options instead: for a command line.
+/// A message in which settings and other arguments stand as `key`, with their options instead: for
+/// a command line.
 std::string with_options(const std::string& message);
 
 }  // namespace dasgd::config

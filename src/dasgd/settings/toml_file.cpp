@@ -60,9 +60,9 @@ class Reader {
     if (command_ != Command::train || !config_.elastic.listen.empty()) return;
     for (const Setting& setting : elastic_settings())
       if (read_.contains(setting.key))
-        throw InputError(
-            fmt::format("{}: {}: only for a run that others can join; add --listen HOST:PORT",
-                        path_, setting.key));
+        throw InputError(fmt::format(
+            "{}: {}: only for a run that others can join; add `elastic.listen` HOST:PORT", path_,
+            setting.key));
   }
 
  private:

@@ -46,10 +46,10 @@ CheckedRun check_run(const CheckOptions& options) {
   const bool whole_run = std::filesystem::is_directory(options.path);
   CheckedRun run{.trace = options.path + (whole_run ? "/trace.jsonl" : "")};
   if (options.eta.has_value() != options.L.has_value())
-    throw InputError("eta and L belong together: the certificate needs both");
+    throw InputError("`eta` and `L` belong together: the certificate needs both");
   if (options.eta) {
-    require_positive("eta", *options.eta);
-    require_positive("L", *options.L);
+    require_positive("`eta`", *options.eta);
+    require_positive("`L`", *options.L);
   }
   const TraceFile trace = read_trace(run.trace);
   run.tolerance = options.tolerance.value_or(trace.tolerance);

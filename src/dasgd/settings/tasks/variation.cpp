@@ -132,7 +132,7 @@ std::vector<std::string> values_of(const Setting& setting, const std::string& sp
 Variation parse_variation(Command command, const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-    throw InputError("--vary " + text + ": write KEY=a,b,c or KEY=a..b:log:n");
+    throw InputError("`vary` " + text + ": write KEY=a,b,c or KEY=a..b:log:n");
   try {
     const Setting& setting = find_varied(command, text.substr(0, equals));
     Variation variation{setting.key, values_of(setting, text.substr(equals + 1))};
@@ -143,7 +143,7 @@ Variation parse_variation(Command command, const std::string& text) {
       throw InputError(fmt::format("{} = {} stands there twice", setting.key, *twice));
     return variation;
   } catch (const InputError& error) {
-    throw InputError(fmt::format("--vary {}: {}", text, error.what()));
+    throw InputError(fmt::format("`vary` {}: {}", text, error.what()));
   }
 }
 
