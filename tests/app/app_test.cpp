@@ -131,6 +131,8 @@ TEST_F(App, RefusesMistypedAndImpossibleArguments) {
   expect_refusal("check /proc", "/proc/trace.jsonl: cannot be opened");
   expect_refusal("check " + std::string(300, 'x'), "File name too long");
   expect_refusal("check x --eta abc", "--eta = abc is not a number");
+  expect_refusal("check x --eta 1", "--eta and --L belong together");
+  expect_refusal("check x --eta 1 --L -4", "--L -4: must be a positive number");
   expect_refusal("train --lr 1 --lr 2" + to, "--lr is given 2 times; give it once");
   expect_refusal("simulate --resume x" + to, "--resume is an option of train, not of simulate");
   expect_refusal("train \"\"" + to, "the name is empty");
