@@ -11,7 +11,6 @@
 #include <mutex>
 #include <optional>
 #include <thread>
-#include <torch/cuda.h>
 #include <torch/version.h>
 #include <type_traits>
 
@@ -19,6 +18,7 @@
 #include "dasgd/adapters/torch/cpu_path.hpp"
 #include "dasgd/adapters/torch/device/device_data.hpp"
 #include "dasgd/adapters/torch/device/device_numbers.hpp"
+#include "dasgd/adapters/torch/device/gpus.hpp"
 #include "dasgd/adapters/torch/device/recorder.hpp"
 #include "dasgd/adapters/torch/device/step_graph.hpp"
 #include "dasgd/adapters/torch/instance.hpp"
@@ -199,31 +199,6 @@ class TorchNetwork final : public Network {
                        "; use `device` cpu, or a LibTorch with CUDA");
     settle_gpu_precision(options_.precision);
     return count;
-  }
-
-  // LibTorch warns on standard error of what is said here as well.
-  static std::size_t gpus_that_work() {
-#if TORCH_VERSION_MAJOR >= 2
-    struct Silence final : c10::WarningHandler {
-      void process(const c10::Warning&) override {}
-    } silence;
-    const c10::WarningUtils::WarningHandlerGuard guard(&silence);
-#endif
-    return torch::cuda::is_available() ? torch::cuda::device_count() : 0;
-  }
-
-  // What the driver has to say: none, too old, ...
-  static std::string why_no_gpu() {
-#ifndef DASGD_CUDA_KERNELS
-    return "";  // nobody there to ask
-#endif
-    try {
-      at::empty({1}, at::TensorOptions().device(at::kCUDA));
-      return "";
-    } catch (const std::exception& error) {
-      const std::string all = one_line(error);
-      return " (" + all.substr(0, all.find(". Please")) + ")";
-    }
   }
 
   at::Device device_for(std::size_t worker) const {
