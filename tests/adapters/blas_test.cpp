@@ -44,11 +44,13 @@ TEST(Blas, CallersMeetWhereThereIsNoMemoryForMoreBuffers) {
   const at::Tensor a = at::ones({600, 600});
   std::list<BlasCaller> callers(4);
   std::vector<at::Tensor> products(callers.size());
-  std::latch go(1);
+  std::latch ready(static_cast<std::ptrdiff_t>(callers.size())), go(1);
   std::vector<std::jthread> threads;
   for (at::Tensor& product : products)
     threads.emplace_back([&] {
       at::set_num_threads(1);
+      product = at::zeros_like(a);  // what a thread needs once, beside the buffer, it has
+      ready.count_down();
       go.wait();
       for (int k = 0; k < 50; ++k) {
         const auto alone = alone_if_blas_is_serial(at::kCPU);
@@ -56,6 +58,7 @@ TEST(Blas, CallersMeetWhereThereIsNoMemoryForMoreBuffers) {
       }
     });
   ::alarm(300);
+  ready.wait();
   {
     const Short little(64 * mebibyte);
     go.count_down();
