@@ -281,7 +281,8 @@ TEST(Buffers, AreAveragedOverTheWorkersOfARun) {
   };
   EXPECT_TRUE(mean_in().equal(torch::zeros({3}))) << "trying a network out leaves no trace";
   std::vector<float> g(network->dimension());
-  HostReplica<float> start(network->start());
+  HostReplica<float> replica(network->start());
+  ComputePoint<float> start(replica);
   const auto first = network->make_oracle(WorkerId{0}), second = network->make_oracle(WorkerId{1});
   const std::vector<std::uint32_t> some{0, 1, 2, 3}, others{14, 15, 16};
   first->gradient(start, {some}, g);

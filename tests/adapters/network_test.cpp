@@ -81,11 +81,12 @@ TEST(Network, EveryWorkerComputesTheSameAtTheSameTime) {
       threads.emplace_back([&, w] {
         const auto own = network->make_oracle(worker_id(w));
         const auto replica = own->make_replica(x);
+        ComputePoint<float> point(*replica);
         const auto next = some_rows(50, 32);
         for (int round = 0; round < 3; ++round) {
-          EXPECT_EQ(own->gradient(*replica, {.rows = rows, .upcoming = next}, found[w]), loss);
+          EXPECT_EQ(own->gradient(point, {.rows = rows, .upcoming = next}, found[w]), loss);
           std::vector<float> other(x.size());
-          own->gradient(*replica, {.rows = next, .upcoming = rows}, other);
+          own->gradient(point, {.rows = next, .upcoming = rows}, other);
         }
       });
   }

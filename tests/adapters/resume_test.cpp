@@ -51,7 +51,8 @@ TEST_F(ResumedNetwork, GoesOnToTheBitWithItsStatisticsAndAugmentation) {
 }
 
 TEST_F(ResumedNetwork, TakesTheMeanOfTheStatisticsOfOtherWorkers) {
-  HostReplica<float> start(network->start());
+  HostReplica<float> replica(network->start());
+  ComputePoint<float> start(replica);
   const auto first = network->make_oracle(WorkerId{0}), second = network->make_oracle(WorkerId{1});
   std::vector<float> g(network->dimension());
   const std::vector<std::uint32_t> some{0, 1, 2, 3}, others{14, 15, 16};
@@ -71,7 +72,8 @@ TEST_F(ResumedNetwork, TakesTheMeanOfTheStatisticsOfOtherWorkers) {
 // The count of a network that was trained before stays.
 TEST_F(ResumedNetwork, TakesStatisticsWithoutACountAsTheFirstReleaseWroteThem) {
   const auto worker = network->make_oracle(WorkerId{0});
-  HostReplica<float> start(network->start());
+  HostReplica<float> replica(network->start());
+  ComputePoint<float> start(replica);
   std::vector<float> g(network->dimension());
   worker->gradient(start, {std::vector<std::uint32_t>{0, 1, 2}}, g);
   const std::vector<float> old{1, 2, 3, 4, 5, 6};
@@ -86,7 +88,8 @@ TEST_F(ResumedNetwork, DrawsForABatchByItsNumberOnly) {
     std::vector<float> x(network->dimension());
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 7) - 3;
     HostReplica<float> replica(x);
-    return worker.gradient(replica, {std::vector<std::uint32_t>{1, 2, 3}, number}, g);
+    ComputePoint<float> point(replica);
+    return worker.gradient(point, {std::vector<std::uint32_t>{1, 2, 3}, number}, g);
   };
   const auto worker = network->make_oracle(WorkerId{0}), later = network->make_oracle(WorkerId{0});
   const double fifth = loss(*worker, 5);

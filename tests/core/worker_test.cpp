@@ -228,11 +228,11 @@ class FarNumbers final : public NumbersElsewhere {
 /// Does whole steps: every gradient is 1 everywhere, and diverges when the test says so.
 class FarOracle final : public Oracle<double> {
  public:
-  double gradient(Replica<double>&, const Batch&, std::span<double>) override {
+  double gradient(ComputePoint<double>&, const Batch&, std::span<double>) override {
     ADD_FAILURE() << "asked for a gradient";
     return 0;
   }
-  std::optional<WholeStep> whole_step(Replica<double>& replica, const Batch&,
+  std::optional<WholeStep> whole_step(ComputePoint<double>& point, const Batch&,
                                       UpdateRule<double>& rule, std::uint64_t t,
                                       Update& update) override {
     const double eta = rule.step_size(t);
@@ -240,7 +240,7 @@ class FarOracle final : public Oracle<double> {
       return WholeStep{.divergence =
                            WholeStep::Divergence{*diverged_steps_ago, 1, std::nan(""), eta}};
     Update here;
-    replica.apply_own(eta, std::vector<double>{1, 1}, here);
+    point.replica().apply_own(eta, std::vector<double>{1, 1}, here);
     far.push_back(std::make_shared<FarNumbers>(here));
     update.put(far.back(), NumberFormat::of_double);
     return WholeStep{.eta = eta, .loss = 3};

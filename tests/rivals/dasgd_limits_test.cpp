@@ -18,6 +18,7 @@ TEST(Limits, DasgdOnTheFullGraphWithoutLatencyComputesAtThePointsOfAsgd) {
       points[dasgd].emplace_back(x.begin(), x.end());
     };
     scene.gradients(400);
+    scene.options.look_ahead = LookAhead{};
     if (dasgd)
       simulate(scene.problem, scene.options, scene.world);
     else

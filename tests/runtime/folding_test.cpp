@@ -65,7 +65,7 @@ class HeldUp final : public Objective<double> {
  private:
   struct Own final : Oracle<double> {
     Own(bool slow, std::latch& latch) : is_slow(slow), others(latch) {}
-    double gradient(Replica<double>&, const Batch&, std::span<double> g) override {
+    double gradient(ComputePoint<double>&, const Batch&, std::span<double> g) override {
       g[0] = 1;
       is_slow ? others.wait() : others.count_down();
       return 0;

@@ -185,7 +185,7 @@ TEST(SnapshotBoard, TheEndOfAWorkerDoesNotReplaceWhatBelongsToACheckpoint) {
 struct Remembering final : Objective<double> {
   struct Own final : Oracle<double> {
     explicit Own(std::size_t& inherited) : states(inherited) {}
-    double gradient(Replica<double>&, const Batch& batch, std::span<double> g) override {
+    double gradient(ComputePoint<double>&, const Batch& batch, std::span<double> g) override {
       g[0] = 1;
       batches.push_back(batch.number);
       return 0;

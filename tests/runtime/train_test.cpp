@@ -162,7 +162,7 @@ class OneWaits final : public Objective<double> {
  private:
   struct Own final : Oracle<double> {
     Own(WorkerId worker, std::latch& latch) : id(worker), left(latch) {}
-    double gradient(Replica<double>&, const Batch&, std::span<double> g) override {
+    double gradient(ComputePoint<double>&, const Batch&, std::span<double> g) override {
       g[0] = 0;
       id == WorkerId{0} ? left.count_down() : left.wait();
       return 0;

@@ -106,6 +106,7 @@ class Trials {
   TriedStep run(double eta, std::uint64_t gradients) {
     TrainOptions options = bare_run(options_, eta);
     options.rule = options_.rule;
+    options.look_ahead = options_.look_ahead;
     const auto made = static_cast<double>(gradients);
     options.rule.schedule =
         in_short(schedule_, horizon_ ? std::optional(made / *horizon_) : std::nullopt);

@@ -63,6 +63,7 @@ void write(ByteWriter& out, const WorkerReport& report) {
   write_optional(out, report.squared_gradients);
   out.number(report.halvings);
   write_optional(out, report.recent_loss);
+  write_optional(out, report.look_ahead);
 }
 
 void write(ByteWriter& out, const RankReport& report) {
@@ -113,6 +114,7 @@ void read(ByteReader& in, WorkerReport& report) {
   report.squared_gradients = read_optional<double>(in);
   report.halvings = in.number<std::uint32_t>();
   report.recent_loss = read_optional<double>(in);
+  report.look_ahead = read_optional<LookAheadFigures>(in);
 }
 
 void read(ByteReader& in, RankReport& report) {

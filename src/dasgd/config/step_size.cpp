@@ -66,6 +66,10 @@ std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& ob
     throw InputError(
         "`lr` proved: the theory is about plain SGD with one fixed step, and the rule is another; "
         "`lr` auto tries steps");
+  if (proved && !config.run.look_ahead) config.run.look_ahead = LookAhead{};
+  if (proved && !config.run.look_ahead->is_off())
+    throw InputError(
+        "`lr` proved: the theory is about gradients at the replicas; use `look_ahead` off with it");
   AdviceRequest request{.options = config.run};
   request.options.stop = stop;
   if (world) request.world = *world;

@@ -81,8 +81,8 @@ class Objective {
  private:
   struct Shared final : Oracle<Real> {
     explicit Shared(const Objective& all) : objective(all) {}
-    double gradient(Replica<Real>& replica, const Batch& batch, std::span<Real> g) override {
-      return objective.gradient(replica.x(), batch.rows, g);
+    double gradient(ComputePoint<Real>& point, const Batch& batch, std::span<Real> g) override {
+      return objective.gradient(point.y(), batch.rows, g);
     }
     const Objective& objective;
   };

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "dasgd/base/bytes.hpp"
+#include "dasgd/core/compute_point.hpp"
 #include "dasgd/core/replica.hpp"
 #include "dasgd/core/samples.hpp"
 #include "dasgd/core/update_rule.hpp"
@@ -35,14 +36,15 @@ class Oracle {
  public:
   virtual ~Oracle() = default;
 
-  /// Writes the mean gradient of F(x, xi) over the samples of the batch, x being that of the
-  /// worker's replica, and returns the mean loss.
-  virtual double gradient(Replica<Real>& replica, const Batch& batch, std::span<Real> gradient) = 0;
+  /// Writes the mean gradient of F(y, xi) over the samples of the batch, y being the point at which
+  /// the worker computes, and returns the mean loss.
+  virtual double gradient(ComputePoint<Real>& point, const Batch& batch,
+                          std::span<Real> gradient) = 0;
 
   /// Lines 11 and 12 at once, where all of it happens on a device: computes a gradient, follows the
   /// rule's recipe, rounds, adds the update to the replica and leaves it in `update`. Nothing: the
   /// worker is to do it one by one.
-  virtual std::optional<WholeStep> whole_step(Replica<Real>&, const Batch&, UpdateRule<Real>&,
+  virtual std::optional<WholeStep> whole_step(ComputePoint<Real>&, const Batch&, UpdateRule<Real>&,
                                               std::uint64_t /*t*/, Update&) {
     return std::nullopt;
   }
@@ -56,6 +58,9 @@ class Oracle {
   virtual std::unique_ptr<Replica<Real>> make_replica(std::span<const Real> x0) {
     return std::make_unique<HostReplica<Real>>(x0);
   }
+
+  /// Called once, before the first gradient: the point at which the worker computes from now on.
+  virtual void computes_at(ComputePoint<Real>&) {}
 
   /// What it carries over from one gradient to the next beyond x, for checkpoints.
   virtual Bytes state() const { return {}; }

@@ -25,6 +25,14 @@ struct Recipe {
   double decoupled_decay = 0;                ///< of x, added to the direction
 };
 
+/// A direction has the noise of a mean of so many gradients.
+inline double gradients_averaged(const Recipe& recipe) {
+  const bool has_mean = recipe.direction == Recipe::Direction::adam;
+  const bool has_velocity = recipe.direction != Recipe::Direction::gradient && !has_mean;
+  const double kept = has_mean ? recipe.beta1 : has_velocity ? recipe.mu : 0;
+  return (1 + kept) / (1 - kept);
+}
+
 /// What a direction remembers of earlier gradients. Empty vectors: zeros.
 template <typename Real>
 struct DirectionMemory {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dasgd/core/channel.hpp"
+#include "dasgd/core/compute_point.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/core/gradient_set.hpp"
 #include "dasgd/core/oracle.hpp"
@@ -42,17 +43,20 @@ template <typename Real>
 class Worker {
  public:
   /// `fuse`: how many waiting gradients one step may apply; 1 shows every x_i^t to the outside.
-  /// All references must outlive the worker.
+  /// `ahead`: where it computes. All references must outlive the worker.
   Worker(WorkerId id, std::span<const Real> x0, std::unique_ptr<Oracle<Real>> oracle,
          UpdateRule<Real>& rule, SampleSource& samples, Channel& channel,
-         std::size_t fuse = max_fused)
+         std::size_t fuse = max_fused, LookAhead ahead = {})
       : id_(id),
         oracle_(std::move(oracle)),
         rule_(rule),
         samples_(samples),
         channel_(channel),
         fuse_(fuse),
-        replica_(oracle_->make_replica(x0)) {}
+        replica_(oracle_->make_replica(x0)),
+        point_(*replica_, id, ahead, gradients_averaged(rule.recipe().value_or(Recipe{}))) {
+    oracle_->computes_at(point_);
+  }
 
   /// Lines 6 to 14 of Algorithm 1.
   StepReport step() {
@@ -97,6 +101,7 @@ class Worker {
     replica_->restore(sums);
     applied_ = std::move(applied);
     samples_used_ = samples;
+    point_.replaced(computed_);
   }
 
   /// Makes, applies and sends a gradient that no sample gave: x moves by -direction.
@@ -108,6 +113,7 @@ class Worker {
     own->samples = 0;
     own->eta = 1;
     apply_own(*own);
+    point_.replaced(computed_ + 1);
     return give(own, start, 0);
   }
 
@@ -115,6 +121,7 @@ class Worker {
   const Replica<Real>& replica() const { return *replica_; }
   Oracle<Real>& oracle() { return *oracle_; }
   const Oracle<Real>& oracle() const { return *oracle_; }
+  const ComputePoint<Real>& point() const { return point_; }
 
  private:
   StepReport apply_received() {
@@ -127,6 +134,7 @@ class Worker {
       for (const GradientPtr& g : received_.gradients) facts_.push_back(g.get());
     }
     for (const GradientFacts* g : facts_) remember(*g);  // line 9: t = t + 1
+    for (const GradientFacts* g : facts_) point_.applied(*g);
     const Nanoseconds time = channel_.now();
     channel_.applied(received_);
     return {.kind = StepReport::Kind::applied,
@@ -172,7 +180,7 @@ class Worker {
 
   // Computes the update and applies it; returns the loss.
   double make(const Batch& batch, Gradient& own) {
-    if (const auto whole = oracle_->whole_step(*replica_, batch, rule_, t(), own.update)) {
+    if (const auto whole = oracle_->whole_step(point_, batch, rule_, t(), own.update)) {
       own.eta = whole->eta;
       if (const auto& d = whole->divergence)
         throw DivergenceError(id_, {id_, own.name.sequence - d->steps_ago}, d->coordinate, d->value,
@@ -180,9 +188,10 @@ class Worker {
       return whole->loss;
     }
     direction_.resize(replica_->dimension());
-    const double loss = oracle_->gradient(*replica_, batch, direction_);
+    const double loss = oracle_->gradient(point_, batch, direction_);
     own.eta = rule_.prepare(t(), *replica_, direction_);
     apply_own(own);
+    point_.made(own.eta, direction_);
     return loss;
   }
 
@@ -221,6 +230,7 @@ class Worker {
   const std::size_t fuse_;
 
   const std::unique_ptr<Replica<Real>> replica_;  // x_i^t
+  ComputePoint<Real> point_;                      // y, where gradients are computed
   GradientSet applied_;                           // G_i^t
   std::vector<Real> direction_;                   // g_i^t, before it is rounded
   std::deque<GradientPtr> unsent_;                // own, in the order of their names

@@ -95,6 +95,7 @@ TrainOptions options_of(const ScalingPlan& plan, const ScalingRun& run) {
   const std::uint64_t each = plan.gradients == 0 ? most : plan.gradients / run.workers;
   options.gradients = {static_cast<std::uint32_t>(std::min(each, most))};
   options.stop = plan.stop;
+  options.look_ahead = LookAhead{};  // the paper's algorithm
   return options;
 }
 

@@ -106,6 +106,10 @@ Json summary_json(const RunSummary& s) {
   json["model"] = s.model_is_last_good ? "last good" : "final";
   json["halvings"] = s.halvings;
   json["fixed_step"] = s.fixed_step;
+  json["look_ahead"] = s.lambda;
+  json["missing_estimated"] = s.look_ahead ? Json(s.look_ahead->missing_estimated) : nullptr;
+  json["missing_true"] = s.look_ahead ? Json(s.look_ahead->missing_true) : nullptr;
+  json["gap"] = s.look_ahead ? Json(json_number(s.look_ahead->gap)) : nullptr;
   if (s.step) {
     write(*s.step, json);
   } else {

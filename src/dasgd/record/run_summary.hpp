@@ -9,6 +9,7 @@
 
 #include "dasgd/base/time.hpp"
 #include "dasgd/core/held_out.hpp"
+#include "dasgd/core/look_ahead.hpp"
 #include "dasgd/record/evaluation.hpp"
 #include "dasgd/record/residuals.hpp"
 #include "dasgd/record/step_limits.hpp"
@@ -70,8 +71,10 @@ struct RunSummary {
   std::string evaluated_part = "train";  ///< "validation" where there is one
   std::vector<PartFigures> parts;        ///< that were held out, or the training part
   std::size_t train_samples = 0;
-  std::optional<Evaluation> best;      ///< where models were evaluated during the run
-  bool model_is_last_good = false;     ///< the run diverged: an earlier, better model was kept
+  std::optional<Evaluation> best;   ///< where models were evaluated during the run
+  bool model_is_last_good = false;  ///< the run diverged: an earlier, better model was kept
+  std::vector<double> lambda;       ///< per worker, as it was last; 0: no look-ahead
+  std::optional<LookAheadFigures> look_ahead;  ///< of all workers that looked ahead
   bool fixed_step = true;              ///< plain SGD with one step size: what the theory is about
   std::uint64_t halvings = 0;          ///< of step sizes, by workers whose loss ran away
   std::optional<StepLimits> step;      ///< where the smoothness of the objective is known

@@ -22,6 +22,12 @@ void certify(const StalenessSummary& s, const CertificateTerms& terms, StepLimit
         "gradients of mini-batches carry noise; the certificate is for gradients without noise";
     return;
   }
+  if (terms.look_ahead) {
+    limits.certified_why =
+        "with look-ahead gradients are computed ahead of the replicas; the certificate is for "
+        "gradients at the replicas";
+    return;
+  }
   if (!s.W) {
     limits.certified_why =
         terms.members ? "W is not kept where members come and go"

@@ -43,6 +43,7 @@ struct CertificateTerms {
   bool fixed_step = true;             ///< plain SGD, every step with this eta
   bool complete = true;               ///< drained, or causal; nothing lost
   bool members = false;               ///< that come and go
+  bool look_ahead = false;            ///< gradients were not computed at replicas
 };
 
 StepLimits step_limits(const StalenessSummary& staleness, double eta, double L,

@@ -18,6 +18,7 @@ std::vector<std::string> names_of_items(const Items& items) {
 }
 
 std::string show(const RivalParameter& parameter) {
+  if (parameter.check) return parameter.example;
   return parameter.words.empty() ? show_real(parameter.usual)
                                  : parameter.words[static_cast<std::size_t>(parameter.usual)];
 }
@@ -43,6 +44,16 @@ double checked(const RivalParameter& parameter, const std::string& rival, const 
   return value;
 }
 
+std::string checked_text(const RivalParameter& parameter, const std::string& rival,
+                         const std::string& text) {
+  try {
+    parameter.check(text);
+  } catch (const InputError& error) {
+    throw InputError(rival + ": " + parameter.name + ": " + error.what());
+  }
+  return text;
+}
+
 }  // namespace
 
 double RivalParameter::meant(double value, std::size_t workers) const {
@@ -60,7 +71,7 @@ std::string ChosenRival::label_with(const RivalNumbers& chosen) const {
 }
 
 ChosenRival choose_rival(const std::string& text, const std::vector<RivalKind>& kinds) {
-  const auto parts = split(text, ':');
+  auto parts = split(text, ':');
   const std::string name = parts.empty() ? "" : parts.front();
   const auto kind =
       std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) { return k.name == name; });
@@ -68,10 +79,15 @@ ChosenRival choose_rival(const std::string& text, const std::vector<RivalKind>& 
     throw InputError("unknown rival \"" + name + "\"" + suggestion(name, names_of_items(kinds)));
   ChosenRival chosen{text, *kind, {}};
   for (const RivalParameter& parameter : kind->parameters) {
-    chosen.numbers[parameter.name] = parameter.usual;
+    if (!parameter.check) chosen.numbers[parameter.name] = parameter.usual;
     if (parameter.tuned) chosen.tuned = parameter.name;
   }
   for (std::size_t k = 1; k < parts.size(); ++k) {
+    while (k + 1 < parts.size() && parts[k + 1].find('=') == std::string::npos &&
+           parts[k].find('=') != std::string::npos) {  // topology=torus:4x4
+      parts[k] += ":" + parts[k + 1];
+      parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(k) + 1);
+    }
     const std::size_t equals = parts[k].find('=');
     const std::string key = parts[k].substr(0, equals);
     const auto at = std::find_if(kind->parameters.begin(), kind->parameters.end(),
@@ -84,7 +100,11 @@ ChosenRival choose_rival(const std::string& text, const std::vector<RivalKind>& 
     if (equals == std::string::npos)
       throw InputError(name + ": " + key + " needs a value, like " + key + "=" + show(*at));
     if (chosen.tuned == key) chosen.tuned.clear();
-    chosen.numbers[key] = checked(*at, name, parts[k].substr(equals + 1));
+    const std::string value = parts[k].substr(equals + 1);
+    if (at->check)
+      chosen.texts[key] = checked_text(*at, name, value);
+    else
+      chosen.numbers[key] = checked(*at, name, value);
   }
   return chosen;
 }

@@ -21,6 +21,9 @@ struct RivalParameter {
   std::vector<std::string> words = {};  ///< its values by name, from 0 on
   double of_workers = 0;                ///< 0 stands for this share of them
   bool tuned = false;  ///< shares the budget of tuning with the step where it is not given
+  /// It is a text, which this reads; throws InputError for what it cannot be.
+  std::function<void(const std::string&)> check = {};
+  std::string example = {};  ///< of such a text
 
   /// The number that `value` stands for.
   double meant(double value, std::size_t workers) const;
@@ -42,8 +45,10 @@ struct RivalSetup {
     return start[start.size() == 1 ? 0 : worker];
   }
   double number(const std::string& name) const { return numbers.at(name); }
+  /// 0 for what this rival does not have, like a rule.
   std::size_t count(const std::string& name) const {
-    return static_cast<std::size_t>(numbers.at(name));
+    const auto at = numbers.find(name);
+    return at == numbers.end() ? 0 : static_cast<std::size_t>(at->second);
   }
 };
 
@@ -80,8 +85,14 @@ struct ChosenRival {
   std::string label;
   RivalKind kind;
   RivalNumbers numbers;
+  std::map<std::string, std::string> texts = {};  ///< those of its parameters that were given
   std::string tuned = {};  ///< the number that tuning may change; empty: none, or it was given
 
+  /// Every model is x0 - eta * sum of c(g) g.
+  bool is_linear() const {
+    const auto rule = numbers.find("rule");
+    return kind.linear && (rule == numbers.end() || rule->second == 0);
+  }
   const RivalParameter& parameter(const std::string& name) const;
   /// As it was asked for, and what tuning has changed: "rennala:B=4".
   std::string label_with(const RivalNumbers& chosen) const;

@@ -30,7 +30,7 @@ PlayResult play(const Objective<Real>& objective, const ChosenRival& rival,
   const Graph graph = graph_of(options);
   validate(world, graph);
   PlayOptions mine = how;
-  if (!rival.kind.linear) mine.measured_S = 0;
+  if (!rival.is_linear()) mine.measured_S = 0;
   auto participants = rival.kind.make(setup_of(objective, graph, options.eta, rival.numbers, mine));
   return play(objective, participants, options, world, mine, observer);
 }

@@ -31,6 +31,11 @@ void add_up(std::span<const WorkerReport> reports, RunSummary& summary) {
     summary.messages_sent.push_back(report.sent.messages);
     summary.bytes_sent.push_back(report.sent.bytes);
     summary.waited_seconds.push_back(static_cast<double>(report.waited) * 1e-9);
+    summary.lambda.push_back(report.look_ahead ? report.look_ahead->lambda : 0);
+    if (report.look_ahead) {
+      if (!summary.look_ahead) summary.look_ahead.emplace();
+      summary.look_ahead->add(*report.look_ahead);
+    }
     if (!report.recent_loss) continue;
     losses += *report.recent_loss;
     count += 1;
@@ -59,8 +64,10 @@ StepLimits held_against_theory(const Objective<Real>& objective, const TrainOpti
                                 {.noise = noisy,
                                  .fixed_step = summary.fixed_step,
                                  .complete = summary.audit_is_clean(),
-                                 .members = summary.elastic.has_value()});
-  if (noisy || !summary.fixed_step || options.resume || !reports.front().squared_gradients)
+                                 .members = summary.elastic.has_value(),
+                                 .look_ahead = summary.look_ahead.has_value()});
+  if (noisy || summary.look_ahead || !summary.fixed_step || options.resume ||
+      !reports.front().squared_gradients)
     return step;
   const double start = objective.loss(objective.start());
   MeasuredBound largest{0, 1};

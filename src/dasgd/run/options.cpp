@@ -32,6 +32,7 @@ TrainOptions bare_run(const TrainOptions& options, double eta) {
   bare.in_flight = options.in_flight;
   bare.make_samples = options.make_samples;
   bare.stop = options.stop;
+  bare.look_ahead = LookAhead{};
   return bare;
 }
 
@@ -51,6 +52,16 @@ double real_slow_factor(const TrainOptions& options, WorkerId worker) {
   const auto& factors = options.time_factors;
   const auto least = std::min_element(factors.begin(), factors.end());
   return slow_factor(options, worker) / (least == factors.end() ? 1 : std::min(1.0, *least));
+}
+
+LookAhead look_ahead_of(const TrainOptions& options, std::size_t samples) {
+  if (options.workers == 1 && !options.elastic) return {};
+  const bool studied =
+      options.target_error || options.measure_gradients || !gradients_have_noise(options, samples);
+  LookAhead ahead =
+      options.look_ahead.value_or(studied ? LookAhead{} : LookAhead{LookAhead::Kind::automatic});
+  ahead.workers = options.elastic ? 0 : options.workers;
+  return ahead;
 }
 
 std::size_t resolved_batch(const TrainOptions& options, std::size_t samples) {

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "dasgd/core/look_ahead.hpp"
 #include "dasgd/core/names.hpp"
 #include "dasgd/core/samples.hpp"
 #include "dasgd/core/update_rule.hpp"
@@ -70,11 +71,13 @@ struct ElasticMember {
 /// target, a run makes one pass over the data, or 1,000 gradients per worker without mini-batches.
 struct TrainOptions {
   std::size_t workers = 2;
-  std::string topology = "full";     ///< see topology/builders.hpp
-  std::optional<Graph> graph;        ///< an own one instead
-  std::optional<RelayMode> relay;    ///< none on the full graph, on arrival elsewhere
-  double eta = 0.01;                 ///< the step size
-  RuleOptions rule;                  ///< what the origin makes of a gradient; plain SGD
+  std::string topology = "full";   ///< see topology/builders.hpp
+  std::optional<Graph> graph;      ///< an own one instead
+  std::optional<RelayMode> relay;  ///< none on the full graph, on arrival elsewhere
+  double eta = 0.01;               ///< the step size
+  RuleOptions rule;                ///< what the origin makes of a gradient; plain SGD
+  /// Where workers compute: at their replicas (off), or ahead of them. See look_ahead_of.
+  std::optional<LookAhead> look_ahead;
   MakeRule make_rule;                ///< an own rule instead, with its own step size
   std::optional<std::size_t> batch;  ///< samples per gradient; 0: all; default: 32, or all of 1
 
@@ -134,7 +137,8 @@ struct TrainOptions {
 Graph graph_of(const TrainOptions& options);
 
 /// Only what makes a run what it is: its workers and their graph, how they sample and how fast they
-/// are. No budget or target, nothing that is written or shown, plain SGD with this step size.
+/// are. No budget or target, nothing that is written or shown, plain SGD with this step size and
+/// without look-ahead.
 TrainOptions bare_run(const TrainOptions& options, double eta);
 
 /// Whether a run without a budget ends by itself: by time, or by a target.
@@ -145,6 +149,11 @@ double slow_factor(const TrainOptions& options, WorkerId worker);
 /// The same of a real worker. Nobody can be made faster than usual: where one would have to be, all
 /// are slower by as much as the fastest should be faster.
 double real_slow_factor(const TrainOptions& options, WorkerId worker);
+
+/// Where the workers of a run compute, for an objective of so many samples. By default: look-ahead
+/// where gradients carry noise; without noise, and where every model is measured, at the replicas,
+/// as in the paper, so that its certificates hold. One worker alone misses nothing.
+LookAhead look_ahead_of(const TrainOptions& options, std::size_t samples);
 
 /// The batch size where none was given: the whole data set of a deterministic objective, else 32.
 std::size_t resolved_batch(const TrainOptions& options, std::size_t samples);

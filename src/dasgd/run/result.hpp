@@ -47,6 +47,7 @@ struct WorkerReport {
   std::optional<double> squared_gradients;  ///< sum of |grad f|^2 over its models, where evaluated
   std::uint32_t halvings = 0;               ///< of its step size
   std::optional<double> recent_loss;        ///< mean of its last mini-batches
+  std::optional<LookAheadFigures> look_ahead;
 };
 /// The part that follows from the worker itself: what it computed and applied, and its digest.
 template <typename Real>

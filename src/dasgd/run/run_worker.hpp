@@ -45,7 +45,7 @@ class RunWorker {
         guard_(id, *rule_, options, shared.good),
         target_(objective, options),
         worker_(id, objective.start(), std::move(oracle), guard_, samples_, channel,
-                target_.watches_models() ? 1 : fuse) {
+                target_.watches_models() ? 1 : fuse, look_ahead_of(options, objective.samples())) {
     if (options.elastic)
       ledger_.emplace();
     else if (exact_sets)
@@ -131,6 +131,7 @@ class RunWorker {
     if (folded_ == 0) r.squared_gradients = target_.squared_gradients();
     r.halvings = guard_.halvings();
     r.recent_loss = recent_loss();
+    if (!worker_.point().plan().is_off()) r.look_ahead = worker_.point().plan().figures();
     return r;
   }
 

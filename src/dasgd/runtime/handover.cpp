@@ -37,7 +37,7 @@ class Handover<Real>::Given final : public Oracle<Real> {
  public:
   explicit Given(const Handover& handover) : handover_(handover) {}
 
-  double gradient(Replica<Real>&, const Batch&, std::span<Real> g) override {
+  double gradient(ComputePoint<Real>&, const Batch&, std::span<Real> g) override {
     std::ranges::copy(handover_.gradient_, g.begin());
     return handover_.loss_;
   }
@@ -46,6 +46,7 @@ class Handover<Real>::Given final : public Oracle<Real> {
     handover_.replica_ = replica.get();
     return replica;
   }
+  void computes_at(ComputePoint<Real>& point) override { handover_.point_ = &point; }
 
  private:
   const Handover& handover_;
@@ -76,7 +77,8 @@ double Handover<Real>::gradient(std::span<const Real>, Rows, std::span<Real>) co
 // On the worker's thread: the caller computes meanwhile.
 template <typename Real>
 Draw Handover<Real>::draw() {
-  std::ranges::copy(replica_->x(), x_.begin());
+  std::ranges::copy(point_->y(), x_.begin());
+  shows_model_ = false;
   const auto began = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
   if (no_more_) return Draw::no_more();
@@ -101,8 +103,24 @@ template <typename Real>
 bool Handover<Real>::x_is_the_replicas() const {
   const std::lock_guard lock(mutex_);
   if (turn_ != Turn::caller) return true;
-  const std::span<const Real> exact = replica_->x();
+  const std::span<const Real> exact = shows_model_ ? replica_->x() : point_->last_y();
   return std::memcmp(x_.data(), exact.data(), exact.size_bytes()) == 0;
+}
+
+template <typename Real>
+void Handover<Real>::show_model() {
+  const std::lock_guard lock(mutex_);
+  if (turn_ != Turn::caller) return;
+  std::ranges::copy(replica_->x(), x_.begin());
+  shows_model_ = true;
+}
+
+template <typename Real>
+void Handover<Real>::show_point() {
+  const std::lock_guard lock(mutex_);
+  if (turn_ != Turn::caller) return;
+  std::ranges::copy(point_->last_y(), x_.begin());
+  shows_model_ = false;
 }
 
 template <typename Real>

@@ -27,10 +27,15 @@ class Handover final : public Objective<Real> {
   /// Waits for the first turn, or for every later one. False when the run is over: no gradient is
   /// wanted any more.
   bool wait();
-  /// x, always at the same place: as it is in the caller's turn, and at the end of the run.
+  /// Where the caller computes: x, or with look-ahead the point ahead of it. Always at the same
+  /// place: as it is in the caller's turn, and x itself at the end of the run.
   std::span<const Real> x() const { return x_; }
-  /// Whether x still has the bytes of the replica: somebody may have written into it, which no
-  /// other replica would follow. True when the run is over.
+  /// In the caller's turn: at that place is x itself, the model of all, ...
+  void show_model();
+  /// ... or again the point at which the caller computes.
+  void show_point();
+  /// Whether that place still has the bytes that were put there: somebody may have written into it,
+  /// which no replica would follow. True when the run is over.
   bool x_is_the_replicas() const;
   /// Ends the turn with the gradient at x and its loss.
   void give(std::span<const Real> gradient, double loss);
@@ -62,13 +67,15 @@ class Handover final : public Objective<Real> {
   Draw draw();
 
   const std::vector<Real> start_;
-  const std::vector<std::uint32_t> rows_;     // as many as a gradient counts for
-  mutable Replica<Real>* replica_ = nullptr;  // the worker's
+  const std::vector<std::uint32_t> rows_;        // as many as a gradient counts for
+  mutable Replica<Real>* replica_ = nullptr;     // the worker's
+  mutable ComputePoint<Real>* point_ = nullptr;  // and where it computes
 
   mutable std::mutex mutex_;  // guards the next
   std::condition_variable turned_;
   Turn turn_ = Turn::worker;
   bool no_more_ = false;
+  bool shows_model_ = false;
 
   // Of whose turn it is.
   mutable std::vector<Real> x_;

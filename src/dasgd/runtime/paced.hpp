@@ -60,19 +60,21 @@ class Paced final : public Oracle<Real> {
   Paced(std::unique_ptr<Oracle<Real>> inner, const Pace& pace, Control& control)
       : inner_(std::move(inner)), pace_(pace), control_(control) {}
 
-  double gradient(Replica<Real>& replica, const Batch& batch, std::span<Real> gradient) override {
-    return at_pace([&] { return inner_->gradient(replica, batch, gradient); });
+  double gradient(ComputePoint<Real>& point, const Batch& batch,
+                  std::span<Real> gradient) override {
+    return at_pace([&] { return inner_->gradient(point, batch, gradient); });
   }
   /// Never runs ahead: what is slowed down is the whole step.
-  std::optional<WholeStep> whole_step(Replica<Real>& replica, const Batch& batch,
+  std::optional<WholeStep> whole_step(ComputePoint<Real>& point, const Batch& batch,
                                       UpdateRule<Real>& rule, std::uint64_t t,
                                       Update& update) override {
-    return at_pace([&] { return inner_->whole_step(replica, batch, rule, t, update); });
+    return at_pace([&] { return inner_->whole_step(point, batch, rule, t, update); });
   }
   void give_memory_back(UpdateRule<Real>& rule) override { inner_->give_memory_back(rule); }
   std::unique_ptr<Replica<Real>> make_replica(std::span<const Real> x0) override {
     return inner_->make_replica(x0);
   }
+  void computes_at(ComputePoint<Real>& point) override { inner_->computes_at(point); }
   Bytes state() const override { return inner_->state(); }
   void restore(std::span<const Bytes> states) override { inner_->restore(states); }
 

@@ -37,8 +37,13 @@ class Peer {
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
 
-  /// The model; always at the same place, and as it is until the next step.
+  /// Where the next gradient is to be computed: the model, or with look-ahead a point ahead of it.
+  /// Always at the same place, and as it is until the next step; after `finish` it is the model.
   std::span<const Real> x() const { return handover_.x(); }
+  /// Between two steps: the model itself at that place, to be evaluated or saved; `show_point` puts
+  /// back what the next gradient needs.
+  void show_model() { handover_.show_model(); }
+  void show_point() { handover_.show_point(); }
 
   /// False where somebody has written into the memory of `x`: the next step would overwrite it.
   bool x_is_the_replicas() const { return handover_.x_is_the_replicas(); }

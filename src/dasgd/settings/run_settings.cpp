@@ -86,6 +86,12 @@ std::vector<Setting> algorithm_settings() {
        "the step size eta; auto: one that trains well, found by trying; proved: the largest that "
        "is proved for what a pilot measures (see: dasgd advise)",
        set_lr, show_lr},
+      named(
+          {"look_ahead", "--look-ahead", "LAMBDA|auto|off",
+           "compute where the others are about to be: own recent updates stand in, with weight "
+           "LAMBDA from 0 to 1, for those of others that are still missing; off: Algorithm 1 of "
+           "the paper; default: auto with mini-batches, off without noise"},
+          [](auto& c) -> auto& { return c.run.look_ahead; }, parse_look_ahead),
       count(
           "batch", "--batch", "samples per gradient; 0 is the whole data set",
           [](auto& c) -> auto& { return c.run.batch; }, 0),

@@ -54,15 +54,18 @@ std::unique_ptr<Replica<float>> NetworkOracle::make_replica(std::span<const floa
       [&] { return std::make_unique<DeviceReplica>(x0, instance_->memory()); });
 }
 
-double NetworkOracle::gradient(Replica<float>& replica, const Batch& batch,
+double NetworkOracle::gradient(ComputePoint<float>& point, const Batch& batch,
                                std::span<float> gradient) {
   const auto now = take(batch);
   SampleBatch& samples = now->get();
   const double loss = with_plain_errors([&] {
-    if (auto* const there = dynamic_cast<DeviceReplica*>(&replica)) {
-      there->refresh();
+    if (auto* const there = dynamic_cast<DeviceReplica*>(&point.replica())) {
+      if (point.plan().is_off())
+        there->refresh();
+      else
+        there->show(point.y());
     } else {
-      instance_->show(replica.x());
+      instance_->show(point.y());
     }
     return instance_->gradient(samples, gradient);
   });
@@ -71,10 +74,10 @@ double NetworkOracle::gradient(Replica<float>& replica, const Batch& batch,
   return loss;
 }
 
-std::optional<WholeStep> NetworkOracle::whole_step(Replica<float>& replica, const Batch& batch,
+std::optional<WholeStep> NetworkOracle::whole_step(ComputePoint<float>& point, const Batch& batch,
                                                    UpdateRule<float>& rule, std::uint64_t t,
                                                    Update& update) {
-  auto* const there = dynamic_cast<DeviceReplica*>(&replica);
+  auto* const there = dynamic_cast<DeviceReplica*>(&point.replica());
   const auto recipe = there ? rule.recipe() : std::nullopt;
   if (!recipe) return std::nullopt;
   return with_plain_errors([&] {
@@ -90,9 +93,9 @@ std::optional<WholeStep> NetworkOracle::whole_step(Replica<float>& replica, cons
     const double eta = rule.step_size(t);
     if (!samples) {
       Random draws = chance(batch.number);
-      return step_->step(batch.rows, draws, eta, update);
+      return step_->step(point.plan(), batch.rows, draws, eta, update);
     }
-    const WholeStep made = step_->step(samples->get(), eta, update);
+    const WholeStep made = step_->step(point.plan(), samples->get(), eta, update);
     spare_ = std::move(samples->get());
     return made;
   });

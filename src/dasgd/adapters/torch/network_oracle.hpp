@@ -59,8 +59,9 @@ class NetworkOracle final : public Oracle<float> {
   ~NetworkOracle() override;
 
   std::unique_ptr<Replica<float>> make_replica(std::span<const float> x0) override;
-  double gradient(Replica<float>& replica, const Batch& batch, std::span<float> gradient) override;
-  std::optional<WholeStep> whole_step(Replica<float>& replica, const Batch& batch,
+  double gradient(ComputePoint<float>& point, const Batch& batch,
+                  std::span<float> gradient) override;
+  std::optional<WholeStep> whole_step(ComputePoint<float>& point, const Batch& batch,
                                       UpdateRule<float>& rule, std::uint64_t t,
                                       Update& update) override;
   void run_ahead() override { ahead_of_device_ = true; }

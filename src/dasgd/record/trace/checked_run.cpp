@@ -35,6 +35,14 @@ bool had_fixed_step(const nlohmann::json& summary) {
   return summary.value("certified_why", nlohmann::json()) != not_plain_sgd;
 }
 
+bool looked_ahead(const nlohmann::json& summary) {
+  if (!summary.is_object() || !summary.contains("look_ahead")) return false;
+  const auto& lambda = summary["look_ahead"];
+  return std::any_of(lambda.begin(), lambda.end(), [](const auto& one) {
+    return one.is_number() && one.template get<double>() > 0;
+  });
+}
+
 void require_positive(const char* option, double value) {
   if (!(value > 0) || !std::isfinite(value))
     throw InputError(fmt::format("{} {}: must be a positive number", option, value));
@@ -66,9 +74,11 @@ CheckedRun check_run(const CheckOptions& options) {
   sort_violations(check.violations);
   const bool applies = !check.events.empty() && (check.drained || check.causal());
   if (options.eta)
-    run.limits = step_limits(
-        check.staleness, *options.eta, *options.L,
-        {.noise = noise_of(summary), .fixed_step = had_fixed_step(summary), .complete = applies});
+    run.limits = step_limits(check.staleness, *options.eta, *options.L,
+                             {.noise = noise_of(summary),
+                              .fixed_step = had_fixed_step(summary),
+                              .complete = applies,
+                              .look_ahead = looked_ahead(summary)});
   run.sequence = virtual_sequence(trace.applications);
   return run;
 }

@@ -39,9 +39,9 @@ class Clocked final : public Objective<Real> {
   struct Timed final : Oracle<Real> {
     Timed(const Clocked& all, WorkerId worker)
         : times(all.world_, all.options_, worker), inner(all.inner_.make_oracle(worker)) {}
-    double gradient(Replica<Real>& replica, const Batch& batch, std::span<Real> g) override {
+    double gradient(ComputePoint<Real>& point, const Batch& batch, std::span<Real> g) override {
       const auto began = std::chrono::steady_clock::now();
-      const double loss = inner->gradient(replica, batch, g);
+      const double loss = inner->gradient(point, batch, g);
       std::this_thread::sleep_until(began + std::chrono::nanoseconds(times.next()));
       return loss;
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dasgd/base/units.hpp"
 #include "dasgd/referee/contest/course.hpp"
 #include "dasgd/referee/contest/real_dasgd.hpp"
 #include "dasgd/rivals/methods/all_rivals.hpp"
@@ -13,13 +14,6 @@ namespace {
 
 // Larger runs are not measured: vectors grow by a number for each gradient.
 constexpr std::size_t most_workers_measured = 64;
-
-// dasgd:relay=apply
-std::optional<RelayMode> relay_of(const ChosenRival& rival) {
-  const auto word = static_cast<std::size_t>(rival.numbers.at("relay"));
-  if (word == 0) return std::nullopt;
-  return parse_relay(rival.kind.parameters.front().words[word]);
-}
 
 template <typename Real>
 PlayResult simulate_dasgd(const Objective<Real>& objective, const TrainOptions& options,
@@ -45,7 +39,16 @@ PlayResult simulate_one(const Objective<Real>& objective, const Contest& contest
 }  // namespace
 
 TrainOptions options_of_dasgd(const ChosenRival& rival, TrainOptions options) {
-  if (const auto relay = relay_of(rival)) options.relay = relay;
+  options.look_ahead = LookAhead{};
+  const auto given = [&](const char* name, auto&& take) {
+    if (const auto at = rival.texts.find(name); at != rival.texts.end()) take(at->second);
+  };
+  given("rule", [&](const auto& v) { options.rule.kind = parse_rule(v); });
+  given("momentum", [&](const auto& v) { options.rule.momentum = parse_real(v); });
+  given("beta2", [&](const auto& v) { options.rule.beta2 = parse_real(v); });
+  given("look_ahead", [&](const auto& v) { options.look_ahead = parse_look_ahead(v); });
+  given("topology", [&](const auto& v) { options.topology = v; });
+  given("relay", [&](const auto& v) { options.relay = parse_relay(v); });
   return options;
 }
 

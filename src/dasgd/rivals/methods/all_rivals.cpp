@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "dasgd/base/units.hpp"
+#include "dasgd/core/look_ahead.hpp"
 #include "dasgd/rivals/methods/ad_psgd.hpp"
 #include "dasgd/rivals/methods/d_psgd.hpp"
+#include "dasgd/rivals/methods/eager.hpp"
 #include "dasgd/rivals/methods/easgd.hpp"
 #include "dasgd/rivals/methods/fragile.hpp"
 #include "dasgd/rivals/methods/hogwild.hpp"
@@ -13,6 +16,10 @@
 #include "dasgd/rivals/methods/server_policies.hpp"
 #include "dasgd/rivals/methods/sgp.hpp"
 #include "dasgd/rivals/methods/swift.hpp"
+#include "dasgd/rivals/rival_rule.hpp"
+#include "dasgd/rules/rule.hpp"
+#include "dasgd/topology/builders.hpp"
+#include "dasgd/transport/relay.hpp"
 
 namespace dasgd {
 namespace {
@@ -26,6 +33,13 @@ RivalParameter tuned(RivalParameter parameter, double of_workers = 0) {
   parameter.of_workers = of_workers;
   parameter.tuned = true;
   return parameter;
+}
+
+std::vector<RivalParameter> with_rule(std::vector<RivalParameter> parameters,
+                                      const std::string& usual = "sgd") {
+  for (RivalParameter& parameter : rule_parameters(usual))
+    parameters.push_back(std::move(parameter));
+  return parameters;
 }
 
 // One generic function makes participants of both kinds of numbers.
@@ -46,16 +60,17 @@ RivalKind served(RivalKind kind, Policy policy) {
 
 std::vector<RivalKind> synchronous() {
   return {
-      made_by({.name = "minibatch",
-               .summary = "synchronous SGD; with backup = b the b slowest of a round are dropped",
-               .exchanges = "gradients, ring all-reduce (backup > 0: through a server)",
-               .parameters = {{"backup", "workers whose gradients a round does without", 0}},
-               .limits = {alone, "one gradient of all batches joined",
-                          "round time: the m-th order statistic of compute times",
-                          "all-reduce time: 2 (n - 1) (latency + bytes / (n bandwidth))",
-                          "m = 1: rennala with B = 1"},
-               .all_reduces = true},
-              [](const auto& setup) { return make_minibatch(setup); }),
+      made_by(
+          {.name = "minibatch",
+           .summary = "synchronous SGD; with backup = b the b slowest of a round are dropped",
+           .exchanges = "gradients, ring all-reduce (backup > 0: through a server)",
+           .parameters = with_rule({{"backup", "workers whose gradients a round does without", 0}}),
+           .limits = {alone, "one gradient of all batches joined",
+                      "round time: the m-th order statistic of compute times",
+                      "all-reduce time: 2 (n - 1) (latency + bytes / (n bandwidth))",
+                      "m = 1: rennala with B = 1"},
+           .all_reduces = true},
+          [](const auto& setup) { return make_minibatch(setup); }),
   };
 }
 
@@ -63,6 +78,7 @@ std::vector<RivalKind> with_a_server() {
   return {
       served({.name = "asgd",
               .summary = "asynchronous SGD with a server",
+              .parameters = with_rule({}),
               .limits = {"sum of delays: updates x (n - 1)",
                          "largest stable eta L for n equal constant clocks: 2 sin(pi / (4 n - 2))",
                          "its points: those of DASGD on the full graph without latency"}},
@@ -169,8 +185,8 @@ std::vector<RivalKind> with_local_steps() {
       made_by({.name = "local-sgd",
                .summary = "H own steps, then the mean of all models (Stich 2019; post-local: T0)",
                .exchanges = "models, ring all-reduce every H steps",
-               .parameters = {tuned({"H", "own steps between two means", 8, 1}),
-                              {"T0", "steps with H = 1 at the beginning", 0}},
+               .parameters = with_rule({tuned({"H", "own steps between two means", 8, 1}),
+                                        {"T0", "steps with H = 1 at the beginning", 0}}),
                .limits = {alone, "H = 1: minibatch"},
                .all_reduces = true},
               [](const auto& setup) {
@@ -182,19 +198,41 @@ std::vector<RivalKind> with_local_steps() {
                .parameters = {tuned({"H", "own steps between two means", 20, 1}),
                               {"outer_lr", "of the steps on the mean", 0.7, 1e-6, 10, false},
                               {"momentum", "of those", 0.9, 0, 0.999, false},
-                              {"adam", "0: plain own steps", 1, 0, 1}},
+                              {"adam", "0: plain own steps", 1, 0, 1},
+                              {.name = "rule",
+                               .meaning = "of own steps: as `adam` says, momentum, nesterov",
+                               .usual = 0,
+                               .words = {"adamw", "momentum", "nesterov"}},
+                              {"inner_momentum", "mu of those", 0.9, 0, 0.999, false}},
                .limits = {"adam = 0, outer_lr = 1, momentum = 0: local-sgd, bit for bit"},
                .all_reduces = true,
                .linear = false},
               [](const auto& setup) {
-                return make_local(setup, {setup.count("H"), 0, setup.number("outer_lr"),
-                                          setup.number("momentum"), setup.count("adam") == 1});
+                return make_local(
+                    setup, {setup.count("H"), 0, setup.number("outer_lr"), setup.number("momentum"),
+                            setup.count("adam") == 1 && setup.count("rule") == 0});
               }),
+      made_by(
+          {.name = "eager",
+           .summary = "diloco whose mean travels while own steps go on (Kale et al. 2025)",
+           .exchanges = "sums of own steps, ring all-reduce beside the next ones",
+           .parameters = with_rule(
+               {tuned({"H", "own steps of a phase", 20, 1}),
+                {"outer_lr", "of the steps on the mean", 0.4, 1e-6, 10, false},
+                {"outer_momentum", "of those", 0.9, 0, 0.999, false},
+                {"own", "weight of own steps until the mean is there; 0: 1 / n", 0, 0, 1, false}},
+               "adam"),
+           .limits = {"H = 1, outer_lr = 1, outer_momentum = 0, sgd, one step of delay: dasgd",
+                      "the same with own = 1: dasgd:look_ahead=1"},
+           .all_reduces = true,
+           .linear = false},
+          [](const auto& setup) { return make_eager(setup); }),
       made_by({.name = "easgd",
                .summary = "workers tied to a centre by a spring (Zhang et al. 2015)",
                .exchanges = "models with a server every tau steps",
-               .parameters = {tuned({"tau", "steps between two exchanges", 4, 1}),
-                              {"beta", "n times the strength of the spring", 0.9, 0, 100, false}},
+               .parameters =
+                   with_rule({tuned({"tau", "steps between two exchanges", 4, 1}),
+                              {"beta", "n times the strength of the spring", 0.9, 0, 100, false}}),
                .limits = {"beta = 0: independent SGDs",
                           "exchanges keep the sum of all and the centre"}},
               [](const auto& setup) { return make_easgd(setup); }),
@@ -212,14 +250,35 @@ std::vector<RivalKind> in_shared_memory() {
   };
 }
 
+RivalParameter text(std::string name, std::string meaning, std::string example,
+                    std::function<void(const std::string&)> check) {
+  return {.name = std::move(name),
+          .meaning = std::move(meaning),
+          .usual = 0,
+          .check = std::move(check),
+          .example = std::move(example)};
+}
+
+// As in the settings of a run; what is not given is what the comparison's own settings say.
+std::vector<RivalParameter> parameters_of_dasgd() {
+  return {
+      text("rule", "of the origin: sgd, momentum, nesterov, adam", "nesterov",
+           [](const auto& v) { parse_rule(v); }),
+      text("momentum", "mu of momentum and nesterov", "0.9", [](const auto& v) { parse_real(v); }),
+      text("beta2", "of adam", "0.99", [](const auto& v) { parse_real(v); }),
+      text("look_ahead", "where workers compute: off, auto, or lambda", "1",
+           [](const auto& v) { parse_look_ahead(v); }),
+      text("topology", "who sends to whom", "ring",
+           [](const auto& v) { require_known_topology(v); }),
+      text("relay", "when foreign gradients are passed on: arrival, apply, none", "apply",
+           [](const auto& v) { parse_relay(v); })};
+}
+
 std::vector<RivalKind> make_all() {
   std::vector<RivalKind> all{{.name = dasgd_rival,
                               .summary = "Algorithm 1 of the paper, by `dasgd simulate` itself",
                               .exchanges = "gradients, to everybody",
-                              .parameters = {{.name = "relay",
-                                              .meaning = "when foreign gradients are passed on",
-                                              .usual = 0,
-                                              .words = {"usual", "arrival", "apply", "none"}}},
+                              .parameters = parameters_of_dasgd(),
                               .limits = {"dasgd simulate, byte for byte"}}};
   for (auto group :
        {synchronous(), with_a_server(), without_a_server(), with_local_steps(), in_shared_memory()})

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dasgd/rivals/kind.hpp"
+#include "dasgd/rivals/rival_rule.hpp"
 #include "dasgd/rivals/vectors.hpp"
 
 namespace dasgd::rivals {
@@ -18,13 +19,12 @@ class ElasticWorker final : public Rival<Real> {
       : centre_(setup.workers()),
         lr_(setup.eta * static_cast<double>(setup.workers())),
         period_(setup.count("tau")),
+        rule_(setup),
         x_(setup.start_of(self)) {}
 
   void start(Port<Real>& port) override { port.compute(x_); }
   void computed(Port<Real>& port, std::span<const Real> gradient, double) override {
-    port.updating(x_, gradient);
-    subtract<Real>(x_, lr_, gradient);
-    port.charge(1);
+    rule_.step(port, x_, lr_, gradient);
     if (++steps_ % period_ == 0)
       port.send(centre_, {share<Real>(x_)});
     else
@@ -36,7 +36,7 @@ class ElasticWorker final : public Rival<Real> {
     port.compute(x_);
   }
   std::span<const Real> model() const override { return {}; }
-  std::size_t kept() const override { return size_of(x_); }
+  std::size_t kept() const override { return size_of(x_) + rule_.kept(); }
 
   const std::vector<Real>& own() const { return x_; }
 
@@ -44,6 +44,7 @@ class ElasticWorker final : public Rival<Real> {
   const std::size_t centre_;
   const double lr_;
   const std::size_t period_;
+  RivalRule<Real> rule_;
   std::vector<Real> x_;
   std::size_t steps_ = 0;
 };

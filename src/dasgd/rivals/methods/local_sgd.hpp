@@ -1,8 +1,8 @@
 // Local SGD (Stich 2019), post-local SGD (Lin et al. 2020) and DiLoCo (Douillard et al. 2023).
 //   each: y_i = x; H times y_i -= inner(g(y_i)); D = x - mean of the y_i (all-reduce); x = outer(D)
 //   post-local: H = 1 until step T0, then H
-// Inner SGD with lr = n * eta, so that a gradient weighs eta in the mean model; or AdamW with that
-// lr. Outer: x = the mean, or Nesterov's momentum on D.
+// Inner SGD with lr = n * eta, so that a gradient weighs eta in the mean model; or another rule, or
+// AdamW, with that lr. Outer: x = the mean, or Nesterov's momentum on D.
 #pragma once
 
 #include <cmath>
@@ -12,6 +12,7 @@
 
 #include "dasgd/rivals/kind.hpp"
 #include "dasgd/rivals/ring_sum.hpp"
+#include "dasgd/rivals/rival_rule.hpp"
 
 namespace dasgd::rivals {
 
@@ -55,6 +56,7 @@ class LocalWorker final : public Rival<Real> {
         plan_(plan),
         x_(setup.start_of(self)),
         y_(x_),
+        rule_(setup),
         sum_(self, setup.workers()) {}
 
   void start(Port<Real>& port) override { port.compute(y_); }
@@ -63,9 +65,7 @@ class LocalWorker final : public Rival<Real> {
       adam_.step(y_, lr_, gradient);
       port.charge(3);
     } else {
-      port.updating(y_, gradient);
-      subtract<Real>(y_, lr_, gradient);
-      port.charge(1);
+      rule_.step(port, y_, lr_, gradient);
     }
     ++total_;
     const std::size_t wanted = total_ <= plan_.together_until ? 1 : plan_.steps;
@@ -77,7 +77,7 @@ class LocalWorker final : public Rival<Real> {
   }
   std::span<const Real> model() const override { return y_; }
   std::size_t kept() const override {
-    return size_of(x_, y_, velocity_) + adam_.kept() + sum_.kept();
+    return size_of(x_, y_, velocity_) + adam_.kept() + rule_.kept() + sum_.kept();
   }
 
  private:
@@ -105,6 +105,7 @@ class LocalWorker final : public Rival<Real> {
   std::vector<Real> x_, y_;
   std::vector<double> velocity_;
   AdamW<Real> adam_;
+  RivalRule<Real> rule_;
   RingSum<Real> sum_;
   std::size_t done_ = 0, total_ = 0;
 };

@@ -1,5 +1,6 @@
 // Synchronous SGD: x -= eta * sum of one gradient of every worker.
 //   round: all: g_i = g(x); wait for the first m of n; x -= eta * sum; late ones are dropped
+// With another rule than plain steps: x -= n eta * direction(mean of the gradients).
 // With all of them (backup = 0) by ring all-reduce; a ring cannot drop anybody, so that with backup
 // workers (Chen et al. 2016; m-synchronous SGD) a server collects the first m = n - backup.
 #pragma once
@@ -10,6 +11,7 @@
 
 #include "dasgd/rivals/kind.hpp"
 #include "dasgd/rivals/ring_sum.hpp"
+#include "dasgd/rivals/rival_rule.hpp"
 
 namespace dasgd::rivals {
 
@@ -17,7 +19,11 @@ template <typename Real>
 class MinibatchWorker final : public Rival<Real> {
  public:
   MinibatchWorker(std::size_t self, const RivalSetup<Real>& setup)
-      : eta_(setup.eta), x_(setup.start_of(self)), sum_(self, setup.workers()) {}
+      : eta_(setup.eta),
+        rule_(setup),
+        n_(static_cast<double>(setup.workers())),
+        x_(setup.start_of(self)),
+        sum_(self, setup.workers()) {}
 
   void start(Port<Real>& port) override { port.compute(x_); }
   void computed(Port<Real>& port, std::span<const Real> gradient, double) override {
@@ -27,17 +33,17 @@ class MinibatchWorker final : public Rival<Real> {
     if (sum_.received(port, letter)) step(port);
   }
   std::span<const Real> model() const override { return x_; }
-  std::size_t kept() const override { return size_of(x_) + sum_.kept(); }
+  std::size_t kept() const override { return size_of(x_) + rule_.kept() + sum_.kept(); }
 
  private:
   void step(Port<Real>& port) {
-    port.updating(x_, sum_.sum());
-    subtract<Real>(x_, eta_, sum_.sum());
-    port.charge(1);
+    rule_.step(port, x_, eta_, sum_.sum(), n_);
     port.compute(x_);
   }
 
   const double eta_;
+  RivalRule<Real> rule_;
+  const double n_;
   std::vector<Real> x_;
   RingSum<Real> sum_;
 };
@@ -78,7 +84,11 @@ template <typename Real>
 class FirstOfManyServer final : public Rival<Real> {
  public:
   FirstOfManyServer(const RivalSetup<Real>& setup, std::size_t wanted)
-      : eta_(setup.eta), workers_(setup.workers()), wanted_(wanted), x_(setup.start_of(0)) {}
+      : eta_(setup.eta),
+        rule_(setup),
+        workers_(setup.workers()),
+        wanted_(wanted),
+        x_(setup.start_of(0)) {}
 
   void start(Port<Real>&) override {}
   void computed(Port<Real>&, std::span<const Real>, double) override {}
@@ -91,19 +101,18 @@ class FirstOfManyServer final : public Rival<Real> {
       port.charge(1);
     }
     if (count_ < wanted_) return;
-    port.updating(x_, sum_);
-    subtract<Real>(x_, eta_, sum_);
-    port.charge(1);
+    rule_.step(port, x_, eta_, sum_, static_cast<double>(wanted_));
     count_ = 0;
     ++round_;
     const Shared<Real> model = share<Real>(x_);
     for (std::size_t i = 0; i < workers_; ++i) port.send(i, {model, round_});
   }
   std::span<const Real> model() const override { return x_; }
-  std::size_t kept() const override { return size_of(x_, sum_); }
+  std::size_t kept() const override { return size_of(x_, sum_) + rule_.kept(); }
 
  private:
   const double eta_;
+  RivalRule<Real> rule_;
   const std::size_t workers_, wanted_;
   std::vector<Real> x_, sum_;
   std::size_t count_ = 0;

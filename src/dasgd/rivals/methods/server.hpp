@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "dasgd/rivals/kind.hpp"
+#include "dasgd/rivals/rival_rule.hpp"
 #include "dasgd/rivals/vectors.hpp"
 
 namespace dasgd::rivals {
@@ -84,6 +85,7 @@ class Server final : public Rival<Real> {
   Server(const RivalSetup<Real>& setup, ServerPolicy policy)
       : eta_(setup.eta),
         policy_(std::move(policy)),
+        rule_(setup),
         x_(setup.start_of(0)),
         sent_(setup.workers(), 0),
         clock_(setup.workers(), 0),
@@ -111,7 +113,7 @@ class Server final : public Rival<Real> {
   }
   std::span<const Real> model() const override { return x_; }
   std::size_t kept() const override {
-    return size_of(x_, sum_, velocity_) + (newest_ ? size_of(*newest_) : 0);
+    return size_of(x_, sum_, velocity_) + rule_.kept() + (newest_ ? size_of(*newest_) : 0);
   }
 
   std::uint64_t updates() const { return version_; }
@@ -122,25 +124,28 @@ class Server final : public Rival<Real> {
 
  private:
   void take(Port<Real>& port, double worth, const std::vector<Real>& update) {
-    if (policy_.batch == 1 && worth == 1 && policy_.momentum == 0)
-      return step(port, update, update);
+    if (policy_.batch == 1 && worth == 1 && policy_.momentum == 0) return step(port, update);
     if (count_++ == 0) sum_.assign(update.size(), Real{0});
     add<Real>(sum_, worth, update);
     port.charge(1);
     if (count_ < policy_.batch) return;
     count_ = 0;
-    if (policy_.momentum == 0) return step(port, sum_, sum_);
+    if (policy_.momentum == 0) return step(port, sum_);
     // Its weights over time sum up to 1, so that eta stays the weight of a gradient.
     velocity_.resize(x_.size());
     scale<Real>(velocity_, policy_.momentum);
     add<Real>(velocity_, 1 - policy_.momentum, sum_);
     port.charge(1);
-    step(port, sum_, velocity_);
-  }
-  void step(Port<Real>& port, const std::vector<Real>& sum, const std::vector<Real>& direction) {
-    port.updating(x_, sum);
-    subtract<Real>(x_, eta_, direction);
+    port.updating(x_, sum_);
+    subtract<Real>(x_, eta_, velocity_);
     port.charge(1);
+    count_update();
+  }
+  void step(Port<Real>& port, const std::vector<Real>& update) {
+    rule_.step(port, x_, eta_, update);
+    count_update();
+  }
+  void count_update() {
     ++version_;
     newest_.reset();
   }
@@ -165,6 +170,7 @@ class Server final : public Rival<Real> {
 
   const double eta_;
   const ServerPolicy policy_;
+  RivalRule<Real> rule_;
   std::vector<Real> x_, sum_, velocity_;
   Shared<Real> newest_;
   std::size_t count_ = 0;

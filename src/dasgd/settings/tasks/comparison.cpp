@@ -41,7 +41,7 @@ std::vector<std::pair<std::string, double>> given_steps(const CompareSettings& c
   return steps;
 }
 
-// A file of a run may bring a rule with it.
+// A file of a run may bring a rule with it; rows of a comparison have theirs in their names.
 void require_plain_steps(const TrainOptions& options) {
   const RuleOptions& rule = options.rule;
   const auto refuse = [](const std::string& instead) {
@@ -55,6 +55,9 @@ void require_plain_steps(const TrainOptions& options) {
   if (rule.schedule.kind != Schedule::Kind::constant)
     refuse("`rule.schedule` constant instead of " + to_string(rule.schedule));
   if (rule.schedule.warmup != 0) refuse("`rule.warmup` 0");
+  if (options.look_ahead)
+    throw InputError("`look_ahead` belongs to a row of the comparison: dasgd:look_ahead=" +
+                     to_string(*options.look_ahead));
 }
 
 // What a run is told beyond the goal is the referee's business.

@@ -59,6 +59,12 @@ void DeviceReplica::refresh() {
   integers_.show(sums_, memory_->x, StepNotes(notes_));
 }
 
+void DeviceReplica::show(std::span<const float> point) {
+  const Place place(*memory_);
+  memory_->x.copy_(memory_->layout.there(host_view(point, at::kFloat).to(memory_->x.device())));
+  x_is_current_ = false;
+}
+
 void DeviceReplica::find_out_of_range() {
   if (diverged_at_) return;
   const Place place(*memory_);

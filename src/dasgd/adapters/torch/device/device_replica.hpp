@@ -26,6 +26,8 @@ class DeviceReplica final : public Replica<float> {
 
   /// Brings x in the memory of the device up to date.
   void refresh();
+  /// Puts another point there until the next update or `refresh`.
+  void show(std::span<const float> point);
 
   /// For a step that happens on the device, in its stream: the sums and x, which it changes, ...
   const at::Tensor& sums_there() const { return sums_; }

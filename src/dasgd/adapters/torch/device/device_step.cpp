@@ -38,6 +38,7 @@ DeviceStep::DeviceStep(Instance& instance, DeviceReplica& replica, const Recipe&
         const Place place(*memory_);
         return DeviceRule(recipe, memory, memory_->x, memory_->layout);
       }()),
+      point_(memory_),
       data_(std::move(data)),
       recorder_(memory_->stream ? std::move(recorder) : nullptr) {
   const Place place(*memory_);
@@ -60,7 +61,8 @@ DeviceStep::~DeviceStep() {
   }
 }
 
-WholeStep DeviceStep::step(Samples::Rows rows, Random& chance, double eta, Update& update) {
+WholeStep DeviceStep::step(LookAheadPlan& ahead, Samples::Rows rows, Random& chance, double eta,
+                           Update& update) {
   if (to_be_told_) return {.divergence = std::exchange(to_be_told_, std::nullopt)};
   const Place place(*memory_);
   Plan& plan = plans_[rows.size()];
@@ -72,10 +74,11 @@ WholeStep DeviceStep::step(Samples::Rows rows, Random& chance, double eta, Updat
     slot.request = reachable(plan.request);
   data_->ask(rows, chance, slot.request.data_ptr<std::int64_t>());
   plan.request.copy_(slot.request, /*non_blocking=*/true);
-  return finish(plan, slot, update);
+  return finish(ahead, plan, slot, update);
 }
 
-WholeStep DeviceStep::step(const SampleBatch& batch, double eta, Update& update) {
+WholeStep DeviceStep::step(LookAheadPlan& ahead, const SampleBatch& batch, double eta,
+                           Update& update) {
   if (to_be_told_) return {.divergence = std::exchange(to_be_told_, std::nullopt)};
   const Place place(*memory_);
   Plan& plan = plans_[batch.count];
@@ -84,7 +87,7 @@ WholeStep DeviceStep::step(const SampleBatch& batch, double eta, Update& update)
   copy(from.input, slot.in.input, plan.in.input, instance_.how().device);
   copy(from.target, slot.in.target, plan.in.target, instance_.how().device);
   copy(from.weights, slot.in.weights, plan.in.weights, instance_.how().device);
-  return finish(plan, slot, update);
+  return finish(ahead, plan, slot, update);
 }
 
 DeviceStep::Slot& DeviceStep::begin(double eta) {
@@ -96,13 +99,15 @@ DeviceStep::Slot& DeviceStep::begin(double eta) {
   return slot;
 }
 
-WholeStep DeviceStep::finish(Plan& plan, Slot& slot, Update& update) {
+WholeStep DeviceStep::finish(LookAheadPlan& ahead, Plan& plan, Slot& slot, Update& update) {
   replica_.refresh();
+  if (!ahead.is_off()) point_.move_to_y(ahead);
   start(plan);
   round(update);
   slot.notes.copy_(replica_.notes(), /*non_blocking=*/true);
   slot.done.mark(memory_->stream);
   replica_.stepped();
+  if (!ahead.is_off()) point_.made(ahead, slot.eta, instance_.flat_gradient());
   if (!ahead_ || steps_ == 1) return tell(slot, 0);
   WholeStep made = tell(slots_[steps_ % slots_.size()], 1);
   made.eta = slot.eta;

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "dasgd/adapters/torch/device/device_data.hpp"
+#include "dasgd/adapters/torch/device/device_point.hpp"
 #include "dasgd/adapters/torch/device/device_replica.hpp"
 #include "dasgd/adapters/torch/device/device_rule.hpp"
 #include "dasgd/adapters/torch/device/recorder.hpp"
@@ -37,9 +38,10 @@ class DeviceStep {
   bool data_is_there() const { return data_ != nullptr; }
 
   /// One step with the samples that `ask` writes a request for (data_is_there), ...
-  WholeStep step(Samples::Rows rows, Random& chance, double eta, Update& update);
+  WholeStep step(LookAheadPlan& ahead, Samples::Rows rows, Random& chance, double eta,
+                 Update& update);
   /// ... or with these.
-  WholeStep step(const SampleBatch& batch, double eta, Update& update);
+  WholeStep step(LookAheadPlan& ahead, const SampleBatch& batch, double eta, Update& update);
 
   DirectionMemory<float> memory() const;
 
@@ -62,7 +64,7 @@ class DeviceStep {
   };
 
   Slot& begin(double eta);
-  WholeStep finish(Plan& plan, Slot& slot, Update& update);
+  WholeStep finish(LookAheadPlan& ahead, Plan& plan, Slot& slot, Update& update);
   void work(const Plan& plan);
   void work_or_record(Plan& plan);
   void start(Plan& plan);
@@ -74,6 +76,7 @@ class DeviceStep {
   DeviceReplica& replica_;
   const std::shared_ptr<DeviceMemory> memory_;
   DeviceRule rule_;
+  DevicePoint point_;
   const std::shared_ptr<const DeviceData> data_;
   const std::shared_ptr<Recorder> recorder_;
   bool ahead_ = false;

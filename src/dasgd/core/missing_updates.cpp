@@ -1,0 +1,106 @@
+#include "dasgd/core/missing_updates.hpp"
+
+#include <algorithm>
+
+namespace dasgd {
+namespace {
+
+// Sums are halved when they are over so many arrivals and own updates.
+constexpr double most_arrivals = 20, most_own = 4;
+// So long, at most, whoever has not been heard of is taken for a worker of the same speed.
+constexpr double longest_benefit_of_doubt = 32;
+
+double names_of(WorkerId origin, const GradientSet& set) {
+  std::uint64_t count = set.prefix(origin);
+  for (const NameRange& range : set.exceptions())
+    if (range.origin == origin) count += range.size();
+  return static_cast<double>(count);
+}
+
+}  // namespace
+
+MissingUpdates::MissingUpdates(WorkerId self, std::size_t workers)
+    : self_(self), workers_(workers) {
+  forget();
+}
+
+void MissingUpdates::forget() {
+  peers_.assign(workers_, {});
+  first_arrival_ = longest_benefit_of_doubt / 2;
+}
+
+void MissingUpdates::applied(const GradientFacts& gradient, std::uint64_t own_updates) {
+  const auto own = static_cast<double>(own_updates);
+  const double known = names_of(self_, gradient.compute_set);
+  const double lag = std::max(0.0, own - known);
+  concurrent_pairs_ += static_cast<std::uint64_t>(lag);
+  first_arrival_ = std::min(first_arrival_, own);
+  const std::size_t j = index(gradient.name.origin);
+  if (j >= peers_.size()) peers_.resize(j + 1);
+  Peer& peer = peers_[j];
+  if (peer.all++ == 0) {
+    peer.first = peer.since = own;
+  } else {
+    peer.arrivals += 1;
+  }
+  if (known > 0) {
+    peer.lags += lag;
+    peer.lagged += 1;
+  }
+  if (peer.arrivals < most_arrivals || own - peer.since < most_own) return;
+  peer.since += (own - peer.since) / 2;
+  for (double* sum : {&peer.arrivals, &peer.lags, &peer.lagged}) *sum /= 2;
+}
+
+MissingUpdates::Window MissingUpdates::window(const Peer& peer, double own) const {
+  if (peer.all == 0) return own <= 2 * first_arrival_ ? Window{1, own} : Window{};
+  if (peer.lagged == 0)
+    return own <= 2 * peer.first + 2 ? Window{1, std::max(0.0, own - peer.all)} : Window{};
+  const double rho = peer.arrivals > 0 ? peer.arrivals / std::max(1.0, own - peer.since) : 1;
+  return {rho, std::max(0.0, (peer.lags / peer.lagged - 1) / 2)};
+}
+
+template <typename Visit>
+void MissingUpdates::for_each_window(std::uint64_t own, Visit&& visit) const {
+  for (std::size_t j = 0; j < peers_.size(); ++j)
+    if (j != index(self_)) visit(window(peers_[j], static_cast<double>(own)));
+}
+
+double MissingUpdates::weight(double age, double length, std::uint64_t own) const {
+  double sum = 0;
+  for_each_window(own, [&](Window missing) {
+    sum += missing.rho * std::clamp(missing.length - age, 0.0, length);
+  });
+  return sum / length;
+}
+
+double MissingUpdates::oldest(std::uint64_t own) const {
+  double most = 0;
+  for_each_window(own, [&](Window missing) { most = std::max(most, missing.length); });
+  return most;
+}
+
+double MissingUpdates::delayed(std::uint64_t own) const {
+  double sum = 0;
+  for_each_window(own, [&](Window missing) { sum += missing.rho * missing.length; });
+  return sum;
+}
+
+double MissingUpdates::mean_window(std::uint64_t own) const {
+  double sum = 0, rates = 0;
+  for_each_window(own, [&](Window missing) {
+    sum += missing.rho * missing.length;
+    rates += missing.rho;
+  });
+  return rates > 0 ? sum / rates : 0;
+}
+
+double MissingUpdates::expected(std::uint64_t own) const {
+  double sum = 0;
+  for_each_window(own, [&](Window missing) {
+    if (missing.rho > 0) sum += missing.rho * missing.length + 0.5;
+  });
+  return sum;
+}
+
+}  // namespace dasgd
