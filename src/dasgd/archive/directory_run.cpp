@@ -109,6 +109,7 @@ ReservedRoom room_at_the_end(const RunDirectory& directory, const Objective<Real
   }
 }
 
+constexpr std::size_t most_unwritten = std::size_t{1} << 16;
 constexpr const char* goes_on = "the run goes on without it";
 
 template <typename Real>
@@ -179,9 +180,17 @@ TrainResult<Real> DirectoryRun<Real>::run(const Engine& train, TrainOptions opti
 
 template <typename Real>
 Flow DirectoryRun<Real>::keep(const Progress<Real>& progress) {
-  lost_.attempt("lines of metrics.jsonl",
-                "the run goes on, and leaves lines out until there is room",
-                [&] { metrics_.append(metrics_line(progress)); });
+  unwritten_ += metrics_line(progress);
+  try {
+    metrics_.append(unwritten_);
+    unwritten_.clear();
+  } catch (const WriteError& error) {  // a trace that is given up may make room
+    if (unwritten_.size() > most_unwritten) {
+      lost_.add("lines of metrics.jsonl", error.what(),
+                "the run goes on, and leaves lines out until there is room");
+      unwritten_.clear();
+    }
+  }
   if (progress.best)
     lost_.attempt("earlier best models", "the run goes on, and writes the best model at its end",
                   [&] { best_.write<Real>(objective_, *progress.best, progress.best_model); });
@@ -195,7 +204,7 @@ void DirectoryRun<Real>::save(TrainResult<Real>& result) {
   room_.release();
   save_result(objective_, result, directory_, best_, write);
   write("metrics.jsonl", [&] {
-    metrics_.append(last_metrics(result.summary));
+    metrics_.append(unwritten_ + last_metrics(result.summary));
     metrics_.commit();
   });
   const auto& clocks = result.summary.clocks;

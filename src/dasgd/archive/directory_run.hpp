@@ -68,6 +68,7 @@ class DirectoryRun {
   LostFiles lost_;
   ReservedRoom room_;
   AtomicFile metrics_;
+  std::string unwritten_;  // lines of it that wait for room
   std::optional<TraceWriter> trace_;
 };
 
