@@ -1,6 +1,7 @@
-// For clang-tidy, included before everything else: clang 14 cannot read LibTorch 1.13 as C++20 where std::vector is
-// constexpr, because a class of LibTorch has a vector of a type that is not complete yet. This vector is none. One function
-// of vector<bool> was declared constexpr before it and is called by another name.
+// For clang-tidy, included before everything else: clang 14 cannot read LibTorch 1.13 as C++20
+// where std::vector is constexpr, because a class of LibTorch has a vector of a type that is not
+// complete yet. This vector is none. One function of vector<bool> was declared constexpr before it
+// and is called by another name.
 #pragma once
 
 #include <algorithm>

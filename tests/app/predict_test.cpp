@@ -187,8 +187,8 @@ TEST_F(PredictNetwork, ADamagedNetworkIsRefusedOrAnswersAsBefore) {
   }
   EXPECT_GT(refused, 3);
   for (const std::string& use : {"predict " + directory.file("bad.pt") + " " + held,
-                                "train --model " + directory.file("bad.pt") + " --data " + table +
-                                    " --out " + out("again")}) {
+                                 "train --model " + directory.file("bad.pt") + " --data " + table +
+                                     " --out " + out("again")}) {
     std::string weights = good;  // the largest file of the archive
     weights[weights.size() / 3] ^= 1;
     directory.write("bad.pt", weights);

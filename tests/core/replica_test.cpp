@@ -6,6 +6,7 @@
 #include <random>
 #include <rapidcheck/gtest.h>
 
+#include "dasgd/core/bundle.hpp"
 #include "dasgd/core/error.hpp"
 
 namespace dasgd {
@@ -95,6 +96,42 @@ TEST(Replica, RemembersThatItLeftItsRange) {
   EXPECT_FALSE(replica.diverged_at());
   for (int i = 0; i < 60; ++i) replica.apply(std::span(&step, 1));
   EXPECT_EQ(replica.diverged_at(), 1u);
+}
+
+TEST(Replica, ABundleThatLeavesTheRangeIsRememberedWithItsFirstCoordinate) {
+  HostReplica<float> replica(std::vector<float>{0, 0});
+  const auto second = gradient<float>({0, 4000.0f}, 1.0),
+             first = gradient<float>({4000.0f, 0}, 1.0);
+  for (const auto& [step, found] : {std::pair(second, 1u), {first, 1u}}) {
+    for (std::uint32_t k = 0; k < 120; ++k) {
+      const auto named = std::make_shared<Gradient>(*step);
+      named->name = {WorkerId{0}, k};
+      Bundle bundle;
+      bundle.add(std::vector<GradientPtr>{named});
+      replica.apply(bundle);
+    }
+    EXPECT_EQ(replica.diverged_at(), found) << "what came first stays";
+  }
+}
+
+// The numbers that are looked at are brought up to date when somebody looks.
+TEST(Replica, ShowsEveryChange) {
+  HostReplica<double> replica(std::vector<double>{1, 2}), other(std::vector<double>{5, 7});
+  const auto shows = [&](double a, double b) { return replica.x()[0] == a && replica.x()[1] == b; };
+  EXPECT_TRUE(shows(1, 2));
+  replica.restore(other.sums());
+  EXPECT_TRUE(shows(5, 7));
+  const GradientPtr step = gradient<double>({4, 8}, 0.25);
+  replica.apply(std::span(&step, 1));
+  EXPECT_TRUE(shows(4, 5));
+  Bundle bundle;
+  bundle.add(std::span(&step, 1));
+  replica.apply(bundle);
+  EXPECT_TRUE(shows(3, 3));
+  Update update;
+  EXPECT_FALSE(replica.apply_own(0.25, std::vector<double>{4, 4}, update));
+  EXPECT_TRUE(shows(2, 2));
+  EXPECT_EQ(replica.dimension(), 2u);
 }
 
 TEST(Replica, RefusesAStartThatIsNotANumber) {
