@@ -114,6 +114,34 @@ TEST(Replica, ABundleThatLeavesTheRangeIsRememberedWithItsFirstCoordinate) {
   }
 }
 
+// The largest coordinate decides the unit of an update; with a finer one it would not fit.
+template <typename Real>
+void expect_the_largest_coordinate_to_fit_wherever_it_is() {
+  for (std::size_t size : {1, 7, 16, 40})
+    for (std::size_t at = 0; at < size; ++at) {
+      std::vector<Real> values(size, Real{1e-6f});
+      values[at] = -900;
+      HostReplica<Real> replica{std::vector<Real>(size)};
+      Update update;
+      ASSERT_FALSE(replica.apply_own(1.0, values, update));
+      ASSERT_EQ(replica.x()[at], Real{900}) << at << " of " << size;
+    }
+}
+
+TEST(Replica, TheLargestCoordinateFitsWhereverItIs) {
+  expect_the_largest_coordinate_to_fit_wherever_it_is<float>();
+  expect_the_largest_coordinate_to_fit_wherever_it_is<double>();
+}
+
+TEST(Replica, AnUpdateOfNothingHasNoShiftAndAFactorBeyondItsFormatDiverges) {
+  HostReplica<float> replica(std::vector<float>{1, 2});
+  Update update;
+  EXPECT_FALSE(replica.apply_own(0.5, std::vector<float>{0, 0}, update));
+  EXPECT_EQ(update.shift, 0);
+  EXPECT_EQ(replica.apply_own(1e35, std::vector<float>{2e-38f, 1e-38f}, update), 0u);
+  EXPECT_EQ(replica.x()[0], 1.0f);
+}
+
 // The numbers that are looked at are brought up to date when somebody looks.
 TEST(Replica, ShowsEveryChange) {
   HostReplica<double> replica(std::vector<double>{1, 2}), other(std::vector<double>{5, 7});
