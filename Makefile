@@ -11,9 +11,11 @@ FUZZ_SECONDS ?= 600
 # Where there is ccache, a miss costs no second run of the preprocessor.
 export CCACHE_DEPEND ?= 1
 EARLY := dasgd_config dasgd_members dasgd_rivals
+# Layers whose tests run with assertions on, those of the standard library included.
+ASSERTED := base core random data topology rules staleness theory transport faulty problems record run models runtime sim elastic members cluster
 APP_ONLY := -DDASGD_BUILD_TESTS=OFF -DDASGD_BUILD_EXAMPLES=OFF -DDASGD_BUILD_BENCH=OFF
 
-.PHONY: demo build test test-mpich python scenarios soak soak-elastic bench bench-watch archive deb check-docs check-packages check-container site sanitize fuzz format style lint clean packages-all-tests early-configured early-layers packages-%
+.PHONY: demo build test test-mpich python scenarios soak soak-elastic hostile bench bench-watch archive deb check-docs check-packages check-container site sanitize sanitize-torch fuzz format style lint lint-torch clean packages-all-tests early-configured early-layers packages-%
 
 demo: packages-torch build packages-data ## train a network on real data and show the result
 	$(BIN) train --model cnn --data fashion-mnist --workers 2 --epochs 1 --trace --out runs/demo
@@ -32,10 +34,11 @@ test: ## build everything and run the whole suite
 	cmake --build --preset release -j $(JOBS)
 	$(CTEST) --preset release
 
-test-mpich: packages-build packages-web packages-data packages-test packages-mpi-test ## the tests of ranks with another MPI
+# The library is built there anyway, so tests of its layers cost little; those of the program and of LibTorch are left out.
+test-mpich: packages-build packages-web packages-data packages-test packages-mpi-test ## tests of ranks with another MPI and of layers, with assertions
 	cmake --preset mpich >/dev/null
-	cmake --build --preset mpich -j $(JOBS) --target dasgd_app mpi_tests mpi_app_tests
-	$(CTEST) --preset mpich -R '^mpi\.'
+	cmake --build --preset mpich -j $(JOBS) --target dasgd_app mpi_tests mpi_app_tests $(ASSERTED:%=%_tests)
+	$(CTEST) --preset mpich -R '^(mpi|$(subst $() ,|,$(ASSERTED)))\.'
 
 python: packages-build packages-torch packages-mpi packages-web packages-python ## build the Python package, build/release/python/dasgd
 	cmake --preset release -DDASGD_BUILD_PYTHON=ON >/dev/null
@@ -54,6 +57,9 @@ soak: packages-build packages-web packages-test ## play random scenarios of the 
 
 soak-elastic: build packages-test ## kill, stop, cut off and join members of an elastic run for SOAK_SECONDS (an hour: 3600)
 	tests/soak/elastic.py $(BIN) --seconds $(SOAK_SECONDS)
+
+hostile: build ## what a hostile user, disk, file or clock does, played with the real program
+	tests/hostile/hostile.py $(BIN)
 
 bench: packages-build packages-torch packages-mpi packages-data packages-bench packages-python ## print the figures of docs/benchmarks.md
 	cmake --preset release $(APP_ONLY) -DDASGD_BUILD_BENCH=ON -DDASGD_BUILD_PYTHON=ON >/dev/null
@@ -100,6 +106,11 @@ sanitize: packages-build packages-mpi packages-web packages-data packages-test #
 	cmake --preset tsan >/dev/null && cmake --build --preset tsan -j $(JOBS)
 	$(CTEST) --preset tsan
 
+sanitize-torch: packages-build packages-mpi packages-web packages-data packages-test packages-torch packages-python ## networks and the Python module under ASan + UBSan
+	cmake --preset asan-torch >/dev/null
+	cmake --build --preset asan-torch -j $(JOBS) --target adapters_tests dasgd_python dasgd_app
+	$(CTEST) --preset asan-torch -R '^adapters$$|^python\.(arrays|package|runs|torch_rules)$$'
+
 fuzz: packages-build packages-mpi packages-fuzz ## run every fuzzer for FUZZ_SECONDS
 	cmake --preset fuzz >/dev/null
 	cmake --build --preset fuzz -j $(JOBS) --target fuzzers
@@ -113,12 +124,19 @@ style: packages-lint ## formatting, include direction, words
 	scripts/check_includes.sh >/dev/null
 	scripts/check_words.sh
 
-# Debian's clang cannot read Debian's LibTorch as C++20, so its adapter is left out. Each source is read by itself: clang's
-# analyzer follows no path through a source that a unity build includes. Assertions are on: they tell it what cannot be.
+# Each source is read by itself: clang's analyzer follows no path through a source that a unity build includes. Assertions
+# are on: they tell it what cannot be.
+SOURCES_OF = sed -n 's/^ *"file": "\(.*\)".*/\1/p' build/$(1)/compile_commands.json
+TIDY = xargs -P $(JOBS) -n 1 clang-tidy --quiet -p
 lint: style packages-build packages-mpi ## that and clang-tidy
 	cmake --preset lint >/dev/null
-	sed -n 's/^ *"file": "\(.*\)".*/\1/p' build/lint/compile_commands.json | grep -v built_page.cpp | \
-	  xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build/lint
+	$(call SOURCES_OF,lint) | grep -v built_page.cpp | $(TIDY) build/lint
+
+# Debian's clang reads Debian's LibTorch as C++20 with a small help.
+lint-torch: packages-build packages-mpi packages-torch packages-python packages-lint ## clang-tidy of networks and the Python module
+	cmake --preset lint-torch >/dev/null
+	$(call SOURCES_OF,lint-torch) | grep -E 'adapters/torch|python/src' | \
+	  $(TIDY) build/lint-torch --extra-arg-before=-include$(CURDIR)/cmake/clang_reads_libtorch.hpp
 
 clean: ## remove what was built
 	rm -rf build

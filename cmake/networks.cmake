@@ -1,13 +1,15 @@
 # dasgd_networks.so: all that needs LibTorch, opened when a network is asked for
 # (docs/decisions/0008-networks-in-a-module.md). Without LibTorch there is no module, and programs say so.
 
-# Both sides must be built from the same headers by the same compiler.
-file(GLOB DASGD_NETWORK_HEADERS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/dasgd/base/*.hpp
-     ${PROJECT_SOURCE_DIR}/src/dasgd/core/*.hpp)
-list(APPEND DASGD_NETWORK_HEADERS ${PROJECT_SOURCE_DIR}/src/dasgd/adapters/torch/network.hpp
-     ${PROJECT_SOURCE_DIR}/src/dasgd/data/number_rows.hpp ${PROJECT_SOURCE_DIR}/src/dasgd/data/part.hpp
-     ${PROJECT_SOURCE_DIR}/src/dasgd/data/predictor.hpp ${PROJECT_SOURCE_DIR}/src/dasgd/data/preprocessing.hpp
-     ${PROJECT_SOURCE_DIR}/src/dasgd/data/samples.hpp ${PROJECT_SOURCE_DIR}/src/dasgd/random/random.hpp)
+# Both sides must be built from the same headers by the same compiler: those of the border, and those by which the module
+# knows the samples that it is given.
+include(${PROJECT_SOURCE_DIR}/cmake/header_closure.cmake)
+file(GLOB_RECURSE DASGD_NETWORK_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/dasgd/adapters/torch/*.cpp)
+dasgd_header_closure(DASGD_NETWORK_HEADERS ${DASGD_NETWORK_SOURCES})
+list(FILTER DASGD_NETWORK_HEADERS EXCLUDE REGEX /adapters/torch/)  # the module's own
+dasgd_header_closure(border ${PROJECT_SOURCE_DIR}/src/dasgd/models/network_module.cpp)
+list(APPEND DASGD_NETWORK_HEADERS ${border})
+list(REMOVE_DUPLICATES DASGD_NETWORK_HEADERS)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${DASGD_NETWORK_HEADERS})
 set(hashes)
 foreach(header ${DASGD_NETWORK_HEADERS})

@@ -161,8 +161,8 @@ class Predictions(NamedTuple):
 def predict(model: Union[Run, Path], data: Any) -> Predictions:
     """Asks the model of a run, or a TorchScript file, about raw samples: an array, or data as ``dasgd predict``
     reads it. What was done to the training data is done to these as well."""
-    name = model.run_dir if isinstance(model, Run) else os.fspath(model)
-    asked = to_arrays("data", data) if is_arrays(data) else os.fspath(data)
+    name = model.run_dir if isinstance(model, Run) else _text(model)
+    asked = to_arrays("data", data) if is_arrays(data) else _text(data)
     classes, answers, probabilities = _core.predict(name, asked)
     if not classes:
         return Predictions(numpy.asarray(answers), None, [])
@@ -184,15 +184,25 @@ def _whole_type_of_labels(model: str) -> Optional["numpy.dtype[Any]"]:
 
 def check(path: Path, *, eta: Optional[float] = None, L: Optional[float] = None) -> Dict[str, Any]:
     """Audits a trace, or the directory of a run with one, as ``dasgd check --json``."""
-    return json.loads(_core.check(os.fspath(path), eta, L))
+    return json.loads(_core.check(_text(path), eta, L))
 
 
 def report(*runs: Path, out: Optional[Path] = None) -> str:
     """Writes one page that shows these runs, and returns where it is."""
     if not runs:
         raise InputError("report needs the directory of at least one run")
-    paths = [os.fspath(run) for run in runs]
-    return _core.report(paths, os.fspath(out) if out is not None else paths[0])
+    paths = [_text(run) for run in runs]
+    return _core.report(paths, _text(out) if out is not None else paths[0])
+
+
+def _text(path: Path) -> str:
+    """Paths are UTF-8 text, here as on the command line: they are written into files of that kind."""
+    text = os.fsdecode(path)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InputError(f"{text!a} is not UTF-8 text") from None
+    return text
 
 
 def _keywords(settings: Dict[str, Any], objective: Any) -> Dict[str, Any]:

@@ -59,7 +59,13 @@ const Setting& find(Command command, For whom, const std::string& keyword) {
 
 std::string text_of(py::handle value) {
   if (py::isinstance<py::bool_>(value)) return value.cast<bool>() ? "true" : "false";
-  return py::str(value);  // a path, a number, a text
+  const py::str text(value);  // a path, a number, a text
+  Py_ssize_t size = 0;
+  if (const char* const utf8 = PyUnicode_AsUTF8AndSize(text.ptr(), &size))
+    return {utf8, static_cast<std::size_t>(size)};
+  PyErr_Clear();  // surrogates, which stand for bytes of a path that are no text
+  throw InputError(std::string(py::reinterpret_steal<py::str>(PyObject_ASCII(text.ptr()))) +
+                   " is not UTF-8 text");
 }
 
 bool is_list(py::handle value) {

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include "app/app.hpp"
 
 namespace dasgd::test {
@@ -20,16 +22,86 @@ TEST_F(App, ADiskThatFillsUpWhileTheTraceIsWrittenCostsTheTraceAndNothingElse) {
               " --model quadratic --lr 0.0001 --gradients 20000 --trace --quiet "
               "--no-report --out " +
               out() + "'");
-    EXPECT_EQ(outcome.status, 1);
-    EXPECT_THAT(outcome.err, HasSubstr("trace.jsonl: cannot be written: File too large; not "
-                                       "written: trace.jsonl\n"));
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_THAT(outcome.err, HasSubstr("trace.jsonl: cannot be written: File too large; the run "
+                                       "goes on without it\n"));
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
     EXPECT_EQ(summary()["replicas_identical"], true);
+    EXPECT_EQ(summary()["stop_reason"], "budget");
     EXPECT_TRUE(fs::exists(out() + "/model.npy"));
+    EXPECT_TRUE(fs::exists(out() + "/metrics.jsonl"));
     EXPECT_FALSE(fs::exists(out() + "/trace.jsonl"));
     for (const auto& entry : fs::directory_iterator(out()))
       EXPECT_NE(entry.path().extension(), ".partial") << entry.path();
   }
+}
+
+/// A disk of its own for one command: a file system in memory that only its processes see.
+class SmallDisk : public App {
+ protected:
+  void SetUp() override {
+    fs::create_directory(disk());
+    const Outcome tried = on_disk("64k", "true");
+    if (tried.status != 0) GTEST_SKIP() << "no file system can be mounted here: " << tried.err;
+  }
+  std::string disk() { return directory.file("disk"); }
+
+  /// Runs shell commands; what they leave in run/ on the disk is at out() afterwards.
+  Outcome on_disk(const std::string& size, const std::string& commands) {
+    const std::string script = directory.write(
+        "script", "mount -t tmpfs -o size=" + size + " tmpfs " + disk() + " || exit 77\ncd " +
+                      disk() + "\n" + commands + "\nstatus=$?\n[ ! -e run ] || cp -r run " + out() +
+                      "\nexit $status\n");
+    return shell(std::string("unshare ") + (::geteuid() == 0 ? "-m" : "-rm") + " sh " + script);
+  }
+  void expect_whole_run() {
+    for (const char* name : {"model.npy", "summary.json", "metrics.jsonl"})
+      EXPECT_TRUE(fs::exists(out() + "/" + name)) << name;
+    for (const auto& entry : fs::recursive_directory_iterator(out()))
+      EXPECT_NE(entry.path().extension(), ".partial") << entry.path();
+    EXPECT_EQ(summary()["lost"], 0);
+  }
+};
+
+TEST_F(SmallDisk, ATraceThatFillsItIsGivenUpAndTheRunGoesOnToItsEnd) {
+  for (const char* engine : {"train", "simulate"}) {
+    fs::remove_all(out());
+    const Outcome outcome =
+        on_disk("2m", command(engine) +
+                          " --model quadratic --lr 0.0001 --workers 2 --gradients 20000 --trace "
+                          "--quiet --no-report --out run");
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(outcome.err,
+              "dasgd: run/trace.jsonl: cannot be written: No space left on device; the run goes "
+              "on without it\n");
+    expect_whole_run();
+    EXPECT_EQ(summary()["stop_reason"], "budget");
+    EXPECT_FALSE(fs::exists(out() + "/trace.jsonl"));
+  }
+}
+
+TEST_F(SmallDisk, FilledByOthersItStillHasRoomForModelAndSummary) {
+  const Outcome outcome = on_disk(
+      "4m", command("train --model quadratic --lr 0.0001 --workers 2 --max-time 10min --trace "
+                    "--checkpoint-every 1s --quiet --no-report --out run & run=$!\n") +
+                "until [ -s run/metrics.jsonl.partial ] || ! kill -0 $run; do sleep 0.1; done\n"
+                "cat /dev/zero >others 2>/dev/null\n"
+                "while [ -e run/trace.jsonl.partial ] && kill -0 $run; do sleep 0.1; done\n"
+                "cat /dev/zero >>others 2>/dev/null\n"
+                "kill -INT $run; wait $run");
+  EXPECT_EQ(outcome.status, 130) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("trace.jsonl: cannot be written: No space left on device; "
+                                     "the run goes on without it\n"));
+  expect_whole_run();
+  EXPECT_EQ(summary()["stop_reason"], "interrupted");
+}
+
+TEST_F(SmallDisk, WithoutRoomForTheModelNothingBegins) {
+  const Outcome outcome = on_disk("64k", command("train --model quadratic --quiet --out run"));
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("--out run: has no room for 0.1 MB, which model and summary "
+                                     "need at the end; free some or choose another directory\n"));
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
 }
 
 TEST_F(App, WhatCannotBeWrittenCostsNothingThatCan) {

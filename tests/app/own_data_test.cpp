@@ -169,5 +169,19 @@ TEST_F(OwnData, NetworksLearnPicturesInFolders) {
 
 #endif
 
+TEST_F(App, DevicesAndPipesWithoutAKnownKindAreNoData) {
+  for (const char* device : {"/dev/zero", "/dev/urandom", "/dev/null", "/dev/tty"})
+    for (const char* model : {"softmax", "logistic", "quadratic"})
+      expect_refusal(
+          std::string("train --model ") + model + " --data " + device + " --out " + out(),
+          std::string(device) + ": is a device, not a file");
+  const std::string pipe = directory.file("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  expect_refusal(
+      "train --model softmax --data " + pipe + " --out " + out(),
+      "pipe: is a pipe whose name does not tell what comes: end it in .csv, .tsv or .txt, "
+      "or let --data be - for rows as they arrive");
+}
+
 }  // namespace
 }  // namespace dasgd::test

@@ -165,6 +165,41 @@ class PredictNetwork : public Predict {
   }
 };
 
+TEST_F(PredictNetwork, ADamagedNetworkIsRefusedOrAnswersAsBefore) {
+  train("--model mlp --data " + table + " --epochs 1");
+  const std::string good = read_text(out() + "/model.pt");
+  const std::string answers = dasgd("predict " + out() + "/model.pt " + held).out;
+  ASSERT_NE(answers, "");
+  int refused = 0;
+  for (std::size_t k = 0; k < 12; ++k) {
+    std::string bytes = good;
+    bytes[bytes.size() * (2 * k + 1) / 24] ^= 0x10;
+    const std::string file = directory.write("bad.pt", bytes);
+    const Outcome outcome = dasgd("predict " + file + " " + held);
+    if (outcome.status == 0) {  // between the files of the archive nothing counts
+      EXPECT_EQ(outcome.out, answers) << k;
+      continue;
+    }
+    ++refused;
+    EXPECT_EQ(outcome.status, 2) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  }
+  EXPECT_GT(refused, 3);
+  for (const std::string& use : {"predict " + directory.file("bad.pt") + " " + held,
+                                 "train --model " + directory.file("bad.pt") + " --data " + table +
+                                     " --out " + out("again")}) {
+    std::string weights = good;  // the largest file of the archive
+    weights[weights.size() / 3] ^= 1;
+    directory.write("bad.pt", weights);
+    const Outcome outcome = dasgd(use);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("bad.pt: is damaged: it does not have its checksum; copy or "
+                                       "write it again"));
+    EXPECT_FALSE(fs::exists(out("again")));
+  }
+}
+
 TEST_F(PredictNetwork, TheRunPredictAndPythonAgreeToTheLastDigitOnRawRows) {
   train("--model mlp --data " + table + " --validation " + held + " --epochs 3");
   const double accuracy = summary()["accuracy"];

@@ -27,6 +27,33 @@ TEST_P(Signals, TheFirstStopsCleanlyAndWritesEverything) {
   EXPECT_EQ(dasgd("check " + out()).status, 0);
 }
 
+TEST_F(App, OneSignalIsEnoughWhileDataIsReadFromAPipe) {
+  const std::string pipe = directory.file("pipe.csv"), model = out("model");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::string table = "x,label\n";
+  for (int k = 0; k < 12; ++k) table += "0,0\n1,1\n";
+  const std::string rows = directory.write("rows.csv", table);
+  ASSERT_EQ(
+      dasgd("train --model softmax --validation 0 --no-report --data " + rows + " --out " + model)
+          .status,
+      0);
+  const std::string run = " --model softmax --data " + pipe + " --out " + out();
+  for (const bool has_writer : {false, true})
+    for (const std::string& arguments :
+         {"train" + run, "simulate" + run, "compare" + run, "advise --model softmax --data " + pipe,
+          "predict " + model + " " + pipe}) {
+      const int writer = has_writer ? ::open(pipe.c_str(), O_RDWR) : -1;
+      const Process process(command(arguments));
+      ASSERT_TRUE(eventually([&] { return process.sleeps(); }));
+      process.signal(SIGINT);
+      const Outcome outcome = process.wait();
+      if (writer >= 0) ::close(writer);
+      EXPECT_EQ(outcome.status, 130) << arguments;
+      EXPECT_EQ(outcome.err, "") << arguments;
+      EXPECT_FALSE(fs::exists(out())) << arguments;
+    }
+}
+
 /// A pipe that is full and that nobody reads: what writes to it blocks.
 class FullPipe {
  public:

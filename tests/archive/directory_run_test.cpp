@@ -8,7 +8,10 @@
 #include <gtest/gtest.h>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/core/error.hpp"
@@ -136,7 +139,52 @@ TEST_F(DirectoryRunTest, WhereFilesCannotGrowTheModelAndTheSummaryAreKept) {
   EXPECT_EQ(std::count(what.begin(), what.end(), '\n'), 0) << what;
   EXPECT_TRUE(fs::exists(file("model.npy")));
   EXPECT_EQ(summary()["lost"], 0);
+  EXPECT_EQ(summary()["stop_reason"], "budget") << "training goes on without its trace";
+  EXPECT_TRUE(fs::exists(file("metrics.jsonl")));
   EXPECT_FALSE(fs::exists(file("trace.jsonl"))) << "half a trace has not its name";
+}
+
+TEST_F(DirectoryRunTest, WhoIsWarnedOfALostTraceHasNoFailure) {
+  std::vector<std::string> said;
+  TrainOptions warned = options(1000);
+  warned.warn = [&](const std::string& line) { said.push_back(line); };
+  {
+    const test::FileSizeLimit full(16'384);
+    train_into<double>({.path = path(), .trace = true, .report = false}, problem, warned);
+  }
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_THAT(said[0], HasSubstr("trace.jsonl: cannot be written: File too large; the run goes on "
+                                 "without it"));
+  EXPECT_EQ(summary()["stop_reason"], "budget");
+  expect_nothing_partial();
+}
+
+TEST_F(DirectoryRunTest, LinesOfMetricsThatCannotBeWrittenAreLeftOut) {
+  std::vector<std::string> said;
+  TrainOptions warned = options(1);
+  warned.total_gradients.reset();
+  warned.max_time = 10min;
+  warned.report_every = 1ms;
+  warned.warn = [&](const std::string& line) { said.push_back(line); };
+  std::optional<test::FileSizeLimit> full;
+  int reports = 0, after = 0;
+  const auto watch = [&](const Progress<double>&) {
+    if (++reports == 3) full.emplace(fs::file_size(partial_path(file("metrics.jsonl"))) + 10);
+    if (!said.empty() && full) {
+      full.reset();  // there is room again
+      after = reports;
+    }
+    return after > 0 && reports > after + 3 ? Flow::stop : Flow::go_on;
+  };
+  train_into<double>({.path = path()}, problem, warned, {watch});
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_THAT(said[0], HasSubstr("metrics.jsonl: cannot be written: File too large; the run goes "
+                                 "on, and leaves lines out until there is room"));
+  std::istringstream lines(read_text(file("metrics.jsonl")));
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count)
+    EXPECT_TRUE(json::accept(line)) << line;
+  EXPECT_GT(count, 5);
 }
 
 TEST_F(DirectoryRunTest, AFailureIsThrownAndTheRunIsWrittenAllTheSame) {

@@ -41,7 +41,11 @@ void is_the_exact_sum() {
   folded.apply(first);
   RC_ASSERT(std::ranges::equal(one_by_one.sums(), folded.sums()));
   RC_ASSERT(first.size() == 40u);
-  for (std::size_t k = 0; k < 40; ++k) RC_ASSERT(first.facts()[k].name == all[k]->name);
+  RC_ASSERT(first.names().size() == 40u);
+  for (std::size_t k = 0; k < 40; ++k) {
+    RC_ASSERT(first.facts()[k].name == all[k]->name);
+    RC_ASSERT(first.names().contains(all[k]->name));
+  }
 }
 
 RC_GTEST_PROP(Bundle, IsTheExactSumOfItsGradientsWhereverItIsCut, ()) {
@@ -76,6 +80,33 @@ TEST(Bundle, RefusesUpdatesOfAnotherSizeOrFormat) {
   EXPECT_THROW(bundle.add(std::vector<GradientPtr>{gradient<float>(0, 1, {1})}), std::logic_error);
   EXPECT_THROW(bundle.add(std::vector<GradientPtr>{gradient<double>(0, 2, {1, 2})}),
                std::logic_error);
+}
+
+TEST(Bundle, RefusesABundleOfAnotherSizeOrFormat) {
+  const auto bundle_of = [](const GradientPtr& g) {
+    Bundle bundle;
+    bundle.add(std::span(&g, 1));
+    return bundle;
+  };
+  Bundle bundle = bundle_of(gradient<float>(0, 0, {1, 2}));
+  EXPECT_THROW(bundle.add(bundle_of(gradient<float>(0, 1, {1}))), std::logic_error);
+  EXPECT_THROW(bundle.add(bundle_of(gradient<double>(0, 2, {1, 2}))), std::logic_error);
+  bundle.add(Bundle());
+  EXPECT_EQ(bundle.size(), 1u);
+}
+
+TEST(Bundle, OneFromALinkHasItsNamesAndRoomForItsSums) {
+  const auto known = [](std::uint32_t sequence) {
+    return GradientFacts{.name = {WorkerId{2}, sequence}, .compute_set = {}};
+  };
+  const Bundle bundle({known(4), known(7)}, NumberFormat::of_double,
+                      3 * sum_bytes(NumberFormat::of_double));
+  EXPECT_EQ(bundle.names().size(), 2u);
+  EXPECT_TRUE(bundle.names().contains({WorkerId{2}, 4}));
+  EXPECT_TRUE(bundle.names().contains({WorkerId{2}, 7}));
+  EXPECT_EQ(bundle.dimension(), 3u);
+  EXPECT_EQ(bundle.sums<double>().size(), 3u);
+  EXPECT_THROW(Bundle({known(4), known(4)}, NumberFormat::of_double, 8), std::logic_error);
 }
 
 /// A device that the test plays: sums that are kept apart from this machine's.
@@ -156,6 +187,10 @@ TEST(Bundle, IsSummedUpWhereItsUpdatesLieAndFetchedOnce) {
   all.add(of_this_machine);
   EXPECT_FALSE(all.elsewhere());
   EXPECT_TRUE(is_sum_of(all, {some, more, {far_gradient(3, {1, 1})}, of_this_machine}));
+  Bundle unasked;
+  unasked.add(some);
+  unasked.add(of_this_machine);
+  EXPECT_TRUE(is_sum_of(unasked, {some, of_this_machine})) << "what lay elsewhere is lost";
   Bundle mixed;
   mixed.add(of_this_machine);
   mixed.add(first);

@@ -157,5 +157,15 @@ RC_GTEST_PROP(GradientSet, IntersectionMatchesTheDefinition, ()) {
   for (const GradientName& n : expected) RC_ASSERT(x.contains(n));
 }
 
+TEST(GradientSet, OriginsThatOnlyTheOtherKnowsAndWithoutAnyOfTheirsAddNothing) {
+  GradientSet set(1), other(3);
+  set.insert({WorkerId{0}, 0});
+  other.insert({WorkerId{1}, 0});
+  set.unite(other);
+  EXPECT_EQ(set.size(), 2u);
+  EXPECT_EQ(set.prefix(WorkerId{2}), 0u);
+  EXPECT_FALSE(set.contains({WorkerId{2}, 0}));
+}
+
 }  // namespace
 }  // namespace dasgd

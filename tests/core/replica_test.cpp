@@ -6,6 +6,7 @@
 #include <random>
 #include <rapidcheck/gtest.h>
 
+#include "dasgd/core/bundle.hpp"
 #include "dasgd/core/error.hpp"
 
 namespace dasgd {
@@ -95,6 +96,70 @@ TEST(Replica, RemembersThatItLeftItsRange) {
   EXPECT_FALSE(replica.diverged_at());
   for (int i = 0; i < 60; ++i) replica.apply(std::span(&step, 1));
   EXPECT_EQ(replica.diverged_at(), 1u);
+}
+
+TEST(Replica, ABundleThatLeavesTheRangeIsRememberedWithItsFirstCoordinate) {
+  HostReplica<float> replica(std::vector<float>{0, 0});
+  const auto second = gradient<float>({0, 4000.0f}, 1.0),
+             first = gradient<float>({4000.0f, 0}, 1.0);
+  for (const auto& [step, found] : {std::pair(second, 1u), {first, 1u}}) {
+    for (std::uint32_t k = 0; k < 120; ++k) {
+      const auto named = std::make_shared<Gradient>(*step);
+      named->name = {WorkerId{0}, k};
+      Bundle bundle;
+      bundle.add(std::vector<GradientPtr>{named});
+      replica.apply(bundle);
+    }
+    EXPECT_EQ(replica.diverged_at(), found) << "what came first stays";
+  }
+}
+
+// The largest coordinate decides the unit of an update; with a finer one it would not fit.
+template <typename Real>
+void expect_the_largest_coordinate_to_fit_wherever_it_is() {
+  for (std::size_t size : {1, 7, 16, 40})
+    for (std::size_t at = 0; at < size; ++at) {
+      std::vector<Real> values(size, Real{1e-6f});
+      values[at] = -900;
+      HostReplica<Real> replica{std::vector<Real>(size)};
+      Update update;
+      ASSERT_FALSE(replica.apply_own(1.0, values, update));
+      ASSERT_EQ(replica.x()[at], Real{900}) << at << " of " << size;
+    }
+}
+
+TEST(Replica, TheLargestCoordinateFitsWhereverItIs) {
+  expect_the_largest_coordinate_to_fit_wherever_it_is<float>();
+  expect_the_largest_coordinate_to_fit_wherever_it_is<double>();
+}
+
+TEST(Replica, AnUpdateOfNothingHasNoShiftAndAFactorBeyondItsFormatDiverges) {
+  HostReplica<float> replica(std::vector<float>{1, 2});
+  Update update;
+  EXPECT_FALSE(replica.apply_own(0.5, std::vector<float>{0, 0}, update));
+  EXPECT_EQ(update.shift, 0);
+  EXPECT_EQ(replica.apply_own(1e35, std::vector<float>{2e-38f, 1e-38f}, update), 0u);
+  EXPECT_EQ(replica.x()[0], 1.0f);
+}
+
+// The numbers that are looked at are brought up to date when somebody looks.
+TEST(Replica, ShowsEveryChange) {
+  HostReplica<double> replica(std::vector<double>{1, 2}), other(std::vector<double>{5, 7});
+  const auto shows = [&](double a, double b) { return replica.x()[0] == a && replica.x()[1] == b; };
+  EXPECT_TRUE(shows(1, 2));
+  replica.restore(other.sums());
+  EXPECT_TRUE(shows(5, 7));
+  const GradientPtr step = gradient<double>({4, 8}, 0.25);
+  replica.apply(std::span(&step, 1));
+  EXPECT_TRUE(shows(4, 5));
+  Bundle bundle;
+  bundle.add(std::span(&step, 1));
+  replica.apply(bundle);
+  EXPECT_TRUE(shows(3, 3));
+  Update update;
+  EXPECT_FALSE(replica.apply_own(0.25, std::vector<double>{4, 4}, update));
+  EXPECT_TRUE(shows(2, 2));
+  EXPECT_EQ(replica.dimension(), 2u);
 }
 
 TEST(Replica, RefusesAStartThatIsNotANumber) {

@@ -1,23 +1,26 @@
 #!/bin/sh
-# The check of words must fail on an error of a library that speaks of an option, and on nothing else.
+# The check of words must fail on an error of a library that speaks of an option or of a key that does not exist, and on nothing else.
 set -eu
 script=$(dirname "$0")/../../scripts/check_words.sh
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 mkdir -p "$tree/src/dasgd/data" "$tree/src/dasgd/settings"
 
+echo 'return {"classes", "--classes"};' >"$tree/src/dasgd/settings/problem_settings.cpp"
+
 refuses() {
   echo "$1" >"$tree/src/dasgd/data/rows.cpp"
   if "$script" "$tree" >"$tree/log"; then
-    echo "an option in an error was accepted: $1"; exit 1
+    echo "an error was accepted: $1"; exit 1
   fi
   grep -q 'src/dasgd/data/rows.cpp:1:' "$tree/log" || { echo "the place is not named:"; cat "$tree/log"; exit 1; }
 }
 refuses 'throw InputError(path + ": give --classes K");'
 refuses 'throw InputError(path + ": see https://example.org; give --L");'
 refuses 'throw InputError(fmt::format("\"{}\" --{}", value, name));'
+refuses 'throw InputError("`data.classes` is one word");'
+refuses 'throw InputError("`classes` and `clases` differ");'
 
 echo 'throw InputError(path + ": give `classes` K -- " + why);  // "--classes K" on the command line
 names["left"] = --count;' >"$tree/src/dasgd/data/rows.cpp"
-echo 'return {"classes", "--classes"};' >"$tree/src/dasgd/settings/problem_settings.cpp"
 "$script" "$tree" >"$tree/log" || { echo "a good tree was refused:"; cat "$tree/log"; exit 1; }

@@ -275,3 +275,23 @@ def test_the_examples_of_the_docstrings(tmp_path):
         __str__ = __fspath__
 
     assert doctest.testmod(dasgd, extraglobs={"directory": Fresh(), "dasgd": dasgd}).failed == 0
+
+
+def test_paths_that_are_no_text_are_refused_in_one_line(tmp_path):
+    path = str(tmp_path / "a") + "\udcff"  # what os.listdir says of a byte that is no UTF-8
+    calls = [
+        lambda: quadratic(tmp_path, out=path),
+        lambda: dasgd.simulate(model="quadratic", out=path),
+        lambda: dasgd.train(config=path),
+        lambda: dasgd.train(**{"mod\udcff": 1}),
+        lambda: dasgd.check(path),
+        lambda: dasgd.predict(path, "x"),
+        lambda: dasgd.predict(tmp_path, path),
+        lambda: dasgd.report(path),
+        lambda: dasgd.report(tmp_path, out=path),
+    ]
+    for call in calls:
+        with pytest.raises(dasgd.InputError, match=r"\\udcff' is not UTF-8 text") as refused:
+            call()
+        assert "\n" not in str(refused.value)
+    assert not os.listdir(tmp_path)

@@ -1,3 +1,4 @@
+#include <future>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -148,6 +149,32 @@ TEST_F(Record, ATraceThatCannotBeWrittenIsTold) {
   EXPECT_TRUE(test::eventually([&] { return writer.failure() != nullptr; }));
   writer.add(worker_id(0), lines, 3);  // nobody waits for it any more
   EXPECT_THROW(writer.finish(), WriteError);
+}
+
+TEST_F(Record, ATraceThatIsGivenUpMakesRoomAndTellsWhy) {
+  const test::FileSizeLimit full(100);
+  const std::string path = directory.file("trace.jsonl");
+  std::promise<std::string> told;
+  TraceWriter writer(path, 1, [&](const std::string& why) { told.set_value(why); });
+  writer.add(worker_id(0), std::vector<TraceLine>(100, line(0, 0, 0, 0, 1)), 2);
+  EXPECT_THAT(told.get_future().get(), HasSubstr("trace.jsonl: cannot be written"));
+  EXPECT_FALSE(fs::exists(partial_path(path)));
+  EXPECT_EQ(writer.failure(), nullptr) << "whoever was told decides";
+  writer.finish();  // tells nobody a second time
+  EXPECT_FALSE(fs::exists(path));
+}
+
+TEST_F(Record, AppendingThatFailsLeavesAFileWithWhatItHad) {
+  const std::string path = directory.file("lines");
+  AtomicFile file(path);
+  file.append("one\n");
+  {
+    const test::FileSizeLimit full(6);
+    EXPECT_THROW(file.append("and two\n"), WriteError);
+  }
+  file.append("three\n");
+  file.commit();
+  EXPECT_EQ(read_text(path), "one\nthree\n");
 }
 
 TEST_F(Record, ReadingSkipsWhatItDoesNotKnowAndKeepsWhatIsMalformed) {

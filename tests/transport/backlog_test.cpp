@@ -66,6 +66,10 @@ TEST(Backlog, RefusesABundleThatIsNoBlock) {
   auto bundle = std::make_shared<Bundle>();
   bundle->add(std::vector<GradientPtr>{gradient(0, 1), gradient(0, 2)});
   EXPECT_THROW(backlog.add(BundlePtr(bundle)), std::logic_error);
+  auto three = std::make_shared<Bundle>();
+  three->add(std::vector<GradientPtr>{gradient(0, 0), gradient(0, 1), gradient(0, 2)});
+  EXPECT_THROW(backlog.add(BundlePtr(three)), std::logic_error);
+  EXPECT_TRUE(backlog.empty());
 }
 
 /// Workers that flood over links which are behind at random.

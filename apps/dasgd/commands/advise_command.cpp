@@ -120,9 +120,9 @@ AdviceRequest to_request(const AdviseRequest& request, const SignalStop& signals
 }  // namespace
 
 int advise_command(const AdviseRequest& request) {
+  const Problem problem = leaving_at_once([&] { return read_problem(request.config); });
   const SignalStop signals;
   const AdviceRequest advice_request = to_request(request, signals);
-  const Problem problem = read_problem(request.config);
   const Advice advice = std::visit(
       [&]<typename Real>(const std::unique_ptr<Objective<Real>>& objective) {
         return advise<Real>(*objective, advice_request);

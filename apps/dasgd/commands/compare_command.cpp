@@ -95,9 +95,9 @@ int compare_list_command() {
 namespace {
 
 int compare_here(Config config) {
+  const Problem problem = leaving_at_once([&] { return read_problem(config); });
   const SignalStop signals(SignalStop::Kind::silent);
   config.run.stop = signals.token();
-  const Problem problem = read_problem(config);
   return std::visit(
       [&]<typename Real>(const std::unique_ptr<Objective<Real>>& objective) {
         const Contest contest = config::make_contest(config, *objective);

@@ -122,9 +122,14 @@ class Sink {
 }  // namespace
 
 int predict_command(const PredictRequest& request) {
+  const auto read = leaving_at_once([&] {
+    auto predictor = open_predictor(request.model);
+    auto samples = read_for(predictor->preprocessing(), request.data);
+    return std::pair(std::move(predictor), std::move(samples));
+  });
+  const auto& model = read.first;
+  const RawData& data = read.second;
   const SignalStop signals;
-  const auto model = open_predictor(request.model);
-  const RawData data = read_for(model->preprocessing(), request.data);
   std::optional<Lines> lines;
   std::optional<Score> score;
   Sink sink(request.out);

@@ -70,8 +70,8 @@ int simulate_command(const Config& config) {
   const VirtualWorld world = make_world(config, run.workers);
   const auto story = make_story(config, world);
   if (!story) validate(world, graph_of(run));
+  const Problem problem = leaving_at_once([&] { return read_problem(config); });
   const SignalStop signals;
-  const Problem problem = read_problem(config);
   return std::visit(
       [&]<typename Real>(const std::unique_ptr<Objective<Real>>& objective) {
         return simulate_problem<Real>(config, *objective, world, story, signals);

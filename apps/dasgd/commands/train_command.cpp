@@ -51,9 +51,13 @@ int train_on_stream(Config config, SignalStop& signals) {
 }
 
 int train_on_threads(const Config& config) {
+  if (is_stream(config.problem.data)) {
+    SignalStop signals;
+    return train_on_stream(config, signals);
+  }
+  const Problem problem = leaving_at_once([&] { return read_problem(config); });
   SignalStop signals;
-  if (is_stream(config.problem.data)) return train_on_stream(config, signals);
-  return train_with(config, read_problem(config), signals);
+  return train_with(config, problem, signals);
 }
 
 /// What must be the same on all ranks.

@@ -3,6 +3,9 @@
 
 #include <stop_token>
 #include <thread>
+#include <unistd.h>
+
+#include "terminal/exit_status.hpp"
 
 namespace dasgd::app {
 
@@ -30,5 +33,14 @@ class SignalStop {
   std::stop_source source_;
   std::jthread thread_;
 };
+
+/// Does `read`, which may take long or wait for a pipe that nobody writes into, and returns what it
+/// does. Nothing has begun yet: the first signal leaves at once with status 130.
+template <typename Read>
+auto leaving_at_once(Read&& read) {
+  const SignalStop signals(SignalStop::Kind::silent);
+  const std::stop_callback leave(signals.token(), [] { ::_exit(interrupted); });
+  return read();
+}
 
 }  // namespace dasgd::app

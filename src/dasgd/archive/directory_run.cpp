@@ -3,11 +3,13 @@
 #include <fmt/ranges.h>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "dasgd/archive/members_file.hpp"
 #include "dasgd/archive/result_files.hpp"
 #include "dasgd/base/digest.hpp"
+#include "dasgd/base/input_error.hpp"
 #include "dasgd/data/preprocessing.hpp"
 #include "dasgd/record/checkpoints/checkpoint_directory.hpp"
 #include "dasgd/report/page/write_report.hpp"
@@ -90,6 +92,26 @@ std::string metrics_of(const FigureLog& figures, const std::vector<Evaluation>& 
   return lines;
 }
 
+// What model.npy, model.best.npy and, of networks, model.pt and model.best.pt take, and a summary
+// with what it says of every worker.
+template <typename Real>
+ReservedRoom room_at_the_end(const RunDirectory& directory, const Objective<Real>& objective,
+                             std::size_t workers) {
+  constexpr std::uint64_t files = std::is_same_v<Real, float> ? 4 : 2;
+  const std::uint64_t model = objective.dimension() * sizeof(Real) + (std::uint64_t{1} << 16);
+  try {
+    return ReservedRoom(directory.path(), files * model + 1024 * workers);
+  } catch (const WriteError& error) {
+    throw InputError(
+        fmt::format("`output.out` {}, which model and summary need at the end; free some or choose "
+                    "another directory",
+                    error.what()));
+  }
+}
+
+constexpr std::size_t most_unwritten = std::size_t{1} << 16;
+constexpr const char* goes_on = "the run goes on without it";
+
 template <typename Real>
 void note_failure(const WriteAll& write, TrainResult<Real>& result) {
   try {
@@ -127,11 +149,14 @@ DirectoryRun<Real>::DirectoryRun(const Objective<Real>& objective, const TrainOp
                         : RunDirectory(where_.path, where_.name)),
       best_(directory_.path(), start_.has_value()),
       carried_(start_ ? carry_metrics(directory_.path(), start_->seconds) : ""),
+      lost_(options.warn),
+      room_(room_at_the_end(directory_, objective, options.workers)),
       metrics_(directory_.file("metrics.jsonl")) {
-  metrics_.write(carried_);
-  metrics_.flush();
+  metrics_.append(carried_);
   save_preprocessing(objective, directory_);
-  if (where_.trace) trace_.emplace(directory_.file("trace.jsonl"), options.workers);
+  if (where_.trace)
+    trace_.emplace(directory_.file("trace.jsonl"), options.workers,
+                   [this](const std::string& why) { lost_.add("trace.jsonl", why, goes_on); });
 }
 
 template <typename Real>
@@ -155,22 +180,36 @@ TrainResult<Real> DirectoryRun<Real>::run(const Engine& train, TrainOptions opti
 
 template <typename Real>
 Flow DirectoryRun<Real>::keep(const Progress<Real>& progress) {
-  metrics_.write(metrics_line(progress));
-  metrics_.flush();  // a run that is killed keeps them
-  if (progress.best) best_.write<Real>(objective_, *progress.best, progress.best_model);
+  unwritten_ += metrics_line(progress);
+  try {
+    metrics_.append(unwritten_);
+    unwritten_.clear();
+  } catch (const WriteError& error) {  // a trace that is given up may make room
+    if (unwritten_.size() > most_unwritten) {
+      lost_.add("lines of metrics.jsonl", error.what(),
+                "the run goes on, and leaves lines out until there is room");
+      unwritten_.clear();
+    }
+  }
+  if (progress.best)
+    lost_.attempt("earlier best models", "the run goes on, and writes the best model at its end",
+                  [&] { best_.write<Real>(objective_, *progress.best, progress.best_model); });
   return Flow::go_on;
 }
 
 template <typename Real>
 void DirectoryRun<Real>::save(TrainResult<Real>& result) {
   WriteAll write;
+  if (trace_) trace_->drain();  // before there is room that is not its own
+  room_.release();
   save_result(objective_, result, directory_, best_, write);
   write("metrics.jsonl", [&] {
-    metrics_.write(last_metrics(result.summary));
+    metrics_.append(unwritten_ + last_metrics(result.summary));
     metrics_.commit();
   });
   const auto& clocks = result.summary.clocks;
-  if (trace_) write("trace.jsonl", [&] { trace_->finish(clocks ? to_trace_line(*clocks) : ""); });
+  if (trace_) trace_->finish(clocks ? to_trace_line(*clocks) : "");
+  lost_.conclude(write);
   if (where_.report)
     write("the report", [&] { report::write_report({directory_.path()}, directory_.path()); });
   note_failure(write, result);
@@ -193,26 +232,31 @@ TrainResult<Real> simulate_into(const RunDirectory& directory, bool with_trace,
                                 const Objective<Real>& objective, TrainOptions options,
                                 const VirtualWorld& world,
                                 const std::optional<elastic::Story>& story) {
+  LostFiles lost(options.warn);
+  ReservedRoom room = room_at_the_end(directory, objective, options.workers);
   std::optional<TraceWriter> trace;
-  if (with_trace) options.trace = &trace.emplace(directory.file("trace.jsonl"), 1);
+  if (with_trace)
+    options.trace = &trace.emplace(directory.file("trace.jsonl"), 1, [&](const std::string& why) {
+      lost.add("trace.jsonl", why, goes_on);
+    });
   FigureLog figures;
   options.figures = &figures;
   save_preprocessing(objective, directory);
   BestModel best(directory.path(), false);
   WriteAll write;
-  TrainResult<Real> result;
-  if (story) {
-    auto members = elastic::simulate_members<Real>(objective, options, world, *story);
-    save_members(members, directory, options.warn, write);
-    result = std::move(members.result);
-  } else {
-    result = run_simulation<Real>(objective, options, world);
-  }
+  std::optional<elastic::MembersResult<Real>> members;
+  if (story) members = elastic::simulate_members<Real>(objective, options, world, *story);
+  TrainResult<Real> result =
+      members ? std::move(members->result) : run_simulation<Real>(objective, options, world);
+  if (trace) trace->drain();
+  room.release();
   save_result(objective, result, directory, best, write);
+  if (members) save_members(*members, directory, options.warn, write);
   write("metrics.jsonl", [&] {
     write_file(directory.file("metrics.jsonl"), metrics_of(figures, result.evaluations));
   });
-  if (trace) write("trace.jsonl", [&] { trace->finish(); });
+  if (trace) trace->finish();
+  lost.conclude(write);
   note_failure(write, result);
   return result;
 }

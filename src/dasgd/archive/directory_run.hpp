@@ -10,6 +10,8 @@
 #include "dasgd/archive/earlier_legs.hpp"
 #include "dasgd/archive/run_directory.hpp"
 #include "dasgd/base/files/atomic_file.hpp"
+#include "dasgd/base/files/lost_files.hpp"
+#include "dasgd/base/files/reserved_room.hpp"
 #include "dasgd/core/objective.hpp"
 #include "dasgd/elastic/world/simulate_members.hpp"
 #include "dasgd/record/trace/trace_writer.hpp"
@@ -31,7 +33,9 @@ struct DirectoryOptions {
 };
 
 /// A run in its directory: metrics and the best model while it goes, checkpoints where the options
-/// have a time for them; model, summary, trace and report at its end.
+/// have a time for them; model, summary, trace and report at its end. Room for model and summary is
+/// set aside before the run begins. Metrics, trace and the best model so far are left out where
+/// there is none, and the run goes on: `options.warn` is told, or else the result has failed.
 template <typename Real>
 class DirectoryRun {
  public:
@@ -61,7 +65,10 @@ class DirectoryRun {
   RunDirectory directory_;
   BestModel best_;
   const std::string carried_;  // the metrics of earlier legs
+  LostFiles lost_;
+  ReservedRoom room_;
   AtomicFile metrics_;
+  std::string unwritten_;  // lines of it that wait for room
   std::optional<TraceWriter> trace_;
 };
 

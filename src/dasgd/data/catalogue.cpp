@@ -52,6 +52,8 @@ std::string locate_data(const std::string& name_or_path) {
     if (const auto path = find_installed(set)) return *path;
     throw InputError("data set " + set.name + " is not installed; run: dasgd data get " + set.name);
   }
+  if (fs::is_character_file(name_or_path) || fs::is_block_file(name_or_path))
+    throw InputError(name_or_path + ": is a device, not a file");  // most have no end
   if (fs::exists(name_or_path)) return name_or_path;
   if (const auto path = in_data_path(name_or_path)) return *path;
   const std::string nearest = nearest_word(name_or_path, names);

@@ -22,7 +22,7 @@ std::string data_home();
 const std::vector<KnownDataSet>& known_data_sets();
 
 /// The directory or file of `name_or_path`: a path as it is; otherwise NAME inside $DASGD_DATA or
-/// where its package puts it. Throws InputError that says how to get it.
+/// where its package puts it. Throws InputError that says how to get it, and for a device.
 std::string locate_data(const std::string& name_or_path);
 
 /// Where a known data set is on this machine, if it is.

@@ -78,6 +78,10 @@ DataKind kind_of_data(const std::string& data) {
   if (path.ends_with(".npz")) return DataKind::npz;
   if (path.ends_with(".txt")) return DataKind::text;
   if (path.ends_with(".csv") || path.ends_with(".tsv")) return DataKind::csv;
+  if (std::filesystem::is_fifo(path))  // what is read to look at it is gone
+    throw InputError(path +
+                     ": is a pipe whose name does not tell what comes: end it in .csv, .tsv or "
+                     ".txt, or let `data` be - for rows as they arrive");
   return has_commas(path) ? DataKind::csv : DataKind::libsvm;
 }
 

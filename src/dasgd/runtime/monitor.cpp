@@ -39,7 +39,7 @@ template <typename Real>
 void Monitor<Real>::watch() {
   const std::stop_callback interrupted(options_.stop,
                                        [this] { control_.stop(StopReason::interrupted); });
-  const auto end = options_.max_time ? start_ + time_left() : Clock::time_point::max();
+  const auto end = time_limit();
   auto next_report = start_ + options_.report_every;
   while (!control_.wait_finished(loops_.size(),
                                  control_.stopping() ? next_report : std::min(next_report, end))) {
@@ -54,11 +54,14 @@ void Monitor<Real>::watch() {
 }
 
 template <typename Real>
-std::chrono::nanoseconds Monitor<Real>::time_left() const {
-  const std::chrono::duration<double> before(before_.seconds);
-  const auto left =
-      *options_.max_time - std::chrono::duration_cast<std::chrono::nanoseconds>(before);
-  return std::max(left, std::chrono::nanoseconds(0));
+typename Monitor<Real>::Clock::time_point Monitor<Real>::time_limit() const {
+  constexpr auto never = Clock::time_point::max();
+  if (!options_.max_time) return never;
+  const double left = seconds(*options_.max_time) - before_.seconds;
+  // The clock may have run for years already: what is beyond all it counts is never.
+  if (left >= seconds(never - start_)) return never;
+  return start_ + std::chrono::duration_cast<Clock::duration>(
+                      std::chrono::duration<double>(std::max(left, 0.0)));
 }
 
 template <typename Real>

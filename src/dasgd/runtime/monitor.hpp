@@ -47,7 +47,7 @@ class Monitor {
   Progress<Real> poll();
   std::span<const Real> look_at_model();
   void add_evaluation(Progress<Real>& now);
-  std::chrono::nanoseconds time_left() const;
+  Clock::time_point time_limit() const;
   void report();
   void check_stall(std::uint64_t applications);
   void check_step_size(const Progress<Real>& progress);

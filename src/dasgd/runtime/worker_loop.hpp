@@ -147,7 +147,8 @@ class WorkerLoop {
   }
 
   // A failure ends the run but not this thread: what others sent is still applied and passed on, so
-  // that every replica ends whole. False if the action failed.
+  // that every replica ends whole; unless something is lost that everybody would wait for. False if
+  // the action failed.
   template <typename Action>
   bool guarded(Action&& action) {
     try {
@@ -157,6 +158,7 @@ class WorkerLoop {
       if (!run_.survives()) control_.fail(std::current_exception(), StopReason::diverged);
     } catch (...) {
       control_.fail(std::current_exception());
+      if (endpoint_.has_lost()) throw;
     }
     return false;
   }

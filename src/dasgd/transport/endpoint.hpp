@@ -42,6 +42,9 @@ class Endpoint : public Channel {
   virtual std::uint64_t copies_dropped() const = 0;
   /// What this worker put on its links. Any thread.
   virtual Traffic sent() const = 0;
+  /// Whether something that was sent is lost (memory ran out on its way): then no run of this
+  /// transport can be drained. Any thread.
+  virtual bool has_lost() const { return false; }
   /// How long `blank` took to make room. Any thread.
   virtual Nanoseconds waited() const = 0;
 };

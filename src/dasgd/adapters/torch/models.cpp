@@ -114,6 +114,7 @@ def forward(self, x):
 
 // Attention over the characters so far, then a small network for each character.
 Module transformer_block(Builder& make, std::int64_t width, std::int64_t heads) {
+  const std::int64_t head = width / heads;
   Module block = Builder::module("TransformerBlock");
   block.register_module("norm1", make.layer_norm(width));
   block.register_module("attend", make.linear(width, 3 * width));
@@ -134,8 +135,8 @@ def forward(self, x, mask):
     y = torch.gelu(self.widen.forward(self.norm2.forward(x)))
     return x + self.narrow.forward(y)
 )",
-      fmt::arg("heads", heads), fmt::arg("head", width / heads), fmt::arg("width", width),
-      fmt::arg("scale", 1 / std::sqrt(static_cast<double>(width / heads)))));
+      fmt::arg("heads", heads), fmt::arg("head", head), fmt::arg("width", width),
+      fmt::arg("scale", 1 / std::sqrt(static_cast<double>(head)))));
   return block;
 }
 

@@ -150,7 +150,9 @@ class TorchNetwork final : public Network {
         const double loss = instance.evaluate(x, one, counts);
         std::size_t answer = 0;
         while (counts.answers(answer) == 0) ++answer;
-        const auto size = [&](std::size_t k) { return static_cast<std::size_t>(format.input[k]); };
+        const auto size = [&](std::size_t axis) {
+          return static_cast<std::size_t>(format.input[axis]);
+        };
         found.push_back({picture_of(one.inputs, size(0), size(1), size(2)),
                          class_name(static_cast<std::size_t>(one.labels[0])), class_name(answer),
                          std::exp(-loss)});

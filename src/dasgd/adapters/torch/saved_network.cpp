@@ -1,5 +1,6 @@
 #include "dasgd/adapters/torch/saved_network.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -11,6 +12,7 @@
 #include "dasgd/adapters/torch/network.hpp"
 #include "dasgd/adapters/torch/plain_errors.hpp"
 #include "dasgd/core/error.hpp"
+#include "dasgd/data/arrays/zip_archive.hpp"
 
 namespace dasgd::torch_adapter {
 namespace {
@@ -23,6 +25,25 @@ bool is_of_torch_save(const std::string& bytes) {
   const auto has = [&](const char* name) { return bytes.find(name) != bytes.npos; };
   if (archive) return has("/data.pkl") && !has("/constants.pkl");
   return bytes.starts_with("\x80") && has("torch");
+}
+
+// LibTorch looks at no checksum of the archive: it would compute with whatever is there.
+void require_intact(const std::string& bytes, const std::string& path) {
+  std::vector<ZipEntry> entries;
+  try {
+    entries = read_zip_directory(bytes, path);
+  } catch (const InputError&) {
+    return;  // LibTorch says what is wrong with it
+  }
+  const auto damaged = [&](const ZipEntry& entry) {
+    try {
+      return !is_intact(bytes, entry, path);
+    } catch (const InputError&) {
+      return true;
+    }
+  };
+  if (std::any_of(entries.begin(), entries.end(), damaged))
+    throw InputError(path + ": is damaged: it does not have its checksum; copy or write it again");
 }
 
 torch::Tensor per_channel(const std::vector<float>& numbers, const Preprocessing& p) {
@@ -153,6 +174,7 @@ std::string read_script_file(const std::string& path) {
   std::string bytes{std::istreambuf_iterator<char>(file), {}};
   if (!file || std::filesystem::is_directory(path))
     throw InputError(path + ": cannot be read; `model` needs a TorchScript file");
+  require_intact(bytes, path);
   return bytes;
 }
 

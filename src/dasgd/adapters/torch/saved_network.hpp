@@ -27,7 +27,8 @@ std::string to_bytes(const torch::jit::Module& module);
 torch::jit::Module load_script(const std::string& bytes, const std::string& path,
                                at::Device device);
 
-/// The bytes of a file. Throws InputError where it cannot be read.
+/// The bytes of a file. Throws InputError where it cannot be read, or does not have the checksums
+/// of its archive. A file whose archive has none is taken as it is.
 std::string read_script_file(const std::string& path);
 
 }  // namespace dasgd::torch_adapter

@@ -77,6 +77,24 @@ void AtomicFile::flush() {
   if (std::fflush(file_.get()) != 0) fail();
 }
 
+void AtomicFile::append(std::string_view bytes) {
+  flush();
+  const int descriptor = ::fileno(file_.get());
+  const off_t before = ::lseek(descriptor, 0, SEEK_CUR);
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      const int error = written == 0 ? ENOSPC : errno;
+      // Making it shorter needs no room; of a pipe or a device nothing can be taken back.
+      if (before >= 0 && ::ftruncate(descriptor, before) == 0)
+        ::lseek(descriptor, before, SEEK_SET);
+      throw WriteError(path_ + ": cannot be written: " + std::strerror(error));
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
 void AtomicFile::commit() {
   if (error_ != 0) fail();  // something is missing in between
   flush();

@@ -37,6 +37,9 @@ class AtomicFile {
   void write(std::string_view bytes);
   /// Hands what was written so far to the system, so that others can read along.
   void flush();
+  /// Writes `bytes` and hands them to the system. Where that fails, the file is what it was before:
+  /// it may be tried again, and the file can still be committed.
+  void append(std::string_view bytes);
   /// Makes the file durable under its final name: its bytes, and its place in the directory. Fails
   /// if anything before has.
   void commit();

@@ -87,6 +87,7 @@ std::vector<ZipEntry> read_zip_directory(std::string_view archive, const std::st
     if (in.number<std::uint32_t>(at) != entry_mark) in.fail();
     const auto flags = in.number<std::uint16_t>(at + 8), method = in.number<std::uint16_t>(at + 10);
     ZipEntry entry;
+    entry.checksum = in.number<std::uint32_t>(at + 16);
     entry.packed = in.number<std::uint32_t>(at + 20);
     entry.size = in.number<std::uint32_t>(at + 24);
     const std::uint64_t name = in.number<std::uint16_t>(at + 28),
@@ -140,6 +141,14 @@ std::string unpack(std::string_view archive, const ZipEntry& entry, const std::s
   inflateEnd(&stream);
   if (state != Z_STREAM_END || bytes.size() != entry.size) in.fail();
   return bytes;
+}
+
+bool is_intact(std::string_view archive, const ZipEntry& entry, const std::string& path) {
+  if (entry.checksum == 0) return true;
+  std::string unpacked;
+  std::string_view bytes = ZipReader(archive, path).piece(entry.begin, entry.packed);
+  if (entry.deflated) bytes = unpacked = unpack(archive, entry, path);
+  return ::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()) == entry.checksum;
 }
 
 }  // namespace dasgd

@@ -28,7 +28,7 @@ class TraceSink : public ApplicationSink {
  public:
   /// How many workers may hand in.
   virtual std::size_t sources() const = 0;
-  /// Why writing has failed (a full disk); null if it has not.
+  /// Why writing has failed (a full disk), where a run is to fail for it; null if it has not.
   virtual std::exception_ptr failure() const = 0;
 };
 

@@ -33,8 +33,11 @@ std::string to_json(const TraceLine& line) {
   return fmt::to_string(out);
 }
 
-TraceWriter::TraceWriter(const std::string& path, std::size_t workers)
-    : file_(path), queue_(workers, most_waiting), thread_([this] { run(); }) {}
+TraceWriter::TraceWriter(const std::string& path, std::size_t workers, Lost lost)
+    : file_(path),
+      queue_(workers, most_waiting),
+      lost_(std::move(lost)),
+      thread_([this] { run(); }) {}
 
 TraceWriter::~TraceWriter() { queue_.close(); }
 
@@ -43,12 +46,20 @@ std::exception_ptr TraceWriter::failure() const {
   return failure_;
 }
 
-void TraceWriter::finish(const std::string& last_line) {
+void TraceWriter::drain() {
   queue_.finish();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
+}
+
+void TraceWriter::finish(const std::string& last_line) {
+  drain();
+  if (file_) try {
+      file_->write(last_line);
+      file_->commit();
+    } catch (const std::exception& error) {
+      give_up(error);
+    }
   if (failure_) std::rethrow_exception(failure_);
-  file_.write(last_line);
-  file_.commit();
 }
 
 void TraceWriter::run() {
@@ -56,14 +67,20 @@ void TraceWriter::run() {
     while (queue_.wait(std::chrono::milliseconds(100))) {
       fmt::memory_buffer text;
       for (const TraceLine& line : queue_.take(lines_at_once)) append(text, line);
-      file_.write({text.data(), text.size()});
-      file_.flush();
+      file_->write({text.data(), text.size()});
+      file_->flush();
     }
-  } catch (...) {
-    const std::lock_guard lock(mutex_);
-    failure_ = std::current_exception();
+  } catch (const std::exception& error) {
+    give_up(error);
   }
   queue_.close();
+}
+
+void TraceWriter::give_up(const std::exception& why) {
+  file_.reset();
+  if (lost_) return lost_(why.what());
+  const std::lock_guard lock(mutex_);
+  failure_ = std::current_exception();
 }
 
 }  // namespace dasgd

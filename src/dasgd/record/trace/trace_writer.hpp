@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -27,8 +29,12 @@ class TraceWriter final : public TraceSink {
  public:
   static constexpr std::size_t most_waiting = std::size_t{1} << 18;  ///< 27 MB
 
-  /// One source per worker.
-  TraceWriter(const std::string& path, std::size_t workers);
+  /// Told once, on any thread, why the trace cannot be written.
+  using Lost = std::function<void(const std::string& why)>;
+
+  /// One source per worker. A trace that cannot be written is removed at once, to make room for
+  /// others; where `lost` is told of it, that is no failure of the run.
+  TraceWriter(const std::string& path, std::size_t workers, Lost lost = {});
   /// Without `finish` the trace is thrown away.
   ~TraceWriter() override;
 
@@ -39,15 +45,19 @@ class TraceWriter final : public TraceSink {
   /// `finish` throws the same.
   std::exception_ptr failure() const override;
 
-  /// Writes what is left, then `last_line` where there is one, and gives the file its final name.
-  /// Throws WriteError.
+  /// Writes what is left. Nothing is added after it.
+  void drain();
+  /// Drains, writes `last_line` where there is one, and gives the file its final name. Throws
+  /// WriteError unless `lost` was told.
   void finish(const std::string& last_line = "");
 
  private:
   void run();
+  void give_up(const std::exception& why);  // which is being handled
 
-  AtomicFile file_;
+  std::optional<AtomicFile> file_;  // of the thread, and of the caller once that has ended
   TraceQueue queue_;
+  const Lost lost_;
   mutable std::mutex mutex_;  // guards the failure
   std::exception_ptr failure_;
   std::jthread thread_;

@@ -14,6 +14,16 @@ Node::Node(WorkerId self, const Graph& graph, const MeshOptions& options,
       pool_(GradientPool::create(std::max<std::size_t>(1, options.in_flight))),
       relay_(self, graph, options.relay) {}
 
+template <typename Deliver>
+void Node::without_loss(Deliver&& deliver) {
+  try {
+    deliver();
+  } catch (...) {
+    for (const auto& node : nodes_) node->has_lost_.store(true, std::memory_order_relaxed);
+    throw;
+  }
+}
+
 void Node::receive(std::size_t limit, Received& received) {
   inbox_.take(limit, received, received_from_);
 }
@@ -31,23 +41,31 @@ void Node::fold(WorkerId origin) {
   inbox_.fold([origin](const Gradient& g) { return g.name.origin == origin; },
               [this](const std::vector<Inbox<WorkerId>::Waiting>& folded) {
                 if (!relay_.passes_on_application()) return;
-                std::vector<Outgoing> outgoing;
-                for (const auto& w : folded)
-                  if (w.parcel.gradient) outgoing.push_back({w.parcel, w.from});
-                post(std::move(outgoing));
+                without_loss([&] {
+                  std::vector<Outgoing> outgoing;
+                  for (const auto& w : folded)
+                    if (w.parcel.gradient) outgoing.push_back({w.parcel, w.from});
+                  post(std::move(outgoing));
+                });
               });
 }
 
-void Node::send(GradientPtr gradient) { post({{std::move(gradient), self_}}); }
+void Node::send(GradientPtr gradient) {
+  without_loss([&] { post({{std::move(gradient), self_}}); });
+}
 
-void Node::announce(std::uint32_t computed) { post({{Announcement{self_, computed}, self_}}); }
+void Node::announce(std::uint32_t computed) {
+  without_loss([&] { post({{Announcement{self_, computed}, self_}}); });
+}
 
 void Node::applied(const Received& received) {
   if (!relay_.passes_on_application()) return;
-  std::vector<Outgoing> outgoing;  // what came as a bundle was passed on when it was folded
-  for (std::size_t k = 0; k < received.gradients.size(); ++k)
-    outgoing.push_back({received.gradients[k], received_from_[k]});
-  post(std::move(outgoing));
+  without_loss([&] {
+    std::vector<Outgoing> outgoing;  // what came as a bundle was passed on when it was folded
+    for (std::size_t k = 0; k < received.gradients.size(); ++k)
+      outgoing.push_back({received.gradients[k], received_from_[k]});
+    post(std::move(outgoing));
+  });
 }
 
 void Node::post(std::vector<Outgoing> outgoing) {
@@ -80,7 +98,9 @@ bool Node::deliver(const Frame& frame, WorkerId from) {
 }
 
 void Node::arrive(const Frame& frame, WorkerId from) {
-  if (deliver(frame, from)) carry();
+  without_loss([&] {
+    if (deliver(frame, from)) carry();
+  });
 }
 
 bool Node::unload(std::vector<Outgoing>& load) {

@@ -40,6 +40,7 @@ class Node final : public Endpoint {
   std::size_t inbox_depth() const override { return inbox_.depth(); }
   std::uint64_t copies_dropped() const override;
   Traffic sent() const override;
+  bool has_lost() const override { return has_lost_.load(std::memory_order_relaxed); }
   Nanoseconds waited() const override { return waited_.load(std::memory_order_relaxed); }
   std::size_t most_buffers() const { return pool_->most_allocated(); }
 
@@ -60,6 +61,9 @@ class Node final : public Endpoint {
   void fold(WorkerId origin);
   /// Adds own or applied frames to the outbox and carries them if nobody does. Any thread.
   void post(std::vector<Outgoing> outgoing);
+  /// Calls `deliver`. Where that throws, somebody misses a frame, and all workers are to know.
+  template <typename Deliver>
+  void without_loss(Deliver&& deliver);
   /// Moves the outbox to `load`; false, and the outbox has no carrier any more, when it is empty.
   bool unload(std::vector<Outgoing>& load);
   void carry();
@@ -73,6 +77,7 @@ class Node final : public Endpoint {
   std::vector<WorkerId> received_from_;  // whence the last received batch came; the worker's thread
   std::atomic<std::uint64_t> messages_{0}, bytes_{0};
   std::atomic<Nanoseconds> waited_{0};
+  std::atomic<bool> has_lost_{false};
 
   Inbox<WorkerId> inbox_;  // its lock guards all below
   Relay relay_;

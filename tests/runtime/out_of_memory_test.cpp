@@ -1,0 +1,67 @@
+// Memory that runs out once, at any moment of a worker's step. Sanitizers have an allocator of
+// their own.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+#include <atomic>
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <new>
+
+#include "dasgd/runtime/train.hpp"
+
+namespace {
+
+thread_local int allocations_left = -1;  // of this thread until one fails; -1: none does
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+  if (allocations_left >= 0 && allocations_left-- == 0) throw std::bad_alloc();
+  if (void* const memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace dasgd {
+namespace {
+
+/// Lets an allocation of the worker's thread fail, so many after its tenth gradient.
+class RunsOut final : public Objective<double> {
+ public:
+  explicit RunsOut(int after) : after_(after) {}
+  std::size_t dimension() const override { return 2; }
+  double gradient(std::span<const double> x, Rows, std::span<double> g) const override {
+    for (std::size_t i = 0; i < x.size(); ++i) g[i] = x[i] - 1;
+    if (++calls_ == 10) allocations_left = after_;
+    return 1;
+  }
+
+ private:
+  const int after_;
+  mutable std::atomic<int> calls_{0};
+};
+
+TEST(OutOfMemory, ARunEndsWhereverMemoryRunsOutOnce) {
+  int failed = 0;
+  for (const char* topology : {"full", "ring"})
+    for (const auto relay : {RelayMode::arrival, RelayMode::apply})
+      for (int after = 0; after < 40; ++after) {
+        const auto result = run_training<double>(
+            RunsOut(after),
+            {.workers = 4, .topology = topology, .relay = relay, .eta = 0.01, .gradients = {20}});
+        if (!result.failure) {
+          EXPECT_TRUE(result.summary.audit_is_clean()) << after;
+          continue;
+        }
+        ++failed;
+        EXPECT_THROW(std::rethrow_exception(result.failure), std::bad_alloc);
+        EXPECT_EQ(result.summary.stop_reason, StopReason::failed);
+      }
+  EXPECT_GT(failed, 20);
+}
+
+}  // namespace
+}  // namespace dasgd
+
+#endif
