@@ -322,7 +322,7 @@ class Protocol {
   WorkerId pulled_from_{};
   Nanoseconds pulled_at_ = 0;
   GradientSet pulled_at_least_;  // is in the model that was asked for
-  std::optional<Nanoseconds> stuck_since_;
+  std::optional<Nanoseconds> stuck_since_, merging_since_;
   std::map<WorkerId, Nanoseconds> do_not_pull_;  // until
 
   bool cut_off_ = false, told_cut_ = false;

@@ -325,12 +325,19 @@ void Protocol::collect(Nanoseconds now) {
   }
   const bool is_full = log_is_full();
   if (!is_full && (cut_off_ || wants_copy_ || is_copying_)) return;
-  // What was sent to who has just come back is on both sides, however old it is.
-  if (!is_full && is_merging() && log_.size() <= 8 * most_waiting()) return;
   // While somebody may come back, those who have met it already pass on what it sends.
   // Nor do all on a side make their copies at the same moment.
   const Nanoseconds meeting = options_.patience.slowest_dial + 3 * options_.report_every;
   if (!copies_.empty() && now - copied_at_ <= meeting) loosen();
+  // What was sent to who has just come back is on both sides, however old it is. A link that never
+  // keeps up is no such thing.
+  if (!is_merging())
+    merging_since_.reset();
+  else if (!merging_since_)
+    merging_since_ = now;
+  const bool has_just_begun = merging_since_ && now - *merging_since_ < 2 * options_.yield_after;
+  if (!is_full && merging_since_ && (has_just_begun || log_.size() <= 2 * most_waiting())) return;
+  // All keep it for as long: what one drops and another sends could not be told apart later.
   Nanoseconds keep_for = 0;
   if (!copies_.empty() && !is_full)
     keep_for = log_.size() <= 2 * most_waiting() ? options_.patience.gone : meeting;
