@@ -3,8 +3,13 @@
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <map>
+#include <span>
+#include <vector>
 
 #include "dasgd/core/fixed_point.hpp"
+#include "dasgd/elastic/world/inhabitant.hpp"
+#include "elastic/scenario.hpp"
 
 namespace dasgd::elastic {
 namespace {
@@ -52,6 +57,63 @@ TYPED_TEST(Corrections, OfBothInFullAreNothing) {
   adoption.mean = Adoption::Mean{1, 1};
   EXPECT_EQ(correction<Real>(adoption, sums_of<Real>(before), sums_of<Real>(after)),
             std::vector<Real>(2));
+}
+
+/// Holds what a member has after a correction against the two models that it had to bring together.
+struct Means : Follower {
+  void adopts(std::size_t member, const Adoption& adoption, std::uint64_t) override {
+    if (!adoption.mean) return;
+    EXPECT_GT(adoption.mean->own, 0);
+    EXPECT_NEAR(adoption.mean->own + adoption.mean->other, 1, 1e-12);
+    const auto own = (*world)[member].worker().replica().x();
+    const auto* const sums = reinterpret_cast<const Sum<double>*>(adoption.from.sums->data());
+    std::vector<double> other(own.size());
+    to_real<double>(std::span(sums, own.size()), other);
+    auto& mean = expected[member];
+    for (std::size_t k = 0; k < own.size(); ++k)
+      mean.push_back(adoption.mean->own * own[k] + adoption.mean->other * other[k]);
+    EXPECT_GT(distance(own, other), 0);
+  }
+  void applied(std::size_t member, std::vector<TraceLine>) override {
+    const auto at = expected.find(member);
+    if (at == expected.end()) return;
+    const auto x = (*world)[member].worker().replica().x();
+    EXPECT_LE(distance(x, at->second), 1e-9 * (1 + distance(x, std::vector<double>(x.size()))));
+    expected.erase(at);
+    ++compared;
+  }
+  static double distance(std::span<const double> a, std::span<const double> b) {
+    double sum = 0;
+    for (std::size_t k = 0; k < a.size(); ++k) sum += (a[k] - b[k]) * (a[k] - b[k]);
+    return std::sqrt(sum);
+  }
+
+  World<double>* world = nullptr;
+  std::map<std::size_t, std::vector<double>> expected;
+  int compared = 0;
+};
+
+TEST(Elastic, AfterALongSplitTheModelIsTheMeanOfBoth) {
+  const Quadratic objective = Quadratic::random(7, 4);
+  for (const Merge merge : {Merge::average, Merge::together}) {
+    WorldOptions options = quick_world(3);
+    options.compute = 20'000'000;
+    options.protocol.merge = merge;
+    Means means;
+    World<double> world(objective, options, &means);
+    means.world = &world;
+    for (int i = 0; i < 4; ++i) world.add(), world.run_for(300'000'000);
+    world.cut({false, false, true, true}, 20'000'000'000);
+    world.run_for(35'000'000'000);
+    EXPECT_EQ(means.compared, merge == Merge::average ? 1 : 0);
+    world.stop_run(0);
+    ASSERT_TRUE(world.run_until_over(10'000'000'000));
+    EXPECT_EQ(world.verify(), "");
+    for (std::size_t i = 0; i < world.size(); ++i) {
+      EXPECT_EQ(world.protocol(i).audit().abandoned.size(), 0u) << i;
+      EXPECT_EQ(world.protocol(i).audit().digests.size(), 4u) << i;
+    }
+  }
 }
 
 }  // namespace
