@@ -96,12 +96,13 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
 
   ~Implementation() override { close(); }
 
-  void part() {
+  void part(bool to_evaluate) {
     if (!thread_.joinable() || std::exchange(parted_, true)) return;
-    asio::post(context_, [this] {
+    asio::post(context_, [this, to_evaluate] {
       protocol_->close(now());
       tell();
-      options_.say(protocol_->options().name + ": evaluating the model");
+      if (to_evaluate && protocol_->has_joined())
+        options_.say(protocol_->options().name + ": evaluating the model");
       parting_ = true;
       look_whether_gone();
     });
@@ -117,7 +118,7 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
   }
   void close() {
     if (!thread_.joinable()) return;
-    part();
+    part(false);
     asio::post(context_, [this] { context_.stop(); });
     thread_.join();
     door_.reset();
@@ -389,7 +390,7 @@ void Member::on_failure(std::function<void(std::exception_ptr)> told) {
   implementation_->on_failure(std::move(told));
 }
 void Member::compare(const elastic::Hash& digest) { implementation_->compare(digest); }
-void Member::part() { implementation_->part(); }
+void Member::part() { implementation_->part(true); }
 void Member::close() {
   implementation_->close();
   implementation_->require_written();

@@ -117,8 +117,13 @@ class Server::Implementation {
         });
         return;
       }
+      try {
+        welcome(std::move(socket));
+      } catch (...) {
+        accept();
+        throw;
+      }
       accept();
-      welcome(std::move(socket));
     });
   }
 
