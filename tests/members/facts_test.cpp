@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dasgd/elastic/message.hpp"
+#include "dasgd/members/files.hpp"
 #include "dasgd/members/train_member.hpp"
 #include "dasgd/problems/quadratic.hpp"
 
@@ -44,6 +45,13 @@ TEST(Facts, NameEverySettingThatChangesWhatIsLearned) {
     const std::string said = elastic::difference(facts, facts_of<double>(objective, other));
     EXPECT_TRUE(said.starts_with("the run has " + what)) << what << said;
   }
+}
+
+TEST(Addresses, OthersDialWhatIsAdvertised) {
+  EXPECT_EQ(reachable("10.0.0.1:7070", ""), "10.0.0.1:7070");
+  EXPECT_EQ(reachable("0.0.0.0:7070", "node3:80"), "node3:80");
+  EXPECT_EQ(reachable("0.0.0.0:7070", "node3:0"), "node3:7070");
+  EXPECT_EQ(reachable("[::]:7070", "[2001:db8::1]:0"), "[2001:db8::1]:7070");
 }
 
 }  // namespace
