@@ -29,7 +29,8 @@ std::vector<Message> messages() {
       everything_of_a_rank(),
       MemoriesWanted{},
       MemoryPiece{WorkerId{3}, Bytes(5), true},
-      EarlyLoss{2.5}};
+      EarlyLoss{2.5},
+      TraceTaken{5}};
 }
 
 TEST(ClusterMessages, ComeBackAsTheyWere) {
@@ -53,6 +54,7 @@ TEST(ClusterMessages, ComeBackAsTheyWere) {
   EXPECT_EQ(piece.lines[0].start, 7);
   EXPECT_EQ(piece.left_out, 9u);
   EXPECT_EQ(piece.lines[0].S_hat, std::nullopt);
+  EXPECT_EQ(std::get<TraceTaken>(*decode(encode(TraceTaken{5}))).lines, 5u);
   EXPECT_EQ(std::get<EarlyLoss>(*decode(encode(EarlyLoss{2.5}))).size, 2.5);
   const auto rule = std::get<MemoryPiece>(*decode(encode(messages()[6])));
   EXPECT_EQ(rule.worker, WorkerId{3});

@@ -33,11 +33,13 @@ TEST(NoteReader, WhoAddsDoesNotWaitForWhoReads) {
         ++read;
       },
       [](const std::string& why) { FAIL() << why; });
-  for (int k = 0; k < 100; ++k) reader.add(0, note(k));
+  for (int k = 0; k < 99; ++k) reader.add(0, note(k));
+  reader.add(0, Bytes(std::size_t{65} << 20));
+  reader.add(0, note(100));  // whatever waits
   EXPECT_EQ(read, 0);
   lock.unlock();
   reader.finish();
-  EXPECT_EQ(read, 100);
+  EXPECT_EQ(read, 101);
 }
 
 TEST(NoteReader, TellsOfTheFirstFailureAndReadsNoMore) {
@@ -49,7 +51,7 @@ TEST(NoteReader, TellsOfTheFirstFailureAndReadsNoMore) {
         throw std::runtime_error("no note");
       },
       [&](const std::string& why) { failures.push_back(why); });
-  for (int k = 0; k < 100; ++k) reader.add(0, Bytes(NoteReader::most_bytes / 10));
+  for (int k = 0; k < 100; ++k) reader.add(0, note(k));
   reader.finish();
   EXPECT_EQ(read, 1);
   EXPECT_EQ(failures, std::vector<std::string>{"no note"});

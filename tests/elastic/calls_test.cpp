@@ -60,5 +60,28 @@ TEST(Calls, OfThousandsWhoAreDeadAreFewAtATimeAndEverFewer) {
   EXPECT_LE(calls - in_the_first_minutes, 2 * static_cast<int>(dead));
 }
 
+// A member may guess its address wrong: then nobody there proves nothing.
+TEST(Calls, ARefusedCallProvesADeathOnlyWhereTheAddressWasRight) {
+  for (const bool is_right : {true, false}) {
+    Nobody network;
+    Protocol protocol(
+        {.origin = {1, 1}, .name = "a", .address = "a:1", .facts = "same", .founder = true},
+        network);
+    const LinkId link{1};
+    Introductions out;
+    Roster roster;
+    protocol.linked(link, false, 0, is_right ? "10.0.0.2:5555" : "10.9.9.9:5555");
+    protocol.received(link, encode(Hello{{}, {2, 2}, "b", "10.0.0.2:7070", "same"}, out, roster),
+                      1);
+    protocol.lost(link, 2);
+    protocol.tick(3);
+    ASSERT_EQ(network.open.size(), 1u);
+    protocol.dial_failed(network.open.front(), true, 4);
+    const auto members = protocol.members(5);
+    ASSERT_EQ(members.size(), 2u);
+    EXPECT_EQ(members[1].state, is_right ? "dead" : "cut off");
+  }
+}
+
 }  // namespace
 }  // namespace dasgd::elastic

@@ -1,5 +1,7 @@
 // When members agree that the run is over.
 #include <gtest/gtest.h>
+#include <string>
+#include <utility>
 #include <variant>
 
 #include "elastic/peer.hpp"
@@ -45,6 +47,90 @@ TEST(End, WaitsForTheGradientThatCorrectsAnAdoption) {
   one.tick(now += a_second / 5);
   EXPECT_TRUE(is_ready());
   EXPECT_FALSE(one.is_over());  // before the other has said so
+}
+
+// On a thin link gradients may take long to arrive: who counted only those that have would go on
+// and on.
+TEST(End, ABudgetCountsWhatOthersTellOf) {
+  Said network;
+  Protocol one({.origin = {1, 1},
+                .facts = "same",
+                .founder = true,
+                .dimension = dimension,
+                .budget = {.gradients = 10}},
+               network);
+  Peer other(one, LinkId{1}, {2, 2});
+  other.report(true, 1);
+  for (std::uint32_t i = 0; i < 4; ++i) compute(one, i, 2);
+  const auto tell = [&](std::uint64_t computed) {
+    Report report;
+    report.records.push_back({.origin = other.origin, .version = ++other.version, .joined = true});
+    report.records.back().computed = computed;
+    other.say(report, 3);
+  };
+  tell(5);
+  EXPECT_EQ(one.ending(), std::nullopt);
+  tell(6);
+  EXPECT_EQ(one.ending(), StopReason::budget);
+}
+
+/// Two members that have ended with the same names, and the second has not told its digest.
+struct Ended : ::testing::Test {
+  Ended() {
+    other.report(true, 1);
+    one.stop_run(StopReason::asked, 2);
+    one.stopped(2);
+    tell({}, 3);
+    one.tick(a_second);
+    const Hash ready = network.last_record(other.link, {1, 1}).ready;
+    EXPECT_NE(ready, Hash{});
+    tell(ready, a_second);
+  }
+  void tell(const Hash& ready, Nanoseconds now, const Hash& digest = {}) {
+    Report report;
+    report.records.push_back({.origin = other.origin, .version = ++other.version, .joined = true});
+    report.records.back().stopped = true;
+    report.records.back().names = other.roster.hash({});
+    report.records.back().ready = ready;
+    report.records.back().digest = digest;
+    other.say(report, now);
+  }
+
+  Said network;
+  Protocol one{
+      {.origin = {1, 1}, .name = "one", .facts = "same", .founder = true, .dimension = dimension},
+      network};
+  Peer other{one, LinkId{1}, {2, 2}};
+  const Hash mine{5, 6}, theirs{7, 8};
+};
+
+TEST_F(Ended, TheyTellEachOtherWhatTheirModelsCameTo) {
+  ASSERT_TRUE(one.is_over());
+  one.compare(mine, 2 * a_second);
+  EXPECT_FALSE(one.has_compared(2 * a_second));
+  one.tick(2 * a_second);
+  EXPECT_EQ(network.last_record(other.link, {1, 1}).digest, mine);
+  tell({}, 3 * a_second, theirs);
+  EXPECT_TRUE(one.has_compared(3 * a_second));
+  const auto digests = one.audit().digests;
+  ASSERT_EQ(digests.size(), 2u);
+  EXPECT_EQ(digests[0], std::pair(std::string("one"), mine));
+  EXPECT_EQ(digests[1].second, theirs);
+}
+
+TEST_F(Ended, WhoDiesBeforeItTellsIsNotAwaited) {
+  one.compare(mine, 2 * a_second);
+  one.lost(other.link, 3 * a_second);
+  one.dial_failed(LinkId{99}, true, 3 * a_second);
+  EXPECT_TRUE(one.has_compared(one.options().patience.gone * 5));
+  EXPECT_EQ(one.audit().digests.size(), 1u);
+}
+
+TEST_F(Ended, AGoodbyeTellsItToo) {
+  one.compare(mine, 2 * a_second);
+  other.say(Goodbye{true, other.roster.hash({}), theirs}, 3 * a_second);
+  EXPECT_TRUE(one.has_compared(3 * a_second));
+  EXPECT_EQ(one.audit().digests.size(), 2u);
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto header = content.first(std::min({content.size(), piece, std::size_t{4096}}));
   const auto body =
       content.subspan(header.size(), std::min<std::size_t>(content.size() - header.size(), 4096));
-  const auto head = tcp::frame_head(header, body.size());
+  const auto head = tcp::frame_head(header, body);
   Bytes frame(head.begin(), head.end());
   frame.insert(frame.end(), header.begin(), header.end());
   frame.insert(frame.end(), body.begin(), body.end());

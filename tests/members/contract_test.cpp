@@ -2,6 +2,7 @@
 // without, all linked to all or only to some.
 #include "transport/contract.hpp"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <thread>
 #include <utility>
@@ -27,6 +28,7 @@ class Numbered final : public Endpoint {
   void receive(std::size_t limit, Received& received) override {
     endpoint_.receive(limit, received);
     for (GradientPtr& g : received.gradients) g = renamed(*g, theirs_);
+    if (received.bundle) received.bundle = renamed(*received.bundle, theirs_);
   }
   void send(GradientPtr gradient) override { endpoint_.send(renamed(*gradient, ours_)); }
   std::shared_ptr<Gradient> blank() override { return endpoint_.blank(); }
@@ -44,14 +46,24 @@ class Numbered final : public Endpoint {
   Nanoseconds waited() const override { return endpoint_.waited(); }
 
  private:
+  static void rename(GradientFacts& g, const std::vector<WorkerId>& names) {
+    g.name.origin = names[index(g.name.origin)];
+    const GradientSet was = std::exchange(g.compute_set, {});
+    was.for_each_range_missing_from(
+        {}, [&](WorkerId origin, std::uint32_t first, std::uint32_t last) {
+          g.compute_set.insert_range({names[index(origin)], first, last});
+        });
+  }
   static GradientPtr renamed(const Gradient& g, const std::vector<WorkerId>& names) {
     auto copy = std::make_shared<Gradient>(g);
-    copy->name.origin = names[index(g.name.origin)];
-    copy->compute_set = {};
-    g.compute_set.for_each_range_missing_from(
-        {}, [&](WorkerId origin, std::uint32_t first, std::uint32_t last) {
-          copy->compute_set.insert_range({names[index(origin)], first, last});
-        });
+    rename(*copy, names);
+    return copy;
+  }
+  static BundlePtr renamed(const Bundle& bundle, const std::vector<WorkerId>& names) {
+    std::vector<GradientFacts> facts = bundle.facts();
+    for (GradientFacts& g : facts) rename(g, names);
+    auto copy = std::make_shared<Bundle>(std::move(facts), bundle.format(), bundle.size_in_bytes());
+    std::ranges::copy(bundle.bytes(), copy->bytes().begin());
     return copy;
   }
 

@@ -277,5 +277,26 @@ TEST_F(Record, ModelsAreNumpyFiles) {
   EXPECT_EQ(bytes.size(), 10 + header + 12);
 }
 
+TEST(ReplicaDigests, WhoDiffersIsNamed) {
+  EXPECT_EQ(difference({}), "");
+  EXPECT_EQ(difference({{"a", "x"}, {"b", "x"}}), "");
+  EXPECT_EQ(difference({{"a", "x"}, {"b", "y"}, {"c", "x"}}), "b has y, a and c have x");
+  std::vector<ReplicaDigest> many(20, {"one", "x"});
+  many.push_back({"other", "y"});
+  EXPECT_TRUE(difference(many).ends_with("and 12 more have x")) << difference(many);
+}
+
+TEST(ReplicaDigests, WhatWasNotComparedIsNotSaidToBeIdentical) {
+  RunSummary summary;
+  summary.replicas_identical = true;
+  summary.digest_of_all = {{"a", "x"}, {"b", "x"}};
+  auto json = nlohmann::json::parse(to_json(summary));
+  EXPECT_EQ(json["replicas_identical"], true);
+  EXPECT_EQ(json["digest_of_all"], nlohmann::json({"x", "x"}));
+  summary.replicas_compared = false;
+  json = nlohmann::json::parse(to_json(summary));
+  EXPECT_TRUE(json["replicas_identical"].is_null());
+}
+
 }  // namespace
 }  // namespace dasgd

@@ -322,8 +322,8 @@ TEST(PlainText, AGreetingOfFourGigabytesIsRefused) {
   Node node(context, Identity::plaintext());
   const Client client(port_of(node.sockets.listen("127.0.0.1:0")));
   const std::size_t before = memory();
-  std::string frame(28, '\0');
-  const auto head = frame_head(Bytes(1), 0);
+  const auto head = frame_head(Bytes(1), {});
+  std::string frame(head.size(), '\0');
   std::memcpy(frame.data(), head.data(), head.size());
   frame.replace(8, 4, "\xff\xff\xff\xff");
   client.send(frame);

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <new>
 #include <vector>
 
 #include "dasgd/core/error.hpp"
@@ -49,6 +50,31 @@ TEST_F(Watching, ServesThePageAndTheMetricsAndNothingElse) {
   EXPECT_THAT(ask(server.port(), "PUT /"), StartsWith("HTTP/1.1 405"));
   EXPECT_THAT(ask(server.port(), "DELETE /metrics"), StartsWith("HTTP/1.1 405"));
   EXPECT_THAT(ask(server.port(), "HEAD /"), Not(HasSubstr("the page")));
+}
+
+TEST_F(Watching, ARequestThatFailsEndsNeitherTheServerNorTheProcess) {
+  ServerOptions failing = options();
+  std::atomic<int> warnings{0};
+  failing.on_stop = [] { throw std::bad_alloc(); };
+  failing.warn = [&](const std::string&) { ++warnings; };
+  Server server(failing);
+  Client client(server.port());
+  client.send("POST /stop HTTP/1.1\r\nHost: " + test::local(server.port()) +
+              "\r\nX-Dasgd-Token: " + secret + "\r\n\r\n");
+  EXPECT_TRUE(eventually([&] { return warnings == 1; }));
+  EXPECT_THAT(ask(server.port(), "GET /"), HasSubstr("<html>the page</html>"));
+}
+
+TEST_F(Watching, TwoHostsAreRefused) {
+  Server server(options());
+  EXPECT_THAT(ask(server.port(), "GET /", "Host: " + test::local(server.port()) + "\r\n"),
+              StartsWith("HTTP/1.1 400"));
+}
+
+TEST(GateTest, WithoutATokenNobodyHasIt) {
+  const Gate gate("", true, false);
+  EXPECT_EQ(gate.decide({.method = "GET", .target = "/"}).refusal->status, 401u);
+  EXPECT_EQ(gate.decide({.method = "GET", .target = "/?token="}).refusal->status, 401u);
 }
 
 TEST_F(Watching, StopsOnlyForWhoHasTheTokenInAHeader) {

@@ -23,7 +23,7 @@ function last(values: (number | null)[] | undefined): number | null {
 export function auditPassed(run: Run): boolean | null {
   const s = run.summary;
   if (!s || !("lost" in s)) return null;
-  return s.lost === 0 && s.duplicated === 0 && s.replicas_identical === true;
+  return s.lost === 0 && s.duplicated === 0 && s.replicas_identical !== false;
 }
 
 /** Seconds in which workers with a sample and nothing to apply did not compute; null where nobody says. */
@@ -110,7 +110,8 @@ export function audit(run: Run): HTMLElement {
   const items = [
     check(s.lost === 0, "Gradients lost", text(s.lost)),
     check(s.duplicated === 0, "Applied twice", text(s.duplicated)),
-    check(s.replicas_identical === true, "Replicas hold the same bits", s.replicas_identical ? "yes" : "no"),
+    check(s.replicas_identical as boolean | null, "Replicas hold the same bits",
+      s.replicas_identical === null ? "not compared" : s.replicas_identical ? "yes" : "no"),
   ];
   const noncausal = number(s.noncausal_applications);
   if (noncausal !== null) items.push(check(null, "Applications out of causal order", showCount(noncausal)));

@@ -22,6 +22,9 @@ void CommandLine::add_join() {
   text("--data", join_.data, "where the data of the run is on this machine", "PATH");
   text("--listen", join_.listen, "where others can reach this member (default: any free port)",
        "HOST:PORT");
+  text("--advertise", join_.advertise,
+       "where others reach this member, if not where it listens; port 0: the one of --listen",
+       "HOST:PORT");
   app->add_flag("--dial-out-only", join_.dial_out_only, "do not listen: behind a firewall");
   text("--name", join_.name, "of this member (default: its host and process)", "NAME");
   text("--cert", join_.certificate, "a certificate of an own authority instead of a token", "FILE");

@@ -1,7 +1,6 @@
 // Runs whose members come and go: the first member, one who joins, and what is told to them.
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <stop_token>
 #include <unistd.h>
@@ -45,7 +44,7 @@ int run_member(const Config& config, const Objective<Real>& objective,
   TrainRun<Real> run(config, objective, signals);
   options.settings = run.settings();
   options.say = [&](const std::string& line) {
-    if (!config.output.quiet) run.say("dasgd: " + line);
+    if (!config.output.quiet) run.say("dasgd: " + config::with_options(line));
   };
   std::unique_ptr<members::Member> member;
   if (!options.contacts.empty()) {
@@ -79,6 +78,8 @@ members::MemberOptions member_of(const config::ElasticSettings& elastic) {
   members::require_name(elastic.name);
   member.name = elastic.name;
   member.listen = elastic.listen;
+  if (!elastic.advertise.empty()) members::require_address(elastic.advertise);
+  member.advertise = elastic.advertise;
   member.certificate = elastic.certificate;
   member.key = elastic.key;
   member.authority = elastic.authority;
@@ -105,24 +106,13 @@ std::string absolute_if_there(const std::string& path) {
   return fs::exists(path, error) ? fs::absolute(path).string() : path;
 }
 
-/// The settings of the run as a config; reading wants a file.
+/// The settings of the run as a config.
 Config config_from(const std::string& settings, const JoinRequest& request) {
-  char name[] = "/tmp/dasgd-join-XXXXXX";
-  const int file = mkstemp(name);
-  if (file < 0) throw InputError("no temporary file can be made");
-  close(file);
   Config config;
   std::set<std::string> overridden;
   if (!request.data.empty()) overridden.insert("data");
-  try {
-    std::ofstream(name) << settings;
-    config::read_config_file(config::Command::train, name, overridden, config);
-  } catch (const InputError& error) {
-    fs::remove(name);
-    std::string what = error.what();
-    throw InputError("the settings of the run: " + what);
-  }
-  fs::remove(name);
+  config::read_config_text(config::Command::train, settings, "the settings of the run", overridden,
+                           config);
   if (!request.data.empty()) config.problem.data = absolute_if_there(request.data);
   return config;
 }
@@ -151,6 +141,8 @@ int join_command(const JoinRequest& given) {
   JoinRequest request = given;
   if (request.dial_out_only && !request.listen.empty())
     throw InputError("--dial-out-only does not listen: leave it or --listen out");
+  if (request.dial_out_only && !request.advertise.empty())
+    throw InputError("--dial-out-only does not listen: leave it or --advertise out");
   if (request.slow && !(*request.slow >= 1))
     throw InputError(fmt::format("--slow {}: must be 1 or more", *request.slow));
   std::optional<SignalStop> trying(std::in_place, SignalStop::Kind::silent);
@@ -180,6 +172,7 @@ int join_command(const JoinRequest& given) {
   config::ElasticSettings elastic;
   elastic.token_file = given.token_file;
   elastic.name = request.name;
+  elastic.advertise = request.advertise;
   elastic.plaintext = request.plaintext;
   elastic.certificate = request.certificate;
   elastic.key = request.key;
@@ -197,6 +190,7 @@ int join_command(const JoinRequest& given) {
   config.output.no_report = config.output.no_report || request.no_report;
   config.output.quiet = request.quiet;
   config.output.json = request.json;
+  config.elastic.advertise = request.advertise;
   config.elastic.name = request.name;
   config.elastic.plaintext = request.plaintext;
   config.elastic.certificate = request.certificate;
@@ -242,6 +236,7 @@ int member_command(const MemberRequest& request) {
   const auto status = nlohmann::json::parse(answer);
   print_result("{} at step {}, names {}\n", status["me"].get<std::string>(),
                show_count(status["t"].get<std::uint64_t>()), status["set_hash"].get<std::string>());
+  if (status["over"]) print_result("  the run is over; this member evaluates its model\n");
   for (const auto& m : status["members"])
     print_result("  {:<24} {:<8} {:>10} gradients {:>8.1f}/s  {:>6} behind  {:>8.2f} MB/s\n",
                  m["name"].get<std::string>(), m["state"].get<std::string>(),

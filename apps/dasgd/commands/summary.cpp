@@ -36,6 +36,12 @@ std::string describe_shards(const RunSummary& s) {
       fmt::join(weights, ", "), s.gradients_by_worker.size() > shown ? ", ..." : "");
 }
 
+const char* describe_replicas(const RunSummary& s) {
+  if (!s.replicas_compared) return "not compared";
+  if (s.replicas_identical) return "identical";
+  return difference(s.digest_of_all).empty() ? "NOT known to be identical" : "DIFFER";
+}
+
 }  // namespace
 
 std::string describe_S_hat(const StalenessSummary& s) {
@@ -83,7 +89,7 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
                               show_count(s.folded)));
   if (s.sampling == "shards") row("sampling", describe_shards(s));
   row("audit", fmt::format("lost {}, duplicated {}, replicas {}", s.lost, s.duplicated,
-                           s.replicas_identical ? "identical" : "DIFFER"));
+                           describe_replicas(s)));
   row("digest", s.replica_digest);
   row("written to", directory);
   offer_text(all);
@@ -103,8 +109,8 @@ void print_members(const RunSummary& s) {
       "members {}, here at the end {}, left {}, lost {}; in the model {}; lost {} known{}; "
       "duplicated {}; abandoned {}; replicas {} ({} of {})\n",
       m.members, m.at_end, m.left, m.lost, show_count(s.gradients), lost, by, s.duplicated,
-      m.abandoned, s.replicas_identical ? "identical" : "NOT known to be identical",
-      s.replicas_identical ? m.at_end : 1, m.at_end));
+      m.abandoned, describe_replicas(s), std::max<std::size_t>(1, s.digest_of_all.size()),
+      m.at_end));
 }
 
 }  // namespace dasgd::app

@@ -29,7 +29,8 @@ watch::ServerOptions server_options(const Config& config, std::function<void()> 
           .token = token,
           .require_token = required,
           .page = report::fill_page(report::built_page(), data),
-          .on_stop = std::move(on_stop)};
+          .on_stop = std::move(on_stop),
+          .warn = [](const std::string& line) { print_note("dasgd: {}\n", line); }};
 }
 
 // The first line. May be a pipe, so it is read once.

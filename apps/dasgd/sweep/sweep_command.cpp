@@ -15,6 +15,7 @@
 
 #include "dasgd/archive/directory_lock.hpp"
 #include "dasgd/base/files/atomic_file.hpp"
+#include "dasgd/base/parse_json.hpp"
 #include "dasgd/base/units.hpp"
 #include "dasgd/config/engine.hpp"
 #include "dasgd/core/error.hpp"
@@ -145,7 +146,7 @@ class SweepRuns {
 
   void note_end(std::size_t k) {
     std::ifstream file(path(k) + "/summary.json");
-    const auto summary = nlohmann::json::parse(file, nullptr, false);
+    const auto summary = parse_json(file);
     if (summary.value("stop_reason", "") == "diverged") ++diverged_;
   }
 

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "dasgd/base/files/atomic_file.hpp"
+#include "dasgd/base/parse_json.hpp"
 #include "dasgd/models/network_problem.hpp"
 #include "dasgd/record/json_number.hpp"
 #include "dasgd/record/npy.hpp"
@@ -16,7 +17,7 @@ namespace {
 std::optional<Evaluation> read(const std::string& path) {
   std::ifstream file(path + ".json");
   if (!file || !std::filesystem::exists(path + ".npy")) return std::nullopt;
-  const auto json = nlohmann::json::parse(file, nullptr, false);
+  const auto json = parse_json(file);
   if (!json.is_object()) return std::nullopt;
   const auto number = [&](const char* key) -> std::optional<double> {
     if (!json.contains(key) || !json[key].is_number()) return std::nullopt;

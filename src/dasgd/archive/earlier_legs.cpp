@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dasgd/base/files/atomic_file.hpp"
+#include "dasgd/base/parse_json.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/checkpoints/checkpoint_directory.hpp"
 
@@ -40,7 +41,7 @@ std::string lines_up_to(const std::string& path, double seconds) {
   std::ifstream file(path);
   std::string kept;
   for (std::string line; std::getline(file, line) && !file.eof();) {
-    const auto json = nlohmann::json::parse(line, nullptr, false);
+    const auto json = parse_json(line);
     if (!json.is_object() || !json.contains("seconds") || !json["seconds"].is_number()) break;
     if (json["seconds"].get<double>() > seconds) break;
     kept += line + "\n";

@@ -81,6 +81,7 @@ void write(ByteWriter& out, const MemoryPiece& piece) {
   out.number(piece.last);
 }
 void write(ByteWriter& out, const EarlyLoss& loss) { out.number(loss.size); }
+void write(ByteWriter& out, const TraceTaken& taken) { out.number(taken.lines); }
 
 void read(ByteReader& in, Stop& stop) {
   stop.reason = in.number<StopReason>();
@@ -134,6 +135,7 @@ void read(ByteReader& in, MemoryPiece& piece) {
   piece.last = read_flag(in);
 }
 void read(ByteReader& in, EarlyLoss& loss) { loss.size = in.number<double>(); }
+void read(ByteReader& in, TraceTaken& taken) { taken.lines = in.number<std::uint64_t>(); }
 
 template <typename Kind>
 std::optional<Message> read_whole(ByteReader& in) {
@@ -171,6 +173,8 @@ std::optional<Message> decode(std::span<const std::byte> bytes) {
       return read_whole<MemoryPiece>(in);
     case 7:
       return read_whole<EarlyLoss>(in);
+    case 8:
+      return read_whole<TraceTaken>(in);
     default:
       return std::nullopt;
   }

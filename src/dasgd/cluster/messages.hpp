@@ -50,8 +50,13 @@ struct EarlyLoss {
   double size = 0;
 };
 
+/// So many of your lines are on their way to the disk. From rank 0.
+struct TraceTaken {
+  std::uint64_t lines = 0;
+};
+
 using Message = std::variant<Stop, TargetReached, Views, TracePiece, RankReport, MemoriesWanted,
-                             MemoryPiece, EarlyLoss>;
+                             MemoryPiece, EarlyLoss, TraceTaken>;
 
 Bytes encode(const Message& message);
 /// Nothing when these are not the bytes of a message.

@@ -9,10 +9,8 @@ NoteReader::NoteReader(Read read, std::function<void(const std::string&)> failed
     : read_(std::move(read)), failed_(std::move(failed)), thread_([this] { run(); }) {}
 
 void NoteReader::add(int from, Bytes note) {
-  std::unique_lock lock(mutex_);
-  taken_.wait(lock, [this] { return unread_bytes_ <= most_bytes || ended_; });
+  const std::lock_guard lock(mutex_);
   if (ended_) return;
-  unread_bytes_ += note.size();
   unread_.push_back({from, std::move(note)});
   added_.notify_one();
 }
@@ -34,7 +32,6 @@ void NoteReader::run() noexcept {
   }
   const std::lock_guard lock(mutex_);
   ended_ = true;
-  taken_.notify_all();
 }
 
 void NoteReader::read_all() {
@@ -45,8 +42,6 @@ void NoteReader::read_all() {
       added_.wait(lock, [this] { return finishing_ || !unread_.empty(); });
       if (unread_.empty()) return;
       std::swap(notes, unread_);
-      unread_bytes_ = 0;
-      taken_.notify_all();
     }
     for (const Note& note : notes) read_(note.from, note.bytes);
     notes.clear();

@@ -26,12 +26,10 @@ class NoteReader {
   NoteReader(const NoteReader&) = delete;
   NoteReader& operator=(const NoteReader&) = delete;
 
-  /// Waits only while more than `most_bytes` are unread.
+  /// Never waits: whoever sends much (see TraceWindow) waits until it has been read.
   void add(int from, Bytes note);
   /// Returns when everything has been read; nothing is added any more.
   void finish();
-
-  static constexpr std::size_t most_bytes = std::size_t{64} << 20;
 
  private:
   struct Note {
@@ -44,9 +42,8 @@ class NoteReader {
   const Read read_;
   const std::function<void(const std::string&)> failed_;
   std::mutex mutex_;  // guards all below but the thread
-  std::condition_variable added_, taken_;
+  std::condition_variable added_;
   std::deque<Note> unread_;
-  std::size_t unread_bytes_ = 0;
   bool finishing_ = false, ended_ = false;
   std::jthread thread_;
 };

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <fmt/format.h>
+#include <optional>
+#include <stdexcept>
 #include <thread>
 
 namespace dasgd {
@@ -28,10 +31,15 @@ std::vector<std::byte> packed(std::size_t to, const Letter<Real>& letter) {
   return bytes;
 }
 
+/// Nothing for what is no letter.
 template <typename Real>
-std::pair<std::size_t, Letter<Real>> unpacked(const std::vector<std::byte>& bytes) {
+std::optional<std::pair<std::size_t, Letter<Real>>> unpacked(const std::vector<std::byte>& bytes) {
   LetterHeader header;
+  if (bytes.size() < sizeof(header)) return std::nullopt;
   std::memcpy(&header, bytes.data(), sizeof(header));
+  const std::size_t rest = bytes.size() - sizeof(header);
+  if (rest % sizeof(Real) != 0 || header.numbers != rest / sizeof(Real) || header.has_numbers > 1)
+    return std::nullopt;
   Letter<Real> letter{nullptr, header.version, header.tag, header.weight,
                       static_cast<std::size_t>(header.from)};
   if (header.has_numbers) {
@@ -40,7 +48,7 @@ std::pair<std::size_t, Letter<Real>> unpacked(const std::vector<std::byte>& byte
       std::memcpy(numbers.data(), bytes.data() + sizeof(header), numbers.size() * sizeof(Real));
     letter.numbers = std::make_shared<const std::vector<Real>>(std::move(numbers));
   }
-  return {static_cast<std::size_t>(header.to), std::move(letter)};
+  return std::pair(static_cast<std::size_t>(header.to), std::move(letter));
 }
 
 }  // namespace
@@ -139,8 +147,10 @@ bool RankCourier<Real>::receive() {
   if (message->tag == ask_end) ask_for_the_end();
   if (message->tag == the_end) end();
   if (message->tag == a_letter) {
-    auto [to, letter] = unpacked<Real>(message->bytes);
-    arena_->deliver(to, std::move(letter));
+    auto letter = unpacked<Real>(message->bytes);
+    if (!letter || !is_here(letter->first) || letter->second.from > workers_)
+      throw std::runtime_error(fmt::format("rank {} sent a malformed letter", message->rank));
+    arena_->deliver(letter->first, std::move(letter->second));
   }
   return true;
 }

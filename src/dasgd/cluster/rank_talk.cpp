@@ -25,6 +25,7 @@ void RankTalk::tell_others(const Message& message) {
 }
 
 void RankTalk::stopped() {
+  window_.open();
   if (stop_is_known_.exchange(true)) return;
   if (outside_.log) outside_.log("stops everybody: " + to_string(*control_.reason()));
   tell_others(Stop{*control_.reason()});
@@ -73,12 +74,15 @@ void RankTalk::heard(int from, Views views) {
 }
 
 // A trace is whole; then the page takes the same pieces.
-void RankTalk::heard(int, TracePiece piece) {
+void RankTalk::heard(int from, TracePiece piece) {
+  const std::uint64_t lines = piece.lines.size();
   if (watch_) {
     watch_->add(piece.worker, piece.lines, piece.up_to);
     watch_->leave_out(piece.left_out);
   }
-  if (trace_) trace_->add(piece.worker, std::move(piece.lines), piece.up_to);
+  if (!trace_) return;
+  trace_->add(piece.worker, std::move(piece.lines), piece.up_to);
+  if (lines > 0) tell(from, TraceTaken{lines});
 }
 
 void RankTalk::heard(int from, RankReport report) {
@@ -92,6 +96,8 @@ void RankTalk::heard(int from, MemoryPiece piece) {
   if (!memories_.hear(from, std::move(piece)))
     throw std::runtime_error(fmt::format("rank {} told of a worker that is not its own", from));
 }
+
+void RankTalk::heard(int, TraceTaken taken) { window_.taken(taken.lines); }
 
 void RankTalk::heard(int, EarlyLoss loss) { outside_.early_loss(loss.size); }
 

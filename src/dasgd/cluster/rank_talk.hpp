@@ -12,6 +12,7 @@
 #include "dasgd/cluster/carry_over_exchange.hpp"
 #include "dasgd/cluster/messages.hpp"
 #include "dasgd/cluster/note_reader.hpp"
+#include "dasgd/cluster/trace_window.hpp"
 #include "dasgd/run/options.hpp"
 #include "dasgd/runtime/control.hpp"
 #include "dasgd/runtime/monitor.hpp"
@@ -41,6 +42,8 @@ class RankTalk final : public Elsewhere {
   /// All workers here have reached the target.
   void target_reached();
   SnapshotBoard& board() { return memories_.board(); }
+  /// What this rank has sent of its trace.
+  TraceWindow& trace_window() { return window_; }
 
   // For the monitor.
   void tell(const std::vector<WorkerView>& here) override;
@@ -64,6 +67,7 @@ class RankTalk final : public Elsewhere {
   void heard(int from, MemoriesWanted wanted);
   void heard(int from, MemoryPiece piece);
   void heard(int from, EarlyLoss loss);
+  void heard(int from, TraceTaken taken);
 
   const mpi::Layout layout_;
   const int self_;
@@ -74,6 +78,7 @@ class RankTalk final : public Elsewhere {
   std::atomic<bool> stop_is_known_{false};  // everybody has been told, or will be by another
   std::atomic<int> ranks_without_target_;   // of rank 0
   CarryOverExchange memories_;
+  TraceWindow window_;
 
   std::mutex mutex_;  // guards the two below
   std::map<int, std::vector<WorkerView>> views_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dasgd/cluster/messages.hpp"
+#include "dasgd/cluster/trace_window.hpp"
 #include "dasgd/record/trace/trace_sink.hpp"
 #include "dasgd/transport/mpi/layout.hpp"
 
@@ -16,8 +17,10 @@ namespace dasgd::cluster {
 /// worker calls it from its own thread only and has a buffer of its own.
 class RemoteTrace final : public TraceSink {
  public:
-  RemoteTrace(const mpi::Layout& layout, std::function<void(const Message&)> tell)
-      : layout_(layout), tell_(std::move(tell)), pieces_(layout.per_rank) {}
+  /// `window` must outlive this.
+  RemoteTrace(const mpi::Layout& layout, std::function<void(const Message&)> tell,
+              TraceWindow& window)
+      : layout_(layout), tell_(std::move(tell)), window_(window), pieces_(layout.per_rank) {}
 
   std::size_t sources() const override { return layout_.workers(); }
   std::exception_ptr failure() const override { return nullptr; }
@@ -45,12 +48,14 @@ class RemoteTrace final : public TraceSink {
   };
   void send(Piece& piece) {
     piece.sent = piece.content.up_to;
+    if (!piece.content.lines.empty()) window_.send(piece.content.lines.size());
     tell_(piece.content);
     piece.content.lines.clear();
   }
 
   const mpi::Layout layout_;
   const std::function<void(const Message&)> tell_;
+  TraceWindow& window_;
   std::vector<Piece> pieces_;
 };
 

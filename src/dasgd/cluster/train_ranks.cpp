@@ -78,7 +78,7 @@ class RankRun {
   std::optional<TrainResult<Real>> work(const std::vector<Callback<Real>>& callbacks) {
     TrainOptions options = options_;
     const auto tell_first = [this](const Message& m) { talk_.tell_first(m); };
-    RemoteTrace trace(mesh_.layout(), tell_first);
+    RemoteTrace trace(mesh_.layout(), tell_first, talk_.trace_window());
     RemoteWatch watch(mesh_.layout(), tell_first);
     if (!is_first()) {
       options.trace = rank_options_.trace ? &trace : nullptr;
@@ -208,10 +208,14 @@ class RankRun {
     reports[0] = std::move(own);
     std::vector<WorkerReport> workers;
     std::exception_ptr failure = control_.failure();
+    std::vector<std::string> labels;
     for (auto& [rank, rank_report] : reports) {
       if (!failure && rank_report.failure)
         failure = std::make_exception_ptr(std::runtime_error(*rank_report.failure));
-      for (WorkerReport& worker : rank_report.workers) workers.push_back(std::move(worker));
+      for (WorkerReport& worker : rank_report.workers) {
+        labels.push_back(fmt::format("worker {} of rank {}", workers.size(), rank));
+        workers.push_back(std::move(worker));
+      }
     }
     if (workers.size() != options.workers)
       throw std::runtime_error("a rank ended without telling what it did");
@@ -220,7 +224,8 @@ class RankRun {
                                   .reason = control_.reason(),
                                   .failure = failure,
                                   .good = good_,
-                                  .judge = judge});
+                                  .judge = judge,
+                                  .labels = std::move(labels)});
     result.summary.clocks = clocks;
     return result;
   }

@@ -24,7 +24,8 @@ struct WatchSettings {
 
 /// A run whose members come and go: this process begins it, or joins it.
 struct ElasticSettings {
-  std::string listen;  ///< an address; empty and not joining: the run is not elastic
+  std::string listen;     ///< an address; empty and not joining: the run is not elastic
+  std::string advertise;  ///< where others dial this member; empty: where it listens
   std::string token_file, name;
   std::string certificate, key, authority;  ///< of an own PKI instead of a token
   bool plaintext = false;                   ///< on this machine only

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "dasgd/base/parse_json.hpp"
 #include "dasgd/core/error.hpp"
 
 namespace dasgd {
@@ -22,7 +23,12 @@ json parse(const std::string& path) {
     fail(path, "cannot be opened; `data` needs a JSON file {\"A\": [[...]], \"b\": [...]}");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   try {
-    return json::parse(text);
+    RepeatedKeys<json> repeated;
+    json parsed = json::parse(text, [&](int depth, json::parse_event_t event, json& at) {
+      return repeated(depth, event, at);
+    });
+    if (repeated.found()) fail(path, "repeats a key");
+    return parsed;
   } catch (const json::parse_error& error) {
     const std::size_t at = std::min<std::size_t>(error.byte, text.size());
     const auto line =

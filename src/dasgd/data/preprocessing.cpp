@@ -10,6 +10,7 @@
 
 #include "dasgd/base/nearest_word.hpp"
 #include "dasgd/base/parallel.hpp"
+#include "dasgd/base/parse_json.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/moments.hpp"
 
@@ -207,7 +208,8 @@ Preprocessing preprocessing_from_json(const std::string& text, const std::string
     return InputError(path + ": is not what a run says of its data: " + why);
   };
   try {
-    const auto json = nlohmann::json::parse(text);
+    const auto json = parse_json(text);
+    if (!json.is_object()) throw fail("it is no JSON, or repeats a key");
     Preprocessing p;
     p.shape = json.at("shape").get<std::vector<std::int64_t>>();
     p.scale = parse_scale(json.at("scale").get<std::string>());

@@ -3,9 +3,12 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "dasgd/base/digest.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/core/worker.hpp"
 #include "dasgd/elastic/protocol.hpp"
@@ -17,6 +20,13 @@ Model model_of(const Worker<Real>& worker) {
   const auto sums = std::as_bytes(worker.replica().sums());
   return {worker.applied(), worker.samples(),
           std::make_shared<const Bytes>(sums.begin(), sums.end())};
+}
+
+/// The digest of its model, as members tell it to each other.
+template <typename Real>
+Hash digest_of(const Worker<Real>& worker) {
+  const std::string text = dasgd::digest_of(std::as_bytes(worker.replica().sums()));
+  return Hash::parse(std::string_view(text).substr(text.find(':') + 1)).value();
 }
 
 /// `adopt(adoption, sums)` takes the worker over; `moved(report)` hears of a correction.

@@ -14,14 +14,16 @@ namespace dasgd::elastic {
 struct Protocol::Link {
   LinkId id{};
   bool dialed = false;
-  bool open = false;  ///< both sides have said hello
-  WorkerId member{};  ///< once open
+  std::string remote;  ///< "host:port" of the other end; empty: not known
+  bool open = false;   ///< both sides have said hello
+  WorkerId member{};   ///< once open
   Introductions names;
 
   GradientSet reported;  ///< what the other end said that it holds
   GradientSet promised;  ///< the names of a model that is on its way
   GradientSet offered;   ///< known there or sent
   bool heard_report = false;
+  std::uint32_t times_behind = 0;
   bool behind = false;                ///< too much waits: it gets a model instead, when it asks
   std::uint64_t quick = 0, slow = 0;  ///< places in the log: what is sent at once, what later
   bool wants_model = false;

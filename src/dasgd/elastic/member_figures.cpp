@@ -17,4 +17,11 @@ MemberFigures figures_of(const Protocol& protocol) {
           .set_hash = "xxh3-128:" + audit.names.text()};
 }
 
+std::vector<ReplicaDigest> digests_of(const Protocol& protocol) {
+  std::vector<ReplicaDigest> found;
+  for (const auto& [name, digest] : protocol.audit().digests)
+    found.push_back({name, "xxh3-128:" + digest.text()});
+  return found;
+}
+
 }  // namespace dasgd::elastic

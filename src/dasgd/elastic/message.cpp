@@ -43,6 +43,7 @@ void put(ByteWriter& to, const Record& r) {
   to.number(r.early_loss);
   to.number(r.names);
   to.number(r.ready);
+  to.number(r.digest);
 }
 
 // Reads and refuses what no member would write.
@@ -113,6 +114,7 @@ class Reader {
     if (!(r.early_loss >= 0) || !std::isfinite(r.early_loss)) in_.fail();
     r.names = number<Hash>();
     r.ready = number<Hash>();
+    r.digest = number<Hash>();
     return r;
   }
   bool ok() const { return in_.ok(); }
@@ -223,6 +225,7 @@ Bytes encode(const Message& message, Introductions& link, const Roster& roster) 
                  [&](const Goodbye& m) {
                    to.number(m.ended);
                    to.number(m.names);
+                   to.number(m.digest);
                  },
                  [&](const Rotation& m) {
                    to.number(m.number);
@@ -281,6 +284,7 @@ std::optional<Message> decode(std::span<const std::byte> bytes, Introductions& l
       Goodbye goodbye;
       goodbye.ended = in.yes();
       goodbye.names = in.number<Hash>();
+      goodbye.digest = in.number<Hash>();
       message = goodbye;
       break;
     }

@@ -16,7 +16,7 @@
 
 namespace dasgd::elastic {
 
-inline constexpr std::uint16_t protocol_version = 3;
+inline constexpr std::uint16_t protocol_version = 4;
 /// Longest texts that are taken from others.
 inline constexpr std::size_t longest_name = 64, longest_address = 255, longest_facts = 3'000,
                              longest_token = 128, longest_settings = 1 << 20;
@@ -85,6 +85,7 @@ struct Snapshot {
 struct Goodbye {
   bool ended = false;
   Hash names;
+  Hash digest;  ///< of the model with these names; none of who did not come to the end
 };
 
 /// "Whoever joins from now on needs this token." Of several the one with the highest number holds,

@@ -20,7 +20,10 @@ Protocol::Protocol(ProtocolOptions options, Wires& wires)
                 .joined = options_.founder},
                roster_, options_.patience),
       run_(options_.run),
-      joined_(options_.founder) {
+      joined_(options_.founder),
+      copies_(std::clamp<std::uint64_t>(
+          options_.most_copied_bytes / std::max<std::size_t>(1, options_.model_bytes()), 2,
+          Copies::most)) {
   for (const std::string& address : options_.contacts)
     if (address != options_.address) contacts_[address] = 0;
 }
@@ -46,12 +49,13 @@ std::string Protocol::label(WorkerId member) const {
   return name.empty() ? roster_.origin(member).text().substr(0, 8) : name;
 }
 
-void Protocol::linked(LinkId id, bool dialed, Nanoseconds now) {
+void Protocol::linked(LinkId id, bool dialed, Nanoseconds now, const std::string& remote) {
   const std::lock_guard lock(mutex_);
   if (closed_) return wires_.close(id);
   auto& link = links_[id] = std::make_unique<Link>();
   link->id = id;
   link->dialed = dialed;
+  link->remote = remote;
   link->reported_at = now;
   transmit(*link, Hello{run_, options_.origin, options_.name, options_.address, options_.facts});
 }
@@ -78,7 +82,8 @@ void Protocol::drop(LinkId id, Nanoseconds now) {
   Member& member = members_[link->member];
   if (link->heard_report && members_.may_live(link->member)) member.reported = link->reported;
   member.apart = now;
-  if (link->goodbye || member.standing != Standing::here) return;
+  const bool is_here = member.standing == Standing::here;
+  if (link->goodbye || (!is_here && member.standing != Standing::ended)) return;
   member.hung_up = true;
   member.dial_at = now;
   member.dial_pause = 0;
@@ -119,7 +124,17 @@ std::optional<std::span<std::byte>> Protocol::body(LinkId id, std::span<const st
 }
 
 void Protocol::received(LinkId id, std::span<const std::byte> header, Nanoseconds now) {
-  const std::lock_guard lock(mutex_);
+  bool to_fold = false;
+  {
+    const std::lock_guard lock(mutex_);
+    take_frame(id, header, now);
+    to_fold = not_folded_ >= most_unfolded();
+    if (to_fold) not_folded_ = 0;
+  }
+  if (to_fold) inbox_.fold([](const Gradient&) { return true; }, [](const auto&) {});
+}
+
+void Protocol::take_frame(LinkId id, std::span<const std::byte> header, Nanoseconds now) {
   const auto at = links_.find(id);
   if (at == links_.end()) return;
   Link& link = *at->second;
@@ -203,6 +218,11 @@ void Protocol::on(Link& link, Hello& hello, Nanoseconds now) {
     m.record.name = hello.name;
     m.record.address = hello.address;
   }
+  const auto host = [](const std::string& address) {
+    return address.substr(0, address.rfind(':'));
+  };
+  m.address_is_right |=
+      link.remote.empty() || dialed == hello.address || host(link.remote) == host(hello.address);
   contacts_.erase(hello.address);
   // Of two links the one stays that the smaller origin dialed; of two of one kind the newer.
   if (Link* other = link_to(member)) {
@@ -233,7 +253,9 @@ void Protocol::on(Link& link, const Goodbye& goodbye, Nanoseconds now) {
   Member& member = members_[link.member];
   if (goodbye.ended) {
     member.record.names = goodbye.names;
+    member.record.digest = goodbye.digest;
     member.record.ended = true;
+    member.hung_up = goodbye.digest == Hash{};  // it will not tell one any more
     members_.stand(link.member, Standing::ended, now);
     if (!joined_ && !offered_model_) {
       give_up("the run has ended");
@@ -253,6 +275,7 @@ void Protocol::on(Link& link, const Goodbye& goodbye, Nanoseconds now) {
   }
   hang_up(link.id, now);
   settle_end(now);
+  if (over_) inbox_.wake();
 }
 
 void Protocol::spread(const Rotation& rotation) {
@@ -280,7 +303,7 @@ bool Protocol::is_open(LinkId id) const {
 
 // Only whoever came to the end of the run knows that it is over for all.
 void Protocol::say_goodbye(Link& link) {
-  transmit(link, Goodbye{members_.me().ended, roster_.hash(held_)});
+  transmit(link, Goodbye{members_.me().ended, roster_.hash(held_), members_.me().digest});
 }
 
 void Protocol::close(Nanoseconds now) {

@@ -65,6 +65,8 @@ struct ProtocolOptions {
   NumberFormat format = NumberFormat::of_float;
   std::size_t in_flight = 16;
   std::uint64_t most_waiting_bytes = 64 << 20;  ///< per link; beyond it the link is behind
+  std::uint64_t most_kept_bytes = 1 << 30;      ///< of gradients that somebody may still need
+  std::uint64_t most_copied_bytes = 512 << 20;  ///< of copies of models, of which two are kept
   std::size_t most_in_mesh = 32;                ///< up to so many, everybody is linked to everybody
   std::size_t links = 8;                        ///< beyond: so many of one's own choice
   Nanoseconds report_every = 200'000'000;
@@ -111,7 +113,8 @@ class Protocol {
   ~Protocol();
 
   // The network's side.
-  void linked(LinkId link, bool dialed, Nanoseconds now);
+  /// `remote` is the other end's "host:port", where that is known.
+  void linked(LinkId link, bool dialed, Nanoseconds now, const std::string& remote = {});
   void dial_failed(LinkId link, bool refused, Nanoseconds now);
   /// Where the body of a frame is to be put; nothing: hang up.
   std::optional<std::span<std::byte>> body(LinkId link, std::span<const std::byte> header,
@@ -154,6 +157,14 @@ class Protocol {
   void stopped(Nanoseconds now);
   /// Everybody holds the same and knows it, or this member has left or could not join.
   bool is_over() const;
+  /// It has said goodbye.
+  bool is_closed() const;
+  /// The network's thread cannot go on: this member takes no part any more. Any thread.
+  void break_off();
+  /// The digest of the model with which this member came to the end, for all who ended together.
+  void compare(const Hash& digest, Nanoseconds now);
+  /// Everybody who ended together and is still here has told its digest, or takes too long.
+  bool has_compared(Nanoseconds now) const;
   /// Whether it has a model, ...
   bool has_joined() const;
   /// ... or one is here that it can begin with.
@@ -180,6 +191,8 @@ class Protocol {
     std::uint64_t joined_at = 0;
     Hash names;
     bool agreed = false;  ///< all who were here ended with the same names
+    /// Of those who did, by their names, this member first: the digests of their models.
+    std::vector<std::pair<std::string, Hash>> digests;
     bool has_left = false;
     std::uint64_t too_late = 0;
     std::uint64_t copies_dropped = 0;
@@ -220,6 +233,10 @@ class Protocol {
   void on_want(Link& link, Nanoseconds now);
   void on_snapshot(Link& link, Snapshot& snapshot, Nanoseconds now);
   void admit(GradientPtr gradient, Nanoseconds now);
+  std::size_t most_unfolded() const;
+  void take_frame(LinkId link, std::span<const std::byte> header, Nanoseconds now);
+  bool log_is_full() const;
+  void count_elsewhere();
   void hear(const Record& record, Nanoseconds now);
   void spread(const Rotation& rotation);
   void handle(Link& link, Message message, Nanoseconds now);
@@ -227,6 +244,7 @@ class Protocol {
   std::optional<Adoption> plan(Nanoseconds now);
   Task adopt_offered(Nanoseconds now);
 
+  std::uint64_t fit_into(std::uint64_t bytes) const;
   std::size_t most_waiting() const;
   std::size_t most_under_way() const;
   bool relays_at_once() const;
@@ -239,6 +257,7 @@ class Protocol {
   void serve(Link& link, const Model& model, Nanoseconds now);
   void serve_all_who_wait(Nanoseconds now);
   bool lacks_too_much(const Link& link) const;
+  void warn_of_link(const Link& link, Nanoseconds now);
   bool is_awaited(WorkerId member, Nanoseconds now);
   void collect(Nanoseconds now);
   bool is_merging() const;
@@ -247,7 +266,9 @@ class Protocol {
   void dial_members(Nanoseconds now);
   bool has_links() const;
   bool wants_link(WorkerId member) const;
+  /// Who is silent is hung up on: the network's thread only.
   void look_for_cut(Nanoseconds now);
+  void judge_cut(Nanoseconds now);
   void let_copies_go(Nanoseconds now);
   void pull(Nanoseconds now);
   void check_budget(Nanoseconds now);
@@ -278,7 +299,10 @@ class Protocol {
   Log log_;
   GradientSet held_;  // applied or waiting to be
   std::uint64_t samples_ = 0;
+  std::uint64_t elsewhere_ = 0;  // gradients that others who are here have told of, about
   std::uint64_t copies_dropped_ = 0;
+  std::size_t not_folded_ =
+      0;  // gradients that came to a worker that is behind, since the last fold
   std::vector<std::uint32_t> told_;  // per origin: how many gradients of it were ever heard of
   GradientSet abandoned_;
   std::size_t not_looked_at_ = 0;  // own ones that the network's thread has not come to yet
@@ -298,7 +322,7 @@ class Protocol {
   WorkerId pulled_from_{};
   Nanoseconds pulled_at_ = 0;
   GradientSet pulled_at_least_;  // is in the model that was asked for
-  std::optional<Nanoseconds> stuck_since_;
+  std::optional<Nanoseconds> stuck_since_, merging_since_;
   std::map<WorkerId, Nanoseconds> do_not_pull_;  // until
 
   bool cut_off_ = false, told_cut_ = false;
@@ -309,11 +333,13 @@ class Protocol {
   Nanoseconds ending_since_ = 0;
   bool leaving_ = false, stopped_ = false, over_ = false, agreed_ = false, closed_ = false;
   bool missed_the_end_ = false;
+  Nanoseconds compared_at_ = 0;  // since when its digest is told
   std::uint64_t too_late_ = 0;
   std::string could_not_join_;
   std::optional<Nanoseconds> begun_;
   Nanoseconds ticked_at_ = 0;
   Nanoseconds measured_at_ = 0;
+  std::optional<Nanoseconds> warned_of_links_at_;
   std::optional<GradientSet> handed_over_;  // by one that leaves
   std::vector<WorkerId> ready_with_;
   std::vector<GradientPtr> held_back_;  // came after this member was ready

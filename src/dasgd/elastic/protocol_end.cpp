@@ -9,9 +9,27 @@
 #include "dasgd/elastic/protocol.hpp"
 
 namespace dasgd::elastic {
+// On a thin link a gradient may take long to arrive.
+void Protocol::count_elsewhere() {
+  std::vector<std::uint64_t> here(told_.size());
+  for (const GradientSet* const set : {&held_, &abandoned_})
+    set->for_each_range_missing_from({}, [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
+      if (index(o) < here.size()) here[index(o)] += last - first;
+    });
+  elsewhere_ = 0;
+  for (std::size_t i = 1; i < std::min(told_.size(), members_.size()); ++i) {
+    const Member& m = members_[worker_id(i)];
+    const bool may_bring_them = m.standing == Standing::here && !m.hung_up;
+    if (told_[i] > here[i] && may_bring_them) elsewhere_ += told_[i] - here[i];
+  }
+}
 
 void Protocol::check_budget(Nanoseconds now) {
-  if (!ending_ && joined_ && !options_.budget.has_room(held_.size(), samples_))
+  const auto& [gradients, samples] = options_.budget;
+  if (ending_ || !joined_ || (!gradients && !samples)) return;
+  const std::uint64_t held = held_.size();
+  const std::uint64_t samples_elsewhere = held > 0 ? elsewhere_ * (samples_ / held) : 0;
+  if (!options_.budget.has_room(held + elsewhere_, samples_ + samples_elsewhere))
     begin_ending(StopReason::budget, now);
 }
 
@@ -52,6 +70,11 @@ std::optional<StopReason> Protocol::ending() const {
 bool Protocol::is_over() const {
   const std::lock_guard lock(mutex_);
   return over_;
+}
+
+bool Protocol::is_closed() const {
+  const std::lock_guard lock(mutex_);
+  return closed_;
 }
 
 void Protocol::give_up(std::string why) {
@@ -186,6 +209,32 @@ void Protocol::end_together() {
   inbox_.wake();
 }
 
+void Protocol::break_off() {
+  const std::lock_guard lock(mutex_);
+  over_ = closed_ = true;
+  inbox_.wake();
+}
+
+void Protocol::compare(const Hash& digest, Nanoseconds now) {
+  const std::lock_guard lock(mutex_);
+  members_.me().digest = digest;
+  compared_at_ = now;
+  for (auto& [id, link] : links_) link->reported_at = 0;  // worth telling at once
+}
+
+bool Protocol::has_compared(Nanoseconds now) const {
+  const std::lock_guard lock(mutex_);
+  if (!agreed_ || closed_ || now - compared_at_ > 4 * options_.patience.gone) return true;
+  const Hash names = roster_.hash(held_);
+  for (std::size_t i = 1; i < members_.size(); ++i) {
+    const Member& m = members_[worker_id(i)];
+    const bool will_tell =
+        m.standing == Standing::here || (m.standing == Standing::ended && !m.hung_up);
+    if (will_tell && m.record.names == names && m.record.digest == Hash{}) return false;
+  }
+  return true;
+}
+
 std::vector<Event> Protocol::take_events() {
   const std::lock_guard lock(mutex_);
   return std::exchange(events_, {});
@@ -223,7 +272,7 @@ std::vector<MemberView> Protocol::members(Nanoseconds now) const {
         view.state = "left";
         break;
       default: {
-        const bool quiet = i > 0 && now - m.heard > options_.patience.suspect;
+        const bool quiet = i > 0 && (m.hung_up || now - m.heard > options_.patience.suspect);
         const bool cut = i == 0 ? cut_off_ : quiet;
         view.state = cut ? "cut off" : link && link->behind ? "behind" : "here";
       }
@@ -257,6 +306,11 @@ Protocol::Audit Protocol::audit() const {
   audit.joined_at = joined_at_;
   audit.names = roster_.hash(held_);
   audit.agreed = agreed_;
+  for (std::size_t i = 0; agreed_ && i < members_.size(); ++i) {
+    const Record& r = members_[worker_id(i)].record;
+    if (r.digest != Hash{} && (i == 0 || r.names == audit.names))
+      audit.digests.emplace_back(label(worker_id(i)), r.digest);
+  }
   audit.has_left = members_.me().left;
   audit.too_late = too_late_;
   audit.copies_dropped = copies_dropped_;

@@ -46,7 +46,9 @@ void Protocol::dial_failed(LinkId id, bool refused, Nanoseconds now) {
     member.dial_at = now + member.dial_pause;
     const bool fresh = !member.hung_up && member.standing != Standing::unknown &&
                        now - member.heard < options_.patience.suspect;
-    if (refused && !fresh) died(worker_id(i), now, "nobody answers at its address");
+    // Nobody at an address that it may have guessed wrong proves nothing.
+    const bool counts = member.address_is_right || member.standing == Standing::unknown;
+    if (refused && counts && !fresh) died(worker_id(i), now, "nobody answers at its address");
   }
 }
 
@@ -115,6 +117,10 @@ void Protocol::look_for_cut(Nanoseconds now) {
     say(now, fmt::format("{} is silent", label(member)));
     if (const Link* link = link_to(member)) hang_up(link->id, now);
   }
+  judge_cut(now);
+}
+
+void Protocol::judge_cut(Nanoseconds now) {
   const bool was_cut_off = std::exchange(cut_off_, joined_ && members_.is_cut_off(now));
   if (cut_off_ && !was_cut_off) {
     cut_since_ = now;

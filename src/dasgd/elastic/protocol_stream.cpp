@@ -16,21 +16,42 @@ std::uint64_t gradient_bytes(std::size_t update, std::size_t members) {
 }
 constexpr std::uint64_t window_bytes = 8 << 20;  // a link of 100 ms and 80 MB/s is kept full
 constexpr std::uint64_t most_small_ones = 4096;  // taken in a moment, however small they are
+constexpr std::uint64_t least_under_way = 4;     // however large they are
 
 }  // namespace
 
-// What a link may lack before it is behind: what fits, but not less than members have under way.
+// How many gradients fit there.
+std::uint64_t Protocol::fit_into(std::uint64_t bytes) const {
+  return bytes / gradient_bytes(options_.update_bytes(), members_.size());
+}
+
+// What a link may lack before it is behind: what fits, or what members usually have under way where
+// there is memory for it; but not less than is under way on it and than others have sent it
+// meanwhile.
 std::size_t Protocol::most_waiting() const {
-  const std::uint64_t fit =
-      options_.most_waiting_bytes / gradient_bytes(options_.update_bytes(), members_.size());
-  return std::max<std::uint64_t>(fit, 4 * options_.in_flight * members_.count_here());
+  const std::uint64_t here = members_.count_here();
+  return std::max(
+      {fit_into(options_.most_waiting_bytes), least_under_way + 2 * here,
+       std::min(4 * options_.in_flight * here, fit_into(options_.most_kept_bytes) / 3)});
+}
+
+// Memory comes before the wish to tell branches apart: what cannot be told apart later is given up,
+// by name.
+bool Protocol::log_is_full() const {
+  return log_.size() >
+         std::max<std::uint64_t>(3 * most_waiting(), fit_into(options_.most_kept_bytes));
+}
+
+// What waits for a worker that is behind is folded in rows of this length.
+std::size_t Protocol::most_unfolded() const {
+  return std::clamp<std::uint64_t>(fit_into(options_.most_waiting_bytes), least_under_way,
+                                   std::max<std::uint64_t>(least_under_way, options_.in_flight));
 }
 
 // Gradients that have been sent on a link and that the other end has not told of. What has to be
 // said of the run waits behind them, in buffers that nobody sees into.
 std::size_t Protocol::most_under_way() const {
-  const std::uint64_t fit = window_bytes / gradient_bytes(options_.update_bytes(), members_.size());
-  return std::clamp<std::uint64_t>(fit, 4, most_small_ones);
+  return std::clamp<std::uint64_t>(fit_into(window_bytes), least_under_way, most_small_ones);
 }
 
 void Protocol::note(const GradientSet& names) {
@@ -65,6 +86,8 @@ void Protocol::on(Link& link, Report& report, Nanoseconds now) {
     link.lacked_since = now;
   }
   for (const Record& record : report.records) hear(record, now);
+  count_elsewhere();
+  check_budget(now);
   if (link.behind && can_stream(link)) {
     link.behind = false;
     link.quick = link.slow = 0;
@@ -73,6 +96,7 @@ void Protocol::on(Link& link, Report& report, Nanoseconds now) {
   pump(link, now);
   pull(now);
   settle_end(now);
+  if (over_) inbox_.wake();  // who compares digests waits for this
 }
 
 void Protocol::on_gradient(Link& link, Nanoseconds now) {
@@ -95,6 +119,7 @@ void Protocol::admit(GradientPtr gradient, Nanoseconds now) {
   if (members_.me().ready != Hash{}) return held_back_.push_back(std::move(gradient));
   held_.insert(gradient->name);
   samples_ += gradient->samples;
+  if (elsewhere_ > 0) --elsewhere_;
   if (index(gradient->name.origin) >= told_.size()) told_.resize(index(gradient->name.origin) + 1);
   auto& told = told_[index(gradient->name.origin)];
   told = std::max(told, gradient->name.sequence + 1);
@@ -107,8 +132,7 @@ void Protocol::admit(GradientPtr gradient, Nanoseconds now) {
       somebody_waits = inbox_.ring();
     }
     if (somebody_waits) inbox_.notify();
-    if (inbox_.depth() > most_waiting())
-      inbox_.fold([](const Gradient&) { return true; }, [](const auto&) {});
+    not_folded_ = inbox_.depth() > most_unfolded() ? not_folded_ + 1 : 0;
   }
   check_budget(now);
 }
@@ -248,11 +272,26 @@ bool Protocol::is_awaited(WorkerId number, Nanoseconds now) {
   if (member.standing == Standing::silent) return false;
   Link* link = link_to(number);
   if (link && link->heard_report) {
-    if (!link->behind) link->behind = lacks_too_much(*link);
+    if (!link->behind && lacks_too_much(*link)) {
+      link->behind = true;
+      // Who has just come is behind as well.
+      if (++link->times_behind >= 3) warn_of_link(*link, now);
+    }
     return !link->behind;
   }
   return now - member.apart <= options_.patience.gone && log_.size() <= 2 * most_waiting() &&
          wants_link(number);
+}
+
+// A model that is taken over now and then brings everything, but late: staleness is what it costs.
+void Protocol::warn_of_link(const Link& link, Nanoseconds now) {
+  constexpr Nanoseconds pause = 60'000'000'000;
+  if (warned_of_links_at_ && now - *warned_of_links_at_ < pause) return;
+  warned_of_links_at_ = now;
+  say(now, fmt::format("the link to {} does not keep up at {:.1f} MB/s: gradients arrive late, and "
+                       "stale ones cost accuracy; larger batches (`batch`) or a pause "
+                       "(`pace.compute`) make fewer of them",
+                       label(link.member), link.bytes_per_second * 1e-6));
 }
 
 // Whether some link will be served by a model, not one by one: what is sent meanwhile is on both
@@ -284,17 +323,26 @@ void Protocol::collect(Nanoseconds now) {
     if (!to_note) continue;
     want_copy();
   }
-  if (cut_off_ || wants_copy_ || is_copying_) return;
-  if (is_merging() && log_.size() <= 2 * most_waiting()) return;
+  const bool is_full = log_is_full();
+  if (!is_full && (cut_off_ || wants_copy_ || is_copying_)) return;
   // While somebody may come back, those who have met it already pass on what it sends.
   // Nor do all on a side make their copies at the same moment.
   const Nanoseconds meeting = options_.patience.slowest_dial + 3 * options_.report_every;
   if (!copies_.empty() && now - copied_at_ <= meeting) loosen();
+  // What was sent to who has just come back is on both sides, however old it is. A link that never
+  // keeps up is no such thing.
+  if (!is_merging())
+    merging_since_.reset();
+  else if (!merging_since_)
+    merging_since_ = now;
+  const bool has_just_begun = merging_since_ && now - *merging_since_ < 2 * options_.yield_after;
+  if (!is_full && merging_since_ && (has_just_begun || log_.size() <= 2 * most_waiting())) return;
+  // All keep it for as long: what one drops and another sends could not be told apart later.
   Nanoseconds keep_for = 0;
-  if (!copies_.empty())
+  if (!copies_.empty() && !is_full)
     keep_for = log_.size() <= 2 * most_waiting() ? options_.patience.gone : meeting;
-  GradientSet unneeded = copies_.without_loose(log_.names());
-  if (pulling_ || offered_model_) unneeded.intersect(pulled_at_least_);
+  GradientSet unneeded = is_full ? log_.names() : copies_.without_loose(log_.names());
+  if (!is_full && (pulling_ || offered_model_)) unneeded.intersect(pulled_at_least_);
   for (const GradientSet* reported : awaited) unneeded.intersect(*reported);
   log_.drop(unneeded, now - keep_for);
 }

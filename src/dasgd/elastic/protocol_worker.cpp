@@ -111,7 +111,7 @@ Task Protocol::adopt_offered(Nanoseconds now) {
     joined_ = members_.me().joined = true;
     joined_at_ = members_.me().joined_at = adoption->names.size();
     say(now, fmt::format("joined at step {}, with the model of {}", joined_at_, label(from)));
-    look_for_cut(now);
+    judge_cut(now);
   } else {
     say(now, fmt::format("took over the model of {}: {} gradients more, {} kept", label(from),
                          adoption->names.count_missing_from(held_),
@@ -126,6 +126,7 @@ Task Protocol::adopt_offered(Nanoseconds now) {
   }
   is_to_correct_ = adoption->mean.has_value();
   for (auto& [id, link] : links_) link->reported_at = 0;  // worth telling
+  count_elsewhere();
   check_budget(now);
   return std::move(*adoption);
 }

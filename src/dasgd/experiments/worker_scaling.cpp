@@ -13,6 +13,7 @@
 
 #include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/base/parallel.hpp"
+#include "dasgd/base/parse_json.hpp"
 #include "dasgd/record/json_number.hpp"
 #include "dasgd/report/charts/svg_plot.hpp"
 #include "dasgd/runtime/train.hpp"
@@ -33,7 +34,7 @@ class Cells {
   std::optional<ScalingRun> find(const ScalingRun& wanted) const {
     std::ifstream file(path(wanted));
     if (plan_.cells.empty() || !file) return std::nullopt;
-    const Json cell = Json::parse(file, nullptr, false);
+    const Json cell = parse_json<Json>(file);
     if (cell.is_discarded() || cell.value("setting", "") != setting()) return std::nullopt;
     ScalingRun run = wanted;
     run.reached = cell.at("reached");

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "dasgd/base/parse_json.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/elastic/membership/roster.hpp"
 #include "dasgd/record/trace/trace_reader.hpp"
@@ -21,8 +22,8 @@ using Json = nlohmann::json;
 std::optional<Json> read_json(const fs::path& path) {
   std::ifstream file(path);
   if (!file) return std::nullopt;
-  Json json = Json::parse(file, nullptr, false);
-  if (json.is_discarded()) throw InputError(path.string() + ": is no JSON");
+  Json json = parse_json<Json>(file);
+  if (json.is_discarded()) throw InputError(path.string() + ": is no JSON, or repeats a key");
   return json;
 }
 
@@ -112,8 +113,10 @@ class Check {
     }
     std::ifstream adoptions(path / "adoptions.jsonl");
     for (std::string text; std::getline(adoptions, text);) {
-      const Json json = Json::parse(text, nullptr, false);
-      if (json.is_discarded()) break;  // cut short by a kill
+      const Json json = parse_json<Json>(text);
+      if (json.is_discarded() && adoptions.eof()) break;  // cut short by a kill
+      if (json.is_discarded())
+        throw InputError("adoptions.jsonl: a line is no JSON, or repeats a key");
       Adopted adopted{json.at("time").get<Nanoseconds>(), {}};
       for (const auto& [origin, ranges] : json.at("names").items())
         for (const Json& range : ranges)
@@ -162,7 +165,8 @@ class Check {
       if (has_left) continue;
       if (s.value("duplicated", 0u) > 0)
         violate(entry.directory + ": a gradient was applied twice");
-      if (s.value("too_late", 0u) > 0 || !s.value("replicas_identical", false))
+      // What was not compared then is compared below.
+      if (s.value("too_late", 0u) > 0 || s.value("replicas_identical", Json(false)) == false)
         violate(entry.directory + (entry.simulated ? ": not all ended together"
                                                    : ": it did not end together with the others"));
       result_.abandoned += s.value("abandoned", std::uint64_t{0});

@@ -48,16 +48,17 @@ constexpr std::chrono::seconds longest_wait{5};  // for a process that may have 
 class Door::Implementation : public std::enable_shared_from_this<Implementation> {
  public:
   Implementation(asio::io_context& context, std::filesystem::path path, Answer answer)
-      : path_(std::move(path)), answer_(std::move(answer)), acceptor_(context) {}
+      : path_(std::move(path)), answer_(std::move(answer)), acceptor_(context), again_(context) {}
 
   void open() {
     std::filesystem::remove(path_);
     const ShortPath way(path_);
     boost::system::error_code error;
     acceptor_.open(Local(), error);
-    const mode_t mask = ::umask(0077);
     if (!error) acceptor_.bind(Local::endpoint(way.text()), error);
-    ::umask(mask);
+    // Before it listens, so that nobody else can have come.
+    if (!error && ::chmod(way.text().c_str(), 0600) != 0)
+      error.assign(errno, boost::system::system_category());
     if (!error) acceptor_.listen(16, error);
     if (error)
       throw InputError(
@@ -67,6 +68,7 @@ class Door::Implementation : public std::enable_shared_from_this<Implementation>
   void close() {
     boost::system::error_code ignored;
     acceptor_.close(ignored);
+    again_.cancel();
     std::error_code gone;
     std::filesystem::remove(path_, gone);
   }
@@ -81,10 +83,17 @@ class Door::Implementation : public std::enable_shared_from_this<Implementation>
   void accept() {
     acceptor_.async_accept(
         [self = shared_from_this()](const boost::system::error_code& error, Local::socket socket) {
-          if (error) return;
+          if (error == asio::error::operation_aborted) return;
+          if (error) return self->accept_later();  // out of descriptors, perhaps
           self->serve(std::make_shared<Visitor>(std::move(socket)));
           self->accept();
         });
+  }
+  void accept_later() {
+    again_.expires_after(std::chrono::milliseconds(100));
+    again_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
+      if (!error && self->acceptor_.is_open()) self->accept();
+    });
   }
   void serve(std::shared_ptr<Visitor> visitor) {
     auto& text = visitor->text;
@@ -102,6 +111,7 @@ class Door::Implementation : public std::enable_shared_from_this<Implementation>
   const std::filesystem::path path_;
   const Answer answer_;
   Local::acceptor acceptor_;
+  asio::steady_timer again_;
 };
 
 Door::Door(asio::io_context& context, const std::filesystem::path& path, Answer answer)

@@ -62,12 +62,15 @@ std::string status_json(const elastic::Protocol& protocol, Nanoseconds now) {
                {"t", protocol.held().size()},
                {"digest", names},
                {"set_hash", names},
-               {"ending", protocol.ending().has_value()}});
+               {"ending", protocol.ending().has_value()},
+               {"over", protocol.is_closed()}});
 }
 
-std::string reachable(const std::string& listened) {
+std::string reachable(const std::string& listened, const std::string& advertised) {
   const std::size_t colon = listened.rfind(':');
   const std::string host = listened.substr(0, colon), port = listened.substr(colon);
+  if (advertised.ends_with(":0")) return advertised.substr(0, advertised.rfind(':')) + port;
+  if (!advertised.empty()) return advertised;
   if (host != "0.0.0.0" && host != "[::]") return listened;
   std::string found = "127.0.0.1";
   ifaddrs* all = nullptr;

@@ -19,8 +19,9 @@ std::vector<std::string> known_addresses(const std::filesystem::path& directory)
 /// What `dasgd status --json` prints.
 std::string status_json(const elastic::Protocol& protocol, Nanoseconds now);
 
-/// As others can dial it: an address of this machine instead of "any".
-std::string reachable(const std::string& listened);
+/// As others can dial it: what is `advertised`, with the port of `listened` instead of port 0; else
+/// an address of this machine instead of "any".
+std::string reachable(const std::string& listened, const std::string& advertised);
 /// Throws InputError unless it is a host and a port.
 void require_address(const std::string& address);
 /// Where a joiner listens: on the interface over which it reaches the others.

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <future>
 #include <map>
+#include <mutex>
 #include <unistd.h>
 
 #include "dasgd/base/files/atomic_file.hpp"
@@ -73,9 +74,9 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
     identity_ = who.identity;
     sockets_.emplace(context_, *identity_, *this);
     if (options_.port)
-      address_ = reachable(sockets_->listen(*options_.port));
+      address_ = reachable(sockets_->listen(*options_.port), options_.advertise);
     else if (!options_.listen.empty())
-      address_ = reachable(sockets_->listen(options_.listen));
+      address_ = reachable(sockets_->listen(options_.listen), options_.advertise);
     protocol.origin = origin_;
     protocol.name = name;
     protocol.address = address_;
@@ -90,23 +91,35 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
     protocol_.emplace(std::move(protocol), *this);
     if (!options_.directory.empty()) open_directory();
     tick();
-    thread_ = std::jthread([this] { context_.run(); });
+    thread_ = std::jthread([this] { run(); });
   }
 
   ~Implementation() override { close(); }
 
-  void close() {
-    if (!thread_.joinable()) return;
-    closing_.store(true);
-    asio::post(context_, [this] {
+  void part(bool to_evaluate) {
+    if (!thread_.joinable() || std::exchange(parted_, true)) return;
+    asio::post(context_, [this, to_evaluate] {
       protocol_->close(now());
       tell();
-      if (heard_.empty()) context_.stop();
-      limit_.emplace(context_, std::chrono::seconds(3));
-      limit_->async_wait([this](const boost::system::error_code& error) {
-        if (!error) context_.stop();
-      });
+      if (to_evaluate && protocol_->has_joined())
+        options_.say(protocol_->options().name + ": evaluating the model");
+      parting_ = true;
+      look_whether_gone();
     });
+    const auto limit = Clock::now() + std::chrono::seconds(3);
+    const auto gone = gone_.get_future();
+    while (!has_failed() && Clock::now() < limit &&
+           gone.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready) {
+    }
+    asio::post(context_, [this] {
+      heard_.clear();
+      sockets_.reset();
+    });
+  }
+  void close() {
+    if (!thread_.joinable()) return;
+    part(false);
+    asio::post(context_, [this] { context_.stop(); });
     thread_.join();
     door_.reset();
     try {
@@ -125,8 +138,14 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
     while (!protocol_->has_model() && !stop.stop_requested()) {
       if (const std::string why = protocol_->could_not_join(); !why.empty())
         throw InputError("cannot join: " + why);
+      require_alive();
       protocol_->wait(std::chrono::milliseconds(100));
     }
+  }
+  void compare(const elastic::Hash& digest) {
+    protocol_->compare(digest, now());
+    asio::post(context_, [this] { protocol_->tick(now()); });
+    while (!protocol_->has_compared(now())) protocol_->wait(std::chrono::milliseconds(100));
   }
   void settle(const std::filesystem::path& directory) {
     std::promise<void> done;
@@ -139,7 +158,10 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
         done.set_exception(std::current_exception());
       }
     });
-    done.get_future().get();
+    auto written = done.get_future();
+    while (written.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready)
+      require_alive();
+    written.get();
   }
   const std::filesystem::path& directory() const { return options_.directory; }
 
@@ -155,13 +177,19 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
     });
   }
   void on_tick(std::function<void()> look) {
-    asio::post(context_, [this, look = std::move(look)] { look_ = look; });
+    const std::lock_guard lock(callbacks_);
+    look_ = std::move(look);
+  }
+  void on_failure(std::function<void(std::exception_ptr)> told) {
+    const std::lock_guard lock(callbacks_);
+    on_failure_ = std::move(told);
+    if (failure_ && on_failure_) on_failure_(failure_);
   }
 
   // tcp::LinkEvents
-  void linked(tcp::LinkId link, bool dialed, const std::string&) override {
+  void linked(tcp::LinkId link, bool dialed, const std::string& remote) override {
     heard_[link] = {};
-    protocol_->linked(ours(link), dialed, now());
+    protocol_->linked(ours(link), dialed, now(), remote);
   }
   void dial_failed(tcp::LinkId link, tcp::DialFailure kind, const std::string& why) override {
     if (kind == tcp::DialFailure::untrusted) options_.say(why);
@@ -176,11 +204,13 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
     tell();
   }
   void drained(tcp::LinkId) override { protocol_->pump(now()); }
-  void lost(tcp::LinkId link, tcp::Loss, const std::string&) override {
+  void lost(tcp::LinkId link, tcp::Loss kind, const std::string& why) override {
     heard_.erase(link);
+    if (kind == tcp::Loss::refused_frame && std::exchange(refused_, why) != why)
+      options_.say("a link was closed: " + why);
     protocol_->lost(ours(link), now());
     tell();
-    if (closing_.load() && heard_.empty()) context_.stop();
+    look_whether_gone();
   }
   void turned_away(const std::string& line) override { options_.say(line); }
 
@@ -209,6 +239,32 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
   }
 
  private:
+  void look_whether_gone() {
+    if (!heard_.empty() || !std::exchange(parting_, false)) return;
+    gone_.set_value();
+  }
+
+  // Nobody hears of this member any more, which others take for a crash; what it has is written.
+  void run() noexcept {
+    try {
+      context_.run();
+    } catch (...) {
+      protocol_->break_off();
+      const std::lock_guard lock(callbacks_);
+      failure_ = std::current_exception();
+      if (on_failure_) on_failure_(failure_);
+    }
+  }
+
+  bool has_failed() {
+    const std::lock_guard lock(callbacks_);
+    return failure_ != nullptr;
+  }
+  void require_alive() {
+    const std::lock_guard lock(callbacks_);
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
   static elastic::LinkId ours(tcp::LinkId link) {
     return elastic::LinkId{static_cast<std::uint64_t>(link)};
   }
@@ -243,7 +299,10 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
     for (auto& [link, heard] : heard_) listen_to(link, heard);
     protocol_->tick(now());
     tell();
-    if (look_) look_();
+    {
+      const std::lock_guard lock(callbacks_);
+      if (look_) look_();
+    }
     if (history_) history_->look(*protocol_, now());
     const auto numbering = protocol_->numbering().size();
     if (!options_.directory.empty() && numbering != written_) {
@@ -252,7 +311,7 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
     }
     timer_.expires_after(std::chrono::milliseconds(100));
     timer_.async_wait([this](const boost::system::error_code& error) {
-      if (!error && !closing_.load()) tick();
+      if (!error) tick();
     });
   }
 
@@ -271,6 +330,7 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
     const std::string word = command.substr(0, command.find(' '));
     const std::string rest = word.size() < command.size() ? command.substr(word.size() + 1) : "";
     if (word == "status") return status_json(*protocol_, now());
+    if (protocol_->is_closed()) return "error: the run is over; this member evaluates its model";
     if (word == "stop")
       protocol_->stop_run(StopReason::asked, now());
     else if (word == "leave")
@@ -293,18 +353,24 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
   const Clock::time_point start_ = Clock::now();
   asio::io_context context_;
   asio::steady_timer timer_;
-  std::optional<asio::steady_timer> limit_;
   std::string address_;
   std::optional<tcp::Sockets> sockets_;
   std::optional<elastic::Protocol> protocol_;
   std::optional<Door> door_;
   std::optional<History> history_;
+  std::mutex callbacks_;  // guards the three below
   std::function<void()> look_;
+  std::function<void(std::exception_ptr)> on_failure_;
+  std::exception_ptr failure_;
   std::optional<tcp::Identity> identity_;
   std::map<tcp::LinkId, Heard> heard_;
   std::size_t written_ = 0;
+  std::string refused_;           // why a link was closed last
   std::exception_ptr unwritten_;  // at the end
-  std::atomic<bool> closing_{false}, nudged_{false};
+  bool parted_ = false;           // the thread that closes
+  bool parting_ = false;          // the links that are left are to end
+  std::promise<void> gone_;       // they have
+  std::atomic<bool> nudged_{false};
   std::jthread thread_;
 };
 
@@ -320,6 +386,11 @@ const std::string& Member::address() const { return implementation_->address(); 
 const elastic::Origin& Member::origin() const { return implementation_->origin(); }
 void Member::nudge() { implementation_->nudge(); }
 void Member::on_tick(std::function<void()> look) { implementation_->on_tick(std::move(look)); }
+void Member::on_failure(std::function<void(std::exception_ptr)> told) {
+  implementation_->on_failure(std::move(told));
+}
+void Member::compare(const elastic::Hash& digest) { implementation_->compare(digest); }
+void Member::part() { implementation_->part(true); }
 void Member::close() {
   implementation_->close();
   implementation_->require_written();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -23,6 +24,7 @@ namespace dasgd::members {
 struct MemberOptions {
   std::string name;                   ///< empty: the host's, with the process number
   std::string listen;                 ///< an address; empty: this member can only dial
+  std::string advertise;              ///< where others dial it; empty: there, see `reachable`
   std::shared_ptr<tcp::Port> port;    ///< that of `listen`, where it is taken already
   std::vector<std::string> contacts;  ///< of members; empty: this one begins the run
   std::optional<tcp::Token> token;
@@ -75,9 +77,19 @@ class Member {
   const elastic::Origin& origin() const;
   /// The worker has sent something, or a state has changed.
   void nudge();
-  /// Called on the member's thread about five times a second.
+  /// Called on the member's thread about ten times a second, until another takes its place; when
+  /// this returns, the one before is not called any more.
   void on_tick(std::function<void()> look);
-  /// Says goodbye and waits until it is sent. Throws WriteError where the names of the members
+  /// Called, once, where the member's thread had to give up: this member takes no part any more.
+  /// Any thread; as above.
+  void on_failure(std::function<void(std::exception_ptr)> told);
+  /// Tells the others the digest of this member's model at the end, and waits for theirs: bounded.
+  /// The worker's thread, or another when that has ended.
+  void compare(const elastic::Hash& digest);
+  /// Says goodbye and waits until it is sent: nobody is linked to it any more. Commands are
+  /// answered until `close`.
+  void part();
+  /// Does that and ends. Throws WriteError where the names of the members
   /// could not be written then; everything else is done.
   void close();
 

@@ -63,6 +63,42 @@ std::string data_in_words(const Objective<Real>& objective) {
   return text;
 }
 
+/// Everything that makes an update of a gradient, and when there are enough of them.
+std::string learning_in_words(const TrainOptions& options, std::size_t samples) {
+  const RuleOptions& rule = options.rule;
+  std::string text =
+      fmt::format("lr: {}\nbatch: {}\nrule: ", options.eta, resolved_batch(options, samples));
+  if (!std::holds_alternative<std::monostate>(options.make_rule)) {
+    text += "its own";
+  } else {
+    text += to_string(rule.kind);
+    if (rule.uses_momentum()) text += fmt::format(", momentum {}", rule.mu());
+    if (rule.uses_betas())
+      text += fmt::format(", betas {} and {}, epsilon {}", rule.decay_of_mean(),
+                          rule.decay_of_square(), rule.epsilon);
+    text += fmt::format(", weight decay {}, clip {}\nschedule: {}, warm-up {}", rule.weight_decay,
+                        rule.clip ? fmt::format("{}", *rule.clip) : "none",
+                        to_string(rule.schedule), rule.schedule.warmup);
+  }
+  return text + fmt::format("\nbudget: {} gradients, {} epochs\non divergence: {}\n",
+                            options.total_gradients ? fmt::format("{}", *options.total_gradients)
+                                                    : "any number of",
+                            options.epochs ? fmt::format("{}", *options.epochs) : "any number of",
+                            options.on_divergence == OnDivergence::stop ? "stop" : "halve");
+}
+
+// Members of equal speed miss about two gradients of each other.
+void warn_of_staleness(const TrainOptions& options, const RunSummary& summary) {
+  constexpr double far_above = 10;
+  const auto members = static_cast<double>(summary.elastic->members);
+  if (!options.warn || summary.staleness.S_avg <= far_above * members) return;
+  options.warn(fmt::format(
+      "S_avg is {:.0f} with {} members, where about {:.0f} is usual: links or members did "
+      "not keep up, and stale gradients cost accuracy; larger batches (`batch`) or a pause "
+      "(`pace.compute`) make fewer of them",
+      summary.staleness.S_avg, summary.elastic->members, 2 * (members - 1)));
+}
+
 }  // namespace
 
 void require_elastic(const TrainOptions& options) {
@@ -112,9 +148,10 @@ std::string facts_of(const Objective<Real>& objective, const TrainOptions& optio
   }
   return fmt::format(
       "version: {}\n{}\nmodel: {} numbers of {} bits\nstart: a point of length {:.4g}\n"
-      "data: a gradient of length {:.3g} along {:.2g}\nseed: {}\n",
+      "data: a gradient of length {:.3g} along {:.2g}\nseed: {}\n{}",
       version(), data_in_words(objective), objective.dimension(), 8 * sizeof(Real),
-      std::sqrt(length), std::sqrt(norm), norm > 0 ? along / std::sqrt(norm) : 0.0, options.seed);
+      std::sqrt(length), std::sqrt(norm), norm > 0 ? along / std::sqrt(norm) : 0.0, options.seed,
+      learning_in_words(options, objective.samples()));
 }
 
 template <typename Real>
@@ -135,7 +172,10 @@ std::unique_ptr<Member> become_member(const Objective<Real>& objective, const Tr
   auto& [gradients_left, samples_left] = protocol.budget;
   if (gradients_left) *gradients_left -= std::min(*gradients_left, before.gradients);
   if (samples_left) *samples_left -= std::min(*samples_left, before.samples);
-  member.facts = facts_of(objective, options) + member.facts;
+  constexpr std::array merges{"average", "union", "yield"};
+  member.facts = facts_of(objective, options) +
+                 fmt::format("merge: {}\n", merges[static_cast<std::size_t>(member.merge)]) +
+                 member.facts;
   return std::make_unique<Member>(std::move(member), std::move(protocol));
 }
 
@@ -197,6 +237,12 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
       elastic::Membership::self, objective, options, endpoint,
       SharedByLoops<Real>{control, gate, budget, good,
                           options.checkpoint.save ? &snapshots : nullptr, between}));
+  // What is called on the member's thread does not outlive what it uses.
+  const std::shared_ptr<void> until_the_end(nullptr, [&](void*) {
+    member.on_tick({});
+    member.on_failure({});
+  });
+  member.on_failure([&](std::exception_ptr why) { control.abandon(why); });
   member.on_tick([&] {
     good.hear_early_loss(protocol.early_loss());
     if (!protocol.could_not_join().empty()) control.stop(StopReason::failed);
@@ -210,12 +256,8 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
                   planned_gradients(options, objective.samples()))
         .watch();
   });
-  std::exception_ptr unwritten;  // told when everything else is saved
-  try {
-    member.close();
-  } catch (const WriteError&) {
-    unwritten = std::current_exception();
-  }
+  if (!control.abandoned()) member.compare(elastic::digest_of(loops.front()->worker()));
+  member.part();
   evaluator.stop();
   if (const std::string why = protocol.could_not_join(); !why.empty())
     throw InputError("cannot join: " + why);  // there was no run to tell of
@@ -223,18 +265,26 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
   const std::vector<WorkerReport> reports{loops.front()->report()};
   const double wall = std::chrono::duration<double>(Clock::now() - start).count();
   const auto audit = protocol.audit();
-  auto result = conclude<Real>(objective, options, reports, loops.front()->worker(),
-                               {.seconds = wall,
-                                .reason = control.reason(),
-                                .failure = control.failure(),
-                                .good = good,
-                                .judge = evaluator.judge(),
-                                .elastic = elastic::figures_of(protocol),
-                                .agreed = audit.agreed || audit.has_left});
+  auto result = conclude<Real>(
+      objective, options, reports, loops.front()->worker(),
+      {.seconds = wall,
+       .reason = control.reason(),
+       .failure = control.failure(),
+       .good = good,
+       .judge = evaluator.judge(),
+       .elastic = elastic::figures_of(protocol),
+       .agreed = audit.agreed,
+       .compared = !audit.has_left && (!audit.agreed || audit.digests.size() >= audit.here),
+       .digests = elastic::digests_of(protocol)});
   if (!result.failure)
     save_last_checkpoint(options, objective, loops.front()->worker(), snapshots, wall,
                          evaluator.judge().since_best());
-  if (!result.failure) result.failure = unwritten;
+  warn_of_staleness(options, result.summary);
+  try {  // who asks is answered until the model is evaluated and saved
+    member.close();
+  } catch (const WriteError&) {
+    if (!result.failure) result.failure = std::current_exception();
+  }
   return result;
 }
 

@@ -1,5 +1,9 @@
 #include "dasgd/record/run_summary.hpp"
 
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
 #include "dasgd/record/formats.hpp"
 #include "dasgd/record/json_number.hpp"
 #include "dasgd/record/run_summary_json.hpp"
@@ -60,7 +64,35 @@ Json parts_json(const RunSummary& s) {
   return parts;
 }
 
+Json digests_json(const std::vector<ReplicaDigest>& digests) {
+  Json json = Json::array();
+  for (const ReplicaDigest& one : digests) json.push_back(one.digest);
+  return json;
+}
+
 }  // namespace
+
+// The most frequent one is told last.
+std::string difference(const std::vector<ReplicaDigest>& digests) {
+  std::map<std::string, std::vector<std::string>> who;
+  for (const ReplicaDigest& one : digests) who[one.digest].push_back(one.who);
+  if (who.size() < 2) return {};
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups(who.begin(), who.end());
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  constexpr std::size_t shown = 8;
+  std::string text;
+  for (const auto& [digest, names] : groups) {
+    const std::size_t count = std::min(names.size(), shown);
+    const std::vector<std::string> first(names.begin(),
+                                         names.begin() + static_cast<std::ptrdiff_t>(count));
+    text +=
+        fmt::format("{}{}{} {} {}", text.empty() ? "" : ", ", fmt::join(first, " and "),
+                    names.size() > count ? fmt::format(" and {} more", names.size() - count) : "",
+                    names.size() > 1 ? "have" : "has", digest);
+  }
+  return text;
+}
 
 Json summary_json(const RunSummary& s) {
   // Where members die, some of what gradients knew never arrives: the others are told all the same.
@@ -72,8 +104,9 @@ Json summary_json(const RunSummary& s) {
       {"lost", s.lost},
       {"duplicated", s.duplicated},
       {"copies_dropped", s.copies_dropped},
-      {"replicas_identical", s.replicas_identical},
+      {"replicas_identical", s.replicas_compared ? Json(s.replicas_identical) : nullptr},
       {"replica_digest", s.replica_digest},
+      {"digest_of_all", digests_json(s.digest_of_all)},
       {"S_avg", s.staleness.S_avg},
       {"S_max", s.staleness.S_max},
       {"S_hat_avg", tells_S_hat ? Json(s.staleness.S_hat_avg) : nullptr},

@@ -34,6 +34,14 @@ struct MemberFigures {
   std::string name, origin, set_hash;
 };
 
+/// What somebody's model came to at the end of a run.
+struct ReplicaDigest {
+  std::string who;     ///< "worker 3", or the name of a member
+  std::string digest;  ///< of the exact sums
+};
+/// "b has X, a and c have Y"; empty where all are the same.
+std::string difference(const std::vector<ReplicaDigest>& digests);
+
 /// Where the last leg of a resumed run began.
 struct ResumedFrom {
   std::size_t leg = 0;  ///< which leg it is, from 2
@@ -49,7 +57,9 @@ struct RunSummary {
   std::uint64_t lost = 0;                          ///< pairs of worker and gradient that never met
   std::uint64_t duplicated = 0;      ///< applications of a gradient that had been applied before
   std::uint64_t copies_dropped = 0;  ///< copies that the relay recognised and threw away
-  bool replicas_identical = false;
+  bool replicas_identical = false;   ///< as far as they were compared
+  bool replicas_compared = true;     ///< of all who were there at the end
+  std::vector<ReplicaDigest> digest_of_all;  ///< those that were compared
   std::string replica_digest;
   StalenessSummary staleness;
   std::uint64_t noncausal_applications = 0;
@@ -87,7 +97,9 @@ struct RunSummary {
   std::optional<RankClocks> clocks;  ///< of a run on several ranks
   std::optional<MemberFigures> elastic;
 
-  bool audit_is_clean() const { return lost == 0 && duplicated == 0 && replicas_identical; }
+  bool audit_is_clean() const {
+    return lost == 0 && duplicated == 0 && (replicas_identical || !replicas_compared);
+  }
 };
 
 /// The line at the end of a trace that states the tolerance, with its newline.

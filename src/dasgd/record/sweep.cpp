@@ -4,6 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "dasgd/base/parse_json.hpp"
 #include "dasgd/core/error.hpp"
 
 namespace dasgd {
@@ -13,7 +14,7 @@ using SweepJson = nlohmann::ordered_json;
 
 SweepJson parse_sweep_file(const std::string& path) {
   std::ifstream file(path);
-  return SweepJson::parse(file, nullptr, false);
+  return parse_json<SweepJson>(file);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/base/input_error.hpp"
+#include "dasgd/base/parse_json.hpp"
 #include "dasgd/referee/records.hpp"
 
 namespace dasgd {
@@ -15,7 +16,7 @@ Journal::Journal(std::string path, const std::string& identity) : path_(std::mov
   std::string line, whole;
   bool first = true;
   while (std::getline(file, line) && !file.eof()) {  // a last line without its end is half of one
-    const Json json = Json::parse(line, nullptr, false);
+    const Json json = parse_json<Json>(line);
     if (json.is_discarded()) break;
     if (std::exchange(first, false)) {
       if (json.value("comparison", "") != identity)

@@ -7,6 +7,8 @@
 #include <map>
 #include <vector>
 
+#include "dasgd/base/parse_json.hpp"
+
 namespace dasgd::report {
 using Json = nlohmann::ordered_json;
 namespace {
@@ -34,7 +36,7 @@ Json read_membership(const std::string& directory) {
   std::vector<Story> stories;
   std::map<std::string, std::size_t> places;
   for (std::string text; std::getline(file, text);) {
-    const Json line = Json::parse(text, nullptr, false);
+    const Json line = parse_json<Json>(text);
     if (!is_change(line)) continue;
     const auto [at, is_new] = places.emplace(line["origin"].get<std::string>(), stories.size());
     if (is_new) stories.emplace_back();

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "dasgd/base/files/atomic_file.hpp"
+#include "dasgd/base/parse_json.hpp"
 #include "dasgd/base/text_hazard.hpp"
 #include "dasgd/base/toml.hpp"
 #include "dasgd/core/error.hpp"
@@ -26,8 +27,7 @@ std::string text_of(const std::string& path) {
 // What is copied and written again by functions that recurse is not taken in any depth.
 Json json_of(const std::string& path) {
   const std::string text = text_of(path);
-  return find_text_hazard(text) ? Json(Json::value_t::discarded)
-                                : Json::parse(text, nullptr, false);
+  return find_text_hazard(text) ? Json(Json::value_t::discarded) : parse_json<Json>(text);
 }
 
 Json value_of(const toml::node& node) {
@@ -120,7 +120,7 @@ class Reader {
     std::ifstream file(*path);
     std::size_t bad = 0;
     for (std::string line; std::getline(file, line);)
-      bad += run_.metrics.add(nlohmann::json::parse(line, nullptr, false)) ? 0 : 1;
+      bad += run_.metrics.add(parse_json(line)) ? 0 : 1;
     if (bad > 0) note(fmt::format("metrics.jsonl: {} lines cannot be read and are left out", bad));
   }
 

@@ -95,13 +95,18 @@ std::string workers(const Run& run) {
   return text;
 }
 
+std::string replicas(const Json& s) {
+  const auto at = s.find("replicas_identical");
+  if (at != s.end() && at->is_null()) return "not compared";
+  return at != s.end() && *at == true ? "identical" : "DIFFER";
+}
+
 std::string audit(const Json& s) {
   const auto shown = [&](const char* key) {
     return s.contains(key) ? s[key].dump() : std::string("?");
   };
-  return row("audit",
-             fmt::format("lost {}, duplicated {}, replicas {}", shown("lost"), shown("duplicated"),
-                         s.value("replicas_identical", false) ? "identical" : "DIFFER")) +
+  return row("audit", fmt::format("lost {}, duplicated {}, replicas {}", shown("lost"),
+                                  shown("duplicated"), replicas(s))) +
          row("digest", s.value("replica_digest", "?"));
 }
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -43,11 +45,15 @@ void add_up(std::span<const WorkerReport> reports, RunSummary& summary) {
   if (count > 0) summary.batch_loss = losses / count;
 }
 
-void compare(std::span<const WorkerReport> reports, RunSummary& summary) {
+void compare(std::span<const WorkerReport> reports, const std::vector<std::string>& labels,
+             RunSummary& summary) {
   const WorkerReport& first = reports.front();
   summary.replica_digest = first.digest;
   summary.replicas_identical = true;
   for (const auto& report : reports) {
+    const std::size_t i = summary.digest_of_all.size();
+    summary.digest_of_all.push_back(
+        {i < labels.size() ? labels[i] : fmt::format("worker {}", i), report.digest});
     summary.lost += summary.gradients - report.applied.size();
     const bool same = report.applied == first.applied && report.digest == first.digest;
     summary.replicas_identical = summary.replicas_identical && same;
@@ -175,14 +181,16 @@ TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions&
   add_up(reports, summary);
   summary.fixed_step = summary.halvings == 0 && options.rule.is_plain() &&
                        std::holds_alternative<std::monostate>(options.make_rule);
-  compare(reports, summary);
+  compare(reports, end.labels, summary);
   if (end.elastic) {
     // What all members made together, not only this one.
     summary.elastic = *end.elastic;
     summary.replica_digest = audit_of(first).digest;
     summary.gradients = first.t();
     summary.samples = first.samples();
-    summary.replicas_identical = end.agreed;
+    summary.digest_of_all = end.digests;
+    summary.replicas_identical = end.agreed && difference(end.digests).empty();
+    summary.replicas_compared = end.compared;
     summary.lost = 0;
   }
   add_earlier_legs(options, summary);
@@ -192,6 +200,8 @@ TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions&
   summary.samples_per_second =
       all > 0 ? share_seen(summary) * static_cast<double>(summary.samples) / all : 0;
   result.failure = end.failure ? end.failure : late_divergence(first, options.eta);
+  if (const std::string who = difference(summary.digest_of_all); !result.failure && !who.empty())
+    result.failure = std::make_exception_ptr(std::runtime_error("the replicas differ: " + who));
   result.model.resize(objective.dimension());
   to_real<Real>(first.replica().sums(), result.model);
   try {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "dasgd/core/objective.hpp"
 #include "dasgd/core/worker.hpp"
@@ -25,7 +26,10 @@ struct RunEnd {
   GoodModel<Real>& good;
   Judge<Real>& judge;
   std::optional<MemberFigures> elastic = {};  ///< of a member among others ...
-  bool agreed = false;                        ///< ... who all ended with the same
+  bool agreed = false;                        ///< ... who all ended with the same ...
+  bool compared = true;                       ///< ... and compared their models ...
+  std::vector<ReplicaDigest> digests = {};    ///< ... which were these
+  std::vector<std::string> labels = {};       ///< of workers, where there is more to say of them
 };
 
 /// Audits a drained run: every gradient at every worker once, the same bits everywhere. Evaluates

@@ -76,6 +76,10 @@ std::vector<Setting> elastic_settings() {
           "begin a run that others can join while it goes (dasgd join); port 0: any free one",
           [](auto& c) -> auto& { return c.elastic.listen; }),
       text(
+          "elastic.advertise", "--advertise", "HOST:PORT",
+          "where others reach this member, if not where it listens; port 0: the one of --listen",
+          [](auto& c) -> auto& { return c.elastic.advertise; }),
+      text(
           "elastic.token_file", "--token-file", "FILE",
           "the token of the run (default: a new one, in the run directory)",
           [](auto& c) -> auto& { return c.elastic.token_file; }),

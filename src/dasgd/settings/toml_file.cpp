@@ -139,8 +139,6 @@ std::string config_text(const std::string& path) {
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (text.size() > most)
     throw InputError(path + ": has more than 1 MiB; a CONFIG.toml has a line for every setting");
-  if (const auto hazard = find_text_hazard(text))
-    throw InputError(fmt::format("{}:{}: {}", path, hazard->line, hazard->what));
   return text;
 }
 
@@ -159,12 +157,19 @@ bool left_targets_alone(const std::string& directory) {
 
 void read_config_file(Command command, const std::string& path,
                       const std::set<std::string>& overridden, Config& config) {
+  read_config_text(command, config_text(path), path, overridden, config);
+}
+
+void read_config_text(Command command, const std::string& text, const std::string& name,
+                      const std::set<std::string>& overridden, Config& config) {
+  if (const auto hazard = find_text_hazard(text))
+    throw InputError(fmt::format("{}:{}: {}", name, hazard->line, hazard->what));
   try {
-    Reader reader(command, path, overridden, config);
-    reader.read(toml::parse(config_text(path)), "");
+    Reader reader(command, name, overridden, config);
+    reader.read(toml::parse(text), "");
     reader.require_members();
   } catch (const toml::parse_error& error) {
-    throw InputError(fmt::format("{}:{}: {}", path, error.source().begin.line,
+    throw InputError(fmt::format("{}:{}: {}", name, error.source().begin.line,
                                  std::string(error.description())));
   }
   // That a run passed nothing on was a matter of its graph; another graph has a default of its own.

@@ -14,6 +14,10 @@ namespace dasgd::config {
 void read_config_file(Command command, const std::string& path,
                       const std::set<std::string>& overridden, Config& config);
 
+/// The same for a text that is no file; `name` stands for it in messages.
+void read_config_text(Command command, const std::string& text, const std::string& name,
+                      const std::set<std::string>& overridden, Config& config);
+
 /// The same for a run that goes on: the file is that of its directory, which becomes the directory
 /// of the run. Throws InputError, also where another `file` was given.
 void read_resumed_config(const std::string& file, const std::set<std::string>& overridden,

@@ -73,9 +73,12 @@ bool equal_in_constant_time(std::string_view given, std::string_view secret) {
   return difference == 0;
 }
 
-bool Gate::is_token(std::string_view given) const { return equal_in_constant_time(given, token_); }
+bool Gate::is_token(std::string_view given) const {
+  return !token_.empty() && equal_in_constant_time(given, token_);
+}
 
 Decision Gate::decide(const Request& request) const {
+  if (request.hosts > 1) return refuse(400, "a request names one host");
   if (loopback_ && !is_this_machine(request.host, request.port))
     return refuse(403, "this is only served as localhost or 127.0.0.1 with the port of the run");
   // All three are looked at, whichever is right.

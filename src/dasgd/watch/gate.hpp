@@ -1,6 +1,7 @@
 // Who may ask what: the answer to a request, before any work is done.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@ struct Request {
   std::string method, target;  ///< target with its query
   std::string host, origin, authorization, token_header;
   unsigned short port = 0;  ///< at which it came
+  std::size_t hosts = 1;    ///< how often it names one
 };
 
 enum class Resource { page, events, metrics, stop };
@@ -29,7 +31,7 @@ struct Decision {
 /// The rules of a server. On a loopback address a browser may be sent here by any page of the
 /// world, so the Host must be this machine and this port (DNS rebinding), and what changes
 /// something needs the token in a header, which no other page can send. Where a token is required,
-/// it is required of everything.
+/// it is required of everything. An empty token is nobody's.
 class Gate {
  public:
   Gate(std::string token, bool token_required, bool loopback)

@@ -31,7 +31,8 @@ inline Request read_request(const RequestParser::value_type& message, unsigned s
           header(http::field::origin),
           header(http::field::authorization),
           header("X-Dasgd-Token"),
-          port};
+          port,
+          message.count(http::field::host)};
 }
 
 }  // namespace dasgd::watch

@@ -5,6 +5,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
+#include <exception>
 #include <fmt/format.h>
 #include <memory>
 #include <random>
@@ -42,7 +43,7 @@ class Server::Implementation {
         timer_(context_) {
     open();
     accept();
-    thread_ = std::jthread([this] { context_.run(); });
+    thread_ = std::jthread([this] { run(); });
   }
   ~Implementation() { context_.stop(); }
 
@@ -71,6 +72,24 @@ class Server::Implementation {
   void join() { thread_.join(); }
 
  private:
+  void run() noexcept {
+    for (;;) {
+      try {
+        context_.run();
+        return;
+      } catch (const std::exception& error) {
+        warn(error.what());
+      } catch (...) {
+        warn("something that is no exception was thrown");
+      }
+    }
+  }
+  void warn(const char* what) noexcept try {
+    if (shared_.options.warn) shared_.options.warn(std::string("the page of the run: ") + what);
+  } catch (...) {  // not even that
+    return;
+  }
+
   void open() {
     error_code error;
     acceptor_.open(endpoint_.protocol(), error);
@@ -98,7 +117,12 @@ class Server::Implementation {
         });
         return;
       }
-      welcome(std::move(socket));
+      try {
+        welcome(std::move(socket));
+      } catch (...) {
+        accept();
+        throw;
+      }
       accept();
     });
   }

@@ -14,6 +14,8 @@ struct ServerOptions {
   bool require_token = false;         ///< on a loopback address as well
   std::string page;                   ///< HTML, already with its data
   std::function<void()> on_stop;      ///< called on the thread of the server
+  /// Likewise: what went wrong with a client, in a line; the others are served all the same.
+  std::function<void(const std::string&)> warn;
   std::size_t most_connections = 64;
   std::size_t most_of_one_client = 32;  ///< connections from one address
   int patience_seconds = 10;  ///< with a client that does not send its request, or does not read

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <iterator>
+#include <map>
 #include <utility>
 
 namespace dasgd::elastic {
@@ -10,18 +11,17 @@ namespace {
 // {"ORIGIN":[[first,last],...],...}
 std::string names_text(const GradientSet& names,
                        const std::vector<std::pair<Origin, std::string>>& numbering) {
-  std::string text;
-  std::optional<WorkerId> open;
+  std::map<WorkerId, std::string> ranges;  // those beyond a gap come after all others
   names.for_each_range_missing_from({}, [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
-    if (open == o) {
-      text += ',';
-    } else {
-      text += fmt::format("{}\"{}\":[", open ? "]," : "", numbering[index(o)].first.text());
-    }
-    open = o;
-    fmt::format_to(std::back_inserter(text), "[{},{}]", first, last);
+    std::string& of_origin = ranges[o];
+    fmt::format_to(std::back_inserter(of_origin), "{}[{},{}]", of_origin.empty() ? "" : ",", first,
+                   last);
   });
-  return "{" + text + (open ? "]}" : "}");
+  std::string text;
+  for (const auto& [origin, of_origin] : ranges)
+    text += fmt::format("{}\"{}\":[{}]", text.empty() ? "" : ",",
+                        numbering[index(origin)].first.text(), of_origin);
+  return "{" + text + "}";
 }
 
 }  // namespace

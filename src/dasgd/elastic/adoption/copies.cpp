@@ -9,7 +9,7 @@ void Copies::add(Model model) {
   if (!models_.empty() && models_.back().names == model.names) return;
   models_.push_back(std::move(model));
   loose_.emplace_back();
-  if (models_.size() <= most) return;
+  if (models_.size() <= limit_) return;
   std::size_t closest = 0;
   std::uint64_t between = UINT64_MAX;
   for (std::size_t i = 0; i + 1 < models_.size(); ++i) {

@@ -16,8 +16,9 @@ namespace dasgd::elastic {
 /// because members go at different times: each holds all that the one before it holds.
 class Copies {
  public:
-  /// Memory is bounded: beyond this the two closest to each other become one.
+  /// Memory is bounded: beyond the limit the two closest to each other become one.
   static constexpr std::size_t most = 8;
+  explicit Copies(std::size_t limit = most) : limit_(limit) {}
 
   bool empty() const { return models_.empty(); }
   std::span<const Model> models() const { return models_; }
@@ -34,6 +35,7 @@ class Copies {
   void clear();
 
  private:
+  const std::size_t limit_;
   std::vector<Model> models_;
   std::vector<GradientSet> loose_;  // of each
 };

@@ -36,13 +36,14 @@ enum class Standing {
 struct Member {
   Record record;
   Standing standing = Standing::unknown;
-  Nanoseconds since = 0;        ///< of this standing
-  Nanoseconds heard = 0;        ///< of it, by itself or by others
-  Nanoseconds longest_gap = 0;  ///< between two signs of life, lately
-  Nanoseconds apart = 0;        ///< since when there is no link to it
-  bool in_sight = false;        ///< it is awaited: all that it lacks is in the log
-  GradientSet reported;         ///< what it held when it last told us directly
-  bool was_told_of = false;     ///< by others, since it stands like this
+  Nanoseconds since = 0;          ///< of this standing
+  Nanoseconds heard = 0;          ///< of it, by itself or by others
+  Nanoseconds longest_gap = 0;    ///< between two signs of life, lately
+  Nanoseconds apart = 0;          ///< since when there is no link to it
+  bool in_sight = false;          ///< it is awaited: all that it lacks is in the log
+  GradientSet reported;           ///< what it held when it last told us directly
+  bool was_told_of = false;       ///< by others, since it stands like this
+  bool address_is_right = false;  ///< it was reached there, or comes from that host
   bool hung_up = false;  ///< its last link broke without a goodbye, and nothing was heard since
   Nanoseconds dial_at = 0, dial_pause = 0;
   double rate = 0;  ///< gradients per second, in the last second

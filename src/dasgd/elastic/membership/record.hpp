@@ -27,6 +27,7 @@ struct Record {
   double early_loss = 0;             ///< the largest at the beginning of the run that it knows of
   Hash names;                        ///< of what it holds, once it has stopped
   Hash ready;                        ///< of that and of all it sees, once it will admit no new name
+  Hash digest;                       ///< of its model, which holds `names`, once its run is over
 };
 
 }  // namespace dasgd::elastic

@@ -255,13 +255,14 @@ class MembersRun final : Follower {
     if (!first) throw std::runtime_error("no member with a model came to the end of the run");
     std::vector<WorkerReport> reports(come_.size());
     bool identical = true;
-    const WorkerReport mine = world_[*first].account();
+    std::vector<ReplicaDigest> digests;
     for (std::size_t i = 0; i < world_.size(); ++i) {
       reports[worker_of(i)] = world_[i].account();
       const auto names = [&](std::size_t m) { return world_.protocol(m).audit().names; };
-      if (has_ended(world_[i]))
-        identical =
-            identical && names(i) == names(*first) && reports[worker_of(i)].digest == mine.digest;
+      if (!has_ended(world_[i])) continue;
+      identical = identical && names(i) == names(*first);
+      if (names(i) == names(*first))
+        digests.push_back({fmt::format("w{}", worker_of(i)), reports[worker_of(i)].digest});
     }
     const auto ending = world_.protocol(*first).ending();
     const auto took = std::chrono::steady_clock::now() - began_;
@@ -274,7 +275,8 @@ class MembersRun final : Follower {
                                .good = world_[*first].good,
                                .judge = judge_,
                                .elastic = figures_of(world_.protocol(*first)),
-                               .agreed = identical});
+                               .agreed = identical,
+                               .digests = std::move(digests)});
     return std::move(result_);
   }
 

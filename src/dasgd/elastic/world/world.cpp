@@ -112,7 +112,7 @@ void World<Real>::look_of(std::size_t number) {
   if (do_tasks_of(m)) m.protocol.pump(now_);
   tell_events(number);
   if (m.corrects) return finish_step_later(m, true);
-  if (m.protocol.is_over() && m.protocol.inbox_depth() == 0) return end(number);
+  if (m.protocol.is_over() && m.protocol.inbox_depth() == 0) return compare_and_end(m);
   m.stopped = m.protocol.ending().has_value();
   m.good.hear_early_loss(m.protocol.early_loss());
   m.began = now_;
@@ -187,6 +187,15 @@ template <typename Real>
 void World<Real>::fail(Inhabitant<Real>& m, StopReason why) {
   follower_.failed(m.number, std::current_exception());
   m.protocol.stop_run(why, now_);
+}
+
+template <typename Real>
+void World<Real>::compare_and_end(Inhabitant<Real>& m) {
+  if (!std::exchange(m.has_told_digest, true)) {
+    m.protocol.compare(digest_of(m.worker()), now_);
+    m.protocol.tick(now_);
+  }
+  if (m.protocol.has_compared(now_)) end(m.number);
 }
 
 template <typename Real>

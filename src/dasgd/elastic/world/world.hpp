@@ -137,6 +137,7 @@ class World {
   Nanoseconds arrival(std::size_t from, std::size_t to, std::size_t bytes);
   Nanoseconds time_of_step(const Inhabitant<Real>& member, bool computes);
   void deliver(std::uint64_t wire, std::size_t to);
+  void compare_and_end(Inhabitant<Real>& member);
   void end(std::size_t member);
   void tell(std::size_t member, Nanoseconds time, const std::string& what);
   void tell_events(std::size_t member);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "dasgd/base/parse_json.hpp"
 #include "dasgd/core/error.hpp"
 
 namespace dasgd {
@@ -73,9 +74,9 @@ Nanoseconds scan_trace(const std::string& path,
   std::string text;
   for (std::size_t line = 1; std::getline(file, text); ++line) {
     if (text.find_first_not_of(" \t\r") == text.npos) continue;
-    const json object = json::parse(text, nullptr, false);
+    const json object = parse_json<json>(text);
     if (!object.is_object()) {
-      on_malformed({line, "is not a JSON object"});
+      on_malformed({line, "is not a JSON object, or repeats a key"});
       continue;
     }
     const auto ev = object.find("ev");

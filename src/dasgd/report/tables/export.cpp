@@ -7,6 +7,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "dasgd/base/parse_json.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/sweep.hpp"
 #include "dasgd/report/run.hpp"
@@ -26,7 +27,7 @@ struct Source {
 
 Json json_at(const std::string& path) {
   std::ifstream file(path);
-  return Json::parse(file, nullptr, false);
+  return parse_json<Json>(file);
 }
 
 // {"a": {"b": 1}} as {"a.b": 1}; lists are of workers, and stand in another table.
@@ -168,7 +169,7 @@ RowsOf summary_row(bool wall_time) {
 void metrics_rows(const Source& source, const EachRow& each) {
   std::ifstream file(source.path + "/metrics.jsonl");
   for (std::string line; std::getline(file, line);) {
-    const Json figures = Json::parse(line, nullptr, false);
+    const Json figures = parse_json<Json>(line);
     if (!figures.is_object()) continue;
     Json row = Json::object();
     flatten(figures, "", row);

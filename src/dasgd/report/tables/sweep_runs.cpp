@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "dasgd/base/parse_json.hpp"
 #include "dasgd/report/metrics_series.hpp"
 
 namespace dasgd::report {
@@ -15,8 +16,7 @@ MetricsSeries metrics_at(const std::string& path) {
   constexpr std::size_t most_rows = 500;  // more than a picture has room for
   MetricsSeries series(most_rows);
   std::ifstream file(path);
-  for (std::string line; std::getline(file, line);)
-    series.add(nlohmann::json::parse(line, nullptr, false));
+  for (std::string line; std::getline(file, line);) series.add(parse_json(line));
   return series;
 }
 
@@ -73,7 +73,7 @@ std::vector<SweepSetting> read_settings(const Sweep& sweep, const std::string& d
     if (at == settings.end()) at = settings.insert(settings.end(), SweepSetting{run.values});
     ++at->runs;
     std::ifstream file(path + "/summary.json");
-    auto summary = SummaryJson::parse(file, nullptr, false);
+    auto summary = parse_json<SummaryJson>(file);
     if (summary["stop_reason"] == "diverged") {
       ++at->diverged;
       continue;

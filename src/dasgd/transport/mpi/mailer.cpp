@@ -1,12 +1,26 @@
 #include "dasgd/transport/mpi/mailer.hpp"
 
+#include <limits>
 #include <list>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "dasgd/transport/mpi/handle.hpp"
 #include "dasgd/transport/mpi/requests.hpp"
 
 namespace dasgd::mpi {
+namespace {
+
+// MPI counts in int.
+int counted(std::size_t count) {
+  if (count > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+    throw std::runtime_error("a message of " + std::to_string(count) +
+                             " items is more than MPI takes at once");
+  return static_cast<int>(count);
+}
+
+}  // namespace
 
 struct Mailer::State {
   struct Sending {
@@ -28,10 +42,11 @@ Mailer::~Mailer() = default;
 
 // Synchronous: when it is complete, it has been received.
 void Mailer::send(int rank, int tag, std::vector<std::byte> bytes) {
+  const int size = counted(bytes.size());
   State::Sending& sending = state_->under_way.emplace_back();
   sending.bytes = std::move(bytes);
-  check(MPI_Issend(sending.bytes.data(), static_cast<int>(sending.bytes.size()), MPI_BYTE, rank,
-                   tag, state_->comm, state_->requests.add(sending.pending, "MPI_Issend", rank)),
+  check(MPI_Issend(sending.bytes.data(), size, MPI_BYTE, rank, tag, state_->comm,
+                   state_->requests.add(sending.pending, "MPI_Issend", rank)),
         "MPI_Issend", rank);
 }
 
@@ -59,13 +74,13 @@ std::optional<Mailer::Message> Mailer::receive() {
 }
 
 void Mailer::begin_sum(std::span<float> values) {
-  check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_FLOAT,
-                       MPI_SUM, state_->comm, &state_->sum),
+  check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), counted(values.size()), MPI_FLOAT, MPI_SUM,
+                       state_->comm, &state_->sum),
         "MPI_Iallreduce");
 }
 void Mailer::begin_sum(std::span<double> values) {
-  check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE,
-                       MPI_SUM, state_->comm, &state_->sum),
+  check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), counted(values.size()), MPI_DOUBLE, MPI_SUM,
+                       state_->comm, &state_->sum),
         "MPI_Iallreduce");
 }
 

@@ -11,7 +11,7 @@ namespace dasgd::tcp {
 namespace {
 
 constexpr std::uint32_t link_magic = 0x4b4c5344;  // "DSLK"
-constexpr std::uint16_t link_version = 1;
+constexpr std::uint16_t link_version = 2;
 
 // As it travels, without padding.
 #pragma pack(push, 1)
@@ -21,6 +21,7 @@ struct RawHead {
   std::uint16_t reserved = 0;
   std::uint32_t header_bytes = 0;
   std::uint64_t body_bytes = 0;
+  std::uint64_t body_checksum = 0;
   std::uint64_t checksum = 0;
 };
 #pragma pack(pop)
@@ -40,8 +41,10 @@ RawHead parsed(const FrameHead& bytes) {
 
 }  // namespace
 
-FrameHead frame_head(std::span<const std::byte> header, std::uint64_t body_bytes) {
-  RawHead head{.header_bytes = static_cast<std::uint32_t>(header.size()), .body_bytes = body_bytes};
+FrameHead frame_head(std::span<const std::byte> header, std::span<const std::byte> body) {
+  RawHead head{.header_bytes = static_cast<std::uint32_t>(header.size()),
+               .body_bytes = body.size(),
+               .body_checksum = XXH3_64bits(body.data(), body.size())};
   FrameHead bytes{};
   std::memcpy(bytes.data(), &head, sizeof head);
   head.checksum = frame_checksum(bytes, header);
@@ -53,28 +56,36 @@ std::optional<std::string> FrameReader::arrived(std::size_t count, Sink& sink) {
   wanted_ = wanted_.subspan(count);
   if (!wanted_.empty()) return std::nullopt;
   switch (part_) {
+    case Part::start:
+      return read_start();
     case Part::head:
       return read_head(sink);
     case Part::header:
       return read_header(sink);
     case Part::body:
-      finish(sink);
+      return read_body(sink);
   }
   return std::nullopt;
 }
 
-std::optional<std::string> FrameReader::read_head(Sink& sink) {
+std::optional<std::string> FrameReader::read_start() {
   const RawHead head = parsed(head_);
   if (head.magic != link_magic) return "what it sends is no frame of dasgd";
   if (head.version != link_version)
     return fmt::format("it speaks version {} of the link format, we speak version {}", head.version,
                        link_version);
+  part_ = Part::head;
+  wanted_ = std::span(head_).subspan(start_bytes);
+  return std::nullopt;
+}
+
+std::optional<std::string> FrameReader::read_head(Sink& sink) {
+  const RawHead head = parsed(head_);
   if (head.header_bytes > limits_.header)
     return fmt::format("a frame has a header of {} bytes, and at most {} are allowed",
                        head.header_bytes, limits_.header);
   if (head.reserved != 0 || (head.header_bytes == 0 && head.body_bytes != 0))
     return "the head of a frame is damaged";
-  body_bytes_ = head.body_bytes;
   header_.resize(head.header_bytes);
   part_ = Part::header;
   wanted_ = header_;
@@ -88,18 +99,25 @@ std::optional<std::string> FrameReader::read_header(Sink& sink) {
     finish(sink);
     return std::nullopt;
   }
-  const auto place = sink.place(header_, body_bytes_);
+  const std::uint64_t body_bytes = parsed(head_).body_bytes;
+  const auto place = sink.place(header_, body_bytes);
   if (!place) return "a frame was refused";
-  if (place->size() != body_bytes_) throw std::logic_error("a body needs a place of its length");
+  if (place->size() != body_bytes) throw std::logic_error("a body needs a place of its length");
   part_ = Part::body;
-  wanted_ = *place;
-  if (wanted_.empty()) finish(sink);
+  wanted_ = body_ = *place;
+  return wanted_.empty() ? read_body(sink) : std::nullopt;
+}
+
+std::optional<std::string> FrameReader::read_body(Sink& sink) {
+  if (XXH3_64bits(body_.data(), body_.size()) != parsed(head_).body_checksum)
+    return "the checksum of a body does not fit";
+  finish(sink);
   return std::nullopt;
 }
 
 void FrameReader::finish(Sink& sink) {
-  part_ = Part::head;
-  wanted_ = head_;
+  part_ = Part::start;
+  wanted_ = std::span(head_).first(start_bytes);
   sink.complete(std::exchange(header_, {}));
 }
 

@@ -17,8 +17,8 @@ struct FrameLimits {
 };
 
 /// What stands before the header of every frame.
-using FrameHead = std::array<std::byte, 28>;
-FrameHead frame_head(std::span<const std::byte> header, std::uint64_t body_bytes);
+using FrameHead = std::array<std::byte, 36>;
+FrameHead frame_head(std::span<const std::byte> header, std::span<const std::byte> body);
 
 /// Takes frames apart as their bytes arrive. Says where the next bytes go, so that bodies arrive
 /// where they stay.
@@ -31,7 +31,8 @@ class FrameReader {
     /// Where the body of this header goes, exactly that long; nullopt: the frame is refused.
     virtual std::optional<std::span<std::byte>> place(std::span<const std::byte> header,
                                                       std::uint64_t body_bytes) = 0;
-    /// Header and body are complete. An empty header is a sign of the link itself.
+    /// Header and body are complete, with right checksums. An empty header is a sign of the link
+    /// itself.
     virtual void complete(Bytes header) = 0;
   };
 
@@ -46,21 +47,25 @@ class FrameReader {
   /// nothing more can be read.
   std::optional<std::string> arrived(std::size_t count, Sink& sink);
   /// Whether a frame has begun and is not complete.
-  bool within_frame() const { return part_ != Part::head || wanted_.size() < head_.size(); }
+  bool within_frame() const { return part_ != Part::start || wanted_.size() < start_bytes; }
 
  private:
-  enum class Part { head, header, body };
+  /// The head begins with what all versions have in common: others may have shorter heads.
+  enum class Part { start, head, header, body };
+  static constexpr std::size_t start_bytes = 8;
 
+  std::optional<std::string> read_start();
   std::optional<std::string> read_head(Sink& sink);
   std::optional<std::string> read_header(Sink& sink);
+  std::optional<std::string> read_body(Sink& sink);
   void finish(Sink& sink);
 
   FrameLimits limits_;
-  Part part_ = Part::head;
+  Part part_ = Part::start;
   FrameHead head_{};
   Bytes header_;
-  std::uint64_t body_bytes_ = 0;
-  std::span<std::byte> wanted_ = head_;
+  std::span<std::byte> body_;
+  std::span<std::byte> wanted_ = std::span(head_).first(start_bytes);
 };
 
 }  // namespace dasgd::tcp

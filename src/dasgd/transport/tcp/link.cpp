@@ -47,7 +47,7 @@ void Link::start(std::chrono::milliseconds limit) {
 void Link::send(Bytes header, std::span<const std::byte> body, std::shared_ptr<const void> keeper) {
   assert(!header.empty());
   if (state_ != State::open) return;
-  const FrameHead head = frame_head(header, body.size());
+  const FrameHead head = frame_head(header, body);
   enqueue({head, std::move(header), body, std::move(keeper)});
   if (!std::exchange(writing_, true)) later(&Link::write);
 }
@@ -83,7 +83,7 @@ void Link::shake_hands() {
   const Advance progress = stream_->handshake();
   if (progress.step != Step::done) return stalled(progress, true);
   state_ = State::greeting;
-  enqueue({.head = frame_head({}, 0)});
+  enqueue({.head = frame_head({}, {})});
   write();
   if (state_ != State::ended) read();
 }
@@ -129,7 +129,7 @@ void Link::write() {
   if (!std::exchange(drained_, true) && state_ == State::open) events_.drained(id_);
   if (state_ != State::closing) return;
   if (!std::exchange(goodbye_said_, true)) {
-    enqueue({.head = frame_head({}, 0)});
+    enqueue({.head = frame_head({}, {})});
     if (!write_queue()) return;
   }
   if (std::exchange(shut_down_, true)) return;

@@ -1,0 +1,73 @@
+// What waits is bounded in bytes: behind a link that does not keep up, and for a worker that is
+// behind.
+#include <gtest/gtest.h>
+
+#include "dasgd/elastic/world/inhabitant.hpp"
+#include "elastic/peer.hpp"
+#include "elastic/scenario.hpp"
+
+namespace dasgd::elastic::test {
+namespace {
+
+TEST(Memory, WhatWaitsForAWorkerThatIsBehindIsFolded) {
+  Said network;
+  Protocol one(
+      {.origin = {1, 1}, .facts = "same", .founder = true, .dimension = dimension, .in_flight = 8},
+      network);
+  Peer other(one, LinkId{1}, {2, 2});
+  other.report(true, 1);
+  constexpr std::uint32_t sent = 1000;
+  GradientSet known;
+  const WorkerId origin = other.roster.number({2, 2});
+  for (std::uint32_t i = 0; i < sent; ++i) {
+    GradientMessage message;
+    message.facts.name = {origin, i};
+    message.facts.origin_step = i;
+    message.facts.compute_set = known;
+    known.insert(message.facts.name);
+    const Bytes header = encode(message, other.names, other.roster);
+    ASSERT_TRUE(one.body(other.link, header, 4 * dimension, 2));
+    one.received(other.link, header, 2);
+  }
+  EXPECT_EQ(one.inbox_depth(), sent);
+  std::size_t gradients = 0, bundles = 0, all = 0;
+  while (one.inbox_depth() > 0) {
+    Received received;
+    one.take(1, received);
+    gradients += received.gradients.size();
+    if (received.bundle) ++bundles;
+    all += received.gradients.size() + (received.bundle ? received.bundle->size() : 0);
+  }
+  EXPECT_EQ(all, sent);
+  EXPECT_LE(gradients, 3 * one.options().in_flight);
+  EXPECT_LE(bundles, 16u);
+}
+
+// A frame takes as long as a hundred gradients, so that nearly everything waits.
+TEST(Memory, ALinkThatDoesNotKeepUpHoldsABoundedNumberOfGradients) {
+  constexpr std::size_t fit = 24;
+  static const Quadratic objective = Quadratic::random(7, 4);
+  WorldOptions options = quick_world(3);
+  options.compute = 2'000'000;
+  const std::uint64_t each = objective.dimension() * sizeof(Number<double>) + 1024 + 8;
+  options.protocol.most_waiting_bytes = fit * each;
+  options.protocol.most_kept_bytes = 3 * fit * each;
+  Nanoseconds free_at[2] = {0, 0};
+  options.arrival = [&](std::size_t from, std::size_t, std::size_t bytes, Nanoseconds now) {
+    const Nanoseconds takes = bytes > 0 ? 200'000'000 : 1'000'000;
+    return free_at[from] = std::max(now, free_at[from]) + takes;
+  };
+  World<double> world(objective, options);
+  world.add();
+  world.run_for(1'000'000'000);
+  world.add();
+  world.run_for(60'000'000'000);
+  EXPECT_GT(world.worker(0).t(), 2000u);
+  EXPECT_LE(world.longest_log(), 3 * fit + 110);  // and what is made between two looks
+  world.stop_run(0);
+  EXPECT_TRUE(world.run_until_over(120'000'000'000));
+  EXPECT_EQ(world.verify(), "");
+}
+
+}  // namespace
+}  // namespace dasgd::elastic::test
