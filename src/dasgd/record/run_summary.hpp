@@ -9,6 +9,7 @@
 
 #include "dasgd/base/time.hpp"
 #include "dasgd/core/held_out.hpp"
+#include "dasgd/record/assumption.hpp"
 #include "dasgd/record/evaluation.hpp"
 #include "dasgd/record/residuals.hpp"
 #include "dasgd/record/step_limits.hpp"
@@ -70,13 +71,15 @@ struct RunSummary {
   std::string evaluated_part = "train";  ///< "validation" where there is one
   std::vector<PartFigures> parts;        ///< that were held out, or the training part
   std::size_t train_samples = 0;
-  std::optional<Evaluation> best;      ///< where models were evaluated during the run
-  bool model_is_last_good = false;     ///< the run diverged: an earlier, better model was kept
-  bool fixed_step = true;              ///< plain SGD with one step size: what the theory is about
-  std::uint64_t halvings = 0;          ///< of step sizes, by workers whose loss ran away
-  std::optional<StepLimits> step;      ///< where the smoothness of the objective is known
-  std::optional<Residuals> residuals;  ///< where they were asked for and could be measured
-  std::string residuals_why;           ///< why not, where they were asked for
+  std::optional<Evaluation> best;   ///< where models were evaluated during the run
+  bool model_is_last_good = false;  ///< the run diverged: an earlier, better model was kept
+  bool fixed_step = true;           ///< plain SGD with one step size: what the theory is about
+  std::uint64_t halvings = 0;       ///< of step sizes, by workers whose loss ran away
+  std::optional<StepLimits> step;   ///< where the smoothness of the objective is known
+  std::vector<CheckedAssumption> assumptions;  ///< of a step size that was proved
+  std::optional<ArrivalFigures> arrivals;      ///< where samples came while the run went
+  std::optional<Residuals> residuals;          ///< where they were asked for and could be measured
+  std::string residuals_why;                   ///< why not, where they were asked for
   double wall_seconds = 0;
   std::optional<double> virtual_seconds;  ///< of a simulation: when its last event happened
   std::uint64_t seed = 0;
