@@ -172,6 +172,7 @@ std::map<std::string, nlohmann::json> limits_by_name(const Advice& advice) {
 Advice advise_with_noise(TrainOptions options) {
   options.workers = 4;
   options.batch = 10;
+  options.sampling = Sampling::independent;
   options.gradients = {50};
   return advise<double>(Logistic::random(1),
                         {.options = options, .world = VirtualWorld{}, .try_steps = false});

@@ -141,5 +141,33 @@ TEST(Errata, StalenessOfTheSquareRootOfTIsTooMuchForTheFirstForm) {
   EXPECT_NEAR(ratio(1e12, 1e3) / ratio(1e4, 10), 1, 1e-9) << "with S_avg = T^(1/4) it does not";
 }
 
+// True gradients 0, noise +-sigma: absolute values leave nothing that could cancel.
+TEST(Errata, LemmaSevenHasTheNoiseOfLemmaEight) {
+  const double eta = 0.1, sigma = 2, S = 5;
+  const double Delta = eta * S * sigma;  // whatever the signs
+  EXPECT_GT(Delta * Delta, theory::published_residual_1({0, 1, sigma * sigma, 0}, eta, S));
+  EXPECT_NEAR(Delta * Delta, S * S * eta * eta * sigma * sigma, 1e-12);
+}
+
+TEST(Errata, TheLastLineOfLemmaEightHasLOnTheWrongSide) {
+  const double S_avg = 3, S_max = 7, sigma2 = 2;
+  for (const double L : {0.5, 1.0, 4.0}) {
+    const double eta = theory::published_eta_2(L, S_avg, S_max);
+    const double before = 8.0 / 7 * S_avg * eta * eta * sigma2;  // the line before it
+    const double stated = theory::published_residual_2({0, L, sigma2, 0}, eta, 0);
+    const double printed = 2.0 / 7 * L * eta * sigma2;
+    EXPECT_LE(before, stated * (1 + 1e-12));
+    EXPECT_NEAR(printed / stated, L * L, 1e-12);
+    if (L < 1) EXPECT_LT(printed, before) << "so the printed line does not follow";
+  }
+}
+
+TEST(Errata, TheDifferenceOfTwoModelsTakesSigns) {
+  const double eta = 0.1, a = 1, b = 3;  // i has applied a, j has applied b
+  const double x_i = 5 - eta * a, x_j = 5 - eta * b;
+  EXPECT_NE(x_i + eta * (a + b), x_j) << "delta as it is defined";
+  EXPECT_DOUBLE_EQ(x_i + eta * (a - b), x_j);
+}
+
 }  // namespace
 }  // namespace dasgd

@@ -35,6 +35,34 @@ TEST_F(App, ReproducesTheQuadraticFigureOnThreads) {
 }
 #endif
 
+TEST_F(App, ReproducesFigureAOnThreadsWithItsOwnSettingsAndGoesOnWithWhatIsKept) {
+  const std::string command =
+      "reproduce logistic --engine threads --slow 0,5 --seeds 2 --lr 0.2 --target-error 0.05 "
+      "--compute +100us --out " +
+      out();
+  const Outcome outcome = dasgd(command);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("100us added to every gradient"),
+                                 HasSubstr("T measured"), HasSubstr("Psi_T, 1st")));
+  const json points = json::parse(read_text(out() + "/logistic.json"));
+  ASSERT_EQ(points.size(), 2u);
+  EXPECT_EQ(points[1]["slow"], 5);
+  EXPECT_EQ(points[1]["eta"], 0.2);
+  EXPECT_GT(points[1]["first_form_ratio"], 0);
+  EXPECT_GT(points[1]["predicted_T_2"], points[1]["workers"][0]["iterations"]["mean"]);
+  EXPECT_TRUE(fs::exists(out() + "/logistic.svg"));
+  EXPECT_THAT(read_text(out() + "/report.html"), HasSubstr("on real threads"));
+  std::map<fs::path, fs::file_time_type> kept;
+  for (const auto& cell : fs::directory_iterator(out() + "/cells"))
+    kept[cell.path()] = fs::last_write_time(cell);
+  EXPECT_EQ(kept.size(), 4u);
+  const std::string csv = read_text(out() + "/logistic.csv");
+  fs::remove(out() + "/logistic.csv");
+  EXPECT_EQ(dasgd(command).status, 0);
+  EXPECT_EQ(read_text(out() + "/logistic.csv"), csv);
+  for (const auto& [cell, time] : kept) EXPECT_EQ(fs::last_write_time(cell), time) << cell;
+}
+
 TEST_F(App, ReproducesStalenessOnGraphsAndTheBurst) {
   const Outcome outcome = dasgd("reproduce topology --quick --out " + out());
   EXPECT_EQ(outcome.status, 0) << outcome.err;
@@ -94,6 +122,10 @@ TEST_F(App, ReproducesFigureCOnATinySetFromPieces) {
 
 TEST_F(App, SaysWhichExperimentsThereAre) {
   expect_refusal("reproduce topology --workers 3", "are settings of cifar, not of topology");
+  expect_refusal("reproduce cifar --slow 3", "settings of quadratic and logistic, not of cifar");
+  expect_refusal("reproduce rivals --seeds 3", "settings of Figure 2, not of rivals");
+  expect_refusal("reproduce logistic --slow -1", "--slow");
+  expect_refusal("reproduce logistic --engine threads --compute soon", "soon");
   expect_refusal("reproduce cifar --workers 0", "--workers");
   expect_refusal("reproduce quadratic --device cuda", "settings of cifar, not of quadratic");
   expect_refusal("reproduce cifar --scale 256", "--scale");

@@ -145,15 +145,52 @@ TEST_F(App, NeitherCertifiesNorRefusesARunWithNoise) {
 }
 
 TEST_F(App, AdvisesWithNoiseNoStepThatItHasNoProofFor) {
-  const json advice = json::parse(dasgd("advise --json --model logistic --workers 4 --compute 50ms "
-                                        "--batch 10 --gradients 50")
-                                      .out);
+  const std::string command =
+      "advise --json --model logistic --workers 4 --compute 50ms --batch 10 --gradients 50";
+  const json otherwise = json::parse(dasgd(command).out);
+  EXPECT_EQ(otherwise["recommended_status"], "proved for independent draws");
+  for (const json& limit : otherwise["limits"]) EXPECT_NE(limit["status"], "proved");
+  const json advice = json::parse(dasgd(command + " --sampling independent").out);
   double largest = 0;
   for (const json& limit : advice["limits"])
     if (limit["status"] == "proved") largest = std::max<double>(largest, limit["eta"]);
   EXPECT_EQ(advice["recommended_status"], "proved");
   EXPECT_LE(advice["recommended_eta"], largest);
   EXPECT_TRUE(advice["practical_eta"].is_number());
+}
+
+TEST_F(App, LrProvedWithBatchesBringsIndependentDrawsOrSaysThatItNeedsThem) {
+  const std::string run = " --model logistic --batch 10 --workers 2 --gradients 50 --lr proved";
+  expect_refusal("simulate --sampling own" + run, "only for --sampling independent");
+  expect_refusal("train --sampling shards" + run, "only for --sampling independent");
+  const Outcome outcome = dasgd("simulate" + run + " --out " + out());
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(summary()["sampling"], "independent");
+  EXPECT_THAT(read_text(out() + "/config.toml"), HasSubstr("sampling = \"independent\""));
+  EXPECT_EQ(json::parse(read_text(out() + "/advice.json"))["recommended_status"], "proved");
+  dasgd("simulate --model quadratic --gradients 50 --lr proved --out " + out());
+  EXPECT_EQ(summary()["sampling"], "own") << "nothing is drawn";
+}
+
+TEST_F(App, ARunWithLrProvedSaysWhatWasAssumedAndWhetherItHeld) {
+  const auto of = [&](const std::string& name) {
+    const json list = summary()["assumptions"]["list"];
+    for (const json& item : list)
+      if (item["name"] == name) return item;
+    return json();
+  };
+  const std::string run = "simulate --model logistic --batch 10 --workers 3 --gradients 60 ";
+  const Outcome outcome = dasgd(run + "--lr proved --out " + out());
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  for (const char* name : {"W", "S_avg", "sigma2", "r0", "causal", "draws", "step"})
+    EXPECT_EQ(of(name)["held"], true) << name << " " << summary()["assumptions"].dump(1);
+  EXPECT_EQ(of("W")["found"], summary()["W"]);
+  EXPECT_GE(of("W")["at_most"], summary()["W"]);
+  EXPECT_EQ(summary()["assumptions"]["held"], true);
+  EXPECT_THAT(outcome.out, HasSubstr("assumed    7 of 7 held"));
+  EXPECT_THAT(read_text(out() + "/report.html"), HasSubstr("\"assumptions\""));
+  dasgd(run + "--lr 0.1 --out " + out());
+  EXPECT_FALSE(summary().contains("assumptions")) << "nothing was";
 }
 
 TEST_F(App, HoldsMeasuredSumsAgainstTheBounds) {

@@ -50,6 +50,26 @@ TEST_F(StreamApp, LearnsEveryRowOfAPipeOnce) {
   }
 }
 
+// Half of the rows have the labels of the other side: what is kept of both is judged, and what came
+// last.
+TEST_F(StreamApp, ALabelFlipShowsItsRecoveryInTheAccuracyBeforeLearning) {
+  const auto other_side = [](double u, double v) { return 1 - side(u, v); };
+  const std::string rows = points(4000, side, csv_line) + points(4000, other_side, csv_line);
+  for (const std::string model : {"logistic", "softmax"}) {
+    const Outcome outcome =
+        shell(piped(rows, "train --lr 0.5 --batch 16 --workers 2 --model " + model));
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_LT(summary()["accuracy"], 0.6) << "of all rows that are kept";
+    EXPECT_GT(summary()["arrivals"]["prequential_accuracy"], 0.9) << model;
+    EXPECT_EQ(summary()["arrivals"]["arrived"], 8000);
+    EXPECT_EQ(summary()["arrivals"]["learned"], 8000);
+    EXPECT_GT(summary()["arrivals"]["arrived_per_second"], 0);
+    EXPECT_EQ(summary()["parts"]["train"]["samples"], 8000) << "not the room for them";
+    EXPECT_THAT(read_text(out() + "/metrics.jsonl"), HasSubstr("\"prequential_accuracy\""));
+    EXPECT_THAT(outcome.out, HasSubstr("arrived    8,000 samples"));
+  }
+}
+
 TEST_F(StreamApp, SoftmaxLearnsTheClassesOfTheFirstRows) {
   const std::string rows = points(600, quadrant, csv_line);
   const Outcome outcome = shell(piped(rows, "train --model softmax --batch 4 --lr 0.5"));

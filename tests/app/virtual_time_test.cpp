@@ -145,7 +145,7 @@ TEST_F(App, RefusesMembersThatCannotComeOrGo) {
   expect_refusal("simulate --crash 0:1s --crash 1:1s --leave 2:2s" + to,
                  "--leave 2:2s: nobody would be left");
   expect_refusal("simulate --crash 1:1s --topology directed-ring" + to, "--topology is full");
-  expect_refusal("simulate --elastic --sampling shards" + to, "--sampling is own");
+  expect_refusal("simulate --elastic --sampling shards" + to, "--sampling is own or independent");
   expect_refusal("compare --crash 1:1s" + to, "--crash");
 }
 
@@ -162,6 +162,32 @@ TEST_F(App, RefusesAWorldThatCannotBe) {
                  "l:2: expected \"a b TIME\"");
   expect_refusal("reproduce quadratc --out " + out(), "quadratc");
   expect_refusal("simulate --latncy 1ms" + to, "did you mean --latency?");
+}
+
+TEST_F(App, SamplesArriveInVirtualTime) {
+  const std::string run =
+      "simulate --model logistic --batch 5 --workers 3 --no-report --out " + out();
+  const std::string to = " --out " + out();
+  expect_refusal("simulate --model logistic --batch 5 --arrivals poisson:-1" + to, "RATE");
+  expect_refusal("simulate --model logistic --batch 5 --arrivals nowhere" + to, "nowhere");
+  expect_refusal(
+      "simulate --model logistic --batch 5 --arrivals " + directory.write("back", "2s\n1s\n") + to,
+      "back:2: is before the line above");
+  expect_refusal("simulate --model logistic --arrivals poisson:1" + to, "--batch is at least 1");
+  expect_refusal("simulate --elastic --batch 5 --model logistic --arrivals poisson:1" + to,
+                 "leave --arrivals out");
+  expect_refusal("train --model logistic --arrivals poisson:1" + to, "--arrivals");
+  const Outcome outcome = dasgd(run + " --epochs 20 --arrivals poisson:200");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(summary()["samples"], 2000);
+  EXPECT_NEAR(summary()["virtual_seconds"].get<double>(), 10, 1.5);
+  EXPECT_NEAR(summary()["arrivals"]["arrived_per_second"].get<double>(), 200, 30);
+  EXPECT_EQ(summary()["sampling"], "source");
+  EXPECT_THAT(read_text(out() + "/config.toml"), HasSubstr("arrivals = \"poisson:200\""));
+  const std::string times = directory.write("times", "0s\n1ms # two\n1ms\n2s\n");
+  EXPECT_EQ(dasgd(run + " --arrivals " + times).status, 0);
+  EXPECT_EQ(summary()["samples"], 4);
+  EXPECT_EQ(summary()["stop_reason"], "samples");
 }
 
 }  // namespace

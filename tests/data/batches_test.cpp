@@ -6,6 +6,7 @@
 #include <set>
 
 #include "dasgd/core/error.hpp"
+#include "dasgd/data/draws/label_shares.hpp"
 
 namespace dasgd {
 namespace {
@@ -102,10 +103,83 @@ TEST(Batches, ZeroMeansTheWholeDataSetForEverybody) {
   EXPECT_EQ(batches.shape().per_pass(), 1u);
 }
 
+TEST(Batches, IndependentDrawsAreWithReplacementAndAFunctionOfSeedWorkerAndNumber) {
+  const Batches::Options options{
+      .seed = 3, .sampling = Sampling::independent, .workers = 2, .samples = 50, .batch = 20};
+  Batches a(options, WorkerId{1}), b(options, WorkerId{1}), other(options, WorkerId{0});
+  std::map<std::uint32_t, int> seen;
+  std::size_t repeated = 0;
+  for (int k = 0; k < 2000; ++k) {
+    const auto rows = take(a, 1);
+    ASSERT_EQ(rows.size(), 20u) << "every batch is a whole one";
+    EXPECT_NE(rows, take(other, 1));
+    if (k % 500 == 7) {
+      b.seek(static_cast<std::uint64_t>(k));
+      EXPECT_EQ(take(b, 1), rows);
+    }
+    repeated += std::set(rows.begin(), rows.end()).size() < rows.size();
+    for (const std::uint32_t row : rows) ++seen[row];
+  }
+  EXPECT_GT(repeated, 1800u);
+  ASSERT_EQ(seen.size(), 50u);
+  for (const auto& [row, count] : seen) EXPECT_NEAR(count, 800, 150) << row;
+  Batches large({.sampling = Sampling::independent, .samples = 3, .batch = 10}, WorkerId{0});
+  EXPECT_EQ(take(large, 1).size(), 10u);
+}
+
+TEST(Batches, SharesSkewedByLabelAreAsLargeAsShardsAndHoldEverySampleOnce) {
+  std::vector<std::uint32_t> labels(1003);
+  for (std::uint32_t row = 0; row < labels.size(); ++row) labels[row] = row % 10;
+  // The largest share of one class at a worker, on average.
+  const auto skew = [&](double alpha) {
+    const auto shares = deal_by_label(labels, 8, alpha, 4);
+    std::set<std::uint32_t> dealt;
+    double sum = 0;
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      const auto shard = batch_shape(Sampling::shards, worker_id(i), 8, labels.size(), 4);
+      EXPECT_EQ(shares[i].size(), shard.share);
+      std::map<std::uint32_t, int> classes;
+      for (const std::uint32_t row : shares[i]) {
+        EXPECT_TRUE(dealt.insert(row).second) << row;
+        ++classes[labels[row]];
+      }
+      int most = 0;
+      for (const auto& [label, count] : classes) most = std::max(most, count);
+      sum += static_cast<double>(most) / static_cast<double>(shares[i].size());
+    }
+    EXPECT_EQ(dealt.size(), labels.size());
+    return sum / 8;
+  };
+  const double strong = skew(0.1), weak = skew(10), none = skew(1e6);
+  EXPECT_GT(strong, 0.45);
+  EXPECT_LT(weak, strong);
+  EXPECT_LT(none, 0.2) << "0.1 where all classes are equally frequent";
+  EXPECT_EQ(deal_by_label(labels, 8, 0.1, 4), deal_by_label(labels, 8, 0.1, 4));
+  Batches batches({.seed = 4,
+                   .sampling = {Sampling::dirichlet, 0.1},
+                   .workers = 8,
+                   .samples = labels.size(),
+                   .batch = 4,
+                   .labels = labels},
+                  WorkerId{5});
+  auto pass = take(batches, batches.shape().per_pass());
+  auto share = deal_by_label(labels, 8, 0.1, 4)[5];
+  std::ranges::sort(pass);
+  std::ranges::sort(share);
+  EXPECT_EQ(pass, share);
+  EXPECT_THROW(
+      Batches({.sampling = {Sampling::dirichlet, 1}, .samples = 9, .batch = 1}, WorkerId{0}),
+      InputError);
+}
+
 TEST(Sampling, IsReadAndShown) {
-  for (const Sampling sampling : {Sampling::own, Sampling::shards})
+  for (const Sampling& sampling :
+       {Sampling(Sampling::own), Sampling(Sampling::shards), Sampling(Sampling::independent),
+        Sampling(Sampling::dirichlet, 0.25), Sampling(Sampling::dirichlet, 100)})
     EXPECT_EQ(parse_sampling(to_string(sampling)), sampling);
-  EXPECT_THROW(parse_sampling("share"), InputError);
+  for (const char* text : {"share", "dirichlet", "dirichlet:", "dirichlet:0", "dirichlet:-1",
+                           "dirichlet:nan", "dirichlet:1x", "dirichlet:ALPHA"})
+    EXPECT_THROW(parse_sampling(text), InputError) << text;
 }
 
 }  // namespace

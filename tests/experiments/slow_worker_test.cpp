@@ -1,6 +1,7 @@
 #include "dasgd/experiments/slow_worker.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -44,6 +45,24 @@ TEST_F(SlowWorkerExperiment, BeginsWithASingleWorker) {
   EXPECT_EQ(points[1].iterations.size(), 2u);
   EXPECT_THAT(expected_and_measured(points),
               HasSubstr("S_hat_max = x = 0, 1, 10; here it is 0, 3, 11"));
+}
+
+TEST_F(SlowWorkerExperiment, TakesFewerIterationsThanTheSecondFormPromises) {
+  SlowWorkerPlan plan{.factors = {0, 1, 10}, .seeds = {1, 2}, .target_error = 1e-6};
+  plan.gradient_bound = [](const Objective<double>&) { return 10.0; };
+  const auto points = summarise(run_slow_worker(
+      [](std::uint64_t seed) { return std::make_unique<Quadratic>(Quadratic::random(seed)); }, plan,
+      [](std::size_t, std::size_t) {}));
+  for (const SlowWorkerPoint& p : points) {
+    EXPECT_GT(p.predicted_2, p.iterations[0].mean) << "x " << p.factor;
+    EXPECT_GT(p.first_form, 0);
+    EXPECT_LT(p.first_form, 1);
+  }
+  EXPECT_TRUE(std::isnan(points[0].psi_2)) << "nothing is stale: the printed rate is 0";
+  const double S = std::sqrt(points[2].S_hat_avg * points[2].S_hat_max);
+  EXPECT_NEAR(points[2].psi_2 / points[2].predicted_2, 4 * 4 * 0.002 * S * 3 / 7, 0.001)
+      << "4 L r0 S / mean against 7 r0 / (3 eta mean)";
+  EXPECT_THAT(predicted_and_measured(points), HasSubstr("T measured"));
 }
 
 TEST_F(SlowWorkerExperiment, DoesNotDependOnTheNumberOfCores) {

@@ -32,6 +32,21 @@ def test_a_run_gives_summary_model_metrics_and_directory(tmp_path):
     assert os.path.exists(dasgd.report(run.run_dir, out=tmp_path / "page"))
 
 
+def test_samples_are_drawn_dealt_and_arrive_as_asked(tmp_path):
+    rows = numpy.random.default_rng(1).normal(size=(60, 3))
+    data = (rows, (rows[:, 0] > 0).astype(int))
+    run = {"model": "logistic", "data": data, "batch": 4, "workers": 2, "lr": 0.1, "gradients": 20}
+    for sampling in ("own", "shards", "independent", "dirichlet:0.5"):
+        for make in (dasgd.train, dasgd.simulate):
+            assert make(**run, sampling=sampling, out=tmp_path / "run").summary["sampling"] == sampling
+    arrived = dasgd.simulate(**run, arrivals="poisson:100", out=tmp_path / "run").summary["arrivals"]
+    assert arrived["learned"] == 160 and arrived["arrived"] >= 160
+    proved = dasgd.simulate(**{**run, "lr": "proved"}, out=tmp_path / "run").summary
+    assert proved["sampling"] == "independent" and proved["assumptions"]["list"]
+    with pytest.raises(dasgd.InputError, match="independent"):
+        dasgd.simulate(**{**run, "lr": "proved"}, sampling="own", out=tmp_path / "run")
+
+
 def test_keywords_are_keys_options_or_sections(tmp_path):
     by_option = quadratic(tmp_path / "a", topology="ring", workers=3)
     by_section = quadratic(tmp_path / "b", topology={"kind": "ring"}, workers=3)

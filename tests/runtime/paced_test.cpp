@@ -42,6 +42,17 @@ TEST(Pace, PadsAndStretchesWithATimerThatIsExact) {
   EXPECT_EQ(bed.asked, (std::vector<Time>{3ms, 18ms, 48ms}));
 }
 
+TEST(Pace, AddsATimeToTheOwnOneAsThePaperDoes) {
+  Bed bed({0ms});
+  Pace added(1, 50ms, true), slow(10, 50ms, true);
+  bed.work(added, 30ms);
+  bed.work(added, 0ms);
+  bed.work(slow, 30ms);
+  EXPECT_EQ(bed.asked, (std::vector<Time>{50ms, 50ms, 770ms}));
+  EXPECT_TRUE(Pace(1, 1ms, true).changes_anything());
+  EXPECT_FALSE(Pace(1, 0ms, true).changes_anything());
+}
+
 TEST(Pace, ChangesNothingWhereNothingIsAsked) {
   EXPECT_FALSE(Pace(1, 0ms).changes_anything());
   EXPECT_TRUE(Pace(2, 0ms).changes_anything());

@@ -21,9 +21,10 @@ INSTANTIATE_TEST_SUITE_P(
     Train, EveryTopology,
     ::testing::Values(Shape{"ring", 8, {}}, Shape{"full", 16, {}}, Shape{"ring", 16, {}},
                       Shape{"directed-ring", 16, {}}, Shape{"star", 16, {}},
-                      Shape{"torus:4x4", 16, {}}, Shape{"exponential", 16, {}},
-                      Shape{"random-regular:3", 16, {}}, Shape{"ring", 16, RelayMode::apply},
-                      Shape{"torus:4x4", 16, RelayMode::apply}, Shape{"star", 16, RelayMode::apply},
+                      Shape{"torus:4x4", 16, {}}, Shape{"mesh:4x4", 16, {}},
+                      Shape{"exponential", 16, {}}, Shape{"random-regular:3", 16, {}},
+                      Shape{"ring", 16, RelayMode::apply}, Shape{"torus:4x4", 16, RelayMode::apply},
+                      Shape{"star", 16, RelayMode::apply},
                       Shape{"directed-ring", 16, RelayMode::apply},
                       Shape{"full", 16, RelayMode::arrival}),
     [](const auto& info) {

@@ -76,5 +76,23 @@ TEST_P(ClosedForm, SumOfStalenessIsExactForEveryN) {
   }
 }
 
+// Section 4.1 expects S_avg = (n + 1) / 2 and S_max = n on the full graph.
+TEST(ClosedForm, ThePapersFiguresAreExactForThreeAndFourWorkers) {
+  const auto staleness = [](std::vector<Nanoseconds> start) {
+    const TrainOptions options{.workers = start.size(), .eta = 1e-5, .gradients = {2000}};
+    VirtualWorld world{
+        .compute = TimeModel::constant(1'000'000), .latency = TimeModel::constant(0), .apply = 0};
+    world.start = std::move(start);
+    return simulate(Quadratic::random(1), options, world).summary.staleness;
+  };
+  const auto three = staleness({0, 333'333, 666'667});
+  EXPECT_NEAR(three.S_avg, 2, 0.001);
+  EXPECT_EQ(three.S_max, 3u);
+  const auto four = staleness({0, 0, 500'000, 500'000});
+  EXPECT_NEAR(four.S_avg, 2.5, 0.001);
+  EXPECT_EQ(four.S_max, 4u);
+  EXPECT_GT(staleness({0, 200'000, 400'000, 600'000, 800'000}).S_avg, 3.9) << "not 3";
+}
+
 }  // namespace
 }  // namespace dasgd

@@ -32,6 +32,13 @@ TEST(SamplingFromOneDistribution, ShardsDoMinimiseSomethingElse) {
   EXPECT_GT(final_loss(100, 1, Sampling::shards), 1.1 * final_loss(1, 1, Sampling::shards));
 }
 
+TEST(SamplingFromOneDistribution, SharesSkewedByLabelCostMoreWhereWorkersAreUneven) {
+  const Sampling skewed{Sampling::dirichlet, 0.05};
+  const double equal = final_loss(1, 1, skewed), uneven = final_loss(100, 1, skewed);
+  EXPECT_NEAR(equal, final_loss(1, 1, Sampling::own), 0.05 * equal);
+  EXPECT_GT(uneven, 1.1 * equal);
+}
+
 TEST(SamplingFromOneDistribution, EpochsEndWhenTheSamplesOfAllTogetherAreUsed) {
   for (const double slow : {1.0, 10.0, 1000.0}) {
     TrainOptions options{.workers = 4, .eta = 0.01, .batch = 10, .epochs = 30};
@@ -63,15 +70,69 @@ class Hesitant final : public SampleSource {
   const std::vector<std::uint32_t> row_{0};
 };
 
-TEST(OwnSources, AWorkerWithoutASampleGoesOnApplying) {
-  TrainOptions options{.workers = 2, .eta = 0.01};
-  options.make_samples = [](WorkerId worker, std::uint64_t) {
-    return std::make_unique<Hesitant>(worker == WorkerId{0} ? 0 : 1000);
-  };
-  const auto silent = simulate(Logistic::random(1), options, {});
-  EXPECT_EQ(silent.summary.gradients, 0u)
-      << "nothing else happens, so the source is not asked again";
-  EXPECT_TRUE(silent.summary.audit_is_clean());
+struct Dry final : SampleSource {
+  Draw next() override { return Draw::none_now(); }
+};
+
+TEST(OwnSources, AWorkerWithoutASampleGoesOnApplyingAndAsksAgain) {
+  for (const std::uint32_t other : {0u, 300u}) {
+    TrainOptions options{.workers = 2, .eta = 0.01};
+    options.make_samples = [&](WorkerId worker, std::uint64_t) {
+      return std::make_unique<Hesitant>(worker == WorkerId{0} ? other : 1000);
+    };
+    const auto result = simulate(Logistic::random(1), options, {});
+    EXPECT_EQ(result.summary.gradients, 1000u + other);
+    EXPECT_EQ(result.summary.stop_reason, StopReason::samples);
+    EXPECT_TRUE(result.summary.audit_is_clean());
+  }
+}
+
+TEST(OwnSources, OneThatIsDryForeverEndsWithTheTime) {
+  TrainOptions options{.workers = 2, .eta = 0.01, .max_time = std::chrono::seconds(2)};
+  options.make_samples = [](WorkerId, std::uint64_t) { return std::make_unique<Dry>(); };
+  const auto result = simulate(Logistic::random(1), options, {});
+  EXPECT_EQ(result.summary.gradients, 0u);
+  EXPECT_EQ(result.summary.stop_reason, StopReason::max_time);
+  EXPECT_NEAR(*result.summary.virtual_seconds, 2, 0.01);
+}
+
+VirtualWorld with_arrivals(const ArrivalTimes& arrivals) {
+  VirtualWorld world{.compute = TimeModel::constant(1'000'000),
+                     .latency = TimeModel::constant(10'000)};
+  world.arrivals = arrivals;
+  return world;
+}
+
+TEST(Arrivals, APoissonProcessFeedsAllWorkersTogetherAndRepeats) {
+  const Logistic f = Logistic::random(1);
+  TrainOptions options{.workers = 4, .eta = 0.01, .batch = 5, .epochs = 40};
+  const auto slow = simulate(f, options, with_arrivals({.per_second = 1000, .times = {}}));
+  EXPECT_EQ(slow.summary.samples, 4000u);
+  EXPECT_NEAR(*slow.summary.virtual_seconds, 4, 0.4) << "as fast as samples come";
+  ASSERT_TRUE(slow.summary.arrivals);
+  EXPECT_NEAR(static_cast<double>(slow.summary.arrivals->arrived), 4000, 10);
+  EXPECT_TRUE(slow.summary.audit_is_clean());
+  const auto fast = simulate(f, options, with_arrivals({.per_second = 1e6, .times = {}}));
+  EXPECT_LT(*fast.summary.virtual_seconds, 0.5) << "as fast as workers learn";
+  EXPECT_GT(fast.summary.arrivals->arrived, 100'000u);
+  const auto again = simulate(f, options, with_arrivals({.per_second = 1000, .times = {}}));
+  EXPECT_EQ(again.summary.replica_digest, slow.summary.replica_digest);
+  EXPECT_EQ(again.summary.virtual_seconds, slow.summary.virtual_seconds);
+}
+
+TEST(Arrivals, AFileOfTimesEndsTheRunWithItsLastSample) {
+  const Logistic f = Logistic::random(1);
+  TrainOptions options{.workers = 2, .eta = 0.01, .batch = 3};
+  const auto result = simulate(
+      f, options,
+      with_arrivals({.times = {0, 0, 5'000'000, 40'000'000, 40'000'000, 40'000'000, 90'000'000}}));
+  EXPECT_EQ(result.summary.samples, 7u);
+  EXPECT_EQ(result.summary.gradients, 3u) << "the last batch is of one";
+  EXPECT_EQ(result.summary.stop_reason, StopReason::samples);
+  EXPECT_EQ(result.summary.arrivals->arrived, 7u);
+  EXPECT_GT(*result.summary.virtual_seconds, 0.090);
+  options.batch = 0;
+  EXPECT_THROW(simulate(f, options, with_arrivals({.times = {0}})), InputError);
 }
 
 }  // namespace

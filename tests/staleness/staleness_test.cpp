@@ -178,6 +178,48 @@ TEST(Staleness, StepCountersAloneDoNotDetermineIt) {
   EXPECT_EQ(other.noncausal_applications(), 1u);
 }
 
+// docs/pictures/figure1.svg: model 2 applies gradient 3, which model 1 computed with G_1^2 = {1,
+// 5}, when it has G_2^3 = {1, 2, 4}.
+TEST(Staleness, TheWorkedSetsOfFigureOne) {
+  const GradientName one{WorkerId{0}, 0}, two{WorkerId{1}, 0}, three{WorkerId{0}, 1},
+      four{WorkerId{1}, 1}, five{WorkerId{2}, 0};
+  const std::map<GradientName, std::uint64_t> step_of{
+      {one, 0}, {two, 0}, {three, 2}, {four, 2}, {five, 0}};
+  std::vector<std::uint64_t> t(3, 0);
+  std::vector<TraceLine> trace;
+  const auto apply = [&](std::size_t worker, const GradientName& name) {
+    trace.push_back({.worker = worker_id(worker),
+                     .step = t[worker]++,
+                     .name = name,
+                     .origin_step = step_of.at(name)});
+  };
+  for (const auto& [worker, name] : std::vector<std::pair<std::size_t, GradientName>>{{0, one},
+                                                                                      {1, two},
+                                                                                      {2, five},
+                                                                                      {0, five},
+                                                                                      {0, three},
+                                                                                      {1, one},
+                                                                                      {1, four},
+                                                                                      {1, three},
+                                                                                      {1, five},
+                                                                                      {0, two},
+                                                                                      {0, four},
+                                                                                      {2, one},
+                                                                                      {2, two},
+                                                                                      {2, three},
+                                                                                      {2, four}})
+    apply(worker, name);
+  const TraceCheck check = check_trace(trace);
+  EXPECT_TRUE(check.violations.empty());
+  const auto at = std::find_if(check.events.begin(), check.events.end(), [](const auto& e) {
+    return e.worker == WorkerId{1} && e.step == 3;
+  });
+  ASSERT_NE(at, check.events.end());
+  EXPECT_EQ(at->S, 3u) << "{2, 4} that model 1 had not, and {5} that model 2 has not";
+  EXPECT_EQ(at->S, 3 - 2 + 2 * 1) << "t - s + 2 missing";
+  EXPECT_EQ(at->S_hat, 4u) << "5 was computed without 1, which is the fourth";
+}
+
 // Broadcast in one global order is causal: everybody applies everything at once or catches up
 // later.
 TEST(Staleness, SumIsTheNumberOfConcurrentPairsAtEveryWorkerWhenCausal) {

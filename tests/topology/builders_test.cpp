@@ -73,8 +73,21 @@ TEST(Builders, SuggestTheNearestName) {
   EXPECT_THAT(refusal("lattice", 4), HasSubstr("choose one of full, ring"));
 }
 
-TEST(Builders, TorusSaysHowManyWorkersItNeeds) {
+TEST(Builders, AMeshIsATorusWithoutWrapAround) {
+  const Graph mesh = build_graph("mesh:3x4", 12, 1);
+  EXPECT_THAT(neighbours(mesh, 0), ElementsAre(1, 4));
+  EXPECT_THAT(neighbours(mesh, 5), ElementsAre(1, 4, 6, 9));
+  EXPECT_THAT(neighbours(mesh, 11), ElementsAre(7, 10));
+  EXPECT_EQ(mesh.links(), 2 * (3 * 3 + 2 * 4));
+  EXPECT_EQ(build_graph("mesh:1x5", 5, 1).links(), 8u) << "a line";
+  EXPECT_EQ(build_graph("mesh:1x1", 1, 1).links(), 0u);
+  EXPECT_THAT(refusal("mesh:2x3", 5), HasSubstr("mesh:2x3 has 6 places for 5 workers"));
+  EXPECT_THAT(refusal("mesh:2", 5), HasSubstr("write it like mesh:3x4"));
+}
+
+TEST(Builders, TorusAndMeshSayHowManyWorkersTheyNeed) {
   EXPECT_EQ(workers_of("torus:3x4"), 12u);
+  EXPECT_EQ(workers_of("mesh:2x4"), 8u);
   EXPECT_EQ(workers_of("ring"), std::nullopt);
 }
 

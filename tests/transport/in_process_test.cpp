@@ -40,6 +40,7 @@ std::vector<ContractCase> cases() {
     add("directed-ring", 6, relay);
     add("star", 6, relay);
     add("torus:2x4", 8, relay);
+    add("mesh:2x4", 8, relay);
     add("exponential", 9, relay);
     add("random-regular:3", 8, relay);
     add("full", 5, relay);

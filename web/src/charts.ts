@@ -54,6 +54,7 @@ export class Charts {
   private readonly parts: Part[] = [
     metricPart("loss", "Loss", "loss", "loss"),
     metricPart("accuracy", "Accuracy", "accuracy", "accuracy"),
+    metricPart("prequential", "Accuracy before learning", "prequential_accuracy", "accuracy of the last 1,000"),
     stalenessPart(),
     histogramPart(),
     factPart("members", "Members", members, true),

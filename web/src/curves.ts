@@ -41,7 +41,7 @@ function numbersOf(x: string, lines: () => Line[]): () => Numbers {
   });
 }
 
-export function metricPart(id: string, title: string, key: "loss" | "accuracy", y: string): Part {
+export function metricPart(id: string, title: string, key: "loss" | "accuracy" | "prequential_accuracy", y: string): Part {
   let lines: Line[] = [];
   let runs: Run[] = [];
   let chosen = 0;
@@ -82,8 +82,7 @@ export function metricPart(id: string, title: string, key: "loss" | "accuracy", 
       lines.length === 1
         ? first.length === 1 ? `${show(first[0])} after ${then}.` : `From ${show(first[0])} to ${show(first[first.length - 1])} over ${then}.`
         : `${lines.length} runs against ${x.long}.`;
-    const final = runs.some((run) => run.ended && !run.virtual) ? "; the last point is the final model on all training data" : "";
-    card.describe(key === "loss" ? `${sentence} Mean of the workers' last 30 batches${final}.` : sentence);
+    card.describe(key === "loss" ? `${sentence} Mean of the workers' last 30 batches.` : sentence);
     card.draw(() =>
       chart.update(lines, { label: `${title}. ${sentence}`, x: { name: x.long, seconds: x.key === "seconds" }, y, log: log10, fromZero: false }),
     );

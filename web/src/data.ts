@@ -16,6 +16,7 @@ export interface Metrics {
   samples: number[];
   loss?: Spread;
   accuracy?: Spread;
+  prequential_accuracy?: Spread;
   gradients_per_second?: Spread;
   S_now?: Spread;
   S_avg?: Spread;

@@ -56,6 +56,12 @@ function tilesOf(run: Run): Tile[] {
     { name: "Loss", value: show(number(s?.loss) ?? last(m?.loss?.mean)), more: s ? "final model, all training data" : "mean of the last batches" },
   ];
   if (accuracy !== null) tiles.push({ name: "Accuracy", value: show(accuracy), more: s ? "final model" : "latest" });
+  const arrivals = s?.arrivals;
+  if (arrivals && typeof arrivals === "object" && !Array.isArray(arrivals)) {
+    const answered = number(arrivals.prequential_accuracy);
+    if (answered !== null) tiles.push({ name: "Before learning", value: show(answered), more: "accuracy of the last 1,000 samples" });
+    tiles.push({ name: "Arrived", value: showCount(number(arrivals.arrived)), more: `${show(number(arrivals.arrived_per_second))} per second; learned ${show(number(arrivals.learned_per_second))}` });
+  }
   tiles.push(
     { name: "Gradients", value: showCount(gradients), more: `${show(s ? overall : rate)} per second` },
     { name: "Samples", value: samples === null ? "–" : showCount(samples), more: `${show(number(s?.samples_per_second) ?? (samples !== null && time ? samples / time : null))} per second` },
@@ -136,6 +142,20 @@ function facts(value: Json): HTMLElement {
     ]));
 }
 
+/** What a proved step size rests on, held against the run; null where none was proved. */
+function assumptionsOf(run: Run): Json {
+  const assumptions = run.summary?.assumptions;
+  if (!assumptions || typeof assumptions !== "object" || Array.isArray(assumptions) || !Array.isArray(assumptions.list)) return null;
+  const found: { [key: string]: Json } = {};
+  for (const item of assumptions.list) {
+    if (item === null || typeof item !== "object" || Array.isArray(item)) continue;
+    const limit = number(item.at_most) === null ? "" : `at most ${show(number(item.at_most))}, found ${number(item.found) === null ? "nothing" : show(number(item.found))}: `;
+    const verdict = item.held === true ? "held" : item.held === false ? "did NOT hold" : "cannot be told";
+    found[text(item.name)] = `${limit}${verdict} (${text(item.how)})`;
+  }
+  return found;
+}
+
 /** What a run says about why its step size is what it is. */
 function groundsOf(run: Run): [string, Json][] {
   const found: [string, Json][] = [];
@@ -148,6 +168,8 @@ function groundsOf(run: Run): [string, Json][] {
         why[text(limit.name)] = `${show(number(limit.eta))}, ${text(limit.status)}: ${text(limit.grounds)}`;
     found.push(["Grounds of the step size, before the run", why]);
   }
+  const assumed = assumptionsOf(run);
+  if (assumed) found.push(["What the proof assumed, and whether it held", assumed]);
   for (const [key, title] of [["step_size", "Grounds of the step size"], ["certificate", "Certificate"], ["certificate_measured", "The certificate's inequality, measured"], ["published_measured", "The published inequality, measured"]]) {
     const value = run.summary?.[key];
     if (value !== undefined && value !== null) found.push([title, value]);

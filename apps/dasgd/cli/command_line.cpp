@@ -238,36 +238,52 @@ void CommandLine::add_reproduce() {
   app->add_flag("--full", full_, "all points (the default)")->excludes(quick_flag);
   app->add_option("--out", reproduce_.out, "directory (default: runs/reproduce-WHAT)")
       ->type_name("DIR");
-  app->add_option("--workers", reproduce_.scaling.workers, "of cifar: how many, one by one")
+  FigureChoice& choice = reproduce_.choice;
+  app->add_option("--seeds", choice.seeds, "of Figure 2: runs of each point (default: 4)")
+      ->check(must_be_count)
+      ->type_name("N");
+  app->add_option("--lr", choice.eta, "of Figure 2: the step size")
+      ->check(must_be_positive)
+      ->type_name("ETA");
+  app->add_option("--compute", choice.compute,
+                  "of Figure 2 in real time: what is added to the time of a gradient (default: "
+                  "50ms; cifar: nothing)")
+      ->type_name("+T");
+  app->add_option("--slow", choice.slow,
+                  "of quadratic and logistic: how many times slower the second worker is, one by "
+                  "one; 0 is one worker alone")
+      ->delimiter(',')
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("X,...");
+  app->add_option("--target-error", choice.target_error,
+                  "of quadratic and logistic: where a run ends (default: 1e-12)")
+      ->check(must_be_positive)
+      ->type_name("E");
+  app->add_option("--workers", choice.workers, "of cifar: how many, one by one")
       ->delimiter(',')
       ->check(must_be_count)
       ->type_name("N,...");
-  app->add_option("--seeds", reproduce_.scaling.seeds, "of cifar: runs of each")
-      ->check(must_be_count)
-      ->type_name("N");
-  app->add_option("--lr", reproduce_.scaling.eta, "of cifar: the step size")
-      ->check(must_be_positive)
-      ->type_name("ETA");
-  app->add_option("--target-loss", reproduce_.scaling.target_loss, "of cifar: where a run ends")
+  app->add_option("--target-loss", choice.target_loss, "of cifar: where a run ends (default: 1)")
       ->check(must_be_positive)
       ->type_name("X");
-  app->add_option("--give-up", reproduce_.scaling.gradients,
+  app->add_option("--give-up", choice.gradients,
                   "of cifar: gradients of all workers after which a run ends (default: 0, never; "
                   "with --quick 40,000)")
       ->type_name("N");
-  app->add_option("--data", reproduce_.scaling.data, "of cifar: other images, as of train")
+  app->add_option("--data", choice.data, "of cifar: other images, as of train")
       ->type_name("NAME|DIR");
-  app->add_option("--scale", reproduce_.scaling.scale, "of cifar: standard (default), 255 or none")
+  app->add_option("--scale", choice.scale, "of cifar: standard (default), 255 or none")
       ->check(CLI::IsMember({"standard", "255", "none"}))
       ->type_name("NAME");
-  app->add_option("--device", reproduce_.scaling.device,
+  app->add_option("--device", choice.device,
                   "of cifar: cpu (default), or cuda, in virtual time alone")
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->type_name("NAME");
 
-  app->add_option("--engine", reproduce_engine_,
-                  "of quadratic and logistic: threads or mpi (2 ranks) instead of virtual time; of "
-                  "cifar: mpi for one worker alone and one on every rank (default under mpirun)")
+  app->add_option(
+         "--engine", reproduce_engine_,
+         "of quadratic and logistic: threads or mpi (2 ranks) instead of virtual time; of "
+         "cifar: mpi, with as many workers as there are ranks and fewer (default under mpirun)")
       ->type_name("NAME");
   app->footer(
       "Prints a table and writes it as CSV, JSON and SVG, with a page that shows them.\n"
@@ -278,7 +294,7 @@ void CommandLine::add_reproduce() {
       "  mpirun -n 2 dasgd reproduce quadratic --quick          and on real ranks\n"
       "  dasgd reproduce all --quick            every figure, in a few minutes\n"
       "  dasgd reproduce cifar --workers 1,4    Figure 2 (c) for some numbers of workers\n"
-      "  mpirun -n 16 dasgd reproduce cifar     real speed-up on 16 ranks");
+      "  mpirun -n 25 dasgd reproduce cifar     the same curve on real ranks");
   when(app, [this] {
     reproduce_.engine = config::parse_engine(reproduce_engine_);
     return reproduce_command(reproduce_);

@@ -9,6 +9,7 @@
 #include "dasgd/advice/advice_json.hpp"
 #include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
+#include "dasgd/settings/settings.hpp"
 #include "dasgd/settings/virtual_world.hpp"
 #include "terminal/output.hpp"
 #include "terminal/signals.hpp"
@@ -72,7 +73,9 @@ void print_steps(const Advice& advice) {
         "  to be safe     nothing is proved but of plain SGD with a fixed step\n\n");
   print_result("  to be safe     --lr proved  {:<12.6g}{}\n\n", advice.recommended_eta,
                proved ? "the largest that is proved, if the run is as the pilot was"
-                      : "proved under conditions that this run does not meet");
+               : advice.recommended_status == "heuristic"
+                   ? "proved under conditions that this run does not meet"
+                   : "the largest that is proved for independent draws, which it brings");
 }
 
 void print(const Advice& advice) {
@@ -94,7 +97,8 @@ void print(const Advice& advice) {
   for (const StepSizeLimit& limit : advice.limits)
     print_result("  {:<24}{:>12.6g}  {:<32}{}\n", limit.name, limit.eta, limit.status,
                  limit.grounds);
-  print_result("\n  recommended eta {:.6g}: {}\n", advice.recommended_eta, advice.grounds);
+  print_result("\n  recommended eta {:.6g}: {}\n", advice.recommended_eta,
+               config::with_options(advice.grounds));
   print_result("  practical eta   {:.6g}: {}\n", advice.practical.eta, advice.practical.how);
   for (const Promise& p : advice.promises) print(p, advice.accuracy);
 }

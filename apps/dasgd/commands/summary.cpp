@@ -32,8 +32,23 @@ std::string describe_shards(const RunSummary& s) {
     weights.push_back(
         fmt::format("{:.1f} %", 100 * static_cast<double>(s.gradients_by_worker[i]) / all));
   return fmt::format(
-      "shards: minimised is the mean over the workers' shares, weighted by their gradients: {}{}",
-      fmt::join(weights, ", "), s.gradients_by_worker.size() > shown ? ", ..." : "");
+      "{}: minimised is the mean over the workers' shares, weighted by their gradients: {}{}",
+      s.sampling, fmt::join(weights, ", "), s.gradients_by_worker.size() > shown ? ", ..." : "");
+}
+
+// "all 6 held", "W 31 is above 24; 5 of 6 held".
+std::string describe_assumptions(const std::vector<CheckedAssumption>& assumptions) {
+  std::string broken;
+  std::size_t held = 0;
+  for (const CheckedAssumption& a : assumptions) {
+    held += a.held.value_or(false) ? 1 : 0;
+    if (a.held.value_or(true)) continue;
+    broken += a.at_most ? fmt::format("{} was {:.4g}, not at most {:.4g}; ", a.name,
+                                      a.found.value_or(0), *a.at_most)
+                        : fmt::format("{}: {}; ", a.name, a.how);
+  }
+  return fmt::format("{}{} of {} held{}", broken, held, assumptions.size(),
+                     held < assumptions.size() ? ", see summary.json" : "");
 }
 
 const char* describe_replicas(const RunSummary& s) {
@@ -74,6 +89,14 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
           "{} ({}/s), {} samples ({}/s)", show_count(s.gradients),
           show_count(static_cast<std::uint64_t>(static_cast<double>(since_it_came) / seconds)),
           show_count(s.samples), show_count(static_cast<std::uint64_t>(s.samples_per_second))));
+  if (s.arrivals)
+    row("arrived", fmt::format("{} samples ({}/s){}", show_count(s.arrivals->arrived),
+                               show_count(static_cast<std::uint64_t>(
+                                   static_cast<double>(s.arrivals->arrived) / seconds)),
+                               s.arrivals->prequential
+                                   ? fmt::format("; accuracy of the last before learning {:.4f}",
+                                                 *s.arrivals->prequential)
+                                   : ""));
   row("loss", fmt::format("{:.6g}", s.loss) +
                   (s.accuracy ? fmt::format(", accuracy {:.4f}", *s.accuracy) : "") +
                   describe_errors(s));
@@ -84,10 +107,12 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
   row("staleness",
       fmt::format("S_avg {:.3f}, S_max {}, {}, mean square {:.2f}, W {}", st.S_avg, st.S_max,
                   describe_S_hat(st), st.S_mean_square, st.W ? std::to_string(*st.W) : "not kept"));
+  if (!s.assumptions.empty()) row("assumed", describe_assumptions(s.assumptions));
   if (s.folded > 0)
     row("folded", fmt::format("{} applications as part of a bundle, for workers that were behind",
                               show_count(s.folded)));
-  if (s.sampling == "shards") row("sampling", describe_shards(s));
+  if (s.sampling == "shards" || s.sampling.starts_with("dirichlet"))
+    row("sampling", describe_shards(s));
   row("audit", fmt::format("lost {}, duplicated {}, replicas {}", s.lost, s.duplicated,
                            describe_replicas(s)));
   row("digest", s.replica_digest);

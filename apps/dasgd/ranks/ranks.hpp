@@ -38,6 +38,8 @@ class Ranks {
 
   std::size_t rank() const;
   std::size_t size() const;
+  /// Collective: how many ranks run on this machine.
+  std::size_t ranks_on_host();
 
   /// Collective: a mistake on any rank is a mistake of the run. True if there was none and all give
   /// the same `state`. Otherwise rank 0 throws InputError and the others get false.
@@ -57,6 +59,13 @@ class Ranks {
   std::optional<TrainResult<Real>> train(const Objective<Real>& objective,
                                          const TrainOptions& options, const Config& config,
                                          const std::vector<Callback<Real>>& callbacks = {});
+
+  /// Collective: trains on the first ranks, one worker each; the others go on at once.
+  template <typename Real>
+  std::optional<TrainResult<Real>> train_on_first(std::size_t ranks,
+                                                  const Objective<Real>& objective,
+                                                  const TrainOptions& options,
+                                                  const Config& config);
 
   /// Collective: runs a rival; see dasgd/cluster/perform_ranks.hpp.
   template <typename Real>

@@ -31,6 +31,21 @@ void tell_of_end(const std::string& here, const std::string& why) {
   std::fflush(stderr);
 }
 
+RankOptions rank_options(const std::string& here, const Config& config) {
+  RankOptions options{
+      .polling = config.ranks.polling,
+      .silence = std::chrono::duration_cast<std::chrono::milliseconds>(config.ranks.timeout),
+      .trace = config.output.trace,
+      .watch = config.watch.port.has_value(),
+      .checkpoints = config.run.checkpoint.every.count() > 0};
+  options.fatal = [here](const std::string& why) { tell_of_end(here, why); };
+  if (!config.output.quiet)
+    options.note = [](const std::string& line) { print_note("{}\n", line); };
+  if (config.ranks.log)
+    options.log = [here](const std::string& line) { print_note("dasgd: {} {}\n", here, line); };
+  return options;
+}
+
 }  // namespace
 
 bool Ranks::are_built_in() { return true; }
@@ -41,6 +56,10 @@ Ranks::~Ranks() = default;
 
 std::size_t Ranks::rank() const { return static_cast<std::size_t>(job_->session.world().rank()); }
 std::size_t Ranks::size() const { return static_cast<std::size_t>(job_->session.world().size()); }
+
+std::size_t Ranks::ranks_on_host() {
+  return static_cast<std::size_t>(job_->session.world().ranks_on_host());
+}
 
 bool Ranks::agree(const std::string& mistake, const std::string& state) {
   const auto all = job_->session.world().gather((mistake.empty() ? "+" + state : "-" + mistake));
@@ -77,21 +96,18 @@ template <typename Real>
 std::optional<TrainResult<Real>> Ranks::train(const Objective<Real>& objective,
                                               const TrainOptions& options, const Config& config,
                                               const std::vector<Callback<Real>>& callbacks) {
-  RankOptions rank_options{
-      .polling = config.ranks.polling,
-      .silence = std::chrono::duration_cast<std::chrono::milliseconds>(config.ranks.timeout),
-      .trace = config.output.trace,
-      .watch = config.watch.port.has_value(),
-      .checkpoints = config.run.checkpoint.every.count() > 0};
-  const std::string here = place(rank());
-  rank_options.fatal = [here](const std::string& why) { tell_of_end(here, why); };
-  if (!config.output.quiet)
-    rank_options.note = [](const std::string& line) { print_note("{}\n", line); };
-  if (config.ranks.log)
-    rank_options.log = [here](const std::string& line) {
-      print_note("dasgd: {} {}\n", here, line);
-    };
-  return train_ranks<Real>(job_->session.world(), objective, options, rank_options, callbacks);
+  return train_ranks<Real>(job_->session.world(), objective, options,
+                           rank_options(place(rank()), config), callbacks);
+}
+
+template <typename Real>
+std::optional<TrainResult<Real>> Ranks::train_on_first(std::size_t ranks,
+                                                       const Objective<Real>& objective,
+                                                       const TrainOptions& options,
+                                                       const Config& config) {
+  auto some = job_->session.world().first(static_cast<int>(ranks));
+  if (!some) return std::nullopt;
+  return train_ranks<Real>(*some, objective, options, rank_options(place(rank()), config), {});
 }
 
 template <typename Real>
@@ -101,6 +117,11 @@ PlayResult Ranks::perform(const Objective<Real>& objective, const ChosenRival& r
   return perform_ranks(job_->session.world(), objective, rival, options, world, how, observer,
                        [here = place(rank())](const std::string& why) { tell_of_end(here, why); });
 }
+
+template std::optional<TrainResult<float>> Ranks::train_on_first(std::size_t,
+                                                                 const Objective<float>&,
+                                                                 const TrainOptions&,
+                                                                 const Config&);
 
 template PlayResult Ranks::perform(const Objective<float>&, const ChosenRival&, const TrainOptions&,
                                    const VirtualWorld&, const PlayOptions&, const Observer<float>*);

@@ -30,6 +30,7 @@ Ranks::~Ranks() = default;
 
 std::size_t Ranks::rank() const { return 0; }
 std::size_t Ranks::size() const { return 1; }
+std::size_t Ranks::ranks_on_host() { return 1; }
 bool Ranks::agree(const std::string&, const std::string&) { return true; }
 bool Ranks::any(bool mine) { return mine; }
 std::string Ranks::broadcast(std::string text) { return text; }
@@ -42,10 +43,21 @@ std::optional<TrainResult<Real>> Ranks::train(const Objective<Real>&, const Trai
 }
 
 template <typename Real>
+std::optional<TrainResult<Real>> Ranks::train_on_first(std::size_t, const Objective<Real>&,
+                                                       const TrainOptions&, const Config&) {
+  return std::nullopt;
+}
+
+template <typename Real>
 PlayResult Ranks::perform(const Objective<Real>&, const ChosenRival&, const TrainOptions&,
                           const VirtualWorld&, const PlayOptions&, const Observer<Real>*) {
   return {};
 }
+
+template std::optional<TrainResult<float>> Ranks::train_on_first(std::size_t,
+                                                                 const Objective<float>&,
+                                                                 const TrainOptions&,
+                                                                 const Config&);
 
 template PlayResult Ranks::perform(const Objective<float>&, const ChosenRival&, const TrainOptions&,
                                    const VirtualWorld&, const PlayOptions&, const Observer<float>*);

@@ -1,6 +1,7 @@
 // The experiments that `dasgd reproduce` repeats, one function each.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,16 +16,25 @@ namespace dasgd::app {
 
 using config::EngineKind;
 
-/// What of Figure 2 (c) is not as it is by default.
-struct ScalingChoice {
-  std::vector<std::size_t> workers;  ///< empty: 1 to 25
+/// What of Figure 2 is not as it is by default.
+struct FigureChoice {
   std::optional<std::uint64_t> seeds;
-  std::optional<double> eta, target_loss;
+  std::optional<double> eta;
+  std::string compute;  ///< added to a gradient's own time in real runs; empty: as the paper
+  // Of (a) and (b):
+  std::vector<double> slow;  ///< x; empty: 0 to 100
+  std::optional<double> target_error;
+  // Of (c):
+  std::vector<std::size_t> workers;  ///< empty: 1 to 25
+  std::optional<double> target_loss;
   std::optional<std::uint64_t> gradients;  ///< at which a run gives up; 0: never
   std::string data, scale, device;         ///< as of `train`; empty: cifar10, standard, cpu
-  bool any() const {
-    return !workers.empty() || seeds || eta || target_loss || gradients || !data.empty() ||
-           !scale.empty() || !device.empty();
+
+  bool any_of_all() const { return seeds || eta || !compute.empty(); }
+  bool any_of_slow_worker() const { return !slow.empty() || target_error; }
+  bool any_of_cifar() const {
+    return !workers.empty() || target_loss || gradients || !data.empty() || !scale.empty() ||
+           !device.empty();
   }
 };
 
@@ -32,19 +42,19 @@ struct ReproduceRequest {
   std::string what;  ///< one of `reproducible()`
   bool quick = false;
   std::string out;
-  ScalingChoice scaling;  ///< of cifar only
+  FigureChoice choice;
   EngineKind engine = EngineKind::automatic;
 };
 /// The experiments that can be repeated, and "all".
 std::vector<std::string> reproducible();
-/// Repeats an experiment of the paper in virtual time.
+/// Repeats an experiment.
 int reproduce_command(const ReproduceRequest& request);
 
 /// Where and how thoroughly.
 struct Experiment {
   std::string what, directory;
   bool quick = false;
-  ScalingChoice scaling = {};
+  FigureChoice choice = {};
   bool on_threads = false;  ///< of the slow worker: real threads instead of virtual time
   std::string stem() const { return directory + "/" + what; }
 };
@@ -73,6 +83,8 @@ class Interrupted : public std::runtime_error {
 
 /// Throws InputError.
 void make_directory(const std::string& directory);
+/// "50ms" or "+50ms". Throws InputError.
+std::chrono::nanoseconds added_time(const std::string& text);
 /// The cores to use.
 unsigned all_cores();
 /// Tells a person at a terminal how far it is; removes the line when all is done.

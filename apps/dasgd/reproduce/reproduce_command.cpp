@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dasgd/base/nearest_word.hpp"
+#include "dasgd/base/units.hpp"
 #include "dasgd/config/engine.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/report/page/write_report.hpp"
@@ -37,22 +38,47 @@ bool has_slow_worker(const std::string& what) { return what == "quadratic" || wh
 std::string not_for_ranks(const ReproduceRequest& request) {
   if (request.what != "cifar" && !has_slow_worker(request.what))
     return "only cifar, quadratic and logistic can be repeated on MPI ranks";
-  if (!request.scaling.workers.empty())
-    return "on MPI ranks the ranks are the workers; leave --workers out";
   return "";
 }
 
+void require_own_settings(const ReproduceRequest& request) {
+  const FigureChoice& choice = request.choice;
+  const bool slow_worker = has_slow_worker(request.what), cifar = request.what == "cifar";
+  if (choice.any_of_cifar() && !cifar)
+    throw InputError(
+        "--workers, --target-loss, --give-up, --data, --scale and --device are settings of cifar, "
+        "not of " +
+        request.what);
+  if (choice.any_of_slow_worker() && !slow_worker)
+    throw InputError("--slow and --target-error are settings of quadratic and logistic, not of " +
+                     request.what);
+  if (choice.any_of_all() && !slow_worker && !cifar)
+    throw InputError("--seeds, --lr and --compute are settings of Figure 2, not of " +
+                     request.what);
+}
+
+// How an experiment was made, in words.
+std::string way_of(const Experiment& experiment, bool on_ranks) {
+  if (experiment.what == "rivals") return "numbers that others have published, in virtual time";
+  const std::string which = "an experiment of the paper, ";
+  if (on_ranks) return which + "on MPI ranks";
+  if (experiment.what == "cifar") return which + "in virtual time and on threads";
+  return which + (experiment.on_threads ? "on real threads" : "in virtual time");
+}
+
 // The page of an experiment, from the files that it has written.
-void write_page(const Experiment& experiment) {
+void write_page(const Experiment& experiment, bool on_ranks) {
   const auto text_of = [&](const char* extension) {
     std::ifstream file(experiment.stem() + extension, std::ios::binary);
     return std::string(std::istreambuf_iterator<char>(file), {});
   };
-  report::write_figures({.title = "The paper's experiment: " + experiment.what,
-                         .subtitle = "an experiment of the paper in virtual time",
-                         .figures = {{experiment.what, "", {text_of(".svg")}}},
-                         .table = nlohmann::ordered_json::parse(text_of(".json"), nullptr, false)},
-                        experiment.directory);
+  const bool papers = experiment.what != "rivals";
+  report::write_figures(
+      {.title = (papers ? "The paper's experiment: " : "Published numbers: ") + experiment.what,
+       .subtitle = way_of(experiment, on_ranks),
+       .figures = {{experiment.what, "", {text_of(".svg")}}},
+       .table = nlohmann::ordered_json::parse(text_of(".json"), nullptr, false)},
+      experiment.directory);
 }
 
 }  // namespace
@@ -62,6 +88,10 @@ void make_directory(const std::string& directory) {
   std::filesystem::create_directories(directory, error);
   if (error)
     throw InputError("--out " + directory + ": cannot be made a directory: " + error.message());
+}
+
+std::chrono::nanoseconds added_time(const std::string& text) {
+  return parse_duration(text.starts_with('+') ? text.substr(1) : text);
 }
 
 unsigned all_cores() { return std::max(1u, std::thread::hardware_concurrency()); }
@@ -88,11 +118,7 @@ int reproduce_command(const ReproduceRequest& request) {
   if (std::find(names.begin(), names.end(), request.what) == names.end())
     throw InputError("unknown experiment \"" + request.what + "\"" +
                      suggestion(request.what, names));
-  if (request.scaling.any() && request.what != "cifar")
-    throw InputError(
-        "--workers, --seeds, --lr, --target-loss, --give-up, --data, --scale and --device are "
-        "settings of cifar, not of " +
-        request.what);
+  require_own_settings(request);
   const bool on_ranks = request.engine == EngineKind::mpi ||
                         (request.engine == EngineKind::automatic && config::find_launch());
   if (const std::string why = not_for_ranks(request); on_ranks && !why.empty()) {
@@ -107,13 +133,13 @@ int reproduce_command(const ReproduceRequest& request) {
     if (!on_ranks) make_directory(directory);
     if (all) print_result("{}\n", name);
     const bool on_threads = request.engine == EngineKind::threads && has_slow_worker(name);
-    const Experiment experiment{name, directory, request.quick, request.scaling, on_threads};
+    const Experiment experiment{name, directory, request.quick, request.choice, on_threads};
     try {
       const auto together =
           has_slow_worker(name) ? reproduce_slow_worker_on_ranks : reproduce_cifar_on_ranks;
       if (on_ranks && !together(experiment)) return done;
       if (!on_ranks) repeat(experiment);
-      write_page(experiment);
+      write_page(experiment, on_ranks);
     } catch (const Interrupted& stop) {
       print_note("dasgd: {}\n", stop.what());
       return interrupted;

@@ -41,10 +41,11 @@ const char* verdict(const BurstExhibit& b, double eta, double bound) {
 
 void print_burst(const BurstExhibit& b, const std::string& trace) {
   print_result(
-      "\nA burst that breaks Theorem 1: 4 workers, f = x^2 / 2, x0 = 1, eta = {}, {} gradients\n"
+      "\nA burst that breaks Theorem 1: 4 workers, f = x^2 / 2 up to |x| = 1, |x| - 1/2 beyond,\n"
+      "x0 = 1, eta = {}, {} gradients\n"
       "  |S|                            {}, then {} times 0\n"
       "  S_hat_avg, S_hat_max           {:.0f}/{}, {}\n"
-      "  sum of squared gradients       {:.6f}, largest gradient Q = {:.6g}\n"
+      "  sum of squared gradients       {:.6f}, no gradient above Q = {:.6g}\n"
       "  Theorem 1, first form          at most {:.6f} for eta up to {:.6g} = 1 / (4 L S_avg)   "
       "{}\n"
       "  Theorem 1, second form         at most {:.6f} for eta up to {:.6g} = 1 / (4 L sqrt("

@@ -24,6 +24,7 @@ std::uint64_t expected_W(std::uint64_t pilot, std::size_t workers) {
 const char* const proved = "proved";
 const char* const without_noise = "proved only without noise";
 const char* const causal_only = "proved only for causal delivery";
+const char* const independent_only = "proved for independent draws";
 const char* const plain_only = "proved only for plain SGD";
 const char* const published = "published but false in general";
 const char* const heuristic = "heuristic";
@@ -85,9 +86,10 @@ class Limits {
   void add_proved(const char* name, double eta, const std::string& what,
                   std::vector<AtMost> assumes) {
     if (!advice_.constants.L.closed_form) assumes.push_back(L());
-    const char* const status = !advice_.plain       ? plain_only
-                               : noise_ && !causal_ ? causal_only
-                                                    : proved;
+    const char* const status = !advice_.plain                   ? plain_only
+                               : noise_ && !causal_             ? causal_only
+                               : noise_ && !advice_.independent ? independent_only
+                                                                : proved;
     add(name, eta, status, what + conditions(assumes, noise_), assumes);
   }
   void add(const char* name, double eta, const char* status, std::string grounds,
@@ -191,6 +193,12 @@ void choose_proved(Advice& advice) {
         "heuristic: the {} asks for causal delivery, and {} applications of the pilot "
         "were not",
         name, advice.staleness.noncausal);
+  } else if (noise && advice.plain && !advice.independent) {
+    advice.recommended_status = independent_only;
+    advice.grounds = fmt::format(
+        "proved for independent draws by the {} {}, {}: `sampling` independent makes them. Batches "
+        "of one pass exclude each other, so the noise of one has no mean 0 given those before it",
+        name, conditions(advice.assumes, noise), pilot);
   } else if (!advice.plain) {
     advice.recommended_status = heuristic;
     advice.grounds = fmt::format(
@@ -251,13 +259,17 @@ Advice advise(const Objective<Real>& objective, const AdviceRequest& request) {
   } else {
     advice.staleness = pilot_on_threads<Real>(unjudged, options, eta, trajectory);
   }
-  advice.constants = measure_constants<Real>(
-      objective, trajectory,
-      {resolved_batch(options, objective.samples()), options.seed, request.least_loss,
-       measure_smoothness<Real>(objective, std::span(trajectory).subspan(1), options.seed,
-                                &at_start)});
+  advice.constants =
+      measure_constants<Real>(objective, trajectory,
+                              {gradients_have_noise(options, objective.samples())
+                                   ? resolved_batch(options, objective.samples())
+                                   : 0,
+                               options.seed, request.least_loss,
+                               measure_smoothness<Real>(objective, std::span(trajectory).subspan(1),
+                                                        options.seed, &at_start)});
   advice.workers = options.workers;
   advice.plain = options.rule.is_plain();
+  advice.independent = options.sampling == Sampling::independent && !options.make_samples;
   advice.horizon = planned_gradients(options, objective.samples());
   advice.accuracy =
       request.accuracy.value_or(0.01 * advice.constants.Q.value * advice.constants.Q.value);

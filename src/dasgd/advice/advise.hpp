@@ -22,8 +22,8 @@ struct AtMost {
 };
 
 /// One step-size limit. `status` is "proved", "proved only without noise", "proved only for causal
-/// delivery", "published but false in general" or "heuristic"; a proof holds under `grounds`, which
-/// say in words what `assumes` lists.
+/// delivery", "proved for independent draws", "published but false in general" or "heuristic"; a
+/// proof holds under `grounds`, which say in words what `assumes` lists.
 struct StepSizeLimit {
   std::string name;
   double eta = 0;
@@ -45,10 +45,12 @@ struct Advice {
   ExpectedStaleness staleness;
   std::optional<double> horizon;  ///< gradients of all workers, where a budget says how many
   bool plain = true;              ///< plain SGD with a fixed step; the proofs know no other rule
+  bool independent = true;        ///< draws; with noise the proofs know no others
   std::vector<StepSizeLimit> limits;
-  double recommended_eta = 0;      ///< the largest that is proved, with a margin for staleness
-  std::string recommended_status;  ///< "proved", or "heuristic" where nothing is
-  std::string grounds;             ///< of the recommendation, in one line
+  double recommended_eta = 0;  ///< the largest that is proved, with a margin for staleness
+  /// "proved", "proved for independent draws" where the run draws otherwise, or "heuristic".
+  std::string recommended_status;
+  std::string grounds;  ///< of the recommendation, in one line
   std::vector<AtMost> assumes;
   PracticalStep practical;  ///< a step that trains well; nothing proves it
   double accuracy = 0;

@@ -7,11 +7,11 @@
 
 #include "dasgd/data/draws/batches.hpp"
 #include "dasgd/random/random.hpp"
+#include "dasgd/run/point_sample.hpp"
 
 namespace dasgd {
 namespace {
 
-constexpr std::size_t batches_per_point = 24;
 constexpr std::size_t rows_for_curvature = 256;
 constexpr int most_rounds = 40, fewest_rounds = 10;
 constexpr std::size_t most_samples = 2560;  // of all rounds, where a gradient is that of many rows
@@ -24,7 +24,7 @@ double squared_norm(std::span<const Real> v) {
   return sum;
 }
 
-/// Rows drawn without regard to workers.
+/// Rows drawn without regard to workers; all of them, once, where so many are wanted.
 std::vector<std::uint32_t> draw_rows(std::size_t samples, std::size_t count, Random& random) {
   std::vector<std::uint32_t> rows(std::min(samples, count));
   if (rows.size() == samples) {
@@ -72,64 +72,22 @@ Curvature largest_curvature(const Objective<Real>& objective, const std::vector<
   return found;
 }
 
-/// What a handful of mini-batch gradients at one point say.
-struct PointSample {
-  double variance = 0, variance_error = 0;  // of a gradient around the mean
-  double mean_norm = 0, largest_norm = 0;
-  double loss = 0;
-};
-
-template <typename Real>
-PointSample sample_point(const Objective<Real>& objective, const std::vector<Real>& x,
-                         std::size_t batch, Random& random) {
-  const bool exact = batch == 0 || batch >= objective.samples();
-  const std::size_t count = exact ? 1 : batches_per_point;
-  const std::size_t d = x.size();
-  std::vector<std::vector<Real>> gradients(count, std::vector<Real>(d));
-  std::vector<double> mean(d, 0.0);
-  PointSample result;
-  for (auto& g : gradients) {
-    const double loss =
-        exact ? objective.full_gradient(x, g)
-              : objective.gradient(x, draw_rows(objective.samples(), batch, random), g);
-    result.loss += loss / static_cast<double>(count);
-    result.largest_norm = std::max(result.largest_norm, std::sqrt(squared_norm<Real>(g)));
-    for (std::size_t i = 0; i < d; ++i) mean[i] += static_cast<double>(g[i]) / double(count);
-  }
-  result.mean_norm = std::sqrt(squared_norm<double>(mean));
-  if (exact) return result;
-  std::vector<double> deviations;
-  for (const auto& g : gradients) {
-    double squares = 0;
-    for (std::size_t i = 0; i < d; ++i) {
-      const double off = static_cast<double>(g[i]) - mean[i];
-      squares += off * off;
-    }
-    // The mean is of the same gradients: count / (count - 1) makes up for it.
-    deviations.push_back(squares * double(count) / double(count - 1));
-  }
-  for (const double v : deviations) result.variance += v / double(count);
-  double spread = 0;
-  for (const double v : deviations) spread += (v - result.variance) * (v - result.variance);
-  result.variance_error = std::sqrt(spread / double(count - 1) / double(count));
-  return result;
-}
-
 Estimate variance_of(const std::vector<PointSample>& points, bool exact) {
   if (exact) return {0, 0, 0, "every gradient is the full one", points.size()};
-  Estimate e{0, std::numeric_limits<double>::infinity(), 0, "", points.size() * batches_per_point};
+  Estimate e{0, std::numeric_limits<double>::infinity(), 0, "",
+             points.size() * PointSample::batches};
   for (const PointSample& p : points) {
     e.value = std::max(e.value, p.variance);
     e.low = std::min(e.low, std::max(0.0, p.variance - 1.96 * p.variance_error));
     e.high = std::max(e.high, p.variance + 1.96 * p.variance_error);
   }
   e.how = fmt::format("largest variance over {} points of {} mini-batches each", points.size(),
-                      batches_per_point);
+                      PointSample::batches);
   return e;
 }
 
 Estimate gradient_bound_of(const std::vector<PointSample>& points, bool exact) {
-  Estimate e{0, 0, 0, "", points.size() * (exact ? 1 : batches_per_point)};
+  Estimate e{0, 0, 0, "", points.size() * (exact ? 1 : PointSample::batches)};
   for (const PointSample& p : points) {
     e.low = std::max(e.low, p.mean_norm);
     e.high = std::max(e.high, p.largest_norm);
@@ -188,7 +146,7 @@ ProblemConstants measure_constants(const Objective<Real>& objective,
                                    const ConstantsRequest& request) {
   ProblemConstants result;
   result.L = request.L ? *request.L : measure_smoothness<Real>(objective, points, request.seed);
-  const bool exact = request.batch == 0 || request.batch >= objective.samples();
+  const bool exact = request.batch == 0 || objective.samples() <= 1;
   Random random(request.seed, Purpose::pilot, 1);
   std::vector<PointSample> samples;
   for (const auto& x : points)

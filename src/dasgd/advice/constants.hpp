@@ -32,7 +32,7 @@ struct ProblemConstants {
 };
 
 struct ConstantsRequest {
-  std::size_t batch = 0;  ///< samples per gradient; 0: all
+  std::size_t batch = 0;  ///< samples per gradient, drawn independently; 0: all
   std::uint64_t seed = 1;
   std::optional<double> least_loss;  ///< inf f where the caller knows it
   std::optional<Smoothness> L;       ///< where it was measured before

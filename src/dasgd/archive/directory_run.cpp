@@ -73,6 +73,10 @@ std::string last_metrics(const RunSummary& s) {
   last.gradients_by_worker = s.gradients_by_worker;
   last.accuracy = s.accuracy;
   last.eval_loss = s.eval_loss;
+  if (s.arrivals) {
+    last.arrived = s.arrivals->arrived;
+    last.prequential = s.arrivals->prequential;
+  }
   return metrics_line(last);
 }
 

@@ -76,12 +76,23 @@ void resolve_stream(Config& config) {
     refuse("`budget.epochs` counts passes, and a stream has none; use `budget.total_gradients`");
   if (config.step != StepChoice::given)
     refuse("a pilot for the step size needs data that stays; give `lr` X");
-  if (config.run.sampling == Sampling::shards)
-    refuse("`sampling` shards deals data that stays; rows of a stream go to whoever asks first");
+  if (config.run.sampling != Sampling::own)
+    refuse("`sampling` " + to_string(config.run.sampling) +
+           " is for data that stays; rows of a stream go to whoever asks first");
   if (config.run.batch && *config.run.batch == 0)
     refuse("`batch` must be at least 1: a stream has no whole");
   if (problem.classes && logistic) refuse("`classes` is for softmax; logistic has two");
   if (!config.run.batch && logistic) config.run.batch = 32;
+}
+
+// With noise the proofs are for independent draws: batches of one pass exclude each other.
+void resolve_sampling(Config& config) {
+  Sampling& sampling = config.run.sampling;
+  if (config.step != StepChoice::proved || config.run.batch.value_or(0) == 0) return;
+  if (!config.sampling_given) sampling = Sampling::independent;
+  if (sampling == Sampling::independent) return;
+  throw InputError("`lr` proved: with batches nothing is proved for `sampling` " +
+                   to_string(sampling) + ", only for `sampling` independent; or use `batch` 0");
 }
 
 }  // namespace
@@ -115,6 +126,9 @@ void resolve(Config& config) {
   if (config.speeds) run.time_factors = config.speeds->time_factors(run.workers, run.seed);
   run.eta = config.lr.value_or(defaults.lr);
   if (!run.batch) run.batch = defaults.batch;
+  resolve_sampling(config);
+  if (config.world.arrivals.times && *run.batch == 0)
+    throw InputError("`pace.arrivals` brings samples of the data set: `batch` is at least 1");
   require_network_choices(config.problem);
   const bool stream = is_stream(config.problem.data);
   const bool open = run.gradients.empty() && !run.total_gradients && !run.epochs &&

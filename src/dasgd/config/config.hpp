@@ -58,6 +58,7 @@ struct Config {
   StepChoice step = StepChoice::given;
   std::optional<double> lr;     ///< nothing: the model's own, or to be found
   bool schedule_given = false;  ///< a step that is found brings none of its own then
+  bool sampling_given = false;  ///< a proved step brings independent draws otherwise
 
   std::optional<Speeds> speeds;  ///< of workers; nothing: all are equal
 

@@ -51,6 +51,18 @@ bool end_is_known(const Config& config, std::size_t samples) {
   return !members_change || budget.gradients || budget.samples;
 }
 
+/// What a run with the proved step is held against at its end.
+std::vector<Assumption> assumptions_of(const Advice& advice) {
+  std::vector<Assumption> assumptions;
+  for (const AtMost& a : advice.assumes) assumptions.push_back({a.name, a.value});
+  if (advice.constants.sigma2.value > 0) {
+    assumptions.push_back({"causal", std::nullopt});
+    assumptions.push_back({"draws", std::nullopt});
+  }
+  assumptions.push_back({"step", std::nullopt});
+  return assumptions;
+}
+
 }  // namespace
 
 template <typename Real>
@@ -72,7 +84,11 @@ std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& ob
         "`lr` proved: the theory is about gradients at the replicas; use `look_ahead` off with it");
   AdviceRequest request{.options = config.run};
   request.options.stop = stop;
-  if (world) request.world = *world;
+  if (world) {
+    request.world = *world;
+    request.world->arrivals
+        .reset();  // a pilot has all samples: workers never idle, so it is staler
+  }
   place_ranks(config, request);
   place_members(config, request);
   request.try_steps = !proved;
@@ -81,6 +97,7 @@ std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& ob
   config.run.eta = proved ? advice.recommended_eta : advice.practical.eta;
   config.lr = config.run.eta;
   if (!proved) config.run.rule.schedule = advice.practical.schedule;
+  if (proved) config.run.assumptions = assumptions_of(advice);
   if (!L) L = advice.constants.L.value;
   return advice;
 }

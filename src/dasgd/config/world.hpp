@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dasgd/core/names.hpp"
+#include "dasgd/virtual_time/arrivals.hpp"
 #include "dasgd/virtual_time/time_model.hpp"
 
 namespace dasgd::config {
@@ -27,12 +28,19 @@ struct GivenStart {
   std::string replay = {};
 };
 
+/// When samples arrive.
+struct GivenArrivals {
+  std::string text;
+  std::optional<ArrivalTimes> times = {};
+};
+
 /// The settings that only a simulation has.
 struct WorldSettings {
   GivenTime compute{"50ms", TimeModel::constant(50'000'000)};
   GivenTime latency{"50us", TimeModel::constant(50'000)};
   GivenTime apply{"5us", TimeModel::constant(5'000)};
   GivenStart start;
+  GivenArrivals arrivals;
   std::optional<double> bandwidth;  ///< bytes per second of each link
   std::optional<double> nic;        ///< bytes per second of each node's network card
   std::size_t threads = 1;          ///< real cores

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +14,14 @@ namespace dasgd {
 /// What evaluation while a run goes finds.
 struct HeldOut {
   std::optional<double> accuracy, loss;
+};
+
+/// Samples that arrive while a run goes.
+struct ArrivalFigures {
+  std::uint64_t arrived = 0;  ///< of which the run has learned `samples`
+  std::size_t kept = 0;       ///< of these, what the loss and the accuracy are about; 0: all
+  /// The share of the last samples that were answered rightly before they were learned from.
+  std::optional<double> prequential = {};
 };
 
 /// Right and wrong answers, class by class.
@@ -52,15 +61,15 @@ class ClassCounts {
   std::uint64_t taken_for(std::size_t label, std::size_t answer) const {
     return table_[label * classes() + answer];
   }
+  /// Right answers in all.
+  std::uint64_t right() const {
+    return std::accumulate(right_.begin(), right_.end(), std::uint64_t{0});
+  }
   /// The share of right answers; nothing before the first.
   std::optional<double> accuracy() const {
-    std::uint64_t all = 0, right = 0;
-    for (std::size_t k = 0; k < classes(); ++k) {
-      all += samples_[k];
-      right += right_[k];
-    }
+    const std::uint64_t all = std::accumulate(samples_.begin(), samples_.end(), std::uint64_t{0});
     if (all == 0) return std::nullopt;
-    return static_cast<double>(right) / static_cast<double>(all);
+    return static_cast<double>(right()) / static_cast<double>(all);
   }
 
  private:

@@ -42,6 +42,9 @@ class Objective {
   /// How many samples there are. One means that the objective is deterministic.
   virtual std::size_t samples() const { return 1; }
 
+  /// The class of every sample, from 0; empty where samples have none.
+  virtual std::vector<std::uint32_t> labels() const { return {}; }
+
   /// x^0: zero unless said otherwise.
   virtual std::vector<Real> start() const { return std::vector<Real>(dimension(), Real{0}); }
 
@@ -68,6 +71,9 @@ class Objective {
   virtual std::vector<PartFigures> examine(std::span<const Real>) const { return {}; }
 
   virtual KnownConstants known() const { return {}; }
+
+  /// Where samples arrive while a run goes: how many, and how well they were answered.
+  virtual std::optional<ArrivalFigures> arrivals() const { return std::nullopt; }
 
   /// The device on which all these workers compute, where there is one and it is the same.
   virtual RoomElsewhere device_of(std::span<const WorkerId>) const { return {}; }

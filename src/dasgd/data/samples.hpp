@@ -42,6 +42,8 @@ class Samples : public Preprocessed {
   using Rows = std::span<const std::uint32_t>;
   virtual const SampleFormat& format() const = 0;
   virtual std::size_t count(Part part) const = 0;
+  /// The class of every sample of a part; empty where they have none.
+  virtual std::vector<std::uint32_t> labels(Part) const { return {}; }
   /// Where the samples of a part come from, in words.
   virtual std::string origin(Part part) const = 0;
   /// What `gather` does to images of the training part; null: nothing.

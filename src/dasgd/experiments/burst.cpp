@@ -5,7 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "dasgd/experiments/parabola.hpp"
+#include "dasgd/core/objective.hpp"
 #include "dasgd/record/trace/trace_reader.hpp"
 #include "dasgd/record/trace/trace_writer.hpp"
 #include "dasgd/sim/simulate.hpp"
@@ -16,19 +16,32 @@
 namespace dasgd {
 namespace {
 
-/// The models of all workers along a trace of the parabola, whose gradient at x is x.
+/// f(x) = x^2 / 2 up to |x| = 1 and |x| - 1/2 beyond, from x^0 = 1. L = 1, and no gradient is
+/// larger than Q = 1: Assumption 4 holds.
+struct Huber final : Objective<double> {
+  static constexpr double Q = 1;
+  static double slope(double x) { return std::clamp(x, -Q, Q); }
+  std::size_t dimension() const override { return 1; }
+  std::vector<double> start() const override { return {1}; }
+  KnownConstants known() const override { return {.smoothness = 1, .least_loss = 0}; }
+  double gradient(std::span<const double> x, Rows, std::span<double> g) const override {
+    g[0] = slope(x[0]);
+    return std::fabs(x[0]) <= Q ? x[0] * x[0] / 2 : std::fabs(x[0]) - 0.5;
+  }
+};
+
+/// The models of all workers along a trace.
 struct Replay {
   std::vector<double> sum_of_squares;  // per worker
-  double largest = 0;                  // |grad f| of them all
   explicit Replay(const std::vector<TraceLine>& trace, std::size_t workers, double eta)
       : sum_of_squares(workers, 0) {
-    std::vector<double> x(workers, Parabola().start().front());
+    std::vector<double> x(workers, Huber().start().front());
     std::map<GradientName, double> gradients;
     for (const TraceLine& a : trace) {
       double& here = x[index(a.worker)];
-      if (a.worker == a.name.origin) gradients[a.name] = here;
-      sum_of_squares[index(a.worker)] += here * here;
-      largest = std::max(largest, std::fabs(here));
+      const double slope = Huber::slope(here);
+      if (a.worker == a.name.origin) gradients[a.name] = slope;
+      sum_of_squares[index(a.worker)] += slope * slope;
       here -= eta * gradients.at(a.name);
     }
   }
@@ -45,7 +58,7 @@ BurstExhibit run_burst(const std::string& path) {
   TraceWriter writer(path, 1);
   TrainOptions options = plan;
   options.trace = &writer;
-  simulate(Parabola(), options, world);
+  simulate(Huber(), options, world);
   writer.finish();
 
   const auto trace = read_trace(path).applications;
@@ -57,8 +70,8 @@ BurstExhibit run_burst(const std::string& path) {
 
   BurstExhibit exhibit{.gradients = check.gradients,
                        .eta = plan.eta,
-                       .L = *Parabola().known().smoothness,
-                       .r0 = Parabola().loss(Parabola().start()),
+                       .L = *Huber().known().smoothness,
+                       .r0 = Huber().loss(Huber().start()),
                        .staleness = check.staleness,
                        .sum_of_squares = *worst};
   for (const auto& event : check.events)
@@ -67,7 +80,7 @@ BurstExhibit run_burst(const std::string& path) {
     exhibit.bursts.pop_back();
     ++exhibit.quiet;
   }
-  exhibit.Q = replay.largest;
+  exhibit.Q = Huber::Q;
   const auto N = static_cast<double>(exhibit.gradients);
   exhibit.published_bound_1 =
       N * theory::published_bound_1({.r0 = exhibit.r0, .L = exhibit.L, .Q = exhibit.Q}, plan.eta, N,

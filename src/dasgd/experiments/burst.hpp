@@ -17,7 +17,7 @@ struct BurstExhibit {
   std::size_t quiet = 0;              ///< applications after that, all with |S| = 0
   StalenessSummary staleness;
   double sum_of_squares = 0;     ///< of |grad f(x_i^t)| over t at the worst worker
-  double Q = 0;                  ///< the largest |grad f(x_i^t)| of all workers
+  double Q = 0;                  ///< the bound of |grad f| (Assumption 4)
   double published_bound_1 = 0;  ///< what the first form of Theorem 1 says it is at most
   double published_eta_1 = 0;    ///< up to which it says so
   double published_bound = 0;    ///< the same of the second form
@@ -25,7 +25,8 @@ struct BurstExhibit {
   double certified_eta = 0;  ///< the largest that the trace certificate allows
 };
 
-/// Four workers on the full graph, f(x) = x^2 / 2 from x^0 = 1, three of them with a single
+/// Four workers on the full graph, f(x) = x^2 / 2 up to |x| = 1 and |x| - 1/2 beyond, so that the
+/// gradients are bounded, from x^0 = 1, three of them with a single
 /// gradient that all are computed at x^0: applied together they overshoot. Writes the trace to
 /// `path`.
 BurstExhibit run_burst(const std::string& path);

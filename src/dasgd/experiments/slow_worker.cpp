@@ -5,9 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "dasgd/experiments/progress.hpp"
+#include "dasgd/experiments/slow_worker_cells.hpp"
 #include "dasgd/record/json_number.hpp"
 #include "dasgd/report/charts/svg_plot.hpp"
 #include "dasgd/sim/simulate.hpp"
+#include "dasgd/theory/published_rate.hpp"
 #include "dasgd/theory/step_size.hpp"
 
 namespace dasgd {
@@ -27,24 +29,54 @@ std::vector<SlowWorkerRun> all_of(const SlowWorkerPlan& plan, const std::string&
   std::vector<SlowWorkerRun> runs;
   for (const double eta : plan.etas)
     for (const double factor : plan.factors)
-      for (const std::uint64_t seed : plan.seeds) runs.push_back({eta, factor, seed, 0, {}, way});
+      for (const std::uint64_t seed : plan.seeds) {
+        runs.push_back({.eta = eta, .factor = factor, .seed = seed});
+        runs.back().way = way;
+      }
   return runs;
 }
 
-TrainOptions options_of(const SlowWorkerRun& run, double target) {
+TrainOptions options_of(const SlowWorkerRun& run, const Objective<double>& f, double target) {
   TrainOptions options{.workers = run.factor == 0 ? 1u : 2u,
                        .eta = run.eta,
                        .batch = 0,
                        .target_error = target,
                        .seed = run.seed};
+  options.smoothness = f.known().smoothness;
   if (run.factor > 1) options.slow = {{WorkerId{1}, run.factor}};
   return options;
 }
 
-void take(TrainResult<double> result, const Objective<double>& problem, SlowWorkerRun& run) {
+void take(TrainResult<double> result, const Objective<double>& problem, const SlowWorkerPlan& plan,
+          SlowWorkerRun& run) {
   if (result.failure) result.summary.stop_reason = StopReason::diverged;
-  run.L = problem.known().smoothness.value_or(std::nan(""));
+  const KnownConstants known = problem.known();
+  run.L = known.smoothness.value_or(std::nan(""));
+  run.r0 = problem.loss(problem.start()) - known.least_loss.value_or(std::nan(""));
+  if (plan.gradient_bound) run.Q = plan.gradient_bound(problem);
   run.summary = std::move(result.summary);
+  const auto& step = run.summary.step;
+  run.squared_gradients = step && step->certificate
+                              ? step->certificate->left / double(run.summary.gradients)
+                              : std::nan("");
+}
+
+// What Theorem 1 says of a run, added to its point with a weight.
+void hold_against_theorem(const SlowWorkerRun& run, double weight, SlowWorkerPoint& point) {
+  const StalenessSummary& s = run.summary.staleness;
+  const theory::Constants c{run.r0, run.L, 0, run.Q.value_or(std::nan(""))};
+  const double mean = run.squared_gradients, S_hat_max = static_cast<double>(s.S_hat_max);
+  const bool stale = S_hat_max > 0;  // else the printed rates are 0
+  const auto psi_1 = [&](double N) { return theory::published_psi_1(c, N, s.S_avg); };
+  const auto psi_2 = [&](double N) {
+    return theory::published_psi_2(c, N, s.S_hat_avg, S_hat_max);
+  };
+  const auto N = static_cast<double>(run.summary.gradients);
+  point.squared_gradients += weight * mean;
+  point.predicted_2 += weight * theory::published_bound_2(c, run.eta, 1) / mean;
+  point.psi_1 += weight * (stale && run.Q ? theory::iterations_until(psi_1, mean) : std::nan(""));
+  point.psi_2 += weight * (stale ? theory::iterations_until(psi_2, mean) : std::nan(""));
+  point.first_form += weight * mean / theory::published_bound_1(c, run.eta, N, s.S_avg);
 }
 
 // A figure of one worker of a run; nothing of a worker that is not there.
@@ -64,7 +96,8 @@ std::vector<SlowWorkerRun> run_slow_worker(const ProblemOfSeed& problem, const S
   std::vector<SlowWorkerRun> runs = all_of(plan, "virtual");
   in_parallel(runs.size(), plan.threads, progress, [&](std::size_t k) {
     const auto& f = *problems[k % plan.seeds.size()];
-    take(run_simulation<double>(f, options_of(runs[k], plan.target_error), {}), f, runs[k]);
+    take(run_simulation<double>(f, options_of(runs[k], f, plan.target_error), {}), f, plan,
+         runs[k]);
   });
   return runs;
 }
@@ -74,20 +107,28 @@ std::vector<SlowWorkerRun> run_slow_worker_for_real(const ProblemOfSeed& problem
                                                     const RealEngine& engine,
                                                     const DoneSoFar& progress) {
   const auto wanted = all_of(plan, engine.way);
+  const SlowWorkerCells cells(engine.first ? plan.cells : "", plan);
   std::vector<SlowWorkerRun> runs;
   bool interrupted = false;
   for (SlowWorkerRun run : wanted) {
+    auto kept = cells.find(run);
     if (!engine.of_rank_zero(!interrupted && !plan.stop.stop_requested())) break;
-    const auto f = problem(run.seed);
-    TrainOptions options = options_of(run, plan.target_error);
-    options.compute = plan.compute;
-    options.stop = plan.stop;
-    auto result = engine.train(*f, options);
-    if (!result) continue;
-    interrupted = result->summary.stop_reason == StopReason::interrupted;
-    if (interrupted) continue;
-    take(*std::move(result), *f, run);
-    runs.push_back(std::move(run));
+    if (engine.of_rank_zero(!kept)) {
+      const auto f = problem(run.seed);
+      TrainOptions options = options_of(run, *f, plan.target_error);
+      options.compute = plan.compute;
+      options.compute_adds = true;
+      options.stop = plan.stop;
+      auto result = engine.train(*f, options);
+      if (!result) continue;
+      interrupted = result->summary.stop_reason == StopReason::interrupted;
+      if (interrupted) continue;
+      take(*std::move(result), *f, plan, run);
+      cells.keep(run);
+      kept = std::move(run);
+    }
+    if (!kept) continue;  // rank 0 has it
+    runs.push_back(*std::move(kept));
     progress(runs.size(), wanted.size());
   }
   return runs;
@@ -123,6 +164,7 @@ std::vector<SlowWorkerPoint> summarise(const std::vector<SlowWorkerRun>& runs) {
       point.published_eta_2 +=
           theory::published_eta_2(runs[k].L, s.S_hat_avg, static_cast<double>(s.S_hat_max)) / n;
       point.certified_eta += theory::certified_eta(runs[k].L, s.W.value_or(0)) / n;
+      hold_against_theorem(runs[k], 1 / n, point);
     }
     points.push_back(point);
     first = last;
@@ -166,7 +208,12 @@ std::string to_json(const std::vector<SlowWorkerPoint>& points) {
                    {"published_eta_1", json_number(p.published_eta_1)},
                    {"published_eta_2", json_number(p.published_eta_2)},
                    {"certified_eta", json_number(p.certified_eta)},
-                   {"eta_over_published_eta_2", json_number(p.eta / p.published_eta_2)}});
+                   {"eta_over_published_eta_2", json_number(p.eta / p.published_eta_2)},
+                   {"mean_squared_gradient", json_number(p.squared_gradients)},
+                   {"predicted_T_2", json_number(p.predicted_2)},
+                   {"psi_T_1", json_number(p.psi_1)},
+                   {"psi_T_2", json_number(p.psi_2)},
+                   {"first_form_ratio", json_number(p.first_form)}});
   }
   return all.dump(2) + "\n";
 }
@@ -181,6 +228,21 @@ std::string expected_and_measured(const std::vector<SlowWorkerPoint>& points) {
   }
   return fmt::format("The paper expects S_hat_max = x = {}; here it is {} (x = 0: one worker).",
                      expected, measured);
+}
+
+std::string predicted_and_measured(const std::vector<SlowWorkerPoint>& points) {
+  std::string text = fmt::format("{:>6} {:>5} {:>12} {:>14} {:>14} {:>7} {:>12} {:>12} {:>10}\n",
+                                 "eta", "x", "T measured", "mean |grad|^2", "T, 2nd form", "times",
+                                 "Psi_T, 1st", "Psi_T, 2nd", "1st form");
+  const auto shown = [](double value) {
+    return std::isfinite(value) ? fmt::format("{:.4g}", value) : std::string("-");
+  };
+  for (const SlowWorkerPoint& p : points)
+    text += fmt::format("{:>6g} {:>5g} {:>12.0f} {:>14.4g} {:>14} {:>7} {:>12} {:>12} {:>10}\n",
+                        p.eta, p.factor, p.iterations[0].mean, p.squared_gradients,
+                        shown(p.predicted_2), shown(p.predicted_2 / p.iterations[0].mean),
+                        shown(p.psi_1), shown(p.psi_2), shown(p.first_form));
+  return text;
 }
 
 std::string to_svg(const std::string& title, const std::vector<SlowWorkerPoint>& points) {

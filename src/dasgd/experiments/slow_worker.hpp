@@ -25,9 +25,12 @@ struct SlowWorkerPlan {
   std::vector<double> etas{0.002};
   double target_error = 1e-12;
   unsigned threads = 2;  ///< simulations at a time
-  /// Of real runs: what a gradient takes at least. Virtual ones: compute 50 ms, latency 50 us,
-  /// apply 5 us.
+  /// Of real runs: what is added to a gradient's own time, as in the paper. Virtual ones: compute
+  /// 50 ms, latency 50 us, apply 5 us.
   std::chrono::nanoseconds compute = std::chrono::milliseconds(50);
+  /// Q, where the gradients of a problem are bounded: then the first form of Theorem 1 is measured.
+  std::function<std::optional<double>(const Objective<double>&)> gradient_bound;
+  std::string cells;     ///< of real runs: directory that keeps finished ones; empty: none
   std::stop_token stop;  ///< of real runs
 };
 
@@ -36,6 +39,9 @@ struct SlowWorkerRun {
   double eta = 0, factor = 0;
   std::uint64_t seed = 0;
   double L = 0;
+  double r0 = 0;  ///< f(x^0) less a lower bound of f
+  std::optional<double> Q;
+  double squared_gradients = 0;  ///< mean of |grad f|^2 over all applications of the worst worker
   RunSummary summary;
   std::string way = "virtual";  ///< or "threads", "mpi"
 };
@@ -52,6 +58,13 @@ struct SlowWorkerPoint {
   std::vector<Spread> iterations, seconds;                    ///< per worker, at the target
   double S_avg = 0, S_max = 0, S_hat_avg = 0, S_hat_max = 0;  ///< means over seeds
   double published_eta_1 = 0, published_eta_2 = 0, certified_eta = 0;
+  double squared_gradients = 0;  ///< see SlowWorkerRun
+  /// After how many iterations Theorem 1 promises that mean: by its second form with this eta, and
+  /// by its rates as printed (Psi_T), which choose eta themselves; no number where one says
+  /// nothing.
+  double predicted_2 = 0, psi_1 = 0, psi_2 = 0;
+  /// The mean over what the first form says it is at most, where Q is known.
+  double first_form = 0;
 };
 
 using ProblemOfSeed = std::function<std::unique_ptr<Objective<double>>(std::uint64_t seed)>;
@@ -76,6 +89,9 @@ std::vector<SlowWorkerRun> run_slow_worker_for_real(const ProblemOfSeed& problem
                                                     const SlowWorkerPlan& plan,
                                                     const RealEngine& engine,
                                                     const DoneSoFar& progress);
+
+/// T as Theorem 1 predicts it beside the measured one, a line per point.
+std::string predicted_and_measured(const std::vector<SlowWorkerPoint>& points);
 
 /// Runs of one eta and factor stand together, as they are made.
 std::vector<SlowWorkerPoint> summarise(const std::vector<SlowWorkerRun>& runs);

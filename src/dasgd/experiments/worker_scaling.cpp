@@ -35,7 +35,7 @@ class Cells {
     std::ifstream file(path(wanted));
     if (plan_.cells.empty() || !file) return std::nullopt;
     const Json cell = parse_json<Json>(file);
-    if (cell.is_discarded() || cell.value("setting", "") != setting()) return std::nullopt;
+    if (cell.is_discarded() || cell.value("setting", "") != setting_of(wanted)) return std::nullopt;
     ScalingRun run = wanted;
     run.reached = cell.at("reached");
     run.iterations = cell.at("iterations");
@@ -49,7 +49,7 @@ class Cells {
 
   void keep(const ScalingRun& run) const {
     if (plan_.cells.empty()) return;
-    write_file(path(run), Json{{"setting", setting()},
+    write_file(path(run), Json{{"setting", setting_of(run)},
                                {"reached", run.reached},
                                {"iterations", run.iterations},
                                {"seconds", run.seconds},
@@ -67,6 +67,10 @@ class Cells {
                        plan_.target_loss, plan_.gradients,
                        plan_.scale == "standard" ? "" : " scale " + plan_.scale,
                        plan_.data == "cifar10" ? "" : " data " + plan_.data);
+  }
+  std::string setting_of(const ScalingRun& run) const {
+    const bool padded = run.way != "virtual" && plan_.padding.count() > 0;
+    return setting() + (padded ? fmt::format(" padded {} ns", plan_.padding.count()) : "");
   }
   std::string path(const ScalingRun& run) const {
     return fmt::format("{}/{}-{}-workers-seed-{}.json", plan_.cells, run.way, run.workers,
@@ -97,6 +101,7 @@ TrainOptions options_of(const ScalingPlan& plan, const ScalingRun& run) {
   options.gradients = {static_cast<std::uint32_t>(std::min(each, most))};
   options.stop = plan.stop;
   options.look_ahead = LookAhead{};  // the paper's algorithm
+  if (run.way != "virtual") options.compute = plan.padding;
   return options;
 }
 
@@ -133,6 +138,19 @@ std::vector<ScalingRun> all_of(const std::string& way, const std::vector<std::si
   std::vector<ScalingRun> runs;
   for (const std::size_t n : workers)
     for (const std::uint64_t seed : seeds) runs.push_back({.way = way, .workers = n, .seed = seed});
+  return runs;
+}
+
+// Of the points of another way those that are complete.
+std::vector<ScalingRun> kept_of(const std::string& way, const std::vector<std::size_t>& workers,
+                                const ScalingPlan& plan, const Cells& cells) {
+  std::vector<ScalingRun> runs;
+  for (const std::size_t n : workers) {
+    std::vector<ScalingRun> point;
+    for (const ScalingRun& wanted : all_of(way, {n}, plan.seeds))
+      if (auto found = cells.find(wanted)) point.push_back(*std::move(found));
+    if (point.size() == plan.seeds.size()) runs.insert(runs.end(), point.begin(), point.end());
+  }
   return runs;
 }
 
@@ -178,15 +196,20 @@ std::vector<ScalingRun> run_scaling(const NetworkOfSeed& network, const ScalingP
   std::vector<ScalingRun> runs;
   for (auto& one : finished)
     if (one) runs.push_back(std::move(*one));
+  if (runs.size() == total)
+    for (ScalingRun& run : kept_of("mpi", plan.virtual_workers, plan, cells))
+      runs.push_back(std::move(run));
   return runs;
 }
 
 std::vector<ScalingRun> run_scaling_on_ranks(const NetworkOfSeed& network, const ScalingPlan& plan,
                                              const RankEngine& engine, const DoneSoFar& progress) {
   const Cells cells(plan);
-  auto wanted = all_of("mpi", {1}, plan.seeds);
-  if (engine.ranks > 1)
-    for (const ScalingRun& run : all_of("mpi", {engine.ranks}, plan.seeds)) wanted.push_back(run);
+  std::vector<std::size_t> numbers;
+  for (const std::size_t n : plan.virtual_workers)
+    if (n < engine.ranks) numbers.push_back(n);
+  numbers.push_back(engine.ranks);
+  const auto wanted = all_of("mpi", numbers, plan.seeds);
   std::vector<ScalingRun> runs;
   bool interrupted = false;
   for (const ScalingRun& run : wanted) {
@@ -195,7 +218,7 @@ std::vector<ScalingRun> run_scaling_on_ranks(const NetworkOfSeed& network, const
       const auto objective = network(run.seed);
       const TrainOptions options = options_of(plan, run);
       std::optional<TrainResult<float>> result;
-      if (run.workers == engine.ranks)
+      if (run.workers > 1)
         result = engine.train(*objective, options);
       else if (engine.first)
         result = run_training<float>(*objective, options);
@@ -207,7 +230,12 @@ std::vector<ScalingRun> run_scaling_on_ranks(const NetworkOfSeed& network, const
     runs.push_back(*finished);
     progress(runs.size(), wanted.size());
   }
-  return runs;
+  if (!engine.first || runs.size() < wanted.size()) return runs;
+  std::vector<ScalingRun> all = kept_of("virtual", plan.virtual_workers, plan, cells);
+  for (ScalingRun& run : kept_of("threads", plan.virtual_workers, plan, cells))
+    all.push_back(std::move(run));
+  all.insert(all.end(), runs.begin(), runs.end());
+  return all;
 }
 
 std::vector<ScalingPoint> summarise(const std::vector<ScalingRun>& runs) {

@@ -1,6 +1,7 @@
 // The paper's Figure 2 (c): iterations and time to a target loss as workers are added (section 5).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -18,16 +19,19 @@ namespace dasgd {
 
 struct ScalingPlan {
   std::vector<std::size_t> virtual_workers{1, 2, 5, 10, 15, 20, 25};
-  std::vector<std::size_t> thread_workers;  ///< the same with real threads; at most one per core
+  std::vector<std::size_t> thread_workers;  ///< the same with real threads
   std::vector<std::uint64_t> seeds{1, 2, 3, 4};
-  double eta = 0.0025;
+  double eta = 1e-4;
   std::size_t batch = 32;
   double target_loss = 1.0;  ///< mean of a worker's last 30 mini-batches, at every worker
   /// Of all workers together: a run that needs more gives up. 0: none does.
   std::uint64_t gradients = 0;
   std::string data = "cifar10", scale = "standard";  ///< runs with others are other runs
-  unsigned threads = 2;                              ///< simulations at a time
-  std::string cells;  ///< directory that keeps finished runs; empty: none
+  /// Of real runs, all alike: what a gradient takes at least, where more workers share the cores
+  /// than there are; then workers keep the same pace whatever their number. 0: nothing.
+  std::chrono::nanoseconds padding{0};
+  unsigned threads = 2;  ///< simulations at a time
+  std::string cells;     ///< directory that keeps finished runs; empty: none
   std::stop_token stop;
 };
 
@@ -55,8 +59,8 @@ struct ScalingPoint {
 using NetworkOfSeed = std::function<std::unique_ptr<Objective<float>>(std::uint64_t seed)>;
 
 /// Runs what is not among the finished runs yet: simulations several at a time, runs on threads one
-/// after the other. Ends early when `plan.stop` asks for it. `progress(done, total)` is called
-/// after each run, from any thread.
+/// after the other; and takes along what is kept of runs on ranks. Ends early when `plan.stop` asks
+/// for it. `progress(done, total)` is called after each run, from any thread.
 std::vector<ScalingRun> run_scaling(const NetworkOfSeed& network, const ScalingPlan& plan,
                                     const DoneSoFar& progress);
 
@@ -65,13 +69,14 @@ struct RankEngine {
   std::size_t ranks = 1;
   bool first = true;                       ///< whether this is rank 0
   std::function<bool(bool)> of_rank_zero;  ///< what rank 0 says, on every rank
-  /// Trains with a worker on every rank; rank 0 has the result.
+  /// Trains with a worker on each of the first ranks, as many as the options have workers; rank 0
+  /// has the result.
   std::function<std::optional<TrainResult<float>>(const Objective<float>&, const TrainOptions&)>
       train;
 };
 
-/// The same with real ranks: one worker alone, on rank 0, and one on every rank. Every rank calls
-/// it; rank 0 keeps and has the runs.
+/// The same with real ranks: `plan.virtual_workers` up to the number of ranks, and all of them.
+/// Every rank calls it; rank 0 keeps and has the runs, and beside them what is kept of other ways.
 std::vector<ScalingRun> run_scaling_on_ranks(const NetworkOfSeed& network, const ScalingPlan& plan,
                                              const RankEngine& engine, const DoneSoFar& progress);
 

@@ -105,8 +105,9 @@ void require_elastic(const TrainOptions& options) {
   if (options.workers != 1)
     throw InputError(
         "a member of an elastic run is one worker: start more of them with dasgd join");
-  if (options.sampling != Sampling::own)
-    throw InputError("members of an elastic run draw from all samples: `sampling` is own");
+  if (options.sampling.deals())
+    throw InputError(
+        "members of an elastic run draw from all samples: `sampling` is own or independent");
   if (options.topology != "full" || options.graph ||
       options.relay.value_or(RelayMode::none) != RelayMode::none)
     throw InputError(

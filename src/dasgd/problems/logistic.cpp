@@ -60,6 +60,12 @@ double Logistic::gradient(std::span<const double> x, Rows rows, std::span<double
       parts_.weights);
 }
 
+std::vector<std::uint32_t> Logistic::labels() const {
+  std::vector<std::uint32_t> found;
+  for (const double label : data().labels) found.push_back(label > 0 ? 1 : 0);
+  return found;
+}
+
 HeldOut Logistic::evaluate(std::span<const double> x) const {
   return figures(judged(), x).held_out();
 }

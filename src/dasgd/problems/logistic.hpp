@@ -34,6 +34,7 @@ class Logistic final : public Objective<double>, public Preprocessed {
 
   std::size_t dimension() const override { return data().dimension; }
   std::size_t samples() const override { return data().rows(); }
+  std::vector<std::uint32_t> labels() const override;
   double gradient(std::span<const double> x, Rows rows, std::span<double> gradient) const override;
   HeldOut evaluate(std::span<const double> x) const override;
   std::string evaluated_part() const override { return std::string(to_string(judged())); }

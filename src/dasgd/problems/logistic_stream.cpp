@@ -1,13 +1,18 @@
 #include "dasgd/problems/logistic_stream.hpp"
 
+#include <cmath>
+
 #include "dasgd/problems/logistic_terms.hpp"
 
 namespace dasgd {
 
 double LogisticStream::gradient(std::span<const double> x, Rows rows,
                                 std::span<double> gradient) const {
-  return logistic::mean_gradient(
-      rows.size(), [&](std::size_t k) { return RowView(window_[rows[k]]); }, x, gradient);
+  const auto row_at = [&](std::size_t k) { return RowView(window_[rows[k]]); };
+  const double right =
+      logistic::share_right(rows.size(), row_at, x) * static_cast<double>(rows.size());
+  answers_.add(static_cast<std::size_t>(std::llround(right)), rows.size());
+  return logistic::mean_gradient(rows.size(), row_at, x, gradient);
 }
 
 double LogisticStream::full_gradient(std::span<const double> x, std::span<double> gradient) const {
@@ -20,6 +25,12 @@ HeldOut LogisticStream::evaluate(std::span<const double> x) const {
   const auto kept = window_.kept();
   const auto row_at = [&](std::size_t k) { return RowView(*kept[k]); };
   return {.accuracy = logistic::share_right(kept.size(), row_at, x)};
+}
+
+std::optional<ArrivalFigures> LogisticStream::arrivals() const {
+  ArrivalFigures figures = window_.figures();
+  figures.prequential = answers_.accuracy();
+  return figures;
 }
 
 }  // namespace dasgd

@@ -3,6 +3,7 @@
 
 #include "dasgd/core/objective.hpp"
 #include "dasgd/data/stream/row_window.hpp"
+#include "dasgd/problems/prequential.hpp"
 
 namespace dasgd {
 
@@ -22,10 +23,12 @@ class LogisticStream final : public Objective<double> {
   /// On the rows that are kept.
   HeldOut evaluate(std::span<const double> x) const override;
   KnownConstants known() const override { return {.least_loss = 0}; }
+  std::optional<ArrivalFigures> arrivals() const override;
 
  private:
   const RowWindow& window_;
   const std::size_t features_;
+  mutable Prequential answers_;
 };
 
 }  // namespace dasgd

@@ -27,6 +27,7 @@ class Softmax final : public Objective<float>, public Preprocessed {
     return (rows(Part::train).width() + 1) * classifier_.classes;
   }
   std::size_t samples() const override { return samples_->count(Part::train); }
+  std::vector<std::uint32_t> labels() const override { return samples_->labels(Part::train); }
   double gradient(std::span<const float> x, Rows rows, std::span<float> gradient) const override {
     return classifier_.gradient(this->rows(Part::train), x, rows, gradient);
   }

@@ -47,6 +47,9 @@ auto kept_rows(const RowWindow& window, std::size_t width) {
 double SoftmaxStream::gradient(std::span<const float> x, Rows rows,
                                std::span<float> gradient) const {
   const auto taken = [this](std::uint32_t place) -> const Row& { return window_[place]; };
+  const auto one_by_one = [&](std::uint32_t k) -> const Row& { return window_[rows[k]]; };
+  const auto before = classifier_.examine(StreamRows(rows.size(), features_, one_by_one), x);
+  answers_.add(before.counts.right(), rows.size());
   return classifier_.gradient(StreamRows(samples(), features_, taken), x, rows, gradient);
 }
 
@@ -60,6 +63,12 @@ double SoftmaxStream::loss(std::span<const float> x) const {
 
 HeldOut SoftmaxStream::evaluate(std::span<const float> x) const {
   return classifier_.examine(kept_rows(window_, features_), x).held_out();
+}
+
+std::optional<ArrivalFigures> SoftmaxStream::arrivals() const {
+  ArrivalFigures figures = window_.figures();
+  figures.prequential = answers_.accuracy();
+  return figures;
 }
 
 }  // namespace dasgd

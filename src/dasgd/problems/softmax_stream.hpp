@@ -3,6 +3,7 @@
 
 #include "dasgd/core/objective.hpp"
 #include "dasgd/data/stream/row_window.hpp"
+#include "dasgd/problems/prequential.hpp"
 #include "dasgd/problems/softmax_terms.hpp"
 
 namespace dasgd {
@@ -24,10 +25,12 @@ class SoftmaxStream final : public Objective<float> {
   /// On the rows that are kept.
   HeldOut evaluate(std::span<const float> x) const override;
   KnownConstants known() const override { return {.least_loss = 0}; }
+  std::optional<ArrivalFigures> arrivals() const override;
 
  private:
   const RowWindow& window_;
   const std::size_t features_;
+  mutable Prequential answers_;
   const softmax::Classifier classifier_;
 };
 

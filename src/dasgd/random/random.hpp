@@ -31,6 +31,8 @@ enum class Purpose : std::uint32_t {
   speed,
   rival,
   bootstrap,
+  independent_draws,
+  arrivals,
 };
 
 /// One stream of Philox4x32-10. Cheap to create. Same arguments, same numbers, on every machine.

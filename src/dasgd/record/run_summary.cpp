@@ -70,6 +70,25 @@ Json digests_json(const std::vector<ReplicaDigest>& digests) {
   return json;
 }
 
+Json or_null(const std::optional<double>& value) {
+  return value ? json_number(*value) : Json(nullptr);
+}
+
+// All held; or one did not; or, as none is known not to have, nobody can tell of some.
+Json assumptions_json(const std::vector<CheckedAssumption>& assumptions) {
+  Json all = true, list = Json::array();
+  for (const CheckedAssumption& a : assumptions) {
+    if (!a.held && all != false) all = nullptr;
+    if (a.held && !*a.held) all = false;
+    list.push_back({{"name", a.name},
+                    {"at_most", or_null(a.at_most)},
+                    {"found", or_null(a.found)},
+                    {"held", a.held ? Json(*a.held) : Json(nullptr)},
+                    {"how", a.how}});
+  }
+  return {{"held", all}, {"list", list}};
+}
+
 }  // namespace
 
 // The most frequent one is told last.
@@ -148,6 +167,16 @@ Json summary_json(const RunSummary& s) {
   } else {
     json["certified"] = nullptr;
     json["certified_why"] = "the smoothness of the objective is not known; `guard.L` gives it";
+  }
+  if (!s.assumptions.empty()) json["assumptions"] = assumptions_json(s.assumptions);
+  if (s.arrivals) {
+    const double seconds = s.virtual_seconds.value_or(s.wall_seconds);
+    json["arrivals"] = {
+        {"arrived", s.arrivals->arrived},
+        {"arrived_per_second", json_number(static_cast<double>(s.arrivals->arrived) / seconds)},
+        {"learned", s.samples},
+        {"learned_per_second", json_number(s.samples_per_second)},
+        {"prequential_accuracy", or_null(s.arrivals->prequential)}};
   }
   if (s.residuals) {
     json["residuals_measured"] = {

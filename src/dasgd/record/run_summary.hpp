@@ -10,6 +10,7 @@
 #include "dasgd/base/time.hpp"
 #include "dasgd/core/held_out.hpp"
 #include "dasgd/core/look_ahead.hpp"
+#include "dasgd/record/assumption.hpp"
 #include "dasgd/record/evaluation.hpp"
 #include "dasgd/record/residuals.hpp"
 #include "dasgd/record/step_limits.hpp"
@@ -85,11 +86,13 @@ struct RunSummary {
   bool model_is_last_good = false;  ///< the run diverged: an earlier, better model was kept
   std::vector<double> lambda;       ///< per worker, as it was last; 0: no look-ahead
   std::optional<LookAheadFigures> look_ahead;  ///< of all workers that looked ahead
-  bool fixed_step = true;              ///< plain SGD with one step size: what the theory is about
-  std::uint64_t halvings = 0;          ///< of step sizes, by workers whose loss ran away
-  std::optional<StepLimits> step;      ///< where the smoothness of the objective is known
-  std::optional<Residuals> residuals;  ///< where they were asked for and could be measured
-  std::string residuals_why;           ///< why not, where they were asked for
+  bool fixed_step = true;           ///< plain SGD with one step size: what the theory is about
+  std::uint64_t halvings = 0;       ///< of step sizes, by workers whose loss ran away
+  std::optional<StepLimits> step;   ///< where the smoothness of the objective is known
+  std::vector<CheckedAssumption> assumptions;  ///< of a step size that was proved
+  std::optional<ArrivalFigures> arrivals;      ///< where samples came while the run went
+  std::optional<Residuals> residuals;          ///< where they were asked for and could be measured
+  std::string residuals_why;                   ///< why not, where they were asked for
   double wall_seconds = 0;
   std::optional<double> virtual_seconds;  ///< of a simulation: when its last event happened
   std::uint64_t seed = 0;

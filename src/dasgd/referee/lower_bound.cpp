@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "dasgd/data/draws/batches.hpp"
+#include "dasgd/run/budget.hpp"
 
 namespace dasgd {
 namespace {
@@ -22,9 +23,9 @@ template <typename Real>
 double variance_at_start(const Objective<Real>& objective, const TrainOptions& options) {
   const std::size_t samples = objective.samples();
   if (!gradients_have_noise(options, samples)) return 0;
-  Batches batches(
-      {options.seed, options.sampling, options.workers, samples, resolved_batch(options, samples)},
-      worker_id(0));
+  Batches batches({options.seed, options.sampling, options.workers, samples,
+                   resolved_batch(options, samples), needed_labels(options, objective)},
+                  worker_id(0));
   const std::vector<Real> x0 = objective.start();
   std::vector<Real> whole(x0.size()), part(x0.size());
   objective.full_gradient(x0, whole);

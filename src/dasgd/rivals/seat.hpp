@@ -9,6 +9,7 @@
 #include "dasgd/data/draws/batches.hpp"
 #include "dasgd/random/random.hpp"
 #include "dasgd/rivals/rival.hpp"
+#include "dasgd/run/budget.hpp"
 #include "dasgd/run/options.hpp"
 #include "dasgd/virtual_time/world.hpp"
 
@@ -42,7 +43,7 @@ struct Seat {
         rival(participant),
         // A server draws none.
         batches({options.seed, options.sampling, options.workers, objective.samples(),
-                 resolved_batch(options, objective.samples())},
+                 resolved_batch(options, objective.samples()), needed_labels(options, objective)},
                 worker_id(self < options.workers ? self : 0)),
         times(world, options, worker_id(self)),
         chance(options.seed, Purpose::rival, static_cast<std::uint32_t>(self)) {}

@@ -27,7 +27,7 @@ double batches_of_a_pass(const TrainOptions& options, std::size_t samples) {
         batch_shape(options.sampling, worker_id(worker), options.workers, samples, batch);
     return static_cast<double>(shape.per_pass());
   };
-  if (options.sampling == Sampling::own || batch == 0) return per_pass(0);
+  if (!options.sampling.deals() || batch == 0) return per_pass(0);
   double sum = 0;
   for (std::size_t i = 0; i < options.workers; ++i) sum += per_pass(i);
   return sum;
@@ -91,17 +91,18 @@ bool SharedBudget::count(std::size_t samples) {
 }
 
 BudgetedSamples make_samples(const TrainOptions& options, WorkerId worker, std::size_t samples,
-                             SharedBudget& shared, const std::atomic<bool>& stopped) {
+                             SharedBudget& shared, const std::atomic<bool>& stopped,
+                             std::vector<std::uint32_t> labels) {
   WorkerStart start;
   if (options.resume) start = worker_starts(options, samples)[index(worker)];
   std::unique_ptr<SampleSource> source;
   if (options.make_samples) {
     source = options.make_samples(worker, start.data.done());
   } else {
-    auto batches =
-        std::make_unique<Batches>(Batches::Options{options.seed, options.sampling, options.workers,
-                                                   samples, resolved_batch(options, samples)},
-                                  options.elastic ? WorkerId{options.elastic->sequence} : worker);
+    auto batches = std::make_unique<Batches>(
+        Batches::Options{options.seed, options.sampling, options.workers, samples,
+                         resolved_batch(options, samples), std::move(labels)},
+        options.elastic ? WorkerId{options.elastic->sequence} : worker);
     batches->seek(start.data.next, start.data.ahead);
     source = std::move(batches);
   }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "dasgd/core/names.hpp"
+#include "dasgd/core/objective.hpp"
 #include "dasgd/core/samples.hpp"
 #include "dasgd/run/options.hpp"
 
@@ -138,8 +139,17 @@ class BudgetedSamples final : public SampleSource {
   bool prepared_ = false, ended_ = false;
 };
 
+/// The labels of all samples where workers draw by them, else none.
+template <typename Real>
+std::vector<std::uint32_t> needed_labels(const TrainOptions& options,
+                                         const Objective<Real>& objective) {
+  const bool needed = options.sampling.kind == Sampling::dirichlet && !options.make_samples;
+  return needed ? objective.labels() : std::vector<std::uint32_t>();
+}
+
 /// The samples of worker i as the options want them, over a data set of so many.
 BudgetedSamples make_samples(const TrainOptions& options, WorkerId worker, std::size_t samples,
-                             SharedBudget& shared, const std::atomic<bool>& stopped);
+                             SharedBudget& shared, const std::atomic<bool>& stopped,
+                             std::vector<std::uint32_t> labels = {});
 
 }  // namespace dasgd

@@ -11,6 +11,7 @@
 #include "dasgd/base/digest.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/run/budget.hpp"
+#include "dasgd/run/check_assumptions.hpp"
 #include "dasgd/run/leg.hpp"
 
 namespace dasgd {
@@ -136,7 +137,9 @@ void evaluate(const Objective<Real>& objective, TrainResult<Real>& result) {
       part == summary.parts.end() ? objective.evaluate(result.model) : part->held_out();
   summary.accuracy = found.accuracy;
   summary.eval_loss = found.loss;
-  summary.train_samples = objective.samples();
+  summary.arrivals = objective.arrivals();
+  summary.train_samples =
+      summary.arrivals && summary.arrivals->kept > 0 ? summary.arrivals->kept : objective.samples();
 }
 
 template <typename Real>
@@ -212,6 +215,7 @@ TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions&
           "only virtual time sees all replicas at once: dasgd simulate has them";
     if (options.smoothness)
       summary.step = held_against_theory<Real>(objective, options, reports, summary, noisy);
+    summary.assumptions = check_assumptions(objective, options, summary, result.model);
     if (summary.stop_reason == StopReason::diverged) fall_back(objective, end.good, result);
   } catch (...) {
     summary.loss = std::nan("");

@@ -23,6 +23,8 @@ struct RunFigures {
   std::uint64_t folded = 0;                   ///< applications as part of a bundle so far
   double waited_seconds = 0;                  ///< of all workers; see RunSummary::waited_seconds
   std::optional<double> accuracy, eval_loss;  ///< of an evaluation since the last report
+  std::optional<std::uint64_t> arrived;       ///< samples so far, where they arrive
+  std::optional<double> prequential;          ///< see `ArrivalFigures`
   std::optional<double> train_loss;           ///< at the end: over the whole training part
   /// Per worker; metrics.jsonl has them for runs of up to `most_workers_in_metrics`.
   std::vector<std::uint32_t> gradients_by_worker;

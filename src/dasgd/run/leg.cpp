@@ -14,6 +14,10 @@ void require_runnable(const TrainOptions& options, const Objective<Real>& object
   validate(options);
   if (objective.start().size() != objective.dimension())
     throw InputError("the objective starts at a point of another dimension than its own");
+  if (options.sampling.kind == Sampling::dirichlet &&
+      resolved_batch(options, objective.samples()) &&
+      needed_labels(options, objective).size() != objective.samples())
+    throw InputError("`sampling` dirichlet deals by label, and these samples have none");
   if (!options.resume) return;
   const Checkpoint& from = *options.resume;
   if (from.dimension != objective.dimension() ||
@@ -29,7 +33,7 @@ std::vector<WorkerStart> worker_starts(const TrainOptions& options, std::size_t 
   std::vector<WorkerStart> starts(options.workers);
   if (!options.resume) return starts;
   const Checkpoint& from = *options.resume;
-  if (from.workers.size() == options.workers && from.sampling == options.sampling) {
+  if (from.workers.size() == options.workers && from.sampling.kind == options.sampling.kind) {
     std::transform(from.workers.begin(), from.workers.end(), starts.begin(),
                    [](const WorkerState& w) {
                      return WorkerStart{w.data, w.computed};
@@ -37,7 +41,7 @@ std::vector<WorkerStart> worker_starts(const TrainOptions& options, std::size_t 
     return starts;
   }
   std::vector<DataPosition> positions;
-  if (options.sampling == Sampling::own && from.sampling == Sampling::own) {
+  if (!options.sampling.deals() && from.sampling.kind == options.sampling.kind) {
     for (std::size_t i = 0; i < options.workers; ++i) positions.push_back(from.position_of(i));
   } else {
     const std::size_t batch = resolved_batch(options, samples);
@@ -109,7 +113,7 @@ Checkpoint checkpoint_of(const TrainOptions& options, std::size_t dimension, std
       carry_over = from->workers[i].carry_over;  // what it began this leg with
     result.workers.push_back({now, own, std::move(carry_over)});
   }
-  if (from && from->sampling == Sampling::own && options.sampling == Sampling::own)
+  if (from && from->sampling.kind == options.sampling.kind && !options.sampling.deals())
     for (std::size_t i = options.workers; i < from->positions(); ++i)
       result.absent.push_back(from->position_of(i));
   result.dimension = dimension;

@@ -28,6 +28,7 @@ TrainOptions bare_run(const TrainOptions& options, double eta) {
   bare.time_factors = options.time_factors;
   bare.chaos = options.chaos;
   bare.compute = options.compute;
+  bare.compute_adds = options.compute_adds;
   bare.seed = options.seed;
   bare.in_flight = options.in_flight;
   bare.make_samples = options.make_samples;
@@ -70,7 +71,8 @@ std::size_t resolved_batch(const TrainOptions& options, std::size_t samples) {
 
 bool gradients_have_noise(const TrainOptions& options, std::size_t samples) {
   const std::size_t batch = resolved_batch(options, samples);
-  const bool from_all = options.sampling == Sampling::own || options.workers == 1;
+  const bool from_all =
+      options.sampling == Sampling::own || (options.workers == 1 && options.sampling.deals());
   const bool all = !options.make_samples && (batch == 0 || (batch >= samples && from_all));
   return samples > 1 && !all;
 }

@@ -16,6 +16,7 @@
 #include "dasgd/core/samples.hpp"
 #include "dasgd/core/update_rule.hpp"
 #include "dasgd/data/draws/batches.hpp"
+#include "dasgd/record/assumption.hpp"
 #include "dasgd/record/checkpoints/checkpoint.hpp"
 #include "dasgd/record/evaluation.hpp"
 #include "dasgd/record/trace/trace_sink.hpp"
@@ -98,7 +99,8 @@ struct TrainOptions {
   /// `slow` makes some of them slower.
   std::vector<double> time_factors;
   Chaos chaos;                          ///< of a real run; a simulated world has its own
-  std::chrono::nanoseconds compute{0};  ///< pads every gradient to at least this
+  std::chrono::nanoseconds compute{0};  ///< pads every gradient to at least this, or
+  bool compute_adds = false;            ///< adds it to the gradient's own time
   std::uint64_t seed = 1;
   /// How many buffers a worker has for its own gradients before those that wait for workers behind
   /// are folded; by default as many as fit into 2 GiB for all workers together, from 8 to 128. With
@@ -115,6 +117,8 @@ struct TrainOptions {
   /// L of the objective. With it a run warns when eta crosses the certified limit, and its summary
   /// holds eta against the limits of the theory.
   std::optional<double> smoothness;
+  /// What the step size was proved for: at the end the run is held against it.
+  std::vector<Assumption> assumptions;
   /// Evaluates the full gradient at every model, so that the summary can hold the measured sums
   /// against the theory's bounds. `target_error` implies it.
   bool measure_gradients = false;

@@ -40,7 +40,8 @@ class RunWorker {
   RunWorker(WorkerId id, const Objective<Real>& objective, std::unique_ptr<Oracle<Real>> oracle,
             const TrainOptions& options, Channel& channel, const SharedByWorkers<Real>& shared,
             std::size_t fuse, bool exact_sets = true)
-      : samples_(make_samples(options, id, objective.samples(), shared.budget, shared.stopped)),
+      : samples_(make_samples(options, id, objective.samples(), shared.budget, shared.stopped,
+                              needed_labels(options, objective))),
         rule_(make_rule<Real>(options, id, objective.samples())),
         guard_(id, *rule_, options, shared.good),
         target_(objective, options),

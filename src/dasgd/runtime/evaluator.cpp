@@ -8,7 +8,8 @@ namespace dasgd {
 template <typename Real>
 Evaluator<Real>::Evaluator(const Objective<Real>& objective, const TrainOptions& options,
                            Clock::time_point start, ModelBoard<Real>& models, Control& control)
-    : options_(options),
+    : objective_(objective),
+      options_(options),
       start_(start),
       models_(models),
       control_(control),

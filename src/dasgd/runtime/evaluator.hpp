@@ -39,6 +39,8 @@ class Evaluator {
   News take_news();
 
   std::uint32_t since_best() const { return since_best_.load(); }
+  /// Of the objective; any thread.
+  std::optional<ArrivalFigures> arrivals() const { return objective_.arrivals(); }
 
   /// Ends the thread.
   void stop();
@@ -50,6 +52,7 @@ class Evaluator {
   /// Why the run may stop now; empty if it may not.
   std::optional<StopReason> evaluate(const Model& model);
 
+  const Objective<Real>& objective_;
   const TrainOptions& options_;
   const Clock::time_point start_;
   ModelBoard<Real>& models_;

@@ -122,6 +122,10 @@ Progress<Real> Monitor<Real>::poll() {
     now.done = std::max(now.done.value_or(0), now.seconds / seconds(*options_.max_time));
   if (now.done && *now.done > 0)
     now.seconds_left = std::max(0.0, now.seconds / *now.done - now.seconds);
+  if (const auto arrivals = evaluator_.arrivals()) {
+    now.arrived = arrivals->arrived;
+    now.prequential = arrivals->prequential;
+  }
   if (!callbacks_.empty()) {
     now.model = [this] { return look_at_model(); };
     add_evaluation(now);

@@ -17,22 +17,22 @@
 namespace dasgd {
 
 /// How long to sleep after each piece of work so that on average one takes
-/// max(its own time, `at_least`) * `factor`: what one sleep was too long, the next ones give back.
-/// Owned by one thread.
+/// max(its own time, `time`) * `factor`, or (its own time + `time`) * `factor`: what one sleep was
+/// too long, the next ones give back. Owned by one thread.
 class Pace {
  public:
   using Time = std::chrono::nanoseconds;
 
-  Pace(double factor, Time at_least) : factor_(factor), at_least_(at_least) {}
+  Pace(double factor, Time time, bool adds = false) : factor_(factor), time_(time), adds_(adds) {}
 
-  bool changes_anything() const { return factor_ > 1 || at_least_.count() > 0; }
+  bool changes_anything() const { return factor_ > 1 || time_.count() > 0; }
 
   /// Sleeps after work that took `took`. `now` reads a clock; `sleep` may take longer than asked.
   template <typename Now, typename Sleep>
   void rest_after(Time took, Now&& now, Sleep&& sleep) {
     constexpr double a_year = 3e16;
-    const double wanted =
-        std::min(a_year, factor_ * static_cast<double>(std::max(took, at_least_).count()));
+    const Time usual = adds_ ? took + time_ : std::max(took, time_);
+    const double wanted = std::min(a_year, factor_ * static_cast<double>(usual.count()));
     const Time due = Time(static_cast<std::int64_t>(wanted)) - took;
     const Time rest = due - std::exchange(overslept_, Time(0));
     if (rest.count() <= 0) {
@@ -49,7 +49,8 @@ class Pace {
   static constexpr Time most_to_give_back = std::chrono::seconds(1);
 
   const double factor_;
-  const Time at_least_;
+  const Time time_;
+  const bool adds_;
   Time overslept_{0};
 };
 

@@ -72,10 +72,11 @@ class WorkerLoop {
         chaos_(options.chaos),
         gate_(shared.gate),
         between_steps_(shared.between_steps),
-        run_(id, objective,
-             paced(objective.make_oracle(id), {real_slow_factor(options, id), options.compute},
-                   control_),
-             options, endpoint, {shared.budget, shared.good, control_.stop_flag()}, max_fused) {
+        run_(
+            id, objective,
+            paced(objective.make_oracle(id),
+                  {real_slow_factor(options, id), options.compute, options.compute_adds}, control_),
+            options, endpoint, {shared.budget, shared.good, control_.stop_flag()}, max_fused) {
     run_.samples().on_arrival([this] { endpoint_.wake(); });
     run_.worker().oracle().run_ahead();
   }

@@ -95,12 +95,17 @@ std::vector<Setting> algorithm_settings() {
       count(
           "batch", "--batch", "samples per gradient; 0 is the whole data set",
           [](auto& c) -> auto& { return c.run.batch; }, 0),
-      named(
-          {"sampling", "--sampling", "own|shards",
-           "what workers draw from: own (default), each from the whole data set in an order of "
-           "its own; shards, each from a fixed share, whose weight in what is minimised is then "
-           "the share of gradients that its worker makes"},
-          [](auto& c) -> auto& { return c.run.sampling; }, parse_sampling),
+      {"sampling", "--sampling", Setting::Kind::value, "own|shards|independent|dirichlet:ALPHA",
+       "what workers draw from: own (default), each from the whole data set in an order of its "
+       "own; independent, every sample from the whole data set with replacement, which the proofs "
+       "with noise need; shards, each from a fixed share, whose weight in what is minimised is "
+       "then the share of gradients that its worker makes; dirichlet, shares that are skewed by "
+       "label, the more the smaller ALPHA",
+       [](Config& c, const std::string& v) {
+         c.run.sampling = parse_sampling(v);
+         c.sampling_given = true;
+       },
+       [](const Config& c) { return std::optional(quoted(to_string(c.run.sampling))); }},
       place(
           {"seed", "--seed", "N", "seed of everything that is drawn"},
           [](auto& c) -> auto& { return c.run.seed; },

@@ -52,7 +52,8 @@ void add_to_table(std::vector<Setting>& all, const Setting& setting) {
 // Those of a simulation, with a step size for each rival.
 std::vector<Setting> settings_of_compare() {
   std::vector<Setting> all = make_settings(Command::simulate);
-  std::erase_if(all, [](auto& s) { return s.key.starts_with("elastic."); });
+  std::erase_if(all,
+                [](auto& s) { return s.key.starts_with("elastic.") || s.key == "pace.arrivals"; });
   const auto lr = std::find_if(all.begin(), all.end(), [](auto& s) { return s.key == "lr"; });
   *lr = compared_step_settings().front();
   for (const Setting& setting : compare_settings()) all.push_back(setting);

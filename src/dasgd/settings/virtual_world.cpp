@@ -102,7 +102,9 @@ class Recordings {
 
 GivenTime parse_compute(const std::string& text) {
   const std::string replay = recorded_in(text);
-  return {text, replay.empty() ? parse_time_model(text) : TimeModel::constant(0), {}, replay};
+  // In virtual time a gradient has no time of its own to which one could be added.
+  const std::string model = text.starts_with('+') ? text.substr(1) : text;
+  return {text, replay.empty() ? parse_time_model(model) : TimeModel::constant(0), {}, replay};
 }
 
 GivenTime parse_latency(const std::string& text) {
@@ -112,6 +114,7 @@ GivenTime parse_latency(const std::string& text) {
     latency.of_link = read_link_latencies(text.substr(file.size()));
     return latency;
   }
+  if (text.starts_with('+')) throw InputError("\"" + text + "\": +T is for the time of gradients");
   GivenTime latency = parse_compute(text);
   if (latency.model.items() > 0)
     throw InputError("\"" + text + "\": use file:PATH for one latency per link");
@@ -148,6 +151,7 @@ VirtualWorld make_world(const Config& config, std::size_t workers) {
   world.start = given.start.replay.empty()
                     ? given.start.times
                     : recordings.repeated(recordings.of(given.start.replay).start);
+  world.arrivals = given.arrivals.times;
   world.bandwidth = given.bandwidth;
   world.nic = given.nic;
   world.chaos = config.run.chaos;

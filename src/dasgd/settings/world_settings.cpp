@@ -89,12 +89,17 @@ Setting given(SettingName name, Place at, Read read) {
 }  // namespace
 
 std::vector<Setting> padding_settings() {
-  const auto compute = [](auto& c) -> auto& { return c.run.compute; };
-  return {unless_default(duration("pace.compute", "--compute",
-                                  "every gradient takes at least this time (the paper adds its 50 "
-                                  "ms to the own time instead)",
-                                  compute),
-                         compute)};
+  return {{"pace.compute", "--compute", Setting::Kind::value, "T|+T",
+           "every gradient takes at least this time; +T adds it to the gradient's own time, as the "
+           "paper does with its 50 ms",
+           [](Config& c, const std::string& v) {
+             c.run.compute_adds = v.starts_with('+');
+             c.run.compute = parse_duration(v.substr(c.run.compute_adds ? 1 : 0));
+           },
+           [](const Config& c) -> std::optional<std::string> {
+             if (c.run.compute.count() == 0) return std::nullopt;
+             return quoted((c.run.compute_adds ? "+" : "") + show_duration(c.run.compute));
+           }}};
 }
 
 std::vector<Setting> world_settings() {
@@ -115,6 +120,18 @@ std::vector<Setting> world_settings() {
       given(
           {"pace.start", "--start", "T,...", "when each worker begins"},
           [](auto& c) -> auto& { return c.world.start; }, parse_start),
+      place(
+          {"pace.arrivals", "--arrivals", "poisson:RATE|FILE",
+           "samples arrive one by one, in the order of the data and for all workers together: RATE "
+           "per second at random, or at the times of a file, one per line"},
+          [](auto& c) -> auto& { return c.world.arrivals; },
+          [](const std::string& v) {
+            return GivenArrivals{v, parse_arrivals(v)};
+          },
+          [](const GivenArrivals& v) -> std::optional<std::string> {
+            if (v.text.empty()) return std::nullopt;
+            return quoted(v.times->per_second > 0 ? v.text : from_anywhere(v.text));
+          }),
       place(
           {"pace.bandwidth", "--bandwidth", "BYTES",
            "bytes per second of each link; frames queue for it"},

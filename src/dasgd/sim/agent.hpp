@@ -69,6 +69,17 @@ struct Agent {
   }
 
   bool has_waiting() const { return folded || !inbox.empty(); }
+  /// There is no sample before that: true if a look is to be scheduled then.
+  bool asks_later(std::optional<Nanoseconds> time) {
+    asks = true;
+    return !std::exchange(asks_at, asks_at ? asks_at : time) && asks_at;
+  }
+  /// Whether this look is one for a sample that something else came before.
+  bool no_longer_asks(Nanoseconds now) {
+    if (asks_at != now) return false;
+    asks_at.reset();
+    return !std::exchange(asks, false);
+  }
   std::size_t inbox_depth() const { return inbox.size() + (folded ? folded->size() : 0); }
 
   const WorkerId id;
@@ -84,13 +95,15 @@ struct Agent {
   std::shared_ptr<Bundle> folded;  // older than what is in the inbox
   std::deque<Waiting> inbox;
   OnTheirWay on_their_way;
-  Waiting applies{};              // the gradient that is being applied, unless it is a bundle
-  bool busy = true;               // until its start
-  StepReport report;              // of the step that is under way
-  std::future<StepReport> ahead;  // where the step is computed by another core
-  std::exception_ptr failure;     // what the step threw
-  Nanoseconds began = 0;          // when the step began
-  std::uint32_t computed = 0;     // gradients that are complete; the worker itself may be ahead
+  Waiting applies{};                   // the gradient that is being applied, unless it is a bundle
+  bool busy = true;                    // until its start
+  StepReport report;                   // of the step that is under way
+  std::future<StepReport> ahead;       // where the step is computed by another core
+  std::exception_ptr failure;          // what the step threw
+  Nanoseconds began = 0;               // when the step began
+  std::optional<Nanoseconds> asks_at;  // a look that is scheduled because there was no sample ...
+  bool asks = false;                   // ... and whether it is still wanted
+  std::uint32_t computed = 0;  // gradients that are complete; the worker itself may be ahead
   Traffic sent;
   NodeUse use;               // but for what is in `sent`
   std::vector<Real> before;  // x while a step is under way, where somebody will look meanwhile

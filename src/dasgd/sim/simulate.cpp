@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -16,6 +15,7 @@
 #include "dasgd/run/leg.hpp"
 #include "dasgd/sim/account.hpp"
 #include "dasgd/sim/agent.hpp"
+#include "dasgd/sim/feed.hpp"
 #include "dasgd/sim/flights.hpp"
 #include "dasgd/sim/observation.hpp"
 #include "dasgd/sim/residuals.hpp"
@@ -35,9 +35,10 @@ template <typename Real>
 class Simulation {
  public:
   Simulation(const Objective<Real>& objective, const TrainOptions& options,
-             const VirtualWorld& world, const Observer<Real>* observer)
+             const VirtualWorld& world, const Observer<Real>* observer, Feed& feed)
       : objective_(objective),
         options_(options),
+        feed_(feed),
         world_(world),
         graph_(graph_of(options)),
         mode_(options.relay.value_or(default_relay(graph_))),
@@ -100,6 +101,7 @@ class Simulation {
 
   // The worker looks into its inbox: apply the oldest arrival, else compute, else be idle.
   void look(Agent<Real>& agent) {
+    if (agent.no_longer_asks(now_)) return;
     agent.busy = false;
     if (const auto resumes = world_.chaos.paused_until(agent.id, now_)) {
       agent.busy = true;
@@ -107,11 +109,17 @@ class Simulation {
     }
     if (options_.max_time && now_ >= options_.max_time->count()) stop(StopReason::max_time);
     if (agent.id == WorkerId{0}) guarded(agent, [&] { evaluate_when_due(agent); });
-    if (agent.has_waiting()) {
-      apply_oldest(agent);
-    } else if (!stopped_ && agent.run.samples().prepare() == Draw::Kind::batch) {
-      compute(agent);
-    }
+    if (agent.has_waiting()) return apply_oldest(agent);
+    if (!stopped_) draw(agent);
+  }
+
+  // Without a sample it is idle until an arrival, of a gradient or of a sample.
+  void draw(Agent<Real>& agent) {
+    feed_.advance(now_);
+    const Draw::Kind kind = agent.run.samples().prepare();
+    if (kind == Draw::Kind::batch) return compute(agent);
+    if (kind == Draw::Kind::none_now && agent.asks_later(feed_.next_ask(now_)))
+      schedule_look(agent, *agent.asks_at);
   }
 
   void apply_oldest(Agent<Real>& agent) {
@@ -295,6 +303,7 @@ class Simulation {
     if (mode_ == RelayMode::arrival) transmit(agent, gradient, from);
     if (!agent.busy) {
       agent.busy = true;
+      agent.asks = false;
       schedule_look(agent, now_);
     }
   }
@@ -328,8 +337,9 @@ class Simulation {
          .failure = failure_,
          .good = good_,
          .judge = judge_});
-    if (!residuals_) return result;
     RunSummary& summary = result.summary;
+    feed_.conclude(now_, summary);
+    if (!residuals_) return result;
     summary.residuals =
         residuals_->against_lemmas(lemma_terms(agents_, options_, objective_.samples(), summary));
     summary.residuals_why =
@@ -341,6 +351,7 @@ class Simulation {
 
   const Objective<Real>& objective_;
   const TrainOptions& options_;
+  Feed& feed_;
   const VirtualWorld& world_;
   const Graph graph_;
   const RelayMode mode_;
@@ -376,7 +387,8 @@ template <typename Real>
 TrainResult<Real> run_simulation(const Objective<Real>& objective, const TrainOptions& options,
                                  const VirtualWorld& world, const Observer<Real>* observer) {
   require_runnable(options, objective);
-  return Simulation<Real>(objective, options, world, observer).run();
+  Feed feed(options, world, objective.samples());
+  return Simulation<Real>(objective, feed.options(), world, observer, feed).run();
 }
 
 template TrainResult<float> run_simulation(const Objective<float>&, const TrainOptions&,

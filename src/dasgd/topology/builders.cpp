@@ -60,25 +60,38 @@ std::optional<Size> parse_size(std::string_view text) {
   return Size{*rows, *columns};
 }
 
-Graph torus(const std::string& parameter, std::size_t n) {
+// Rows and columns of workers; `wraps`: the last of each is next to the first.
+Graph grid(const std::string& name, const std::string& parameter, std::size_t n, bool wraps) {
   const auto size = parse_size(parameter);
   if (!size)
-    throw InputError("topology torus:" + parameter + " has no size; write it like torus:3x4");
+    throw InputError("topology " + name + ":" + parameter + " has no size; write it like " + name +
+                     ":3x4");
   const auto [rows, columns] = *size;
   if (rows * columns != n)
-    throw InputError("topology torus:" + parameter + " has " + std::to_string(rows * columns) +
-                     " places for " + std::to_string(n) + " workers; make them equal");
+    throw InputError("topology " + name + ":" + parameter + " has " +
+                     std::to_string(rows * columns) + " places for " + std::to_string(n) +
+                     " workers; make them equal");
   Graph graph(n);
   for (std::size_t r = 0; r < rows; ++r) {
     for (std::size_t c = 0; c < columns; ++c) {
       const std::size_t here = r * columns + c;
       const std::size_t right = r * columns + (c + 1) % columns;
       const std::size_t below = (r + 1) % rows * columns + c;
-      if (right != here) graph.connect_both(worker_id(here), worker_id(right));
-      if (below != here) graph.connect_both(worker_id(here), worker_id(below));
+      if (right != here && (wraps || c + 1 < columns))
+        graph.connect_both(worker_id(here), worker_id(right));
+      if (below != here && (wraps || r + 1 < rows))
+        graph.connect_both(worker_id(here), worker_id(below));
     }
   }
   return graph;
+}
+
+Graph torus(const std::string& parameter, std::size_t n) {
+  return grid("torus", parameter, n, true);
+}
+
+Graph mesh(const std::string& parameter, std::size_t n) {
+  return grid("mesh", parameter, n, false);
 }
 
 Graph exponential(std::size_t n) {
@@ -199,6 +212,7 @@ const std::vector<Topology>& topologies() {
       {"directed-ring", plain(directed_ring)},
       {"star", plain(star)},
       {"torus:RxC", of_text(torus)},
+      {"mesh:RxC", of_text(mesh)},
       {"exponential", plain(exponential)},
       {"random-regular:D", random_regular},
       {"file:PATH", of_text(from_file)},
@@ -226,8 +240,8 @@ Graph build_graph(const std::string& spec, std::size_t workers, std::uint64_t se
 }
 
 std::optional<std::size_t> workers_of(const std::string& spec) {
-  if (!spec.starts_with("torus:")) return std::nullopt;
-  const auto size = parse_size(std::string_view(spec).substr(6));
+  if (!spec.starts_with("torus:") && !spec.starts_with("mesh:")) return std::nullopt;
+  const auto size = parse_size(std::string_view(spec).substr(spec.find(':') + 1));
   if (!size) return std::nullopt;
   return size->rows * size->columns;
 }

@@ -10,7 +10,8 @@
 
 namespace dasgd {
 
-/// full, ring, directed-ring, star (hub 0), torus:RxC, exponential (i sends to i + 1, 2, 4, ...),
+/// full, ring, directed-ring, star (hub 0), torus:RxC, mesh:RxC (the same without wrap-around),
+/// exponential (i sends to i + 1, 2, 4, ...),
 /// random-regular:D (drawn from `seed`), file:PATH (one "a b" pair per line for a two-way link,
 /// "a -> b" for a one-way link, # starts a comment).
 /// Throws InputError for an unknown name, sizes that do not fit, or a disconnected graph.
@@ -19,7 +20,7 @@ Graph build_graph(const std::string& spec, std::size_t workers, std::uint64_t se
 /// Throws InputError, with a suggestion, unless `spec` is of one of the forms above.
 void require_known_topology(const std::string& spec);
 
-/// How many workers the name itself asks for: R * C for torus:RxC.
+/// How many workers the name itself asks for: R * C for torus:RxC and mesh:RxC.
 std::optional<std::size_t> workers_of(const std::string& spec);
 
 /// The forms of `spec`, for help and suggestions.

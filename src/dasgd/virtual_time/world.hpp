@@ -10,6 +10,7 @@
 #include "dasgd/core/names.hpp"
 #include "dasgd/topology/graph.hpp"
 #include "dasgd/transport/chaos.hpp"
+#include "dasgd/virtual_time/arrivals.hpp"
 #include "dasgd/virtual_time/time_model.hpp"
 
 namespace dasgd {
@@ -22,7 +23,8 @@ struct VirtualWorld {
   std::optional<double> bandwidth;  ///< bytes per second of each link; frames queue for it
   /// Bytes per second of each node's network card, out and in: all its links share it.
   std::optional<double> nic;
-  std::vector<Nanoseconds> start;  ///< when each worker begins; empty: all at 0
+  std::vector<Nanoseconds> start;        ///< when each worker begins; empty: all at 0
+  std::optional<ArrivalTimes> arrivals;  ///< of samples; nothing: there is always one
   Chaos chaos;
   unsigned threads = 1;  ///< real cores that compute gradients which overlap in virtual time
 };

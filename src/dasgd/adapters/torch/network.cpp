@@ -65,6 +65,7 @@ class TorchNetwork final : public Network {
 
   std::size_t dimension() const override { return start_.size(); }
   std::size_t samples() const override { return samples_->count(Part::train); }
+  std::vector<std::uint32_t> labels() const override { return samples_->labels(Part::train); }
   std::vector<float> start() const override { return start_; }
   std::string engine() const override { return engine_; }
 

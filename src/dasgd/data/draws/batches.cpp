@@ -5,45 +5,57 @@
 #include <utility>
 
 #include "dasgd/base/nearest_word.hpp"
+#include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
+#include "dasgd/data/draws/label_shares.hpp"
 #include "dasgd/random/random.hpp"
 
 namespace dasgd {
 namespace {
 
-// Worker i has the samples [cut(i), cut(i + 1)) of the dealt order.
-std::size_t cut(std::size_t i, std::size_t workers, std::size_t samples) {
-  return i * samples / workers;
+const std::vector<std::string>& sampling_names() {
+  static const std::vector<std::string> names{"own", "shards", "independent", "dirichlet:ALPHA"};
+  return names;
 }
 
-const std::vector<std::string>& sampling_names() {
-  static const std::vector<std::string> names{"own", "shards"};
-  return names;
+const std::string skewed = "dirichlet:";
+
+double parse_alpha(const std::string& text) {
+  const double alpha = parse_real(text.substr(skewed.size()));
+  if (!(alpha >= 1e-3 && alpha <= 1e6))
+    throw InputError("sampling \"" + text + "\": ALPHA is a number from 0.001 to 1e6");
+  return alpha;
 }
 
 }  // namespace
 
 Sampling parse_sampling(const std::string& text) {
-  const auto at = std::find(sampling_names().begin(), sampling_names().end(), text);
-  if (at == sampling_names().end())
+  if (text.starts_with(skewed)) return {Sampling::dirichlet, parse_alpha(text)};
+  const auto at = std::find(sampling_names().begin(), sampling_names().end() - 1, text);
+  if (at == sampling_names().end() - 1)
     throw InputError("unknown sampling \"" + text + "\"" + suggestion(text, sampling_names()));
-  return static_cast<Sampling>(at - sampling_names().begin());
+  return static_cast<Sampling::Kind>(at - sampling_names().begin());
 }
 
-std::string to_string(Sampling sampling) {
-  return sampling_names()[static_cast<std::size_t>(sampling)];
+std::string to_string(const Sampling& sampling) {
+  return sampling.kind == Sampling::dirichlet ? skewed + show_real(sampling.alpha)
+                                              : sampling_names()[sampling.kind];
 }
 
 std::size_t BatchShape::samples_of(std::uint64_t number) const {
   if (batch == 0) return share;
   if (share == 0) return 0;
+  if (independent) return batch;
   return std::min(batch, share - number % per_pass() * batch);
 }
 
-BatchShape batch_shape(Sampling sampling, WorkerId worker, std::size_t workers, std::size_t samples,
-                       std::size_t batch) {
-  if (batch == 0 || sampling == Sampling::own) return {samples, batch};
-  return {cut(index(worker) + 1, workers, samples) - cut(index(worker), workers, samples), batch};
+BatchShape batch_shape(const Sampling& sampling, WorkerId worker, std::size_t workers,
+                       std::size_t samples, std::size_t batch) {
+  if (batch == 0 || !sampling.deals())
+    return {samples, batch, batch > 0 && sampling == Sampling::independent};
+  return {first_of_share(index(worker) + 1, workers, samples) -
+              first_of_share(index(worker), workers, samples),
+          batch};
 }
 
 Batches::Batches(const Options& options, WorkerId worker)
@@ -51,10 +63,17 @@ Batches::Batches(const Options& options, WorkerId worker)
       worker_(worker),
       shape_(
           batch_shape(options.sampling, worker, options.workers, options.samples, options.batch)) {
-  if (options.sampling == Sampling::own || options.batch == 0) return;
+  if (!options.sampling.deals() || options.batch == 0) return;
+  if (options.sampling.kind == Sampling::dirichlet) {
+    if (options.labels.size() != options.samples)
+      throw InputError("`sampling` dirichlet deals by label, and these samples have none");
+    share_ = deal_by_label(options.labels, options.workers, options.sampling.alpha,
+                           seed_)[index(worker)];
+    return;
+  }
   const auto dealt = permutation(options.samples, Random(seed_, Purpose::shards));
-  const auto first = dealt.begin() + static_cast<std::ptrdiff_t>(
-                                         cut(index(worker), options.workers, options.samples));
+  const auto first = dealt.begin() + static_cast<std::ptrdiff_t>(first_of_share(
+                                         index(worker), options.workers, options.samples));
   share_.assign(first, first + static_cast<std::ptrdiff_t>(shape_.share));
 }
 
@@ -89,6 +108,13 @@ void Batches::gather(std::uint64_t number, std::vector<std::uint32_t>& rows) {
   if (shape_.batch == 0) {
     rows.resize(shape_.share);
     std::iota(rows.begin(), rows.end(), 0u);
+    return;
+  }
+  if (shape_.independent) {
+    Random random(seed_, Purpose::independent_draws, static_cast<std::uint32_t>(worker_),
+                  static_cast<std::uint32_t>(number));
+    rows.resize(shape_.batch);
+    for (auto& row : rows) row = random.below(static_cast<std::uint32_t>(shape_.share));
     return;
   }
   const std::uint64_t pass = number / shape_.per_pass();

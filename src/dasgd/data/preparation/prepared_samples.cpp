@@ -55,6 +55,13 @@ void PreparedSamples::copy(Part part, std::size_t place, std::span<float> to) co
   preprocessing_.apply(to);
 }
 
+std::vector<std::uint32_t> PreparedSamples::labels(Part part) const {
+  std::vector<std::uint32_t> found(format_.classes == 0 ? 0 : count(part));
+  for (std::size_t row = 0; row < found.size(); ++row)
+    found[row] = static_cast<std::uint32_t>(target(part, row));
+  return found;
+}
+
 void PreparedSamples::gather(Part part, Rows rows, Random* chance, SampleBatch& batch) const {
   fetch(part, rows);
   const DataPart& from = parts_[part];

@@ -25,6 +25,7 @@ class PreparedSamples final : public Samples {
   const SampleFormat& format() const override { return format_; }
   const Preprocessing* preprocessing() const override { return &preprocessing_; }
   std::size_t count(Part part) const override { return parts_[part].count(); }
+  std::vector<std::uint32_t> labels(Part part) const override;
   std::string origin(Part part) const override { return parts_[part].from; }
   const Augmentation* augmentation() const override {
     return options_.augmentation.changes() ? &options_.augmentation : nullptr;

@@ -18,6 +18,7 @@ bool RowWindow::add(Row row, const std::stop_token& stop) {
     used_.pop_front();
   }
   rows_[place].swap(kept);
+  ++arrived_;
   waiting_.push_back(place);
   wake_takers();
   return true;
@@ -33,6 +34,11 @@ void RowWindow::end(std::exception_ptr failure) {
 std::vector<RowWindow::RowPtr> RowWindow::kept() const {
   const std::lock_guard lock(mutex_);
   return {rows_.begin(), rows_.begin() + static_cast<std::ptrdiff_t>(filled_)};
+}
+
+ArrivalFigures RowWindow::figures() const {
+  const std::lock_guard lock(mutex_);
+  return {.arrived = arrived_, .kept = filled_};
 }
 
 Draw RowWindow::take(std::size_t batch, std::vector<std::uint32_t>& rows, Taker& taker) {

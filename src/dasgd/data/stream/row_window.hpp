@@ -11,6 +11,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "dasgd/core/held_out.hpp"
 #include "dasgd/core/samples.hpp"
 #include "dasgd/data/rows/row.hpp"
 
@@ -37,6 +38,8 @@ class RowWindow {
   const Row& operator[](std::uint32_t place) const { return *rows_[place]; }
   /// All rows that are kept now, those that wait included. Any thread.
   std::vector<RowPtr> kept() const;
+  /// How many are, and how many have been added since the beginning. Any thread.
+  ArrivalFigures figures() const;
 
  private:
   friend class WindowSource;
@@ -55,6 +58,7 @@ class RowWindow {
   mutable std::mutex mutex_;  // guards all below; a row that is taken belongs to its taker
   std::vector<RowPtr> rows_;  // by place
   std::size_t filled_ = 0;    // places that hold a row
+  std::uint64_t arrived_ = 0;
   std::deque<std::uint32_t> waiting_, used_;
   std::condition_variable_any place_used_;
   std::vector<Taker*> takers_;

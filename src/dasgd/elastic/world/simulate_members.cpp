@@ -303,7 +303,8 @@ void validate(const Story& story, const TrainOptions& options, const VirtualWorl
     throw InputError("a run whose members come and go " + what);
   };
   if (!graph_of(options).is_full()) refuse("links all members: `topology.kind` is full");
-  if (options.sampling != Sampling::own) refuse("draws from all samples: `sampling` is own");
+  if (options.sampling.deals()) refuse("draws from all samples: `sampling` is own or independent");
+  if (world.arrivals) refuse("has all samples from the beginning: leave `pace.arrivals` out");
   if (options.target_error || options.measure_gradients)
     refuse(
         "has no target for the gradient: leave `budget.target_error` and "

@@ -61,7 +61,7 @@ Bytes to_bytes(const Checkpoint& c) {
   to.array(std::span<const std::byte>(c.sums));
   to.number<std::uint64_t>(c.legs.size());
   for (const GradientSet& leg : c.legs) leg.write(to);
-  to.number(c.sampling);
+  to.number(c.sampling.kind);
   to.number<std::uint64_t>(c.workers.size());
   for (const WorkerState& worker : c.workers) {
     to.number(worker.computed);
@@ -90,8 +90,8 @@ Checkpoint from_bytes(std::span<const std::byte> bytes) {
   c.sums = from.array<std::byte>();
   for (auto left = from.number<std::uint64_t>(); left > 0 && from.ok(); --left)
     c.legs.push_back(GradientSet::read(from));
-  c.sampling = from.number<Sampling>();
-  if (c.sampling != Sampling::own && c.sampling != Sampling::shards) from.fail();
+  c.sampling.kind = from.number<Sampling::Kind>();
+  if (c.sampling.kind > Sampling::dirichlet) from.fail();
   for (auto left = from.number<std::uint64_t>(); left > 0 && from.ok(); --left) {
     WorkerState worker;
     worker.computed = from.number<std::uint64_t>();

@@ -21,6 +21,7 @@ class Clocked final : public Objective<Real> {
 
   std::size_t dimension() const override { return inner_.dimension(); }
   std::size_t samples() const override { return inner_.samples(); }
+  std::vector<std::uint32_t> labels() const override { return inner_.labels(); }
   std::vector<Real> start() const override { return inner_.start(); }
   double gradient(std::span<const Real> x, Rows rows, std::span<Real> gradient) const override {
     return inner_.gradient(x, rows, gradient);

@@ -1,0 +1,91 @@
+#include "dasgd/run/check_assumptions.hpp"
+
+#include <fmt/format.h>
+
+#include "dasgd/run/point_sample.hpp"
+
+namespace dasgd {
+namespace {
+
+void measured(CheckedAssumption& a, double found, std::string how) {
+  a.found = found;
+  a.held = found <= *a.at_most;
+  a.how = std::move(how);
+}
+
+// A variance is an estimate: beyond the assumed one only where it is so by more than its error.
+template <typename Real>
+void check_variance(const Objective<Real>& objective, const TrainOptions& options,
+                    const std::vector<Real>& x, CheckedAssumption& a) {
+  Random random(options.seed, Purpose::pilot, 3);
+  const auto at_end =
+      sample_point<Real>(objective, x, resolved_batch(options, objective.samples()), random);
+  a.found = at_end.variance;
+  a.held = at_end.variance - 1.96 * at_end.variance_error <= *a.at_most;
+  a.how = fmt::format("{} mini-batches at the final model, +- {:.2g}", PointSample::batches,
+                      1.96 * at_end.variance_error);
+}
+
+template <typename Real>
+void check_distance(const Objective<Real>& objective, const RunSummary& summary,
+                    CheckedAssumption& a) {
+  const double start = objective.loss(objective.start());
+  if (const auto least = objective.known().least_loss)
+    return measured(a, start - *least, "f(x0) less a lower bound of f");
+  a.found = start - summary.loss;
+  if (*a.found > *a.at_most) a.held = false;
+  a.how = "how far the run descended; inf f is not known";
+}
+
+template <typename Real>
+void check(const Objective<Real>& objective, const TrainOptions& options, const RunSummary& s,
+           const std::vector<Real>& x, CheckedAssumption& a) {
+  if (a.name == "W") {
+    if (s.staleness.W) return measured(a, static_cast<double>(*s.staleness.W), "of the whole run");
+    a.how = "W was not kept";
+  } else if (a.name == "S_avg") {
+    measured(a, s.staleness.S_avg, "of the whole run");
+  } else if (a.name == "S_max") {
+    measured(a, static_cast<double>(s.staleness.S_max), "of the whole run");
+  } else if (a.name == "sigma2") {
+    check_variance(objective, options, x, a);
+  } else if (a.name == "r0") {
+    check_distance(objective, s, a);
+  } else if (a.name == "causal") {
+    a.held = s.noncausal_applications == 0;
+    a.how = fmt::format("{} applications of a gradient that knew one not here yet",
+                        s.noncausal_applications);
+  } else if (a.name == "draws") {
+    a.held = options.sampling == Sampling::independent && !options.make_samples;
+    a.how = "batches are drawn as sampling " + s.sampling + " says";
+  } else if (a.name == "step") {
+    a.held = s.fixed_step;
+    a.how = s.fixed_step ? "every step had this size" : "step sizes were halved";
+  } else {
+    a.how = "an estimate of the pilot, which a run cannot check";
+  }
+}
+
+}  // namespace
+
+template <typename Real>
+std::vector<CheckedAssumption> check_assumptions(const Objective<Real>& objective,
+                                                 const TrainOptions& options,
+                                                 const RunSummary& summary,
+                                                 const std::vector<Real>& x) {
+  std::vector<CheckedAssumption> checked;
+  for (const Assumption& assumed : options.assumptions) {
+    checked.push_back({assumed, {}, {}, {}});
+    check(objective, options, summary, x, checked.back());
+  }
+  return checked;
+}
+
+template std::vector<CheckedAssumption> check_assumptions(const Objective<float>&,
+                                                          const TrainOptions&, const RunSummary&,
+                                                          const std::vector<float>&);
+template std::vector<CheckedAssumption> check_assumptions(const Objective<double>&,
+                                                          const TrainOptions&, const RunSummary&,
+                                                          const std::vector<double>&);
+
+}  // namespace dasgd

@@ -1,0 +1,66 @@
+#include "dasgd/run/point_sample.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace dasgd {
+namespace {
+
+template <typename Real>
+double square_of_norm(std::span<const Real> v) {
+  double sum = 0;
+  for (const Real c : v) sum += static_cast<double>(c) * static_cast<double>(c);
+  return sum;
+}
+
+/// A batch of independent draws.
+std::vector<std::uint32_t> draw_batch(std::size_t samples, std::size_t size, Random& random) {
+  std::vector<std::uint32_t> rows(size);
+  for (auto& row : rows) row = random.below(static_cast<std::uint32_t>(samples));
+  return rows;
+}
+
+}  // namespace
+
+template <typename Real>
+PointSample sample_point(const Objective<Real>& objective, const std::vector<Real>& x,
+                         std::size_t batch, Random& random) {
+  const bool exact = batch == 0 || objective.samples() <= 1;
+  const std::size_t count = exact ? 1 : PointSample::batches;
+  const std::size_t d = x.size();
+  std::vector<std::vector<Real>> gradients(count, std::vector<Real>(d));
+  std::vector<double> mean(d, 0.0);
+  PointSample result;
+  for (auto& g : gradients) {
+    const double loss =
+        exact ? objective.full_gradient(x, g)
+              : objective.gradient(x, draw_batch(objective.samples(), batch, random), g);
+    result.loss += loss / static_cast<double>(count);
+    result.largest_norm = std::max(result.largest_norm, std::sqrt(square_of_norm<Real>(g)));
+    for (std::size_t i = 0; i < d; ++i) mean[i] += static_cast<double>(g[i]) / double(count);
+  }
+  result.mean_norm = std::sqrt(square_of_norm<double>(mean));
+  if (exact) return result;
+  std::vector<double> deviations;
+  for (const auto& g : gradients) {
+    double squares = 0;
+    for (std::size_t i = 0; i < d; ++i) {
+      const double off = static_cast<double>(g[i]) - mean[i];
+      squares += off * off;
+    }
+    // The mean is of the same gradients: count / (count - 1) makes up for it.
+    deviations.push_back(squares * double(count) / double(count - 1));
+  }
+  for (const double v : deviations) result.variance += v / double(count);
+  double spread = 0;
+  for (const double v : deviations) spread += (v - result.variance) * (v - result.variance);
+  result.variance_error = std::sqrt(spread / double(count - 1) / double(count));
+  return result;
+}
+
+template PointSample sample_point(const Objective<float>&, const std::vector<float>&, std::size_t,
+                                  Random&);
+template PointSample sample_point(const Objective<double>&, const std::vector<double>&, std::size_t,
+                                  Random&);
+
+}  // namespace dasgd

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Sentences with strong words stand in docs/claims.md beside the test that shows them.
+
+claims_test.py ROOT
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(sys.argv[1])
+WORD = re.compile(r"\b(?:proved|exact(?:ly)?|never|nobody|every(?:body|thing)?|always|identical)\b", re.I)
+SOURCES = "".join(path.read_text(encoding="utf-8") for folder in ("tests", "web/tests") for path in sorted((ROOT / folder).rglob("*.*"))
+                  if path.suffix in (".cpp", ".hpp", ".py", ".mjs", ".txt", ".sh"))
+OTHERS = ("definition", "proof", "quotation")  # what needs no test
+
+
+def sentences(text: str) -> list:
+    """Those with a strong word, outside of code."""
+    text = re.sub(r"^```.*?^```$", "\n", text, flags=re.M | re.S)
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.S)
+    text = re.sub(r"^    .*$", "", text, flags=re.M)
+    found = []
+    for block in re.split(r"\n\s*\n|\n(?=\s*[-*] )|\n(?=[|#])|(?<=\n)(#.*)\n", text):
+        found += re.split(r"(?<=[.:;?!])\s+(?=[A-Z`*(\[-])", " ".join((block or "").split()))
+    return [re.sub(r"^(?:[-*|] |#+ )+", "", sentence) for sentence in found if WORD.search(sentence)]
+
+
+def claims(text: str) -> dict:
+    """By page: beginnings of sentences and what shows them."""
+    found, page = {}, None
+    for line in text.splitlines():
+        heading = re.match(r"## (\S+\.md)$", line)
+        if heading:
+            page = found.setdefault(heading[1], [])
+        row = re.match(r"\| (.+?) \| (.+) \|$", line)
+        if row and page is not None and not row[1].startswith(("sentence", "---")):
+            page.append((row[1].replace("\\|", "|"), row[2]))
+    return found
+
+
+def mistakes(page: str, text: str, rows: list) -> list:
+    """Sentences that are not listed, rows without a sentence, and tests that are not there."""
+    said = sentences(text)
+    wrong = [f"{page}: not in docs/claims.md: {s}" for s in said if not any(s.startswith(begin) for begin, _ in rows)]
+    wrong += [f"docs/claims.md: {page} has no such sentence: {begin}" for begin, _ in rows if not any(s.startswith(begin) for s in said)]
+    for begin, shown in rows:
+        names = re.findall(r"`(\w+)`", shown)
+        wrong += [f"docs/claims.md: there is no test {name}" for name in names if not re.search(rf"\b{name}\b", SOURCES)]
+        if not names and not shown.startswith(OTHERS):
+            wrong.append(f"docs/claims.md: nothing shows: {begin}")
+    return wrong
+
+
+assert sentences("It is never late. So what?\n\n- Always so.") == ["It is never late.", "Always so."]
+assert mistakes("p", "It never ends.", [("It always", "definition")]) and not mistakes("p", "It never ends.", [("It never", "definition")])
+assert mistakes("p", "It never ends.", [("It never", "`NoTestIsCalled" + "LikeThis`")])
+listed = claims((ROOT / "docs/claims.md").read_text(encoding="utf-8"))
+assert len(listed) >= 3
+found = [line for page, rows in listed.items() for line in mistakes(page, (ROOT / page).read_text(encoding="utf-8"), rows)]
+print("\n".join(found))
+sys.exit(1 if found else 0)

@@ -1,0 +1,54 @@
+#include "dasgd/run/check_assumptions.hpp"
+
+#include <gtest/gtest.h>
+
+#include "dasgd/problems/logistic.hpp"
+
+namespace dasgd {
+namespace {
+
+class CheckAssumptions : public ::testing::Test {
+ protected:
+  CheckedAssumption check(const std::string& name, std::optional<double> at_most = {}) {
+    options.assumptions = {{name, at_most}};
+    return check_assumptions<double>(f, options, summary, f.start()).front();
+  }
+  const Logistic f = Logistic::random(1);
+  TrainOptions options{.batch = 10, .sampling = Sampling::independent};
+  RunSummary summary;
+};
+
+TEST_F(CheckAssumptions, HoldsStalenessAndDeliveryAgainstTheRun) {
+  summary.staleness.W = 24;
+  summary.staleness.S_avg = 2.5;
+  summary.staleness.S_max = 7;
+  EXPECT_EQ(check("W", 24).held, true);
+  EXPECT_EQ(check("W", 23).held, false);
+  EXPECT_EQ(check("S_avg", 2.4).held, false);
+  EXPECT_EQ(check("S_max", 7).held, true);
+  EXPECT_EQ(check("causal").held, true);
+  summary.noncausal_applications = 1;
+  EXPECT_EQ(check("causal").held, false);
+  summary.staleness.W.reset();
+  EXPECT_EQ(check("W", 24).held, std::nullopt) << "nobody counted";
+}
+
+TEST_F(CheckAssumptions, HoldsTheNoiseAndTheStepAgainstTheRun) {
+  const CheckedAssumption sigma2 = check("sigma2", 1e9);
+  EXPECT_EQ(sigma2.held, true);
+  EXPECT_GT(*sigma2.found, 0);
+  EXPECT_EQ(check("sigma2", *sigma2.found / 10).held, false);
+  EXPECT_EQ(check("sigma2", *sigma2.found).held, true);
+  EXPECT_EQ(check("r0", 1).held, true) << "log 2";
+  EXPECT_EQ(check("r0", 0.5).held, false);
+  EXPECT_EQ(check("draws").held, true);
+  options.sampling = Sampling::own;
+  EXPECT_EQ(check("draws").held, false);
+  EXPECT_EQ(check("step").held, true);
+  summary.fixed_step = false;
+  EXPECT_EQ(check("step").held, false);
+  EXPECT_EQ(check("L", 4).held, std::nullopt);
+}
+
+}  // namespace
+}  // namespace dasgd
