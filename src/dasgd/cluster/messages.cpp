@@ -80,6 +80,10 @@ void write(ByteWriter& out, const MemoryPiece& piece) {
   out.number(piece.last);
 }
 void write(ByteWriter& out, const EarlyLoss& loss) { out.number(loss.size); }
+void write(ByteWriter& out, const GivenValue& given) {
+  out.number(given.value.has_value());
+  out.text(given.value.value_or(""));
+}
 
 void read(ByteReader& in, Stop& stop) {
   stop.reason = in.number<StopReason>();
@@ -132,6 +136,11 @@ void read(ByteReader& in, MemoryPiece& piece) {
   piece.last = read_flag(in);
 }
 void read(ByteReader& in, EarlyLoss& loss) { loss.size = in.number<double>(); }
+void read(ByteReader& in, GivenValue& given) {
+  const bool is_one = read_flag(in);
+  auto value = in.text();
+  if (is_one) given.value = std::move(value);
+}
 
 template <typename Kind>
 std::optional<Message> read_whole(ByteReader& in) {
@@ -169,6 +178,8 @@ std::optional<Message> decode(std::span<const std::byte> bytes) {
       return read_whole<MemoryPiece>(in);
     case 7:
       return read_whole<EarlyLoss>(in);
+    case 8:
+      return read_whole<GivenValue>(in);
     default:
       return std::nullopt;
   }

@@ -50,8 +50,13 @@ struct EarlyLoss {
   double size = 0;
 };
 
+/// A value for the others, or the word that no more will come. To everybody.
+struct GivenValue {
+  std::optional<std::string> value;
+};
+
 using Message = std::variant<Stop, TargetReached, Views, TracePiece, RankReport, MemoriesWanted,
-                             MemoryPiece, EarlyLoss>;
+                             MemoryPiece, EarlyLoss, GivenValue>;
 
 Bytes encode(const Message& message);
 /// Nothing when these are not the bytes of a message.

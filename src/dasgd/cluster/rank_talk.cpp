@@ -95,4 +95,8 @@ void RankTalk::heard(int from, MemoryPiece piece) {
 
 void RankTalk::heard(int, EarlyLoss loss) { outside_.early_loss(loss.size); }
 
+void RankTalk::heard(int from, GivenValue given) {
+  if (outside_.value) outside_.value(from, std::move(given.value));
+}
+
 }  // namespace dasgd::cluster

@@ -135,7 +135,7 @@ std::unique_ptr<Member> become_member(const Objective<Real>& objective, const Tr
   auto& [gradients_left, samples_left] = protocol.budget;
   if (gradients_left) *gradients_left -= std::min(*gradients_left, before.gradients);
   if (samples_left) *samples_left -= std::min(*samples_left, before.samples);
-  member.facts = facts_of(objective, options) + member.facts;
+  if (!member.facts_are_all) member.facts = facts_of(objective, options) + member.facts;
   return std::make_unique<Member>(std::move(member), std::move(protocol));
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ struct RunFigures {
   double waited_seconds = 0;                  ///< of all workers; see RunSummary::waited_seconds
   std::optional<double> accuracy, eval_loss;  ///< of an evaluation since the last report
   std::optional<double> train_loss;           ///< at the end: over the whole training part
+  std::map<std::string, double> own;          ///< what a caller's loop has logged, by name
   /// Per worker; metrics.jsonl has them for runs of up to `most_workers_in_metrics`.
   std::vector<std::uint32_t> gradients_by_worker;
   std::vector<std::uint32_t> inbox_by_worker;
