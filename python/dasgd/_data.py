@@ -49,12 +49,14 @@ class OwnOrder(Sampler):
 
 
 class SharedLoader:
-    """Batches of all data until all workers together have made a pass over it; with `epochs`, as many passes in all."""
+    """Batches of all data until all workers together have made `epochs` passes over it. One loop over it is all of that, or,
+    `by_pass` and without `epochs`, until they have made another pass."""
 
-    def __init__(self, peer: "Peer", batches: DataLoader, samples: int, epochs: Optional[float]) -> None:
+    def __init__(self, peer: "Peer", batches: DataLoader, samples: int, epochs: Optional[float], by_pass: bool) -> None:
         self.dataset = batches.dataset
         self.batch_size = batches.batch_size
         self.epochs = epochs
+        self.by_pass = by_pass or epochs is None
         self._peer = peer
         self._batches = batches
         self._samples = samples
@@ -68,9 +70,9 @@ class SharedLoader:
         """Nothing to do: no two passes have the same order."""
 
     def __iter__(self) -> Iterator[Any]:
-        end = (self._used() // self._samples + 1) * self._samples
-        if self.epochs is not None:
-            end = min(end, self.epochs * self._samples)
+        end = math.inf if self.epochs is None else self.epochs * self._samples
+        if self.by_pass:
+            end = min(end, (self._used() // self._samples + 1) * self._samples)
         if self._running is None:
             self._running = iter(self._batches)
         while self._peer.goes_on and self._used() < end:
@@ -85,7 +87,7 @@ class SharedLoader:
         return self._peer.samples + self._peer._drawn
 
 
-def shared_loader(peer: "Peer", data: Any, epochs: Optional[float], options: Any) -> SharedLoader:
+def shared_loader(peer: "Peer", data: Any, epochs: Optional[float], by_pass: bool, options: Any) -> SharedLoader:
     for name in ("sampler", "batch_sampler", "shuffle"):
         if options.get(name):
             raise InputError(f"peer.loader draws from all data in an order of its own: leave {name} out")
@@ -108,4 +110,4 @@ def shared_loader(peer: "Peer", data: Any, epochs: Optional[float], options: Any
         raise InputError("epochs must be positive")
     samples = len(data)
     batches = DataLoader(data, sampler=OwnOrder(peer, samples, endless=True), **options)
-    return SharedLoader(peer, batches, samples, epochs)
+    return SharedLoader(peer, batches, samples, epochs, by_pass)

@@ -90,5 +90,8 @@ def shared_scheduler(peer: "Peer", scheduler: Any, total: Optional[int]) -> Any:
             while self.last_epoch < target:
                 plain(self)
 
-    scheduler.__class__ = type(kind.__name__, (kind,), {"step": step, "__doc__": kind.__doc__})
+    def reduced(self: Any, protocol: Any) -> Any:  # states of OneCycleLR hold the scheduler itself
+        return kind.__new__, (kind,), self.__dict__
+
+    scheduler.__class__ = type(kind.__name__, (kind,), {"step": step, "__reduce_ex__": reduced, "__doc__": kind.__doc__})
     return scheduler

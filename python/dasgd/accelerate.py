@@ -62,7 +62,7 @@ class Accelerator:
     def _prepared(self, thing: Any) -> Any:
         if isinstance(thing, DataLoader):
             sampler = getattr(thing, "sampler", None)
-            return self.peer.loader(thing, epochs=self._epochs) if isinstance(sampler, RandomSampler) else thing
+            return self.peer.loader(thing, epochs=self._epochs, by_pass=True) if isinstance(sampler, RandomSampler) else thing
         if hasattr(thing, "last_epoch") and hasattr(thing, "optimizer"):
             return self.peer.scheduler(thing)
         return thing

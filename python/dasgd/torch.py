@@ -136,13 +136,14 @@ class Peer(Worker):
         """For a DataLoader: all of the data in every pass, in an order of this worker's own."""
         return OwnOrder(self, len(dataset))
 
-    def loader(self, data: Any, *, epochs: Optional[float] = None, **options: Any) -> SharedLoader:
+    def loader(self, data: Any, *, epochs: Optional[float] = None, by_pass: bool = False, **options: Any) -> SharedLoader:
         """Batches of a data set, with the options of DataLoader, or of a DataLoader in another order.
 
-        One loop over it ends when all workers together have made another pass; with `epochs` there are so many in all, and
-        `progress` counts them. Whoever is faster computes more of them.
+        All workers together make `epochs` passes, which `progress` counts; whoever is faster computes more of them. One loop
+        over the loader is all of that. With `by_pass`, and without `epochs`, it ends when all together have made another pass,
+        for loops in a loop over epochs.
         """
-        shared = shared_loader(self, data, epochs, options)
+        shared = shared_loader(self, data, epochs, by_pass, options)
         if epochs is not None:
             self._sample_budget = epochs * len(shared.dataset)
         return shared
@@ -219,7 +220,7 @@ class Peer(Worker):
             return False
         with self.model_of_all():
             done = {"gradients": self.gradients, "samples": self.samples, "seconds": self._last.seconds}
-            schedulers = [s.state_dict() for s in self._schedulers]
+            schedulers = [{k: v for k, v in s.state_dict().items() if not callable(v)} for s in self._schedulers]
             save_state(path, {**self.state_dict(), "schedulers": schedulers, **done})
         return True
 

@@ -25,7 +25,7 @@ def ends(tmp_path_factory):
         if mode not in found:
             place = tmp_path_factory.mktemp(mode)
             command = [sys.executable, os.path.join(HERE, "ways_to_leave.py"), mode, str(place)]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=850)
+            done = subprocess.run(command, capture_output=True, text=True, timeout=1500)
             assert done.returncode == 0, done.stderr
             found[mode] = json.loads(done.stdout)
         return found[mode]
