@@ -107,12 +107,12 @@ def test_the_program_of_the_documentation(tmp_path, count, elastic):
 
 
 def test_the_program_of_the_documentation_on_two_hosts(tmp_path):
-    """Both are this one. The first waits in its loader for the second, so that the run is not over before."""
+    """Both are this one. The first takes its time until the second is there, so that the run is not over before."""
     program = program_of_the_documentation(tmp_path)
-    waits = "import os, time\nfor _ in iter(lambda: os.path.exists('joined') or not os.environ['DASGD_BEGINS'], True): time.sleep(0.05)\n"
-    joins = "if not os.environ['DASGD_BEGINS']: open('joined', 'w').close()\n"
     text = (tmp_path / "train.py").read_text()
-    (tmp_path / "train.py").write_text(text.replace("loader = peer", waits + joins + "loader = peer"))
+    joins = "import os, time\nif not os.environ['DASGD_BEGINS']: open('joined', 'w').close()\n"
+    waits = "    if not os.path.exists('joined'): time.sleep(0.3)\n    schedule.step()\n"
+    (tmp_path / "train.py").write_text(text.replace("loader = peer", joins + "loader = peer").replace("    schedule.step()\n", waits))
     here = dict(cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     a = subprocess.Popen([DASGD, "launch", "-n", "1", "--listen", "127.0.0.1:0", "--out", "runs/a", "--", *program], **here)
     until = time.monotonic() + 120
