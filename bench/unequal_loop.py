@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A PyTorch loop on unequal workers, the way docs/python.md shows: its time against the ideal, its accuracy against one worker.
 
-    bench/unequal_loop.py build/release/dasgd [--steps 600] [--compute 0.03] [--slow 4] [--seeds 2]
+    bench/unequal_loop.py build/release/dasgd [--steps 600] [--compute 0.03] [--slow 4] [--seeds 2] [--schedule cosine]
 
 A gradient takes `--compute` seconds, at the second worker `--slow` times as many: it sleeps after computing, so that a busy
 machine changes little. With n workers of which one is x times slower, the ideal is 1 / (n - 1 + 1/x) of one worker's time.
@@ -86,7 +86,7 @@ def main():
     arguments.add_argument("--work", action="store_true")
     arguments.add_argument("--kill", action="store_true")
     arguments.add_argument("--seed", type=int, default=1)
-    arguments.add_argument("--schedule", choices=SCHEDULES, default="onecycle")
+    arguments.add_argument("--schedule", choices=SCHEDULES, help="one of them; default: all")
     arguments = arguments.parse_args()
     if arguments.work:
         return work(arguments)
@@ -98,7 +98,7 @@ def main():
         "two members, one killed and replaced": ([*launch, "--elastic", "--"], ["--kill"]),
     }
     print(f"{'schedule':10}{'workers':40}{'seed':>5}{'seconds':>9}{'of ideal':>10}{'gradients':>11}{'accuracy':>10}")
-    for schedule in SCHEDULES:
+    for schedule in [arguments.schedule] if arguments.schedule else SCHEDULES:
         for seed in range(1, arguments.seeds + 1):
             for name, (how, more) in ways.items():
                 took, accuracy, gradients = measure(arguments, how, [*more, "--schedule", schedule, "--seed", str(seed)])
