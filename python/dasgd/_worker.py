@@ -41,6 +41,9 @@ class Worker:
 
     # A run that begins with the parameters as they are, on rank 0.
     def _begin(self) -> None:
+        for earlier in list(_open.values()):
+            if earlier.size not in (None, 1):
+                earlier.close()  # one run at a time has MPI
         start = torch.cat([p.detach().reshape(-1).to("cpu") for p in self._parameters])
         done = [self._states.get(name, 0) for name in ("gradients", "samples", "seconds")]
         before = _core.PeerBefore(*done) if self._resumes else None
