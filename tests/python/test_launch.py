@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -61,6 +62,16 @@ def test_lines_are_marked_and_tracebacks_stay_together(tmp_path, how):
         mark = lines[begin][:4]
         end = next(k for k in range(begin, len(lines)) if "is ill" in lines[k] and "Error" in lines[k])
         assert all(line.startswith(mark) for line in lines[begin : end + 1]), done.stderr
+
+
+@pytest.mark.parametrize("how", [[], ["--elastic"]])
+def test_an_interrupt_reaches_workers_whose_lines_are_marked(how):
+    program = "import time; print('here'); time.sleep(600)"
+    launched = subprocess.Popen([DASGD, "launch", "-n", "2", *how, "--", sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert sorted(launched.stdout.readline() for _ in range(2)) == ["[0] here\n", "[1] here\n"]
+    launched.send_signal(signal.SIGINT)
+    assert launched.wait(timeout=120) == 130
+    launched.stdout.close()
 
 
 def test_a_program_that_fails_is_told():
