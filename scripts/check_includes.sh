@@ -36,7 +36,7 @@ function level(room) {
   if (room ~ /^settings$/) return 8
   if (room ~ /^settings\/tasks$/) return 8.5
   if (room ~ /^app:(terminal|fetch)$/) return 9
-  if (room ~ /^app:(live|ranks|manual)$/) return 10
+  if (room ~ /^app:(ranks|manual)$/) return 10
   if (room ~ /^app:(commands|reproduce|sweep)$/) return 11
   if (room ~ /^app:cli$/) return 12
   if (room ~ /^app:main$/) return 13

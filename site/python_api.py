@@ -30,9 +30,10 @@ def entry(node: ast.AST, module: str, level: int) -> str:
 
 
 def python_api(package: pathlib.Path) -> str:
-    """Every public name of dasgd, dasgd.loggers and dasgd.torch."""
+    """Every public name of dasgd and of its modules."""
     text = "# Python API\n\nHow to use it: [Python](docs/python.md).\n\n"
-    for module, file in (("dasgd", "__init__.py"), ("dasgd.loggers", "loggers.py"), ("dasgd.torch", "torch.py")):
+    for module, file in (("dasgd", "__init__.py"), ("dasgd.loggers", "loggers.py"), ("dasgd.torch", "torch.py"), ("dasgd.accelerate", "accelerate.py"),
+                         ("dasgd.huggingface", "huggingface.py"), ("dasgd.lightning", "lightning.py")):
         tree = ast.parse((package / file).read_text(encoding="utf-8"))
         text += f"## {module}\n\n{prose(tree)}\n\n"
         text += "".join(entry(node, module, 3) for node in tree.body if is_public(node))

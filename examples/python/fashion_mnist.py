@@ -2,7 +2,8 @@
 
     python3 fashion_mnist.py                               one worker, plain SGD
     dasgd launch -n 2 -- python3 fashion_mnist.py          two
-    dasgd launch -n 2 -- python3 fashion_mnist.py --slow 10    two, the second ten times slower
+    dasgd launch -n 2 -- python3 fashion_mnist.py --slow 10    two, all but the first ten times slower
+    dasgd launch -n 2 --elastic -- python3 fashion_mnist.py    two, of whom one may die and others may come
 """
 import argparse
 import gzip
@@ -30,19 +31,18 @@ test_images, test_labels = read("t10k-images-idx3", 16).view(-1, 784).float() / 
 torch.manual_seed(0)
 torch.set_num_threads(1)
 model = torch.nn.Sequential(torch.nn.Linear(784, 128), torch.nn.ReLU(), torch.nn.Linear(128, 10))
-peer = dasgd.torch.Peer(model, lr=0.1, batch=64)
-draws = torch.Generator().manual_seed(peer.rank)
-for step in range(arguments.steps // peer.size):
+peer = dasgd.torch.Peer(model, lr=0.1, batch=64, total_gradients=arguments.steps)
+slow = 1 if peer.is_first else arguments.slow
+draws = torch.Generator().manual_seed(peer.seed)
+while peer.goes_on:
     begin = time.perf_counter()
     rows = torch.randint(len(images), (64,), generator=draws)
     loss = torch.nn.functional.cross_entropy(model(images[rows]), labels[rows])
     loss.backward()
-    if peer.rank == peer.size - 1 and arguments.slow > 1:
-        time.sleep((arguments.slow - 1) * (time.perf_counter() - begin))
-    if not peer.step(loss):
-        break
+    time.sleep((slow - 1) * (time.perf_counter() - begin))
+    peer.step(loss)
 summary = peer.finish()
-if peer.rank == 0:
+if peer.is_first:
     accuracy = (model(test_images).argmax(1) == test_labels).float().mean()
-    print(f"{summary['gradients']} gradients of {peer.size} workers, {summary['lost']} lost, "
+    print(f"{summary['gradients']} gradients of {summary.get('members', summary['workers'])} workers, {summary['lost']} lost, "
           f"replicas identical: {summary['replicas_identical']}, S_avg {summary['S_avg']:.2f}, accuracy {accuracy:.3f}")

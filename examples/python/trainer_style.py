@@ -1,9 +1,10 @@
 """A loop in the style of Hugging Face: a model that computes its own loss, AdamW with two groups of parameters, warm-up,
-gradients of several batches for one step, bf16 where it pays, and a state on disk to go on from.
+gradients of several batches for one step, bf16 where it pays, and a checkpoint to go on from.
 
     python3 trainer_style.py
     dasgd launch -n 2 -- python3 trainer_style.py --steps 200
-    python3 trainer_style.py --resume state.pt
+    dasgd launch -n 2 --elastic -- python3 trainer_style.py
+    python3 trainer_style.py --checkpoint state.pt          twice: the second goes on where the first has ended
 """
 import argparse
 import contextlib
@@ -16,8 +17,7 @@ arguments = argparse.ArgumentParser()
 arguments.add_argument("--steps", type=int, default=200)
 arguments.add_argument("--accumulate", type=int, default=4)
 arguments.add_argument("--bf16", action="store_true")
-arguments.add_argument("--save")
-arguments.add_argument("--resume")
+arguments.add_argument("--checkpoint")
 arguments = arguments.parse_args()
 
 
@@ -37,9 +37,9 @@ class LanguageModel(torch.nn.Module):
         return SimpleNamespace(logits=logits, loss=torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten()))
 
 
-def batches(rank):
+def batches(seed):
     """Letters of which each tells the next."""
-    draw = torch.Generator().manual_seed(rank)
+    draw = torch.Generator().manual_seed(seed)
     while True:
         text = [torch.randint(32, (16,), generator=draw)]
         for _ in range(12):
@@ -55,20 +55,21 @@ decayed = [p for p in model.parameters() if p.ndim > 1]
 others = [p for p in model.parameters() if p.ndim <= 1]
 optimizer = torch.optim.AdamW([{"params": decayed, "weight_decay": 0.01}, {"params": others, "weight_decay": 0.0}], lr=3e-3)
 schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1.0, (step + 1) / 20))
-with dasgd.torch.Peer(model, optimizer=optimizer, batch=16 * arguments.accumulate) as peer:
-    if arguments.resume:
-        peer.load_state_dict(torch.load(arguments.resume))
-    source, first = batches(peer.rank), None
-    for step in range(arguments.steps // peer.size):
+settings = dict(batch=16 * arguments.accumulate, total_gradients=arguments.steps, resume=arguments.checkpoint)
+with dasgd.torch.Peer(model, optimizer=optimizer, **settings) as peer:
+    peer.scheduler(schedule)  # follows the steps of all workers
+    source, first, before = batches(peer.seed), None, peer.gradients
+    while peer.goes_on:
         for _ in range(arguments.accumulate):
             with torch.autocast("cpu", dtype=torch.bfloat16) if arguments.bf16 else contextlib.nullcontext():
                 loss = model(**next(source)).loss / arguments.accumulate
             loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        first = first or float(loss.detach()) * arguments.accumulate
-        peer.step(loss * arguments.accumulate)
-        schedule.step()
-    if arguments.save and peer.rank == 0:
-        torch.save(peer.state_dict(), arguments.save)
-if peer.rank == 0:
-    print(f"{peer.finish()['gradients']} steps of {peer.size} workers, loss {first:.3f} -> {float(loss.detach()) * arguments.accumulate:.3f}")
+        last = float(loss.detach()) * arguments.accumulate
+        first = first or last
+        peer.step(last)
+    if arguments.checkpoint:
+        peer.save(arguments.checkpoint)
+if peer.is_first:
+    summary = peer.finish()
+    print(f"{summary['gradients'] - before} steps of {summary.get('members', summary['workers'])} workers, loss {first:.3f} -> {last:.3f}")

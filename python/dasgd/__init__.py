@@ -22,6 +22,7 @@ from . import _core, loggers
 from ._arrays import is_arrays, to_arrays
 from ._core import DivergenceError, InputError
 from ._comparison import Comparison
+from ._notebook import notebook_launch
 from ._objective import asked
 from ._page import framed
 from ._progress import ProgressBar
@@ -37,6 +38,7 @@ __all__ = [
     "check",
     "compare",
     "loggers",
+    "notebook_launch",
     "predict",
     "report",
     "simulate",

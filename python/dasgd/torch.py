@@ -1,8 +1,8 @@
 """Any PyTorch loop, decentralized.
 
-    peer = dasgd.torch.Peer(model, lr=0.05, rule="momentum")
-    for x, y in loader:
-        loss = loss_fn(model(x), y); loss.backward(); peer.step()
+    peer = dasgd.torch.Peer(model, optimizer=optimizer)
+    for x, y in peer.loader(data, batch_size=32, epochs=3):
+        loss = loss_fn(model(x), y); loss.backward(); peer.step(loss)
     summary = peer.finish()
 
 Alone this is plain SGD with one worker. Started by ``dasgd launch -n 4 -- python3 train.py`` or ``mpirun -n 4
@@ -12,35 +12,40 @@ and waits for nobody.
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import json
-import math
-import sys
-import warnings
-import weakref
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+import os
+import pickle
+import threading
+from typing import Any, Dict, Iterator, List, Optional
 
 import numpy
 import torch
 
-from . import _core
+from . import loggers
 from ._core import InputError
+from ._data import OwnOrder, SharedLoader, shared_loader
+from ._optimizer import guard, require_usable, shared_scheduler
+from ._states import load_state, save_state
+from ._worker import Worker, leaving
 
 __all__ = ["Peer"]
 
-_alive: "weakref.WeakSet[Peer]" = weakref.WeakSet()
 
-
-class Peer:
+class Peer(Worker):
     """One worker: a model whose parameters are views of an exact replica.
 
     `model`: any module. Its trainable parameters, float32, become views of the replica; all processes begin
     with those of rank 0. Frozen parameters and buffers stay local; `finish` averages the buffers.
     `lr`, `rule` and what else belongs to a rule (`momentum`, `weight_decay`, `clip`, ...) are settings of
     ``dasgd train``. Or `optimizer`: any optimizer of `torch.optim` over these parameters; what its step does
-    to them is the update that travels. Then schedulers of learning rates work on it as usual.
-    `batch`: how many samples a gradient counts for in the summary.
+    to them is the update that travels. `through_optimizer`: ``optimizer.step()`` in the loop is the peer's step.
+    `batch`: how many samples a gradient counts for, where `loader` does not tell.
+    `resume`: a file of `save`, to begin with where it is there.
+    `out`, `trace`, `watch`: a run directory, with a trace, and a live page while the loop goes.
+    `total_gradients`, `max_time`, `seed`, ...: as in ``dasgd train``. A setting that a peer does not follow is an error.
+
+    Where there are several workers, the generator of torch is seeded with `seed`, so that no two draw the same.
     """
 
     def __init__(
@@ -49,44 +54,34 @@ class Peer:
         *,
         optimizer: Optional[torch.optim.Optimizer] = None,
         batch: int = 1,
+        resume: Optional[Any] = None,
+        through_optimizer: bool = False,
         **settings: Any,
     ) -> None:
         self.model = model
         self.optimizer = optimizer
-        self._parameters = _trainable(model)
-        self._sizes = [p.numel() for p in self._parameters]
-        self._batch = batch
+        self._prepare(model, batch)
         if optimizer is not None:
-            _require_same_parameters(optimizer, self._parameters)
-            if settings.get("lr") is not None or settings.get("rule") is not None:
-                raise InputError("the optimizer has its own step size and rule; leave lr and rule out")
+            require_usable(optimizer, self._parameters, settings)
             settings = {**settings, "lr": 1.0}
+        elif through_optimizer:
+            raise InputError("through_optimizer needs an optimizer")
+        if isinstance(settings.get("watch"), bool):
+            settings["watch"] = "" if settings["watch"] else None
         self._settings = settings
-        self._paused = False
+        self._resumes = resume is not None
+        self._paused = self._shows_all = False
+        self._busy = threading.Lock()
+        self._sample_budget: Optional[float] = None
+        self._schedulers: List[Any] = []
+        self._states: Dict[str, Any] = {} if resume is None else load_state(resume, model, optimizer)
+        self._logs: Optional[loggers.TensorBoard] = None
         self._summary: Optional[Dict[str, Any]] = None
         self._begin()
-
-    # A run that begins with the parameters as they are, on rank 0.
-    def _begin(self) -> None:
-        start = torch.cat([p.detach().reshape(-1).to("cpu") for p in self._parameters])
-        self._core: Optional[_core.Peer] = _core.Peer(start.numpy(), self._settings, self._batch)
-        self._rank, self._size = self._core.rank, self._core.size
-        self._replica = torch.from_numpy(numpy.asarray(self._core.x()))
-        self._gradient = torch.zeros_like(self._replica)
-        # On a device the parameters are views of a copy.
-        device = self._parameters[0].device
-        shared = _shares_memory(device)
-        self._x = self._replica if shared else self._replica.to(device, copy=True)
-        self._g = self._gradient if shared else self._gradient.to(device, copy=True)
-        self._views: List[torch.Tensor] = []
-        for p, x, g in zip(self._parameters, self._x.split(self._sizes), self._g.split(self._sizes)):
-            p.data = x.view(p.shape)
-            p.grad = g.view(p.shape)
-            self._views.append(p.grad)
-        self._seen = self._look()
-        self._goes_on = True
-        self._steps = 0
-        _alive.add(self)
+        if optimizer is not None:
+            guard(optimizer, self, through_optimizer)
+        if self._size != 1:
+            torch.manual_seed(self.seed)
 
     @property
     def rank(self) -> Optional[int]:
@@ -98,31 +93,151 @@ class Peer:
         """How many they are; None in an elastic run, whose members come and go."""
         return self._size
 
+    @property
+    def is_first(self) -> bool:
+        """True at one worker: rank 0, or the eldest member of an elastic run that is there. To print or save once."""
+        return self._last.is_first
+
+    @property
+    def seed(self) -> int:
+        """Another one at every worker, and after every resume: for whatever draws batches or noise."""
+        return self._seed
+
+    @property
+    def gradients(self) -> int:
+        """In the model: those of all workers that have arrived here, before a resume as well."""
+        return self._last.gradients
+
+    @property
+    def samples(self) -> int:
+        """In those gradients."""
+        return self._last.samples
+
+    @property
+    def progress(self) -> float:
+        """How much of the common budget is used, 0 to 1: of `total_gradients`, `max_time`, or the epochs of `loader`."""
+        core, shares = self._last, []
+        if core.gradient_budget:
+            shares.append(core.gradients / core.gradient_budget)
+        if self._sample_budget:
+            shares.append(core.samples / self._sample_budget)
+        if core.max_seconds:
+            shares.append(core.seconds / core.max_seconds)
+        if not shares:
+            raise InputError("there is no common budget: give total_gradients= or max_time=, or epochs= to peer.loader")
+        return min(1.0, max(shares))
+
+    @property
+    def run_dir(self) -> Optional[str]:
+        """Where this process writes the run; None: nowhere."""
+        return self._last.directory or None
+
+    def sampler(self, dataset: Any) -> OwnOrder:
+        """For a DataLoader: all of the data in every pass, in an order of this worker's own."""
+        return OwnOrder(self, len(dataset))
+
+    def loader(self, data: Any, *, epochs: Optional[float] = None, by_pass: bool = False, **options: Any) -> SharedLoader:
+        """Batches of a data set, with the options of DataLoader, or of a DataLoader in another order.
+
+        All workers together make `epochs` passes, which `progress` counts; whoever is faster computes more of them. One loop
+        over the loader is all of that. With `by_pass`, and without `epochs`, it ends when all together have made another pass,
+        for loops in a loop over epochs.
+        """
+        shared = shared_loader(self, data, epochs, by_pass, options)
+        if epochs is not None:
+            self._sample_budget = epochs * len(shared.dataset)
+        return shared
+
+    def scheduler(self, scheduler: Any, total: Optional[int] = None) -> Any:
+        """The same scheduler, but its `step` takes it to the number of gradients of all workers together, as if one had
+        made them alone. With `total`, to that share of `total` which is `progress`: for one that counts epochs."""
+        shared = shared_scheduler(self, scheduler, total)
+        saved = self._states.get("schedulers", [])
+        if len(self._schedulers) < len(saved):
+            shared.load_state_dict(saved[len(self._schedulers)])
+            for group, lr in zip(shared.optimizer.param_groups, shared.get_last_lr()):
+                group["lr"] = lr
+        self._schedulers.append(shared)
+        shared.step()
+        return shared
+
     def step(self, loss: Any = None) -> bool:
         """Rounds, applies and sends the update of the gradients that `backward` has left; then applies what
         has arrived, and zeroes the gradients.
 
-        False once the run is over, by a target, a failure or a stop anywhere: then nothing happens any more. Where
+        False once the run is over, by a budget, a target, a failure or a stop anywhere: then nothing happens any more. Where
         another rank has left without `finish` there is a RuntimeWarning as well.
         """
-        core = self._open()
+        if leaving():
+            return False
+        core = self._require_open()
         if self._paused:
             return self._goes_on
-        self._gather_gradients()
-        if self._goes_on:
-            self._require_unchanged(core)
-            self._steps += 1
-            update = self._update_of_optimizer() if self.optimizer is not None else self._g
-            if update is not self._gradient:
-                self._gradient.copy_(update)
-            self._goes_on = core.step(self._gradient.numpy(), _number(loss))
-            if self._x is not self._replica:
-                self._x.copy_(self._replica)
-            self._seen = self._look()
-            if not self._goes_on and core.summary():
-                self._warn_if_left(json.loads(core.summary()))
-        self._g.zero_()
+        if self._shows_all:
+            raise InputError("no step inside model_of_all: gradients belong to the model outside of it")
+        if not self._busy.acquire(blocking=False):
+            raise InputError("another thread is in this peer's step; one at a time")
+        try:
+            self._step(core, loss)
+        finally:
+            self._busy.release()
         return self._goes_on
+
+    def stop(self) -> None:
+        """Ends the run for all workers, as a used up budget does: their next `step` returns False. Any thread."""
+        if self._core is not None:
+            self._core.stop()
+
+    def gather(self, value: Any) -> List[Any]:
+        """The values of all workers, by rank: the first call of one belongs to the first of all others, and so on. Waits for
+        nobody who has no further step: there it has None. Not in an elastic run."""
+        found = self._last.gather(pickle.dumps(value))
+        return [None if one is None else pickle.loads(one) for one in found]
+
+    @contextlib.contextmanager
+    def model_of_all(self) -> Iterator[torch.nn.Module]:
+        """Inside, the model is what all workers share: the start and every gradient that has arrived here. To evaluate, save
+        or ship; where a worker looks ahead, it computes at another point outside."""
+        if self._core is None or self._shows_all:
+            yield self.model
+            return
+        own = self._x.clone()
+        with torch.no_grad():
+            self._x.copy_(torch.from_numpy(numpy.asarray(self._core.shared_x())))
+        self._shows_all = True
+        try:
+            yield self.model
+        finally:
+            self._shows_all = False
+            if self._core is not None:
+                with torch.no_grad():
+                    self._x.copy_(own)
+
+    def save(self, path: Any) -> bool:
+        """A checkpoint to go on from, by ``Peer(..., resume=path)``: the shared model, the optimizer and schedulers of this
+        worker, and how far all were. All may call it; the first one writes, and gets True. The file is there whole or not."""
+        if not self.is_first:
+            return False
+        with self.model_of_all():
+            done = {"gradients": self.gradients, "samples": self.samples, "seconds": self._last.seconds}
+            schedulers = [{k: v for k, v in s.state_dict().items() if not callable(v)} for s in self._schedulers]
+            save_state(path, {**self.state_dict(), "schedulers": schedulers, **done})
+        return True
+
+    def log(self, values: Optional[Dict[str, Any]] = None, **named: Any) -> None:
+        """Numbers of the loop, by name: into metrics.jsonl, on the live page (`accuracy`, `eval_loss`) and for TensorBoard,
+        in the run's directory."""
+        if not (self._settings.get("out") or self.run_dir):
+            raise InputError("log needs a run directory: Peer(..., out=DIR)")
+        try:
+            numbers = {str(k): float(v) for k, v in {**(values or {}), **named}.items()}
+        except (TypeError, ValueError) as error:
+            raise InputError(f"log takes numbers: {error}") from None
+        self._last.log(numbers)
+        if self._logs is None:
+            place = self.run_dir or os.path.join(os.fspath(self._settings["out"]), self._last.name)
+            self._logs = loggers.TensorBoard(os.path.join(place, "tensorboard"))
+        self._logs({**numbers, "step": self.gradients})
 
     @contextlib.contextmanager
     def no_sync(self) -> Iterator[None]:
@@ -143,7 +258,7 @@ class Peer:
         """No further steps here. Waits for the updates of all others, so that all models end identical;
         averages buffers such as those of batch normalisation. The dictionary of summary.json."""
         if self._summary is None:
-            core = self._open()
+            core = self._require_open()
             self._summary = json.loads(core.finish())
             if self._goes_on:  # else `step` has said it
                 self._warn_if_left(self._summary)
@@ -156,9 +271,11 @@ class Peer:
 
     def close(self) -> None:
         """Leaves without waiting for anybody's updates but those under way; the run ends everywhere."""
-        if self._core is not None:
-            self._core.close()
-            self._let_go()
+        core = self._core
+        if core is not None:
+            core.close()  # a step under way ends
+            with self._busy:
+                self._let_go()
 
     def __enter__(self) -> "Peer":
         return self
@@ -179,7 +296,7 @@ class Peer:
 
     def load_state_dict(self, state: Dict[str, Any]) -> None:
         """Goes on from what `state_dict` gave: on all ranks, before the first step. They begin with what rank 0 has."""
-        core = self._open()
+        core = self._require_open()
         if self._size is None:
             raise InputError("in an elastic run load the state into the model before you make its peer")
         if self._steps > 0:
@@ -192,115 +309,3 @@ class Peer:
         if self.optimizer is not None:
             self.optimizer.load_state_dict(state["optimizer"])
         self._begin()
-
-    # Parameters keep their values when the replica goes.
-    def _let_go(self) -> None:
-        if self._core is None:
-            return
-        own = self._x.clone()
-        for p, x in zip(self._parameters, own.split(self._sizes)):
-            p.data = x.view(p.shape)
-        self._core = None
-        _alive.discard(self)
-
-    def _open(self) -> "_core.Peer":
-        if self._core is None:
-            raise InputError("this peer has finished")
-        return self._core
-
-    # Where the parameters are, and how often somebody has written into them.
-    def _look(self) -> List[Tuple[int, int]]:
-        return [(p.data_ptr(), p._version) for p in self._parameters]
-
-    # Weights may have been swapped away and back since: what counts is what is there now.
-    def _require_unchanged(self, core: "_core.Peer") -> None:
-        now = self._look()
-        if now == self._seen:
-            return
-        here = all(place == before for (place, _), (before, _) in zip(now, self._seen))
-        if self._x is self._replica:
-            same = here and core.x_is_the_replicas()
-        else:
-            same = here and torch.equal(self._x.cpu().view(torch.int32), self._replica.view(torch.int32))
-        if not same:
-            raise InputError(
-                "the parameters were changed outside of step: load weights before the peer is made, or by "
-                "peer.load_state_dict"
-            )
-
-    # Whoever sets gradients to None, as zero_grad of optimizers does, gets new ones from backward.
-    def _gather_gradients(self) -> None:
-        for p, view in zip(self._parameters, self._views):
-            if p.grad is view:
-                continue
-            if p.grad is None:
-                view.zero_()
-            else:
-                view.copy_(p.grad.to_dense() if p.grad.is_sparse else p.grad)
-            p.grad = view
-
-    def _update_of_optimizer(self) -> torch.Tensor:
-        before = self._x.clone()
-        self.optimizer.step()  # type: ignore[union-attr]
-        update = before - self._x
-        self._x.copy_(before)
-        return update
-
-    # This process has not: its peer is open.
-    def _warn_if_left(self, summary: Dict[str, Any]) -> None:
-        if summary["stop_reason"] == "interrupted" and self._size not in (None, 1):
-            warnings.warn(
-                f"the run was over after {summary['gradients']} gradients: a rank has left without `finish`; "
-                "steps after that do nothing",
-                RuntimeWarning,
-                stacklevel=3,
-            )
-
-    def _average_buffers(self, core: "_core.Peer") -> None:
-        buffers = [b for b in self.model.buffers() if b.is_floating_point()]
-        if not buffers or self._size in (None, 1):
-            return
-        own = torch.cat([b.detach().reshape(-1).float().cpu() for b in buffers])
-        mean = torch.from_numpy(numpy.asarray(core.mean(own.numpy())))
-        for b, m in zip(buffers, mean.split([b.numel() for b in buffers])):
-            b.data.copy_(m.view(b.shape))
-
-
-def _shares_memory(device: torch.device) -> bool:
-    """Whether tensors there can be views of a replica in the memory of the host."""
-    return device.type == "cpu"
-
-
-def _trainable(model: torch.nn.Module) -> List[torch.nn.Parameter]:
-    parameters = [p for p in model.parameters() if p.requires_grad]
-    if not parameters:
-        raise InputError("the model has no trainable parameters")
-    for name, p in model.named_parameters():
-        if p.requires_grad and p.dtype != torch.float32:
-            raise InputError(f"parameter {name} is {p.dtype}; a replica holds float32 (use autocast for less)")
-    if len({p.device for p in parameters}) > 1:
-        raise InputError("the parameters of the model are on several devices; a replica is on one")
-    return parameters
-
-
-def _require_same_parameters(optimizer: torch.optim.Optimizer, parameters: List[torch.nn.Parameter]) -> None:
-    given = {id(p) for group in optimizer.param_groups for p in group["params"] if p.requires_grad}
-    if given != {id(p) for p in parameters}:
-        raise InputError("the optimizer must have the trainable parameters of the model, all and no others")
-
-
-def _number(loss: Any) -> float:
-    if loss is None:
-        return 0.0
-    value = float(loss.detach() if isinstance(loss, torch.Tensor) else loss)
-    if not math.isfinite(value):
-        raise _core.DivergenceError(f"the loss is {value}: the step size is too large, or the data is bad")
-    return value
-
-
-@atexit.register
-def _leave() -> None:
-    for peer in list(_alive):
-        peer.close()
-    # Python keeps the exception that has ended a program.
-    _core.leave_ranks(getattr(sys, "last_value", None) is not None)

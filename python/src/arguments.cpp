@@ -33,20 +33,52 @@ enum class For { run, peer };
 
 bool is_of_peers(const Setting& setting) {
   static const std::set<std::string> keys{"lr",
+                                          "look_ahead",
+                                          "message",
+                                          "seed",
                                           "budget.gradients",
+                                          "ranks.timeout",
+                                          "output.out",
+                                          "output.trace",
+                                          "output.no_report",
                                           "budget.total_gradients",
-                                          "budget.max_time",
                                           "topology.kind",
                                           "topology.relay",
-                                          "ranks.timeout"};
-  return setting.key.starts_with("rule.") || keys.contains(setting.key);
+                                          "budget.max_time"};
+  return setting.key.starts_with("rule.") || setting.key.starts_with("watch.") ||
+         keys.contains(setting.key);
+}
+
+// What to do instead.
+std::string instead_of(const std::string& key) {
+  if (key == "budget.epochs")
+    return "the loop makes the passes: peer.loader(data, epochs=N), or total_gradients=N";
+  if (key == "workers") return "there are as many as are started: dasgd launch -n N";
+  if (key.starts_with("checkpoint."))
+    return "use peer.save(file), and resume=file to go on from it";
+  if (key.starts_with("evaluation.") || key.starts_with("budget."))
+    return "evaluate in the loop, peer.log(accuracy=...), and end the run by peer.stop()";
+  if (key.starts_with("elastic.") || key.starts_with("ranks.") || key == "engine")
+    return "dasgd launch decides how processes find each other";
+  if (key.starts_with("pace.") || key.starts_with("chaos."))
+    return "a loop is as fast as its machine; dasgd train and dasgd simulate emulate others";
+  if (key.starts_with("output.")) return "it is for the program dasgd";
+  return "the loop has its own model, data and batches";
+}
+
+const Setting& checked(const Setting& setting, For whom) {
+  if (whom == For::peer && !is_of_peers(setting))
+    throw InputError(fmt::format("a peer does not follow `{}`: {}", keyword_of(setting),
+                                 instead_of(setting.key)));
+  return setting;
 }
 
 const Setting& find(Command command, For whom, const std::string& keyword) {
-  if (const Setting* const setting = config::find_setting(command, keyword)) return *setting;
+  if (const Setting* const setting = config::find_setting(command, keyword))
+    return checked(*setting, whom);
   std::vector<std::string> keys, names;
   for (const Setting& setting : config::settings(command)) {
-    if (keyword_of(setting) == keyword) return setting;
+    if (keyword_of(setting) == keyword) return checked(setting, whom);
     if (whom == For::peer && !is_of_peers(setting)) continue;
     keys.push_back(setting.key);
     names.push_back(keyword_of(setting));
@@ -135,7 +167,7 @@ void collect(Command command, For whom, const py::dict& keywords, const std::str
       continue;
     }
     const Setting& setting = find(command, whom, key);
-    if (setting.key.starts_with("watch."))
+    if (whom == For::run && setting.key.starts_with("watch."))
       throw InputError(fmt::format("`{}` is for the program dasgd, not for Python", setting.key));
     if (py::isinstance<ArrayPair>(value)) {
       const auto& pair = value.cast<const ArrayPair&>();
@@ -188,6 +220,8 @@ Config read(Command command, For whom, const py::dict& keywords) {
 }  // namespace
 
 Config read_peer_settings(const py::dict& keywords) {
+  if (keywords.contains("config"))
+    throw InputError("a peer takes its settings as keywords, not from a file");
   return read(Command::train, For::peer, keywords);
 }
 

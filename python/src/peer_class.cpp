@@ -1,17 +1,12 @@
 #include "peer_class.hpp"
 
-#include <cstring>
 #include <pybind11/stl.h>
 #include <unistd.h>
 
-#include "arguments.hpp"
-#include "dasgd/base/digest.hpp"
 #include "dasgd/core/error.hpp"
-#include "dasgd/members/ask_settings.hpp"
-#include "dasgd/members/launched.hpp"
-#include "dasgd/members/train_member.hpp"
-#include "dasgd/runtime/peer.hpp"
+#include "dasgd/transport/tcp/tls/token.hpp"
 #include "numbers.hpp"
+#include "python_peer.hpp"
 #include "ranks.hpp"
 #include "waiting.hpp"
 
@@ -19,207 +14,152 @@ namespace dasgd::python {
 namespace {
 
 namespace py = pybind11;
-std::string bytes_of(std::span<const float> numbers) {
-  return {reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()};
+using Values = std::vector<std::optional<std::string>>;
+
+/// The GIL is free while `wait` waits, some milliseconds at a time, until it has an answer. A
+/// signal that Python turns into an exception calls `on_interrupt`; the exception is thrown when
+/// there is an answer, or at once where `on_interrupt` returns false.
+template <typename Wait, typename Interrupted>
+auto waited(Wait wait, Interrupted on_interrupt) {
+  const PythonPeer::Inside inside;
+  std::optional<py::error_already_set> interrupt;
+  bool goes_on = true;
+  decltype(wait()) answer;
+  {
+    const py::gil_scoped_release release;
+    while (goes_on && !(answer = wait())) {
+      if (interrupt || PythonPeer::leaving()) continue;
+      const py::gil_scoped_acquire acquire;
+      if (PyErr_CheckSignals() == 0) continue;
+      interrupt.emplace();
+      goes_on = on_interrupt();
+    }
+  }
+  if (interrupt) throw std::move(*interrupt);
+  return std::move(*answer);
 }
 
-// Replicas are a start and a sum: those who join must have the same start.
-std::string fact_of(std::span<const float> start) {
-  return "parameters at the start: " + digest_of(std::as_bytes(start)) + "\n";
+Numbers x(PythonPeer& peer) {
+  const auto numbers = peer.peer().x();
+  return {const_cast<float*>(numbers.data()), sizeof(float),
+          static_cast<py::ssize_t>(numbers.size()), py::format_descriptor<float>::format()};
 }
 
-void require_same_start(const members::MemberOptions& member) {
-  const auto run = members::ask_settings(member, members::join_limit);
-  if (run->facts.find(member.facts) == std::string::npos)
-    throw InputError(
-        "cannot join: the run began with other parameters; seed the generator (torch.manual_seed) "
-        "before the network is made, or load the same file");
+Numbers shared_x(PythonPeer& peer) {
+  peer.require_process();
+  std::vector<float> model(peer.peer().x().size());
+  peer.peer().copy_shared(model);
+  return own_numbers(std::move(model));
 }
 
-/// A `Peer` alone, on a rank, or as a member of an elastic run. Its process may fork: what the
-/// child gets of it is not touched.
-class PythonPeer {
- public:
-  PythonPeer(const py::buffer& start, const py::dict& keywords, std::size_t batch)
-      : ranks_(Ranks::of_process()), launched_(members::Launched::from_environment()) {
-    config::Config config = read_peer_settings(keywords);
-    TrainOptions options = config.run;
-    if (!config.lr) throw InputError("a peer needs a step size: lr");
-    options.eta = *config.lr;
-    options.workers = ranks_.size();
-    options.checkpoint.every = {};
-    const auto silence =
-        std::chrono::duration_cast<std::chrono::milliseconds>(config.ranks.timeout);
-    const py::buffer_info info = start.request();
-    const std::span<const float> own = numbers_of<float>(info);
-    if (launched_) {
-      become_member(own, options, batch);
-      return;
-    }
+bool step(PythonPeer& peer, const py::buffer& gradient, double loss,
+          std::optional<std::size_t> samples) {
+  peer.require_process();
+  const py::buffer_info info = gradient.request();  // stays until there is an answer
+  peer.peer().give(numbers_of<float>(info), loss, samples);
+  return waited([&] { return peer.peer().wait_for(std::chrono::milliseconds(50)); },
+                [&] {
+                  peer.peer().request_stop();
+                  return true;
+                });
+}
+
+std::string finish(PythonPeer& peer) {
+  peer.require_process();
+  const PythonPeer::Inside inside;
+  std::stop_source stop;
+  const std::stop_callback end(stop.get_token(), [&] { peer.peer().request_stop(); });
+  without_gil(stop, [&] { peer.finish(); });
+  return peer.summary();
+}
+
+void close(PythonPeer& peer) {
+  if (!peer.is_of_process()) return;
+  const py::gil_scoped_release release;
+  peer.close();
+}
+
+py::list gather(PythonPeer& peer, const std::string& value) {
+  peer.require_process();
+  Values values;
+  if (peer.is_over()) {
+    const PythonPeer::Inside inside;
     const py::gil_scoped_release release;
-    peer_ = std::make_unique<Peer<float>>(
-        same_start(own), options, batch,
-        [this, silence](const Objective<float>& f, const TrainOptions& all) {
-          auto result = ranks_.train(f, all, false, silence);
-          // Every rank tells the same of the run.
-          summary_ = ranks_.broadcast(result ? to_json(result->summary) : "");
-          return result;
-        });
+    values = peer.gather_at_end('v', value);
+  } else {
+    const std::size_t round = peer.give(value);
+    values = waited([&] { return peer.given(round, std::chrono::milliseconds(50)); },
+                    [] { return false; });
   }
-  ~PythonPeer() {
-    const py::gil_scoped_release release;
-    if (process_ != ::getpid()) {
-      static_cast<void>(peer_.release());
-    } else {
-      peer_.reset();
-    }
-  }
+  py::list result;
+  for (const auto& one : values)
+    result.append(one ? py::object(py::bytes(*one)) : py::object(py::none()));
+  return result;
+}
 
-  /// The replica itself.
-  Numbers x() {
-    const auto x = peer_->x();
-    return {const_cast<float*>(x.data()), sizeof(float), static_cast<py::ssize_t>(x.size()),
-            py::format_descriptor<float>::format()};
-  }
+Numbers mean(PythonPeer& peer, const py::buffer& array) {
+  const py::buffer_info info = array.request();
+  const auto own = numbers_of<float>(info);
+  const py::gil_scoped_release release;
+  auto result = peer.mean(own);
+  const py::gil_scoped_acquire acquire;
+  return own_numbers(std::move(result));
+}
 
-  bool x_is_the_replicas() const {
-    require_process();
-    const py::gil_scoped_release release;
-    return peer_->x_is_the_replicas();
-  }
-
-  bool step(const py::buffer& gradient, double loss) {
-    require_process();
-    const py::buffer_info info = gradient.request();
-    const auto g = numbers_of<float>(info);
-    const py::gil_scoped_release release;
-    return peer_->step(g, loss);
-  }
-
-  std::string finish() {
-    require_process();
-    std::stop_source stop;
-    const std::stop_callback end(stop.get_token(), [this] { peer_->request_stop(); });
-    without_gil(stop, [this] { peer_->finish(); });
-    return summary_;
-  }
-
-  /// Of the whole run, once `step` was false; empty where it failed.
-  const std::string& summary() const { return summary_; }
-
-  /// Ends the run everywhere, and waits for that.
-  void close() {
-    if (process_ != ::getpid()) return;
-    const py::gil_scoped_release release;
-    peer_->close();
-  }
-
-  /// The mean over all ranks; after the end of the run.
-  Numbers mean(const py::buffer& array) {
-    const std::string own = bytes_of(numbers_of<float>(array.request()));
-    std::vector<double> sum(own.size() / sizeof(float), 0.0);
-    std::vector<std::string> all;
-    {
-      const py::gil_scoped_release release;
-      all = ranks_.gather(own);
-    }
-    for (const std::string& bytes : all) {
-      if (bytes.size() != own.size())
-        throw InputError("ranks have buffers of different sizes; their models must be the same");
-      for (std::size_t i = 0; i < sum.size(); ++i) {
-        float value = 0;
-        std::memcpy(&value, bytes.data() + i * sizeof(float), sizeof(float));
-        sum[i] += value;
-      }
-    }
-    std::vector<float> result;
-    for (const double s : sum)
-      result.push_back(static_cast<float>(s / static_cast<double>(all.size())));
-    return own_numbers(std::move(result));
-  }
-
-  /// Nothing where members come and go.
-  std::optional<std::size_t> rank() const {
-    return launched_ ? std::nullopt : std::optional(ranks_.rank());
-  }
-  std::optional<std::size_t> size() const {
-    return launched_ ? std::nullopt : std::optional(ranks_.size());
-  }
-
- private:
-  void require_process() const {
-    if (process_ != ::getpid())
-      throw InputError("this peer belongs to the process that made it, not to a fork of it");
-  }
-
-  void become_member(std::span<const float> own, TrainOptions options, std::size_t batch) {
-    if (std::filesystem::exists(launched_->directory / "address"))
-      throw InputError("a process is one member of an elastic run: it can have one peer");
-    std::vector<float> x0(own.begin(), own.end());
-    std::stop_source stop;
-    options.stop = stop.get_token();
-    options.workers = 1;
-    without_gil(stop, [&] {
-      members::MemberOptions member = members::member_options(*launched_, stop.get_token());
-      member.facts = fact_of(x0);
-      if (!member.contacts.empty()) require_same_start(member);
-      member.say = [](const std::string& line) {
-        std::fprintf(stderr, "dasgd: %s\n", line.c_str());
-      };
-      peer_ = std::make_unique<Peer<float>>(
-          std::move(x0), options, batch,
-          [this, member](const Objective<float>& f, const TrainOptions& all) {
-            const auto taking_part = members::become_member<float>(f, all, member);
-            auto result = members::train_member<float>(f, all, *taking_part);
-            summary_ = to_json(result.summary);
-            return std::optional(std::move(result));
-          });
-      members::tell_model_is_here(*launched_);
-    });
-  }
-
-  // All begin where rank 0 does.
-  std::vector<float> same_start(std::span<const float> own) {
-    const auto sizes = ranks_.gather(std::to_string(own.size()));
-    for (std::size_t r = 1; r < sizes.size(); ++r)
-      if (sizes[r] != sizes[0])
-        throw InputError("rank " + std::to_string(r) + " has a model of " + sizes[r] +
-                         " parameters, rank 0 one of " + sizes[0] + "; they must be the same");
-    const std::string first = ranks_.broadcast(ranks_.rank() == 0 ? bytes_of(own) : "");
-    std::vector<float> start(own.size());
-    std::memcpy(start.data(), first.data(), first.size());
-    return start;
-  }
-
-  Ranks& ranks_;
-  const std::optional<members::Launched> launched_;  // as a member of an elastic run
-  const pid_t process_ = ::getpid();
-  std::string summary_;
-  std::unique_ptr<Peer<float>> peer_;
-};
+// Whoever waits in here without the GIL could not get it back any more.
+void leave(bool failed) {
+  const py::gil_scoped_release release;
+  PythonPeer::leave_all();
+  Ranks::leave(failed);
+}
 
 }  // namespace
 
 void add_peer(py::module_& module) {
   py::class_<PythonPeer>(module, "Peer")
-      .def(py::init<const py::buffer&, const py::dict&, std::size_t>(), py::arg("start"),
-           py::arg("keywords"), py::arg("batch"))
-      .def("x", &PythonPeer::x, py::keep_alive<0, 1>())
-      .def("x_is_the_replicas", &PythonPeer::x_is_the_replicas)
-      .def("step", &PythonPeer::step, py::arg("gradient"), py::arg("loss"))
-      .def("finish", &PythonPeer::finish)
+      .def(py::init([](const py::buffer& start, const py::dict& keywords, std::size_t batch,
+                       std::optional<PeerBefore> before) {
+             const py::buffer_info info = start.request();
+             return std::make_unique<PythonPeer>(numbers_of<float>(info), keywords, batch, before);
+           }),
+           py::arg("start"), py::arg("keywords"), py::arg("batch"), py::arg("before"))
+      .def("x", &x, py::keep_alive<0, 1>())
+      .def("shared_x", &shared_x)
+      .def("x_is_the_replicas",
+           [](PythonPeer& peer) {
+             peer.require_process();
+             const py::gil_scoped_release release;
+             return peer.peer().x_is_the_replicas();
+           })
+      .def("step", &step, py::arg("gradient"), py::arg("loss"), py::arg("samples"))
+      .def("stop", [](PythonPeer& peer) { peer.ask_to_end(); })
+      .def("finish", &finish)
       .def("summary", &PythonPeer::summary)
-      .def("close", &PythonPeer::close)
-      .def("mean", &PythonPeer::mean, py::arg("array"))
+      .def("close", &close)
+      .def("mean", &mean, py::arg("array"))
+      .def("gather", &gather, py::arg("value"))
+      .def("log", &PythonPeer::log, py::arg("values"))
       .def_property_readonly("rank", &PythonPeer::rank)
-      .def_property_readonly("size", &PythonPeer::size);
+      .def_property_readonly("size", &PythonPeer::size)
+      .def_property_readonly("number", &PythonPeer::number)
+      .def_property_readonly("name", &PythonPeer::name)
+      .def_property_readonly("seed", &PythonPeer::seed)
+      .def_property_readonly("is_first", &PythonPeer::is_first)
+      .def_property_readonly("gradients", &PythonPeer::gradients)
+      .def_property_readonly("samples", &PythonPeer::samples)
+      .def_property_readonly("gradient_budget", &PythonPeer::gradient_budget)
+      .def_property_readonly("max_seconds", &PythonPeer::max_seconds)
+      .def_property_readonly("seconds", &PythonPeer::seconds)
+      .def_property_readonly("directory", &PythonPeer::directory)
+      .def_property_readonly("url", &PythonPeer::url);
+  py::class_<PeerBefore>(module, "PeerBefore")
+      .def(py::init<std::uint64_t, std::uint64_t, double>(), py::arg("gradients"),
+           py::arg("samples"), py::arg("seconds"));
+  module.def("begin_ranks", [] { Ranks::of_process(); });
   module.def(
-      "leave_ranks",
-      [](bool failed) {
-        const py::gil_scoped_release release;
-        Ranks::leave(failed);
-      },
-      py::arg("failed"));
+      "write_token", [](const std::string& path) { tcp::write_token(path, tcp::Token::random()); },
+      py::arg("path"));
+  module.def("leave_ranks", &leave, py::arg("failed"));
 }
 
 }  // namespace dasgd::python

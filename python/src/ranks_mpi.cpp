@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -5,9 +6,11 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <unistd.h>
 
 #include "dasgd/cluster/train_ranks.hpp"
 #include "dasgd/config/engine.hpp"
+#include "dasgd/core/error.hpp"
 #include "dasgd/runtime/train.hpp"
 #include "dasgd/transport/mpi/communicator.hpp"
 #include "ranks.hpp"
@@ -16,14 +19,18 @@ namespace dasgd::python {
 
 struct Ranks::Job {
   mpi::Session session;
+  const pid_t process = ::getpid();
 };
 void Ranks::Delete::operator()(Job* job) const { delete job; }
 
 namespace {
 
+constexpr char gone = '-';
+
+// Never destroyed by itself: MPI ends in `leave`, or with the process.
 std::unique_ptr<Ranks>& the_only() {
-  static std::unique_ptr<Ranks> ranks;
-  return ranks;
+  static auto* const ranks = new std::unique_ptr<Ranks>;
+  return *ranks;
 }
 
 // Python opens modules for themselves alone; the plug-ins of Open MPI look for its symbols among
@@ -49,10 +56,17 @@ Ranks::Ranks() {
 
 Ranks& Ranks::of_process() {
   if (!the_only()) the_only().reset(new Ranks);
+  if (const auto& job = the_only()->job_; job && job->process != ::getpid())
+    throw InputError(
+        "this process is a fork of a rank, which MPI does not reach; make the peer before it "
+        "forks");
   return *the_only();
 }
+
 void Ranks::leave(bool failed) {
-  if (!the_only()) return;
+  if (!the_only() || !the_only()->job_) return;
+  Job& job = *the_only()->job_;
+  if (job.process != ::getpid()) return;
   std::jthread patience;
   if (failed)
     patience = std::jthread([rank = the_only()->rank()](const std::stop_token& left) {
@@ -65,6 +79,15 @@ void Ranks::leave(bool failed) {
                    rank);
       std::_Exit(1);
     });
+  const std::string word(1, gone);
+  const auto all_gone = [&] {
+    const auto words = job.session.world().gather(word);
+    return std::ranges::all_of(words, [&](const std::string& w) { return w == word; });
+  };
+  try {
+    while (!all_gone()) continue;
+  } catch (const mpi::MpiError&) {  // the end of MPI will find out as well
+  }
   the_only().reset();
 }
 
@@ -74,22 +97,32 @@ std::size_t Ranks::rank() const {
 std::size_t Ranks::size() const {
   return job_ ? static_cast<std::size_t>(job_->session.world().size()) : 1;
 }
-std::vector<std::string> Ranks::gather(const std::string& bytes) {
-  return job_ ? job_->session.world().gather(bytes) : std::vector{bytes};
+std::vector<std::optional<std::string>> Ranks::gather(char purpose, const std::string& bytes) {
+  if (!job_) return {bytes};
+  std::vector<std::optional<std::string>> values;
+  for (std::string& word : job_->session.world().gather(purpose + bytes)) {
+    if (word.front() != purpose && word.front() != gone)
+      throw InputError(
+          "ranks do different things at once: all of them make, finish and gather in the same "
+          "order");
+    values.push_back(word.front() == gone ? std::nullopt : std::optional(word.substr(1)));
+  }
+  return values;
 }
 std::string Ranks::broadcast(std::string bytes) {
   return job_ ? job_->session.world().broadcast(std::move(bytes)) : bytes;
 }
 
 std::optional<TrainResult<float>> Ranks::train(const Objective<float>& objective,
-                                               const TrainOptions& options, bool trace,
-                                               std::chrono::milliseconds silence) {
-  if (!job_) return run_training<float>(objective, options);
-  RankOptions rank_options{.silence = silence, .trace = trace};
+                                               const TrainOptions& options, const RunOnRanks& how,
+                                               const std::vector<Callback<float>>& callbacks) {
+  if (!job_) return run_training<float>(objective, options, callbacks);
+  RankOptions rank_options{.silence = how.silence, .trace = how.trace, .watch = how.watch};
+  rank_options.values = how.values;
   rank_options.fatal = [rank = rank()](const std::string& why) {
     std::fprintf(stderr, "dasgd: rank %zu: %s; the job ends\n", rank, why.c_str());
   };
-  return train_ranks<float>(job_->session.world(), objective, options, rank_options);
+  return train_ranks<float>(job_->session.world(), objective, options, rank_options, callbacks);
 }
 
 }  // namespace dasgd::python

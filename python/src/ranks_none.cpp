@@ -21,13 +21,15 @@ Ranks& Ranks::of_process() {
 void Ranks::leave(bool) {}
 std::size_t Ranks::rank() const { return 0; }
 std::size_t Ranks::size() const { return 1; }
-std::vector<std::string> Ranks::gather(const std::string& bytes) { return {bytes}; }
+std::vector<std::optional<std::string>> Ranks::gather(char, const std::string& bytes) {
+  return {bytes};
+}
 std::string Ranks::broadcast(std::string bytes) { return bytes; }
 
 std::optional<TrainResult<float>> Ranks::train(const Objective<float>& objective,
-                                               const TrainOptions& options, bool,
-                                               std::chrono::milliseconds) {
-  return run_training<float>(objective, options);
+                                               const TrainOptions& options, const RunOnRanks&,
+                                               const std::vector<Callback<float>>& callbacks) {
+  return run_training<float>(objective, options, callbacks);
 }
 
 }  // namespace dasgd::python

@@ -30,7 +30,8 @@ std::vector<Message> messages() {
       MemoriesWanted{},
       MemoryPiece{WorkerId{3}, Bytes(5), true},
       EarlyLoss{2.5},
-      TraceTaken{5}};
+      TraceTaken{5},
+      GivenValue{"0.9"}};
 }
 
 TEST(ClusterMessages, ComeBackAsTheyWere) {
@@ -56,6 +57,8 @@ TEST(ClusterMessages, ComeBackAsTheyWere) {
   EXPECT_EQ(piece.lines[0].S_hat, std::nullopt);
   EXPECT_EQ(std::get<TraceTaken>(*decode(encode(TraceTaken{5}))).lines, 5u);
   EXPECT_EQ(std::get<EarlyLoss>(*decode(encode(EarlyLoss{2.5}))).size, 2.5);
+  EXPECT_EQ(std::get<GivenValue>(*decode(encode(GivenValue{"0.9"}))).value, "0.9");
+  EXPECT_FALSE(std::get<GivenValue>(*decode(encode(GivenValue{}))).value);
   const auto rule = std::get<MemoryPiece>(*decode(encode(messages()[6])));
   EXPECT_EQ(rule.worker, WorkerId{3});
   EXPECT_EQ(rule.bytes.size(), 5u);

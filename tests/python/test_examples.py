@@ -6,6 +6,7 @@ import re
 import socket
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -24,8 +25,9 @@ def python(name, *arguments):
     return [sys.executable, os.path.join(EXAMPLES, name), *arguments]
 
 
-def launched(count, name, *arguments):
-    return run(DASGD, "launch", "-n", str(count), "--bare", "--", *python(name, *arguments))
+def launched(count, name, *arguments, elastic=False):
+    how = ["--elastic"] if elastic else []
+    return run(DASGD, "launch", "-n", str(count), "--bare", *how, "--", *python(name, *arguments))
 
 
 def code_of(name):
@@ -39,12 +41,15 @@ def test_a_port_from_ddp_writes_five_lines():
     assert len([line for line in changes if line.startswith("- ")]) <= 6
 
 
-def test_both_of_them_learn():
-    for count in (1, 2):
-        done = launched(count, "ported.py")
-        assert done.returncode == 0, done.stderr
-        found = [float(a) for a in re.findall(r"accuracy ([\d.]+)", done.stdout)]
-        assert len(found) == count and min(found) > 0.95 and len(set(found)) == 1
+MODES = [(1, False), (2, False), (2, True)]
+
+
+@pytest.mark.parametrize("count, elastic", MODES)
+def test_both_of_them_learn(count, elastic):
+    done = launched(count, "ported.py", elastic=elastic)
+    assert done.returncode == 0, done.stderr
+    found = [float(a) for a in re.findall(r"accuracy ([\d.]+)", done.stdout)]
+    assert len(found) == count and min(found) > 0.95 and len(set(found)) == 1
 
 
 @pytest.mark.skipif(not torch.distributed.is_available(), reason="this PyTorch has no torch.distributed")
@@ -64,23 +69,63 @@ def test_the_ddp_program_is_a_real_one():
         assert one.returncode == 0
 
 
-@pytest.mark.parametrize("count, more", [(1, []), (2, []), (1, ["--bf16"])])
-def test_a_loop_in_the_style_of_hugging_face(count, more):
-    done = launched(count, "trainer_style.py", "--steps", "120", *more)
+@pytest.mark.parametrize("count, elastic, more", [(*mode, []) for mode in MODES] + [(1, False, ["--bf16"])])
+def test_a_loop_in_the_style_of_hugging_face(count, elastic, more):
+    done = launched(count, "trainer_style.py", "--steps", "120", *more, elastic=elastic)
     assert done.returncode == 0, done.stderr
     steps, workers, first, last = re.search(r"(\d+) steps of (\d+) workers, loss ([\d.]+) -> ([\d.]+)", done.stdout).groups()
-    assert (int(steps), int(workers)) == (120, count)
+    assert 120 <= int(steps) < 120 + 2 * count and int(workers) == count  # one more where it was under way
     assert float(last) < 0.6 * float(first)
 
 
-def test_that_loop_goes_on_from_its_state(tmp_path):
+@pytest.mark.parametrize("elastic", [False, True])
+def test_that_loop_goes_on_from_its_checkpoint(tmp_path, elastic):
     state = str(tmp_path / "state.pt")
-    first = run(*python("trainer_style.py", "--steps", "60", "--save", state))
+    first = launched(2, "trainer_style.py", "--steps", "60", "--checkpoint", state, elastic=elastic)
     assert first.returncode == 0, first.stderr
-    second = run(*python("trainer_style.py", "--steps", "10", "--resume", state))
+    second = launched(2, "trainer_style.py", "--steps", "80", "--checkpoint", state, elastic=elastic)
     assert second.returncode == 0, second.stderr
-    begin = float(re.search(r"-> ([\d.]+)", first.stdout).group(1))
-    assert float(re.search(r"loss ([\d.]+)", second.stdout).group(1)) < begin + 0.5
+    steps, begin = re.search(r"(\d+) steps of 2 workers, loss ([\d.]+)", second.stdout).groups()
+    assert 15 < int(steps) < 25 and "begins anew" not in second.stderr
+    assert float(begin) < float(re.search(r"-> ([\d.]+)", first.stdout).group(1)) + 0.5
+
+
+def program_of_the_documentation(tmp_path):
+    with open(os.path.join(ROOT, "docs/python.md"), encoding="utf-8") as file:
+        [program] = [block for block in re.findall(r"```python\n(.*?)```", file.read(), re.S) if "# 4: " in block]
+    path = tmp_path / "train.py"
+    path.write_text("import torch; torch.set_num_threads(1)\n" + program, encoding="utf-8")
+    return [sys.executable, str(path)]
+
+
+@pytest.mark.parametrize("count, elastic", MODES)
+def test_the_program_of_the_documentation(tmp_path, count, elastic):
+    done = run(DASGD, "launch", "-n", str(count), "--bare", *(["--elastic"] if elastic else []), "--", *program_of_the_documentation(tmp_path))
+    assert done.returncode == 0, done.stderr
+    [(gradients, accuracy)] = re.findall(r"(\d+) gradients, accuracy ([\d.]+)", done.stdout)
+    assert 384 <= int(gradients) < 384 + 2 * count and float(accuracy) > 0.95
+
+
+def test_the_program_of_the_documentation_on_two_hosts(tmp_path):
+    """Both are this one. The first takes its time until the second is there, so that the run is not over before."""
+    program = program_of_the_documentation(tmp_path)
+    text = (tmp_path / "train.py").read_text()
+    joins = "import os, time\nif not os.environ['DASGD_BEGINS']: open('joined', 'w').close()\n"
+    waits = "    if not os.path.exists('joined'): time.sleep(0.3)\n    schedule.step()\n"
+    (tmp_path / "train.py").write_text(text.replace("loader = peer", joins + "loader = peer").replace("    schedule.step()\n", waits))
+    here = dict(cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    a = subprocess.Popen([DASGD, "launch", "-n", "1", "--listen", "127.0.0.1:0", "--out", "runs/a", "--", *program], **here)
+    until = time.monotonic() + 120
+    address = tmp_path / "runs/a/worker-0/address"
+    while not address.exists():
+        assert time.monotonic() < until and a.poll() is None
+        time.sleep(0.05)
+    where = address.read_text().strip()
+    b = subprocess.Popen([DASGD, "launch", "-n", "1", "--join", where, "--token-file", "runs/a/token", "--", *program], **here)
+    (said_a, err_a), (said_b, err_b) = (one.communicate(timeout=300) for one in (a, b))
+    assert (a.returncode, b.returncode) == (0, 0), err_a + err_b
+    assert len(re.findall(r"gradients, accuracy 0.9[5-9]", said_a + said_b)) == 1
+    assert re.search(r"worker-0@\S+-\d+ has come", err_a), "another name than worker-0"
 
 
 def test_the_blocks_of_the_documentation(tmp_path):

@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -18,6 +19,9 @@ def launch(*arguments):
     return subprocess.run([DASGD, "launch", *arguments], capture_output=True, text=True, timeout=300)
 
 
+WORDS = r"(\d+) gradients of {} workers, 0 lost, replicas identical: True"
+
+
 @pytest.mark.skipif(not os.path.isdir(DATA), reason="needs dataset-fashion-mnist")
 def test_one_program_is_one_worker_or_several():
     alone = subprocess.run(
@@ -25,12 +29,49 @@ def test_one_program_is_one_worker_or_several():
     )
     assert alone.returncode == 0, alone.stderr
     assert alone.stdout.startswith("60 gradients of 1 workers, 0 lost, replicas identical: True")
-    two = launch("-n", "2", "--bare", "--", sys.executable, EXAMPLE, "--steps", "60")
-    assert two.returncode == 0, two.stderr
-    assert two.stdout.startswith("60 gradients of 2 workers, 0 lost, replicas identical: True")
-    slow = launch("-n", "2", "--", sys.executable, EXAMPLE, "--steps", "60", "--slow", "10")
-    assert slow.returncode == 0, slow.stderr
-    assert re.search(r"\[.*0.*\].*60 gradients of 2 workers, 0 lost", slow.stdout)
+    for how, begin in (["--bare"], "^"), ([], r"^\[0\] "), (["--elastic"], r"^\[[01]\] "):
+        done = launch("-n", "2", *how, "--", sys.executable, EXAMPLE, "--steps", "60", "--slow", "10")
+        assert done.returncode == 0, done.stderr
+        found = re.search(begin + WORDS.format(2), done.stdout, re.MULTILINE)
+        assert found and 60 <= int(found[1]) < 64, done.stdout  # what was under way comes on top
+
+
+TALK = """
+import os, sys, time
+rank = os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ["DASGD_MEMBER_DIR"][-1]
+def f(depth):
+    if depth == 0: raise RuntimeError(f"rank {rank} is ill " + "x" * 5000)
+    f(depth - 1)
+print("one", end=""); sys.stdout.flush(); print(" line")
+f(5)
+"""
+
+
+@pytest.mark.parametrize("how", [[], ["--elastic"]])
+def test_lines_are_marked_and_tracebacks_stay_together(tmp_path, how):
+    program = tmp_path / "talk.py"
+    program.write_text(TALK)
+    done = launch("-n", "3", *how, "--", sys.executable, str(program))
+    assert done.returncode == 1
+    said = [line for line in done.stdout.splitlines() if line]
+    assert said and set(said) <= {f"[{k}] one line" for k in range(3)}
+    lines = [line for line in done.stderr.splitlines() if re.match(r"\[\d\] ", line)]
+    begins = [k for k, line in enumerate(lines) if "Traceback (most recent call last)" in line]
+    assert begins
+    for begin in begins:
+        mark = lines[begin][:4]
+        end = next(k for k in range(begin, len(lines)) if "is ill" in lines[k] and "Error" in lines[k])
+        assert all(line.startswith(mark) for line in lines[begin : end + 1]), done.stderr
+
+
+@pytest.mark.parametrize("how", [[], ["--elastic"]])
+def test_an_interrupt_reaches_workers_whose_lines_are_marked(how):
+    program = "import time; print('here'); time.sleep(600)"
+    launched = subprocess.Popen([DASGD, "launch", "-n", "2", *how, "--", sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert sorted(launched.stdout.readline() for _ in range(2)) == ["[0] here\n", "[1] here\n"]
+    launched.send_signal(signal.SIGINT)
+    assert launched.wait(timeout=120) == 130
+    launched.stdout.close()
 
 
 def test_a_program_that_fails_is_told():

@@ -143,7 +143,7 @@ def test_weights_that_another_has_written_are_refused(steps, change, optimizer):
 
 
 def test_weights_that_another_has_written_on_a_device_are_refused(monkeypatch):
-    monkeypatch.setattr(dasgd.torch, "_shares_memory", lambda device: False)
+    monkeypatch.setattr("dasgd._worker._shares_memory", lambda device: False)
     model = network()
     peer = dasgd.torch.Peer(model, lr=0.1)
     loop(model, peer.step, 3)

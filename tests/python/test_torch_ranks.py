@@ -207,7 +207,7 @@ def test_a_rank_that_leaves_while_others_finish_is_told(tmp_path):
     assert done.stderr.count("RuntimeWarning") == 1
 
 
-def test_a_rank_that_others_wait_for_in_vain_ends_the_job(tmp_path):
+def test_a_rank_that_has_gone_is_waited_for_by_nobody(tmp_path):
     program = tmp_path / "train.py"
     program.write_text(textwrap.dedent("""
         import torch, dasgd.torch
@@ -218,7 +218,7 @@ def test_a_rank_that_others_wait_for_in_vain_ends_the_job(tmp_path):
         """))
     done = run_ranks(program, 2)
     assert done.returncode != 0
-    assert "rank 1 is ill" in done.stderr and "rank 1 has failed and others wait for it" in done.stderr
+    assert "rank 1 is ill" in done.stderr and "rank 1 has ended; a new run needs all ranks" in done.stderr
 
 
 def command_line(process):

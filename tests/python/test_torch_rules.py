@@ -191,7 +191,7 @@ def test_autocast_to_bfloat16():
 def test_parameters_that_cannot_be_views_of_the_replica_are_copies_of_it(monkeypatch, optimizer):
     """What happens on a GPU, tried with the memory of the CPU."""
     expected, same = plain(lambda p: torch.optim.SGD(p, lr=0.1))
-    monkeypatch.setattr(dasgd.torch, "_shares_memory", lambda device: False)
+    monkeypatch.setattr("dasgd._worker._shares_memory", lambda device: False)
     model = network()
     rule = {"lr": 0.1} if optimizer is None else {"optimizer": optimizer(model.parameters(), lr=0.1)}
     peer = dasgd.torch.Peer(model, **rule)

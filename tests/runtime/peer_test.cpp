@@ -70,6 +70,42 @@ TEST(Peer, CountsTheSamplesThatItIsTold) {
   EXPECT_EQ(peer.finish()->summary.samples, 160u);
 }
 
+TEST(Peer, CountsTheSamplesOfEveryStepWhereTheyAreTold) {
+  const Quadratic f = Quadratic::random(1);
+  Peer<double> peer(f.start(), {.workers = 1, .eta = 0.005}, 7);
+  std::vector<double> gradient(f.dimension());
+  EXPECT_TRUE(peer.step(gradient, 0, 3));
+  EXPECT_TRUE(peer.step(gradient));
+  EXPECT_EQ(peer.gradients(), 2u);
+  EXPECT_EQ(peer.samples(), 10u);
+  EXPECT_THROW(peer.step(gradient, 0, 0), InputError);
+  EXPECT_EQ(peer.finish()->summary.samples, 10u);
+  EXPECT_EQ(peer.gradients(), 2u) << "they stay";
+}
+
+TEST(Peer, EndsAsByABudgetWhenItIsAsked) {
+  const Quadratic f = Quadratic::random(1);
+  std::stop_source asked;
+  Peer<double> peer(f.start(), {.workers = 1, .eta = 0.005, .asked = asked.get_token()});
+  EXPECT_EQ(steps(peer, f, 3), 3u);
+  asked.request_stop();
+  EXPECT_EQ(steps(peer, f, 3), 0u);
+  const auto result = peer.finish();
+  EXPECT_EQ(result->summary.gradients, 4u) << "that step was under way";
+  EXPECT_EQ(result->summary.stop_reason, StopReason::asked);
+}
+
+TEST(Peer, ShowsTheModelThatWorkersShareWhateverStandsInItsOwn) {
+  const Quadratic f = Quadratic::random(1);
+  Peer<double> peer(f.start(), {.workers = 1, .eta = 0.005});
+  steps(peer, f, 3);
+  const std::vector<double> own(peer.x().begin(), peer.x().end());
+  const_cast<double&>(peer.x().front()) += 1;
+  std::vector<double> shared(f.dimension());
+  peer.copy_shared(shared);
+  EXPECT_EQ(shared, own);
+}
+
 TEST(Peer, ARunThatOthersHaveEndedAlreadyIsOverAtTheFirstStep) {
   const Quadratic f = Quadratic::random(1);
   const auto over = [](const Objective<double>&, const TrainOptions&) {

@@ -1,4 +1,5 @@
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -6,10 +7,16 @@
 #include <memory>
 #include <string>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include "commands/commands.hpp"
+#include "commands/launch_directory.hpp"
 #include "dasgd/core/error.hpp"
+#include "terminal/children.hpp"
+#include "terminal/exit_status.hpp"
+#include "terminal/signals.hpp"
+#include "terminal/worker_lines.hpp"
 
 namespace dasgd::app {
 namespace {
@@ -22,36 +29,61 @@ std::string version_of_mpirun() {
   return pipe && std::fgets(line, sizeof(line), pipe.get()) ? line : "";
 }
 
-// Every worker's lines begin with its rank; workers may be more than cores and move between them.
-std::vector<std::string> arguments(const LaunchRequest& request) {
+// Workers may be more than cores and move between them.
+std::vector<std::string> mpirun(const LaunchRequest& request) {
   const std::string version = version_of_mpirun();
   if (version.empty())
     throw InputError("launch starts workers with mpirun, which is not here; install openmpi-bin");
   std::vector<std::string> all{"mpirun", "-n", std::to_string(request.workers)};
-  if (version.find("Open MPI") != std::string::npos) {
+  if (version.find("Open MPI") != std::string::npos)
     all.insert(all.end(), {"--oversubscribe", "--bind-to", "none"});
-    if (!request.bare) all.push_back("--tag-output");
-  } else if (!request.bare) {
-    all.push_back("-prepend-rank");
-  }
-  all.insert(all.end(), request.program.begin(), request.program.end());
   return all;
+}
+
+// What mpirun passes on it tears apart in the middle of lines, so workers write into pipes of ours.
+int with_marked_lines(const LaunchRequest& request, std::vector<std::string> command) {
+  Children children;  // before any thread
+  const LaunchDirectory place;
+  WorkerLines lines;
+  for (std::size_t k = 0; k < request.workers; ++k) {
+    lines.open(k, false, place.path() / fmt::format("{}.out", k));
+    lines.open(k, true, place.path() / fmt::format("{}.err", k));
+  }
+  command.insert(command.end(), {"sh", "-c",
+                                 "rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$PMIX_RANK}}; "
+                                 "exec \"$@\" >\"$0/$rank.out\" 2>\"$0/$rank.err\"",
+                                 place.path().string()});
+  command.insert(command.end(), request.program.begin(), request.program.end());
+  SignalStop signals(SignalStop::Kind::launch);
+  children.start(0, command, {STDOUT_FILENO, STDERR_FILENO}, SIGTERM);
+  int status = done;
+  bool told = false;
+  while (children.running() > 0) {
+    lines.pass_on(100);
+    if (signals.token().stop_requested() && !std::exchange(told, true)) children.signal_all(SIGINT);
+    for (const auto& ended : children.wait(std::chrono::milliseconds(0))) status = ended.status;
+  }
+  lines.finish();
+  return told ? interrupted : status;
 }
 
 }  // namespace
 
 int launch_command(const LaunchRequest& request) {
-  ::setenv("OMP_NUM_THREADS", "1", 0);  // one worker, one core
+  ::setenv("OMP_NUM_THREADS", "1", 0);   // one worker, one core
+  ::setenv("PYTHONUNBUFFERED", "1", 0);  // lines come when they are printed
   if (request.elastic || !request.listen.empty() || !request.join.empty())
     return launch_members(request);
   if (!request.token_file.empty() || !request.out.empty())
     throw InputError(
         "--token-file and --out belong to elastic runs: --elastic, --listen or --join");
-  std::vector<std::string> all = arguments(request);
+  std::vector<std::string> all = mpirun(request);
   if (::geteuid() == 0) {  // in containers that is who one is
     ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
     ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
   }
+  if (!request.bare) return with_marked_lines(request, std::move(all));
+  all.insert(all.end(), request.program.begin(), request.program.end());
   std::vector<char*> argv;
   for (std::string& one : all) argv.push_back(one.data());
   argv.push_back(nullptr);

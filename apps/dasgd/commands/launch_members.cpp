@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "commands/commands.hpp"
+#include "commands/launch_directory.hpp"
 #include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/members/files.hpp"
@@ -23,31 +24,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The directory of a launch, which goes with it unless somebody has asked for it.
-class LaunchDirectory {
- public:
-  explicit LaunchDirectory(const std::string& asked) : keep_(!asked.empty()) {
-    if (keep_) {
-      fs::create_directories(asked);
-      path_ = fs::absolute(asked);
-      if (fs::exists(path_ / "worker-0"))
-        throw InputError(asked + ": has the members of another launch; choose another directory");
-    } else {
-      std::string name = fs::temp_directory_path() / "dasgd-launch-XXXXXX";
-      if (!::mkdtemp(name.data())) throw std::runtime_error("no directory in /tmp can be made");
-      path_ = name;
-    }
-  }
-  ~LaunchDirectory() {
-    std::error_code ignored;
-    if (!keep_) fs::remove_all(path_, ignored);
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  const bool keep_;
-  fs::path path_;
-};
+std::string host_name() {
+  char name[33] = {};
+  ::gethostname(name, sizeof(name) - 1);
+  return name;
+}
 
 class MemberLauncher {
  public:
@@ -84,7 +65,7 @@ class MemberLauncher {
       for (const auto& ended : all_ended)
         if (ended.status != 0 && !stops && !all_members_ended_) take(ended);
     }
-    lines_.pass_on(0);
+    lines_.finish();
     return told_to_stop                           ? interrupted
            : one_ended_well_ || failures_.empty() ? done
                                                   : failures_.front().status;
@@ -112,6 +93,10 @@ class MemberLauncher {
     member.token_file = token_;
     member.begins = k == 0 && before == 0 && request_.join.empty();
     member.join_at = request_.join;
+    // The names of another launch are the same.
+    if (!request_.join.empty())
+      member.name =
+          fmt::format("{}@{}-{}", worker.directory.filename().string(), host_name(), ::getpid());
     member.listen = member.begins && !request_.listen.empty() ? request_.listen : any_port();
     member.put_into_environment();
     Children::Streams streams{STDOUT_FILENO, STDERR_FILENO};

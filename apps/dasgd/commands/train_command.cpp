@@ -17,8 +17,8 @@
 #include "dasgd/models/network_problem.hpp"
 #include "dasgd/models/stream.hpp"
 #include "dasgd/runtime/train.hpp"
+#include "dasgd/settings/live_page.hpp"
 #include "dasgd/settings/toml_file.hpp"
-#include "live/watch.hpp"
 #include "ranks/rank_launch.hpp"
 #include "ranks/rank_start.hpp"
 #include "ranks/ranks.hpp"
@@ -143,7 +143,8 @@ int train_command(const std::function<Config()>& read) {
   try {
     config = read();
     if (config->ranks.expected == 0 || is_first_process())
-      settle_watch(*config, std::getenv("DASGD_WATCH_TOKEN"));
+      config::settle_watch(*config, std::getenv("DASGD_WATCH_TOKEN"),
+                           [](const std::string& line) { print_note("dasgd: {}\n", line); });
   } catch (const InputError&) {
     mistake = std::current_exception();
   }

@@ -12,9 +12,9 @@
 #include "dasgd/archive/directory_run.hpp"
 #include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/config/step_size.hpp"
+#include "dasgd/settings/live_page.hpp"
 #include "dasgd/settings/settings.hpp"
 #include "dasgd/settings/toml_file.hpp"
-#include "live/watch.hpp"
 #include "ranks/rank_start.hpp"
 #include "terminal/output.hpp"
 #include "terminal/signals.hpp"
@@ -120,7 +120,7 @@ class TrainRun {
   std::string settings_;
   std::optional<DirectoryRun<Real>> run_;
   std::stop_source stop_;
-  std::optional<Watch> watch_;  // last: its thread may ask for a stop until it is gone
+  std::optional<config::LivePage> watch_;  // last: its thread may ask for a stop until it is gone
 };
 
 }  // namespace dasgd::app

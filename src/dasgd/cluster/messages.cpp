@@ -82,6 +82,10 @@ void write(ByteWriter& out, const MemoryPiece& piece) {
 }
 void write(ByteWriter& out, const EarlyLoss& loss) { out.number(loss.size); }
 void write(ByteWriter& out, const TraceTaken& taken) { out.number(taken.lines); }
+void write(ByteWriter& out, const GivenValue& given) {
+  out.number(given.value.has_value());
+  out.text(given.value.value_or(""));
+}
 
 void read(ByteReader& in, Stop& stop) {
   stop.reason = in.number<StopReason>();
@@ -136,6 +140,11 @@ void read(ByteReader& in, MemoryPiece& piece) {
 }
 void read(ByteReader& in, EarlyLoss& loss) { loss.size = in.number<double>(); }
 void read(ByteReader& in, TraceTaken& taken) { taken.lines = in.number<std::uint64_t>(); }
+void read(ByteReader& in, GivenValue& given) {
+  const bool is_one = read_flag(in);
+  auto value = in.text();
+  if (is_one) given.value = std::move(value);
+}
 
 template <typename Kind>
 std::optional<Message> read_whole(ByteReader& in) {
@@ -175,6 +184,8 @@ std::optional<Message> decode(std::span<const std::byte> bytes) {
       return read_whole<EarlyLoss>(in);
     case 8:
       return read_whole<TraceTaken>(in);
+    case 9:
+      return read_whole<GivenValue>(in);
     default:
       return std::nullopt;
   }

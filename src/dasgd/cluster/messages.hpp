@@ -55,8 +55,13 @@ struct TraceTaken {
   std::uint64_t lines = 0;
 };
 
+/// A value for the others, or the word that no more will come. To everybody.
+struct GivenValue {
+  std::optional<std::string> value;
+};
+
 using Message = std::variant<Stop, TargetReached, Views, TracePiece, RankReport, MemoriesWanted,
-                             MemoryPiece, EarlyLoss, TraceTaken>;
+                             MemoryPiece, EarlyLoss, TraceTaken, GivenValue>;
 
 Bytes encode(const Message& message);
 /// Nothing when these are not the bytes of a message.

@@ -101,4 +101,8 @@ void RankTalk::heard(int, TraceTaken taken) { window_.taken(taken.lines); }
 
 void RankTalk::heard(int, EarlyLoss loss) { outside_.early_loss(loss.size); }
 
+void RankTalk::heard(int from, GivenValue given) {
+  if (outside_.value) outside_.value(from, std::move(given.value));
+}
+
 }  // namespace dasgd::cluster

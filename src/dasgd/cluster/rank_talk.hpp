@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,7 +28,8 @@ class RankTalk final : public Elsewhere {
     std::function<void(int rank, Bytes note)> send;
     std::function<void(double size)> early_loss;  ///< another rank has told of one
     std::function<void(const std::string& why)> failed;
-    std::function<void(const std::string& line)> log;  ///< may be empty
+    std::function<void(int rank, std::optional<std::string>)> value;  ///< another rank has given it
+    std::function<void(const std::string& line)> log;                 ///< may be empty
   };
 
   /// `control` and the sinks of `options` must outlive this.
@@ -68,6 +70,7 @@ class RankTalk final : public Elsewhere {
   void heard(int from, MemoryPiece piece);
   void heard(int from, EarlyLoss loss);
   void heard(int from, TraceTaken taken);
+  void heard(int from, GivenValue given);
 
   const mpi::Layout layout_;
   const int self_;

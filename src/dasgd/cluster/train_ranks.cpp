@@ -87,13 +87,18 @@ class RankRun {
       options.evaluation.every = {};
       options.checkpoint.save = nullptr;
     }
+    if (rank_options_.values)
+      rank_options_.values->open([this](const std::optional<std::string>& value) {
+        talk_.tell_others(GivenValue{value});
+      });
     std::vector<std::unique_ptr<WorkerLoop<Real>>> loops;
     for (std::size_t i = 0; i < mesh_.layout().per_rank; ++i) {
       const WorkerId worker = mesh_.layout().worker(ranks_.rank(), i);
       loops.push_back(std::make_unique<WorkerLoop<Real>>(
           worker, objective_, options, mesh_.endpoint(worker),
           SharedByLoops<Real>{control_, gate_, budget_, good_,
-                              rank_options_.checkpoints ? &talk_.board() : nullptr}));
+                              rank_options_.checkpoints ? &talk_.board() : nullptr,
+                              between_steps()}));
     }
     if (is_first() && ranks_.size() > 1 && mesh_.options().device.make && rank_options_.note)
       rank_options_.note(way_of_updates());
@@ -117,6 +122,14 @@ class RankRun {
                            static_cast<double>(clock_.now()) * 1e-9,
                            evaluator.judge().since_best());
     return result;
+  }
+
+  // Whose samples have ended cannot give values any more: the run ends before its caller can.
+  auto between_steps() const -> decltype(SharedByLoops<Real>::between_steps) {
+    if (!rank_options_.values) return {};
+    return [values = rank_options_.values](RunWorker<Real>& run, const auto&) {
+      if (run.samples().ended()) values->give({});
+    };
   }
 
   std::size_t update_bytes() const { return objective_.dimension() * sizeof(Number<Real>); }
@@ -160,6 +173,11 @@ class RankRun {
     return {.send = [this](int rank, Bytes note) { mesh_.tell(rank, std::move(note)); },
             .early_loss = [this](double size) { good_.hear_early_loss(size); },
             .failed = [this](const std::string& why) { end_job(why); },
+            .value =
+                [this](int from, std::optional<std::string> value) {
+                  if (rank_options_.values)
+                    rank_options_.values->hear(static_cast<std::size_t>(from), std::move(value));
+                },
             .log = rank_options_.log};
   }
 
@@ -200,6 +218,7 @@ class RankRun {
       return computed;
     }()));
     if (!is_first()) talk_.tell_first(own);
+    if (rank_options_.values) rank_options_.values->close();
     mesh_.close();  // the paper's single final synchronisation: now everything has arrived
     const RankClocks clocks = clock_.review(ranks_);
     if (!is_first()) return std::nullopt;

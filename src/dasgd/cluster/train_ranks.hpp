@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "dasgd/cluster/value_board.hpp"
 #include "dasgd/core/objective.hpp"
 #include "dasgd/run/options.hpp"
 #include "dasgd/run/result.hpp"
@@ -27,6 +28,8 @@ struct RankOptions {
   bool watch = false;
   /// Whether rank 0 keeps checkpoints: the others send it what their workers' rules remember.
   bool checkpoints = false;
+  /// Where ranks give each other values while the run goes; nothing: they do not.
+  ValueBoard* values = nullptr;
   /// One line for a person when this rank's part cannot go on; then all ranks end at once.
   std::function<void(const std::string&)> fatal;
   /// A line on how updates travel where workers compute on GPUs; from rank 0.

@@ -180,6 +180,8 @@ class Protocol {
   /// A new token, and the name of the run that follows from it, for all who join from now on.
   void rotate(const std::string& token, const RunId& run);
   std::optional<StopReason> ending() const;
+  /// See Membership::is_first.
+  bool is_first() const;
   std::vector<Event> take_events();
   std::vector<MemberView> members(Nanoseconds now) const;
 

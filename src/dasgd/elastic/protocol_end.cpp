@@ -67,6 +67,11 @@ std::optional<StopReason> Protocol::ending() const {
   return ending_;
 }
 
+bool Protocol::is_first() const {
+  const std::lock_guard lock(mutex_);
+  return members_.is_first();
+}
+
 bool Protocol::is_over() const {
   const std::lock_guard lock(mutex_);
   return over_;

@@ -155,7 +155,9 @@ void Protocol::tick(Nanoseconds now) {
   ticked_at_ = now;
   const bool model_is_coming = pulling_ && links_.at(*pulling_)->sums;
   if (!joined_ && !offered_model_ && !model_is_coming && now - *begun_ > options_.give_up_after)
-    give_up("no member could be reached");
+    give_up(has_links()
+                ? "members answer but send no model, which they do between two of their steps"
+                : "no member could be reached");
   look_for_cut(now);
   dial_members(now);
   let_copies_go(now);

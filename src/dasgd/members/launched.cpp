@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char *directory_name = "DASGD_MEMBER_DIR", *token_name = "DASGD_TOKEN_FILE",
                      *listen_name = "DASGD_LISTEN", *begins_name = "DASGD_BEGINS",
-                     *join_name = "DASGD_JOIN";
+                     *join_name = "DASGD_JOIN", *name_name = "DASGD_MEMBER_NAME";
 constexpr const char* model_sign = "has-model";
 
 std::string text_of(const char* name) {
@@ -29,12 +29,13 @@ void Launched::put_into_environment() const {
   ::setenv(listen_name, listen.c_str(), 1);
   ::setenv(begins_name, begins ? "1" : "", 1);
   ::setenv(join_name, join_at.c_str(), 1);
+  ::setenv(name_name, name.c_str(), 1);
 }
 
 std::optional<Launched> Launched::from_environment() {
   if (text_of(directory_name).empty()) return std::nullopt;
-  return Launched{text_of(directory_name), text_of(token_name), text_of(listen_name),
-                  !text_of(begins_name).empty(), text_of(join_name)};
+  return Launched{text_of(directory_name),       text_of(token_name), text_of(listen_name),
+                  !text_of(begins_name).empty(), text_of(join_name),  text_of(name_name)};
 }
 
 std::vector<std::string> launched_addresses(const std::filesystem::path& directory) {
@@ -57,7 +58,7 @@ bool model_is_here(const std::filesystem::path& directory) {
 
 MemberOptions member_options(const Launched& launched, const std::stop_token& stop) {
   MemberOptions options;
-  options.name = launched.directory.filename().string();
+  options.name = launched.name.empty() ? launched.directory.filename().string() : launched.name;
   options.listen = launched.listen;
   options.directory = launched.directory;
   options.token = tcp::Token::from_file_or_environment(launched.token_file);

@@ -18,6 +18,7 @@ struct Launched {
   std::string listen;
   bool begins = false;       ///< the run
   std::string join_at = {};  ///< else: addresses of a run elsewhere, separated by commas
+  std::string name = {};     ///< of the member; empty: that of its directory
 
   /// For the processes that this one starts.
   void put_into_environment() const;

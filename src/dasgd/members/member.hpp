@@ -31,7 +31,8 @@ struct MemberOptions {
   std::filesystem::path certificate, key, authority;  ///< of an own PKI
   bool plaintext = false;                             ///< on this machine only
   std::string facts;                                  ///< see elastic::Hello; whole lines
-  std::string settings;                               ///< for those who join
+  bool facts_are_all = false;       ///< nothing is to be added to these facts: they are the run's
+  std::string settings;             ///< for those who join
   elastic::Before before;           ///< for them too; of who joins: as it was told
   std::filesystem::path directory;  ///< of the run, see `Member::settle`; empty: none yet
   elastic::Patience patience;

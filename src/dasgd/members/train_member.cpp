@@ -174,7 +174,8 @@ std::unique_ptr<Member> become_member(const Objective<Real>& objective, const Tr
   if (gradients_left) *gradients_left -= std::min(*gradients_left, before.gradients);
   if (samples_left) *samples_left -= std::min(*samples_left, before.samples);
   constexpr std::array merges{"average", "union", "yield"};
-  member.facts = facts_of(objective, options) +
+  if (!member.facts_are_all)
+    member.facts = facts_of(objective, options) +
                  fmt::format("merge: {}\n", merges[static_cast<std::size_t>(member.merge)]) +
                  member.facts;
   return std::make_unique<Member>(std::move(member), std::move(protocol));

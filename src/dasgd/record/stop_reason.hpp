@@ -16,7 +16,7 @@ enum class StopReason {
   patience,          ///< so many evaluations brought nothing better
   max_time,
   callback,     ///< one said so
-  asked,        ///< of an elastic run: somebody asked all members to end
+  asked,        ///< somebody asked all workers to end
   left,         ///< of an elastic run: this member left, and others may go on
   interrupted,  ///< somebody outside did: a signal, a button, a stop token
   diverged,     ///< the loss ran away, or an update could not be made

@@ -108,6 +108,8 @@ class BudgetedSamples final : public SampleSource {
 
   void on_arrival(std::function<void()> wake) override { source_->on_arrival(std::move(wake)); }
 
+  /// Whether `next` has said that there is no more.
+  bool ended() const { return ended_; }
   /// Gradients of this worker in all, those of earlier legs included.
   std::uint32_t limit() const { return limit_; }
   /// Samples handed out so far.

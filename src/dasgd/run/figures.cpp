@@ -28,6 +28,8 @@ std::string metrics_line(const RunFigures& f) {
   add_number("train_loss", f.train_loss);
   if (f.arrived) line["arrived"] = *f.arrived;
   add_number("prequential_accuracy", f.prequential);
+  for (const auto& [name, value] : f.own)
+    if (std::isfinite(value)) line["own"][name] = value;
   const auto add = [&](const char* key, const auto& by_worker) {
     if (!by_worker.empty() && by_worker.size() <= most_workers_in_metrics) line[key] = by_worker;
   };

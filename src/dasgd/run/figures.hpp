@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,7 @@ struct RunFigures {
   std::optional<std::uint64_t> arrived;       ///< samples so far, where they arrive
   std::optional<double> prequential;          ///< see `ArrivalFigures`
   std::optional<double> train_loss;           ///< at the end: over the whole training part
+  std::map<std::string, double> own;          ///< what a caller's loop has logged, by name
   /// Per worker; metrics.jsonl has them for runs of up to `most_workers_in_metrics`.
   std::vector<std::uint32_t> gradients_by_worker;
   std::vector<std::uint32_t> inbox_by_worker;

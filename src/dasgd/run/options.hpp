@@ -1,6 +1,7 @@
 // How a run is set up.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -68,6 +69,11 @@ struct ElasticMember {
   std::function<bool()> may_compute;  ///< false: there is no sample now
 };
 
+/// What is in the model of a worker, told before each of its steps. Any thread may read it.
+struct Applied {
+  std::atomic<std::uint64_t> gradients{0}, samples{0};
+};
+
 /// Everything has a default: `train(problem, {.workers = 8, .eta = 0.01})`. Without any budget or
 /// target, a run makes one pass over the data, or 1,000 gradients per worker without mini-batches.
 struct TrainOptions {
@@ -128,6 +134,8 @@ struct TrainOptions {
   const Checkpoint* resume = nullptr;
 
   std::stop_token stop;              ///< ends the run early: workers stop computing and drain
+  std::stop_token asked;             ///< the same, as if a budget had been used up
+  Applied* applied = nullptr;        ///< of the only worker of this process
   TraceSink* trace = nullptr;        ///< records every application
   ApplicationSink* watch = nullptr;  ///< sees every application as well, on the workers' threads
   FigureLog* figures = nullptr;      ///< of a simulation: its figures over virtual time

@@ -54,7 +54,7 @@ class Handover<Real>::Given final : public Oracle<Real> {
 
 template <typename Real>
 Handover<Real>::Handover(std::vector<Real> start, std::size_t batch)
-    : start_(std::move(start)), rows_(batch, 0), x_(start_) {
+    : start_(std::move(start)), batch_(batch), x_(start_) {
   if (start_.empty()) throw InputError("a model needs at least one number");
   if (batch == 0) throw InputError("a gradient needs at least one sample");
 }
@@ -78,7 +78,6 @@ double Handover<Real>::gradient(std::span<const Real>, Rows, std::span<Real>) co
 template <typename Real>
 Draw Handover<Real>::draw() {
   std::ranges::copy(point_->y(), x_.begin());
-  shows_model_ = false;
   const auto began = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
   if (no_more_) return Draw::no_more();
@@ -98,35 +97,36 @@ bool Handover<Real>::wait() {
   return turn_ == Turn::caller;
 }
 
+template <typename Real>
+std::optional<bool> Handover<Real>::wait_for(std::chrono::milliseconds limit) {
+  std::unique_lock lock(mutex_);
+  if (!turned_.wait_for(lock, limit, [this] { return turn_ != Turn::worker; })) return std::nullopt;
+  return turn_ == Turn::caller;
+}
+
+template <typename Real>
+void Handover<Real>::copy_shared(std::span<Real> model) const {
+  const std::lock_guard lock(mutex_);
+  const std::span<const Real> shared =
+      turn_ == Turn::caller ? replica_->x() : std::span<const Real>(x_);
+  std::ranges::copy(shared, model.begin());
+}
+
 // In the caller's turn the worker waits for the lock: its replica stays.
 template <typename Real>
 bool Handover<Real>::x_is_the_replicas() const {
   const std::lock_guard lock(mutex_);
   if (turn_ != Turn::caller) return true;
-  const std::span<const Real> exact = shows_model_ ? replica_->x() : point_->last_y();
+  const std::span<const Real> exact = point_->last_y();
   return std::memcmp(x_.data(), exact.data(), exact.size_bytes()) == 0;
 }
 
 template <typename Real>
-void Handover<Real>::show_model() {
+void Handover<Real>::give(std::span<const Real> gradient, double loss,
+                          std::optional<std::size_t> samples) {
   const std::lock_guard lock(mutex_);
   if (turn_ != Turn::caller) return;
-  std::ranges::copy(replica_->x(), x_.begin());
-  shows_model_ = true;
-}
-
-template <typename Real>
-void Handover<Real>::show_point() {
-  const std::lock_guard lock(mutex_);
-  if (turn_ != Turn::caller) return;
-  std::ranges::copy(point_->last_y(), x_.begin());
-  shows_model_ = false;
-}
-
-template <typename Real>
-void Handover<Real>::give(std::span<const Real> gradient, double loss) {
-  const std::lock_guard lock(mutex_);
-  if (turn_ != Turn::caller) return;
+  rows_.resize(samples.value_or(batch_));
   gradient_ = gradient;
   loss_ = loss;
   turn_ = Turn::worker;

@@ -1,10 +1,12 @@
 // A worker whose gradients are computed by somebody else's loop.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,15 +32,17 @@ class Handover final : public Objective<Real> {
   /// Where the caller computes: x, or with look-ahead the point ahead of it. Always at the same
   /// place: as it is in the caller's turn, and x itself at the end of the run.
   std::span<const Real> x() const { return x_; }
-  /// In the caller's turn: at that place is x itself, the model of all, ...
-  void show_model();
-  /// ... or again the point at which the caller computes.
-  void show_point();
-  /// Whether that place still has the bytes that were put there: somebody may have written into it,
-  /// which no replica would follow. True when the run is over.
+  /// Like `wait`, but not for longer than this; nothing: it is still the worker's turn.
+  std::optional<bool> wait_for(std::chrono::milliseconds limit);
+  /// The model of all that this worker has applied: what is shared, whatever x is. Only in the
+  /// caller's turn, or when the run is over; else the last one.
+  void copy_shared(std::span<Real> model) const;
+  /// Whether x still has the bytes that were put there: somebody may have written into it, which no
+  /// replica would follow. True when the run is over.
   bool x_is_the_replicas() const;
-  /// Ends the turn with the gradient at x and its loss.
-  void give(std::span<const Real> gradient, double loss);
+  /// Ends the turn with the gradient at x of so many samples and its loss. Its numbers must stay
+  /// until the next turn.
+  void give(std::span<const Real> gradient, double loss, std::optional<std::size_t> samples = {});
   /// Ends the turn: there will be no further gradient.
   void give_no_more();
 
@@ -67,7 +71,7 @@ class Handover final : public Objective<Real> {
   Draw draw();
 
   const std::vector<Real> start_;
-  const std::vector<std::uint32_t> rows_;        // as many as a gradient counts for
+  const std::size_t batch_;                   // samples of a gradient, unless it says otherwise
   mutable Replica<Real>* replica_ = nullptr;     // the worker's
   mutable ComputePoint<Real>* point_ = nullptr;  // and where it computes
 
@@ -75,11 +79,11 @@ class Handover final : public Objective<Real> {
   std::condition_variable turned_;
   Turn turn_ = Turn::worker;
   bool no_more_ = false;
-  bool shows_model_ = false;
 
   // Of whose turn it is.
   mutable std::vector<Real> x_;
   std::span<const Real> gradient_;
+  std::vector<std::uint32_t> rows_;  // as many as that counts for
   double loss_ = 0;
 };
 

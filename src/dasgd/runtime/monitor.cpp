@@ -39,6 +39,7 @@ template <typename Real>
 void Monitor<Real>::watch() {
   const std::stop_callback interrupted(options_.stop,
                                        [this] { control_.stop(StopReason::interrupted); });
+  const std::stop_callback asked(options_.asked, [this] { control_.stop(StopReason::asked); });
   const auto end = time_limit();
   auto next_report = start_ + options_.report_every;
   while (!control_.wait_finished(loops_.size(),

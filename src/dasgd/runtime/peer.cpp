@@ -14,6 +14,7 @@ Peer<Real>::Peer(std::vector<Real> start, const TrainOptions& options, std::size
   options_.make_samples = [this](WorkerId, std::uint64_t) { return handover_.make_samples(); };
   options_.evaluation.every = {};
   options_.stop = stop_.get_token();
+  options_.applied = &applied_;
   // Somebody who waits for the run to begin may lose patience.
   const std::stop_callback given(options.stop, [this] { stop_.request_stop(); });
   thread_ = std::jthread([this, engine = std::move(engine)] {
@@ -44,12 +45,20 @@ void Peer<Real>::close() {
 }
 
 template <typename Real>
-bool Peer<Real>::step(std::span<const Real> gradient, double loss) {
+bool Peer<Real>::step(std::span<const Real> gradient, double loss,
+                      std::optional<std::size_t> samples) {
+  give(gradient, loss, samples);
+  return handover_.wait();
+}
+
+template <typename Real>
+void Peer<Real>::give(std::span<const Real> gradient, double loss,
+                      std::optional<std::size_t> samples) {
   if (gradient.size() != handover_.dimension())
     throw InputError("the gradient has " + std::to_string(gradient.size()) +
                      " numbers, the model " + std::to_string(handover_.dimension()));
-  handover_.give(gradient, loss);
-  return handover_.wait();
+  if (samples && *samples == 0) throw InputError("a gradient needs at least one sample");
+  handover_.give(gradient, loss, samples);
 }
 
 template <typename Real>

@@ -1,6 +1,7 @@
 // One worker that your own training loop feeds with gradients.
 #pragma once
 
+#include <chrono>
 #include <exception>
 #include <functional>
 #include <optional>
@@ -40,17 +41,28 @@ class Peer {
   /// Where the next gradient is to be computed: the model, or with look-ahead a point ahead of it.
   /// Always at the same place, and as it is until the next step; after `finish` it is the model.
   std::span<const Real> x() const { return handover_.x(); }
-  /// Between two steps: the model itself at that place, to be evaluated or saved; `show_point` puts
-  /// back what the next gradient needs.
-  void show_model() { handover_.show_model(); }
-  void show_point() { handover_.show_point(); }
 
   /// False where somebody has written into the memory of `x`: the next step would overwrite it.
   bool x_is_the_replicas() const { return handover_.x_is_the_replicas(); }
 
-  /// One step with the gradient at x and its loss. False when the run is over, by a budget, a
-  /// target, a stop or a failure, here or elsewhere: the gradient counts no longer.
-  bool step(std::span<const Real> gradient, double loss = 0);
+  /// The model of all gradients that are applied here: what workers share. Between two steps.
+  void copy_shared(std::span<Real> model) const { handover_.copy_shared(model); }
+
+  /// One step with the gradient at x, of `samples` or else a batch, and its loss. False when the
+  /// run is over, by a budget, a target, a stop or a failure, here or elsewhere: the gradient
+  /// counts no longer.
+  bool step(std::span<const Real> gradient, double loss = 0,
+            std::optional<std::size_t> samples = {});
+  /// The same in two parts, for who has to look after something else while it waits: the gradient
+  /// must stay where it is until `wait_for` has an answer.
+  void give(std::span<const Real> gradient, double loss, std::optional<std::size_t> samples = {});
+  std::optional<bool> wait_for(std::chrono::milliseconds limit) {
+    return handover_.wait_for(limit);
+  }
+
+  /// Gradients and samples in the model, those of all workers; legs before a resume do not count.
+  std::uint64_t gradients() const { return applied_.gradients.load(std::memory_order_relaxed); }
+  std::uint64_t samples() const { return applied_.samples.load(std::memory_order_relaxed); }
 
   /// No further gradients of this worker. Waits for those of all others and applies them: then all
   /// replicas are identical. Throws what failed.
@@ -68,6 +80,7 @@ class Peer {
   Handover<Real> handover_;
   TrainOptions options_;
   std::stop_source stop_;
+  Applied applied_;
   std::optional<TrainResult<Real>> result_;
   std::exception_ptr failure_;
   std::jthread thread_;  // last: it uses all above

@@ -69,6 +69,7 @@ class WorkerLoop {
         control_(shared.control),
         trace_(options.trace),
         watch_(options.watch),
+        applied_(options.applied),
         chaos_(options.chaos),
         gate_(shared.gate),
         between_steps_(shared.between_steps),
@@ -124,6 +125,7 @@ class WorkerLoop {
       if (snapshots_ && snapshots_->wanted(id_)) guarded([&] { give_snapshot(); });
       if (between_steps_)
         guarded([&] { between_steps_(run_, [&](const StepReport& done) { record(done); }); });
+      tell_applied();
       StepReport report;
       if (!guarded([&] { report = run_.worker().step(); })) continue;  // it has no samples left
       status_.without_sample.store(report.kind == StepReport::Kind::no_sample_now,
@@ -135,8 +137,15 @@ class WorkerLoop {
         run_.worker().let_go();
       }
     }
+    tell_applied();
     publish(endpoint_.now(), true);
     if (snapshots_) snapshots_->give_carry_over(id_, run_.carry_over());
+  }
+
+  void tell_applied() {
+    if (!applied_) return;
+    applied_->gradients.store(run_.worker().t(), std::memory_order_relaxed);
+    applied_->samples.store(run_.worker().samples(), std::memory_order_relaxed);
   }
 
   // A pause ends early when the run is stopped, so that it can be drained.
@@ -224,6 +233,7 @@ class WorkerLoop {
   Control& control_;
   TraceSink* const trace_;
   ApplicationSink* const watch_;
+  Applied* const applied_;
   const Chaos& chaos_;
   TargetGate& gate_;
   const decltype(SharedByLoops<Real>::between_steps) between_steps_;

@@ -112,6 +112,13 @@ bool Membership::is_eldest_here() const {
   });
 }
 
+bool Membership::is_first() const {
+  return std::none_of(members_.begin() + 1, members_.end(), [this](const Member& m) {
+    const bool counts = m.standing == Standing::here || m.standing == Standing::ended;
+    return counts && m.record.joined && is_elder(m.record, me());
+  });
+}
+
 bool Membership::is_cut_off(Nanoseconds now) const {
   std::size_t seen = 0, unseen = 0;
   std::uint64_t last_word = 0;

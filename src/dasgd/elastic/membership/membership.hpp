@@ -92,6 +92,8 @@ class Membership {
   bool anybody_unseen() const;
   /// Whether this is the first to come of those who are here.
   bool is_eldest_here() const;
+  /// The same, also when the run is over: of those who were there at its end.
+  bool is_first() const;
   /// This side sees less than half of those who were members at the last word of somebody who may
   /// live behind a cut, or half without the eldest of them. Whoever has been silent for
   /// `Patience::alone` does not count any more.

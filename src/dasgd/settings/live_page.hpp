@@ -12,20 +12,19 @@
 #include "dasgd/watch/live_run.hpp"
 #include "dasgd/watch/server.hpp"
 
-namespace dasgd::app {
-
-using config::Config;
+namespace dasgd::config {
 
 /// Sets the token where it stands in the file of the settings or, if there is none, in
-/// `environment` (null: not set); a file that others can read is told of on standard error. Throws
-/// InputError for watch settings that cannot be. To be called once, before anything else is done.
-void settle_watch(Config& config, const char* environment);
+/// `environment` (null: not set); `note` is told of a file that others can read. Throws InputError
+/// for watch settings that cannot be. To be called once, before anything else is done.
+void settle_watch(Config& config, const char* environment,
+                  const std::function<void(const std::string&)>& note);
 
 /// Listens from its creation on; `on_stop` is called from another thread when somebody presses the
 /// stop button. Before anything else, `show` says what there is to see.
-class Watch {
+class LivePage {
  public:
-  Watch(const Config& config, std::function<void()> on_stop);
+  LivePage(const Config& config, std::function<void()> on_stop);
   void show(const std::string& directory, const std::string& config_text) {
     run_.emplace(directory, config_text);
   }
@@ -50,4 +49,4 @@ class Watch {
   double next_frame_ = 0;
 };
 
-}  // namespace dasgd::app
+}  // namespace dasgd::config

@@ -1,4 +1,4 @@
-#include "live/watch.hpp"
+#include "dasgd/settings/live_page.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,9 +12,8 @@
 #include "dasgd/record/run_summary.hpp"
 #include "dasgd/report/page/built_page.hpp"
 #include "dasgd/report/page/page.hpp"
-#include "terminal/output.hpp"
 
-namespace dasgd::app {
+namespace dasgd::config {
 namespace {
 
 watch::ServerOptions server_options(const Config& config, std::function<void()> on_stop) {
@@ -34,7 +33,7 @@ watch::ServerOptions server_options(const Config& config, std::function<void()> 
 }
 
 // The first line. May be a pipe, so it is read once.
-std::string token_in(const std::string& path) {
+std::string token_in(const std::string& path, const std::function<void(const std::string&)>& note) {
   const auto mistake = [&](const std::string& what) {
     return InputError("`watch.token_file` " + path + ": " + what);
   };
@@ -56,15 +55,16 @@ std::string token_in(const std::string& path) {
     throw mistake(error.what());
   }
   if (S_ISREG(status.st_mode) && (status.st_mode & (S_IRGRP | S_IROTH)) != 0)
-    print_note("dasgd: {}: others can read this token; chmod 600 keeps it\n", path);
+    note(path + ": others can read this token; chmod 600 keeps it");
   return text;
 }
 
-void settle_token(config::WatchSettings& settings, const char* environment) {
+void settle_token(WatchSettings& settings, const char* environment,
+                  const std::function<void(const std::string&)>& note) {
   if (!settings.token.empty() && !settings.token_file.empty())
     throw InputError("`watch.token` and `watch.token_file` are both given; give one");
   if (!settings.token_file.empty()) {
-    settings.token = token_in(settings.token_file);
+    settings.token = token_in(settings.token_file, note);
   } else if (settings.token.empty() && environment && *environment) {
     try {
       watch::require_token_form(environment);
@@ -77,19 +77,20 @@ void settle_token(config::WatchSettings& settings, const char* environment) {
 
 }  // namespace
 
-void settle_watch(Config& config, const char* environment) {
+void settle_watch(Config& config, const char* environment,
+                  const std::function<void(const std::string&)>& note) {
   if (!config.watch.port) return;
-  settle_token(config.watch, environment);
+  settle_token(config.watch, environment, note);
   if (report::built_page().empty())
     throw InputError("`watch.port`: " + std::string(report::no_page));
   // Whoever cannot be listened to is told before data is read or a directory is made.
   const watch::Server probe({.address = config.watch.address, .port = *config.watch.port});
 }
 
-Watch::Watch(const Config& config, std::function<void()> on_stop)
+LivePage::LivePage(const Config& config, std::function<void()> on_stop)
     : server_(server_options(config, std::move(on_stop))) {}
 
-void Watch::publish(double seconds) {
+void LivePage::publish(double seconds) {
   constexpr double frame_every = 1;  // second
   const bool due = seconds >= next_frame_ && server_.listeners() > 0;
   if (due) next_frame_ = seconds + frame_every;
@@ -97,9 +98,9 @@ void Watch::publish(double seconds) {
   server_.publish(due ? run_->frame() : std::string(), run_->prometheus());
 }
 
-void Watch::end(const RunSummary& summary) {
+void LivePage::end(const RunSummary& summary) {
   run_->end(summary);
   server_.finish(run_->frame(), run_->prometheus());
 }
 
-}  // namespace dasgd::app
+}  // namespace dasgd::config

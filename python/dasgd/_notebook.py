@@ -1,0 +1,126 @@
+"""Workers from a notebook: forks of its process, as members of an elastic run on this machine."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import selectors
+import shutil
+import signal
+import sys
+import tempfile
+import traceback
+from typing import Any, Callable, Dict, List, Optional
+
+from . import _core
+from ._core import InputError
+
+
+def notebook_launch(function: Callable[..., Any], workers: int = 2, *arguments: Any, **keywords: Any) -> List[Any]:
+    """Calls `function` in so many processes, whose peers train together, and returns what each has returned.
+
+    >>> dasgd.notebook_launch(lambda: "done", 2)
+    ['done', 'done']
+
+    What a cell has defined is there in all of them. Ctrl-C ends them all. A failure of one is raised here, with its traceback.
+    """
+    if workers < 1:
+        raise InputError("notebook_launch needs at least one worker")
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        raise InputError("CUDA is in use in this process, which cannot fork then; restart the notebook, or use dasgd launch")
+    place = tempfile.mkdtemp(prefix="dasgd-notebook-")
+    try:
+        _core.write_token(os.path.join(place, "token"))
+        sys.stdout.flush()
+        sys.stderr.flush()
+        return _Launch(place, workers, lambda: function(*arguments, **keywords)).results()
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+class _Launch:
+    def __init__(self, place: str, workers: int, work: Callable[[], Any]) -> None:
+        self._place = place
+        self._said: List[bytes] = [b""] * workers
+        self._failure: Optional[str] = None
+        self._running: Dict[int, int] = {}  # by worker
+        self._pipes = selectors.DefaultSelector()
+        for worker in range(workers):
+            mine, theirs = os.pipe()
+            child = os.fork()
+            if child == 0:
+                os.close(mine)
+                _work(os.path.join(place, f"worker-{worker}"), worker == 0, theirs, work)
+            os.close(theirs)
+            self._running[worker] = child
+            self._pipes.register(mine, selectors.EVENT_READ, worker)
+
+    def results(self) -> List[Any]:
+        try:
+            while self._running:
+                for key, _ in self._pipes.select():
+                    self._read(key)
+        except BaseException:
+            self._signal(signal.SIGINT)
+            self._end()
+            raise
+        if self._failure is not None:
+            raise RuntimeError(f"a worker of notebook_launch has failed:\n{self._failure}")
+        return [pickle.loads(said)[1] for said in self._said]
+
+    def _read(self, key: Any) -> None:
+        worker = key.data
+        some = os.read(key.fd, 1 << 16)
+        self._said[worker] += some
+        if some:
+            return
+        self._pipes.unregister(key.fd)
+        os.close(key.fd)
+        status = os.waitstatus_to_exitcode(os.waitpid(self._running.pop(worker), 0)[1])
+        good, what = pickle.loads(self._said[worker]) if self._said[worker] else (False, f"it ended with status {status}")
+        if good:
+            return
+        self._failure = self._failure or f"worker {worker}: {what}"
+        # Who only tries to join would wait for ever.
+        if not any(os.path.exists(os.path.join(self._place, f"worker-{k}", "has-model")) for k in self._running):
+            self._signal(signal.SIGTERM)
+
+    def _signal(self, number: int) -> None:
+        for child in self._running.values():
+            os.kill(child, number)
+
+    def _end(self) -> None:
+        for child in self._running.values():
+            try:
+                os.waitpid(child, 0)
+            except KeyboardInterrupt:  # once more: at once
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+        self._running.clear()
+
+
+def _work(directory: str, begins: bool, pipe: int, work: Callable[[], Any]) -> None:
+    """The life of a child; never returns."""
+    status = 1
+    try:
+        os.makedirs(directory)
+        os.environ.update(
+            DASGD_MEMBER_DIR=directory, DASGD_TOKEN_FILE=os.path.join(os.path.dirname(directory), "token"),
+            DASGD_LISTEN="127.0.0.1:0", DASGD_BEGINS="1" if begins else "", DASGD_JOIN="", DASGD_MEMBER_NAME="",
+        )
+        if "torch" in sys.modules:  # its threads did not come along
+            sys.modules["torch"].set_num_threads(1)
+        try:
+            said = pickle.dumps((True, work()))
+            status = 0
+        except BaseException:
+            said = pickle.dumps((False, traceback.format_exc()))
+        if "dasgd._worker" in sys.modules:
+            sys.modules["dasgd._worker"]._leave()
+        with os.fdopen(pipe, "wb") as out:
+            out.write(said)
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(status)
