@@ -30,6 +30,9 @@ class Watch {
     run_.emplace(directory, config_text);
   }
 
+  /// Before that: what is done until the run begins, line by line.
+  void prepare(const Config& config, const std::string& line);
+
   ApplicationSink& sink() { return *run_; }
   std::string url() const { return server_.url(); }
 
