@@ -56,7 +56,8 @@ void MetricsSeries::add(const RunFigures& f) {
       static_cast<double>(f.S_max),
       static_cast<double>(f.inbox_depth),
       static_cast<double>(f.folded),
-      f.waited_seconds};
+      f.waited_seconds,
+      f.eval_loss};
   for (std::size_t k = 0; k < values.size(); ++k)
     if (values[k] && std::isfinite(*values[k]))
       row.values[k] = Spread{*values[k], *values[k], *values[k]};

@@ -17,9 +17,9 @@ struct Spread {
 };
 
 struct MetricsRow {
-  static constexpr std::array<const char*, 9> names{
-      "loss",        "accuracy", "gradients_per_second", "S_now", "S_avg", "S_max",
-      "inbox_depth", "folded",   "waited_seconds"};
+  static constexpr std::array<const char*, 10> names{
+      "loss",        "accuracy", "gradients_per_second", "S_now",    "S_avg", "S_max",
+      "inbox_depth", "folded",   "waited_seconds",       "eval_loss"};
 
   double lines = 1;                                                  ///< how many are in it
   double seconds = 0, gradients = 0, applications = 0, samples = 0;  ///< at its end
