@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "dasgd/referee/contest/run_one.hpp"
 #include "dasgd/report/charts/svg_frame.hpp"
 #include "dasgd/rivals/methods/all_rivals.hpp"
 #include "dasgd/sim/simulate.hpp"
@@ -46,7 +47,8 @@ std::vector<FirstRounds> first_rounds(const Objective<Real>& objective, const Co
                                       const std::vector<std::size_t>& rivals) {
   std::vector<FirstRounds> all;
   for (const std::size_t k : rivals) {
-    const ChosenRival& rival = rival_named(contest, judged.rows[k].rival);
+    ChosenRival rival = rival_named(contest, judged.rows[k].rival);
+    rival.numbers = judged.rows[k].numbers;  // as tuning left them
     TrainOptions options = world.options;
     options.eta = judged.rows[k].eta;
     options.seed = contest.seed;
@@ -56,7 +58,7 @@ std::vector<FirstRounds> first_rounds(const Objective<Real>& objective, const Co
     if (rival.kind.name == dasgd_rival) {
       OwnGradients kept(options.workers);
       options.trace = &kept;
-      run_simulation(objective, options, world.world);
+      run_simulation(objective, options_of_dasgd(rival, options), world.world);
       rounds.spans = std::move(kept.spans);
     } else {
       play(objective, rival, options, world.world,
