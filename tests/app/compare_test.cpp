@@ -137,7 +137,7 @@ TEST_F(Compare, ReportAndExportTakeTheDirectoryOfAComparison) {
   EXPECT_EQ(report.status, 0) << report.err;
   EXPECT_THAT(report.out, HasSubstr(out() + "/map.svg\n"));
   const Outcome text = dasgd("report --text " + out());
-  EXPECT_THAT(text.out, AllOf(HasSubstr("minibatch"), HasSubstr("In equal")));
+  EXPECT_THAT(text.out, AllOf(HasSubstr("minibatch"), HasSubstr("equal: ")));
   const Outcome exported = dasgd("export " + out() + " --out " + out("tables"));
   EXPECT_EQ(exported.status, 0) << exported.err;
   EXPECT_EQ(read_text(out("tables") + "/runs.csv"), read_text(out() + "/compare.csv"));

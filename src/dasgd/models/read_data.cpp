@@ -120,13 +120,19 @@ DataParts read_parts(const ProblemChoice& choice, std::uint64_t seed, const Prep
   return parts;
 }
 
+bool misses_any(const DataParts& parts) {
+  return std::any_of(parts.parts.begin(), parts.parts.end(),
+                     [](const DataPart& part) { return part.data && part.data->missing > 0; });
+}
+
 PreparedSamples::Options prepared_options(const ProblemChoice& choice, const DataParts& parts) {
   const bool images = parts[Part::train].data->shape.size() == 3;
   const bool squares = wants_numbers(choice);
   PreparedSamples::Options options;
   options.scale = choice.reading.scale.value_or(
       choice.model == "softmax" && images ? Scale::by_255 : Scale::standard);
-  options.missing = missing_of(choice);
+  options.missing =
+      choice.reading.missing.value_or(misses_any(parts) ? missing_of(choice) : Missing::error);
   options.resize = choice.reading.resize.has_value();
   options.answers = squares ? Answers::shares : Answers::scores;
   options.augmentation = choice.augment.value_or(Augmentation{});

@@ -46,7 +46,11 @@ PlotSeries series_of(const ContestRow& row, const Drawn& axis, Value&& value) {
 template <typename Value>
 PlotPanel panel_of(const JudgedWorld& world, const Drawn& axis, const std::string& y_label,
                    bool log_y, std::optional<double> goal, Value&& value) {
-  PlotPanel panel{.title = world.name, .x_label = axis.x_label, .y_label = y_label, .log_y = log_y};
+  PlotPanel panel{.title = world.name,
+                  .x_label = axis.x_label,
+                  .y_label = y_label,
+                  .log_y = log_y,
+                  .from_zero = false};
   for (const std::size_t k : drawn(world)) {
     PlotSeries series = series_of(world.rows[k], axis, value);
     if (series.x.empty()) continue;

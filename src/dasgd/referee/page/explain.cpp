@@ -17,6 +17,13 @@ const ContestRow* reference_of(const JudgedWorld& world) {
   return at == world.rows.end() ? nullptr : &*at;
 }
 
+// Of the normal distribution (Abramowitz and Stegun 26.2.23).
+double two_sided_quantile(double p) {
+  const double t = std::sqrt(-2 * std::log(p / 2));
+  return t - (2.515517 + t * (0.802853 + t * 0.010328)) /
+                 (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
+}
+
 // Every method takes as long in both, to a hundredth.
 bool differ(const JudgedWorld& a, const JudgedWorld& b) {
   for (std::size_t k = 0; k < std::min(a.judgements.size(), b.judgements.size()); ++k) {
@@ -30,9 +37,12 @@ bool differ(const JudgedWorld& a, const JudgedWorld& b) {
 
 }  // namespace
 
-std::optional<std::size_t> seeds_to_show(const ContestRow& row, const ContestRow& reference) {
-  constexpr double quantiles = 1.96 + 0.84;  // of 5 % on both sides, and of a power of 80 %
-  constexpr double most = 1000;
+std::optional<std::size_t> seeds_to_show(const ContestRow& row, const ContestRow& reference,
+                                         std::size_t comparisons) {
+  constexpr std::size_t most = 1000;
+  constexpr double of_power = 0.84;  // 80 %
+  const double z =
+      two_sided_quantile(0.05 / static_cast<double>(std::max<std::size_t>(1, comparisons)));
   Moments logs;
   for (std::size_t k = 0; k < std::min(row.runs.size(), reference.runs.size()); ++k)
     if (row.runs[k].reached && reference.runs[k].reached && row.runs[k].time_s > 0 &&
@@ -40,8 +50,12 @@ std::optional<std::size_t> seeds_to_show(const ContestRow& row, const ContestRow
       logs.add(std::log(row.runs[k].time_s / reference.runs[k].time_s));
   if (logs.count < 2 || std::abs(logs.mean) < 1e-9) return std::nullopt;
   const double deviation = std::sqrt(logs.squares / (logs.count - 1));
-  const double seeds = std::ceil(std::pow(quantiles * deviation / logs.mean, 2)) + 2;
-  return seeds <= most ? std::optional(static_cast<std::size_t>(seeds)) : std::nullopt;
+  for (std::size_t seeds = 3; seeds <= most; ++seeds) {
+    const auto n = static_cast<double>(seeds);
+    const double t = z * (1 + (z * z + 1) / (4 * (n - 1)));  // Student's, by its first terms
+    if ((t + of_power) * deviation <= std::abs(logs.mean) * std::sqrt(n)) return seeds;
+  }
+  return std::nullopt;
 }
 
 std::vector<std::string> unshown_differences(const Contest& contest,
@@ -54,12 +68,15 @@ std::vector<std::string> unshown_differences(const Contest& contest,
     for (std::size_t k = 0; k < world.rows.size(); ++k) {
       const Judgement& j = world.judgements[k];
       if (j.verdict != "no difference shown" || !j.ratio || &world.rows[k] == reference) continue;
-      const auto needed = seeds_to_show(world.rows[k], *reference);
-      text += fmt::format("{}{} ({:.2f} times{})", text.empty() ? "" : ", ", world.rows[k].rival,
-                          *j.ratio,
-                          !needed                    ? ", as good as the same"
-                          : *needed <= contest.seeds ? ", less than one look can tell"
-                                                     : fmt::format(", about {} would", *needed));
+      const auto at = static_cast<std::size_t>(reference - world.rows.data());
+      const double apart = std::abs(j.median - world.judgements[at].median);
+      const bool one_look = apart <= 1.5e-9 * static_cast<double>(contest.every);
+      const auto needed = seeds_to_show(world.rows[k], *reference, world.rows.size() - 1);
+      text += fmt::format(
+          "{}{} ({:.2f} times, {})", text.empty() ? "" : ", ", world.rows[k].rival, *j.ratio,
+          one_look  ? "less than one look can tell"
+          : !needed ? "more than 1,000 seeds would be needed"
+                    : fmt::format("about {} would", std::max(*needed, contest.seeds + 1)));
     }
     if (!text.empty())
       lines.push_back(fmt::format("In {}, {} seed{} cannot show a difference from dasgd: {}.",

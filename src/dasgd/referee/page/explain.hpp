@@ -10,9 +10,10 @@
 namespace dasgd {
 
 /// How many seeds would probably show the difference between two methods that were run with the
-/// same seeds: a paired test at 5 % with a power of 80 %. Nothing where nothing differs, or it is
-/// beyond a thousand.
-std::optional<std::size_t> seeds_to_show(const ContestRow& row, const ContestRow& reference);
+/// same seeds: a paired test at 5 %, shared by so many comparisons, with a power of 80 %. Nothing
+/// where nothing differs, or it takes more than a thousand.
+std::optional<std::size_t> seeds_to_show(const ContestRow& row, const ContestRow& reference,
+                                         std::size_t comparisons = 1);
 
 /// Why no difference is shown where none is: "3 seeds cannot show it; about 12 would".
 std::vector<std::string> unshown_differences(const Contest& contest,

@@ -182,7 +182,7 @@ std::string legend(const PlotSeries& s, const Legend& in, std::size_t entry, con
 std::string draw(const PlotPanel& panel, double panel_width) {
   const Box box = box_of(panel_width);
   Range xs, ys;
-  if (!panel.log_y) ys.add(0);
+  if (!panel.log_y && panel.from_zero) ys.add(0);
   for (const PlotSeries& s : panel.series)
     for (std::size_t i = 0; i < s.x.size(); ++i) {
       xs.add(s.x[i]);
@@ -190,11 +190,12 @@ std::string draw(const PlotPanel& panel, double panel_width) {
       if (panel.log_y && !(s.y[i] > 0)) continue;
       ys.add(high_of(s, i));
       if (panel.log_y) ys.add(panel.bars ? std::min(s.y[i], 0.5) : s.y[i]);
+      if (!panel.log_y && !panel.from_zero) ys.add(low_of(s, i));
     }
   for (const double value : panel.x_reach) xs.add(value);
   for (const double value : panel.y_reach)
     if (!panel.log_y || value > 0) ys.add(value);
-  if (!panel.log_y) ys.high *= 1.06;
+  if (!panel.log_y) ys.high += 0.06 * (panel.from_zero ? ys.high : ys.high - ys.low);
   const Axis x(xs, box.left, box.right, panel.log_x);
   const Axis y(ys, box.bottom, box.top, panel.log_y);
   std::string out = svg::frame(box, panel.title, panel.x_label, panel.y_label, x, &y);

@@ -26,7 +26,8 @@ struct PlotPanel {
   std::string title, x_label, y_label;
   std::vector<PlotSeries> series;
   bool log_x = false, log_y = false;
-  bool bars = false;  ///< a bar from each x to the next instead of a line
+  bool from_zero = true;  ///< of y, where it is not logarithmic
+  bool bars = false;      ///< a bar from each x to the next instead of a line
   std::vector<double> x_reach = {}, y_reach = {};  ///< what the axes must reach as well
 };
 
