@@ -59,8 +59,8 @@ void resolve_stream(Config& config) {
   };
   const DataChoice& reading = problem.reading;
   if (!reading.validation.empty() || !reading.test.empty() || !reading.label.empty() ||
-      !reading.exclude.empty() || reading.scale || reading.missing ||
-      reading.resize || !reading.class_weights.empty())
+      !reading.exclude.empty() || reading.scale || reading.missing || reading.resize ||
+      !reading.class_weights.empty())
     refuse(
         "`validation`, `test`, `label`, `exclude`, `scale`, `missing`, `resize` and "
         "`class_weights` "
