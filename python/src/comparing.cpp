@@ -47,7 +47,8 @@ Held hold(const config::Config& config, const Objective<Real>& objective, const 
   const auto rows = hold_contest(objective, contest, journal, told);
   const auto worlds = judge_worlds(objective, contest, rows);
   WriteAll write;
-  write_results(directory, objective, contest, rows, worlds, !config.output.no_report, write);
+  write_results(directory, objective, contest, rows, worlds,
+                config::result_options(config, contest), write);
   write.conclude();
   return {results_json(contest, worlds).dump(), directory};
 }

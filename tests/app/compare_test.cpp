@@ -113,6 +113,37 @@ TEST_F(Compare, RunsOnRealThreadsBesideThePrediction) {
   EXPECT_THAT(outcome.out, HasSubstr("numbers were overwritten while others added to them"));
 }
 
+TEST_F(Compare, APaperGetsPanelsATableAndARecordAndNothingIsRunAgain) {
+  const std::string command = small + "--rivals dasgd,minibatch,asgd --out " + out();
+  ASSERT_EQ(dasgd(command).status, 0);
+  const std::string table = read_text(out() + "/compare.csv");
+  const Outcome again =
+      dasgd(command + " --paper " + out("paper") + " --paper-width 60 --paper-font 7");
+  ASSERT_EQ(again.status, 0) << again.err;
+  EXPECT_THAT(again.err, HasSubstr("runs are there already"));
+  EXPECT_EQ(read_text(out() + "/compare.csv"), table);
+  for (const char* name : {"loss_1_a.svg", "loss_1_a.pdf", "map.pdf", "rounds.pdf", "table.csv"})
+    EXPECT_TRUE(fs::exists(out("paper") + "/" + name)) << name;
+  EXPECT_THAT(read_text(out("paper") + "/loss_1_a.pdf"), HasSubstr("/MediaBox [0 0 170.08 "));
+  EXPECT_THAT(read_text(out("paper") + "/table.tex"), HasSubstr("\\begin{tabular}"));
+  EXPECT_THAT(read_text(out("paper") + "/record.txt"),
+              AllOf(HasSubstr("command: dasgd compare config.toml"), HasSubstr("@software{dasgd")));
+  EXPECT_THAT(read_text(out() + "/config.toml"), ::testing::Not(HasSubstr("paper")));
+}
+
+TEST_F(Compare, ReportAndExportTakeTheDirectoryOfAComparison) {
+  ASSERT_EQ(dasgd(small + "--rivals dasgd,minibatch --out " + out()).status, 0);
+  const Outcome report = dasgd("report " + out());
+  EXPECT_EQ(report.status, 0) << report.err;
+  EXPECT_THAT(report.out, HasSubstr(out() + "/map.svg\n"));
+  const Outcome text = dasgd("report --text " + out());
+  EXPECT_THAT(text.out, AllOf(HasSubstr("minibatch"), HasSubstr("equal: ")));
+  const Outcome exported = dasgd("export " + out() + " --out " + out("tables"));
+  EXPECT_EQ(exported.status, 0) << exported.err;
+  EXPECT_EQ(read_text(out("tables") + "/runs.csv"), read_text(out() + "/compare.csv"));
+  EXPECT_EQ(read_text(out("tables") + "/metrics.csv"), read_text(out() + "/curves.csv"));
+}
+
 TEST_F(Compare, NamesOfWorldsAreJoinedIntoAMap) {
   ASSERT_EQ(dasgd(small +
                   "--rivals dasgd,minibatch --world straggler:1+latency:0 --world "

@@ -76,8 +76,6 @@ TEST_F(Csv, LabelsMayBeTextsInAnyColumnByNameOrNumber) {
 
 TEST_F(Csv, ColumnsThatAreNoInputsAreLeftOut) {
   const std::string text = "id,date,\"a, b\",x,kind\n7,2024-01-01,1,2,oak\n8,soon,3,4,yew\n";
-  EXPECT_THAT(refusal(text), HasSubstr("t.csv:2: column 2: \"2024-01-01\" is not a number; "
-                                       "`exclude` date leaves the column out"));
   for (const std::vector<std::string>& exclude :
        {std::vector<std::string>{"id,date"}, {"id", "date"}, {"1", "2"}}) {
     const RawData data = read(text, {.exclude = exclude});
@@ -146,7 +144,8 @@ TEST_F(Csv, RefusesWhatIsNotATable) {
   EXPECT_THAT(refusal(table(40) + "1,2,0.5\n"), HasSubstr("for numbers use `loss` mse"));
   EXPECT_THAT(refusal("1,1e300,0\n"), HasSubstr("column 2: \"1e300\" is beyond the range"));
   EXPECT_THAT(refusal("1,inf,0\n"), HasSubstr("column 2: \"inf\" is not finite"));
-  EXPECT_THAT(refusal("1,a\x1b[2Jb,0\n"), HasSubstr("t.csv:1: column 2: \"a?[2Jb\" is not"));
+  EXPECT_THAT(refusal(table(40) + "1,a\x1b[2Jb,2\n"),
+              HasSubstr("t.csv:42: column 2: \"a?[2Jb\" is not a number; `exclude` b leaves"));
   EXPECT_THAT(refusal("1,\"2,0\n"), HasSubstr("quote is not closed"));
   EXPECT_THAT(refusal("a,b\n"), HasSubstr("holds no rows"));
   EXPECT_THAT(refusal(std::string("\x89PNG\r\n\0\0,", 9)), HasSubstr("is not a text"));

@@ -23,9 +23,9 @@ using ::testing::HasSubstr;
 
 // Texts that each setting takes, as on a command line.
 const std::map<std::string, std::vector<std::string>> good_texts{
-    {"model", {"quadratic", "softmax", "cnn", "char-transformer"}},
+    {"model", {"quadratic", "softmax", "linear", "cnn", "char-transformer"}},
     {"data", {"fashion-mnist", "with space/a\"b\\c", "tab\there", "line\nbreak", "-", "\u00e9"}},
-    {"loss", {"cross-entropy", "mse"}},
+    {"loss", {"cross-entropy", "mse", "huber"}},
     {"device", {"cpu", "cuda"}},
     {"precision", {"fp32", "tf32", "bf16"}},
     {"channels_last", {"true", "false"}},
@@ -37,7 +37,7 @@ const std::map<std::string, std::vector<std::string>> good_texts{
     {"test", {"test.csv"}},
     {"label", {"kind", "3", "a \"b\""}},
     {"scale", {"standard", "inputs", "255", "none"}},
-    {"missing", {"drop", "mean", "error"}},
+    {"missing", {"drop", "mean", "error", "median", "most-frequent"}},
     {"resize", {"32x32", "8x12"}},
     {"class_weights", {"balanced", "oak:2,yew:0.5"}},
     {"workers", {"1", "8", "4294967294"}},

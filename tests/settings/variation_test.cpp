@@ -26,6 +26,23 @@ TEST(Variation, IsAListOfValues) {
               ElementsAre("full", "ring", "torus:2x3"));
 }
 
+TEST(Variation, SeveralKeysMayChangeTogether) {
+  const auto all = parse_variations(Command::simulate, "lr+rule=0.1+sgd,0.01+adam,0.1+adam");
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].key, "lr");
+  EXPECT_THAT(all[0].values, ElementsAre("0.1", "0.01", "0.1"));
+  EXPECT_EQ(all[1].key, "rule.kind");
+  EXPECT_THAT(all[1].values, ElementsAre("sgd", "adam", "adam"));
+  EXPECT_EQ(parse_variations(Command::simulate, "workers=1,2").size(), 1u);
+  const auto refused = [](const std::string& text) {
+    return test::message_of<InputError>([&] { parse_variations(Command::simulate, text); });
+  };
+  EXPECT_THAT(refused("lr+workers=0.1,0.2"), HasSubstr("\"0.1\" has 1 values for 2 keys"));
+  EXPECT_THAT(refused("lr+lr=0.1+0.2"), HasSubstr("a key stands there twice"));
+  EXPECT_THAT(refused("lr+workers=0.1+2,0.1+2"), HasSubstr("the same values stand there twice"));
+  EXPECT_THAT(refused("lr+workers=0.1+x"), HasSubstr("workers = x"));
+}
+
 TEST(Variation, TakesSemicolonsWhereValuesHaveCommas) {
   EXPECT_THAT(values("pace.compute=1ms,2ms;3ms,4ms"), ElementsAre("1ms,2ms", "3ms,4ms"));
 }

@@ -7,6 +7,7 @@ import { showCount } from "./format";
 import { Histogram } from "./histogram";
 import { members } from "./members";
 import { perRun, type Part } from "./part";
+import { results } from "./results";
 import { samples } from "./samples";
 import { heatPart, ratesPart, timeLinePart } from "./workers";
 import type { Run } from "./data";
@@ -52,7 +53,9 @@ function configPart(): Part {
 export class Charts {
   readonly root = element("div", { class: "grid" });
   private readonly parts: Part[] = [
+    factPart("results", "Results", results, true),
     metricPart("loss", "Loss", "loss", "loss"),
+    metricPart("eval-loss", "Validation loss", "eval_loss", "loss of the part that judges"),
     metricPart("accuracy", "Accuracy", "accuracy", "accuracy"),
     metricPart("prequential", "Accuracy before learning", "prequential_accuracy", "accuracy of the last 1,000"),
     stalenessPart(),
@@ -63,18 +66,27 @@ export class Charts {
     ratesPart(),
     inboxPart(),
     factPart("samples", "Images and answers", samples, true),
+  ];
+  // What most readers do not ask for.
+  private readonly grounds: Part[] = [
     factPart("step-size", "Step size against its limits", (run) => stepSize(run)),
     factPart("audit", "Audit", (run) => (run.summary || !run.ended ? audit(run) : null)),
     configPart(),
   ];
 
   constructor() {
-    this.root.append(...this.parts.map((part) => part.card.root));
-    window.addEventListener("beforeprint", () => this.parts.forEach((part) => part.card.flush()));
+    const fold = element("details", { class: "fold wide" },
+      element("summary", {}, "Certificates, audit and configuration"),
+      element("div", { class: "grid" }, ...this.grounds.map((part) => part.card.root)));
+    this.root.append(...this.parts.map((part) => part.card.root), fold);
+    window.addEventListener("beforeprint", () => {
+      fold.open = true;
+      this.parts.forEach((part) => part.card.flush());
+    });
   }
 
   update(runs: Run[]): void {
-    for (const part of this.parts) part.update(runs);
+    for (const part of [...this.parts, ...this.grounds]) part.update(runs);
   }
 }
 

@@ -41,7 +41,7 @@ function numbersOf(x: string, lines: () => Line[]): () => Numbers {
   });
 }
 
-export function metricPart(id: string, title: string, key: "loss" | "accuracy" | "prequential_accuracy", y: string): Part {
+export function metricPart(id: string, title: string, key: "loss" | "accuracy" | "eval_loss" | "prequential_accuracy", y: string): Part {
   let lines: Line[] = [];
   let runs: Run[] = [];
   let chosen = 0;
@@ -58,7 +58,7 @@ export function metricPart(id: string, title: string, key: "loss" | "accuracy" |
     chosen = k;
     update(runs);
   });
-  card.controls.append(...(key === "loss" ? [log] : []), axis);
+  card.controls.append(...(key === "accuracy" ? [] : [log]), axis);
 
   function update(given: Run[]): void {
     runs = given;
@@ -72,7 +72,7 @@ export function metricPart(id: string, title: string, key: "loss" | "accuracy" |
     if (lines.length === 0) return;
     const values = lines.flatMap((line) => finite(line.y));
     const positive = values.every((value) => value > 0);
-    const log10 = key === "loss" && positive && (logarithmic ?? Math.max(...values) > 100 * Math.min(...values));
+    const log10 = key !== "accuracy" && positive && (logarithmic ?? Math.max(...values) > 100 * Math.min(...values));
     log.setAttribute("aria-pressed", String(log10));
     log.hidden = !positive;
     const first = finite(lines[0].y);
@@ -82,7 +82,7 @@ export function metricPart(id: string, title: string, key: "loss" | "accuracy" |
       lines.length === 1
         ? first.length === 1 ? `${show(first[0])} after ${then}.` : `From ${show(first[0])} to ${show(first[first.length - 1])} over ${then}.`
         : `${lines.length} runs against ${x.long}.`;
-    card.describe(key === "loss" ? `${sentence} Mean of the workers' last 30 batches.` : sentence);
+    card.describe(key === "loss" ? `${sentence} Mean of the workers' last 30 batches, the last point too; the loss on all training data is in the figures above.` : sentence);
     card.draw(() =>
       chart.update(lines, { label: `${title}. ${sentence}`, x: { name: x.long, seconds: x.key === "seconds" }, y, log: log10, fromZero: false }),
     );

@@ -17,6 +17,7 @@ export interface Metrics {
   loss?: Spread;
   accuracy?: Spread;
   prequential_accuracy?: Spread;
+  eval_loss?: Spread;
   gradients_per_second?: Spread;
   S_now?: Spread;
   S_avg?: Spread;
@@ -72,6 +73,27 @@ export interface Sample {
   probability: number;
 }
 
+/** A sample with which the model is wrong. */
+export interface Wrong {
+  row: number;
+  file?: string;
+  label: string;
+  answer: string;
+  /** of the label, and of the answer */
+  probability?: number;
+  confidence?: number;
+  /** where answers are numbers */
+  error?: number;
+  picture?: string;
+  values?: { [column: string]: string };
+}
+export interface Worst {
+  part: string;
+  looked_at: number;
+  of: number;
+  samples: Wrong[];
+}
+
 /** A member of an elastic run, and since when it was how. */
 export interface Member {
   name: string;
@@ -95,6 +117,7 @@ export interface Run {
   advice: { [key: string]: Json } | null;
   /** a few images with what the model says they are */
   samples: Sample[] | null;
+  worst?: Worst | null;
   /** null where the run was not elastic */
   members: Member[] | null;
   limits: Limit[];
@@ -103,7 +126,7 @@ export interface Run {
 }
 
 export interface LiveState {
-  /** "running", "draining" or "ended" */
+  /** "preparing", "running", "draining" or "ended" */
   state: string;
   seconds: number;
   done: number | null;
@@ -120,7 +143,10 @@ export interface FiguresData {
   version: string;
   title: string;
   subtitle: string;
-  figures: { title: string; caption: string; panels: string[] }[];
+  /** linear: the same panels without logarithmic axes, where there are such */
+  figures: { title: string; caption: string; panels: string[]; linear?: string[] }[];
+  /** what was compared: names and values */
+  facts?: [string, string][];
   table: { [key: string]: Json }[] | null;
   findings: string[];
 }

@@ -45,7 +45,9 @@ function tilesOf(run: Run): Tile[] {
   const gradients = number(s?.gradients) ?? last(m?.gradients) ?? run.trace?.gradients ?? null;
   const samples = number(s?.samples) ?? last(m?.samples);
   const rate = last(m?.gradients_per_second?.mean);
-  const overall = gradients !== null && time ? gradients / time : null;
+  // A run that was resumed has seconds of its last leg only; samples per second know that.
+  const pace = number(s?.samples_per_second), perGradient = gradients && samples ? samples / gradients : null;
+  const overall = pace && perGradient ? pace / perGradient : gradients !== null && time ? gradients / time : null;
   const accuracy = number(s?.accuracy) ?? last(m?.accuracy?.mean);
   const S = number(s?.S_avg) ?? last(m?.S_avg?.mean);
   const most = number(s?.S_max) ?? last(m?.S_max?.mean);
@@ -55,7 +57,7 @@ function tilesOf(run: Run): Tile[] {
   const tiles: Tile[] = [
     { name: "Loss", value: show(number(s?.loss) ?? last(m?.loss?.mean)), more: s ? "final model, all training data" : "mean of the last batches" },
   ];
-  if (accuracy !== null) tiles.push({ name: "Accuracy", value: show(accuracy), more: s ? "final model" : "latest" });
+  if (accuracy !== null) tiles.push({ name: "Accuracy", value: show(accuracy), more: s ? `final model, ${text(s.evaluated_part) || "held out"}` : "latest" });
   const arrivals = s?.arrivals;
   if (arrivals && typeof arrivals === "object" && !Array.isArray(arrivals)) {
     const answered = number(arrivals.prequential_accuracy);

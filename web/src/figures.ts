@@ -1,4 +1,5 @@
 // The figures of an experiment, and its table.
+import { choice } from "./card";
 import { element, scrollable, table } from "./dom";
 import { footer, header } from "./head";
 import { show } from "./format";
@@ -26,9 +27,26 @@ function flatten(row: { [key: string]: Json }): { [key: string]: Json } {
 }
 
 // As images: their styles stay their own, and nothing in them can run.
-function panels(figure: FiguresData["figures"][number]): HTMLElement {
-  const images = figure.panels.map((svg) => element("img", { src: `data:image/svg+xml,${encodeURIComponent(svg)}`, alt: figure.title }));
+function panels(figure: FiguresData["figures"][number], shown: string[]): HTMLElement {
+  const images = shown.map((svg) => element("img", { src: `data:image/svg+xml,${encodeURIComponent(svg)}`, alt: figure.title }));
   return images.length === 1 ? scrollable(...images) : element("div", { class: "multiples" }, ...images);
+}
+
+function card(figure: FiguresData["figures"][number]): HTMLElement {
+  const linear = figure.linear ?? [];
+  const body = element("div", {}, panels(figure, figure.panels));
+  const axes = linear.length === 0 ? null : choice("Axes", ["log", "linear"], 0, (k) => body.replaceChildren(panels(figure, k === 0 ? figure.panels : linear)));
+  return element("section", { class: "card wide" },
+    element("header", {}, element("h2", {}, figure.title), axes && element("div", { class: "controls" }, axes)),
+    figure.caption !== "" && element("p", { class: "caption" }, figure.caption),
+    body);
+}
+
+// The file says when it was written; inside, the same comparison has the same bytes.
+function facts(data: FiguresData): HTMLElement | null {
+  if (!data.facts || data.facts.length === 0) return null;
+  const written = location.protocol === "file:" ? [["written", document.lastModified] as [string, string]] : [];
+  return element("dl", { class: "compared" }, ...[...data.facts, ...written].flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
 }
 
 export function showFigures(page: HTMLElement, data: FiguresData): void {
@@ -37,16 +55,13 @@ export function showFigures(page: HTMLElement, data: FiguresData): void {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   page.replaceChildren(
     header(data.title, data.subtitle, null),
+    facts(data) ?? "",
     element("div", { class: "grid" },
       data.findings.length > 0 &&
         element("section", { class: "card wide findings" },
           element("header", {}, element("h2", {}, "Verdict")),
           ...data.findings.map((finding) => element("p", {}, finding))),
-      ...data.figures.map((figure) =>
-        element("section", { class: "card wide" },
-          element("header", {}, element("h2", {}, figure.title)),
-          figure.caption !== "" && element("p", { class: "caption" }, figure.caption),
-          panels(figure))),
+      ...data.figures.map(card),
       rows.length > 0 &&
         element("section", { class: "card wide" },
           element("header", {}, element("h2", {}, "Table")),

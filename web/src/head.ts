@@ -1,7 +1,8 @@
 // The top of the page: which run this is, how it went, what to know about it.
 import { comparison, tiles } from "./facts";
 import { element } from "./dom";
-import { text, type Run } from "./data";
+import { show } from "./format";
+import { number, text, type Run } from "./data";
 
 export function subject(run: Run): string {
   const model = text(run.config.model);
@@ -17,7 +18,7 @@ export function circumstances(run: Run): string {
     run.virtual ? "virtual time" : "",
     workers !== undefined && workers !== null ? `${text(workers)} worker${workers === 1 ? "" : "s"}` : "",
     c["topology.kind"] ? `${text(c["topology.kind"])} graph` : "",
-    c.lr !== undefined ? `eta ${text(c.lr)}` : "",
+    c.lr !== undefined ? `eta ${number(c.lr) === null ? text(c.lr) : show(number(c.lr))}` : "",
     c.batch ? `batch ${text(c.batch)}` : "",
     Array.isArray(c["pace.slow"]) ? `slow ${c["pace.slow"].map(text).join(", ")}` : "",
     c.seed !== undefined ? `seed ${text(c.seed)}` : "",

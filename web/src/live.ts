@@ -17,6 +17,7 @@ export function showLive(page: HTMLElement, data: LiveData): void {
   page.replaceChildren(top, summary, charts.root, footer(data.version));
   let ended = false;
   let latest: Frame | null = null;
+  let shown: string | null = null;
 
   const say = (state: string, kind: string) => {
     if (pill.textContent === state) return;
@@ -31,7 +32,10 @@ export function showLive(page: HTMLElement, data: LiveData): void {
     const run = frame.run;
     suitTimes(longest([run]) + (frame.live.seconds_left ?? 0));
     document.title = `${frame.live.state} · ${subject(run)} · dasgd`;
-    if (!top.hasChildNodes()) top.append(header(subject(run), circumstances(run), pill, controls));
+    if (shown !== circumstances(run)) {
+      shown = circumstances(run);
+      top.replaceChildren(header(subject(run), shown, pill, controls));
+    }
     bar.hidden = frame.live.done === null;
     if (frame.live.done !== null) bar.value = Math.min(1, frame.live.done);
     left.textContent = frame.live.state === "running" && frame.live.seconds_left !== null ? `${showSeconds(frame.live.seconds_left)} left` : "";

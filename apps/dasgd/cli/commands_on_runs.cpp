@@ -85,7 +85,8 @@ void CommandLine::add_sweep() {
   swept_.add_to(*app, of_no_use_for_sweeps);
   app->add_option("--vary", sweep_.vary,
                   "a key of the TOML file and its values: KEY=a,b,c, KEY=a..b:log:n or "
-                  "KEY=a..b:lin:n; several keys are multiplied out")
+                  "KEY=a..b:lin:n; several keys are multiplied out, and KEY+KEY=a+b,c+d change "
+                  "together")
       ->type_name("KEY=SPEC")
       ->expected(1)
       ->allow_extra_args(false)

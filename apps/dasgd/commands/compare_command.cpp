@@ -11,6 +11,7 @@
 #include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/base/files/write_all.hpp"
 #include "dasgd/referee/hold.hpp"
+#include "dasgd/referee/page/explain.hpp"
 #include "dasgd/referee/page/result_files.hpp"
 #include "dasgd/referee/results.hpp"
 #include "dasgd/rivals/methods/all_rivals.hpp"
@@ -75,12 +76,17 @@ int compare_problem(const Config& config, const Objective<Real>& objective, cons
   }
   const auto worlds = judge_worlds(objective, contest, rows);
   WriteAll write;
-  write_results(directory, objective, contest, rows, worlds, !output.no_report, write);
+  const ResultOptions how = config::result_options(config, contest);
+  write_results(directory, objective, contest, rows, worlds, how, write);
+  if (!output.quiet)
+    for (const std::string& doubt : doubts_of(contest, worlds)) print_note("note: {}\n", doubt);
   if (output.json)
     print_result_text(results_json(contest, worlds).dump(2) + "\n");
   else if (!output.quiet)
     print_result("{}\n{}/compare.html, compare.csv, curves.csv, compare.json\n",
                  results_text(contest, worlds), directory);
+  if (!output.quiet && !output.json && !how.paper.empty())
+    print_result("{}: panels as SVG and PDF, table.tex, table.csv, record.txt\n", how.paper);
   write.conclude();
   return done;
 }

@@ -27,25 +27,29 @@ std::string field(const std::string& text) {
 /// Writes answers as lines of CSV or JSON.
 class Lines {
  public:
-  Lines(std::vector<std::string> classes, bool json) : classes_(std::move(classes)), json_(json) {}
+  /// `files`: the names of pictures; empty where there are none.
+  Lines(std::vector<std::string> classes, const std::vector<std::string>& files, bool json)
+      : classes_(std::move(classes)), files_(files), json_(json) {}
 
   std::string header() const {
     if (json_) return "";
     std::string line = "row,prediction";
     for (const std::string& name : classes_) line += "," + field("p_" + name);
-    return line + "\n";
+    return line + (files_.empty() ? "\n" : ",file\n");
   }
   std::string line(std::size_t row, const Answer& answer) const {
     if (json_) return json_line(row, answer);
-    if (classes_.empty()) return fmt::format("{},{}\n", row, static_cast<float>(answer.number));
-    std::string line = fmt::format("{},{}", row, field(classes_[answer.best]));
+    std::string line = classes_.empty()
+                           ? fmt::format("{},{}", row, static_cast<float>(answer.number))
+                           : fmt::format("{},{}", row, field(classes_[answer.best]));
     for (const double p : answer.probabilities) line += fmt::format(",{:.6g}", p);
-    return line + "\n";
+    return line + (files_.empty() ? "\n" : "," + field(files_[row]) + "\n");
   }
 
  private:
   std::string json_line(std::size_t row, const Answer& answer) const {
     nlohmann::ordered_json line{{"row", row}};
+    if (!files_.empty()) line["file"] = files_[row];
     if (classes_.empty()) {
       line["prediction"] = answer.number;
     } else {
@@ -57,6 +61,7 @@ class Lines {
   }
 
   const std::vector<std::string> classes_;
+  const std::vector<std::string>& files_;
   const bool json_;
 };
 
@@ -130,6 +135,9 @@ int predict_command(const PredictRequest& request) {
   const auto& model = read.first;
   const RawData& data = read.second;
   const SignalStop signals;
+  for (const auto& [column, count] : data.unknown)
+    print_note("{} rows have a {} that the model has not seen\n", show_count(count),
+               column.empty() ? "text" : column);
   std::optional<Lines> lines;
   std::optional<Score> score;
   Sink sink(request.out);
@@ -137,7 +145,7 @@ int predict_command(const PredictRequest& request) {
       *model, data, signals.token(),
       [&](std::size_t row, std::size_t place, const Answer& answer, const auto& classes) {
         if (!lines) {
-          lines.emplace(classes, request.json);
+          lines.emplace(classes, data.files, request.json);
           score.emplace(data, classes);
           sink.write(lines->header());
         }

@@ -1,4 +1,5 @@
 #include "commands/commands.hpp"
+#include "commands/comparison_files.hpp"
 #include "commands/output_directory.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/sweep.hpp"
@@ -10,16 +11,20 @@ namespace dasgd::app {
 int report_command(const ReportRequest& request) {
   if (request.text) {
     for (const std::string& run : request.runs)
-      print_result_text(report::to_text(report::read_run(run)));
+      print_result_text(is_comparison(run) ? comparison_text(run)
+                                           : report::to_text(report::read_run(run)));
     return done;
   }
   const std::string directory = output_directory(request.runs, request.out, "runs/report");
   if (request.runs.size() > 1)
     for (const std::string& run : request.runs)
-      if (is_sweep(run)) throw InputError(run + ": is a sweep, which has a report of its own");
-  const auto written = is_sweep(request.runs.front())
-                           ? report::write_sweep_report(request.runs.front(), directory)
-                           : report::write_report(request.runs, directory);
+      if (is_sweep(run) || is_comparison(run))
+        throw InputError(run + ": is a " + (is_sweep(run) ? "sweep" : "comparison") +
+                         ", which has a report of its own");
+  const std::string& first = request.runs.front();
+  const auto written = is_comparison(first) ? comparison_report(first, directory)
+                       : is_sweep(first)    ? report::write_sweep_report(first, directory)
+                                            : report::write_report(request.runs, directory);
   if (report::built_page().empty())
     print_note("dasgd: no report.html: {}; charts are there\n", report::no_page);
   for (const std::string& file : written) print_result("{}\n", file);

@@ -14,6 +14,7 @@
 #include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/config/step_size.hpp"
 #include "dasgd/core/error.hpp"
+#include "dasgd/models/description/describe_table.hpp"
 #include "dasgd/models/network_problem.hpp"
 #include "dasgd/models/stream.hpp"
 #include "dasgd/runtime/train.hpp"
@@ -133,7 +134,14 @@ int train_on_ranks(const std::optional<Config>& config, std::exception_ptr mista
 Problem read_problem(const Config& config) {
   Problem problem = make_problem(config.problem, config.run.seed);
   const std::string line = describe_network(config.problem, problem);
-  if (!config.output.quiet && !line.empty() && is_first_process()) print_note("{}\n", line);
+  if (config.output.quiet || !is_first_process()) return problem;
+  if (!line.empty()) print_note("{}\n", line);
+  const auto* const holder = std::visit(
+      [](const auto& objective) { return dynamic_cast<const HoldsSamples*>(objective.get()); },
+      problem);
+  if (const auto* const samples = holder ? holder->prepared() : nullptr)
+    if (const std::string columns = describe_columns(*samples); !columns.empty())
+      print_note("{}\n", columns);
   return problem;
 }
 

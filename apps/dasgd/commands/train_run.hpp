@@ -1,6 +1,7 @@
 // A run with its directory, its browsers and a person who looks on.
 #pragma once
 
+#include <chrono>
 #include <fmt/format.h>
 #include <optional>
 #include <stdexcept>
@@ -30,8 +31,13 @@ class TrainRun {
   TrainRun(const Config& config, const Objective<Real>& objective, SignalStop& signals)
       : config_(config), objective_(objective), signals_(signals), status_(config.output.quiet) {
     if (config.output.resume.empty()) RunDirectory::require_usable(config.output.out);
-    if (config.watch.port) watch_.emplace(config_, [this] { stop_.request_stop(); });
-    advice_ = settle_step_size(config_, objective, signals.token());
+    if (config.watch.port) {
+      watch_.emplace(config_, [this] { stop_.request_stop(); });
+      if (!config_.output.quiet) status_.say("watch the run at " + watch_->url());
+    }
+    advice_ = settle_step_size(config_, objective, signals.token(), nullptr,
+                               [this](const std::string& line) { tell_trial(line); });
+    status_.clear();
     if (advice_) status_.say(config::with_options(describe(*advice_, config_)));
     settings_ = to_toml(config::Command::train, config_);
   }
@@ -43,7 +49,6 @@ class TrainRun {
     write_file(file("config.toml"), settings_);
     if (!watch_) return;
     watch_->show(directory().path(), settings_);
-    if (!config_.output.quiet) status_.say("watch the run at " + watch_->url());
   }
 
   int run(const typename DirectoryRun<Real>::Engine& train) {
@@ -90,6 +95,13 @@ class TrainRun {
             .facts = config::subject_of(config)};
   }
 
+  // What is tried before the run.
+  void tell_trial(const std::string& line) {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began_;
+    status_.show(line, passed.count());
+    if (watch_) watch_->prepare(config_, line);
+  }
+
   TrainOptions with_warnings(TrainOptions options) {
     options.warn = [this](const std::string& line) {
       status_.say("dasgd: " + config::with_options(line));
@@ -112,6 +124,7 @@ class TrainRun {
     }
   }
 
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   Config config_;
   const Objective<Real>& objective_;
   SignalStop& signals_;

@@ -28,24 +28,28 @@ config::Command command_of(const std::string& engine) {
   return engine == "simulate" ? config::Command::simulate : config::Command::train;
 }
 
-std::vector<config::Variation> read_variations(const SweepRequest& request,
-                                               config::Command command) {
-  std::vector<config::Variation> all;
+// Keys that change together stand together.
+using Together = std::vector<config::Variation>;
+
+std::vector<Together> read_variations(const SweepRequest& request, config::Command command) {
+  std::vector<Together> all;
+  std::set<std::string> known;
   for (const std::string& text : request.vary) {
-    all.push_back(config::parse_variation(command, text));
-    const auto same = [&](const auto& other) { return other.key == all.back().key; };
-    if (std::count_if(all.begin(), all.end(), same) > 1)
-      throw InputError("--vary " + text + ": " + all.back().key + " is varied already");
-    if (all.back().key == "seed" && request.seeds)
-      throw InputError("--seeds and --vary seed=...: give one of them");
+    all.push_back(config::parse_variations(command, text));
+    for (const config::Variation& one : all.back()) {
+      if (!known.insert(one.key).second)
+        throw InputError("--vary " + text + ": " + one.key + " is varied already");
+      if (one.key == "seed" && request.seeds)
+        throw InputError("--seeds and --vary seed=...: give one of them");
+    }
   }
   return all;
 }
 
 // The next combination of one value of each; the last one changes fastest. False after the last.
-bool advance(std::vector<std::size_t>& at, const std::vector<config::Variation>& all) {
+bool advance(std::vector<std::size_t>& at, const std::vector<Together>& all) {
   for (std::size_t k = all.size(); k-- > 0;) {
-    if (++at[k] < all[k].values.size()) return true;
+    if (++at[k] < all[k].front().values.size()) return true;
     at[k] = 0;
   }
   return false;
@@ -88,13 +92,15 @@ void require_names(const Sweep& sweep) {
 SweepPlan plan_sweep(const SweepRequest& request) {
   SweepPlan plan{command_of(request.engine), {request.engine, {}, {}}, {}, {}, {}};
   const auto variations = read_variations(request, plan.command);
-  for (const auto& variation : variations) plan.sweep.keys.push_back(variation.key);
+  for (const Together& group : variations)
+    for (const config::Variation& one : group) plan.sweep.keys.push_back(one.key);
   std::vector<std::size_t> at(variations.size(), 0);
   std::size_t setting = 0;
   do {
     SweepRequest::Values values;
     for (std::size_t k = 0; k < variations.size(); ++k)
-      values.emplace_back(variations[k].key, variations[k].values[at[k]]);
+      for (const config::Variation& one : variations[k])
+        values.emplace_back(one.key, one.values[at[k]]);
     config::Config config = request.resolve(plan.command, values);
     if (is_stream(config.problem.data))
       throw InputError("`data` " + config.problem.data + ": a sweep needs data that stays");

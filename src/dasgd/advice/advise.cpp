@@ -1,6 +1,7 @@
 #include "dasgd/advice/advise.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -244,6 +245,11 @@ void recommend(Advice& advice) {
 template <typename Real>
 Advice advise(const Objective<Real>& objective, const AdviceRequest& request) {
   const TrainOptions& options = request.options;
+  const auto began = std::chrono::steady_clock::now();
+  const auto tell = [&](const char* what) {
+    if (request.tell) request.tell(what);
+  };
+  tell("lr auto measures how steep the loss is and how stale gradients are");
   std::vector<std::vector<Real>> trajectory{objective.start()};
   const Smoothness at_start = measure_smoothness<Real>(objective, trajectory, options.seed);
   const double eta = theory::a_priori_eta(at_start.value, 2 * static_cast<double>(options.workers));
@@ -278,10 +284,16 @@ Advice advise(const Objective<Real>& objective, const AdviceRequest& request) {
                       "the recommended step, as none was tried: " + advice.grounds,
                       options.rule.schedule,
                       {}};
-  if (request.try_steps)
+  if (request.try_steps) {
+    const double rate = advice.staleness.gradients_per_second;
+    const double run = advice.horizon && rate > 0 ? *advice.horizon / rate : 0;
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began;
+    const double left = std::max(1.0, seconds_for_trials(run) - passed.count());
     if (auto found = try_steps<Real>(objective, options, request.world, advice.constants.L.value,
-                                     advice.recommended_eta, advice.horizon, request.keep_schedule))
+                                     advice.recommended_eta, advice.horizon, request.keep_schedule,
+                                     {left, request.tell}))
       advice.practical = std::move(*found);
+  }
   return advice;
 }
 

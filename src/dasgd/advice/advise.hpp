@@ -2,6 +2,7 @@
 // every limit of the theory with its status.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -67,10 +68,12 @@ struct AdviceRequest {
   std::optional<double> accuracy;  ///< default: 1 % of the squared gradient norm at the start
   /// The practical step is for the schedule of the options, and brings none of its own.
   bool keep_schedule = false;
+  std::function<void(const std::string&)> tell = {};  ///< what is being done, a line at a time
   bool try_steps = true;  ///< whether to look for a practical step, which takes seconds more
 };
 
-/// Takes a few seconds.
+/// Takes a few seconds; with trials at most 10, or a tenth of the run, where constants are known or
+/// quickly measured.
 template <typename Real>
 Advice advise(const Objective<Real>& objective, const AdviceRequest& request);
 

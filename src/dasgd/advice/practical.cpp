@@ -1,6 +1,7 @@
 #include "dasgd/advice/practical.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <fmt/format.h>
 #include <memory>
@@ -57,8 +58,10 @@ template <typename Real>
 class Trials {
  public:
   Trials(const Objective<Real>& objective, const TrainOptions& options, const Schedule& schedule,
-         std::optional<double> horizon, const VirtualWorld& world, std::size_t judged_by)
-      : objective_(objective, options.seed, judged_by),
+         std::optional<double> horizon, const VirtualWorld& world, std::size_t judged_by,
+         const TrialLimits& limits)
+      : limits_(limits),
+        objective_(objective, options.seed, judged_by),
         start_(objective_.loss(objective.start())),
         options_(options),
         schedule_(schedule),
@@ -73,8 +76,11 @@ class Trials {
   /// The same, and larger steps for as long as the largest is the best.
   std::optional<double> best_of_rising(const std::vector<double>& etas, std::uint64_t gradients) {
     std::vector<TriedStep> now = run_all(etas, gradients);
-    for (int k = 0; k < further && best_of(now) == now.back().eta; ++k)
-      now.push_back(run_all({now.back().eta * fine}, gradients).front());
+    for (int k = 0; k < further && !now.empty() && best_of(now) == now.back().eta; ++k) {
+      const auto next = run_all({now.back().eta * fine}, gradients);
+      if (next.empty()) break;
+      now.push_back(next.front());
+    }
     return best_of(now);
   }
 
@@ -89,9 +95,23 @@ class Trials {
 
  private:
   std::vector<TriedStep> run_all(const std::vector<double>& etas, std::uint64_t gradients) {
+    std::vector<double> order = etas;  // from the middle of the grid, as the best is likely there
+    const double middle = etas[etas.size() * 5 / 8];
+    std::stable_sort(order.begin(), order.end(), [&](double a, double b) {
+      return std::abs(std::log(a / middle)) < std::abs(std::log(b / middle));
+    });
     std::vector<TriedStep> now;
-    for (const double eta : etas) now.push_back(run(eta, gradients));
-    tried.insert(tried.end(), now.begin(), now.end());
+    for (const double eta : order) {
+      if (!tried.empty() && seconds() > limits_.seconds) break;
+      now.push_back(run(eta, gradients));
+      tried.push_back(now.back());
+      if (limits_.tell)
+        limits_.tell(
+            fmt::format("lr auto tries {:.4g}: {} after {} gradients", eta,
+                        now.back().loss ? fmt::format("loss {:.4g}", *now.back().loss) : "diverges",
+                        now.back().gradients));
+    }
+    std::sort(now.begin(), now.end(), [](auto& a, auto& b) { return a.eta < b.eta; });
     return now;
   }
   std::optional<double> best_of(const std::vector<TriedStep>& now) const {
@@ -122,6 +142,12 @@ class Trials {
             good ? std::optional(result.summary.loss) : std::nullopt};
   }
 
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+  }
+
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  const TrialLimits& limits_;
   const OnAPart<Real> objective_;
   const double start_;
   const TrainOptions& options_;
@@ -152,19 +178,22 @@ VirtualWorld threads_here(std::size_t workers, Nanoseconds gradient) {
 
 }  // namespace
 
+double seconds_for_trials(double run_seconds) { return std::max(10.0, 0.1 * run_seconds); }
+
 template <typename Real>
 std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
                                        const TrainOptions& options,
                                        const std::optional<VirtualWorld>& world, double L,
                                        double proved, std::optional<double> horizon,
-                                       bool keep_schedule) {
+                                       bool keep_schedule, const TrialLimits& limits) {
   if (options.workers > most_workers || !(L > 0) || !std::isfinite(L)) return std::nullopt;
   const std::size_t batch = resolved_batch(options, objective.samples());
   const double gradient = 1e-9 * static_cast<double>(time_of_gradient(objective, batch).count());
   // The coarse grid takes a quarter of a fine run each.
   const double runs = (largest - smallest + 1) / 4.0 + 3;
-  const double seconds =
-      std::clamp(share_to_spend * gradient * horizon.value_or(0), least_seconds, most_seconds);
+  const double seconds = std::min(
+      limits.seconds,
+      std::clamp(share_to_spend * gradient * horizon.value_or(0), least_seconds, most_seconds));
   const auto fit = static_cast<std::uint64_t>(
       std::min(seconds / std::max(1e-9, gradient) / runs, static_cast<double>(most_gradients)));
   const auto wanted = static_cast<double>(std::max({fit, fewest, rounds * options.workers}));
@@ -184,15 +213,15 @@ std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
   const Schedule schedule = keep_schedule
                                 ? options.rule.schedule
                                 : schedule_for(options, objective.samples(), horizon.has_value());
-  Trials<Real> trials(objective, options, schedule, horizon, here, judged_by);
+  Trials<Real> trials(objective, options, schedule, horizon, here, judged_by, limits);
   std::vector<double> etas;
   for (int k = smallest; k <= largest; ++k) etas.push_back(std::pow(coarse, k) / L);
   const auto near = trials.best_of(etas, coarse_gradients);
   if (!near) return std::nullopt;
   if (trials.gained_little()) {
-    const double left =
-        most_seconds - static_cast<double>(coarse_gradients * etas.size()) * gradient;
-    const double in_time = left / std::max(1e-9, gradient) / (3 + further);
+    const double left = std::min(most_seconds, limits.seconds) -
+                        static_cast<double>(coarse_gradients * etas.size()) * gradient;
+    const double in_time = std::max(0.0, left) / std::max(1e-9, gradient) / (3 + further);
     gradients = std::max(
         gradients, static_cast<std::uint64_t>(std::min({longer * static_cast<double>(gradients),
                                                         in_time, horizon.value_or(in_time)})));
@@ -215,9 +244,9 @@ std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
 
 template std::optional<PracticalStep> try_steps(const Objective<float>&, const TrainOptions&,
                                                 const std::optional<VirtualWorld>&, double, double,
-                                                std::optional<double>, bool);
+                                                std::optional<double>, bool, const TrialLimits&);
 template std::optional<PracticalStep> try_steps(const Objective<double>&, const TrainOptions&,
                                                 const std::optional<VirtualWorld>&, double, double,
-                                                std::optional<double>, bool);
+                                                std::optional<double>, bool, const TrialLimits&);
 
 }  // namespace dasgd

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,15 @@ struct PracticalStep {
   std::vector<TriedStep> tried;
 };
 
+/// How long trials may last, and who is told of them.
+struct TrialLimits {
+  double seconds = 60;                                ///< no trial begins after that
+  std::function<void(const std::string&)> tell = {};  ///< a line for a person, after each of them
+};
+
+/// The seconds that `lr` auto may take before a run that lasts so long: a tenth of it, or 10.
+double seconds_for_trials(double run_seconds);
+
 /// Runs the options, with their own rule and number of workers, in virtual time from x^0 with steps
 /// around 1 / L: first far apart, then close to the best, and beyond it while larger ones are
 /// better. From 0.7 of the best to the best, or from half of it where gradients have no noise; for
@@ -36,12 +46,13 @@ struct PracticalStep {
 /// `horizon`. Where that is known and gradients have noise, the step comes with a schedule that
 /// cools down, unless `options` has one or it is to be kept as it is: runs with a fixed step would
 /// be judged by their noise, and short ones would favour steps that are too small for long ones.
-/// Nothing where a gradient takes too long for that, or the workers are too many.
+/// Nothing where a gradient takes too long for that, or the workers are too many. Steps close to 1
+/// / L are tried first: where the time is over before all were tried, the others are left out.
 template <typename Real>
 std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
                                        const TrainOptions& options,
                                        const std::optional<VirtualWorld>& world, double L,
                                        double proved, std::optional<double> horizon,
-                                       bool keep_schedule = false);
+                                       bool keep_schedule = false, const TrialLimits& limits = {});
 
 }  // namespace dasgd

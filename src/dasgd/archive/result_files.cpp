@@ -7,6 +7,7 @@
 #include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/data/preprocessing.hpp"
 #include "dasgd/models/network_problem.hpp"
+#include "dasgd/models/predict.hpp"
 #include "dasgd/record/npy.hpp"
 
 namespace dasgd {
@@ -31,6 +32,14 @@ void save_result(const Objective<Real>& objective, const TrainResult<Real>& resu
           write_file(directory.file("samples.json"), samples_json(samples));
       });
   }
+  const auto* const holder = dynamic_cast<const HoldsSamples*>(&objective);
+  if (const auto* const samples = holder ? holder->prepared() : nullptr)
+    write("worst.json", [&] {
+      if (result.failure) return;  // there is no model worth asking
+      const auto model = open_predictor(directory.path());
+      if (const auto worst = worst_json(*samples, *model))
+        write_file(directory.file("worst.json"), *worst);
+    });
   if (!result.best_model.empty())
     write("the best model",
           [&] { best.write<Real>(objective, *result.summary.best, result.best_model); });

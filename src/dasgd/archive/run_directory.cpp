@@ -57,13 +57,11 @@ RunDirectory::RunDirectory(const std::string& path, const std::string& model)
   lock_ = std::make_unique<DirectoryLock>(path_);
   require_writable();
   write_file(file(mark), "");
-  for (const char* name : {"config.toml",        "metrics.jsonl", "summary.json",
-                           "trace.jsonl",        "model.npy",     "model.pt",
-                           "model.best.npy",     "model.best.pt", "model.best.json",
-                           "preprocessing.json", "advice.json",   "samples.json",
-                           "prediction.json",    "token",         "address",
-                           "addresses",          "members.json",  "adoptions.jsonl",
-                           "membership.jsonl",   "control"})
+  for (const char* name :
+       {"config.toml", "metrics.jsonl",  "summary.json",  "trace.jsonl",     "model.npy",
+        "model.pt",    "model.best.npy", "model.best.pt", "model.best.json", "preprocessing.json",
+        "advice.json", "samples.json",   "worst.json",    "prediction.json", "token",
+        "address",     "addresses",      "members.json",  "adoptions.jsonl", "membership.jsonl", "control"})
     remove_file(name);
   remove_report();
   std::vector<fs::path> earlier;

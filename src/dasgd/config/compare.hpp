@@ -15,6 +15,8 @@ struct CompareSettings {
   std::string engine = "sim";       ///< or threads, mpi
   std::optional<std::size_t> seeds, tune;
   bool preempt = false, quick = false;
+  std::string paper;                              ///< a directory for the files of a paper
+  std::optional<double> paper_width, paper_font;  ///< of a panel, in mm; of its letters, in points
 };
 
 }  // namespace dasgd::config

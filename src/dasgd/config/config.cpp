@@ -25,6 +25,7 @@ ModelDefaults defaults_of(const std::string& model) {
   if (model == "cnn" || model == "mlp") return {"fashion-mnist", 0.05, 32, 2, {}};
   if (model == "resnet18") return {"cifar10", 0.05, 32, 2, {}};
   if (is_network(model)) return {"", 0.05, 32, 2, {}};
+  if (model == "linear") return {"", 0.05, 32, 5, {}};
   if (model == "logistic") return {"", 0.1, 0, std::nullopt, {1000}};
   return {"", 0.01, 0, std::nullopt, {1000}};
 }
@@ -58,8 +59,8 @@ void resolve_stream(Config& config) {
   };
   const DataChoice& reading = problem.reading;
   if (!reading.validation.empty() || !reading.test.empty() || !reading.label.empty() ||
-      !reading.exclude.empty() || reading.scale || reading.missing != Missing::error ||
-      reading.resize || !reading.class_weights.empty())
+      !reading.exclude.empty() || reading.scale || reading.missing || reading.resize ||
+      !reading.class_weights.empty())
     refuse(
         "`validation`, `test`, `label`, `exclude`, `scale`, `missing`, `resize` and "
         "`class_weights` "

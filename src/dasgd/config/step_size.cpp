@@ -67,7 +67,8 @@ std::vector<Assumption> assumptions_of(const Advice& advice) {
 
 template <typename Real>
 std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& objective,
-                                       const std::stop_token& stop, const VirtualWorld* world) {
+                                       const std::stop_token& stop, const VirtualWorld* world,
+                                       const std::function<void(const std::string&)>& tell) {
   auto& L = config.run.smoothness;
   if (config.step == StepChoice::given) {
     if (!L) L = objective.known().smoothness;
@@ -92,6 +93,7 @@ std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& ob
   place_ranks(config, request);
   place_members(config, request);
   request.try_steps = !proved;
+  request.tell = tell;
   request.keep_schedule = config.schedule_given || !end_is_known(config, objective.samples());
   Advice advice = advise<Real>(objective, request);
   config.run.eta = proved ? advice.recommended_eta : advice.practical.eta;
@@ -103,9 +105,11 @@ std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& ob
 }
 
 template std::optional<Advice> settle_step_size(Config&, const Objective<float>&,
-                                                const std::stop_token&, const VirtualWorld*);
+                                                const std::stop_token&, const VirtualWorld*,
+                                                const std::function<void(const std::string&)>&);
 template std::optional<Advice> settle_step_size(Config&, const Objective<double>&,
-                                                const std::stop_token&, const VirtualWorld*);
+                                                const std::stop_token&, const VirtualWorld*,
+                                                const std::function<void(const std::string&)>&);
 
 std::string describe(const Advice& advice, const Config& config) {
   const bool others_may_join = !config.elastic.listen.empty() && !config.elastic.expected;

@@ -1,6 +1,7 @@
 // The step size of a run and what it is held against.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -13,11 +14,12 @@ namespace dasgd::config {
 /// Settles what is still open of the step size of a resolved config: the proved one by the advice
 /// of a pilot, on threads or in the given virtual world, and for more ranks than this machine has
 /// cores in virtual time; the automatic one as the best of several that were tried; and L, by its
-/// closed form, for the guard and the certificate.
+/// closed form, for the guard and the certificate. `tell` hears what is tried.
 template <typename Real>
 std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& objective,
                                        const std::stop_token& stop,
-                                       const VirtualWorld* world = nullptr);
+                                       const VirtualWorld* world = nullptr,
+                                       const std::function<void(const std::string&)>& tell = {});
 
 /// One line for a person: "lr proved: 0.0123, proved by ...", "lr auto: 0.1, best of ...".
 std::string describe(const Advice& advice, const Config& config);

@@ -20,7 +20,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 const Words scale_words{"none", "255", "standard", "inputs"};
-const Words missing_words{"error", "drop", "mean"};
+const Words missing_words{"error", "drop", "mean", "median", "most-frequent"};
 const Words answer_words{"number", "scores", "shares", "margin"};
 
 std::size_t place_of(const std::string& word, const Words& words, const char* what) {
@@ -85,7 +85,50 @@ std::vector<double> finite_sample(const NumberRows& inputs, std::size_t row) {
   throw InputError(where + " is missing; `missing` mean puts the mean of its column there");
 }
 
-constexpr std::size_t rows_per_block = 8192;
+constexpr std::size_t rows_per_block = 8192, columns_at_once = 16;
+
+float most_frequent(const std::vector<float>& sorted) {
+  float best = 0;
+  std::size_t most = 0;
+  for (auto at = sorted.begin(); at != sorted.end();) {
+    const auto next = std::upper_bound(at, sorted.end(), *at);
+    if (const auto count = static_cast<std::size_t>(next - at); count > most) {
+      most = count;
+      best = *at;
+    }
+    at = next;
+  }
+  return best;
+}
+
+// The median or the most frequent value of each column. All values of some columns are in memory
+// at a time.
+template <typename RowAt>
+void fill_by_values(Preprocessing& to, const NumberRows& inputs, std::size_t count,
+                    const RowAt& row_at) {
+  const std::size_t width = inputs.width();
+  const std::size_t groups = (width + columns_at_once - 1) / columns_at_once;
+  in_parallel(groups, std::max(1u, std::thread::hardware_concurrency()), [&](std::size_t group) {
+    const std::size_t first = group * columns_at_once;
+    const std::size_t last = std::min(width, first + columns_at_once);
+    std::vector<std::vector<float>> values(last - first);
+    std::vector<float> sample(width);
+    for (std::size_t k = 0; k < count; ++k) {
+      inputs.copy(row_at(k), sample);
+      for (std::size_t c = first; c < last; ++c)
+        if (std::isfinite(sample[c])) values[c - first].push_back(sample[c]);
+    }
+    for (std::size_t c = first; c < last; ++c) {
+      std::vector<float>& column = values[c - first];
+      if (column.empty()) continue;
+      std::sort(column.begin(), column.end());
+      const std::size_t middle = column.size() / 2;
+      const float upper = column[middle], lower = column[(column.size() - 1) / 2];
+      to.fill[c] =
+          to.missing == Missing::median ? lower + (upper - lower) / 2 : most_frequent(column);
+    }
+  });
+}
 
 }  // namespace
 
@@ -125,7 +168,7 @@ void Preprocessing::apply(std::span<float> sample) const {
 void fit(Preprocessing& to, const NumberRows& inputs, std::span<const std::uint32_t> rows,
          const std::string& path) {
   const std::size_t width = inputs.width(), plane = to.period(), columns = width / plane;
-  const bool fills = to.missing == Missing::mean && inputs.may_miss();
+  const bool fills = dasgd::fills(to.missing) && inputs.may_miss();
   to.mean.clear();
   if (to.scale == Scale::by_255) {
     to.mean.assign(columns, 0.0f);
@@ -164,8 +207,11 @@ void fit(Preprocessing& to, const NumberRows& inputs, std::span<const std::uint3
   std::vector<Moments> all(columns);
   for (const auto& block : found)
     for (std::size_t c = 0; c < columns; ++c) all[c].add(block[c]);
-  if (fills)
+  if (fills) {
+    to.fill.clear();
     for (const Moments& column : all) to.fill.push_back(static_cast<float>(column.mean));
+    if (to.missing != Missing::mean) fill_by_values(to, inputs, count, row_at);
+  }
   if (!is_standard(to.scale)) return;
   to.factor.clear();
   for (const Moments& column : all) {
@@ -173,6 +219,9 @@ void fit(Preprocessing& to, const NumberRows& inputs, std::span<const std::uint3
     to.mean.push_back(static_cast<float>(column.mean));
     to.factor.push_back(variance > 1e-12 ? static_cast<float>(1 / std::sqrt(variance)) : 1.0f);
   }
+  const std::vector<bool> indicators = indicators_of(to.encoding);
+  for (std::size_t c = 0; c < indicators.size(); ++c)
+    if (indicators[c]) to.mean[c] = 0, to.factor[c] = 1;
 }
 
 std::optional<TargetScale> fit_target(std::span<const double> targets,
@@ -199,6 +248,9 @@ std::string to_json(const Preprocessing& p) {
                               {"label_at", p.label_at},
                               {"classes", p.classes},
                               {"answers", to_string(p.answers)}};
+  if (!p.encoding.empty())
+    json["encoding"] = nlohmann::ordered_json::parse(encoding_to_json(p.encoding));
+  if (p.label_comma) json["label_decimal"] = ",";
   if (p.target) json["target"] = {{"mean", p.target->mean}, {"deviation", p.target->deviation}};
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
@@ -228,11 +280,15 @@ Preprocessing preprocessing_from_json(const std::string& text, const std::string
       p.target = {target->at("mean").get<double>(), target->at("deviation").get<double>()};
       if (!(p.target->deviation > 0)) throw fail("a target without a deviation");
     }
+    if (const auto encoding = json.find("encoding"); encoding != json.end())
+      p.encoding = encoding_from_json(encoding->dump());
+    p.label_comma = json.value("label_decimal", ".") == ",";
     for (const std::int64_t size : p.shape)
       if (size < 1 || size > (1 << 30)) throw fail("a shape that cannot be");
     const std::size_t columns = p.shape.empty() ? 0 : p.width() / p.period();
     if (p.mean.size() != p.factor.size() || (!p.mean.empty() && p.mean.size() != columns) ||
-        (!p.fill.empty() && p.fill.size() != p.width()))
+        (!p.fill.empty() && p.fill.size() != p.width()) ||
+        (!p.encoding.empty() && width_of(p.encoding) != p.width()))
       throw fail("numbers that do not belong to its shape");
     return p;
   } catch (const nlohmann::json::exception& error) {

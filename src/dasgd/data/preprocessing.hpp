@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "dasgd/data/column_encoding.hpp"
 #include "dasgd/data/number_rows.hpp"
 
 namespace dasgd {
@@ -27,10 +28,15 @@ inline bool is_standard(Scale scale) { return scale == Scale::standard || scale 
 
 /// What to do with numbers that are missing.
 enum class Missing {
-  error,  ///< refuse the file
-  drop,   ///< the rows that miss one go
-  mean,   ///< the column's mean over the training part takes their place
+  error,   ///< refuse the file
+  drop,    ///< the rows that miss one go
+  mean,    ///< the column's mean over the training part takes their place; a missing text is a
+           ///< category of its own
+  median,  ///< the same with the median
+  most_frequent,  ///< the most frequent value takes their place, of texts too
 };
+/// Whether something takes the place of missing values.
+inline bool fills(Missing missing) { return missing >= Missing::mean; }
 Missing parse_missing(const std::string& text);
 std::string to_string(Missing missing);
 
@@ -60,7 +66,9 @@ struct Preprocessing {
   std::vector<std::string> columns;  ///< their names, where they have any
   std::string label;                 ///< the name of the label's column, where it has one
   std::size_t label_at = 0;          ///< its place among all columns of the training file, from 0
-  std::vector<std::string> classes;  ///< what the answers are called; empty: they are numbers
+  bool label_comma = false;          ///< it is a number with a decimal comma
+  std::vector<ColumnEncoding> encoding;  ///< of the columns of a table; empty: plain numbers
+  std::vector<std::string> classes;      ///< what the answers are called; empty: they are numbers
   Answers answers = Answers::scores;
   std::optional<TargetScale> target;  ///< of answers that are numbers; nothing: as they are
 

@@ -32,13 +32,15 @@ void require_whole(const RawData& data, bool signs) {
       refuse_label(data, r,
                    "target " + plain_number(label) +
                        ", which is no class; classes are texts or 0, 1, ...; for numbers use "
-                       "`loss` mse");
+                       "`loss` mse, or `model` linear");
   }
 }
 
 // Up to so many, a class of which there is no row yet is likelier than a label that only looks like
 // a number.
 constexpr std::size_t few_classes = 100;
+// More labels than this that hardly repeat are numbers, not classes.
+constexpr std::size_t most_numbered_classes = 1000;
 
 std::vector<std::string> sorted_names(const RawData& data) {
   std::vector<std::string> names = data.labels.names;
@@ -64,6 +66,10 @@ std::vector<std::string> find_classes(const RawData& data) {
   if (texts > 0) return sorted_names(data);
   const std::set<double> found(data.labels.values.begin(), data.labels.values.end());
   require_whole(data, found == std::set<double>{-1, 1});
+  if (found.size() > most_numbered_classes && found.size() > data.labels.values.size() / 10)
+    throw InputError(data.path + ": has " + std::to_string(found.size()) +
+                     " different numbers as labels; for numbers use `loss` mse, or `model` linear; "
+                     "classes come at least ten times each");
   std::vector<std::string> names;
   const std::size_t numbers =
       found.empty() || *found.begin() != 0 ? 0 : static_cast<std::size_t>(*found.rbegin()) + 1;

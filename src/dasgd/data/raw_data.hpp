@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "dasgd/data/column_encoding.hpp"
 #include "dasgd/data/number_rows.hpp"
 
 namespace dasgd {
@@ -17,16 +19,20 @@ struct Labels {
 };
 
 struct RawData {
-  std::string path;                  ///< for messages
-  std::vector<std::int64_t> shape;   ///< of one sample: {3, 32, 32} for an image, {8} for a row
-  std::vector<std::string> columns;  ///< names of a row's numbers, where they have any
-  std::string label;                 ///< the name of the label's column, where it has one
-  std::size_t label_at = 0;          ///< its place among all columns, from 0
+  std::string path;                      ///< for messages
+  std::vector<std::int64_t> shape;       ///< of one sample: {3, 32, 32} for an image, {8} for a row
+  std::vector<std::string> columns;      ///< names of a row's numbers, where they have any
+  std::string label;                     ///< the name of the label's column, where it has one
+  std::size_t label_at = 0;              ///< its place among all columns, from 0
+  bool label_comma = false;              ///< it is a number with a decimal comma
+  std::vector<ColumnEncoding> encoding;  ///< of a table; empty: all columns are plain numbers
   std::shared_ptr<const NumberRows> inputs;
   Labels labels;                         ///< empty where none were asked for
   std::vector<std::string> classes;      ///< where the layout of the data names them
   std::size_t missing = 0, dropped = 0;  ///< numbers that are not there, rows that went for it
-  std::vector<std::size_t> numbers;      ///< of the rows in the file, where rows were dropped
+  std::vector<std::pair<std::string, std::size_t>> unknown;  ///< texts that a model does not know
+  std::vector<std::string> files;    ///< the names of pictures, where each sample is one
+  std::vector<std::size_t> numbers;  ///< of the rows in the file, where rows were dropped
 
   std::size_t rows() const { return inputs->rows(); }
 };

@@ -1,5 +1,6 @@
 #include "dasgd/models/data_source.hpp"
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 
@@ -29,6 +30,39 @@ bool has_commas(const std::string& path) {
   }
   line = line.substr(0, line.find('#'));
   return line.find(',') != line.npos;
+}
+
+// Files that people have instead of a table, by how they begin.
+void refuse_other_formats(const std::string& path) {
+  struct Other {
+    std::string_view begin;
+    const char* what;
+  };
+  using namespace std::string_view_literals;
+  constexpr std::array<Other, 10> others{{
+      {"PAR1"sv,
+       "a Parquet file; pandas.read_parquet(FILE).to_csv(\"table.csv\", index=False) "
+       "makes a CSV file of it"},
+      {"PK\x03\x04"sv, "an archive or an Excel file; save the sheet as CSV"},
+      {"\xD0\xCF\x11\xE0"sv, "an old Excel file; save the sheet as CSV"},
+      {"\x89PNG"sv,
+       "a PNG picture; `data` takes a directory with a folder of pictures for each class"},
+      {"\xFF\xD8\xFF"sv,
+       "a JPEG picture; `data` takes a directory with a folder of pictures for each class"},
+      {"ARROW1"sv,
+       "a Feather file; pandas.read_feather(FILE).to_csv(\"table.csv\", index=False) "
+       "makes a CSV file of it"},
+      {"\x89HDF"sv, "an HDF5 file; save the table as CSV or the array as .npy"},
+      {"SQLite format 3"sv, "an SQLite database; export the table as CSV"},
+      {"\x1F\x8B"sv, "compressed; run gunzip first"},
+      {"%PDF"sv, "a PDF document, which holds no table that can be read"},
+  }};
+  std::array<char, 16> bytes{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(bytes.data(), bytes.size());
+  const std::string_view begin(bytes.data(), static_cast<std::size_t>(file.gcount()));
+  for (const Other& other : others)
+    if (begin.starts_with(other.begin)) throw InputError(path + ": is " + other.what);
 }
 
 DataSource read_image_set(const std::string& path) {
@@ -77,6 +111,8 @@ DataKind kind_of_data(const std::string& data) {
   if (path.ends_with(".npy")) return DataKind::npy;
   if (path.ends_with(".npz")) return DataKind::npz;
   if (path.ends_with(".txt")) return DataKind::text;
+  if (is_picture_file(path)) return DataKind::picture;
+  refuse_other_formats(path);
   if (path.ends_with(".csv") || path.ends_with(".tsv")) return DataKind::csv;
   if (std::filesystem::is_fifo(path))  // what is read to look at it is gone
     throw InputError(path +
@@ -108,13 +144,19 @@ DataSource read_source(const std::string& data, const SourceOptions& options) {
   }
   const std::string path = locate_data(data);
   const DataKind kind = kind_of_data(data);
-  if (options.resize && kind != DataKind::image_folder)
+  if (options.resize && kind != DataKind::image_folder && kind != DataKind::picture)
     throw InputError("`resize` is for folders of pictures; " + path + " is none");
   if (kind != DataKind::csv) require_names(path);
   switch (kind) {
     case DataKind::image_set:
       return read_image_set(path);
     case DataKind::image_folder:
+      return read_folders(path, options);
+    case DataKind::picture:
+      if (!table.like)
+        throw InputError(path +
+                         ": is one picture; `data` takes a directory with a folder of pictures "
+                         "for each class");
       return read_folders(path, options);
     case DataKind::csv:
       return {read_csv(path, table)};

@@ -27,9 +27,10 @@ struct SourceOptions {
   const NamedArrays* arrays = nullptr;     ///< names that lead to memory, before all others
 };
 
-enum class DataKind { image_set, image_folder, csv, libsvm, npy, npz, text };
+enum class DataKind { image_set, image_folder, picture, csv, libsvm, npy, npz, text };
 
-/// What a name or path leads to. Throws InputError for one that leads nowhere.
+/// What a name or path leads to. Throws InputError for one that leads nowhere, or to a file of
+/// another kind that is known by its first bytes: Parquet, Excel, ...
 DataKind kind_of_data(const std::string& data);
 
 /// A directory of idx files or of CIFAR-10.

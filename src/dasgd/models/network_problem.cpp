@@ -18,7 +18,8 @@ bool is_network(const std::string& model) {
 NetworkLoss parse_loss(const std::string& text) {
   if (text == "cross-entropy") return NetworkLoss::cross_entropy;
   if (text == "mse") return NetworkLoss::mean_squared_error;
-  throw InputError("must be cross-entropy or mse");
+  if (text == "huber") return NetworkLoss::huber;
+  throw InputError("must be cross-entropy, mse or huber");
 }
 
 NetworkDevice parse_device(const std::string& text) {
@@ -80,6 +81,7 @@ Augmentation parse_augmentation(const std::string& text) {
 }
 
 std::string to_string(NetworkLoss loss) {
+  if (loss == NetworkLoss::huber) return "huber";
   return loss == NetworkLoss::mean_squared_error ? "mse" : "cross-entropy";
 }
 std::string to_string(NetworkDevice device) {
@@ -102,7 +104,12 @@ std::string to_string(const Augmentation& augmentation) {
 void require_network_choices(const ProblemChoice& choice) {
   const bool network = is_network(choice.model);
   const bool gpu = choice.device == NetworkDevice::cuda;
-  for (const auto& [key, given] : {std::pair("loss", choice.loss.has_value()),
+  const bool linear = choice.model == "linear";
+  if (linear && choice.loss == NetworkLoss::cross_entropy)
+    throw InputError(
+        "`model` linear answers with numbers; its `loss` is mse or huber, and for "
+        "classes there is `model` softmax");
+  for (const auto& [key, given] : {std::pair("loss", choice.loss.has_value() && !linear),
                                    {"device", choice.device.has_value()},
                                    {"precision", choice.precision.has_value()},
                                    {"channels_last", choice.channels_last.has_value()},

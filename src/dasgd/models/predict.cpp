@@ -37,14 +37,15 @@ void name_answers(Preprocessing& about, std::size_t outputs) {
     about.classes.push_back(std::to_string(k));
 }
 
-/// Softmax and logistic regression: a product with the weights.
+/// Softmax, logistic and linear regression: a product with the weights.
 class LinearModel final : public Predictor {
  public:
   LinearModel(Preprocessing preprocessing, const std::string& path)
       : preprocessing_(std::move(preprocessing)) {
     const NpyArray array(path);
     const bool margin = preprocessing_.answers == Answers::margin;
-    outputs_ = margin ? 1 : preprocessing_.classes.size();
+    const bool number = preprocessing_.answers == Answers::number;
+    outputs_ = margin || number ? 1 : preprocessing_.classes.size();
     const std::size_t expected = (preprocessing_.width() + (margin ? 0 : 1)) * outputs_;
     if (array.header().count() != expected)
       throw InputError(path + ": has " + std::to_string(array.header().count()) +
@@ -75,7 +76,9 @@ class LinearModel final : public Predictor {
       for (std::size_t k = 0; k < outputs_; ++k) sums[k] += sample[i] * weights_[i * outputs_ + k];
     for (std::size_t k = 0; k < outputs_; ++k) {
       const std::size_t bias = sample.size() * outputs_ + k;
-      to.push_back(static_cast<float>(sums[k] + (bias < weights_.size() ? weights_[bias] : 0)));
+      const double sum = sums[k] + (bias < weights_.size() ? weights_[bias] : 0);
+      const auto& scale = preprocessing_.target;
+      to.push_back(static_cast<float>(scale ? sum * scale->deviation + scale->mean : sum));
     }
   }
 

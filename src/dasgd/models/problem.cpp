@@ -10,6 +10,7 @@
 #include "dasgd/data/catalogue.hpp"
 #include "dasgd/models/network_problem.hpp"
 #include "dasgd/models/read_data.hpp"
+#include "dasgd/problems/linear.hpp"
 #include "dasgd/problems/quadratic.hpp"
 #include "dasgd/problems/softmax.hpp"
 
@@ -34,6 +35,18 @@ std::unique_ptr<Objective<double>> make_logistic(const ProblemChoice& choice, st
   return std::make_unique<Logistic>(read_signed(choice, seed));
 }
 
+std::unique_ptr<Objective<double>> make_linear(ProblemChoice choice, std::uint64_t seed) {
+  if (choice.data.empty())
+    throw InputError("`model` linear needs `data`; a table with a number as its label");
+  if (!choice.loss) choice.loss = NetworkLoss::mean_squared_error;
+  auto samples = read_prepared(choice, seed);
+  if (samples->format().classes > 0)
+    throw InputError(choice.data +
+                     ": has classes as labels; `model` linear answers with numbers, `model` "
+                     "softmax with classes");
+  return std::make_unique<Linear>(std::move(samples), choice.loss == NetworkLoss::huber);
+}
+
 void require_samples(const ProblemChoice& choice) {
   const DataChoice& r = choice.reading;
   const bool drawn = choice.model == "logistic" && choice.data.empty();
@@ -43,7 +56,7 @@ void require_samples(const ProblemChoice& choice) {
                                                 {"label", !r.label.empty()},
                                                 {"scale", r.scale.has_value()},
                                                 {"resize", r.resize.has_value()},
-                                                {"missing", r.missing != Missing::error},
+                                                {"missing", r.missing.has_value()},
                                                 {"class_weights", !r.class_weights.empty()}};
   for (const auto& [key, is_given] : given)
     if (is_given)
@@ -63,7 +76,7 @@ void require_rows(const ProblemChoice& choice) {
 }  // namespace
 
 void require_known_model(const std::string& name) {
-  std::vector<std::string> names{"quadratic", "logistic", "softmax"};
+  std::vector<std::string> names{"quadratic", "logistic", "softmax", "linear"};
   names.insert(names.end(), network_names().begin(), network_names().end());
   if (!is_network(name) && std::find(names.begin(), names.end(), name) == names.end())
     throw InputError("unknown model \"" + name + "\"" + suggestion(name, names));
@@ -76,6 +89,7 @@ Problem make_problem(const ProblemChoice& choice, std::uint64_t seed) {
   require_rows(choice);
   if (choice.model == "quadratic") return make_quadratic(choice.data, seed);
   if (choice.model == "logistic") return make_logistic(choice, seed);
+  if (choice.model == "linear") return make_linear(choice, seed);
   if (is_network(choice.model)) return make_network_problem(choice, seed);
   assert(choice.model == "softmax");
   return std::make_unique<Softmax>(read_prepared(choice, seed));

@@ -24,7 +24,7 @@ struct DataChoice {
   std::vector<std::string> exclude = {};  ///< columns that are no inputs
   std::string label = {};  ///< the column of the label: its name or number; empty: the last
   std::optional<Scale> scale = {};
-  Missing missing = Missing::error;
+  std::optional<Missing> missing = {};     ///< nothing: the mean in CSV files, else an error
   std::optional<PictureSize> resize = {};  ///< of pictures in folders
   std::string class_weights = {};          ///< "balanced" or "NAME:WEIGHT,..."; empty: all weigh 1
 };

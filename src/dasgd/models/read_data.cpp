@@ -29,16 +29,26 @@ std::optional<double> share_of(const std::string& text) {
   return share;
 }
 
+bool wants_numbers(const ProblemChoice& choice) {
+  return is_for_numbers(choice.loss.value_or(NetworkLoss::cross_entropy));
+}
+
 // With squared errors labels are numbers, unless the layout of the data makes them classes.
 bool has_numbers_as_targets(const ProblemChoice& choice, const RawData& data) {
-  return choice.loss == NetworkLoss::mean_squared_error && data.classes.empty();
+  return wants_numbers(choice) && data.classes.empty();
+}
+
+// Tables have gaps more often than not, and a run should not end for one; arrays seldom do.
+Missing missing_of(const ProblemChoice& choice) {
+  const bool table = !is_in_memory(choice) && kind_of_data(choice.data) == DataKind::csv;
+  return choice.reading.missing.value_or(table ? Missing::mean : Missing::error);
 }
 
 SourceOptions source_options(const ProblemChoice& choice) {
   return {.table = {.label = choice.reading.label,
                     .exclude = choice.reading.exclude,
-                    .missing = choice.reading.missing,
-                    .classes = choice.loss != NetworkLoss::mean_squared_error},
+                    .missing = missing_of(choice),
+                    .classes = !wants_numbers(choice)},
           .resize = choice.reading.resize,
           .arrays = &choice.arrays};
 }
@@ -69,7 +79,9 @@ DataPart read_other(const std::string& file, const ProblemChoice& choice, const 
   like.columns = train.columns;
   like.label = train.label;
   like.label_at = train.label_at;
-  if (choice.reading.missing == Missing::mean) like.fill.assign(like.width(), 0.0f);
+  like.label_comma = train.label_comma;
+  like.encoding = train.encoding;
+  if (fills(missing_of(choice))) like.fill.assign(like.width(), 0.0f);
   like.resize = choice.reading.resize.has_value();
   SourceOptions options = source_options(choice);
   options.resize.reset();
@@ -108,13 +120,19 @@ DataParts read_parts(const ProblemChoice& choice, std::uint64_t seed, const Prep
   return parts;
 }
 
+bool misses_any(const DataParts& parts) {
+  return std::any_of(parts.parts.begin(), parts.parts.end(),
+                     [](const DataPart& part) { return part.data && part.data->missing > 0; });
+}
+
 PreparedSamples::Options prepared_options(const ProblemChoice& choice, const DataParts& parts) {
   const bool images = parts[Part::train].data->shape.size() == 3;
-  const bool squares = choice.loss == NetworkLoss::mean_squared_error;
+  const bool squares = wants_numbers(choice);
   PreparedSamples::Options options;
   options.scale = choice.reading.scale.value_or(
       choice.model == "softmax" && images ? Scale::by_255 : Scale::standard);
-  options.missing = choice.reading.missing;
+  options.missing =
+      choice.reading.missing.value_or(misses_any(parts) ? missing_of(choice) : Missing::error);
   options.resize = choice.reading.resize.has_value();
   options.answers = squares ? Answers::shares : Answers::scores;
   options.augmentation = choice.augment.value_or(Augmentation{});
@@ -217,6 +235,7 @@ SignedParts read_signed(const ProblemChoice& choice, std::uint64_t seed) {
   parts.preprocessing = *samples->preprocessing();
   parts.preprocessing->answers = Answers::margin;
   parts.weights = {samples->weight(0), samples->weight(1)};
+  parts.samples = samples;
   return parts;
 }
 

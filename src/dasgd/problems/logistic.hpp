@@ -3,10 +3,12 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "dasgd/core/objective.hpp"
 #include "dasgd/data/part.hpp"
+#include "dasgd/data/preparation/prepared_samples.hpp"
 #include "dasgd/data/preprocessing.hpp"
 #include "dasgd/data/rows/libsvm.hpp"
 
@@ -17,14 +19,15 @@ struct SignedParts {
   std::array<LabelledRows, 3> rows;  ///< by part; those for validation and test may be empty
   std::array<std::string, 3> from;   ///< where they come from
   std::optional<Preprocessing> preprocessing = {};
-  std::array<double, 2> weights{1, 1};  ///< of -1 and +1 in the loss
+  std::array<double, 2> weights{1, 1};                  ///< of -1 and +1 in the loss
+  std::shared_ptr<const PreparedSamples> samples = {};  ///< that these were, where they were others
 
   LabelledRows& operator[](Part part) { return rows[static_cast<std::size_t>(part)]; }
 };
 
 /// Logistic regression on sparse rows, without bias and regulariser. L = largest eigenvalue of
 /// A^T A / (4 m).
-class Logistic final : public Objective<double>, public Preprocessed {
+class Logistic final : public Objective<double>, public Preprocessed, public HoldsSamples {
  public:
   explicit Logistic(LabelledRows train);
   explicit Logistic(SignedParts parts);
@@ -43,6 +46,7 @@ class Logistic final : public Objective<double>, public Preprocessed {
   const Preprocessing* preprocessing() const override {
     return parts_.preprocessing ? &*parts_.preprocessing : nullptr;
   }
+  const PreparedSamples* prepared() const override { return parts_.samples.get(); }
 
   /// The training part.
   const LabelledRows& data() const { return parts_.rows[0]; }

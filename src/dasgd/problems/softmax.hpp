@@ -17,7 +17,7 @@ namespace dasgd {
 
 /// x holds a weight per number and class, number after number, then a bias per class. L = largest
 /// eigenvalue of Z^T Z / (2 m), Z the samples with a column of ones (Boehning).
-class Softmax final : public Objective<float>, public Preprocessed {
+class Softmax final : public Objective<float>, public Preprocessed, public HoldsSamples {
  public:
   /// Targets must be classes.
   explicit Softmax(std::shared_ptr<const PreparedSamples> samples)
@@ -61,6 +61,7 @@ class Softmax final : public Objective<float>, public Preprocessed {
     return {.smoothness = classifier_.smoothness(all), .least_loss = 0};
   }
   const Preprocessing* preprocessing() const override { return samples_->preprocessing(); }
+  const PreparedSamples* prepared() const override { return samples_.get(); }
 
  private:
   struct PartRows final : softmax::ClassifiedRows {

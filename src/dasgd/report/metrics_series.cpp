@@ -57,6 +57,7 @@ void MetricsSeries::add(const RunFigures& f) {
       static_cast<double>(f.inbox_depth),
       static_cast<double>(f.folded),
       f.waited_seconds,
+      f.eval_loss,
       f.prequential};
   for (std::size_t k = 0; k < values.size(); ++k)
     if (values[k] && std::isfinite(*values[k]))

@@ -113,6 +113,17 @@ class Reader {
     note("samples.json is no list of samples; it is left out");
   }
 
+  void worst() {
+    const auto path = find("worst.json");
+    if (!path) return;
+    run_.worst = json_of(*path);
+    if (run_.worst.is_object() && run_.worst.contains("samples") &&
+        run_.worst["samples"].is_array())
+      return;
+    run_.worst = nullptr;
+    note("worst.json is no list of samples; it is left out");
+  }
+
   void metrics() {
     const auto path = find("metrics.jsonl");
     if (!path) return;
@@ -200,6 +211,7 @@ Run read_run(const std::string& directory, const DigestLimits& limits,
   reader.summary();
   reader.advice();
   reader.samples();
+  reader.worst();
   run.members = read_membership(directory);
   reader.metrics();
   reader.trace(limits, on_application);

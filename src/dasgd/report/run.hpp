@@ -30,6 +30,7 @@ struct Run {
   nlohmann::ordered_json summary;  ///< as written; null where there is none
   nlohmann::ordered_json advice;   ///< the grounds of --lr auto; null where there are none
   nlohmann::ordered_json samples;  ///< images with answers; null where there are none
+  nlohmann::ordered_json worst;    ///< worst.json; null where there is none
   nlohmann::ordered_json members;  ///< of an elastic run, see read_membership; null else
   std::vector<EtaLimit> limits;    ///< of the staleness that was measured; from the summary
   MetricsSeries metrics;

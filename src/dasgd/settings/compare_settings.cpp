@@ -73,6 +73,19 @@ std::vector<Setting> compare_settings() {
       flag(
           "compare.quick", "--quick", "5 steps with one seed each, 3 seeds, a coarser grid",
           [](auto& c) -> auto& { return c.compare.quick; }),
+      not_written(text(
+          {"compare.paper", "--paper", "DIR",
+           "for a paper: every panel as SVG and PDF, the table as LaTeX and CSV, and a record of "
+           "how "
+           "it was made; a finished comparison is not run again"},
+          [](auto& c) -> auto& { return c.compare.paper; })),
+      not_written(real(
+          "compare.paper_width", "--paper-width",
+          "the width of a panel for a paper in mm (default: 84)",
+          [](auto& c) -> auto& { return c.compare.paper_width; })),
+      not_written(real(
+          "compare.paper_font", "--paper-font", "the size of its letters in points (default: 8)",
+          [](auto& c) -> auto& { return c.compare.paper_font; })),
   };
 }
 

@@ -57,9 +57,10 @@ std::vector<Setting> data_settings() {
            "inside model.pt"},
           [](auto& c) -> auto& { return c.problem.reading.scale; }, parse_scale),
       named(
-          {"missing", "--missing", "drop|mean|error",
-           "numbers that a table does not have: leave the row out, put the column's mean there, or "
-           "refuse (default)"},
+          {"missing", "--missing", "mean|median|most-frequent|drop|error",
+           "values that a table does not have: put the column's mean or median there (a missing "
+           "text is then a category of its own) or its most frequent value, leave the row out, or "
+           "refuse (default: mean in CSV files, else refuse)"},
           [](auto& c) -> auto& { return c.problem.reading.missing; }, parse_missing),
       named(
           {"resize", "--resize", "N|HxW",

@@ -12,6 +12,7 @@
 #include "dasgd/record/run_summary.hpp"
 #include "dasgd/report/page/built_page.hpp"
 #include "dasgd/report/page/page.hpp"
+#include "dasgd/settings/toml_file.hpp"
 
 namespace dasgd::config {
 namespace {
@@ -96,6 +97,12 @@ void LivePage::publish(double seconds) {
   if (due) next_frame_ = seconds + frame_every;
   // Frames are made only for somebody; the metrics are small and always there.
   server_.publish(due ? run_->frame() : std::string(), run_->prometheus());
+}
+
+void LivePage::prepare(const Config& config, const std::string& line) {
+  if (!run_) run_.emplace(config.output.out, to_toml(Command::train, config));
+  run_->prepare(line);
+  server_.publish(run_->frame(), run_->prometheus());
 }
 
 void LivePage::end(const RunSummary& summary) {

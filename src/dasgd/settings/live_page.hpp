@@ -29,6 +29,9 @@ class LivePage {
     run_.emplace(directory, config_text);
   }
 
+  /// Before that: what is done until the run begins, line by line.
+  void prepare(const Config& config, const std::string& line);
+
   ApplicationSink& sink() { return *run_; }
   std::string url() const { return server_.url(); }
 

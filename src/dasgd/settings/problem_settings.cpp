@@ -35,7 +35,7 @@ std::map<std::string, std::string> subject_of(const Config& config) {
 std::vector<Setting> problem_settings() {
   Setting model = text(
       {"model", "--model", "NAME|FILE.pt",
-       "quadratic, logistic, softmax; with LibTorch: mlp, cnn, resnet18, "
+       "quadratic, logistic, softmax, linear; with LibTorch: mlp, cnn, resnet18, "
        "char-transformer, gpt or a TorchScript file"},
       [](auto& c) -> auto& { return c.problem.model; });
   model.set = [](Config& c, const std::string& name) {
@@ -62,8 +62,9 @@ std::vector<Setting> problem_settings() {
       model,
       data,
       named(
-          {"loss", "--loss", "cross-entropy|mse",
-           "loss function of a network: cross-entropy (default) or mse"},
+          {"loss", "--loss", "cross-entropy|mse|huber",
+           "loss function of a network: cross-entropy (default); for labels that are numbers mse, "
+           "or huber, which large errors move less. Of linear: mse (default) or huber"},
           [](auto& c) -> auto& { return c.problem.loss; }, parse_loss),
       named(
           {"device", "--device", "cpu|cuda", "where a network is computed: cpu (default) or cuda"},

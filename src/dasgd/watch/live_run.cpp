@@ -60,6 +60,13 @@ void LiveRun::digest_pending() {
   for (const TraceLine& line : taken_) run_.trace->add(line);
 }
 
+void LiveRun::prepare(const std::string& line) {
+  constexpr std::size_t most_lines = 20;
+  standing_.state = "preparing";
+  run_.notes.push_back(line);
+  if (run_.notes.size() > most_lines) run_.notes.erase(run_.notes.begin());
+}
+
 void LiveRun::update(const RunFigures& figures, const Standing& standing) {
   figures_ = figures;
   standing_ = standing;

@@ -16,7 +16,7 @@ namespace dasgd::watch {
 
 /// Where a run stands.
 struct Standing {
-  std::string state = "running";  ///< or "draining", "ended"
+  std::string state = "running";  ///< or "preparing", "draining", "ended"
   std::optional<double> done, seconds_left;
 };
 
@@ -32,6 +32,8 @@ class LiveRun final : public ApplicationSink {
   void leave_out(std::uint64_t lines) override;
 
   // The rest belongs to one thread.
+  /// The run has not begun: its step size is chosen. Lines are shown, the last ones of many.
+  void prepare(const std::string& line);
   void update(const RunFigures& figures, const Standing& standing);
   /// The run has ended so.
   void end(const RunSummary& summary);

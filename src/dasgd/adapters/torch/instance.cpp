@@ -216,7 +216,8 @@ double Instance::gradient(const SampleBatch& batch, std::span<float> gradient) {
   return loss.item<double>();
 }
 
-double Instance::evaluate(std::span<const float> x, const SampleBatch& batch, ClassCounts& counts) {
+double Instance::evaluate(std::span<const float> x, const SampleBatch& batch, ClassCounts& counts,
+                          double* mean_square) {
   const auto alone = alone_if_blas_is_serial(how_.device);
   const Place place(*memory_);
   const auto lock = StepGraph::nobody_records(how_.device);
@@ -227,6 +228,8 @@ double Instance::evaluate(std::span<const float> x, const SampleBatch& batch, Cl
   const PrecisionScope precision(how_.precision, how_.device);
   const at::Tensor output = forward(in.input);
   const double loss = loss_of(output, in).item<double>();
+  if (mean_square && format_.classes == 0)
+    *mean_square = at::mse_loss(output.reshape({-1}).to(at::kFloat), in.target).item<double>();
   if (format_.classes > 0) {
     const at::Tensor scores = output.reshape({-1, output.size(-1)});
     const at::Tensor guess = scores.argmax(1).to(at::kCPU).contiguous();
@@ -271,7 +274,12 @@ at::Tensor Instance::forward(const at::Tensor& input) {
 }
 
 at::Tensor Instance::loss_of(const at::Tensor& output, const Inputs& in) const {
-  if (format_.classes == 0) return at::mse_loss(output.reshape({-1}).to(at::kFloat), in.target);
+  const auto differences = [&](const at::Tensor& found, const at::Tensor& target, auto how) {
+    return how_.loss == NetworkLoss::huber ? at::huber_loss(found, target, how)
+                                           : at::mse_loss(found, target, how);
+  };
+  if (format_.classes == 0)
+    return differences(output.reshape({-1}).to(at::kFloat), in.target, at::Reduction::Mean);
   const at::Tensor scores = output.reshape({-1, output.size(-1)}).to(at::kFloat);
   if (scores.size(1) < static_cast<std::int64_t>(format_.classes))
     throw InputError("it gives " + std::to_string(scores.size(1)) +
@@ -282,7 +290,7 @@ at::Tensor Instance::loss_of(const at::Tensor& output, const Inputs& in) const {
   if (how_.loss == NetworkLoss::cross_entropy) {
     loss = at::cross_entropy_loss(scores, in.target, {}, sum_up);
   } else {
-    loss = at::mse_loss(scores, at::one_hot(in.target, scores.size(1)).to(at::kFloat), sum_up);
+    loss = differences(scores, at::one_hot(in.target, scores.size(1)).to(at::kFloat), sum_up);
     if (weighted) loss = loss.mean(1);
   }
   return weighted ? (loss * in.weights).mean() : loss;

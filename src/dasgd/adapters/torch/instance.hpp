@@ -55,8 +55,10 @@ class Instance {
   /// Writes the mean gradient over the batch at the x that it was shown, or that somebody has put
   /// into `memory()`, and returns the mean loss.
   double gradient(const SampleBatch& batch, std::span<float> gradient);
-  /// Returns the mean loss and counts right and wrong answers, where targets are classes.
-  double evaluate(std::span<const float> x, const SampleBatch& batch, ClassCounts& counts);
+  /// Returns the mean loss and counts right and wrong answers, where targets are classes; where
+  /// they are numbers, writes the mean squared error to `mean_square` unless that is null.
+  double evaluate(std::span<const float> x, const SampleBatch& batch, ClassCounts& counts,
+                  double* mean_square = nullptr);
 
   /// The numbers that are not trained, flat: statistics such as those of batch normalisation, then
   /// of how many batches they are, where the network counts them.

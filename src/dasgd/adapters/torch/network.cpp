@@ -30,7 +30,7 @@
 #include "dasgd/base/parallel.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/draws/loader.hpp"
-#include "dasgd/data/moments.hpp"
+#include "dasgd/data/judge_numbers.hpp"
 
 namespace dasgd::torch_adapter {
 namespace {
@@ -165,7 +165,7 @@ class TorchNetwork final : public Network {
   const Preprocessing* preprocessing() const override {
     return inside_ ? &*inside_ : samples_->preprocessing();
   }
-
+  const PreparedSamples* prepared() const override { return prepared_; }
   std::string torchscript(std::span<const float> x) const override {
     return with_instance([&](Instance& instance) {
       synchronise_buffers(instance);
@@ -330,7 +330,7 @@ class TorchNetwork final : public Network {
     std::size_t count = samples_->count(part);
     if (options_.evaluate_at_most > 0) count = std::min(count, options_.evaluate_at_most);
     const auto pieces = chunks(count, rows_together());
-    std::vector<double> losses(pieces.size());
+    std::vector<double> losses(pieces.size()), squares(pieces.size());
     std::vector<Moments> targets(pieces.size());
     std::vector<ClassCounts> counts(threads);
     std::atomic<std::size_t> next{0};
@@ -340,7 +340,7 @@ class TorchNetwork final : public Network {
         SampleBatch batch;
         for (std::size_t k = next++; k < pieces.size(); k = next++) {
           samples_->gather(part, pieces[k], nullptr, batch);
-          losses[k] = instance.evaluate(x, batch, counts[t]);
+          losses[k] = instance.evaluate(x, batch, counts[t], &squares[k]);
           for (const float target : batch.values) targets[k].add(target);
         }
         return pieces.size();
@@ -348,30 +348,30 @@ class TorchNetwork final : public Network {
     });
     PartFigures found{.part = std::string(to_string(part)), .from = samples_->origin(part)};
     found.samples = count;
-    for (std::size_t k = 0; k < pieces.size(); ++k)
-      found.loss += losses[k] * static_cast<double>(pieces[k].size()) / static_cast<double>(count);
+    const auto mean_of = [&](const std::vector<double>& values) {
+      double sum = 0;
+      for (std::size_t k = 0; k < pieces.size(); ++k)
+        sum += values[k] * static_cast<double>(pieces[k].size()) / static_cast<double>(count);
+      return sum;
+    };
+    found.loss = mean_of(losses);
     for (const ClassCounts& part_of_it : counts) {
       if (found.counts.classes() == 0) found.counts = ClassCounts(part_of_it.classes());
       if (part_of_it.classes() > 0) found.counts.add(part_of_it);
     }
-    if (samples_->format().classes == 0) judge_numbers(targets, found);
+    Moments all;
+    for (const Moments& piece : targets) all.add(piece);
+    if (samples_->format().classes == 0)
+      judge_numbers(found, mean_of(squares), all, samples_->preprocessing()->target);
     found.classes = preprocessing()->classes;
     for (std::size_t k = found.classes.size(); k < found.counts.classes(); ++k)
       found.classes.push_back(class_name(k));  // outputs that no class belongs to
     return found;
   }
 
-  // What is minimised is the error of the target as it is learnt.
-  void judge_numbers(const std::vector<Moments>& targets, PartFigures& found) const {
-    const auto& scale = samples_->preprocessing()->target;
-    found.mse = found.loss * (scale ? scale->deviation * scale->deviation : 1);
-    Moments all;
-    for (const Moments& piece : targets) all.add(piece);
-    if (all.squares > 0) found.r2 = 1 - found.loss / all.variance();
-  }
-
   const NetworkOptions options_;
   const std::shared_ptr<const Samples> samples_;
+  const PreparedSamples* const prepared_ = dynamic_cast<const PreparedSamples*>(samples_.get());
   const std::string script_;  // the bytes of a TorchScript file; every instance is loaded from them
   const std::size_t gpus_;    // 0: everything is on the CPU
   std::vector<float> start_;

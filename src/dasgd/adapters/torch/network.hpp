@@ -9,11 +9,16 @@
 #include "dasgd/core/objective.hpp"
 #include "dasgd/data/images/shown_samples.hpp"
 #include "dasgd/data/predictor.hpp"
+#include "dasgd/data/preparation/prepared_samples.hpp"
 #include "dasgd/data/samples.hpp"
 
 namespace dasgd {
 
-enum class NetworkLoss { cross_entropy, mean_squared_error };
+/// Of targets that are numbers, or of the differences between outputs and 1 for the right class and
+/// 0 for others: mean_squared_error and huber.
+enum class NetworkLoss { cross_entropy, mean_squared_error, huber };
+/// Whether it asks for numbers where labels are written as such.
+inline bool is_for_numbers(NetworkLoss loss) { return loss != NetworkLoss::cross_entropy; }
 enum class NetworkDevice { cpu, cuda };
 /// Of products on a GPU: float32, float32 rounded to 10 bits before it is multiplied, bfloat16.
 enum class NetworkPrecision { fp32, tf32, bf16 };
@@ -43,7 +48,10 @@ struct NetworkOptions {
 /// Buffers, such as the statistics of batch normalisation, stay local to a worker; `loss`,
 /// `evaluate` and `torchscript` use their mean over the workers of the last run, which at the end
 /// of a run is their final synchronisation.
-class Network : public Objective<float>, public Preprocessed, public ShowsSamples {
+class Network : public Objective<float>,
+                public Preprocessed,
+                public ShowsSamples,
+                public HoldsSamples {
  public:
   /// The bytes of a TorchScript file with x as its parameters: torch.jit.load opens it. It takes
   /// raw data, and has `classes`, a list of names, and `preprocessing`, a text.

@@ -16,7 +16,7 @@ namespace dasgd {
 namespace fs = std::filesystem;
 namespace {
 
-bool is_picture(const fs::path& path) {
+bool has_picture_ending(const fs::path& path) {
   std::string ending = path.extension().string();
   std::transform(ending.begin(), ending.end(), ending.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -34,7 +34,7 @@ std::vector<fs::path> sorted_entries(const fs::path& directory) {
 std::vector<fs::path> pictures_in(const fs::path& directory) {
   std::vector<fs::path> found;
   for (const fs::path& path : sorted_entries(directory))
-    if (is_picture(path)) found.push_back(path);
+    if (has_picture_ending(path)) found.push_back(path);
   return found;
 }
 
@@ -46,6 +46,7 @@ struct Listing {
 
 Listing list_pictures(const std::string& directory) {
   Listing all;
+  if (fs::is_regular_file(directory)) return {{directory}, {}, {}};
   for (const fs::path& folder : sorted_entries(directory)) {
     if (!fs::is_directory(folder)) continue;
     const auto pictures = pictures_in(folder);
@@ -84,12 +85,16 @@ std::string to_string(PictureSize size) {
   return std::to_string(size.height) + "x" + std::to_string(size.width);
 }
 
+bool is_picture_file(const std::string& path) {
+  return has_picture_ending(path) && fs::is_regular_file(path);
+}
+
 bool is_image_folder(const std::string& directory) {
   for (const auto& entry : fs::directory_iterator(directory)) {
-    if (is_picture(entry.path())) return true;
+    if (has_picture_ending(entry.path())) return true;
     if (!entry.is_directory()) continue;
     for (const auto& inside : fs::directory_iterator(entry.path())) {
-      if (is_picture(inside.path())) return true;
+      if (has_picture_ending(inside.path())) return true;
       if (inside.is_directory() && entry.path().filename() == "train") return true;
     }
   }
@@ -134,6 +139,9 @@ RawData read_image_folder(const std::string& directory, const FolderOptions& opt
   data.shape = {static_cast<std::int64_t>(channels), static_cast<std::int64_t>(height),
                 static_cast<std::int64_t>(width)};
   data.inputs = std::make_shared<ByteRows>(std::move(pixels), channels * height * width);
+  for (const fs::path& file : all.files)
+    data.files.push_back(fs::is_directory(directory) ? file.lexically_relative(directory).string()
+                                                     : file.filename().string());
   data.labels = {std::move(all.labels), all.classes};
   data.classes = std::move(all.classes);
   return data;

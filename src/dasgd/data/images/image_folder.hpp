@@ -23,13 +23,16 @@ struct FolderOptions {
   std::optional<std::size_t> channels = {};  ///< nothing: one if all are grey, else three
 };
 
+/// Whether a path leads to a PNG or JPEG picture, by its name.
+bool is_picture_file(const std::string& path);
 /// Whether a directory holds PNG or JPEG pictures, itself or in its folders.
 bool is_image_folder(const std::string& directory);
 /// The folder of that part in a directory that has a folder `train`; nothing where it has none.
 std::optional<std::string> part_folder(const std::string& directory, const std::string& part);
 
 /// Reads all pictures with all cores, class by class and file by file in the order of their names.
-/// Pictures beside the folders, where there are no folders, have no labels. Throws InputError.
+/// Pictures beside the folders, where there are no folders, have no labels; nor has one whose path
+/// is given itself. Throws InputError.
 RawData read_image_folder(const std::string& directory, const FolderOptions& options);
 
 }  // namespace dasgd

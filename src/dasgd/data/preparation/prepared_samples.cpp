@@ -28,6 +28,8 @@ Preprocessing open_preprocessing(const DataParts& parts, const PreparedSamples::
   open.columns = data.columns;
   open.label = data.label;
   open.label_at = data.label_at;
+  open.label_comma = data.label_comma;
+  open.encoding = data.encoding;
   open.classes = parts.classes;
   open.answers = parts.classes.empty() ? Answers::number : options.answers;
   return open;

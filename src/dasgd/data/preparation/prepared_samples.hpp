@@ -50,6 +50,14 @@ class PreparedSamples final : public Samples {
   SampleFormat format_;
 };
 
+/// A model that has such samples.
+class HoldsSamples {
+ public:
+  virtual ~HoldsSamples() = default;
+  /// Null where its samples are something else.
+  virtual const PreparedSamples* prepared() const = 0;
+};
+
 /// What is to be found out about the numbers of these parts before they are fitted.
 Preprocessing open_preprocessing(const DataParts& parts, const PreparedSamples::Options& options);
 

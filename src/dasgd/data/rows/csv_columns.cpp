@@ -17,16 +17,14 @@ std::string_view trimmed_field(std::string_view text) {
   return text.substr(first, last + 1 - first);
 }
 
-char separator_of(std::string_view line) {
-  for (const char c : {',', ';', '\t'})
-    if (line.find(c) != line.npos) return c;
-  return ',';
-}
-
-bool is_number(const std::string& field) {
-  const auto found = row_number(field);
-  const auto* const why = std::get_if<NoNumber>(&found);
-  return !why || *why != NoNumber::text;
+// Texts that read as something else than a text are not in a header.
+bool is_value(const std::string& field) {
+  if (is_number(field)) return true;
+  const auto forms = forms_of(field);
+  return forms[static_cast<std::size_t>(FieldForm::comma_number)] ||
+         forms[static_cast<std::size_t>(FieldForm::year_month_day)] ||
+         forms[static_cast<std::size_t>(FieldForm::day_month_year)] ||
+         forms[static_cast<std::size_t>(FieldForm::month_day_year)];
 }
 
 std::size_t find_name(const std::vector<std::string>& names, const std::string& name) {
@@ -96,17 +94,73 @@ std::vector<std::string> csv_texts(std::string_view line, char separator) {
   return fields;
 }
 
-CsvColumns::CsvColumns(std::string_view first_line, const std::string& path,
+bool is_header(const std::vector<std::string>& fields) {
+  return std::none_of(fields.begin(), fields.end(), is_value);
+}
+
+char find_separator(std::string_view text) {
+  constexpr std::size_t lines_looked_at = 50;
+  char best = ',';
+  std::size_t most = 1;
+  for (const char c : {',', ';', '\t'}) {
+    std::size_t fields = 0, lines = 0;
+    for (std::string_view rest = text; !rest.empty() && lines < lines_looked_at; ++lines) {
+      const std::string_view line = rest.substr(0, rest.find('\n'));
+      rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+      if (line.find_first_not_of(" \t\r") == line.npos) continue;
+      const std::size_t count = csv_texts(line, c).size();
+      if (fields != 0 && count != fields) {
+        fields = 0;
+        break;
+      }
+      fields = count;
+    }
+    if (fields > 1) best = c, most = fields;
+  }
+  if (most > 1) return best;
+  const std::string_view first = text.substr(0, text.find('\n'));
+  for (const char c : {',', ';', '\t'})
+    if (first.find(c) != first.npos) return c;
+  return best;
+}
+
+CsvColumns::CsvColumns(std::string_view first_line, char separated_by, const std::string& path,
                        const TableOptions& options)
-    : separator(separator_of(first_line)) {
+    : separator(separated_by) {
   const std::vector<std::string> fields = csv_texts(first_line, separator);
-  header = std::none_of(fields.begin(), fields.end(), is_number);
+  header = is_header(fields);
   if (options.like)
     match(fields, path, *options.like);
   else
     choose(fields, path, options);
-  const auto of_inputs = [&](int m) { return m >= 0; };
-  inputs = static_cast<std::size_t>(std::count_if(meaning.begin(), meaning.end(), of_inputs));
+}
+
+void CsvColumns::learn(const CsvProfile& profile, const std::string& path,
+                       bool fill_most_frequent) {
+  const bool commas = profile.decimal_commas();
+  for (std::size_t c = 0; c < meaning.size(); ++c) {
+    if (meaning[c] == ignored) continue;
+    const std::string name =
+        meaning[c] < 0 ? label_name : encodings[static_cast<std::size_t>(meaning[c])].column;
+    ColumnEncoding chosen = choose_encoding(profile.columns[c], commas, name);
+    chosen.fill_most_frequent = fill_most_frequent;
+    if (meaning[c] < 0)
+      label_comma = chosen.decimal_comma;
+    else
+      encodings[static_cast<std::size_t>(meaning[c])] = std::move(chosen);
+  }
+  const auto is_left_out = [](const ColumnEncoding& e) {
+    return e.kind == ColumnEncoding::Kind::left_out;
+  };
+  if (std::all_of(encodings.begin(), encodings.end(), is_left_out))
+    throw InputError(path +
+                     ": every input has a text of its own in nearly every row; a model "
+                     "learns nothing from it");
+}
+
+bool CsvColumns::plain() const {
+  return std::all_of(encodings.begin(), encodings.end(),
+                     [](const ColumnEncoding& e) { return e.is_plain(); });
 }
 
 void CsvColumns::choose(const std::vector<std::string>& fields, const std::string& path,
@@ -126,27 +180,34 @@ void CsvColumns::choose(const std::vector<std::string>& fields, const std::strin
       meaning[at] = ignored;
     }
   }
-  int next = 0;
   for (std::size_t c = 0; c < fields.size(); ++c) {
     if (meaning[c] < 0) continue;
-    meaning[c] = next++;
-    if (header) names.push_back(fields[c]);
+    meaning[c] = static_cast<int>(encodings.size());
+    encodings.push_back({.column = header ? fields[c] : ""});
   }
-  if (next == 0) throw InputError(path + ": all its columns are excluded; a model needs one");
+  if (encodings.empty())
+    throw InputError(path + ": all its columns are excluded; a model needs one");
   label_name = header ? fields[label_at] : "";
 }
 
 void CsvColumns::match(const std::vector<std::string>& fields, const std::string& path,
                        const Preprocessing& like) {
-  const std::size_t width = like.width();
+  encodings = like.encoding;
+  if (encodings.empty()) {
+    encodings.resize(like.width());
+    for (std::size_t k = 0; k < like.columns.size(); ++k) encodings[k].column = like.columns[k];
+  }
+  label_comma = like.label_comma;
+  const std::size_t width = encodings.size();
   meaning.assign(fields.size(), ignored);
   if (header && !like.columns.empty()) {
-    for (std::size_t k = 0; k < like.columns.size(); ++k) {
-      const std::size_t at = find_name(fields, like.columns[k]);
-      if (at == fields.size())
-        throw InputError(path + ": has no column " + shown_piece(like.columns[k]) +
+    for (std::size_t k = 0; k < width; ++k) {
+      const std::size_t at = find_name(fields, encodings[k].column);
+      const bool needed = encodings[k].kind != ColumnEncoding::Kind::left_out;
+      if (at == fields.size() && needed)
+        throw InputError(path + ": has no column " + shown_piece(encodings[k].column) +
                          ", which the model needs");
-      meaning[at] = static_cast<int>(k);
+      if (needed) meaning[at] = static_cast<int>(k);
     }
     label_at = like.label.empty() ? fields.size() : find_name(fields, like.label);
     has_label = label_at < fields.size();
@@ -162,7 +223,6 @@ void CsvColumns::match(const std::vector<std::string>& fields, const std::string
       if (c != label_at) meaning[c] = next++;
   }
   if (has_label) meaning[label_at] = label;
-  names = like.columns;
   label_name = like.label;
 }
 

@@ -5,28 +5,43 @@
 #include <string_view>
 #include <vector>
 
-#include "dasgd/data/rows/csv_file.hpp"
+#include "dasgd/data/rows/csv_profile.hpp"
+#include "dasgd/data/table_options.hpp"
 
 namespace dasgd {
 
 /// The fields of a line, without the blanks and quotes around them.
 std::vector<std::string> csv_texts(std::string_view line, char separator);
 
+/// What the first lines are separated by: that which cuts all of them into as many fields; tabs
+/// before semicolons before commas, which may be decimal ones.
+char find_separator(std::string_view text);
+
+/// Whether these fields of a first line are names: none of them is a number or a date.
+bool is_header(const std::vector<std::string>& fields);
+
 struct CsvColumns {
   static constexpr int label = -1, ignored = -2;
 
   char separator = ',';
   bool header = false;       ///< the first line is one
-  std::vector<int> meaning;  ///< of each column: its place among the inputs, or one of above
-  std::size_t inputs = 0;    ///< per row
+  std::vector<int> meaning;  ///< of each column: its place in `encodings`, or one of above
+  std::vector<ColumnEncoding>
+      encodings;             ///< of the columns that are inputs; plain numbers at first
   std::size_t label_at = 0;  ///< only where there is a label
   bool has_label = false;
-  std::vector<std::string> names;  ///< of the inputs; empty without a header
+  bool label_comma = false;  ///< it is a number with a decimal comma
   std::string label_name;
 
   /// From the first line that is not blank. Throws InputError naming `path` for a label that is
   /// not there or columns that do not fit.
-  CsvColumns(std::string_view first_line, const std::string& path, const TableOptions& options);
+  CsvColumns(std::string_view first_line, char separator, const std::string& path,
+             const TableOptions& options);
+
+  /// Chooses how columns are taken by what they hold. Throws InputError where none is left.
+  void learn(const CsvProfile& profile, const std::string& path, bool fill_most_frequent);
+  /// Every input is a number as it is written.
+  bool plain() const;
 
  private:
   void choose(const std::vector<std::string>& fields, const std::string& path,

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cctype>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <variant>
 
 #include "dasgd/data/row_number.hpp"
+#include "dasgd/data/rows/field_forms.hpp"
 
 namespace dasgd {
 namespace {
@@ -51,7 +51,7 @@ double scaled(std::uint64_t digits, std::size_t after_point, bool negative) {
 // A plain decimal number with up to 15 digits: then both the digits and the power of ten are exact
 // doubles, and one division rounds as it should. Returns where it ends; null for anything else,
 // which is read slowly.
-const char* plain_decimal_by_bytes(const char* at, const char* end, double& value) {
+const char* plain_decimal_by_bytes(const char* at, const char* end, char point, double& value) {
   const bool negative = at < end && *at == '-';
   if (negative) ++at;
   std::uint64_t digits = 0;
@@ -63,7 +63,7 @@ const char* plain_decimal_by_bytes(const char* at, const char* end, double& valu
   };
   const std::size_t before_point = take_digits();
   std::size_t after_point = 0;
-  if (at < end && *at == '.') {
+  if (at < end && *at == point) {
     ++at;
     after_point = take_digits();
   }
@@ -74,37 +74,51 @@ const char* plain_decimal_by_bytes(const char* at, const char* end, double& valu
 }
 
 // The same for numbers with fewer than eight digits on either side of the point, which most are.
-const char* plain_decimal(const char* at, const char* end, double& value) {
+const char* plain_decimal(const char* at, const char* end, char point, double& value) {
   constexpr std::ptrdiff_t looked_at = 1 + 8 + 8;
-  if (end - at < looked_at) return plain_decimal_by_bytes(at, end, value);
+  if (end - at < looked_at) return plain_decimal_by_bytes(at, end, point, value);
   const char* const begin = at;
   const bool negative = *at == '-';
   at += negative ? 1 : 0;
   const Digits whole = digits_of_eight(at);
   at += whole.count;
-  if (*at != '.') {
-    if (whole.count == 0 || whole.count == 8) return plain_decimal_by_bytes(begin, end, value);
+  if (*at != point) {
+    if (whole.count == 0 || whole.count == 8)
+      return plain_decimal_by_bytes(begin, end, point, value);
     value = scaled(whole.value, 0, negative);
     return at;
   }
   const Digits part = digits_of_eight(at + 1);
   if (whole.count == 8 || part.count == 8 || whole.count + part.count == 0)
-    return plain_decimal_by_bytes(begin, end, value);
+    return plain_decimal_by_bytes(begin, end, point, value);
   value = scaled(whole.value * static_cast<std::uint64_t>(powers_of_ten[part.count]) + part.value,
                  part.count, negative);
   return at + 1 + part.count;
 }
 
-bool means_missing(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  constexpr std::array<std::string_view, 7> words{"", "na", "n/a", "nan", "null", "none", "?"};
-  return std::find(words.begin(), words.end(), text) != words.end();
-}
-
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 }  // namespace
+
+CsvRows::CsvRows(const CsvColumns& columns, const TableOptions& options)
+    : values(columns.encodings.size()), columns_(columns), options_(options) {
+  using Kind = ColumnEncoding::Kind;
+  for (const int meaning : columns.meaning) {
+    Column how;
+    if (meaning == CsvColumns::ignored) {
+      how.text = true;
+    } else if (meaning == CsvColumns::label) {
+      how.number = true;
+      how.point = columns.label_comma ? ',' : '.';
+    } else {
+      const ColumnEncoding& encoding = columns.encodings[static_cast<std::size_t>(meaning)];
+      how.number = encoding.kind == Kind::number;
+      how.text = encoding.kind == Kind::category || encoding.kind == Kind::left_out;
+      how.point = encoding.decimal_comma ? ',' : '.';
+    }
+    reading_.push_back(how);
+  }
+}
 
 void CsvRows::read(std::string_view piece) {
   const char* at = piece.data();
@@ -112,7 +126,8 @@ void CsvRows::read(std::string_view piece) {
   for (; at < end && !mistake; ++line_) {
     const char* const next = read_row(at, end);
     if (rows == 1 && !mistake)  // the others are probably as long
-      inputs.reserve(columns_.inputs * (2 + piece.size() / static_cast<std::size_t>(next - at)));
+      inputs.reserve(columns_.encodings.size() *
+                     (2 + piece.size() / static_cast<std::size_t>(next - at)));
     at = next;
   }
 }
@@ -122,15 +137,16 @@ const char* CsvRows::read_row(const char* at, const char* end) {
   label_ = std::numeric_limits<double>::quiet_NaN();
   text_ = -1;
   drop_ = false;
-  const std::size_t columns = columns_.meaning.size(), before = inputs.size();
-  inputs.resize(before + columns_.inputs);
+  const std::size_t columns = reading_.size(), before = inputs.size();
+  inputs.resize(before + columns_.encodings.size());
   row_ = inputs.data() + before;
   const char separator = columns_.separator;
   std::size_t column = 0;
   for (;;) {
     if (column == columns) break;
+    const Column& how = reading_[column];
     double value = 0;
-    const char* const after = plain_decimal(at, end, value);
+    const char* const after = how.number ? plain_decimal(at, end, how.point, value) : nullptr;
     if (after && (after == end || *after == separator || *after == '\n')) [[likely]] {
       take(column, value);
       at = after;
@@ -171,36 +187,44 @@ const char* CsvRows::read_row(const char* at, const char* end) {
 
 // A field that is quoted, blank, a text, or a number that takes more than the fast way.
 const char* CsvRows::read_slowly(const char* at, const char* end, std::size_t column) {
-  const char* const line_end = std::find(at, end, '\n');
+  const char separator = columns_.separator;
   const char* begin = at;
-  while (begin < line_end && is_space(*begin) && *begin != columns_.separator) ++begin;
-  const char* field_end = nullptr;
-  const bool quoted = begin < line_end && *begin == '"';
-  std::string text;
-  if (quoted) {
-    const char* k = begin + 1;
-    for (; k < line_end; ++k) {
-      if (*k != '"') {
-        text += *k;
-      } else if (k + 1 < line_end && k[1] == '"') {
-        text += *k++;
-      } else {
-        break;
-      }
-    }
-    if (k == line_end) {
-      fail("column " + std::to_string(column + 1) + ": its quote is not closed on this line");
-      return end;
-    }
-    field_end = std::find(k, line_end, columns_.separator);
-  } else {
-    field_end = std::find(begin, line_end, columns_.separator);
+  while (begin < end && is_space(*begin) && *begin != separator) ++begin;
+  const bool quoted = begin < end && *begin == '"';
+  const auto find_end = [&](const char* from) {
+    while (from < end && *from != separator && *from != '\n') ++from;
+    return from;
+  };
+  if (!quoted) {
+    const char* const field_end = find_end(begin);
     const char* last = field_end;
     while (last > begin && is_space(last[-1])) --last;
-    text.assign(begin, last);
+    take_text(column, {begin, static_cast<std::size_t>(last - begin)}, false);
+    return field_end;
   }
-  take_text(column, text, quoted);
-  return field_end;
+  const char* k = ++begin;
+  bool doubled = false;
+  for (; k < end && *k != '\n'; ++k) {
+    if (*k != '"') continue;
+    if (k + 1 == end || k[1] != '"') break;
+    doubled = true;
+    ++k;
+  }
+  if (k == end || *k == '\n') {
+    fail("column " + std::to_string(column + 1) + ": its quote is not closed on this line");
+    return end;
+  }
+  std::string_view text(begin, static_cast<std::size_t>(k - begin));
+  if (doubled) {
+    std::string& plain = unquoted_.emplace_back();
+    for (const char* c = begin; c < k; ++c) {
+      plain += *c;
+      if (*c == '"') ++c;
+    }
+    text = plain;
+  }
+  take_text(column, text, true);
+  return find_end(k);
 }
 
 void CsvRows::take(std::size_t column, double value) {
@@ -211,33 +235,58 @@ void CsvRows::take(std::size_t column, double value) {
     label_ = value;
 }
 
-void CsvRows::take_text(std::size_t column, const std::string& text, bool quoted) {
+void CsvRows::take_text(std::size_t column, std::string_view text, bool quoted) {
+  using Kind = ColumnEncoding::Kind;
   const int meaning = columns_.meaning[column];
   if (meaning == CsvColumns::ignored) return;
-  const auto number = row_number(text);
-  if (const double* const value = std::get_if<double>(&number)) return take(column, *value);
   if (means_missing(text) && !(quoted && !text.empty())) return take_missing(column, text);
-  if (meaning == CsvColumns::label && options_.classes &&
-      std::get<NoNumber>(number) == NoNumber::text) {
-    const auto [at, is_new] = place_of_.emplace(text, static_cast<std::int32_t>(names.size()));
-    if (is_new) names.push_back(text);
-    text_ = at->second;
+  if (meaning == CsvColumns::label) return take_label(column, text);
+  const auto place = static_cast<std::size_t>(meaning);
+  const ColumnEncoding& encoding = columns_.encodings[place];
+  if (encoding.kind == Kind::category) {
+    row_[place] = static_cast<float>(values[place].code(text));
+  } else if (encoding.kind == Kind::boolean) {
+    const auto read = read_boolean(text);
+    if (!read) return fail_form(column, text, "is neither yes nor no");
+    take(column, *read ? 1 : 0);
+  } else if (encoding.kind == Kind::date) {
+    const auto read = read_date(text, encoding.form);
+    if (!read) return fail_form(column, text, "is no " + encoding.in_words());
+    take(column, read->days);
+  } else if (encoding.decimal_comma) {
+    const auto read = read_comma_number(text);
+    if (!read) return fail_form(column, text, "is no number with a decimal comma");
+    take(column, *read);
+  } else if (encoding.kind == Kind::number) {
+    const auto number = row_number(text);
+    if (const double* const value = std::get_if<double>(&number)) return take(column, *value);
+    fail_form(column, text, std::string(in_words(std::get<NoNumber>(number))));
+  }
+}
+
+void CsvRows::take_label(std::size_t column, std::string_view text) {
+  const auto number = row_number(text);
+  if (columns_.label_comma) {
+    if (const auto value = read_comma_number(text)) return take(column, *value);
+  } else if (const double* const value = std::get_if<double>(&number)) {
+    return take(column, *value);
+  }
+  const auto* const why = std::get_if<NoNumber>(&number);
+  if (options_.classes && (!why || *why == NoNumber::text)) {
+    text_ = static_cast<std::int32_t>(names.code(text));
     return;
   }
-  const auto why = std::get<NoNumber>(number);
-  const bool may_drop = why == NoNumber::text && meaning >= 0 && columns_.header && !options_.like;
   fail("column " + std::to_string(column + 1) + ": " + shown_piece(text) + " " +
-       std::string(in_words(why)) +
-       (may_drop ? "; `exclude` " + columns_.names[static_cast<std::size_t>(meaning)] +
-                       " leaves the column out"
-                 : ""));
+       std::string(in_words(why ? *why : NoNumber::text)) +
+       "; `loss` mse and huber and `model` linear want numbers as labels; for classes use "
+       "`loss` cross-entropy, or `model` softmax");
 }
 
 bool CsvRows::may_fill() const {
-  return options_.like ? !options_.like->fill.empty() : options_.missing == Missing::mean;
+  return options_.like ? !options_.like->fill.empty() : fills(options_.missing);
 }
 
-void CsvRows::take_missing(std::size_t column, const std::string& text) {
+void CsvRows::take_missing(std::size_t column, std::string_view text) {
   const int meaning = columns_.meaning[column];
   const bool label = meaning == CsvColumns::label;
   if (label && options_.like) return;  // nobody asks for it
@@ -247,7 +296,10 @@ void CsvRows::take_missing(std::size_t column, const std::string& text) {
     return;
   }
   if (!label && may_fill()) {
-    row_[static_cast<std::size_t>(meaning)] = std::numeric_limits<float>::quiet_NaN();
+    const auto place = static_cast<std::size_t>(meaning);
+    const bool category = columns_.encodings[place].kind == ColumnEncoding::Kind::category;
+    row_[place] = category ? static_cast<float>(values[place].code({}))
+                           : std::numeric_limits<float>::quiet_NaN();
     return;
   }
   const std::string what =
@@ -259,8 +311,16 @@ void CsvRows::take_missing(std::size_t column, const std::string& text) {
   fail("column " + std::to_string(column + 1) + what + advice);
 }
 
-void CsvRows::fail(const std::string& what) {
-  if (!mistake) mistake = CsvMistake{line_, what};
+void CsvRows::fail_form(std::size_t column, std::string_view text, const std::string& why) {
+  const auto& encoding = columns_.encodings[static_cast<std::size_t>(columns_.meaning[column])];
+  const bool may_drop = !encoding.column.empty() && !options_.like;
+  fail("column " + std::to_string(column + 1) + ": " + shown_piece(text) + " " + why +
+           (may_drop ? "; `exclude` " + encoding.column + " leaves the column out" : ""),
+       !options_.like);
+}
+
+void CsvRows::fail(const std::string& what, bool other_form) {
+  if (!mistake) mistake = CsvMistake{line_, what, other_form};
 }
 
 }  // namespace dasgd

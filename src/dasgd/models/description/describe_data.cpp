@@ -12,7 +12,9 @@
 #include "dasgd/base/parallel.hpp"
 #include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
+#include "dasgd/data/catalogue.hpp"
 #include "dasgd/data/row_number.hpp"
+#include "dasgd/models/description/describe_table.hpp"
 #include "dasgd/models/description/image_sheet.hpp"
 
 namespace dasgd {
@@ -147,6 +149,13 @@ std::string describe_data(const std::string& data, const SourceOptions& options,
                           const std::string& picture) {
   SourceOptions lenient = options;
   lenient.table.missing = Missing::mean;  // nothing is refused for it
+  const bool in_memory = options.arrays && options.arrays->contains(data);
+  if (!in_memory && kind_of_data(data) == DataKind::csv) {
+    const std::string path = locate_data(data);
+    if (!picture.empty())
+      throw InputError("a picture shows images; " + path + " holds rows of numbers");
+    return describe_table(look_at_csv(path), path, options.table.label);
+  }
   const DataSource source = read_source(data, lenient);
   std::string text = describe_one(source.data, source.test ? ", for training" : "");
   if (source.test) text += describe_one(*source.test, ", for testing");

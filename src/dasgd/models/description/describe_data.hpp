@@ -8,8 +8,9 @@
 namespace dasgd {
 
 /// Rows, columns with their ranges, classes with their numbers, missing values; lines with
-/// newlines. Where a picture is named, the first images are written there, as PNG. Throws
-/// InputError for data that cannot be read.
+/// newlines. Of a CSV file also what becomes of each column, and all problems. Where a picture is
+/// named, the first images are written there, as PNG. Throws InputError for data that cannot be
+/// read.
 std::string describe_data(const std::string& data, const SourceOptions& options,
                           const std::string& picture = {});
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "dasgd/referee/contest/run_one.hpp"
 #include "dasgd/report/charts/svg_frame.hpp"
 #include "dasgd/rivals/methods/all_rivals.hpp"
 #include "dasgd/sim/simulate.hpp"
@@ -33,6 +34,17 @@ class OwnGradients final : public TraceSink {
   const std::size_t workers_;
 };
 
+// What begins after the end of the picture is not in it, and what ends later is cut there.
+std::vector<ComputedSpan> until(Nanoseconds end, const std::vector<ComputedSpan>& spans) {
+  std::vector<ComputedSpan> seen;
+  for (ComputedSpan span : spans) {
+    if (span.begin >= end) continue;
+    span.end = std::min(span.end, end);
+    seen.push_back(span);
+  }
+  return seen;
+}
+
 const ChosenRival& rival_named(const Contest& contest, const std::string& label) {
   return *std::find_if(contest.rivals.begin(), contest.rivals.end(),
                        [&](const ChosenRival& rival) { return rival.label == label; });
@@ -46,22 +58,32 @@ std::vector<FirstRounds> first_rounds(const Objective<Real>& objective, const Co
                                       const std::vector<std::size_t>& rivals) {
   std::vector<FirstRounds> all;
   for (const std::size_t k : rivals) {
-    const ChosenRival& rival = rival_named(contest, judged.rows[k].rival);
+    ChosenRival rival = rival_named(contest, judged.rows[k].rival);
+    rival.numbers = judged.rows[k].numbers;  // as tuning left them
     TrainOptions options = world.options;
     options.eta = judged.rows[k].eta;
     options.seed = contest.seed;
-    options.max_time = std::chrono::nanoseconds(
-        rounds_shown * world.world.compute.draw(contest.seed, Purpose::compute_time, 0, 0));
+    // Long enough for the slowest to finish what it begins in the picture: only then it is told of.
+    const auto first_of = [&](std::size_t worker) {
+      return world.world.compute.draw(contest.seed, Purpose::compute_time, worker, 0);
+    };
+    const Nanoseconds window = rounds_shown * first_of(0);
+    Nanoseconds slowest = 0;
+    for (std::size_t w = 0; w < options.workers; ++w)
+      slowest = std::max(slowest, static_cast<Nanoseconds>(static_cast<double>(first_of(w)) *
+                                                           slow_factor(options, worker_id(w))));
+    options.max_time = std::chrono::nanoseconds(window + 2 * slowest);
     FirstRounds rounds{rival.label, {}};
     if (rival.kind.name == dasgd_rival) {
       OwnGradients kept(options.workers);
       options.trace = &kept;
-      run_simulation(objective, options, world.world);
+      run_simulation(objective, options_of_dasgd(rival, options), world.world);
       rounds.spans = std::move(kept.spans);
     } else {
       play(objective, rival, options, world.world,
            {.preempt = contest.preempt, .spans = &rounds.spans});
     }
+    rounds.spans = until(window, rounds.spans);
     all.push_back(std::move(rounds));
   }
   return all;

@@ -10,6 +10,7 @@
 #include "dasgd/base/input_error.hpp"
 #include "dasgd/base/units.hpp"
 #include "dasgd/report/charts/svg_frame.hpp"
+#include "dasgd/rivals/methods/all_rivals.hpp"
 
 namespace dasgd {
 namespace {
@@ -75,7 +76,8 @@ std::string ratio_map(const std::vector<JudgedWorld>& worlds) {
     out += column_name(static_cast<double>(w), world.name);
     for (std::size_t k = 0; k < world.rows.size(); ++k) {
       const auto row = static_cast<double>(k);
-      if (w == 0) out += row_name(row, world.rows[k].rival);
+      const bool reference = world.rows[k].rival == dasgd_rival;
+      if (w == 0) out += row_name(row, world.rows[k].rival + (reference ? " (reference)" : ""));
       const bool wins = world.rows[k].rival == world.verdict.winner;
       out += cell(static_cast<double>(w), row, colour_of(world.judgements[k]),
                   text_of(world.judgements[k]), wins ? "font-weight=\"700\"" : "");

@@ -6,6 +6,8 @@
 #include <numeric>
 
 #include "dasgd/base/units.hpp"
+#include "dasgd/referee/page/curves.hpp"
+#include "dasgd/referee/page/explain.hpp"
 #include "dasgd/referee/page/maps.hpp"
 #include "dasgd/referee/page/profile.hpp"
 #include "dasgd/referee/row_medians.hpp"
@@ -15,33 +17,6 @@ namespace dasgd {
 namespace {
 
 constexpr std::size_t most_drawn = 6;
-
-template <typename Value>
-PlotPanel loss_panel(const JudgedWorld& world, const std::string& x_label, Value&& value) {
-  PlotPanel panel{
-      .title = world.name, .x_label = x_label, .y_label = "loss of the mean model", .log_y = true};
-  for (const std::size_t k : drawn(world)) {
-    PlotSeries series{.name = world.rows[k].rival};
-    if (world.rows[k].runs.empty()) continue;
-    for (const CurvePoint& point : world.rows[k].runs.front().curve) {
-      series.x.push_back(static_cast<double>(value(point)));
-      series.y.push_back(point.loss_mean);
-    }
-    panel.series.push_back(series);
-  }
-  return panel;
-}
-
-ComparePicture losses(const JudgedWorld& world, std::size_t number) {
-  return {fmt::format("loss_{}", number + 1),
-          "Loss in " + world.name,
-          "The mean model of the first seed, over three axes: the same runs look different by what "
-          "is counted.",
-          {loss_panel(world, "seconds", [](auto& p) { return p.time_s; }),
-           loss_panel(world, "gradients", [](auto& p) { return p.gradients; }),
-           loss_panel(world, "megabytes sent",
-                      [](auto& p) { return static_cast<double>(p.bytes) * 1e-6; })}};
-}
 
 PlotPanel steps_panel(const JudgedWorld& world) {
   PlotPanel panel{.title = world.name,
@@ -55,6 +30,7 @@ PlotPanel steps_panel(const JudgedWorld& world) {
       series.x.push_back(trial.eta);
       series.y.push_back(trial.median);
     }
+    dress(series, k);
     if (!series.x.empty()) panel.series.push_back(series);
   }
   if (!world.lower_bound_s || panel.series.empty()) return panel;
@@ -88,11 +64,13 @@ PlotPanel costs_panel(const JudgedWorld& world) {
   };
   const auto named = drawn(world);
   for (const std::size_t k : named)
-    if (is_drawn(k))
+    if (is_drawn(k)) {
       panel.series.push_back({.name = world.rows[k].rival,
                               .x = {dots[k].megabytes},
                               .y = {dots[k].seconds},
                               .look = PlotSeries::Look::dots});
+      dress(panel.series.back(), k);
+    }
   PlotSeries others{.name = "others", .look = PlotSeries::Look::dots, .colour = 6};
   for (std::size_t k = 0; k < dots.size(); ++k) {
     if (!is_drawn(k) || std::find(named.begin(), named.end(), k) != named.end()) continue;
@@ -135,8 +113,8 @@ nlohmann::ordered_json table_of(const Contest& contest, const std::vector<Judged
       };
       table.push_back(
           {{"world", row.world},
-           {"rival", label_of(row, contest)},
-           {"verdict", j.verdict},
+           {"rival", label_of(row, contest) + (row.rival == dasgd_rival ? " (reference)" : "")},
+           {"verdict", row.rival == dasgd_rival ? "" : j.verdict},
            {"seconds", seconds()},
            {"ratio_to_dasgd", j.ratio ? fmt::format("{:.2f}", *j.ratio) : ""},
            {"wins", fmt::format("{} of {}", j.wins, row.runs.size())},
@@ -181,7 +159,8 @@ std::vector<std::size_t> drawn(const JudgedWorld& world) {
   return order;
 }
 
-std::vector<ComparePicture> pictures_of(const std::vector<JudgedWorld>& worlds) {
+std::vector<ComparePicture> pictures_of(const Contest& contest,
+                                        const std::vector<JudgedWorld>& worlds) {
   std::vector<ComparePicture> pictures;
   pictures.push_back({"map",
                       "Who wins where",
@@ -195,7 +174,9 @@ std::vector<ComparePicture> pictures_of(const std::vector<JudgedWorld>& worlds) 
                         "Grey where the fastest is not shown to be faster than the next.",
                         {},
                         {std::move(*map)}});
-  for (std::size_t w = 0; w < worlds.size(); ++w) pictures.push_back(losses(worlds[w], w));
+  for (std::size_t w = 0; w < worlds.size(); ++w)
+    for (ComparePicture& picture : curves_of(contest, worlds[w], w))
+      pictures.push_back(std::move(picture));
   ComparePicture steps{
       "eta",
       "Time over the step size",
@@ -237,19 +218,28 @@ std::vector<std::pair<std::string, std::string>> files_of(const ComparePicture& 
 }
 
 report::FiguresPage compare_page(const Contest& contest, const std::vector<JudgedWorld>& worlds,
-                                 const std::vector<ComparePicture>& pictures) {
+                                 const std::vector<ComparePicture>& pictures,
+                                 const std::vector<std::pair<std::string, std::string>>& facts) {
   report::FiguresPage page{.title = "Who wins where",
                            .subtitle = fmt::format("{} workers · time to {} · {} seeds each",
                                                    contest.worlds.front().options.workers,
                                                    to_string(contest.goal), contest.seeds),
                            .figures = {},
-                           .table = table_of(contest, worlds)};
+                           .table = table_of(contest, worlds),
+                           .facts = facts};
   for (const JudgedWorld& world : worlds) page.findings.push_back(world.verdict.sentence);
+  for (const auto& more : {unshown_differences(contest, worlds), doubts_of(contest, worlds)})
+    page.findings.insert(page.findings.end(), more.begin(), more.end());
   for (const ComparePicture& picture : pictures) {
-    page.figures.push_back({picture.title, picture.caption, {}});
-    page.figures.back().panels = picture.drawings;
-    for (const PlotPanel& panel : picture.panels)
-      page.figures.back().panels.push_back(plot_svg({panel}));
+    report::Figure figure{picture.title, picture.caption, picture.drawings};
+    const bool logarithmic = std::any_of(picture.panels.begin(), picture.panels.end(),
+                                         [](const PlotPanel& p) { return p.log_x || p.log_y; });
+    for (PlotPanel panel : picture.panels) {
+      figure.panels.push_back(plot_svg({panel}));
+      panel.log_x = panel.log_y = false;
+      if (logarithmic) figure.linear.push_back(plot_svg({panel}));
+    }
+    page.figures.push_back(std::move(figure));
   }
   return page;
 }

@@ -21,15 +21,17 @@ struct ComparePicture {
 /// The files of a picture, each with its name: all panels in one, drawings one by one.
 std::vector<std::pair<std::string, std::string>> files_of(const ComparePicture& picture);
 
-/// Who wins where; loss over time, gradients and bytes for each world; time over eta; time and
-/// busiest bytes. DASGD and the five fastest are drawn; everybody is in the table.
-std::vector<ComparePicture> pictures_of(const std::vector<JudgedWorld>& worlds);
+/// Who wins where; loss and accuracy over time, gradients and bytes for each world; time over eta;
+/// time and busiest bytes. DASGD and the five fastest are drawn; everybody is in the table.
+std::vector<ComparePicture> pictures_of(const Contest& contest,
+                                        const std::vector<JudgedWorld>& worlds);
 
 /// Places in the rows of a world: DASGD first, then the fastest, as many as a legend has room for.
 std::vector<std::size_t> drawn(const JudgedWorld& world);
 
 /// What compare.html shows.
 report::FiguresPage compare_page(const Contest& contest, const std::vector<JudgedWorld>& worlds,
-                                 const std::vector<ComparePicture>& pictures);
+                                 const std::vector<ComparePicture>& pictures,
+                                 const std::vector<std::pair<std::string, std::string>>& facts);
 
 }  // namespace dasgd

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
+#include "dasgd/referee/page/curves.hpp"
 #include "dasgd/rivals/methods/all_rivals.hpp"
 
 namespace dasgd {
@@ -58,6 +60,8 @@ std::vector<Profile> profiles_of(const std::vector<JudgedWorld>& worlds) {
 std::optional<PlotPanel> profile_panel(const std::vector<JudgedWorld>& worlds) {
   if (worlds.size() < 2) return std::nullopt;
   auto profiles = profiles_of(worlds);
+  std::map<std::string, std::size_t> place;  // for its colour
+  for (const Profile& profile : profiles) place.emplace(profile.rival, place.size());
   std::stable_sort(profiles.begin(), profiles.end(), [](const Profile& a, const Profile& b) {
     const bool first = a.rival == dasgd_rival, second = b.rival == dasgd_rival;
     return first != second ? first : height(a) > height(b);
@@ -68,7 +72,10 @@ std::optional<PlotPanel> profile_panel(const std::vector<JudgedWorld>& worlds) {
                   .y_label = "share of runs that have arrived",
                   .log_x = true,
                   .y_reach = {0, 1}};
-  for (const Profile& profile : profiles) panel.series.push_back(steps_of(profile));
+  for (const Profile& profile : profiles) {
+    panel.series.push_back(steps_of(profile));
+    dress(panel.series.back(), place.at(profile.rival));
+  }
   return panel;
 }
 

@@ -1,5 +1,6 @@
 #include "dasgd/referee/page/result_files.hpp"
 
+#include <filesystem>
 #include <utility>
 
 #include "dasgd/base/files/atomic_file.hpp"
@@ -36,7 +37,8 @@ ComparePicture rounds_picture(const Objective<Real>& objective, const Contest& c
 template <typename Real>
 void write_results(const std::string& directory, const Objective<Real>& objective,
                    const Contest& contest, const std::vector<ContestRow>& rows,
-                   const std::vector<JudgedWorld>& worlds, bool with_page, WriteAll& write) {
+                   const std::vector<JudgedWorld>& worlds, const ResultOptions& options,
+                   WriteAll& write) {
   const auto keep = [&](const std::string& name, const std::string& text) {
     write(name, [&] { write_file(directory + "/" + name, text); });
   };
@@ -44,22 +46,28 @@ void write_results(const std::string& directory, const Objective<Real>& objectiv
   keep("curves.csv", curves_csv(rows));
   if (contest.engine != ContestEngine::sim) keep("predicted.csv", runs_csv(predictions(rows)));
   keep("compare.json", results_json(contest, worlds).dump(2) + "\n");
-  std::vector<ComparePicture> pictures = pictures_of(worlds);
+  std::vector<ComparePicture> pictures = pictures_of(contest, worlds);
   pictures.push_back(rounds_picture(objective, contest, worlds));
   for (const ComparePicture& picture : pictures)
     for (const auto& [name, svg] : files_of(picture)) keep(name, svg);
-  if (!with_page) return;
+  if (!options.paper.empty()) {
+    std::filesystem::create_directories(options.paper);
+    for (const PaperFile& file :
+         paper_files(options.paper_options, contest, worlds, pictures, options.facts))
+      write(file.first, [&] { write_file(options.paper + "/" + file.first, file.second); });
+  }
+  if (!options.page) return;
   write("compare.html", [&] {
-    report::write_figures(compare_page(contest, worlds, pictures), directory, report::built_page(),
-                          "compare.html");
+    report::write_figures(compare_page(contest, worlds, pictures, options.facts), directory,
+                          report::built_page(), "compare.html");
   });
 }
 
 template void write_results(const std::string&, const Objective<float>&, const Contest&,
-                            const std::vector<ContestRow>&, const std::vector<JudgedWorld>&, bool,
-                            WriteAll&);
+                            const std::vector<ContestRow>&, const std::vector<JudgedWorld>&,
+                            const ResultOptions&, WriteAll&);
 template void write_results(const std::string&, const Objective<double>&, const Contest&,
-                            const std::vector<ContestRow>&, const std::vector<JudgedWorld>&, bool,
-                            WriteAll&);
+                            const std::vector<ContestRow>&, const std::vector<JudgedWorld>&,
+                            const ResultOptions&, WriteAll&);
 
 }  // namespace dasgd

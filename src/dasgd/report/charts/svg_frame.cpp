@@ -26,6 +26,24 @@ double Axis::at(double value) const {
   return from_ + (v - low_) / (high_ - low_) * (to_ - from_);
 }
 
+namespace {
+
+// Round numbers from low to high, about five of them.
+std::vector<double> round_numbers(double low, double high) {
+  std::vector<double> result;
+  const double raw = (high - low) / 5, size = std::pow(10.0, std::floor(std::log10(raw)));
+  const double step = size * (raw / size < 1.5   ? 1
+                              : raw / size < 3.5 ? 2
+                              : raw / size < 7.5 ? 5
+                                                 : 10);
+  const auto first = std::llround(std::ceil(low / step)),
+             last = std::llround(std::floor(high / step + 1e-9));
+  for (auto k = first; k <= last; ++k) result.push_back(static_cast<double>(k) * step);
+  return result;
+}
+
+}  // namespace
+
 std::vector<double> Axis::ticks() const {
   std::vector<double> result;
   if (log_) {
@@ -36,17 +54,11 @@ std::vector<double> Axis::ticks() const {
         if (const double l = e + std::log10(m);
             l >= low_ - 1e-9 && l <= high_ + 1e-9 && (m == 1.0 || !decades_only))
           result.push_back(std::pow(10.0, e) * m);
-    return result;
+    // Of a short range hardly any of these: an axis without numbers cannot be read.
+    if (result.size() > 1) return result;
+    return round_numbers(std::pow(10.0, low_), std::pow(10.0, high_));
   }
-  const double raw = (high_ - low_) / 5, size = std::pow(10.0, std::floor(std::log10(raw)));
-  const double step = size * (raw / size < 1.5   ? 1
-                              : raw / size < 3.5 ? 2
-                              : raw / size < 7.5 ? 5
-                                                 : 10);
-  const auto first = std::llround(std::ceil(low_ / step)),
-             last = std::llround(std::floor(high_ / step + 1e-9));
-  for (auto k = first; k <= last; ++k) result.push_back(static_cast<double>(k) * step);
-  return result;
+  return round_numbers(low_, high_);
 }
 
 std::string escape(const std::string& text) {

@@ -13,8 +13,49 @@ using svg::Axis;
 using svg::Box;
 using svg::Range;
 
-constexpr double panel_width = 430;
-constexpr Box panel_box{70, 34, panel_width - 14, 224};
+constexpr double panel_top = 34;
+
+// The rectangle inside the axes of a panel of this width.
+Box box_of(double panel_width) {
+  return {70, panel_top, panel_width - 14,
+          panel_top + 190 * std::clamp(panel_width / 430, 0.8, 1.0)};
+}
+
+constexpr double marker_size = 3.4;
+
+// Shapes that can be told apart in one colour.
+std::string marker(double x, double y, std::size_t shape, const char* colour) {
+  const double r = marker_size;
+  switch (shape % 6) {
+    case 0:
+      return fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"{}\"/>\n", x, y, r,
+                         colour);
+    case 1:
+      return fmt::format(
+          "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>\n", x - r,
+          y - r, 2 * r, 2 * r, colour);
+    case 2:
+      return fmt::format(
+          "<polygon points=\"{:.1f},{:.1f} {:.1f},{:.1f} {:.1f},{:.1f}\" "
+          "fill=\"{}\"/>\n",
+          x, y - 1.3 * r, x - 1.2 * r, y + r, x + 1.2 * r, y + r, colour);
+    case 3:
+      return fmt::format(
+          "<polygon points=\"{:.1f},{:.1f} {:.1f},{:.1f} {:.1f},{:.1f} "
+          "{:.1f},{:.1f}\" fill=\"{}\"/>\n",
+          x, y - 1.4 * r, x + 1.4 * r, y, x, y + 1.4 * r, x - 1.4 * r, y, colour);
+    case 4:
+      return fmt::format(
+          "<polygon points=\"{:.1f},{:.1f} {:.1f},{:.1f} {:.1f},{:.1f}\" "
+          "fill=\"{}\"/>\n",
+          x, y + 1.3 * r, x - 1.2 * r, y - r, x + 1.2 * r, y - r, colour);
+    default:
+      return fmt::format(
+          "<path d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}M{:.1f} {:.1f}L{:.1f} {:.1f}\" stroke=\"{}\" "
+          "stroke-width=\"2\"/>\n",
+          x - r, y - r, x + r, y + r, x - r, y + r, x + r, y - r, colour);
+  }
+}
 
 double low_of(const PlotSeries& s, std::size_t i) {
   if (!s.low.empty()) return s.low[i];
@@ -45,12 +86,26 @@ const char* stroke(const PlotSeries& s) {
 std::string dots(const PlotSeries& s, const Axis& x, const Axis& y, const char* colour) {
   std::string out;
   for (std::size_t i = 0; i < s.x.size(); ++i)
-    out += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"/>\n", x.at(s.x[i]),
-                       y.at(s.y[i]), colour);
+    out += marker(x.at(s.x[i]), y.at(s.y[i]), s.marker.value_or(0), colour);
   return out;
 }
 
-std::string lines(const PlotSeries& s, const Axis& x, const Axis& y, const char* colour) {
+// A few along the line, not at the same places as those of other lines.
+std::string markers(const PlotSeries& s, const Axis& x, const Axis& y, const char* colour) {
+  constexpr double apart = 60, between_lines = 11;
+  std::string out;
+  double next =
+      x.at(s.x.empty() ? 0 : s.x.front()) + between_lines * static_cast<double>(*s.marker % 6);
+  for (std::size_t i = 0; i < s.x.size(); ++i) {
+    if (!std::isfinite(s.y[i]) || (x.at(s.x[i]) < next && i + 1 < s.x.size())) continue;
+    out += marker(x.at(s.x[i]), y.at(s.y[i]), *s.marker, colour);
+    next = x.at(s.x[i]) + apart;
+  }
+  return out;
+}
+
+std::string lines(const PlotSeries& s, const Axis& x, const Axis& y, const char* colour,
+                  double bottom) {
   if (s.look == PlotSeries::Look::dots) return dots(s, x, y, colour);
   std::string out;
   for (const auto& [first, last] : pieces(s)) {
@@ -61,18 +116,18 @@ std::string lines(const PlotSeries& s, const Axis& x, const Axis& y, const char*
     }
     for (std::size_t i = last; i > first;
          --i)  // a logarithmic axis has no place for what is below 0
-      band += fmt::format("{:.1f},{:.1f} ", x.at(s.x[i - 1]),
-                          std::min(y.at(low_of(s, i - 1)), panel_box.bottom));
+      band +=
+          fmt::format("{:.1f},{:.1f} ", x.at(s.x[i - 1]), std::min(y.at(low_of(s, i - 1)), bottom));
     if (has_band(s))
       out += fmt::format("<polygon points=\"{}\" fill=\"{}\" opacity=\"0.2\"/>\n", band, colour);
     out += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" {}/>\n", line, colour,
                        stroke(s));
   }
-  return out;
+  return s.marker ? out + markers(s, x, y, colour) : out;
 }
 
 std::string bars(const PlotSeries& s, const Axis& x, const Axis& y, const char* colour,
-                 bool among_others) {
+                 bool among_others, double bottom) {
   std::string out;
   const double width = s.x.size() > 1 ? s.x[1] - s.x[0] : 1;
   for (std::size_t i = 0; i < s.x.size(); ++i) {
@@ -80,8 +135,8 @@ std::string bars(const PlotSeries& s, const Axis& x, const Axis& y, const char* 
     const double left = x.at(s.x[i]), top = y.at(s.y[i]);
     out += fmt::format(
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\"{}/>\n",
-        left, top, std::max(0.5, x.at(s.x[i] + width) - left - 1),
-        std::max(0.0, panel_box.bottom - top), colour, among_others ? " opacity=\"0.6\"" : "");
+        left, top, std::max(0.5, x.at(s.x[i] + width) - left - 1), std::max(0.0, bottom - top),
+        colour, among_others ? " opacity=\"0.6\"" : "");
   }
   return out;
 }
@@ -93,8 +148,11 @@ struct Legend {
   static constexpr double row_height = 15;
   std::size_t entries = 0, columns = 2;
 
-  explicit Legend(const PlotPanel& panel) {
-    constexpr std::size_t long_name = 25;
+  double column_width = 180;
+
+  Legend(const PlotPanel& panel, double panel_width) {
+    const std::size_t long_name = panel_width < 400 ? 18 : 25;
+    column_width = std::min(180.0, (panel_width - 70) / 2);
     for (const PlotSeries& s : panel.series) {
       if (!s.name.empty()) ++entries;
       if (s.name.size() > long_name) columns = 1;
@@ -107,21 +165,24 @@ struct Legend {
   }
 };
 
-std::string legend(const PlotSeries& s, const Legend& in, std::size_t entry, const char* colour) {
+std::string legend(const PlotSeries& s, const Legend& in, std::size_t entry, const char* colour,
+                   const Box& box) {
   const std::size_t row = entry / in.columns, column = entry % in.columns;
-  const double x = panel_box.left + static_cast<double>(column) * 180;
-  const double y = panel_box.bottom + 52 + static_cast<double>(row) * Legend::row_height;
+  const double x = box.left + static_cast<double>(column) * in.column_width;
+  const double y = box.bottom + 52 + static_cast<double>(row) * Legend::row_height;
   const std::string mark =
       s.look == PlotSeries::Look::dots
-          ? fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"3\" fill=\"{}\"/>", x + 9, y - 4, colour)
-          : fmt::format("<line x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\" stroke=\"{}\" {}/>", x,
-                        x + 18, y - 4, y - 4, colour, stroke(s));
+          ? marker(x + 9, y - 4, s.marker.value_or(0), colour)
+          : (s.marker ? marker(x + 9, y - 4, *s.marker, colour) : "") +
+                fmt::format("<line x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\" stroke=\"{}\" {}/>", x,
+                            x + 18, y - 4, y - 4, colour, stroke(s));
   return mark + fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", x + 24, y, svg::escape(s.name));
 }
 
-std::string draw(const PlotPanel& panel) {
+std::string draw(const PlotPanel& panel, double panel_width) {
+  const Box box = box_of(panel_width);
   Range xs, ys;
-  if (!panel.log_y) ys.add(0);
+  if (!panel.log_y && panel.from_zero) ys.add(0);
   for (const PlotSeries& s : panel.series)
     for (std::size_t i = 0; i < s.x.size(); ++i) {
       xs.add(s.x[i]);
@@ -129,39 +190,43 @@ std::string draw(const PlotPanel& panel) {
       if (panel.log_y && !(s.y[i] > 0)) continue;
       ys.add(high_of(s, i));
       if (panel.log_y) ys.add(panel.bars ? std::min(s.y[i], 0.5) : s.y[i]);
+      if (!panel.log_y && !panel.from_zero) ys.add(low_of(s, i));
     }
   for (const double value : panel.x_reach) xs.add(value);
   for (const double value : panel.y_reach)
     if (!panel.log_y || value > 0) ys.add(value);
-  if (!panel.log_y) ys.high *= 1.06;
-  const Axis x(xs, panel_box.left, panel_box.right, panel.log_x);
-  const Axis y(ys, panel_box.bottom, panel_box.top, panel.log_y);
-  std::string out = svg::frame(panel_box, panel.title, panel.x_label, panel.y_label, x, &y);
-  const Legend names(panel);
+  if (!panel.log_y) ys.high += 0.06 * (panel.from_zero ? ys.high : ys.high - ys.low);
+  const Axis x(xs, box.left, box.right, panel.log_x);
+  const Axis y(ys, box.bottom, box.top, panel.log_y);
+  std::string out = svg::frame(box, panel.title, panel.x_label, panel.y_label, x, &y);
+  const Legend names(panel, panel_width);
   std::size_t named = 0;
   for (std::size_t k = 0; k < panel.series.size(); ++k) {
     const PlotSeries& s = panel.series[k];
     const char* const colour = svg::colours[s.colour.value_or(k) % svg::colours.size()];
-    out += panel.bars ? bars(s, x, y, colour, panel.series.size() > 1) : lines(s, x, y, colour);
-    if (!s.name.empty() && named < names.entries) out += legend(s, names, named++, colour);
+    out += panel.bars ? bars(s, x, y, colour, panel.series.size() > 1, box.bottom)
+                      : lines(s, x, y, colour, box.bottom);
+    if (!s.name.empty() && named < names.entries) out += legend(s, names, named++, colour, box);
   }
   return out;
 }
 
 }  // namespace
 
-std::string plot_svg(const std::vector<PlotPanel>& panels, std::size_t columns) {
+std::string plot_svg(const std::vector<PlotPanel>& panels, std::size_t columns,
+                     double panel_width) {
   const std::size_t across = std::min(columns, panels.size());
   const std::size_t rows = (panels.size() + across - 1) / across;
   double panel_height = 0;
   for (const PlotPanel& panel : panels)
-    panel_height = std::max(panel_height, panel_box.bottom + 46 + Legend(panel).height());
+    panel_height = std::max(panel_height,
+                            box_of(panel_width).bottom + 46 + Legend(panel, panel_width).height());
   std::string content, title;
   for (std::size_t k = 0; k < panels.size(); ++k) {
     const std::size_t row = k / across;
     content += fmt::format("<g transform=\"translate({} {})\">\n{}</g>\n",
                            panel_width * static_cast<double>(k % across),
-                           panel_height * static_cast<double>(row), draw(panels[k]));
+                           panel_height * static_cast<double>(row), draw(panels[k], panel_width));
     title += (title.empty() ? "" : "; ") + panels[k].title;
   }
   return svg::document(panel_width * static_cast<double>(across),

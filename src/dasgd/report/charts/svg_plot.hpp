@@ -19,19 +19,25 @@ struct PlotSeries {
   Look look = Look::line;
   std::optional<std::size_t> colour = {};  ///< of the palette; by default its place in the panel
   std::vector<double> low = {}, high = {};
+  std::optional<std::size_t> marker = {};  ///< a shape on the line, or instead of dots
 };
 
 struct PlotPanel {
   std::string title, x_label, y_label;
   std::vector<PlotSeries> series;
   bool log_x = false, log_y = false;
-  bool bars = false;  ///< a bar from each x to the next instead of a line
+  bool from_zero = true;  ///< of y, where it is not logarithmic
+  bool bars = false;      ///< a bar from each x to the next instead of a line
   std::vector<double> x_reach = {}, y_reach = {};  ///< what the axes must reach as well
 };
 
+/// Letters are 12 high.
+inline constexpr double usual_panel_width = 430;
+
 /// The panels in rows of `columns`, by default side by side. Colours can be told apart by
 /// colour-blind readers. Values that are not finite leave gaps.
-std::string plot_svg(const std::vector<PlotPanel>& panels, std::size_t columns = 100);
+std::string plot_svg(const std::vector<PlotPanel>& panels, std::size_t columns = 100,
+                     double panel_width = usual_panel_width);
 
 /// A square of cells, row by row; nothing where there is no value.
 struct HeatMap {

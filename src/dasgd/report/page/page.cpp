@@ -183,6 +183,7 @@ Json to_json(const Run& run) {
             {"summary", run.summary},
             {"advice", run.advice},
             {"samples", run.samples},
+            {"worst", run.worst},
             {"members", run.members},
             {"limits", Json::array()},
             {"metrics", nullptr},
@@ -204,10 +205,13 @@ Json page_data(std::span<const Run> runs) {
 Json page_data(const FiguresPage& page) {
   Json data{{"kind", "figures"},         {"version", version()},     {"title", page.title},
             {"subtitle", page.subtitle}, {"figures", Json::array()}, {"table", page.table},
-            {"findings", page.findings}};
+            {"findings", page.findings}, {"facts", Json::array()}};
+  for (const auto& [name, value] : page.facts) data["facts"].push_back({name, value});
   for (const Figure& figure : page.figures)
-    data["figures"].push_back(
-        {{"title", figure.title}, {"caption", figure.caption}, {"panels", figure.panels}});
+    data["figures"].push_back({{"title", figure.title},
+                               {"caption", figure.caption},
+                               {"panels", figure.panels},
+                               {"linear", figure.linear}});
   return data;
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "dasgd/report/run.hpp"
@@ -21,6 +22,9 @@ nlohmann::ordered_json page_data(std::span<const Run> runs);
 struct Figure {
   std::string title, caption;
   std::vector<std::string> panels;  ///< SVG
+  /// The same with linear axes, where those of `panels` are logarithmic; a page has a switch for
+  /// it.
+  std::vector<std::string> linear = {};
 };
 /// A page that shows figures and a table: of an experiment, of a sweep, or of a comparison.
 struct FiguresPage {
@@ -28,6 +32,8 @@ struct FiguresPage {
   std::vector<Figure> figures;
   nlohmann::ordered_json table;
   std::vector<std::string> findings = {};  ///< sentences that stand first
+  /// What was compared: names and values, below the title.
+  std::vector<std::pair<std::string, std::string>> facts = {};
 };
 nlohmann::ordered_json page_data(const FiguresPage& page);
 

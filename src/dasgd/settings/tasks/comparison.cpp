@@ -191,6 +191,26 @@ std::string identity_of(const Config& config, const Contest& contest) {
   return text;
 }
 
+ResultOptions result_options(const Config& config, const Contest& contest) {
+  const CompareSettings& compare = config.compare;
+  ResultOptions options{.page = !config.output.no_report, .paper = compare.paper};
+  options.paper_options.width_mm = compare.paper_width.value_or(options.paper_options.width_mm);
+  options.paper_options.font_pt = compare.paper_font.value_or(options.paper_options.font_pt);
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) options.facts.emplace_back(name, value);
+  };
+  const TrainOptions& run = contest.worlds.front().options;
+  add("model", config.problem.model);
+  add("data", fs::path(config.problem.data).filename().string());
+  add("batch", run.batch.value_or(0) == 0 ? "all samples" : std::to_string(*run.batch));
+  add("workers", std::to_string(run.workers));
+  add("goal", to_string(contest.goal));
+  add("seeds", std::to_string(contest.seeds));
+  add("command", "dasgd compare config.toml");
+  add("version", "dasgd " + std::string(version()));
+  return options;
+}
+
 std::string comparison_directory(const Config& config) {
   const std::string path =
       config.output.out.empty() ? "runs/compare-" + config.problem.model : config.output.out;

@@ -7,6 +7,7 @@
 #include "dasgd/config/config.hpp"
 #include "dasgd/core/objective.hpp"
 #include "dasgd/referee/contest/contest.hpp"
+#include "dasgd/referee/page/result_files.hpp"
 
 namespace dasgd::config {
 
@@ -19,6 +20,9 @@ Contest make_contest(const Config& config, const Objective<Real>& objective);
 
 /// All that makes a finished run what it is, but for its rival, world, step and seed.
 std::string identity_of(const Config& config, const Contest& contest);
+
+/// What the files of a comparison say of it, and which are wanted.
+ResultOptions result_options(const Config& config, const Contest& contest);
 
 /// Where the comparison leaves its files: made, and of this or of no comparison. Throws InputError.
 std::string comparison_directory(const Config& config);

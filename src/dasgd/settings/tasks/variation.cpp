@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <set>
 #include <stdexcept>
 #include <tuple>
 
@@ -142,6 +143,46 @@ Variation parse_variation(Command command, const std::string& text) {
     if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
       throw InputError(fmt::format("{} = {} stands there twice", setting.key, *twice));
     return variation;
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("`vary` {}: {}", text, error.what()));
+  }
+}
+
+namespace {
+
+// Of several keys each may also be called as its option is.
+const Setting& find_by_key_or_option(Command command, const std::string& name) {
+  if (!find_setting(command, name))
+    for (const Setting& setting : settings(command))
+      if (setting.option == "--" + name && can_vary(setting)) return setting;
+  return find_varied(command, name);
+}
+
+}  // namespace
+
+std::vector<Variation> parse_variations(Command command, const std::string& text) {
+  const std::size_t equals = text.find('=');
+  const auto keys = split(text.substr(0, std::min(equals, text.size())), '+');
+  if (keys.size() < 2 || equals == std::string::npos) return {parse_variation(command, text)};
+  try {
+    const std::string spec = text.substr(equals + 1);
+    const auto together = split(spec, spec.find(';') == std::string::npos ? ',' : ';');
+    if (std::set<std::string>(keys.begin(), keys.end()).size() < keys.size())
+      throw InputError("a key stands there twice");
+    if (std::set<std::string>(together.begin(), together.end()).size() < together.size())
+      throw InputError("the same values stand there twice");
+    std::vector<Variation> all;
+    for (const std::string& key : keys)
+      all.push_back({find_by_key_or_option(command, key).key, {}});
+    for (const std::string& item : together) {
+      const auto values = split(item, '+');
+      if (values.size() != keys.size())
+        throw InputError(fmt::format("\"{}\" has {} values for {} keys; write A+B,C+D", item,
+                                     values.size(), keys.size()));
+      for (std::size_t k = 0; k < keys.size(); ++k) all[k].values.push_back(values[k]);
+    }
+    for (const Variation& one : all) require_readable(find_varied(command, one.key), one.values);
+    return all;
   } catch (const InputError& error) {
     throw InputError(fmt::format("`vary` {}: {}", text, error.what()));
   }

@@ -19,4 +19,8 @@ struct Variation {
 /// suggestion for a key that the command does not have.
 Variation parse_variation(Command command, const std::string& text);
 
+/// The same, and KEY+KEY=A+B,C+D for keys that change together: the first takes A, then C, the
+/// second B, then D. There is one variation for each key, all with as many values.
+std::vector<Variation> parse_variations(Command command, const std::string& text);
+
 }  // namespace dasgd::config

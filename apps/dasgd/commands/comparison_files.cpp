@@ -1,0 +1,73 @@
+#include "commands/comparison_files.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "dasgd/base/files/atomic_file.hpp"
+#include "dasgd/core/error.hpp"
+
+namespace dasgd::app {
+namespace fs = std::filesystem;
+namespace {
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw InputError(path + ": cannot be read");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string copied(const std::string& from, const std::string& to) {
+  if (!fs::exists(to) || !fs::equivalent(from, to)) write_file(to, content_of(from));
+  return to;
+}
+
+std::string shown(const nlohmann::json& value, const char* unit) {
+  return value.is_number() ? fmt::format("{:.4g}{}", value.get<double>(), unit) : "-";
+}
+
+}  // namespace
+
+bool is_comparison(const std::string& directory) {
+  return fs::exists(directory + "/compare.json") && fs::exists(directory + "/compare.csv");
+}
+
+std::string comparison_text(const std::string& directory) {
+  const std::string path = directory + "/compare.json";
+  try {
+    const auto json = nlohmann::json::parse(content_of(path));
+    std::string text = fmt::format("{:<16} {:<26} {:>12} {:>10}  {}\n", "world", "rival", "median",
+                                   "ratio", "verdict");
+    for (const auto& row : json.at("rows"))
+      text += fmt::format("{:<16} {:<26} {:>12} {:>10}  {}\n", row.at("world").get<std::string>(),
+                          row.at("rival").get<std::string>(), shown(row.at("median"), " s"),
+                          shown(row.at("ratio"), ""), row.at("verdict").get<std::string>());
+    for (const auto& world : json.at("worlds"))
+      text += world.at("sentence").get<std::string>() + "\n";
+    return text;
+  } catch (const nlohmann::json::exception& error) {
+    throw InputError(path + ": is not what compare writes: " + error.what());
+  }
+}
+
+std::vector<std::string> comparison_report(const std::string& directory, const std::string& out) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(directory))
+    if (entry.path().extension() == ".svg") names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  if (fs::exists(directory + "/compare.html")) names.insert(names.begin(), "compare.html");
+  std::vector<std::string> files;
+  for (const std::string& name : names)
+    files.push_back(copied(directory + "/" + name, out + "/" + name));
+  return files;
+}
+
+std::vector<std::string> export_comparison(const std::string& directory, const std::string& out) {
+  return {copied(directory + "/compare.csv", out + "/runs.csv"),
+          copied(directory + "/curves.csv", out + "/metrics.csv")};
+}
+
+}  // namespace dasgd::app

@@ -1,0 +1,253 @@
+#include "dasgd/models/description/describe_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <fmt/format.h>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "dasgd/base/units.hpp"
+#include "dasgd/data/row_number.hpp"
+#include "dasgd/data/rows/csv_columns.hpp"
+
+namespace dasgd {
+namespace {
+
+using Kind = ColumnEncoding::Kind;
+constexpr std::size_t columns_shown = 60, values_shown = 3, classes_shown = 20;
+
+std::string shown_text(const std::string& text) {
+  const std::string piece = shown_piece(text);
+  return piece.substr(1, piece.size() - 2);
+}
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+std::vector<std::pair<std::string, std::size_t>> by_frequency(const ColumnProfile& column) {
+  std::vector<std::pair<std::string, std::size_t>> sorted(column.values.begin(),
+                                                          column.values.end());
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
+  return sorted;
+}
+
+/// One table, described part by part.
+class TableText {
+ public:
+  TableText(const CsvOverview& table, const std::string& path, const std::string& label)
+      : table_(table), path_(path), commas_(table.profile.decimal_commas()) {
+    for (std::size_t c = 0; c < size(); ++c)
+      encodings_.push_back(choose_encoding(column(c), commas_, name(c)));
+    find_label(label);
+  }
+
+  std::string text() const {
+    std::string all = fmt::format("{}: {} rows, {} columns separated by {}\n", path_,
+                                  show_count(table_.profile.rows), size(), separator());
+    return all + columns() + missing() + labels() + problems();
+  }
+
+ private:
+  std::size_t size() const { return table_.profile.columns.size(); }
+  const ColumnProfile& column(std::size_t c) const { return table_.profile.columns[c]; }
+  std::string name(std::size_t c) const {
+    return table_.names.empty() ? std::to_string(c + 1) : table_.names[c];
+  }
+  const char* separator() const {
+    return table_.separator == ',' ? "commas" : table_.separator == ';' ? "semicolons" : "tabs";
+  }
+  bool is_text(std::size_t c) const {
+    return encodings_[c].kind == Kind::category || encodings_[c].kind == Kind::left_out;
+  }
+
+  void find_label(const std::string& wanted) {
+    label_ = size() - 1;
+    for (std::size_t c = 0; c < size(); ++c)
+      if (!wanted.empty() && (name(c) == wanted || std::to_string(c + 1) == wanted)) {
+        label_ = c;
+        return;
+      }
+    if (!wanted.empty()) why_ = ", because there is no column " + shown_piece(wanted);
+    constexpr std::array<std::string_view, 11> names{"label",   "target", "class",  "y",
+                                                     "outcome", "price",  "ziel",   "klasse",
+                                                     "preis",   "churn",  "species"};
+    guess_ = label_;
+    for (const std::string_view usual : names)
+      for (std::size_t c = 0; c < size(); ++c)
+        if (guess_ == label_ && lower(name(label_)) != usual && lower(name(c)) == usual) guess_ = c;
+  }
+
+  std::string columns() const {
+    std::string text = fmt::format("  {:<20}{:<30}{:>10}{:>10}  {}\n", "column", "taken as",
+                                   "distinct", "missing", "values");
+    for (std::size_t c = 0; c < std::min(columns_shown, size()); ++c)
+      text += fmt::format("  {:<20}{:<30}{:>10}{:>10}  {}\n", shown_text(name(c)),
+                          c == label_ ? "the label" : taken_as(c),
+                          fmt::format("{}{}", column(c).more_values ? ">" : "",
+                                      show_count(column(c).values.size())),
+                          show_count(column(c).missing), values(c));
+    if (size() > columns_shown)
+      text += fmt::format("  and {} columns more\n", show_count(size() - columns_shown));
+    return text;
+  }
+
+  std::string taken_as(std::size_t c) const {
+    const std::size_t distinct = column(c).values.size();
+    if (encodings_[c].kind != Kind::category) return encodings_[c].in_words();
+    return distinct <= ColumnEncoding::most_values
+               ? fmt::format("{} categories", distinct)
+               : fmt::format("{} categories, others by hash", ColumnEncoding::most_values);
+  }
+
+  std::string values(std::size_t c) const {
+    const ColumnProfile& of = column(c);
+    if (encodings_[c].kind == Kind::number && of.present > 0) {
+      const auto& range = encodings_[c].decimal_comma ? of.commas : of.points;
+      const auto count = static_cast<double>(
+          of.fitting(encodings_[c].decimal_comma ? FieldForm::comma_number : FieldForm::number));
+      return fmt::format("from {:.6g} to {:.6g}, mean {:.6g}", range.least, range.most,
+                         range.sum / std::max(1.0, count));
+    }
+    std::string text;
+    const auto sorted = by_frequency(of);
+    for (std::size_t k = 0; k < std::min(values_shown, sorted.size()); ++k)
+      text += fmt::format("{}{} ({})", k > 0 ? ", " : "", shown_text(sorted[k].first),
+                          show_count(sorted[k].second));
+    return text + (sorted.size() > values_shown ? ", ..." : "");
+  }
+
+  std::string missing() const {
+    std::size_t numbers = 0, texts = 0;
+    for (std::size_t c = 0; c < size(); ++c) (is_text(c) ? texts : numbers) += column(c).missing;
+    return fmt::format("  missing    {} numbers{}\n", show_count(numbers),
+                       texts > 0 ? fmt::format(", {} texts", show_count(texts)) : "");
+  }
+
+  std::string labels() const {
+    const ColumnProfile& of = column(label_);
+    const std::string where = table_.names.empty()
+                                  ? fmt::format(" (column {})", label_ + 1)
+                                  : fmt::format(" (column {})", shown_text(name(label_)));
+    std::string text;
+    const bool whole = std::all_of(of.values.begin(), of.values.end(), [](const auto& value) {
+      return value.first.find_first_not_of("0123456789") == std::string::npos;
+    });
+    const bool number = encodings_[label_].kind == Kind::number;
+    if (number && (!whole || of.values.size() > classes_shown))
+      text = fmt::format(
+          "  labels     numbers from {:g} to {:g}{}: train with `loss` mse, or `model` linear\n",
+          encodings_[label_].decimal_comma ? of.commas.least : of.points.least,
+          encodings_[label_].decimal_comma ? of.commas.most : of.points.most, where);
+    else {
+      text = fmt::format("  labels     {} classes{}\n", of.values.size(), where);
+      const auto sorted = by_frequency(of);
+      for (std::size_t k = 0; k < std::min(classes_shown, sorted.size()); ++k)
+        text += fmt::format("    {:<18} {}\n", shown_text(sorted[k].first),
+                            show_count(sorted[k].second));
+      if (sorted.size() > classes_shown)
+        text += fmt::format("    and {} classes more\n", show_count(sorted.size() - classes_shown));
+    }
+    if (guess_ && *guess_ != label_)
+      text +=
+          fmt::format("  the last column is taken as the label{}; {} looks like one: `label` {}\n",
+                      why_, shown_text(name(*guess_)), shown_text(name(*guess_)));
+    else if (!why_.empty())
+      text += fmt::format("  the last column is taken as the label{}\n", why_);
+    return text;
+  }
+
+  std::string problems() const {
+    std::string text;
+    const auto add = [&](const std::string& line) { text += "    " + line + "\n"; };
+    const auto& profile = table_.profile;
+    if (profile.odd_rows > 0)
+      add(
+          fmt::format("{} lines have more or fewer columns than the first, line {} before others: "
+                      "training refuses them",
+                      show_count(profile.odd_rows), table_.lines_before + profile.odd_line + 1));
+    if (column(label_).missing > 0)
+      add(fmt::format("{} rows have no label: `missing` drop leaves them out",
+                      show_count(column(label_).missing)));
+    for (std::size_t c = 0; c < size(); ++c)
+      if (c != label_) add_problems(c, add);
+    return text.empty() ? "" : "  problems\n" + text;
+  }
+
+  template <typename Add>
+  void add_problems(std::size_t c, const Add& add) const {
+    const ColumnProfile& of = column(c);
+    const std::string who = "column " + shown_text(name(c));
+    const auto excluded = [&] {
+      return table_.names.empty()
+                 ? ""
+                 : fmt::format("; `exclude` {} leaves it out", shown_text(name(c)));
+    };
+    if (of.present == 0) return add(who + " is empty" + excluded());
+    const std::size_t strays = of.present - of.fitting(FieldForm::number);
+    if (encodings_[c].is_plain() && strays > 0)
+      add(fmt::format(
+          "{} has {} texts among its numbers, {} in line {} the first: training refuses "
+          "them{}",
+          who, show_count(strays), shown_piece(of.stray), table_.lines_before + of.stray_line + 1,
+          excluded()));
+    if (encodings_[c].kind == Kind::left_out)
+      add(who + " has a text of its own in nearly every row: it is left out");
+    else if (of.values.size() == 1 && of.missing == 0)
+      add(who + " has the same value everywhere" + excluded());
+    if (encodings_[c].is_plain() && of.values.size() == profile_rows() && profile_rows() >= 20 &&
+        of.points.most - of.points.least + 1 == static_cast<double>(profile_rows()))
+      add(who + " counts the rows" + excluded());
+    if (encodings_[c].kind == Kind::date && encodings_[c].form == DateForm::day_month_year &&
+        of.fitting(FieldForm::month_day_year) == of.present)
+      add(who + " may have days or months first; days are assumed");
+  }
+  std::size_t profile_rows() const { return table_.profile.rows; }
+
+  const CsvOverview& table_;
+  const std::string path_;
+  const bool commas_;
+  std::vector<ColumnEncoding> encodings_;
+  std::size_t label_ = 0;
+  std::optional<std::size_t> guess_;
+  std::string why_;
+};
+
+}  // namespace
+
+std::string describe_table(const CsvOverview& table, const std::string& path,
+                           const std::string& label) {
+  return TableText(table, path, label).text();
+}
+
+std::string describe_columns(const PreparedSamples& samples) {
+  const RawData& data = *samples.parts()[Part::train].data;
+  const auto has = [](Kind kind) {
+    return [kind](const ColumnEncoding& c) { return c.kind == kind; };
+  };
+  const auto& columns = data.encoding;
+  std::string text;
+  const auto add = [&](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
+  for (const auto& [kind, word] :
+       {std::pair(Kind::number, "numbers"), {Kind::boolean, "yes or no"}, {Kind::date, "dates"}})
+    if (const auto count = std::count_if(columns.begin(), columns.end(), has(kind)); count > 0)
+      add(fmt::format("{} {}", count, word));
+  std::string left_out;
+  for (const ColumnEncoding& column : columns) {
+    const std::string name = column.column.empty() ? "a text" : shown_text(column.column);
+    if (column.kind == Kind::category) add(fmt::format("{} ({})", name, column.in_words()));
+    if (column.kind == Kind::left_out) left_out += (left_out.empty() ? "" : ", ") + name;
+  }
+  if (!left_out.empty()) text += "; left out: " + left_out;
+  if (data.missing > 0 && data.dropped == 0)
+    text += fmt::format("{}{} missing values are filled in ({})", text.empty() ? "" : "; ",
+                        show_count(data.missing), to_string(samples.preprocessing()->missing));
+  return text.empty() ? "" : data.path + ": " + text;
+}
+
+}  // namespace dasgd
