@@ -61,7 +61,8 @@ RunDirectory::RunDirectory(const std::string& path, const std::string& model)
        {"config.toml", "metrics.jsonl",  "summary.json",  "trace.jsonl",     "model.npy",
         "model.pt",    "model.best.npy", "model.best.pt", "model.best.json", "preprocessing.json",
         "advice.json", "samples.json",   "worst.json",    "prediction.json", "token",
-        "address",     "addresses",      "members.json",  "adoptions.jsonl", "membership.jsonl", "control"})
+        "address",     "addresses",      "members.json",  "adoptions.jsonl", "membership.jsonl",
+        "control"})
     remove_file(name);
   remove_report();
   std::vector<fs::path> earlier;

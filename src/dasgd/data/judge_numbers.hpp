@@ -9,8 +9,8 @@
 
 namespace dasgd {
 
-/// Adds `mse` and `r2`. `square` is the mean squared error and `targets` are those of the part, both
-/// of targets as they are learnt.
+/// Adds `mse` and `r2`. `square` is the mean squared error and `targets` are those of the part,
+/// both of targets as they are learnt.
 inline void judge_numbers(PartFigures& found, double square, const Moments& targets,
                           const std::optional<TargetScale>& scale) {
   found.mse = square * (scale ? scale->deviation * scale->deviation : 1);

@@ -176,8 +176,8 @@ std::unique_ptr<Member> become_member(const Objective<Real>& objective, const Tr
   constexpr std::array merges{"average", "union", "yield"};
   if (!member.facts_are_all)
     member.facts = facts_of(objective, options) +
-                 fmt::format("merge: {}\n", merges[static_cast<std::size_t>(member.merge)]) +
-                 member.facts;
+                   fmt::format("merge: {}\n", merges[static_cast<std::size_t>(member.merge)]) +
+                   member.facts;
   return std::make_unique<Member>(std::move(member), std::move(protocol));
 }
 

@@ -86,9 +86,9 @@ struct RunSummary {
   bool model_is_last_good = false;  ///< the run diverged: an earlier, better model was kept
   std::vector<double> lambda;       ///< per worker, as it was last; 0: no look-ahead
   std::optional<LookAheadFigures> look_ahead;  ///< of all workers that looked ahead
-  bool fixed_step = true;           ///< plain SGD with one step size: what the theory is about
-  std::uint64_t halvings = 0;       ///< of step sizes, by workers whose loss ran away
-  std::optional<StepLimits> step;   ///< where the smoothness of the objective is known
+  bool fixed_step = true;          ///< plain SGD with one step size: what the theory is about
+  std::uint64_t halvings = 0;      ///< of step sizes, by workers whose loss ran away
+  std::optional<StepLimits> step;  ///< where the smoothness of the objective is known
   std::vector<CheckedAssumption> assumptions;  ///< of a step size that was proved
   std::optional<ArrivalFigures> arrivals;      ///< where samples came while the run went
   std::optional<Residuals> residuals;          ///< where they were asked for and could be measured

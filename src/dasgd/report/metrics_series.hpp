@@ -18,8 +18,9 @@ struct Spread {
 
 struct MetricsRow {
   static constexpr std::array<const char*, 11> names{
-      "loss",        "accuracy", "gradients_per_second", "S_now",    "S_avg", "S_max",
-      "inbox_depth", "folded",   "waited_seconds",       "eval_loss", "prequential_accuracy"};
+      "loss",           "accuracy",  "gradients_per_second", "S_now",
+      "S_avg",          "S_max",     "inbox_depth",          "folded",
+      "waited_seconds", "eval_loss", "prequential_accuracy"};
 
   double lines = 1;                                                  ///< how many are in it
   double seconds = 0, gradients = 0, applications = 0, samples = 0;  ///< at its end

@@ -71,7 +71,7 @@ class Handover final : public Objective<Real> {
   Draw draw();
 
   const std::vector<Real> start_;
-  const std::size_t batch_;                   // samples of a gradient, unless it says otherwise
+  const std::size_t batch_;                      // samples of a gradient, unless it says otherwise
   mutable Replica<Real>* replica_ = nullptr;     // the worker's
   mutable ComputePoint<Real>* point_ = nullptr;  // and where it computes
 
