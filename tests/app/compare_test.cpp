@@ -13,8 +13,9 @@ namespace {
 class Compare : public App {
  protected:
   /// compare.csv, a map per line.
-  std::vector<std::map<std::string, std::string>> rows() {
-    std::istringstream text(read_text(out() + "/compare.csv"));
+  std::vector<std::map<std::string, std::string>> rows() { return rows(out()); }
+  std::vector<std::map<std::string, std::string>> rows(const std::string& directory) {
+    std::istringstream text(read_text(directory + "/compare.csv"));
     std::vector<std::map<std::string, std::string>> all;
     std::vector<std::string> names;
     for (std::string line; std::getline(text, line);) {
@@ -166,31 +167,35 @@ TEST_F(Compare, SameSeedSameBytesWhateverTheThreads) {
 }
 
 TEST_F(Compare, RowsOfDasgdAreThoseOfSimulate) {
-  const std::string run =
-      "--model logistic --batch 8 --workers 5 --topology ring --slow 2:3 --nic 1e5 "
-      "--total-gradients 200 --compute lognormal:10ms:0.4 --seed 3 ";
-  ASSERT_EQ(dasgd("compare " + run +
-                  "--rivals dasgd --seeds 1 --tune off --lr 0.02 --target-loss "
-                  "1e-9 --max-time 1h --out " +
-                  out())
-                .status,
-            0);
-  const auto row = rows().at(0);
-  ASSERT_EQ(dasgd("simulate " + run + "--lr 0.02 --out " + out("sim")).status, 0);
-  const json simulated = json::parse(read_text(out("sim") + "/summary.json"));
-  // Of the same model; an evaluation adds the samples' losses in another order.
-  EXPECT_DOUBLE_EQ(std::stod(row.at("loss_mean")), simulated["loss"].get<double>());
-  EXPECT_EQ(std::stod(row.at("S_avg")), simulated["S_avg"].get<double>());
-  EXPECT_EQ(std::stod(row.at("S_max")), simulated["S_max"].get<double>());
-  EXPECT_EQ(std::stod(row.at("time_s")), simulated["virtual_seconds"].get<double>());
-  EXPECT_EQ(row.at("gradients_used"), simulated["gradients"].dump());
-  EXPECT_EQ(row.at("samples"), simulated["samples"].dump());
-  std::uint64_t bytes = 0, messages = 0;
-  for (const auto& b : simulated["bytes_sent"]) bytes += b.get<std::uint64_t>();
-  for (const auto& m : simulated["messages_sent"]) messages += m.get<std::uint64_t>();
-  EXPECT_EQ(row.at("bytes_total"), std::to_string(bytes));
-  EXPECT_EQ(row.at("messages"), std::to_string(messages));
-  EXPECT_EQ(row.at("consensus"), "0");
+  for (const std::string ahead : {"off", "1"}) {
+    const std::string run =
+        "--model logistic --batch 8 --workers 5 --topology ring --slow 2:3 --nic 1e5 "
+        "--total-gradients 200 --compute lognormal:10ms:0.4 --seed 3 ";
+    ASSERT_EQ(
+        dasgd("compare " + run + "--rivals dasgd" + (ahead == "off" ? "" : ":look_ahead=" + ahead) +
+              " --seeds 1 --tune off --lr 0.02 --target-loss 1e-9 --max-time 1h --out " +
+              out("compare" + ahead))
+            .status,
+        0);
+    const auto row = rows(out("compare" + ahead)).at(0);
+    const std::string sim = out("sim" + ahead);
+    ASSERT_EQ(dasgd("simulate " + run + "--lr 0.02 --look-ahead " + ahead + " --out " + sim).status,
+              0);
+    const json simulated = json::parse(read_text(sim + "/summary.json"));
+    // Of the same model; an evaluation adds the samples' losses in another order.
+    EXPECT_DOUBLE_EQ(std::stod(row.at("loss_mean")), simulated["loss"].get<double>());
+    EXPECT_EQ(std::stod(row.at("S_avg")), simulated["S_avg"].get<double>());
+    EXPECT_EQ(std::stod(row.at("S_max")), simulated["S_max"].get<double>());
+    EXPECT_EQ(std::stod(row.at("time_s")), simulated["virtual_seconds"].get<double>());
+    EXPECT_EQ(row.at("gradients_used"), simulated["gradients"].dump());
+    EXPECT_EQ(row.at("samples"), simulated["samples"].dump());
+    std::uint64_t bytes = 0, messages = 0;
+    for (const auto& b : simulated["bytes_sent"]) bytes += b.get<std::uint64_t>();
+    for (const auto& m : simulated["messages_sent"]) messages += m.get<std::uint64_t>();
+    EXPECT_EQ(row.at("bytes_total"), std::to_string(bytes));
+    EXPECT_EQ(row.at("messages"), std::to_string(messages));
+    EXPECT_EQ(row.at("consensus"), "0");
+  }
 }
 
 TEST_F(Compare, AStragglerHoldsUpWhoeverWaitsAndAThinCardWhoeverBroadcasts) {

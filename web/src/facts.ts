@@ -127,7 +127,7 @@ export function audit(run: Run): HTMLElement {
   if (folded) items.push(check(null, "Applied as part of a bundle", showCount(folded)));
   const dropped = number(s.copies_dropped);
   if (dropped !== null) items.push(check(null, "Copies the relay dropped", showCount(dropped)));
-  for (const [key, name] of [["S_hat_avg", "Loose staleness, average"], ["S_hat_max", "Loose staleness, at most"], ["S_mean_square", "Mean square staleness"], ["W", "Certificate weight W"]])
+  for (const [key, name] of [["S_hat_avg", "Loose staleness, average"], ["S_hat_max", "Loose staleness, at most"], ["S_mean_square", "Mean square staleness"], ["W", "Certificate weight W"], ["missing_true", "Gradients missing where one was computed"], ["missing_estimated", "Estimated by look-ahead"], ["gap", "Distance of look-ahead from the model, relative"]])
     if (number(s[key]) !== null) items.push(check(null, name, show(number(s[key]))));
   return element("div", {},
     element("ul", { class: "audit" }, ...items),

@@ -107,6 +107,11 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
   row("staleness",
       fmt::format("S_avg {:.3f}, S_max {}, {}, mean square {:.2f}, W {}", st.S_avg, st.S_max,
                   describe_S_hat(st), st.S_mean_square, st.W ? std::to_string(*st.W) : "not kept"));
+  if (s.look_ahead)
+    row("look-ahead",
+        fmt::format("lambda {:.2f}, {:.1f} gradients missing on average (estimated {:.1f})",
+                    s.look_ahead->lambda, s.look_ahead->missing_true,
+                    s.look_ahead->missing_estimated));
   if (!s.assumptions.empty()) row("assumed", describe_assumptions(s.assumptions));
   if (s.folded > 0)
     row("folded", fmt::format("{} applications as part of a bundle, for workers that were behind",

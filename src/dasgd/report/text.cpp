@@ -176,6 +176,9 @@ std::string to_text(const Run& run) {
     text += row("|S|", fmt::format("average {:.3f}, most {}, loose {:.3f} and {}", real(s, "S_avg"),
                                    count(real(s, "S_max")), real(s, "S_hat_avg"),
                                    count(real(s, "S_hat_max"))));
+    if (s.contains("missing_true") && s["missing_true"].is_number())
+      text += row("look-ahead", fmt::format("{:.1f} gradients missing on average, estimated {:.1f}",
+                                            real(s, "missing_true"), real(s, "missing_estimated")));
   }
   for (const EtaLimit& limit : run.limits)
     text += row("eta limit", fmt::format("{:.4g} {} ({})", limit.eta, limit.name, limit.status));
