@@ -193,3 +193,27 @@ def test_members_share_passes_schedules_and_checkpoints_whoever_dies(tmp_path):
     begin, totals = min(end[3] for end in second["end"]), {end[4] for end in second["end"]}
     assert gradients - 20 <= begin <= gradients and len(totals) == 1 and whole <= totals.pop() <= whole + 4
     assert len({end[6] for end in second["end"]}) == 1 and all(end[5] == 1 for end in second["end"])
+
+
+AHEAD = """
+model = network()
+peer = dasgd.torch.Peer(model, lr=0.05, rank_timeout="60s", look_ahead=1, gradients=60)
+moved = 0
+while peer.goes_on:
+    step(model, peer, *rows[:8])
+    if peer.goes_on:
+        own = digest(model)
+        with peer.model_of_all():
+            moved += own != digest(model)
+        assert own == digest(model)
+summary = peer.finish()
+tell("ahead", moved > 0, digest(model), summary and [summary["look_ahead"], summary["replicas_identical"]])
+"""
+
+
+def test_a_loop_computes_ahead_and_ends_with_the_model_of_all(tmp_path):
+    found = told(tmp_path, AHEAD)["ahead"]
+    assert [moved for moved, _, _ in found] == [True, True]
+    assert found[0][1] == found[1][1]
+    assert [1.0, 1.0] in [summary[0] for _, _, summary in found if summary]
+    assert all(summary[1] for _, _, summary in found if summary)
