@@ -32,7 +32,9 @@ class TrainRun {
       : config_(config), objective_(objective), signals_(signals), status_(config.output.quiet) {
     if (config.output.resume.empty()) RunDirectory::require_usable(config.output.out);
     if (config.watch.port) {
-      watch_.emplace(config_, [this] { stop_.request_stop(); });
+      watch_.emplace(
+          config_, [this] { stop_.request_stop(); },
+          [](const std::string& line) { print_note("dasgd: {}\n", line); });
       if (!config_.output.quiet) status_.say("watch the run at " + watch_->url());
     }
     advice_ = settle_step_size(config_, objective, signals.token(), nullptr,

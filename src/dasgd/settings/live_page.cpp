@@ -17,7 +17,8 @@
 namespace dasgd::config {
 namespace {
 
-watch::ServerOptions server_options(const Config& config, std::function<void()> on_stop) {
+watch::ServerOptions server_options(const Config& config, std::function<void()> on_stop,
+                                    std::function<void(const std::string&)> warn) {
   const std::string token = config.watch.token.empty() ? watch::draw_token() : config.watch.token;
   const bool required = !config.watch.token.empty() || !watch::is_loopback(config.watch.address);
   const nlohmann::ordered_json data{{"kind", "live"},
@@ -30,7 +31,7 @@ watch::ServerOptions server_options(const Config& config, std::function<void()> 
           .require_token = required,
           .page = report::fill_page(report::built_page(), data),
           .on_stop = std::move(on_stop),
-          .warn = [](const std::string& line) { print_note("dasgd: {}\n", line); }};
+          .warn = std::move(warn)};
 }
 
 // The first line. May be a pipe, so it is read once.
@@ -88,8 +89,9 @@ void settle_watch(Config& config, const char* environment,
   const watch::Server probe({.address = config.watch.address, .port = *config.watch.port});
 }
 
-LivePage::LivePage(const Config& config, std::function<void()> on_stop)
-    : server_(server_options(config, std::move(on_stop))) {}
+LivePage::LivePage(const Config& config, std::function<void()> on_stop,
+                   std::function<void(const std::string&)> warn)
+    : server_(server_options(config, std::move(on_stop), std::move(warn))) {}
 
 void LivePage::publish(double seconds) {
   constexpr double frame_every = 1;  // second

@@ -21,10 +21,12 @@ void settle_watch(Config& config, const char* environment,
                   const std::function<void(const std::string&)>& note);
 
 /// Listens from its creation on; `on_stop` is called from another thread when somebody presses the
-/// stop button. Before anything else, `show` says what there is to see.
+/// stop button, and `warn` for requests that fail. Before anything else, `show` says what there is
+/// to see.
 class LivePage {
  public:
-  LivePage(const Config& config, std::function<void()> on_stop);
+  LivePage(const Config& config, std::function<void()> on_stop,
+           std::function<void(const std::string&)> warn = {});
   void show(const std::string& directory, const std::string& config_text) {
     run_.emplace(directory, config_text);
   }
