@@ -177,7 +177,7 @@ def version_of(names):
 def check(name, how):
     """What is wrong, or nothing."""
     done = subprocess.run([*how, sys.executable, os.path.abspath(__file__), "--loop", name], capture_output=True, text=True, timeout=150)
-    found = [json.loads(line) for line in re.findall(r"RESULT (\[.*\])", done.stdout)]
+    found = [json.loads(line) for line in re.findall(r"RESULT (\[[^\]]*\])", done.stdout)]
     workers = 2 if how or name == "notebook" else 1
     if done.returncode != 0 or len(found) != workers:
         return f"status {done.returncode}, {len(found)} results\n{done.stdout[-2000:]}{done.stderr[-4000:]}"

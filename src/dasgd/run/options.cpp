@@ -57,8 +57,9 @@ double real_slow_factor(const TrainOptions& options, WorkerId worker) {
 
 LookAhead look_ahead_of(const TrainOptions& options, std::size_t samples) {
   if (options.workers == 1 && !options.elastic) return {};
-  const bool studied =
-      options.target_error || options.measure_gradients || !gradients_have_noise(options, samples);
+  constexpr std::size_t most = 1024;  // each worker keeps a few numbers about each other one
+  const bool studied = options.workers > most || options.target_error ||
+                       options.measure_gradients || !gradients_have_noise(options, samples);
   LookAhead ahead =
       options.look_ahead.value_or(studied ? LookAhead{} : LookAhead{LookAhead::Kind::automatic});
   ahead.workers = options.elastic ? 0 : options.workers;
