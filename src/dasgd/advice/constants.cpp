@@ -1,6 +1,7 @@
 #include "dasgd/advice/constants.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
@@ -13,7 +14,8 @@ namespace dasgd {
 namespace {
 
 constexpr std::size_t rows_for_curvature = 256;
-constexpr int most_rounds = 40, fewest_rounds = 10;
+constexpr int most_rounds = 40, fewest_rounds = 10, fewest_timed_rounds = 3;
+constexpr std::chrono::milliseconds most_time{1500};  // of all rounds
 constexpr std::size_t most_samples = 2560;  // of all rounds, where a gradient is that of many rows
 constexpr double settled = 0.01;  // the change of a round after which no more is worth its time
 
@@ -54,7 +56,10 @@ Curvature largest_curvature(const Objective<Real>& objective, const std::vector<
       std::clamp(static_cast<int>(most_samples / std::max<std::size_t>(1, rows.size())),
                  fewest_rounds, most_rounds);
   Curvature found;
+  const auto began = std::chrono::steady_clock::now();
   for (int round = 0; round < rounds; ++round) {
+    // Of large networks a few rounds have to do: whoever waits for advice would rather train.
+    if (round >= fewest_timed_rounds && std::chrono::steady_clock::now() - began > most_time) break;
     const double length = std::sqrt(squared_norm<double>(v));
     if (!(length > 0) || !std::isfinite(length)) break;
     for (double& c : v) c /= length;
