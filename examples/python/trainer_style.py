@@ -56,7 +56,8 @@ others = [p for p in model.parameters() if p.ndim <= 1]
 optimizer = torch.optim.AdamW([{"params": decayed, "weight_decay": 0.01}, {"params": others, "weight_decay": 0.0}], lr=3e-3)
 schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1.0, (step + 1) / 20))
 if arguments.bf16:  # the oneDNN of PyTorch 1.13 has no bf16 on some processors, PyTorch itself has
-    torch.backends.mkldnn.flags(enabled=False).__enter__()
+    without_onednn = torch.backends.mkldnn.flags(enabled=False)
+    without_onednn.__enter__()
 settings = dict(batch=16 * arguments.accumulate, total_gradients=arguments.steps, resume=arguments.checkpoint)
 with dasgd.torch.Peer(model, optimizer=optimizer, **settings) as peer:
     peer.scheduler(schedule)  # follows the steps of all workers

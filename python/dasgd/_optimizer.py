@@ -73,7 +73,9 @@ def shared_scheduler(peer: "Peer", scheduler: Any, total: Optional[int]) -> Any:
     """`scheduler` as one that counts what all workers have done: its class is one of those with another `step`."""
     if isinstance(scheduler, torch.optim.lr_scheduler.ReduceLROnPlateau):
         raise InputError("ReduceLROnPlateau follows a metric, not a count: call its step(metric) yourself, with the same metric at every worker")
-    if peer.optimizer is None or getattr(scheduler, "optimizer", None) is not peer.optimizer:
+    own = getattr(scheduler, "optimizer", None)
+    own = getattr(own, "optimizer", own)  # Accelerate, and Trainer with it, wraps optimizers
+    if peer.optimizer is None or own is not peer.optimizer:
         raise InputError("the scheduler must be one of the optimizer that the peer was given")
     reference = weakref.ref(peer)
     kind = type(scheduler)

@@ -111,7 +111,8 @@ bool is_number(py::handle value) {
 }
 
 bool is_time(const Setting& setting) {
-  return setting.placeholder == "T" || setting.placeholder == "T,...";
+  return setting.placeholder == "T" || setting.placeholder == "T,..." ||
+         setting.placeholder == "T|+T";
 }
 
 // One value as it would stand on the command line: 2.0 is 2, and a time without a unit is seconds.

@@ -43,6 +43,7 @@ const std::map<std::string, std::vector<std::string>> good_texts{
     {"workers", {"1", "8", "4294967294"}},
     {"lr", {"0.1", "1e-300", "3", "1e+300"}},
     {"batch", {"0", "32"}},
+    {"elastic.advertise", {"10.0.0.1:7000"}},
     {"look_ahead", {"off", "auto", "0.5"}},
     {"sampling", {"own", "shards", "independent", "dirichlet:0.5"}},
     {"pace.speeds", {"lognormal:0.5", "pareto:1.5"}},

@@ -10,6 +10,10 @@ async function watched(name, ...more) {
   const [url] = (await process.said(/http:\/\/\S+/)).split(/\s/);
   return { process, url };
 }
+// The page is there before the run begins.
+async function begun(url) {
+  while (!/^dasgd_gradients_total [1-9]/m.test(await (await fetch(`${url}metrics`)).text())) await new Promise((done) => setTimeout(done, 50));
+}
 function auditOf(name) {
   const { lost, duplicated, replicas_identical, stop_reason } = JSON.parse(readFileSync(run(`${name}/summary.json`), "utf8"));
   assert.deepEqual({ lost, duplicated, replicas_identical, stop_reason }, { lost: 0, duplicated: 0, replicas_identical: true, stop_reason: "interrupted" });
@@ -117,6 +121,7 @@ await tests({
     assert.equal(stopped, "refused by the browser");
     assert.equal((await fetch(`${url}stop`, { method: "POST" })).status, 403);
     assert.equal((await fetch(url)).headers.get("x-frame-options"), "DENY");
+    await begun(url);
     process.child.kill("SIGTERM");
     assert.equal((await process.ended).status, 130);
     auditOf("foreign");

@@ -11,13 +11,18 @@
 
 namespace dasgd {
 
-/// Looks on while JSON is parsed.
+/// Looks on while JSON is parsed. What is nested without end, which functions that recurse do not
+/// bear, is as malformed.
 template <typename Json>
 class RepeatedKeys {
  public:
   bool found() const { return found_; }
-  bool operator()(int, typename Json::parse_event_t event, Json& parsed) {
+  bool operator()(int depth, typename Json::parse_event_t event, Json& parsed) {
     using Event = typename Json::parse_event_t;
+    if (depth > most_depth) {
+      found_ = true;
+      return false;
+    }
     if (event == Event::object_start) open_.emplace_back();
     if (event == Event::object_end) open_.pop_back();
     if (event == Event::key) found_ |= !open_.back().add(parsed.template get<std::string>());
@@ -44,6 +49,7 @@ class RepeatedKeys {
     std::set<std::string> many_;
   };
 
+  static constexpr int most_depth = 256;
   std::vector<Keys> open_;
   bool found_ = false;
 };

@@ -56,7 +56,7 @@ void require_samples(const ProblemChoice& choice) {
                                                 {"label", !r.label.empty()},
                                                 {"scale", r.scale.has_value()},
                                                 {"resize", r.resize.has_value()},
-                                                {"missing", r.missing.has_value()},
+                                                {"missing", r.missing.value_or(Missing::error) != Missing::error},
                                                 {"class_weights", !r.class_weights.empty()}};
   for (const auto& [key, is_given] : given)
     if (is_given)

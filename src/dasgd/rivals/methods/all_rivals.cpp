@@ -192,26 +192,27 @@ std::vector<RivalKind> with_local_steps() {
               [](const auto& setup) {
                 return make_local(setup, {setup.count("H"), setup.count("T0")});
               }),
-      made_by({.name = "diloco",
-               .summary = "local AdamW, Nesterov's momentum on the mean (Douillard et al. 2023)",
-               .exchanges = "models, ring all-reduce every H steps",
-               .parameters = {tuned({"H", "own steps between two means", 20, 1}),
-                              {"outer_lr", "of the steps on the mean", 0.7, 1e-6, 10, false},
-                              {"momentum", "of those", 0.9, 0, 0.999, false},
-                              {"adam", "0: plain own steps", 1, 0, 1},
-                              {.name = "rule",
-                               .meaning = "of own steps: as `adam` says, momentum, nesterov",
-                               .usual = 0,
-                               .words = {"adamw", "momentum", "nesterov"}},
-                              {"inner_momentum", "mu of those", 0.9, 0, 0.999, false}},
-               .limits = {"adam = 0, outer_lr = 1, momentum = 0: local-sgd, bit for bit"},
-               .all_reduces = true,
-               .linear = false},
-              [](const auto& setup) {
-                return make_local(
-                    setup, {setup.count("H"), 0, setup.number("outer_lr"), setup.number("momentum"),
-                            setup.count("adam") == 1 && setup.count("rule") == 0});
-              }),
+      made_by(
+          {.name = "diloco",
+           .summary = "local AdamW, Nesterov's momentum on the mean (Douillard et al. 2023)",
+           .exchanges = "models, ring all-reduce every H steps",
+           .parameters = {tuned({"H", "own steps between two means", 20, 1}),
+                          {"outer_lr", "of the steps on the mean", 0.7, 1e-6, 10, false},
+                          {"momentum", "of those", 0.9, 0, 0.999, false},
+                          {"adam", "0: plain own steps", 1, 0, 1},
+                          {.name = "rule",
+                           .meaning = "of own steps: adamw (unless adam = 0), momentum, nesterov",
+                           .usual = 0,
+                           .words = {"adamw", "momentum", "nesterov"}},
+                          {"inner_momentum", "mu of those", 0.9, 0, 0.999, false}},
+           .limits = {"adam = 0, outer_lr = 1, momentum = 0: local-sgd, bit for bit"},
+           .all_reduces = true,
+           .linear = false},
+          [](const auto& setup) {
+            return make_local(
+                setup, {setup.count("H"), 0, setup.number("outer_lr"), setup.number("momentum"),
+                        setup.count("adam") == 1 && setup.count("rule") == 0});
+          }),
       made_by(
           {.name = "eager",
            .summary = "diloco whose mean travels while own steps go on (Kale et al. 2025)",
