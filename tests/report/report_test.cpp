@@ -152,6 +152,7 @@ TEST_F(Reports, FilesNestedWithoutEndAreLeftOut) {
                                                HasSubstr("summary.json is not a JSON object"),
                                                HasSubstr("advice.json is not a JSON object"),
                                                HasSubstr("metrics.jsonl: 1 lines cannot be read"),
+                                               HasSubstr("trace.jsonl: 1 lines cannot be read"),
                                                HasSubstr("has not ended properly")));
 }
 
