@@ -89,12 +89,25 @@ TEST(MissingUpdates, GradientsThatKnowNoOwnUpdateTellHowManyAreUnderWay) {
   }
 }
 
-TEST(MissingUpdates, WhoeverFallsSilentFadesOut) {
+TEST(MissingUpdates, WhoeverFallsSilentIsGoneAfterTenOfItsIntervals) {
   MissingUpdates missing(me, 2);
-  const auto own = rounds(missing, 1, 5, 40);
+  auto own = rounds(missing, 1, 5, 40);
   EXPECT_DOUBLE_EQ(missing.delayed(own), 2);
-  EXPECT_LT(missing.delayed(own + 40), 1);
-  EXPECT_LT(missing.delayed(own + 1000), 0.05);
+  EXPECT_LT(missing.delayed(own + 9), 2);
+  EXPECT_EQ(missing.delayed(own + 11), 0);
+  EXPECT_EQ(missing.expected(own + 11), 0);
+  EXPECT_EQ(missing.oldest(own + 11), 0);
+  own += 100;  // and comes back
+  for (std::uint32_t k = 0; k < 30; ++k)
+    missing.applied(knowing(static_cast<std::uint32_t>(own) - 5, 100 + k), own++);
+  EXPECT_NEAR(missing.delayed(own), 2, 0.8);
+}
+
+TEST(MissingUpdates, NobodyIsAwaitedWhoseNumberNobodyHasUsed) {
+  MissingUpdates missing(me);  // members come and go
+  missing.applied(knowing(1, 0, worker_id(5)), 2);
+  missing.applied(knowing(2, 1, worker_id(5)), 3);
+  EXPECT_LT(missing.delayed(3), 1.1);
 }
 
 TEST(MissingUpdates, WhereMembersComeAndGoNobodyIsAwaited) {

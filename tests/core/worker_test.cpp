@@ -249,6 +249,25 @@ class FarOracle final : public Oracle<double> {
   std::optional<std::uint32_t> diverged_steps_ago;
 };
 
+TEST_F(WorkerTest, AnAdoptedModelWithoutOwnGradientsLeavesNoDelayBehind) {
+  Worker<double> ahead{
+      WorkerId{0}, objective.start(), objective.make_oracle(WorkerId{0}), rule, samples,
+      channel,     max_fused,         {LookAhead::Kind::fixed, 1}};
+  for (int k = 0; k < 50; ++k) ahead.step();
+  GradientSet theirs;
+  theirs.insert_range({WorkerId{1}, 0, 5});
+  const std::vector<Sum<double>> sums(2, 0);
+  ahead.adopt(theirs, sums, 5);
+  for (std::uint32_t k = 5; k < 30; ++k) {  // they know all that is left of this worker
+    auto g = std::make_shared<Gradient>(*foreign(k));
+    g->compute_set = ahead.applied();
+    channel.waiting.push_back(g);
+    ahead.step();
+    ahead.step();
+  }
+  EXPECT_LT(ahead.point().plan().oldest(), 1);  // not half of the 50 that were abandoned
+}
+
 class WholeStepTest : public WorkerTest {
  protected:
   FarOracle* const oracle = new FarOracle;

@@ -50,7 +50,13 @@ class GradientSet {
   std::uint32_t prefix(WorkerId origin) const {
     return index(origin) < prefix_.size() ? prefix_[index(origin)] : 0;
   }
-  /// All of them, by origin.
+  /// How many of `origin`'s gradients are here.
+  std::uint64_t size_of(WorkerId origin) const {
+    std::uint64_t count = prefix(origin);
+    for (const NameRange& range : exceptions_) count += range.origin == origin ? range.size() : 0;
+    return count;
+  }
+  /// All prefixes, by origin.
   const std::vector<std::uint32_t>& prefixes() const { return prefix_; }
   /// The names beyond the prefixes, ascending; each range stands behind a gap.
   const std::vector<NameRange>& exceptions() const { return exceptions_; }

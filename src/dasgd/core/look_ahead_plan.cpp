@@ -49,6 +49,7 @@ double LookAheadPlan::chosen_lambda() const {
 
 void LookAheadPlan::replaced(std::uint64_t own) {
   own_ = own;
+  ++generation_;
   missing_.forget();
 }
 

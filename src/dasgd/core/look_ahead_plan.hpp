@@ -51,6 +51,8 @@ class LookAheadPlan {
   void applied(const GradientFacts& gradient) { missing_.applied(gradient, own_); }
   void made() { ++own_; }
   void replaced(std::uint64_t own);
+  /// Grows when x is replaced: own updates from before count nothing.
+  std::uint64_t generation() const { return generation_; }
 
   /// Whether the direction of the next own gradient is to be compared, by `signal().add`, with the
   /// last one for which this was so.
@@ -66,7 +68,7 @@ class LookAheadPlan {
   const std::uint64_t distance_;  // between two directions that are compared
   MissingUpdates missing_;
   Signal signal_;
-  std::uint64_t own_ = 0, measured_gaps_ = 0;
+  std::uint64_t own_ = 0, measured_gaps_ = 0, generation_ = 0;
   double lambda_ = 0;
   double expected_ = 0, gaps_ = 0;  // sums
 };

@@ -9,13 +9,8 @@ namespace {
 constexpr double most_arrivals = 20, most_own = 4;
 // So long, at most, whoever has not been heard of is taken for a worker of the same speed.
 constexpr double longest_benefit_of_doubt = 32;
-
-double names_of(WorkerId origin, const GradientSet& set) {
-  std::uint64_t count = set.prefix(origin);
-  for (const NameRange& range : set.exceptions())
-    if (range.origin == origin) count += range.size();
-  return static_cast<double>(count);
-}
+// Whoever is silent for so many of its usual intervals is gone, or has ended.
+constexpr double intervals_until_gone = 10;
 
 }  // namespace
 
@@ -31,18 +26,19 @@ void MissingUpdates::forget() {
 
 void MissingUpdates::applied(const GradientFacts& gradient, std::uint64_t own_updates) {
   const auto own = static_cast<double>(own_updates);
-  const double known = names_of(self_, gradient.compute_set);
+  const auto known = static_cast<double>(gradient.compute_set.size_of(self_));
   const double lag = std::max(0.0, own - known);
   concurrent_pairs_ += static_cast<std::uint64_t>(lag);
   first_arrival_ = std::min(first_arrival_, own);
   const std::size_t j = index(gradient.name.origin);
   if (j >= peers_.size()) peers_.resize(j + 1);
   Peer& peer = peers_[j];
-  if (peer.all++ == 0) {
-    peer.first = peer.since = own;
+  if (peer.all++ == 0 || is_gone(peer, own)) {
+    peer = {.all = peer.all, .first = own, .since = own};
   } else {
     peer.arrivals += 1;
   }
+  peer.last = own;
   if (known > 0) {
     peer.lags += lag;
     peer.lagged += 1;
@@ -53,11 +49,17 @@ void MissingUpdates::applied(const GradientFacts& gradient, std::uint64_t own_up
 }
 
 MissingUpdates::Window MissingUpdates::window(const Peer& peer, double own) const {
-  if (peer.all == 0) return own <= 2 * first_arrival_ ? Window{1, own} : Window{};
+  if (peer.all == 0) return workers_ > 0 && own <= 2 * first_arrival_ ? Window{1, own} : Window{};
   if (peer.lagged == 0)
     return own <= 2 * peer.first + 2 ? Window{1, std::max(0.0, own - peer.all)} : Window{};
+  if (is_gone(peer, own)) return {};
   const double rho = peer.arrivals > 0 ? peer.arrivals / std::max(1.0, own - peer.since) : 1;
   return {rho, std::max(0.0, (peer.lags / peer.lagged - 1) / 2)};
+}
+
+bool MissingUpdates::is_gone(const Peer& peer, double own) {
+  const double interval = peer.arrivals > 0 ? (peer.last - peer.since) / peer.arrivals : 1;
+  return own - peer.last > intervals_until_gone * std::max(1.0, interval);
 }
 
 template <typename Visit>

@@ -18,8 +18,8 @@ namespace dasgd {
 ///                             there and back (equal clocks: 1 without delay, 3 with one step)
 ///   rho_j * W_j + 1/2         gradients of j were begun before an own one and come after it.
 /// Until a gradient of j that knows an own update has arrived, j is taken for a worker of the same
-/// speed: it has made as many as this one. Whoever falls silent fades out. Relays, folds and joins
-/// need no case of their own: only names count.
+/// speed: it has made as many as this one. Whoever falls silent for ten of its intervals is gone.
+/// Relays, folds and joins need no case of their own: only names count.
 class MissingUpdates {
  public:
   /// `workers`: how many there are from the beginning; 0: nobody knows, they come and go.
@@ -50,7 +50,7 @@ class MissingUpdates {
   /// What has arrived from one worker.
   struct Peer {
     double all = 0;               ///< gradients
-    double first = 0;             ///< own updates before the first of them
+    double first = 0, last = 0;   ///< own updates before the first and the last of them
     double arrivals = 0;          ///< the last of them, ...
     double since = 0;             ///< ... and own updates before these
     double lags = 0, lagged = 0;  ///< sum and number of their lags, where they are known
@@ -59,6 +59,7 @@ class MissingUpdates {
     double rho = 0, length = 0;
   };
   Window window(const Peer& peer, double own) const;
+  static bool is_gone(const Peer& peer, double own);
   template <typename Visit>
   void for_each_window(std::uint64_t own, Visit&& visit) const;
 

@@ -101,7 +101,7 @@ class Worker {
     replica_->restore(sums);
     applied_ = std::move(applied);
     samples_used_ = samples;
-    point_.replaced(computed_);
+    point_.replaced(applied_.size_of(id_));  // own names may have been abandoned
   }
 
   /// Makes, applies and sends a gradient that no sample gave: x moves by -direction.
@@ -113,7 +113,7 @@ class Worker {
     own->samples = 0;
     own->eta = 1;
     apply_own(*own);
-    point_.replaced(computed_ + 1);
+    point_.replaced(applied_.size_of(id_) + 1);
     return give(own, start, 0);
   }
 
@@ -182,9 +182,11 @@ class Worker {
   double make(const Batch& batch, Gradient& own) {
     if (const auto whole = oracle_->whole_step(point_, batch, rule_, t(), own.update)) {
       own.eta = whole->eta;
-      if (const auto& d = whole->divergence)
+      if (const auto& d = whole->divergence) {
+        point_.replaced(applied_.size_of(id_));
         throw DivergenceError(id_, {id_, own.name.sequence - d->steps_ago}, d->coordinate, d->value,
                               d->eta);
+      }
       return whole->loss;
     }
     direction_.resize(replica_->dimension());

@@ -80,6 +80,7 @@ std::string learning_in_words(const TrainOptions& options, std::size_t samples) 
                         rule.clip ? fmt::format("{}", *rule.clip) : "none",
                         to_string(rule.schedule), rule.schedule.warmup);
   }
+  text += "\nlook-ahead: " + (options.look_ahead ? to_string(*options.look_ahead) : "default");
   return text + fmt::format("\nbudget: {} gradients, {} epochs\non divergence: {}\n",
                             options.total_gradients ? fmt::format("{}", *options.total_gradients)
                                                     : "any number of",

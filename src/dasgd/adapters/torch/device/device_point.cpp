@@ -24,6 +24,11 @@ void DevicePoint::Answer::ask(const at::Tensor& there, const StreamPtr& stream) 
 
 void DevicePoint::move_to_y(LookAheadPlan& plan) {
   const at::NoGradGuard no_grad;
+  if (generation_ != plan.generation()) {
+    generation_ = plan.generation();
+    recent_.clear();
+    compared_.reset();
+  }
   plan.begin();
   const bool measures = plan.measures_gap() && !gap_.awaited;
   const at::Tensor before = measures ? memory_->x.clone() : at::Tensor();
@@ -40,7 +45,8 @@ void DevicePoint::move_to_y(LookAheadPlan& plan) {
   gap_.ask(at::stack({product(moved, moved), product(before, before)}), memory_->stream);
 }
 
-void DevicePoint::made(LookAheadPlan& plan, double eta, const at::Tensor& direction) {
+void DevicePoint::made(LookAheadPlan& plan, double eta, const at::Tensor& direction,
+                       const at::Tensor& diverged) {
   const at::NoGradGuard no_grad;
   if (products_.is_there()) {
     products_.awaited = false;
@@ -60,6 +66,7 @@ void DevicePoint::made(LookAheadPlan& plan, double eta, const at::Tensor& direct
         if (!update.defined()) update = at::empty_like(direction);
         at::mul_out(update, direction,
                     at::scalar_tensor(-eta, direction.options().device(at::kCPU)));
+        update.masked_fill_(diverged.ne(0), 0);
       },
       [](at::Tensor& to, const at::Tensor& from) { to.add_(from); });
   plan.made();

@@ -19,8 +19,10 @@ class DevicePoint {
 
   /// Moves x on the device, which is the replica's, to y. The step that follows shows x again.
   void move_to_y(LookAheadPlan& plan);
-  /// After an own update of -eta * direction.
-  void made(LookAheadPlan& plan, double eta, const at::Tensor& direction);
+  /// After an own update of -eta * direction, or of nothing where `diverged`, one number on the
+  /// device, is not 0.
+  void made(LookAheadPlan& plan, double eta, const at::Tensor& direction,
+            const at::Tensor& diverged);
 
  private:
   using Recent = RecentUpdates<at::Tensor>;
@@ -37,6 +39,7 @@ class DevicePoint {
   const std::shared_ptr<DeviceMemory> memory_;
   Recent recent_;
   at::Tensor compared_;  // the last direction that was
+  std::uint64_t generation_ = 0;
   Answer products_, gap_;
 };
 

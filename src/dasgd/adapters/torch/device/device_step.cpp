@@ -58,6 +58,7 @@ DeviceStep::~DeviceStep() {
     Moment().mark(memory_->stream);
   } catch (const std::exception&) {
     new auto(std::move(slots_));
+    new DevicePoint(std::move(point_));
   }
 }
 
@@ -107,7 +108,8 @@ WholeStep DeviceStep::finish(LookAheadPlan& ahead, Plan& plan, Slot& slot, Updat
   slot.notes.copy_(replica_.notes(), /*non_blocking=*/true);
   slot.done.mark(memory_->stream);
   replica_.stepped();
-  if (!ahead.is_off()) point_.made(ahead, slot.eta, instance_.flat_gradient());
+  if (!ahead.is_off())
+    point_.made(ahead, slot.eta, instance_.flat_gradient(), StepNotes(replica_.notes()).diverged);
   if (!ahead_ || steps_ == 1) return tell(slot, 0);
   WholeStep made = tell(slots_[steps_ % slots_.size()], 1);
   made.eta = slot.eta;
