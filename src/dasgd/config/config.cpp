@@ -59,7 +59,8 @@ void resolve_stream(Config& config) {
   };
   const DataChoice& reading = problem.reading;
   if (!reading.validation.empty() || !reading.test.empty() || !reading.label.empty() ||
-      !reading.exclude.empty() || reading.scale || reading.missing.value_or(Missing::error) != Missing::error || reading.resize ||
+      !reading.exclude.empty() || reading.scale ||
+      reading.missing.value_or(Missing::error) != Missing::error || reading.resize ||
       !reading.class_weights.empty())
     refuse(
         "`validation`, `test`, `label`, `exclude`, `scale`, `missing`, `resize` and "

@@ -51,13 +51,14 @@ void require_samples(const ProblemChoice& choice) {
   const DataChoice& r = choice.reading;
   const bool drawn = choice.model == "logistic" && choice.data.empty();
   if (choice.model != "quadratic" && !drawn) return;
-  const std::pair<const char*, bool> given[] = {{"validation", !r.validation.empty()},
-                                                {"test", !r.test.empty()},
-                                                {"label", !r.label.empty()},
-                                                {"scale", r.scale.has_value()},
-                                                {"resize", r.resize.has_value()},
-                                                {"missing", r.missing.value_or(Missing::error) != Missing::error},
-                                                {"class_weights", !r.class_weights.empty()}};
+  const std::pair<const char*, bool> given[] = {
+      {"validation", !r.validation.empty()},
+      {"test", !r.test.empty()},
+      {"label", !r.label.empty()},
+      {"scale", r.scale.has_value()},
+      {"resize", r.resize.has_value()},
+      {"missing", r.missing.value_or(Missing::error) != Missing::error},
+      {"class_weights", !r.class_weights.empty()}};
   for (const auto& [key, is_given] : given)
     if (is_given)
       throw InputError(std::string("`") + key + "` is for data with rows or images; `model` " +
