@@ -34,6 +34,7 @@ bool has_commas(const std::string& path) {
 
 // Files that people have instead of a table, by how they begin.
 void refuse_other_formats(const std::string& path) {
+  if (!std::filesystem::is_regular_file(path)) return;  // what is read from a pipe is gone
   struct Other {
     std::string_view begin;
     const char* what;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <exception>
 #include <functional>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -166,6 +167,10 @@ class WorkerLoop {
       return true;
     } catch (const Divergence&) {
       if (!run_.survives()) control_.fail(std::current_exception(), StopReason::diverged);
+    } catch (
+        const std::bad_alloc&) {  // anywhere in a step: what was counted may not have been sent
+      control_.fail(std::current_exception());
+      throw;
     } catch (...) {
       control_.fail(std::current_exception());
       if (endpoint_.has_lost()) throw;
