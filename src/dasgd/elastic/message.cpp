@@ -98,6 +98,7 @@ class Reader {
     Record r;
     r.origin = number<Origin>();
     r.version = number<std::uint64_t>();
+    if (r.version > highest_version) in_.fail();  // behind the last one there is none
     r.name = name();
     r.address = text(longest_address);
     r.joined = yes();

@@ -15,9 +15,15 @@ Membership::Membership(const Record& me, Roster& roster, const Patience& patienc
 bool Membership::hear(const Record& record, Nanoseconds now) {
   const WorkerId number = roster_.number(record.origin);
   grow();
-  if (number == self) return false;
+  if (number == self) {  // somebody made it up: what this one says next is newer
+    me().version = std::max(me().version, record.version);
+    return false;
+  }
   Member& member = (*this)[number];
   if (member.record.version > 0 && record.version <= member.record.version) return false;
+  const bool takes_its_end_back =
+      (member.record.left || member.record.ended) && !record.left && !record.ended;
+  if (takes_its_end_back) stand(number, Standing::unknown, now);
   // The first that others tell of somebody who is not here may be old; the second is a sign of
   // life. Of one whose process is proved to be gone others go on telling for a while, each what it
   // heard last.

@@ -10,7 +10,10 @@
 
 namespace dasgd::elastic {
 
-/// Only its subject raises the version; whoever hears a higher one knows that it lived then.
+inline constexpr std::uint64_t highest_version = std::uint64_t{1} << 62;  ///< that is believed
+
+/// Only its subject raises the version; whoever hears a higher one knows that it lived then. A
+/// subject that hears of a version it never said says a higher one.
 struct Record {
   Origin origin;
   std::uint64_t version = 0;
