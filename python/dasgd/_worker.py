@@ -6,7 +6,9 @@ import atexit
 import hashlib
 import json
 import math
+import os
 import sys
+import threading
 import warnings
 import weakref
 from typing import Any, Dict, List, Optional, Tuple
@@ -17,7 +19,8 @@ import torch
 from . import _core, loggers
 from ._core import InputError
 
-_open: Dict[int, "_core.Peer"] = {}  # what has to be closed before the process ends
+# What has to be closed before the process ends, each with the lock that a step holds.
+_open: Dict[int, Tuple["_core.Peer", threading.Lock]] = {}
 _leaving = False
 
 
@@ -41,7 +44,7 @@ class Worker:
 
     # A run that begins with the parameters as they are, on rank 0.
     def _begin(self) -> None:
-        for earlier in list(_open.values()):
+        for earlier, _ in list(_open.values()):
             if earlier.size not in (None, 1):
                 earlier.close()  # one run at a time has MPI
         start = torch.cat([p.detach().reshape(-1).to("cpu") for p in self._parameters])
@@ -50,7 +53,7 @@ class Worker:
         core = _core.Peer(start.numpy(), self._settings, self._batch, before)
         self._core: Optional[_core.Peer] = core
         self._last = core  # what can still be asked when the peer has finished
-        _open[id(core)] = core
+        _open[id(core)] = core, self._busy
         self._rank, self._size = core.rank, core.size
         self._replica = torch.from_numpy(numpy.asarray(core.x()))
         self._gradient = torch.zeros_like(self._replica)
@@ -237,11 +240,17 @@ def _release(core: "_core.Peer", parameters: List[torch.nn.Parameter], x: torch.
             p.data = mine.view(p.shape)
 
 
+os.register_at_fork(after_in_child=_open.clear)
+
+
 @atexit.register
 def _leave() -> None:
     global _leaving
     _leaving = True
-    for core in list(_open.values()):
+    still_open = list(_open.values())
+    for core, _ in still_open:
         core.close()
+    for _, busy in still_open:  # PyTorch ends the process where Python ends a thread inside of it
+        busy.acquire(timeout=5)
     # Python keeps the exception that has ended a program.
     _core.leave_ranks(getattr(sys, "last_value", None) is not None)

@@ -176,6 +176,8 @@ class Peer(Worker):
         if self._shows_all:
             raise InputError("no step inside model_of_all: gradients belong to the model outside of it")
         if not self._busy.acquire(blocking=False):
+            if leaving():
+                return False
             raise InputError("another thread is in this peer's step; one at a time")
         try:
             self._step(core, loss)

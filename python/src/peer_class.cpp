@@ -5,6 +5,7 @@
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/transport/tcp/tls/token.hpp"
+#include "free_gil.hpp"
 #include "numbers.hpp"
 #include "python_peer.hpp"
 #include "ranks.hpp"
@@ -16,19 +17,20 @@ namespace {
 namespace py = pybind11;
 using Values = std::vector<std::optional<std::string>>;
 
-/// The GIL is free while `wait` waits, some milliseconds at a time, until it has an answer. A
-/// signal that Python turns into an exception calls `on_interrupt`; the exception is thrown when
-/// there is an answer, or at once where `on_interrupt` returns false.
+/// The GIL is free while `wait` waits, some milliseconds at a time, until it has an answer: none
+/// where the process is about to end. A signal that Python turns into an exception calls
+/// `on_interrupt`; the exception is thrown when there is an answer, or at once where
+/// `on_interrupt` returns false.
 template <typename Wait, typename Interrupted>
 auto waited(Wait wait, Interrupted on_interrupt) {
-  const PythonPeer::Inside inside;
   std::optional<py::error_already_set> interrupt;
   bool goes_on = true;
   decltype(wait()) answer;
   {
-    const py::gil_scoped_release release;
+    const FreeGil free;
+    if (!free) return answer;
     while (goes_on && !(answer = wait())) {
-      if (interrupt || PythonPeer::leaving()) continue;
+      if (interrupt || is_leaving()) continue;
       const py::gil_scoped_acquire acquire;
       if (PyErr_CheckSignals() == 0) continue;
       interrupt.emplace();
@@ -36,7 +38,7 @@ auto waited(Wait wait, Interrupted on_interrupt) {
     }
   }
   if (interrupt) throw std::move(*interrupt);
-  return std::move(*answer);
+  return answer;
 }
 
 Numbers x(PythonPeer& peer) {
@@ -61,12 +63,12 @@ bool step(PythonPeer& peer, const py::buffer& gradient, double loss,
                 [&] {
                   peer.peer().request_stop();
                   return true;
-                });
+                })
+      .value_or(false);
 }
 
 std::string finish(PythonPeer& peer) {
   peer.require_process();
-  const PythonPeer::Inside inside;
   std::stop_source stop;
   const std::stop_callback end(stop.get_token(), [&] { peer.peer().request_stop(); });
   without_gil(stop, [&] { peer.finish(); });
@@ -75,7 +77,7 @@ std::string finish(PythonPeer& peer) {
 
 void close(PythonPeer& peer) {
   if (!peer.is_of_process()) return;
-  const py::gil_scoped_release release;
+  const FreeGil free;
   peer.close();
 }
 
@@ -83,13 +85,13 @@ py::list gather(PythonPeer& peer, const std::string& value) {
   peer.require_process();
   Values values;
   if (peer.is_over()) {
-    const PythonPeer::Inside inside;
-    const py::gil_scoped_release release;
+    const FreeGil free;
     values = peer.gather_at_end('v', value);
   } else {
     const std::size_t round = peer.give(value);
     values = waited([&] { return peer.given(round, std::chrono::milliseconds(50)); },
-                    [] { return false; });
+                    [] { return false; })
+                 .value_or(Values{});
   }
   py::list result;
   for (const auto& one : values)
@@ -100,16 +102,18 @@ py::list gather(PythonPeer& peer, const std::string& value) {
 Numbers mean(PythonPeer& peer, const py::buffer& array) {
   const py::buffer_info info = array.request();
   const auto own = numbers_of<float>(info);
-  const py::gil_scoped_release release;
-  auto result = peer.mean(own);
-  const py::gil_scoped_acquire acquire;
+  std::vector<float> result;
+  {
+    const FreeGil free;
+    result = peer.mean(own);
+  }
   return own_numbers(std::move(result));
 }
 
 // Whoever waits in here without the GIL could not get it back any more.
 void leave(bool failed) {
   const py::gil_scoped_release release;
-  PythonPeer::leave_all();
+  leave_python();
   Ranks::leave(failed);
 }
 
@@ -128,7 +132,7 @@ void add_peer(py::module_& module) {
       .def("x_is_the_replicas",
            [](PythonPeer& peer) {
              peer.require_process();
-             const py::gil_scoped_release release;
+             const FreeGil free;
              return peer.peer().x_is_the_replicas();
            })
       .def("step", &step, py::arg("gradient"), py::arg("loss"), py::arg("samples"))

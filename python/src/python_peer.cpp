@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <functional>
 #include <limits>
-#include <pthread.h>
 #include <thread>
 #include <type_traits>
 #include <unistd.h>
@@ -19,18 +18,13 @@
 #include "dasgd/members/ask_settings.hpp"
 #include "dasgd/members/train_member.hpp"
 #include "dasgd/run/budget.hpp"
+#include "free_gil.hpp"
 #include "waiting.hpp"
 
 namespace dasgd::python {
 namespace {
 
 namespace py = pybind11;
-
-std::atomic<int> inside{0};
-std::atomic<bool> is_leaving{false};
-
-// A fork has none of the threads that were in here.
-const int at_fork = ::pthread_atfork(nullptr, nullptr, [] { inside.store(0); });
 
 std::string bytes_of(std::span<const float> numbers) {
   return {reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()};
@@ -66,17 +60,6 @@ std::string mistake_of(const std::function<void()>& action) {
 }
 
 }  // namespace
-
-PythonPeer::Inside::Inside() { ++inside; }
-PythonPeer::Inside::~Inside() { --inside; }
-bool PythonPeer::leaving() { return is_leaving.load(); }
-
-void PythonPeer::leave_all() {
-  is_leaving.store(true);
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-  while (inside.load() > 0 && std::chrono::steady_clock::now() < until)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-}
 
 PythonPeer::PythonPeer(std::span<const float> start, const py::dict& keywords, std::size_t batch,
                        const std::optional<PeerBefore>& before)
@@ -117,12 +100,12 @@ PythonPeer::PythonPeer(std::span<const float> start, const py::dict& keywords, s
       .trace = config_.output.trace,
       .watch = config_.watch.port.has_value(),
       .values = &values_};
-  const py::gil_scoped_release release;
+  const FreeGil free;
   begin(same_start(start, how), options, batch, on_ranks(how));
 }
 
 PythonPeer::~PythonPeer() {
-  const py::gil_scoped_release release;
+  const FreeGil free;
   if (!is_of_process()) {
     static_cast<void>(peer_.release());
     static_cast<void>(record_.release());

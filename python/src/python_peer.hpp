@@ -86,18 +86,6 @@ class PythonPeer {
   std::string directory();
   std::string url();
 
-  /// Somebody is in here without the GIL while one of these lives.
-  struct Inside {
-    Inside();
-    ~Inside();
-    Inside(const Inside&) = delete;
-    Inside& operator=(const Inside&) = delete;
-  };
-  /// The process ends: nobody may ask for the GIL any more.
-  static bool leaving();
-  /// Waits until nobody is in here, at most some seconds.
-  static void leave_all();
-
  private:
   using Engine = Peer<float>::Engine;
 

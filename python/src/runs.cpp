@@ -191,12 +191,12 @@ std::string advise_json(const py::dict& keywords, const py::object& objective) {
 
 std::string check_json(const std::string& path, std::optional<double> eta,
                        std::optional<double> L) {
-  const py::gil_scoped_release release;
+  const FreeGil free;
   return to_json(check_run({.path = path, .eta = eta, .L = L, .tolerance = {}}));
 }
 
 std::string report_page(const std::vector<std::string>& runs, const std::string& directory) {
-  const py::gil_scoped_release release;
+  const FreeGil free;
   std::filesystem::create_directories(directory);
   return report::write_report(runs, directory).front();
 }

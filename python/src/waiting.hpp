@@ -10,6 +10,9 @@
 #include <thread>
 #include <utility>
 
+#include "dasgd/core/error.hpp"
+#include "free_gil.hpp"
+
 namespace dasgd::python {
 
 /// Does `work` on a thread of its own, without the GIL, and waits for it. A signal that Python
@@ -21,10 +24,12 @@ auto without_gil(std::stop_source& stop, Work work) {
   auto result = task.get_future();
   std::optional<py::error_already_set> interrupt;
   {
-    const py::gil_scoped_release release;
+    const FreeGil free;
+    if (!free) throw InputError("this process is ending");
     const std::jthread thread(std::move(task));
     while (result.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
-      if (interrupt) continue;
+      if (is_leaving()) stop.request_stop();
+      if (interrupt || is_leaving()) continue;
       const py::gil_scoped_acquire acquire;
       if (PyErr_CheckSignals() == 0) continue;
       interrupt.emplace();
