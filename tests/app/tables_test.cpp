@@ -40,7 +40,7 @@ class Tables : public App {
 TEST_F(Tables, TextsDatesAndGapsTrainAndPredictWithTheFirstCommand) {
   const std::string file = directory.write("shop.csv", shop(2000));
   const json s = train_on("--data " + file);
-  EXPECT_GT(s["accuracy"], 0.85);
+  EXPECT_GT(s["accuracy"], 0.78);  // 0.68 without the texts
   const json about = json::parse(read_text(out() + "/preprocessing.json"));
   ASSERT_EQ(about["encoding"].size(), 5u);
   EXPECT_EQ(about["encoding"][0]["kind"], "left out");
