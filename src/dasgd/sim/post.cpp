@@ -1,6 +1,5 @@
 #include "dasgd/sim/post.hpp"
 
-#include <bit>
 #include <utility>
 
 #include "dasgd/base/checked_time.hpp"
@@ -18,9 +17,10 @@ bool brings_names_once(const VirtualWorld& world, const Graph& graph, RelayMode 
 }  // namespace
 
 Post::Post(const VirtualWorld& world, const Graph& graph, RelayMode mode, std::uint64_t seed,
-           EventQueue& queue)
+           MessageFormat message, EventQueue& queue)
     : graph_(graph),
       folds_((world.nic || world.bandwidth) && brings_names_once(world, graph, mode)),
+      message_(message),
       queue_(queue),
       links_(world, graph, seed),
       sent_(graph.workers()) {
@@ -98,12 +98,12 @@ std::size_t Post::pending(WorkerId worker) const {
   return gradients;
 }
 
-// Sums of k numbers have log2 k bits more than one.
-std::size_t Post::bytes_of(const Parcel& parcel) {
-  if (!parcel.bundle) return parcel.size_in_bytes();
-  const std::size_t bits = 8 * number_bytes(parcel.bundle->format());
-  const auto more = static_cast<std::size_t>(std::bit_width(parcel.size() - 1));
-  return (parcel.bundle->dimension() * (bits + more) + 7) / 8;
+std::size_t Post::bytes_of(const Parcel& parcel) const {
+  if (parcel.bundle)
+    return message_bytes(message_, parcel.bundle->format(), parcel.bundle->dimension(),
+                         parcel.size());
+  const NumberFormat format = parcel.gradient->update.format();
+  return message_bytes(message_, format, parcel.size_in_bytes() / number_bytes(format), 1);
 }
 
 // Of a gradient by itself they are in the header. On a tree delivery is causal: its step is enough.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "dasgd/core/message_format.hpp"
 #include "dasgd/topology/graph.hpp"
 #include "dasgd/transport/endpoint.hpp"
 #include "dasgd/transport/parcel.hpp"
@@ -23,7 +24,7 @@ namespace dasgd {
 class Post {
  public:
   Post(const VirtualWorld& world, const Graph& graph, RelayMode mode, std::uint64_t seed,
-       EventQueue& queue);
+       MessageFormat message, EventQueue& queue);
 
   /// Whether what waits for a link is one bundle.
   bool folds() const { return folds_; }
@@ -46,7 +47,7 @@ class Post {
   /// What waits for its links.
   std::size_t pending(WorkerId worker) const;
   /// The numbers of a parcel as a message: one gradient's, or a sum packed to the bits in use.
-  static std::size_t bytes_of(const Parcel& parcel);
+  std::size_t bytes_of(const Parcel& parcel) const;
 
  private:
   struct Flight {
@@ -67,6 +68,7 @@ class Post {
 
   const Graph& graph_;
   const bool folds_;
+  const MessageFormat message_;
   EventQueue& queue_;
   Links links_;
   Slots<Flight> flights_;

@@ -41,7 +41,7 @@ class Simulation {
         world_(world),
         graph_(graph_of(options)),
         mode_(options.relay.value_or(default_relay(graph_))),
-        post_(world, graph_, mode_, options.seed, queue_),
+        post_(world, graph_, mode_, options.seed, options.message, queue_),
         in_flight_limit_(resolved_in_flight(options, objective.dimension() * sizeof(Number<Real>))),
         budget_(options, objective.samples()),
         judge_(objective, options),
@@ -277,7 +277,7 @@ class Simulation {
   }
 
   void deliver(Agent<Real>& agent, const Parcel& parcel, WorkerId from) {
-    agent.use.received += Post::bytes_of(parcel);
+    agent.use.received += post_.bytes_of(parcel);
     if (relayed() && !agent.relay.is_first_copy(parcel)) return;
     agent.inbox.push_back({parcel, from});
     if (post_.folds() && agent.inbox.size() > in_flight_limit_) fold_inbox(agent);
