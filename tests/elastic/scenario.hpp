@@ -105,6 +105,7 @@ inline Told play(std::uint64_t seed) {
   const auto below = [&](std::uint64_t n) { return random() % n; };
   WorldOptions options = quick_world(seed);
   options.protocol.merge = std::array{Merge::average, Merge::together, Merge::yield}[below(3)];
+  options.protocol.packs = seed % 2 == 1;
   options.latency = std::array{200'000, 2'000'000, 30'000'000}[below(3)];
   World<double> world(objective, options);
   world.add();

@@ -104,6 +104,28 @@ TEST_P(EveryRule, OneWorkerGoesOnToTheBitFromAnyCheckpoint) {
   }
 }
 
+TEST(Resume, WhatRoundingToFewBitsHasLeftIsKept) {
+  const Logistic problem = Logistic::random(1);
+  TrainOptions options{.workers = 1, .eta = 0.01, .batch = 8, .gradients = {300}};
+  options.message = MessageFormat::ternary;
+  const Recorded first = record(problem, options);
+  ASSERT_EQ(first.result.summary.residual_norms.size(), 1u);
+  EXPECT_GT(first.result.summary.residual_norms[0], 0);
+  options.gradients = {600};
+  const auto whole = train(problem, options);
+  options.resume = &first.checkpoints.back();
+  EXPECT_EQ(train(problem, options).summary.replica_digest, whole.summary.replica_digest);
+  // Fewer or more workers, or full messages: it is brought once all the same.
+  for (const std::size_t workers : {1, 3}) {
+    options.message = MessageFormat::full;
+    options.workers = workers;
+    const RunSummary s = train(problem, options).summary;
+    EXPECT_TRUE(s.audit_is_clean());
+    ASSERT_EQ(s.residual_norms.size(), 1u);  // of the worker that took it over
+    EXPECT_LT(s.residual_norms[0], 1e-9);
+  }
+}
+
 TEST_P(EveryRule, SeveralWorkersGoOnAndEndWithTheWholeBudgetAndACleanAudit) {
   const Logistic problem = Logistic::random(1);
   for (const char* topology : {"full", "ring"}) {

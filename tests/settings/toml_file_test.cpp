@@ -45,6 +45,7 @@ const std::map<std::string, std::vector<std::string>> good_texts{
     {"batch", {"0", "32"}},
     {"elastic.advertise", {"10.0.0.1:7000"}},
     {"look_ahead", {"off", "auto", "0.5"}},
+    {"message", {"full", "int8", "ternary"}},
     {"sampling", {"own", "shards", "independent", "dirichlet:0.5"}},
     {"pace.speeds", {"lognormal:0.5", "pareto:1.5"}},
     {"seed", {"0", "9223372036854775807"}},

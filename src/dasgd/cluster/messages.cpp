@@ -64,6 +64,7 @@ void write(ByteWriter& out, const WorkerReport& report) {
   out.number(report.halvings);
   write_optional(out, report.recent_loss);
   write_optional(out, report.look_ahead);
+  write_optional(out, report.residual);
 }
 
 void write(ByteWriter& out, const RankReport& report) {
@@ -120,6 +121,7 @@ void read(ByteReader& in, WorkerReport& report) {
   report.halvings = in.number<std::uint32_t>();
   report.recent_loss = read_optional<double>(in);
   report.look_ahead = read_optional<LookAheadFigures>(in);
+  report.residual = read_optional<double>(in);
 }
 
 void read(ByteReader& in, RankReport& report) {

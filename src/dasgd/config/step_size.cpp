@@ -83,6 +83,8 @@ std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& ob
   if (proved && !config.run.look_ahead->is_off())
     throw InputError(
         "`lr` proved: the theory is about gradients at the replicas; use `look_ahead` off with it");
+  if (proved && config.run.message != MessageFormat::full)
+    throw InputError("`lr` proved: the theory is about full updates; use `message` full with it");
   AdviceRequest request{.options = config.run};
   request.options.stop = stop;
   if (world) {

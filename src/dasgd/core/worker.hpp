@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "dasgd/core/channel.hpp"
 #include "dasgd/core/compute_point.hpp"
 #include "dasgd/core/error.hpp"
+#include "dasgd/core/few_bits.hpp"
 #include "dasgd/core/gradient_set.hpp"
 #include "dasgd/core/oracle.hpp"
 #include "dasgd/core/replica.hpp"
@@ -43,10 +45,12 @@ template <typename Real>
 class Worker {
  public:
   /// `fuse`: how many waiting gradients one step may apply; 1 shows every x_i^t to the outside.
-  /// `ahead`: where it computes. All references must outlive the worker.
+  /// `ahead`: where it computes. `message`: in how many bits it sends its updates. All references
+  /// must outlive the worker.
   Worker(WorkerId id, std::span<const Real> x0, std::unique_ptr<Oracle<Real>> oracle,
          UpdateRule<Real>& rule, SampleSource& samples, Channel& channel,
-         std::size_t fuse = max_fused, LookAhead ahead = {})
+         std::size_t fuse = max_fused, LookAhead ahead = {},
+         MessageFormat message = MessageFormat::full)
       : id_(id),
         oracle_(std::move(oracle)),
         rule_(rule),
@@ -55,6 +59,7 @@ class Worker {
         fuse_(fuse),
         replica_(oracle_->make_replica(x0)),
         point_(*replica_, id, ahead, gradients_averaged(rule.recipe().value_or(Recipe{}))) {
+    if (message != MessageFormat::full) few_bits_.emplace(message, x0.size());
     oracle_->computes_at(point_);
   }
 
@@ -112,7 +117,7 @@ class Worker {
     direction_.assign(direction.begin(), direction.end());
     own->samples = 0;
     own->eta = 1;
-    apply_own(*own);
+    apply_own(own);
     point_.replaced(applied_.size_of(id_) + 1);
     return give(own, start, 0);
   }
@@ -122,6 +127,13 @@ class Worker {
   Oracle<Real>& oracle() { return *oracle_; }
   const Oracle<Real>& oracle() const { return *oracle_; }
   const ComputePoint<Real>& point() const { return point_; }
+  /// Its next updates bring this as well: what somebody's rounding had left to be sent.
+  void owe(std::span<const Sum<Real>> residual) {
+    if (!few_bits_) few_bits_.emplace(MessageFormat::full, residual.size());
+    few_bits_->add_residual(residual);
+  }
+  /// What rounding has left to be sent; nothing where messages were always full.
+  const std::optional<FewBits<Real>>& few_bits() const { return few_bits_; }
 
  private:
   StepReport apply_received() {
@@ -148,7 +160,7 @@ class Worker {
     const auto own = blank();
     const Nanoseconds start = channel_.now() - batch.under_way;
     own->samples = static_cast<std::uint32_t>(batch.rows.size());
-    const double loss = make(batch, *own);  // lines 11 and 12
+    const double loss = make(batch, own);  // lines 11 and 12
     return give(own, start, loss);
   }
 
@@ -179,21 +191,23 @@ class Worker {
   }
 
   // Computes the update and applies it; returns the loss.
-  double make(const Batch& batch, Gradient& own) {
-    if (const auto whole = oracle_->whole_step(point_, batch, rule_, t(), own.update)) {
-      own.eta = whole->eta;
-      if (const auto& d = whole->divergence) {
-        point_.replaced(applied_.size_of(id_));
-        throw DivergenceError(id_, {id_, own.name.sequence - d->steps_ago}, d->coordinate, d->value,
-                              d->eta);
+  double make(const Batch& batch, const std::shared_ptr<Gradient>& own) {
+    if (!few_bits_) {
+      if (const auto whole = oracle_->whole_step(point_, batch, rule_, t(), own->update)) {
+        own->eta = whole->eta;
+        if (const auto& d = whole->divergence) {
+          point_.replaced(applied_.size_of(id_));
+          throw DivergenceError(id_, {id_, own->name.sequence - d->steps_ago}, d->coordinate,
+                                d->value, d->eta);
+        }
+        return whole->loss;
       }
-      return whole->loss;
     }
     direction_.resize(replica_->dimension());
     const double loss = oracle_->gradient(point_, batch, direction_);
-    own.eta = rule_.prepare(t(), *replica_, direction_);
+    own->eta = rule_.prepare(t(), *replica_, direction_);
     apply_own(own);
-    point_.made(own.eta, direction_);
+    point_.made(own->eta, direction_);
     return loss;
   }
 
@@ -212,11 +226,15 @@ class Worker {
   }
 
   // A gradient that diverges is neither applied nor sent.
-  void apply_own(Gradient& own) {
+  void apply_own(const std::shared_ptr<Gradient>& own) {
     if (const auto out_of_range = replica_->diverged_at())
-      throw DivergenceError(id_, own.name, *out_of_range, replica_->x()[*out_of_range], own.eta);
-    if (const auto step = replica_->apply_own(own.eta, direction_, own.update))
-      throw DivergenceError(id_, own.name, *step, direction_[*step], own.eta);
+      throw DivergenceError(id_, own->name, *out_of_range, replica_->x()[*out_of_range], own->eta);
+    const auto step = few_bits_ ? few_bits_->make(own->eta, direction_, own->update)
+                                : replica_->apply_own(own->eta, direction_, own->update);
+    if (step) throw DivergenceError(id_, own->name, *step, direction_[*step], own->eta);
+    if (!few_bits_) return;
+    const GradientPtr rounded = own;
+    replica_->apply(std::span(&rounded, 1));
   }
 
   void remember(const GradientFacts& g) {
@@ -235,6 +253,7 @@ class Worker {
   ComputePoint<Real> point_;                      // y, where gradients are computed
   GradientSet applied_;                           // G_i^t
   std::vector<Real> direction_;                   // g_i^t, before it is rounded
+  std::optional<FewBits<Real>> few_bits_;         // where updates are sent in few bits
   std::deque<GradientPtr> unsent_;                // own, in the order of their names
   Received received_;                             // what this step applies
   std::vector<const GradientFacts*> facts_;       // the same, one by one

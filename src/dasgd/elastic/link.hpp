@@ -44,6 +44,7 @@ struct Protocol::Link {
   // A frame whose body is being received.
   std::optional<Message> incoming;
   std::shared_ptr<Gradient> gradient;
+  Bytes packed;  // its numbers, where they come in few bits
   std::shared_ptr<Bytes> sums;
 };
 

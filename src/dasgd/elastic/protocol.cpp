@@ -105,13 +105,15 @@ std::optional<std::span<std::byte>> Protocol::body(LinkId id, std::span<const st
   members_.grow();
   if (!link.incoming) return std::nullopt;
   if (const auto* g = std::get_if<GradientMessage>(&*link.incoming)) {
-    if (!link.open || g->format != options_.format || bytes != options_.update_bytes())
+    if (!link.open || g->format != options_.format || bytes > options_.update_bytes())
       return std::nullopt;
     link.gradient = pool_->take_beyond();
     static_cast<GradientFacts&>(*link.gradient) = g->facts;
-    link.gradient->update.resize_bytes(bytes, g->format);
+    link.gradient->update.resize_bytes(options_.update_bytes(), g->format);
     link.gradient->update.shift = g->shift;
-    return link.gradient->update.bytes();
+    if (bytes == options_.update_bytes()) return link.gradient->update.bytes();
+    link.packed.resize(bytes);
+    return std::span(link.packed);
   }
   if (const auto* s = std::get_if<Snapshot>(&*link.incoming)) {
     if (!link.asked || s->format != options_.format || bytes != options_.model_bytes())

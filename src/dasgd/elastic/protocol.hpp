@@ -63,6 +63,7 @@ struct ProtocolOptions {
   std::vector<std::string> contacts;  ///< addresses to dial first
   std::size_t dimension = 0;
   NumberFormat format = NumberFormat::of_float;
+  bool packs = false;  ///< updates have few bits and travel in no more
   std::size_t in_flight = 16;
   std::uint64_t most_waiting_bytes = 64 << 20;  ///< per link; beyond it the link is behind
   std::uint64_t most_kept_bytes = 1 << 30;      ///< of gradients that somebody may still need
@@ -248,7 +249,9 @@ class Protocol {
 
   std::uint64_t fit_into(std::uint64_t bytes) const;
   std::size_t most_waiting() const;
-  std::size_t most_under_way() const;
+  std::size_t most_under_way(std::uint64_t bytes) const;
+  std::size_t most_under_way(const Link& link) const;
+  std::size_t most_computed() const;
   bool relays_at_once() const;
   bool can_stream(const Link& link) const;
   bool is_to_stream(const Link& link) const;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <utility>
 
+#include "dasgd/core/packing.hpp"
 #include "dasgd/elastic/link.hpp"
 #include "dasgd/elastic/protocol.hpp"
 
@@ -14,7 +15,10 @@ namespace {
 std::uint64_t gradient_bytes(std::size_t update, std::size_t members) {
   return update + 1024 + sizeof(std::uint32_t) * members;
 }
-constexpr std::uint64_t window_bytes = 8 << 20;  // a link of 100 ms and 80 MB/s is kept full
+// A link of 100 ms is kept full, and no thin one has more in its buffers than it carries in that
+// time.
+constexpr double window_seconds = 0.1;
+constexpr std::uint64_t smallest_window = 1 << 18, largest_window = 8 << 20;  // in bytes
 constexpr std::uint64_t most_small_ones = 4096;  // taken in a moment, however small they are
 constexpr std::uint64_t least_under_way = 4;     // however large they are
 
@@ -50,9 +54,19 @@ std::size_t Protocol::most_unfolded() const {
 
 // Gradients that have been sent on a link and that the other end has not told of. What has to be
 // said of the run waits behind them, in buffers that nobody sees into.
-std::size_t Protocol::most_under_way() const {
-  return std::clamp<std::uint64_t>(fit_into(window_bytes), least_under_way, most_small_ones);
+std::size_t Protocol::most_under_way(std::uint64_t bytes) const {
+  const std::uint64_t message = options_.update_bytes() / (options_.packs ? 4 : 1);
+  return std::clamp<std::uint64_t>(bytes / gradient_bytes(message, members_.size()),
+                                   least_under_way, most_small_ones);
 }
+
+std::size_t Protocol::most_under_way(const Link& link) const {
+  const auto carried = static_cast<std::uint64_t>(window_seconds * link.bytes_per_second);
+  return most_under_way(std::clamp(carried, smallest_window, largest_window));
+}
+
+// Own ones that the network's thread has not come to.
+std::size_t Protocol::most_computed() const { return most_under_way(largest_window); }
 
 void Protocol::note(const GradientSet& names) {
   const auto reach = [this](WorkerId origin, std::uint32_t count) {
@@ -100,12 +114,17 @@ void Protocol::on(Link& link, Report& report, Nanoseconds now) {
 }
 
 void Protocol::on_gradient(Link& link, Nanoseconds now) {
-  if (!link.gradient) return hang_up(link.id, now);
-  const GradientPtr gradient = std::exchange(link.gradient, nullptr);
+  const auto received = std::exchange(link.gradient, nullptr);
+  const Bytes packed = std::exchange(link.packed, {});
+  if (!received) return hang_up(link.id, now);
+  if (!packed.empty() && !unpack(packed, options_.format, received->update.bytes()))
+    return hang_up(link.id, now);
+  const GradientPtr gradient = received;
   link.offered.insert(gradient->name);
   ++link.taken;
   admit(gradient, now);
-  if (link.taken - link.taken_and_told >= most_under_way() / 4) report_to(link, now);
+  // Its window may be the smallest there is.
+  if (link.taken - link.taken_and_told >= most_under_way(smallest_window) / 4) report_to(link, now);
   if (relays_at_once())
     for (auto& [id, other] : links_) pump(*other, now);
 }
@@ -208,8 +227,14 @@ void Protocol::offer(Link& link, const GradientPtr& gradient) {
   link.offered.insert(gradient->name);
   ++link.sent;
   ++sent_.messages;
-  transmit(link, GradientMessage{*gradient, gradient->update.shift, options_.format},
-           gradient->update.bytes(), gradient);
+  const GradientMessage message{*gradient, gradient->update.shift, options_.format};
+  if (options_.packs) {
+    const auto packed =
+        std::make_shared<const Bytes>(pack(gradient->update.bytes(), options_.format));
+    if (packed->size() < options_.update_bytes())
+      return transmit(link, message, std::span(*packed), packed);
+  }
+  transmit(link, message, gradient->update.bytes(), gradient);
 }
 
 // A newcomer's model has all of it: what went before would only delay that, and so would what a
@@ -224,7 +249,7 @@ void Protocol::pump(Link& link, Nanoseconds now) {
   const std::size_t most_queued = std::max<std::size_t>(1 << 20, 4 * options_.update_bytes());
   bool full = false;
   const auto send = [&](const Log::Entry& entry) {
-    full = link.sent - link.sent_and_taken >= most_under_way() ||
+    full = link.sent - link.sent_and_taken >= most_under_way(link) ||
            wires_.queued_bytes(link.id) >= most_queued;
     if (!full) offer(link, entry.gradient);
     return !full;
@@ -254,7 +279,7 @@ void Protocol::serve_all_who_wait(Nanoseconds now) {
 
 void Protocol::pump(Nanoseconds now) {
   const std::lock_guard lock(mutex_);
-  if (std::exchange(not_looked_at_, 0) >= most_under_way()) inbox_.wake();
+  if (std::exchange(not_looked_at_, 0) >= most_computed()) inbox_.wake();
   serve_all_who_wait(now);
   for (auto& [id, link] : links_) pump(*link, now);
 }

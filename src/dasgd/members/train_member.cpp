@@ -81,6 +81,7 @@ std::string learning_in_words(const TrainOptions& options, std::size_t samples) 
                         to_string(rule.schedule), rule.schedule.warmup);
   }
   text += "\nlook-ahead: " + (options.look_ahead ? to_string(*options.look_ahead) : "default");
+  text += "\nmessages: " + to_string(options.message);
   return text + fmt::format("\nbudget: {} gradients, {} epochs\non divergence: {}\n",
                             options.total_gradients ? fmt::format("{}", *options.total_gradients)
                                                     : "any number of",
@@ -164,6 +165,7 @@ std::unique_ptr<Member> become_member(const Objective<Real>& objective, const Tr
   elastic::ProtocolOptions protocol;
   protocol.dimension = objective.dimension();
   protocol.format = number_format<Real>;
+  protocol.packs = options.message != MessageFormat::full;
   protocol.in_flight = std::min<std::size_t>(
       16, resolved_in_flight(options, objective.dimension() * sizeof(Number<Real>)));
   protocol.give_up_after = std::chrono::nanoseconds(join_limit).count();

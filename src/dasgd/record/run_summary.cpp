@@ -158,6 +158,8 @@ Json summary_json(const RunSummary& s) {
   json["model"] = s.model_is_last_good ? "last good" : "final";
   json["halvings"] = s.halvings;
   json["fixed_step"] = s.fixed_step;
+  json["message"] = to_string(s.message);
+  if (!s.residual_norms.empty()) json["residual_norms"] = s.residual_norms;
   json["look_ahead"] = s.lambda;
   json["missing_estimated"] = s.look_ahead ? Json(s.look_ahead->missing_estimated) : nullptr;
   json["missing_true"] = s.look_ahead ? Json(s.look_ahead->missing_true) : nullptr;

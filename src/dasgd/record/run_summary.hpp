@@ -10,6 +10,7 @@
 #include "dasgd/base/time.hpp"
 #include "dasgd/core/held_out.hpp"
 #include "dasgd/core/look_ahead.hpp"
+#include "dasgd/core/message_format.hpp"
 #include "dasgd/record/assumption.hpp"
 #include "dasgd/record/evaluation.hpp"
 #include "dasgd/record/residuals.hpp"
@@ -86,6 +87,8 @@ struct RunSummary {
   bool model_is_last_good = false;  ///< the run diverged: an earlier, better model was kept
   std::vector<double> lambda;       ///< per worker, as it was last; 0: no look-ahead
   std::optional<LookAheadFigures> look_ahead;  ///< of all workers that looked ahead
+  MessageFormat message = MessageFormat::full;
+  std::vector<double> residual_norms;  ///< per worker, where messages are not full
   bool fixed_step = true;          ///< plain SGD with one step size: what the theory is about
   std::uint64_t halvings = 0;      ///< of step sizes, by workers whose loss ran away
   std::optional<StepLimits> step;  ///< where the smoothness of the objective is known

@@ -39,6 +39,7 @@ void add_up(std::span<const WorkerReport> reports, RunSummary& summary) {
       if (!summary.look_ahead) summary.look_ahead.emplace();
       summary.look_ahead->add(*report.look_ahead);
     }
+    if (report.residual) summary.residual_norms.push_back(*report.residual);
     if (!report.recent_loss) continue;
     losses += *report.recent_loss;
     count += 1;
@@ -182,7 +183,9 @@ TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions&
   summary.wall_seconds = end.simulated_in.value_or(end.seconds);
   if (end.simulated_in) summary.virtual_seconds = end.seconds;
   add_up(reports, summary);
+  summary.message = options.message;
   summary.fixed_step = summary.halvings == 0 && options.rule.is_plain() &&
+                       options.message == MessageFormat::full &&
                        std::holds_alternative<std::monostate>(options.make_rule);
   compare(reports, end.labels, summary);
   if (end.elastic) {

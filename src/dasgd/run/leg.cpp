@@ -76,13 +76,54 @@ std::unique_ptr<UpdateRule<Real>> make_rule(const TrainOptions& options, WorkerI
   return std::make_unique<StagedRule<Real>>(options.rule, options.eta, clock);
 }
 
+namespace {
+
+// Before the state of a rule: what follows it is a residual.
+constexpr std::uint64_t with_residual = 0x3164'6973'6572'2e2e;
+
+struct RuleState {
+  Bytes rule, residual;
+};
+
+RuleState read_rule_state(const Bytes& state) {
+  ByteReader from(state);
+  if (from.number<std::uint64_t>() != with_residual || !from.ok()) return {state, {}};
+  RuleState read{from.array<std::byte>(), from.array<std::byte>()};
+  return from.ended_well() ? read : RuleState{state, {}};
+}
+
+// Whose workers are fewer than before takes over what the others had still to send.
+template <typename Real>
+void restore_residuals(const TrainOptions& options, Worker<Real>& worker) {
+  const auto& before = options.resume->workers;
+  std::vector<Sum<Real>> sums(worker.replica().dimension());
+  for (std::size_t i = index(worker.id()); i < before.size(); i += options.workers) {
+    const Bytes residual = read_rule_state(before[i].carry_over.rule).residual;
+    if (residual.size() != sums.size() * sizeof(Sum<Real>)) continue;
+    std::memcpy(sums.data(), residual.data(), residual.size());
+    worker.owe(sums);
+  }
+}
+
+}  // namespace
+
+Bytes rule_state(Bytes rule, std::span<const std::byte> residual) {
+  if (residual.empty()) return rule;
+  ByteWriter to;
+  to.number(with_residual);
+  to.array(std::span<const std::byte>(rule));
+  to.array(residual);
+  return to.take();
+}
+
 template <typename Real>
 void restore(const TrainOptions& options, UpdateRule<Real>& rule, Worker<Real>& worker) {
   if (!options.resume) return;
   const Checkpoint& from = *options.resume;
   restore(options, worker.replica());
   const std::size_t i = index(worker.id());
-  rule.restore(from.workers[i % from.workers.size()].carry_over.rule);
+  rule.restore(read_rule_state(from.workers[i % from.workers.size()].carry_over.rule).rule);
+  restore_residuals(options, worker);
   std::vector<Bytes> objectives;
   for (const WorkerState& before : from.workers) objectives.push_back(before.carry_over.objective);
   if (from.workers.size() == options.workers) objectives = {std::move(objectives[i])};

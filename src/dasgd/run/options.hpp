@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "dasgd/core/look_ahead.hpp"
+#include "dasgd/core/message_format.hpp"
 #include "dasgd/core/names.hpp"
 #include "dasgd/core/samples.hpp"
 #include "dasgd/core/update_rule.hpp"
@@ -85,7 +86,8 @@ struct TrainOptions {
   RuleOptions rule;                ///< what the origin makes of a gradient; plain SGD
   /// Where workers compute: at their replicas (off), or ahead of them. See look_ahead_of.
   std::optional<LookAhead> look_ahead;
-  MakeRule make_rule;                ///< an own rule instead, with its own step size
+  MessageFormat message = MessageFormat::full;  ///< in how many bits updates are sent
+  MakeRule make_rule;                           ///< an own rule instead, with its own step size
   std::optional<std::size_t> batch;  ///< samples per gradient; 0: all; default: 32, or all of 1
 
   Sampling sampling = Sampling::own;             ///< what workers draw from: all samples, or shards

@@ -48,6 +48,7 @@ struct WorkerReport {
   std::uint32_t halvings = 0;               ///< of its step size
   std::optional<double> recent_loss;        ///< mean of its last mini-batches
   std::optional<LookAheadFigures> look_ahead;
+  std::optional<double> residual;  ///< norm of what rounding to few bits has left to be sent
 };
 /// The part that follows from the worker itself: what it computed and applied, and its digest.
 template <typename Real>

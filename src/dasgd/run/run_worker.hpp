@@ -46,7 +46,8 @@ class RunWorker {
         guard_(id, *rule_, options, shared.good),
         target_(objective, options),
         worker_(id, objective.start(), std::move(oracle), guard_, samples_, channel,
-                target_.watches_models() ? 1 : fuse, look_ahead_of(options, objective.samples())) {
+                target_.watches_models() ? 1 : fuse, look_ahead_of(options, objective.samples()),
+                options.message) {
     if (options.elastic)
       ledger_.emplace();
     else if (exact_sets)
@@ -115,7 +116,10 @@ class RunWorker {
   /// What it remembers for a checkpoint.
   CarryOver carry_over() {
     worker_.oracle().give_memory_back(guard_);
-    return {guard_.state(), worker_.oracle().state()};
+    const auto& few_bits = worker_.few_bits();
+    const auto residual =
+        few_bits ? std::as_bytes(few_bits->residual()) : std::span<const std::byte>();
+    return {rule_state(guard_.state(), residual), worker_.oracle().state()};
   }
 
   /// What it did, when it has ended.
@@ -133,6 +137,7 @@ class RunWorker {
     r.halvings = guard_.halvings();
     r.recent_loss = recent_loss();
     if (!worker_.point().plan().is_off()) r.look_ahead = worker_.point().plan().figures();
+    if (worker_.few_bits()) r.residual = worker_.few_bits()->residual_norm();
     return r;
   }
 

@@ -92,6 +92,11 @@ std::vector<Setting> algorithm_settings() {
            "LAMBDA from 0 to 1, for those of others that are still missing; off: Algorithm 1 of "
            "the paper; default: auto with mini-batches, off without noise"},
           [](auto& c) -> auto& { return c.run.look_ahead; }, parse_look_ahead),
+      named(
+          {"message", "--message", "full|int8|int4|ternary",
+           "send updates in few bits; what rounding leaves goes into a worker's next update, so "
+           "that nothing is lost and all replicas stay the same (default: full)"},
+          [](auto& c) -> auto& { return c.run.message; }, parse_message_format),
       count(
           "batch", "--batch", "samples per gradient; 0 is the whole data set",
           [](auto& c) -> auto& { return c.run.batch; }, 0),

@@ -13,6 +13,8 @@
 #include "dasgd/core/channel.hpp"
 #include "dasgd/run/options.hpp"
 #include "dasgd/run/run_worker.hpp"
+#include "dasgd/transport/endpoint.hpp"
+#include "dasgd/transport/parcel.hpp"
 #include "dasgd/transport/relay.hpp"
 #include "dasgd/virtual_time/observer.hpp"
 
@@ -23,16 +25,15 @@ namespace dasgd {
 class VirtualChannel final : public Channel {
  public:
   void receive(std::size_t, Received& received) override {
-    if (gradient) received.gradients.push_back(std::move(gradient));
-    received.bundle = std::move(bundle);
+    if (parcel.gradient) received.gradients.push_back(std::move(parcel.gradient));
+    received.bundle = std::move(parcel.bundle);
   }
   std::shared_ptr<Gradient> blank() override { return std::make_shared<Gradient>(); }
   void send(GradientPtr own) override { sent = std::move(own); }
   void applied(const Received&) override {}
   Nanoseconds now() const override { return 0; }  // the simulation puts its own instants
 
-  GradientPtr gradient;  // to be applied, or
-  BundlePtr bundle;
+  Parcel parcel;  // to be applied
   GradientPtr sent;
 };
 
@@ -61,8 +62,10 @@ class OnTheirWay {
 template <typename Real>
 struct Agent {
   Agent(WorkerId self, const Objective<Real>& objective, const TrainOptions& options,
-        const Graph& graph, RelayMode mode, bool exact_sets, const SharedByWorkers<Real>& shared)
+        const Graph& graph, RelayMode mode, bool exact_sets, const Traffic& traffic,
+        const SharedByWorkers<Real>& shared)
       : id(self),
+        sent(traffic),
         relay(self, graph, mode),
         slow(slow_factor(options, self)),
         run(self, objective, objective.make_oracle(self), options, channel, shared, 1, exact_sets) {
@@ -80,22 +83,27 @@ struct Agent {
     asks_at.reset();
     return !std::exchange(asks, false);
   }
-  std::size_t inbox_depth() const { return inbox.size() + (folded ? folded->size() : 0); }
+  std::size_t inbox_depth() const {
+    std::size_t gradients = folded ? folded->size() : 0;
+    for (const Waiting& w : inbox) gradients += w.parcel.size();
+    return gradients;
+  }
 
   const WorkerId id;
+  const Traffic& sent;
   VirtualChannel channel;
   Relay relay;
   const double slow;
   RunWorker<Real> run;
 
   struct Waiting {
-    GradientPtr gradient;
+    Parcel parcel;
     WorkerId from;
   };
   std::shared_ptr<Bundle> folded;  // older than what is in the inbox
   std::deque<Waiting> inbox;
   OnTheirWay on_their_way;
-  Waiting applies{};                   // the gradient that is being applied, unless it is a bundle
+  Waiting applies{};                   // what is being applied, unless it was folded here
   bool busy = true;                    // until its start
   StepReport report;                   // of the step that is under way
   std::future<StepReport> ahead;       // where the step is computed by another core
@@ -104,7 +112,6 @@ struct Agent {
   std::optional<Nanoseconds> asks_at;  // a look that is scheduled because there was no sample ...
   bool asks = false;                   // ... and whether it is still wanted
   std::uint32_t computed = 0;  // gradients that are complete; the worker itself may be ahead
-  Traffic sent;
   NodeUse use;               // but for what is in `sent`
   std::vector<Real> before;  // x while a step is under way, where somebody will look meanwhile
 };

@@ -61,8 +61,14 @@ class Observation {
   static std::uint64_t kept(const Agent<Real>& agent) {
     const auto sums = agent.run.worker().replica().sums();
     return sums.size_bytes() + 2 * sums.size() * sizeof(Real) +
-           agent.inbox.size() * sums.size() * sizeof(Number<Real>) +
+           bytes_waiting(agent) +
            (agent.folded ? sums.size_bytes() : 0);
+  }
+
+  static std::uint64_t bytes_waiting(const Agent<Real>& agent) {
+    std::uint64_t bytes = 0;
+    for (const auto& waiting : agent.inbox) bytes += waiting.parcel.size_in_bytes();
+    return bytes;
   }
 
   const Observer<Real>& observer_;

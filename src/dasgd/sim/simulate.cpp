@@ -16,13 +16,12 @@
 #include "dasgd/sim/account.hpp"
 #include "dasgd/sim/agent.hpp"
 #include "dasgd/sim/feed.hpp"
-#include "dasgd/sim/flights.hpp"
 #include "dasgd/sim/observation.hpp"
+#include "dasgd/sim/post.hpp"
 #include "dasgd/sim/residuals.hpp"
 #include "dasgd/sim/workers_ahead.hpp"
 #include "dasgd/topology/builders.hpp"
 #include "dasgd/virtual_time/event_queue.hpp"
-#include "dasgd/virtual_time/links.hpp"
 
 namespace dasgd {
 namespace {
@@ -42,7 +41,7 @@ class Simulation {
         world_(world),
         graph_(graph_of(options)),
         mode_(options.relay.value_or(default_relay(graph_))),
-        links_(world, graph_, options.seed),
+        post_(world, graph_, mode_, options.seed, options.message, queue_),
         in_flight_limit_(resolved_in_flight(options, objective.dimension() * sizeof(Number<Real>))),
         budget_(options, objective.samples()),
         judge_(objective, options),
@@ -54,7 +53,7 @@ class Simulation {
     for (std::size_t i = 0; i < options.workers; ++i)
       agents_.push_back(std::make_unique<Agent<Real>>(
           worker_id(i), objective, options, graph_, mode_, exact_sets,
-          SharedByWorkers<Real>{budget_, good_, samples_never_stop_}));
+          post_.sent(worker_id(i)), SharedByWorkers<Real>{budget_, good_, samples_never_stop_}));
     if (observer) observation_.emplace(*observer);
     if (options.measure_gradients) residuals_.emplace(options.workers, objective.dimension());
   }
@@ -87,7 +86,12 @@ class Simulation {
       case EventKind::foreign_finished:
         return finish_foreign(*agents_[event.subject]);
       case EventKind::arrival:
-        return arrive(event.subject);
+        return post_.arrive(event.subject,
+                            [this](WorkerId to, const Parcel& parcel, WorkerId from) {
+                              deliver(*agents_[index(to)], parcel, from);
+                            });
+      case EventKind::link_free:
+        return post_.free(worker_id(event.subject), now_);
       case EventKind::look:
         return look(*agents_[event.subject]);
     }
@@ -124,12 +128,12 @@ class Simulation {
 
   void apply_oldest(Agent<Real>& agent) {
     if (agent.folded) {
-      agent.channel.bundle = std::move(agent.folded);
+      agent.channel.parcel = BundlePtr(std::move(agent.folded));
     } else {
       agent.applies = std::move(agent.inbox.front());
-      agent.channel.gradient = agent.applies.gradient;
+      agent.channel.parcel = agent.applies.parcel;
       agent.inbox.pop_front();
-      let_go(*agent.applies.gradient);
+      let_go(agent.applies.parcel);
     }
     const Nanoseconds applied = later(now_, world_.apply, "apply");
     begin(agent, false, applied);
@@ -151,24 +155,33 @@ class Simulation {
   // What a real worker does whose buffers are all on their way.
   void fold_what_waits_of(WorkerId origin) {
     for (const auto& other : agents_) {
-      const auto is_origins = [origin](const auto& w) { return w.gradient->name.origin == origin; };
-      if (!std::any_of(other->inbox.begin(), other->inbox.end(), is_origins)) continue;
-      // What is being applied was here before: it is passed on first, so that links keep their
-      // order.
-      const Waiting before = std::exchange(other->applies, {});
-      if (mode_ == RelayMode::apply && before.gradient)
-        transmit(*other, before.gradient, before.from);
-      if (!other->folded) other->folded = std::make_shared<Bundle>();
-      for (const auto& waiting : std::exchange(other->inbox, {})) {
-        other->folded->add(std::span(&waiting.gradient, 1));
-        let_go(*waiting.gradient);
-        if (mode_ == RelayMode::apply) transmit(*other, waiting.gradient, waiting.from);
-      }
+      const auto is_origins = [origin](const Waiting& w) {
+        return w.parcel.gradient->name.origin == origin;
+      };
+      if (std::any_of(other->inbox.begin(), other->inbox.end(), is_origins)) fold_inbox(*other);
     }
   }
 
-  void let_go(const Gradient& gradient) {
-    agents_[index(gradient.name.origin)]->on_their_way.let_go(gradient.name.sequence);
+  // What is being applied was here before: it is passed on first, so that links keep their order.
+  void fold_inbox(Agent<Real>& agent) {
+    const Waiting before = std::exchange(agent.applies, {});
+    if (mode_ == RelayMode::apply && before.parcel) transmit(agent, before.parcel, before.from);
+    if (!agent.folded) agent.folded = std::make_shared<Bundle>();
+    for (const Waiting& waiting : std::exchange(agent.inbox, {})) {
+      if (waiting.parcel.bundle)
+        agent.folded->add(*waiting.parcel.bundle);
+      else
+        agent.folded->add(std::span(&waiting.parcel.gradient, 1));
+      let_go(waiting.parcel);
+      if (mode_ == RelayMode::apply) transmit(agent, waiting.parcel, waiting.from);
+    }
+  }
+
+  // Where links fold, buffers are free at once.
+  void let_go(const Parcel& parcel) {
+    if (post_.folds()) return;
+    const GradientName name = parcel.gradient->name;
+    agents_[index(name.origin)]->on_their_way.let_go(name.sequence);
   }
 
   // When a worker looks, its replica is what it is at this instant.
@@ -208,7 +221,7 @@ class Simulation {
     if (made) {
       ++agent.computed;
       const GradientPtr own = std::exchange(agent.channel.sent, nullptr);
-      agent.on_their_way.send(static_cast<std::uint32_t>(agents_.size() - 1));
+      if (!post_.folds()) agent.on_their_way.send(static_cast<std::uint32_t>(agents_.size() - 1));
       guarded(agent, [&] { record(agent, own); });
       transmit(agent, own, agent.id);
     }
@@ -221,9 +234,8 @@ class Simulation {
     const bool made = guarded(agent, [&] {
       if (agent.failure) std::rethrow_exception(std::exchange(agent.failure, nullptr));
     });
-    if (made) guarded(agent, [&] { record(agent, applied.gradient); });
-    if (mode_ == RelayMode::apply && applied.gradient)
-      transmit(agent, applied.gradient, applied.from);
+    if (made) guarded(agent, [&] { record(agent, applied.parcel.gradient); });
+    if (mode_ == RelayMode::apply && applied.parcel) transmit(agent, applied.parcel, applied.from);
     schedule_look(agent, now_);
   }
 
@@ -259,48 +271,17 @@ class Simulation {
     if (agent.run.reaches_target() && ++reached_ == agents_.size()) stop(StopReason::target);
   }
 
-  // Sends to all neighbours but the one it came from, ascending.
-  void transmit(Agent<Real>& agent, const GradientPtr& gradient, WorkerId source) {
-    if (source == agent.id && relayed()) agent.relay.is_first_copy(gradient);
-    const auto neighbours = graph_.neighbours(agent.id);
-    const bool spares_one = source != agent.id && graph_.connected(agent.id, source);
-    const std::size_t receivers = neighbours.size() - (spares_one ? 1 : 0);
-    agent.sent += {receivers, receivers * gradient->update.size_in_bytes()};
-    if (links_.uniform()) {
-      if (!neighbours.empty())
-        put_in_flight({gradient, agent.id, source, std::nullopt},
-                      later(now_, links_.uniform_latency(), "latency"));
-      sendings_ += neighbours.size();
-      return;
-    }
-    const std::size_t bytes = gradient->update.size_in_bytes() + header_bytes;
-    for (std::size_t k = 0; k < neighbours.size(); ++k) {
-      if (neighbours[k] == source) continue;
-      const auto arrivals = links_.send(agent.id, k, bytes, now_);
-      const Flight frame{gradient, agent.id, source, index(neighbours[k])};
-      put_in_flight(frame, arrivals.first);
-      if (arrivals.copy) put_in_flight(frame, *arrivals.copy);
-    }
+  void transmit(Agent<Real>& agent, const Parcel& parcel, WorkerId source) {
+    if (source == agent.id && relayed()) agent.relay.is_first_copy(parcel.gradient->name);
+    post_.send(agent.id, parcel, source, now_);
   }
 
-  void put_in_flight(Flight frame, Nanoseconds arrival) {
-    const std::uint32_t number = flights_.put(std::move(frame));
-    queue_.push(Event::make(arrival, EventKind::arrival, sendings_++, number));
-  }
-
-  void arrive(std::uint32_t number) {
-    const Flight frame = flights_.take(number);
-    if (frame.target) return deliver(*agents_[*frame.target], frame.gradient, frame.from);
-    for (const WorkerId neighbour : graph_.neighbours(frame.from))
-      if (neighbour != frame.source)
-        deliver(*agents_[index(neighbour)], frame.gradient, frame.from);
-  }
-
-  void deliver(Agent<Real>& agent, const GradientPtr& gradient, WorkerId from) {
-    agent.use.received += gradient->update.size_in_bytes();
-    if (relayed() && !agent.relay.is_first_copy(gradient)) return;
-    agent.inbox.push_back({gradient, from});
-    if (mode_ == RelayMode::arrival) transmit(agent, gradient, from);
+  void deliver(Agent<Real>& agent, const Parcel& parcel, WorkerId from) {
+    agent.use.received += post_.bytes_of(parcel);
+    if (relayed() && !agent.relay.is_first_copy(parcel)) return;
+    agent.inbox.push_back({parcel, from});
+    if (post_.folds() && agent.inbox.size() > in_flight_limit_) fold_inbox(agent);
+    if (mode_ == RelayMode::arrival) transmit(agent, parcel, from);
     if (!agent.busy) {
       agent.busy = true;
       agent.asks = false;
@@ -347,15 +328,14 @@ class Simulation {
     return result;
   }
 
-  static constexpr std::size_t header_bytes = 64;
-
   const Objective<Real>& objective_;
   const TrainOptions& options_;
   Feed& feed_;
   const VirtualWorld& world_;
   const Graph graph_;
   const RelayMode mode_;
-  Links links_;
+  EventQueue queue_;
+  Post post_;
   const std::size_t in_flight_limit_;
   bool stopped_ = false;
   // Samples are drawn by steps that other cores make; a stop in between must not reach them.
@@ -366,10 +346,7 @@ class Simulation {
   Judge<Real> judge_;
   Nanoseconds next_evaluation_ = 0;
   WorkersAhead ahead_;
-  EventQueue queue_;
   Nanoseconds now_ = 0;
-  Flights flights_;
-  std::uint64_t sendings_ = 0;
   std::size_t reached_ = 0;
   std::uint64_t applications_ = 0;
   double sum_S_ = 0;  // of all applications

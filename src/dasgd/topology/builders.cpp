@@ -47,6 +47,18 @@ Graph star(std::size_t n) {
   return graph;
 }
 
+// Worker 0 is the root, and i the parent of K i + 1 to K i + K.
+Graph tree(const std::string& parameter, std::size_t n) {
+  const auto children = parse_count(parameter);
+  if (!children || *children == 0)
+    throw InputError("topology tree:" + parameter +
+                     " has no number of children; write it like tree:4");
+  Graph graph(n);
+  for (std::size_t i = 1; i < n; ++i)
+    graph.connect_both(worker_id(i), worker_id((i - 1) / *children));
+  return graph;
+}
+
 struct Size {
   std::size_t rows, columns;
 };
@@ -211,6 +223,7 @@ const std::vector<Topology>& topologies() {
       {"ring", plain(ring)},
       {"directed-ring", plain(directed_ring)},
       {"star", plain(star)},
+      {"tree:K", of_text(tree)},
       {"torus:RxC", of_text(torus)},
       {"mesh:RxC", of_text(mesh)},
       {"exponential", plain(exponential)},

@@ -10,7 +10,7 @@
 
 namespace dasgd {
 
-/// full, ring, directed-ring, star (hub 0), torus:RxC, mesh:RxC (the same without wrap-around),
+/// full, ring, directed-ring, star (hub 0), tree:K (root 0, K children each), torus:RxC, mesh:RxC (the same without wrap-around),
 /// exponential (i sends to i + 1, 2, 4, ...),
 /// random-regular:D (drawn from `seed`), file:PATH (one "a b" pair per line for a two-way link,
 /// "a -> b" for a one-way link, # starts a comment).

@@ -55,6 +55,14 @@ void Graph::connect(WorkerId from, WorkerId to) {
   if (at == out.end() || *at != to) out.insert(at, to);
 }
 
+bool Graph::is_tree() const {
+  if (links() != 2 * (workers() - 1)) return false;
+  for (std::size_t a = 0; a < workers(); ++a)
+    for (const WorkerId b : neighbours_[a])
+      if (!connected(b, worker_id(a))) return false;
+  return true;
+}
+
 bool Graph::connected(WorkerId from, WorkerId to) const {
   const auto out = neighbours(from);
   return std::binary_search(out.begin(), out.end(), to);

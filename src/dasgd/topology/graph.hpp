@@ -30,6 +30,8 @@ class Graph {
   std::size_t links() const;
   /// Every worker sends to every other.
   bool is_full() const { return links() == workers() * (workers() - 1); }
+  /// Of a connected graph: between any two workers there is one way.
+  bool is_tree() const;
 
   /// Throws InputError, naming the two parts, unless every worker can reach every other.
   void require_connected(const std::string& name) const;

@@ -11,8 +11,8 @@
 namespace dasgd {
 
 /// The order at equal instants: own gradients finish, foreign applications finish, frames arrive,
-/// workers look into their inboxes.
-enum class EventKind : std::uint64_t { own_finished, foreign_finished, arrival, look };
+/// links become free, workers look into their inboxes.
+enum class EventKind : std::uint64_t { own_finished, foreign_finished, arrival, link_free, look };
 
 /// `rank` orders events of one kind at one instant: the worker's number, or the order of sending.
 struct Event {
@@ -21,9 +21,9 @@ struct Event {
   std::uint32_t subject = 0;  ///< a worker, or a frame in flight
 
   static Event make(Nanoseconds time, EventKind kind, std::uint64_t rank, std::uint32_t subject) {
-    return {time, static_cast<std::uint64_t>(kind) << 62 | rank, subject};
+    return {time, static_cast<std::uint64_t>(kind) << 61 | rank, subject};
   }
-  EventKind kind() const { return static_cast<EventKind>(order >> 62); }
+  EventKind kind() const { return static_cast<EventKind>(order >> 61); }
   bool before(const Event& other) const {
     return time != other.time ? time < other.time : order < other.order;
   }

@@ -51,6 +51,7 @@ DisturbedLink::Arrivals Links::send(WorkerId from, std::size_t position, std::si
                          : world_.latency.draw(seed_, Purpose::latency, id, link.disturbed.frame());
   Nanoseconds arrival = later(leaves, latency, "latency");
   if (world_.nic) arrival = enters_card(link.to, bytes, arrival);
+  link.taken_at = arrival - latency;
   return link.disturbed.arrives(world_.chaos, random, arrival, latency);
 }
 

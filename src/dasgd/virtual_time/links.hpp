@@ -26,6 +26,13 @@ class Links {
   DisturbedLink::Arrivals send(WorkerId from, std::size_t position, std::size_t bytes,
                                Nanoseconds now);
 
+  /// When the last frame has left the worker's card, and when the receiver of a link is ready to
+  /// take another from it. Not where links are uniform.
+  Nanoseconds card_free_at(WorkerId from) const { return out_free_at_[index(from)]; }
+  Nanoseconds link_free_at(WorkerId from, std::size_t position) const {
+    return links_[first_[index(from)] + position].taken_at;
+  }
+
  private:
   Nanoseconds leaves_card(std::size_t from, std::size_t bytes, Nanoseconds now);
   Nanoseconds enters_card(std::size_t to, std::size_t bytes, Nanoseconds arrival);
@@ -33,7 +40,8 @@ class Links {
   struct Link {
     DisturbedLink disturbed;
     std::size_t to;
-    Nanoseconds free_at = 0;  // when the last frame has left
+    Nanoseconds free_at = 0;   // when the last frame has left
+    Nanoseconds taken_at = 0;  // the same, or when the receiver's card came to it
     std::optional<Nanoseconds> fixed_latency;
   };
 

@@ -90,6 +90,7 @@ class MembersRun final : Follower {
     ProtocolOptions& p = w.protocol;
     p.in_flight = std::min<std::size_t>(
         16, resolved_in_flight(options_, objective_.dimension() * sizeof(Number<Real>)));
+    p.packs = options_.message != MessageFormat::full;
     p.budget = shared_budget(options_, objective_.samples());
     p.patience = story.patience;
     p.merge = story.merge;

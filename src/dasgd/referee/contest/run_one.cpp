@@ -47,7 +47,11 @@ TrainOptions options_of_dasgd(const ChosenRival& rival, TrainOptions options) {
   given("momentum", [&](const auto& v) { options.rule.momentum = parse_real(v); });
   given("beta2", [&](const auto& v) { options.rule.beta2 = parse_real(v); });
   given("look_ahead", [&](const auto& v) { options.look_ahead = parse_look_ahead(v); });
-  given("topology", [&](const auto& v) { options.topology = v; });
+  given("message", [&](const auto& v) { options.message = parse_message_format(v); });
+  given("topology", [&](const auto& v) {
+    options.topology = v;
+    options.relay.reset();
+  });
   given("relay", [&](const auto& v) { options.relay = parse_relay(v); });
   return options;
 }

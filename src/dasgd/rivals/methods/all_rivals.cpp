@@ -5,6 +5,7 @@
 
 #include "dasgd/base/units.hpp"
 #include "dasgd/core/look_ahead.hpp"
+#include "dasgd/core/message_format.hpp"
 #include "dasgd/rivals/methods/ad_psgd.hpp"
 #include "dasgd/rivals/methods/d_psgd.hpp"
 #include "dasgd/rivals/methods/eager.hpp"
@@ -269,6 +270,8 @@ std::vector<RivalParameter> parameters_of_dasgd() {
       text("beta2", "of adam", "0.99", [](const auto& v) { parse_real(v); }),
       text("look_ahead", "where workers compute: off, auto, or lambda", "1",
            [](const auto& v) { parse_look_ahead(v); }),
+      text("message", "bits of an update: full, int8, int4, ternary", "int8",
+           [](const auto& v) { parse_message_format(v); }),
       text("topology", "who sends to whom", "ring",
            [](const auto& v) { require_known_topology(v); }),
       text("relay", "when foreign gradients are passed on: arrival, apply, none", "apply",

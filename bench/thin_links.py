@@ -1,0 +1,173 @@
+#!/usr/bin/python3
+"""Members behind thin network cards against PyTorch DDP over gloo behind the same cards (root, Linux, python3-torch).
+
+  thin_links.py build/release/dasgd [--rate 50mbit] [--members 4] [--turns 1] [--slow 1] [--only dasgd,ddp] [--message full,int8]
+
+Each member lives in a network namespace of its own; all hang on one bridge, and `tc tbf` limits each card in both
+directions. The CNN on Fashion-MNIST, batch 32, gradients that take at least 100 ms, until an evaluation finds accuracy 0.80.
+With --slow X the last member takes X times as long for a gradient. Prints for each turn the seconds to the goal, the accuracy of
+the final model, gradients per second and S_avg.
+"""
+import argparse
+import gzip
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+DATA = pathlib.Path("/usr/share/datasets/fashion-mnist")
+GOAL, BATCH, PACE, LIMIT = 0.80, 32, 0.1, 200
+
+
+def sh(command):
+    subprocess.run(command, shell=True, check=True)
+
+
+class Cards:
+    """Namespaces thin0, thin1, ... with addresses 10.77.0.1, ..., gone at the end."""
+
+    def __init__(self, members, rate):
+        self.names = [f"thin{k}" for k in range(members)]
+        self.clean()
+        sh("ip link add thinbr type bridge && ip link set thinbr up")
+        for k, name in enumerate(self.names):
+            shape = f"root tbf rate {rate} burst 32kb latency 50ms"
+            sh(f"ip netns add {name} && ip link add v{name} type veth peer name eth0 netns {name}")
+            sh(f"ip link set v{name} master thinbr up && ip -n {name} addr add 10.77.0.{k + 1}/24 dev eth0")
+            sh(f"ip -n {name} link set eth0 up && ip -n {name} link set lo up")
+            sh(f"tc qdisc add dev v{name} {shape} && tc -n {name} qdisc add dev eth0 {shape}")
+
+    def clean(self):
+        for name in self.names:
+            subprocess.run(f"ip netns del {name}; ip link del v{name}", shell=True, stderr=subprocess.DEVNULL)
+        subprocess.run("ip link del thinbr", shell=True, stderr=subprocess.DEVNULL)
+
+    def start(self, k, command, log, **more):
+        return subprocess.Popen(["ip", "netns", "exec", self.names[k], *map(str, command)], stdout=log, stderr=log, **more)
+
+
+def run_dasgd(cards, binary, work, message, lr, slow):
+    logs = [(work / f"{k}.log").open("wb") for k in range(len(cards.names))]
+    always = ["--no-report", "--checkpoint-every", "0"]
+    began = time.monotonic()
+    first = [binary, "train", "--model", "cnn", "--data", "fashion-mnist", "--batch", BATCH, "--lr", lr, "--compute", f"{int(PACE * 1000)}ms",
+             "--epochs", 1000, "--max-time", f"{LIMIT}s", "--target-accuracy", GOAL, "--eval-every", "5s", "--message", message, "--listen", "10.77.0.1:7000",
+             "--out", work / "m0", *always]
+    running = [cards.start(0, first, logs[0])]
+    token = work / "m0" / "token"
+    while not token.exists() and running[0].poll() is None:
+        time.sleep(0.05)
+    for k in range(1, len(cards.names)):
+        own = ["--slow", slow] if slow > 1 and k == len(cards.names) - 1 else []
+        running.append(cards.start(k, [binary, "join", "10.77.0.1:7000", "--token-file", token, "--listen", f"10.77.0.{k + 1}:7000",
+                                       "--out", work / f"m{k}", *own, *always[:1]], logs[k]))
+    status = [p.wait(LIMIT + 120) for p in running]
+    if any(status):
+        sys.exit(f"status {status}: see {work}")
+    s = json.loads((work / "m0" / "summary.json").read_text())
+    return {"seconds": time.monotonic() - began if s["stop_reason"] != "target" else s["wall_seconds"], "reached": s["stop_reason"] == "target",
+            "accuracy": s["accuracy"], "per_second": s["gradients"] / s["wall_seconds"], "S_avg": s["S_avg"]}
+
+
+def ddp_rank(rank, ranks, lr, slow):
+    import torch
+    import torch.distributed as dist
+    from torch import nn
+
+    def read(name, skip):
+        return torch.frombuffer(bytearray(gzip.open(DATA / name).read()[skip:]), dtype=torch.uint8)
+
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", init_method="tcp://10.77.0.1:7001", rank=rank, world_size=ranks)
+    images = read("train-images-idx3-ubyte.gz", 16).view(-1, 1, 28, 28).float() / 255
+    labels = read("train-labels-idx1-ubyte.gz", 8).long()
+    tests, answers = read("t10k-images-idx3-ubyte.gz", 16).view(-1, 1, 28, 28).float() / 255, read("t10k-labels-idx1-ubyte.gz", 8).long()
+    torch.manual_seed(1)
+    model = nn.parallel.DistributedDataParallel(nn.Sequential(
+        nn.Conv2d(1, 32, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(32, 64, 3), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Conv2d(64, 64, 3), nn.ReLU(), nn.Flatten(), nn.Linear(576, 64), nn.ReLU(), nn.Linear(64, 10)))
+    optimiser = torch.optim.SGD(model.parameters(), lr=lr)
+    torch.manual_seed(rank)
+    alone = []
+    for _ in range(5):  # what a gradient takes without waiting for anybody
+        start = time.monotonic()
+        nn.functional.cross_entropy(model.module(images[:BATCH]), labels[:BATCH]).backward()
+        alone.append(time.monotonic() - start)
+    pause = max(0.0, PACE * (slow if rank == ranks - 1 else 1) - statistics.median(alone))
+    dist.barrier()
+    began = looked = time.monotonic()
+    steps, accuracy = 0, 0.0
+    while True:
+        rows = torch.randint(len(labels), (BATCH,))
+        optimiser.zero_grad()
+        time.sleep(pause)
+        nn.functional.cross_entropy(model(images[rows]), labels[rows]).backward()
+        optimiser.step()
+        steps += 1
+        if rank == 0 and time.monotonic() - looked > 5:
+            looked = time.monotonic()
+            with torch.no_grad():
+                accuracy = (model.module(tests[:1000]).argmax(1) == answers[:1000]).float().mean().item()
+            began += time.monotonic() - looked  # dasgd evaluates on a thread of its own: this is free
+            looked = time.monotonic()
+        over = torch.tensor([float(accuracy >= GOAL or time.monotonic() - began > LIMIT)])
+        if steps % 5 == 0:
+            dist.broadcast(over, 0)
+            if over.item():
+                break
+    if rank == 0:
+        print(json.dumps({"seconds": time.monotonic() - began, "reached": accuracy >= GOAL, "accuracy": accuracy,
+                          "per_second": steps * ranks / (time.monotonic() - began), "S_avg": 0.0}))
+
+
+def run_ddp(cards, work, lr, slow):
+    ranks, out = len(cards.names), work / "ddp.log"
+    environment = {**os.environ, "GLOO_SOCKET_IFNAME": "eth0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    running = [cards.start(k, [sys.executable, __file__, "--rank", k, "--members", ranks, "--lr", lr, "--slow", slow],
+                           out.open("wb") if k == 0 else subprocess.DEVNULL, env=environment) for k in range(ranks)]
+    for p in running:
+        p.wait(LIMIT + 120)
+    return json.loads(out.read_text().splitlines()[-1])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dasgd", nargs="?")
+    parser.add_argument("--rate", default="50mbit")
+    parser.add_argument("--members", type=int, default=4)
+    parser.add_argument("--turns", type=int, default=1)
+    parser.add_argument("--slow", type=float, default=1)
+    parser.add_argument("--lr", type=float, nargs="*", default=[0.05])
+    parser.add_argument("--only", default="dasgd,ddp")
+    parser.add_argument("--message", default="full,int8")
+    parser.add_argument("--rank", type=int)
+    arguments = parser.parse_args()
+    if arguments.rank is not None:
+        return ddp_rank(arguments.rank, arguments.members, arguments.lr[0], arguments.slow)
+    cards = Cards(arguments.members, arguments.rate)
+    try:
+        found = {}
+        for _ in range(arguments.turns):
+            for lr in arguments.lr:
+                ways = [("dasgd " + m, lambda work, m=m: run_dasgd(cards, arguments.dasgd, work, m, lr, arguments.slow))
+                        for m in arguments.message.split(",") if "dasgd" in arguments.only]
+                if "ddp" in arguments.only:
+                    ways.append(("ddp", lambda work: run_ddp(cards, work, lr, arguments.slow)))
+                for name, run in ways:
+                    work = pathlib.Path(tempfile.mkdtemp(prefix="thin"))
+                    f = run(work)
+                    found.setdefault((name, lr), []).append(f["seconds"])
+                    print(f"{name:12} lr {lr:<6} {f['seconds']:6.1f} s{'' if f['reached'] else ' (goal not reached)'}  "
+                          f"accuracy {f['accuracy']:.3f}  {f['per_second']:.1f} gradients/s  S_avg {f['S_avg']:.1f}", flush=True)
+        for (name, lr), seconds in found.items():
+            print(f"median {name:12} lr {lr:<6} {statistics.median(seconds):6.1f} s")
+    finally:
+        cards.clean()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+#include "dasgd/sim/post.hpp"
+
+#include <utility>
+
+#include "dasgd/base/checked_time.hpp"
+
+namespace dasgd {
+namespace {
+
+constexpr std::size_t header_bytes = 64;
+
+// Links deliver in order and nothing comes twice.
+bool brings_names_once(const VirtualWorld& world, const Graph& graph, RelayMode mode) {
+  return !world.chaos.on_links() && (graph.is_tree() || mode == RelayMode::none);
+}
+
+}  // namespace
+
+Post::Post(const VirtualWorld& world, const Graph& graph, RelayMode mode, std::uint64_t seed,
+           MessageFormat message, EventQueue& queue)
+    : graph_(graph),
+      folds_((world.nic || world.bandwidth) && brings_names_once(world, graph, mode)),
+      message_(message),
+      queue_(queue),
+      links_(world, graph, seed),
+      sent_(graph.workers()) {
+  if (!folds_) return;
+  outgoing_.resize(graph.workers());
+  for (std::size_t i = 0; i < graph.workers(); ++i)
+    outgoing_[i].links.resize(graph.neighbours(worker_id(i)).size());
+}
+
+void Post::send(WorkerId from, const Parcel& parcel, WorkerId source, Nanoseconds now) {
+  if (!folds_) return send_at_once(from, parcel, source, now);
+  const auto neighbours = graph_.neighbours(from);
+  for (std::size_t k = 0; k < neighbours.size(); ++k)
+    if (neighbours[k] != source) outgoing_[index(from)].links[k].add(parcel);
+  free(from, now);
+}
+
+// In turn: no neighbour waits for one that gets more.
+std::optional<std::size_t> Post::next_link(WorkerId from, Nanoseconds now) const {
+  const Outgoing& out = outgoing_[index(from)];
+  const std::size_t n = out.links.size();
+  for (std::size_t i = 0; i < n && links_.card_free_at(from) <= now; ++i) {
+    const std::size_t k = (out.next + i) % n;
+    if (!out.links[k].empty() && links_.link_free_at(from, k) <= now) return k;
+  }
+  return std::nullopt;
+}
+
+void Post::free(WorkerId from, Nanoseconds now) {
+  Outgoing& out = outgoing_[index(from)];
+  const auto number = static_cast<std::uint32_t>(index(from));
+  while (const auto k = next_link(from, now)) {
+    out.next = *k + 1;
+    carry(from, *k, out.links[*k].take(), from, now);
+    for (const Nanoseconds time : {links_.card_free_at(from), links_.link_free_at(from, *k)})
+      if (time > now) queue_.push(Event::make(time, EventKind::link_free, number, number));
+  }
+}
+
+void Post::send_at_once(WorkerId from, const Parcel& parcel, WorkerId source, Nanoseconds now) {
+  const auto neighbours = graph_.neighbours(from);
+  if (!links_.uniform()) {
+    for (std::size_t k = 0; k < neighbours.size(); ++k)
+      if (neighbours[k] != source) carry(from, k, parcel, source, now);
+    return;
+  }
+  const bool spares_one = source != from && graph_.connected(from, source);
+  const std::size_t receivers = neighbours.size() - (spares_one ? 1 : 0);
+  sent_[index(from)] += {receivers, receivers * bytes_of(parcel)};
+  if (!neighbours.empty())
+    put_in_flight({parcel, from, source, std::nullopt},
+                  later(now, links_.uniform_latency(), "latency"));
+  sendings_ += neighbours.size();
+}
+
+void Post::carry(WorkerId from, std::size_t link, Parcel parcel, WorkerId source, Nanoseconds now) {
+  const std::size_t bytes = bytes_of(parcel);
+  sent_[index(from)] += {1, bytes};
+  const auto arrivals =
+      links_.send(from, link, bytes + header_bytes + facts_bytes(parcel.size()), now);
+  const Flight flight{std::move(parcel), from, source, graph_.neighbours(from)[link]};
+  put_in_flight(flight, arrivals.first);
+  if (arrivals.copy) put_in_flight(flight, *arrivals.copy);
+}
+
+void Post::put_in_flight(Flight flight, Nanoseconds arrival) {
+  const std::uint32_t number = flights_.put(std::move(flight));
+  queue_.push(Event::make(arrival, EventKind::arrival, sendings_++, number));
+}
+
+std::size_t Post::pending(WorkerId worker) const {
+  std::size_t gradients = 0;
+  if (folds_)
+    for (const Pending& link : outgoing_[index(worker)].links) gradients += link.size();
+  return gradients;
+}
+
+std::size_t Post::bytes_of(const Parcel& parcel) const {
+  if (parcel.bundle)
+    return message_bytes(message_, parcel.bundle->format(), parcel.bundle->dimension(),
+                         parcel.size());
+  const NumberFormat format = parcel.gradient->update.format();
+  return message_bytes(message_, format, parcel.size_in_bytes() / number_bytes(format), 1);
+}
+
+// Of a gradient by itself they are in the header. On a tree delivery is causal: its step is enough.
+std::size_t Post::facts_bytes(std::size_t gradients) const {
+  const std::size_t each = graph_.is_tree() ? 8 : 48 + 4 * graph_.workers();
+  return (gradients - 1) * each;
+}
+
+}  // namespace dasgd
