@@ -11,10 +11,12 @@ class ElasticApp : public App {
  protected:
   /// Runs shell commands; `$D` is the program, `member NAME ARGUMENTS` runs it in the background
   /// with its output in NAME.log. `eventually COMMAND` waits until it succeeds, and ends the story
-  /// where it never does; `found FILE`, `ended NAME` and `grown NAME STEPS` wait likewise.
+  /// where it never does; `found FILE`, `ended NAME` and `grown NAME STEPS` wait likewise. Members
+  /// that still run when the story ends, however it does, are killed.
   Outcome story(const std::string& commands) {
     const std::string script = directory.write("story.sh", "cd " + directory.path() + R"(
       D=)" DASGD_BINARY R"(
+      trap 'for p in *.pid; do [ -s ${p%.pid}.status ] || kill -KILL $(cat $p); done 2> /dev/null' EXIT
       member() { local n=$1; shift
         ("$D" "$@" --name $n --no-report > $n.log 2>&1 & echo $! > $n.pid; wait $!; echo $? > $n.status) & }
       eventually() { for i in $(seq 600); do "$@" && return; sleep 0.1; done

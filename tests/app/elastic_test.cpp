@@ -6,6 +6,31 @@
 namespace dasgd::test {
 namespace {
 
+// A process that nobody has waited for yet is gone all the same.
+bool is_gone(const std::string& pid) {
+  const std::string stat = read_text("/proc/" + pid + "/stat");
+  return stat.empty() || stat.find(") Z") != stat.npos;
+}
+
+TEST_F(ElasticApp, AStoryThatFailsLeavesNobodyRunning) {
+  EXPECT_EQ(story(std::string(begin) + "exit 9").status, 9);
+  const std::string pid = std::to_string(std::stoi(read_text(directory.file("a.pid"))));
+  EXPECT_TRUE(eventually([&] { return is_gone(pid); }));
+}
+
+TEST_F(ElasticApp, ATestThatIsKilledLeavesNobodyRunning) {
+  const std::string file = directory.file("pid");
+  const pid_t test = ::fork();
+  if (test == 0) {
+    const Process process("sh -c 'echo $$ > " + file + "; exec sleep 600'");
+    eventually([&] { return read_text(file).ends_with('\n'); });
+    ::kill(::getpid(), SIGKILL);
+  }
+  ::waitpid(test, nullptr, 0);
+  const std::string pid = std::to_string(std::stoi(read_text(file)));
+  EXPECT_TRUE(eventually([&] { return is_gone(pid); }));
+}
+
 TEST_F(ElasticApp, MembersJoinDieAndLeaveAndTheRestEndsIdentical) {
   const Outcome outcome = story(std::string(begin) + R"(
     member b join $(cat a/address) --token-file a/token --out b --trace

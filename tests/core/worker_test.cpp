@@ -81,6 +81,16 @@ class WorkerTest : public ::testing::Test {
 
 using Kind = StepReport::Kind;
 
+TEST_F(WorkerTest, DoesNotUseANameThatSomebodyElseUsedForItsOwn) {
+  auto made_up = std::make_shared<Gradient>(*foreign(0));
+  made_up->name = {WorkerId{0}, 0};
+  channel.waiting = {made_up};
+  EXPECT_EQ(worker.step().kind, Kind::applied);
+  EXPECT_EQ(worker.step().kind, Kind::computed);
+  EXPECT_EQ(channel.sent.back()->name, (GradientName{WorkerId{0}, 1}));
+  EXPECT_EQ(worker.duplicated(), 0u);
+}
+
 TEST_F(WorkerTest, AppliesAWaitingGradientBeforeComputingItsOwn) {
   channel.waiting = {foreign(0)};
   EXPECT_EQ(worker.step().kind, Kind::applied);

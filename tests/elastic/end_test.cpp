@@ -74,6 +74,23 @@ TEST(End, ABudgetCountsWhatOthersTellOf) {
   EXPECT_EQ(one.ending(), StopReason::budget);
 }
 
+// Whoever hears that somebody has ended with the same names has not been ready itself.
+TEST(End, NothingIsTakenInAfterIt) {
+  Said network;
+  Protocol one({.origin = {1, 1}, .facts = "same", .founder = true, .dimension = dimension},
+               network);
+  Peer other(one, LinkId{1}, {2, 2}), third(one, LinkId{2}, {3, 3});
+  other.report(true, 1);
+  third.report(true, 1);
+  one.stop_run(StopReason::asked, 2);
+  one.stopped(2);
+  other.say(Goodbye{true, other.roster.hash({}), {5, 6}}, 3);
+  ASSERT_TRUE(one.is_over());
+  third.send_gradient(0, 4);
+  EXPECT_EQ(one.held().size(), 0u);
+  EXPECT_EQ(one.inbox_depth(), 0u);
+}
+
 /// Two members that have ended with the same names, and the second has not told its digest.
 struct Ended : ::testing::Test {
   Ended() {

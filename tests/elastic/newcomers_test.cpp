@@ -50,5 +50,22 @@ TEST(Newcomers, TakeTheFirstModelThatComesHoweverLate) {
   EXPECT_TRUE(network.closed.empty());  // which is for the caller to see to
 }
 
+TEST(Newcomers, EndWithTheOthersWhoseLastModelTheyAreAboutToTake) {
+  Said network;
+  Protocol newcomer({.origin = {1, 1}, .facts = "same", .dimension = dimension}, network);
+  Peer other(newcomer, LinkId{1}, {2, 2});
+  other.report(true, 1);
+  GradientSet last;
+  last.insert({other.roster.number({2, 2}), 0});
+  ASSERT_TRUE(other.send_model(2, last));
+  other.say(Goodbye{true, other.roster.hash(last), {5, 6}}, 3);
+  ASSERT_TRUE(std::holds_alternative<Adoption>(newcomer.next_task(4)));
+  newcomer.stop_run(StopReason::asked, 5);
+  newcomer.stopped(5);
+  newcomer.tick(a_second);
+  EXPECT_TRUE(newcomer.is_over());
+  EXPECT_TRUE(newcomer.audit().agreed);
+}
+
 }  // namespace
 }  // namespace dasgd::elastic::test

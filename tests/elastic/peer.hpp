@@ -81,6 +81,16 @@ struct Peer {
     return true;
   }
 
+  /// One of its own; whether there was a place for it.
+  bool send_gradient(std::uint32_t sequence, Nanoseconds now) {
+    GradientMessage message;
+    message.facts.name = {roster.number(origin), sequence};
+    const Bytes header = encode(message, names, roster);
+    if (!protocol.body(link, header, 4 * dimension, now)) return false;
+    protocol.received(link, header, now);
+    return true;
+  }
+
   Protocol& protocol;
   const LinkId link;
   const Origin origin;

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
@@ -19,12 +20,13 @@ struct Outcome {
   std::string out, err;
 };
 
-/// A shell command with its output in files.
+/// A shell command with its output in files. It ends with the thread that began it.
 class Process {
  public:
   explicit Process(const std::string& command) {
     pid_ = ::fork();
     if (pid_ == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGTERM);
       redirect(directory_.file("out"), STDOUT_FILENO);
       redirect(directory_.file("err"), STDERR_FILENO);
       const std::string line = "exec " + command;

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <rapidcheck/gtest.h>
+#include <string>
 
 namespace dasgd::tcp {
 namespace {
@@ -125,6 +128,21 @@ TEST(Frames, OfAnotherVersionAreNamed) {
   bytes[4] = std::byte{1};
   FrameReader waiting({});
   EXPECT_THAT(*feed(waiting, kept, std::span(bytes).first(28)), HasSubstr("version 1"));
+}
+
+// Inputs of another version would be refused at their first bytes.
+TEST(Corpus, OfFramesIsOfThisVersion) {
+  const auto frames_in = [](const std::string& name) {
+    std::ifstream in(DASGD_SOURCE_DIR "/tests/fuzz/corpus/frames/" + name, std::ios::binary);
+    const std::string text((std::istreambuf_iterator<char>(in)), {});
+    FrameReader reader(FrameLimits{});
+    Kept kept;
+    EXPECT_EQ(feed(reader, kept, std::as_bytes(std::span(text))), std::nullopt) << name;
+    return kept.frames.size();
+  };
+  EXPECT_EQ(frames_in("frame"), 1u);
+  EXPECT_EQ(frames_in("greeting"), 1u);
+  EXPECT_EQ(frames_in("session"), 3u);
 }
 
 }  // namespace

@@ -167,6 +167,7 @@ class Worker {
   // The next gradient of this worker, but for its numbers.
   std::shared_ptr<Gradient> blank() {
     auto own = channel_.blank();
+    while (applied_.contains({id_, computed_})) ++computed_;  // names that others made up
     own->name = {id_, computed_};
     own->origin_step = t();
     own->compute_set = applied_;

@@ -253,6 +253,7 @@ void Protocol::on(Link& link, Hello& hello, Nanoseconds now) {
 void Protocol::on(Link& link, const Goodbye& goodbye, Nanoseconds now) {
   link.goodbye = true;
   Member& member = members_[link.member];
+  const GradientSet& names = offered_model_ && !joined_ ? offered_model_->names : held_;
   if (goodbye.ended) {
     member.record.names = goodbye.names;
     member.record.digest = goodbye.digest;
@@ -261,7 +262,7 @@ void Protocol::on(Link& link, const Goodbye& goodbye, Nanoseconds now) {
     members_.stand(link.member, Standing::ended, now);
     if (!joined_ && !offered_model_) {
       give_up("the run has ended");
-    } else if (!over_ && goodbye.names != roster_.hash(held_)) {
+    } else if (!over_ && goodbye.names != roster_.hash(names)) {
       std::uint64_t mine = 0;
       held_.for_each_range_missing_from(link.reported,
                                         [&](WorkerId o, std::uint32_t first, std::uint32_t last) {

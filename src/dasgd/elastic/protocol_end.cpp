@@ -211,6 +211,7 @@ void Protocol::settle_end(Nanoseconds now) {
 void Protocol::end_together() {
   over_ = members_.me().ended = true;
   agreed_ = !missed_the_end_;
+  offered_model_.reset();  // what all agreed on is not changed any more
   inbox_.wake();
 }
 

@@ -99,7 +99,7 @@ void Protocol::on(Link& link, Report& report, Nanoseconds now) {
     link.lacked = link.reported.without(held_);
     link.lacked_since = now;
   }
-  for (const Record& record : report.records) hear(record, now);
+  for (Record& record : report.records) hear(record, link, now);
   count_elsewhere();
   check_budget(now);
   if (link.behind && can_stream(link)) {
@@ -135,7 +135,7 @@ void Protocol::admit(GradientPtr gradient, Nanoseconds now) {
     return;
   }
   note(gradient->compute_set);
-  if (members_.me().ready != Hash{}) return held_back_.push_back(std::move(gradient));
+  if (over_ || members_.me().ready != Hash{}) return held_back_.push_back(std::move(gradient));
   held_.insert(gradient->name);
   samples_ += gradient->samples;
   if (elsewhere_ > 0) --elsewhere_;
@@ -180,7 +180,7 @@ void Protocol::on_snapshot(Link& link, Snapshot& snapshot, Nanoseconds now) {
   auto sums = std::exchange(link.sums, nullptr);
   link.asked = false;
   note(snapshot.names);
-  if (joined_ && pulling_ != link.id) return;  // so late that somebody else was asked
+  if (over_ || (joined_ && pulling_ != link.id)) return;  // so late that somebody else was asked
   offered_model_ = Model{std::move(snapshot.names), snapshot.samples, std::move(sums)};
   pulling_.reset();
   pulled_from_ = link.member;

@@ -49,6 +49,7 @@ class Introductions {
   GradientSet read(ByteReader& from);
 
  private:
+  friend struct StateOf;
   struct Change {
     WorkerId origin{};
     std::uint32_t prefix = 0;

@@ -1,0 +1,83 @@
+// That ranks have compared their models before they say that these are identical.
+#include <exception>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dasgd/cluster/train_ranks.hpp"
+#include "mpi/ranks.hpp"
+
+namespace dasgd::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+/// Loses every update of other ranks, as bad memory might.
+struct Deaf final : HostReplica<double> {
+  using HostReplica::HostReplica;
+  void apply(std::span<const GradientPtr>) override {}
+  void apply(const Bundle&) override {}
+};
+
+/// f(x) = |x - 1|^2 / 2. Here one worker's replica is not what it should be, or none.
+class Parabola final : public Objective<double> {
+ public:
+  explicit Parabola(std::optional<WorkerId> deaf) : deaf_(deaf) {}
+  std::size_t dimension() const override { return 3; }
+  double gradient(std::span<const double> x, Rows, std::span<double> g) const override {
+    for (std::size_t k = 0; k < g.size(); ++k) g[k] = x[k] - 1;
+    return 1;
+  }
+  std::unique_ptr<Oracle<double>> make_oracle(WorkerId worker) const override {
+    return std::make_unique<Computer>(*this, worker == deaf_);
+  }
+
+ private:
+  struct Computer final : Oracle<double> {
+    Computer(const Parabola& f, bool is_deaf) : parabola(f), deaf(is_deaf) {}
+    double gradient(ComputePoint<double>& point, const Batch& batch, std::span<double> g) override {
+      return parabola.gradient(point.y(), batch.rows, g);
+    }
+    std::unique_ptr<Replica<double>> make_replica(std::span<const double> x0) override {
+      if (deaf) return std::make_unique<Deaf>(x0);
+      return std::make_unique<HostReplica<double>>(x0);
+    }
+    const Parabola& parabola;
+    const bool deaf;
+  };
+  const std::optional<WorkerId> deaf_;
+};
+
+class Compared : public ::testing::TestWithParam<bool> {};
+
+TEST_P(Compared, RanksThatDifferAreNamedAndTheRunFails) {
+  auto ranks = all_ranks()->first(3);
+  if (!ranks) return;
+  const bool differs = GetParam();
+  const Parabola objective(differs ? std::optional(worker_id(2)) : std::nullopt);
+  const auto result =
+      train_ranks<double>(*ranks, objective, {.workers = 3, .eta = 0.01, .total_gradients = 60},
+                          {.silence = std::chrono::minutes(2)});
+  if (!result) return;  // of rank 0 alone
+  const RunSummary& summary = result->summary;
+  EXPECT_TRUE(summary.replicas_compared);
+  ASSERT_EQ(summary.digest_of_all.size(), 3u);
+  EXPECT_EQ(summary.replicas_identical, !differs);
+  EXPECT_EQ(summary.digest_of_all[0].digest, summary.digest_of_all[1].digest);
+  EXPECT_EQ(summary.digest_of_all[0].digest == summary.digest_of_all[2].digest, !differs);
+  ASSERT_EQ(result->failure != nullptr, differs);
+  if (!differs) return;
+  try {
+    std::rethrow_exception(result->failure);
+  } catch (const std::exception& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("the replicas differ"), HasSubstr("rank 2")));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(BadMemory, Compared, ::testing::Bool());
+
+}  // namespace
+}  // namespace dasgd::test
