@@ -26,13 +26,18 @@ from ._notebook import notebook_launch
 from ._objective import asked
 from ._page import framed
 from ._progress import ProgressBar
+from ._rival import Letter, Port, Rival, RivalSetup, told_apart
 
 __version__: str = _core.version
 __all__ = [
     "Comparison",
     "DivergenceError",
     "InputError",
+    "Letter",
+    "Port",
     "Predictions",
+    "Rival",
+    "RivalSetup",
     "Run",
     "advise",
     "check",
@@ -138,12 +143,14 @@ def compare(*, objective: Any = None, progress: Optional[bool] = None, **setting
     >>> sorted({run["rival"] for run in c.runs})
     ['dasgd', 'minibatch']
 
+    `rivals` are names, with their parameters if need be, and classes of your own: see dasgd.Rival.
     A comparison that was interrupted goes on where it was when it is asked for again with the same `out`.
     """
     bar = ProgressBar(progress)
+    settings, own = told_apart(settings)
     try:
         told = bar.show_runs if bar.wanted else None
-        results, directory = _core.compare(_keywords(settings, objective), asked(objective), told)
+        results, directory = _core.compare(_keywords(settings, objective), asked(objective), told, own)
     finally:
         bar.close()
     return Comparison(json.loads(results), directory)

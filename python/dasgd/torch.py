@@ -192,7 +192,8 @@ class Peer(Worker):
 
     def gather(self, value: Any) -> List[Any]:
         """The values of all workers, by rank: the first call of one belongs to the first of all others, and so on. Waits for
-        nobody who has no further step: there it has None. Not in an elastic run."""
+        nobody who has no further step: there it has None. In an elastic run it waits for nobody at all: the last values of
+        the members who are there, as far as they have come, the eldest member's first and this one's among them."""
         found = self._last.gather(pickle.dumps(value))
         return [None if one is None else pickle.loads(one) for one in found]
 
@@ -227,8 +228,8 @@ class Peer(Worker):
         return True
 
     def log(self, values: Optional[Dict[str, Any]] = None, **named: Any) -> None:
-        """Numbers of the loop, by name: into metrics.jsonl, on the live page (`accuracy`, `eval_loss`) and for TensorBoard,
-        in the run's directory."""
+        """Numbers of the loop, by name: into metrics.jsonl, as curves on the live page and in the report, and for
+        TensorBoard, in the run's directory."""
         if not (self._settings.get("out") or self.run_dir):
             raise InputError("log needs a run directory: Peer(..., out=DIR)")
         try:

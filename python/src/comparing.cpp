@@ -1,5 +1,6 @@
 #include "comparing.hpp"
 
+#include <memory>
 #include <pybind11/stl.h>
 #include <stop_token>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "dasgd/referee/page/result_files.hpp"
 #include "dasgd/settings/tasks/comparison.hpp"
 #include "dasgd/settings/toml_file.hpp"
+#include "own_rival.hpp"
 #include "problem_of.hpp"
 #include "waiting.hpp"
 
@@ -37,14 +39,16 @@ RunsSoFar told_by(const py::object& told) {
 using Held = std::pair<std::string, std::string>;
 
 template <typename Real>
-Held hold(const config::Config& config, const Objective<Real>& objective, const RunsSoFar& told) {
-  const Contest contest = config::make_contest(config, objective);
+Held hold(const config::Config& config, const Objective<Real>& objective,
+          std::vector<ChosenRival> rivals, const RunsSoFar& told) {
+  const Contest contest = config::make_contest(config, objective, std::move(rivals));
   notes_of(contest);  // refuses what cannot run, before anything is written
   const std::string directory = config::comparison_directory(config);
   const DirectoryLock lock(directory);
   Journal journal(directory + "/journal.jsonl", config::identity_of(config, contest));
   write_file(directory + "/config.toml", to_toml(Command::compare, config));
-  const auto rows = hold_contest(objective, contest, journal, told);
+  const auto rows =
+      hold_contest(objective, contest, journal, told, perform_on_threads(objective, contest));
   const auto worlds = judge_worlds(objective, contest, rows);
   WriteAll write;
   write_results(directory, objective, contest, rows, worlds,
@@ -53,25 +57,36 @@ Held hold(const config::Config& config, const Objective<Real>& objective, const 
   return {results_json(contest, worlds).dump(), directory};
 }
 
-Held compare(const py::dict& keywords, const py::object& objective, const py::object& told) {
+Held compare(const py::dict& keywords, const py::object& objective, const py::object& told,
+             const py::list& own) {
   config::Config config = read_config(Command::compare, keywords);
-  config::chosen_rivals(config.compare);  // before data is read
-  parse_contest_engine(config.compare.engine);
-  const Problem problem = problem_of(config, objective);
   std::stop_source stop;
+  const auto failure = std::make_shared<OwnFailure>(stop);
+  const auto known = config::known_rivals(config.compare, own_rivals(own, failure));
+  const auto rivals = config::chosen_rivals(config.compare, known);  // before data is read
+  if (parse_contest_engine(config.compare.engine) == ContestEngine::mpi)
+    throw InputError("`compare.engine` mpi: ranks are processes; mpirun starts dasgd compare");
+  const Problem problem = problem_of(config, objective);
   config.run.stop = stop.get_token();
   const RunsSoFar so_far = told_by(told);
-  return std::visit(
-      [&]<typename Real>(const std::unique_ptr<Objective<Real>>& f) {
-        return without_gil(stop, [&] { return hold<Real>(config, *f, so_far); });
-      },
-      problem);
+  try {
+    return std::visit(
+        [&]<typename Real>(const std::unique_ptr<Objective<Real>>& f) {
+          return without_gil(stop, [&] { return hold<Real>(config, *f, rivals, so_far); });
+        },
+        problem);
+  } catch (const ContestInterrupted&) {
+    failure->rethrow();
+    throw;
+  }
 }
 
 }  // namespace
 
 void add_compare(py::module_& module) {
-  module.def("compare", &compare, py::arg("keywords"), py::arg("objective"), py::arg("told"));
+  module.def("compare", &compare, py::arg("keywords"), py::arg("objective"), py::arg("told"),
+             py::arg("own"));
+  add_rival_port(module);
 }
 
 }  // namespace dasgd::python

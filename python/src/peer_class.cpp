@@ -84,7 +84,10 @@ void close(PythonPeer& peer) {
 py::list gather(PythonPeer& peer, const std::string& value) {
   peer.require_process();
   Values values;
-  if (peer.is_over()) {
+  if (peer.is_member()) {
+    const FreeGil free;
+    values = peer.exchange(value);
+  } else if (peer.is_over()) {
     const FreeGil free;
     values = peer.gather_at_end('v', value);
   } else {

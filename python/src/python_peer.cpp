@@ -195,6 +195,7 @@ PythonPeer::Engine PythonPeer::as_member(members::MemberOptions member) {
     const auto forget = [&] {
       const std::lock_guard lock(mutex_);
       was_first_ = taking_part->protocol().is_first();
+      words_ = taking_part->protocol().words();
       member_ = nullptr;
     };
     try {
@@ -225,12 +226,17 @@ void PythonPeer::close() {
   peer_->close();
 }
 
+std::vector<std::optional<std::string>> PythonPeer::exchange(const std::string& value) {
+  if (value.size() > elastic::longest_word)
+    throw InputError("a value to gather may have 64 KiB in an elastic run");
+  const std::lock_guard lock(mutex_);
+  if (member_) member_->protocol().tell(value);
+  const auto words = member_ ? member_->protocol().words() : words_;
+  return {words.begin(), words.end()};
+}
+
 std::size_t PythonPeer::give(const std::string& value) {
   constexpr std::size_t most = 1 << 16;  // it travels as a note
-  if (launched_)
-    throw InputError(
-        "members of an elastic run come and go: there is nobody to gather from; log a value with "
-        "peer.log, or use ranks");
   if (value.size() > most)
     throw InputError("a value to gather may have 64 KiB while the run goes; gather after finish");
   return values_.give(value);

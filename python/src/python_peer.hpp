@@ -57,6 +57,11 @@ class PythonPeer {
   void close();
   bool is_over() { return peer_->wait_for(std::chrono::milliseconds(0)) == false; }
 
+  /// Whether it is a member of an elastic run.
+  bool is_member() const { return launched_.has_value(); }
+  /// Of a member: gives a value to the others, and has the last ones of all who are here, the
+  /// eldest first.
+  std::vector<std::optional<std::string>> exchange(const std::string& value);
   /// Gives a value to the others while the run goes; its round.
   std::size_t give(const std::string& value);
   std::optional<std::vector<std::optional<std::string>>> given(std::size_t round,
@@ -111,9 +116,10 @@ class PythonPeer {
   std::stop_source asked_;
   ValueBoard values_;
 
-  std::mutex mutex_;  // guards the next three
+  std::mutex mutex_;  // guards the next four
   members::Member* member_ = nullptr;
   bool was_first_ = false;
+  std::vector<std::string> words_;  // of the end
   PeerRecord* record_now_ = nullptr;
 
   std::unique_ptr<PeerRecord> record_;

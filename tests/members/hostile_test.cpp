@@ -70,7 +70,7 @@ class Liar final : public tcp::LinkEvents {
     return record;
   }
   Message any_message(Roster& roster) {
-    switch (below(8)) {
+    switch (below(9)) {
       case 0:
         return Want{};
       case 1:
@@ -79,6 +79,8 @@ class Liar final : public tcp::LinkEvents {
         return Goodbye{below(2) == 0, any_hash(), any_hash()};
       case 3:
         return Rotation{below(3), "no token", run_};
+      case 5:
+        return Word{below(2) ? me_ : Origin{below(3), below(3)}, below(9), "a word"};
       case 4: {
         Report report{any_set(roster), below(2) == 0, {}, below(100)};
         for (std::uint64_t n = below(3); n > 0; --n) report.records.push_back(any_record(roster));

@@ -151,28 +151,26 @@ def test_a_directory_that_cannot_be_is_told_to_all(ranks):
 
 MEMBERS = """
 name = os.path.basename(os.environ["DASGD_MEMBER_DIR"])
-def say(what): open(os.path.join(place, what), "w").close()
-def heard(what): return os.path.exists(os.path.join(place, what))
 model = network()
 optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
 peer = dasgd.torch.Peer(model, optimizer=optimizer, resume=place + "/peer.pt", out=place + "/runs", trace=True)
 begin = peer.gradients
 loader = peer.loader(rows, batch_size=16, epochs=EPOCHS)
 schedule = peer.scheduler(torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 10**6))
-try: peer.gather(1)
-except dasgd.InputError as error: tell("gather", str(error))
-k = 0
+try: peer.gather("x" * 100000)
+except dasgd.InputError as error: tell("too much", str(error))
 while peer.goes_on and peer.progress < 1:
     for x, y in loader:
         step(model, peer, x, y)
         assert schedule.last_epoch == peer.gradients
-        k += 1
-        if k == 3: say(name)
+        names = peer.gather(name)
+        assert name in names and set(names) <= {"worker-0", "worker-1", "worker-1.1"}, names
         if peer.gradients % 8 == 0: peer.save(place + "/peer.pt")
         if KILLS and name == "worker-1" and os.path.exists(place + "/peer.pt"): os.kill(os.getpid(), signal.SIGKILL)
-        if KILLS and heard("worker-1.1"): peer.stop()
+        if KILLS and names == ["worker-0", "worker-1.1"]: peer.stop()  # the eldest first
 peer.save(place + "/peer.pt")
 summary = peer.finish()
+tell("last", name in peer.gather(None))
 tell("end", name, peer.is_first, peer.seed, begin, summary["gradients"], peer.progress, digest(model))
 """
 
@@ -184,7 +182,7 @@ def test_members_share_passes_schedules_and_checkpoints_whoever_dies(tmp_path):
     assert sum(end[1] for end in ends) == 1 and len({end[2] for end in ends}) == 2
     assert len({end[6] for end in ends}) == 1, "the same bytes"
     gradients = ends[0][4]
-    assert "come and go" in first["gather"][0][0]
+    assert "64 KiB" in first["too much"][0][0] and first["last"] == [[True]] * 2
     for name in ("worker-0", "worker-1.1"):
         assert (tmp_path / "runs" / name / "summary.json").exists() and (tmp_path / "runs" / name / "trace.jsonl").exists()
     whole = gradients + 64

@@ -222,7 +222,8 @@ void CommandLine::add_compare() {
       "  dasgd compare --rivals dasgd,minibatch:backup=2,rennala:B=8 --workers 16 "
       "--target-accuracy 0.82 --quick");
   when(app, [this] {
-    return list_rivals_ ? compare_list_command() : compare_command(compared_.resolved());
+    return list_rivals_ ? compare_list_command(compared_.resolved())
+                        : compare_command(compared_.resolved());
   });
 }
 

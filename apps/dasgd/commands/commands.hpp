@@ -30,7 +30,7 @@ int simulate_command(const Config& config);
 /// Runs rivals in worlds and judges them.
 int compare_command(const Config& config);
 /// Prints who can be compared and where.
-int compare_list_command();
+int compare_list_command(const Config& config);
 
 struct CheckRequest {
   std::vector<std::string> paths;  ///< one trace or run; or several members of an elastic run

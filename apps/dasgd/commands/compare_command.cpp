@@ -14,7 +14,6 @@
 #include "dasgd/referee/page/explain.hpp"
 #include "dasgd/referee/page/result_files.hpp"
 #include "dasgd/referee/results.hpp"
-#include "dasgd/rivals/methods/all_rivals.hpp"
 #include "dasgd/settings/tasks/comparison.hpp"
 #include "dasgd/settings/toml_file.hpp"
 #include "ranks/rank_launch.hpp"
@@ -93,20 +92,22 @@ int compare_problem(const Config& config, const Objective<Real>& objective, cons
 
 }  // namespace
 
-int compare_list_command() {
-  print_result_text(list_of_rivals(all_rivals()));
+int compare_list_command(const Config& config) {
+  print_result_text(list_of_rivals(config::known_rivals(config.compare)));
   return done;
 }
 
 namespace {
 
-int compare_here(Config config) {
+using Rivals = std::vector<ChosenRival>;
+
+int compare_here(Config config, const Rivals& rivals) {
   const Problem problem = leaving_at_once([&] { return read_problem(config); });
   const SignalStop signals(SignalStop::Kind::silent);
   config.run.stop = signals.token();
   return std::visit(
       [&]<typename Real>(const std::unique_ptr<Objective<Real>>& objective) {
-        const Contest contest = config::make_contest(config, *objective);
+        const Contest contest = config::make_contest(config, *objective, rivals);
         return compare_problem<Real>(config, *objective, contest,
                                      perform_on_threads(*objective, contest));
       },
@@ -115,10 +116,11 @@ int compare_here(Config config) {
 
 // Rank 0 compares; the others do what it says.
 template <typename Real>
-int compare_on_rank(const Config& config, const Objective<Real>& objective, Ranks& ranks) {
+int compare_on_rank(const Config& config, const Objective<Real>& objective, const Rivals& rivals,
+                    Ranks& ranks) {
   Contest contest;
   const std::string mistake = mistake_of([&] {
-    contest = config::make_contest(config, objective);
+    contest = config::make_contest(config, objective, rivals);
     notes_of(contest);
   });
   if (!ranks.agree(mistake, "")) return done;
@@ -133,7 +135,7 @@ int compare_on_rank(const Config& config, const Objective<Real>& objective, Rank
   return done;
 }
 
-int compare_on_ranks(Config config) {
+int compare_on_ranks(Config config, const Rivals& rivals) {
   if (!may_become_ranks()) return bad_input;
   const SignalStop signals(SignalStop::Kind::quiet_rank);
   config.run.stop = signals.token();
@@ -146,15 +148,18 @@ int compare_on_ranks(Config config) {
   });
   if (!ranks.agree(mistake, to_toml(config::Command::compare, config))) return done;
   return std::visit(
-      [&](const auto& objective) { return compare_on_rank(config, *objective, ranks); }, problem);
+      [&](const auto& objective) { return compare_on_rank(config, *objective, rivals, ranks); },
+      problem);
 }
 
 }  // namespace
 
 int compare_command(const Config& config) {
-  config::chosen_rivals(config.compare);  // before data is read
-  const bool on_ranks = parse_contest_engine(config.compare.engine) == ContestEngine::mpi;
-  return on_ranks ? compare_on_ranks(config) : compare_here(config);
+  const config::CompareSettings& compare = config.compare;
+  // Before data is read.
+  const Rivals rivals = config::chosen_rivals(compare, config::known_rivals(compare));
+  const bool on_ranks = parse_contest_engine(compare.engine) == ContestEngine::mpi;
+  return on_ranks ? compare_on_ranks(config, rivals) : compare_here(config, rivals);
 }
 
 }  // namespace dasgd::app

@@ -1,7 +1,6 @@
 #include "dasgd/advice/advise.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -242,37 +241,70 @@ void recommend(Advice& advice) {
   add_promises(advice);
 }
 
+namespace {
+
+// Seconds for each part of what comes before trials; a pilot takes another one.
+constexpr double for_L_at_start = 1, for_L_later = 0.5, for_constants = 0.5;
+// Where a gradient takes longer, no pilot runs.
+constexpr double slow_gradient = 1;
+
+// Rows whose gradients can be computed some times in so many seconds.
+std::size_t affordable_rows(double seconds, double per_row) {
+  constexpr double gradients = 6;
+  constexpr std::size_t fewest = 4;
+  const Effort usual;
+  const double rows = seconds / gradients / std::max(1e-12, per_row);
+  return rows >= static_cast<double>(usual.most_rows)
+             ? usual.most_rows
+             : std::max(fewest, static_cast<std::size_t>(rows));
+}
+
+}  // namespace
+
 template <typename Real>
 Advice advise(const Objective<Real>& objective, const AdviceRequest& request) {
   const TrainOptions& options = request.options;
-  const auto began = std::chrono::steady_clock::now();
+  const Clock& clock = request.clock;
+  const double began = clock();
   const auto tell = [&](const char* what) {
     if (request.tell) request.tell(what);
   };
   tell("lr auto measures how steep the loss is and how stale gradients are");
+  const std::size_t batch = resolved_batch(options, objective.samples());
+  const double gradient = time_of_gradient(objective, batch, clock);
+  const double per_row =
+      gradient / static_cast<double>(std::max<std::size_t>(1, batch ? batch : objective.samples()));
+  const auto effort = [&](double seconds) {
+    return Effort{affordable_rows(seconds, per_row), [&, until = clock() + seconds] {
+                    return options.stop.stop_requested() || clock() > until;
+                  }};
+  };
   std::vector<std::vector<Real>> trajectory{objective.start()};
-  const Smoothness at_start = measure_smoothness<Real>(objective, trajectory, options.seed);
+  const Smoothness at_start = measure_smoothness<Real>(objective, trajectory, options.seed, nullptr,
+                                                       effort(for_L_at_start));
+  Advice advice;
+  if (options.stop.stop_requested()) return advice;
   const double eta = theory::a_priori_eta(at_start.value, 2 * static_cast<double>(options.workers));
   const OnAPart<Real> unjudged(objective, options.seed, 1);  // it is of interest where runs go
-  Advice advice;
-  if (request.staleness) {
-    advice.staleness = *request.staleness;
-    walk<Real>(unjudged, options, eta, trajectory);
-  } else if (request.world) {
-    advice.staleness =
-        pilot_in_virtual_time<Real>(objective, options, *request.world, request.compute_is_given);
-    walk<Real>(unjudged, options, eta, trajectory);
-  } else {
+  const bool slow = gradient > slow_gradient;
+  const bool here = !request.staleness && !request.world;
+  if (here && !slow)
     advice.staleness = pilot_on_threads<Real>(unjudged, options, eta, trajectory);
-  }
-  advice.constants =
-      measure_constants<Real>(objective, trajectory,
-                              {gradients_have_noise(options, objective.samples())
-                                   ? resolved_batch(options, objective.samples())
-                                   : 0,
-                               options.seed, request.least_loss,
-                               measure_smoothness<Real>(objective, std::span(trajectory).subspan(1),
-                                                        options.seed, &at_start)});
+  else if (request.staleness)
+    advice.staleness = *request.staleness;
+  else
+    advice.staleness =
+        pilot_in_virtual_time<Real>(objective, options, request.world.value_or(VirtualWorld{}),
+                                    !here && request.compute_is_given, gradient);
+  if (!here && !slow) walk<Real>(unjudged, options, eta, trajectory);
+  if (options.stop.stop_requested()) return advice;
+  const Smoothness L = measure_smoothness<Real>(objective, std::span(trajectory).subspan(1),
+                                                options.seed, &at_start, effort(for_L_later));
+  const bool noise = gradients_have_noise(options, objective.samples());
+  advice.constants = measure_constants<Real>(
+      objective, trajectory,
+      {noise ? batch : 0, options.seed, request.least_loss, L, effort(for_constants)});
+  if (options.stop.stop_requested()) return advice;
   advice.workers = options.workers;
   advice.plain = options.rule.is_plain();
   advice.independent = options.sampling == Sampling::independent && !options.make_samples;
@@ -287,11 +319,10 @@ Advice advise(const Objective<Real>& objective, const AdviceRequest& request) {
   if (request.try_steps) {
     const double rate = advice.staleness.gradients_per_second;
     const double run = advice.horizon && rate > 0 ? *advice.horizon / rate : 0;
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began;
-    const double left = std::max(1.0, seconds_for_trials(run) - passed.count());
+    const double left = std::max(1.0, seconds_for_trials(run) - (clock() - began));
     if (auto found = try_steps<Real>(objective, options, request.world, advice.constants.L.value,
                                      advice.recommended_eta, advice.horizon, request.keep_schedule,
-                                     {left, request.tell}))
+                                     {left, request.tell, clock, gradient}))
       advice.practical = std::move(*found);
   }
   return advice;

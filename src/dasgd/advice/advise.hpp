@@ -70,10 +70,13 @@ struct AdviceRequest {
   bool keep_schedule = false;
   std::function<void(const std::string&)> tell = {};  ///< what is being done, a line at a time
   bool try_steps = true;  ///< whether to look for a practical step, which takes seconds more
+  Clock clock = clock_from_now();
 };
 
-/// Takes a few seconds; with trials at most 10, or a tenth of the run, where constants are known or
-/// quickly measured.
+/// Takes up to four seconds; with trials 10, or a tenth of the run, whichever is longer. What would
+/// take longer is measured on fewer samples, or predicted. A gradient that is being computed is
+/// finished: where one takes seconds, so does that. When `options.stop` is asked for, what is
+/// returned says nothing.
 template <typename Real>
 Advice advise(const Objective<Real>& objective, const AdviceRequest& request);
 

@@ -1,7 +1,6 @@
 #include "dasgd/advice/constants.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
@@ -13,9 +12,7 @@
 namespace dasgd {
 namespace {
 
-constexpr std::size_t rows_for_curvature = 256;
-constexpr int most_rounds = 40, fewest_rounds = 10, fewest_timed_rounds = 3;
-constexpr std::chrono::milliseconds most_time{1500};  // of all rounds
+constexpr int most_rounds = 40, fewest_rounds = 10;
 constexpr std::size_t most_samples = 2560;  // of all rounds, where a gradient is that of many rows
 constexpr double settled = 0.01;  // the change of a round after which no more is worth its time
 
@@ -45,7 +42,8 @@ struct Curvature {
 // |H v| of power iteration on H v = (g(x + h v) - g(x - h v)) / 2 h.
 template <typename Real>
 Curvature largest_curvature(const Objective<Real>& objective, const std::vector<Real>& x,
-                            const std::vector<std::uint32_t>& rows, Random& random) {
+                            const std::vector<std::uint32_t>& rows, Random& random,
+                            const std::function<bool()>& is_over) {
   const std::size_t d = x.size();
   std::vector<Real> plus(d), minus(d), at(d);
   std::vector<double> v(d);
@@ -56,10 +54,8 @@ Curvature largest_curvature(const Objective<Real>& objective, const std::vector<
       std::clamp(static_cast<int>(most_samples / std::max<std::size_t>(1, rows.size())),
                  fewest_rounds, most_rounds);
   Curvature found;
-  const auto began = std::chrono::steady_clock::now();
   for (int round = 0; round < rounds; ++round) {
-    // Of large networks a few rounds have to do: whoever waits for advice would rather train.
-    if (round >= fewest_timed_rounds && std::chrono::steady_clock::now() - began > most_time) break;
+    if (round > 0 && is_over && is_over()) break;
     const double length = std::sqrt(squared_norm<double>(v));
     if (!(length > 0) || !std::isfinite(length)) break;
     for (double& c : v) c /= length;
@@ -79,21 +75,21 @@ Curvature largest_curvature(const Objective<Real>& objective, const std::vector<
 
 Estimate variance_of(const std::vector<PointSample>& points, bool exact) {
   if (exact) return {0, 0, 0, "every gradient is the full one", points.size()};
-  Estimate e{0, std::numeric_limits<double>::infinity(), 0, "",
-             points.size() * PointSample::batches};
+  Estimate e{0, std::numeric_limits<double>::infinity(), 0, "", 0};
   for (const PointSample& p : points) {
+    e.samples += p.drawn;
     e.value = std::max(e.value, p.variance);
     e.low = std::min(e.low, std::max(0.0, p.variance - 1.96 * p.variance_error));
     e.high = std::max(e.high, p.variance + 1.96 * p.variance_error);
   }
-  e.how = fmt::format("largest variance over {} points of {} mini-batches each", points.size(),
-                      PointSample::batches);
+  e.how = fmt::format("largest variance over {} points, {} mini-batches", points.size(), e.samples);
   return e;
 }
 
-Estimate gradient_bound_of(const std::vector<PointSample>& points, bool exact) {
-  Estimate e{0, 0, 0, "", points.size() * (exact ? 1 : PointSample::batches)};
+Estimate gradient_bound_of(const std::vector<PointSample>& points) {
+  Estimate e{0, 0, 0, "", 0};
   for (const PointSample& p : points) {
+    e.samples += p.drawn;
     e.low = std::max(e.low, p.mean_norm);
     e.high = std::max(e.high, p.largest_norm);
   }
@@ -113,6 +109,10 @@ Estimate distance_of(const Objective<Real>& objective, const std::vector<PointSa
     e.value = e.high = start - *least;
     e.how = fmt::format("f(x0) = {:.6g} less {} {:.6g}", start,
                         request.least_loss ? "the given inf f" : "a lower bound of f", *least);
+  } else if (e.low <= 0 && start > 0) {
+    e.value = start;
+    e.high = std::numeric_limits<double>::infinity();
+    e.how = fmt::format("f(x0) = {:.6g}, as if the least loss were 0: no descent was seen", start);
   } else {
     e.value = e.low;
     e.high = std::numeric_limits<double>::infinity();
@@ -126,22 +126,26 @@ Estimate distance_of(const Objective<Real>& objective, const std::vector<PointSa
 template <typename Real>
 Smoothness measure_smoothness(const Objective<Real>& objective,
                               std::span<const std::vector<Real>> points, std::uint64_t seed,
-                              const Smoothness* before) {
+                              const Smoothness* before, const Effort& effort) {
   if (const auto L = objective.known().smoothness)
     return {{*L, *L, *L * (1 + 1e-3), "closed form, its eigenvalue to 0.1 %", 1}, true};
   Smoothness e{{0, std::numeric_limits<double>::infinity(), 0, "", 0}};
   if (before) e = *before;
   Random random(seed, Purpose::pilot, 0);
   for (const auto& x : points) {
-    const auto rows = draw_rows(objective.samples(), rows_for_curvature, random);
-    const Curvature found = largest_curvature<Real>(objective, x, rows, random);
+    const auto rows = draw_rows(objective.samples(), effort.most_rows, random);
+    const Curvature found = largest_curvature<Real>(objective, x, rows, random, effort.is_over);
     e.low = std::min(e.low, found.value);
     e.high = std::max(e.high, found.value);
     e.samples += found.gradients;
   }
   e.value = e.high;
-  e.how = fmt::format("estimate: power iteration on gradient differences at {} points",
-                      points.size() + (before ? 1 : 0));
+  e.how = fmt::format(
+      "estimate: power iteration on {} gradients at {} points{}", e.samples,
+      points.size() + (before ? 1 : 0),
+      effort.most_rows < Effort{}.most_rows
+          ? fmt::format(", of {} samples each, as gradients take long here", effort.most_rows)
+          : "");
   return e;
 }
 
@@ -150,23 +154,27 @@ ProblemConstants measure_constants(const Objective<Real>& objective,
                                    std::span<const std::vector<Real>> points,
                                    const ConstantsRequest& request) {
   ProblemConstants result;
-  result.L = request.L ? *request.L : measure_smoothness<Real>(objective, points, request.seed);
+  const Effort& effort = request.effort;
+  result.L = request.L ? *request.L
+                       : measure_smoothness<Real>(objective, points, request.seed, nullptr, effort);
   const bool exact = request.batch == 0 || objective.samples() <= 1;
   Random random(request.seed, Purpose::pilot, 1);
   std::vector<PointSample> samples;
-  for (const auto& x : points)
-    samples.push_back(sample_point<Real>(objective, x, request.batch, random));
+  for (const auto& x : points) {
+    if (!samples.empty() && effort.is_over && effort.is_over()) break;
+    samples.push_back(sample_point<Real>(objective, x, request.batch, random, effort.is_over));
+  }
   result.sigma2 = variance_of(samples, exact);
-  result.Q = gradient_bound_of(samples, exact);
+  result.Q = gradient_bound_of(samples);
   result.r0 = distance_of<Real>(objective, samples, request);
   return result;
 }
 
 template Smoothness measure_smoothness(const Objective<float>&, std::span<const std::vector<float>>,
-                                       std::uint64_t, const Smoothness*);
+                                       std::uint64_t, const Smoothness*, const Effort&);
 template Smoothness measure_smoothness(const Objective<double>&,
                                        std::span<const std::vector<double>>, std::uint64_t,
-                                       const Smoothness*);
+                                       const Smoothness*, const Effort&);
 template ProblemConstants measure_constants(const Objective<float>&,
                                             std::span<const std::vector<float>>,
                                             const ConstantsRequest&);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,20 +32,27 @@ struct ProblemConstants {
   Estimate r0;      ///< f(x^0) - inf f
 };
 
+/// How much measuring may cost.
+struct Effort {
+  std::size_t most_rows = 256;         ///< of a gradient whose curvature is measured
+  std::function<bool()> is_over = {};  ///< the time is, or somebody has asked for a stop
+};
+
 struct ConstantsRequest {
   std::size_t batch = 0;  ///< samples per gradient, drawn independently; 0: all
   std::uint64_t seed = 1;
   std::optional<double> least_loss;  ///< inf f where the caller knows it
   std::optional<Smoothness> L;       ///< where it was measured before
+  Effort effort = {};
 };
 
 /// L alone: closed form where the problem has one, else the largest curvature that power iteration
 /// on gradient differences finds at the given points, or was found at one point `before`: an
-/// estimate from below.
+/// estimate from below. One round is made at least.
 template <typename Real>
 Smoothness measure_smoothness(const Objective<Real>& objective,
                               std::span<const std::vector<Real>> points, std::uint64_t seed,
-                              const Smoothness* before = nullptr);
+                              const Smoothness* before = nullptr, const Effort& effort = {});
 
 /// All of them. `points` lie on a trajectory; the first is x^0.
 template <typename Real>

@@ -30,21 +30,43 @@ class Nothing final : public Objective<Real> {
 
 }  // namespace
 
+Clock clock_from_now() {
+  using Steady = std::chrono::steady_clock;
+  return [began = Steady::now()] {
+    return std::chrono::duration<double>(Steady::now() - began).count();
+  };
+}
+
 template <typename Real>
-std::chrono::nanoseconds time_of_gradient(const Objective<Real>& objective, std::size_t batch) {
-  std::vector<std::uint32_t> rows(batch == 0 ? objective.samples()
-                                             : std::min(batch, objective.samples()));
-  std::iota(rows.begin(), rows.end(), 0u);
+double time_of_gradient(const Objective<Real>& objective, std::size_t batch, const Clock& clock) {
+  constexpr std::size_t first = 8, factor = 8;  // rows, and from one attempt to the next
+  constexpr std::size_t most = 7;               // of the whole gradient
+  constexpr double slow = 1, most_seconds = 0.2;
+  std::vector<std::uint32_t> all(batch == 0 ? objective.samples()
+                                            : std::min(batch, objective.samples()));
+  std::iota(all.begin(), all.end(), 0u);
   std::vector<Real> gradient(objective.dimension());
   const std::vector<Real> x = objective.start();
-  std::vector<std::chrono::nanoseconds> times;
-  for (int k = 0; k < 7; ++k) {
-    const auto begin = std::chrono::steady_clock::now();
-    objective.gradient(x, rows, gradient);
-    times.push_back(std::chrono::steady_clock::now() - begin);
+  const auto seconds_of = [&](std::size_t rows) {
+    const double begin = clock();
+    objective.gradient(x, Rows(all).first(rows), gradient);
+    return clock() - begin;
+  };
+  std::size_t rows = std::min(first, all.size());
+  seconds_of(rows);  // the first one is slower than others
+  while (rows < all.size()) {
+    const double seconds = seconds_of(rows);
+    if (seconds * factor > slow)
+      return seconds * static_cast<double>(all.size()) / static_cast<double>(rows);
+    rows = std::min(factor * rows, all.size());
   }
-  std::ranges::nth_element(times, times.begin() + 3);
-  return times[3];
+  std::vector<double> times;
+  const double began = clock();
+  while (times.empty() || (times.size() < most && clock() - began < most_seconds))
+    times.push_back(seconds_of(rows));
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::ranges::nth_element(times, middle);
+  return *middle;
 }
 
 template <typename Real>
@@ -64,10 +86,11 @@ ExpectedStaleness pilot_on_threads(const Objective<Real>& objective, TrainOption
 
 template <typename Real>
 ExpectedStaleness pilot_in_virtual_time(const Objective<Real>& objective, TrainOptions options,
-                                        VirtualWorld world, bool compute_is_given) {
+                                        VirtualWorld world, bool compute_is_given,
+                                        double gradient_seconds) {
   if (!compute_is_given)
-    world.compute = TimeModel::constant(std::max<Nanoseconds>(
-        1, time_of_gradient(objective, resolved_batch(options, objective.samples())).count()));
+    world.compute = TimeModel::constant(
+        std::max<Nanoseconds>(1, static_cast<Nanoseconds>(1e9 * gradient_seconds)));
   options = bare_run(options, 1);
   options.gradients = {std::clamp(3200 / static_cast<std::uint32_t>(options.workers), 20u, 100u)};
   options.batch = 0;
@@ -99,16 +122,16 @@ void walk(const Objective<Real>& objective, const TrainOptions& options, double 
   trajectory.push_back(result.model);
 }
 
-template std::chrono::nanoseconds time_of_gradient(const Objective<float>&, std::size_t);
-template std::chrono::nanoseconds time_of_gradient(const Objective<double>&, std::size_t);
+template double time_of_gradient(const Objective<float>&, std::size_t, const Clock&);
+template double time_of_gradient(const Objective<double>&, std::size_t, const Clock&);
 template ExpectedStaleness pilot_on_threads(const Objective<float>&, TrainOptions, double,
                                             std::vector<std::vector<float>>&);
 template ExpectedStaleness pilot_on_threads(const Objective<double>&, TrainOptions, double,
                                             std::vector<std::vector<double>>&);
 template ExpectedStaleness pilot_in_virtual_time(const Objective<float>&, TrainOptions,
-                                                 VirtualWorld, bool);
+                                                 VirtualWorld, bool, double);
 template ExpectedStaleness pilot_in_virtual_time(const Objective<double>&, TrainOptions,
-                                                 VirtualWorld, bool);
+                                                 VirtualWorld, bool, double);
 template void walk(const Objective<float>&, const TrainOptions&, double,
                    std::vector<std::vector<float>>&);
 template void walk(const Objective<double>&, const TrainOptions&, double,

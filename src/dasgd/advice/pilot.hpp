@@ -1,7 +1,7 @@
 // A short run that shows how stale gradients get, and where the model goes.
 #pragma once
 
-#include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,9 +21,16 @@ struct ExpectedStaleness {
   std::uint64_t noncausal = 0;      ///< applications of a gradient that knew one not here yet
 };
 
-/// The median time of a gradient here; `batch` 0 is of all samples.
+/// Seconds that have passed since some moment.
+using Clock = std::function<double()>;
+/// Those since now.
+Clock clock_from_now();
+
+/// The time of a gradient here in seconds: the median of some; `batch` 0 is of all samples. Where
+/// it would take longer than a second it is estimated from one of fewer samples.
 template <typename Real>
-std::chrono::nanoseconds time_of_gradient(const Objective<Real>& objective, std::size_t batch);
+double time_of_gradient(const Objective<Real>& objective, std::size_t batch,
+                        const Clock& clock = clock_from_now());
 
 /// Runs the options on threads of this machine with a small step size, for a second.
 /// Appends the model it ends with to `trajectory`.
@@ -33,10 +40,11 @@ ExpectedStaleness pilot_on_threads(const Objective<Real>& objective, TrainOption
 
 /// Runs the options in virtual time with gradients that cost nothing to compute: staleness depends
 /// on when things happen, not on what they are. Where `world` says nothing of compute times, a
-/// gradient of the objective is timed.
+/// gradient takes so many seconds.
 template <typename Real>
 ExpectedStaleness pilot_in_virtual_time(const Objective<Real>& objective, TrainOptions options,
-                                        VirtualWorld world, bool compute_is_given);
+                                        VirtualWorld world, bool compute_is_given,
+                                        double gradient_seconds);
 
 /// One worker for a second: the trajectory where no pilot runs on threads.
 template <typename Real>

@@ -1,7 +1,6 @@
 #include "dasgd/advice/practical.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <fmt/format.h>
 #include <memory>
@@ -59,8 +58,9 @@ class Trials {
  public:
   Trials(const Objective<Real>& objective, const TrainOptions& options, const Schedule& schedule,
          std::optional<double> horizon, const VirtualWorld& world, std::size_t judged_by,
-         const TrialLimits& limits)
+         double gradient_seconds, const TrialLimits& limits)
       : limits_(limits),
+        per_gradient_(gradient_seconds),
         objective_(objective, options.seed, judged_by),
         start_(objective_.loss(objective.start())),
         options_(options),
@@ -102,8 +102,11 @@ class Trials {
     });
     std::vector<TriedStep> now;
     for (const double eta : order) {
-      if (!tried.empty() && seconds() > limits_.seconds) break;
+      const double begin = seconds();
+      if (begin + per_gradient_ * static_cast<double>(gradients) > limits_.seconds) break;
+      if (options_.stop.stop_requested()) break;
       now.push_back(run(eta, gradients));
+      per_gradient_ = (seconds() - begin) / static_cast<double>(gradients);
       tried.push_back(now.back());
       if (limits_.tell)
         limits_.tell(
@@ -142,12 +145,11 @@ class Trials {
             good ? std::optional(result.summary.loss) : std::nullopt};
   }
 
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
-  }
+  double seconds() const { return limits_.clock() - began_; }
 
-  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   const TrialLimits& limits_;
+  const double began_ = limits_.clock();
+  double per_gradient_;  // seconds, with its share of judging the trial
   const OnAPart<Real> objective_;
   const double start_;
   const TrainOptions& options_;
@@ -188,7 +190,9 @@ std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
                                        bool keep_schedule, const TrialLimits& limits) {
   if (options.workers > most_workers || !(L > 0) || !std::isfinite(L)) return std::nullopt;
   const std::size_t batch = resolved_batch(options, objective.samples());
-  const double gradient = 1e-9 * static_cast<double>(time_of_gradient(objective, batch).count());
+  const double gradient = limits.gradient_seconds
+                              ? *limits.gradient_seconds
+                              : time_of_gradient(objective, batch, limits.clock);
   // The coarse grid takes a quarter of a fine run each.
   const double runs = (largest - smallest + 1) / 4.0 + 3;
   const double seconds = std::min(
@@ -200,20 +204,23 @@ std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
   auto gradients = static_cast<std::uint64_t>(std::min(wanted, horizon.value_or(wanted)));
   const std::uint64_t coarse_gradients =
       std::max({gradients / 4, fewest_coarse, rounds_coarse * options.workers});
-  const double all =
-      static_cast<double>(coarse_gradients * (largest - smallest + 1) + gradients * (3 + further));
-  if (coarse_gradients > gradients || all * gradient > most_seconds) return std::nullopt;
+  if (coarse_gradients > gradients) return std::nullopt;
+  if (static_cast<double>(coarse_gradients) * gradient > limits.seconds) return std::nullopt;
   VirtualWorld here = world.value_or(threads_here(
       options.workers, std::max<Nanoseconds>(1, static_cast<Nanoseconds>(1e9 * gradient))));
   const bool worth_a_core = gradient > 2e-4;  // handing a gradient over takes some time as well
   here.threads = worth_a_core ? std::max(1u, std::thread::hardware_concurrency()) : 1;
-  // Judging a step takes about half as long as trying it, or less.
-  const auto judged_by = std::clamp<std::size_t>(
-      gradients * (batch == 0 ? objective.samples() : batch) / 2, 256, 2048);
+  // Judging a step takes about half as long as trying it, or less, and no more than this.
+  constexpr double most_for_judging = 0.3;
+  const std::size_t rows = batch == 0 ? objective.samples() : batch;
+  const double in_time = most_for_judging / std::max(1e-9, gradient) * static_cast<double>(rows);
+  const auto judged_by = static_cast<std::size_t>(
+      std::min(std::clamp(static_cast<double>(gradients * rows / 2), 256.0, 2048.0),
+               std::max(32.0, in_time)));
   const Schedule schedule = keep_schedule
                                 ? options.rule.schedule
                                 : schedule_for(options, objective.samples(), horizon.has_value());
-  Trials<Real> trials(objective, options, schedule, horizon, here, judged_by, limits);
+  Trials<Real> trials(objective, options, schedule, horizon, here, judged_by, gradient, limits);
   std::vector<double> etas;
   for (int k = smallest; k <= largest; ++k) etas.push_back(std::pow(coarse, k) / L);
   const auto near = trials.best_of(etas, coarse_gradients);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "dasgd/advice/pilot.hpp"
 #include "dasgd/core/objective.hpp"
 #include "dasgd/run/options.hpp"
 #include "dasgd/virtual_time/world.hpp"
@@ -30,8 +31,10 @@ struct PracticalStep {
 
 /// How long trials may last, and who is told of them.
 struct TrialLimits {
-  double seconds = 60;                                ///< no trial begins after that
+  double seconds = 60;  ///< no trial begins that would probably end after that
   std::function<void(const std::string&)> tell = {};  ///< a line for a person, after each of them
+  Clock clock = clock_from_now();
+  std::optional<double> gradient_seconds = {};  ///< where it was timed before
 };
 
 /// The seconds that `lr` auto may take before a run that lasts so long: a tenth of it, or 10.
@@ -46,8 +49,8 @@ double seconds_for_trials(double run_seconds);
 /// `horizon`. Where that is known and gradients have noise, the step comes with a schedule that
 /// cools down, unless `options` has one or it is to be kept as it is: runs with a fixed step would
 /// be judged by their noise, and short ones would favour steps that are too small for long ones.
-/// Nothing where a gradient takes too long for that, or the workers are too many. Steps close to 1
-/// / L are tried first: where the time is over before all were tried, the others are left out.
+/// Nothing where a gradient takes too long even for one of them, or the workers are too many. Steps
+/// close to 1 / L are tried first: where there is no time for all, the others are left out.
 template <typename Real>
 std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
                                        const TrainOptions& options,

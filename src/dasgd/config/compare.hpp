@@ -9,10 +9,11 @@
 namespace dasgd::config {
 
 struct CompareSettings {
-  std::vector<std::string> rivals;  ///< "NAME:P=X", or "all"; empty: the usual ones
-  std::vector<std::string> worlds;  ///< names or TOML files; empty: equal
-  std::vector<std::string> lr;      ///< "X" for all, "RIVAL=X" for one
-  std::string engine = "sim";       ///< or threads, mpi
+  std::vector<std::string> rivals;           ///< "NAME:P=X", or "all"; empty: the usual ones
+  std::vector<std::string> rival_libraries;  ///< shared objects with rivals of one's own
+  std::vector<std::string> worlds;           ///< names or TOML files; empty: equal
+  std::vector<std::string> lr;               ///< "X" for all, "RIVAL=X" for one
+  std::string engine = "sim";                ///< or threads, mpi
   std::optional<std::size_t> seeds, tune;
   bool preempt = false, quick = false;
   std::string paper;                              ///< a directory for the files of a paper

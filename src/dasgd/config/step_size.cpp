@@ -98,6 +98,7 @@ std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& ob
   request.tell = tell;
   request.keep_schedule = config.schedule_given || !end_is_known(config, objective.samples());
   Advice advice = advise<Real>(objective, request);
+  if (stop.stop_requested()) return std::nullopt;
   config.run.eta = proved ? advice.recommended_eta : advice.practical.eta;
   config.lr = config.run.eta;
   if (!proved) config.run.rule.schedule = advice.practical.schedule;

@@ -14,7 +14,8 @@ namespace dasgd::config {
 /// Settles what is still open of the step size of a resolved config: the proved one by the advice
 /// of a pilot, on threads or in the given virtual world, and for more ranks than this machine has
 /// cores in virtual time; the automatic one as the best of several that were tried; and L, by its
-/// closed form, for the guard and the certificate. `tell` hears what is tried.
+/// closed form, for the guard and the certificate. `tell` hears what is tried. Nothing is
+/// settled when a stop was asked for meanwhile.
 template <typename Real>
 std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& objective,
                                        const std::stop_token& stop,

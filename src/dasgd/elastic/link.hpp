@@ -37,6 +37,7 @@ struct Protocol::Link {
   std::uint64_t taken = 0, taken_and_told = 0;  ///< of the other end's; and in our last report
   Nanoseconds reported_at = 0;                  ///< our last report
   std::vector<std::uint64_t> versions;          ///< of the records that were passed on
+  std::vector<std::uint64_t> words;             ///< the numbers of those
   bool goodbye = false;
   std::uint64_t bytes = 0, bytes_before = 0;  ///< sent, and at the last rate
   double bytes_per_second = 0;

@@ -233,6 +233,11 @@ Bytes encode(const Message& message, Introductions& link, const Roster& roster) 
                    to.text(m.token);
                    to.number(m.run);
                  },
+                 [&](const Word& m) {
+                   to.number(m.origin);
+                   to.number(m.number);
+                   to.text(m.text);
+                 },
              },
              message);
   return to.take();
@@ -295,6 +300,14 @@ std::optional<Message> decode(std::span<const std::byte> bytes, Introductions& l
       rotation.token = in.text(longest_token);
       rotation.run = in.number<RunId>();
       message = rotation;
+      break;
+    }
+    case 9: {
+      Word word;
+      word.origin = in.number<Origin>();
+      word.number = in.number<std::uint64_t>();
+      word.text = in.text(longest_word);
+      message = std::move(word);
       break;
     }
     default:

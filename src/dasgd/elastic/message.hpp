@@ -19,7 +19,8 @@ namespace dasgd::elastic {
 inline constexpr std::uint16_t protocol_version = 4;
 /// Longest texts that are taken from others.
 inline constexpr std::size_t longest_name = 64, longest_address = 255, longest_facts = 3'000,
-                             longest_token = 128, longest_settings = 1 << 20;
+                             longest_token = 128, longest_settings = 1 << 20,
+                             longest_word = 1 << 16;
 
 /// Text that can be shown to people as it is: short, UTF-8, without control characters.
 bool is_member_name(std::string_view text);
@@ -98,11 +99,18 @@ struct Rotation {
   friend auto operator<=>(const Rotation&, const Rotation&) = default;
 };
 
-using Message = std::variant<Hello, Welcome, Refusal, Report, GradientMessage, Want, Snapshot,
-                             Goodbye, Rotation>;
+/// What a member's loop has last told all others, in its own meaning.
+struct Word {
+  Origin origin;
+  std::uint64_t number = 0;  ///< of several of a member the highest holds
+  std::string text;
+};
 
-inline constexpr std::array kind_names{"hello", "welcome",  "refusal", "report",  "gradient",
-                                       "want",  "snapshot", "goodbye", "rotation"};
+using Message = std::variant<Hello, Welcome, Refusal, Report, GradientMessage, Want, Snapshot,
+                             Goodbye, Rotation, Word>;
+
+inline constexpr std::array kind_names{"hello", "welcome",  "refusal", "report",   "gradient",
+                                       "want",  "snapshot", "goodbye", "rotation", "word"};
 static_assert(kind_names.size() == std::variant_size_v<Message>);
 
 /// What a message is, as an index of Message; nothing for bytes that are none.

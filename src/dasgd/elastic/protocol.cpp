@@ -165,6 +165,7 @@ void Protocol::handle(Link& link, Message message, Nanoseconds now) {
     if (*rotation > rotation_) spread(*rotation);
     return;
   }
+  if (const auto* word = std::get_if<Word>(&message)) return on(*word);
   if (const auto* refusal = std::get_if<Refusal>(&message)) {
     if (joined_ || offered_model_)
       say(now, "refused: " + refusal->why);

@@ -180,6 +180,11 @@ class Protocol {
   std::string forget(const std::string& name_or_origin, Nanoseconds now);
   /// A new token, and the name of the run that follows from it, for all who join from now on.
   void rotate(const std::string& token, const RunId& run);
+  /// A word to all others, with the next report: it takes the place of the one before.
+  void tell(std::string word);
+  /// The last words of all who are here, or were at the end, as far as they have come: this one's
+  /// too, the eldest first.
+  std::vector<std::string> words() const;
   std::optional<StopReason> ending() const;
   /// See Membership::is_first.
   bool is_first() const;
@@ -243,6 +248,8 @@ class Protocol {
   void count_elsewhere();
   void hear(Record& record, const Link& from, Nanoseconds now);
   void spread(const Rotation& rotation);
+  void on(const Word& word);
+  void pass_words_on(Link& link);
   void handle(Link& link, Message message, Nanoseconds now);
   void say_goodbye(Link& link);
   std::optional<Adoption> plan(Nanoseconds now);

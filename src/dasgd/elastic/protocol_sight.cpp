@@ -34,6 +34,41 @@ void Protocol::hear(Record& record, const Link& from, Nanoseconds now) {
   if (record.ending && !ending_ && !record.left) begin_ending(*record.ending, now);
 }
 
+void Protocol::tell(std::string word) {
+  const std::lock_guard lock(mutex_);
+  Member& me = members_[Membership::self];
+  me.word = std::move(word);
+  ++me.word_number;
+}
+
+std::vector<std::string> Protocol::words() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> words;
+  for (const WorkerId member : members_.by_age())
+    if (members_[member].word_number > 0) words.push_back(members_[member].word);
+  return words;
+}
+
+// Its record has come before it: a report goes ahead of words.
+void Protocol::on(const Word& word) {
+  const auto member = roster_.find(word.origin);
+  if (!member || *member == Membership::self) return;
+  Member& m = members_[*member];
+  if (word.number <= m.word_number) return;
+  m.word = word.text;
+  m.word_number = word.number;
+}
+
+void Protocol::pass_words_on(Link& link) {
+  link.words.resize(members_.size(), 0);
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const Member& member = members_[worker_id(i)];
+    if (member.word_number <= link.words[i] || !members_.is_here(worker_id(i))) continue;
+    link.words[i] = member.word_number;
+    transmit(link, Word{roster_.origin(worker_id(i)), member.word_number, member.word});
+  }
+}
+
 void Protocol::dial_failed(LinkId id, bool refused, Nanoseconds now) {
   const std::lock_guard lock(mutex_);
   const auto at = dialing_.find(id);

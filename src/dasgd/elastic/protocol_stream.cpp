@@ -216,6 +216,7 @@ void Protocol::report_to(Link& link, Nanoseconds now) {
   link.taken_and_told = link.taken;
   link.reported_at = now;
   transmit(link, report);
+  pass_words_on(link);
 }
 
 void Protocol::report_to_all(Nanoseconds now) {

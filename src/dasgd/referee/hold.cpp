@@ -109,9 +109,10 @@ class Pair {
   }
   ContestRun run(const RunRequest& request, const Perform<Real>* perform = nullptr) {
     const std::string name =
-        fmt::format("{}|{}|{}|{}|{}|{}{}", rival_.label_with(rival_.numbers), world_.name,
+        fmt::format("{}|{}|{}|{}|{}|{}{}{}", rival_.label_with(rival_.numbers), world_.name,
                     show_real(request.eta), request.seed, request.thorough,
-                    request.most.value_or(0), perform ? "|" + to_string(contest_.engine) : "");
+                    request.most.value_or(0), perform ? "|" + to_string(contest_.engine) : "",
+                    rival_.kind.edition.empty() ? "" : "|" + rival_.kind.edition);
     ContestRun result = journal_.run(
         name, [&] { return run_one(examiner_, contest_, rival_, world_, request, perform); });
     tell_();

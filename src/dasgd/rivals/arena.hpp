@@ -37,6 +37,7 @@ class Arena {
         budget_(options, objective.samples()),
         links_(world, everybody_unless_uniform(world, participants.size()), options.seed),
         meter_(objective.dimension(), how.measured_S, options.eta) {
+    require_everybody(participants, options.workers);
     for (std::size_t i = 0; i < participants.size(); ++i)
       nodes_.push_back(std::make_unique<Node>(*this, i, *participants[i]));
   }
@@ -106,6 +107,7 @@ class Arena {
     }
 
     void compute(std::span<const Real> point) override {
+      require_model(seat.id, point, arena.meter_.extended());
       if (computing)  // in vain, or paused
         next_point.assign(point.begin(), point.end());
       else
@@ -123,6 +125,7 @@ class Arena {
       ++arena.gradients_;
     }
     void send(std::size_t to, Letter<Real> letter) override {
+      require_addressee(seat.id, to, arena.nodes_.size());
       letter.from = seat.id;
       arena.send(*this, to, std::move(letter), local);
     }
@@ -263,8 +266,10 @@ class Arena {
     std::vector<std::span<const Real>> models;
     std::vector<NodeUse> uses;
     for (const auto& node : nodes_) {
-      if (const auto model = node->seat.rival.model(); !model.empty())
+      if (const auto model = node->seat.rival.model(); !model.empty()) {
+        require_model(node->seat.id, model, objective_.dimension());
         models.push_back(model.first(objective_.dimension()));
+      }
       uses.push_back(node->use);
       uses.back().kept = unextended(node->seat.kept(options_.workers));
     }

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "dasgd/base/input_error.hpp"
 #include "dasgd/rivals/rival.hpp"
 #include "dasgd/topology/graph.hpp"
 
@@ -67,18 +68,36 @@ struct RivalKind {
   /// What a person should know of this rival on this graph; empty: nothing. Throws InputError where
   /// it cannot run.
   std::function<std::string(const Graph&, const RivalNumbers&)> on_graph = {};
+  /// What tells the code of a rival of one's own from an earlier one; empty: it is dasgd's.
+  std::string edition = {};
 
+  /// Throws InputError where it has no participants for such numbers.
   template <typename Real>
   Participants<Real> make(RivalSetup<Real> setup) const {
     for (const RivalParameter& parameter : parameters)
       if (const auto at = setup.numbers.find(parameter.name); at != setup.numbers.end())
         at->second = parameter.meant(at->second, setup.workers());
     if constexpr (std::is_same_v<Real, float>)
-      return make_float(setup);
+      return made(make_float, setup, "float");
     else
-      return make_double(setup);
+      return made(make_double, setup, "double");
+  }
+
+ private:
+  template <typename Real, typename Make>
+  Participants<Real> made(const Make& make, const RivalSetup<Real>& setup, const char* type) const {
+    if (!make) throw InputError(name + " has no make_" + type + ", and this problem needs one");
+    return make(setup);
   }
 };
+
+/// The kind whose participants one generic function makes, of floats and of doubles.
+template <typename Make>
+RivalKind made_by(RivalKind kind, Make make) {
+  kind.make_float = [make](const RivalSetup<float>& setup) { return make(setup); };
+  kind.make_double = [make](const RivalSetup<double>& setup) { return make(setup); };
+  return kind;
+}
 
 /// A rival with its numbers, as it was asked for: "rennala:B=8".
 struct ChosenRival {

@@ -4,7 +4,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <span>
+#include <string>
 
+#include "dasgd/base/input_error.hpp"
+#include "dasgd/rivals/rival.hpp"
 #include "dasgd/run/options.hpp"
 #include "dasgd/topology/graph.hpp"
 
@@ -17,6 +21,28 @@ inline Graph everybody(std::size_t participants) {
     for (std::size_t b = 0; b < participants; ++b)
       if (a != b) graph.connect(worker_id(a), worker_id(b));
   return graph;
+}
+
+/// Mistakes of a rival, which may be somebody's first. They throw InputError.
+template <typename Real>
+void require_everybody(const Participants<Real>& participants, std::size_t workers) {
+  if (participants.size() < workers ||
+      std::ranges::any_of(participants, [](const auto& one) { return !one; }))
+    throw InputError("a rival has " + std::to_string(participants.size()) + " participants for " +
+                     std::to_string(workers) + " workers");
+}
+inline void require_addressee(std::size_t from, std::size_t to, std::size_t participants) {
+  if (to >= participants || to == from)
+    throw InputError("participant " + std::to_string(from) + " sends to participant " +
+                     std::to_string(to) + ", and there are " + std::to_string(participants) +
+                     ", counted from 0");
+}
+template <typename Real>
+void require_model(std::size_t from, std::span<const Real> model, std::size_t dimension) {
+  if (model.size() < dimension)
+    throw InputError("participant " + std::to_string(from) + " has a model of " +
+                     std::to_string(model.size()) + " numbers instead of " +
+                     std::to_string(dimension));
 }
 
 /// When no further gradient is begun.

@@ -40,6 +40,7 @@ class RealArena {
         courier_(courier),
         budget_(options, objective.samples()),
         under_way_(static_cast<std::int64_t>(participants.size())) {
+    require_everybody(participants, options.workers);
     for (std::size_t i = 0; i < participants.size(); ++i)
       actors_.push_back(std::make_unique<Actor>(*this, i, *participants[i]));
   }
@@ -109,6 +110,7 @@ class RealArena {
     }
 
     void compute(std::span<const Real> at) override {
+      require_model(seat.id, at, arena.objective_.dimension());
       point.assign(at.begin(), at.end());
       if (!std::exchange(asked, true)) ++arena.under_way_;
     }
@@ -119,6 +121,7 @@ class RealArena {
       if (arena.how_.preempt) ready_at = Clock::now();
     }
     void send(std::size_t to, Letter<Real> letter) override {
+      require_addressee(seat.id, to, arena.actors_.size());
       letter.from = seat.id;
       const std::uint64_t bytes = bytes_of(letter);
       messages.fetch_add(1, std::memory_order_relaxed);

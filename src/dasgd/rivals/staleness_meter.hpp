@@ -9,6 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "dasgd/base/input_error.hpp"
+
 namespace dasgd {
 
 /// Vectors get a coordinate more for each gradient to come: it is 1 in that gradient and 0
@@ -35,6 +37,8 @@ class StalenessMeter {
 
   void updating(std::span<const Real> model, std::span<const Real> gradients) {
     if (most_ == 0) return;
+    if (std::min(model.size(), gradients.size()) < extended())
+      throw InputError("a rival tells of an update that is not as long as the start of its model");
     const auto marks = gradients.subspan(dimension_);
     for (std::size_t k = 0; k < used_at_.size(); ++k)
       if (marks[k] != Real{0}) add(distance(model.subspan(dimension_), used_at_[k]));

@@ -24,18 +24,24 @@ std::vector<std::uint32_t> draw_batch(std::size_t samples, std::size_t size, Ran
 
 template <typename Real>
 PointSample sample_point(const Objective<Real>& objective, const std::vector<Real>& x,
-                         std::size_t batch, Random& random) {
+                         std::size_t batch, Random& random, const std::function<bool()>& is_over) {
   const bool exact = batch == 0 || objective.samples() <= 1;
-  const std::size_t count = exact ? 1 : PointSample::batches;
+  const std::size_t most = exact ? 1 : PointSample::batches;
   const std::size_t d = x.size();
-  std::vector<std::vector<Real>> gradients(count, std::vector<Real>(d));
-  std::vector<double> mean(d, 0.0);
-  PointSample result;
-  for (auto& g : gradients) {
-    const double loss =
+  std::vector<std::vector<Real>> gradients;
+  std::vector<double> losses;
+  while (gradients.size() < most) {
+    if (gradients.size() >= PointSample::fewest_batches && is_over && is_over()) break;
+    auto& g = gradients.emplace_back(d);
+    losses.push_back(
         exact ? objective.full_gradient(x, g)
-              : objective.gradient(x, draw_batch(objective.samples(), batch, random), g);
-    result.loss += loss / static_cast<double>(count);
+              : objective.gradient(x, draw_batch(objective.samples(), batch, random), g));
+  }
+  const std::size_t count = gradients.size();
+  std::vector<double> mean(d, 0.0);
+  PointSample result{.drawn = count};
+  for (const double loss : losses) result.loss += loss / static_cast<double>(count);
+  for (const auto& g : gradients) {
     result.largest_norm = std::max(result.largest_norm, std::sqrt(square_of_norm<Real>(g)));
     for (std::size_t i = 0; i < d; ++i) mean[i] += static_cast<double>(g[i]) / double(count);
   }
@@ -59,8 +65,8 @@ PointSample sample_point(const Objective<Real>& objective, const std::vector<Rea
 }
 
 template PointSample sample_point(const Objective<float>&, const std::vector<float>&, std::size_t,
-                                  Random&);
+                                  Random&, const std::function<bool()>&);
 template PointSample sample_point(const Objective<double>&, const std::vector<double>&, std::size_t,
-                                  Random&);
+                                  Random&, const std::function<bool()>&);
 
 }  // namespace dasgd

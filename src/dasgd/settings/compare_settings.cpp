@@ -41,6 +41,12 @@ std::vector<Setting> compare_settings() {
          return rivals(c).empty() ? std::nullopt : std::optional(list(rivals(c)));
        }},
       repeatable(
+          {"compare.rival_library", "--rival-library", "FILE.so",
+           "a shared object with rivals of your own, which take part like the others "
+           "(repeatable; see docs/rivals.md)"},
+          [](auto& c) -> auto& { return c.compare.rival_libraries; }, as_given,
+          [](const std::string& v) { return v; }),
+      repeatable(
           {"compare.world", "--world", "NAME|FILE.toml",
            "where: equal, straggler:X, lognormal:SIGMA, exponential, sqrt, slow-links, latency:X, "
            "thin-nic, birch:1..4, several joined by +, or a file with settings of simulate "

@@ -93,7 +93,8 @@ std::string with_options(const std::string& message) {
   // Of commands whose arguments are no settings of a run: check, sweep.
   static const std::set<std::string> others{"eta", "L", "vary"};
   const auto option_of = [](const std::string& key) {
-    if (const Setting* const setting = find_setting(Command::advise, key)) return setting->option;
+    for (const Command command : {Command::advise, Command::compare})
+      if (const Setting* const setting = find_setting(command, key)) return setting->option;
     return others.contains(key) ? "--" + key : "";
   };
   std::string result;

@@ -84,6 +84,18 @@ std::vector<WorkerId> Membership::here() const {
   return here;
 }
 
+std::vector<WorkerId> Membership::by_age() const {
+  std::vector<WorkerId> all;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const Standing standing = members_[i].standing;
+    if (standing == Standing::here || standing == Standing::ended) all.push_back(worker_id(i));
+  }
+  std::sort(all.begin(), all.end(), [this](WorkerId a, WorkerId b) {
+    return is_elder((*this)[a].record, (*this)[b].record);
+  });
+  return all;
+}
+
 std::size_t Membership::count_here() const {
   return static_cast<std::size_t>(
       std::count_if(members_.begin(), members_.end(),

@@ -48,6 +48,8 @@ struct Member {
   Nanoseconds dial_at = 0, dial_pause = 0;
   double rate = 0;  ///< gradients per second, in the last second
   std::uint32_t told_before = 0;
+  std::uint64_t word_number = 0;  ///< 0: it has told none
+  std::string word;
 };
 
 class Membership {
@@ -90,6 +92,8 @@ class Membership {
   bool may_live(WorkerId member) const;
   /// Whether somebody may live behind a cut.
   bool anybody_unseen() const;
+  /// All that are here, or were there at the end of the run, the first to come before others.
+  std::vector<WorkerId> by_age() const;
   /// Whether this is the first to come of those who are here.
   bool is_eldest_here() const;
   /// The same, also when the run is over: of those who were there at its end.

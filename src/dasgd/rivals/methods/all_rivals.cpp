@@ -43,14 +43,6 @@ std::vector<RivalParameter> with_rule(std::vector<RivalParameter> parameters,
   return parameters;
 }
 
-// One generic function makes participants of both kinds of numbers.
-template <typename Make>
-RivalKind made_by(RivalKind kind, Make make) {
-  kind.make_float = [make](const RivalSetup<float>& setup) { return make(setup); };
-  kind.make_double = [make](const RivalSetup<double>& setup) { return make(setup); };
-  return kind;
-}
-
 template <typename Policy>
 RivalKind served(RivalKind kind, Policy policy) {
   kind.exchanges = "gradients to a server, models back";

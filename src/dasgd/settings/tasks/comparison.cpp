@@ -12,6 +12,7 @@
 #include "dasgd/record/run_summary.hpp"
 #include "dasgd/referee/contest/worlds.hpp"
 #include "dasgd/rivals/methods/all_rivals.hpp"
+#include "dasgd/rivals/open_library.hpp"
 #include "dasgd/settings/toml_file.hpp"
 #include "dasgd/settings/virtual_world.hpp"
 
@@ -127,17 +128,30 @@ double advised_step(const Config& config, const Objective<Real>& objective) {
 
 }  // namespace
 
-std::vector<ChosenRival> chosen_rivals(const CompareSettings& compare) {
-  std::vector<std::string> texts = compare.rivals.empty() ? usual_rivals() : compare.rivals;
+std::vector<RivalKind> known_rivals(const CompareSettings& compare, std::vector<RivalKind> own) {
+  std::vector<RivalKind> known = with_own(all_rivals(), std::move(own));
+  for (const std::string& path : compare.rival_libraries)
+    known = with_own(std::move(known), open_rival_library(path));
+  return known;
+}
+
+std::vector<ChosenRival> chosen_rivals(const CompareSettings& compare,
+                                       const std::vector<RivalKind>& known) {
+  std::vector<std::string> texts = compare.rivals;
+  if (texts.empty()) {
+    texts = usual_rivals();
+    for (const RivalKind& kind : known)
+      if (!kind.edition.empty()) texts.push_back(kind.name);
+  }
   std::vector<ChosenRival> rivals;
   for (const std::string& text : texts) {
     if (text != "all") {
-      rivals.push_back(choose_rival(text, all_rivals()));
+      rivals.push_back(choose_rival(text, known));
       continue;
     }
-    for (const RivalKind& kind : all_rivals())
+    for (const RivalKind& kind : known)
       if (!kind.shares_memory || compare.engine == "threads")
-        rivals.push_back(choose_rival(kind.name, all_rivals()));
+        rivals.push_back(choose_rival(kind.name, known));
   }
   std::vector<ChosenRival> different;
   for (ChosenRival& rival : rivals)
@@ -148,9 +162,10 @@ std::vector<ChosenRival> chosen_rivals(const CompareSettings& compare) {
 }
 
 template <typename Real>
-Contest make_contest(const Config& config, const Objective<Real>& objective) {
+Contest make_contest(const Config& config, const Objective<Real>& objective,
+                     std::vector<ChosenRival> rivals) {
   const CompareSettings& compare = config.compare;
-  Contest contest{.rivals = chosen_rivals(compare),
+  Contest contest{.rivals = std::move(rivals),
                   .worlds = chosen_worlds(config, objective.dimension() * sizeof(Real)),
                   .goal = goal_of(config, objective),
                   .every = config.run.evaluation.every.count(),
@@ -169,8 +184,8 @@ Contest make_contest(const Config& config, const Objective<Real>& objective) {
                                              : std::max(1u, std::thread::hardware_concurrency());
   return contest;
 }
-template Contest make_contest(const Config&, const Objective<float>&);
-template Contest make_contest(const Config&, const Objective<double>&);
+template Contest make_contest(const Config&, const Objective<float>&, std::vector<ChosenRival>);
+template Contest make_contest(const Config&, const Objective<double>&, std::vector<ChosenRival>);
 
 // All that makes a finished run what it is, but for its rival, world, step and seed.
 std::string identity_of(const Config& config, const Contest& contest) {
@@ -206,7 +221,16 @@ ResultOptions result_options(const Config& config, const Contest& contest) {
   add("workers", std::to_string(run.workers));
   add("goal", to_string(contest.goal));
   add("seeds", std::to_string(contest.seeds));
-  add("command", "dasgd compare config.toml");
+  std::string own;
+  bool in_python = false;
+  for (const ChosenRival& rival : contest.rivals) {
+    if (rival.kind.edition.empty()) continue;
+    in_python = in_python || rival.kind.edition.starts_with("python-");
+    own += fmt::format("{}{} ({})", own.empty() ? "" : ", ", rival.label, rival.kind.edition);
+  }
+  add("own rivals", own);
+  add("command", in_python ? "dasgd.compare(config=\"config.toml\", rivals=[...])"
+                           : "dasgd compare config.toml");
   add("version", "dasgd " + std::string(version()));
   return options;
 }

@@ -11,12 +11,20 @@
 
 namespace dasgd::config {
 
-/// Everybody who takes part, once each. Throws InputError, before any data is read.
-std::vector<ChosenRival> chosen_rivals(const CompareSettings& compare);
+/// Everybody who is known by name: dasgd's rivals, those of the libraries, and `own`. Throws
+/// InputError.
+std::vector<RivalKind> known_rivals(const CompareSettings& compare,
+                                    std::vector<RivalKind> own = {});
+
+/// Everybody who takes part, once each; without names the usual ones and all of one's own. Throws
+/// InputError, before any data is read.
+std::vector<ChosenRival> chosen_rivals(const CompareSettings& compare,
+                                       const std::vector<RivalKind>& known);
 
 /// The contest of a config that is resolved. Throws InputError.
 template <typename Real>
-Contest make_contest(const Config& config, const Objective<Real>& objective);
+Contest make_contest(const Config& config, const Objective<Real>& objective,
+                     std::vector<ChosenRival> rivals);
 
 /// All that makes a finished run what it is, but for its rival, world, step and seed.
 std::string identity_of(const Config& config, const Contest& contest);
