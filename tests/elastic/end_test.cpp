@@ -13,9 +13,9 @@ namespace {
 // Whoever agreed with the others in that moment would end with one gradient more than they.
 TEST(End, WaitsForTheGradientThatCorrectsAnAdoption) {
   Said network;
-  Protocol one(
-      {.origin = {1, 1}, .facts = "same", .founder = true, .dimension = dimension, .in_flight = 1},
-      network);
+  ProtocolOptions options = founder();
+  options.in_flight = 1;
+  Protocol one(options, network);
   Peer other(one, LinkId{1}, {2, 2});
   constexpr std::uint32_t branch = 20;
   GradientSet theirs, both;
@@ -53,20 +53,16 @@ TEST(End, WaitsForTheGradientThatCorrectsAnAdoption) {
 // and on.
 TEST(End, ABudgetCountsWhatOthersTellOf) {
   Said network;
-  Protocol one({.origin = {1, 1},
-                .facts = "same",
-                .founder = true,
-                .dimension = dimension,
-                .budget = {.gradients = 10}},
-               network);
+  ProtocolOptions options = founder();
+  options.budget = {.gradients = 10};
+  Protocol one(options, network);
   Peer other(one, LinkId{1}, {2, 2});
   other.report(true, 1);
   for (std::uint32_t i = 0; i < 4; ++i) compute(one, i, 2);
   const auto tell = [&](std::uint64_t computed) {
-    Report report;
-    report.records.push_back({.origin = other.origin, .version = ++other.version, .joined = true});
-    report.records.back().computed = computed;
-    other.say(report, 3);
+    Record record = other.record();
+    record.computed = computed;
+    other.say_of_itself(record, 3);
   };
   tell(5);
   EXPECT_EQ(one.ending(), std::nullopt);
@@ -104,19 +100,16 @@ struct Ended : ::testing::Test {
     tell(ready, a_second);
   }
   void tell(const Hash& ready, Nanoseconds now, const Hash& digest = {}) {
-    Report report;
-    report.records.push_back({.origin = other.origin, .version = ++other.version, .joined = true});
-    report.records.back().stopped = true;
-    report.records.back().names = other.roster.hash({});
-    report.records.back().ready = ready;
-    report.records.back().digest = digest;
-    other.say(report, now);
+    Record record = other.record();
+    record.stopped = true;
+    record.names = other.roster.hash({});
+    record.ready = ready;
+    record.digest = digest;
+    other.say_of_itself(record, now);
   }
 
   Said network;
-  Protocol one{
-      {.origin = {1, 1}, .name = "one", .facts = "same", .founder = true, .dimension = dimension},
-      network};
+  Protocol one{founder(), network};
   Peer other{one, LinkId{1}, {2, 2}};
   const Hash mine{5, 6}, theirs{7, 8};
 };

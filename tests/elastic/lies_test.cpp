@@ -6,10 +6,6 @@
 namespace dasgd::elastic::test {
 namespace {
 
-ProtocolOptions a_founder() {
-  return {.origin = {1, 1}, .facts = "same", .founder = true, .dimension = dimension};
-}
-
 Report a_lie(Origin of, std::uint64_t version) {
   Report report;
   report.records.push_back({.origin = of, .version = version, .name = "liar"});
@@ -18,7 +14,7 @@ Report a_lie(Origin of, std::uint64_t version) {
 
 TEST(Lies, OfThisMemberAreOutdatedByItsNextWord) {
   Said network;
-  Protocol member(a_founder(), network);
+  Protocol member(founder(), network);
   Peer liar(member, LinkId{1}, {2, 2}), friendly(member, LinkId{2}, {3, 3});
   liar.say(a_lie({1, 1}, 1'000'000), 1);
   member.tick(a_second);
@@ -29,7 +25,7 @@ TEST(Lies, OfThisMemberAreOutdatedByItsNextWord) {
 TEST(Lies, OfTheEndOfAnotherAreTakenBackByIt) {
   for (const bool ended : {false, true}) {
     Said network;
-    Protocol member(a_founder(), network);
+    Protocol member(founder(), network);
     Peer liar(member, LinkId{1}, {2, 2}), friendly(member, LinkId{2}, {3, 3});
     friendly.report(true, 1);
     Report lie = a_lie({3, 3}, 1'000);
@@ -72,7 +68,7 @@ TEST(Lies, OfWhatAModelCameToAreNotBelievedWhereItsMemberIsLinked) {
 
 TEST(Lies, BeyondTheLastVersionAreRefused) {
   Said network;
-  Protocol member(a_founder(), network);
+  Protocol member(founder(), network);
   Peer liar(member, LinkId{1}, {2, 2});
   liar.say(a_lie({1, 1}, highest_version + 1), 1);
   EXPECT_EQ(network.closed.size(), 1u);

@@ -11,9 +11,9 @@ namespace {
 
 TEST(Memory, WhatWaitsForAWorkerThatIsBehindIsFolded) {
   Said network;
-  Protocol one(
-      {.origin = {1, 1}, .facts = "same", .founder = true, .dimension = dimension, .in_flight = 8},
-      network);
+  ProtocolOptions options = founder();
+  options.in_flight = 8;
+  Protocol one(options, network);
   Peer other(one, LinkId{1}, {2, 2});
   other.report(true, 1);
   constexpr std::uint32_t sent = 1000;

@@ -9,8 +9,7 @@ namespace {
 
 TEST(Newcomers, GetAModelAndThenGradientsOneByOne) {
   Said network;
-  Protocol sponsor({.origin = {1, 1}, .facts = "same", .founder = true, .dimension = dimension},
-                   network);
+  Protocol sponsor(founder(), network);
   Peer newcomer(sponsor, LinkId{1}, {2, 2});
   compute(sponsor, 0, 1);
   newcomer.report(false, 2);

@@ -50,21 +50,32 @@ struct Said : Wires {
   std::vector<LinkId> closed;
 };
 
+/// Of the member that founds the run.
+inline ProtocolOptions founder() {
+  return {
+      .origin = {1, 1}, .name = "one", .facts = "same", .founder = true, .dimension = dimension};
+}
+
 /// The other end of a link.
 struct Peer {
   Peer(Protocol& to, LinkId id, Origin who) : protocol(to), link(id), origin(who) {
     protocol.linked(link, false, 0);
     say(Hello{{}, origin, "peer", "", "same"}, 0);
   }
-  void report(bool joined, Nanoseconds now) {
+  void report(bool joined, Nanoseconds now) { say_of_itself(record(joined), now); }
+  /// A new one of itself.
+  Record record(bool joined = true) {
+    return {.origin = origin, .version = ++version, .joined = joined};
+  }
+  void say_of_itself(const Record& record, Nanoseconds now) {
     Report report;
-    report.records.push_back({.origin = origin, .version = ++version, .joined = joined});
+    report.records.push_back(record);
     say(report, now);
   }
   /// It computes no more, and holds this, in the numbers of its own roster.
   void report_stopped(const GradientSet& held, bool can_stream, Nanoseconds now) {
     Report report{held, can_stream, {}, 0};
-    report.records.push_back({.origin = origin, .version = ++version, .joined = true});
+    report.records.push_back(record());
     report.records.back().stopped = true;
     report.records.back().names = roster.hash(held);
     say(report, now);

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "dasgd/data/draws/batches.hpp"
+#include "dasgd/problems/error_window.hpp"
 #include "dasgd/random/random.hpp"
 #include "dasgd/run/point_sample.hpp"
 
@@ -15,13 +16,6 @@ namespace {
 constexpr int most_rounds = 40, fewest_rounds = 10;
 constexpr std::size_t most_samples = 2560;  // of all rounds, where a gradient is that of many rows
 constexpr double settled = 0.01;  // the change of a round after which no more is worth its time
-
-template <typename Real>
-double squared_norm(std::span<const Real> v) {
-  double sum = 0;
-  for (const Real c : v) sum += static_cast<double>(c) * static_cast<double>(c);
-  return sum;
-}
 
 /// Rows drawn without regard to workers; all of them, once, where so many are wanted.
 std::vector<std::uint32_t> draw_rows(std::size_t samples, std::size_t count, Random& random) {
@@ -49,14 +43,14 @@ Curvature largest_curvature(const Objective<Real>& objective, const std::vector<
   std::vector<double> v(d);
   for (double& c : v) c = random.normal();
   const double precision = std::numeric_limits<Real>::epsilon();
-  const double h = std::cbrt(precision) * std::max(1.0, std::sqrt(squared_norm<Real>(x)));
+  const double h = std::cbrt(precision) * std::max(1.0, l2_norm<Real>(x));
   const int rounds =
       std::clamp(static_cast<int>(most_samples / std::max<std::size_t>(1, rows.size())),
                  fewest_rounds, most_rounds);
   Curvature found;
   for (int round = 0; round < rounds; ++round) {
     if (round > 0 && is_over && is_over()) break;
-    const double length = std::sqrt(squared_norm<double>(v));
+    const double length = l2_norm<double>(v);
     if (!(length > 0) || !std::isfinite(length)) break;
     for (double& c : v) c /= length;
     for (std::size_t i = 0; i < d; ++i) at[i] = static_cast<Real>(x[i] + h * v[i]);
@@ -67,7 +61,7 @@ Curvature largest_curvature(const Objective<Real>& objective, const std::vector<
     for (std::size_t i = 0; i < d; ++i)
       v[i] = (static_cast<double>(plus[i]) - static_cast<double>(minus[i])) / (2 * h);
     const double before = found.value;
-    found.value = std::sqrt(squared_norm<double>(v));
+    found.value = l2_norm<double>(v);
     if (round > 4 && std::fabs(found.value - before) < settled * found.value) break;
   }
   return found;

@@ -53,6 +53,15 @@ struct RivalSetup {
   }
 };
 
+/// A worker for each node of the graph: Worker(i, setup, more...).
+template <template <typename> class Worker, typename Real, typename... More>
+Participants<Real> one_per_node(const RivalSetup<Real>& setup, const More&... more) {
+  Participants<Real> all;
+  for (std::size_t i = 0; i < setup.workers(); ++i)
+    all.push_back(std::make_unique<Worker<Real>>(i, setup, more...));
+  return all;
+}
+
 struct RivalKind {
   std::string name, summary, exchanges;
   std::vector<RivalParameter> parameters;

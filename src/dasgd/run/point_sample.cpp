@@ -3,15 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dasgd/problems/error_window.hpp"
+
 namespace dasgd {
 namespace {
-
-template <typename Real>
-double square_of_norm(std::span<const Real> v) {
-  double sum = 0;
-  for (const Real c : v) sum += static_cast<double>(c) * static_cast<double>(c);
-  return sum;
-}
 
 /// A batch of independent draws.
 std::vector<std::uint32_t> draw_batch(std::size_t samples, std::size_t size, Random& random) {
@@ -42,10 +37,10 @@ PointSample sample_point(const Objective<Real>& objective, const std::vector<Rea
   PointSample result{.drawn = count};
   for (const double loss : losses) result.loss += loss / static_cast<double>(count);
   for (const auto& g : gradients) {
-    result.largest_norm = std::max(result.largest_norm, std::sqrt(square_of_norm<Real>(g)));
+    result.largest_norm = std::max(result.largest_norm, l2_norm<Real>(g));
     for (std::size_t i = 0; i < d; ++i) mean[i] += static_cast<double>(g[i]) / double(count);
   }
-  result.mean_norm = std::sqrt(square_of_norm<double>(mean));
+  result.mean_norm = l2_norm<double>(mean);
   if (exact) return result;
   std::vector<double> deviations;
   for (const auto& g : gradients) {

@@ -90,10 +90,7 @@ class EagerWorker final : public Rival<Real> {
 
 template <typename Real>
 Participants<Real> make_eager(const RivalSetup<Real>& setup) {
-  Participants<Real> all;
-  for (std::size_t i = 0; i < setup.workers(); ++i)
-    all.push_back(std::make_unique<EagerWorker<Real>>(i, setup));
-  return all;
+  return one_per_node<EagerWorker>(setup);
 }
 
 }  // namespace dasgd::rivals

@@ -90,10 +90,7 @@ template <typename Real>
 Participants<Real> make_fragile(const RivalSetup<Real>& setup) {
   const PivotTree tree =
       pivot_tree(setup.graph, std::min(setup.count("pivot"), setup.workers() - 1));
-  Participants<Real> all;
-  for (std::size_t i = 0; i < setup.workers(); ++i)
-    all.push_back(std::make_unique<TreeWorker<Real>>(i, setup, tree));
-  return all;
+  return one_per_node<TreeWorker>(setup, tree);
 }
 
 }  // namespace dasgd::rivals

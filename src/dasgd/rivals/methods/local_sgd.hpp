@@ -112,10 +112,7 @@ class LocalWorker final : public Rival<Real> {
 
 template <typename Real>
 Participants<Real> make_local(const RivalSetup<Real>& setup, const LocalPlan& plan) {
-  Participants<Real> all;
-  for (std::size_t i = 0; i < setup.workers(); ++i)
-    all.push_back(std::make_unique<LocalWorker<Real>>(i, setup, plan));
-  return all;
+  return one_per_node<LocalWorker>(setup, plan);
 }
 
 }  // namespace dasgd::rivals

@@ -95,10 +95,7 @@ class PushWorker final : public Rival<Real> {
 
 template <typename Real>
 Participants<Real> make_sgp(const RivalSetup<Real>& setup) {
-  Participants<Real> all;
-  for (std::size_t i = 0; i < setup.workers(); ++i)
-    all.push_back(std::make_unique<PushWorker<Real>>(i, setup));
-  return all;
+  return one_per_node<PushWorker>(setup);
 }
 
 }  // namespace dasgd::rivals
