@@ -69,7 +69,7 @@ def run_dasgd(cards, binary, work, message, lr, slow):
     if any(status):
         sys.exit(f"status {status}: see {work}")
     s = json.loads((work / "m0" / "summary.json").read_text())
-    return {"seconds": time.monotonic() - began if s["stop_reason"] != "target" else s["wall_seconds"], "reached": s["stop_reason"] == "target",
+    return {"seconds": time.monotonic() - began if not s["stop_reason"].startswith("target") else s["wall_seconds"], "reached": s["stop_reason"].startswith("target"),
             "accuracy": s["accuracy"], "per_second": s["gradients"] / s["wall_seconds"], "S_avg": s["S_avg"]}
 
 

@@ -48,7 +48,7 @@ TEST(Lies, OfTheEndOfAnotherAreTakenBackByIt) {
 // Else somebody could make two members that differ believe that they are the same.
 TEST(Lies, OfWhatAModelCameToAreNotBelievedWhereItsMemberIsLinked) {
   Said network;
-  Protocol member(a_founder(), network);
+  Protocol member(founder(), network);
   Peer liar(member, LinkId{1}, {2, 2}), friendly(member, LinkId{2}, {3, 3});
   friendly.report(true, 1);
   Report lie = a_lie({3, 3}, 1'000);
