@@ -158,6 +158,13 @@ TEST_F(Compare, NamesOfWorldsAreJoinedIntoAMap) {
               AllOf(HasSubstr("8 times"), HasSubstr("2 gradients")));
 }
 
+TEST_F(Compare, AFileThatGivesAKeyTwiceIsNotWhatItWrites) {
+  fs::create_directories(out("twice"));
+  directory.write("twice/compare.csv", "");
+  directory.write("twice/compare.json", R"({"rows": [], "rows": [], "worlds": []})");
+  expect_refusal("report --text " + out("twice"), "a key is given twice");
+}
+
 TEST_F(Compare, SameSeedSameBytesWhateverTheThreads) {
   const std::string rest = "--rivals dasgd,asgd,swift --world lognormal:0.5 --seeds 4 --out ";
   ASSERT_EQ(dasgd(small + rest + out("a") + " --threads 1").status, 0);

@@ -269,6 +269,8 @@ TEST_F(App, RefusesStepSizesThatCannotBe) {
   expect_refusal("advise --from " + directory.file("half"), "summary.json: cannot be read");
   directory.write("half/summary.json", "{}");
   expect_refusal("advise --from " + directory.file("half"), "is not the summary of a run");
+  directory.write("half/summary.json", R"({"S_avg": 1, "S_avg": 2})");
+  expect_refusal("advise --from " + directory.file("half"), "a key is given twice");
 }
 
 }  // namespace

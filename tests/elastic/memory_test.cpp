@@ -1,6 +1,10 @@
 // What waits is bounded in bytes: behind a link that does not keep up, and for a worker that is
 // behind.
+#include <algorithm>
+#include <array>
 #include <gtest/gtest.h>
+#include <string>
+#include <vector>
 
 #include "dasgd/elastic/world/inhabitant.hpp"
 #include "elastic/peer.hpp"
@@ -43,21 +47,26 @@ TEST(Memory, WhatWaitsForAWorkerThatIsBehindIsFolded) {
   EXPECT_LE(bundles, 16u);
 }
 
-// A frame takes as long as a hundred gradients, so that nearly everything waits.
-TEST(Memory, ALinkThatDoesNotKeepUpHoldsABoundedNumberOfGradients) {
-  constexpr std::size_t fit = 24;
-  static const Quadratic objective = Quadratic::random(7, 4);
+constexpr std::size_t fit = 24;  // gradients behind a link
+
+/// A frame takes so long; a gradient is made every 2 ms or so.
+WorldOptions with_links(const Quadratic& objective, Nanoseconds frame) {
   WorldOptions options = quick_world(3);
   options.compute = 2'000'000;
   const std::uint64_t each = objective.dimension() * sizeof(Number<double>) + 1024 + 8;
   options.protocol.most_waiting_bytes = fit * each;
   options.protocol.most_kept_bytes = 3 * fit * each;
-  Nanoseconds free_at[2] = {0, 0};
-  options.arrival = [&](std::size_t from, std::size_t, std::size_t bytes, Nanoseconds now) {
-    const Nanoseconds takes = bytes > 0 ? 200'000'000 : 1'000'000;
-    return free_at[from] = std::max(now, free_at[from]) + takes;
+  options.arrival = [free_at = std::array<Nanoseconds, 2>{}, frame](
+                        std::size_t from, std::size_t, std::size_t bytes, Nanoseconds now) mutable {
+    return free_at[from] = std::max(now, free_at[from]) + (bytes > 0 ? frame : 1'000'000);
   };
-  World<double> world(objective, options);
+  return options;
+}
+
+// A frame takes as long as a hundred gradients, so that nearly everything waits.
+TEST(Memory, ALinkThatDoesNotKeepUpHoldsABoundedNumberOfGradients) {
+  const Quadratic objective = Quadratic::random(7, 4);
+  World<double> world(objective, with_links(objective, 200'000'000));
   world.add();
   world.run_for(1'000'000'000);
   world.add();
@@ -67,6 +76,31 @@ TEST(Memory, ALinkThatDoesNotKeepUpHoldsABoundedNumberOfGradients) {
   world.stop_run(0);
   EXPECT_TRUE(world.run_until_over(120'000'000'000));
   EXPECT_EQ(world.verify(), "");
+}
+
+// Once a minute at most, with what it carries and what to do.
+TEST(ThinLinks, AreWarnedOf) {
+  const Quadratic objective = Quadratic::random(7, 4);
+  const auto warnings_of = [&](Nanoseconds frame) {
+    WorldOptions options = with_links(objective, frame);
+    options.compute = 20'000'000;  // ten between two reports, which is not too many
+    World<double> world(objective, options);
+    world.add();
+    world.run_for(1'000'000'000);
+    world.add();
+    world.run_for(130'000'000'000);
+    std::vector<std::string> warnings;
+    for (const std::string& line : world.history())
+      if (line.find("w0: the link to w1 does not keep up at ") != line.npos)
+        warnings.push_back(line);
+    return warnings;
+  };
+  const auto thin = warnings_of(200'000'000);
+  ASSERT_GE(thin.size(), 1u);
+  EXPECT_LE(thin.size(), 3u);
+  EXPECT_NE(thin[0].find("larger batches (`batch`) or a pause (`pace.compute`)"),
+            std::string::npos);
+  EXPECT_EQ(warnings_of(1'000'000).size(), 0u);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "commands/commands.hpp"
 #include "commands/summary.hpp"
 #include "dasgd/advice/advice_json.hpp"
+#include "dasgd/base/parse_json.hpp"
 #include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/settings/settings.hpp"
@@ -23,7 +24,9 @@ ExpectedStaleness staleness_of_run(const std::string& directory) {
   std::ifstream in(path);
   if (!in) throw InputError(path + ": cannot be read; --from needs the directory of a run");
   try {
-    const auto json = nlohmann::json::parse(in);
+    const auto json = parse_json(in);
+    if (json.is_discarded())
+      throw InputError(path + ": is not the summary of a run: no JSON, or a key is given twice");
     StalenessSummary s;
     s.S_avg = json.at("S_avg");
     s.S_max = json.at("S_max");

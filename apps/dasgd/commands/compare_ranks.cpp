@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "dasgd/base/parse_json.hpp"
 #include "dasgd/referee/contest/real_dasgd.hpp"
 #include "dasgd/rivals/methods/all_rivals.hpp"
 
@@ -37,7 +38,7 @@ PlayResult RankTurns<Real>::lead(const ChosenRival& rival, const ContestWorld& w
 template <typename Real>
 void RankTurns<Real>::follow() {
   for (std::string text; !(text = ranks_.broadcast("")).empty();) {
-    const auto turn = nlohmann::json::parse(text);
+    const auto turn = parse_json(text);
     const auto& rival = named(
         contest_.rivals, [](const ChosenRival& r) { return r.label; },
         turn.at("rival").get<std::string>());

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dasgd/base/files/atomic_file.hpp"
+#include "dasgd/base/parse_json.hpp"
 #include "dasgd/core/error.hpp"
 
 namespace dasgd::app {
@@ -38,7 +39,9 @@ bool is_comparison(const std::string& directory) {
 std::string comparison_text(const std::string& directory) {
   const std::string path = directory + "/compare.json";
   try {
-    const auto json = nlohmann::json::parse(content_of(path));
+    const auto json = parse_json(content_of(path));
+    if (json.is_discarded())
+      throw InputError(path + ": is not what compare writes: no JSON, or a key is given twice");
     std::string text = fmt::format("{:<16} {:<26} {:>12} {:>10}  {}\n", "world", "rival", "median",
                                    "ratio", "verdict");
     for (const auto& row : json.at("rows"))

@@ -9,6 +9,7 @@
 #include "commands/summary.hpp"
 #include "commands/train_run.hpp"
 #include "dasgd/base/files/atomic_file.hpp"
+#include "dasgd/base/parse_json.hpp"
 #include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/members/ask_settings.hpp"
@@ -233,7 +234,7 @@ int member_command(const MemberRequest& request) {
     print_result("{}\n", answer);
     return done;
   }
-  const auto status = nlohmann::json::parse(answer);
+  const auto status = parse_json(answer);
   print_result("{} at step {}, names {}\n", status["me"].get<std::string>(),
                show_count(status["t"].get<std::uint64_t>()), status["set_hash"].get<std::string>());
   if (status["over"]) print_result("  the run is over; this member evaluates its model\n");

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "dasgd/base/files/atomic_file.hpp"
+#include "dasgd/base/parse_json.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/images/cifar10.hpp"
 #include "fetch/png_strip.hpp"
@@ -121,8 +122,8 @@ std::string file_from(const fs::path& unpacked, std::size_t number) {
   if (fs::exists(unpacked / file.name)) return read_file(unpacked / file.name);
   const bool test = number + 1 == cifar10_files.size();
   // The package misspells these names.
-  const auto labels = nlohmann::json::parse(
-      read_file(unpacked / (test ? "test_lables.json" : "train_lables.json")));
+  const auto labels =
+      parse_json(read_file(unpacked / (test ? "test_lables.json" : "train_lables.json")));
   const fs::path picture = (unpacked / file.name).replace_extension(".png");
   return from_picture(picture, labels, test ? 0 : number * images_per_file);
 }

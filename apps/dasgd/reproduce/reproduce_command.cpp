@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dasgd/base/nearest_word.hpp"
+#include "dasgd/base/parse_json.hpp"
 #include "dasgd/base/units.hpp"
 #include "dasgd/config/engine.hpp"
 #include "dasgd/core/error.hpp"
@@ -77,7 +78,7 @@ void write_page(const Experiment& experiment, bool on_ranks) {
       {.title = (papers ? "The paper's experiment: " : "Published numbers: ") + experiment.what,
        .subtitle = way_of(experiment, on_ranks),
        .figures = {{experiment.what, "", {text_of(".svg")}}},
-       .table = nlohmann::ordered_json::parse(text_of(".json"), nullptr, false)},
+       .table = parse_json<nlohmann::ordered_json>(text_of(".json"))},
       experiment.directory);
 }
 

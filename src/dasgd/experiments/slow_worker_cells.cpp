@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "dasgd/base/files/atomic_file.hpp"
+#include "dasgd/base/parse_json.hpp"
 #include "dasgd/record/json_number.hpp"
 
 namespace dasgd {
@@ -27,7 +28,7 @@ std::string SlowWorkerCells::path(const SlowWorkerRun& run) const {
 std::optional<SlowWorkerRun> SlowWorkerCells::find(const SlowWorkerRun& wanted) const {
   if (directory_.empty()) return std::nullopt;
   std::ifstream file(path(wanted));
-  const Json cell = Json::parse(file, nullptr, false);
+  const Json cell = parse_json<Json>(file);
   if (!cell.is_object() || cell.value("setting", "") != setting_) return std::nullopt;
   try {
     SlowWorkerRun run = wanted;
