@@ -4,6 +4,7 @@
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/report/charts/charts.hpp"
+#include "dasgd/report/page/page.hpp"
 #include "dasgd/report/page/write_report.hpp"
 #include "dasgd/report/text.hpp"
 #include "support/message.hpp"
@@ -248,6 +249,29 @@ TEST_F(Reports, LongMetricsKeepTheirMinimaAndMaxima) {
   EXPECT_EQ(inbox, 50);
   EXPECT_EQ(lines, 1000);
   EXPECT_EQ(series.rows().back().gradients, 999);
+}
+
+TEST_F(Reports, WhatALoopHasLoggedIsACurveByItsName) {
+  MetricsSeries series(16);
+  for (int k = 0; k < 40; ++k) {
+    RunFigures figures{.seconds = k * 0.5};
+    if (k % 4 == 0) figures.own["learning rate"] = 0.1 * k;
+    for (int extra = 0; k == 20 && extra < 40; ++extra)
+      figures.own["name " + std::to_string(extra)] = 1;
+    series.add(figures);
+  }
+  ASSERT_TRUE(series.add(
+      nlohmann::json::parse(R"({"seconds": 20, "own": {"learning rate": 9, "x": "y"}})")));
+  EXPECT_EQ(series.own_names().size(), MetricsSeries::most_own_names) << "pages stay small";
+  EXPECT_EQ(series.own_names().front(), "learning rate");
+  report::Run run;
+  run.metrics = series;
+  const auto own = to_json(run)["metrics"]["own"]["learning rate"];
+  EXPECT_EQ(own["mean"].size(), series.rows().size());
+  double most = 0;
+  for (const auto& value : own["max"])
+    if (value.is_number()) most = std::max(most, value.get<double>());
+  EXPECT_EQ(most, 9);
 }
 
 TEST(Sparkline, RisesWithItsValues) {

@@ -52,13 +52,14 @@ function configPart(): Part {
 
 export class Charts {
   readonly root = element("div", { class: "grid" });
+  private readonly staleness = stalenessPart();
   private readonly parts: Part[] = [
     factPart("results", "Results", results, true),
     metricPart("loss", "Loss", "loss", "loss"),
     metricPart("eval-loss", "Validation loss", "eval_loss", "loss of the part that judges"),
     metricPart("accuracy", "Accuracy", "accuracy", "accuracy"),
     metricPart("prequential", "Accuracy before learning", "prequential_accuracy", "accuracy of the last 1,000"),
-    stalenessPart(),
+    this.staleness,
     histogramPart(),
     factPart("members", "Members", members, true),
     timeLinePart(),
@@ -67,6 +68,8 @@ export class Charts {
     inboxPart(),
     factPart("samples", "Images and answers", samples, true),
   ];
+  // By the names that loops have logged, as they come.
+  private readonly own = new Map<string, Part>();
   // What most readers do not ask for.
   private readonly grounds: Part[] = [
     factPart("step-size", "Step size against its limits", (run) => stepSize(run)),
@@ -81,12 +84,18 @@ export class Charts {
     this.root.append(...this.parts.map((part) => part.card.root), fold);
     window.addEventListener("beforeprint", () => {
       fold.open = true;
-      this.parts.forEach((part) => part.card.flush());
+      [...this.parts, ...this.own.values()].forEach((part) => part.card.flush());
     });
   }
 
   update(runs: Run[]): void {
-    for (const part of [...this.parts, ...this.grounds]) part.update(runs);
+    for (const name of runs.flatMap((run) => Object.keys(run.metrics?.own ?? {}))) {
+      if (this.own.has(name)) continue;
+      const part = metricPart(`own-${this.own.size}`, name, { own: name }, name);
+      this.own.set(name, part);
+      this.staleness.card.root.before(part.card.root);
+    }
+    for (const part of [...this.parts, ...this.own.values(), ...this.grounds]) part.update(runs);
   }
 }
 

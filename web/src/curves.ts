@@ -41,7 +41,11 @@ function numbersOf(x: string, lines: () => Line[]): () => Numbers {
   });
 }
 
-export function metricPart(id: string, title: string, key: "loss" | "accuracy" | "eval_loss" | "prequential_accuracy", y: string): Part {
+type Known = "loss" | "accuracy" | "eval_loss" | "prequential_accuracy";
+
+/** A curve by its key, or one of the loop's own by its name. */
+export function metricPart(id: string, title: string, key: Known | { own: string }, y: string): Part {
+  const valueOf = (m: Metrics | null) => (typeof key === "string" ? m?.[key] : m?.own?.[key.own]);
   let lines: Line[] = [];
   let runs: Run[] = [];
   let chosen = 0;
@@ -64,7 +68,7 @@ export function metricPart(id: string, title: string, key: "loss" | "accuracy" |
     runs = given;
     const x = against[chosen];
     lines = runs.flatMap((run, k) => {
-      const value = run.metrics?.[key];
+      const value = valueOf(run.metrics);
       if (!value || finite(value.mean).length === 0) return [];
       return [known(spread({ name: run.label, colour: k, x: run.metrics![x.key] }, value))];
     });

@@ -25,6 +25,8 @@ export interface Metrics {
   inbox_depth?: Spread;
   folded?: Spread;
   waited_seconds?: Spread;
+  /** what the run's own loop has logged, by name */
+  own?: { [name: string]: Spread };
   gradients_by_worker: Values[];
   inbox_by_worker: Values[];
 }

@@ -46,13 +46,17 @@ function card(figure: FiguresData["figures"][number]): HTMLElement {
 function facts(data: FiguresData): HTMLElement | null {
   if (!data.facts || data.facts.length === 0) return null;
   const written = location.protocol === "file:" ? [["written", document.lastModified] as [string, string]] : [];
-  return element("dl", { class: "compared" }, ...[...data.facts, ...written].flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
+  return element("dl", { class: "compared" }, ...[...data.facts, ...written].map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
 }
 
 export function showFigures(page: HTMLElement, data: FiguresData): void {
   document.title = `${data.title} · dasgd`;
   const rows = (data.table ?? []).map(flatten);
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const cells = table(columns.map((name) => name.replace(/_/g, " ")), rows.map((row) => columns.map((name) => cell(row[name] ?? null))));
+  // Sentences, which paper has no room for.
+  const long = columns.indexOf("proved") + 1;
+  if (long > 0) cells.querySelectorAll(`tr > :nth-child(${long})`).forEach((one) => one.classList.add("screen-only"));
   page.replaceChildren(
     header(data.title, data.subtitle, null),
     facts(data) ?? "",
@@ -65,6 +69,6 @@ export function showFigures(page: HTMLElement, data: FiguresData): void {
       rows.length > 0 &&
         element("section", { class: "card wide" },
           element("header", {}, element("h2", {}, "Table")),
-          scrollable(table(columns.map((name) => name.replace(/_/g, " ")), rows.map((row) => columns.map((name) => cell(row[name] ?? null)))))) ),
+          scrollable(cells))),
     footer(data.version));
 }

@@ -24,6 +24,19 @@ await tests({
     if (screenshots) await page.screenshot({ path: `${screenshots}/report.png`, clip: { x: 0, y: 0, width: 1280, height: 1560 } });
     page.assertQuiet();
   },
+  async "what a loop has logged is drawn under its name, whatever that is"() {
+    const logged = run("logged");
+    dasgd("simulate", "--model", "quadratic", "--gradients", "50", "--lr", "0.01", "--quiet", "--out", logged);
+    const line = (k) => JSON.stringify({ seconds: k, gradients: k, own: { "learning rate": 1 / (k + 1), "<b>odd</b>": k } });
+    writeFileSync(`${logged}/metrics.jsonl`, [0, 1, 2, 3, 4, 5].map((k) => line(k) + "\n").join(""));
+    dasgd("report", logged);
+    const page = await open(address(`${logged}/report.html`));
+    await showAll(page);
+    for (const id of ["own-0", "own-1"]) await assertDrawn(page, id);
+    const titles = await page.$$eval("#own-0 h2, #own-1 h2", (all) => all.map((one) => one.textContent));
+    assert.deepEqual(titles.sort(), ["<b>odd</b>", "learning rate"]);
+    page.assertQuiet();
+  },
   async "hovering shows the values"() {
     const page = await open(address(run("sixteen/report.html")));
     await showAll(page);

@@ -1,9 +1,12 @@
 #include "dasgd/data/row_number.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
 #include <system_error>
+
+#include "dasgd/base/utf8.hpp"
 
 namespace dasgd {
 
@@ -31,11 +34,28 @@ std::variant<double, NoNumber> row_number(std::string_view text) {
   return value;
 }
 
+namespace {
+
+// U+0080 to U+009F.
+bool has_control_beyond_ascii(std::string_view text) {
+  for (std::size_t k = 0; k + 1 < text.size(); ++k)
+    if (text[k] == '\xC2' && static_cast<unsigned char>(text[k + 1]) < 0xA0) return true;
+  return false;
+}
+
+}  // namespace
+
 std::string shown_piece(std::string_view text) {
-  constexpr std::size_t most = 40;
+  constexpr std::size_t most = 40, longest_letter = 4;
+  std::size_t size = std::min(most, text.size());
+  const auto cuts_a_letter = [&] { return size < text.size() && (text[size] & 0xC0) == 0x80; };
+  while (size + longest_letter > most && cuts_a_letter()) --size;
+  const std::string_view piece = text.substr(0, size);
+  const bool is_text = is_utf8(piece) && !has_control_beyond_ascii(piece);
   std::string shown = "\"";
-  for (const char c : text.substr(0, most)) shown += c >= ' ' && c <= '~' ? c : '?';
-  return shown + (text.size() > most ? "...\"" : "\"");
+  for (const char c : piece)
+    shown += (c >= ' ' && c <= '~') || (is_text && (c & 0x80) != 0) ? c : '?';
+  return shown + (size < text.size() ? "...\"" : "\"");
 }
 
 std::string_view without_byte_order_mark(std::string_view text) {

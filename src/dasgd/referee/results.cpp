@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <span>
 
 #include "dasgd/base/units.hpp"
 #include "dasgd/record/json_number.hpp"
@@ -118,15 +119,23 @@ std::string predicted_text(const ContestRow& row) {
   return fmt::format(">= {:.4g}", median_of(times));
 }
 
+std::size_t width_of_labels(const Contest& contest, std::span<const JudgedWorld> worlds) {
+  std::size_t width = 26;
+  for (const JudgedWorld& world : worlds)
+    for (const ContestRow& row : world.rows) width = std::max(width, label_of(row, contest).size());
+  return width;
+}
+
 std::string predictions_text(const JudgedWorld& world, const Contest& contest) {
-  std::string text = fmt::format("\n{}, real and predicted\n  {:26} {:>10} {:>10} {:>8}\n",
-                                 world.name, "", "seconds", "predicted", "ratio");
+  const std::size_t width = width_of_labels(contest, {&world, 1});
+  std::string text = fmt::format("\n{}, real and predicted\n  {:{}} {:>10} {:>10} {:>8}\n",
+                                 world.name, "", width, "seconds", "predicted", "ratio");
   for (std::size_t k = 0; k < world.rows.size(); ++k) {
     const ContestRow& row = world.rows[k];
     const auto ratio = real_over_predicted(row);
-    text +=
-        fmt::format("  {:26} {:>10} {:>10} {:>8}\n", row.rival, time_text(world.judgements[k], row),
-                    predicted_text(row), ratio ? fmt::format("{:.3f}", *ratio) : "");
+    text += fmt::format("  {:{}} {:>10} {:>10} {:>8}\n", row.rival, width,
+                        time_text(world.judgements[k], row), predicted_text(row),
+                        ratio ? fmt::format("{:.3f}", *ratio) : "");
   }
   for (const ContestRow& row : world.rows)
     if (kind_of(row, contest).shares_memory)
@@ -191,17 +200,18 @@ Json results_json(const Contest& contest, const std::vector<JudgedWorld>& worlds
 std::string results_text(const Contest& contest, const std::vector<JudgedWorld>& worlds) {
   std::string text = fmt::format("time to {}, medians of {} seeds; the rivals against dasgd\n",
                                  to_string(contest.goal), contest.seeds);
+  const std::size_t width = width_of_labels(contest, worlds);
   for (const JudgedWorld& world : worlds) {
-    text += fmt::format("\n{}\n  {:26} {:>9} {:>10} {:>20} {:>5}  {:20} {:>6} {:>6} {:>8} {:>9}\n",
-                        world.name, "", "eta", "seconds", "ratio", "wins", "verdict", "idle",
+    text += fmt::format("\n{}\n  {:{}} {:>9} {:>10} {:>20} {:>5}  {:20} {:>6} {:>6} {:>8} {:>9}\n",
+                        world.name, "", width, "eta", "seconds", "ratio", "wins", "verdict", "idle",
                         "waste", "S_avg", "MB busiest");
     for (std::size_t k = 0; k < world.rows.size(); ++k) {
       const ContestRow& row = world.rows[k];
       const Judgement& j = world.judgements[k];
       const auto S = median_where_known(row, [](auto& r) { return r.S_avg; });
       text +=
-          fmt::format("  {:26} {:>9.3g} {:>10} {:>20} {:>5}  {:20} {:>5.0f}% {:>6} {:>8} {:>9}\n",
-                      label_of(row, contest), row.eta, time_text(j, row), ratio_text(j),
+          fmt::format("  {:{}} {:>9.3g} {:>10} {:>20} {:>5}  {:20} {:>5.0f}% {:>6} {:>8} {:>9}\n",
+                      label_of(row, contest), width, row.eta, time_text(j, row), ratio_text(j),
                       fmt::format("{}/{}", j.wins, contest.seeds), j.verdict,
                       100 * median_over(row, [](auto& r) { return r.idle_share; }),
                       median_over(row, [](auto& r) { return r.gradients_wasted; }),

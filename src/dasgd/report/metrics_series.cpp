@@ -24,23 +24,34 @@ std::vector<double> numbers(const nlohmann::json& line, const char* key) {
 }
 
 void merge(MetricsRow& to, MetricsRow&& next) {
-  for (std::size_t k = 0; k < to.values.size(); ++k) {
-    auto& a = to.values[k];
-    const auto& b = next.values[k];
-    if (!b) continue;
-    a = a ? Spread{(a->mean * to.lines + b->mean * next.lines) / (to.lines + next.lines),
-                   std::min(a->least, b->least), std::max(a->most, b->most)}
-          : *b;
+  const auto joined = [&](const Spread& a, const Spread& b) {
+    return Spread{(a.mean * to.lines + b.mean * next.lines) / (to.lines + next.lines),
+                  std::min(a.least, b.least), std::max(a.most, b.most)};
+  };
+  for (std::size_t k = 0; k < to.values.size(); ++k)
+    if (const auto& b = next.values[k])
+      to.values[k] = to.values[k] ? joined(*to.values[k], *b) : *b;
+  for (const auto& [name, b] : next.own) {
+    const auto [at, is_new] = to.own.try_emplace(name, b);
+    if (!is_new) at->second = joined(at->second, b);
   }
   if (next.inbox_by_worker.size() == to.inbox_by_worker.size())
     for (std::size_t w = 0; w < to.inbox_by_worker.size(); ++w)
       next.inbox_by_worker[w] = std::max(next.inbox_by_worker[w], to.inbox_by_worker[w]);
   next.lines += to.lines;
   next.values = to.values;
+  next.own = std::move(to.own);
   to = std::move(next);
 }
 
 }  // namespace
+
+void MetricsSeries::add_own(MetricsRow& row, const std::string& name, double value) {
+  const bool is_known = std::ranges::count(own_names_, name) > 0;
+  if (!std::isfinite(value) || (!is_known && own_names_.size() == most_own_names)) return;
+  if (!is_known) own_names_.push_back(name);
+  row.own[name] = {value, value, value};
+}
 
 void MetricsSeries::add(const RunFigures& f) {
   MetricsRow row{.seconds = f.seconds,
@@ -62,6 +73,7 @@ void MetricsSeries::add(const RunFigures& f) {
   for (std::size_t k = 0; k < values.size(); ++k)
     if (values[k] && std::isfinite(*values[k]))
       row.values[k] = Spread{*values[k], *values[k], *values[k]};
+  for (const auto& [name, value] : f.own) add_own(row, name, value);
   if (f.gradients_by_worker.size() <= most_workers_in_metrics) {
     row.gradients_by_worker.assign(f.gradients_by_worker.begin(), f.gradients_by_worker.end());
     row.inbox_by_worker.assign(f.inbox_by_worker.begin(), f.inbox_by_worker.end());
@@ -83,6 +95,9 @@ bool MetricsSeries::add(const nlohmann::json& line) {
   for (std::size_t k = 0; k < row.values.size(); ++k)
     if (const auto value = number(line, MetricsRow::names[k]))
       row.values[k] = Spread{*value, *value, *value};
+  if (const auto own = line.find("own"); own != line.end() && own->is_object())
+    for (const auto& [name, value] : own->items())
+      if (value.is_number()) add_own(row, name, value.get<double>());
   row.gradients_by_worker = numbers(line, "gradients_by_worker");
   row.inbox_by_worker = numbers(line, "inbox_by_worker");
   append(std::move(row));

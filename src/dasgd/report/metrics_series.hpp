@@ -3,8 +3,10 @@
 
 #include <array>
 #include <cstddef>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "dasgd/run/figures.hpp"
@@ -25,6 +27,7 @@ struct MetricsRow {
   double lines = 1;                                                  ///< how many are in it
   double seconds = 0, gradients = 0, applications = 0, samples = 0;  ///< at its end
   std::array<std::optional<Spread>, names.size()> values;            ///< by `names`
+  std::map<std::string, Spread> own;                                 ///< RunFigures::own
   std::vector<double> gradients_by_worker;                           ///< at its end
   std::vector<double> inbox_by_worker;                               ///< the fullest in it
 };
@@ -32,21 +35,27 @@ struct MetricsRow {
 /// When there are too many rows, two neighbours become one; rows of many workers count for several.
 class MetricsSeries {
  public:
+  /// Of the names that a loop may log, so many are kept: those that come first.
+  static constexpr std::size_t most_own_names = 16;
+
   explicit MetricsSeries(std::size_t most_rows = 2000) : most_(most_rows) {}
 
   void add(const RunFigures& figures);
   /// Takes a line of metrics.jsonl. False if it is no such line.
   bool add(const nlohmann::json& line);
   const std::vector<MetricsRow>& rows() const { return rows_; }
+  const std::vector<std::string>& own_names() const { return own_names_; }
   bool merged() const { return per_row_ > 1; }
 
  private:
   void append(MetricsRow row);
+  void add_own(MetricsRow& row, const std::string& name, double value);
   std::size_t most() const;
 
   std::size_t most_;
   std::size_t per_row_ = 1;
   std::vector<MetricsRow> rows_;
+  std::vector<std::string> own_names_;
 };
 
 }  // namespace dasgd::report

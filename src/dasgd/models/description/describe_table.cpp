@@ -78,9 +78,10 @@ class TableText {
                                                      "outcome", "price",  "ziel",   "klasse",
                                                      "preis",   "churn",  "species"};
     guess_ = label_;
+    if (std::ranges::count(names, lower(name(label_))) > 0) return;
     for (const std::string_view usual : names)
       for (std::size_t c = 0; c < size(); ++c)
-        if (guess_ == label_ && lower(name(label_)) != usual && lower(name(c)) == usual) guess_ = c;
+        if (guess_ == label_ && lower(name(c)) == usual) guess_ = c;
   }
 
   std::string columns() const {

@@ -61,6 +61,8 @@ std::vector<double> Axis::ticks() const {
   return round_numbers(low_, high_);
 }
 
+double width_of(const std::string& text) { return 7.2 * static_cast<double>(text.size()); }
+
 std::string escape(const std::string& text) {
   std::string result;
   for (const char c : text) {

@@ -37,6 +37,9 @@ struct Box {
 
 std::string escape(const std::string& text);
 
+/// About how wide a text of a chart is, in pixels; never too small for usual letters.
+double width_of(const std::string& text);
+
 /// Title, labels, grid and ticks; without `y` the rows have names of their own.
 std::string frame(const Box& box, const std::string& title, const std::string& x_label,
                   const std::string& y_label, const Axis& x, const Axis* y);

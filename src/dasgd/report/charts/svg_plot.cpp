@@ -78,9 +78,11 @@ std::vector<std::pair<std::size_t, std::size_t>> pieces(const PlotSeries& s) {
   return result;
 }
 
-const char* stroke(const PlotSeries& s) {
-  return s.look == PlotSeries::Look::dashed ? "stroke-width=\"2\" stroke-dasharray=\"5 3\""
-                                            : "stroke-width=\"2\"";
+// Black ones are white on dark pages.
+std::string stroke(const PlotSeries& s) {
+  const bool is_black = s.colour == svg::colours.size() - 1;
+  return std::string(is_black ? "class=\"i\" " : "") + "stroke-width=\"2\"" +
+         (s.look == PlotSeries::Look::dashed ? " stroke-dasharray=\"5 3\"" : "");
 }
 
 std::string dots(const PlotSeries& s, const Axis& x, const Axis& y, const char* colour) {

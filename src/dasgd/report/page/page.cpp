@@ -49,19 +49,27 @@ Json metrics(const MetricsSeries& series) {
             {"gradients", column(rows, [](const auto& r) { return number(r.gradients); })},
             {"applications", column(rows, [](const auto& r) { return number(r.applications); })},
             {"samples", column(rows, [](const auto& r) { return number(r.samples); })}};
-  for (std::size_t k = 0; k < MetricsRow::names.size(); ++k) {
+  const auto curve = [&](const auto& value_of) {
     const auto part = [&](double Spread::*member) {
       return column(rows, [&](const MetricsRow& row) {
-        return row.values[k] ? number((*row.values[k]).*member) : Json();
+        const std::optional<Spread> value = value_of(row);
+        return value ? number((*value).*member) : Json();
       });
     };
-    if (std::none_of(rows.begin(), rows.end(), [&](const auto& r) { return r.values[k]; }))
-      continue;
-    Json& value = json[MetricsRow::names[k]] = {{"mean", part(&Spread::mean)}};
-    if (!series.merged()) continue;
-    value["min"] = part(&Spread::least);
-    value["max"] = part(&Spread::most);
-  }
+    Json values{{"mean", part(&Spread::mean)}};
+    if (!series.merged()) return values;
+    values["min"] = part(&Spread::least);
+    values["max"] = part(&Spread::most);
+    return values;
+  };
+  for (std::size_t k = 0; k < MetricsRow::names.size(); ++k)
+    if (std::any_of(rows.begin(), rows.end(), [&](const auto& r) { return r.values[k]; }))
+      json[MetricsRow::names[k]] = curve([&](const MetricsRow& row) { return row.values[k]; });
+  for (const std::string& name : series.own_names())
+    json["own"][name] = curve([&](const MetricsRow& row) {
+      const auto at = row.own.find(name);
+      return at == row.own.end() ? std::nullopt : std::optional(at->second);
+    });
   json["gradients_by_worker"] = by_worker(rows, &MetricsRow::gradients_by_worker);
   json["inbox_by_worker"] = by_worker(rows, &MetricsRow::inbox_by_worker);
   return json;
