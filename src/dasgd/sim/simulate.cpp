@@ -27,10 +27,6 @@
 namespace dasgd {
 namespace {
 
-/// How many workers a run may have for the exact sets to be kept although delivery is causal and
-/// t - s would do.
-constexpr std::size_t workers_with_exact_sets = 64;
-
 template <typename Real>
 class Simulation {
  public:
@@ -54,7 +50,7 @@ class Simulation {
     for (std::size_t i = 0; i < options.workers; ++i)
       agents_.push_back(std::make_unique<Agent<Real>>(
           worker_id(i), objective, options, graph_, mode_, exact_sets,
-          SharedByWorkers<Real>{budget_, good_, samples_never_stop_}));
+          SharedByWorkers<Real>{budget_, good_, samples_never_stop_, observer != nullptr}));
     if (observer) observation_.emplace(*observer);
     if (options.measure_gradients) residuals_.emplace(options.workers, objective.dimension());
   }
@@ -70,8 +66,9 @@ class Simulation {
         stop(StopReason::target);
       now_ = event->time;
       handle(*event);
+      if (ended_before_it_drained()) break;
     }
-    if (observation_) observation_->at_the_end(now_, agents_);
+    if (observation_ && !ended_before_it_drained()) observation_->at_the_end(now_, agents_);
     flush_trace();
     if (options_.figures) log_figures();
     return conclude();
@@ -314,6 +311,10 @@ class Simulation {
   void stop(StopReason reason) {
     if (!std::exchange(stopped_, true)) reason_ = reason;
   }
+  // What is still under way comes too late for an observer.
+  bool ended_before_it_drained() const {
+    return observation_ && reason_ == StopReason::max_time && !ahead_.running();
+  }
   void fail(std::exception_ptr failure, StopReason reason) {
     if (!failure_) failure_ = failure;
     stop(reason);
@@ -337,6 +338,7 @@ class Simulation {
          .failure = failure_,
          .good = good_,
          .judge = judge_});
+    if (ended_before_it_drained()) result.failure = failure_;  // replicas do differ then
     RunSummary& summary = result.summary;
     feed_.conclude(now_, summary);
     if (!residuals_) return result;
@@ -346,8 +348,6 @@ class Simulation {
         summary.residuals ? "" : "the gradients of the run take too much memory to be kept";
     return result;
   }
-
-  static constexpr std::size_t header_bytes = 64;
 
   const Objective<Real>& objective_;
   const TrainOptions& options_;
