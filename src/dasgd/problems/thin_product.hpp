@@ -19,13 +19,6 @@ struct FactorView {
 
 namespace thin {
 
-/// Lines whose sums fit into the registers: 12 columns of a line take three of 4 floats.
-#if defined(__aarch64__) || defined(__AVX512F__)
-constexpr int lines_at_once = 8;  // of 32 registers
-#else
-constexpr int lines_at_once = 4;  // of 16
-#endif
-
 /// `Lines` lines of to += a * b, which stay in registers meanwhile; lines of `b` and `to` are
 /// `width` apart.
 template <int Columns, int Lines>
@@ -47,8 +40,7 @@ void add_columns(FactorView a, const Matrix& b, Eigen::Index column, Matrix& to)
                               b.rows(), to.cols(), to.data() + line * to.cols() + column);
   };
   Eigen::Index line = 0;
-  for (; line + lines_at_once <= to.rows(); line += lines_at_once)
-    add.template operator()<lines_at_once>(line);
+  for (; line + 4 <= to.rows(); line += 4) add.template operator()<4>(line);
   for (; line < to.rows(); ++line) add.template operator()<1>(line);
 }
 
