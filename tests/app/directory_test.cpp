@@ -42,7 +42,10 @@ class SmallDisk : public App {
   void SetUp() override {
     fs::create_directory(disk());
     const Outcome tried = on_disk("64k", "true");
-    if (tried.status != 0) GTEST_SKIP() << "no file system can be mounted here: " << tried.err;
+    if (tried.status != 0)
+      GTEST_SKIP() << "needs the privilege to mount a tmpfs: root, or unprivileged user "
+                      "namespaces: "
+                   << tried.err;
   }
   std::string disk() { return directory.file("disk"); }
 

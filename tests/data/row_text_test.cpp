@@ -144,7 +144,7 @@ TEST_F(Labels, ClassesAreGivenOrThoseOfTheFirstRows) {
   learned->settle();
   EXPECT_EQ(learned->classes(), 5u);
   EXPECT_THAT(refusal([&] { learned->see(5, at); }), HasSubstr("give `classes` K"));
-  EXPECT_THAT(refusal([&] { learned->see(1.5, at); }), HasSubstr("label 1.5 is no class"));
+  EXPECT_THAT(refusal([&] { learned->see(1.5, at); }), HasSubstr("label 1.5 is not a class"));
 }
 
 }  // namespace

@@ -11,11 +11,12 @@
 #include <vector>
 
 #include "dasgd/elastic/message.hpp"
-#include "dasgd/members/train_member.hpp"
-#include "dasgd/problems/quadratic.hpp"
+#include "members/small_run.hpp"
 
 namespace dasgd::elastic::test {
 namespace {
+
+using dasgd::test::SmallRun;
 
 class Liar final : public tcp::LinkEvents {
  public:
@@ -161,30 +162,24 @@ class Liar final : public tcp::LinkEvents {
 class Hostile : public ::testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(Hostile, AJoinerThatLiesBringsNobodyDownAndNothingFalseIsSaid) {
-  const Quadratic objective = Quadratic::random(7, 4);
-  const TrainOptions run{.workers = 1,
-                         .eta = 0.001,
-                         .total_gradients = 1'000'000'000,
-                         .compute = std::chrono::milliseconds(1)};
-  members::MemberOptions options;
-  options.listen = "127.0.0.1:0";
+  const SmallRun run;
+  members::MemberOptions options = run.options("a");
+  options.plaintext = false;
   options.token = tcp::Token::random();
   options.patience.gone = 2'000'000'000;
   options.patience.alone = 2'000'000'000;
-  options.say = [](const std::string&) {};
-  options.name = "a";
-  const auto a = members::become_member<double>(objective, run, options);
+  const auto a = run.member(options);
   options.name = "b";
   options.contacts = {a->address()};
-  const auto b = members::become_member<double>(objective, run, options);
+  const auto b = run.member(options);
   TrainResult<double> of_a, of_b;
   std::size_t told = 0;
   {
-    const std::jthread first([&] { of_a = members::train_member<double>(objective, run, *a); });
-    const std::jthread second([&] { of_b = members::train_member<double>(objective, run, *b); });
+    const std::jthread first([&] { of_a = run.train(*a); });
+    const std::jthread second([&] { of_b = run.train(*b); });
     while (b->protocol().held().size() < 20)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    Liar liar(*options.token, a->protocol().options().facts, objective.dimension(), GetParam());
+    Liar liar(*options.token, a->protocol().options().facts, run.objective.dimension(), GetParam());
     liar.lie_to({a->address(), b->address()}, 400);
     told = liar.told();
     for (const auto& member : {a.get(), b.get()})

@@ -48,11 +48,11 @@ TEST(Models, ChoicesOfNetworksAreRefusedForOthers) {
     return message_of<InputError>([&] { require_network_choices(choice); });
   };
   EXPECT_EQ(refused({.model = "softmax", .loss = NetworkLoss::cross_entropy}),
-            "`loss` is for networks; `model` softmax is none");
+            "`loss` is for networks; `model` softmax is not one");
   EXPECT_EQ(refused({.model = "quadratic", .device = NetworkDevice::cpu}),
-            "`device` is for networks; `model` quadratic is none");
+            "`device` is for networks; `model` quadratic is not one");
   EXPECT_EQ(refused({.model = "logistic", .augment = Augmentation{}}),
-            "`augment` is for networks; `model` logistic is none");
+            "`augment` is for networks; `model` logistic is not one");
   EXPECT_EQ(refused({.model = "softmax"}), "");
   EXPECT_EQ(refused({.model = "cnn", .loss = NetworkLoss::mean_squared_error}), "");
 }

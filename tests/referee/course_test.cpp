@@ -22,10 +22,10 @@ class Line final : public Objective<double> {
 };
 
 /// Looks at a run whose losses are these, a second apart, until the course has seen enough.
-ContestRun follow(const std::vector<double>& losses) {
+ContestRun follow(const std::vector<double>& losses, const Pace& pace = {}) {
   const Line line;
   Examiner<double> examiner(line);
-  Course<double> course(examiner, {Goal::Kind::loss, 1.0}, 1, true);
+  Course<double> course(examiner, {Goal::Kind::loss, 1.0}, 1, true, pace);
   for (std::size_t k = 0; k < losses.size(); ++k) {
     const std::vector<std::span<const double>> models{std::span(&losses[k], 1)};
     if (course.look({.time = static_cast<Nanoseconds>(k) * 1'000'000'000,
@@ -50,6 +50,26 @@ TEST(Course, ACurveThatOnlyTouchesTheGoalHasNotReachedIt) {
   const ContestRun run = follow({4, 2, 0.9, 3, 2, 0.8, 2, 0.9});
   EXPECT_FALSE(run.reached);
   EXPECT_EQ(run.time_s, 7);
+}
+
+TEST(Course, ATrialThatFallsBehindTheBestIsGivenUp) {
+  const ContestRun best = follow({16, 14, 12, 10, 8, 6, 4, 2, 0.9, 0.8});
+  ASSERT_EQ(best.time_s, 8);
+  const Pace pace{&best, 2};
+  // Half as fast is not too slow; a third is, from the middle of the best one's time on.
+  const std::vector<double> half{16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1.5, 0.9, 0.8};
+  EXPECT_EQ(follow(half, pace).time_s, 16);
+  const std::vector<double> third{16, 15.5, 15, 14, 13.5, 13, 12, 11.5, 11, 10, 9.5, 9};
+  const ContestRun ended = follow(third, pace);
+  EXPECT_FALSE(ended.reached);
+  EXPECT_EQ(ended.time_s, 5);
+  EXPECT_EQ(follow(third).time_s, 11);
+  // One that was as good once, or is only late at the beginning, goes on.
+  EXPECT_EQ(follow({16, 16, 16, 16, 5, 16, 16, 16, 16, 16}, pace).time_s, 9);
+  EXPECT_EQ(follow({16, 16, 16, 16, 13, 11, 5, 2, 0.9, 0.8}, pace).time_s, 8);
+  // Beside one that did not get there either.
+  const ContestRun lost = follow({16, 14, 12, 10, 8});
+  EXPECT_EQ(follow({16, 15.9, 15.8, 15.7, 15.6, 15.5}, {&lost, 2}).time_s, 3);
 }
 
 TEST(Course, ARunThatStaysWorseThanItsStartIsGivenUp) {

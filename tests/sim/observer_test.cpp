@@ -58,6 +58,31 @@ TEST(Observer, EndsARun) {
   EXPECT_EQ(result.summary.lost, 0u);
 }
 
+// Thin cards: most of what was sent is still under way when the time is over.
+TEST(Observer, ARunWhoseTimeIsOverEndsWithoutWhatIsUnderWay) {
+  const Quadratic problem = Quadratic::random(1);
+  VirtualWorld world;
+  world.compute = TimeModel::constant(10 * ms);
+  world.nic = static_cast<double>(problem.dimension() * sizeof(double)) * 50;
+  TrainOptions options{.workers = 4, .eta = 0.001};
+  options.max_time = std::chrono::seconds(1);
+  std::vector<double> seen_times;
+  const Observer<double> observer{100 * ms, [&](const Instant<double>& instant) {
+                                    seen_times.push_back(static_cast<double>(instant.time) * 1e-9);
+                                    return false;
+                                  }};
+  const auto alone = simulate(problem, options, world);
+  const auto seen = run_simulation<double>(problem, options, world, &observer);
+  EXPECT_GT(*alone.summary.virtual_seconds, 2);
+  EXPECT_EQ(alone.summary.lost, 0u);
+  EXPECT_EQ(seen.summary.stop_reason, StopReason::max_time);
+  EXPECT_LT(*seen.summary.virtual_seconds, 1.1);
+  EXPECT_EQ(seen.failure, nullptr);
+  EXPECT_FALSE(seen.summary.staleness.W);
+  ASSERT_FALSE(seen_times.empty());
+  EXPECT_LE(seen_times.back(), 1);
+}
+
 TEST(Links, OfOneNodeShareItsCard) {
   Graph graph(3);
   graph.connect_both(WorkerId{0}, WorkerId{1});

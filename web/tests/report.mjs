@@ -138,7 +138,7 @@ await tests({
     dasgd("report", run("four"));
     const without = await open(address(run("four/report.html")));
     assert.equal(await without.isVisible("#samples"), false);
-    assert.match(await without.textContent(".notes"), /samples.json is no list of samples/);
+    assert.match(await without.textContent(".notes"), /samples.json is not a list of samples/);
     rmSync(run("four/samples.json"));
     dasgd("report", run("four"));
   },

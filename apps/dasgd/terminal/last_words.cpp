@@ -23,7 +23,7 @@ namespace {
   } catch (const std::exception& error) {
     say_last(is_out_of_memory(error) ? out_of_memory : error.what());
   } catch (...) {
-    say_last("something that is no exception was thrown");
+    say_last("something that is not an exception was thrown");
   }
 #ifdef NDEBUG
   ::_exit(run_failed);

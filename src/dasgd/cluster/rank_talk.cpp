@@ -57,7 +57,8 @@ std::map<int, RankReport> RankTalk::take_reports() {
 
 void RankTalk::read(int from, const Bytes& note) {
   auto message = decode(note);
-  if (!message) throw std::runtime_error(fmt::format("rank {} sent a note that is none", from));
+  if (!message)
+    throw std::runtime_error(fmt::format("rank {} sent a malformed control message", from));
   std::visit([&](auto& content) { heard(from, std::move(content)); }, *message);
 }
 

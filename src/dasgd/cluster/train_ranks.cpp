@@ -34,7 +34,7 @@ std::string text_of(std::exception_ptr failure) {
   } catch (const std::exception& error) {
     return error.what();
   } catch (...) {
-    return "something that is no exception was thrown";
+    return "something that is not an exception was thrown";
   }
 }
 

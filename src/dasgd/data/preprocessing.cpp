@@ -261,7 +261,7 @@ Preprocessing preprocessing_from_json(const std::string& text, const std::string
   };
   try {
     const auto json = parse_json(text);
-    if (!json.is_object()) throw fail("it is no JSON, or repeats a key");
+    if (!json.is_object()) throw fail("it is not JSON, or repeats a key");
     Preprocessing p;
     p.shape = json.at("shape").get<std::vector<std::int64_t>>();
     p.scale = parse_scale(json.at("scale").get<std::string>());

@@ -31,7 +31,7 @@ void require_whole(const RawData& data, bool signs) {
     if (!whole || (label < 0 && !(signs && label == -1)))
       refuse_label(data, r,
                    "target " + plain_number(label) +
-                       ", which is no class; classes are texts or 0, 1, ...; for numbers use "
+                       ", which is not a class; classes are texts or 0, 1, ...; for numbers use "
                        "`loss` mse, or `model` linear");
   }
 }

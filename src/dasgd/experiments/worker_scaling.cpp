@@ -197,8 +197,8 @@ std::vector<ScalingRun> run_scaling(const NetworkOfSeed& network, const ScalingP
   for (auto& one : finished)
     if (one) runs.push_back(std::move(*one));
   if (runs.size() == total)
-    for (ScalingRun& run : kept_of("mpi", plan.virtual_workers, plan, cells))
-      runs.push_back(std::move(run));
+    for (ScalingRun& kept : kept_of("mpi", plan.virtual_workers, plan, cells))
+      runs.push_back(std::move(kept));
   return runs;
 }
 

@@ -23,7 +23,7 @@ std::optional<Json> read_json(const fs::path& path) {
   std::ifstream file(path);
   if (!file) return std::nullopt;
   Json json = parse_json<Json>(file);
-  if (json.is_discarded()) throw InputError(path.string() + ": is no JSON, or repeats a key");
+  if (json.is_discarded()) throw InputError(path.string() + ": is not JSON, or repeats a key");
   return json;
 }
 
@@ -116,7 +116,7 @@ class Check {
       const Json json = parse_json<Json>(text);
       if (json.is_discarded() && adoptions.eof()) break;  // cut short by a kill
       if (json.is_discarded())
-        throw InputError("adoptions.jsonl: a line is no JSON, or repeats a key");
+        throw InputError("adoptions.jsonl: a line is not JSON, or repeats a key");
       Adopted adopted{json.at("time").get<Nanoseconds>(), {}};
       for (const auto& [origin, ranges] : json.at("names").items())
         for (const Json& range : ranges)

@@ -131,11 +131,11 @@ DataSource read_source(const std::string& data, const SourceOptions& options) {
   const TableOptions& table = options.table;
   const auto require_names = [&](const std::string& what) {
     if (!table.exclude.empty())
-      throw InputError("`exclude` is for the columns of CSV files; " + what + " is none");
+      throw InputError("`exclude` is for the columns of CSV files; " + what + " is not one");
   };
   if (const ArrayPair* const arrays = in_memory(data, options.arrays)) {
     if (options.resize)
-      throw InputError("`resize` is for folders of pictures; " + data + " is none");
+      throw InputError("`resize` is for folders of pictures; " + data + " is not one");
     require_names(data);
     return {read_arrays(*arrays, table)};
   }
@@ -146,7 +146,7 @@ DataSource read_source(const std::string& data, const SourceOptions& options) {
   const std::string path = locate_data(data);
   const DataKind kind = kind_of_data(data);
   if (options.resize && kind != DataKind::image_folder && kind != DataKind::picture)
-    throw InputError("`resize` is for folders of pictures; " + path + " is none");
+    throw InputError("`resize` is for folders of pictures; " + path + " is not one");
   if (kind != DataKind::csv) require_names(path);
   switch (kind) {
     case DataKind::image_set:

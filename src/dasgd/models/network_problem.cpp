@@ -118,7 +118,8 @@ void require_network_choices(const ProblemChoice& choice) {
                                    {"context", choice.context.has_value()},
                                    {"augment", choice.augment.has_value()}})
     if (given && !network)
-      throw InputError(fmt::format("`{}` is for networks; `model` {} is none", key, choice.model));
+      throw InputError(
+          fmt::format("`{}` is for networks; `model` {} is not one", key, choice.model));
   for (const auto& [key, given] :
        {std::pair("precision",
                   choice.precision.value_or(NetworkPrecision::fp32) != NetworkPrecision::fp32),

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <fmt/format.h>
+#include <limits>
+#include <map>
 #include <utility>
 
 #include "dasgd/base/input_error.hpp"
@@ -57,23 +60,30 @@ class Pair {
         journal_(journal),
         tell_(tell) {}
 
-  ContestRow row() {
+  /// Its step is found; nothing has run yet that counts.
+  ContestRow tuned() {
     ContestRow row{.rival = rival_.label, .world = world_.name, .numbers = rival_.numbers};
     const auto given = given_step(contest_, rival_);
     if (given || contest_.tuning.steps == 0) {
       row.eta = given.value_or(contest_.advised_eta);
     } else {
       const auto trial = [&](double eta, std::size_t k, std::optional<Nanoseconds> most) {
-        return run({eta, contest_.seed + first_tuning_seed + k, false, time_of_a_trial(most)});
+        return this->trial(eta, k, time_of_a_trial(most));
       };
       tune(contest_.tuning, contest_.advised_eta, trial, row);
       if (contest_.tuning.numbers && !rival_.tuned.empty()) tune_own_number(trial, row);
     }
-    for (std::size_t k = 0; k < contest_.seeds; ++k) {
-      row.runs.push_back(run({row.eta, contest_.seed + k, true, std::nullopt}));
-      row.runs.back().tuned = row.tuned && !row.at_edge;
-    }
     return row;
+  }
+
+  /// The run that counts with the k-th fresh seed.
+  ContestRun counted(const ContestRow& row, std::size_t k, Nanoseconds given) {
+    rival_.numbers = row.numbers;
+    const bool whole = given == world_.options.max_time->count();
+    ContestRun result = run({row.eta, contest_.seed + k, true,
+                             whole ? std::nullopt : std::optional<Nanoseconds>(given)});
+    result.tuned = row.tuned && !row.at_edge;
+    return result;
   }
 
   /// The runs become the prediction of real ones, which are given twice its time.
@@ -88,6 +98,19 @@ class Pair {
   }
 
  private:
+  /// One step with the k-th tuning seed, beside the best one with that seed so far.
+  ContestRun trial(double eta, std::size_t k, std::optional<Nanoseconds> most) {
+    const auto at = best_trials_.find(k);
+    const ContestRun* const best = at == best_trials_.end() ? nullptr : &at->second;
+    ContestRun found = run({eta, contest_.seed + first_tuning_seed + k, false, most, best});
+    const auto loss = [](const ContestRun& run) {
+      return std::isfinite(run.loss_mean) ? run.loss_mean : std::numeric_limits<double>::max();
+    };
+    const bool better = !best || found.time_to_goal() < best->time_to_goal() ||
+                        (!best->reached && loss(found) < loss(*best));
+    if (better) best_trials_[k] = found;
+    return found;
+  }
   void tune_own_number(const TryStep& trial, ContestRow& row) {
     const RivalParameter parameter = rival_.parameter(rival_.tuned);
     const double usual = parameter.meant(parameter.usual, world_.options.workers);
@@ -112,7 +135,8 @@ class Pair {
         fmt::format("{}|{}|{}|{}|{}|{}{}{}", rival_.label_with(rival_.numbers), world_.name,
                     show_real(request.eta), request.seed, request.thorough,
                     request.most.value_or(0), perform ? "|" + to_string(contest_.engine) : "",
-                    rival_.kind.edition.empty() ? "" : "|" + rival_.kind.edition);
+                    rival_.kind.edition.empty() ? "" : "|" + rival_.kind.edition) +
+        (request.best ? "|beside " + show_real(request.best->eta) : "");
     ContestRun result = journal_.run(
         name, [&] { return run_one(examiner_, contest_, rival_, world_, request, perform); });
     tell_();
@@ -125,6 +149,7 @@ class Pair {
   const ContestWorld& world_;
   Journal& journal_;
   const std::function<void()>& tell_;
+  std::map<std::size_t, ContestRun> best_trials_;  // by tuning seed
 };
 
 }  // namespace
@@ -187,7 +212,19 @@ std::vector<ContestRow> hold_contest(const Objective<Real>& objective, const Con
     return Pair<Real>(examiner, contest, contest.rivals[k % rivals], contest.worlds[k / rivals],
                       journal, tell);
   };
-  in_parallel(rows.size(), contest.threads, [&](std::size_t k) { rows[k] = pair(k).row(); });
+  in_parallel(rows.size(), contest.threads, [&](std::size_t k) { rows[k] = pair(k).tuned(); });
+  std::vector<Nanoseconds> given;
+  for (std::size_t w = 0; w < contest.worlds.size(); ++w)
+    given.push_back(
+        time_given(contest, contest.worlds[w], std::span(rows).subspan(w * rivals, rivals)));
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    rows[k].given_s = static_cast<double>(given[k / rivals]) * 1e-9;
+    rows[k].runs.resize(contest.seeds);
+  }
+  in_parallel(rows.size() * contest.seeds, contest.threads, [&](std::size_t k) {
+    const std::size_t at = k / contest.seeds, seed = k % contest.seeds;
+    rows[at].runs[seed] = pair(at).counted(rows[at], seed, given[at / rivals]);
+  });
   if (contest.engine != ContestEngine::sim)
     for (std::size_t k = 0; k < rows.size(); ++k) pair(k).make_real(rows[k], perform);
   return rows;

@@ -52,6 +52,7 @@ Json row_json(const ContestRow& row, const Judgement& j, const Contest& contest)
           {"wins", j.wins},
           {"p", number_or_null(j.p)},
           {"verdict", j.verdict},
+          {"given_s", row.given_s},
           {"untuned_median", untuned == row.trials.end() ? Json() : json_number(untuned->median)},
           {"tuning_runs", row.tuning_runs},
           {"good_range", low > 0 ? Json{low, high} : Json()},

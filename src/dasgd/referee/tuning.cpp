@@ -131,6 +131,16 @@ double tune_number(const Tuning& tuning, const RivalParameter& parameter, double
   return number;
 }
 
+Nanoseconds time_given(const Contest& contest, const ContestWorld& world,
+                       std::span<const ContestRow> rows) {
+  const Nanoseconds all = world.options.max_time->count();
+  double best = std::numeric_limits<double>::infinity();
+  for (const ContestRow& row : rows)
+    for (const Trial& trial : row.trials) best = std::min(best, trial.median);
+  const double most = contest.most_times_best * best * 1e9;
+  return most > 0 && most < static_cast<double>(all) ? static_cast<Nanoseconds>(most) : all;
+}
+
 std::pair<double, double> good_range(const std::vector<Trial>& trials) {
   double fastest = std::numeric_limits<double>::infinity();
   for (const Trial& trial : trials) fastest = std::min(fastest, trial.median);

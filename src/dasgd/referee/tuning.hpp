@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 
 #include "dasgd/referee/contest/contest.hpp"
 
@@ -33,6 +34,11 @@ double tune_number(const Tuning& tuning, const RivalParameter& parameter, double
 /// From the smallest to the largest step whose median is at most twice the best; 0 and 0 where none
 /// reaches the goal.
 std::pair<double, double> good_range(const std::vector<Trial>& trials);
+
+/// After which time the runs that count are ended in a world, whose rows these are: the same for
+/// all of them, and the world's own end where nobody was tuned to the goal.
+Nanoseconds time_given(const Contest& contest, const ContestWorld& world,
+                       std::span<const ContestRow> rows);
 
 double median_of(std::vector<double> values);
 

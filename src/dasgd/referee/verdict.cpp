@@ -211,7 +211,8 @@ WorldVerdict sum_up(const std::string& world, const std::vector<ContestRow>& row
     const Judgement& won = judgements[best];
     if (!std::isfinite(judgements[dasgd].median)) {
       result.dasgd_loses = true;
-      text += "; DASGD loses: it does not reach the goal in the time given";
+      text += fmt::format("; DASGD loses: it does not reach the goal in the {:.3g} s given",
+                          rows[dasgd].given_s);
     } else if (compared(won, judgements[dasgd].median, every) == "faster") {
       result.dasgd_loses = true;
       text += fmt::format("; DASGD loses: it takes {:.2f} times as long, {}", 1 / *won.ratio,

@@ -110,7 +110,7 @@ class Reader {
     if (run_.samples.is_array() && std::all_of(run_.samples.begin(), run_.samples.end(), is_sample))
       return;
     run_.samples = nullptr;
-    note("samples.json is no list of samples; it is left out");
+    note("samples.json is not a list of samples; it is left out");
   }
 
   void worst() {
@@ -121,7 +121,7 @@ class Reader {
         run_.worst["samples"].is_array())
       return;
     run_.worst = nullptr;
-    note("worst.json is no list of samples; it is left out");
+    note("worst.json is not a list of samples; it is left out");
   }
 
   void metrics() {

@@ -297,8 +297,6 @@ class Arena {
     return result;
   }
 
-  static constexpr std::size_t header_bytes = 64;
-
   const Objective<Real>& objective_;
   const TrainOptions& options_;
   const VirtualWorld& world_;

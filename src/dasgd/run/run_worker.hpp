@@ -28,6 +28,7 @@ struct SharedByWorkers {
   SharedBudget& budget;
   GoodModel<Real>& good;
   const std::atomic<bool>& stopped;  ///< no further samples
+  bool only_S = false;               ///< W and S_hat are not asked for
 };
 
 /// A worker with its samples, rule, guard, targets and account of staleness. An engine gives it a
@@ -51,8 +52,8 @@ class RunWorker {
     if (options.elastic)
       ledger_.emplace();
     else if (exact_sets)
-      ledger_.emplace(options.workers);
-    else if (options.workers <= CausalWeights::most_workers)
+      ledger_.emplace(options.workers, shared.only_S);
+    else if (!shared.only_S && options.workers <= CausalWeights::most_workers)
       weights_.emplace(options.workers);
     if (samples_.limit() == 0) target_.exempt_from_loss();
     restore<Real>(options, guard_, worker_);

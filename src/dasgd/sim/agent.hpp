@@ -20,6 +20,10 @@
 
 namespace dasgd {
 
+/// How many workers a run may have for the exact sets to be kept although delivery is causal and
+/// t - s would do.
+inline constexpr std::size_t workers_with_exact_sets = 64;
+
 /// Hands a worker what its simulation has chosen, and keeps what it sends until virtual time has
 /// come. While a step is made by another core, the simulation does not touch it.
 class VirtualChannel final : public Channel {

@@ -26,10 +26,6 @@
 namespace dasgd {
 namespace {
 
-/// How many workers a run may have for the exact sets to be kept although delivery is causal and
-/// t - s would do.
-constexpr std::size_t workers_with_exact_sets = 64;
-
 template <typename Real>
 class Simulation {
  public:
@@ -52,8 +48,8 @@ class Simulation {
                             !delivery_is_causal(world, graph_, mode_ != RelayMode::none);
     for (std::size_t i = 0; i < options.workers; ++i)
       agents_.push_back(std::make_unique<Agent<Real>>(
-          worker_id(i), objective, options, graph_, mode_, exact_sets,
-          post_.sent(worker_id(i)), SharedByWorkers<Real>{budget_, good_, samples_never_stop_}));
+          worker_id(i), objective, options, graph_, mode_, exact_sets, post_.sent(worker_id(i)),
+          SharedByWorkers<Real>{budget_, good_, samples_never_stop_, observer != nullptr}));
     if (observer) observation_.emplace(*observer);
     if (options.measure_gradients) residuals_.emplace(options.workers, objective.dimension());
   }
@@ -69,8 +65,9 @@ class Simulation {
         stop(StopReason::target);
       now_ = event->time;
       handle(*event);
+      if (ended_before_it_drained()) break;
     }
-    if (observation_) observation_->at_the_end(now_, agents_);
+    if (observation_ && !ended_before_it_drained()) observation_->at_the_end(now_, agents_);
     flush_trace();
     if (options_.figures) log_figures();
     return conclude();
@@ -295,6 +292,10 @@ class Simulation {
   void stop(StopReason reason) {
     if (!std::exchange(stopped_, true)) reason_ = reason;
   }
+  // What is still under way comes too late for an observer.
+  bool ended_before_it_drained() const {
+    return observation_ && reason_ == StopReason::max_time && !ahead_.running();
+  }
   void fail(std::exception_ptr failure, StopReason reason) {
     if (!failure_) failure_ = failure;
     stop(reason);
@@ -318,6 +319,7 @@ class Simulation {
          .failure = failure_,
          .good = good_,
          .judge = judge_});
+    if (ended_before_it_drained()) result.failure = failure_;  // replicas do differ then
     RunSummary& summary = result.summary;
     feed_.conclude(now_, summary);
     if (!residuals_) return result;

@@ -13,7 +13,9 @@ namespace dasgd {
 /// several simulations may go on in one process. `options.slow` multiplies compute times; `compute`
 /// and the reporting options of a real run have no meaning here. Nothing outside moves in virtual
 /// time: a source of samples that has none when nothing else is left to happen has ended.
-/// An observer changes nothing but when the run ends.
+/// An observer changes nothing but when the run ends: where its time is over, the run ends at once,
+/// without what is still under way and without a last look, unless `world.threads` help. W and
+/// S_hat are not measured for it.
 /// Throws InputError for what cannot be; what fails while running is in the result.
 template <typename Real>
 TrainResult<Real> run_simulation(const Objective<Real>& objective, const TrainOptions& options,

@@ -64,7 +64,9 @@ class Ledger {
   /// to this many workers. Beyond them an application costs O(n), whatever is missing.
   static constexpr std::size_t most_workers_with_S_hat = 128;
 
-  explicit Ledger(std::size_t workers) : applied_(workers) {
+  /// With `only_S` neither W nor S_hat is measured.
+  explicit Ledger(std::size_t workers, bool only_S = false) : applied_(workers) {
+    if (only_S) return;
     if (workers <= CausalWeights::most_workers) looking_back_.emplace(workers);
     if (workers <= most_workers_with_S_hat) loose_.emplace();
   }

@@ -10,6 +10,9 @@
 
 namespace dasgd {
 
+/// What a frame has beside its numbers.
+inline constexpr std::size_t header_bytes = 64;
+
 /// The links of a graph in virtual time: latency, bandwidth, network cards, order, and chaos.
 /// Frames take their turn on a card in the order in which they are sent.
 class Links {

@@ -80,7 +80,7 @@ class Server::Implementation {
       } catch (const std::exception& error) {
         warn(error.what());
       } catch (...) {
-        warn("something that is no exception was thrown");
+        warn("something that is not an exception was thrown");
       }
     }
   }

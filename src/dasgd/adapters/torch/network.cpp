@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
@@ -21,6 +20,7 @@
 #include "dasgd/adapters/torch/device/gpus.hpp"
 #include "dasgd/adapters/torch/device/recorder.hpp"
 #include "dasgd/adapters/torch/device/step_graph.hpp"
+#include "dasgd/adapters/torch/evaluation.hpp"
 #include "dasgd/adapters/torch/instance.hpp"
 #include "dasgd/adapters/torch/models.hpp"
 #include "dasgd/adapters/torch/network_oracle.hpp"
@@ -30,7 +30,6 @@
 #include "dasgd/base/parallel.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/draws/loader.hpp"
-#include "dasgd/data/judge_numbers.hpp"
 
 namespace dasgd::torch_adapter {
 namespace {
@@ -107,7 +106,7 @@ class TorchNetwork final : public Network {
     std::vector<float> part(dimension());
     std::vector<double> sum(dimension(), 0.0);
     double loss = 0;
-    for (const auto& rows : chunks(samples(), rows_together())) {
+    for (const auto& rows : pieces_of(samples(), rows_together())) {
       const double share = static_cast<double>(rows.size()) / static_cast<double>(samples());
       loss += this->gradient(x, rows, part) * share;
       for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += part[i] * share;
@@ -317,52 +316,18 @@ class TorchNetwork final : public Network {
     return std::clamp<std::size_t>(rows, 1, 512);
   }
 
-  static std::vector<std::vector<std::uint32_t>> chunks(std::size_t count, std::size_t together) {
-    std::vector<std::vector<std::uint32_t>> result;
-    for (std::uint32_t row = 0; row < count; ++row) {
-      if (row % together == 0) result.emplace_back();
-      result.back().push_back(row);
-    }
-    return result;
-  }
-
   PartFigures look(std::span<const float> x, Part part, unsigned threads) const {
     std::size_t count = samples_->count(part);
     if (options_.evaluate_at_most > 0) count = std::min(count, options_.evaluate_at_most);
-    const auto pieces = chunks(count, rows_together());
-    std::vector<double> losses(pieces.size()), squares(pieces.size());
-    std::vector<Moments> targets(pieces.size());
-    std::vector<ClassCounts> counts(threads);
-    std::atomic<std::size_t> next{0};
-    in_parallel(threads, threads, [&](std::size_t t) {
+    Evaluation evaluation(*samples_, part, count, rows_together(), threads);
+    in_parallel(threads, threads, [&](std::size_t thread) {
       with_instance([&](Instance& instance) {
         synchronise_buffers(instance);
-        SampleBatch batch;
-        for (std::size_t k = next++; k < pieces.size(); k = next++) {
-          samples_->gather(part, pieces[k], nullptr, batch);
-          losses[k] = instance.evaluate(x, batch, counts[t], &squares[k]);
-          for (const float target : batch.values) targets[k].add(target);
-        }
-        return pieces.size();
+        evaluation.take_pieces(instance, x, thread);
+        return true;
       });
     });
-    PartFigures found{.part = std::string(to_string(part)), .from = samples_->origin(part)};
-    found.samples = count;
-    const auto mean_of = [&](const std::vector<double>& values) {
-      double sum = 0;
-      for (std::size_t k = 0; k < pieces.size(); ++k)
-        sum += values[k] * static_cast<double>(pieces[k].size()) / static_cast<double>(count);
-      return sum;
-    };
-    found.loss = mean_of(losses);
-    for (const ClassCounts& part_of_it : counts) {
-      if (found.counts.classes() == 0) found.counts = ClassCounts(part_of_it.classes());
-      if (part_of_it.classes() > 0) found.counts.add(part_of_it);
-    }
-    Moments all;
-    for (const Moments& piece : targets) all.add(piece);
-    if (samples_->format().classes == 0)
-      judge_numbers(found, mean_of(squares), all, samples_->preprocessing()->target);
+    PartFigures found = evaluation.figures();
     found.classes = preprocessing()->classes;
     for (std::size_t k = found.classes.size(); k < found.counts.classes(); ++k)
       found.classes.push_back(class_name(k));  // outputs that no class belongs to

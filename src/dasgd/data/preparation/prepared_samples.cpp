@@ -49,7 +49,12 @@ PreparedSamples::PreparedSamples(DataParts parts, Preprocessing preprocessing, O
 }
 
 void PreparedSamples::fetch(Part part, Rows rows) const {
-  for (const std::uint32_t place : rows) parts_[part].data->inputs->fetch(parts_[part].row(place));
+  const DataPart& from = parts_[part];
+  for (const std::uint32_t place : rows) {
+    const std::size_t row = from.row(place);
+    from.data->inputs->fetch(row);
+    __builtin_prefetch(from.targets->data() + row);
+  }
 }
 
 void PreparedSamples::copy(Part part, std::size_t place, std::span<float> to) const {

@@ -255,7 +255,7 @@ void CsvRows::take_text(std::size_t column, std::string_view text, bool quoted) 
     take(column, read->days);
   } else if (encoding.decimal_comma) {
     const auto read = read_comma_number(text);
-    if (!read) return fail_form(column, text, "is no number with a decimal comma");
+    if (!read) return fail_form(column, text, "is not a number with a decimal comma");
     take(column, *read);
   } else if (encoding.kind == Kind::number) {
     const auto number = row_number(text);

@@ -45,7 +45,7 @@ class ClassLabels final : public RowLabels {
 
   void see(double label, const RowText& at) override {
     if (!(label >= 0 && label < static_cast<double>(most_classes)) || label != std::floor(label))
-      throw at.mistake("label " + shown(label) + " is no class; classes are 0, 1, ...");
+      throw at.mistake("label " + shown(label) + " is not a class; classes are 0, 1, ...");
     const auto number = static_cast<std::size_t>(label);
     if (classes_ && number >= *classes_)
       throw at.mistake(

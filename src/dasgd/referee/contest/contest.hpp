@@ -54,6 +54,9 @@ struct Contest {
   double advised_eta = 0.01;  ///< the middle of the steps that are tried
   /// Steps that were given: by the label of a rival, or "" for all.
   std::vector<std::pair<std::string, double>> given_eta;
+  /// A run that counts is ended when it has taken so many times the best tuned median of its world:
+  /// it cannot be first any more. 0: it has all the time of the world.
+  double most_times_best = 20;
   bool preempt = false;
   /// On a real one steps are tuned and times are predicted in virtual time; then everybody runs for
   /// real, one run at a time.
@@ -112,6 +115,7 @@ struct ContestRow {
   RivalNumbers numbers = {};  ///< as they were chosen
   bool tuned = false;         ///< the step was chosen from those that were tried
   bool at_edge = false;       ///< and is the last of them
+  double given_s = 0;         ///< the time after which its runs were ended
 };
 
 /// A stop was asked for; what was finished is in the journal.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -14,13 +15,22 @@
 
 namespace dasgd {
 
+/// The best trial so far, against which another one is held.
+struct Pace {
+  const ContestRun* best = nullptr;  ///< null: there is none
+  double patience = 2;
+};
+
 /// An observer that follows one run to its goal. The goal is reached at the first of two looks in a
-/// row that both find it reached: a noisy curve that only touches it has not.
+/// row that both find it reached: a noisy curve that only touches it has not. Beside a pace the run
+/// is given up in the second half of that one's time, at the second look in a row at which it has
+/// never been as good as that one was `patience` times earlier.
 template <typename Real>
 class Course {
  public:
-  Course(Examiner<Real>& examiner, const Goal& goal, std::size_t workers, bool thorough)
-      : examiner_(examiner), goal_(goal), workers_(workers), thorough_(thorough) {}
+  Course(Examiner<Real>& examiner, const Goal& goal, std::size_t workers, bool thorough,
+         const Pace& pace = {})
+      : examiner_(examiner), goal_(goal), workers_(workers), thorough_(thorough), pace_(pace) {}
 
   /// True when there is nothing more to see: the goal is reached, or the loss has run away.
   bool look(const Instant<Real>& instant) {
@@ -43,11 +53,11 @@ class Course {
     run_.gradients_used = instant.gradients - std::min(instant.gradients, instant.wasted);
     run_.samples = instant.samples;
     account(instant);
-    if (thorough_) curve_.push_back(point);
+    curve_.push_back(point);
     if (!reaches(point)) {
       crossing_.reset();
       if (thorough_) keep(instant.models);
-      return is_lost(point.loss_mean);
+      return is_lost(point.loss_mean) || falls_behind(point);
     }
     if (crossing_) {
       run_ = *std::exchange(crossing_, std::nullopt);
@@ -95,6 +105,23 @@ class Course {
     looks_above_start_ = loss > loss_at_start_ ? looks_above_start_ + 1 : 0;
     return !std::isfinite(loss) || loss > 100 * (start + 1) ||
            (++looks_ > 10 && loss > 2 * start) || looks_above_start_ >= 20;
+  }
+  // What is to become small: trials that do not reach the goal are compared by their losses.
+  double distance(const CurvePoint& point) const {
+    const bool by_accuracy = goal_.kind == Goal::Kind::accuracy && pace_.best->reached;
+    return by_accuracy ? -point.accuracy_mean.value_or(0) : point.loss_mean;
+  }
+  bool falls_behind(const CurvePoint& point) {
+    if (!pace_.best) return false;
+    least_distance_ = std::min(least_distance_, distance(point));
+    if (point.time_s < pace_.best->time_s / 2) return false;
+    const auto& curve = pace_.best->curve;
+    const auto later =
+        std::upper_bound(curve.begin(), curve.end(), point.time_s / pace_.patience,
+                         [](double time, const CurvePoint& other) { return time < other.time_s; });
+    const bool behind = later != curve.begin() && least_distance_ > distance(later[-1]);
+    looks_behind_ = behind ? looks_behind_ + 1 : 0;
+    return looks_behind_ >= 2;
   }
   void keep(Models models) {
     last_models_.resize(models.size());
@@ -151,11 +178,13 @@ class Course {
   const Goal goal_;
   const std::size_t workers_;
   const bool thorough_;
+  const Pace pace_;
   ContestRun run_;
   std::optional<ContestRun> crossing_;  // as it was when the last look was the first of two
   std::vector<CurvePoint> curve_;
   bool first_ = true;
-  std::size_t looks_ = 0, looks_above_start_ = 0;
+  std::size_t looks_ = 0, looks_above_start_ = 0, looks_behind_ = 0;
+  double least_distance_ = std::numeric_limits<double>::infinity();
   double loss_at_start_ = 0;
   std::vector<double> sums_;
   std::vector<Real> mean_, gradient_;

@@ -76,7 +76,8 @@ ContestRun run_one(Examiner<Real>& examiner, const Contest& contest, const Chose
   options.seed = request.seed;
   if (request.most && (!options.max_time || options.max_time->count() > *request.most))
     options.max_time = std::chrono::nanoseconds(*request.most);
-  Course<Real> course(examiner, contest.goal, options.workers, request.thorough);
+  Course<Real> course(examiner, contest.goal, options.workers, request.thorough,
+                      {request.best, contest.tuning.patience});
   // What is still under way when the time is over arrives too late.
   const auto is_late = [&](Nanoseconds time) {
     return !perform && options.max_time && time > options.max_time->count();

@@ -14,8 +14,9 @@ namespace dasgd {
 struct RunRequest {
   double eta = 0.01;
   std::uint64_t seed = 1;
-  bool thorough = true;             ///< with a curve, the worst worker and the staleness
-  std::optional<Nanoseconds> most;  ///< ends there, if that is before the world's own end
+  bool thorough = true;              ///< with the worst worker and the staleness
+  std::optional<Nanoseconds> most;   ///< ends there, if that is before the world's own end
+  const ContestRun* best = nullptr;  ///< of a trial: it is given up when it falls behind this one
 };
 
 /// Runs a rival for real, with these options, while the observer looks on.
