@@ -170,8 +170,9 @@ TEST_F(ResumeApp, KilledAtAnyMomentAgainAndAgainItStillArrives) {
 
 TEST_F(ResumeApp, DamagedCheckpointsAreRefusedByNameAndTheOneBeforeIsUsed) {
   kill_after(3, "--workers 2 --epochs 400");
-  const auto files = checkpoints();
-  ASSERT_EQ(files.size(), 3u);
+  auto files = checkpoints();
+  ASSERT_GE(files.size(), 3u);  // it may have written another before the signal came
+  files.erase(files.begin(), files.end() - 3);
   std::string bytes = read_text(files[2]);
   bytes[bytes.size() / 3] ^= 4;
   std::ofstream(files[2], std::ios::binary) << bytes;

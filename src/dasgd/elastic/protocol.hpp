@@ -257,9 +257,7 @@ class Protocol {
 
   std::uint64_t fit_into(std::uint64_t bytes) const;
   std::size_t most_waiting() const;
-  std::size_t most_under_way(std::uint64_t bytes) const;
-  std::size_t most_under_way(const Link& link) const;
-  std::size_t most_computed() const;
+  std::size_t most_under_way() const;
   bool relays_at_once() const;
   bool can_stream(const Link& link) const;
   bool is_to_stream(const Link& link) const;

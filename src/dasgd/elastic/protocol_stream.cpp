@@ -15,10 +15,7 @@ namespace {
 std::uint64_t gradient_bytes(std::size_t update, std::size_t members) {
   return update + 1024 + sizeof(std::uint32_t) * members;
 }
-// A link of 100 ms is kept full, and no thin one has more in its buffers than it carries in that
-// time.
-constexpr double window_seconds = 0.1;
-constexpr std::uint64_t smallest_window = 1 << 18, largest_window = 8 << 20;  // in bytes
+constexpr std::uint64_t window_bytes = 8 << 20;  // a link of 100 ms and 80 MB/s is kept full
 constexpr std::uint64_t most_small_ones = 4096;  // taken in a moment, however small they are
 constexpr std::uint64_t least_under_way = 4;     // however large they are
 
@@ -54,19 +51,9 @@ std::size_t Protocol::most_unfolded() const {
 
 // Gradients that have been sent on a link and that the other end has not told of. What has to be
 // said of the run waits behind them, in buffers that nobody sees into.
-std::size_t Protocol::most_under_way(std::uint64_t bytes) const {
-  const std::uint64_t message = options_.update_bytes() / (options_.packs ? 4 : 1);
-  return std::clamp<std::uint64_t>(bytes / gradient_bytes(message, members_.size()),
-                                   least_under_way, most_small_ones);
+std::size_t Protocol::most_under_way() const {
+  return std::clamp<std::uint64_t>(fit_into(window_bytes), least_under_way, most_small_ones);
 }
-
-std::size_t Protocol::most_under_way(const Link& link) const {
-  const auto carried = static_cast<std::uint64_t>(window_seconds * link.bytes_per_second);
-  return most_under_way(std::clamp(carried, smallest_window, largest_window));
-}
-
-// Own ones that the network's thread has not come to.
-std::size_t Protocol::most_computed() const { return most_under_way(largest_window); }
 
 void Protocol::note(const GradientSet& names) {
   const auto reach = [this](WorkerId origin, std::uint32_t count) {
@@ -123,8 +110,7 @@ void Protocol::on_gradient(Link& link, Nanoseconds now) {
   link.offered.insert(gradient->name);
   ++link.taken;
   admit(gradient, now);
-  // Its window may be the smallest there is.
-  if (link.taken - link.taken_and_told >= most_under_way(smallest_window) / 4) report_to(link, now);
+  if (link.taken - link.taken_and_told >= most_under_way() / 4) report_to(link, now);
   if (relays_at_once())
     for (auto& [id, other] : links_) pump(*other, now);
 }
@@ -250,7 +236,7 @@ void Protocol::pump(Link& link, Nanoseconds now) {
   const std::size_t most_queued = std::max<std::size_t>(1 << 20, 4 * options_.update_bytes());
   bool full = false;
   const auto send = [&](const Log::Entry& entry) {
-    full = link.sent - link.sent_and_taken >= most_under_way(link) ||
+    full = link.sent - link.sent_and_taken >= most_under_way() ||
            wires_.queued_bytes(link.id) >= most_queued;
     if (!full) offer(link, entry.gradient);
     return !full;
@@ -280,7 +266,7 @@ void Protocol::serve_all_who_wait(Nanoseconds now) {
 
 void Protocol::pump(Nanoseconds now) {
   const std::lock_guard lock(mutex_);
-  if (std::exchange(not_looked_at_, 0) >= most_computed()) inbox_.wake();
+  if (std::exchange(not_looked_at_, 0) >= most_under_way()) inbox_.wake();
   serve_all_who_wait(now);
   for (auto& [id, link] : links_) pump(*link, now);
 }

@@ -29,7 +29,7 @@ void Protocol::own(GradientPtr gradient, Nanoseconds now) {
 bool Protocol::may_compute() const {
   const std::lock_guard lock(mutex_);
   if (!joined_ || ending_ || offered_model_ || wants_copy_ || wants_frozen_) return false;
-  if (not_looked_at_ >= most_computed()) return false;
+  if (not_looked_at_ >= most_under_way()) return false;
   return !cut_off_ || computed_while_cut_ < options_.in_flight;
 }
 

@@ -7,8 +7,6 @@
 namespace dasgd {
 namespace {
 
-constexpr std::size_t header_bytes = 64;
-
 // Links deliver in order and nothing comes twice.
 bool brings_names_once(const VirtualWorld& world, const Graph& graph, RelayMode mode) {
   return !world.chaos.on_links() && (graph.is_tree() || mode == RelayMode::none);
