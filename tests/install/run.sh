@@ -24,6 +24,11 @@ for page in "$source"/README.md "$source"/docs/*.md "$source"/site/pages/*.md; d
   c++ -O0 "$work/shown.cpp" $flags -o "$work/shown"
   "$work/shown"
 done
+# A library of rivals, as docs/rivals.md builds it.
+# shellcheck disable=SC2086
+c++ -std=c++20 -O0 -shared -fPIC "$source/examples/rival_library.cpp" -o "$work/token.so" $flags
+"$work/prefix/bin/dasgd" compare --model quadratic --workers 2 --rivals minibatch,token --rival-library "$work/token.so" \
+  --lr 0.01 --seeds 1 --quiet --out "$work/compared"
 if [ -f "$build/dasgd_networks.so" ]; then # the installed program finds its networks
   for i in $(seq 40); do echo "$i,$((i % 3)),$((i % 2))"; done >"$work/table.csv"
   "$work/prefix/bin/dasgd" train --model mlp --data "$work/table.csv" --gradients 2 --quiet --out "$work/run"
