@@ -93,7 +93,7 @@ struct SmallWorld::Liar {
         return say(report({r}, theirs()));
       case 8:
       case 9:  // "We are the same."
-        r = stopped(whom);
+        r = stopped(me);
         r.digest = digest_of(to.worker);
         r.ready = StateOf::ready(to.protocol);
         return say(report({r}, theirs()));

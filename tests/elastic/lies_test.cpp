@@ -45,27 +45,6 @@ TEST(Lies, OfTheEndOfAnotherAreTakenBackByIt) {
   }
 }
 
-// Else somebody could make two members that differ believe that they are the same.
-TEST(Lies, OfWhatAModelCameToAreNotBelievedWhereItsMemberIsLinked) {
-  Said network;
-  Protocol member(founder(), network);
-  Peer liar(member, LinkId{1}, {2, 2}), friendly(member, LinkId{2}, {3, 3});
-  friendly.report(true, 1);
-  Report lie = a_lie({3, 3}, 1'000);
-  lie.records[0].joined = true;
-  lie.records[0].digest = {7, 8};
-  liar.say(lie, 2);
-  member.tick(a_second);
-  EXPECT_EQ(network.last_record(liar.link, {3, 3}).digest, Hash{});
-  Report truth = a_lie({3, 3}, 1'001);
-  truth.records[0].digest = {5, 6};
-  friendly.say(truth, a_second);
-  lie.records[0].version = 1'002;
-  liar.say(lie, a_second);
-  member.tick(2 * a_second);
-  EXPECT_EQ(network.last_record(liar.link, {3, 3}).digest, Hash(5, 6));
-}
-
 TEST(Lies, BeyondTheLastVersionAreRefused) {
   Said network;
   Protocol member(founder(), network);

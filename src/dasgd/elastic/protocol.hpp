@@ -246,7 +246,7 @@ class Protocol {
   void take_frame(LinkId link, std::span<const std::byte> header, Nanoseconds now);
   bool log_is_full() const;
   void count_elsewhere();
-  void hear(Record& record, const Link& from, Nanoseconds now);
+  void hear(const Record& record, Nanoseconds now);
   void spread(const Rotation& rotation);
   void on(const Word& word);
   void pass_words_on(Link& link);

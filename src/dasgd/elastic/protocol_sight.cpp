@@ -14,13 +14,8 @@ constexpr std::size_t most_dialed = 64;
 
 }  // namespace
 
-void Protocol::hear(Record& record, const Link& from, Nanoseconds now) {
+void Protocol::hear(const Record& record, Nanoseconds now) {
   const auto before = roster_.find(record.origin);
-  // What its model came to a member tells itself, where it can: others may lie about it.
-  if (before && *before != from.member) {
-    const Hash& known = members_[*before].record.digest;
-    if (known != Hash{} || link_to(*before)) record.digest = known;
-  }
   const bool is_new = !before || members_[*before].standing == Standing::unknown;
   if (!members_.hear(record, now)) return;
   const WorkerId member = *roster_.find(record.origin);

@@ -86,7 +86,7 @@ void Protocol::on(Link& link, Report& report, Nanoseconds now) {
     link.lacked = link.reported.without(held_);
     link.lacked_since = now;
   }
-  for (Record& record : report.records) hear(record, link, now);
+  for (const Record& record : report.records) hear(record, now);
   count_elsewhere();
   check_budget(now);
   if (link.behind && can_stream(link)) {
