@@ -39,7 +39,8 @@ RC_GTEST_PROP(Pending, IsTheSumOfAllThatWasAddedInOrder, ()) {
   Pending pending;
   std::vector<GradientName> names;
   std::int64_t sum = 0;
-  const auto kinds = *rc::gen::nonEmpty(rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 4)));
+  const auto kinds =
+      *rc::gen::nonEmpty(rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 4)));
   std::uint32_t sequence = 0;
   for (const int kind : kinds) {
     Pending other;  // 0: one gradient, else a bundle of that many and more

@@ -89,9 +89,9 @@ struct RunSummary {
   std::optional<LookAheadFigures> look_ahead;  ///< of all workers that looked ahead
   MessageFormat message = MessageFormat::full;
   std::vector<double> residual_norms;  ///< per worker, where messages are not full
-  bool fixed_step = true;          ///< plain SGD with one step size: what the theory is about
-  std::uint64_t halvings = 0;      ///< of step sizes, by workers whose loss ran away
-  std::optional<StepLimits> step;  ///< where the smoothness of the objective is known
+  bool fixed_step = true;              ///< plain SGD with one step size: what the theory is about
+  std::uint64_t halvings = 0;          ///< of step sizes, by workers whose loss ran away
+  std::optional<StepLimits> step;      ///< where the smoothness of the objective is known
   std::vector<CheckedAssumption> assumptions;  ///< of a step size that was proved
   std::optional<ArrivalFigures> arrivals;      ///< where samples came while the run went
   std::optional<Residuals> residuals;          ///< where they were asked for and could be measured

@@ -116,8 +116,8 @@ struct Agent {
   std::optional<Nanoseconds> asks_at;  // a look that is scheduled because there was no sample ...
   bool asks = false;                   // ... and whether it is still wanted
   std::uint32_t computed = 0;  // gradients that are complete; the worker itself may be ahead
-  NodeUse use;               // but for what is in `sent`
-  std::vector<Real> before;  // x while a step is under way, where somebody will look meanwhile
+  NodeUse use;                 // but for what is in `sent`
+  std::vector<Real> before;    // x while a step is under way, where somebody will look meanwhile
 };
 
 }  // namespace dasgd

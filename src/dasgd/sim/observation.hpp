@@ -60,8 +60,7 @@ class Observation {
   // The replica, its view, a gradient, and updates that wait.
   static std::uint64_t kept(const Agent<Real>& agent) {
     const auto sums = agent.run.worker().replica().sums();
-    return sums.size_bytes() + 2 * sums.size() * sizeof(Real) +
-           bytes_waiting(agent) +
+    return sums.size_bytes() + 2 * sums.size() * sizeof(Real) + bytes_waiting(agent) +
            (agent.folded ? sums.size_bytes() : 0);
   }
 

@@ -10,11 +10,11 @@
 
 namespace dasgd {
 
-/// full, ring, directed-ring, star (hub 0), tree:K (root 0, K children each), torus:RxC, mesh:RxC (the same without wrap-around),
-/// exponential (i sends to i + 1, 2, 4, ...),
-/// random-regular:D (drawn from `seed`), file:PATH (one "a b" pair per line for a two-way link,
-/// "a -> b" for a one-way link, # starts a comment).
-/// Throws InputError for an unknown name, sizes that do not fit, or a disconnected graph.
+/// full, ring, directed-ring, star (hub 0), tree:K (root 0, K children each), torus:RxC, mesh:RxC
+/// (the same without wrap-around), exponential (i sends to i + 1, 2, 4, ...), random-regular:D
+/// (drawn from `seed`), file:PATH (one "a b" pair per line for a two-way link, "a -> b" for a
+/// one-way link, # starts a comment). Throws InputError for an unknown name, sizes that do not fit,
+/// or a disconnected graph.
 Graph build_graph(const std::string& spec, std::size_t workers, std::uint64_t seed);
 
 /// Throws InputError, with a suggestion, unless `spec` is of one of the forms above.
