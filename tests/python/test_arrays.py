@@ -162,7 +162,7 @@ def test_seeds_of_simulations_and_advice(tmp_path):
         (([[1, 2], [3]], [0, 1]), "data X"),
         ((numpy.ones((30, 2)), numpy.ones(30), 3), r"give \(X, y\)"),
         (numpy.ones(30), "has no labels"),
-        ((numpy.ones((30, 2)), numpy.linspace(0, 1, 30)), "no class"),
+        ((numpy.ones((30, 2)), numpy.linspace(0, 1, 30)), "not a class"),
         ((numpy.ones((30, 2)), numpy.arange(30) % 3), "3 classes"),
     ],
 )

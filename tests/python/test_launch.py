@@ -29,11 +29,12 @@ def test_one_program_is_one_worker_or_several():
     )
     assert alone.returncode == 0, alone.stderr
     assert alone.stdout.startswith("60 gradients of 1 workers, 0 lost, replicas identical: True")
-    for how, begin in (["--bare"], "^"), ([], r"^\[0\] "), (["--elastic"], r"^\[[01]\] "):
-        done = launch("-n", "2", *how, "--", sys.executable, EXAMPLE, "--steps", "60", "--slow", "10")
+    # On a busy machine the second member of an elastic run may come late.
+    for how, begin, steps in (["--bare"], "^", 60), ([], r"^\[0\] ", 60), (["--elastic"], r"^\[[01]\] ", 600):
+        done = launch("-n", "2", *how, "--", sys.executable, EXAMPLE, "--steps", str(steps), "--slow", "10")
         assert done.returncode == 0, done.stderr
         found = re.search(begin + WORDS.format(2), done.stdout, re.MULTILINE)
-        assert found and 60 <= int(found[1]) < 64, done.stdout  # what was under way comes on top
+        assert found and steps <= int(found[1]) < steps + 20, done.stdout  # what was under way comes on top
 
 
 TALK = """
