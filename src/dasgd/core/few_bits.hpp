@@ -6,7 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "dasgd/base/bytes.hpp"
 #include "dasgd/core/gradient.hpp"
 #include "dasgd/core/message_format.hpp"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #include "dasgd/core/message_format.hpp"

@@ -49,7 +49,7 @@ std::vector<WorkerReport> reports_of(const Agents<Real>& agents) {
   for (const auto& agent : agents) {
     reports.push_back(agent->run.report());
     reports.back().copies_dropped = agent->relay.copies_dropped();
-    reports.back().sent = agent->sent;
+    reports.back().sent = agent->post.sent(agent->id);
   }
   return reports;
 }

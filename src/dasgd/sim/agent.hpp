@@ -13,7 +13,7 @@
 #include "dasgd/core/channel.hpp"
 #include "dasgd/run/options.hpp"
 #include "dasgd/run/run_worker.hpp"
-#include "dasgd/transport/endpoint.hpp"
+#include "dasgd/sim/post.hpp"
 #include "dasgd/transport/parcel.hpp"
 #include "dasgd/transport/relay.hpp"
 #include "dasgd/virtual_time/observer.hpp"
@@ -66,10 +66,10 @@ class OnTheirWay {
 template <typename Real>
 struct Agent {
   Agent(WorkerId self, const Objective<Real>& objective, const TrainOptions& options,
-        const Graph& graph, RelayMode mode, bool exact_sets, const Traffic& traffic,
+        const Graph& graph, RelayMode mode, bool exact_sets, const Post& carrier,
         const SharedByWorkers<Real>& shared)
       : id(self),
-        sent(traffic),
+        post(carrier),
         relay(self, graph, mode),
         slow(slow_factor(options, self)),
         run(self, objective, objective.make_oracle(self), options, channel, shared, 1, exact_sets) {
@@ -94,7 +94,7 @@ struct Agent {
   }
 
   const WorkerId id;
-  const Traffic& sent;
+  const Post& post;
   VirtualChannel channel;
   Relay relay;
   const double slow;

@@ -18,6 +18,8 @@ Post::Post(const VirtualWorld& world, const Graph& graph, RelayMode mode, std::u
            MessageFormat message, EventQueue& queue)
     : graph_(graph),
       folds_((world.nic || world.bandwidth) && brings_names_once(world, graph, mode)),
+      // On a tree delivery is causal: of a gradient its step is enough.
+      facts_bytes_(graph.is_tree() ? 8 : 48 + 4 * graph.workers()),
       message_(message),
       queue_(queue),
       links_(world, graph, seed),
@@ -33,7 +35,7 @@ void Post::send(WorkerId from, const Parcel& parcel, WorkerId source, Nanosecond
   const auto neighbours = graph_.neighbours(from);
   for (std::size_t k = 0; k < neighbours.size(); ++k)
     if (neighbours[k] != source) outgoing_[index(from)].links[k].add(parcel);
-  free(from, now);
+  pump(from, now);
 }
 
 // In turn: no neighbour waits for one that gets more.
@@ -47,7 +49,7 @@ std::optional<std::size_t> Post::next_link(WorkerId from, Nanoseconds now) const
   return std::nullopt;
 }
 
-void Post::free(WorkerId from, Nanoseconds now) {
+void Post::pump(WorkerId from, Nanoseconds now) {
   Outgoing& out = outgoing_[index(from)];
   const auto number = static_cast<std::uint32_t>(index(from));
   while (const auto k = next_link(from, now)) {
@@ -78,7 +80,7 @@ void Post::carry(WorkerId from, std::size_t link, Parcel parcel, WorkerId source
   const std::size_t bytes = bytes_of(parcel);
   sent_[index(from)] += {1, bytes};
   const auto arrivals =
-      links_.send(from, link, bytes + header_bytes + facts_bytes(parcel.size()), now);
+      links_.send(from, link, bytes + header_bytes + (parcel.size() - 1) * facts_bytes_, now);
   const Flight flight{std::move(parcel), from, source, graph_.neighbours(from)[link]};
   put_in_flight(flight, arrivals.first);
   if (arrivals.copy) put_in_flight(flight, *arrivals.copy);
@@ -89,11 +91,11 @@ void Post::put_in_flight(Flight flight, Nanoseconds arrival) {
   queue_.push(Event::make(arrival, EventKind::arrival, sendings_++, number));
 }
 
-std::size_t Post::pending(WorkerId worker) const {
-  std::size_t gradients = 0;
+std::size_t Post::bytes_waiting(WorkerId worker) const {
+  std::size_t bytes = 0;
   if (folds_)
-    for (const Pending& link : outgoing_[index(worker)].links) gradients += link.size();
-  return gradients;
+    for (const Pending& link : outgoing_[index(worker)].links) bytes += link.size_in_bytes();
+  return bytes;
 }
 
 std::size_t Post::bytes_of(const Parcel& parcel) const {
@@ -102,12 +104,6 @@ std::size_t Post::bytes_of(const Parcel& parcel) const {
                          parcel.size());
   const NumberFormat format = parcel.gradient->update.format();
   return message_bytes(message_, format, parcel.size_in_bytes() / number_bytes(format), 1);
-}
-
-// Of a gradient by itself they are in the header. On a tree delivery is causal: its step is enough.
-std::size_t Post::facts_bytes(std::size_t gradients) const {
-  const std::size_t each = graph_.is_tree() ? 8 : 48 + 4 * graph_.workers();
-  return (gradients - 1) * each;
 }
 
 }  // namespace dasgd

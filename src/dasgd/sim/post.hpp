@@ -31,7 +31,7 @@ class Post {
   /// To all neighbours of `from` but `source`, which it came from; own parcels come from `from`.
   void send(WorkerId from, const Parcel& parcel, WorkerId source, Nanoseconds now);
   /// A link or the card of this worker has become free.
-  void free(WorkerId from, Nanoseconds now);
+  void pump(WorkerId from, Nanoseconds now);
 
   /// A message has arrived: calls `deliver(to, parcel, from)`.
   template <typename Deliver>
@@ -44,8 +44,8 @@ class Post {
 
   /// What a worker has sent, without headers.
   const Traffic& sent(WorkerId worker) const { return sent_[index(worker)]; }
-  /// What waits for its links.
-  std::size_t pending(WorkerId worker) const;
+  /// What waits for its links, in memory.
+  std::size_t bytes_waiting(WorkerId worker) const;
   /// The numbers of a parcel as a message: one gradient's, or a sum packed to the bits in use.
   std::size_t bytes_of(const Parcel& parcel) const;
 
@@ -64,10 +64,10 @@ class Post {
   void send_at_once(WorkerId from, const Parcel& parcel, WorkerId source, Nanoseconds now);
   void carry(WorkerId from, std::size_t link, Parcel parcel, WorkerId source, Nanoseconds now);
   void put_in_flight(Flight flight, Nanoseconds arrival);
-  std::size_t facts_bytes(std::size_t gradients) const;
 
   const Graph& graph_;
   const bool folds_;
+  const std::size_t facts_bytes_;  // of each gradient of a bundle
   const MessageFormat message_;
   EventQueue& queue_;
   Links links_;

@@ -48,7 +48,7 @@ class Simulation {
                             !delivery_is_causal(world, graph_, mode_ != RelayMode::none);
     for (std::size_t i = 0; i < options.workers; ++i)
       agents_.push_back(std::make_unique<Agent<Real>>(
-          worker_id(i), objective, options, graph_, mode_, exact_sets, post_.sent(worker_id(i)),
+          worker_id(i), objective, options, graph_, mode_, exact_sets, post_,
           SharedByWorkers<Real>{budget_, good_, samples_never_stop_, observer != nullptr}));
     if (observer) observation_.emplace(*observer);
     if (options.measure_gradients) residuals_.emplace(options.workers, objective.dimension());
@@ -88,7 +88,7 @@ class Simulation {
                               deliver(*agents_[index(to)], parcel, from);
                             });
       case EventKind::link_free:
-        return post_.free(worker_id(event.subject), now_);
+        return post_.pump(worker_id(event.subject), now_);
       case EventKind::look:
         return look(*agents_[event.subject]);
     }

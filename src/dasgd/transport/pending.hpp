@@ -31,6 +31,13 @@ class Pending {
   /// How many gradients.
   std::size_t size() const { return (sum_ ? sum_->size() : 0) + recent_.size(); }
 
+  /// Of the numbers that it keeps.
+  std::size_t size_in_bytes() const {
+    std::size_t bytes = sum_ ? sum_->size_in_bytes() : 0;
+    for (const GradientPtr& g : recent_) bytes += g->update.size_in_bytes();
+    return bytes;
+  }
+
   /// The next message: all of it, in the order in which it came.
   Parcel take() {
     if (!sum_ && recent_.size() == 1) {
