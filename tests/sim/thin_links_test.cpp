@@ -72,6 +72,28 @@ INSTANTIATE_TEST_SUITE_P(Ways, ThinLinks,
                            return name + (info.param.thin == Thin::card ? "_card" : "_link");
                          });
 
+TEST(ThinTrees, AreWhatTheRelayAsksFor) {
+  const LargeBowl problem;
+  VirtualWorld world;
+  world.nic = 4 * 8192 / 0.05;
+  TrainOptions options{.workers = 16, .eta = 1e-4};
+  options.gradients = {100};
+  const auto with_relay = [&](const char* relay) {
+    TrainOptions asked = options;
+    asked.relay = parse_relay(relay);
+    return simulate(problem, asked, world).summary;
+  };
+  TrainOptions given = options;
+  given.topology = "tree:4";
+  const RunSummary tree = simulate(problem, given, world).summary;
+  EXPECT_EQ(with_relay("tree").staleness.S_avg, tree.staleness.S_avg);
+  EXPECT_EQ(with_relay("auto").staleness.S_avg, tree.staleness.S_avg);
+  EXPECT_EQ(with_relay("auto").relay, "tree:4");
+  EXPECT_NE(with_relay("auto").links_why, "");
+  EXPECT_EQ(with_relay("mesh").staleness.S_avg,
+            simulate(problem, options, world).summary.staleness.S_avg);
+}
+
 TEST(ThinTrees, AreCausal) {
   const RunSummary summary = run({"tree:4"}, 5, 200);
   EXPECT_EQ(summary.noncausal_applications, 0u);

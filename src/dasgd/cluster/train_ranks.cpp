@@ -13,6 +13,7 @@
 #include "dasgd/cluster/remote_trace.hpp"
 #include "dasgd/cluster/remote_watch.hpp"
 #include "dasgd/core/error.hpp"
+#include "dasgd/run/choose_links.hpp"
 #include "dasgd/run/conclude.hpp"
 #include "dasgd/run/leg.hpp"
 #include "dasgd/runtime/checkpointer.hpp"
@@ -135,7 +136,7 @@ class RankRun {
   std::size_t update_bytes() const { return objective_.dimension() * sizeof(Number<Real>); }
 
   mpi::MeshOptions mesh_options() {
-    return {.relay = options_.relay.value_or(default_relay(graph_of(options_))),
+    return {.relay = relay_of(options_, graph_of(options_)),
             .in_flight = resolved_in_flight(options_, update_bytes()),
             .clock = [this] { return clock_.now(); },
             .update_bytes = update_bytes(),
@@ -263,14 +264,27 @@ class RankRun {
   mpi::Mesh mesh_;  // last: its thread uses all of the above
 };
 
+// Ranks send full messages; how fast their links are shows when they are used.
+TrainOptions with_links(TrainOptions options, mpi::Communicator& ranks) {
+  const bool is_open = options.relay && options.relay->kind == RelayChoice::Kind::automatic;
+  if (ranks.ranks_on_host() == ranks.size())
+    return choose_links(std::move(options), {.kind = "ranks of one machine share memory"});
+  const bool many = static_cast<std::size_t>(ranks.size()) > most_in_mesh;
+  if (is_open && many) options.relay = RelayChoice::tree();
+  if (is_open && !many) options.relay = RelayChoice::mesh();
+  if (is_open) options.links_why = fmt::format("{} ranks on several machines", ranks.size());
+  return choose_links(std::move(options), {.kind = "ranks send full messages"});
+}
+
 }  // namespace
 
 template <typename Real>
 std::optional<TrainResult<Real>> train_ranks(mpi::Communicator& ranks,
                                              const Objective<Real>& objective,
-                                             const TrainOptions& options,
+                                             const TrainOptions& given,
                                              const RankOptions& rank_options,
                                              const std::vector<Callback<Real>>& callbacks) {
+  const TrainOptions options = with_links(given, ranks);
   require_runnable(options, objective);
   require_trace_of_all(options);
   if (options.workers % static_cast<std::size_t>(ranks.size()) != 0)

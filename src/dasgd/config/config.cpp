@@ -143,7 +143,7 @@ void resolve(Config& config) {
   validate(run);
   const Graph graph = graph_of(run);
   if (!run.relay) run.relay = default_relay(graph);
-  require_delivery(graph, *run.relay);
+  require_delivery(graph, relay_of(run, graph));
   TrainOptions with_joiners = run;  // cuts may concern them
   with_joiners.workers += config.elastic.turnover.joins.size();
   validate(run.chaos, with_joiners.workers == run.workers ? graph : graph_of(with_joiners));

@@ -10,7 +10,7 @@
 namespace dasgd {
 namespace {
 
-const std::vector<std::string> names{"full", "int8", "int4", "ternary"};
+const std::vector<std::string> names{"full", "int8", "int4", "ternary", "auto"};
 
 }  // namespace
 

@@ -9,13 +9,14 @@
 namespace dasgd {
 
 enum class MessageFormat {
-  full,     ///< as they were rounded for the replica
-  int8,     ///< 8 bits each, with a unit for every block
-  int4,     ///< 4 bits each
-  ternary,  ///< -1, 0 or 1
+  full,       ///< as they were rounded for the replica
+  int8,       ///< 8 bits each, with a unit for every block
+  int4,       ///< 4 bits each
+  ternary,    ///< -1, 0 or 1
+  automatic,  ///< of the above, the most bits that a card carries in time; chosen before a run
 };
 
-/// "full", "int8", "int4" or "ternary". Throws InputError for anything else.
+/// "full", "int8", "int4", "ternary" or "auto". Throws InputError for anything else.
 MessageFormat parse_message_format(const std::string& text);
 std::string to_string(MessageFormat format);
 

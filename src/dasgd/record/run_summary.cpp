@@ -159,6 +159,8 @@ Json summary_json(const RunSummary& s) {
   json["halvings"] = s.halvings;
   json["fixed_step"] = s.fixed_step;
   json["message"] = to_string(s.message);
+  if (!s.relay.empty()) json["relay"] = s.relay;
+  if (!s.links_why.empty()) json["links_why"] = s.links_why;
   if (!s.residual_norms.empty()) json["residual_norms"] = s.residual_norms;
   json["look_ahead"] = s.lambda;
   json["missing_estimated"] = s.look_ahead ? Json(s.look_ahead->missing_estimated) : nullptr;

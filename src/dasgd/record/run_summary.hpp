@@ -88,6 +88,7 @@ struct RunSummary {
   std::vector<double> lambda;       ///< per worker, as it was last; 0: no look-ahead
   std::optional<LookAheadFigures> look_ahead;  ///< of all workers that looked ahead
   MessageFormat message = MessageFormat::full;
+  std::string relay, links_why;        ///< over which links; and why, where the run chose
   std::vector<double> residual_norms;  ///< per worker, where messages are not full
   bool fixed_step = true;              ///< plain SGD with one step size: what the theory is about
   std::uint64_t halvings = 0;          ///< of step sizes, by workers whose loss ran away

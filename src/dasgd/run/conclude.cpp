@@ -184,6 +184,8 @@ TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions&
   if (end.simulated_in) summary.virtual_seconds = end.seconds;
   add_up(reports, summary);
   summary.message = options.message;
+  if (options.relay) summary.relay = to_string(*options.relay);
+  summary.links_why = options.links_why;
   summary.fixed_step = summary.halvings == 0 && options.rule.is_plain() &&
                        options.message == MessageFormat::full &&
                        std::holds_alternative<std::monostate>(options.make_rule);

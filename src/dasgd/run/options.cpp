@@ -10,11 +10,25 @@
 namespace dasgd {
 
 Graph graph_of(const TrainOptions& o) {
+  if (o.relay && o.relay->chooses_links()) {
+    if (o.graph || o.topology != "full")
+      throw InputError(
+          fmt::format("`topology.relay` {} chooses the links: leave `topology.kind` "
+                      "out, or take arrival, apply or none",
+                      to_string(*o.relay)));
+    if (o.relay->kind == RelayChoice::Kind::tree)
+      return build_graph(to_string(*o.relay), o.workers, o.seed);
+  }
   if (!o.graph) return build_graph(o.topology, o.workers, o.seed);
   if (o.graph->workers() != o.workers)
     throw InputError(
         fmt::format("the graph has {} workers and the run {}", o.graph->workers(), o.workers));
   return *o.graph;
+}
+
+RelayMode relay_of(const TrainOptions& options, const Graph& graph) {
+  if (!options.relay || options.relay->chooses_links()) return default_relay(graph);
+  return options.relay->mode;
 }
 
 TrainOptions bare_run(const TrainOptions& options, double eta) {

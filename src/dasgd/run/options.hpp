@@ -79,15 +79,18 @@ struct Applied {
 /// target, a run makes one pass over the data, or 1,000 gradients per worker without mini-batches.
 struct TrainOptions {
   std::size_t workers = 2;
-  std::string topology = "full";   ///< see topology/builders.hpp
-  std::optional<Graph> graph;      ///< an own one instead
-  std::optional<RelayMode> relay;  ///< none on the full graph, on arrival elsewhere
-  double eta = 0.01;               ///< the step size
-  RuleOptions rule;                ///< what the origin makes of a gradient; plain SGD
+  std::string topology = "full";  ///< see topology/builders.hpp
+  std::optional<Graph> graph;     ///< an own one instead
+  /// Nothing: none on the full graph, on arrival elsewhere. Mesh, tree and automatic choose the
+  /// links themselves, so that `topology` is full.
+  std::optional<RelayChoice> relay;
+  double eta = 0.01;  ///< the step size
+  RuleOptions rule;   ///< what the origin makes of a gradient; plain SGD
   /// Where workers compute: at their replicas (off), or ahead of them. See look_ahead_of.
   std::optional<LookAhead> look_ahead;
   MessageFormat message = MessageFormat::full;  ///< in how many bits updates are sent
-  MakeRule make_rule;                           ///< an own rule instead, with its own step size
+  std::string links_why;  ///< why relay and message are what they are, where the run chose them
+  MakeRule make_rule;     ///< an own rule instead, with its own step size
   std::optional<std::size_t> batch;  ///< samples per gradient; 0: all; default: 32, or all of 1
 
   Sampling sampling = Sampling::own;             ///< what workers draw from: all samples, or shards
@@ -149,6 +152,8 @@ struct TrainOptions {
 
 /// The graph of a run. Throws InputError for a name that means none, or one of another size.
 Graph graph_of(const TrainOptions& options);
+/// When workers pass gradients on over the links of that graph.
+RelayMode relay_of(const TrainOptions& options, const Graph& graph);
 
 /// Only what makes a run what it is: its workers and their graph, how they sample and how fast they
 /// are. No budget or target, nothing that is written or shown, plain SGD with this step size and

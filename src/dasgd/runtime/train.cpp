@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "dasgd/core/error.hpp"
+#include "dasgd/run/choose_links.hpp"
 #include "dasgd/run/conclude.hpp"
 #include "dasgd/run/leg.hpp"
 #include "dasgd/runtime/boards/snapshot_board.hpp"
@@ -20,12 +21,13 @@ namespace dasgd {
 using Clock = std::chrono::steady_clock;
 
 template <typename Real>
-TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOptions& options,
+TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOptions& given,
                                const std::vector<Callback<Real>>& callbacks) {
-  require_runnable(options, objective);
+  require_runnable(given, objective);
+  const TrainOptions options = choose_links(given, {.kind = "threads share memory"});
   require_trace_of_all(options);
   Graph graph = graph_of(options);
-  const RelayMode relay = options.relay.value_or(default_relay(graph));
+  const RelayMode relay = relay_of(options, graph);
   validate(options.chaos, graph);
   const auto start = Clock::now();
   const auto clock = [start] { return std::chrono::nanoseconds(Clock::now() - start).count(); };

@@ -93,9 +93,10 @@ std::vector<Setting> algorithm_settings() {
            "the paper; default: auto with mini-batches, off without noise"},
           [](auto& c) -> auto& { return c.run.look_ahead; }, parse_look_ahead),
       named(
-          {"message", "--message", "full|int8|int4|ternary",
+          {"message", "--message", "full|int8|int4|ternary|auto",
            "send updates in few bits; what rounding leaves goes into a worker's next update, so "
-           "that nothing is lost and all replicas stay the same (default: full)"},
+           "that nothing is lost and all replicas stay the same; auto: as many bits as the network "
+           "carries in time (default: full)"},
           [](auto& c) -> auto& { return c.run.message; }, parse_message_format),
       count(
           "batch", "--batch", "samples per gradient; 0 is the whole data set",
@@ -129,9 +130,11 @@ std::vector<Setting> topology_settings() {
           [](auto& c) -> auto& { return c.run.topology; }, known_topology,
           [](const std::string& v) { return quoted(place_from_anywhere(v)); }),
       named(
-          {"topology.relay", "--relay", "arrival|apply|none",
-           "when foreign gradients are passed on (default: none on the "
-           "full graph, arrival elsewhere)"},
+          {"topology.relay", "--relay", "arrival|apply|none|mesh|tree[:K]|auto",
+           "when foreign gradients are passed on (default: none on the full graph, arrival "
+           "elsewhere); or the links themselves: mesh, everybody sends to everybody; tree, workers "
+           "with K (4) children each pass on sums; auto, a tree where cards cannot carry a mesh of "
+           "more than 8"},
           [](auto& c) -> auto& { return c.run.relay; }, parse_relay),
   };
 }

@@ -16,6 +16,7 @@
 #include "dasgd/sim/account.hpp"
 #include "dasgd/sim/agent.hpp"
 #include "dasgd/sim/feed.hpp"
+#include "dasgd/sim/network.hpp"
 #include "dasgd/sim/observation.hpp"
 #include "dasgd/sim/post.hpp"
 #include "dasgd/sim/residuals.hpp"
@@ -36,7 +37,7 @@ class Simulation {
         feed_(feed),
         world_(world),
         graph_(graph_of(options)),
-        mode_(options.relay.value_or(default_relay(graph_))),
+        mode_(relay_of(options, graph_)),
         post_(world, graph_, mode_, options.seed, options.message, queue_),
         in_flight_limit_(resolved_in_flight(options, objective.dimension() * sizeof(Number<Real>))),
         budget_(options, objective.samples()),
@@ -366,7 +367,8 @@ template <typename Real>
 TrainResult<Real> run_simulation(const Objective<Real>& objective, const TrainOptions& options,
                                  const VirtualWorld& world, const Observer<Real>* observer) {
   require_runnable(options, objective);
-  Feed feed(options, world, objective.samples());
+  const TrainOptions chosen = choose_links(options, network_of(objective, options, world));
+  Feed feed(chosen, world, objective.samples());
   return Simulation<Real>(objective, feed.options(), world, observer, feed).run();
 }
 

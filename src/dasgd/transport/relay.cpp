@@ -1,23 +1,51 @@
 #include "dasgd/transport/relay.hpp"
 
+#include <charconv>
+
 #include "dasgd/base/nearest_word.hpp"
 #include "dasgd/core/error.hpp"
 
 namespace dasgd {
 namespace {
 
-const std::vector<std::string> relay_names{"arrival", "apply", "none"};
+const std::vector<std::string> mode_names{"arrival", "apply", "none"};
+const std::vector<std::string> relay_names{"arrival", "apply", "none", "mesh", "tree", "auto"};
+
+std::uint32_t parse_children(const std::string& text) {
+  std::uint32_t children = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), children);
+  if (error != std::errc() || end != text.data() + text.size() || children < 1)
+    throw InputError("relay tree:" + text + ": the number of children is at least 1");
+  return children;
+}
 
 }  // namespace
 
-RelayMode parse_relay(const std::string& text) {
-  if (text == "arrival") return RelayMode::arrival;
-  if (text == "apply") return RelayMode::apply;
-  if (text == "none") return RelayMode::none;
+RelayChoice parse_relay(const std::string& text) {
+  for (const RelayMode mode : {RelayMode::arrival, RelayMode::apply, RelayMode::none})
+    if (text == to_string(mode)) return mode;
+  if (text == "mesh") return RelayChoice::mesh();
+  if (text == "tree") return RelayChoice::tree();
+  if (text.starts_with("tree:")) return RelayChoice::tree(parse_children(text.substr(5)));
+  if (text == "auto") return RelayChoice::automatic();
   throw InputError("unknown relay \"" + text + "\"" + suggestion(text, relay_names));
 }
 
-std::string to_string(RelayMode mode) { return relay_names[static_cast<std::size_t>(mode)]; }
+std::string to_string(RelayMode mode) { return mode_names[static_cast<std::size_t>(mode)]; }
+
+std::string to_string(const RelayChoice& choice) {
+  switch (choice.kind) {
+    case RelayChoice::Kind::mesh:
+      return "mesh";
+    case RelayChoice::Kind::tree:
+      return "tree:" + std::to_string(choice.children);
+    case RelayChoice::Kind::automatic:
+      return "auto";
+    case RelayChoice::Kind::by_mode:
+      break;
+  }
+  return to_string(choice.mode);
+}
 
 RelayMode default_relay(const Graph& graph) {
   return graph.is_full() ? RelayMode::none : RelayMode::arrival;

@@ -20,9 +20,40 @@ enum class RelayMode {
   none,     ///< never: the graph must be full
 };
 
-/// "arrival", "apply" or "none". Throws InputError for anything else.
-RelayMode parse_relay(const std::string& text);
 std::string to_string(RelayMode mode);
+
+/// How gradients reach everybody: when they are passed on over the links of a given graph, or over
+/// links that are chosen for it.
+struct RelayChoice {
+  enum class Kind {
+    by_mode,    ///< `mode`, over the links of the topology
+    mesh,       ///< everybody sends its own gradients to everybody
+    tree,       ///< over a tree whose inner workers pass on sums
+    automatic,  ///< mesh or tree, by what cards can carry
+  };
+  Kind kind = Kind::by_mode;
+  RelayMode mode = RelayMode::none;
+  std::uint32_t children = 4;  ///< of each worker of the tree
+
+  RelayChoice() = default;
+  RelayChoice(RelayMode of_graph) : mode(of_graph) {}  // NOLINT: a mode is a choice
+  static RelayChoice mesh() { return RelayChoice(Kind::mesh, 4); }
+  static RelayChoice tree(std::uint32_t children = 4) { return {Kind::tree, children}; }
+  static RelayChoice automatic() { return {Kind::automatic, 4}; }
+
+  /// Whether it is a matter of links, not of the topology.
+  bool chooses_links() const { return kind != Kind::by_mode; }
+  friend bool operator==(const RelayChoice&, const RelayChoice&) = default;
+
+ private:
+  RelayChoice(Kind chosen, std::uint32_t per_worker) : kind(chosen), children(per_worker) {}
+};
+
+/// "arrival", "apply", "none", "mesh", "tree", "tree:K" or "auto". Throws InputError for anything
+/// else.
+RelayChoice parse_relay(const std::string& text);
+std::string to_string(const RelayChoice& choice);
+
 /// None on the full graph, on arrival elsewhere.
 RelayMode default_relay(const Graph& graph);
 /// Throws InputError when `mode` cannot bring every gradient to every worker of `graph`.

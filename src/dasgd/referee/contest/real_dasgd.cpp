@@ -20,7 +20,7 @@ class Looks {
         const Observer<Real>& observer)
       : observer_(observer),
         graph_(graph_of(options)),
-        relayed_(options.relay.value_or(default_relay(graph_)) != RelayMode::none),
+        relayed_(relay_of(options, graph_) != RelayMode::none),
         bytes_(objective.dimension() * sizeof(Number<Real>)) {
     const auto x0 = objective.start();
     const std::vector<std::span<const Real>> models{x0};
