@@ -11,14 +11,10 @@ namespace dasgd {
 namespace {
 
 template <typename Number>
-constexpr NumberFormat format_of = sizeof(Number) == 4 ? NumberFormat::of_float
-                                                       : NumberFormat::of_double;
-
-template <typename Number>
 std::vector<Number> through(const std::vector<Number>& numbers) {
-  const Bytes packed = pack(std::as_bytes(std::span(numbers)), format_of<Number>);
+  const Bytes packed = pack(std::as_bytes(std::span(numbers)), sizeof(Number));
   std::vector<Number> back(numbers.size(), 99);
-  EXPECT_TRUE(unpack(packed, format_of<Number>, std::as_writable_bytes(std::span(back))));
+  EXPECT_TRUE(unpack(packed, sizeof(Number), std::as_writable_bytes(std::span(back))));
   return back;
 }
 
@@ -54,18 +50,30 @@ TYPED_TEST(PackingTest, DamagedBytesAreRefusedOrReadWithoutHarm) {
   std::mt19937_64 random(8);
   std::vector<TypeParam> numbers(600);
   for (auto& n : numbers) n = static_cast<TypeParam>(random() % 512) - 256;
-  const Bytes packed = pack(std::as_bytes(std::span(numbers)), format_of<TypeParam>);
+  const Bytes packed = pack(std::as_bytes(std::span(numbers)), sizeof(TypeParam));
   std::vector<TypeParam> back(numbers.size());
   const auto to = std::as_writable_bytes(std::span(back));
   for (std::size_t cut = 0; cut < packed.size(); ++cut)
-    EXPECT_FALSE(unpack(std::span(packed).first(cut), format_of<TypeParam>, to));
+    EXPECT_FALSE(unpack(std::span(packed).first(cut), sizeof(TypeParam), to));
   Bytes longer = packed;
   longer.push_back(std::byte{0});
-  EXPECT_FALSE(unpack(longer, format_of<TypeParam>, to));
+  EXPECT_FALSE(unpack(longer, sizeof(TypeParam), to));
   for (std::size_t i = 0; i < packed.size(); ++i) {
     Bytes damaged = packed;
     damaged[i] ^= std::byte{0xFF};
-    unpack(damaged, format_of<TypeParam>, to);
+    unpack(damaged, sizeof(TypeParam), to);
+  }
+}
+
+TEST(Packing, WideSumsComeBack) {
+  std::mt19937_64 random(5);
+  for (int width = 0; width < 128; ++width) {
+    std::vector<Int128> sums(300);
+    for (auto& n : sums) {
+      const auto any = static_cast<UInt128>(random()) << 64 | random();
+      n = static_cast<Int128>(any) >> (127 - width);
+    }
+    EXPECT_EQ(through(sums), sums) << width;
   }
 }
 
@@ -78,7 +86,7 @@ TEST(Packing, UpdatesOfFewBitsTakeWhatTheirFormatSays) {
     FewBits<float> few(format, d);
     Update update;
     ASSERT_FALSE(few.make(0.1, g, update));
-    EXPECT_LE(pack(update.bytes(), update.format()).size(),
+    EXPECT_LE(pack(update.bytes(), number_bytes(update.format())).size(),
               message_bytes(format, NumberFormat::of_float, d, 1))
         << to_string(format);
   }

@@ -32,10 +32,55 @@ TEST(Log, DropsWhatIsUnneededAndHasComeByThen) {
   EXPECT_TRUE(log.find({a, 5}));
   std::vector<GradientName> in_order;
   log.visit_from(0, [&](const Log::Entry& entry) {
-    in_order.push_back(entry.gradient->name);
+    in_order.push_back(entry.parcel.first_name());
     return true;
   });
   EXPECT_EQ(in_order, (std::vector<GradientName>{{a, 2}, {a, 5}, {b, 3}}));
+}
+
+BundlePtr bundle_of(WorkerId origin, std::uint32_t first, std::uint32_t count) {
+  std::vector<GradientFacts> facts(count);
+  for (std::uint32_t i = 0; i < count; ++i) facts[i].name = {origin, first + i};
+  return std::make_shared<const Bundle>(std::move(facts), NumberFormat::of_float, 8);
+}
+
+TEST(Log, DoesNotTakeBundlesApart) {
+  Log log;
+  log.add(named(a, 0), 1, true);
+  log.add(bundle_of(a, 1, 3), 2, true);
+  log.add(named(a, 4), 3, true);
+  const auto has = [&](std::uint32_t first, std::uint32_t last) {
+    GradientSet names;
+    names.insert_range({a, first, last});
+    EXPECT_EQ(log.has_all_of(names), log.all_of(names).has_value());
+    return log.has_all_of(names);
+  };
+  EXPECT_TRUE(has(0, 1) && has(1, 4) && has(4, 5) && has(0, 5));
+  EXPECT_FALSE(has(0, 2) || has(0, 3) || has(1, 2) || has(1, 3) || has(2, 4) || has(3, 5));
+  EXPECT_EQ(log.all_of(log.names())->size(), 3u);
+  GradientSet some;
+  some.insert_range({a, 0, 3});
+  log.drop(some, 10);
+  EXPECT_EQ(log.names().size(), 4u);  // the bundle is still wanted, in part
+  log.drop(log.names(), 2);           // what came later stays
+  EXPECT_EQ(log.names().size(), 1u);
+  EXPECT_TRUE(log.find({a, 4}));
+  EXPECT_FALSE(log.find({a, 2}));
+}
+
+// Names that were given up come back in other company.
+TEST(Log, KeepsANameInOnePlace) {
+  Log log;
+  log.add(named(a, 0), 1, true);
+  log.add(named(a, 1), 1, true);
+  log.add(bundle_of(a, 1, 2), 2, true);
+  EXPECT_EQ(log.size(), 2u);
+  EXPECT_EQ(log.all_of(log.names())->size(), 2u);
+  log.add(named(a, 2), 3, true);
+  EXPECT_EQ(log.size(), 2u);
+  EXPECT_FALSE(log.find({a, 1}));
+  log.drop(log.names(), 5);
+  EXPECT_EQ(log.size(), 0u);
 }
 
 // One that came late, by a detour, keeps those behind it until it is old enough itself.

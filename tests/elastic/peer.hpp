@@ -58,14 +58,15 @@ inline ProtocolOptions founder() {
 
 /// The other end of a link.
 struct Peer {
-  Peer(Protocol& to, LinkId id, Origin who) : protocol(to), link(id), origin(who) {
+  Peer(Protocol& to, LinkId id, Origin who, std::string where = "")
+      : protocol(to), link(id), origin(who), address(std::move(where)) {
     protocol.linked(link, false, 0);
-    say(Hello{{}, origin, "peer", "", "same"}, 0);
+    say(Hello{{}, origin, "peer", address, "same"}, 0);
   }
   void report(bool joined, Nanoseconds now) { say_of_itself(record(joined), now); }
   /// A new one of itself.
   Record record(bool joined = true) {
-    return {.origin = origin, .version = ++version, .joined = joined};
+    return {.origin = origin, .version = ++version, .address = address, .joined = joined};
   }
   void say_of_itself(const Record& record, Nanoseconds now) {
     Report report;
@@ -105,6 +106,7 @@ struct Peer {
   Protocol& protocol;
   const LinkId link;
   const Origin origin;
+  const std::string address;
   Introductions names;
   Roster roster;
   std::uint64_t version = 0;

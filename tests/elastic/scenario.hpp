@@ -59,7 +59,7 @@ inline bool happen(World<double>& world, std::uint64_t what, std::mt19937_64& ra
   const auto span =
       static_cast<Nanoseconds>(below(40) == 0 ? 12'000 : 50 + below(4000)) * 1'000'000;
   // Kinds of frames that members send each other here.
-  static constexpr std::size_t fatal[] = {0, 3, 4, 5, 6, 7, 2};
+  static constexpr std::size_t fatal[] = {0, 3, 4, 5, 6, 7, 2, 10};
   switch (what) {
     case 0:
     case 1:
@@ -76,7 +76,7 @@ inline bool happen(World<double>& world, std::uint64_t what, std::mt19937_64& ra
       if (may_die) world.crash_after(one, 1 + static_cast<std::uint32_t>(below(60)));
       return may_die;
     case 5:
-      if (may_die) world.crash_at(one, {fatal[below(7)], below(2) == 1});
+      if (may_die) world.crash_at(one, {fatal[below(8)], below(2) == 1});
       return may_die;
     case 6:
       if (may_die && below(2)) return world.power_off(one), true;
@@ -106,6 +106,7 @@ inline Told play(std::uint64_t seed) {
   WorldOptions options = quick_world(seed);
   options.protocol.merge = std::array{Merge::average, Merge::together, Merge::yield}[below(3)];
   options.protocol.packs = seed % 2 == 1;
+  if (seed % 3 > 0) options.protocol.most_queued_bytes = 1;  // messages wait for each other
   options.latency = std::array{200'000, 2'000'000, 30'000'000}[below(3)];
   World<double> world(objective, options);
   world.add();

@@ -40,7 +40,10 @@ struct StateOf {
       (*this)(o), add(first), add(last);
     });
   }
-  void operator()(const GradientPtr& gradient) { (*this)(gradient->name); }
+  void operator()(const Parcel& parcel) {
+    add(parcel.size());
+    parcel.for_each([this](const GradientFacts& g) { (*this)(g.name); });
+  }
   void operator()(const Model& model) { (*this)(model.names), add(model.samples); }
   template <typename A, typename B>
   void operator()(const std::pair<A, B>& both) {
@@ -74,8 +77,9 @@ struct StateOf {
   }
   void operator()(const Protocol::Link& l) {
     (*this)(l.id, l.dialed, l.open, l.member, l.names, l.reported, l.promised, l.offered,
-            l.heard_report, l.times_behind, l.behind, l.quick, l.slow, l.wants_model, l.served,
-            l.asked, l.peer_can_stream, l.reports_without_stream, l.lacked, l.lacked_since);
+            l.heard_report, l.times_behind, l.behind, l.quick, l.slow, l.was_full, l.linked,
+            l.wants_model, l.served, l.asked, l.peer_can_stream, l.reports_without_stream, l.lacked,
+            l.lacked_since);
     (*this)(l.sent, l.sent_and_taken, l.taken, l.taken_and_told, l.reported_at, l.versions,
             l.goodbye);
   }
@@ -88,7 +92,7 @@ struct StateOf {
             p.unsettled_at_, p.collected_at_, p.frozen_, p.wants_frozen_);
     for (std::size_t i = 0; i < p.members_.size(); ++i) (*this)(p.members_[worker_id(i)]);
     add(p.log_.visit_from(0, [this](const Log::Entry& e) {
-      (*this)(e.gradient, e.since, e.at_once);
+      (*this)(e.parcel, e.since, e.at_once);
       return true;
     }));
     (*this)(p.copies_.without_loose(p.log_.names()), p.is_frozen_anew_, p.is_to_correct_,

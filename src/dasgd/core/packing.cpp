@@ -3,111 +3,170 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <type_traits>
+#include <cstring>
 
+#include "dasgd/core/fixed_point.hpp"
 #include "dasgd/core/message_format.hpp"
 
 namespace dasgd {
 namespace {
 
-/// Appends numbers of up to 32 bits.
+constexpr int piece_bits = 32;  // written and read at once
+
+/// Two's complement numbers as words.
+template <typename Word>
+int trailing_zeros(Word w) {
+  if constexpr (sizeof(Word) <= 8) {
+    return std::countr_zero(w);
+  } else {
+    const auto low = static_cast<std::uint64_t>(w);
+    return low ? std::countr_zero(low) : 64 + std::countr_zero(static_cast<std::uint64_t>(w >> 64));
+  }
+}
+template <typename Word>
+int width_of(Word w) {
+  if constexpr (sizeof(Word) <= 8) {
+    return static_cast<int>(std::bit_width(w));
+  } else {
+    const auto high = static_cast<std::uint64_t>(w >> 64);
+    return high ? 64 + static_cast<int>(std::bit_width(high))
+                : static_cast<int>(std::bit_width(static_cast<std::uint64_t>(w)));
+  }
+}
+template <typename Word>
+constexpr int bits_in = static_cast<int>(8 * sizeof(Word));
+
+/// All ones for a negative number.
+template <typename Word>
+Word sign_of(Word w) {
+  return Word{0} - static_cast<Word>(w >> (bits_in<Word> - 1));
+}
+/// Shifts in copies of the sign.
+template <typename Word>
+Word shift_right(Word w, int by) {
+  return by == 0 ? w : static_cast<Word>((w >> by) | (sign_of(w) << (bits_in<Word> - by)));
+}
+
+/// Writes pieces; whoever owns the memory has left room for one piece more.
 class BitWriter {
  public:
-  explicit BitWriter(Bytes& to) : to_(to) {}
+  explicit BitWriter(std::byte* to) : to_(to) {}
   void put(std::uint32_t bits, int width) {
     held_ |= static_cast<std::uint64_t>(bits) << count_;
-    for (count_ += width; count_ >= 8; count_ -= 8, held_ >>= 8)
-      to_.push_back(static_cast<std::byte>(held_));
+    count_ += width;
+    if (count_ < piece_bits) return;
+    store();
+    to_ += sizeof(std::uint32_t);
+    held_ >>= piece_bits;
+    count_ -= piece_bits;
   }
-  void flush() {
-    if (count_ > 0) to_.push_back(static_cast<std::byte>(held_));
-    held_ = 0;
-    count_ = 0;
+  std::byte* flush() {
+    store();
+    return to_ + (count_ + 7) / 8;
   }
 
  private:
-  Bytes& to_;
+  void store() {
+    const auto piece = static_cast<std::uint32_t>(held_);
+    std::memcpy(to_, &piece, sizeof(piece));
+  }
+  std::byte* to_;
   std::uint64_t held_ = 0;
   int count_ = 0;
 };
 
-/// Reads what a BitWriter wrote; the caller knows that it is there.
+/// Reads what a BitWriter wrote, of bytes that end where they are said to.
 class BitReader {
  public:
-  explicit BitReader(const std::byte* from) : from_(from) {}
+  explicit BitReader(std::span<const std::byte> from) : from_(from) {}
   std::uint32_t get(int width) {
-    for (; count_ < width; count_ += 8) held_ |= static_cast<std::uint64_t>(*from_++) << count_;
-    const std::uint64_t mask = (std::uint64_t{1} << width) - 1;
-    const auto bits = static_cast<std::uint32_t>(held_ & mask);
+    if (count_ < width) load();
+    const auto bits = static_cast<std::uint32_t>(held_ & ((std::uint64_t{1} << width) - 1));
     held_ >>= width;
     count_ -= width;
     return bits;
   }
 
  private:
-  const std::byte* from_;
+  void load() {
+    std::uint32_t piece = 0;
+    const std::size_t size = std::min(from_.size(), sizeof(piece));
+    std::memcpy(&piece, from_.data(), size);
+    held_ |= static_cast<std::uint64_t>(piece) << count_;
+    count_ += piece_bits;
+    from_ = from_.subspan(size);
+  }
+  std::span<const std::byte> from_;
   std::uint64_t held_ = 0;
   int count_ = 0;
 };
 
-template <typename Number>
-void pack_block(std::span<const Number> block, Bytes& to) {
-  using Bits = std::make_unsigned_t<Number>;
-  Bits any = 0, magnitudes = 0;  // of a negative number its complement: as many bits as it needs
-  for (const Number n : block) {
-    any |= static_cast<Bits>(n);
-    magnitudes |= static_cast<Bits>(n < 0 ? ~n : n);
+template <typename Word>
+std::byte* pack_block(std::span<const Word> block, std::byte* to) {
+  Word any = 0, magnitudes = 0;  // of a negative number its complement: as many bits as it needs
+  for (const Word w : block) {
+    any |= w;
+    magnitudes |= static_cast<Word>(w ^ sign_of(w));
   }
-  const int unit = any ? std::countr_zero(any) : 0;
-  const int width = any ? static_cast<int>(std::bit_width(magnitudes)) - unit + 1 : 0;
-  to.push_back(static_cast<std::byte>(unit));
-  to.push_back(static_cast<std::byte>(width));
+  const int unit = any ? trailing_zeros(any) : 0;
+  const int width = any ? width_of(magnitudes) - unit + 1 : 0;
+  *to++ = static_cast<std::byte>(unit);
+  *to++ = static_cast<std::byte>(width);
+  if (width == 0) return to;
   BitWriter bits(to);
-  for (const Number n : block) {
-    const auto q = static_cast<std::uint64_t>(static_cast<std::int64_t>(n >> unit));
-    bits.put(static_cast<std::uint32_t>(width >= 32 ? q : q & ((std::uint64_t{1} << width) - 1)),
-             std::min(width, 32));
-    if (width > 32)
-      bits.put(static_cast<std::uint32_t>((q >> 32) & ((std::uint64_t{1} << (width - 32)) - 1)),
-               width - 32);
+  const int first = std::min(width, piece_bits);
+  const auto mask = static_cast<std::uint32_t>((std::uint64_t{1} << first) - 1);
+  for (const Word w : block) {
+    Word q = shift_right(w, unit);
+    bits.put(static_cast<std::uint32_t>(q) & mask, first);
+    if constexpr (sizeof(Word) > sizeof(std::uint32_t))
+      for (int left = width - first; left > 0; left -= piece_bits) {
+        q >>= piece_bits;
+        const int piece = std::min(left, piece_bits);
+        bits.put(static_cast<std::uint32_t>(q) &
+                     static_cast<std::uint32_t>((std::uint64_t{1} << piece) - 1),
+                 piece);
+      }
   }
-  bits.flush();
+  return bits.flush();
 }
 
-template <typename Number>
-void unpack_block(const std::byte* from, int unit, int width, std::span<Number> block) {
+template <typename Word>
+void unpack_block(std::span<const std::byte> from, int unit, int width, std::span<Word> block) {
+  if (width == 0) return std::fill(block.begin(), block.end(), Word{0});
   BitReader bits(from);
-  for (Number& n : block) {
-    std::uint64_t q = bits.get(std::min(width, 32));
-    if (width > 32) q |= static_cast<std::uint64_t>(bits.get(width - 32)) << 32;
-    const int unused = 64 - width;  // fills up with the sign
-    const auto value = width == 0 ? 0 : static_cast<std::int64_t>(q << unused) >> unused;
-    n = static_cast<Number>(static_cast<std::uint64_t>(value) << unit);
+  const int first = std::min(width, piece_bits), unused = bits_in<Word> - width;
+  for (Word& w : block) {
+    Word q = bits.get(first);
+    if constexpr (sizeof(Word) > sizeof(std::uint32_t))
+      for (int got = first; got < width; got += piece_bits)
+        q |= static_cast<Word>(bits.get(std::min(width - got, piece_bits))) << got;
+    w = static_cast<Word>(shift_right(static_cast<Word>(q << unused), unused) << unit);
   }
 }
 
-template <typename Number>
-Bytes pack_numbers(std::span<const std::byte> bytes) {
-  const std::span numbers(reinterpret_cast<const Number*>(bytes.data()),
-                          bytes.size() / sizeof(Number));
-  Bytes packed;
-  packed.reserve(bytes.size() / 2);
-  for (std::size_t b = 0; b < numbers.size(); b += block_size)
-    pack_block(numbers.subspan(b, std::min(block_size, numbers.size() - b)), packed);
+template <typename Word>
+Bytes pack_words(std::span<const std::byte> bytes) {
+  const std::span words(reinterpret_cast<const Word*>(bytes.data()), bytes.size() / sizeof(Word));
+  const std::size_t blocks = (words.size() + block_size - 1) / block_size;
+  Bytes packed(bytes.size() + 2 * blocks + sizeof(std::uint32_t));
+  std::byte* to = packed.data();
+  for (std::size_t b = 0; b < words.size(); b += block_size)
+    to = pack_block(words.subspan(b, std::min(block_size, words.size() - b)), to);
+  packed.resize(static_cast<std::size_t>(to - packed.data()));
   return packed;
 }
 
-template <typename Number>
-bool unpack_numbers(std::span<const std::byte> packed, std::span<std::byte> bytes) {
-  const std::span numbers(reinterpret_cast<Number*>(bytes.data()), bytes.size() / sizeof(Number));
-  for (std::size_t b = 0; b < numbers.size(); b += block_size) {
-    const auto block = numbers.subspan(b, std::min(block_size, numbers.size() - b));
+template <typename Word>
+bool unpack_words(std::span<const std::byte> packed, std::span<std::byte> bytes) {
+  const std::span words(reinterpret_cast<Word*>(bytes.data()), bytes.size() / sizeof(Word));
+  for (std::size_t b = 0; b < words.size(); b += block_size) {
+    const auto block = words.subspan(b, std::min(block_size, words.size() - b));
     if (packed.size() < 2) return false;
     const int unit = static_cast<int>(packed[0]), width = static_cast<int>(packed[1]);
     const std::size_t size = (block.size() * static_cast<std::size_t>(width) + 7) / 8;
-    if (unit + width > static_cast<int>(8 * sizeof(Number)) || packed.size() - 2 < size)
-      return false;
-    unpack_block(packed.data() + 2, unit, width, block);
+    if (unit + width > bits_in<Word> || packed.size() - 2 < size) return false;
+    unpack_block(packed.subspan(2, size), unit, width, block);
     packed = packed.subspan(2 + size);
   }
   return packed.empty();
@@ -115,14 +174,16 @@ bool unpack_numbers(std::span<const std::byte> packed, std::span<std::byte> byte
 
 }  // namespace
 
-Bytes pack(std::span<const std::byte> numbers, NumberFormat format) {
-  return format == NumberFormat::of_float ? pack_numbers<Number<float>>(numbers)
-                                          : pack_numbers<Number<double>>(numbers);
+Bytes pack(std::span<const std::byte> numbers, std::size_t number_bytes) {
+  if (number_bytes == 4) return pack_words<std::uint32_t>(numbers);
+  return number_bytes == 8 ? pack_words<std::uint64_t>(numbers) : pack_words<UInt128>(numbers);
 }
 
-bool unpack(std::span<const std::byte> packed, NumberFormat format, std::span<std::byte> numbers) {
-  return format == NumberFormat::of_float ? unpack_numbers<Number<float>>(packed, numbers)
-                                          : unpack_numbers<Number<double>>(packed, numbers);
+bool unpack(std::span<const std::byte> packed, std::size_t number_bytes,
+            std::span<std::byte> numbers) {
+  if (number_bytes == 4) return unpack_words<std::uint32_t>(packed, numbers);
+  return number_bytes == 8 ? unpack_words<std::uint64_t>(packed, numbers)
+                           : unpack_words<UInt128>(packed, numbers);
 }
 
 }  // namespace dasgd

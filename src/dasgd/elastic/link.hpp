@@ -26,14 +26,16 @@ struct Protocol::Link {
   std::uint32_t times_behind = 0;
   bool behind = false;                ///< too much waits: it gets a model instead, when it asks
   std::uint64_t quick = 0, slow = 0;  ///< places in the log: what is sent at once, what later
+  bool was_full = false;              ///< what waits for it leaves as one
   bool wants_model = false;
   bool served = false;  ///< a model was sent on it
   bool asked = false;   ///< for a model, which has not come yet
   bool peer_can_stream = true;
   std::uint32_t reports_without_stream = 0;
-  GradientSet lacked;  ///< what they had and we did not, at some time
+  std::vector<WorkerId> linked;  ///< to whom the other end has links
+  GradientSet lacked;            ///< what they had and we did not, at some time
   Nanoseconds lacked_since = 0;
-  std::uint64_t sent = 0, sent_and_taken = 0;   ///< gradients; of them, those that have arrived
+  std::uint64_t sent = 0, sent_and_taken = 0;   ///< messages; of them, those that have arrived
   std::uint64_t taken = 0, taken_and_told = 0;  ///< of the other end's; and in our last report
   Nanoseconds reported_at = 0;                  ///< our last report
   std::vector<std::uint64_t> versions;          ///< of the records that were passed on
@@ -45,6 +47,7 @@ struct Protocol::Link {
   // A frame whose body is being received.
   std::optional<Message> incoming;
   std::shared_ptr<Gradient> gradient;
+  std::shared_ptr<Bundle> bundle;
   Bytes packed;  // its numbers, where they come in few bits
   std::shared_ptr<Bytes> sums;
 };

@@ -80,11 +80,15 @@ class Reader {
     return format;
   }
   GradientSet set() { return link_.read(in_); }
+  WorkerId member() {
+    const auto member = link_.ours(in_.number<WorkerId>());
+    if (!member) in_.fail();
+    return member.value_or(WorkerId{});
+  }
   GradientFacts facts() {
     GradientFacts g;
-    const auto origin = link_.ours(in_.number<WorkerId>());
-    if (!origin) in_.fail();
-    g.name = {origin.value_or(WorkerId{}), in_.number<std::uint32_t>()};
+    g.name.origin = member();
+    g.name.sequence = in_.number<std::uint32_t>();
     g.origin_step = in_.number<std::uint64_t>();
     g.eta = in_.number<double>();
     g.samples = in_.number<std::uint32_t>();
@@ -157,6 +161,8 @@ Report read_report(Reader& in) {
   report.can_stream = in.yes();
   report.taken = in.number<std::uint64_t>();
   for (auto left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left)
+    report.linked.push_back(in.member());
+  for (auto left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left)
     report.records.push_back(in.record());
   return report;
 }
@@ -169,6 +175,20 @@ GradientMessage read_gradient(Reader& in) {
   const int largest = message.format == NumberFormat::of_float ? FixedPoint<float>::largest_shift
                                                                : FixedPoint<double>::largest_shift;
   if (message.shift < 0 || message.shift > largest) in.fail();
+  return message;
+}
+
+BundleMessage read_bundle(Reader& in) {
+  BundleMessage message;
+  for (auto left = in.number<std::uint32_t>(); left > 0 && in.ok(); --left) {
+    message.facts.push_back(in.facts());
+    const GradientName name = message.facts.back().name, first = message.facts.front().name;
+    if (name != GradientName{first.origin,
+                             first.sequence + static_cast<std::uint32_t>(message.facts.size() - 1)})
+      in.fail();
+  }
+  if (message.facts.size() < 2) in.fail();
+  message.format = in.format();
   return message;
 }
 
@@ -209,12 +229,19 @@ Bytes encode(const Message& message, Introductions& link, const Roster& roster) 
                    link.write(m.held, to);
                    to.number(m.can_stream);
                    to.number(m.taken);
+                   to.number(static_cast<std::uint32_t>(m.linked.size()));
+                   for (const WorkerId member : m.linked) to.number(member);
                    to.number(static_cast<std::uint32_t>(m.records.size()));
                    for (const Record& record : m.records) put(to, record);
                  },
                  [&](const GradientMessage& m) {
                    put(to, link, m.facts);
                    to.number(static_cast<std::int32_t>(m.shift));
+                   to.number(m.format);
+                 },
+                 [&](const BundleMessage& m) {
+                   to.number(static_cast<std::uint32_t>(m.facts.size()));
+                   for (const GradientFacts& facts : m.facts) put(to, link, facts);
                    to.number(m.format);
                  },
                  [](const Want&) {},
@@ -310,6 +337,9 @@ std::optional<Message> decode(std::span<const std::byte> bytes, Introductions& l
       message = std::move(word);
       break;
     }
+    case 10:
+      message = read_bundle(in);
+      break;
     default:
       in.fail();
   }

@@ -16,7 +16,7 @@
 
 namespace dasgd::elastic {
 
-inline constexpr std::uint16_t protocol_version = 4;
+inline constexpr std::uint16_t protocol_version = 5;
 /// Longest texts that are taken from others.
 inline constexpr std::size_t longest_name = 64, longest_address = 255, longest_facts = 3'000,
                              longest_token = 128, longest_settings = 1 << 20,
@@ -62,13 +62,21 @@ struct Report {
   /// All that you lack I have sent or can still send, one by one.
   bool can_stream = true;
   std::vector<Record> records;
-  std::uint64_t taken = 0;  ///< gradients that have come on this link: as many more may
+  std::uint64_t taken = 0;       ///< gradients and bundles that have come on this link
+  std::vector<WorkerId> linked;  ///< to whom I have a link: their gradients come by themselves
 };
 
 /// Numbers follow as the body.
 struct GradientMessage {
   GradientFacts facts;
   int shift = 0;
+  NumberFormat format = NumberFormat::of_float;
+};
+
+/// Gradients of one origin, one after the other, that have waited for the link. The sum of their
+/// updates follows as the body, packed.
+struct BundleMessage {
+  std::vector<GradientFacts> facts;
   NumberFormat format = NumberFormat::of_float;
 };
 
@@ -107,10 +115,11 @@ struct Word {
 };
 
 using Message = std::variant<Hello, Welcome, Refusal, Report, GradientMessage, Want, Snapshot,
-                             Goodbye, Rotation, Word>;
+                             Goodbye, Rotation, Word, BundleMessage>;
 
-inline constexpr std::array kind_names{"hello", "welcome",  "refusal", "report",   "gradient",
-                                       "want",  "snapshot", "goodbye", "rotation", "word"};
+inline constexpr std::array kind_names{"hello",    "welcome", "refusal",  "report",
+                                       "gradient", "want",    "snapshot", "goodbye",
+                                       "rotation", "word",    "bundle"};
 static_assert(kind_names.size() == std::variant_size_v<Message>);
 
 /// What a message is, as an index of Message; nothing for bytes that are none.

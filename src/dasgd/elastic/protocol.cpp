@@ -115,6 +115,14 @@ std::optional<std::span<std::byte>> Protocol::body(LinkId id, std::span<const st
     link.packed.resize(bytes);
     return std::span(link.packed);
   }
+  if (auto* b = std::get_if<BundleMessage>(&*link.incoming)) {
+    // Packed numbers are never longer than they lie in memory, but for what blocks say.
+    if (!link.open || b->format != options_.format || bytes > 2 * options_.model_bytes() + 16)
+      return std::nullopt;
+    link.bundle = std::make_shared<Bundle>(std::move(b->facts), b->format, options_.model_bytes());
+    link.packed.resize(bytes);
+    return std::span(link.packed);
+  }
   if (const auto* s = std::get_if<Snapshot>(&*link.incoming)) {
     if (!link.asked || s->format != options_.format || bytes != options_.model_bytes())
       return std::nullopt;
@@ -155,6 +163,7 @@ void Protocol::handle(Link& link, Message message, Nanoseconds now) {
   if (auto* hello = std::get_if<Hello>(&message)) return on(link, *hello, now);
   if (auto* report = std::get_if<Report>(&message)) return on(link, *report, now);
   if (std::holds_alternative<GradientMessage>(message)) return on_gradient(link, now);
+  if (std::holds_alternative<BundleMessage>(message)) return on_bundle(link, now);
   if (std::holds_alternative<Want>(message)) return on_want(link, now);
   if (auto* snapshot = std::get_if<Snapshot>(&message)) {
     if (!link.sums) return hang_up(link.id, now);

@@ -66,6 +66,7 @@ struct ProtocolOptions {
   bool packs = false;  ///< updates have few bits and travel in no more
   std::size_t in_flight = 16;
   std::uint64_t most_waiting_bytes = 64 << 20;  ///< per link; beyond it the link is behind
+  std::size_t most_queued_bytes = 64 << 10;     ///< on a link: then own gradients wait, as one
   std::uint64_t most_kept_bytes = 1 << 30;      ///< of gradients that somebody may still need
   std::uint64_t most_copied_bytes = 512 << 20;  ///< of copies of models, of which two are kept
   std::size_t most_in_mesh = 32;                ///< up to so many, everybody is linked to everybody
@@ -241,7 +242,9 @@ class Protocol {
   void on(Link& link, const Goodbye& goodbye, Nanoseconds now);
   void on_want(Link& link, Nanoseconds now);
   void on_snapshot(Link& link, Snapshot& snapshot, Nanoseconds now);
-  void admit(GradientPtr gradient, Nanoseconds now);
+  void on_bundle(Link& link, Nanoseconds now);
+  void take(Link& link, const Parcel& parcel, Nanoseconds now);
+  void admit(Parcel parcel, Nanoseconds now);
   std::size_t most_unfolded() const;
   void take_frame(LinkId link, std::span<const std::byte> header, Nanoseconds now);
   bool log_is_full() const;
@@ -264,7 +267,11 @@ class Protocol {
   void report_to(Link& link, Nanoseconds now);
   void report_to_all(Nanoseconds now);
   void pump(Link& link, Nanoseconds now);
-  void offer(Link& link, const GradientPtr& gradient);
+  void offer(Link& link, const Parcel& parcel);
+  static bool is_wanted(const Link& link, const Parcel& parcel);
+  bool has_room(const Link& link) const;
+  std::vector<WorkerId> linked_to() const;
+  bool repairs(const Link& link, const Log::Entry& entry, Nanoseconds now) const;
   void serve(Link& link, const Model& model, Nanoseconds now);
   void serve_all_who_wait(Nanoseconds now);
   bool lacks_too_much(const Link& link) const;
@@ -353,7 +360,7 @@ class Protocol {
   std::optional<Nanoseconds> warned_of_links_at_;
   std::optional<GradientSet> handed_over_;  // by one that leaves
   std::vector<WorkerId> ready_with_;
-  std::vector<GradientPtr> held_back_;  // came after this member was ready
+  std::vector<Parcel> held_back_;  // came after this member was ready
   Traffic sent_;
   std::vector<Event> events_;
 };

@@ -143,7 +143,7 @@ Hash Protocol::ready_hash(const std::vector<WorkerId>& with) const {
 void Protocol::reopen(Nanoseconds now) {
   members_.me().ready = {};
   ready_with_.clear();
-  for (GradientPtr& g : std::exchange(held_back_, {})) admit(std::move(g), now);
+  for (Parcel& parcel : std::exchange(held_back_, {})) admit(std::move(parcel), now);
 }
 
 // Equality is stable: a message under way carries no name that its sender lacks. Whoever is ready

@@ -6,6 +6,7 @@
 #include "dasgd/core/packing.hpp"
 #include "dasgd/elastic/link.hpp"
 #include "dasgd/elastic/protocol.hpp"
+#include "dasgd/transport/pending.hpp"
 
 namespace dasgd::elastic {
 
@@ -18,6 +19,7 @@ std::uint64_t gradient_bytes(std::size_t update, std::size_t members) {
 constexpr std::uint64_t window_bytes = 8 << 20;  // a link of 100 ms and 80 MB/s is kept full
 constexpr std::uint64_t most_small_ones = 4096;  // taken in a moment, however small they are
 constexpr std::uint64_t least_under_way = 4;     // however large they are
+constexpr std::size_t most_summed = 64 << 20;    // bytes for one message, while others wait
 
 }  // namespace
 
@@ -79,6 +81,7 @@ void Protocol::on(Link& link, Report& report, Nanoseconds now) {
   }
   link.heard_report = true;
   link.sent_and_taken = report.taken;
+  link.linked = std::move(report.linked);
   members_[link.member].reported = link.reported;
   link.peer_can_stream = report.can_stream;
   link.reports_without_stream = report.can_stream ? 0 : link.reports_without_stream + 1;
@@ -104,36 +107,53 @@ void Protocol::on_gradient(Link& link, Nanoseconds now) {
   const auto received = std::exchange(link.gradient, nullptr);
   const Bytes packed = std::exchange(link.packed, {});
   if (!received) return hang_up(link.id, now);
-  if (!packed.empty() && !unpack(packed, options_.format, received->update.bytes()))
+  if (!packed.empty() && !unpack(packed, number_bytes(options_.format), received->update.bytes()))
     return hang_up(link.id, now);
-  const GradientPtr gradient = received;
-  link.offered.insert(gradient->name);
+  take(link, GradientPtr(received), now);
+}
+
+void Protocol::on_bundle(Link& link, Nanoseconds now) {
+  const auto received = std::exchange(link.bundle, nullptr);
+  const Bytes packed = std::exchange(link.packed, {});
+  if (!received || !unpack(packed, sum_bytes(options_.format), received->bytes()))
+    return hang_up(link.id, now);
+  take(link, BundlePtr(received), now);
+}
+
+void Protocol::take(Link& link, const Parcel& parcel, Nanoseconds now) {
+  parcel.for_each([&](const GradientFacts& g) { link.offered.insert(g.name); });
   ++link.taken;
-  admit(gradient, now);
+  admit(parcel, now);
   if (link.taken - link.taken_and_told >= most_under_way() / 4) report_to(link, now);
   if (relays_at_once())
     for (auto& [id, other] : links_) pump(*other, now);
 }
 
-void Protocol::admit(GradientPtr gradient, Nanoseconds now) {
-  if (held_.contains(gradient->name)) {
+// Of a bundle some of whose names have come on another way, the others cannot be had: they come
+// with a model, when this member asks for it.
+void Protocol::admit(Parcel parcel, Nanoseconds now) {
+  bool is_new = true;
+  parcel.for_each([&](const GradientFacts& g) { is_new = is_new && !held_.contains(g.name); });
+  if (!is_new) {
     ++copies_dropped_;
     return;
   }
-  note(gradient->compute_set);
-  if (over_ || members_.me().ready != Hash{}) return held_back_.push_back(std::move(gradient));
-  held_.insert(gradient->name);
-  samples_ += gradient->samples;
-  if (elsewhere_ > 0) --elsewhere_;
-  if (index(gradient->name.origin) >= told_.size()) told_.resize(index(gradient->name.origin) + 1);
-  auto& told = told_[index(gradient->name.origin)];
-  told = std::max(told, gradient->name.sequence + 1);
-  log_.add(gradient, now, relays_at_once());
+  parcel.for_each([&](const GradientFacts& g) { note(g.compute_set); });
+  if (over_ || members_.me().ready != Hash{}) return held_back_.push_back(std::move(parcel));
+  const WorkerId origin = parcel.first_name().origin;
+  if (index(origin) >= told_.size()) told_.resize(index(origin) + 1);
+  parcel.for_each([&](const GradientFacts& g) {
+    held_.insert(g.name);
+    samples_ += g.samples;
+    if (elsewhere_ > 0) --elsewhere_;
+    told_[index(origin)] = std::max(told_[index(origin)], g.name.sequence + 1);
+  });
+  log_.add(parcel, now, relays_at_once());
   if (joined_) {  // before, it becomes part of the first model, without a staleness
     bool somebody_waits = false;
     {
       const std::lock_guard inbox(inbox_.mutex());
-      inbox_.add(std::move(gradient), 0);
+      inbox_.add(std::move(parcel), 0);
       somebody_waits = inbox_.ring();
     }
     if (somebody_waits) inbox_.notify();
@@ -182,6 +202,13 @@ bool Protocol::can_stream(const Link& link) const {
   return log_.has_all_of(held_.without(link.offered));
 }
 
+std::vector<WorkerId> Protocol::linked_to() const {
+  std::vector<WorkerId> members;
+  for (const auto& [id, link] : links_)
+    if (link->open) members.push_back(link->member);
+  return members;
+}
+
 void Protocol::report_to(Link& link, Nanoseconds now) {
   Record& me = members_.me();
   ++me.version;
@@ -191,7 +218,7 @@ void Protocol::report_to(Link& link, Nanoseconds now) {
   me.joined_at = joined_at_;
   me.stopped = stopped_;
   me.names = stopped_ ? roster_.hash(held_) : Hash{};
-  Report report{held_, can_stream(link), {}, link.taken};
+  Report report{held_, can_stream(link), {}, link.taken, linked_to()};
   link.versions.resize(members_.size(), 0);
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const Record& record = members_[worker_id(i)].record;
@@ -210,18 +237,26 @@ void Protocol::report_to_all(Nanoseconds now) {
     if (link->open) report_to(*link, now);
 }
 
-void Protocol::offer(Link& link, const GradientPtr& gradient) {
-  link.offered.insert(gradient->name);
+void Protocol::offer(Link& link, const Parcel& parcel) {
+  parcel.for_each([&](const GradientFacts& g) { link.offered.insert(g.name); });
   ++link.sent;
   ++sent_.messages;
-  const GradientMessage message{*gradient, gradient->update.shift, options_.format};
-  if (options_.packs) {
-    const auto packed =
-        std::make_shared<const Bytes>(pack(gradient->update.bytes(), options_.format));
-    if (packed->size() < options_.update_bytes())
-      return transmit(link, message, std::span(*packed), packed);
+  const auto packed = [&](std::size_t bytes) {
+    return std::make_shared<const Bytes>(pack(parcel.numbers(), bytes));
+  };
+  if (parcel.bundle) {
+    const auto body = packed(sum_bytes(options_.format));
+    return transmit(link, BundleMessage{parcel.bundle->facts(), options_.format}, std::span(*body),
+                    body);
   }
-  transmit(link, message, gradient->update.bytes(), gradient);
+  const Gradient& gradient = *parcel.gradient;
+  const GradientMessage message{gradient, gradient.update.shift, options_.format};
+  if (options_.packs) {
+    const auto body = packed(number_bytes(options_.format));
+    if (body->size() < options_.update_bytes())
+      return transmit(link, message, std::span(*body), body);
+  }
+  transmit(link, message, gradient.update.bytes(), parcel.gradient);
 }
 
 // A newcomer's model has all of it: what went before would only delay that, and so would what a
@@ -231,23 +266,67 @@ bool Protocol::is_to_stream(const Link& link) const {
   return joined_ && (link.served || members_[link.member].record.joined);
 }
 
+// Whoever has a link to an origin gets its gradients from there, however thin that link is.
+bool Protocol::repairs(const Link& link, const Log::Entry& entry, Nanoseconds now) const {
+  const WorkerId origin = entry.parcel.first_name().origin;
+  const bool gets_it =
+      std::find(link.linked.begin(), link.linked.end(), origin) != link.linked.end();
+  const Nanoseconds patience = gets_it ? options_.patience.gone / 2 : options_.repair_after;
+  return entry.since + patience <= now;
+}
+
+// What is known there or on its way in part cannot be sent: that member will ask for a model.
+bool Protocol::is_wanted(const Link& link, const Parcel& parcel) {
+  bool wanted = true;
+  parcel.for_each(
+      [&](const GradientFacts& g) { wanted = wanted && !link.offered.contains(g.name); });
+  return wanted;
+}
+
+bool Protocol::has_room(const Link& link) const {
+  return link.sent - link.sent_and_taken < most_under_way() &&
+         wires_.queued_bytes(link.id) < options_.most_queued_bytes;
+}
+
+// Own gradients that have waited for the link leave as one: a thin link carries fewer and fuller
+// messages, and is behind by no more than the one that it carries.
 void Protocol::pump(Link& link, Nanoseconds now) {
   if (!is_to_stream(link)) return;
-  const std::size_t most_queued = std::max<std::size_t>(1 << 20, 4 * options_.update_bytes());
-  bool full = false;
-  const auto send = [&](const Log::Entry& entry) {
-    full = link.sent - link.sent_and_taken >= most_under_way() ||
-           wires_.queued_bytes(link.id) >= most_queued;
-    if (!full) offer(link, entry.gradient);
-    return !full;
+  // Where gradients come by several ways, sums of them could not be told apart.
+  const bool folds = link.was_full && !relays_at_once();
+  std::vector<Parcel> row;
+  std::size_t bytes = 0;
+  const auto ends_row = [&](const Parcel& next) {
+    if (row.empty()) return false;
+    const GradientName first = row.front().first_name(), name = next.first_name();
+    std::size_t length = 0;
+    for (const Parcel& parcel : row) length += parcel.size();
+    return name.origin != first.origin || name.sequence != first.sequence + length ||
+           bytes >= most_summed;
+  };
+  const auto send_row = [&] {
+    if (row.empty()) return;
+    Pending sum;
+    for (const Parcel& parcel : std::exchange(row, {})) sum.add(parcel);
+    bytes = 0;
+    offer(link, sum.take());
   };
   link.quick = log_.visit_from(link.quick, [&](const Log::Entry& entry) {
-    return !entry.at_once || link.offered.contains(entry.gradient->name) || send(entry);
+    if (!entry.at_once || !is_wanted(link, entry.parcel)) return true;
+    if (ends_row(entry.parcel)) send_row();
+    if (row.empty() && !has_room(link)) return false;
+    row.push_back(entry.parcel);
+    bytes += entry.parcel.size_in_bytes();
+    if (!folds) send_row();
+    return true;
   });
-  if (full) return;
+  send_row();
+  link.was_full = !has_room(link);
   link.slow = log_.visit_from(link.slow, [&](const Log::Entry& entry) {
-    if (link.offered.contains(entry.gradient->name)) return true;
-    return entry.since + options_.repair_after <= now && send(entry);
+    if (!is_wanted(link, entry.parcel)) return true;
+    if (!repairs(link, entry, now) || !has_room(link)) return false;
+    offer(link, entry.parcel);
+    return true;
   });
 }
 

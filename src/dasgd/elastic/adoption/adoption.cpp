@@ -5,6 +5,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "dasgd/transport/pending.hpp"
+
 namespace dasgd::elastic {
 namespace {
 
@@ -27,22 +29,43 @@ void accumulate(std::span<const Sum<Real>> from, bool plus, std::span<Sum<Real>>
 }
 
 template <typename Real>
-void accumulate(const std::vector<GradientPtr>& gradients, bool plus, std::span<Sum<Real>> to) {
-  if (gradients.empty()) return;
-  Bundle bundle;
-  bundle.add(gradients);
-  accumulate<Real>(std::as_const(bundle).sums<Real>(), plus, to);
+void accumulate(const std::vector<Parcel>& parcels, bool plus, std::span<Sum<Real>> to) {
+  Pending all;
+  for (const Parcel& parcel : parcels) all.add(parcel);
+  if (all.empty()) return;
+  Bundle sum;
+  const Parcel parcel = all.take();
+  parcel.bundle ? sum.add(*parcel.bundle) : sum.add(std::span(&parcel.gradient, 1));
+  accumulate<Real>(std::as_const(sum).sums<Real>(), plus, to);
 }
 
-std::uint64_t samples_of(const std::vector<GradientPtr>& gradients) {
+std::uint64_t samples_of(const std::vector<Parcel>& parcels) {
   std::uint64_t samples = 0;
-  for (const GradientPtr& g : gradients) samples += g->samples;
+  for (const Parcel& parcel : parcels)
+    parcel.for_each([&](const GradientFacts& g) { samples += g.samples; });
   return samples;
 }
 
 GradientSet intersection(GradientSet a, const GradientSet& b) {
   a.intersect(b);
   return a;
+}
+
+// Of names that are not in `plan.from`: what the log has whole. The rest is given up.
+void keep_what_can_be(const GradientSet& outside, const Log& log, Adoption& plan) {
+  outside.for_each_range_missing_from({}, [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
+    while (first < last) {
+      const Parcel kept = log.find({o, first});
+      const auto size = static_cast<std::uint32_t>(kept.size());
+      if (kept && kept.first_name().sequence == first && size <= last - first) {
+        plan.names.insert_range({o, first, first + size});
+        plan.add.push_back(kept);
+        first += size;
+      } else {
+        plan.abandoned.insert({o, first++});
+      }
+    }
+  });
 }
 
 }  // namespace
@@ -76,15 +99,7 @@ std::optional<Adoption> plan_adoption(const Model& from, const GradientSet& held
       continue;
     }
     if (!abandoning) return std::nullopt;
-    outside.for_each_range_missing_from({},
-                                        [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
-                                          for (; first < last; ++first) {
-                                            const GradientName name{o, first};
-                                            GradientPtr kept = log.find(name);
-                                            (kept ? plan.names : plan.abandoned).insert(name);
-                                            if (kept) plan.add.push_back(std::move(kept));
-                                          }
-                                        });
+    keep_what_can_be(outside, log, plan);
   }
   plan.samples += samples_of(plan.add) - samples_of(plan.subtract);
   plan.with_held = times.back() > 0;

@@ -29,7 +29,7 @@ struct Adoption {
   Model from;
   bool with_held = false;  ///< what is held now is one of the models to add
   std::vector<Model> plus, minus;
-  std::vector<GradientPtr> add, subtract;
+  std::vector<Parcel> add, subtract;
   GradientSet names;
   std::uint64_t samples = 0;
   GradientSet abandoned;  ///< held until now and in nobody's hands any more

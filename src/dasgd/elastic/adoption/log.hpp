@@ -1,4 +1,4 @@
-// The gradients that somebody may still need one by one.
+// What somebody may still need piece by piece.
 #pragma once
 
 #include <cstdint>
@@ -10,24 +10,30 @@
 #include "dasgd/base/time.hpp"
 #include "dasgd/core/gradient.hpp"
 #include "dasgd/core/gradient_set.hpp"
+#include "dasgd/transport/parcel.hpp"
 
 namespace dasgd::elastic {
 
-/// In the order in which they came. Each has a place that is never used again, so that readers keep
-/// a place and go on from there.
+/// Gradients and bundles in the order in which they came. Each has a place that is never used
+/// again, so that readers keep a place and go on from there. A bundle is of one origin, without
+/// gaps, and is not taken apart.
 class Log {
  public:
   struct Entry {
-    GradientPtr gradient;
+    Parcel parcel;
     Nanoseconds since = 0;  ///< when it came
     bool at_once = false;   ///< to be sent without waiting for others to do it
   };
 
-  void add(GradientPtr gradient, Nanoseconds now, bool at_once) {
-    places_.emplace(key(gradient->name), next_);
-    names_.insert(gradient->name);
-    entries_.emplace_hint(entries_.end(), next_++, Entry{std::move(gradient), now, at_once});
+  void add(Parcel parcel, Nanoseconds now, bool at_once) {
+    parcel.for_each([this](const GradientFacts& g) {
+      if (names_.contains(g.name)) forget(places_.at(key(g.name)));  // given up, and back again
+      places_.emplace(key(g.name), next_);
+      names_.insert(g.name);
+    });
+    entries_.emplace_hint(entries_.end(), next_++, Entry{std::move(parcel), now, at_once});
   }
+  /// How many gradients and bundles.
   std::size_t size() const { return entries_.size(); }
   const GradientSet& names() const { return names_; }
 
@@ -39,33 +45,51 @@ class Log {
     return next_;
   }
 
-  GradientPtr find(GradientName name) const {
+  /// The gradient of this name, or the bundle that has it.
+  Parcel find(GradientName name) const {
     const auto at = places_.find(key(name));
-    return at == places_.end() ? nullptr : entries_.at(at->second).gradient;
+    return at == places_.end() ? Parcel() : entries_.at(at->second).parcel;
   }
-  /// All gradients of these names; nothing if one of them is not here.
-  std::optional<std::vector<GradientPtr>> all_of(const GradientSet& names) const {
+  /// What makes up these names; nothing if one of them is not here, or only in a bundle with
+  /// others.
+  std::optional<std::vector<Parcel>> all_of(const GradientSet& names) const {
     if (!has_all_of(names)) return std::nullopt;
-    std::vector<GradientPtr> found;
+    std::vector<Parcel> found;
     names.for_each_range_missing_from({}, [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
-      for (; first < last; ++first) found.push_back(find({o, first}));
+      for (; first < last; ++first) {
+        Parcel parcel = find({o, first});
+        if (parcel.first_name() == GradientName{o, first}) found.push_back(std::move(parcel));
+      }
     });
     return found;
   }
-  bool has_all_of(const GradientSet& names) const { return names.count_missing_from(names_) == 0; }
+  bool has_all_of(const GradientSet& names) const {
+    if (names.count_missing_from(names_) > 0) return false;
+    bool whole = true;  // only at the ends of a range can a bundle be cut
+    names.for_each_range_missing_from({}, [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
+      const Parcel begin = find({o, first}), end = find({o, last - 1});
+      whole = whole && begin.first_name().sequence == first &&
+              end.first_name().sequence + end.size() == last;
+    });
+    return whole;
+  }
 
-  /// Drops those of `names`, all of which are here, that have come by then. One that came later
-  /// keeps those behind it in its range, so that what stays is not looked at again and again.
+  /// Drops those of `names`, all of which are here, that have come by then; a bundle if all of it
+  /// is meant. What came later keeps those behind it in its range, so that what stays is not looked
+  /// at again and again.
   void drop(const GradientSet& names, Nanoseconds by) {
     GradientSet dropped;
     names.for_each_range_missing_from({}, [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
       std::uint32_t next = first;
-      for (; next < last; ++next) {
-        const auto place = places_.find(key({o, next}));
-        const auto entry = entries_.find(place->second);
-        if (entry->second.since > by) break;
+      while (next < last) {
+        const auto entry = entries_.find(places_.at(key({o, next})));
+        const auto size = static_cast<std::uint32_t>(entry->second.parcel.size());
+        const bool whole =
+            entry->second.parcel.first_name().sequence == next && size <= last - next;
+        if (!whole || entry->second.since > by) break;
         entries_.erase(entry);
-        places_.erase(place);
+        for (const std::uint32_t end = next + size; next < end; ++next)
+          places_.erase(key({o, next}));
       }
       if (next > first) dropped.insert_range({o, first, next});
     });
@@ -73,6 +97,16 @@ class Log {
   }
 
  private:
+  void forget(std::uint64_t place) {
+    const auto entry = entries_.find(place);
+    GradientSet names;
+    entry->second.parcel.for_each([&](const GradientFacts& g) {
+      names.insert(g.name);
+      places_.erase(key(g.name));
+    });
+    names_ = names_.without(names);
+    entries_.erase(entry);
+  }
   static std::uint64_t key(GradientName name) {
     return std::uint64_t{index(name.origin)} << 32 | name.sequence;
   }

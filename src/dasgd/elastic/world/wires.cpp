@@ -70,6 +70,10 @@ void World<Real>::deliver(std::uint64_t id, std::size_t to) {
     }
     tell_events(receiver.number);
     look_soon(receiver.number, now_);
+    if (Inhabitant<Real>& sender = *members_[w.ends[1 - to]]; sender.alive) {
+      sender.protocol.pump(now_);
+      tell_events(sender.number);
+    }
     deliver(id, to);
   });
 }
