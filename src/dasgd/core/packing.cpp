@@ -1,9 +1,11 @@
 #include "dasgd/core/packing.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "dasgd/core/fixed_point.hpp"
 #include "dasgd/core/message_format.hpp"
@@ -35,6 +37,9 @@ int width_of(Word w) {
 }
 template <typename Word>
 constexpr int bits_in = static_cast<int>(8 * sizeof(Word));
+
+template <typename Word>
+using SignedOf = std::conditional_t<sizeof(Word) == 16, Int128, std::int64_t>;
 
 /// All ones for a negative number.
 template <typename Word>
@@ -131,9 +136,29 @@ std::byte* pack_block(std::span<const Word> block, std::byte* to) {
   return bits.flush();
 }
 
+constexpr int narrow = 56;  // bits that lie within the 64 from the byte with the first of them
+
+// Each number by itself, none waits for the one before it.
+template <typename Word>
+void unpack_narrow(std::span<const std::byte> from, int unit, int width, std::span<Word> block) {
+  std::array<std::byte, narrow / 8 * block_size + sizeof(std::uint64_t)> padded;
+  std::memcpy(padded.data(), from.data(), from.size());
+  const int unused = 64 - width;
+  for (std::size_t k = 0; k < block.size(); ++k) {
+    const std::size_t bit = k * static_cast<std::size_t>(width);
+    std::uint64_t q;
+    std::memcpy(&q, padded.data() + bit / 8, sizeof(q));
+    q = shift_right(q >> (bit % 8) << unused, unused);
+    // A narrow number of a wide word keeps its sign.
+    block[k] = static_cast<Word>(
+        static_cast<Word>(static_cast<SignedOf<Word>>(static_cast<std::int64_t>(q))) << unit);
+  }
+}
+
 template <typename Word>
 void unpack_block(std::span<const std::byte> from, int unit, int width, std::span<Word> block) {
   if (width == 0) return std::fill(block.begin(), block.end(), Word{0});
+  if (width <= narrow) return unpack_narrow(from, unit, width, block);
   BitReader bits(from);
   const int first = std::min(width, piece_bits), unused = bits_in<Word> - width;
   for (Word& w : block) {
