@@ -17,10 +17,15 @@ namespace dasgd {
 template <typename Real>
 class FewBits {
  public:
-  FewBits(MessageFormat format, std::size_t dimension)
-      : format_(format),
-        bits_(std::min(bits_of(format, number_format<Real>) - 1, FixedPoint<Real>::update_bits)),
-        residual_(dimension, 0) {}
+  FewBits(MessageFormat format, std::size_t dimension) : residual_(dimension, 0) {
+    set_format(format);
+  }
+
+  /// Of the updates from now on.
+  void set_format(MessageFormat format) {
+    format_ = format;
+    bits_ = std::min(bits_of(format, number_format<Real>) - 1, FixedPoint<Real>::update_bits);
+  }
 
   /// Makes the update of -eta * gradient and of the residual. Returns the first coordinate that is
   /// not finite or steps too far, if there is one; then nothing has changed.
@@ -36,8 +41,8 @@ class FewBits {
  private:
   int unit_of(std::span<const Sum<Real>> block) const;
 
-  const MessageFormat format_;
-  const int bits_;  // without the sign
+  MessageFormat format_ = MessageFormat::full;
+  int bits_ = 0;  // without the sign
   std::vector<Sum<Real>> residual_;
   std::vector<int> units_;  // of the blocks of one update
 };

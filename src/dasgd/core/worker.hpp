@@ -59,7 +59,7 @@ class Worker {
         fuse_(fuse),
         replica_(oracle_->make_replica(x0)),
         point_(*replica_, id, ahead, gradients_averaged(rule.recipe().value_or(Recipe{}))) {
-    if (message != MessageFormat::full) few_bits_.emplace(message, x0.size());
+    if (message != MessageFormat::automatic) send_in(message);
     oracle_->computes_at(point_);
   }
 
@@ -127,6 +127,17 @@ class Worker {
   Oracle<Real>& oracle() { return *oracle_; }
   const Oracle<Real>& oracle() const { return *oracle_; }
   const ComputePoint<Real>& point() const { return point_; }
+  /// In how many bits it sends its updates from now on.
+  void send_in(MessageFormat message) {
+    if (few_bits_) return few_bits_->set_format(message);
+    if (message != MessageFormat::full) few_bits_.emplace(message, replica_->dimension());
+  }
+  /// Makes, applies and sends one more gradient, with what rounding has left.
+  StepReport send_residual() {
+    send_in(MessageFormat::full);
+    return move_by(std::vector<Real>(replica_->dimension()));
+  }
+  bool has_residual() const { return few_bits_ && few_bits_->residual_norm() > 0; }
   /// Its next updates bring this as well: what somebody's rounding had left to be sent.
   void owe(std::span<const Sum<Real>> residual) {
     if (!few_bits_) few_bits_.emplace(MessageFormat::full, residual.size());

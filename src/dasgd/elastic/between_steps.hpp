@@ -50,11 +50,14 @@ void go_over(const Adoption& adoption, Protocol& protocol, Worker<Real>& worker,
   }
 }
 
-/// Whether the network's thread is to pump: a copy may be waited for.
+/// Whether the network's thread is to pump: a copy may be waited for. Whoever leaves hands over
+/// what rounding has left as well.
 template <typename Real, typename Adopt, typename Moved>
 bool between_steps(Protocol& protocol, Worker<Real>& worker, Nanoseconds now, Adopt&& adopt,
                    Moved&& moved) {
   worker.send_pending();
+  if (const auto message = protocol.message()) worker.send_in(*message);
+  if (protocol.is_leaving() && worker.has_residual()) moved(worker.send_residual());
   Task task = protocol.next_task(now);
   if (std::holds_alternative<CopyModel>(task)) {
     protocol.copied(model_of(worker), now);

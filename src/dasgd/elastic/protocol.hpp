@@ -20,6 +20,7 @@
 #include "dasgd/elastic/adoption/log.hpp"
 #include "dasgd/elastic/membership/membership.hpp"
 #include "dasgd/elastic/message.hpp"
+#include "dasgd/elastic/message_chooser.hpp"
 #include "dasgd/run/budget.hpp"
 #include "dasgd/transport/endpoint.hpp"
 #include "dasgd/transport/gradient_pool.hpp"
@@ -63,7 +64,8 @@ struct ProtocolOptions {
   std::vector<std::string> contacts;  ///< addresses to dial first
   std::size_t dimension = 0;
   NumberFormat format = NumberFormat::of_float;
-  bool packs = false;  ///< updates have few bits and travel in no more
+  bool packs = false;            ///< updates have few bits and travel in no more
+  bool chooses_message = false;  ///< how few depends on how long they wait for links
   std::size_t in_flight = 16;
   std::uint64_t most_waiting_bytes = 64 << 20;  ///< per link; beyond it the link is behind
   std::size_t most_queued_bytes = 64 << 10;     ///< on a link: then own gradients wait, as one
@@ -147,6 +149,12 @@ class Protocol {
   void cannot_correct();
   /// The models before and after an adoption that wanted them.
   void remember(Model before, Model after, Nanoseconds now);
+  /// In how many bits to send updates from now on; nothing: as before.
+  std::optional<MessageFormat> message() const;
+  /// Why; empty where it was not chosen.
+  std::string message_why() const;
+  /// It hands over what it has, and goes.
+  bool is_leaving() const;
   /// Whether samples may be drawn: not before there is a model, nor after the end, nor while cut
   /// off, nor while there is a task, nor before the network's thread, which may get less of a busy
   /// processor, has looked at what was computed.
@@ -267,7 +275,7 @@ class Protocol {
   void report_to(Link& link, Nanoseconds now);
   void report_to_all(Nanoseconds now);
   void pump(Link& link, Nanoseconds now);
-  void offer(Link& link, const Parcel& parcel);
+  void offer(Link& link, const Parcel& parcel, Nanoseconds now);
   static bool is_wanted(const Link& link, const Parcel& parcel);
   bool has_room(const Link& link) const;
   std::vector<WorkerId> linked_to() const;
@@ -362,6 +370,7 @@ class Protocol {
   std::vector<WorkerId> ready_with_;
   std::vector<Parcel> held_back_;  // came after this member was ready
   Traffic sent_;
+  MessageChooser chooser_;
   std::vector<Event> events_;
 };
 

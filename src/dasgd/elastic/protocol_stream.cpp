@@ -6,7 +6,6 @@
 #include "dasgd/core/packing.hpp"
 #include "dasgd/elastic/link.hpp"
 #include "dasgd/elastic/protocol.hpp"
-#include "dasgd/transport/pending.hpp"
 
 namespace dasgd::elastic {
 
@@ -19,7 +18,6 @@ std::uint64_t gradient_bytes(std::size_t update, std::size_t members) {
 constexpr std::uint64_t window_bytes = 8 << 20;  // a link of 100 ms and 80 MB/s is kept full
 constexpr std::uint64_t most_small_ones = 4096;  // taken in a moment, however small they are
 constexpr std::uint64_t least_under_way = 4;     // however large they are
-constexpr std::size_t most_summed = 64 << 20;    // bytes for one message, while others wait
 
 }  // namespace
 
@@ -235,119 +233,6 @@ void Protocol::report_to(Link& link, Nanoseconds now) {
 void Protocol::report_to_all(Nanoseconds now) {
   for (auto& [id, link] : links_)
     if (link->open) report_to(*link, now);
-}
-
-void Protocol::offer(Link& link, const Parcel& parcel) {
-  parcel.for_each([&](const GradientFacts& g) { link.offered.insert(g.name); });
-  ++link.sent;
-  ++sent_.messages;
-  const auto packed = [&](std::size_t bytes) {
-    return std::make_shared<const Bytes>(pack(parcel.numbers(), bytes));
-  };
-  if (parcel.bundle) {
-    const auto body = packed(sum_bytes(options_.format));
-    return transmit(link, BundleMessage{parcel.bundle->facts(), options_.format}, std::span(*body),
-                    body);
-  }
-  const Gradient& gradient = *parcel.gradient;
-  const GradientMessage message{gradient, gradient.update.shift, options_.format};
-  if (options_.packs) {
-    const auto body = packed(number_bytes(options_.format));
-    if (body->size() < options_.update_bytes())
-      return transmit(link, message, std::span(*body), body);
-  }
-  transmit(link, message, gradient.update.bytes(), parcel.gradient);
-}
-
-// A newcomer's model has all of it: what went before would only delay that, and so would what a
-// newcomer passes on.
-bool Protocol::is_to_stream(const Link& link) const {
-  if (!link.open || !link.heard_report || link.behind || link.goodbye) return false;
-  return joined_ && (link.served || members_[link.member].record.joined);
-}
-
-// Whoever has a link to an origin gets its gradients from there, however thin that link is.
-bool Protocol::repairs(const Link& link, const Log::Entry& entry, Nanoseconds now) const {
-  const WorkerId origin = entry.parcel.first_name().origin;
-  const bool gets_it =
-      std::find(link.linked.begin(), link.linked.end(), origin) != link.linked.end();
-  const Nanoseconds patience = gets_it ? options_.patience.gone / 2 : options_.repair_after;
-  return entry.since + patience <= now;
-}
-
-// What is known there or on its way in part cannot be sent: that member will ask for a model.
-bool Protocol::is_wanted(const Link& link, const Parcel& parcel) {
-  bool wanted = true;
-  parcel.for_each(
-      [&](const GradientFacts& g) { wanted = wanted && !link.offered.contains(g.name); });
-  return wanted;
-}
-
-bool Protocol::has_room(const Link& link) const {
-  return link.sent - link.sent_and_taken < most_under_way() &&
-         wires_.queued_bytes(link.id) < options_.most_queued_bytes;
-}
-
-// Own gradients that have waited for the link leave as one: a thin link carries fewer and fuller
-// messages, and is behind by no more than the one that it carries.
-void Protocol::pump(Link& link, Nanoseconds now) {
-  if (!is_to_stream(link)) return;
-  // Where gradients come by several ways, sums of them could not be told apart.
-  const bool folds = link.was_full && !relays_at_once();
-  std::vector<Parcel> row;
-  std::size_t bytes = 0;
-  const auto ends_row = [&](const Parcel& next) {
-    if (row.empty()) return false;
-    const GradientName first = row.front().first_name(), name = next.first_name();
-    std::size_t length = 0;
-    for (const Parcel& parcel : row) length += parcel.size();
-    return name.origin != first.origin || name.sequence != first.sequence + length ||
-           bytes >= most_summed;
-  };
-  const auto send_row = [&] {
-    if (row.empty()) return;
-    Pending sum;
-    for (const Parcel& parcel : std::exchange(row, {})) sum.add(parcel);
-    bytes = 0;
-    offer(link, sum.take());
-  };
-  link.quick = log_.visit_from(link.quick, [&](const Log::Entry& entry) {
-    if (!entry.at_once || !is_wanted(link, entry.parcel)) return true;
-    if (ends_row(entry.parcel)) send_row();
-    if (row.empty() && !has_room(link)) return false;
-    row.push_back(entry.parcel);
-    bytes += entry.parcel.size_in_bytes();
-    if (!folds) send_row();
-    return true;
-  });
-  send_row();
-  link.was_full = !has_room(link);
-  link.slow = log_.visit_from(link.slow, [&](const Log::Entry& entry) {
-    if (!is_wanted(link, entry.parcel)) return true;
-    if (!repairs(link, entry, now) || !has_room(link)) return false;
-    offer(link, entry.parcel);
-    return true;
-  });
-}
-
-// On the network's thread: the worker's must not touch links.
-void Protocol::serve_all_who_wait(Nanoseconds now) {
-  if (!std::exchange(is_frozen_anew_, false)) return;
-  for (auto& [id, link] : links_) {
-    if (!link->open || !link->wants_model) continue;
-    if (frozen_ && log_.has_all_of(held_.without(frozen_->names).without(link->reported))) {
-      serve(*link, *frozen_, now);
-    } else {
-      wants_frozen_ = true;  // it asked meanwhile
-    }
-  }
-}
-
-void Protocol::pump(Nanoseconds now) {
-  const std::lock_guard lock(mutex_);
-  if (std::exchange(not_looked_at_, 0) >= most_under_way()) inbox_.wake();
-  serve_all_who_wait(now);
-  for (auto& [id, link] : links_) pump(*link, now);
 }
 
 bool Protocol::lacks_too_much(const Link& link) const {

@@ -33,6 +33,24 @@ bool Protocol::may_compute() const {
   return !cut_off_ || computed_while_cut_ < options_.in_flight;
 }
 
+std::optional<MessageFormat> Protocol::message() const {
+  const std::lock_guard lock(mutex_);
+  return options_.chooses_message ? std::optional(chooser_.format()) : std::nullopt;
+}
+
+std::string Protocol::message_why() const {
+  const std::lock_guard lock(mutex_);
+  if (!options_.chooses_message) return "";
+  if (chooser_.waited() == 0) return "links keep up with full messages";
+  return fmt::format("a message brought {:.1f} gradients in the mean before the last change",
+                     chooser_.waited());
+}
+
+bool Protocol::is_leaving() const {
+  const std::lock_guard lock(mutex_);
+  return leaving_ && !over_ && !stopped_ && joined_;
+}
+
 void Protocol::note_early_loss(double size) {
   const std::lock_guard lock(mutex_);
   Record& me = members_.me();

@@ -110,11 +110,15 @@ void require_elastic(const TrainOptions& options) {
   if (options.sampling.deals())
     throw InputError(
         "members of an elastic run draw from all samples: `sampling` is own or independent");
+  const RelayChoice relay = options.relay.value_or(RelayMode::none);
+  if (relay.kind == RelayChoice::Kind::tree)
+    throw InputError(
+        "members of an elastic run do not pass on sums yet: `topology.relay` is mesh or auto");
   if (options.topology != "full" || options.graph ||
-      options.relay.value_or(RelayMode::none) != RelayMode::none)
+      (!relay.chooses_links() && relay.mode != RelayMode::none))
     throw InputError(
         "members of an elastic run choose their links themselves: `topology.kind` is full, "
-        "`topology.relay` none");
+        "`topology.relay` mesh or auto");
   if (!options.time_factors.empty())
     throw InputError(
         "members of an elastic run are as fast as their machines: `pace.speeds` is for the workers "
@@ -165,7 +169,8 @@ std::unique_ptr<Member> become_member(const Objective<Real>& objective, const Tr
   elastic::ProtocolOptions protocol;
   protocol.dimension = objective.dimension();
   protocol.format = number_format<Real>;
-  protocol.packs = options.message != MessageFormat::full;
+  protocol.chooses_message = options.message == MessageFormat::automatic;
+  protocol.packs = options.message != MessageFormat::full && !protocol.chooses_message;
   protocol.in_flight = std::min<std::size_t>(
       16, resolved_in_flight(options, objective.dimension() * sizeof(Number<Real>)));
   protocol.give_up_after = std::chrono::nanoseconds(join_limit).count();
@@ -267,6 +272,8 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
   if (const std::string why = protocol.could_not_join(); !why.empty())
     throw InputError("cannot join: " + why);  // there was no run to tell of
 
+  if (const auto message = protocol.message()) options.message = *message;
+  options.links_why = protocol.message_why();
   const std::vector<WorkerReport> reports{loops.front()->report()};
   const double wall = std::chrono::duration<double>(Clock::now() - start).count();
   const auto audit = protocol.audit();

@@ -90,7 +90,8 @@ class MembersRun final : Follower {
     ProtocolOptions& p = w.protocol;
     p.in_flight = std::min<std::size_t>(
         16, resolved_in_flight(options_, objective_.dimension() * sizeof(Number<Real>)));
-    p.packs = options_.message != MessageFormat::full;
+    p.chooses_message = options_.message == MessageFormat::automatic;
+    p.packs = options_.message != MessageFormat::full && !p.chooses_message;
     p.budget = shared_budget(options_, objective_.samples());
     p.patience = story.patience;
     p.merge = story.merge;
