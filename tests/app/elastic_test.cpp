@@ -184,12 +184,14 @@ TEST_F(ElasticApp, WhatNeedsMembersIsRefusedWithoutThem) {
 TEST_F(ElasticApp, WhatMembersCannotDoIsRefused) {
   const std::string links =
       "members of an elastic run choose their links themselves: --topology is full, "
-      "--relay none";
+      "--relay mesh or auto";
   for (const auto& [options, line] : std::map<std::string, std::string>{
            {"--workers 3",
             "a member of an elastic run is one worker: start more of them with dasgd join"},
            {"--topology ring", links},
            {"--relay apply", links},
+           {"--relay tree",
+            "members of an elastic run do not pass on sums yet: --relay is mesh or auto"},
            {"--speeds lognormal:1",
             "members of an elastic run are as fast as their machines: --speeds is for the workers "
             "of one process; --slow makes a member slower"},
