@@ -112,6 +112,24 @@ TEST(Evaluation, StopsAtTheTargetAccuracy) {
   EXPECT_TRUE(result.summary.audit_is_clean());
 }
 
+TEST(Evaluation, SaysWhetherTheFinalModelMeetsTheTarget) {
+  TrainOptions options{.workers = 2, .eta = 0.1};
+  options.evaluation = {.every = 1ms, .target_accuracy = 0.8};
+  std::vector<std::string> warnings;
+  options.warn = [&](const std::string& line) { warnings.push_back(line); };
+  const auto met = train(Judged({0.3, 0.9}), options);
+  EXPECT_EQ(met.summary.target_met, true);
+  EXPECT_TRUE(warnings.empty());
+  const auto missed = train(Judged({0.3, 0.9, 0.7}), options);
+  EXPECT_EQ(missed.summary.stop_reason, StopReason::target_accuracy);
+  EXPECT_EQ(missed.summary.target_met, false);
+  EXPECT_EQ(missed.summary.best->accuracy, 0.9);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_THAT(warnings[0], HasSubstr("accuracy 0.7 instead of 0.8"));
+  options.evaluation = {.every = 1ms, .patience = 1};
+  EXPECT_EQ(train(Judged({0.3, 0.2}), options).summary.target_met, std::nullopt);
+}
+
 TEST(Evaluation, StopsWhenPatienceIsAtItsEnd) {
   TrainOptions options{.workers = 2, .eta = 0.1};
   options.evaluation = {.every = 1ms, .patience = 3};

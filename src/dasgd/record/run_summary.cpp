@@ -154,6 +154,7 @@ Json summary_json(const RunSummary& s) {
     if (s.best->loss) json["best_eval_loss"] = json_number(*s.best->loss);
     json["best_seconds"] = s.best->seconds;
   }
+  if (s.target_met) json["target_met"] = *s.target_met;
   json["parts"] = parts_json(s);
   json["model"] = s.model_is_last_good ? "last good" : "final";
   json["halvings"] = s.halvings;

@@ -83,6 +83,8 @@ struct RunSummary {
   std::string evaluated_part = "train";  ///< "validation" where there is one
   std::vector<PartFigures> parts;        ///< that were held out, or the training part
   std::size_t train_samples = 0;
+  /// Whether the final model meets the target of evaluations that ended the run.
+  std::optional<bool> target_met;
   std::optional<Evaluation> best;   ///< where models were evaluated during the run
   bool model_is_last_good = false;  ///< the run diverged: an earlier, better model was kept
   std::vector<double> lambda;       ///< per worker, as it was last; 0: no look-ahead

@@ -152,6 +152,21 @@ void fall_back(const Objective<Real>& objective, GoodModel<Real>& good, TrainRes
   evaluate(objective, result);
 }
 
+// What was on its way when an evaluation met the target is in the final model too.
+void hold_against_target(const TrainOptions& options, RunSummary& summary) {
+  const bool by_accuracy = summary.stop_reason == StopReason::target_accuracy;
+  if (!by_accuracy && summary.stop_reason != StopReason::target_eval_loss) return;
+  const double target =
+      by_accuracy ? *options.evaluation.target_accuracy : *options.evaluation.target_loss;
+  const double found = (by_accuracy ? summary.accuracy : summary.eval_loss).value_or(std::nan(""));
+  summary.target_met = by_accuracy ? found >= target : found <= target;
+  if (*summary.target_met || !options.warn) return;
+  options.warn(fmt::format(
+      "the final model misses the target: {} {:.4g} instead of {:.4g}, because gradients that were "
+      "on their way when it was met are in it too; model.best has the model that met it",
+      by_accuracy ? "accuracy" : "loss", found, target));
+}
+
 /// Of all gradients, those since this member came: its time is to be held against these.
 double share_seen(const RunSummary& s) {
   if (!s.elastic || s.gradients == 0) return 1;
@@ -227,6 +242,7 @@ TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions&
     if (!result.failure) result.failure = std::current_exception();
   }
   if (options.evaluation.every.count() > 0) end.judge.conclude(result);
+  hold_against_target(options, summary);
   return result;
 }
 
