@@ -39,9 +39,10 @@ TEST_F(Compare, ListsRivalsAndWorlds) {
   const Outcome outcome = dasgd("compare --list");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   for (const char* name :
-       {"dasgd",  "minibatch", "asgd",    "delay-adaptive", "ringmaster",  "rennala",   "fedbuff",
-        "d-psgd", "ad-psgd",   "swift",   "local-sgd",      "diloco",      "sgp",       "ssp",
-        "easgd",  "fragile",   "proved:", "exchanges:",     "straggler:X", "birch:1..4"})
+       {"dasgd",   "minibatch",  "asgd",        "delay-adaptive", "ringmaster", "rennala",
+        "fedbuff", "d-psgd",     "ad-psgd",     "swift",          "local-sgd",  "diloco",
+        "sgp",     "ssp",        "easgd",       "fragile",        "eager",      "sparseloco",
+        "proved:", "exchanges:", "straggler:X", "birch:1..4"})
     EXPECT_THAT(outcome.out, HasSubstr(name));
 }
 

@@ -147,6 +147,41 @@ TEST(Limits, DilocoWithoutItsOptimisersIsLocalSgdBitForBit) {
   EXPECT_EQ(diloco.models(), local.models());
 }
 
+// Sums at one stroke are those of letters round a ring, at the same time and with the same bytes.
+TEST(Limits, WorkersThatMeetEndWhenARingDoes) {
+  for (const std::string rival : {"minibatch", "local-sgd:H=3", "diloco:H=3",
+                                  "sparseloco:H=3:share=0.25", "sparseloco:H=3:share=1:bits=0"}) {
+    Scene ring(8, "full", 0.05, 16), meets(8, "full", 0.05, 16);
+    std::vector<NodeUse> uses[2];
+    PlayResult results[2];
+    for (Scene* scene : {&ring, &meets}) {
+      const bool meet = scene == &meets;
+      scene->world.latency = TimeModel::constant(2 * ms);
+      scene->world.apply = ms;
+      scene->world.nic = 1e5;
+      scene->world.stands_for = 100;
+      scene->how.meet = meet;
+      scene->make(rival);
+      scene->gradients(8 * 30);
+      const Observer<double> observer{ms, [&](const Instant<double>& instant) {
+                                        uses[meet].assign(instant.nodes.begin(),
+                                                          instant.nodes.end());
+                                        return false;
+                                      }};
+      results[meet] = play(scene->problem, scene->participants, scene->options, scene->world,
+                           scene->how, &observer);
+    }
+    EXPECT_NEAR(results[0].seconds, results[1].seconds, 1e-6) << rival;
+    for (std::size_t i = 0; i < 8; ++i) {
+      expect_near(ring.models()[i], meets.models()[i], 1e-12);
+      EXPECT_EQ(uses[0][i].sent, uses[1][i].sent) << rival;
+      EXPECT_EQ(uses[0][i].received, uses[1][i].received) << rival;
+      EXPECT_EQ(uses[0][i].messages, uses[1][i].messages) << rival;
+      EXPECT_NEAR(uses[0][i].busy, uses[1][i].busy, 100) << rival;
+    }
+  }
+}
+
 TEST(Limits, PushedWeightsSumUpToN) {
   for (const std::string rival : {"sgp", "sgp:overlap=1"}) {
     Scene scene(6, "full", 0.01);

@@ -19,7 +19,7 @@ Scene at_once(std::size_t workers, const std::string& topology = "full") {
 TEST(RealArena, EveryRivalAloneIsSgdBitForBit) {
   for (const RivalKind& kind : all_rivals()) {
     if (kind.name == "dasgd" || kind.name == "diloco" || kind.name == "eager" ||
-        kind.name == "easgd")
+        kind.name == "sparseloco" || kind.name == "easgd")
       continue;
     const std::string rival = kind.name == "fedbuff"   ? "fedbuff:K=1:momentum=0"
                               : kind.name == "fragile" ? "fragile:B=1"
@@ -33,7 +33,7 @@ TEST(RealArena, EveryRivalAloneIsSgdBitForBit) {
 
 // Who waits for everybody does the same sums in the same order, however threads are scheduled.
 TEST(RealArena, SynchronousRivalsEndAtTheModelsOfVirtualTimeBitForBit) {
-  for (const char* rival : {"minibatch", "local-sgd:H=4", "diloco:H=4"}) {
+  for (const char* rival : {"minibatch", "local-sgd:H=4", "diloco:H=4", "sparseloco:H=4"}) {
     Scene real = at_once(6, "ring"), predicted = at_once(6, "ring");
     real.gradients(6 * 20).perform(rival);
     predicted.gradients(6 * 20).play(rival);

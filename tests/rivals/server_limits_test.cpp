@@ -249,6 +249,8 @@ TEST(Memory, IsWhatANodeKeepsInModels) {
   EXPECT_EQ(most_kept("swift"), 4u);          // x, those of two neighbours
   EXPECT_EQ(most_kept("local-sgd:H=2"), 4u);  // x, y, the sum
   EXPECT_EQ(most_kept("diloco:H=2"), 7u);     // and the outer momentum, two of AdamW
+  // x, y, the residual, two of AdamW, and one number of each worker with its place
+  EXPECT_EQ(most_kept("sparseloco:H=2:share=0.25:bits=0"), 6u + 4 * (64 + 12) / (4 * 64));
 }
 
 TEST(Limits, ACancelledGradientIsFinishedInVainUnlessItCanBeStopped) {

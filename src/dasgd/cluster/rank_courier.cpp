@@ -15,7 +15,7 @@ enum Tag : int { a_letter = 1, ask_end = 2, the_end = 3 };
 
 struct LetterHeader {
   std::uint64_t to, from, version, numbers;
-  double weight;
+  double weight, share;
   std::uint32_t tag, has_numbers;
 };
 
@@ -23,7 +23,8 @@ template <typename Real>
 std::vector<std::byte> packed(std::size_t to, const Letter<Real>& letter) {
   const std::size_t count = letter.numbers ? letter.numbers->size() : 0;
   const LetterHeader header{
-      to, letter.from, letter.version, count, letter.weight, letter.tag, letter.numbers ? 1u : 0u};
+      to,           letter.from, letter.version,          count, letter.weight,
+      letter.share, letter.tag,  letter.numbers ? 1u : 0u};
   std::vector<std::byte> bytes(sizeof(header) + count * sizeof(Real));
   std::memcpy(bytes.data(), &header, sizeof(header));
   if (count > 0)
@@ -40,8 +41,8 @@ std::optional<std::pair<std::size_t, Letter<Real>>> unpacked(const std::vector<s
   const std::size_t rest = bytes.size() - sizeof(header);
   if (rest % sizeof(Real) != 0 || header.numbers != rest / sizeof(Real) || header.has_numbers > 1)
     return std::nullopt;
-  Letter<Real> letter{nullptr, header.version, header.tag, header.weight,
-                      static_cast<std::size_t>(header.from)};
+  Letter<Real> letter{nullptr,       header.version, header.tag,
+                      header.weight, header.from,    header.share};
   if (header.has_numbers) {
     std::vector<Real> numbers(static_cast<std::size_t>(header.numbers));
     if (!numbers.empty())

@@ -15,8 +15,10 @@
 #include "dasgd/base/checked_time.hpp"
 #include "dasgd/rivals/play.hpp"
 #include "dasgd/rivals/play_limits.hpp"
+#include "dasgd/rivals/ring_cost.hpp"
 #include "dasgd/rivals/seat.hpp"
 #include "dasgd/rivals/staleness_meter.hpp"
+#include "dasgd/rivals/vectors.hpp"
 #include "dasgd/virtual_time/event_queue.hpp"
 #include "dasgd/virtual_time/links.hpp"
 #include "dasgd/virtual_time/slots.hpp"
@@ -138,6 +140,9 @@ class Arena {
     void updating(std::span<const Real> model, std::span<const Real> gradients) override {
       arena.meter_.updating(model, gradients);
     }
+    bool meet(std::span<const Real> own, double gathered) override {
+      return arena.meet(*this, own, gathered);
+    }
     Nanoseconds now() const override { return local; }
     Random& random() override { return seat.chance; }
 
@@ -232,8 +237,7 @@ class Arena {
   }
 
   std::size_t bytes_of(const Letter<Real>& letter) const {
-    if (!letter.numbers) return 0;
-    return unextended(letter.numbers->size()) * sizeof(Real);
+    return letter.bytes_of(static_cast<double>(unextended(letter.count())) * world_.stands_for);
   }
   // Without what vectors have been extended by for the account of staleness.
   std::size_t unextended(std::size_t size) const {
@@ -253,6 +257,32 @@ class Arena {
                                .first;
     queue_.push(
         Event::make(arrival, EventKind::arrival, messages_, flights_.put({to, std::move(letter)})));
+  }
+
+  // The last one to come decides when all go on.
+  bool meet(Node& node, std::span<const Real> own, double gathered) {
+    if (!how_.meet || !has_steady_links(world_)) return false;
+    met_.resize(own.size());
+    add<Real>(met_, 1, own);
+    met_at_ = std::max(met_at_, node.local);
+    if (++met_by_ < options_.workers) return true;
+    const RingCost cost =
+        ring_cost(world_, options_.workers,
+                  static_cast<double>(unextended(own.size()) * sizeof(Real)), gathered);
+    const Nanoseconds time = later(met_at_, cost.takes, "all-reduce");
+    const Letter<Real> sum{.numbers = share<Real>(met_), .share = 0};
+    for (std::size_t i = 0; i < options_.workers; ++i) {
+      NodeUse& use = nodes_[i]->use;
+      use.messages += cost.messages;
+      use.sent += cost.messages * cost.bytes;
+      use.received += cost.messages * cost.bytes;
+      use.busy += cost.busy;
+      queue_.push(Event::make(time, EventKind::arrival, ++messages_, flights_.put({i, sum})));
+    }
+    met_.clear();
+    met_by_ = 0;
+    met_at_ = 0;
+    return true;
   }
 
   bool observes_before(Nanoseconds time) {
@@ -312,6 +342,9 @@ class Arena {
   std::uint64_t begun_ = 0, samples_begun_ = 0;
   std::uint64_t gradients_ = 0, wasted_ = 0, samples_ = 0, messages_ = 0;
   std::uint64_t letters_after_all_ = 0;
+  std::vector<Real> met_;  // the sum of those who have come, how many, and when the last one did
+  std::size_t met_by_ = 0;
+  Nanoseconds met_at_ = 0;
   bool exhausted_ = false, diverged_ = false;
 };
 

@@ -68,7 +68,7 @@ class RealArena {
 
   /// A letter from elsewhere. Any thread, like the next.
   void deliver(std::size_t to, Letter<Real> letter) {
-    actors_[to]->received.fetch_add(bytes_of(letter), std::memory_order_relaxed);
+    actors_[to]->received.fetch_add(letter.bytes(), std::memory_order_relaxed);
     actors_[to]->mailbox.put(std::move(letter));
   }
   /// The run ends, for a reason that is known elsewhere.
@@ -123,7 +123,7 @@ class RealArena {
     void send(std::size_t to, Letter<Real> letter) override {
       require_addressee(seat.id, to, arena.actors_.size());
       letter.from = seat.id;
-      const std::uint64_t bytes = bytes_of(letter);
+      const std::uint64_t bytes = letter.bytes();
       messages.fetch_add(1, std::memory_order_relaxed);
       sent.fetch_add(bytes, std::memory_order_relaxed);
       ++arena.messages_;
@@ -193,9 +193,6 @@ class RealArena {
 
   bool is_here(std::size_t participant) const {
     return !courier_ || courier_->is_here(participant);
-  }
-  static std::uint64_t bytes_of(const Letter<Real>& letter) {
-    return letter.numbers ? letter.numbers->size() * sizeof(Real) : 0;
   }
 
   Nanoseconds now() const { return std::chrono::nanoseconds(Clock::now() - start_).count(); }

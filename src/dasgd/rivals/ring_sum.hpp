@@ -24,10 +24,16 @@ class RingSum {
     step_ = 0;
     active_ = true;
     if (n_ == 1 || port.sum_over_workers(values_)) return finish();
+    met_ = port.meet(values_, 0);
+    if (met_) return false;
     send(port);
     return take_waiting(port);
   }
   bool received(Port<Real>& port, const Letter<Real>& letter) {
+    if (met_) {
+      values_ = *letter.numbers;
+      return finish();
+    }
     waiting_.push_back(letter.numbers);
     return active_ && take_waiting(port);
   }
@@ -69,7 +75,7 @@ class RingSum {
 
   const std::size_t self_, n_;
   std::size_t step_ = 0;
-  bool active_ = false;
+  bool active_ = false, met_ = false;
   std::vector<Real> values_;
   std::deque<Shared<Real>> waiting_;
 };

@@ -3,6 +3,7 @@
 // participant that does not ask for its next gradient yet.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -31,6 +32,14 @@ struct Letter {
   std::uint32_t tag = 0;
   double weight = 0;
   std::size_t from = 0;  ///< filled in on the way
+  double share = 1;      ///< of the bytes of its numbers: what they take on the wire
+
+  std::size_t count() const { return numbers ? numbers->size() : 0; }
+  /// On the wire, without a header.
+  std::size_t bytes() const { return bytes_of(static_cast<double>(count())); }
+  std::size_t bytes_of(double of_numbers) const {
+    return static_cast<std::size_t>(std::ceil(of_numbers * sizeof(Real) * share));
+  }
 };
 
 /// What a participant can do. Everything happens at the participant's own time: after what it has
@@ -59,6 +68,10 @@ class Port {
   /// Sums up the vectors of all workers where the engine has a way of its own to do that, like
   /// MPI_Allreduce. False: it has none, and letters must do.
   virtual bool sum_over_workers(std::span<Real>) { return false; }
+  /// All workers bring a vector, and each gets a letter with the sum when a ring would have it: by
+  /// all-reduce, or, where `gathered` is not 0, by all-gather of such a share of their bytes.
+  /// False: the engine does not do that.
+  virtual bool meet(std::span<const Real>, double /*gathered*/) { return false; }
   virtual Nanoseconds now() const = 0;
   /// A stream of this participant's own.
   virtual Random& random() = 0;

@@ -21,6 +21,7 @@ Post::Post(const VirtualWorld& world, const Graph& graph, RelayMode mode, std::u
       // On a tree delivery is causal: of a gradient its step is enough.
       facts_bytes_(graph.is_tree() ? 8 : 48 + 4 * graph.workers()),
       message_(message),
+      stands_for_(world.stands_for),
       queue_(queue),
       links_(world, graph, seed),
       sent_(graph.workers()) {
@@ -99,11 +100,12 @@ std::size_t Post::bytes_waiting(WorkerId worker) const {
 }
 
 std::size_t Post::bytes_of(const Parcel& parcel) const {
-  if (parcel.bundle)
-    return message_bytes(message_, parcel.bundle->format(), parcel.bundle->dimension(),
-                         parcel.size());
-  const NumberFormat format = parcel.gradient->update.format();
-  return message_bytes(message_, format, parcel.size_in_bytes() / number_bytes(format), 1);
+  const NumberFormat format =
+      parcel.bundle ? parcel.bundle->format() : parcel.gradient->update.format();
+  const std::size_t numbers =
+      parcel.bundle ? parcel.bundle->dimension() : parcel.size_in_bytes() / number_bytes(format);
+  const double all = static_cast<double>(numbers) * stands_for_;
+  return message_bytes(message_, format, static_cast<std::size_t>(all + 0.5), parcel.size());
 }
 
 }  // namespace dasgd

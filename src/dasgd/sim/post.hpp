@@ -69,6 +69,7 @@ class Post {
   const bool folds_;
   const std::size_t facts_bytes_;  // of each gradient of a bundle
   const MessageFormat message_;
+  const double stands_for_;  // see VirtualWorld
   EventQueue& queue_;
   Links links_;
   Slots<Flight> flights_;

@@ -23,6 +23,9 @@ struct VirtualWorld {
   std::optional<double> bandwidth;  ///< bytes per second of each link; frames queue for it
   /// Bytes per second of each node's network card, out and in: all its links share it.
   std::optional<double> nic;
+  /// A message takes the bytes of so many times its numbers: a small problem stands for a large
+  /// model.
+  double stands_for = 1;
   std::vector<Nanoseconds> start;        ///< when each worker begins; empty: all at 0
   std::optional<ArrivalTimes> arrivals;  ///< of samples; nothing: there is always one
   Chaos chaos;

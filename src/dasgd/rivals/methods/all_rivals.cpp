@@ -16,6 +16,7 @@
 #include "dasgd/rivals/methods/minibatch.hpp"
 #include "dasgd/rivals/methods/server_policies.hpp"
 #include "dasgd/rivals/methods/sgp.hpp"
+#include "dasgd/rivals/methods/sparse_loco.hpp"
 #include "dasgd/rivals/methods/swift.hpp"
 #include "dasgd/rivals/rival_rule.hpp"
 #include "dasgd/rules/rule.hpp"
@@ -173,6 +174,21 @@ std::vector<RivalKind> without_a_server() {
   };
 }
 
+// Of those that step locally by AdamW.
+std::vector<RivalParameter> with_adamw(std::vector<RivalParameter> parameters) {
+  parameters.push_back({"adam", "0: plain own steps", 1, 0, 1});
+  parameters.push_back({.name = "rule",
+                        .meaning = "of own steps: adamw (unless adam = 0), momentum, nesterov",
+                        .usual = 0,
+                        .words = {"adamw", "momentum", "nesterov"}});
+  parameters.push_back({"inner_momentum", "mu of those", 0.9, 0, 0.999, false});
+  return parameters;
+}
+template <typename Real>
+bool steps_by_adamw(const RivalSetup<Real>& setup) {
+  return setup.count("adam") == 1 && setup.count("rule") == 0;
+}
+
 std::vector<RivalKind> with_local_steps() {
   return {
       made_by({.name = "local-sgd",
@@ -189,23 +205,29 @@ std::vector<RivalKind> with_local_steps() {
           {.name = "diloco",
            .summary = "local AdamW, Nesterov's momentum on the mean (Douillard et al. 2023)",
            .exchanges = "models, ring all-reduce every H steps",
-           .parameters = {tuned({"H", "own steps between two means", 20, 1}),
-                          {"outer_lr", "of the steps on the mean", 0.7, 1e-6, 10, false},
-                          {"momentum", "of those", 0.9, 0, 0.999, false},
-                          {"adam", "0: plain own steps", 1, 0, 1},
-                          {.name = "rule",
-                           .meaning = "of own steps: adamw (unless adam = 0), momentum, nesterov",
-                           .usual = 0,
-                           .words = {"adamw", "momentum", "nesterov"}},
-                          {"inner_momentum", "mu of those", 0.9, 0, 0.999, false}},
+           .parameters = with_adamw({tuned({"H", "own steps between two means", 20, 1}),
+                                     {"outer_lr", "of the steps on the mean", 0.7, 1e-6, 10, false},
+                                     {"momentum", "of those", 0.9, 0, 0.999, false}}),
            .limits = {"adam = 0, outer_lr = 1, momentum = 0: local-sgd, bit for bit"},
            .all_reduces = true,
            .linear = false},
           [](const auto& setup) {
-            return make_local(
-                setup, {setup.count("H"), 0, setup.number("outer_lr"), setup.number("momentum"),
-                        setup.count("adam") == 1 && setup.count("rule") == 0});
+            return make_local(setup, {setup.count("H"), 0, setup.number("outer_lr"),
+                                      setup.number("momentum"), steps_by_adamw(setup)});
           }),
+      made_by(
+          {.name = "sparseloco",
+           .summary = "diloco that sends few numbers in few bits (Sarfi et al. 2025)",
+           .exchanges = "the largest numbers of own steps, ring all-gather every H steps",
+           .parameters = with_adamw(
+               {tuned({"H", "own steps between two means", 30, 1}),
+                {"share", "of the numbers of a chunk that are sent", 64.0 / 4096, 1e-6, 1, false},
+                {"bits", "of a number that is sent; 0: all", 2, 0, 8},
+                {"decay", "what is left of the residual a round later", 0.95, 0, 1, false},
+                {"outer_lr", "of the steps on the mean", 1, 1e-6, 10, false}}),
+           .limits = {"share = 1, bits = 0: diloco with momentum = 0"},
+           .linear = false},
+          [](const auto& setup) { return make_sparse_loco(setup, steps_by_adamw(setup)); }),
       made_by(
           {.name = "eager",
            .summary = "diloco whose mean travels while own steps go on (Kale et al. 2025)",

@@ -47,26 +47,41 @@ class AdamW {
   int steps_ = 0;
 };
 
+/// The steps between two means: AdamW, or the rule of the setup.
+template <typename Real>
+class OwnSteps {
+ public:
+  OwnSteps(const RivalSetup<Real>& setup, bool adam)
+      : lr_(setup.eta * static_cast<double>(setup.workers())), uses_adam_(adam), rule_(setup) {}
+
+  void step(Port<Real>& port, std::span<Real> y, std::span<const Real> gradient) {
+    if (!uses_adam_) return rule_.step(port, y, lr_, gradient);
+    adam_.step(y, lr_, gradient);
+    port.charge(3);
+  }
+  std::size_t kept() const { return adam_.kept() + rule_.kept(); }
+
+ private:
+  const double lr_;
+  const bool uses_adam_;
+  AdamW<Real> adam_;
+  RivalRule<Real> rule_;
+};
+
 template <typename Real>
 class LocalWorker final : public Rival<Real> {
  public:
   LocalWorker(std::size_t self, const RivalSetup<Real>& setup, const LocalPlan& plan)
       : workers_(static_cast<double>(setup.workers())),
-        lr_(setup.eta * workers_),
         plan_(plan),
         x_(setup.start_of(self)),
         y_(x_),
-        rule_(setup),
+        own_(setup, plan.adam),
         sum_(self, setup.workers()) {}
 
   void start(Port<Real>& port) override { port.compute(y_); }
   void computed(Port<Real>& port, std::span<const Real> gradient, double) override {
-    if (plan_.adam) {
-      adam_.step(y_, lr_, gradient);
-      port.charge(3);
-    } else {
-      rule_.step(port, y_, lr_, gradient);
-    }
+    own_.step(port, y_, gradient);
     ++total_;
     const std::size_t wanted = total_ <= plan_.together_until ? 1 : plan_.steps;
     if (++done_ < wanted) return port.compute(y_);
@@ -77,7 +92,7 @@ class LocalWorker final : public Rival<Real> {
   }
   std::span<const Real> model() const override { return y_; }
   std::size_t kept() const override {
-    return size_of(x_, y_, velocity_) + adam_.kept() + rule_.kept() + sum_.kept();
+    return size_of(x_, y_, velocity_) + own_.kept() + sum_.kept();
   }
 
  private:
@@ -100,12 +115,11 @@ class LocalWorker final : public Rival<Real> {
     port.compute(y_);
   }
 
-  const double workers_, lr_;
+  const double workers_;
   const LocalPlan plan_;
   std::vector<Real> x_, y_;
   std::vector<double> velocity_;
-  AdamW<Real> adam_;
-  RivalRule<Real> rule_;
+  OwnSteps<Real> own_;
   RingSum<Real> sum_;
   std::size_t done_ = 0, total_ = 0;
 };
