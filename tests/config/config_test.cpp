@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,6 +14,7 @@
 
 #include "dasgd/core/error.hpp"
 #include "support/message.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace dasgd::config {
 namespace {
@@ -83,6 +85,24 @@ TEST(Resolve, FillsInTheModelsOwnDataStepBatchAndBudget) {
   EXPECT_THAT(quadratic.run.gradients, ElementsAre(1000));
   EXPECT_FALSE(quadratic.run.epochs);
   EXPECT_EQ(resolved(of_model("logistic")).run.eta, 0.1);
+}
+
+TEST(Resolve, ASmallTableIsPassedOverMoreOften) {
+  const test::TemporaryDirectory directory;
+  const std::string path = directory.write("t.csv", "x,y,label\n1,2,a\n");
+  const auto epochs = [&](const std::string& model, std::size_t bytes) {
+    std::filesystem::resize_file(path, bytes);
+    return resolved(of_model(model, path)).run.epochs;
+  };
+  EXPECT_EQ(epochs("softmax", 2'500'000), 20);
+  EXPECT_EQ(epochs("linear", 2'500'000), 20);
+  EXPECT_EQ(epochs("softmax", 100), 100);
+  EXPECT_EQ(epochs("softmax", 20'000'000), 5) << "as for any other data";
+  EXPECT_EQ(epochs("mlp", 100), 5) << "a network learns small tables by heart";
+  EXPECT_EQ(epochs("mlp", 20'000'000), 3);
+  Config few = of_model("softmax", path);
+  few.run.epochs = 1;
+  EXPECT_EQ(resolved(few).run.epochs, 1) << "a budget was given";
 }
 
 TEST(Resolve, KeepsWhatWasGiven) {

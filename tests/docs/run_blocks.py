@@ -3,8 +3,8 @@
 
 run_blocks.py ROOT DASGD [PAGE...]    every page by default
 
-A block of commands or a Python program is run, or stands below a line `<!-- not run: REASON -->`. C++ programs are built by
-tests/install. What a page expects to be there is made by setup.sh.
+A block of commands or a Python program is run, or stands below a line `<!-- not run: REASON -->`, which is printed; a file of tests
+that it names must exist. C++ programs are built by tests/install. What a page expects to be there is made by setup.sh.
 """
 import os
 import pathlib
@@ -15,24 +15,30 @@ import tempfile
 import time
 
 ROOT, DASGD = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
-BLOCK = re.compile(r"(<!-- not run: [^\n]+ -->\n)?^```(\w*)\n(.*?)^```$", re.M | re.S)
-COMMAND = re.compile(r"^(\$ )?(?:build/release/)?(dasgd|make|mpirun|sudo|podman|cp|srun|producer|scripts/\S+|build/release/\S+) ", re.M)
+BLOCK = re.compile(r"(?:<!-- not run: ([^\n]+) -->\n)?^```(\w*)\n(.*?)^```$", re.M | re.S)
+COMMAND = re.compile(r"^([A-Z]?\$ )?(?:build/release/)?(dasgd|make|mpirun|python3|c\+\+|bench/\S+|sudo|podman|cp|srun|producer|scripts/\S+|build/release/\S+) ", re.M)
 LIMIT_SECONDS = 600
 
 
 def blocks(page: pathlib.Path):
-    """(line, language, text, whether it is to be run) of what is a command or a program."""
+    """(line, language, text, why it is not run) of what is a command or a program."""
     text = page.read_text(encoding="utf-8")
     for match in BLOCK.finditer(text):
-        marked, language, code = match.groups()
+        reason, language, code = match.groups()
         if language == "python" or (language in ("", "sh") and COMMAND.search(code)):
-            yield text.count("\n", 0, match.start()) + 1, language, code, not marked
+            yield text.count("\n", 0, match.start()) + 1, language, code, reason
 
 
 def commands(code: str) -> str:
     """What a person would type: lines behind `$ ` where there are such, else all; `dasgd` wherever it was built."""
     typed = re.findall(r"^\$ (.*)$", code, re.M)
     return re.sub(r"^build/release/dasgd\b", "dasgd", "\n".join(typed) if typed else code, flags=re.M)
+
+
+def says_why(place: str, reason: str) -> int:
+    missing = [name for name in re.findall(r"(?:tests|web)/[\w/]+\.\w+", reason) if not (ROOT / name).exists()]
+    print(f"{place}: not run: {reason}" + "".join(f"; FAILED: there is no {name}" for name in missing), flush=True)
+    return len(missing)
 
 
 def run(page: pathlib.Path, tools: pathlib.Path) -> int:
@@ -42,11 +48,12 @@ def run(page: pathlib.Path, tools: pathlib.Path) -> int:
         subprocess.run(["sh", "-eu", ROOT / "tests/docs/setup.sh", page.name], cwd=work, env=environment, check=True, stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL)
         imports = ""
-        for line, language, code, wanted in blocks(page):
+        for line, language, code, reason in blocks(page):
             if language == "python":  # a later block has what an earlier one has imported
                 code = imports + code
                 imports = "".join(re.findall(r"^import .*\n", code, re.M))
-            if not wanted:
+            if reason:
+                failures += says_why(f"{page.relative_to(ROOT)}:{line}", reason)
                 continue
             shell = ["/usr/bin/python3", "-c", code] if language == "python" else ["sh", "-euc", commands(code)]
             began = time.monotonic()
@@ -64,8 +71,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as tools:
         (pathlib.Path(tools) / "dasgd").symlink_to(DASGD)
         failures = sum(run(page, pathlib.Path(tools)) for page in pages)
-    everything = [wanted for page in pages for _, _, _, wanted in blocks(page)]
-    print(f"{sum(everything)} blocks run, {failures} failed, {len(everything) - sum(everything)} marked as not run")
+    left_out = [reason is not None for page in pages for _, _, _, reason in blocks(page)]
+    print(f"{len(left_out) - sum(left_out)} blocks run, {failures} failed, {sum(left_out)} marked as not run")
     return 1 if failures else 0
 
 

@@ -1,4 +1,4 @@
-"""The programs in examples/python, and the blocks of docs/python.md."""
+"""The programs in examples/python."""
 
 import difflib
 import os
@@ -6,7 +6,6 @@ import re
 import socket
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -90,63 +89,3 @@ def test_that_loop_goes_on_from_its_checkpoint(tmp_path, elastic):
     steps, begin = re.search(r"(\d+) steps of 2 workers, loss ([\d.]+)", second.stdout).groups()
     assert 15 < int(steps) < 15 + done and "begins anew" not in second.stderr
     assert float(begin) < float(re.search(r"-> ([\d.]+)", first.stdout).group(1)) + 0.5
-
-
-def program_of_the_documentation(tmp_path):
-    with open(os.path.join(ROOT, "docs/python.md"), encoding="utf-8") as file:
-        [program] = [block for block in re.findall(r"```python\n(.*?)```", file.read(), re.S) if "# 4: " in block]
-    path = tmp_path / "train.py"
-    path.write_text("import torch; torch.set_num_threads(1)\n" + program, encoding="utf-8")
-    return [sys.executable, str(path)]
-
-
-@pytest.mark.parametrize("count, elastic", MODES)
-def test_the_program_of_the_documentation(tmp_path, count, elastic):
-    done = run(DASGD, "launch", "-n", str(count), "--bare", *(["--elastic"] if elastic else []), "--", *program_of_the_documentation(tmp_path))
-    assert done.returncode == 0, done.stderr
-    [(gradients, accuracy)] = re.findall(r"(\d+) gradients, accuracy ([\d.]+)", done.stdout)
-    assert 384 <= int(gradients) < 384 + 2 * count and float(accuracy) > 0.95
-
-
-def test_the_program_of_the_documentation_on_two_hosts(tmp_path):
-    """Both are this one. The first takes its time until the second is there, so that the run is not over before."""
-    program = program_of_the_documentation(tmp_path)
-    text = (tmp_path / "train.py").read_text()
-    joins = "import os, time\nif not os.environ['DASGD_BEGINS']: open('joined', 'w').close()\n"
-    waits = "    if not os.path.exists('joined'): time.sleep(0.3)\n    schedule.step()\n"
-    (tmp_path / "train.py").write_text(text.replace("loader = peer", joins + "loader = peer").replace("    schedule.step()\n", waits))
-    here = dict(cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    a = subprocess.Popen([DASGD, "launch", "-n", "1", "--listen", "127.0.0.1:0", "--out", "runs/a", "--", *program], **here)
-    until = time.monotonic() + 120
-    address = tmp_path / "runs/a/worker-0/address"
-    while not address.exists():
-        assert time.monotonic() < until and a.poll() is None
-        time.sleep(0.05)
-    where = address.read_text().strip()
-    b = subprocess.Popen([DASGD, "launch", "-n", "1", "--join", where, "--token-file", "runs/a/token", "--", *program], **here)
-    (said_a, err_a), (said_b, err_b) = (one.communicate(timeout=300) for one in (a, b))
-    assert (a.returncode, b.returncode) == (0, 0), err_a + err_b
-    assert len(re.findall(r"gradients, accuracy 0.9[5-9]", said_a + said_b)) == 1
-    assert re.search(r"worker-0@\S+-\d+ has come", err_a), "another name than worker-0"
-
-
-def test_the_blocks_of_the_documentation(tmp_path):
-    """Every block of docs/python.md that is Python is one program, in their order, but for what needs services of others."""
-    with open(os.path.join(ROOT, "docs/python.md"), encoding="utf-8") as file:
-        found = re.findall(r"(<!--[^\n]*-->\n)?```python\n(.*?)```", file.read(), re.S)
-    blocks = [block for mark, block in found if "not run: needs" not in mark]
-    assert len(blocks) > 3
-    program = tmp_path / "blocks.py"
-    program.write_text(BEFORE + "\n".join(blocks), encoding="utf-8")
-    done = subprocess.run([sys.executable, str(program)], cwd=tmp_path, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-
-
-BEFORE = """
-import numpy, torch
-X = numpy.random.default_rng(0).normal(size=(400, 5)).astype("float32")
-y = (X.sum(axis=1) > 0).astype(int)
-model = torch.nn.Linear(5, 2)
-loss_fn = torch.nn.functional.cross_entropy
-loader = [(torch.from_numpy(X[k:k + 32]), torch.from_numpy(y[k:k + 32]).long()) for k in range(0, 384, 32)]
-"""

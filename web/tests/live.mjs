@@ -108,6 +108,18 @@ await tests({
     }
     report.assertQuiet();
   },
+  async "while a step size is looked for the page is told what is tried, and what its button sends ends that"() {
+    const process = start("train", "--model", "cnn", "--data", "fashion-mnist", "--lr", "auto", "--epochs", "1000", "--watch", "0", "--out", run("looking"));
+    const [url] = (await process.said(/http:\/\/\S+/)).split(/\s/);
+    const token = (await (await fetch(url)).text()).match(/"token":"(\w+)"/)[1];
+    const events = (await fetch(`${url}events`)).body.getReader();
+    let shown = "";
+    while (!/lr auto (measures|tries)/.test(shown)) shown += new TextDecoder().decode((await events.read()).value);
+    const headers = { "X-Dasgd-Token": token, Origin: url.replace(/\/$/, "") };
+    assert.equal((await fetch(`${url}stop`, { method: "POST", headers })).status, 202);
+    assert.equal((await process.ended).status, 130);
+    assert.ok(!existsSync(run("looking/summary.json")), "the run had begun");
+  },
   async "another page can neither stop the run nor put it into a frame"() {
     const { process, url } = await watched("foreign");
     const other = await open("data:text/html,<title>another page</title>");

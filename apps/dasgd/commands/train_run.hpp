@@ -37,7 +37,8 @@ class TrainRun {
           [](const std::string& line) { print_note("dasgd: {}\n", line); });
       if (!config_.output.quiet) status_.say("watch the run at " + watch_->url());
     }
-    advice_ = settle_step_size(config_, objective, signals.token(), nullptr,
+    const std::stop_callback forward(signals.token(), [this] { stop_.request_stop(); });
+    advice_ = settle_step_size(config_, objective, stop_.get_token(), nullptr,
                                [this](const std::string& line) { tell_trial(line); });
     status_.clear();
     if (advice_) status_.say(config::with_options(describe(*advice_, config_)));

@@ -1,6 +1,8 @@
 #include "dasgd/config/config.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <filesystem>
 #include <vector>
 
 #include "dasgd/core/error.hpp"
@@ -28,6 +30,19 @@ ModelDefaults defaults_of(const std::string& model) {
   if (model == "linear") return {"", 0.05, 32, 5, {}};
   if (model == "logistic") return {"", 0.1, 0, std::nullopt, {1000}};
   return {"", 0.01, 0, std::nullopt, {1000}};
+}
+
+// Data sets of images are passed over a few times. A pass over a small table takes no time and
+// teaches little.
+std::optional<double> epochs_of(const ModelDefaults& defaults, const ProblemChoice& problem) {
+  constexpr double enough_bytes = 5e7;
+  std::error_code none;
+  if (!defaults.epochs || !std::filesystem::is_regular_file(problem.data, none) ||
+      kind_of_data(problem.data) != DataKind::csv)
+    return defaults.epochs;
+  const double most = is_network(problem.model) ? 5 : 100;
+  const auto bytes = static_cast<double>(std::filesystem::file_size(problem.data, none));
+  return std::clamp(std::round(enough_bytes / bytes), *defaults.epochs, most);
 }
 
 void require_no_stream_settings(const ProblemChoice& problem) {
@@ -136,7 +151,7 @@ void resolve(Config& config) {
   const bool open = run.gradients.empty() && !run.total_gradients && !run.epochs &&
                     !ends_without_budget(run) && !stream;
   if (open) {
-    run.epochs = defaults.epochs;
+    run.epochs = epochs_of(defaults, config.problem);
     run.gradients = defaults.gradients;
   }
   if (stream) run.make_samples = [](WorkerId, std::uint64_t) { return nullptr; };  // has an end

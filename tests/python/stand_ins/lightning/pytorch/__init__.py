@@ -11,8 +11,8 @@ class LightningModule(torch.nn.Module):
 
 
 class Trainer:
-    def __init__(self, *, strategy, accelerator, devices, max_epochs, logger, enable_checkpointing, enable_progress_bar, enable_model_summary,
-                 num_sanity_val_steps=0):
+    def __init__(self, *, strategy, accelerator, devices, max_epochs, logger=None, enable_checkpointing=None, enable_progress_bar=None,
+                 enable_model_summary=None, num_sanity_val_steps=0):
         self.strategy, self.max_epochs, self.should_stop = strategy, max_epochs, False
         self.state = types.SimpleNamespace(fn=None)
 
