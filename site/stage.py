@@ -136,6 +136,7 @@ def main() -> None:
         make_pictures(stage, page, dasgd)
     shutil.copy(ROOT / "site/style.css", pages / "style.css")
     subprocess.run([dasgd, "manual", "--markdown", str(pages / "commands")], check=True)
+    (pages / "commands/command_line.md").unlink()  # docs/command_line.md, which is here already
     stage.write("python_api.md", python_api(ROOT / "python/dasgd"))
 
 

@@ -1,4 +1,4 @@
-"""The programs in examples/python, and the blocks of docs/python.md."""
+"""The programs in examples/python, and the blocks of docs/python.md and docs/pytorch.md."""
 
 import difflib
 import os
@@ -93,7 +93,7 @@ def test_that_loop_goes_on_from_its_checkpoint(tmp_path, elastic):
 
 
 def program_of_the_documentation(tmp_path):
-    with open(os.path.join(ROOT, "docs/python.md"), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "docs/pytorch.md"), encoding="utf-8") as file:
         [program] = [block for block in re.findall(r"```python\n(.*?)```", file.read(), re.S) if "# 4: " in block]
     path = tmp_path / "train.py"
     path.write_text("import torch; torch.set_num_threads(1)\n" + program, encoding="utf-8")
@@ -131,9 +131,12 @@ def test_the_program_of_the_documentation_on_two_hosts(tmp_path):
 
 
 def test_the_blocks_of_the_documentation(tmp_path):
-    """Every block of docs/python.md that is Python is one program, in their order, but for what needs services of others."""
-    with open(os.path.join(ROOT, "docs/python.md"), encoding="utf-8") as file:
-        found = re.findall(r"(<!--[^\n]*-->\n)?```python\n(.*?)```", file.read(), re.S)
+    """The Python blocks of both pages are one program, in their order, but for what needs services of others."""
+    text = ""
+    for page in ("docs/python.md", "docs/pytorch.md"):
+        with open(os.path.join(ROOT, page), encoding="utf-8") as file:
+            text += file.read()
+    found = re.findall(r"(<!--[^\n]*-->\n)?```python\n(.*?)```", text, re.S)
     blocks = [block for mark, block in found if "not run: needs" not in mark]
     assert len(blocks) > 3
     program = tmp_path / "blocks.py"
