@@ -117,7 +117,7 @@ def make_pictures(stage: Stage, page: pathlib.Path, dasgd: str) -> None:
             pictures = re.findall(r"!\[[^\]]*\]\((runs/[^)]+)\)", below)
             if not pictures:
                 continue
-            for command in block.split("\n"):
+            for command in block.replace("\\\n", " ").split("\n"):
                 words = re.sub(r"^dasgd\b", dasgd, command)
                 subprocess.run(words, shell=True, cwd=work, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             for picture in pictures:
