@@ -88,7 +88,7 @@ def test_that_loop_goes_on_from_its_checkpoint(tmp_path, elastic):
     second = launched(2, "trainer_style.py", "--steps", str(done + 20), "--checkpoint", state, elastic=elastic)
     assert second.returncode == 0, second.stderr
     steps, begin = re.search(r"(\d+) steps of 2 workers, loss ([\d.]+)", second.stdout).groups()
-    assert 15 < int(steps) < 15 + done and "begins anew" not in second.stderr
+    assert 15 < int(steps) < 15 + done and "starting a new run" not in second.stderr
     assert float(begin) < float(re.search(r"-> ([\d.]+)", first.stdout).group(1)) + 0.5
 
 
@@ -127,7 +127,7 @@ def test_the_program_of_the_documentation_on_two_hosts(tmp_path):
     (said_a, err_a), (said_b, err_b) = (one.communicate(timeout=300) for one in (a, b))
     assert (a.returncode, b.returncode) == (0, 0), err_a + err_b
     assert len(re.findall(r"gradients, accuracy 0.9[5-9]", said_a + said_b)) == 1
-    assert re.search(r"worker-0@\S+-\d+ has come", err_a), "another name than worker-0"
+    assert re.search(r"worker-0@\S+-\d+ joined", err_a), "another name than worker-0"
 
 
 def test_the_blocks_of_the_documentation(tmp_path):
