@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A PyTorch loop on unequal workers, the way docs/python.md shows: its time against the ideal, its accuracy against one worker.
+"""A PyTorch loop on unequal workers, the way docs/pytorch.md shows: its time against the ideal, its accuracy against one worker.
 
     bench/unequal_loop.py build/release/dasgd [--steps 600] [--compute 0.03] [--slow 4] [--seeds 2] [--schedule cosine]
 

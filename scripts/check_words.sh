@@ -1,7 +1,7 @@
 #!/bin/sh
 # A library names a setting by its key in backquotes, never by an option of the program, which turns one into the other: fails where it does
-# not, and where a key does not exist.
-#   check_words.sh [ROOT]    ROOT holds src/ (default: the repository)
+# not, where a key does not exist, and where a message of the program or of the Python package names an option that does not exist.
+#   check_words.sh [ROOT]    ROOT holds src/, and apps/ and python/ where there are any (default: the repository)
 # The tables of settings, src/dasgd/settings/*_settings.cpp, hold the options; --help belongs to the program whatever its settings are.
 set -eu
 cd "${1:-$(dirname "$0")/..}"
@@ -25,4 +25,30 @@ END {
   if (bad) print "check_words.sh: a library speaks of an option; name the setting by its key in backquotes"
   if (unknown) print "check_words.sh: a message names a key that no setting has"
   exit bad || unknown
+}'
+
+# The options of the tables, and those that commands define themselves. Commands of other programs (mpirun, curl) are not messages; the names
+# that other programs give to options stand in argument_mistakes.cpp.
+options=$({ grep -rhoE '"--[A-Za-z][A-Za-z-]*"' src/dasgd/settings; [ ! -d apps ] || grep -rhoE '[("]-*-[A-Za-z,-]*"' apps/dasgd/cli; } |
+  grep -oE -- '--[A-Za-z][A-Za-z-]*' | sort -u | tr '\n' ' ')
+sources=$(find apps python -name '*.hpp' -o -name '*.cpp' -o -name '*.py' 2>/dev/null | grep -vE '/fetch/|argument_mistakes\.cpp$|python/wheel/' || true)
+[ -z "$sources" ] || echo "$sources" | xargs awk -v options="$options --help --version" '
+BEGIN { count = split(options, option, " "); for (i = 1; i <= count; i++) known[option[i]] = 1 }
+{
+  line = $0
+  gsub(/\\"/, "", line); sub(/(^|[ \t])(\/\/|# ).*/, "", line)
+  count = split(line, part, "\"")
+  for (i = 2; i <= count; i += 2) {
+    if (part[i] ~ /mpirun|srun|--mpi=|apt-get|tensorboard|bind-to|oversubscribe/) continue
+    text = " " part[i]
+    while (match(text, /[ (`]--[A-Za-z][A-Za-z-]*/)) {
+      name = substr(text, RSTART + 1, RLENGTH - 1)
+      if (!(name in known)) { printf "%s:%d: %s: %s\n", FILENAME, FNR, name, $0; wrong = 1 }
+      text = substr(text, RSTART + RLENGTH)
+    }
+  }
+}
+END {
+  if (wrong) print "check_words.sh: a message names an option that does not exist"
+  exit wrong
 }'

@@ -117,7 +117,7 @@ def make_pictures(stage: Stage, page: pathlib.Path, dasgd: str) -> None:
             pictures = re.findall(r"!\[[^\]]*\]\((runs/[^)]+)\)", below)
             if not pictures:
                 continue
-            for command in block.split("\n"):
+            for command in block.replace("\\\n", " ").split("\n"):
                 words = re.sub(r"^dasgd\b", dasgd, command)
                 subprocess.run(words, shell=True, cwd=work, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             for picture in pictures:
@@ -136,6 +136,7 @@ def main() -> None:
         make_pictures(stage, page, dasgd)
     shutil.copy(ROOT / "site/style.css", pages / "style.css")
     subprocess.run([dasgd, "manual", "--markdown", str(pages / "commands")], check=True)
+    (pages / "commands/command_line.md").unlink()  # docs/command_line.md, which is here already
     stage.write("python_api.md", python_api(ROOT / "python/dasgd"))
 
 

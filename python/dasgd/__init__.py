@@ -218,7 +218,7 @@ def _keywords(settings: Dict[str, Any], objective: Any) -> Dict[str, Any]:
     if objective is not None:
         for name in ("model", "data"):
             if settings.get(name) is not None:
-                raise InputError(f"an own objective has its own {name}; leave {name} out")
+                raise InputError(f"an objective of your own has its own {name}; remove {name}")
         return {"model": "quadratic", **settings}  # its settings fit any problem without data
     given = {name: settings[name] for name in ("data", "validation", "test") if is_arrays(settings.get(name))}
     return {**settings, **{name: to_arrays(name, value) for name, value in given.items()}}

@@ -41,7 +41,7 @@ def _readable(name: str, value: Any) -> numpy.ndarray:
     try:
         array = numpy.asarray(value)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} is no array: {error}") from None
+        raise InputError(f"{name} is not an array: {error}") from None
     if array.size == 0:
         raise InputError(f"{name} has shape {array.shape}: it is empty")
     if array.dtype.kind == "O":

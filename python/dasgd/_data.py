@@ -95,7 +95,7 @@ def shared_loader(peer: "Peer", data: Any, epochs: Optional[float], by_pass: boo
     if isinstance(data, (DataLoader, SharedLoader)):
         given = data._batches if isinstance(data, SharedLoader) else data
         if given.batch_size is None:
-            raise InputError("peer.loader makes batches of its own: give a DataLoader with batch_size, without batch_sampler")
+            raise InputError("peer.loader makes its own batches: give a DataLoader with batch_size, without batch_sampler")
         kept = {name: getattr(given, name) for name in _KEPT}
         if given.num_workers > 0:
             kept["prefetch_factor"] = given.prefetch_factor

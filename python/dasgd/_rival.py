@@ -128,7 +128,7 @@ class Kind:
             if isinstance(usual, bool) or not isinstance(usual, (int, float)):
                 raise InputError(f"{rival.__name__}: the parameter {name} = {usual!r} is not a number")
         if self.tuned and self.tuned not in self.parameters:
-            raise InputError(f"{rival.__name__}: tuned = {self.tuned!r} is none of its parameters")
+            raise InputError(f"{rival.__name__}: tuned = {self.tuned!r} is not one of its parameters")
 
     def make(self, worker: int, workers: int, eta: float, start: Any, numbers: Dict[str, float],
              neighbours: List[List[int]], port: RivalPort) -> "_Participant":
@@ -176,7 +176,7 @@ def told_apart(settings: Dict[str, Any]) -> Tuple[Dict[str, Any], List[Kind]]:
 
 def _kind(rival: Any) -> Kind:
     if not (inspect.isclass(rival) and issubclass(rival, Rival)):
-        raise InputError(f"{rival!r} is no rival: a name, or a class that is derived from dasgd.Rival")
+        raise InputError(f"{rival!r} is not a rival: give a name, or a class derived from dasgd.Rival")
     return Kind(rival)
 
 

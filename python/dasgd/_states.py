@@ -35,7 +35,7 @@ def load_state(path: Any, model: torch.nn.Module, optimizer: Optional[torch.opti
     """Takes model and optimizer there; nothing where there is no such file yet."""
     path = os.fspath(path)
     if not os.path.exists(path):
-        print(f"dasgd: {path} is not there yet: the run begins anew", file=sys.stderr, flush=True)
+        print(f"dasgd: {path} does not exist yet: starting a new run", file=sys.stderr, flush=True)
         return {}
     try:
         state = torch.load(path, map_location="cpu")
@@ -44,7 +44,7 @@ def load_state(path: Any, model: torch.nn.Module, optimizer: Optional[torch.opti
     if not isinstance(state, dict) or any(name not in state for name in _NEEDED):
         raise InputError(f"{path} is not a checkpoint of a peer; peer.save writes one")
     if (optimizer is None) != ("optimizer" not in state):
-        raise InputError(f"{path} must have an optimizer where the peer has one, and only there")
+        raise InputError(f"{path}: the checkpoint and the peer must both have an optimizer, or neither")
     try:
         model.load_state_dict(state["model"])
         if optimizer is not None:

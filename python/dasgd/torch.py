@@ -305,7 +305,7 @@ class Peer(Worker):
         if self._steps > 0:
             raise InputError("load a state before the first step: other replicas cannot follow")
         if (self.optimizer is None) != ("optimizer" not in state):
-            raise InputError("the state must have an optimizer where the peer has one, and only there")
+            raise InputError("the state and the peer must both have an optimizer, or neither")
         core.close()
         self._let_go()
         self.model.load_state_dict(state["model"])

@@ -68,7 +68,7 @@ std::string instead_of(const std::string& key) {
 
 const Setting& checked(const Setting& setting, For whom) {
   if (whom == For::peer && !is_of_peers(setting))
-    throw InputError(fmt::format("a peer does not follow `{}`: {}", keyword_of(setting),
+    throw InputError(fmt::format("a peer does not support `{}`: {}", keyword_of(setting),
                                  instead_of(setting.key)));
   return setting;
 }

@@ -58,8 +58,7 @@ Ranks& Ranks::of_process() {
   if (!the_only()) the_only().reset(new Ranks);
   if (const auto& job = the_only()->job_; job && job->process != ::getpid())
     throw InputError(
-        "this process is a fork of a rank, which MPI does not reach; make the peer before it "
-        "forks");
+        "this process is a fork of a rank and cannot use MPI; make the peer before it forks");
   return *the_only();
 }
 
@@ -102,9 +101,7 @@ std::vector<std::optional<std::string>> Ranks::gather(char purpose, const std::s
   std::vector<std::optional<std::string>> values;
   for (std::string& word : job_->session.world().gather(purpose + bytes)) {
     if (word.front() != purpose && word.front() != gone)
-      throw InputError(
-          "ranks do different things at once: all of them make, finish and gather in the same "
-          "order");
+      throw InputError("ranks are out of step: all must make, finish and gather in the same order");
     values.push_back(word.front() == gone ? std::nullopt : std::optional(word.substr(1)));
   }
   return values;

@@ -279,7 +279,7 @@ TEST(Network, WhatAGpuSaysIsOneLine) {
       "the GPU cannot be used: CUDA error: CUDA-capable device(s) is/are busy or "
       "unavailable");
   EXPECT_THAT(told("CUDA out of memory. Tried to allocate 3.00 GiB\nmore"),
-              testing::StartsWith("the GPU has not enough memory; use a smaller `batch`"));
+              testing::StartsWith("the GPU is out of memory; use a smaller `batch`"));
   EXPECT_EQ(told("shapes do not fit\nat line 3"), "shapes do not fit");
   EXPECT_THROW(torch_adapter::with_plain_errors([] { throw std::bad_alloc(); }), std::bad_alloc);
 }

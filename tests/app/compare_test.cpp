@@ -122,7 +122,7 @@ TEST_F(Compare, APaperGetsPanelsATableAndARecordAndNothingIsRunAgain) {
   const Outcome again =
       dasgd(command + " --paper " + out("paper") + " --paper-width 60 --paper-font 7");
   ASSERT_EQ(again.status, 0) << again.err;
-  EXPECT_THAT(again.err, HasSubstr("runs are there already"));
+  EXPECT_THAT(again.err, HasSubstr("runs are finished already"));
   EXPECT_EQ(read_text(out() + "/compare.csv"), table);
   for (const char* name : {"loss_1_a.svg", "loss_1_a.pdf", "map.pdf", "rounds.pdf", "table.csv"})
     EXPECT_TRUE(fs::exists(out("paper") + "/" + name)) << name;
@@ -252,7 +252,7 @@ TEST_F(Compare, SaysWhatItDoesNotKnow) {
       "--out " +
           out(),
       "d-psgd needs links that go both ways");
-  expect_refusal("compare --model quadratic --rule momentum --out " + out(), "plain steps");
+  expect_refusal("compare --model quadratic --rule momentum --out " + out(), "plain SGD only");
 }
 
 TEST_F(Compare, SaysWhatPairsDoOnAnOddRing) {
@@ -270,7 +270,7 @@ TEST_F(Compare, ATargetThatNobodyReachesIsNoFailure) {
                                 "--out " +
                                 out());
   EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("nobody reaches the goal"), HasSubstr(">= 1")));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("no method reaches the goal"), HasSubstr(">= 1")));
   const json written = result();
   for (const json& row : written["rows"]) {
     EXPECT_EQ(row["verdict"], "not reached");
@@ -324,13 +324,13 @@ TEST_F(Compare, GoesOnAfterCtrlC) {
             "/journal.jsonl 2>/dev/null || echo 0) -gt 2 ] && break; sleep 0.1; "
             "done; kill -INT $pid; wait $pid");
   ASSERT_EQ(stopped.status, 130) << stopped.err;
-  EXPECT_THAT(stopped.err, HasSubstr("the same command goes on there"));
+  EXPECT_THAT(stopped.err, HasSubstr("the same command continues"));
   EXPECT_THAT(stopped.err, ::testing::Not(HasSubstr("stopping:")));  // one line is enough
   EXPECT_FALSE(fs::exists(out() + "/compare.csv"));
   std::ofstream(out() + "/journal.jsonl", std::ios::app) << "{\"name\": \"half of a li";
   const Outcome resumed = dasgd(arguments + out());
   ASSERT_EQ(resumed.status, 0) << resumed.err;
-  EXPECT_THAT(resumed.err, HasSubstr("going on"));
+  EXPECT_THAT(resumed.err, HasSubstr("resuming"));
   ASSERT_EQ(dasgd(arguments + out("whole")).status, 0);
   EXPECT_EQ(read_text(out() + "/compare.csv"), read_text(out("whole") + "/compare.csv"));
   EXPECT_EQ(read_text(out() + "/compare.json"), read_text(out("whole") + "/compare.json"));
@@ -351,11 +351,11 @@ TEST_F(Compare, ARealContestGoesOnAfterCtrlC) {
   process.signal(SIGINT);
   const Outcome stopped = process.wait();
   ASSERT_EQ(stopped.status, 130) << stopped.err;
-  EXPECT_THAT(stopped.err, HasSubstr("the same command goes on there"));
+  EXPECT_THAT(stopped.err, HasSubstr("the same command continues"));
   const std::string kept = journal();
   const Outcome resumed = dasgd(arguments);
   ASSERT_EQ(resumed.status, 0) << resumed.err;
-  EXPECT_THAT(resumed.err, HasSubstr("going on"));
+  EXPECT_THAT(resumed.err, HasSubstr("resuming"));
   EXPECT_THAT(journal(), ::testing::StartsWith(kept));
   EXPECT_EQ(rows().size(), 4u);
 }

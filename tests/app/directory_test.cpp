@@ -23,8 +23,10 @@ TEST_F(App, ADiskThatFillsUpWhileTheTraceIsWrittenCostsTheTraceAndNothingElse) {
               "--no-report --out " +
               out() + "'");
     EXPECT_EQ(outcome.status, 0);
-    EXPECT_THAT(outcome.err, HasSubstr("trace.jsonl: cannot be written: File too large; the run "
-                                       "goes on without it\n"));
+    EXPECT_THAT(
+        outcome.err,
+        HasSubstr(
+            "trace.jsonl: cannot be written: File too large; the run continues without it\n"));
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
     EXPECT_EQ(summary()["replicas_identical"], true);
     EXPECT_EQ(summary()["stop_reason"], "budget");
@@ -75,8 +77,8 @@ TEST_F(SmallDisk, ATraceThatFillsItIsGivenUpAndTheRunGoesOnToItsEnd) {
                           "--quiet --no-report --out run");
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     EXPECT_EQ(outcome.err,
-              "dasgd: run/trace.jsonl: cannot be written: No space left on device; the run goes "
-              "on without it\n");
+              "dasgd: run/trace.jsonl: cannot be written: No space left on device; the run "
+              "continues without it\n");
     expect_whole_run();
     EXPECT_EQ(summary()["stop_reason"], "budget");
     EXPECT_FALSE(fs::exists(out() + "/trace.jsonl"));
@@ -94,7 +96,7 @@ TEST_F(SmallDisk, FilledByOthersItStillHasRoomForModelAndSummary) {
                 "kill -INT $run; wait $run");
   EXPECT_EQ(outcome.status, 130) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("trace.jsonl: cannot be written: No space left on device; "
-                                     "the run goes on without it\n"));
+                                     "the run continues without it\n"));
   expect_whole_run();
   EXPECT_EQ(summary()["stop_reason"], "interrupted");
 }
@@ -149,9 +151,9 @@ TEST_F(App, ADirectoryWithFilesOfAPersonIsRefusedAndNotTouched) {
     }
     const Outcome refused =
         shell("env -C " + mine.path() + " " DASGD_BINARY " " + command + " config.toml --out .");
-    EXPECT_EQ(refused.err,
-              "dasgd: --out .: holds files that no run has made; choose a new or an empty "
-              "directory\n");
+    EXPECT_EQ(
+        refused.err,
+        "dasgd: --out .: has files that do not belong to a run; choose a new or empty directory\n");
     EXPECT_EQ(read_text(mine.file("config.toml")), words);
     EXPECT_EQ(read_text(mine.file("model.pt")), "of another program");
     EXPECT_EQ(read_text(mine.file("charts/loss.svg")), "<svg/>");

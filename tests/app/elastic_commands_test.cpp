@@ -55,7 +55,7 @@ TEST_F(ElasticApp, WhereNobodyHasEndedNothingCouldBeChecked) {
   const Outcome killed = story(std::string(begin) + R"(
     grown a 5; kill -9 $(cat a.pid); ended a; "$D" check a; echo check $?)");
   EXPECT_THAT(killed.out, AllOf(HasSubstr("audit      FAILED"), HasSubstr("check 1")));
-  EXPECT_THAT(killed.err, HasSubstr("nothing could be checked"));
+  EXPECT_THAT(killed.err, HasSubstr("nothing to check"));
 
   fs::create_directory(directory.file("empty"));
   directory.write("empty/members.json",
@@ -64,7 +64,7 @@ TEST_F(ElasticApp, WhereNobodyHasEndedNothingCouldBeChecked) {
                   R"({"gradients": 0, "stop_reason": "asked", "replicas_identical": true})");
   const Outcome empty = dasgd("check " + directory.file("empty"));
   EXPECT_EQ(empty.status, 1);
-  EXPECT_THAT(empty.err, HasSubstr("nothing could be checked"));
+  EXPECT_THAT(empty.err, HasSubstr("nothing to check"));
 }
 
 TEST_F(ElasticApp, MembersOfDifferentRunsAreToldApart) {
@@ -87,7 +87,7 @@ TEST_F(ElasticApp, ReportsAndTablesOfMembersAreNotTakenForMembers) {
     "$D" check runs/report runs/export; echo nothing $?)");
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("audit      ok\ncheck 0\n"), HasSubstr("nothing 2\n")));
   EXPECT_THAT(outcome.err,
-              HasSubstr("dasgd: runs/report: tells of runs and is none; passed over\n"));
+              HasSubstr("dasgd: runs/report: is a report or an export, not a run; skipped\n"));
 }
 
 TEST_F(ElasticApp, OnlyWhoIsSilentIsForgotten) {
@@ -101,9 +101,9 @@ TEST_F(ElasticApp, OnlyWhoIsSilentIsForgotten) {
   EXPECT_THAT(outcome.out,
               AllOf(HasSubstr("b 2\na 2\nnobody 2\nforgotten 0\n"), ContainsRegex("b +dead\n")));
   EXPECT_EQ(outcome.err,
-            "dasgd: b is here: only one that is silent can be forgotten\n"
-            "dasgd: a is this member itself; it can leave\n"
-            "dasgd: no member of that name is here or gone\n");
+            "dasgd: b is here: only a silent member can be forgotten\n"
+            "dasgd: a is this member itself; use dasgd leave\n"
+            "dasgd: no member has that name\n");
 }
 
 // Its door opens for its owner alone.
@@ -115,15 +115,15 @@ TEST_F(ElasticApp, AMemberOfAnotherUserIsNotSaidToBeMissing) {
     other "$D" leave closed/b; echo told $?; chmod 700 closed a/control; "$D" stop a; ended a)");
   EXPECT_EQ(outcome.out, "asked 2\ntold 2\na 0\n");
   const std::string why =
-      ": a member may be running here, but this user may not reach it; ask as the user who started "
-      "it\n";
+      ": a member may be running here, but you may not access it; run the command as the user who "
+      "started it\n";
   EXPECT_EQ(outcome.err, "dasgd: a" + why + "dasgd: closed/b" + why);
 }
 
 TEST_F(ElasticApp, WhatIsNoAddressIsRefusedBeforeAnythingIsRead) {
   const std::string file = directory.write("c.toml", "model = \"quadratic\"\n");
   expect_refusal("join " + file + " --out " + out(), file + ": is a file; join takes the address");
-  expect_refusal("join somewhere --plaintext --out " + out(), "\"somewhere\" is no address");
+  expect_refusal("join somewhere --plaintext --out " + out(), "\"somewhere\" is not an address");
 }
 
 TEST_F(ElasticApp, EveryCommandOnMembersShowsAnExample) {

@@ -162,7 +162,7 @@ TEST_F(ElasticApp, TheStepSizeIsForAsManyMembersAsAreExpected) {
   EXPECT_THAT(expecting.err, ::testing::Not(HasSubstr("--expect")));
   const Outcome alone = dasgd(run + "--out " + out("alone"));
   ASSERT_EQ(alone.status, 0) << alone.err;
-  EXPECT_THAT(alone.err, HasSubstr("for one member alone: --expect N is for N of them"));
+  EXPECT_THAT(alone.err, HasSubstr("this step is for one member; --expect N finds one for N"));
 }
 
 TEST_F(ElasticApp, WhatNeedsMembersIsRefusedWithoutThem) {
@@ -193,11 +193,11 @@ TEST_F(ElasticApp, WhatMembersCannotDoIsRefused) {
            {"--relay tree",
             "members of an elastic run do not pass on sums yet: --relay is mesh or auto"},
            {"--speeds lognormal:1",
-            "members of an elastic run are as fast as their machines: --speeds is for the workers "
-            "of one process; --slow makes a member slower"},
+            "--speeds is for the workers of one process; use --slow to slow down a member of an "
+            "elastic run"},
            {"--model softmax --data -",
-            "--data -: members of an elastic run need data that each of them has; streams are for "
-            "one process"},
+            "--data -: each member of an elastic run needs the whole data set; streams work in one "
+            "process only"},
            {"--plaintext --token-file t",
             "--token-file, --cert and --plaintext exclude each other: give one"},
            {"--engine mpi",
@@ -214,7 +214,7 @@ TEST_F(ElasticApp, WhatMembersCannotDoIsRefused) {
 TEST_F(ElasticApp, WhoJoinsCannotWantTwoThingsAtOnce) {
   const std::string join = "join 127.0.0.1:1 --out " + out() + " ";
   expect_refusal(join + "--plaintext --dial-out-only --listen 127.0.0.1:0",
-                 "--dial-out-only does not listen: leave it or --listen out");
+                 "--dial-out-only and --listen exclude each other");
   const std::string one = "--token-file, --cert and --plaintext exclude each other: give one";
   expect_refusal(join + "--plaintext --token-file t", one);
   expect_refusal(join + "--cert c --key k --ca a --token-file t", one);

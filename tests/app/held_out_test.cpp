@@ -145,7 +145,7 @@ TEST_F(HeldOutData, RefusesPartsThatCannotBe) {
   expect_refusal(train + "--validation 0.001", "cannot be split by --validation");
   expect_refusal(train + "--validation " + directory.file("none.csv"), "none.csv");
   expect_refusal(train + "--test " + directory.write("u.csv", "height,width,age,kind\n1,2,3,elm\n"),
-                 "u.csv: row 1 has label \"elm\", which is none of the 3 classes");
+                 "u.csv: row 1 has label \"elm\", which is not one of the 3 classes");
   expect_refusal(train + "--label colour", "--label colour");
   expect_refusal(train + "--scale big", "--scale");
   expect_refusal("train --model quadratic --validation 0.1 --out " + out(), "--validation");

@@ -84,6 +84,13 @@ TEST_F(Manual, EveryCommandHasAPageOfTheSiteThatNamesEveryOption) {
   }
 }
 
+// scripts/update_docs.sh writes it again.
+TEST_F(Manual, ThePageOfTheDocumentationIsWhatTheTablesSay) {
+  EXPECT_EQ(read_text(out("pages") + "/command_line.md"),
+            read_text(DASGD_SOURCE_DIR "/docs/command_line.md"))
+      << "docs/command_line.md is stale: run scripts/update_docs.sh";
+}
+
 TEST_F(Manual, BashOffersEveryOptionOfEveryCommand) {
   for (const auto& [command, help] : commands) {
     const Outcome offered =

@@ -110,7 +110,7 @@ TEST_F(NetworkApp, ANetworkFromPythonTrainsAndGoesBackWithTheSameAccuracy) {
   const Outcome refused = dasgd("train --model " + exported +
                                 " --data fashion-mnist --quiet --out " + directory.path());
   EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(refused.err, HasSubstr("holds files that no run has made"));
+  EXPECT_THAT(refused.err, HasSubstr("has files that do not belong to a run"));
   EXPECT_EQ(read_text(exported), bytes) << "the model of a person is not ours to replace";
   const Outcome trained = dasgd("train --model " + exported +
                                 " --data fashion-mnist --workers 2 --epochs 0.3 --out " + out());
@@ -165,11 +165,11 @@ TEST_F(NetworkApp, RefusesWhatCannotBe) {
   expect_failure("train --model cnn --device tpu", 2, "--device tpu: must be cpu or cuda");
   expect_failure("train --model cnn --loss hinge", 2, "--loss hinge: must be");
   expect_failure("train --model cnn --augment spin", 2, "\"spin\" is neither flip nor crop");
-  expect_failure("train --model quadratic --augment flip", 2, "--augment is for networks");
+  expect_failure("train --model quadratic --augment flip", 2, "--augment applies to networks only");
   expect_failure("train --model cnn --precision fp8", 2, "must be fp32, tf32 or bf16");
   expect_failure("train --model cnn --precision bf16", 2, "--precision needs --device cuda");
   expect_failure("train --model cnn --no-graph", 2, "--no-graph needs --device cuda");
-  expect_failure("train --model softmax --channels-last", 2, "--channels-last is for networks");
+  expect_failure("train --model softmax --channels-last", 2, "--channels-last applies to networks only");
   expect_failure("train --model gpt --gpt 10:2:3", 2, "a multiple of the number of heads");
   expect_failure("train --model gpt --gpt tiny", 2, "must be small, medium or WIDTH:DEPTH:HEADS");
   expect_failure("train --model mlp --gpt small", 2, "--gpt is the shape of --model gpt");

@@ -177,10 +177,9 @@ TEST_F(App, DevicesAndPipesWithoutAKnownKindAreNoData) {
           std::string(device) + ": is a device, not a file");
   const std::string pipe = directory.file("pipe");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  expect_refusal(
-      "train --model softmax --data " + pipe + " --out " + out(),
-      "pipe: is a pipe whose name does not tell what comes: end it in .csv, .tsv or .txt, "
-      "or let --data be - for rows as they arrive");
+  expect_refusal("train --model softmax --data " + pipe + " --out " + out(),
+                 "pipe: is a pipe of unknown format: end its name in .csv, .tsv or .txt, or use "
+                 "--data - for rows as they arrive");
 }
 
 }  // namespace

@@ -100,8 +100,8 @@ TEST_F(OwnRival, ALibraryThatIsNoneIsRefusedInOneLine) {
                   "\x7f"
                   "ELF" +
                       read_text(library).substr(4, 60));
-  refused(directory.file("odd.so"), "is not a whole shared object");
-  refused(directory.file("half.so"), "is not a whole shared object");
+  refused(directory.file("odd.so"), "is a truncated shared object");
+  refused(directory.file("half.so"), "is a truncated shared object");
   refused(DASGD_ANOTHER_DAY, "has no rivals: DASGD_RIVALS");
   refused(DASGD_ANOTHER_BUILD, "another build of dasgd (0.0.1 of long ago; this one is");
   expect_refusal(

@@ -194,8 +194,9 @@ TEST_F(PredictNetwork, ADamagedNetworkIsRefusedOrAnswersAsBefore) {
     directory.write("bad.pt", weights);
     const Outcome outcome = dasgd(use);
     EXPECT_EQ(outcome.status, 2);
-    EXPECT_THAT(outcome.err, HasSubstr("bad.pt: is damaged: it does not have its checksum; copy or "
-                                       "write it again"));
+    EXPECT_THAT(
+        outcome.err,
+        HasSubstr("bad.pt: is damaged: its checksum does not match; copy or write it again"));
     EXPECT_FALSE(fs::exists(out("again")));
   }
 }

@@ -78,10 +78,10 @@ TEST_F(App, ATokenComesFromAFileOrTheEnvironmentAndIsNeverWritten) {
   fs::permissions(file, fs::perms::owner_read);
   const Outcome from_file = dasgd(train + " --watch-token-file " + file);
   expect_required(from_file);
-  EXPECT_EQ(from_file.err.find("others can read"), std::string::npos);
+  EXPECT_EQ(from_file.err.find("other users can read"), std::string::npos);
   fs::permissions(file, fs::perms::owner_read | fs::perms::others_read);
   EXPECT_THAT(dasgd(train + " --watch-token-file " + file).err,
-              HasSubstr("token: others can read this token; chmod 600 keeps it\n"));
+              HasSubstr("token: other users can read this token; protect it with chmod 600\n"));
   expect_required(shell("env DASGD_WATCH_TOKEN=" + token + " " + command(train)));
   fs::remove_all(out());
   expect_refusal(train + " --watch-token-file " + directory.write("short", "secret"),
@@ -97,7 +97,7 @@ TEST_F(App, RefusesToWatchWhereItCannot) {
   expect_refusal("train --watch soon" + to, "--watch soon");
   expect_refusal("train --watch 0 --watch-address nowhere" + to, "is not an IP address");
   expect_refusal("train --watch 0 --watch-token short" + to, "16 or more");
-  expect_refusal("train --watch 0 --watch-address 203.0.113.7" + to, "cannot be listened to");
+  expect_refusal("train --watch 0 --watch-address 203.0.113.7" + to, "cannot listen on");
   expect_refusal("simulate --watch 0" + to, "--watch is an option of train, not of simulate");
 
   const Process first(

@@ -297,7 +297,7 @@ TEST_F(ResumeApp, AFullDiskCostsACheckpointNotTheRun) {
   const Outcome outcome = dasgd(start("--epochs 2 --quiet", "1h"));
   EXPECT_EQ(outcome.status, 0);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("checkpoint-000001.dasgd: cannot be written: "),
-                                 HasSubstr("the run goes on")));
+                                 HasSubstr("the run continues")));
   EXPECT_TRUE(checkpoints().empty());
   fs::remove_all(out() + "/checkpoints");
   EXPECT_EQ(dasgd(start("--epochs 2 --quiet", "0s")).status, 0);

@@ -115,10 +115,10 @@ TEST_F(App, AStopWhileSimulateLooksForAStepLeavesTheEarlierRun) {
 
 TEST_F(App, NoStepIsProvedForAnotherRule) {
   expect_refusal("simulate --model quadratic --lr proved --rule momentum --out " + out(),
-                 "--lr proved: the theory is about plain SGD");
+                 "--lr proved needs plain SGD");
   const std::string other = " --model quadratic --rule momentum --gradients 50 ";
   EXPECT_THAT(dasgd("advise" + other).out,
-              AllOf(HasSubstr("--lr auto"), HasSubstr("nothing is proved but of plain SGD"),
+              AllOf(HasSubstr("--lr auto"), HasSubstr("there are proofs only for plain SGD"),
                     Not(HasSubstr("--lr proved"))));
   EXPECT_THAT(dasgd("simulate --lr auto" + other + "--out " + out()).err,
               AllOf(HasSubstr("lr auto: "), Not(HasSubstr("lr proved"))));
@@ -161,8 +161,8 @@ TEST_F(App, AdvisesWithNoiseNoStepThatItHasNoProofFor) {
 
 TEST_F(App, LrProvedWithBatchesBringsIndependentDrawsOrSaysThatItNeedsThem) {
   const std::string run = " --model logistic --batch 10 --workers 2 --gradients 50 --lr proved";
-  expect_refusal("simulate --sampling own" + run, "only for --sampling independent");
-  expect_refusal("train --sampling shards" + run, "only for --sampling independent");
+  expect_refusal("simulate --sampling own" + run, "use --sampling independent");
+  expect_refusal("train --sampling shards" + run, "use --sampling independent");
   const Outcome outcome = dasgd("simulate" + run + " --out " + out());
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(summary()["sampling"], "independent");
@@ -263,7 +263,7 @@ TEST_F(App, RefusesStepSizesThatCannotBe) {
   expect_refusal("train --on-divergence panic --out " + out(), "neither stop nor halve");
   expect_refusal("train --L 0 --out " + out(), "--L 0");
   expect_refusal("advise --accuracy 0", "must be positive");
-  expect_refusal("advise --from " + directory.file("nothing"), "is no run directory");
+  expect_refusal("advise --from " + directory.file("nothing"), "is not a run directory");
   fs::create_directories(directory.file("half"));
   directory.write("half/config.toml", "model = \"quadratic\"\n");
   expect_refusal("advise --from " + directory.file("half"), "summary.json: cannot be read");

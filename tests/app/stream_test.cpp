@@ -107,15 +107,15 @@ TEST_F(StreamApp, AnEmptyStreamIsRefused) {
 
 TEST_F(StreamApp, WhatNeedsDataThatStaysIsRefused) {
   expect_refusal("simulate --model logistic --data - --out " + out(), "simulate needs data that");
-  expect_refusal("advise --model logistic --data follow:x", "advise needs data that stays");
+  expect_refusal("advise --model logistic --data follow:x", "advise needs a finite data set");
   const auto refuse = [&](const std::string& arguments, const std::string& what) {
     expect_refusal("train --data - " + arguments + " --out " + out(), what);
   };
   refuse("--model quadratic", "streams are for logistic and softmax");
   refuse("--model cnn", "streams are for logistic and softmax");
-  refuse("--model logistic --epochs 2", "a stream has none; use --total-gradients");
+  refuse("--model logistic --epochs 2", "for a stream use --total-gradients");
   refuse("--model logistic --lr auto", "give --lr X");
-  refuse("--model logistic --sampling shards", "whoever asks first");
+  refuse("--model logistic --sampling shards", "the first worker that asks");
   refuse("--model logistic --batch 0", "--batch must be at least 1");
   refuse("--model logistic --classes 3", "--classes is for softmax");
   refuse("--model logistic --schedule cosine", "write cosine:TOTAL");

@@ -182,7 +182,7 @@ TEST_F(Sweeping, RefusesWhatItCannotMeanBeforeAnythingRuns) {
 
 TEST_F(Sweeping, RefusesADirectoryOfSomethingElse) {
   const std::string vary = "sweep --model quadratic --total-gradients 5 --vary lr=0.001 --out ";
-  EXPECT_THAT(dasgd(vary + directory.file("")).err, HasSubstr("no sweep has made"));
+  EXPECT_THAT(dasgd(vary + directory.file("")).err, HasSubstr("do not belong to a sweep"));
   ASSERT_EQ(dasgd(vary + out("a")).status, 0);
   EXPECT_THAT(dasgd(vary + out("a") + " --gradients 6").err, HasSubstr("another base"));
   EXPECT_THAT(dasgd(vary + out("a") + " --vary batch=1,2").err, HasSubstr("other keys"));

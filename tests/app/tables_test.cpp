@@ -106,7 +106,7 @@ TEST_F(Tables, LabelsAndLossesThatDoNotMatchAreToldSo) {
   expect_refusal("train --model linear --data " + of_texts + " --out " + out(), "--model softmax");
   expect_refusal(
       "train --model linear --loss cross-entropy --data " + of_numbers + " --out " + out(),
-      "its --loss is mse or huber");
+      "use --loss mse or huber");
 }
 
 TEST_F(Tables, FilesOfOtherKindsAreToldWhatToDo) {

@@ -87,7 +87,7 @@ TEST_F(App, PredictsASimulatedRunExactly) {
 
 TEST_F(App, RefusesToPredictWhatWasNotRecorded) {
   const std::string run = directory.file("recorded"), to = " --out " + out();
-  expect_refusal("simulate --from " + run + to, "is no directory");
+  expect_refusal("simulate --from " + run + to, "is not a directory");
   dasgd("train --model quadratic --gradients 5 --out " + run);
   expect_refusal("simulate --from " + run + to, "record a run with --trace");
   expect_refusal("simulate --from " + run + " --out " + run, "would replace the run");
@@ -141,7 +141,7 @@ TEST_F(App, RefusesMembersThatCannotComeOrGo) {
   expect_refusal("simulate --crash 1:soon" + to, "\"soon\" is not a time");
   expect_refusal("simulate --crash 1" + to, "is not of the form WORKER:AT");
   expect_refusal("simulate --join=-1s" + to, "\"-1s\" is not a time");
-  expect_refusal("simulate --join 5s --leave 3:5s" + to, "worker 3 comes at 5s");
+  expect_refusal("simulate --join 5s --leave 3:5s" + to, "worker 3 joins at 5s");
   expect_refusal("simulate --crash 0:1s --crash 1:1s --leave 2:2s" + to,
                  "--leave 2:2s: nobody would be left");
   expect_refusal("simulate --crash 1:1s --topology directed-ring" + to, "--topology is full");
@@ -173,7 +173,8 @@ TEST_F(App, SamplesArriveInVirtualTime) {
   expect_refusal(
       "simulate --model logistic --batch 5 --arrivals " + directory.write("back", "2s\n1s\n") + to,
       "back:2: is before the line above");
-  expect_refusal("simulate --model logistic --arrivals poisson:1" + to, "--batch is at least 1");
+  expect_refusal("simulate --model logistic --arrivals poisson:1" + to,
+                 "--batch must be at least 1");
   expect_refusal("simulate --elastic --batch 5 --model logistic --arrivals poisson:1" + to,
                  "leave --arrivals out");
   expect_refusal("train --model logistic --arrivals poisson:1" + to, "--arrivals");

@@ -124,7 +124,7 @@ TEST_F(DirectoryRunTest, RefusesADirectoryOfSomebodyElse) {
   directory.write("run/config.toml", words);
   for (const bool resume : {false, true})
     EXPECT_THAT(message_of<InputError>([&] { train(10, resume); }),
-                HasSubstr("holds files that no run has made"));
+                HasSubstr("has files that do not belong to a run"));
   EXPECT_EQ(read_text(file("config.toml")), words);
   EXPECT_EQ(std::distance(fs::directory_iterator(path()), fs::directory_iterator()), 1);
 }
@@ -153,8 +153,9 @@ TEST_F(DirectoryRunTest, WhoIsWarnedOfALostTraceHasNoFailure) {
     train_into<double>({.path = path(), .trace = true, .report = false}, problem, warned);
   }
   ASSERT_EQ(said.size(), 1u);
-  EXPECT_THAT(said[0], HasSubstr("trace.jsonl: cannot be written: File too large; the run goes on "
-                                 "without it"));
+  EXPECT_THAT(
+      said[0],
+      HasSubstr("trace.jsonl: cannot be written: File too large; the run continues without it"));
   EXPECT_EQ(summary()["stop_reason"], "budget");
   expect_nothing_partial();
 }
@@ -178,8 +179,8 @@ TEST_F(DirectoryRunTest, LinesOfMetricsThatCannotBeWrittenAreLeftOut) {
   };
   train_into<double>({.path = path()}, problem, warned, {watch});
   ASSERT_EQ(said.size(), 1u);
-  EXPECT_THAT(said[0], HasSubstr("metrics.jsonl: cannot be written: File too large; the run goes "
-                                 "on, and leaves lines out until there is room"));
+  EXPECT_THAT(said[0], HasSubstr("metrics.jsonl: cannot be written: File too large; the run "
+                                 "continues, and skips lines until there is room"));
   std::istringstream lines(read_text(file("metrics.jsonl")));
   int count = 0;
   for (std::string line; std::getline(lines, line); ++count)

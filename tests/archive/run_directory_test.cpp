@@ -42,7 +42,7 @@ TEST(RunDirectoryTest, LeavesADirectoryAloneThatHoldsFilesOfSomebodyElse) {
     const auto before = contents_of(directory.path());
     EXPECT_EQ(message_of<InputError>([&] { RunDirectory(directory.path(), "m"); }),
               "`output.out` " + directory.path() +
-                  ": holds files that no run has made; choose a new or an empty directory");
+                  ": has files that do not belong to a run; choose a new or empty directory");
     EXPECT_EQ(contents_of(directory.path()), before) << name;
   }
 }

@@ -176,11 +176,11 @@ TEST(ResolveStream, RefusesWhatNeedsDataThatStays) {
     EXPECT_THAT(refusal(config),
                 AllOf(HasSubstr("`data` " + config.problem.data + ": "), HasSubstr(what)));
   };
-  refuses([](Config& c) { c.run.epochs = 1; }, "counts passes, and a stream has none");
+  refuses([](Config& c) { c.run.epochs = 1; }, "counts passes over a finite data set");
   refuses([](Config& c) { c.run.sampling = Sampling::shards; }, "shards is for data that stays");
   refuses([](Config& c) { c.step = StepChoice::proved; }, "give `lr` X");
   refuses([](Config& c) { c.step = StepChoice::automatic; }, "give `lr` X");
-  refuses([](Config& c) { c.run.batch = 0; }, "a stream has no whole");
+  refuses([](Config& c) { c.run.batch = 0; }, "(full batch) needs a finite data set, not a stream");
   refuses([](Config& c) { c.problem.classes = 3; }, "logistic has two");
   refuses([](Config& c) { c.problem.model = "quadratic"; }, "streams are for logistic and softmax");
   const Ranks ranks(2);

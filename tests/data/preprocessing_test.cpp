@@ -116,10 +116,10 @@ TEST(Preprocessing, ComesBackFromItsText) {
   EXPECT_EQ(target->mean, 1000.1);
   EXPECT_EQ(target->deviation, 0.3);
   EXPECT_THAT(test::message_of<InputError>([] { preprocessing_from_json("{}", "p.json"); }),
-              HasSubstr("p.json: is not what a run says of its data"));
+              HasSubstr("p.json: is not a valid description of preprocessing"));
   p.mean.push_back(1);
   EXPECT_THAT(test::message_of<InputError>([&] { preprocessing_from_json(to_json(p), "p"); }),
-              HasSubstr("do not belong to its shape"));
+              HasSubstr("do not match its shape"));
 }
 
 TEST(HoldOut, EveryRowIsInOnePartAndTheSeedSaysInWhich) {

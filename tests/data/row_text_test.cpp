@@ -127,7 +127,7 @@ TEST_F(Labels, SignsDoNotChangeTheirMeaningOnTheWay) {
   labels->see(1, at);
   labels->settle();
   EXPECT_EQ(labels->meaning(1), 1);
-  EXPECT_THAT(refusal([&] { labels->see(2, at); }), HasSubstr("label 2 comes after"));
+  EXPECT_THAT(refusal([&] { labels->see(2, at); }), HasSubstr("label 2 follows"));
   labels->see(0, at);
   EXPECT_EQ(labels->meaning(0), -1);
   EXPECT_THAT(refusal([&] { labels->see(-1, at); }), HasSubstr("label -1 comes after 0"));

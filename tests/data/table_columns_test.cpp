@@ -232,7 +232,7 @@ TEST(TableColumns, AnEncodingThatDoesNotFitItsShapeIsRefused) {
   model.fill.assign(5, 0.0f);
   EXPECT_THAT(
       test::message_of<InputError>([&] { preprocessing_from_json(to_json(model), "p.json"); }),
-      HasSubstr("numbers that do not belong to its shape"));
+      HasSubstr("its lists do not match its shape"));
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ TEST(ThinLinks, AreWarnedOf) {
   const auto thin = warnings_of(200'000'000);
   ASSERT_GE(thin.size(), 1u);
   EXPECT_LE(thin.size(), 3u);
-  EXPECT_NE(thin[0].find("larger batches (`batch`) or a pause (`pace.compute`)"),
+  EXPECT_NE(thin[0].find("larger batches (`batch`) or longer gradients (`pace.compute`)"),
             std::string::npos);
   EXPECT_EQ(warnings_of(1'000'000).size(), 0u);
 }

@@ -109,12 +109,12 @@ TEST(Refusals, ToForgetOneOfTwoWithTheSameName) {
   }
   const std::string two = Origin{2, 2}.text(), three = Origin{3, 3}.text();
   EXPECT_EQ(protocol.forget("b", 2),
-            "b is the name of several; say which by its origin: " + two + ", " + three);
-  EXPECT_EQ(protocol.forget(two, 2), two + " is here: only one that is silent can be forgotten");
+            "several members are called b; name one by its origin: " + two + ", " + three);
+  EXPECT_EQ(protocol.forget(two, 2), two + " is here: only a silent member can be forgotten");
   const Nanoseconds later = 2 * Patience().suspect;
   EXPECT_EQ(protocol.forget(two, later), "");
   EXPECT_EQ(protocol.forget("b", later), "");
-  EXPECT_EQ(protocol.forget("b", later), "no member of that name is here or gone");
+  EXPECT_EQ(protocol.forget("b", later), "no member has that name");
 }
 
 /// A newcomer who has called a member, and what that member then says.

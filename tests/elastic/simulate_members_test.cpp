@@ -128,7 +128,8 @@ TEST_F(SimulatedMembers, ALongCutHeals) {
   EXPECT_EQ(s.elastic->at_end, 4u);
   EXPECT_EQ(s.elastic->abandoned, 0u);
   EXPECT_THAT(run.adoptions, HasSubstr("\"worker\":"));
-  for (const char* line : {"w2 is silent", "cut off from half", "going on without", "is back"})
+  for (const char* line :
+       {"w2 is silent", "lost contact with half", "continuing without", "came back"})
     EXPECT_THAT(::testing::PrintToString(run.history), HasSubstr(line));
 }
 
@@ -163,22 +164,22 @@ TEST_F(SimulatedMembers, AStoryThatCannotBeIsRefused) {
     return refusal();
   };
   EXPECT_THAT(crash(4, second), HasSubstr("there is no worker 4: the run has 0 to 3"));
-  EXPECT_THAT(crash(1, 0), HasSubstr("worker 1 comes at 0s; it can go only later"));
+  EXPECT_THAT(crash(1, 0), HasSubstr("worker 1 joins at 0s; it can leave only later"));
   EXPECT_EQ(crash(1, second), "");
   story.turnover.joins = {5 * second};
-  EXPECT_THAT(crash(4, 4 * second), HasSubstr("worker 4 comes at 5s"));
+  EXPECT_THAT(crash(4, 4 * second), HasSubstr("worker 4 joins at 5s"));
   EXPECT_EQ(crash(4, 6 * second), "");
   story.turnover.leaves = {{WorkerId{4}, 7 * second}};
-  EXPECT_THAT(refusal(), HasSubstr("it is gone by then"));
+  EXPECT_THAT(refusal(), HasSubstr("it has left by then"));
   story = {};
   for (std::size_t w = 0; w < 4; ++w) story.turnover.crashes.push_back({worker_id(w), second});
-  EXPECT_THAT(refusal(), HasSubstr("`elastic.crash` 3:1s: nobody would be left with a model"));
+  EXPECT_THAT(refusal(), HasSubstr("`elastic.crash` 3:1s: no member with a model would be left"));
   story = {};
   options.topology = "ring";
   EXPECT_THAT(refusal(), HasSubstr("`topology.kind` is full"));
   options.topology = "full";
   world.chaos.reorder = 0.1;
-  EXPECT_THAT(refusal(), HasSubstr("links that keep order"));
+  EXPECT_THAT(refusal(), HasSubstr("links that keep their order"));
 }
 
 }  // namespace

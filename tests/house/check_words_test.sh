@@ -24,3 +24,14 @@ refuses 'throw InputError("`classes` and `clases` differ");'
 echo 'throw InputError(path + ": give `classes` K -- " + why);  // "--classes K" on the command line
 names["left"] = --count;' >"$tree/src/dasgd/data/rows.cpp"
 "$script" "$tree" >"$tree/log" || { echo "a good tree was refused:"; cat "$tree/log"; exit 1; }
+
+# Messages of the program and of the Python package name options that exist.
+mkdir -p "$tree/apps/dasgd/cli" "$tree/apps/dasgd/commands"
+echo 'app->add_flag("--quick", quick_, "fewer points");' >"$tree/apps/dasgd/cli/command_line.cpp"
+echo 'throw InputError("give --classes K or --quick; see: dasgd --help");  // not --slow' >"$tree/apps/dasgd/commands/check_command.cpp"
+"$script" "$tree" >"$tree/log" || { echo "options that exist were refused:"; cat "$tree/log"; exit 1; }
+echo 'throw InputError("give --quickly");' >"$tree/apps/dasgd/commands/check_command.cpp"
+if "$script" "$tree" >"$tree/log"; then
+  echo "an option that does not exist was accepted"; exit 1
+fi
+grep -q 'check_command.cpp:1: --quickly' "$tree/log" || { echo "the option is not named:"; cat "$tree/log"; exit 1; }

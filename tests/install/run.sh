@@ -24,7 +24,7 @@ for page in "$source"/README.md "$source"/docs/*.md "$source"/site/pages/*.md; d
   c++ -O0 "$work/shown.cpp" $flags -o "$work/shown"
   "$work/shown"
 done
-# A library of rivals, as docs/rivals.md builds it.
+# A library of rivals, as docs/own_rival.md builds it.
 # shellcheck disable=SC2086
 c++ -std=c++20 -O0 -shared -fPIC "$source/examples/rival_library.cpp" -o "$work/token.so" $flags
 "$work/prefix/bin/dasgd" compare --model quadratic --workers 2 --rivals minibatch,token --rival-library "$work/token.so" \

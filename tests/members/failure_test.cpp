@@ -13,7 +13,7 @@ TEST(AMemberWhoseThreadFails, EndsWithAllItHas) {
   const SmallRun run;
   members::MemberOptions of_first = run.options("a");
   of_first.say = [](const std::string& line) {
-    if (line.find("b has left") != line.npos) throw std::runtime_error("no room for a line");
+    if (line.find("b left") != line.npos) throw std::runtime_error("no room for a line");
   };
   const auto a = run.member(of_first);
   TrainResult<double> of_a, of_b;

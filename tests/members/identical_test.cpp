@@ -111,7 +111,7 @@ TEST_P(Forged, ModelsAreNotSaidToBeIdentical) {
   }
   EXPECT_EQ(of_a.summary.digest_of_all[0].digest, of_b.summary.digest_of_all[1].digest);
   if (!careful) {
-    EXPECT_THAT(said, HasSubstr("the checksum of a body does not fit"));
+    EXPECT_THAT(said, HasSubstr("the checksum of a body does not match"));
   }
 }
 

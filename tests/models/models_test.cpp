@@ -48,9 +48,9 @@ TEST(Models, ChoicesOfNetworksAreRefusedForOthers) {
     return message_of<InputError>([&] { require_network_choices(choice); });
   };
   EXPECT_EQ(refused({.model = "softmax", .loss = NetworkLoss::cross_entropy}),
-            "`loss` is for networks; `model` softmax is not one");
+            "`loss` applies to networks only; softmax is not one");
   EXPECT_EQ(refused({.model = "quadratic", .device = NetworkDevice::cpu}),
-            "`device` is for networks; `model` quadratic is not one");
+            "`device` applies to networks only; quadratic is not one");
   EXPECT_EQ(refused({.model = "logistic", .augment = Augmentation{}}),
             "`augment` is for networks; `model` logistic is not one");
   EXPECT_EQ(refused({.model = "softmax"}), "");

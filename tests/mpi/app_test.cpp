@@ -253,7 +253,7 @@ TEST_F(MpiApp, ARankThatFallsSilentIsNamedAndEndsTheJob) {
   ::kill(victim, SIGKILL);
   EXPECT_NE(outcome.status, 0);
   EXPECT_NE(outcome.status, 124) << "it hung";
-  EXPECT_THAT(outcome.err, ContainsRegex("dasgd: rank 0 .*: rank 1 has not been heard of for"));
+  EXPECT_THAT(outcome.err, ContainsRegex("dasgd: rank 0 .*: rank 1 has been silent for"));
 }
 
 TEST_F(MpiApp, EveryRankCanLogAndOnlyTheFirstPrints) {

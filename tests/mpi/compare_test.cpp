@@ -55,7 +55,7 @@ TEST_F(MpiCompare, GoesOnAfterASignal) {
   ASSERT_TRUE(eventually([&] { return journal().find("|mpi\"") != std::string::npos; }));
   process.signal(SIGUSR1);
   const Outcome stopped = process.wait();  // Open MPI's own status is 1, MPICH's is ours or 0
-  EXPECT_THAT(stopped.err, ::testing::HasSubstr("the same command goes on there"));
+  EXPECT_THAT(stopped.err, ::testing::HasSubstr("the same command continues"));
   const std::string kept = journal();
   const Outcome resumed = mpirun(2, arguments);
   ASSERT_EQ(resumed.status, 0) << resumed.err;

@@ -31,7 +31,7 @@ TEST(LifeSigns, ARankThatIsSilentForTooLongIsNamed) {
     FAIL();
   } catch (const MpiError& error) {
     EXPECT_STREQ(error.what(),
-                 "rank 2 has not been heard of for 2 s: it died or its machine is out of reach");
+                 "rank 2 has been silent for 2 s: it died or its machine is unreachable");
   }
 }
 

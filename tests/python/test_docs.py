@@ -1,4 +1,5 @@
-"""docs/python.md, block by block: each is run here as it stands there, or is named with the test that runs it."""
+"""docs/python.md and docs/pytorch.md, block by block: each is run here as it
+stands there, or is named with the test that runs it."""
 
 import os
 import re
@@ -17,8 +18,10 @@ DASGD = os.environ["DASGD"]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 ELSEWHERE = {"scripts/install_packages.sh": "tests/install/pip.sh"}  # first words of a block: what runs it
 
-with open(os.path.join(ROOT, "docs/python.md"), encoding="utf-8") as page:
-    PAGE = page.read()
+PAGE = ""
+for name in ("python.md", "pytorch.md"):
+    with open(os.path.join(ROOT, "docs", name), encoding="utf-8") as page:
+        PAGE += page.read()
 BLOCKS = BLOCK.findall(PAGE)
 PYTHON = [code for language, code in BLOCKS if language == "python"]
 SHELL = [code for language, code in BLOCKS if language == ""]

@@ -88,7 +88,7 @@ def test_elastic_workers_that_never_begin_a_run():
     assert done.returncode == 0 and sorted(done.stdout.splitlines()) == ["[0] here", "[1] here"]
     done = launch("-n", "2", "--elastic", "--bare", "--", "sh", "-c", "case $DASGD_MEMBER_DIR in *-0) exit 3; esac; sleep 600")
     assert done.returncode == 3
-    assert "dasgd: worker 0 ended with status 3; nobody has begun a run" in done.stderr
+    assert "dasgd: worker 0 ended with status 3; no run has begun" in done.stderr
 
 
 def test_mistakes_are_one_line():

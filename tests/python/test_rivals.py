@@ -161,7 +161,7 @@ def raises(error):
     (lambda self, port, gradient: port.compute(gradient[:3]), dasgd.InputError, "3 numbers instead of"),
     (lambda self, port, gradient: port.charge(-1), dasgd.InputError, "at least 0"),
     (lambda self, port, gradient: setattr(self, "x", gradient[:2]), dasgd.InputError, "2 numbers; its start has"),
-    (lambda self, port, gradient: None, RuntimeError, "everybody waits"),
+    (lambda self, port, gradient: None, RuntimeError, "deadlock"),
 ])
 def test_what_a_class_does_wrong_is_an_exception(tmp_path, error, kind, match):
     with pytest.raises(kind, match=match):
@@ -184,7 +184,7 @@ def test_what_is_no_rival_is_refused(tmp_path):
     class Minibatch(Token):
         pass
 
-    for bad, match in ((Silent, "no method computed"), (Odd, "is not a number"), (Unknown, "none of its parameters"),
+    for bad, match in ((Silent, "no method computed"), (Odd, "is not a number"), (Unknown, "not one of its parameters"),
                        (Named, "cannot be the name"), (Minibatch, "there is a rival minibatch already"),
                        (3, "derived from dasgd.Rival"), (dict, "derived from dasgd.Rival")):
         with pytest.raises(dasgd.InputError, match=match):

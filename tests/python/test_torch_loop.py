@@ -311,7 +311,7 @@ def checkpointed(path, steps, whole=40):
 
 def test_a_checkpoint_goes_on_where_it_was(tmp_path, capsys):
     whole, _ = checkpointed(tmp_path / "whole.pt", 40)
-    assert "is not there yet: the run begins anew" in capsys.readouterr().err
+    assert "does not exist yet: starting a new run" in capsys.readouterr().err
     path = tmp_path / "some" / "peer.pt"
     first, peer = checkpointed(path, 16)
     peer.close()

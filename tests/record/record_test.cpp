@@ -86,8 +86,9 @@ TEST_F(Record, APartialFileReplacesWhatAKilledProcessLeftAndFollowsNoLink) {
   const std::string precious = directory.write("precious", "of somebody else");
   for (const std::string& target : {precious, directory.file("dangling")}) {
     fs::create_symlink(target, path + ".partial");
-    EXPECT_THAT(test::message_of<WriteError>([&] { write_file(path, "newer"); }),
-                HasSubstr("a.partial is in the way and is no file of an earlier run; remove it"));
+    EXPECT_THAT(
+        test::message_of<WriteError>([&] { write_file(path, "newer"); }),
+        HasSubstr("a.partial is in the way and does not belong to an earlier run; remove it"));
     EXPECT_TRUE(fs::is_symlink(path + ".partial")) << "what is not ours is not touched";
     fs::remove(path + ".partial");
   }

@@ -93,7 +93,7 @@ TEST(Verdict, SentencesSayWhenDasgdLoses) {
   untuned.tuned = untuned.at_edge = true;
   const auto also = sentence({row("dasgd", {10, 11, 9}), untuned});
   EXPECT_TRUE(also.dasgd_loses);
-  EXPECT_THAT(also.sentence, HasSubstr("with the last of the steps that were tried; DASGD loses"));
+  EXPECT_THAT(also.sentence, HasSubstr("with the last step tried; DASGD loses"));
   const auto wins = sentence({row("dasgd", {5, 5.5, 4.5}), row("slow", {10, 11, 9})});
   EXPECT_EQ(wins.winner, "dasgd");
   EXPECT_FALSE(wins.dasgd_loses);
@@ -101,7 +101,7 @@ TEST(Verdict, SentencesSayWhenDasgdLoses) {
   const auto open = sentence({row("dasgd", {10, 12, 9}), row("like", {9.9, 11, 10})});
   EXPECT_FALSE(open.dasgd_loses);
   EXPECT_THAT(open.sentence, HasSubstr("not shown"));
-  EXPECT_THAT(sentence({row("dasgd", {never, never})}).sentence, HasSubstr("nobody reaches"));
+  EXPECT_THAT(sentence({row("dasgd", {never, never})}).sentence, HasSubstr("no method reaches"));
   EXPECT_TRUE(sentence({row("dasgd", {never, never, never}), row("quick", {5, 5, 6})}).dasgd_loses);
 }
 

@@ -116,7 +116,7 @@ void expect_one_name(const TrainOptions& base) {
   options.report_every = 10ms;
   options.stall_after = 100ms;
   const ::testing::Matcher<std::string> names_one = ::testing::MatchesRegex(
-      "nothing has moved for .* s: waiting for worker [012], which computes its gradient [0-9]+");
+      "no progress for .* s: waiting for worker [012], which computes its gradient [0-9]+");
   int lines = 0;
   options.warn = [&](const std::string& line) {
     const std::lock_guard lock(objective.mutex);

@@ -163,7 +163,7 @@ TEST(OwnSources, ADroughtIsToldOnceAndIsNoStall) {
   std::vector<std::string> lines;
   options.warn = [&](const std::string& line) { lines.push_back(line); };
   const auto is_of_drought = [](const std::string& line) {
-    return line.starts_with("no sample has come for ");
+    return line.starts_with("no sample for ");
   };
   int reports = 0;
   const Callback<double> end = [&](const Progress<double>&) {

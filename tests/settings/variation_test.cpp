@@ -38,8 +38,8 @@ TEST(Variation, SeveralKeysMayChangeTogether) {
     return test::message_of<InputError>([&] { parse_variations(Command::simulate, text); });
   };
   EXPECT_THAT(refused("lr+workers=0.1,0.2"), HasSubstr("\"0.1\" has 1 values for 2 keys"));
-  EXPECT_THAT(refused("lr+lr=0.1+0.2"), HasSubstr("a key stands there twice"));
-  EXPECT_THAT(refused("lr+workers=0.1+2,0.1+2"), HasSubstr("the same values stand there twice"));
+  EXPECT_THAT(refused("lr+lr=0.1+0.2"), HasSubstr("a key is given twice"));
+  EXPECT_THAT(refused("lr+workers=0.1+2,0.1+2"), HasSubstr("the same values are given twice"));
   EXPECT_THAT(refused("lr+workers=0.1+x"), HasSubstr("workers = x"));
 }
 
@@ -69,7 +69,7 @@ TEST(Variation, SaysWhatIsWrongWithItsValues) {
   EXPECT_THAT(variation_refusal("lr"), HasSubstr("write KEY=a,b,c"));
   EXPECT_THAT(variation_refusal("lr="), HasSubstr("write KEY=a,b,c"));
   EXPECT_THAT(variation_refusal("lr=0.1,-1"), HasSubstr("lr = -1"));
-  EXPECT_THAT(variation_refusal("lr=0.1,0.2,0.1"), HasSubstr("stands there twice"));
+  EXPECT_THAT(variation_refusal("lr=0.1,0.2,0.1"), HasSubstr("is given twice"));
   EXPECT_THAT(variation_refusal("lr=1..2"), HasSubstr("a..b:log:n"));
   EXPECT_THAT(variation_refusal("lr=1..2:cubic:3"), HasSubstr("a..b:log:n"));
   EXPECT_THAT(variation_refusal("lr=0..1:log:3"), HasSubstr("must be positive"));

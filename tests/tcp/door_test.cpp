@@ -48,7 +48,7 @@ TEST(DoorTest, TellsTheFirstFewAndThenOnceAMinute) {
   EXPECT_EQ(lines, 8);
   EXPECT_EQ(door.turned_away("x", "y", start + 59s), std::nullopt);
   EXPECT_THAT(door.turned_away("10.0.0.1:5", "why", start + 61s).value(),
-              HasSubstr("10.0.0.1:5 was turned away: why (1002 so far"));
+              HasSubstr("refused 10.0.0.1:5: why (1002 so far"));
 }
 
 }  // namespace

@@ -285,7 +285,7 @@ TEST_P(Linked, AddressesInUseOrOfAnotherKindAreRefusedInOneLine) {
   EXPECT_THAT(why("127.0.0.1:70000"), HasSubstr("0 to 65535"));
   EXPECT_THAT(why("::1:80"), HasSubstr("brackets"));
   EXPECT_THAT(why(":80"), HasSubstr("no host"));
-  EXPECT_THAT(why("example.invalid:80"), HasSubstr("no IP address"));
+  EXPECT_THAT(why("example.invalid:80"), HasSubstr("not an IP address"));
   if (!GetParam()) {
     EXPECT_THAT(why("0.0.0.0:0"), HasSubstr("without TLS"));
   }

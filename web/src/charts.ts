@@ -56,7 +56,7 @@ export class Charts {
   private readonly parts: Part[] = [
     factPart("results", "Results", results, true),
     metricPart("loss", "Loss", "loss", "loss"),
-    metricPart("eval-loss", "Validation loss", "eval_loss", "loss of the part that judges"),
+    metricPart("eval-loss", "Validation loss", "eval_loss", "loss on the evaluated part"),
     metricPart("accuracy", "Accuracy", "accuracy", "accuracy"),
     metricPart("prequential", "Accuracy before learning", "prequential_accuracy", "accuracy of the last 1,000"),
     this.staleness,

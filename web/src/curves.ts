@@ -166,7 +166,7 @@ export function inboxPart(): Part {
       if (lines.length === 0) return;
       const most = Math.max(0, ...lines.flatMap((line) => finite(line.high ?? line.y)));
       const from_trace = lines[0].name === "not yet applied";
-      const sentence = `${from_trace ? "Gradients on their way to a worker or in its inbox; band: from the emptiest worker to the fullest." : "Gradients that wait to be applied."} At most ${show(most)}.`;
+      const sentence = `${from_trace ? "Gradients in flight to a worker or in its inbox; band: from the emptiest worker to the fullest." : "Gradients that wait to be applied."} At most ${show(most)}.`;
       card.describe(sentence);
       card.draw(() => chart.update(lines, { label: `Inbox depth. ${sentence}`, x: { name: "seconds", seconds: true }, y: "gradients", log: false, fromZero: true }));
     },

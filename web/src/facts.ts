@@ -152,7 +152,7 @@ function assumptionsOf(run: Run): Json {
   for (const item of assumptions.list) {
     if (item === null || typeof item !== "object" || Array.isArray(item)) continue;
     const limit = number(item.at_most) === null ? "" : `at most ${show(number(item.at_most))}, found ${number(item.found) === null ? "nothing" : show(number(item.found))}: `;
-    const verdict = item.held === true ? "held" : item.held === false ? "did NOT hold" : "cannot be told";
+    const verdict = item.held === true ? "held" : item.held === false ? "did NOT hold" : "unknown";
     found[text(item.name)] = `${limit}${verdict} (${text(item.how)})`;
   }
   return found;

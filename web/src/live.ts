@@ -58,7 +58,7 @@ export function showLive(page: HTMLElement, data: LiveData): void {
     try {
       const answer = await fetch("stop" + data.query, { method: "POST", headers: { "X-Dasgd-Token": data.token } });
       if (!answer.ok) throw new Error(await answer.text());
-      announce("The run stops: gradients on their way are still applied");
+      announce("The run stops: gradients in flight are still applied");
     } catch (error) {
       stop.disabled = false;
       stop.textContent = "Stop the run";

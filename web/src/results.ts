@@ -39,7 +39,7 @@ function classTable(part: Object): HTMLElement {
   return element("div", {},
     element("h3", {}, "Classes"),
     scrollable(table(["Class", "Samples", "Precision", "Recall"], shown.map((one) => [text(one.class), showCount(number(one.samples)), percent(one.precision), percent(one.recall)]), "Precision and recall of each class")),
-    classes.length > shown.length && element("p", { class: "caption" }, `and ${classes.length - shown.length} classes more in summary.json`));
+    classes.length > shown.length && element("p", { class: "caption" }, `and ${classes.length - shown.length} more classes in summary.json`));
 }
 
 function confusion(part: Object): HTMLElement | null {
@@ -58,7 +58,7 @@ function confusion(part: Object): HTMLElement | null {
   };
   return element("div", {},
     element("h3", {}, "Confusion matrix"),
-    element("p", { class: "caption" }, "A row for each label, a column for each answer; what is right stands on the diagonal."),
+    element("p", { class: "caption" }, "A row for each label, a column for each answer; correct answers are on the diagonal."),
     scrollable(element("table", { class: "confusion" },
       element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "Label"), ...names.map((name) => element("th", { scope: "col" }, name)))),
       element("tbody", {}, ...rows.map((row, r) => element("tr", {}, element("th", { scope: "row" }, names[r]), ...row.map((value, c) => cell(number(value) ?? 0, r === c))))))));
@@ -73,7 +73,7 @@ function worst(run: Run): HTMLElement | null {
   const found = run.worst;
   if (!found || found.samples.length === 0) return null;
   const seen = found.looked_at < found.of ? `of ${showCount(found.looked_at)} of ${showCount(found.of)} samples` : `of all ${showCount(found.of)} samples`;
-  const caption = element("p", { class: "caption" }, `The model is most wrong with these, ${seen} of the ${found.part} part.`);
+  const caption = element("p", { class: "caption" }, `The worst errors of the model: ${seen} of the ${found.part} part.`);
   const pictures = found.samples.filter((one) => one.picture);
   if (pictures.length > 0)
     return element("div", {}, element("h3", {}, "Worst errors"), caption,

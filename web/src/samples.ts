@@ -20,7 +20,7 @@ export function samples(run: Run): HTMLElement | null {
   return element(
     "div",
     {},
-    element("p", { class: "caption" }, `${right} of ${all.length} are recognised. A picture that is not says what it was taken for.`),
+    element("p", { class: "caption" }, `${right} of ${all.length} are recognised. A wrong one shows the answer of the model.`),
     element("div", { class: "samples" }, ...all.map(figure)),
   );
 }

@@ -120,7 +120,7 @@ export function ratesPart(): Part {
 export function timeLinePart(): Part {
   const chart = new TimeLine();
   let shown: Run | null = null;
-  const card = new Card("timeline", "Time line of every worker", true, () => ({
+  const card = new Card("timeline", "Time line of each worker", true, () => ({
     head: ["Worker", "Gradients or groups of them", "Seconds of computing", "Foreign gradients applied"],
     rows: (shown?.trace?.time_lines.rows ?? []).map((row) => {
       const size = shown!.trace!.time_lines.resolution > 0 ? 3 : 2;

@@ -67,13 +67,13 @@ CommandLine::CommandLine()
 void CommandLine::add_manual() {
   CLI::App* const app = app_.add_subcommand(
       "manual", "Write man pages and completion for bash, zsh and fish, made from this help");
-  app->add_option("share", share_, "a directory as /usr/share (default: share)")
+  app->add_option("share", share_, "target directory, laid out like /usr/share (default: share)")
       ->check(must_not_be_empty)
       ->type_name("DIR");
   app->add_flag("--markdown", manual_in_markdown_,
-                "a page in Markdown for each command instead, for a site");
+                "write Markdown pages instead, for the site and docs/command_line.md");
   app->footer(
-      "Packages come with all of this.\n"
+      "The packages contain all of this.\n"
       "Example:\n"
       "  dasgd manual ~/.local/share");
   when(app, [this] {
@@ -83,7 +83,7 @@ void CommandLine::add_manual() {
 }
 
 void CommandLine::add_help() {
-  CLI::App* const app = app_.add_subcommand("help", "Tell more of a command, as its --help does");
+  CLI::App* const app = app_.add_subcommand("help", "Show the help of a command");
   app->add_option("command", help_of_, "train, simulate, ...")->type_name("COMMAND");
   when(app, [this] {
     const CLI::App* of = &app_;
@@ -138,14 +138,14 @@ void CommandLine::add_train() {
       "  dasgd train --workers 4 --slow 1:10            the same with a worker that is 10x slower\n"
       "  dasgd train --model logistic --data path/to/a9a --batch 64 --epochs 2 --topology "
       "torus:2x3\n"
-      "  dasgd train --resume runs/first                go on from its last checkpoint\n"
+      "  dasgd train --resume runs/first                continue from its last checkpoint\n"
       "  mpirun -n 8 dasgd train --topology ring        one worker on each of 8 ranks");
   when(app, [this] { return train_command([this] { return train_.resolved(); }); });
 }
 
 void CommandLine::add_simulate() {
   CLI::App* const app =
-      app_.add_subcommand("simulate", "The same run in virtual time, deterministically");
+      app_.add_subcommand("simulate", "Simulate the same run in virtual time, deterministically");
   simulate_.add_to(*app);
   app->footer(
       "Calls the same worker code as train. Same seed, same bytes in the trace. Chaos (--delay, "
@@ -166,11 +166,10 @@ void CommandLine::add_advise() {
   CLI::App* const app = app_.add_subcommand(
       "advise", "Measure a problem and its staleness; print safe step sizes with their grounds");
   advised_.add_to(*app, of_no_use_for_advice);
-  app->add_option("--from", advise_.from, "take the staleness of an earlier run")
+  app->add_option("--from", advise_.from, "take the staleness from an earlier run")
       ->check(must_not_be_empty)
       ->type_name("RUN_DIR");
-  app->add_option("--accuracy", advise_.accuracy, "mean of |grad f|^2 to be promised")
-      ->type_name("X");
+  app->add_option("--accuracy", advise_.accuracy, "mean of |grad f|^2 to reach")->type_name("X");
   app->add_option("--least-loss", advise_.least_loss, "inf f, if known")->type_name("X");
   app->footer(
       "A pilot of a second measures staleness on this machine. For workers that are not "
@@ -188,7 +187,7 @@ void CommandLine::add_advise() {
 
 int CommandLine::advise() {
   if (!advise_.from.empty() && !std::filesystem::is_directory(advise_.from))
-    throw InputError("--from " + advise_.from + ": is no run directory");
+    throw InputError("--from " + advise_.from + ": is not a run directory");
   if (!advise_.from.empty() && advised_.config_file.empty())
     advised_.config_file = advise_.from + "/config.toml";
   advise_.world_given = advised_.gave({"--compute", "--latency", "--apply", "--start"});
@@ -204,17 +203,14 @@ int CommandLine::advise() {
 
 void CommandLine::add_compare() {
   CLI::App* const app = app_.add_subcommand(
-      "compare", "Run rivals on the same gradients, clocks and graphs, and judge them");
+      "compare", "Compare DASGD with rivals on the same gradients, clocks and graphs");
   compared_.add_to(*app);
   app->add_flag("--list", list_rivals_, "print the rivals and the worlds");
   app->footer(
-      "Who reaches a target first: --target-loss, --target-accuracy or --target-error, judged on "
-      "the mean\n"
-      "model at every --eval-every of virtual time. Step sizes are tuned with equal budgets and "
-      "other seeds.\n"
-      "Writes compare.csv, curves.csv, compare.json and compare.html. A comparison that was "
-      "interrupted goes\n"
-      "on where it was when it is started again with the same --out.\n"
+      "Measures the time to --target-loss, --target-accuracy or --target-error of the mean model, "
+      "evaluated\nat each --eval-every of virtual time. Step sizes are tuned with equal budgets "
+      "and other seeds.\nWrites compare.csv, curves.csv, compare.json and compare.html. The same "
+      "command with the same --out\ncontinues an interrupted comparison.\n"
       "Examples:\n"
       "  dasgd compare --list\n"
       "  dasgd compare --model quadratic --workers 8 --target-loss 1 --world equal --world "
@@ -228,63 +224,60 @@ void CommandLine::add_compare() {
 }
 
 void CommandLine::add_reproduce() {
-  CLI::App* const app = app_.add_subcommand("reproduce", "Repeat an experiment of the paper");
-  app->add_option(
-         "what", reproduce_.what,
-         "logistic, quadratic and cifar: Figure 2 (a), (b) and (c); topology: staleness on graphs; "
-         "rivals: numbers that others have published")
+  CLI::App* const app = app_.add_subcommand("reproduce", "Reproduce an experiment of the paper");
+  app->add_option("what", reproduce_.what,
+                  "logistic, quadratic, cifar: Figure 2 (a), (b), (c); topology: staleness on "
+                  "graphs; rivals: published numbers of rivals")
       ->type_name(fmt::format("{}", fmt::join(reproducible(), "|")));
-  auto* const quick_flag = app->add_flag("--quick", reproduce_.quick,
-                                         "a part of the points, under 30 s each; cifar: 3 min");
+  auto* const quick_flag =
+      app->add_flag("--quick", reproduce_.quick, "fewer points, under 30 s each; cifar: 3 min");
   app->add_flag("--full", full_, "all points (the default)")->excludes(quick_flag);
   app->add_option("--out", reproduce_.out, "directory (default: runs/reproduce-WHAT)")
       ->type_name("DIR");
   FigureChoice& choice = reproduce_.choice;
-  app->add_option("--seeds", choice.seeds, "of Figure 2: runs of each point (default: 4)")
+  app->add_option("--seeds", choice.seeds, "Figure 2: runs per point (default: 4)")
       ->check(must_be_count)
       ->type_name("N");
-  app->add_option("--lr", choice.eta, "of Figure 2: the step size")
+  app->add_option("--lr", choice.eta, "Figure 2: the step size")
       ->check(must_be_positive)
       ->type_name("ETA");
-  app->add_option("--compute", choice.compute,
-                  "of Figure 2 in real time: what is added to the time of a gradient (default: "
-                  "50ms; cifar: nothing)")
+  app->add_option(
+         "--compute", choice.compute,
+         "Figure 2 in real time: added to the time of a gradient (default: 50ms; cifar: nothing)")
       ->type_name("+T");
   app->add_option("--slow", choice.slow,
-                  "of quadratic and logistic: how many times slower the second worker is, one by "
-                  "one; 0 is one worker alone")
+                  "quadratic and logistic: factors by which the second worker is slower; 0: one "
+                  "worker alone")
       ->delimiter(',')
       ->check(CLI::NonNegativeNumber)
       ->type_name("X,...");
   app->add_option("--target-error", choice.target_error,
-                  "of quadratic and logistic: where a run ends (default: 1e-12)")
+                  "quadratic and logistic: target error (default: 1e-12)")
       ->check(must_be_positive)
       ->type_name("E");
-  app->add_option("--workers", choice.workers, "of cifar: how many, one by one")
+  app->add_option("--workers", choice.workers, "cifar: numbers of workers")
       ->delimiter(',')
       ->check(must_be_count)
       ->type_name("N,...");
-  app->add_option("--target-loss", choice.target_loss, "of cifar: where a run ends (default: 1)")
+  app->add_option("--target-loss", choice.target_loss, "cifar: target loss (default: 1)")
       ->check(must_be_positive)
       ->type_name("X");
   app->add_option("--give-up", choice.gradients,
-                  "of cifar: gradients of all workers after which a run ends (default: 0, never; "
+                  "cifar: give up after this many gradients of all workers (default: 0, never; "
                   "with --quick 40,000)")
       ->type_name("N");
-  app->add_option("--data", choice.data, "of cifar: other images, as of train")
+  app->add_option("--data", choice.data, "cifar: other images, as for train")
       ->type_name("NAME|DIR");
-  app->add_option("--scale", choice.scale, "of cifar: standard (default), 255 or none")
+  app->add_option("--scale", choice.scale, "cifar: standard (default), 255 or none")
       ->check(CLI::IsMember({"standard", "255", "none"}))
       ->type_name("NAME");
-  app->add_option("--device", choice.device,
-                  "of cifar: cpu (default), or cuda, in virtual time alone")
+  app->add_option("--device", choice.device, "cifar: cpu (default), or cuda, in virtual time only")
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->type_name("NAME");
 
-  app->add_option(
-         "--engine", reproduce_engine_,
-         "of quadratic and logistic: threads or mpi (2 ranks) instead of virtual time; of "
-         "cifar: mpi, with as many workers as there are ranks and fewer (default under mpirun)")
+  app->add_option("--engine", reproduce_engine_,
+                  "quadratic and logistic: threads or mpi (2 ranks) instead of virtual time; "
+                  "cifar: mpi, with up to as many workers as ranks (default under mpirun)")
       ->type_name("NAME");
   app->footer(
       "Prints a table and writes it as CSV, JSON and SVG, with a page that shows them.\n"
@@ -309,22 +302,21 @@ void CommandLine::add_data() {
        [] { return data_list_command(); });
   CLI::App* const get = app->add_subcommand("get", "Install and verify a data set");
   get->add_option("name", data_name_, "its name")->required()->type_name("NAME");
-  get->add_option("--from", data_archive_, "an archive of cifar10 that is here already")
+  get->add_option("--from", data_archive_, "a local archive of cifar10")
       ->check(must_not_be_empty)
       ->type_name("FILE.tgz");
-  CLI::App* const describe =
-      app->add_subcommand("describe", "Print what is understood of a data set");
+  CLI::App* const describe = app->add_subcommand(
+      "describe", "Describe a data set: rows, columns, classes, missing values");
   describe->add_option("data", describe_.data, "as --data of train")
       ->required()
       ->type_name("NAME|PATH");
   describe->add_option("--label", describe_.label, "the column of the label: name or number")
       ->type_name("COLUMN");
-  describe
-      ->add_option("--exclude", describe_.exclude, "columns that are no inputs: names or numbers")
+  describe->add_option("--exclude", describe_.exclude, "columns to leave out: names or numbers")
       ->type_name("COLUMN,...");
-  describe->add_option("--resize", describe_.resize, "bring pictures of a folder to this size")
+  describe->add_option("--resize", describe_.resize, "resize pictures to this size")
       ->type_name("N|HxW");
-  describe->add_option("--picture", describe_.picture, "write the first images there")
+  describe->add_option("--picture", describe_.picture, "write the first images to this file")
       ->check(must_not_be_empty)
       ->type_name("FILE.png");
   when(describe, [this] { return data_describe_command(describe_); });

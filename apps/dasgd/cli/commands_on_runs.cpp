@@ -32,8 +32,8 @@ std::string engine_in(const std::string& config_file) {
 void CommandLine::add_check() {
   CLI::App* const app = app_.add_subcommand("check", "Audit a trace and recompute its staleness");
   app->add_option("trace", check_.paths,
-                  "the trace, as train --trace writes it, or its run directory; of an elastic run "
-                  "the directories of all its members")
+                  "a trace of train --trace, or its run directory; for an elastic run the "
+                  "directories of all members")
       ->required()
       ->type_name("TRACE.jsonl|RUN_DIR...");
   app->add_option("--eta", check_.options.eta, "step size to certify")->type_name("X");
@@ -47,14 +47,12 @@ void CommandLine::add_check() {
              throw InputError(fmt::format("--tolerance {}: {}", text, error.what()));
            }
          },
-         "how far clocks may be apart (default: what the trace states; 0 on one machine)")
+         "tolerance between clocks (default: as the trace states; 0 on one machine)")
       ->type_name("T");
-  app->add_flag("--json", check_.json, "print one JSON object with every event");
+  app->add_flag("--json", check_.json, "print one JSON object with all events");
   app->footer(
-      "Checks that counters are consecutive, every gradient is applied once by every worker, "
-      "never\n"
-      "before it was computed, own gradients at once, and that S and S_hat are right where "
-      "written.\n"
+      "Checks that counters are consecutive, that every worker applies every gradient once, "
+      "not\nbefore it was computed, own gradients at once, and that S and S_hat are correct.\n"
       "Exit status 1 and the first violated line when the trace is broken.");
   when(app, [this] { return check_command(check_); });
 }
@@ -66,7 +64,7 @@ void CommandLine::add_report() {
   app->add_option("--out", report_.out,
                   "where to write (default: the run directory; runs/report for several runs)")
       ->type_name("DIR");
-  app->add_flag("--text", report_.text, "print a summary with sparklines, write nothing");
+  app->add_flag("--text", report_.text, "print a summary with sparklines and write nothing");
   app->footer(
       "Writes report.html, which needs no network, charts/*.svg and, of a run with --trace,\n"
       "trace.chrome.json for chrome://tracing and ui.perfetto.dev. A run that was killed is shown "
@@ -80,18 +78,17 @@ void CommandLine::add_report() {
 }
 
 void CommandLine::add_sweep() {
-  CLI::App* const app =
-      app_.add_subcommand("sweep", "Many runs that differ in some settings and in their seed");
+  CLI::App* const app = app_.add_subcommand("sweep", "Run many combinations of settings and seeds");
   swept_.add_to(*app, of_no_use_for_sweeps);
-  app->add_option("--vary", sweep_.vary,
-                  "a key of the TOML file and its values: KEY=a,b,c, KEY=a..b:log:n or "
-                  "KEY=a..b:lin:n; several keys are multiplied out, and KEY+KEY=a+b,c+d change "
-                  "together")
+  app->add_option(
+         "--vary", sweep_.vary,
+         "a key of the TOML file and its values: KEY=a,b,c, KEY=a..b:log:n or KEY=a..b:lin:n; "
+         "several keys are combined in all ways, KEY+KEY=a+b,c+d changes keys together")
       ->type_name("KEY=SPEC")
       ->expected(1)
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app->add_option("--seeds", sweep_.seeds, "runs of every setting, with seeds from --seed on")
+  app->add_option("--seeds", sweep_.seeds, "runs of each setting, with seeds from --seed on")
       ->check(must_be_count)
       ->type_name("N");
   app->add_option("--jobs", sweep_.jobs,
@@ -101,8 +98,7 @@ void CommandLine::add_sweep() {
   app->add_option("--engine", sweep_.engine,
                   "simulate, threads or mpi (default: the key engine of BASE.toml, or simulate)")
       ->type_name("NAME");
-  app->add_option("--launcher", sweep_.launcher,
-                  "of mpi: what starts the ranks of a run (default: mpirun)")
+  app->add_option("--launcher", sweep_.launcher, "mpi: the launcher of the ranks (default: mpirun)")
       ->check(must_not_be_empty)
       ->type_name("COMMAND");
   app->add_option("--out", sweep_.out, "the directory of the sweep")
@@ -110,11 +106,9 @@ void CommandLine::add_sweep() {
       ->check(must_not_be_empty)
       ->type_name("DIR");
   app->footer(
-      "The base is BASE.toml, or the options of train and simulate above, or both. Every run has "
-      "its own\n"
-      "directory in DIR/runs. Stop it when you like: the same command runs what is not finished "
-      "yet. It ends\n"
-      "with DIR/report.html and the tables of dasgd export.\n"
+      "The base is BASE.toml, or the options of train and simulate above, or both. Each run has "
+      "its own\ndirectory in DIR/runs. A sweep can be interrupted: the same command runs what is "
+      "not finished yet. It\nends with DIR/report.html and the tables of dasgd export.\n"
       "Examples:\n"
       "  dasgd sweep base.toml --vary lr=1e-4..1e-1:log:7 --vary workers=1,10,100 --seeds 5 --out "
       "runs/steps\n"
@@ -137,7 +131,7 @@ int CommandLine::sweep() {
 }
 
 void CommandLine::add_export() {
-  CLI::App* const app = app_.add_subcommand("export", "Write runs as tables: CSV files");
+  CLI::App* const app = app_.add_subcommand("export", "Export runs as CSV tables");
   app->add_option("paths", export_.paths, "directories of sweeps or runs")
       ->required()
       ->type_name("DIR...");
@@ -145,14 +139,11 @@ void CommandLine::add_export() {
                   "where to write (default: the directory; runs/export for several)")
       ->type_name("DIR");
   app->add_flag("--no-wall-time", export_.no_wall_time,
-                "leave wall_seconds out: two sweeps in virtual time then have equal tables");
+                "leave out wall_seconds, so that two sweeps in virtual time have equal tables");
   app->footer(
-      "runs.csv has a line for every run: the settings that were varied, seed, and every value of "
-      "its\n"
-      "summary.json. metrics.csv has a line for every line of metrics.jsonl, workers.csv one for "
-      "every\n"
-      "worker of every run. Fields are quoted where they have to be; what a run does not have is "
-      "empty.\n"
+      "runs.csv has a line for each run: the varied settings, the seed, and the values of "
+      "its\nsummary.json. metrics.csv has a line for each line of metrics.jsonl, workers.csv one "
+      "for each\nworker of each run. Fields are quoted where needed; missing values are empty.\n"
       "Examples:\n"
       "  dasgd export runs/steps\n"
       "  dasgd export runs/a runs/b --out runs/tables");
@@ -161,27 +152,26 @@ void CommandLine::add_export() {
 
 void CommandLine::add_launch() {
   CLI::App* const app = app_.add_subcommand("launch", "Start a program once per worker");
-  app->add_option("-n,--workers", launch_.workers, "how many (default: 2)")
+  app->add_option("-n,--workers", launch_.workers, "number of workers (default: 2)")
       ->check(must_be_count)
       ->type_name("N");
-  app->add_flag("--bare", launch_.bare, "no prefix before the lines of a worker");
+  app->add_flag("--bare", launch_.bare, "do not prefix output lines with the rank");
   app->add_flag("--elastic", launch_.elastic,
-                "workers are members of an elastic run: one that dies is replaced by a new one");
+                "make the workers members of an elastic run: one that dies is replaced");
   const auto text = [app](const char* name, std::string& place, const char* help,
                           const char* type) {
     app->add_option(name, place, help)->check(must_not_be_empty)->type_name(type);
   };
   text("--listen", launch_.listen,
-       "elastic, and members of other machines can join here (default: this machine alone)",
-       "HOST:PORT");
+       "elastic, and members on other machines can join at this address", "HOST:PORT");
   text("--join", launch_.join, "workers join the elastic run of another launch", "HOST:PORT[,...]");
   text("--token-file", launch_.token_file, "the token of that run", "FILE");
   app->add_option("--restarts", launch_.restarts,
-                  "of an elastic run: how often one worker is replaced (default: 3)")
+                  "elastic: how often one worker is replaced (default: 3)")
       ->check(must_be_count_or_zero)
       ->type_name("N");
   text("--out", launch_.out,
-       "of an elastic run: keeps the token and a directory per member, for dasgd status", "DIR");
+       "elastic: keep the token and a directory per member here, for dasgd status", "DIR");
   app->add_option("program", launch_.program, "the program and its arguments, after --")
       ->required()
       ->type_name("-- PROGRAM ...");
@@ -191,8 +181,8 @@ void CommandLine::add_launch() {
       "reach all of "
       "them.\n"
       "A worker that fails ends the others. Lines of a worker begin with its rank.\n"
-      "Elastic workers need no MPI. One that dies is told and replaced by a new member; the others "
-      "go on.\nThe status is 0 when a worker reached the end of the run.\n"
+      "Elastic workers need no MPI. One that dies is reported and replaced by a new member; the "
+      "others go on.\nThe status is 0 when a worker reached the end of the run.\n"
       "Examples:\n"
       "  dasgd launch -n 4 -- python3 train.py --epochs 3\n"
       "  dasgd launch -n 4 --listen 0.0.0.0:7070 --out runs/a -- python3 train.py\n"
@@ -201,12 +191,12 @@ void CommandLine::add_launch() {
 }
 
 void CommandLine::add_predict() {
-  CLI::App* const app = app_.add_subcommand("predict", "Ask a trained model about raw data");
+  CLI::App* const app = app_.add_subcommand("predict", "Predict raw data with a trained model");
   app->add_option("model", predict_.model, "the directory of a run, or a TorchScript file")
       ->required()
       ->type_name("RUN_DIR|MODEL.pt");
   app->add_option("data", predict_.data,
-                  "rows or images as --data of train takes them; - is CSV on standard input")
+                  "rows or images, as for --data of train; -: CSV on standard input")
       ->required()
       ->type_name("DATA|-");
   app->add_option("--out", predict_.out, "write to this file instead of standard output")
@@ -216,10 +206,10 @@ void CommandLine::add_predict() {
   app->footer(
       "Prints a header and a line for each row, in the order of the data: "
       "row,prediction,p_CLASS,... "
-      "with\nthe probability of every class, or row,prediction where targets are numbers. Rows "
+      "with\nthe probability of each class, or row,prediction for numeric targets. Rows "
       "count "
       "from 0.\nColumns are found by the names of the header, else by their order; a label is not "
-      "needed, and where\nthere is one, standard error says how many answers are right.\n"
+      "needed, and where\nthere is one, standard error says how many answers are correct.\n"
       "Examples:\n"
       "  dasgd predict runs/first new.csv --out answers.csv\n"
       "  dasgd predict runs/first/model.best.pt new.csv --json\n"

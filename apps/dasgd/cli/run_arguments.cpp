@@ -26,12 +26,13 @@ bool of_no_use_for_sweeps(const Setting& setting) {
 }
 
 void RunArguments::add_to(CLI::App& app, bool (*leave_out)(const Setting&)) {
-  app.add_option("config", config_file, "TOML file; every option below has its key there")
+  app.add_option("config", config_file,
+                 "TOML file with the settings; the options below override it")
       ->check(must_not_be_empty)
       ->type_name("CONFIG.toml");
   if (command == Command::simulate)
     app.add_option("--from", from,
-                   "predict a recorded run: its config, and its times replayed from its trace")
+                   "predict a recorded run: use its config and replay the times in its trace")
         ->check(must_not_be_empty)
         ->type_name("RUN_DIR")
         ->excludes("config");
@@ -72,7 +73,7 @@ RunArguments RunArguments::for_run(
   const auto add = [&](const std::string& key, const std::string& value) {
     const Setting* const setting = find_setting(run, key);
     if (!setting)
-      throw InputError(fmt::format("`{}` is no option of {}, which is what this sweep runs", key,
+      throw InputError(fmt::format("`{}` is not an option of {}, which this sweep runs", key,
                                    run == Command::simulate ? "simulate" : "train"));
     result.given.emplace_back(setting, value);
   };
@@ -126,7 +127,7 @@ Config RunArguments::resolved() const {
                      (command == Command::simulate  ? "simulate"
                       : command == Command::compare ? "compare"
                                                     : "advise") +
-                     " needs data that stays");
+                     " needs a finite data set");
   if (command == Command::compare) set_default_grid(config);
   resolve(config);
   return config;

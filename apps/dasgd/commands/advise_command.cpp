@@ -68,17 +68,17 @@ void print_steps(const Advice& advice) {
                advice.workers, advice.workers == 1 ? "" : "s", s.S_avg, s.S_max);
   print_result("  to train well  --lr auto    {:<12.6g}{}\n", advice.practical.eta,
                tried ? "the best of some short trials, with a margin, for --schedule " +
-                           to_string(advice.practical.schedule) + "; nothing proves it"
-               : advice.plain ? "no step could be tried: that of --lr proved"
-                              : "no step could be tried: a guess by the theory of plain SGD");
+                           to_string(advice.practical.schedule) + "; not proved"
+               : advice.plain ? "no trial was possible: the step of --lr proved"
+                              : "no trial was possible: a guess from the theory of plain SGD");
   if (!advice.plain)
     return print_result(
-        "  to be safe     nothing is proved but of plain SGD with a fixed step\n\n");
+        "  to be safe     there are proofs only for plain SGD with a fixed step\n\n");
   print_result("  to be safe     --lr proved  {:<12.6g}{}\n\n", advice.recommended_eta,
-               proved ? "the largest that is proved, if the run is as the pilot was"
+               proved ? "the largest proved step, if the run is like the pilot"
                : advice.recommended_status == "heuristic"
                    ? "proved under conditions that this run does not meet"
-                   : "the largest that is proved for independent draws, which it brings");
+                   : "the largest proved step for independent draws, which it selects");
 }
 
 void print(const Advice& advice) {

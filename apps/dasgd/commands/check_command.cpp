@@ -31,7 +31,7 @@ void print_text(const CheckedRun& run, const CheckOptions& options) {
                  sequence->max, sequence->mean_square);
   print_result("  W          {}\n", *s.W);
   if (run.tolerance > 0)
-    print_result("  clocks     of different workers are taken to agree within {}\n",
+    print_result("  clocks     of different workers are assumed to agree within {}\n",
                  show_duration(std::chrono::nanoseconds(run.tolerance)));
   if (const auto& limits = run.limits) {
     const char* const verdict = !limits->certified   ? "neither certified nor refused"
@@ -78,7 +78,7 @@ int check_together(const CheckRequest& request) {
     print_result("  losses     {} known{}{}; abandoned {}\n", lost, by, by.empty() ? "" : ")",
                  check.abandoned);
     print_result(
-        "  staleness  {} applications in traces, {} held against the sets of their origin\n",
+        "  staleness  {} applications in traces, {} checked against the sets of their origin\n",
         show_count(check.applications), show_count(check.known));
     print_result("  audit      {}\n", check.ok() ? "ok" : "FAILED");
   }
@@ -105,7 +105,7 @@ int check_command(const CheckRequest& given) {
   CheckRequest request = given;
   std::erase_if(request.paths, [&](const std::string& path) {
     if (given.paths.size() == 1 || !is_about_runs(path)) return false;
-    print_note("dasgd: {}: tells of runs and is none; passed over\n", path);
+    print_note("dasgd: {}: is a report or an export, not a run; skipped\n", path);
     return true;
   });
   if (request.paths.empty()) throw InputError("check: none of these is a run");

@@ -43,7 +43,7 @@ int check_command(const CheckRequest& request);
 struct LaunchRequest {
   unsigned workers = 2;
   std::vector<std::string> program;  ///< with its arguments
-  bool bare = false;                 ///< no prefix before the lines of a worker
+  bool bare = false;                 ///< do not prefix output lines with the rank
 
   // Where workers are members of an elastic run.
   bool elastic = false;

@@ -61,16 +61,14 @@ int compare_problem(const Config& config, const Objective<Real>& objective, cons
   if (!output.quiet)
     for (const std::string& note : notes) print_note("{}\n", note);
   if (!output.quiet && journal.found() > 0)
-    print_note("going on: {} runs are there already\n", journal.found());
+    print_note("resuming: {} runs are finished already\n", journal.found());
   std::vector<ContestRow> rows;
   try {
     RunsShown progress(output.quiet);
     rows = hold_contest(objective, contest, journal, std::ref(progress), perform);
   } catch (const ContestInterrupted&) {
-    print_note(
-        "dasgd: interrupted; what was finished is in {}: the same "
-        "command goes on there\n",
-        directory);
+    print_note("dasgd: interrupted; finished runs are in {}; the same command continues\n",
+               directory);
     return interrupted;
   }
   const auto worlds = judge_worlds(objective, contest, rows);

@@ -141,9 +141,9 @@ int train_elastic(const Config& config) {
 int join_command(const JoinRequest& given) {
   JoinRequest request = given;
   if (request.dial_out_only && !request.listen.empty())
-    throw InputError("--dial-out-only does not listen: leave it or --listen out");
+    throw InputError("--dial-out-only and --listen exclude each other");
   if (request.dial_out_only && !request.advertise.empty())
-    throw InputError("--dial-out-only does not listen: leave it or --advertise out");
+    throw InputError("--dial-out-only and --advertise exclude each other");
   if (request.slow && !(*request.slow >= 1))
     throw InputError(fmt::format("--slow {}: must be 1 or more", *request.slow));
   std::optional<SignalStop> trying(std::in_place, SignalStop::Kind::silent);
@@ -155,7 +155,7 @@ int join_command(const JoinRequest& given) {
       if (request.token_file.empty() && fs::exists(fs::path(text) / "token"))
         request.token_file = (fs::path(text) / "token").string();
       if (request.out.empty()) request.out = text;
-      if (contacts.empty()) throw InputError(text + ": no addresses of members are written there");
+      if (contacts.empty()) throw InputError(text + ": has no addresses of members");
       continue;
     }
     if (fs::is_regular_file(text, no_file))
@@ -227,7 +227,7 @@ int join_command(const JoinRequest& given) {
 int member_command(const MemberRequest& request) {
   std::error_code error;
   if (!fs::is_directory(request.directory, error) && error != std::errc::permission_denied)
-    throw InputError(request.directory + ": is no run directory");
+    throw InputError(request.directory + ": is not a run directory");
   const std::string answer = members::ask_member(request.directory, request.line);
   if (request.line != "status") return done;
   if (request.json) {

@@ -33,7 +33,7 @@ std::string version_of_mpirun() {
 std::vector<std::string> mpirun(const LaunchRequest& request) {
   const std::string version = version_of_mpirun();
   if (version.empty())
-    throw InputError("launch starts workers with mpirun, which is not here; install openmpi-bin");
+    throw InputError("launch starts workers with mpirun, which was not found; install openmpi-bin");
   std::vector<std::string> all{"mpirun", "-n", std::to_string(request.workers)};
   if (version.find("Open MPI") != std::string::npos)
     all.insert(all.end(), {"--oversubscribe", "--bind-to", "none"});

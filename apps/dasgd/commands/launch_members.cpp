@@ -136,8 +136,8 @@ class MemberLauncher {
         run_is_there && others && !one_ended_well_ && workers_[k].starts <= request_.restarts;
     print_note("dasgd: worker {} {}; {}\n", k, how,
                again             ? "a new member takes its place"
-               : one_ended_well_ ? "the run is over for others already"
-               : !run_is_there   ? "nobody has begun a run"
+               : one_ended_well_ ? "the run is already over"
+               : !run_is_there   ? "no run has begun"
                                  : "it is not replaced");
     note_failure(ended);
     if (again) return start(k);

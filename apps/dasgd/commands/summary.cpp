@@ -32,7 +32,7 @@ std::string describe_shards(const RunSummary& s) {
     weights.push_back(
         fmt::format("{:.1f} %", 100 * static_cast<double>(s.gradients_by_worker[i]) / all));
   return fmt::format(
-      "{}: minimised is the mean over the workers' shares, weighted by their gradients: {}{}",
+      "{}: minimises the mean over the workers' shards, weighted by their gradients: {}{}",
       s.sampling, fmt::join(weights, ", "), s.gradients_by_worker.size() > shown ? ", ..." : "");
 }
 
@@ -61,7 +61,7 @@ const char* describe_replicas(const RunSummary& s) {
 
 std::string describe_S_hat(const StalenessSummary& s) {
   return s.S_hat_known ? fmt::format("S_hat_avg {:.3f}, S_hat_max {}", s.S_hat_avg, s.S_hat_max)
-                       : fmt::format("S_hat not told of {} applications", s.S_hat_untold);
+                       : fmt::format("S_hat unknown for {} applications", s.S_hat_untold);
 }
 
 void print_summary(const std::string& verb, const Config& config, const RunSummary& s,

@@ -73,7 +73,7 @@ std::optional<fs::path> download(const std::string& address, const fs::path& dir
   curl.push_back(address);
   const int status = run_program(curl);
   if (status == 127) throw std::runtime_error("curl is not installed; run: apt-get install curl");
-  if (status >= 128) throw std::runtime_error("interrupted; the same command goes on from here");
+  if (status >= 128) throw std::runtime_error("interrupted; the same command continues from here");
   constexpr int cannot_resume = 33;  // curl's: the server has nothing after what is there already
   if (status != 0 && !(status == cannot_resume && fs::exists(partial))) return std::nullopt;
   return partial;

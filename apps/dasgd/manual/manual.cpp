@@ -45,6 +45,7 @@ int manual_as_markdown_command(const CLI::App& program, const std::string& direc
   const TableCommand table = command_table(program);
   for (const TableCommand* command : with_a_page(table))
     write_below(directory, page_name(*command) + ".md", markdown_page(*command));
+  write_below(directory, "command_line.md", command_line_page(table));
   return done;
 }
 

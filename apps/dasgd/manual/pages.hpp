@@ -11,6 +11,9 @@ namespace dasgd::app {
 std::string man_page(const TableCommand& command, const std::string& version);
 /// For a site.
 std::string markdown_page(const TableCommand& command);
+/// All commands on one page, docs/command_line.md. A command that shares many options with one
+/// before it lists only the others.
+std::string command_line_page(const TableCommand& program);
 
 /// "dasgd train [OPTIONS] [CONFIG.toml]"
 std::string synopsis(const TableCommand& command);

@@ -24,7 +24,7 @@ bool may_become_ranks() {
   if (!launch || launch->serves_mpi) return true;
   if (quiet) return false;
   throw InputError(fmt::format(
-      "{} started {} processes that MPI cannot bring together; use srun --mpi=pmix (Open MPI) or "
+      "{} started {} processes that MPI cannot connect; use srun --mpi=pmix (Open MPI) or "
       "--mpi=pmi2 (MPICH), or `engine` threads",
       launch->launcher, launch->size));
 }

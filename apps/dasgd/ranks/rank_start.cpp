@@ -20,7 +20,7 @@ RankStart rank_start(const std::string& bytes) {
   RankStart start{.eta = in.number<double>()};
   start.schedule = in.text();
   const std::string checkpoint = in.text();
-  if (!in.ended_well()) throw CorruptCheckpoint("what rank 0 sent is cut");
+  if (!in.ended_well()) throw CorruptCheckpoint("the data from rank 0 is truncated");
   if (!checkpoint.empty()) start.checkpoint = decode(std::as_bytes(std::span(checkpoint)));
   return start;
 }

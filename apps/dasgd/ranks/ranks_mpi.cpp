@@ -72,10 +72,9 @@ bool Ranks::agree(const std::string& mistake, const std::string& state) {
       return refuse(r == 0 ? all[r].substr(1) : fmt::format("rank {}: {}", r, all[r].substr(1)));
   for (std::size_t r = 1; r < all.size(); ++r)
     if (all[r] != all[0])
-      return refuse(
-          fmt::format("rank {} has another configuration, data or "
-                      "version than rank 0; they must be the same",
-                      r));
+      return refuse(fmt::format(
+          "rank {} differs from rank 0 in configuration, data or version; they must be the same",
+          r));
   return true;
 }
 

@@ -101,7 +101,7 @@ NetworkOfSeed networks(const std::shared_ptr<const Samples>& samples, NetworkDev
 void write_and_print(const Experiment& experiment, const ScalingPlan& plan,
                      const std::vector<ScalingRun>& runs, std::size_t wanted) {
   if (runs.size() < wanted)  // a signal to any rank stops them all
-    throw Interrupted(fmt::format("interrupted; {} runs are kept in {}, the same command goes on",
+    throw Interrupted(fmt::format("interrupted; {} runs are kept in {}; the same command continues",
                                   runs.size(), plan.cells));
   const auto points = summarise(runs);
   const std::string stem = experiment.stem();

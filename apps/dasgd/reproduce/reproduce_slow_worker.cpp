@@ -132,7 +132,7 @@ void conclude(const Experiment& experiment, const SlowWorkerPlan& plan, const st
   const std::size_t wanted = plan.etas.size() * plan.factors.size() * plan.seeds.size();
   if (runs.size() < wanted)
     throw Interrupted(
-        fmt::format("interrupted; {} of {} runs are kept in {}, the same command goes on",
+        fmt::format("interrupted; {} of {} runs are kept in {}; the same command continues",
                     runs.size(), wanted, plan.cells));
   write_and_print(experiment, plan, runs,
                   fmt::format("{}, {} added to every gradient", way, show_duration(plan.compute)));

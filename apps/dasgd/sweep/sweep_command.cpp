@@ -177,7 +177,7 @@ std::size_t usual_jobs(const SweepRequest& request) {
 
 int sweep_command(const SweepRequest& request) {
   if (config::find_launch())
-    throw InputError("a sweep starts its runs itself: leave mpirun out and say --engine mpi");
+    throw InputError("dasgd sweep starts its runs itself: use --engine mpi instead of mpirun");
   const auto start = Clock::now();
   const SweepPlan plan = plan_sweep(request);
   std::error_code error;
@@ -205,10 +205,9 @@ int sweep_command(const SweepRequest& request) {
                            request.out));
   }
   if (runs.failures().empty()) return done;
-  throw std::runtime_error(
-      fmt::format("{} of {} runs failed; {}/logs has their last words, and "
-                  "the same command tries them again",
-                  runs.failures().size(), all, request.out));
+  throw std::runtime_error(fmt::format(
+      "{} of {} runs failed; {}/logs has their errors, and the same command retries them",
+      runs.failures().size(), all, request.out));
 }
 
 }  // namespace dasgd::app

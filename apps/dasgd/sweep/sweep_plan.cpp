@@ -103,7 +103,7 @@ SweepPlan plan_sweep(const SweepRequest& request) {
         values.emplace_back(one.key, one.values[at[k]]);
     config::Config config = request.resolve(plan.command, values);
     if (is_stream(config.problem.data))
-      throw InputError("`data` " + config.problem.data + ": a sweep needs data that stays");
+      throw InputError("`data` " + config.problem.data + ": a sweep needs a finite data set");
     // How runs are shown is not part of what they are.
     config.output = {.trace = config.output.trace, .no_report = true, .quiet = true};
     for (std::size_t s = 0; s < request.seeds.value_or(1); ++s, ++config.run.seed) {
@@ -145,7 +145,7 @@ void open_sweep(const SweepPlan& plan, const std::string& directory) {
       return entry.path().extension() == partial_ending;
     };
     if (!std::all_of(fs::directory_iterator(directory), {}, is_left_over))
-      refuse("holds files that no sweep has made");
+      refuse("has files that do not belong to a sweep");
   }
   write_file(directory + "/" + sweep_file, to_json(plan.sweep));
   fs::create_directories(directory + "/configs");

@@ -62,7 +62,7 @@ void Children::start(std::size_t job, const std::vector<std::string>& command, S
   const pid_t parent = ::getpid(), child = ::fork();
   if (child == 0) become(arguments.data(), streams, last_signal, parent);
   if (child < 0)
-    throw std::runtime_error(std::string("no further process: ") + std::strerror(errno));
+    throw std::runtime_error(std::string("cannot start another process: ") + std::strerror(errno));
   ::setpgid(child, child);  // whoever of the two comes first
   jobs_.emplace(child, job);
 }

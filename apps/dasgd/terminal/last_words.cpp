@@ -19,7 +19,7 @@ namespace {
   while (said.exchange(true)) ::pause();  // another thread has the last word
   try {
     if (const auto failure = std::current_exception()) std::rethrow_exception(failure);
-    say_last("failed without a reason");
+    say_last("failed without an error message");
   } catch (const std::exception& error) {
     say_last(is_out_of_memory(error) ? out_of_memory : error.what());
   } catch (...) {

@@ -63,11 +63,11 @@ void watch(std::stop_token end, std::stop_source& run, SignalStop::Kind kind) {
   }
   if (end.stop_requested()) return;
   if (kind == SignalStop::Kind::sweep)
-    say("\nstopping: finished runs are kept; the same command goes on from here\n");
+    say("\nstopping: finished runs are kept; the same command continues from here\n");
   else if (kind == SignalStop::Kind::launch)
-    say("\nstopping: the workers are told; once more to leave at once\n");
+    say("\nstopping: waiting for the workers; press Ctrl-C again to quit at once\n");
   else if (kind == SignalStop::Kind::alone || kind == SignalStop::Kind::rank)
-    say("\nstopping: gradients on their way are still applied; once more to leave at once\n");
+    say("\nstopping: applying gradients in flight; press Ctrl-C again to quit at once\n");
   run.request_stop();
   const auto since = Clock::now();
   // What has come, whenever this thread gets to see it, is one wish with the signal before.
@@ -77,8 +77,8 @@ void watch(std::stop_token end, std::stop_source& run, SignalStop::Kind kind) {
   const bool once_more = next_signal(set, since + limit) != 0;
   if (end.stop_requested()) return;
   if (!once_more)
-    say("dasgd: the stop took too long; what is written stays, and a run with checkpoints goes on "
-        "by --resume\n");
+    say("dasgd: the stop took too long; written files are kept, and --resume continues a run with "
+        "checkpoints\n");
   ::_exit(interrupted);
 }
 

@@ -23,7 +23,7 @@ constexpr std::size_t largest_block = 1 << 16;
 
 int WorkerLines::open(std::size_t worker, bool is_error) {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe for a worker");
+  if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("cannot create a pipe for a worker");
   ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
   sources_.emplace(ends[0], Source{worker, is_error});
   return ends[1];
@@ -34,7 +34,7 @@ void WorkerLines::open(std::size_t worker, bool is_error, const std::string& fif
   const int file = ::mkfifo(fifo.c_str(), 0600) == 0
                        ? ::open(fifo.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC)
                        : -1;
-  if (file < 0) throw std::runtime_error("no pipe for a worker: " + fifo);
+  if (file < 0) throw std::runtime_error("cannot create a pipe for a worker: " + fifo);
   sources_.emplace(file, Source{worker, is_error});
 }
 

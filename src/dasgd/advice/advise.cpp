@@ -190,19 +190,18 @@ void choose_proved(Advice& advice) {
   if (noise && advice.staleness.noncausal > 0) {
     advice.recommended_status = heuristic;
     advice.grounds = fmt::format(
-        "heuristic: the {} asks for causal delivery, and {} applications of the pilot "
-        "were not",
+        "heuristic: the {} needs causal delivery, and {} applications of the pilot were not causal",
         name, advice.staleness.noncausal);
   } else if (noise && advice.plain && !advice.independent) {
     advice.recommended_status = independent_only;
     advice.grounds = fmt::format(
-        "proved for independent draws by the {} {}, {}: `sampling` independent makes them. Batches "
-        "of one pass exclude each other, so the noise of one has no mean 0 given those before it",
+        "proved for independent draws by the {} {}, {}: use `sampling` independent. Batches of one "
+        "pass exclude each other, so their noise does not have mean 0 given the earlier ones",
         name, conditions(advice.assumes, noise), pilot);
   } else if (!advice.plain) {
     advice.recommended_status = heuristic;
-    advice.grounds = fmt::format(
-        "heuristic: the {} is for plain SGD with one fixed step, which this rule is not", name);
+    advice.grounds =
+        fmt::format("heuristic: the {} covers only plain SGD with one fixed step", name);
   }
   advice.grounds += fmt::format("; L {:.4g} ({})", L, c.L.closed_form ? "closed form" : "estimate");
 }
@@ -269,7 +268,7 @@ Advice advise(const Objective<Real>& objective, const AdviceRequest& request) {
   const auto tell = [&](const char* what) {
     if (request.tell) request.tell(what);
   };
-  tell("lr auto measures how steep the loss is and how stale gradients are");
+  tell("lr auto: measuring smoothness and staleness");
   const std::size_t batch = resolved_batch(options, objective.samples());
   const double gradient = time_of_gradient(objective, batch, clock);
   const double per_row =
@@ -313,7 +312,7 @@ Advice advise(const Objective<Real>& objective, const AdviceRequest& request) {
       request.accuracy.value_or(0.01 * advice.constants.Q.value * advice.constants.Q.value);
   recommend(advice);
   advice.practical = {advice.recommended_eta,
-                      "the recommended step, as none was tried: " + advice.grounds,
+                      "the recommended step, because no trial was possible: " + advice.grounds,
                       options.rule.schedule,
                       {}};
   if (request.try_steps) {

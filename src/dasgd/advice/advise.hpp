@@ -53,7 +53,7 @@ struct Advice {
   std::string recommended_status;
   std::string grounds;  ///< of the recommendation, in one line
   std::vector<AtMost> assumes;
-  PracticalStep practical;  ///< a step that trains well; nothing proves it
+  PracticalStep practical;  ///< a step that trains well; not proved
   double accuracy = 0;
   std::vector<Promise> promises;
 };

@@ -101,12 +101,13 @@ Estimate distance_of(const Objective<Real>& objective, const std::vector<PointSa
   Estimate e{0, start - best, 0, "", points.size()};
   if (const auto least = request.least_loss ? request.least_loss : objective.known().least_loss) {
     e.value = e.high = start - *least;
-    e.how = fmt::format("f(x0) = {:.6g} less {} {:.6g}", start,
+    e.how = fmt::format("f(x0) = {:.6g} minus {} {:.6g}", start,
                         request.least_loss ? "the given inf f" : "a lower bound of f", *least);
   } else if (e.low <= 0 && start > 0) {
     e.value = start;
     e.high = std::numeric_limits<double>::infinity();
-    e.how = fmt::format("f(x0) = {:.6g}, as if the least loss were 0: no descent was seen", start);
+    e.how =
+        fmt::format("f(x0) = {:.6g}, assuming a least loss of 0: the pilot did not descend", start);
   } else {
     e.value = e.low;
     e.high = std::numeric_limits<double>::infinity();

@@ -240,10 +240,9 @@ std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
   return PracticalStep{
       std::clamp(proved, found * (noise ? share_of_best_in_noise : share_of_best), found),
       fmt::format(
-          "near {:.4g}, the best of {} steps by the loss after {} gradients in virtual time{}; "
-          "not proved",
-          found, trials.tried.size(), gradients,
-          cools ? fmt::format(", and falls to 0 over the last {:.0f} % of the run",
+          "the best of {} short trials ({} gradients in virtual time) used {:.4g}{}; not proved",
+          trials.tried.size(), gradients, found,
+          cools ? fmt::format(", decaying to 0 over the last {:.0f} % of the run",
                               100 * schedule.share)
                 : ""),
       schedule, std::move(trials.tried)};

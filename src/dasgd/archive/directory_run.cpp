@@ -114,7 +114,7 @@ ReservedRoom room_at_the_end(const RunDirectory& directory, const Objective<Real
 }
 
 constexpr std::size_t most_unwritten = std::size_t{1} << 16;
-constexpr const char* goes_on = "the run goes on without it";
+constexpr const char* goes_on = "the run continues without it";
 
 template <typename Real>
 void note_failure(const WriteAll& write, TrainResult<Real>& result) {
@@ -138,7 +138,7 @@ void save_members(const elastic::MembersResult<Real>& members, const RunDirector
     write_file(directory.file("story.txt"), text);
   });
   for (const std::string& what : members.too_late)
-    if (warn) warn(what + " did not happen: the run was over");
+    if (warn) warn(what + " did not happen: the run ended before");
 }
 
 }  // namespace
@@ -191,12 +191,12 @@ Flow DirectoryRun<Real>::keep(const Progress<Real>& progress) {
   } catch (const WriteError& error) {  // a trace that is given up may make room
     if (unwritten_.size() > most_unwritten) {
       lost_.add("lines of metrics.jsonl", error.what(),
-                "the run goes on, and leaves lines out until there is room");
+                "the run continues, and skips lines until there is room");
       unwritten_.clear();
     }
   }
   if (progress.best)
-    lost_.attempt("earlier best models", "the run goes on, and writes the best model at its end",
+    lost_.attempt("earlier best models", "the run continues, and writes the best model at its end",
                   [&] { best_.write<Real>(objective_, *progress.best, progress.best_model); });
   return Flow::go_on;
 }

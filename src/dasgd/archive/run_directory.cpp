@@ -107,7 +107,7 @@ void RunDirectory::require_ours() const {
   };
   if (std::all_of(fs::directory_iterator(path_), fs::directory_iterator(), is_left_over)) return;
   throw InputError(fmt::format(
-      "`output.out` {}: holds files that no run has made; choose a new or an empty directory",
+      "`output.out` {}: has files that do not belong to a run; choose a new or empty directory",
       path_));
 }
 

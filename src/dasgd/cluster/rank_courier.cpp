@@ -150,7 +150,7 @@ bool RankCourier<Real>::receive() {
   if (message->tag == a_letter) {
     auto letter = unpacked<Real>(message->bytes);
     if (!letter || !is_here(letter->first) || letter->second.from > workers_)
-      throw std::runtime_error(fmt::format("rank {} sent a malformed letter", message->rank));
+      throw std::runtime_error(fmt::format("rank {} sent a malformed message", message->rank));
     arena_->deliver(letter->first, std::move(letter->second));
   }
   return true;

@@ -27,7 +27,7 @@ void RankTalk::tell_others(const Message& message) {
 void RankTalk::stopped() {
   window_.open();
   if (stop_is_known_.exchange(true)) return;
-  if (outside_.log) outside_.log("stops everybody: " + to_string(*control_.reason()));
+  if (outside_.log) outside_.log("stops the run: " + to_string(*control_.reason()));
   tell_others(Stop{*control_.reason()});
 }
 
@@ -95,7 +95,7 @@ void RankTalk::heard(int, MemoriesWanted wanted) { memories_.hear(wanted); }
 
 void RankTalk::heard(int from, MemoryPiece piece) {
   if (!memories_.hear(from, std::move(piece)))
-    throw std::runtime_error(fmt::format("rank {} told of a worker that is not its own", from));
+    throw std::runtime_error(fmt::format("rank {} reported a worker of another rank", from));
 }
 
 void RankTalk::heard(int, TraceTaken taken) { window_.taken(taken.lines); }

@@ -238,7 +238,7 @@ class RankRun {
       }
     }
     if (workers.size() != options.workers)
-      throw std::runtime_error("a rank ended without telling what it did");
+      throw std::runtime_error("a rank ended without reporting its results");
     auto result = conclude<Real>(objective_, options, workers, loops.front()->worker(),
                                  {.seconds = static_cast<double>(clock_.now()) * 1e-9,
                                   .reason = control_.reason(),

@@ -79,25 +79,26 @@ void resolve_stream(Config& config) {
       !reading.class_weights.empty())
     refuse(
         "`validation`, `test`, `label`, `exclude`, `scale`, `missing`, `resize` and "
-        "`class_weights` "
-        "are for data that stays");
+        "`class_weights` need a finite data set, not a stream");
   const bool logistic = problem.model == "logistic";
   if (!logistic && problem.model != "softmax")
     refuse("`model` " + problem.model +
-           " needs data that stays; streams are for logistic and softmax");
+           " needs a finite data set; streams are for logistic and softmax");
   if (config.ranks.expected > 0) refuse("streams need threads, not MPI ranks");
   if (!config.elastic.listen.empty())
     refuse(
-        "members of an elastic run need data that each of them has; streams are for one process");
+        "each member of an elastic run needs the whole data set; streams work in one process only");
   if (config.run.epochs)
-    refuse("`budget.epochs` counts passes, and a stream has none; use `budget.total_gradients`");
+    refuse(
+        "`budget.epochs` counts passes over a finite data set; for a stream use "
+        "`budget.total_gradients`");
   if (config.step != StepChoice::given)
-    refuse("a pilot for the step size needs data that stays; give `lr` X");
+    refuse("a pilot for the step size needs a finite data set; give `lr` X");
   if (config.run.sampling != Sampling::own)
     refuse("`sampling` " + to_string(config.run.sampling) +
-           " is for data that stays; rows of a stream go to whoever asks first");
+           " needs a finite data set; rows of a stream go to the first worker that asks");
   if (config.run.batch && *config.run.batch == 0)
-    refuse("`batch` must be at least 1: a stream has no whole");
+    refuse("`batch` = 0 (full batch) needs a finite data set, not a stream");
   if (problem.classes && logistic) refuse("`classes` is for softmax; logistic has two");
   if (!config.run.batch && logistic) config.run.batch = 32;
 }
@@ -108,8 +109,8 @@ void resolve_sampling(Config& config) {
   if (config.step != StepChoice::proved || config.run.batch.value_or(0) == 0) return;
   if (!config.sampling_given) sampling = Sampling::independent;
   if (sampling == Sampling::independent) return;
-  throw InputError("`lr` proved: with batches nothing is proved for `sampling` " +
-                   to_string(sampling) + ", only for `sampling` independent; or use `batch` 0");
+  throw InputError("`lr` proved: with batches there is no proof for `sampling` " +
+                   to_string(sampling) + "; use `sampling` independent, or `batch` 0 (full batch)");
 }
 
 }  // namespace
@@ -145,7 +146,7 @@ void resolve(Config& config) {
   if (!run.batch) run.batch = defaults.batch;
   resolve_sampling(config);
   if (config.world.arrivals.times && *run.batch == 0)
-    throw InputError("`pace.arrivals` brings samples of the data set: `batch` is at least 1");
+    throw InputError("`pace.arrivals` needs mini-batches: `batch` must be at least 1");
   require_network_choices(config.problem);
   const bool stream = is_stream(config.problem.data);
   const bool open = run.gradients.empty() && !run.total_gradients && !run.epochs &&

@@ -77,14 +77,12 @@ std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& ob
   const bool proved = config.step == StepChoice::proved;
   if (proved && !config.run.rule.is_plain())
     throw InputError(
-        "`lr` proved: the theory is about plain SGD with one fixed step, and the rule is another; "
-        "`lr` auto tries steps");
+        "`lr` proved needs plain SGD with one fixed step; for other rules use `lr` auto");
   if (proved && !config.run.look_ahead) config.run.look_ahead = LookAhead{};
   if (proved && !config.run.look_ahead->is_off())
-    throw InputError(
-        "`lr` proved: the theory is about gradients at the replicas; use `look_ahead` off with it");
+    throw InputError("`lr` proved needs gradients at the replicas; use `look_ahead` off");
   if (proved && config.run.message != MessageFormat::full)
-    throw InputError("`lr` proved: the theory is about full updates; use `message` full with it");
+    throw InputError("`lr` proved needs full updates; use `message` full");
   AdviceRequest request{.options = config.run};
   request.options.stop = stop;
   if (world) {
@@ -117,14 +115,13 @@ template std::optional<Advice> settle_step_size(Config&, const Objective<double>
 std::string describe(const Advice& advice, const Config& config) {
   const bool others_may_join = !config.elastic.listen.empty() && !config.elastic.expected;
   const char* const alone =
-      others_may_join ? "; this is for one member alone: `elastic.expected` N is for N of them"
-                      : "";
+      others_may_join ? "; this step is for one member; `elastic.expected` N finds one for N" : "";
   if (config.step == StepChoice::proved)
-    return fmt::format("lr proved: {:.6g}, {}; more in advice.json{}", advice.recommended_eta,
+    return fmt::format("lr proved: {:.4g} ({}); more in advice.json{}", advice.recommended_eta,
                        advice.grounds, alone);
   const std::string proved =
-      advice.plain ? fmt::format("; lr proved would be {:.6g}", advice.recommended_eta) : "";
-  return fmt::format("lr auto: {:.6g}, {}{}; more in advice.json{}", advice.practical.eta,
+      advice.plain ? fmt::format("; lr proved would be {:.4g}", advice.recommended_eta) : "";
+  return fmt::format("lr auto: {:.4g} ({}){}; more in advice.json{}", advice.practical.eta,
                      advice.practical.how, proved, alone);
 }
 

@@ -212,7 +212,7 @@ std::vector<ColumnEncoding> encoding_from_json(const std::string& text) {
       c.values = entry.at("values").get<Words>();
       c.hashed = entry.at("hashed").get<std::size_t>();
       c.fill_most_frequent = entry.contains("missing");
-      if (c.hashed > most_places) throw InputError("an encoding with too many places");
+      if (c.hashed > most_places) throw InputError("an encoding has too many inputs");
     }
     columns.push_back(std::move(c));
   }

@@ -33,7 +33,7 @@ json parse(const std::string& path) {
     const std::size_t at = std::min<std::size_t>(error.byte, text.size());
     const auto line =
         1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
-    throw InputError(path + ":" + std::to_string(line) + ": is not JSON from here on");
+    throw InputError(path + ":" + std::to_string(line) + ": is malformed JSON from here on");
   } catch (const json::exception&) {
     fail(path, "holds a number that is too large");
   }

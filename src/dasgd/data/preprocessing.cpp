@@ -257,7 +257,7 @@ std::string to_json(const Preprocessing& p) {
 
 Preprocessing preprocessing_from_json(const std::string& text, const std::string& path) {
   const auto fail = [&](const std::string& why) -> InputError {
-    return InputError(path + ": is not what a run says of its data: " + why);
+    return InputError(path + ": is not a valid description of preprocessing: " + why);
   };
   try {
     const auto json = parse_json(text);
@@ -278,18 +278,18 @@ Preprocessing preprocessing_from_json(const std::string& text, const std::string
         place_of(json.at("answers").get<std::string>(), answer_words, "answers"));
     if (const auto target = json.find("target"); target != json.end()) {
       p.target = {target->at("mean").get<double>(), target->at("deviation").get<double>()};
-      if (!(p.target->deviation > 0)) throw fail("a target without a deviation");
+      if (!(p.target->deviation > 0)) throw fail("its target has no deviation");
     }
     if (const auto encoding = json.find("encoding"); encoding != json.end())
       p.encoding = encoding_from_json(encoding->dump());
     p.label_comma = json.value("label_decimal", ".") == ",";
     for (const std::int64_t size : p.shape)
-      if (size < 1 || size > (1 << 30)) throw fail("a shape that cannot be");
+      if (size < 1 || size > (1 << 30)) throw fail("its shape is invalid");
     const std::size_t columns = p.shape.empty() ? 0 : p.width() / p.period();
     if (p.mean.size() != p.factor.size() || (!p.mean.empty() && p.mean.size() != columns) ||
         (!p.fill.empty() && p.fill.size() != p.width()) ||
         (!p.encoding.empty() && width_of(p.encoding) != p.width()))
-      throw fail("numbers that do not belong to its shape");
+      throw fail("its lists do not match its shape");
     return p;
   } catch (const nlohmann::json::exception& error) {
     throw fail(error.what());

@@ -69,7 +69,7 @@ std::vector<std::string> find_classes(const RawData& data) {
   if (found.size() > most_numbered_classes && found.size() > data.labels.values.size() / 10)
     throw InputError(data.path + ": has " + std::to_string(found.size()) +
                      " different numbers as labels; for numbers use `loss` mse, or `model` linear; "
-                     "classes come at least ten times each");
+                     "each class must occur at least ten times");
   std::vector<std::string> names;
   const std::size_t numbers =
       found.empty() || *found.begin() != 0 ? 0 : static_cast<std::size_t>(*found.rbegin()) + 1;
@@ -98,7 +98,7 @@ std::vector<double> to_classes(const RawData& data, const std::vector<std::strin
       const auto of = number_of.find(name);
       if (of == number_of.end())
         refuse_label(data, r,
-                     "label " + shown_piece(name) + ", which is none of the " +
+                     "label " + shown_piece(name) + ", which is not one of the " +
                          std::to_string(classes.size()) + " classes of the model");
       at = known.emplace(label, of->second).first;
     }

@@ -36,7 +36,8 @@ TextSamples::TextSamples(const std::string& text, std::size_t window, const std:
   preprocessing_.shape = format_.input;
   const auto held = static_cast<std::size_t>(std::floor(share * static_cast<double>(windows)));
   if (held >= windows)
-    throw InputError(path + ": `validation` " + std::to_string(share) + " leaves nothing to train");
+    throw InputError(path + ": `validation` " + std::to_string(share) +
+                     " leaves no text to train on");
   const std::size_t cut = (windows - held) * window;
   const auto numbers = to_numbers(text, path);
   const auto at = [&](std::size_t place) {

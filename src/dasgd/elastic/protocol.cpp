@@ -245,9 +245,9 @@ void Protocol::on(Link& link, Hello& hello, Nanoseconds now) {
     link.member = member;
     hang_up(old, now);
   }
-  if (m.standing == Standing::unknown) say(now, fmt::format("{} has come", hello.name));
+  if (m.standing == Standing::unknown) say(now, fmt::format("{} joined", hello.name));
   if (m.standing == Standing::silent || m.standing == Standing::dead)
-    say(now, fmt::format("{} is back", hello.name));
+    say(now, fmt::format("{} came back", hello.name));
   link.open = true;
   link.member = member;
   if (m.standing == Standing::ended || m.standing == Standing::left) m.standing = Standing::unknown;

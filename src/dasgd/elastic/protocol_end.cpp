@@ -115,17 +115,17 @@ std::string Protocol::forget(const std::string& who, Nanoseconds now) {
     found.push_back(worker_id(i));
     origins += (origins.empty() ? "" : ", ") + origin;
   }
-  if (found.empty()) return "no member of that name is here or gone";
+  if (found.empty()) return "no member has that name";
   if (found.size() > 1)
-    return fmt::format("{} is the name of several; say which by its origin: {}", who, origins);
+    return fmt::format("several members are called {}; name one by its origin: {}", who, origins);
   const WorkerId one = found.front();
-  if (one == Membership::self) return who + " is this member itself; it can leave";
+  if (one == Membership::self) return who + " is this member itself; use dasgd leave";
   const Member& member = members_[one];
   if (member.standing == Standing::here && !member.hung_up &&
       now - member.heard <= options_.patience.suspect)
-    return who + " is here: only one that is silent can be forgotten";
+    return who + " is here: only a silent member can be forgotten";
   if (const Link* link = link_to(one)) hang_up(link->id, now);
-  died(one, now, "somebody said so");
+  died(one, now, "declared dead by dasgd forget");
   return {};
 }
 

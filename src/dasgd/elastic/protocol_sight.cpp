@@ -24,8 +24,8 @@ void Protocol::hear(const Record& record, Nanoseconds now) {
       std::max(told_[index(member)], static_cast<std::uint32_t>(record.computed));
   contacts_.erase(record.address);
   members_.me().early_loss = std::max(members_.me().early_loss, record.early_loss);
-  if (is_new && members_.is_here(member)) say(now, fmt::format("{} has come", label(member)));
-  if (record.left && !is_new) say(now, fmt::format("{} has left", label(member)));
+  if (is_new && members_.is_here(member)) say(now, fmt::format("{} joined", label(member)));
+  if (record.left && !is_new) say(now, fmt::format("{} left", label(member)));
   if (record.ending && !ending_ && !record.left) begin_ending(*record.ending, now);
 }
 
@@ -83,7 +83,7 @@ void Protocol::dial_failed(LinkId id, bool refused, Nanoseconds now) {
                        now - member.heard < options_.patience.suspect;
     // Nobody at an address that it may have guessed wrong proves nothing.
     const bool counts = member.address_is_right || member.standing == Standing::unknown;
-    if (refused && counts && !fresh) died(worker_id(i), now, "nobody answers at its address");
+    if (refused && counts && !fresh) died(worker_id(i), now, "no answer at its address");
   }
 }
 
@@ -164,12 +164,12 @@ void Protocol::judge_cut(Nanoseconds now) {
   // Who has just joined sees nobody for a moment, which is not worth a word.
   if (cut_off_ && !told_cut_ && now - cut_since_ >= 2 * options_.report_every) {
     told_cut_ = true;
-    say(now, "cut off from half of the members or more: waiting for them");
+    say(now, "lost contact with half of the members or more: waiting for them");
   }
   if (cut_off_ || !was_cut_off) return;
   if (std::exchange(told_cut_, false))
     say(now,
-        members_.anybody_unseen() ? "going on without those who are silent" : "no longer cut off");
+        members_.anybody_unseen() ? "continuing without the silent members" : "no longer cut off");
   inbox_.wake();
 }
 
@@ -191,7 +191,7 @@ void Protocol::tick(Nanoseconds now) {
   const bool model_is_coming = pulling_ && links_.at(*pulling_)->sums;
   if (!joined_ && !offered_model_ && !model_is_coming && now - *begun_ > options_.give_up_after)
     give_up(has_links()
-                ? "members answer but send no model, which they do between two of their steps"
+                ? "members answer but send no model; they send it between two of their steps"
                 : "no member could be reached");
   look_for_cut(now);
   dial_members(now);

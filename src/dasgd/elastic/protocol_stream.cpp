@@ -265,8 +265,8 @@ void Protocol::warn_of_link(const Link& link, Nanoseconds now) {
   if (warned_of_links_at_ && now - *warned_of_links_at_ < pause) return;
   warned_of_links_at_ = now;
   say(now, fmt::format("the link to {} does not keep up at {:.1f} MB/s: gradients arrive late, and "
-                       "stale ones cost accuracy; larger batches (`batch`) or a pause "
-                       "(`pace.compute`) make fewer of them",
+                       "stale gradients cost accuracy; use larger batches (`batch`) or longer "
+                       "gradients (`pace.compute`)",
                        label(link.member), link.bytes_per_second * 1e-6));
 }
 

@@ -131,7 +131,7 @@ Task Protocol::adopt_offered(Nanoseconds now) {
     say(now, fmt::format("joined at step {}, with the model of {}", joined_at_, label(from)));
     judge_cut(now);
   } else {
-    say(now, fmt::format("took over the model of {}: {} gradients more, {} kept", label(from),
+    say(now, fmt::format("adopted the model of {}: {} more gradients, {} kept", label(from),
                          adoption->names.count_missing_from(held_),
                          held_.count_missing_from(adoption->from.names)));
   }

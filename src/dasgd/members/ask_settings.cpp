@@ -29,7 +29,7 @@ class Question final : public tcp::LinkEvents {
 
   elastic::Welcome answer() {
     if (welcome_) return std::move(*welcome_);
-    throw InputError(why_.empty() ? "nobody answers at " + options_.contacts.front() : why_);
+    throw InputError(why_.empty() ? "no answer at " + options_.contacts.front() : why_);
   }
 
  private:
@@ -63,7 +63,7 @@ class Question final : public tcp::LinkEvents {
   void received(tcp::LinkId, Bytes header) override {
     auto message = elastic::decode(header, names_, roster_);
     if (!message) {
-      why_ = "the other side speaks another protocol: another version of dasgd?";
+      why_ = "the other side uses a different protocol; is it another version of dasgd?";
       return finish();
     }
     if (auto* welcome = std::get_if<elastic::Welcome>(&*message)) {

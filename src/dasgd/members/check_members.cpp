@@ -56,7 +56,7 @@ class Check {
         hold(told, line, before);
       });
     if (result_.unfinished == result_.members || (result_.gradients == 0 && result_.known == 0))
-      violate("nothing could be checked: nobody has ended with gradients in its model");
+      violate("nothing to check: no member ended with gradients in its model");
     return std::move(result_);
   }
 
@@ -75,7 +75,7 @@ class Check {
   void read(const std::string& directory) try {
     const fs::path path = directory;
     const auto members = read_json(path / "members.json");
-    if (!members) throw InputError("no members.json: no member of an elastic run");
+    if (!members) throw InputError("no members.json: not a member of an elastic run");
     std::vector<WorkerId> numbers;
     for (const Json& member : *members) {
       numbers.push_back(number(member.at("origin")));

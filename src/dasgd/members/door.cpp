@@ -61,8 +61,7 @@ class Door::Implementation : public std::enable_shared_from_this<Implementation>
       error.assign(errno, boost::system::system_category());
     if (!error) acceptor_.listen(16, error);
     if (error)
-      throw InputError(
-          fmt::format("{}: cannot be listened on: {}", path_.string(), error.message()));
+      throw InputError(fmt::format("{}: cannot listen: {}", path_.string(), error.message()));
     accept();
   }
   void close() {
@@ -131,10 +130,10 @@ std::string ask_member(const std::filesystem::path& directory, const std::string
   if (!error) socket.non_blocking(true, error);  // nobody may have taken those who came before
   if (!error) socket.connect(Local::endpoint(way.text()), error);
   if (error == asio::error::access_denied || way.is_closed())
-    throw InputError(fmt::format(
-        "{}: a member may be running here, but this user may not reach it; ask as the user who "
-        "started it",
-        directory.string()));
+    throw InputError(
+        fmt::format("{}: a member may be running here, but you may not access it; run the command "
+                    "as the user who started it",
+                    directory.string()));
   if (error)
     throw InputError(
         fmt::format("{}: no member of an elastic run is running here", directory.string()));

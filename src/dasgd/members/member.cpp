@@ -231,7 +231,7 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
     identity_ = identity_->renewed(token);
     sockets_->set_identity(*identity_);
     options_.token = token;
-    options_.say("a new token holds for all who join from now on");
+    options_.say("a new token is required to join from now on");
     if (!options_.directory.empty()) tcp::write_token(options_.directory / "token", token);
   } catch (
       const std::exception& error) {  // the run goes on; who is to join needs the file of another

@@ -94,11 +94,11 @@ void warn_of_staleness(const TrainOptions& options, const RunSummary& summary) {
   constexpr double far_above = 10;
   const auto members = static_cast<double>(summary.elastic->members);
   if (!options.warn || summary.staleness.S_avg <= far_above * members) return;
-  options.warn(fmt::format(
-      "S_avg is {:.0f} with {} members, where about {:.0f} is usual: links or members did "
-      "not keep up, and stale gradients cost accuracy; larger batches (`batch`) or a pause "
-      "(`pace.compute`) make fewer of them",
-      summary.staleness.S_avg, summary.elastic->members, 2 * (members - 1)));
+  options.warn(
+      fmt::format("S_avg is {:.0f} with {} members, where about {:.0f} is usual: links or members "
+                  "did not keep up, and stale gradients cost accuracy; use larger batches "
+                  "(`batch`) or longer gradients (`pace.compute`)",
+                  summary.staleness.S_avg, summary.elastic->members, 2 * (members - 1)));
 }
 
 }  // namespace
@@ -121,8 +121,8 @@ void require_elastic(const TrainOptions& options) {
         "`topology.relay` mesh or auto");
   if (!options.time_factors.empty())
     throw InputError(
-        "members of an elastic run are as fast as their machines: `pace.speeds` is for the workers "
-        "of one process; `pace.slow` makes a member slower");
+        "`pace.speeds` is for the workers of one process; use `pace.slow` to slow down a member of "
+        "an elastic run");
   if (options.chaos.on_links() || options.target_error || options.measure_gradients)
     throw InputError("an elastic run has neither emulated faults nor a target for the gradient");
 }

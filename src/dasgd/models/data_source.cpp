@@ -42,8 +42,8 @@ void refuse_other_formats(const std::string& path) {
   using namespace std::string_view_literals;
   constexpr std::array<Other, 10> others{{
       {"PAR1"sv,
-       "a Parquet file; pandas.read_parquet(FILE).to_csv(\"table.csv\", index=False) "
-       "makes a CSV file of it"},
+       "a Parquet file; pandas.read_parquet(FILE).to_csv(\"table.csv\", index=False) converts it "
+       "to CSV"},
       {"PK\x03\x04"sv, "an archive or an Excel file; save the sheet as CSV"},
       {"\xD0\xCF\x11\xE0"sv, "an old Excel file; save the sheet as CSV"},
       {"\x89PNG"sv,
@@ -51,12 +51,12 @@ void refuse_other_formats(const std::string& path) {
       {"\xFF\xD8\xFF"sv,
        "a JPEG picture; `data` takes a directory with a folder of pictures for each class"},
       {"ARROW1"sv,
-       "a Feather file; pandas.read_feather(FILE).to_csv(\"table.csv\", index=False) "
-       "makes a CSV file of it"},
+       "a Feather file; pandas.read_feather(FILE).to_csv(\"table.csv\", index=False) converts it "
+       "to CSV"},
       {"\x89HDF"sv, "an HDF5 file; save the table as CSV or the array as .npy"},
       {"SQLite format 3"sv, "an SQLite database; export the table as CSV"},
       {"\x1F\x8B"sv, "compressed; run gunzip first"},
-      {"%PDF"sv, "a PDF document, which holds no table that can be read"},
+      {"%PDF"sv, "a PDF document, which cannot be read as a table"},
   }};
   std::array<char, 16> bytes{};
   std::ifstream file(path, std::ios::binary);
@@ -117,8 +117,8 @@ DataKind kind_of_data(const std::string& data) {
   if (path.ends_with(".csv") || path.ends_with(".tsv")) return DataKind::csv;
   if (std::filesystem::is_fifo(path))  // what is read to look at it is gone
     throw InputError(path +
-                     ": is a pipe whose name does not tell what comes: end it in .csv, .tsv or "
-                     ".txt, or let `data` be - for rows as they arrive");
+                     ": is a pipe of unknown format: end its name in .csv, .tsv or .txt, or use "
+                     "`data` - for rows as they arrive");
   return has_commas(path) ? DataKind::csv : DataKind::libsvm;
 }
 

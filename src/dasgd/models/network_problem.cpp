@@ -107,8 +107,7 @@ void require_network_choices(const ProblemChoice& choice) {
   const bool linear = choice.model == "linear";
   if (linear && choice.loss == NetworkLoss::cross_entropy)
     throw InputError(
-        "`model` linear answers with numbers; its `loss` is mse or huber, and for "
-        "classes there is `model` softmax");
+        "`model` linear predicts numbers: use `loss` mse or huber, or `model` softmax for classes");
   for (const auto& [key, given] : {std::pair("loss", choice.loss.has_value() && !linear),
                                    {"device", choice.device.has_value()},
                                    {"precision", choice.precision.has_value()},
@@ -119,7 +118,7 @@ void require_network_choices(const ProblemChoice& choice) {
                                    {"augment", choice.augment.has_value()}})
     if (given && !network)
       throw InputError(
-          fmt::format("`{}` is for networks; `model` {} is not one", key, choice.model));
+          fmt::format("`{}` applies to networks only; {} is not one", key, choice.model));
   for (const auto& [key, given] :
        {std::pair("precision",
                   choice.precision.value_or(NetworkPrecision::fp32) != NetworkPrecision::fp32),

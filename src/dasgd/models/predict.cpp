@@ -22,7 +22,7 @@ namespace {
 std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file) throw InputError(path + ": cannot be read; a run leaves it");
+  if (!file) throw InputError(path + ": cannot be read; it belongs to a finished run");
   return text;
 }
 
@@ -116,7 +116,7 @@ std::unique_ptr<Predictor> open_predictor(const std::string& run_or_file) {
   if (fs::exists(run_or_file + "/model.pt")) return open_network(run_or_file + "/model.pt");
   const std::string about = run_or_file + "/preprocessing.json";
   if (!fs::exists(about))
-    throw InputError(run_or_file + ": holds no model that answers on data: there is neither " +
+    throw InputError(run_or_file + ": has no model to predict with: there is neither " +
                      "model.pt nor preprocessing.json");
   return std::make_unique<LinearModel>(preprocessing_from_json(read_file(about), about),
                                        run_or_file + "/model.npy");
@@ -132,7 +132,7 @@ RawData read_for(const Preprocessing& model, const std::string& data, const Name
   DataSource source = read_source(data, options);
   RawData rows = source.test ? std::move(*source.test) : std::move(source.data);
   if (!model.shape.empty() && rows.shape != model.shape)
-    throw InputError(rows.path + ": its samples have another shape than those of the model");
+    throw InputError(rows.path + ": its samples do not have the shape of the model's");
   return rows;
 }
 

@@ -41,9 +41,9 @@ std::unique_ptr<Objective<double>> make_linear(ProblemChoice choice, std::uint64
   if (!choice.loss) choice.loss = NetworkLoss::mean_squared_error;
   auto samples = read_prepared(choice, seed);
   if (samples->format().classes > 0)
-    throw InputError(choice.data +
-                     ": has classes as labels; `model` linear answers with numbers, `model` "
-                     "softmax with classes");
+    throw InputError(
+        choice.data +
+        ": has classes as labels; `model` linear predicts numbers, `model` softmax classes");
   return std::make_unique<Linear>(std::move(samples), choice.loss == NetworkLoss::huber);
 }
 

@@ -88,7 +88,7 @@ DataPart read_other(const std::string& file, const ProblemChoice& choice, const 
   options.table.like = &like;
   RawData data = read_source(file, options).data;
   if (data.shape != train.shape)
-    throw InputError(data.path + ": its samples have another shape than those of " + train.path);
+    throw InputError(data.path + ": its samples do not have the shape of those of " + train.path);
   return to_part(std::move(data), parts.classes, file);
 }
 

@@ -45,7 +45,7 @@ std::optional<StreamProblem> open_stream(const ProblemChoice& choice, std::size_
   if (stop.stop_requested()) return std::nullopt;
   if (!shape)
     throw InputError("`data` " + choice.data +
-                     ": too few rows within `budget.max_time` to tell features and classes");
+                     ": too few rows within `budget.max_time` to determine features and classes");
   run.choice.features = shape->features;
   if (choice.model == "softmax") run.choice.classes = shape->classes;
   run.problem = make_stream_problem(run.choice, run.stream->window());

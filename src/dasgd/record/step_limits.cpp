@@ -30,8 +30,8 @@ void certify(const StalenessSummary& s, const CertificateTerms& terms, StepLimit
   }
   if (!s.W) {
     limits.certified_why =
-        terms.members ? "W is not kept where members come and go"
-                      : "W is not kept for so many workers; dasgd check finds it in a trace";
+        terms.members ? "W is not kept in elastic runs"
+                      : "W is not kept for this many workers; dasgd check computes it from a trace";
     return;
   }
   limits.certified = false;

@@ -19,7 +19,7 @@ enum class StopReason {
   asked,        ///< somebody asked all workers to end
   left,         ///< of an elastic run: this member left, and others may go on
   interrupted,  ///< somebody outside did: a signal, a button, a stop token
-  diverged,     ///< the loss ran away, or an update could not be made
+  diverged,     ///< the loss diverged, or an update could not be made
   failed,       ///< something threw
 };
 

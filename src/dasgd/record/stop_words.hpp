@@ -14,10 +14,10 @@ namespace dasgd {
 /// returned as it is.
 inline std::string stop_in_words(std::string_view reason) {
   constexpr auto words = std::to_array<const char*>(
-      {"the budget is used up", "the samples have ended", "every worker reached the target",
+      {"the budget is used up", "the samples are used up", "every worker reached the target",
        "the target accuracy was reached", "the target loss was reached",
-       "evaluations found nothing better", "the time is up", "a callback asked for it",
-       "somebody asked the run to end", "this member left", "interrupted", "the loss ran away",
+       "no evaluation found a better model", "the time limit was reached", "a callback stopped it",
+       "a stop was requested", "this member left", "interrupted", "the loss diverged",
        "the run failed"});
   static_assert(words.size() == stop_reason_names.size());
   const auto at = std::find(stop_reason_names.begin(), stop_reason_names.end(), reason);

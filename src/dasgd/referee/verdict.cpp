@@ -180,7 +180,7 @@ WorldVerdict sum_up(const std::string& world, const std::vector<ContestRow>& row
     if (dasgd == rows.size() && is_dasgd(rows[k])) dasgd = k;
   }
   if (rows.empty() || !std::isfinite(judgements[best].median)) {
-    result.sentence = fmt::format("{}: nobody reaches the goal in the time given.", world);
+    result.sentence = fmt::format("{}: no method reaches the goal in the time given.", world);
     return result;
   }
   result.winner = rows[best].rival;
@@ -200,7 +200,7 @@ WorldVerdict sum_up(const std::string& world, const std::vector<ContestRow>& row
                 can_be_told_apart(judgements[best].median, judgements[next].median, every));
   std::string text =
       fmt::format("{}: {} is fastest, {}", world, result.winner, seconds(judgements[best]));
-  if (is_untuned(rows[best])) text += ", with the last of the steps that were tried";
+  if (is_untuned(rows[best])) text += ", with the last step tried";
   if (!alone && !result.shown)
     text += fmt::format(", but not shown to be faster than {}, {}", rows[next].rival,
                         seconds(judgements[next]));
@@ -221,7 +221,7 @@ WorldVerdict sum_up(const std::string& world, const std::vector<ContestRow>& row
       text +=
           fmt::format("; DASGD takes {}, and no difference is shown", seconds(judgements[dasgd]));
     }
-    if (is_untuned(rows[dasgd])) text += " (with the last of the steps that were tried)";
+    if (is_untuned(rows[dasgd])) text += " (with the last step tried)";
   }
   result.sentence = text + ".";
   return result;

@@ -62,7 +62,7 @@ class Reader {
     const std::string path = directory_ + "/" + name;
     if (fs::is_regular_file(path)) return path;
     if (!fs::is_regular_file(partial_path(path))) return std::nullopt;
-    note(fmt::format("{} was left unfinished; it is shown as far as it goes", name));
+    note(fmt::format("{} is unfinished; it is shown as far as it goes", name));
     return partial_path(path);
   }
 

@@ -67,7 +67,7 @@ class Arena {
       if (diverged_) return conclude(StopReason::diverged);
     }
     if (!exhausted_)
-      throw std::runtime_error("everybody waits for everybody: nothing is under way");
+      throw std::runtime_error("deadlock: all participants are waiting and nothing is in flight");
     return conclude(StopReason::budget);
   }
 

@@ -69,8 +69,8 @@ void require_usable_name(const RivalKind& kind) {
   });
   if (!plain || kind.name == "all")
     throw InputError(
-        fmt::format("\"{}\" cannot be the name of a rival: letters, digits, -, _ and "
-                    ". make one, and all means everybody",
+        fmt::format("\"{}\" cannot be the name of a rival: use letters, digits, -, _ and .; "
+                    "\"all\" is reserved",
                     kind.name));
 }
 
@@ -81,7 +81,7 @@ std::vector<RivalKind> open_rival_library(const std::string& path) {
   if (!bytes.starts_with("\x7f"
                          "ELF"))
     refuse(path, "is not a shared object");
-  if (!is_whole(bytes)) refuse(path, "is not a whole shared object");
+  if (!is_whole(bytes)) refuse(path, "is a truncated shared object");
   const std::string whole = fs::absolute(path).string();  // dlopen searches for a bare name
   // Never closed: the rivals' code is in there.
   void* const library = ::dlopen(whole.c_str(), RTLD_NOW | RTLD_LOCAL);

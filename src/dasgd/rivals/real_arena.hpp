@@ -233,7 +233,7 @@ class RealArena {
   StopReason settle() {
     if (!exhausted_)
       failure_ = std::make_exception_ptr(
-          std::runtime_error("everybody waits for everybody: nothing is under way"));
+          std::runtime_error("deadlock: all participants are waiting and nothing is in flight"));
     return StopReason::budget;
   }
 

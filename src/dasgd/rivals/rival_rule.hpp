@@ -18,7 +18,7 @@ namespace dasgd {
 inline std::vector<RivalParameter> rule_parameters(const std::string& usual = "sgd") {
   const std::vector<std::string> words{"sgd", "momentum", "nesterov", "adam"};
   return {{.name = "rule",
-           .meaning = "what is made of a gradient: sgd, momentum, nesterov, adam",
+           .meaning = "update rule: sgd, momentum, nesterov, adam",
            .usual = static_cast<double>(std::ranges::find(words, usual) - words.begin()),
            .words = words},
           {"momentum", "mu of momentum and nesterov", 0.9, 0, 0.999, false},

@@ -38,7 +38,7 @@ class StalenessMeter {
   void updating(std::span<const Real> model, std::span<const Real> gradients) {
     if (most_ == 0) return;
     if (std::min(model.size(), gradients.size()) < extended())
-      throw InputError("a rival tells of an update that is not as long as the start of its model");
+      throw InputError("a rival reports an update whose length differs from that of its model");
     const auto marks = gradients.subspan(dimension_);
     for (std::size_t k = 0; k < used_at_.size(); ++k)
       if (marks[k] != Real{0}) add(distance(model.subspan(dimension_), used_at_[k]));

@@ -31,7 +31,7 @@ void check_distance(const Objective<Real>& objective, const RunSummary& summary,
                     CheckedAssumption& a) {
   const double start = objective.loss(objective.start());
   if (const auto least = objective.known().least_loss)
-    return measured(a, start - *least, "f(x0) less a lower bound of f");
+    return measured(a, start - *least, "f(x0) minus a lower bound of f");
   a.found = start - summary.loss;
   if (*a.found > *a.at_most) a.held = false;
   a.how = "how far the run descended; inf f is not known";
@@ -53,16 +53,16 @@ void check(const Objective<Real>& objective, const TrainOptions& options, const 
     check_distance(objective, s, a);
   } else if (a.name == "causal") {
     a.held = s.noncausal_applications == 0;
-    a.how = fmt::format("{} applications of a gradient that knew one not here yet",
+    a.how = fmt::format("{} applications of a gradient before one that it depends on",
                         s.noncausal_applications);
   } else if (a.name == "draws") {
     a.held = options.sampling == Sampling::independent && !options.make_samples;
     a.how = "batches are drawn as sampling " + s.sampling + " says";
   } else if (a.name == "step") {
     a.held = s.fixed_step;
-    a.how = s.fixed_step ? "every step had this size" : "step sizes were halved";
+    a.how = s.fixed_step ? "all steps had this size" : "step sizes were halved";
   } else {
-    a.how = "an estimate of the pilot, which a run cannot check";
+    a.how = "an estimate of the pilot; a run cannot check it";
   }
 }
 

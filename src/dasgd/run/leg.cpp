@@ -13,11 +13,11 @@ template <typename Real>
 void require_runnable(const TrainOptions& options, const Objective<Real>& objective) {
   validate(options);
   if (objective.start().size() != objective.dimension())
-    throw InputError("the objective starts at a point of another dimension than its own");
+    throw InputError("the start of the objective does not have its dimension");
   if (options.sampling.kind == Sampling::dirichlet &&
       resolved_batch(options, objective.samples()) &&
       needed_labels(options, objective).size() != objective.samples())
-    throw InputError("`sampling` dirichlet deals by label, and these samples have none");
+    throw InputError("`sampling` dirichlet needs labels; these samples have none");
   if (!options.resume) return;
   const Checkpoint& from = *options.resume;
   if (from.dimension != objective.dimension() ||
@@ -70,7 +70,7 @@ std::unique_ptr<UpdateRule<Real>> make_rule(const TrainOptions& options, WorkerI
                                             std::size_t samples) {
   if (const auto* make = std::get_if<MakeRuleOf<Real>>(&options.make_rule)) return (*make)(worker);
   if (!std::holds_alternative<std::monostate>(options.make_rule))
-    throw InputError("the rule is for other numbers than the objective's: float or double");
+    throw InputError("the rule and the objective use different number types (float, double)");
   RuleClock clock{.planned = planned_gradients(options, samples)};
   if (options.resume) clock.before = options.resume->gradients;
   return std::make_unique<StagedRule<Real>>(options.rule, options.eta, clock);

@@ -104,11 +104,11 @@ void validate(const TrainOptions& o) {
   if (o.workers == 0) refuse("workers = 0: a run needs at least one worker");
   if (o.workers > 100'000) refuse(fmt::format("workers = {}: at most 100000", o.workers));
   if (o.workers > 4096 && o.look_ahead && !o.look_ahead->is_off())
-    refuse("look_ahead: each worker keeps numbers about each other one; for up to 4096 workers");
+    refuse("look_ahead: supports up to 4096 workers");
   if (!(o.eta > 0) || !(o.eta <= 1e9))
     refuse(fmt::format("lr = {}: the step size must be more than 0 and at most 1e9", o.eta));
   if (!o.gradients.empty() && o.gradients.size() != 1 && o.gradients.size() != o.workers)
-    refuse(fmt::format("gradients has {} numbers for {} workers; give one, or one each",
+    refuse(fmt::format("gradients has {} numbers for {} workers; give one, or one per worker",
                        o.gradients.size(), o.workers));
   if (o.total_gradients && *o.total_gradients == 0)
     refuse("total-gradients = 0: must be at least 1");

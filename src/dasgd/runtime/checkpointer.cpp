@@ -12,7 +12,7 @@ void save_checkpoint(const TrainOptions& options, const std::function<Checkpoint
     options.checkpoint.save(make());
   } catch (const std::exception& error) {
     if (options.warn)
-      options.warn(std::string(error.what()) + "; the run goes on without this checkpoint");
+      options.warn(std::string(error.what()) + "; the run continues without this checkpoint");
   }
 }
 

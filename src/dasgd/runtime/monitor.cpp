@@ -169,12 +169,12 @@ void Monitor<Real>::check_stall(std::uint64_t applications) {
   if (now - moved_ < options_.stall_after || !options_.warn) return;
   if (all_sources_are_dry()) {  // no stall: one line, and then patience
     if (!std::exchange(told_of_drought_, true))
-      options_.warn(fmt::format("no sample has come for {:.0f} s; workers go on with the next one",
+      options_.warn(fmt::format("no sample for {:.0f} s; workers continue with the next one",
                                 seconds(now - moved_)));
     return;
   }
-  options_.warn(fmt::format("nothing has moved for {:.0f} s: {}", seconds(now - moved_),
-                            whom_it_waits_for()));
+  options_.warn(
+      fmt::format("no progress for {:.0f} s: {}", seconds(now - moved_), whom_it_waits_for()));
   moved_ = now;
 }
 
@@ -216,7 +216,7 @@ std::string Monitor<Real>::whom_it_waits_for() {
                       view.applications, *view.announced_total));
     }
   }
-  return text.empty() ? "all workers wait for each other" : "waiting for " + text;
+  return text.empty() ? "deadlock: all workers are waiting" : "waiting for " + text;
 }
 
 template class Monitor<float>;

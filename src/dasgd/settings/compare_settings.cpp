@@ -23,7 +23,7 @@ std::string checked_step(const std::string& text) {
 std::vector<Setting> compared_step_settings() {
   return {repeatable(
       {"lr", "--lr", "X|RIVAL=X",
-       "eta, the weight of one gradient in the mean model, for everybody or for one rival "
+       "step size: the weight of one gradient in the mean model, for all rivals or for one "
        "(repeatable; default: tuned)"},
       [](auto& c) -> auto& { return c.compare.lr; }, checked_step,
       [](const std::string& v) { return v; })};
@@ -33,7 +33,7 @@ std::vector<Setting> compare_settings() {
   const auto rivals = [](auto& c) -> auto& { return c.compare.rivals; };
   return {
       {"compare.rivals", "--rivals", Setting::Kind::repeatable, "NAME[:P=X],...",
-       "who runs: names with their parameters, or all (see: dasgd compare --list)",
+       "rivals with their parameters, or all (see: dasgd compare --list)",
        [rivals](Config& c, const std::string& text) {
          for (const std::string& rival : split(text, ',')) rivals(c).push_back(as_given(rival));
        },
@@ -42,13 +42,12 @@ std::vector<Setting> compare_settings() {
        }},
       repeatable(
           {"compare.rival_library", "--rival-library", "FILE.so",
-           "a shared object with rivals of your own, which take part like the others "
-           "(repeatable; see docs/rivals.md)"},
+           "a shared object with your own rivals (repeatable; see docs/own_rival.md)"},
           [](auto& c) -> auto& { return c.compare.rival_libraries; }, as_given,
           [](const std::string& v) { return v; }),
       repeatable(
           {"compare.world", "--world", "NAME|FILE.toml",
-           "where: equal, straggler:X, lognormal:SIGMA, exponential, sqrt, slow-links, latency:X, "
+           "worlds: equal, straggler:X, lognormal:SIGMA, exponential, sqrt, slow-links, latency:X, "
            "thin-nic, birch:1..4, several joined by +, or a file with settings of simulate "
            "(repeatable)"},
           [](auto& c) -> auto& { return c.compare.worlds; }, as_given,
@@ -58,7 +57,7 @@ std::vector<Setting> compare_settings() {
           [](auto& c) -> auto& { return c.compare.seeds; }, 1),
       place(
           {"compare.tune", "--tune", "N|off",
-           "steps that are tried for each rival in each world, 3 seeds each (default: 9)"},
+           "step sizes to try for each rival in each world, 3 seeds each (default: 9)"},
           [](auto& c) -> auto& { return c.compare.tune; },
           [](const std::string& text) -> std::size_t {
             return text == "off" ? 0 : static_cast<std::size_t>(parse_count(text, 1));
@@ -66,31 +65,29 @@ std::vector<Setting> compare_settings() {
           [](std::size_t n) { return n == 0 ? quoted("off") : std::to_string(n); }),
       place(
           {"compare.engine", "--engine", "sim|threads|mpi",
-           "virtual time; or real threads or ranks, whose gradients last as long as the world's "
-           "clocks say, each run beside its prediction (default: sim)"},
+           "virtual time (default), or real threads or ranks with the clocks of the world, each "
+           "run beside its prediction"},
           [](auto& c) -> auto& { return c.compare.engine; }, as_given,
           [](const std::string& v) {
             return v == "sim" ? std::nullopt : std::optional(quoted(v));
           }),
       flag(
           "compare.preempt", "--preempt",
-          "a gradient that is not wanted any more stops at once (default: it is finished in vain)",
+          "stop gradients that are no longer needed (default: they are finished and wasted)",
           [](auto& c) -> auto& { return c.compare.preempt; }),
       flag(
           "compare.quick", "--quick", "5 steps with one seed each, 3 seeds, a coarser grid",
           [](auto& c) -> auto& { return c.compare.quick; }),
       not_written(text(
           {"compare.paper", "--paper", "DIR",
-           "for a paper: every panel as SVG and PDF, the table as LaTeX and CSV, and a record of "
-           "how "
-           "it was made; a finished comparison is not run again"},
+           "write figures for a paper: panels as SVG and PDF, the table as LaTeX and CSV, and a "
+           "record to cite; a finished comparison is not run again"},
           [](auto& c) -> auto& { return c.compare.paper; })),
       not_written(real(
-          "compare.paper_width", "--paper-width",
-          "the width of a panel for a paper in mm (default: 84)",
+          "compare.paper_width", "--paper-width", "width of a panel of --paper in mm (default: 84)",
           [](auto& c) -> auto& { return c.compare.paper_width; })),
       not_written(real(
-          "compare.paper_font", "--paper-font", "the size of its letters in points (default: 8)",
+          "compare.paper_font", "--paper-font", "font size of --paper in points (default: 8)",
           [](auto& c) -> auto& { return c.compare.paper_font; })),
   };
 }

@@ -29,46 +29,42 @@ std::vector<Setting> data_settings() {
   return {
       file_or_share(
           {"validation", "--validation", "FILE|SHARE",
-           "what is held out to judge models while they are trained: a file, or a share of the "
-           "data, drawn by the seed (default: the data's own test part, else 0.1; LIBSVM files of "
-           "logistic: none)"},
+           "validation data: a file, or a random share of the data (default: the data's own test "
+           "part, else 0.1; none for LIBSVM files with logistic)"},
           [](auto& c) -> auto& { return c.problem.reading.validation; }),
       file_or_share(
           {"test", "--test", "FILE",
-           "what is looked at once, when the run has ended (default: the data's own test part "
+           "test data, evaluated once at the end of the run (default: the data's own test part "
            "where --validation is given)"},
           [](auto& c) -> auto& { return c.problem.reading.test; }),
       text(
           {"label", "--label", "COLUMN",
-           "the column of the label in a table: its name, or its number from 1 (default: the "
-           "last)"},
+           "label column of a table, by name or number from 1 (default: the last)"},
           [](auto& c) -> auto& { return c.problem.reading.label; }),
       repeatable(
           {"exclude", "--exclude", "COLUMN,...",
-           "columns of a CSV file that are no inputs, such as an id or a date: by name, or number "
-           "from 1"},
+           "columns of a CSV file to leave out, such as an id, by name or number from 1"},
           [](auto& c) -> auto& { return c.problem.reading.exclude; },
           [](const std::string& v) { return v; }, [](const std::string& v) { return v; }),
       named(
           {"scale", "--scale", "standard|inputs|255|none",
-           "what is done to raw numbers: mean 0 and deviation 1 of the training part, for targets "
-           "that are numbers too (standard) or not (inputs), divided by 255, or nothing (default: "
-           "standard; 255 for images with softmax; none for LIBSVM files with logistic). It is "
-           "inside model.pt"},
+           "scaling of raw numbers: to mean 0 and deviation 1, including numeric targets "
+           "(standard) or without them (inputs); by 1/255; or none (default: standard; 255 for "
+           "images with softmax; none for LIBSVM files with logistic). It is stored in model.pt"},
           [](auto& c) -> auto& { return c.problem.reading.scale; }, parse_scale),
       named(
           {"missing", "--missing", "mean|median|most-frequent|drop|error",
-           "values that a table does not have: put the column's mean or median there (a missing "
-           "text is then a category of its own) or its most frequent value, leave the row out, or "
-           "refuse (default: mean in CSV files, else refuse)"},
+           "missing values: fill in the mean, median or most frequent value of the column (a "
+           "missing text becomes a category of its own), drop the row, or refuse the file "
+           "(default: mean for CSV files, else error)"},
           [](auto& c) -> auto& { return c.problem.reading.missing; }, parse_missing),
       named(
           {"resize", "--resize", "N|HxW",
-           "bring pictures of a folder to this size (default: all must have the same)"},
+           "resize pictures to this size (default: all must have the same size)"},
           [](auto& c) -> auto& { return c.problem.reading.resize; }, parse_picture_size),
       text(
           {"class_weights", "--class-weights", "balanced|NAME:W,...",
-           "how much samples of a class count in the loss (default: all the same)"},
+           "weights of the classes in the loss (default: all equal)"},
           [](auto& c) -> auto& { return c.problem.reading.class_weights; }),
   };
 }

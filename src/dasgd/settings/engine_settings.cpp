@@ -23,12 +23,11 @@ unsigned short parse_port(const std::string& text) {
 
 std::vector<Setting> engine_settings() {
   const auto at = [](auto& c) -> auto& { return c.ranks.engine; };
-  return {unless_default(
-      named({"engine", "--engine", "threads|mpi",
-             "threads, or mpi: one or several workers on every rank (default: mpi under mpirun and "
-             "srun, else threads)"},
-            at, parse_engine),
-      at)};
+  return {unless_default(named({"engine", "--engine", "threads|mpi",
+                                "threads, or mpi: one or several workers on each rank (default: "
+                                "mpi under mpirun and srun, else threads)"},
+                               at, parse_engine),
+                         at)};
 }
 
 std::vector<Setting> rank_settings() {
@@ -39,23 +38,21 @@ std::vector<Setting> rank_settings() {
       // Not written: with the number of workers the run repeats on any number of ranks that fits.
       not_written(count(
           "ranks.workers_per_rank", "--workers-per-rank",
-          "worker threads on every MPI rank; they share gradients in memory (default: 1)",
+          "worker threads on each MPI rank; they share gradients in memory (default: 1)",
           [](auto& c) -> auto& { return c.ranks.workers_per_rank; }, 1)),
-      unless_default(
-          named({"ranks.polling", "--polling", "eager|patient|auto",
-                 "how a rank waits for messages: eager (takes a core), patient (sleeps), or auto: "
-                 "eager where a core is to spare"},
-                polling, mpi::parse_polling),
-          polling),
+      unless_default(named({"ranks.polling", "--polling", "eager|patient|auto",
+                            "how a rank polls for messages: eager (uses a core), patient (sleeps), "
+                            "or auto (eager where a core is free)"},
+                           polling, mpi::parse_polling),
+                     polling),
       unless_default(
           place({"ranks.timeout", "--rank-timeout", "T",
-                 "a rank that is silent for so long is taken for dead and ends the job "
+                 "a rank that is silent for this long is considered dead and ends the job "
                  "(default: 8s)"},
                 timeout, parse_timeout, [](auto time) { return quoted(show_duration(time)); }),
           timeout),
       unless_default(
-          flag("ranks.log", "--log-ranks", "every rank says on standard error what it does", log),
-          log),
+          flag("ranks.log", "--log-ranks", "log what each rank does to standard error", log), log),
   };
 }
 
@@ -73,21 +70,22 @@ std::vector<Setting> elastic_settings() {
   return {
       text(
           "elastic.listen", "--listen", "HOST:PORT",
-          "begin a run that others can join while it goes (dasgd join); port 0: any free one",
+          "begin an elastic run that others can join (dasgd join); port 0: any free port",
           [](auto& c) -> auto& { return c.elastic.listen; }),
       text(
           "elastic.advertise", "--advertise", "HOST:PORT",
-          "where others reach this member, if not where it listens; port 0: the one of --listen",
+          "address at which others reach this member, if different from --listen; port 0: the port "
+          "of --listen",
           [](auto& c) -> auto& { return c.elastic.advertise; }),
       text(
           "elastic.token_file", "--token-file", "FILE",
-          "the token of the run (default: a new one, in the run directory)",
+          "file with the token of the run (default: a new token in the run directory)",
           [](auto& c) -> auto& { return c.elastic.token_file; }),
       text(
-          "elastic.name", "--name", "NAME", "of this member (default: its host and process)",
+          "elastic.name", "--name", "NAME", "name of this member (default: its host and process)",
           [](auto& c) -> auto& { return c.elastic.name; }),
       text(
-          "elastic.cert", "--cert", "FILE", "a certificate of an own authority instead of a token",
+          "elastic.cert", "--cert", "FILE", "certificate of your own authority, instead of a token",
           [](auto& c) -> auto& { return c.elastic.certificate; }),
       text(
           "elastic.key", "--key", "FILE", "its key",
@@ -97,12 +95,10 @@ std::vector<Setting> elastic_settings() {
           [](auto& c) -> auto& { return c.elastic.authority; }),
       not_written(count(
           "elastic.expected", "--expect",
-          "members there will be, whose staleness --lr auto and proved are found for (default: "
-          "this "
-          "one alone)",
+          "expected number of members, for --lr auto and proved (default: 1)",
           [](auto& c) -> auto& { return c.elastic.expected; }, 1)),
       not_written(flag(
-          "elastic.plaintext", "--plaintext", "no TLS; only between processes of this machine",
+          "elastic.plaintext", "--plaintext", "without TLS; only between processes of this machine",
           [](auto& c) -> auto& { return c.elastic.plaintext; })),
   };
 }
@@ -114,8 +110,8 @@ std::vector<Setting> membership_settings() {
   return {
       unless_default(place(
                          {"elastic.merge", "--merge", "HOW",
-                          "what becomes of two models after a long split: average, union, or "
-                          "yield (default: average)"},
+                          "how two models are merged after a long split: average, union, or yield "
+                          "(default: average)"},
                          merge,
                          [](const std::string& v) {
                            if (v != "average" && v != "union" && v != "yield")
@@ -126,13 +122,12 @@ std::vector<Setting> membership_settings() {
                      merge),
       unless_default(
           place({"elastic.gone_after", "--gone-after", "T",
-                 "a member that is silent for so long is no longer awaited (default: "
-                 "10s)"},
+                 "a member that is silent for this long is no longer awaited (default: 10s)"},
                 gone, parse_timeout, [](auto time) { return quoted(show_duration(time)); }),
           gone),
       unless_default(
           place({"elastic.alone_after", "--alone-after", "T",
-                 "a side that sees less than half of the members goes on after this "
+                 "a side that sees less than half of the members continues after this time "
                  "(default: 30s)"},
                 alone, parse_timeout, [](auto time) { return quoted(show_duration(time)); }),
           alone),
@@ -142,7 +137,7 @@ std::vector<Setting> membership_settings() {
 std::vector<Setting> watch_settings() {
   Setting port = place(
       {"watch.port", "--watch", "[PORT]",
-       "show the run in a browser while it goes (default port: 9797; 0: any free one)"},
+       "show the run live in a browser (default port: 9797; 0: any free port)"},
       [](auto& c) -> auto& { return c.watch.port; }, parse_port,
       [](unsigned short v) { return std::to_string(v); });
   port.kind = Setting::Kind::optional_value;
@@ -150,7 +145,7 @@ std::vector<Setting> watch_settings() {
       not_written(port),
       not_written(place(
           {"watch.address", "--watch-address", "ADDR",
-           "listen there instead of 127.0.0.1; everything then needs the token"},
+           "listen on this address instead of 127.0.0.1; all requests then need the token"},
           [](auto& c) -> auto& { return c.watch.address; },
           [](const std::string& v) {
             watch::is_loopback(v);  // throws for what is no address
@@ -159,9 +154,9 @@ std::vector<Setting> watch_settings() {
           quoted)),
       not_written(place(
           {"watch.token", "--watch-token", "TOKEN",
-           "the token, required of every request (default: drawn for each run); everybody on this "
-           "machine can read it in the list of processes: rather use --watch-token-file or the "
-           "environment variable DASGD_WATCH_TOKEN"},
+           "token that all requests need (default: a random one); other users can see it in the "
+           "list of processes, so prefer --watch-token-file or the environment variable "
+           "DASGD_WATCH_TOKEN"},
           [](auto& c) -> auto& { return c.watch.token; },
           [](const std::string& v) {
             watch::require_token_form(v);
@@ -170,7 +165,7 @@ std::vector<Setting> watch_settings() {
           quoted)),
       not_written(text(
           {"watch.token_file", "--watch-token-file", "PATH",
-           "the token is the first line of this file, which others cannot read"},
+           "file with the token in its first line, readable only by you"},
           [](auto& c) -> auto& { return c.watch.token_file; })),
   };
 }

@@ -57,7 +57,7 @@ std::string token_in(const std::string& path, const std::function<void(const std
     throw mistake(error.what());
   }
   if (S_ISREG(status.st_mode) && (status.st_mode & (S_IRGRP | S_IROTH)) != 0)
-    note(path + ": others can read this token; chmod 600 keeps it");
+    note(path + ": other users can read this token; protect it with chmod 600");
   return text;
 }
 

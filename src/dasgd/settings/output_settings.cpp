@@ -21,9 +21,8 @@ std::string name_of_directory(const std::string& text) {
 std::vector<Setting> evaluation_settings() {
   return {
       {"evaluation.every", "--eval-every", Setting::Kind::value, "T",
-       "evaluate worker 0's model on the validation part this often; 0 never (default: train 10s "
-       "and at most a tenth of a "
-       "core, simulate never)",
+       "evaluate worker 0's model on the validation part this often; 0: never (default: 10s and at "
+       "most a tenth of a core with train, never with simulate)",
        [](Config& c, const std::string& v) {
          c.run.evaluation.every = parse_duration(v);
          c.run.evaluation.share = 1;
@@ -51,13 +50,13 @@ std::vector<Setting> evaluation_settings() {
 std::vector<Setting> checkpoint_settings() {
   Setting resume = not_written(place(
       {"checkpoint.resume", "--resume", "DIR",
-       "go on with the run of this directory, from its last good checkpoint and with its config"},
+       "continue the run in this directory, from its last good checkpoint and with its config"},
       [](auto& c) -> auto& { return c.output.resume; }, name_of_directory, quoted));
   resume.in_files = false;  // the config of a run says what it is, not how it came about
   return {
       duration(
           "checkpoint.every", "--checkpoint-every",
-          "write a checkpoint this often and at the end; 0 writes none (default: 60s)",
+          "write a checkpoint this often and at the end; 0: none (default: 60s)",
           [](auto& c) -> auto& { return c.run.checkpoint.every; }),
       resume,
   };
@@ -70,7 +69,7 @@ std::vector<Setting> output_settings() {
           {"output.out", "--out", "DIR", "the run directory (default: runs/MODEL-TIME)"},
           [](auto& c) -> auto& { return c.output.out; }, name_of_directory, quoted)),
       flag(
-          "output.trace", "--trace", "write every application to trace.jsonl",
+          "output.trace", "--trace", "write all applications to trace.jsonl",
           [](auto& c) -> auto& { return c.output.trace; }),
       flag(
           "output.no_report", "--no-report", "do not write report.html at the end",

@@ -35,7 +35,7 @@ std::map<std::string, std::string> subject_of(const Config& config) {
 std::vector<Setting> problem_settings() {
   Setting model = text(
       {"model", "--model", "NAME|FILE.pt",
-       "quadratic, logistic, softmax, linear; with LibTorch: mlp, cnn, resnet18, "
+       "quadratic, logistic, softmax (default), linear; with LibTorch: mlp, cnn, resnet18, "
        "char-transformer, gpt or a TorchScript file"},
       [](auto& c) -> auto& { return c.problem.model; });
   model.set = [](Config& c, const std::string& name) {
@@ -51,8 +51,9 @@ std::vector<Setting> problem_settings() {
        "a known data set (dasgd data list); a CSV, LIBSVM, .npy or .npz file, X.npy,y.npy; a "
        "directory of idx files, of CIFAR-10 or with a folder of pictures for each class; a text; a "
        "JSON instance {\"A\", \"b\"}; - or follow:FILE for rows "
-       "that arrive on standard input or at the end of a file (train, logistic and softmax); "
-       "without it quadratic and logistic draw the paper's instance"},
+       "that arrive on standard input or at the end of a file (train, logistic and softmax). "
+       "Default: the paper's random instance; fashion-mnist for softmax, mlp and cnn; cifar10 for "
+       "resnet18"},
       [](auto& c) -> auto& { return c.problem.data; });
   data.show = [](const Config& c) -> std::optional<std::string> {
     if (c.problem.data.empty()) return std::nullopt;
@@ -63,32 +64,32 @@ std::vector<Setting> problem_settings() {
       data,
       named(
           {"loss", "--loss", "cross-entropy|mse|huber",
-           "loss function of a network: cross-entropy (default); for labels that are numbers mse, "
-           "or huber, which large errors move less. Of linear: mse (default) or huber"},
+           "loss function: cross-entropy (default for networks); for numeric labels mse (default "
+           "for linear), or huber, which is robust to outliers"},
           [](auto& c) -> auto& { return c.problem.loss; }, parse_loss),
       named(
-          {"device", "--device", "cpu|cuda", "where a network is computed: cpu (default) or cuda"},
+          {"device", "--device", "cpu|cuda", "device for networks: cpu (default) or cuda"},
           [](auto& c) -> auto& { return c.problem.device; }, parse_device),
       named(
           {"precision", "--precision", "NAME",
-           "of a network's products on a GPU: fp32 (default), tf32 or bf16"},
+           "precision of matrix products on a GPU: fp32 (default), tf32 or bf16"},
           [](auto& c) -> auto& { return c.problem.precision; }, parse_precision),
       flag(
-          "channels_last", "--channels-last", "on a GPU: images with their channels innermost",
+          "channels_last", "--channels-last", "on a GPU: channels-last layout for images",
           [](auto& c) -> auto& { return c.problem.channels_last; }),
       flag(
           "no_graph", "--no-graph", "on a GPU: do not record steps as a CUDA graph",
           [](auto& c) -> auto& { return c.problem.no_graph; }),
       named(
-          {"gpt", "--gpt", "SHAPE", "of model gpt: small (default), medium or WIDTH:DEPTH:HEADS"},
+          {"gpt", "--gpt", "SHAPE",
+           "shape of model gpt: small (default), medium or WIDTH:DEPTH:HEADS"},
           [](auto& c) -> auto& { return c.problem.gpt; }, parse_gpt),
       count(
           "context", "--context",
-          "characters of a sample of text (default: 64; 1024 for model gpt)",
+          "length of a text sample in characters (default: 64; 1024 for model gpt)",
           [](auto& c) -> auto& { return c.problem.context; }, 2),
       named(
-          {"augment", "--augment", "LIST",
-           "vary the images that a network is trained on: flip, crop or flip,crop"},
+          {"augment", "--augment", "LIST", "augment the training images: flip, crop or flip,crop"},
           [](auto& c) -> auto& { return c.problem.augment; }, parse_augmentation),
   };
 }
@@ -97,15 +98,16 @@ std::vector<Setting> stream_settings() {
   return {
       named(
           {"format", "--format", "csv|libsvm",
-           "of rows that arrive (--data - or follow:FILE); by default the first line tells"},
+           "format of a stream (--data - or follow:FILE; default: from the first line)"},
           [](auto& c) -> auto& { return c.problem.format; }, parse_row_format),
       count(
           "features", "--features",
-          "of rows that arrive (default: the first row of CSV tells, else the first 1,000)",
+          "features of a stream (default: from the first row of CSV, else from the first 1,000 "
+          "rows)",
           [](auto& c) -> auto& { return c.problem.features; }, 1),
       count(
           "classes", "--classes",
-          "of rows that arrive, for softmax (default: the first 1,000 rows tell)",
+          "classes of a stream, for softmax (default: from the first 1,000 rows)",
           [](auto& c) -> auto& { return c.problem.classes; }, 2),
   };
 }

@@ -63,7 +63,7 @@ std::vector<TraceLine> read_sound_trace(const std::string& path) {
 
 void read_recorded_config(const std::string& directory, const std::set<std::string>& overridden,
                           Config& config) {
-  if (!fs::is_directory(directory)) throw InputError(directory + ": is no directory");
+  if (!fs::is_directory(directory)) throw InputError(directory + ": is not a directory");
   std::error_code ignored;
   if (fs::equivalent(directory, config.output.out, ignored))
     throw InputError("`output.out` " + config.output.out + ": would replace the run that it reads");

@@ -83,37 +83,38 @@ std::vector<Setting> algorithm_settings() {
       count(
           "workers", "--workers", "worker threads", [](auto& c) -> auto& { return c.workers; }, 1),
       {"lr", "--lr", Setting::Kind::value, "X|auto|proved",
-       "the step size eta; auto: one that trains well, found by trying; proved: the largest that "
-       "is proved for what a pilot measures (see: dasgd advise)",
+       "the step size eta; auto: one that trains well, found by short trials; proved: the largest "
+       "step that is proved for what a pilot measures (see: dasgd advise). Default: 0.01; 0.1 for "
+       "logistic, 0.05 for softmax and networks",
        set_lr, show_lr},
       named(
           {"look_ahead", "--look-ahead", "LAMBDA|auto|off",
-           "compute where the others are about to be: own recent updates stand in, with weight "
-           "LAMBDA from 0 to 1, for those of others that are still missing; off: Algorithm 1 of "
-           "the paper; default: auto with mini-batches, off without noise"},
+           "compute where the others are about to be: own recent updates, with weight LAMBDA from "
+           "0 to 1, replace missing updates of others; off: Algorithm 1 of the paper (default: "
+           "auto with mini-batches, off without noise)"},
           [](auto& c) -> auto& { return c.run.look_ahead; }, parse_look_ahead),
       named(
           {"message", "--message", "full|int8|int4|ternary|auto",
-           "send updates in few bits; what rounding leaves goes into a worker's next update, so "
-           "that nothing is lost and all replicas stay the same; auto: as many bits as the network "
-           "carries in time (default: full)"},
+           "send updates in few bits, with error feedback: the rounding error goes into the "
+           "worker's next update, and all replicas stay the same; auto: as many bits as the "
+           "network carries in time (default: full)"},
           [](auto& c) -> auto& { return c.run.message; }, parse_message_format),
       count(
-          "batch", "--batch", "samples per gradient; 0 is the whole data set",
+          "batch", "--batch",
+          "samples per gradient; 0: the full batch (default: 0; 64 for softmax, 32 for networks)",
           [](auto& c) -> auto& { return c.run.batch; }, 0),
       {"sampling", "--sampling", Setting::Kind::value, "own|shards|independent|dirichlet:ALPHA",
-       "what workers draw from: own (default), each from the whole data set in an order of its "
-       "own; independent, every sample from the whole data set with replacement, which the proofs "
-       "with noise need; shards, each from a fixed share, whose weight in what is minimised is "
-       "then the share of gradients that its worker makes; dirichlet, shares that are skewed by "
-       "label, the more the smaller ALPHA",
+       "how workers draw samples: own (default), from the whole data set, each worker in its own "
+       "order; independent, from the whole data set with replacement, as the proofs with noise "
+       "require; shards, from a fixed shard per worker, which changes what is minimised; "
+       "dirichlet, from shards skewed by label, more so for small ALPHA",
        [](Config& c, const std::string& v) {
          c.run.sampling = parse_sampling(v);
          c.sampling_given = true;
        },
        [](const Config& c) { return std::optional(quoted(to_string(c.run.sampling))); }},
       place(
-          {"seed", "--seed", "N", "seed of everything that is drawn"},
+          {"seed", "--seed", "N", "random seed (default: 1)"},
           [](auto& c) -> auto& { return c.run.seed; },
           [](const std::string& v) {
             return parse_whole(v, std::numeric_limits<std::int64_t>::max());
@@ -131,10 +132,10 @@ std::vector<Setting> topology_settings() {
           [](const std::string& v) { return quoted(place_from_anywhere(v)); }),
       named(
           {"topology.relay", "--relay", "arrival|apply|none|mesh|tree[:K]|auto",
-           "when foreign gradients are passed on (default: none on the full graph, arrival "
-           "elsewhere); or the links themselves: mesh, everybody sends to everybody; tree, workers "
-           "with K (4) children each pass on sums; auto, a tree where cards cannot carry a mesh of "
-           "more than 8"},
+           "when gradients of others are forwarded (default: none on the full graph, arrival "
+           "elsewhere); or which links there are: mesh, all workers send to all; tree, workers with "
+           "K children each (default: 4) forward sums; auto, a tree if the network cannot carry a "
+           "mesh of more than 8 workers"},
           [](auto& c) -> auto& { return c.run.relay; }, parse_relay),
   };
 }
@@ -143,24 +144,29 @@ std::vector<Setting> budget_settings() {
   return {
       place(
           {"budget.gradients", "--gradients", "N[,N...]",
-           "gradients per worker: one number, or one for each worker"},
+           "gradients per worker: one number, or one for each worker (default: 1000; no limit for "
+           "softmax and networks)"},
           [](auto& c) -> auto& { return c.run.gradients; }, parse_gradients, show_gradients),
       count(
-          "budget.total_gradients", "--total-gradients", "gradients of all workers together",
+          "budget.total_gradients", "--total-gradients",
+          "stop after this many gradients of all workers together",
           [](auto& c) -> auto& { return c.run.total_gradients; }, 1),
       real(
-          "budget.epochs", "--epochs", "passes over the data by all workers together",
+          "budget.epochs", "--epochs",
+          "stop after this many passes over the data by all workers together (default: 5 for "
+          "softmax, 2 for networks)",
           [](auto& c) -> auto& { return c.run.epochs; }),
       duration(
           "budget.max_time", "--max-time", "stop computing after this time (30s, 5min)",
           [](auto& c) -> auto& { return c.run.max_time; }),
       real(
           "budget.target_error", "--target-error",
-          "stop when every worker's mean gradient norm over its last 30 models is at most this",
+          "stop when the mean gradient norm over the last 30 models is at most this at every "
+          "worker",
           [](auto& c) -> auto& { return c.run.target_error; }),
       place(
           {"budget.target_loss", "--target-loss", "X",
-           "stop when every worker's mean loss over its last 30 mini-batches is at most this"},
+           "stop when the mean loss over the last 30 mini-batches is at most this at every worker"},
           [](auto& c) -> auto& { return c.run.target_loss; }, parse_real, show_real),
   };
 }
@@ -173,17 +179,17 @@ std::vector<Setting> pace_settings() {
           [](auto& c) -> auto& { return c.run.slow; }, parse_slow, show_slow),
       place(
           {"pace.speeds", "--speeds", "lognormal:SIGMA|pareto:ALPHA|FILE",
-           "how fast workers are against each other: drawn for each from the seed (times per "
-           "gradient lognormal around the usual one, or at least as long with a heavy tail), or a "
-           "file with a speed per line"},
+           "relative speeds of the workers: random times per gradient (lognormal around the usual "
+           "one, or at least as long with a heavy Pareto tail), or a file with a speed per line "
+           "(default: all equal)"},
           [](auto& c) -> auto& { return c.speeds; }, Speeds::parse,
           [](const Speeds& speeds) {
             return quoted(speeds.are_drawn() ? speeds.text() : from_anywhere(speeds.text()));
           }),
       count(
           "pace.in_flight", "--in-flight",
-          "buffers of a worker for its own gradients before those that wait for workers behind "
-          "are folded (default: what fits into 2 GiB, 8 to 128)",
+          "buffers of a worker for its own gradients; when they are used up, what waits for slow "
+          "workers is folded (default: what fits into 2 GiB, 8 to 128)",
           [](auto& c) -> auto& { return c.run.in_flight; }, 1),
   };
 }
@@ -192,17 +198,17 @@ std::vector<Setting> guard_settings() {
   return {
       place(
           {"guard.on_divergence", "--on-divergence", "stop|halve",
-           "when the loss runs away: stop with the last good model, or halve the step size of "
-           "the worker that sees it"},
+           "on divergence: stop with the last good model (default), or halve the step size of the "
+           "worker that detects it"},
           [](auto& c) -> auto& { return c.run.on_divergence; }, parse_on_divergence,
           [](OnDivergence v) { return quoted(v == OnDivergence::stop ? "stop" : "halve"); }),
       real(
           "guard.L", "--L",
-          "smoothness of the objective, for the certificate; by default its closed form",
+          "smoothness constant of the objective, for the certificate (default: its closed form)",
           [](auto& c) -> auto& { return c.run.smoothness; }),
       flag(
           "guard.measure_gradients", "--measure-gradients",
-          "evaluate the full gradient at every model, and hold the sums against the bounds",
+          "evaluate the full gradient at each model and compare the sums with the bounds",
           [](auto& c) -> auto& { return c.run.measure_gradients; }),
   };
 }
@@ -210,29 +216,29 @@ std::vector<Setting> guard_settings() {
 std::vector<Setting> rule_settings() {
   return {
       named(
-          {"rule.kind", "--rule", "sgd|momentum|nesterov|adam",
-           "what the origin makes of a gradient"},
+          {"rule.kind", "--rule", "sgd|momentum|nesterov|adam", "update rule (default: sgd)"},
           [](auto& c) -> auto& { return c.run.rule.kind; }, parse_rule),
       place(
           {"rule.momentum", "--momentum", "X", "mu of momentum and nesterov (default: 0.9)"},
           [](auto& c) -> auto& { return c.run.rule.momentum; }, parse_real, show_real),
       place(
-          {"rule.beta1", "--beta1", "X", "of adam: decay of the mean (default: 0.9)"},
+          {"rule.beta1", "--beta1", "X", "adam: decay of the mean (default: 0.9)"},
           [](auto& c) -> auto& { return c.run.rule.beta1; }, parse_real, show_real),
       place(
-          {"rule.beta2", "--beta2", "X", "of adam: decay of the mean square (default: 0.999)"},
+          {"rule.beta2", "--beta2", "X", "adam: decay of the mean square (default: 0.999)"},
           [](auto& c) -> auto& { return c.run.rule.beta2; }, parse_real, show_real),
       place(
           {"rule.weight_decay", "--weight-decay", "X",
-           "pull of the model towards zero: L2, decoupled with adam (AdamW)"},
+           "weight decay: L2, or decoupled with adam (AdamW)"},
           [](auto& c) -> auto& { return c.run.rule.weight_decay; }, parse_not_negative, show_real),
       place(
-          {"rule.clip", "--clip", "X", "scale gradients with a larger norm down to this norm"},
+          {"rule.clip", "--clip", "X", "clip gradients to this norm"},
           [](auto& c) -> auto& { return c.run.rule.clip; }, parse_real, show_real),
       {"rule.schedule", "--schedule", Setting::Kind::value, "KIND",
-       "of the step size, in gradients of all workers together: constant, step:EVERY:FACTOR, "
-       "cosine[:TOTAL[:FLOOR]], or cooldown[:TOTAL[:SHARE]], which falls to 0 in the last SHARE "
-       "(0.3) of the run and comes with --lr auto where nothing else is said",
+       "schedule of the step size, in gradients of all workers together: constant, "
+       "step:EVERY:FACTOR, "
+       "cosine[:TOTAL[:FLOOR]], or cooldown[:TOTAL[:SHARE]], which decays to 0 over the last SHARE "
+       "(0.3) of the run (default: constant; cooldown with --lr auto)",
        [](Config& c, const std::string& v) {
          set_schedule(c.run.rule.schedule, v);
          c.schedule_given = true;
@@ -240,7 +246,7 @@ std::vector<Setting> rule_settings() {
        show_schedule},
       place(
           {"rule.warmup", "--warmup", "N",
-           "let the step size rise over the first N gradients of all workers together"},
+           "warm up the step size over the first N gradients of all workers together"},
           [](auto& c) -> auto& { return c.run.rule.schedule.warmup; }, parse_not_negative,
           show_real),
   };

@@ -34,7 +34,7 @@ std::string as_text(const toml::node& node, const std::string& where) {
   if (const auto* whole = node.as_integer()) return std::to_string(whole->get());
   if (const auto* real = node.as_floating_point()) return fmt::format("{}", real->get());
   if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
-  throw InputError(where + " has a value of a kind that no setting has");
+  throw InputError(where + " has a value of an unsupported type");
 }
 
 /// Walks the tables of a file and sets what it finds.
@@ -138,7 +138,7 @@ std::string config_text(const std::string& path) {
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (text.size() > most)
-    throw InputError(path + ": has more than 1 MiB; a CONFIG.toml has a line for every setting");
+    throw InputError(path + ": is larger than 1 MiB, too large for a config file");
   return text;
 }
 
@@ -185,11 +185,11 @@ void read_resumed_config(const std::string& file, const std::set<std::string>& o
     throw InputError("`checkpoint.resume` takes the config of its directory; leave " + file +
                      " out");
   if (!config.output.out.empty())
-    throw InputError("`checkpoint.resume` goes on in its own directory; leave `output.out` out");
+    throw InputError("`checkpoint.resume` continues in its own directory; remove `output.out`");
   const std::string path = directory + "/config.toml";
   if (!std::filesystem::is_regular_file(path))
     throw InputError(fmt::format(
-        "`checkpoint.resume` {}: is no run directory: it has no config.toml", directory));
+        "`checkpoint.resume` {}: is not a run directory: it has no config.toml", directory));
   config.output.out = directory;
   read_config_file(Command::train, path, overridden, config);
   if (!overridden.contains("scale") && left_targets_alone(directory))

@@ -90,8 +90,7 @@ Setting given(SettingName name, Place at, Read read) {
 
 std::vector<Setting> padding_settings() {
   return {{"pace.compute", "--compute", Setting::Kind::value, "T|+T",
-           "every gradient takes at least this time; +T adds it to the gradient's own time, as the "
-           "paper does with its 50 ms",
+           "minimum time per gradient; +T adds to the gradient's own time, as the paper does",
            [](Config& c, const std::string& v) {
              c.run.compute_adds = v.starts_with('+');
              c.run.compute = parse_duration(v.substr(c.run.compute_adds ? 1 : 0));
@@ -122,8 +121,8 @@ std::vector<Setting> world_settings() {
           [](auto& c) -> auto& { return c.world.start; }, parse_start),
       place(
           {"pace.arrivals", "--arrivals", "poisson:RATE|FILE",
-           "samples arrive one by one, in the order of the data and for all workers together: RATE "
-           "per second at random, or at the times of a file, one per line"},
+           "samples arrive one by one, in the order of the data, for all workers together: as a "
+           "Poisson process with RATE per second, or at the times in a file, one per line"},
           [](auto& c) -> auto& { return c.world.arrivals; },
           [](const std::string& v) {
             return GivenArrivals{v, parse_arrivals(v)};
@@ -133,17 +132,17 @@ std::vector<Setting> world_settings() {
             return quoted(v.times->per_second > 0 ? v.text : from_anywhere(v.text));
           }),
       place(
-          {"pace.bandwidth", "--bandwidth", "BYTES",
-           "bytes per second of each link; frames queue for it"},
+          {"pace.bandwidth", "--bandwidth", "BYTES", "bandwidth of each link in bytes per second"},
           [](auto& c) -> auto& { return c.world.bandwidth; }, parse_positive,
           [](double v) { return quoted(show_real(v)); }),
       place(
           {"pace.nic", "--nic", "BYTES",
-           "bytes per second of each worker's network card, out and in: all its links share it"},
+           "bandwidth of each worker's network card in bytes per second, out and in, shared by all "
+           "its links"},
           [](auto& c) -> auto& { return c.world.nic; }, parse_positive,
           [](double v) { return quoted(show_real(v)); }),
       place(
-          {"pace.threads", "--threads", "N", "real cores that compute gradients ahead"},
+          {"pace.threads", "--threads", "N", "real cores that compute gradients"},
           [](auto& c) -> auto& { return c.world.threads; },
           [](const std::string& v) { return static_cast<std::size_t>(parse_whole(v, 1024)); },
           [](std::size_t v) { return std::to_string(v); }),
@@ -153,25 +152,25 @@ std::vector<Setting> world_settings() {
 std::vector<Setting> chaos_settings() {
   return {
       {"chaos.delay", "--delay", Setting::Kind::value, "SHARE:UP_TO",
-       "this share of frames takes longer, by up to UP_TO", set_delay, show_delay},
+       "delay this share of frames by up to UP_TO", set_delay, show_delay},
       share(
-          "chaos.reorder", "--reorder", "this share of frames may be overtaken",
+          "chaos.reorder", "--reorder", "let this share of frames be overtaken",
           [](auto& c) -> auto& { return c.run.chaos.reorder; }),
       share(
-          "chaos.duplicate", "--duplicate", "this share of frames arrives twice",
+          "chaos.duplicate", "--duplicate", "duplicate this share of frames",
           [](auto& c) -> auto& { return c.run.chaos.duplicate; }),
       share(
-          "chaos.drop", "--drop", "this share of frames is lost and sent again",
+          "chaos.drop", "--drop", "drop this share of frames; they are sent again",
           [](auto& c) -> auto& { return c.run.chaos.drop; }),
       repeatable(
-          {"chaos.pause", "--pause", "WORKER:AT:FOR", "a worker begins nothing new for a while"},
+          {"chaos.pause", "--pause", "WORKER:AT:FOR", "pause a worker"},
           [](auto& c) -> auto& { return c.run.chaos.pauses; }, parse_pause,
           [](const Chaos::Pause& p) {
             return fmt::format("{}:{}:{}", index(p.worker), show_time(p.at), show_time(p.length));
           }),
       repeatable(
           {"chaos.partition", "--partition", "A|B:AT:FOR",
-           "frames between two sides (0,1|2,3) wait until it heals"},
+           "hold frames between two sides (0,1|2,3) back for this time"},
           [](auto& c) -> auto& { return c.run.chaos.partitions; }, parse_partition,
           [](const Chaos::Partition& p) {
             return fmt::format("{}|{}:{}:{}", show_side(p.one), show_side(p.other), show_time(p.at),
@@ -189,19 +188,18 @@ std::vector<Setting> turnover_settings() {
           show_departure),
       repeatable(
           {"elastic.join", "--join", "AT",
-           "a further worker joins at this time (repeatable); it has the next number"},
+           "another worker, with the next number, joins at this time (repeatable)"},
           [](auto& c) -> auto& { return c.elastic.turnover.joins; }, parse_time, show_time),
       repeatable(
           {"elastic.leave", "--leave", "WORKER:AT",
-           "a worker hands over what it has and leaves (repeatable)"},
+           "a worker hands over its gradients and leaves at this time (repeatable)"},
           [](auto& c) -> auto& { return c.elastic.turnover.leaves; }, parse_departure,
           show_departure),
-      unless_default(
-          flag("elastic.simulated", "--elastic",
-               "workers are members of an elastic run, who lose sight of each other when cut off; "
-               "--crash, --join and --leave imply it",
-               simulated),
-          simulated),
+      unless_default(flag("elastic.simulated", "--elastic",
+                          "simulate an elastic run, whose members can lose contact; implied by "
+                          "--crash, --join and --leave",
+                          simulated),
+                     simulated),
   };
 }
 

@@ -10,7 +10,7 @@ Feed::Feed(const TrainOptions& options, const VirtualWorld& world, std::size_t s
   if (!world.arrivals) return;
   const std::size_t batch = resolved_batch(options, samples);
   if (batch == 0 || options.make_samples)
-    throw InputError("`pace.arrivals` brings samples of the data set: `batch` is at least 1");
+    throw InputError("`pace.arrivals` needs mini-batches: `batch` must be at least 1");
   arrivals_.emplace(*world.arrivals, options.seed, samples, batch);
   fed_ = options;
   fed_->make_samples = [this](WorkerId, std::uint64_t) { return arrivals_->make_source(); };

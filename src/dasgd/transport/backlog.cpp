@@ -21,7 +21,7 @@ void add_to(Bundle& sum, const Parcel& parcel) {
 void Backlog::add(Parcel parcel) {
   const GradientName first = parcel.first_name();
   if (!std::has_single_bit(parcel.size()) || first.sequence % parcel.size() != 0)
-    throw std::logic_error("a bundle on a link is no block of a power of two");
+    throw std::logic_error("a bundle on a link is not a block of a power of two");
   const Place place{first.origin, std::countr_zero(parcel.size()), first.sequence};
   blocks_.push_back({place, std::move(parcel)});
   where_.emplace(place, std::prev(blocks_.end()));

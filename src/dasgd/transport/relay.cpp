@@ -57,7 +57,7 @@ void require_delivery(const Graph& graph, RelayMode mode) {
     for (std::size_t b = 0; b < graph.workers(); ++b)
       if (a != b && !graph.connected(worker_id(a), worker_id(b)))
         throw InputError("relay none needs the full graph: worker " + std::to_string(b) +
-                         " would never hear of worker " + std::to_string(a) +
+                         " would not receive the gradients of worker " + std::to_string(a) +
                          "; use relay arrival or apply");
 }
 

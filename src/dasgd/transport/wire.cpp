@@ -76,7 +76,7 @@ const char* contradiction(const GradientFacts& g, std::size_t workers) {
   if (g.compute_set.size() != g.origin_step ||
       g.compute_set.prefix(g.name.origin) != g.name.sequence)
     return "a gradient's compute set contradicts its name or step";
-  if (!std::isfinite(g.eta)) return "a gradient's step size is no number";
+  if (!std::isfinite(g.eta)) return "a gradient's step size is not a finite number";
   return nullptr;
 }
 
@@ -182,7 +182,7 @@ Decoded decode(std::span<const std::byte> bytes, std::size_t workers) {
   if (bytes.size() < shortest) return refuse("a message is too short");
   const auto content = bytes.first(bytes.size() - sizeof(std::uint64_t));
   ByteReader in(content), sum(bytes.subspan(content.size()));
-  if (in.number<std::uint32_t>() != magic) return refuse("these are not bytes of dasgd");
+  if (in.number<std::uint32_t>() != magic) return refuse("these bytes are not a dasgd message");
   if (in.number<std::uint16_t>() != version)
     return refuse("the message has another version; run the same dasgd everywhere");
   if (sum.number<std::uint64_t>() != checksum(content))

@@ -9,8 +9,9 @@ namespace dasgd {
 void validate(const VirtualWorld& world, const Graph& graph) {
   const std::size_t n = graph.workers();
   if (world.compute.items() != 0 && world.compute.items() != n)
-    throw InputError(fmt::format("compute has {} values for {} workers; give one, or one each",
-                                 world.compute.items(), n));
+    throw InputError(
+        fmt::format("compute has {} values for {} workers; give one, or one per worker",
+                    world.compute.items(), n));
   if (world.latency.items() != 0)
     throw InputError("latency is one value or a distribution; use file:PATH for one per link");
   if (!world.start.empty() && world.start.size() != n)

@@ -102,7 +102,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
         return answer(200, shared_.metrics, "text/plain; version=0.0.4; charset=utf-8");
       case Resource::stop:
         if (shared_.options.on_stop) shared_.options.on_stop();
-        return answer(202, "the run stops; gradients on their way are still applied\n",
+        return answer(202, "the run stops; gradients in flight are still applied\n",
                       "text/plain; charset=utf-8");
       case Resource::events:
         return listen();

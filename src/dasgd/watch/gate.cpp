@@ -95,7 +95,7 @@ Decision Gate::decide(const Request& request) const {
   if (path == "/") return readable(Resource::page);
   if (path == "/events") return readable(Resource::events);
   if (path == "/metrics") return readable(Resource::metrics);
-  if (path != "/stop") return refuse(404, "there is nothing here; see /, /events and /metrics");
+  if (path != "/stop") return refuse(404, "not found; see /, /events and /metrics");
   if (request.method != "POST") return refuse(405, "only POST is answered here");
   if (!request.origin.empty() && request.origin != "http://" + request.host)
     return refuse(403, "another page may not stop this run");

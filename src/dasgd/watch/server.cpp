@@ -101,7 +101,7 @@ class Server::Implementation {
           fmt::format("port {} of {} is in use; choose another one, or 0 for any that is free",
                       endpoint_.port(), endpoint_.address().to_string()));
     if (error)
-      throw InputError(fmt::format("{} port {} cannot be listened to: {}",
+      throw InputError(fmt::format("cannot listen on {} port {}: {}",
                                    endpoint_.address().to_string(), endpoint_.port(),
                                    error.message()));
     acceptor_port_ = acceptor_.local_endpoint().port();

@@ -35,7 +35,7 @@ void throw_if_machine_failed(const std::exception& error) {
   if (is_out_of_memory(error)) {
     if (!of_gpu) throw std::bad_alloc();
     throw std::runtime_error(
-        "the GPU has not enough memory; use a smaller `batch` or `pace.in_flight`, or fewer "
+        "the GPU is out of memory; use a smaller `batch` or `pace.in_flight`, or fewer "
         "`workers`");
   }
   const std::string told = "the GPU cannot be used: ";

@@ -43,7 +43,7 @@ void require_intact(const std::string& bytes, const std::string& path) {
     }
   };
   if (std::any_of(entries.begin(), entries.end(), damaged))
-    throw InputError(path + ": is damaged: it does not have its checksum; copy or write it again");
+    throw InputError(path + ": is damaged: its checksum does not match; copy or write it again");
 }
 
 torch::Tensor per_channel(const std::vector<float>& numbers, const Preprocessing& p) {

@@ -60,7 +60,7 @@ AtomicFile::AtomicFile(std::string path)
   if (file_) return;
   if (straight_ || errno != EEXIST) fail();
   throw WriteError(path_ + ": cannot be written: " + partial_path(path_) +
-                   " is in the way and is no file of an earlier run; remove it");
+                   " is in the way and does not belong to an earlier run; remove it");
 }
 
 AtomicFile::~AtomicFile() {

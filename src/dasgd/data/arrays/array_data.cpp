@@ -95,7 +95,7 @@ void drop_incomplete(RawData& data) {
   }
   data.dropped = data.rows() - kept.size();
   if (data.dropped == 0) return;
-  if (kept.empty()) throw InputError(data.path + ": every row misses a number");
+  if (kept.empty()) throw InputError(data.path + ": all rows have missing numbers");
   for (std::size_t k = 0; k < kept.size() && !data.labels.values.empty(); ++k)
     data.labels.values[k] = data.labels.values[kept[k]];
   if (!data.labels.values.empty()) data.labels.values.resize(kept.size());

@@ -23,7 +23,7 @@ std::string_view value_of(std::string_view dictionary, std::string_view key) {
 }
 
 std::vector<std::size_t> read_shape(std::string_view text, const std::string& path) {
-  const auto fail = [&] { throw InputError(path + ": its header has no shape that can be"); };
+  const auto fail = [&] { throw InputError(path + ": its header has an invalid shape"); };
   std::vector<std::size_t> shape;
   if (!text.starts_with('(')) fail();
   text = text.substr(1, std::min(text.find(')'), text.size()) - 1);
@@ -49,7 +49,7 @@ void read_type(std::string_view text, NpyHeader& header, const std::string& path
                      why);
   };
   if (type.size() < 3 || type.size() > 8) refuse("which cannot be read; save numbers or texts");
-  if (type[0] == '>') refuse("whose bytes stand the other way round; save little-endian numbers");
+  if (type[0] == '>') refuse("which are big-endian; save little-endian numbers");
   header.kind = type[1];
   std::size_t size = 0;
   const auto read = std::from_chars(type.data() + 2, type.data() + type.size(), size);
@@ -129,7 +129,7 @@ NpyHeader read_npy_header(std::string_view bytes, const std::string& path) {
   read_type(value_of(dictionary, "descr"), header, path);
   header.shape = read_shape(value_of(dictionary, "shape"), path);
   if (value_of(dictionary, "fortran_order").starts_with("True") && header.shape.size() > 1)
-    throw InputError(path + ": stands in Fortran order; save numpy.ascontiguousarray of it");
+    throw InputError(path + ": is in Fortran order; save numpy.ascontiguousarray(array)");
   std::size_t left = (bytes.size() - header.begin) / header.size;
   for (const std::size_t size : header.shape) {
     if (size == 0) throw InputError(path + ": holds no elements");

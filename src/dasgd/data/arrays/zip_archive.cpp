@@ -97,9 +97,9 @@ std::vector<ZipEntry> read_zip_directory(std::string_view archive, const std::st
     entry.name = in.piece(at + 46, name);
     read_64(in, at + 46 + name, extra, entry, local);
     if ((flags & 1) != 0 || (method != 0 && method != 8))
-      throw InputError(path +
-                       ": is encrypted or packed in a way that cannot be read; write it "
-                       "with numpy.savez");
+      throw InputError(
+          path +
+          ": is encrypted or compressed by an unsupported method; write it with numpy.savez");
     entry.deflated = method == 8;
     if (in.number<std::uint32_t>(local) != local_mark) in.fail();
     entry.begin =

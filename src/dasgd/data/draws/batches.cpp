@@ -66,7 +66,7 @@ Batches::Batches(const Options& options, WorkerId worker)
   if (!options.sampling.deals() || options.batch == 0) return;
   if (options.sampling.kind == Sampling::dirichlet) {
     if (options.labels.size() != options.samples)
-      throw InputError("`sampling` dirichlet deals by label, and these samples have none");
+      throw InputError("`sampling` dirichlet needs labels; these samples have none");
     share_ = deal_by_label(options.labels, options.workers, options.sampling.alpha,
                            seed_)[index(worker)];
     return;

@@ -17,8 +17,9 @@ void append(const fs::path& path, LabelledImages& images) {
   const std::uintmax_t bytes = fs::file_size(path, error);
   if (error) fail("is not there; `data` needs the six files of CIFAR-10: dasgd data get cifar10");
   if (bytes == 0 || bytes % cifar10_record != 0)
-    fail("is truncated: " + std::to_string(bytes) + " bytes are not whole records of " +
-         std::to_string(cifar10_record) + "; fetch it again: dasgd data get cifar10");
+    fail("is truncated: " + std::to_string(bytes) +
+         " bytes are not a multiple of the record size " + std::to_string(cifar10_record) +
+         "; fetch it again: dasgd data get cifar10");
   std::ifstream file(path, std::ios::binary);
   std::vector<char> record(cifar10_record);
   const std::size_t records = bytes / cifar10_record;

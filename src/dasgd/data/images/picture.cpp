@@ -103,7 +103,7 @@ Picture decode_jpeg(std::string_view bytes, const std::string& path) {
   const auto channels = static_cast<std::size_t>(std::max(0, jpeg.output_components));
   jpeg_destroy_decompress(&jpeg);
   if (too_large) refuse_picture(path, "has an impossible size");
-  if (!good) refuse_picture(path, "is a JPEG picture that is broken or has other colours than RGB");
+  if (!good) refuse_picture(path, "is a JPEG picture that is broken or not in RGB");
   return to_planes(mixed, channels, height, width);
 }
 
@@ -209,7 +209,7 @@ std::string encode_png(const Picture& picture) {
   png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
   std::string bytes(size, '\0');
   if (!png_image_write_to_memory(&image, bytes.data(), &size, 0, mixed.data(), 0, nullptr))
-    throw std::runtime_error(std::string("no picture can be made: ") + image.message);
+    throw std::runtime_error(std::string("cannot write the picture: ") + image.message);
   bytes.resize(size);
   return bytes;
 }

@@ -153,9 +153,9 @@ void CsvColumns::learn(const CsvProfile& profile, const std::string& path,
     return e.kind == ColumnEncoding::Kind::left_out;
   };
   if (std::all_of(encodings.begin(), encodings.end(), is_left_out))
-    throw InputError(path +
-                     ": every input has a text of its own in nearly every row; a model "
-                     "learns nothing from it");
+    throw InputError(
+        path +
+        ": all inputs have a different text in nearly every row; there is nothing to learn from");
 }
 
 bool CsvColumns::plain() const {

@@ -223,7 +223,8 @@ RawData merge(std::vector<CsvRows> read, CsvColumns columns, const std::string& 
   data.shape = {static_cast<std::int64_t>(data.inputs->width())};
   data.dropped = row - data.rows();
   if (data.rows() == 0)
-    throw InputError(path + (data.dropped > 0 ? ": every row misses a value" : ": holds no rows"));
+    throw InputError(path +
+                     (data.dropped > 0 ? ": all rows have missing values" : ": holds no rows"));
   return data;
 }
 

@@ -278,7 +278,7 @@ void CsvRows::take_label(std::size_t column, std::string_view text) {
   }
   fail("column " + std::to_string(column + 1) + ": " + shown_piece(text) + " " +
        std::string(in_words(why ? *why : NoNumber::text)) +
-       "; `loss` mse and huber and `model` linear want numbers as labels; for classes use "
+       "; `loss` mse and huber and `model` linear need numeric labels; for classes use "
        "`loss` cross-entropy, or `model` softmax");
 }
 

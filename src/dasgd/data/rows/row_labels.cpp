@@ -21,7 +21,7 @@ class SignLabels final : public RowLabels {
     if (label != -1 && label != 0 && label != 2)
       throw at.mistake("label " + shown(label) + " is not -1, 0, 1 or 2");
     if (!other_ && settled_ && label == 2)
-      throw at.mistake("label 2 comes after rows whose label 1 was taken for +1");
+      throw at.mistake("label 2 follows rows whose label 1 was read as +1");
     if (other_ && *other_ != label)
       throw at.mistake("label " + shown(label) + " comes after " + shown(*other_) +
                        "; labels must be -1/+1, 0/1 or 1/2");

@@ -21,7 +21,7 @@ constexpr int look_every_ms = 100;
 std::array<Descriptor, 2> make_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0)
-    throw std::runtime_error(std::string("no pipe can be made: ") + std::strerror(errno));
+    throw std::runtime_error(std::string("cannot create a pipe: ") + std::strerror(errno));
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
@@ -93,7 +93,7 @@ bool LineInput::fill() {
   struct stat now {};
   if (::fstat(from_.number(), &now) == 0 && S_ISREG(now.st_mode) &&
       static_cast<std::uint64_t>(now.st_size) < read_)
-    throw InputError(name_ + ": has become shorter while it was followed");
+    throw InputError(name_ + ": was truncated while it was followed");
   return false;
 }
 

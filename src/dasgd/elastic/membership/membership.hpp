@@ -28,7 +28,7 @@ enum class Standing {
   unknown,  ///< only others told of it
   here,
   silent,  ///< nothing was heard for long: it may live behind a cut
-  dead,    ///< its process is proved to be gone, or somebody said so
+  dead,    ///< its process is proved to be gone, or declared dead by dasgd forget
   left,    ///< it said goodbye
   ended,   ///< its run is over
 };

@@ -117,7 +117,7 @@ class MembersRun final : Follower {
       plan_.push_back({at, std::move(what), std::move(happen)});
     };
     for (std::size_t w = 0; w < come_.size(); ++w)
-      add(come_[w], fmt::format("worker {} comes at {}", w, show(come_[w])), [this, w] {
+      add(come_[w], fmt::format("worker {} joins at {}", w, show(come_[w])), [this, w] {
         (void)world_.add(w);
         record_.comes(w);
       });
@@ -172,7 +172,7 @@ class MembersRun final : Follower {
     while (world_.now() < time && !world_.all_over()) {
       world_.run_until(std::min(time, world_.now() + slice));
       if (world_.size() > 0 && world_.now() - last_application_ > longest_silence)
-        throw std::logic_error("the members of the simulated run wait for each other");
+        throw std::logic_error("deadlock: all members of the simulated run are waiting");
     }
     if (world_.all_over() && world_.size() == 0) world_.run_until(time);
   }
@@ -254,7 +254,7 @@ class MembersRun final : Follower {
       if (has_ended(world_[i]) && (!first || worker_of(i) < worker_of(*first))) first = i;
     }
     if (!first && failure_) std::rethrow_exception(failure_);
-    if (!first) throw std::runtime_error("no member with a model came to the end of the run");
+    if (!first) throw std::runtime_error("no member with a model reached the end of the run");
     std::vector<WorkerReport> reports(come_.size());
     bool identical = true;
     std::vector<ReplicaDigest> digests;
@@ -302,17 +302,17 @@ class MembersRun final : Follower {
 
 void validate(const Story& story, const TrainOptions& options, const VirtualWorld& world) {
   const auto refuse = [](const std::string& what) {
-    throw InputError("a run whose members come and go " + what);
+    throw InputError("an elastic run in virtual time " + what);
   };
   if (!graph_of(options).is_full()) refuse("links all members: `topology.kind` is full");
   if (options.sampling.deals()) refuse("draws from all samples: `sampling` is own or independent");
-  if (world.arrivals) refuse("has all samples from the beginning: leave `pace.arrivals` out");
+  if (world.arrivals) refuse("has all samples from the beginning: remove `pace.arrivals`");
   if (options.target_error || options.measure_gradients)
     refuse(
-        "has no target for the gradient: leave `budget.target_error` and "
-        "`guard.measure_gradients` out");
+        "does not measure the full gradient: remove `budget.target_error` and "
+        "`guard.measure_gradients`");
   if (world.chaos.reorder > 0 || world.chaos.duplicate > 0)
-    refuse("has links that keep order: leave `chaos.reorder` and `chaos.duplicate` out");
+    refuse("has links that keep their order: remove `chaos.reorder` and `chaos.duplicate`");
   if (options.resume) refuse("cannot be resumed in virtual time");
   dasgd::validate(without_cuts(world), graph_of(options));
   const std::size_t joins = story.turnover.joins.size();

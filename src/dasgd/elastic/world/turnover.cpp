@@ -59,16 +59,16 @@ void validate(const Turnover& turnover, std::size_t workers,
     if (going.worker >= come.size())
       going.refuse(fmt::format("there is no worker {}: the run has 0 to {}{}", going.worker,
                                come.size() - 1,
-                               turnover.joins.empty() ? "" : ", those who join included"));
+                               turnover.joins.empty() ? "" : ", including those that join"));
     if (going.at <= come[going.worker])
-      going.refuse(fmt::format("worker {} comes at {}; it can go only later", going.worker,
+      going.refuse(fmt::format("worker {} joins at {}; it can leave only later", going.worker,
                                show(come[going.worker])));
-    if (gone[going.worker]) going.refuse("it is gone by then");
+    if (gone[going.worker]) going.refuse("it has left by then");
     gone[going.worker] = true;
     bool anybody = false;
     for (std::size_t i = 0; i < come.size(); ++i)
       anybody = anybody || (!gone[i] && come[i] < going.at);
-    if (!anybody) going.refuse("nobody would be left with a model");
+    if (!anybody) going.refuse("no member with a model would be left");
   }
 }
 

@@ -87,7 +87,7 @@ std::string describe_columns(const RawData& data) {
                     column.most, column.missing);
   }
   if (columns.size() > shown_at_most)
-    text += fmt::format("  and {} columns more\n", show_count(columns.size() - shown_at_most));
+    text += fmt::format("  and {} more columns\n", show_count(columns.size() - shown_at_most));
   std::size_t missing = 0;
   for (const ColumnFigures& column : columns) missing += column.missing;
   return text + fmt::format("  missing    {} numbers\n", show_count(missing));
@@ -123,7 +123,7 @@ std::string describe_labels(const RawData& data) {
   for (std::size_t c = 0; c < std::min(shown_at_most, classes.size()); ++c)
     text += fmt::format("    {:<18} {}\n", shown_name(classes[c]), show_count(count[c]));
   if (classes.size() > shown_at_most)
-    text += fmt::format("    and {} classes more\n", show_count(classes.size() - shown_at_most));
+    text += fmt::format("    and {} more classes\n", show_count(classes.size() - shown_at_most));
   return text;
 }
 

@@ -94,7 +94,7 @@ class TableText {
                                       show_count(column(c).values.size())),
                           show_count(column(c).missing), values(c));
     if (size() > columns_shown)
-      text += fmt::format("  and {} columns more\n", show_count(size() - columns_shown));
+      text += fmt::format("  and {} more columns\n", show_count(size() - columns_shown));
     return text;
   }
 
@@ -152,7 +152,7 @@ class TableText {
         text += fmt::format("    {:<18} {}\n", shown_text(sorted[k].first),
                             show_count(sorted[k].second));
       if (sorted.size() > classes_shown)
-        text += fmt::format("    and {} classes more\n", show_count(sorted.size() - classes_shown));
+        text += fmt::format("    and {} more classes\n", show_count(sorted.size() - classes_shown));
     }
     if (guess_ && *guess_ != label_)
       text +=
@@ -198,9 +198,9 @@ class TableText {
           who, show_count(strays), shown_piece(of.stray), table_.lines_before + of.stray_line + 1,
           excluded()));
     if (encodings_[c].kind == Kind::left_out)
-      add(who + " has a text of its own in nearly every row: it is left out");
+      add(who + " has a different text in nearly every row: it is left out");
     else if (of.values.size() == 1 && of.missing == 0)
-      add(who + " has the same value everywhere" + excluded());
+      add(who + " is constant" + excluded());
     if (encodings_[c].is_plain() && of.values.size() == profile_rows() && profile_rows() >= 20 &&
         of.points.most - of.points.least + 1 == static_cast<double>(profile_rows()))
       add(who + " counts the rows" + excluded());

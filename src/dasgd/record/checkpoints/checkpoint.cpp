@@ -107,7 +107,7 @@ Checkpoint from_bytes(std::span<const std::byte> bytes) {
   c.applications = from.number<std::uint64_t>();
   c.samples = from.number<std::uint64_t>();
   c.evaluations_since_best = from.number<std::uint32_t>();
-  if (!from.ended_well()) throw CorruptCheckpoint("holds a state of another form");
+  if (!from.ended_well()) throw CorruptCheckpoint("has an unexpected structure");
   return c;
 }
 
@@ -138,7 +138,7 @@ Checkpoint decode(std::span<const std::byte> file) {
                             "; this dasgd reads format " + std::to_string(format));
   const auto packed = file.subspan(sizeof(Header));
   if (packed.size() < header.packed_size) throw CorruptCheckpoint("is truncated");
-  if (packed.size() > header.packed_size) throw CorruptCheckpoint("is longer than it was written");
+  if (packed.size() > header.packed_size) throw CorruptCheckpoint("is longer than its header says");
   const auto hash = hash_of(header, packed);
   if (hash.low64 != header.hash_low || hash.high64 != header.hash_high)
     throw CorruptCheckpoint("is damaged: its checksum does not match");

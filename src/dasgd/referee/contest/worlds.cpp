@@ -59,7 +59,7 @@ const std::vector<WorldForm>& world_forms() {
   static const std::vector<WorldForm> forms{
       {"equal", "as the options say"},
       {"straggler:X", "the last worker is X times slower"},
-      {"lognormal:SIGMA", "every gradient's time is drawn anew, median as usual"},
+      {"lognormal:SIGMA", "random time for each gradient, median as usual"},
       {"exponential", "the same, mean as usual"},
       {"sqrt", "worker i takes sqrt(i + 1) times as long, i from 0"},
       {"slow-links", "a ring whose links take as long as a gradient"},

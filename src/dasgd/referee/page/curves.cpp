@@ -92,16 +92,14 @@ std::vector<ComparePicture> curves_of(const Contest& contest, const JudgedWorld&
     return contest.goal.kind == kind ? std::optional(contest.goal.value) : std::nullopt;
   };
   const std::string how =
-      contest.seeds > 1
-          ? fmt::format("The median over {} seeds, and a band from the smallest to the largest. ",
-                        contest.seeds)
-          : "One seed. ";
+      contest.seeds > 1 ? fmt::format("Median over {} seeds, with a band from minimum to maximum. ",
+                                      contest.seeds)
+                        : "One seed. ";
   std::vector<ComparePicture> pictures;
   const auto add = [&](const char* file, const std::string& title, std::vector<PlotPanel> panels) {
     if (panels.empty()) return;
     pictures.push_back({fmt::format("{}_{}", file, number + 1), title + " in " + world.name,
-                        how + "Over three axes: the same runs look different by what is counted.",
-                        std::move(panels)});
+                        how + "The same runs over three axes.", std::move(panels)});
   };
   add("loss", "Loss",
       panels_of(world, "loss of the mean model", true, goal_if(Goal::Kind::loss), loss_at));

@@ -74,7 +74,7 @@ std::vector<std::string> unshown_differences(const Contest& contest,
       const auto needed = seeds_to_show(world.rows[k], *reference, world.rows.size() - 1);
       text += fmt::format(
           "{}{} ({:.2f} times, {})", text.empty() ? "" : ", ", world.rows[k].rival, *j.ratio,
-          one_look  ? "less than one look can tell"
+          one_look  ? "less than the interval between evaluations"
           : !needed ? "more than 1,000 seeds would be needed"
                     : fmt::format("about {} would", std::max(*needed, contest.seeds + 1)));
     }
@@ -99,19 +99,18 @@ std::vector<std::string> doubts_of(const Contest& contest, const std::vector<Jud
       if (used < fewest) fewest = used, who = world.rows[k].rival;
     }
     if (fewest < few_rounds * workers)
-      lines.push_back(fmt::format(
-          "In {}, {} reaches the goal with {:.0f} gradients, {:.1f} per worker: too few to tell "
-          "methods apart; choose a goal that takes longer.",
-          world.name, who, fewest, fewest / workers));
+      lines.push_back(
+          fmt::format("In {}, {} reaches the goal with {:.0f} gradients, {:.1f} per worker: too "
+                      "few to distinguish methods; choose a harder goal.",
+                      world.name, who, fewest, fewest / workers));
   }
   for (std::size_t a = 0; a < worlds.size(); ++a)
     for (std::size_t b = a + 1; b < worlds.size(); ++b)
       if (!differ(worlds[a], worlds[b]))
-        lines.push_back(
-            fmt::format("The worlds {} and {} do not differ: every method takes as long in both. "
-                        "Times of links "
-                        "or of slow workers may be small against those of gradients.",
-                        worlds[a].name, worlds[b].name));
+        lines.push_back(fmt::format(
+            "The worlds {} and {} do not differ: each method takes equally long in both. The times "
+            "of links or slow workers may be small compared with those of gradients.",
+            worlds[a].name, worlds[b].name));
   return lines;
 }
 

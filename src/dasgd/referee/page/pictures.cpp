@@ -79,7 +79,7 @@ PlotPanel costs_panel(const JudgedWorld& world) {
   }
   if (!others.x.empty()) panel.series.push_back(others);
   // From the left, whoever is faster than all before.
-  PlotSeries front{.name = "nobody beats both", .look = PlotSeries::Look::dashed, .colour = 7};
+  PlotSeries front{.name = "Pareto front", .look = PlotSeries::Look::dashed, .colour = 7};
   std::stable_sort(dots.begin(), dots.end(),
                    [](const Dot& a, const Dot& b) { return a.megabytes < b.megabytes; });
   for (const Dot& dot : dots) {
@@ -165,7 +165,7 @@ std::vector<ComparePicture> pictures_of(const Contest& contest,
   pictures.push_back({"map",
                       "Who wins where",
                       "Below 1 it is faster than DASGD. Blue: shown to be faster; orange: shown to "
-                      "be slower; grey: nothing is shown. Bold: the fastest of its world.",
+                      "be slower; grey: no difference shown. Bold: the fastest of its world.",
                       {},
                       {ratio_map(worlds)}});
   if (auto map = winner_map(worlds))
@@ -180,18 +180,17 @@ std::vector<ComparePicture> pictures_of(const Contest& contest,
   ComparePicture steps{
       "eta",
       "Time over the step size",
-      "What was tried while tuning; a step that does not reach the goal in the "
-      "time that it is given leaves a gap. A wide valley forgives. For a goal on the "
+      "The trials of tuning; a step that does not reach the goal in its time leaves a gap. A wide "
+      "valley is robust. For a goal on the "
       "norm of the gradient the dashed line is what the hardest function with this L and this "
       "noise costs any method, up to a constant (Tyurin and Richtarik 2024); an easier one, like "
       "a convex one, may take less.",
       {}};
-  ComparePicture costs{
-      "costs",
-      "Time and traffic",
-      "Further left and further down is better: nobody is faster with less traffic "
-      "than the dots on the dashed line.",
-      {}};
+  ComparePicture costs{"costs",
+                       "Time and traffic",
+                       "Left and down is better: no method is both faster and lighter on traffic "
+                       "than those on the dashed line.",
+                       {}};
   for (const JudgedWorld& world : worlds) {
     if (PlotPanel panel = steps_panel(world); !is_empty(panel)) steps.panels.push_back(panel);
     if (PlotPanel panel = costs_panel(world); !is_empty(panel)) costs.panels.push_back(panel);
@@ -199,9 +198,9 @@ std::vector<ComparePicture> pictures_of(const Contest& contest,
   if (auto profile = profile_panel(worlds))
     pictures.push_back({"profile",
                         "Performance profile",
-                        "How large a part of all runs in all worlds reaches the goal in at most so "
-                        "many times the median time of the fastest of its world. Further up and "
-                        "further left is better; who ends below 1 does not always arrive.",
+                        "The share of all runs that reach the goal within a multiple of the "
+                        "fastest median of their world. Up and left is better; a method that ends "
+                        "below 1 does not always reach the goal.",
                         {std::move(*profile)}});
   for (const ComparePicture& picture : {steps, costs})
     if (!picture.panels.empty()) pictures.push_back(picture);

@@ -69,7 +69,7 @@ std::optional<PlotPanel> profile_panel(const std::vector<JudgedWorld>& worlds) {
   profiles.resize(std::min(profiles.size(), most_profiles));
   PlotPanel panel{.title = "all worlds",
                   .x_label = "times the median of the fastest",
-                  .y_label = "share of runs that have arrived",
+                  .y_label = "share of runs that reached the goal",
                   .log_x = true,
                   .y_reach = {0, 1}};
   for (const Profile& profile : profiles) {

@@ -22,7 +22,7 @@ ComparePicture rounds_picture(const Objective<Real>& objective, const Contest& c
                               const std::vector<JudgedWorld>& worlds) {
   ComparePicture picture{"rounds", "The first rounds",
                          "A line per worker (the last one is the last worker), a bar per gradient, "
-                         "orange where it was in vain; where there is no bar, a worker waits, or "
+                         "orange where it was wasted; where there is no bar, a worker waits, or "
                          "computes a gradient that ends after the picture does."};
   for (std::size_t w = 0; w < worlds.size(); ++w)
     picture.drawings.push_back(

@@ -185,8 +185,8 @@ std::vector<Chart> charts(std::span<const Run> runs) {
     add("rates" + suffix, {rates(runs[k])});
     if (!runs[k].trace) continue;
     result.push_back({"heat_map" + suffix + ".svg", heat_map_svg(heat(runs[k]))});
-    result.push_back({"time_line" + suffix + ".svg",
-                      time_line_svg("time line of every worker", *runs[k].trace)});
+    result.push_back(
+        {"time_line" + suffix + ".svg", time_line_svg("time line of each worker", *runs[k].trace)});
   }
   return result;
 }

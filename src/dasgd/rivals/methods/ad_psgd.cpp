@@ -38,7 +38,7 @@ std::string describe_sides(const Graph& graph) {
   if (sides.dropped == 0) return "";
   const std::size_t links = graph.links() / 2;
   return fmt::format(
-      "ad-psgd pairs active with passive workers, so that nobody waits in a circle: {} of the {} "
+      "ad-psgd pairs active with passive workers, to avoid deadlock: {} of the {} "
       "links of this graph lie within a side and are not used",
       sides.dropped, links);
 }

@@ -107,7 +107,7 @@ std::vector<RivalKind> with_a_server() {
                              {"server_lr", "share of local steps that the server takes", 0.7, 1e-6,
                               1e6, false},
                              {"momentum", "of the server", 0.9, 0, 0.999, false}},
-              .limits = {"K = 1, H = 1, momentum = 0, nobody late: asgd"}},
+              .limits = {"K = 1, H = 1, momentum = 0, no delay: asgd"}},
              [](const auto& setup) {
                const std::size_t K = setup.count("K");
                return fedbuff(K, setup.count("H"),
@@ -115,7 +115,7 @@ std::vector<RivalKind> with_a_server() {
                               setup.number("momentum"));
              }),
       served({.name = "ssp",
-              .summary = "nobody is more than s gradients ahead of the slowest (Ho et al. 2013)",
+              .summary = "no worker is more than s gradients ahead of the slowest (Ho et al. 2013)",
               .parameters = {tuned({"s", "how far ahead", 3})},
               .limits = {"s = 0, equal speeds: minibatch", "s = 1e9: asgd"}},
              [](const auto& setup) { return stale_synchronous(setup.count("s")); }),
@@ -132,7 +132,7 @@ std::vector<RivalKind> without_a_server() {
   return {
       made_by({.name = "d-psgd",
                .summary = "rounds of mixing with the neighbours (Lian et al. 2017)",
-               .exchanges = "models with the neighbours, everybody waits for them",
+               .exchanges = "models with the neighbours, synchronously",
                .parameters = {{"atc", "1: adapt, then combine", 0, 0, 1},
                               {"ccs", "1: SWIFT's weights instead of Metropolis'", 0, 0, 1}},
                .limits = {alone, "eta = 0: the mean stays, distances shrink by |lambda_2|",
@@ -150,7 +150,7 @@ std::vector<RivalKind> without_a_server() {
       made_by(
           {.name = "swift",
            .summary = "mixes with the newest models that are here (Bornstein et al. 2023)",
-           .exchanges = "models to the neighbours, nobody waits",
+           .exchanges = "models to the neighbours, asynchronously",
            .parameters = {tuned({"C", "steps between two averages", 1, 1})},
            .limits = {alone, "lockstep, latency below compute: d-psgd as published, bit for bit",
                       "weights symmetric, rows sum up to 1", "consensus is a fixed point"},
@@ -159,7 +159,7 @@ std::vector<RivalKind> without_a_server() {
       made_by({.name = "sgp",
                .summary = "models pushed along the one-peer exponential graph (Assran et al. 2019)",
                .exchanges = "half of a model to one peer a round",
-               .parameters = {{"overlap", "1: nobody waits for the peer (OSGP)", 0, 0, 1}},
+               .parameters = {{"overlap", "1: workers do not wait for the peer (OSGP)", 0, 0, 1}},
                .limits = {alone, "weights sum up to n",
                           "eta = 0, n = 2^q: the exact mean after q rounds"}},
               [](const auto& setup) { return make_sgp(setup); }),
@@ -288,14 +288,14 @@ std::vector<RivalParameter> parameters_of_dasgd() {
            [](const auto& v) { parse_message_format(v); }),
       text("topology", "who sends to whom", "ring",
            [](const auto& v) { require_known_topology(v); }),
-      text("relay", "when foreign gradients are passed on: arrival, apply, none", "apply",
+      text("relay", "when gradients of others are forwarded: arrival, apply, none", "apply",
            [](const auto& v) { parse_relay(v); })};
 }
 
 std::vector<RivalKind> make_all() {
   std::vector<RivalKind> all{{.name = dasgd_rival,
                               .summary = "Algorithm 1 of the paper, by `dasgd simulate` itself",
-                              .exchanges = "gradients, to everybody",
+                              .exchanges = "gradients, to all workers",
                               .parameters = parameters_of_dasgd(),
                               .limits = {"dasgd simulate, byte for byte"}}};
   for (auto group :

@@ -43,7 +43,7 @@ inline ServerPolicy fedbuff(std::size_t K, std::size_t H, double local_lr, doubl
           .momentum = momentum};
 }
 
-/// Ho et al. 2013: nobody is more than s gradients ahead of the slowest.
+/// Ho et al. 2013: no worker is more than s gradients ahead of the slowest.
 inline ServerPolicy stale_synchronous(std::size_t s) { return {.most_ahead = s}; }
 
 }  // namespace dasgd::rivals

@@ -46,7 +46,7 @@ std::vector<std::pair<std::string, double>> given_steps(const CompareSettings& c
 void require_plain_steps(const TrainOptions& options) {
   const RuleOptions& rule = options.rule;
   const auto refuse = [](const std::string& instead) {
-    throw InputError("rivals take plain steps: " + instead);
+    throw InputError("rivals support plain SGD only: " + instead);
   };
   if (!std::holds_alternative<std::monostate>(options.make_rule)) refuse("no rule of your own");
   if (rule.kind != RuleOptions::Kind::sgd)
@@ -244,7 +244,7 @@ std::string comparison_directory(const Config& config) {
     throw InputError("`output.out` " + path + ": cannot be made a directory: " + error.message());
   if (!fs::is_empty(path) && !fs::exists(path + "/journal.jsonl"))
     throw InputError("`output.out` " + path +
-                     ": holds files that are of no comparison; choose another directory");
+                     ": has files that do not belong to a comparison; choose another directory");
   return path;
 }
 

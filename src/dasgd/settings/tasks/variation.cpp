@@ -35,7 +35,7 @@ const Setting& find_varied(Command command, const std::string& key) {
   }
   if (const Setting* other = find_setting(Command::advise, key); other && can_vary(*other))
     throw InputError(
-        fmt::format("{} is no key of {}, which is what this sweep runs", key, name_of(command)));
+        fmt::format("{} is not a key of {}, which this sweep runs", key, name_of(command)));
   const std::string nearest = nearest_word(key, keys);
   throw InputError(fmt::format(
       "unknown key \"{}\"; {}", key,
@@ -141,7 +141,7 @@ Variation parse_variation(Command command, const std::string& text) {
     auto sorted = variation.values;
     std::sort(sorted.begin(), sorted.end());
     if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
-      throw InputError(fmt::format("{} = {} stands there twice", setting.key, *twice));
+      throw InputError(fmt::format("{} = {} is given twice", setting.key, *twice));
     return variation;
   } catch (const InputError& error) {
     throw InputError(fmt::format("`vary` {}: {}", text, error.what()));
@@ -168,9 +168,9 @@ std::vector<Variation> parse_variations(Command command, const std::string& text
     const std::string spec = text.substr(equals + 1);
     const auto together = split(spec, spec.find(';') == std::string::npos ? ',' : ';');
     if (std::set<std::string>(keys.begin(), keys.end()).size() < keys.size())
-      throw InputError("a key stands there twice");
+      throw InputError("a key is given twice");
     if (std::set<std::string>(together.begin(), together.end()).size() < together.size())
-      throw InputError("the same values stand there twice");
+      throw InputError("the same values are given twice");
     std::vector<Variation> all;
     for (const std::string& key : keys)
       all.push_back({find_by_key_or_option(command, key).key, {}});

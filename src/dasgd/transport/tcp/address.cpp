@@ -30,8 +30,8 @@ ip::address plain(const ip::address& address) {
 
 Address Address::parse(std::string_view text) {
   const auto bad = [&](const char* why) {
-    return InputError(fmt::format("\"{}\" is no address: {}; write HOST:PORT, like 10.0.0.1:7070",
-                                  shown(text), why));
+    return InputError(fmt::format(
+        "\"{}\" is not an address: {}; write HOST:PORT, like 10.0.0.1:7070", shown(text), why));
   };
   const auto colon = text.rfind(':');
   if (colon == text.npos) throw bad("it has no port");
@@ -39,11 +39,11 @@ Address Address::parse(std::string_view text) {
   if (host.starts_with('[') && host.ends_with(']')) {
     host = host.substr(1, host.size() - 2);
   } else if (host.find(':') != host.npos) {
-    throw bad("an IPv6 address stands in brackets");
+    throw bad("an IPv6 address needs brackets");
   }
   if (host.empty() || host.size() > most_host) throw bad("it has no host");
   for (const char c : host)
-    if (c <= ' ' || c > '~') throw bad("its host is no name");
+    if (c <= ' ' || c > '~') throw bad("its host is not a valid name");
   std::uint16_t number = 0;
   const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
   if (port.empty() || error != std::errc() || end != port.data() + port.size())

@@ -75,7 +75,7 @@ void Dial::look_up() {
 void Dial::connect(Endpoints endpoints) {
   if (only_here_ && !std::all_of(endpoints.begin(), endpoints.end(),
                                  [](const auto& e) { return stays_here(e.address()); }))
-    return fail(DialFailure::other, "without TLS links stay on this machine");
+    return fail(DialFailure::other, "without TLS only connections on this machine are allowed");
   net::async_connect(
       socket_, endpoints, [self = shared_from_this()](error_code error, const auto&) {
         if (self->over_) return;
@@ -90,7 +90,7 @@ void Dial::connect(Endpoints endpoints) {
 
 void Dial::fail(error_code error) {
   const DialFailure kind = kind_of(error);
-  fail(kind, kind == DialFailure::refused ? "nobody listens there" : error.message());
+  fail(kind, kind == DialFailure::refused ? "connection refused" : error.message());
 }
 
 void Dial::fail(DialFailure kind, const std::string& why) {

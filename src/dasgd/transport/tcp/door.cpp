@@ -39,9 +39,9 @@ std::optional<std::string> Door::turned_away(const std::string& remote, const st
   ++turned_away_;
   if (turned_away_ > told_one_by_one && now - told_ < told_again_after) return std::nullopt;
   told_ = now;
-  const std::string line = fmt::format("{} was turned away: {}", remote, why);
+  const std::string line = fmt::format("refused {}: {}", remote, why);
   if (turned_away_ < told_one_by_one) return line;
-  return fmt::format("{} ({} so far; more are told once a minute)", line, turned_away_);
+  return fmt::format("{} ({} so far; more are reported once a minute)", line, turned_away_);
 }
 
 }  // namespace dasgd::tcp

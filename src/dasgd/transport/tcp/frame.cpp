@@ -70,10 +70,10 @@ std::optional<std::string> FrameReader::arrived(std::size_t count, Sink& sink) {
 
 std::optional<std::string> FrameReader::read_start() {
   const RawHead head = parsed(head_);
-  if (head.magic != link_magic) return "what it sends is no frame of dasgd";
+  if (head.magic != link_magic) return "it sent bytes that are not a dasgd frame";
   if (head.version != link_version)
-    return fmt::format("it speaks version {} of the link format, we speak version {}", head.version,
-                       link_version);
+    return fmt::format("it uses version {} of the link format, this program version {}",
+                       head.version, link_version);
   part_ = Part::head;
   wanted_ = std::span(head_).subspan(start_bytes);
   return std::nullopt;
@@ -94,7 +94,7 @@ std::optional<std::string> FrameReader::read_head(Sink& sink) {
 
 std::optional<std::string> FrameReader::read_header(Sink& sink) {
   if (frame_checksum(head_, header_) != parsed(head_).checksum)
-    return "the checksum of a frame does not fit";
+    return "the checksum of a frame does not match";
   if (header_.empty()) {
     finish(sink);
     return std::nullopt;
@@ -110,7 +110,7 @@ std::optional<std::string> FrameReader::read_header(Sink& sink) {
 
 std::optional<std::string> FrameReader::read_body(Sink& sink) {
   if (XXH3_64bits(body_.data(), body_.size()) != parsed(head_).body_checksum)
-    return "the checksum of a body does not fit";
+    return "the checksum of a body does not match";
   finish(sink);
   return std::nullopt;
 }

@@ -41,8 +41,7 @@ void open_at(net::ip::tcp::acceptor& acceptor, const net::ip::tcp::endpoint& end
     throw InputError(fmt::format(
         "{} is in use by another program; choose another port, or 0 for any", to_string(endpoint)));
   if (error)
-    throw InputError(
-        fmt::format("{} cannot be listened to: {}", to_string(endpoint), error.message()));
+    throw InputError(fmt::format("cannot listen on {}: {}", to_string(endpoint), error.message()));
 }
 
 // Nobody waits for the last bytes of who is turned away.
@@ -57,15 +56,13 @@ Port::Port(const std::string& text, bool encrypted) {
   const Address address = Address::parse(text);
   const auto literal = address.literal();
   if (!literal)
-    throw InputError(
-        fmt::format("\"{}\" is no IP address; listen to one of this machine, or to "
-                    "0.0.0.0 for all",
-                    address.host));
+    throw InputError(fmt::format(
+        "\"{}\" is not an IP address; listen on one of this machine, or on 0.0.0.0 for all",
+        address.host));
   if (!encrypted && !stays_here(*literal))
-    throw InputError(
-        fmt::format("{}: without TLS nobody listens outside of this machine; use "
-                    "127.0.0.1, or a token",
-                    text));
+    throw InputError(fmt::format(
+        "{}: without TLS only addresses of this machine are allowed; use 127.0.0.1, or a token",
+        text));
   net::io_context context;
   net::ip::tcp::acceptor acceptor(context);
   open_at(acceptor, {*literal, static_cast<unsigned short>(std::stoul(address.port))});

@@ -25,7 +25,7 @@ namespace dasgd::tcp {
 enum class LinkId : std::uint64_t {};
 
 enum class DialFailure {
-  refused,      ///< nobody listens there: that machine says so
+  refused,      ///< connection refused: that machine says so
   unreachable,  ///< no way there, or no such name
   timed_out,
   untrusted,  ///< one side does not accept the certificate of the other; trying again is no use

@@ -26,7 +26,7 @@ struct StepGraph::Recorded {
 };
 
 std::string StepGraph::obstacle(at::Device device) {
-  return device.is_cuda() ? "" : "the device is no GPU";
+  return device.is_cuda() ? "" : "the device is not a GPU";
 }
 
 StepGraph::StepGraph(const c10::Stream&, const std::function<void()>& work)
@@ -58,7 +58,7 @@ std::string StepGraph::obstacle(at::Device) {
   return "dasgd was built with a LibTorch without CUDA, or without nvcc";
 }
 StepGraph::StepGraph(const c10::Stream&, const std::function<void()>&) {
-  throw std::logic_error("there are no graphs in this build");
+  throw std::logic_error("this build has no CUDA graphs");
 }
 void StepGraph::replay() {}
 

@@ -19,9 +19,9 @@ bool LifeSigns::is_time(Time now) {
 void LifeSigns::require(int rank, Time now) const {
   const auto quiet = now - heard_[static_cast<std::size_t>(rank)];
   if (quiet > silence_)
-    throw MpiError("rank " + std::to_string(rank) + " has not been heard of for " +
+    throw MpiError("rank " + std::to_string(rank) + " has been silent for " +
                    std::to_string(quiet / std::chrono::seconds(1)) +
-                   " s: it died or its machine is out of reach");
+                   " s: it died or its machine is unreachable");
 }
 
 }  // namespace dasgd::mpi

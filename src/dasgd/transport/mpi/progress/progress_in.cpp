@@ -50,18 +50,19 @@ void ProgressThread::handle(int from, std::span<const std::byte> bytes) {
 
 void ProgressThread::expect(int from, wire::GradientHeader header) {
   if (options_.update_bytes && header.numbers_bytes != *options_.update_bytes)
-    throw MpiError(name_of_rank(from) + " sent a gradient of another size than that of the model");
+    throw MpiError(name_of_rank(from) + " sent a gradient whose size differs from the model's");
   if (header.gradient.update.shift > options_.largest_shift)
-    throw MpiError(name_of_rank(from) + " sent a gradient with a shift that no update has");
+    throw MpiError(name_of_rank(from) + " sent a gradient with an invalid shift");
   auto arrival = std::make_shared<Arrival>();
   auto borrowed = header.slot ? shared_->borrow(from, *header.slot) : nullptr;
   if (header.slot && !borrowed)
-    throw MpiError(name_of_rank(from) + " lent a gradient in memory that is not seen here");
+    throw MpiError(name_of_rank(from) + " lent a gradient in memory that this rank does not see");
   arrival->on_device = header.on_device;
   if (!borrowed)
     arrival->numbers_bytes = header.numbers_bytes + (header.on_device ? sizeof(std::int32_t) : 0);
   if (header.on_device && !peers_[static_cast<std::size_t>(from)].by_device)
-    throw MpiError(name_of_rank(from) + " sent numbers of a device, which this rank does not take");
+    throw MpiError(name_of_rank(from) +
+                   " sent numbers of a device, which this rank cannot receive");
   const GradientName name_of_it = header.gradient.name;
   if (hub_.is_first_copy(name_of_it)) {
     auto g = borrowed ? std::move(borrowed) : room(header.on_device ? *pool_there_ : *pool_);
@@ -87,7 +88,7 @@ void ProgressThread::expect(int from, wire::GradientHeader header) {
 void ProgressThread::expect(int from, wire::BundleHeader header) {
   const std::size_t dimension = header.sums_bytes / sum_bytes(header.format);
   if (options_.update_bytes && dimension * number_bytes(header.format) != *options_.update_bytes)
-    throw MpiError(name_of_rank(from) + " sent a bundle of another size than that of the model");
+    throw MpiError(name_of_rank(from) + " sent a bundle whose size differs from the model's");
   auto arrival = std::make_shared<Arrival>();
   arrival->numbers_bytes = header.sums_bytes;
   GradientSet names;

@@ -107,7 +107,7 @@ Token read_token(const std::filesystem::path& path,
     throw InputError(
         fmt::format("{}: the token cannot be read: {}", path.string(), std::strerror(errno)));
   if ((about.st_mode & S_IROTH) != 0)
-    warn(fmt::format("{}: every user of this machine can read this token; chmod 600 it",
+    warn(fmt::format("{}: all users of this machine can read this token; run chmod 600 on it",
                      path.string()));
   try {
     return Token::parse({buffer.data(), static_cast<std::size_t>(got)});
@@ -150,7 +150,7 @@ Token Token::parse(std::string_view text) {
   }
   // Also compares the bits that fill up the last digit.
   if (token.text() != std::string(prefix) + given)
-    throw InputError("the check digits of the token do not fit: it was changed; copy it again");
+    throw InputError("the check digits of the token do not match: it was changed; copy it again");
   return token;
 }
 
