@@ -133,7 +133,8 @@ std::vector<Setting> topology_settings() {
       named(
           {"topology.relay", "--relay", "arrival|apply|none|mesh|tree[:K]|auto",
            "when gradients of others are forwarded (default: none on the full graph, arrival "
-           "elsewhere); or which links there are: mesh, all workers send to all; tree, workers with "
+           "elsewhere); or which links there are: mesh, all workers send to all; tree, workers "
+           "with "
            "K children each (default: 4) forward sums; auto, a tree if the network cannot carry a "
            "mesh of more than 8 workers"},
           [](auto& c) -> auto& { return c.run.relay; }, parse_relay),
