@@ -1,6 +1,6 @@
 // The cards of one or several runs. Reports draw them once, the live view again and again.
 import { Card } from "./card";
-import { inboxPart, metricPart, stalenessPart } from "./curves";
+import { inboxPart, lookAheadPart, metricPart, stalenessPart } from "./curves";
 import { element } from "./dom";
 import { audit, configuration, stepSize } from "./facts";
 import { showCount } from "./format";
@@ -61,6 +61,8 @@ export class Charts {
     metricPart("prequential", "Accuracy before learning", "prequential_accuracy", "accuracy of the last 1,000"),
     this.staleness,
     histogramPart(),
+    lookAheadPart(),
+    metricPart("lambda", "Look-ahead: lambda", "lambda", "lambda, mean of all workers"),
     factPart("members", "Members", members, true),
     timeLinePart(),
     heatPart(),

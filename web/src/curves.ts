@@ -41,7 +41,7 @@ function numbersOf(x: string, lines: () => Line[]): () => Numbers {
   });
 }
 
-type Known = "loss" | "accuracy" | "eval_loss" | "prequential_accuracy";
+type Known = "loss" | "accuracy" | "eval_loss" | "prequential_accuracy" | "lambda";
 
 /** A curve by its key, or one of the loop's own by its name. */
 export function metricPart(id: string, title: string, key: Known | { own: string }, y: string): Part {
@@ -124,6 +124,35 @@ export function stalenessPart(): Part {
       const sentence = `${lines.some((line) => line.low) ? "Line: mean; band: least to most." : "Mean over each report."} At most ${show(most)}.`;
       card.describe(sentence);
       card.draw(() => chart.update(lines, { label: `Staleness over time. ${sentence}`, x: { name: "seconds", seconds: true }, y: "|S|", log: false, fromZero: true }));
+    },
+  };
+}
+
+/** Gradients of others that a worker's own lacked: as look-ahead expected them, and as names tell. */
+export function lookAheadPart(): Part {
+  let lines: Line[] = [];
+  const chart = new LineChart();
+  const card = new Card("look-ahead", "Look-ahead: missing gradients", false, numbersOf("Seconds", () => lines));
+  card.body.append(chart.root);
+  return {
+    card,
+    update(runs) {
+      lines = runs.flatMap((run, k): Line[] => {
+        const m = run.metrics;
+        if (!m?.missing_true || !m.missing_estimated) return [];
+        const alone = runs.length === 1;
+        const found = [spread({ name: alone ? "missing" : run.label, x: m.seconds, colour: k }, m.missing_true)];
+        if (alone) found.push(spread({ name: "estimated", x: m.seconds, colour: 1 }, m.missing_estimated));
+        return found.map(known);
+      });
+      card.hidden = lines.length === 0;
+      if (lines.length === 0) return;
+      const last = (line: Line) => show(line.y[line.y.length - 1]);
+      const sentence = lines.length === 2 && lines[1].name === "estimated"
+        ? `Gradients of others begun before an own one and applied after it, mean so far: ${last(lines[0])}; estimated ${last(lines[1])}.`
+        : "Gradients of others begun before an own one and applied after it, mean so far.";
+      card.describe(sentence);
+      card.draw(() => chart.update(lines, { label: `Missing gradients. ${sentence}`, x: { name: "seconds", seconds: true }, y: "gradients", log: false, fromZero: true }));
     },
   };
 }

@@ -25,6 +25,10 @@ export interface Metrics {
   inbox_depth?: Spread;
   folded?: Spread;
   waited_seconds?: Spread;
+  /** of look-ahead, means of all workers so far */
+  lambda?: Spread;
+  missing_estimated?: Spread;
+  missing_true?: Spread;
   /** what the run's own loop has logged, by name */
   own?: { [name: string]: Spread };
   gradients_by_worker: Values[];

@@ -16,7 +16,7 @@ await tests({
   async "every chart of a run with 16 workers is drawn, without a word on the console"() {
     const page = await open(address(run("sixteen/report.html")));
     await showAll(page);
-    for (const id of [...charts, "accuracy"]) await assertDrawn(page, id);
+    for (const id of [...charts, "accuracy", "look-ahead", "lambda"]) await assertDrawn(page, id);
     assert.equal(await page.textContent("h1"), "softmax on fashion-mnistcomplete");
     assert.match(await page.textContent(".tiles"), /✓ clean/);
     assert.equal(await page.locator("#timeline .numbers").count(), 1);

@@ -70,6 +70,7 @@ std::string last_metrics(const RunSummary& s) {
   last.train_loss = s.loss;
   last.S_now = last.S_avg = s.staleness.S_avg;
   last.S_max = s.staleness.S_max;
+  last.look_ahead = s.look_ahead;
   last.gradients_by_worker = s.gradients_by_worker;
   last.accuracy = s.accuracy;
   last.eval_loss = s.eval_loss;

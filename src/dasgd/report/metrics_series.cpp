@@ -58,6 +58,9 @@ void MetricsSeries::add(const RunFigures& f) {
                  .gradients = static_cast<double>(f.gradients),
                  .applications = static_cast<double>(f.applications),
                  .samples = static_cast<double>(f.samples)};
+  const auto ahead = [&](double LookAheadFigures::*figure) {
+    return f.look_ahead ? std::optional((*f.look_ahead).*figure) : std::nullopt;
+  };
   const std::array<std::optional<double>, MetricsRow::names.size()> values{
       f.loss,
       f.accuracy,
@@ -69,7 +72,10 @@ void MetricsSeries::add(const RunFigures& f) {
       static_cast<double>(f.folded),
       f.waited_seconds,
       f.eval_loss,
-      f.prequential};
+      f.prequential,
+      ahead(&LookAheadFigures::lambda),
+      ahead(&LookAheadFigures::missing_estimated),
+      ahead(&LookAheadFigures::missing_true)};
   for (std::size_t k = 0; k < values.size(); ++k)
     if (values[k] && std::isfinite(*values[k]))
       row.values[k] = Spread{*values[k], *values[k], *values[k]};

@@ -19,10 +19,20 @@ struct Spread {
 };
 
 struct MetricsRow {
-  static constexpr std::array<const char*, 11> names{
-      "loss",           "accuracy",  "gradients_per_second", "S_now",
-      "S_avg",          "S_max",     "inbox_depth",          "folded",
-      "waited_seconds", "eval_loss", "prequential_accuracy"};
+  static constexpr std::array<const char*, 14> names{"loss",
+                                                     "accuracy",
+                                                     "gradients_per_second",
+                                                     "S_now",
+                                                     "S_avg",
+                                                     "S_max",
+                                                     "inbox_depth",
+                                                     "folded",
+                                                     "waited_seconds",
+                                                     "eval_loss",
+                                                     "prequential_accuracy",
+                                                     "lambda",
+                                                     "missing_estimated",
+                                                     "missing_true"};
 
   double lines = 1;                                                  ///< how many are in it
   double seconds = 0, gradients = 0, applications = 0, samples = 0;  ///< at its end

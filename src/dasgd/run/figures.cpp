@@ -21,6 +21,11 @@ std::string metrics_line(const RunFigures& f) {
   const auto add_number = [&](const char* key, const std::optional<double>& value) {
     if (value && std::isfinite(*value)) line[key] = *value;
   };
+  if (f.look_ahead) {
+    line["lambda"] = f.look_ahead->lambda;
+    line["missing_estimated"] = f.look_ahead->missing_estimated;
+    line["missing_true"] = f.look_ahead->missing_true;
+  }
   add_number("certified_eta", f.certified_eta);
   add_number("loss", f.loss);
   add_number("accuracy", f.accuracy);

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "dasgd/core/look_ahead.hpp"
+
 namespace dasgd {
 
 struct RunFigures {
@@ -19,19 +21,27 @@ struct RunFigures {
   double S_now = 0;                 ///< mean |S| since the last report
   double S_avg = 0;                 ///< so far, as in Definition 2
   std::uint64_t S_max = 0;
-  std::optional<double> certified_eta;        ///< for the staleness so far, where L is known
-  std::size_t inbox_depth = 0;                ///< the fullest inbox
-  std::uint64_t folded = 0;                   ///< applications as part of a bundle so far
-  double waited_seconds = 0;                  ///< of all workers; see RunSummary::waited_seconds
-  std::optional<double> accuracy, eval_loss;  ///< of an evaluation since the last report
-  std::optional<std::uint64_t> arrived;       ///< samples so far, where they arrive
-  std::optional<double> prequential;          ///< see `ArrivalFigures`
-  std::optional<double> train_loss;           ///< at the end: over the whole training part
-  std::map<std::string, double> own;          ///< what a caller's loop has logged, by name
+  std::optional<LookAheadFigures> look_ahead;  ///< so far, where it is on
+  std::optional<double> certified_eta;         ///< for the staleness so far, where L is known
+  std::size_t inbox_depth = 0;                 ///< the fullest inbox
+  std::uint64_t folded = 0;                    ///< applications as part of a bundle so far
+  double waited_seconds = 0;                   ///< of all workers; see RunSummary::waited_seconds
+  std::optional<double> accuracy, eval_loss;   ///< of an evaluation since the last report
+  std::optional<std::uint64_t> arrived;        ///< samples so far, where they arrive
+  std::optional<double> prequential;           ///< see `ArrivalFigures`
+  std::optional<double> train_loss;            ///< at the end: over the whole training part
+  std::map<std::string, double> own;           ///< what a caller's loop has logged, by name
   /// Per worker; metrics.jsonl has them for runs of up to `most_workers_in_metrics`.
   std::vector<std::uint32_t> gradients_by_worker;
   std::vector<std::uint32_t> inbox_by_worker;
   std::vector<double> waited_by_worker;  ///< seconds
+
+  /// Takes those of one more worker in.
+  void add(const std::optional<LookAheadFigures>& of_worker) {
+    if (!of_worker) return;
+    if (!look_ahead) look_ahead.emplace();
+    look_ahead->add(*of_worker);
+  }
 };
 
 inline constexpr std::size_t most_workers_in_metrics = 1024;

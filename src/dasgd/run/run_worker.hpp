@@ -123,6 +123,12 @@ class RunWorker {
     return {rule_state(guard_.state(), residual), worker_.oracle().state()};
   }
 
+  /// What look-ahead did so far; nothing where it is off.
+  std::optional<LookAheadFigures> look_ahead() const {
+    const LookAheadPlan& plan = worker_.point().plan();
+    return plan.is_off() ? std::nullopt : std::optional(plan.figures());
+  }
+
   /// What it did, when it has ended.
   WorkerReport report() const {
     WorkerReport r = audit_of(worker_);
@@ -137,7 +143,7 @@ class RunWorker {
     if (folded_ == 0) r.squared_gradients = target_.squared_gradients();
     r.halvings = guard_.halvings();
     r.recent_loss = recent_loss();
-    if (!worker_.point().plan().is_off()) r.look_ahead = worker_.point().plan().figures();
+    r.look_ahead = look_ahead();
     if (worker_.few_bits()) r.residual = worker_.few_bits()->residual_norm();
     return r;
   }

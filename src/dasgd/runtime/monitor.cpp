@@ -105,6 +105,7 @@ Progress<Real> Monitor<Real>::poll() {
     now.waited_seconds += now.waited_by_worker.back();
     now.inbox_depth = std::max(now.inbox_depth, view.inbox_depth);
     now.draining = now.draining && figures.out_of_samples;
+    now.add(figures.look_ahead);
     W = W && figures.W ? std::optional(std::max(*W, *figures.W)) : std::nullopt;
     sum_S += static_cast<double>(figures.S.sum);
     if (!figures.loss) continue;

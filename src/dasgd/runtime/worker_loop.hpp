@@ -226,6 +226,7 @@ class WorkerLoop {
                      .loss = run_.recent_loss(),
                      .S = run_.S(),
                      .W = run_.W(),
+                     .look_ahead = run_.look_ahead(),
                      .folded = run_.folded(),
                      .waited = endpoint_.waited(),
                      .out_of_samples = announced_,

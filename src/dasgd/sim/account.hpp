@@ -34,6 +34,7 @@ RunFigures figures_of(const Agents<Real>& agents, Nanoseconds now, std::uint64_t
     figures.gradients_by_worker.push_back(agent->computed);
     figures.inbox_by_worker.push_back(static_cast<std::uint32_t>(agent->inbox_depth()));
     figures.waited_by_worker.push_back(0);
+    figures.add(agent->run.look_ahead());
     const auto recent = agent->run.recent_loss();
     loss += recent.value_or(0);
     losses += recent ? 1 : 0;

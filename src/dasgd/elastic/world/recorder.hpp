@@ -74,6 +74,7 @@ class Recorder {
       f.S_avg = std::max(f.S_avg, m.run.S().mean());
       f.S_max = std::max(f.S_max, m.run.S().max);
       f.inbox_depth = std::max<std::size_t>(f.inbox_depth, depth);
+      f.add(m.run.look_ahead());
       const auto recent = m.run.recent_loss();
       loss += m.alive ? recent.value_or(0) : 0;
       losses += m.alive && recent ? 1 : 0;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "dasgd/base/time.hpp"
+#include "dasgd/core/look_ahead.hpp"
 #include "dasgd/core/names.hpp"
 #include "dasgd/staleness/statistics.hpp"
 
@@ -20,6 +21,7 @@ struct WorkerFigures {
   std::optional<double> loss;
   StalenessStatistics S;
   std::optional<std::uint64_t> W;
+  std::optional<LookAheadFigures> look_ahead;
   std::uint64_t folded = 0;
   Nanoseconds waited = 0;
   bool out_of_samples = false;
