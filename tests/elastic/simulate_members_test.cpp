@@ -68,6 +68,25 @@ TEST_F(SimulatedMembers, OneAloneDoesWhatAnOrdinarySimulationDoes) {
   }
 }
 
+// Look-ahead: the names of gradients tell how many are missing, whoever comes, dies or stands still.
+TEST_F(SimulatedMembers, MissingGradientsAreEstimatedAfterAJoinACrashAndAPause) {
+  options.look_ahead = LookAhead{LookAhead::Kind::fixed, 0.5};
+  options.total_gradients = 8'000;
+  world.compute = TimeModel::lognormal(50'000'000, 0.5);
+  world.latency = TimeModel::constant(60'000'000);
+  const auto ratio = [&] {
+    const RunSummary s = simulate().result.summary;
+    return s.look_ahead->missing_estimated / s.look_ahead->missing_true;
+  };
+  story.turnover = {.joins = {20 * second, 40 * second}};
+  EXPECT_NEAR(ratio(), 1, 0.1) << "joins";
+  story.turnover = {.crashes = {{WorkerId{1}, 30 * second}, {WorkerId{2}, 60 * second}}};
+  EXPECT_NEAR(ratio(), 1, 0.1) << "crashes";
+  story.turnover = {};
+  world.chaos.pauses.push_back({WorkerId{1}, 20 * second, 15 * second});
+  EXPECT_NEAR(ratio(), 1, 0.1) << "a pause";
+}
+
 TEST_F(SimulatedMembers, WhoComesAndGoesIsInTheAudit) {
   story.turnover = {.crashes = {{WorkerId{0}, 5 * second}, {WorkerId{5}, 16 * second}},
                     .leaves = {{WorkerId{2}, 10 * second}},
