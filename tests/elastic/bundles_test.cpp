@@ -66,6 +66,12 @@ TEST(Bundles, CarryWhatHasWaitedForTheLink) {
       unpack(network.bodies.back(), sizeof(Sum<float>), std::as_writable_bytes(std::span(sums))));
   EXPECT_EQ(sums[0], 2 * (2 + 3 + 4 + 5 + 6));
   EXPECT_EQ(sums[1], -sums[0]);
+  const auto links = one.audit().links;
+  ASSERT_EQ(links.size(), 1u);
+  EXPECT_FALSE(links[0].to.empty());
+  EXPECT_EQ(links[0].messages, 2u);
+  EXPECT_EQ(links[0].gradients, 6u);
+  EXPECT_GT(links[0].bytes, 0u);
 }
 
 TEST(Bundles, AreTakenWholeOrNotAtAll) {

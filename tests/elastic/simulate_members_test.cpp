@@ -68,7 +68,8 @@ TEST_F(SimulatedMembers, OneAloneDoesWhatAnOrdinarySimulationDoes) {
   }
 }
 
-// Look-ahead: the names of gradients tell how many are missing, whoever comes, dies or stands still.
+// Look-ahead: the names of gradients tell how many are missing, whoever comes, dies or stands
+// still.
 TEST_F(SimulatedMembers, MissingGradientsAreEstimatedAfterAJoinACrashAndAPause) {
   options.look_ahead = LookAhead{LookAhead::Kind::fixed, 0.5};
   options.total_gradients = 8'000;

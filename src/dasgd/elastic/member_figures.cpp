@@ -14,7 +14,8 @@ MemberFigures figures_of(const Protocol& protocol) {
           .too_late = audit.too_late,
           .name = protocol.options().name,
           .origin = protocol.options().origin.text(),
-          .set_hash = "xxh3-128:" + audit.names.text()};
+          .set_hash = "xxh3-128:" + audit.names.text(),
+          .links = audit.links};
 }
 
 std::vector<ReplicaDigest> digests_of(const Protocol& protocol) {

@@ -35,6 +35,12 @@ void Protocol::transmit(Link& link, const Message& message, std::span<const std:
   Bytes header = encode(message, link.names, roster_);
   link.bytes += header.size() + body.size();
   sent_.bytes += header.size() + body.size();
+  if (link.open) {
+    SentTo& to = sent_to_[link.member];
+    if (to.bytes == 0) to.first = ticked_at_;
+    to.bytes += header.size() + body.size();
+    to.last = ticked_at_;
+  }
   wires_.send(link.id, std::move(header), body, std::move(keeper));
 }
 

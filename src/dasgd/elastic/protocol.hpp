@@ -21,6 +21,7 @@
 #include "dasgd/elastic/membership/membership.hpp"
 #include "dasgd/elastic/message.hpp"
 #include "dasgd/elastic/message_chooser.hpp"
+#include "dasgd/record/run_summary.hpp"
 #include "dasgd/run/budget.hpp"
 #include "dasgd/transport/endpoint.hpp"
 #include "dasgd/transport/gradient_pool.hpp"
@@ -214,6 +215,7 @@ class Protocol {
     std::uint64_t too_late = 0;
     std::uint64_t copies_dropped = 0;
     Traffic sent;
+    std::vector<LinkFigures> links;
   };
   Audit audit() const;
   /// Origins and names by the numbers that traces use.
@@ -369,7 +371,12 @@ class Protocol {
   std::optional<GradientSet> handed_over_;  // by one that leaves
   std::vector<WorkerId> ready_with_;
   std::vector<Parcel> held_back_;  // came after this member was ready
+  struct SentTo {
+    std::uint64_t messages = 0, gradients = 0, bytes = 0;
+    Nanoseconds first = 0, last = 0;
+  };
   Traffic sent_;
+  std::map<WorkerId, SentTo> sent_to_;
   MessageChooser chooser_;
   std::vector<Event> events_;
 };

@@ -321,6 +321,9 @@ Protocol::Audit Protocol::audit() const {
   audit.too_late = too_late_;
   audit.copies_dropped = copies_dropped_;
   audit.sent = sent_;
+  for (const auto& [member, to] : sent_to_)
+    audit.links.push_back({label(member), to.messages, to.gradients, to.bytes,
+                           static_cast<double>(to.last - to.first) * 1e-9});
   return audit;
 }
 

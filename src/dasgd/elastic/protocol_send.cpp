@@ -19,6 +19,8 @@ void Protocol::offer(Link& link, const Parcel& parcel, Nanoseconds now) {
   parcel.for_each([&](const GradientFacts& g) { link.offered.insert(g.name); });
   ++link.sent;
   ++sent_.messages;
+  ++sent_to_[link.member].messages;
+  sent_to_[link.member].gradients += parcel.size();
   if (parcel.first_name().origin == Membership::self) chooser_.sent(parcel.size(), now);
   const auto packed = [&](std::size_t bytes) {
     return std::make_shared<const Bytes>(pack(parcel.numbers(), bytes));

@@ -113,6 +113,17 @@ std::string difference(const std::vector<ReplicaDigest>& digests) {
   return text;
 }
 
+Json link_json(const LinkFigures& link) {
+  const auto share = [](double part, double whole) { return whole > 0 ? part / whole : 0; };
+  return {{"to", link.to},
+          {"messages", link.messages},
+          {"gradients", link.gradients},
+          {"gradients_per_message",
+           share(static_cast<double>(link.gradients), static_cast<double>(link.messages))},
+          {"bytes", link.bytes},
+          {"bytes_per_second", share(static_cast<double>(link.bytes), link.seconds)}};
+}
+
 Json summary_json(const RunSummary& s) {
   // Where members die, some of what gradients knew never arrives: the others are told all the same.
   const bool tells_S_hat = s.staleness.S_hat_known || s.elastic;
@@ -218,6 +229,8 @@ Json summary_json(const RunSummary& s) {
     json["too_late"] = m.too_late;
     json["S_hat_untold"] = s.staleness.S_hat_untold;
     json["set_hash"] = m.set_hash;
+    json["links"] = Json::array();
+    for (const LinkFigures& link : m.links) json["links"].push_back(link_json(link));
   }
   if (s.clocks) {
     json["ranks"] = s.clocks->offsets.size();

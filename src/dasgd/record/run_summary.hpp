@@ -27,6 +27,15 @@ struct RankClocks {
   Nanoseconds tolerance = 0;         ///< times of two ranks may be wrong against each other by this
 };
 
+/// What one end has sent over a link, links that broke and were made again included.
+struct LinkFigures {
+  std::string to;
+  std::uint64_t messages = 0;   ///< of gradients
+  std::uint64_t gradients = 0;  ///< in them
+  std::uint64_t bytes = 0;      ///< of all frames
+  double seconds = 0;           ///< from the first to the last of them
+};
+
 /// What a member of an elastic run knows of the others at its end.
 struct MemberFigures {
   std::uint64_t members = 0;  ///< ever
@@ -34,6 +43,7 @@ struct MemberFigures {
   std::map<std::string, std::uint64_t> lost_gradients;  ///< known ones, by their origin
   std::uint64_t abandoned = 0, joined_at_step = 0, too_late = 0;
   std::string name, origin, set_hash;
+  std::vector<LinkFigures> links;  ///< to those who took part
 };
 
 /// What somebody's model came to at the end of a run.
