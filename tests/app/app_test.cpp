@@ -161,13 +161,13 @@ TEST_F(App, RefusesBadFilesWithTheirLine) {
   for (const std::string& deep :
        {path + " = 1", "[" + path + "]", "a = " + std::string(50'000, '[')})
     expect_refusal(toml("workers = 2\n" + deep + "\n"), "c.toml:2: is nested more than 32 deep");
-  expect_refusal(toml("# " + std::string(1 << 20, 'x')), "c.toml: has more than 1 MiB");
+  expect_refusal(toml("# " + std::string(1 << 20, 'x')), "c.toml: is larger than 1 MiB");
   expect_refusal("train --model quadratic --data " +
                      directory.write("d.json", std::string(1'000'000, '[')) + to,
-                 "d.json:1: is not JSON");
+                 "d.json:1: is malformed JSON");
   expect_refusal(
       "train --model quadratic --data " + directory.write("q.json", "{\"A\": [[1, 2]") + to,
-      "q.json:1: is not JSON");
+      "q.json:1: is malformed JSON");
   expect_refusal("train --model logistic --data " + directory.write("l", "1 1:1\n-1 1:nan\n") + to,
                  "l:2: value \"nan\" is not finite");
   expect_refusal("train --model logistic --data " + directory.path() + to, "has no train-images");

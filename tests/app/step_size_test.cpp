@@ -85,7 +85,7 @@ TEST_F(App, LrAutoCoolsDownUnlessAScheduleIsGiven) {
       "simulate --model logistic --batch 10 --workers 2 --lr auto --gradients 300";
   const auto schedule = [&] { return read_text(out() + "/config.toml"); };
   const Outcome outcome = dasgd(run + " --out " + out());
-  EXPECT_THAT(outcome.err, HasSubstr("falls to 0 over the last 30 % of the run"));
+  EXPECT_THAT(outcome.err, HasSubstr("decaying to 0 over the last 30 % of the run"));
   EXPECT_THAT(schedule(), HasSubstr("schedule = \"cooldown\""));
   EXPECT_EQ(json::parse(read_text(out() + "/advice.json"))["practical_schedule"], "cooldown");
   dasgd(run + " --schedule constant --out " + out("constant"));

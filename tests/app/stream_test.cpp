@@ -106,7 +106,8 @@ TEST_F(StreamApp, AnEmptyStreamIsRefused) {
 }
 
 TEST_F(StreamApp, WhatNeedsDataThatStaysIsRefused) {
-  expect_refusal("simulate --model logistic --data - --out " + out(), "simulate needs data that");
+  expect_refusal("simulate --model logistic --data - --out " + out(),
+                 "simulate needs a finite data set");
   expect_refusal("advise --model logistic --data follow:x", "advise needs a finite data set");
   const auto refuse = [&](const std::string& arguments, const std::string& what) {
     expect_refusal("train --data - " + arguments + " --out " + out(), what);

@@ -174,7 +174,8 @@ TEST_F(Sweeping, RefusesWhatItCannotMeanBeforeAnythingRuns) {
   expect_refusal("sweep " + base() + " --vary seed=1,2 --seeds 3" + to, "give one of them");
   expect_refusal("sweep " + base() + " --vary lr=0.1 --vary lr=0.2" + to, "varied already");
   expect_refusal("sweep " + base() + " --engine thraeds" + to, "did you mean \"threads\"?");
-  expect_refusal("sweep " + base() + " --engine threads --latency 1ms" + to, "no option of train");
+  expect_refusal("sweep " + base() + " --engine threads --latency 1ms" + to,
+                 "not an option of train");
   expect_refusal("sweep none.toml" + to, "none.toml: is not a file");
   expect_refusal("sweep --model softmax --data -" + to, "streams are for dasgd train");
   EXPECT_EQ(dasgd("sweep " + base()).status, 2);

@@ -143,7 +143,7 @@ TEST_F(App, RefusesMembersThatCannotComeOrGo) {
   expect_refusal("simulate --join=-1s" + to, "\"-1s\" is not a time");
   expect_refusal("simulate --join 5s --leave 3:5s" + to, "worker 3 joins at 5s");
   expect_refusal("simulate --crash 0:1s --crash 1:1s --leave 2:2s" + to,
-                 "--leave 2:2s: nobody would be left");
+                 "--leave 2:2s: no member with a model would be left");
   expect_refusal("simulate --crash 1:1s --topology directed-ring" + to, "--topology is full");
   expect_refusal("simulate --elastic --sampling shards" + to, "--sampling is own or independent");
   expect_refusal("compare --crash 1:1s" + to, "--crash");

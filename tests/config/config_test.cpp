@@ -177,7 +177,7 @@ TEST(ResolveStream, RefusesWhatNeedsDataThatStays) {
                 AllOf(HasSubstr("`data` " + config.problem.data + ": "), HasSubstr(what)));
   };
   refuses([](Config& c) { c.run.epochs = 1; }, "counts passes over a finite data set");
-  refuses([](Config& c) { c.run.sampling = Sampling::shards; }, "shards is for data that stays");
+  refuses([](Config& c) { c.run.sampling = Sampling::shards; }, "shards needs a finite data set");
   refuses([](Config& c) { c.step = StepChoice::proved; }, "give `lr` X");
   refuses([](Config& c) { c.step = StepChoice::automatic; }, "give `lr` X");
   refuses([](Config& c) { c.run.batch = 0; }, "(full batch) needs a finite data set, not a stream");

@@ -32,8 +32,8 @@ TEST_F(LinearSystemFile, ReadsRectangularInstances) {
 }
 
 TEST_F(LinearSystemFile, SaysWhatIsWrong) {
-  EXPECT_THAT(refusal("{\"A\": [[1,\n2],\n[3 4]]}"), HasSubstr("q.json:3: is not JSON"));
-  EXPECT_THAT(refusal("{\"A\": [[1, 2"), HasSubstr("is not JSON"));
+  EXPECT_THAT(refusal("{\"A\": [[1,\n2],\n[3 4]]}"), HasSubstr("q.json:3: is malformed JSON"));
+  EXPECT_THAT(refusal("{\"A\": [[1, 2"), HasSubstr("is malformed JSON"));
   EXPECT_THAT(refusal("[]"), HasSubstr("keys \"A\" and \"b\""));
   EXPECT_THAT(refusal(R"({"A": [[1, 2], [3]], "b": [1, 2]})"),
               HasSubstr("A[1] has 1 numbers; A[0] has 2"));

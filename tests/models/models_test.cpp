@@ -52,7 +52,7 @@ TEST(Models, ChoicesOfNetworksAreRefusedForOthers) {
   EXPECT_EQ(refused({.model = "quadratic", .device = NetworkDevice::cpu}),
             "`device` applies to networks only; quadratic is not one");
   EXPECT_EQ(refused({.model = "logistic", .augment = Augmentation{}}),
-            "`augment` is for networks; `model` logistic is not one");
+            "`augment` applies to networks only; logistic is not one");
   EXPECT_EQ(refused({.model = "softmax"}), "");
   EXPECT_EQ(refused({.model = "cnn", .loss = NetworkLoss::mean_squared_error}), "");
 }

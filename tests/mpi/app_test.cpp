@@ -115,7 +115,7 @@ TEST_F(MpiApp, AMistakeOfOneRankIsToldByTheFirst) {
   const Outcome other = shell("timeout 120 " DASGD_MPIRUN " -n 1 " DASGD_BINARY + run + data +
                               " : -n 1 " DASGD_BINARY + run + data + " --lr 0.3");
   EXPECT_EQ(other.status, 2) << other.err;
-  EXPECT_THAT(other.err, HasSubstr("rank 1 has another configuration"));
+  EXPECT_THAT(other.err, HasSubstr("rank 1 differs from rank 0 in configuration"));
 }
 
 TEST_F(MpiApp, AnOptionThatOneRankCannotReadIsToldByTheFirst) {

@@ -130,8 +130,8 @@ TEST_F(Reports, AKilledRunIsShownAsFarAsItGoes) {
   EXPECT_FALSE(shown.ended);
   EXPECT_EQ(shown.metrics.rows().size(), 2u);
   EXPECT_EQ(shown.trace->applications(), 2u);
-  EXPECT_THAT(shown.notes, ElementsAre(HasSubstr("metrics.jsonl was left unfinished"),
-                                       HasSubstr("trace.jsonl was left unfinished"),
+  EXPECT_THAT(shown.notes, ElementsAre(HasSubstr("metrics.jsonl is unfinished"),
+                                       HasSubstr("trace.jsonl is unfinished"),
                                        HasSubstr("trace.jsonl: 1 lines cannot be read"),
                                        HasSubstr("has not ended properly")));
   EXPECT_THAT(to_text(shown), HasSubstr("has not ended properly"));

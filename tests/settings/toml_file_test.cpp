@@ -220,7 +220,8 @@ TEST(ConfigFileMistakes, AValueThatIsNoneIsNamedWithItsKey) {
   EXPECT_EQ(refusal("workers = 0\n"), "c.toml: workers = 0: must be at least 1");
   EXPECT_THAT(refusal("[topology]\nkind = \"rnig\"\n"),
               AllOf(HasSubstr("c.toml: topology.kind = \"rnig\": "), HasSubstr("ring")));
-  EXPECT_THAT(refusal("lr = 1979-05-27\n"), HasSubstr("c.toml: lr has a value of a kind"));
+  EXPECT_THAT(refusal("lr = 1979-05-27\n"),
+              HasSubstr("c.toml: lr has a value of an unsupported type"));
 }
 
 TEST(ConfigFileMistakes, WhatIsNoTomlIsNamedWithItsLine) {

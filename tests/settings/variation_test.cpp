@@ -60,7 +60,8 @@ TEST(Variation, RoundsARangeOfWholeNumbers) {
 TEST(Variation, SuggestsTheKeyThatWasMeant) {
   EXPECT_THAT(variation_refusal("wrokers=1"), HasSubstr("did you mean \"workers\"?"));
   EXPECT_THAT(variation_refusal("epochs=1"), HasSubstr("did you mean \"budget.epochs\"?"));
-  EXPECT_THAT(variation_refusal("pace.latency=1ms", Command::train), HasSubstr("no key of train"));
+  EXPECT_THAT(variation_refusal("pace.latency=1ms", Command::train),
+              HasSubstr("not a key of train"));
   EXPECT_THAT(variation_refusal("output.trace=true"), HasSubstr("unknown key"));
   EXPECT_THAT(variation_refusal("nothing-like-it=1"), HasSubstr("dasgd simulate --help"));
 }
