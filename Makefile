@@ -13,7 +13,10 @@ export CCACHE_DEPEND ?= 1
 EARLY := dasgd_config dasgd_members dasgd_rivals
 # Layers whose tests run with assertions on, those of the standard library included.
 ASSERTED := base core random data topology rules staleness theory transport faulty problems record run models runtime sim elastic members cluster
-APP_ONLY := -DDASGD_BUILD_TESTS=OFF -DDASGD_BUILD_EXAMPLES=OFF -DDASGD_BUILD_BENCH=OFF
+# .ci/run says ON.
+WARNINGS_ARE_ERRORS ?= OFF
+APP_ONLY := -DDASGD_BUILD_TESTS=OFF -DDASGD_BUILD_EXAMPLES=OFF -DDASGD_BUILD_BENCH=OFF \
+  -DCMAKE_COMPILE_WARNING_AS_ERROR=$(WARNINGS_ARE_ERRORS)
 
 .PHONY: demo build test test-mpich python scenarios soak soak-elastic hostile bench bench-watch archive deb check-docs check-packages check-container site sanitize sanitize-torch fuzz format style lint lint-torch clean packages-all-tests early-configured early-layers packages-%
 

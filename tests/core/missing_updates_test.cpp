@@ -98,8 +98,8 @@ TEST(MissingUpdates, WhoeverFallsSilentIsGoneAfterTenOfItsIntervals) {
   EXPECT_EQ(missing.expected(own + 11), 0);
   EXPECT_EQ(missing.oldest(own + 11), 0);
   own += 100;  // and comes back
-  for (std::uint32_t k = 0; k < 30; ++k)
-    missing.applied(knowing(static_cast<std::uint32_t>(own) - 5, 100 + k), own++);
+  for (std::uint32_t k = 0; k < 30; ++k, ++own)
+    missing.applied(knowing(static_cast<std::uint32_t>(own) - 5, 100 + k), own);
   EXPECT_NEAR(missing.delayed(own), 2, 0.8);
 }
 

@@ -228,10 +228,10 @@ std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
   if (trials.gained_little()) {
     const double left = std::min(most_seconds, limits.seconds) -
                         static_cast<double>(coarse_gradients * etas.size()) * gradient;
-    const double fit = std::max(0.0, left) / std::max(1e-9, gradient) / (3 + further);
+    const double more = std::max(0.0, left) / std::max(1e-9, gradient) / (3 + further);
     gradients = std::max(
         gradients, static_cast<std::uint64_t>(std::min(
-                       {longer * static_cast<double>(gradients), fit, horizon.value_or(fit)})));
+                       {longer * static_cast<double>(gradients), more, horizon.value_or(more)})));
   }
   const double found =
       trials.best_of_rising({*near / fine, *near, *near * fine}, gradients).value_or(*near);

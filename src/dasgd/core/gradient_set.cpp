@@ -39,16 +39,11 @@ GradientSet::Ranges::const_iterator GradientSet::at_or_behind(const Ranges& rang
   });
 }
 
-bool GradientSet::insert(GradientName name) {
+bool GradientSet::insert_out_of_order(GradientName name) {
   const std::size_t origin = index(name.origin);
   if (origin >= prefix_.size()) prefix_.resize(origin + 1, 0);
   std::uint32_t& prefix = prefix_[origin];
   if (name.sequence < prefix) return false;
-  if (exceptions_.empty() && name.sequence == prefix) {  // the common case
-    ++prefix;
-    ++size_;
-    return true;
-  }
   const auto behind =
       exceptions_.begin() + (at_or_behind(exceptions_, name) - exceptions_.cbegin());
   const bool has_behind = behind != exceptions_.end() && behind->origin == name.origin;

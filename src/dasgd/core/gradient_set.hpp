@@ -33,7 +33,14 @@ class GradientSet {
   static GradientSet read(ByteReader& from);
 
   /// Adds a name; false when it was there already.
-  bool insert(GradientName name);
+  bool insert(GradientName name) {
+    const std::size_t origin = index(name.origin);
+    if (!exceptions_.empty() || origin >= prefix_.size() || name.sequence != prefix_[origin])
+      return insert_out_of_order(name);
+    ++prefix_[origin];
+    ++size_;
+    return true;
+  }
   /// Adds all names of a range that are not there.
   void insert_range(NameRange range);
   /// Adds all names of `other`.
@@ -80,6 +87,7 @@ class GradientSet {
   /// The first range that ends behind `name`.
   static Ranges::const_iterator at_or_behind(const Ranges& ranges, GradientName name);
   void count();
+  bool insert_out_of_order(GradientName name);
   template <typename Visit>
   void visit_missing(NameRange range, const GradientSet& other, Visit&& visit) const;
 

@@ -29,7 +29,7 @@ double Signal::ratio() const {
 LookAheadPlan::LookAheadPlan(WorkerId self, LookAhead how, double averaged)
     : how_(how),
       distance_(static_cast<std::uint64_t>(std::ceil(1.5 * averaged))),
-      missing_(self, how.workers) {}
+      missing_(self, how.is_off() ? 0 : how.workers) {}
 
 void LookAheadPlan::begin() {
   lambda_ = chosen_lambda();

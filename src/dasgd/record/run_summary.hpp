@@ -70,7 +70,7 @@ struct RunSummary {
   std::uint64_t duplicated = 0;      ///< applications of a gradient that had been applied before
   std::uint64_t copies_dropped = 0;  ///< copies that the relay recognised and threw away
   bool replicas_identical = false;   ///< as far as they were compared
-  bool replicas_compared = true;     ///< of all who were there at the end
+  bool replicas_compared = true;     ///< of all who were there at the end, if it was drained
   std::vector<ReplicaDigest> digest_of_all;  ///< those that were compared
   std::string replica_digest;
   StalenessSummary staleness;
@@ -117,7 +117,7 @@ struct RunSummary {
   std::optional<MemberFigures> elastic;
 
   bool audit_is_clean() const {
-    return lost == 0 && duplicated == 0 && (replicas_identical || !replicas_compared);
+    return duplicated == 0 && (!replicas_compared || (lost == 0 && replicas_identical));
   }
 };
 

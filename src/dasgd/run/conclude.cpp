@@ -71,7 +71,7 @@ StepLimits held_against_theory(const Objective<Real>& objective, const TrainOpti
   StepLimits step = step_limits(summary.staleness, options.eta, *options.smoothness,
                                 {.noise = noisy,
                                  .fixed_step = summary.fixed_step,
-                                 .complete = summary.audit_is_clean(),
+                                 .complete = summary.lost == 0 && summary.audit_is_clean(),
                                  .members = summary.elastic.has_value(),
                                  .look_ahead = summary.look_ahead.has_value()});
   if (noisy || summary.look_ahead || !summary.fixed_step || options.resume ||
@@ -205,6 +205,7 @@ TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions&
                        options.message == MessageFormat::full &&
                        std::holds_alternative<std::monostate>(options.make_rule);
   compare(reports, end.labels, summary);
+  summary.replicas_compared = end.compared;
   if (end.elastic) {
     // What all members made together, not only this one.
     summary.elastic = *end.elastic;
@@ -213,8 +214,9 @@ TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions&
     summary.samples = first.samples();
     summary.digest_of_all = end.digests;
     summary.replicas_identical = end.agreed && difference(end.digests).empty();
-    summary.replicas_compared = end.compared;
     summary.lost = 0;
+  } else if (!end.compared) {
+    summary.digest_of_all.clear();
   }
   add_earlier_legs(options, summary);
   summary.stop_reason =

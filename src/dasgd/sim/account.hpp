@@ -30,9 +30,10 @@ RunFigures figures_of(const Agents<Real>& agents, Nanoseconds now, std::uint64_t
     figures.folded += agent->run.folded();
     figures.S_avg = std::max(figures.S_avg, S.mean());
     figures.S_max = std::max(figures.S_max, S.max);
-    figures.inbox_depth = std::max(figures.inbox_depth, agent->inbox_depth());
+    const std::size_t waiting = agent->inbox_depth();
+    figures.inbox_depth = std::max(figures.inbox_depth, waiting);
     figures.gradients_by_worker.push_back(agent->computed);
-    figures.inbox_by_worker.push_back(static_cast<std::uint32_t>(agent->inbox_depth()));
+    figures.inbox_by_worker.push_back(static_cast<std::uint32_t>(waiting));
     figures.waited_by_worker.push_back(0);
     figures.add(agent->run.look_ahead());
     const auto recent = agent->run.recent_loss();
@@ -68,6 +69,14 @@ LemmaTerms lemma_terms(const Agents<Real>& agents, const TrainOptions& options, 
     terms.squared_gradients.push_back(*agent->run.target().squared_gradients());
   }
   return terms;
+}
+
+template <typename Real>
+void account_for(const ResidualMeter<Real>& residuals, const Agents<Real>& agents,
+                 const TrainOptions& options, std::size_t samples, RunSummary& summary) {
+  summary.residuals = residuals.against_lemmas(lemma_terms(agents, options, samples, summary));
+  summary.residuals_why =
+      summary.residuals ? "" : "the gradients of the run take too much memory to be kept";
 }
 
 }  // namespace dasgd

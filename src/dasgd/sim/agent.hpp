@@ -1,6 +1,7 @@
 // One simulated worker: the same Worker as everywhere, behind a channel of virtual time.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <exception>
 #include <future>
@@ -9,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "dasgd/base/checked_time.hpp"
+#include "dasgd/base/fifo.hpp"
 #include "dasgd/core/bundle.hpp"
 #include "dasgd/core/channel.hpp"
 #include "dasgd/run/options.hpp"
@@ -24,20 +27,20 @@ namespace dasgd {
 /// t - s would do.
 inline constexpr std::size_t workers_with_exact_sets = 64;
 
+/// So many foreign gradients a worker applies in one pass, before anybody sees its model.
+inline constexpr std::size_t most_applied_together = 64;
+
 /// Hands a worker what its simulation has chosen, and keeps what it sends until virtual time has
 /// come. While a step is made by another core, the simulation does not touch it.
 class VirtualChannel final : public Channel {
  public:
-  void receive(std::size_t, Received& received) override {
-    if (parcel.gradient) received.gradients.push_back(std::move(parcel.gradient));
-    received.bundle = std::move(parcel.bundle);
-  }
+  void receive(std::size_t, Received& received) override { std::swap(received, arrived); }
   std::shared_ptr<Gradient> blank() override { return std::make_shared<Gradient>(); }
   void send(GradientPtr own) override { sent = std::move(own); }
   void applied(const Received&) override {}
   Nanoseconds now() const override { return 0; }  // the simulation puts its own instants
 
-  Parcel parcel;  // to be applied
+  Received arrived;  // to be applied: gradients or a bundle
   GradientPtr sent;
 };
 
@@ -76,6 +79,11 @@ struct Agent {
   }
 
   bool has_waiting() const { return folded || !inbox.empty(); }
+  bool has_waiting_of(WorkerId origin) const {
+    return std::any_of(inbox.begin(), inbox.end(), [origin](const Waiting& w) {
+      return w.parcel.gradient->name.origin == origin;
+    });
+  }
   /// There is no sample before that: true if a look is to be scheduled then.
   bool asks_later(std::optional<Nanoseconds> time) {
     asks = true;
@@ -87,11 +95,36 @@ struct Agent {
     asks_at.reset();
     return !std::exchange(asks, false);
   }
+  /// When a computation that begins now is complete.
+  Nanoseconds computed_at(const TimeModel& compute, std::uint64_t seed, Nanoseconds now) const {
+    const auto drawn =
+        compute.draw(seed, Purpose::compute_time, index(id), run.worker().computed());
+    if (slow == 1) return later(now, drawn, "compute");
+    return later(now, duration(static_cast<double>(drawn) * slow, "slow"), "slow");
+  }
+  /// Begins to apply what waited longest; false if that is what was folded here.
+  bool take_oldest() {
+    const bool alone = !folded;
+    applies = alone ? inbox.pop_front() : Waiting{BundlePtr(std::move(folded)), id};
+    return alone;
+  }
+  /// What it applies is complete; the worker changes when somebody is about to see it.
+  void complete(Nanoseconds now) {
+    applied_at = now;
+    channel.arrived.bundle = std::move(applies.parcel.bundle);
+    if (applies.parcel.gradient)
+      channel.arrived.gradients.push_back(std::move(applies.parcel.gradient));
+  }
   std::size_t inbox_depth() const {
     std::size_t gradients = folded ? folded->size() : 0;
     for (const Waiting& w : inbox) gradients += w.parcel.size();
     return gradients;
   }
+
+  struct Waiting {
+    Parcel parcel;
+    WorkerId from;
+  };
 
   const WorkerId id;
   const Post& post;
@@ -100,23 +133,21 @@ struct Agent {
   const double slow;
   RunWorker<Real> run;
 
-  struct Waiting {
-    Parcel parcel;
-    WorkerId from;
-  };
   std::shared_ptr<Bundle> folded;  // older than what is in the inbox
-  std::deque<Waiting> inbox;
+  Fifo<Waiting> inbox;
   OnTheirWay on_their_way;
-  Waiting applies{};                   // what is being applied, unless it was folded here
+  Waiting applies{};                   // what is being applied
+  bool passed_on = true;               // ... unless it is to be relayed when it is complete
+  Nanoseconds applied_at = 0;          // when the last of what has arrived was complete
   bool busy = true;                    // until its start
-  StepReport report;                   // of the step that is under way
+  StepReport report;                   // of the own gradient that is under way
   std::future<StepReport> ahead;       // where the step is computed by another core
   std::exception_ptr failure;          // what the step threw
-  Nanoseconds began = 0;               // when the step began
+  Nanoseconds began = 0;               // when the computation began
   std::optional<Nanoseconds> asks_at;  // a look that is scheduled because there was no sample ...
   bool asks = false;                   // ... and whether it is still wanted
   std::uint32_t computed = 0;  // gradients that are complete; the worker itself may be ahead
-  NodeUse use;                 // but for what is in `sent`
+  NodeUse use;                 // but for what is in `sent`; where somebody looks
   std::vector<Real> before;    // x while a step is under way, where somebody will look meanwhile
 };
 

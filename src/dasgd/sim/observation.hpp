@@ -26,6 +26,8 @@ class Observation {
     agent.before.assign(x.begin(), x.end());
   }
 
+  /// Whether the observer looks before `time`.
+  bool is_due_before(Nanoseconds time) const { return next_ < time && !ended_; }
   /// Everything before `time` has happened. True when the observer ends the run.
   bool before(Nanoseconds time, const Agents<Real>& agents) {
     for (; next_ < time && !ended_; next_ = later(next_, observer_.every, "eval-every"))

@@ -42,6 +42,9 @@ class Simulation {
         in_flight_limit_(resolved_in_flight(options, objective.dimension() * sizeof(Number<Real>))),
         budget_(options, objective.samples()),
         judge_(objective, options),
+        applied_together_(options.trace || options.measure_gradients || options.target_error
+                              ? 1
+                              : most_applied_together),
         ahead_(world.threads) {
     validate(world, graph_);
     require_delivery(graph_, mode_);
@@ -62,12 +65,16 @@ class Simulation {
     }
     while (const auto event = queue_.pop()) {
       if (options_.stop.stop_requested()) stop(StopReason::interrupted);
-      if (observation_ && !stopped_ && observation_->before(event->time, agents_))
-        stop(StopReason::target);
+      if (stopped_) ++events_since_stop_;
+      if (observation_ && !stopped_ && observation_->is_due_before(event->time)) {
+        settle_all();
+        if (observation_->before(event->time, agents_)) stop(StopReason::target);
+      }
       now_ = event->time;
       handle(*event);
       if (ended_before_it_drained()) break;
     }
+    settle_all();
     if (observation_ && !ended_before_it_drained()) observation_->at_the_end(now_, agents_);
     flush_trace();
     if (options_.figures) log_figures();
@@ -105,10 +112,11 @@ class Simulation {
   void look(Agent<Real>& agent) {
     if (agent.no_longer_asks(now_)) return;
     agent.busy = false;
-    if (const auto resumes = world_.chaos.paused_until(agent.id, now_)) {
-      agent.busy = true;
-      return schedule_look(agent, *resumes);
-    }
+    if (!world_.chaos.pauses.empty())
+      if (const auto resumes = world_.chaos.paused_until(agent.id, now_)) {
+        agent.busy = true;
+        return schedule_look(agent, *resumes);
+      }
     if (options_.max_time && now_ >= options_.max_time->count()) stop(StopReason::max_time);
     if (agent.id == WorkerId{0}) guarded(agent, [&] { evaluate_when_due(agent); });
     if (agent.has_waiting()) return apply_oldest(agent);
@@ -125,45 +133,33 @@ class Simulation {
   }
 
   void apply_oldest(Agent<Real>& agent) {
-    if (agent.folded) {
-      agent.channel.parcel = BundlePtr(std::move(agent.folded));
-    } else {
-      agent.applies = std::move(agent.inbox.front());
-      agent.channel.parcel = agent.applies.parcel;
-      agent.inbox.pop_front();
+    if (agent.take_oldest()) {
+      agent.passed_on = mode_ != RelayMode::apply;
       let_go(agent.applies.parcel);
     }
     const Nanoseconds applied = later(now_, world_.apply, "apply");
-    begin(agent, false, applied);
+    agent.busy = true;
+    agent.use.busy += applied - now_;
     push(applied, EventKind::foreign_finished, agent);
   }
 
   void compute(Agent<Real>& agent) {
     if (agent.on_their_way.count() >= in_flight_limit_) fold_what_waits_of(agent.id);
-    const auto drawn = world_.compute.draw(options_.seed, Purpose::compute_time, index(agent.id),
-                                           agent.run.worker().computed());
-    const auto time =
-        agent.slow == 1 ? drawn : duration(static_cast<double>(drawn) * agent.slow, "slow");
-    const Nanoseconds computed = later(now_, time, agent.slow == 1 ? "compute" : "slow");
+    const Nanoseconds computed = agent.computed_at(world_.compute, options_.seed, now_);
     const Nanoseconds applied = later(computed, world_.apply, "apply");
-    begin(agent, true, applied);
+    begin(agent, applied);
     push(applied, EventKind::own_finished, agent);
   }
 
   // What a real worker does whose buffers are all on their way.
   void fold_what_waits_of(WorkerId origin) {
-    for (const auto& other : agents_) {
-      const auto is_origins = [origin](const Waiting& w) {
-        return w.parcel.gradient->name.origin == origin;
-      };
-      if (std::any_of(other->inbox.begin(), other->inbox.end(), is_origins)) fold_inbox(*other);
-    }
+    for (const auto& other : agents_)
+      if (other->has_waiting_of(origin)) fold_inbox(*other);
   }
 
   // What is being applied was here before: it is passed on first, so that links keep their order.
   void fold_inbox(Agent<Real>& agent) {
-    const Waiting before = std::exchange(agent.applies, {});
-    if (mode_ == RelayMode::apply && before.parcel) transmit(agent, before.parcel, before.from);
+    pass_on(agent);
     if (!agent.folded) agent.folded = std::make_shared<Bundle>();
     for (const Waiting& waiting : std::exchange(agent.inbox, {})) {
       if (waiting.parcel.bundle)
@@ -188,18 +184,20 @@ class Simulation {
     if (every == 0 || stopped_ || now_ < next_evaluation_) return;
     next_evaluation_ = later(now_ - now_ % every, every, "eval-every");
     if (now_ == 0) return;
+    settle(agent);
     judge_.evaluate(agent.run.worker().replica().x(), static_cast<double>(now_) * 1e-9);
     if (const auto reason = judge_.verdict()) stop(*reason);
   }
 
-  // While a worker is busy its replica cannot change, so the step is made at once, or by another
+  // While a worker computes its replica cannot change, so the step is made at once, or by another
   // core.
-  void begin(Agent<Real>& agent, bool computes, Nanoseconds until) {
+  void begin(Agent<Real>& agent, Nanoseconds until) {
+    settle(agent);
     agent.busy = true;
     agent.began = now_;
     agent.use.busy += until - now_;
     if (observation_) observation_->begins(agent, until);
-    if (computes && ahead_.running()) {
+    if (ahead_.running()) {
       agent.ahead = ahead_.run([&agent] { return agent.run.worker().step(); });
       return;
     }
@@ -220,21 +218,40 @@ class Simulation {
       ++agent.computed;
       const GradientPtr own = std::exchange(agent.channel.sent, nullptr);
       if (!post_.folds()) agent.on_their_way.send(static_cast<std::uint32_t>(agents_.size() - 1));
-      guarded(agent, [&] { record(agent, own); });
+      if (residuals_) residuals_->applied(agent.id, own);
+      guarded(agent, [&] { record(agent, agent.report, now_); });
+      count(1);
       transmit(agent, own, agent.id);
     }
     schedule_look(agent, now_);
   }
 
   void finish_foreign(Agent<Real>& agent) {
-    agent.before.clear();
-    const Waiting applied = std::exchange(agent.applies, {});
-    const bool made = guarded(agent, [&] {
-      if (agent.failure) std::rethrow_exception(std::exchange(agent.failure, nullptr));
-    });
-    if (made) guarded(agent, [&] { record(agent, applied.parcel.gradient); });
-    if (mode_ == RelayMode::apply && applied.parcel) transmit(agent, applied.parcel, applied.from);
+    pass_on(agent);
+    const Parcel& applied = agent.applies.parcel;
+    const std::size_t gradients = applied.size();
+    if (residuals_) residuals_->applied(agent.id, applied.gradient);
+    if (applied.bundle) settle(agent);
+    agent.complete(now_);
+    const Received& arrived = agent.channel.arrived;
+    if (arrived.bundle || arrived.gradients.size() >= applied_together_) settle(agent);
+    count(gradients);
     schedule_look(agent, now_);
+  }
+
+  // With relay on application, what is complete, or was there before what is folded.
+  void pass_on(Agent<Real>& agent) {
+    if (!std::exchange(agent.passed_on, true))
+      transmit(agent, agent.applies.parcel, agent.applies.from);
+  }
+
+  // Foreign gradients change a worker when somebody is about to see it: several in one pass.
+  void settle(Agent<Real>& agent) {
+    if (agent.channel.arrived.empty()) return;
+    guarded(agent, [&] { record(agent, agent.run.worker().step(), agent.applied_at); });
+  }
+  void settle_all() {
+    for (const auto& agent : agents_) settle(*agent);
   }
 
   // A failure ends the run, which is still drained. False if the action failed.
@@ -251,16 +268,20 @@ class Simulation {
     return false;
   }
 
-  void record(Agent<Real>& agent, const GradientPtr& gradient) {
-    if (residuals_) residuals_->applied(agent.id, gradient);
+  void record(Agent<Real>& agent, const StepReport& report, Nanoseconds time) {
     const double sum_before = static_cast<double>(agent.run.S().sum);
-    agent.run.record(agent.report, agent.began, now_, options_.trace ? &lines_ : nullptr);
+    agent.run.record(report, agent.began, time, options_.trace ? &lines_ : nullptr);
     sum_S_ += static_cast<double>(agent.run.S().sum) - sum_before;
-    applications_ += agent.report.gradients.size();
     observe_model(agent);
     agent.run.worker().let_go();
-    if (options_.figures && options_.figures->wants(applications_)) log_figures();
     if (lines_.size() >= 4096) flush_trace();
+  }
+
+  void count(std::size_t applications) {
+    applications_ += applications;
+    if (!options_.figures || !options_.figures->wants(applications_)) return;
+    settle_all();
+    log_figures();
   }
 
   void log_figures() { options_.figures->add(figures_of(agents_, now_, applications_), sum_S_); }
@@ -275,7 +296,7 @@ class Simulation {
   }
 
   void deliver(Agent<Real>& agent, const Parcel& parcel, WorkerId from) {
-    agent.use.received += post_.bytes_of(parcel);
+    if (observation_) agent.use.received += post_.bytes_of(parcel);
     if (relayed() && !agent.relay.is_first_copy(parcel)) return;
     agent.inbox.push_back({parcel, from});
     if (post_.folds() && agent.inbox.size() > in_flight_limit_) fold_inbox(agent);
@@ -293,9 +314,11 @@ class Simulation {
   void stop(StopReason reason) {
     if (!std::exchange(stopped_, true)) reason_ = reason;
   }
-  // What is still under way comes too late for an observer.
+  // What is under way comes too late for an observer, or is more than an interrupt waits for.
   bool ended_before_it_drained() const {
-    return observation_ && reason_ == StopReason::max_time && !ahead_.running();
+    if (ahead_.running()) return false;
+    return reason_ == StopReason::interrupted ? events_since_stop_ >= most_events_after_an_interrupt
+                                              : observation_ && reason_ == StopReason::max_time;
   }
   void fail(std::exception_ptr failure, StopReason reason) {
     if (!failure_) failure_ = failure;
@@ -319,15 +342,12 @@ class Simulation {
          .reason = reason_,
          .failure = failure_,
          .good = good_,
-         .judge = judge_});
-    if (ended_before_it_drained()) result.failure = failure_;  // replicas do differ then
-    RunSummary& summary = result.summary;
-    feed_.conclude(now_, summary);
-    if (!residuals_) return result;
-    summary.residuals =
-        residuals_->against_lemmas(lemma_terms(agents_, options_, objective_.samples(), summary));
-    summary.residuals_why =
-        summary.residuals ? "" : "the gradients of the run take too much memory to be kept";
+         .judge = judge_,
+         .compared = !ended_before_it_drained()});
+    if (ended_before_it_drained()) result.failure = failure_;
+    feed_.conclude(now_, result.summary);
+    if (residuals_)
+      account_for(*residuals_, agents_, options_, objective_.samples(), result.summary);
     return result;
   }
 
@@ -348,8 +368,10 @@ class Simulation {
   Agents<Real> agents_;
   Judge<Real> judge_;
   Nanoseconds next_evaluation_ = 0;
+  const std::size_t applied_together_;  // unless everybody's model is seen after each
   WorkersAhead ahead_;
   Nanoseconds now_ = 0;
+  std::uint64_t events_since_stop_ = 0;
   std::size_t reached_ = 0;
   std::uint64_t applications_ = 0;
   double sum_S_ = 0;  // of all applications

@@ -20,12 +20,12 @@ class KnownByAll {
   /// Notes a gradient; those of one origin come in their order. True when a round has ended: then
   /// `prefix` has changed.
   bool note(WorkerId origin, const GradientSet& compute_set) {
+    if (heard_[index(origin)]) return false;  // it knows all that the first one knew
+    heard_[index(origin)] = true;
     const auto& prefixes = compute_set.prefixes();
     const std::size_t told = std::min(least_.size(), prefixes.size());
     for (std::size_t o = 0; o < told; ++o) least_[o] = std::min(least_[o], prefixes[o]);
     std::fill(least_.begin() + static_cast<std::ptrdiff_t>(told), least_.end(), 0);
-    if (heard_[index(origin)]) return false;
-    heard_[index(origin)] = true;
     if (++origins_heard_ < heard_.size()) return false;
     known_ = least_;
     heard_.assign(heard_.size(), false);

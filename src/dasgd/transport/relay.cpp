@@ -62,21 +62,23 @@ void require_delivery(const Graph& graph, RelayMode mode) {
 }
 
 Relay::Relay(WorkerId self, const Graph& graph, RelayMode mode, std::size_t origins)
-    : self_(self), graph_(graph), mode_(mode), seen_(origins), announced_(origins) {}
+    : self_(self), graph_(graph), mode_(mode), seen_(origins), origins_(origins) {}
 
 bool Relay::is_first_copy(const Frame& frame) {
   const auto* announcement = std::get_if<Announcement>(&frame);
-  if (!announcement) {
-    const Parcel& parcel = std::get<Parcel>(frame);
-    return parcel.bundle ? is_first_copy(parcel.bundle->names())
-                         : is_first_copy(parcel.gradient->name);
-  }
+  if (!announcement) return is_first_copy(std::get<Parcel>(frame));
+  announced_.resize(origins_);
   auto& known = announced_[index(announcement->origin)];
   const bool first = !known;
   known = announcement->computed;
   announcements_ += first ? 1 : 0;
   copies_dropped_ += first ? 0 : 1;
   return first;
+}
+
+bool Relay::is_first_copy(const Parcel& parcel) {
+  return parcel.bundle ? is_first_copy(parcel.bundle->names())
+                       : is_first_copy(parcel.gradient->name);
 }
 
 bool Relay::is_first_copy(GradientName name) {
@@ -101,7 +103,7 @@ bool Relay::passes_on_arrival(const Frame& frame) const {
 }
 
 std::optional<std::uint64_t> Relay::announced_total() const {
-  if (announcements_ < announced_.size()) return std::nullopt;
+  if (announcements_ < origins_) return std::nullopt;
   std::uint64_t total = 0;
   for (const auto& count : announced_) total += *count;
   return total;

@@ -71,6 +71,7 @@ class Relay {
 
   /// A frame has arrived: true if this is its first copy and it must be delivered.
   bool is_first_copy(const Frame& frame);
+  bool is_first_copy(const Parcel& parcel);
   /// The same of a gradient of which only the name has come.
   bool is_first_copy(GradientName name);
   /// Of a bundle: true if none of its names has been seen; otherwise others bring what is missing.
@@ -98,7 +99,8 @@ class Relay {
   const Graph& graph_;
   const RelayMode mode_;
   GradientSet seen_;
-  std::vector<std::optional<std::uint32_t>> announced_;
+  const std::size_t origins_;
+  std::vector<std::optional<std::uint32_t>> announced_;  // from the first announcement on
   std::size_t announcements_ = 0;
   std::uint64_t copies_dropped_ = 0;
 };

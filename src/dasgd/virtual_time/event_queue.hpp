@@ -2,10 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
+#include "dasgd/base/fifo.hpp"
 #include "dasgd/base/time.hpp"
 
 namespace dasgd {
@@ -29,36 +32,53 @@ struct Event {
   }
 };
 
-/// A binary heap with one seat in front: the event that was pushed last is often the next one.
+/// Most events of a kind are pushed in their order: they wait in a row, and only the others in a
+/// heap.
 class EventQueue {
  public:
   void push(const Event& event) {
-    if (!seat_) {
-      seat_ = event;
+    Row& row = rows_[static_cast<std::size_t>(event.kind())];
+    if (row.events.empty() || !event.before(row.events.back())) {
+      row.events.push_back(event);
+      row.note_time();
     } else {
       heap_.push_back(event);
-      std::push_heap(heap_.begin(), heap_.end(), later);
+      std::push_heap(heap_.begin(), heap_.end(), Later{});
     }
   }
 
   /// The first event, or nothing when there is none.
   std::optional<Event> pop() {
-    if (seat_ && (heap_.empty() || seat_->before(heap_.front()))) {
-      const Event event = *seat_;
-      seat_.reset();
+    Row* row = rows_.data();  // at one instant, the first kind
+    for (Row& other : rows_)
+      if (other.time < row->time) row = &other;
+    const bool has_row = !row->events.empty();
+    if (!heap_.empty() && (!has_row || heap_.front().before(row->events.front()))) {
+      std::pop_heap(heap_.begin(), heap_.end(), Later{});
+      const Event event = heap_.back();
+      heap_.pop_back();
       return event;
     }
-    if (heap_.empty()) return std::nullopt;
-    const Event event = heap_.front();
-    std::pop_heap(heap_.begin(), heap_.end(), later);
-    heap_.pop_back();
+    if (!has_row) return std::nullopt;
+    const Event event = row->events.pop_front();
+    row->note_time();
     return event;
   }
 
  private:
-  static bool later(const Event& a, const Event& b) { return b.before(a); }
+  struct Later {
+    bool operator()(const Event& a, const Event& b) const { return b.before(a); }
+  };
+  struct Row {
+    static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+    void note_time() {
+      time = events.empty() ? never : static_cast<std::uint64_t>(events.front().time);
+    }
+    std::uint64_t time = never;  // of the first; beyond all times where there is none
+    Fifo<Event> events;
+  };
+  std::array<Row, 5> rows_;  // by kind
   std::vector<Event> heap_;
-  std::optional<Event> seat_;
 };
 
 }  // namespace dasgd
