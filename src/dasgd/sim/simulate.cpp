@@ -294,7 +294,8 @@ class Simulation {
   }
   // What is still under way comes too late for an observer.
   bool ended_before_it_drained() const {
-    return observation_ && reason_ == StopReason::max_time && !ahead_.running();
+    return observation_ && !ahead_.running() &&
+           (reason_ == StopReason::max_time || observation_->ends_at_once());
   }
   void fail(std::exception_ptr failure, StopReason reason) {
     if (!failure_) failure_ = failure;
