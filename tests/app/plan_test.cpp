@@ -6,7 +6,7 @@ namespace {
 
 TEST_F(App, PlansForANetworkWithoutDataFiles) {
   const Outcome outcome =
-      dasgd("advise --network 100Mbit --workers 4 --parameters 11M --compute 1s");
+      dasgd("advise --network 100Mbit --workers 4 --parameters 11M --compute 1s --plan-time 10min");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_THAT(outcome.out,
               AllOf(HasSubstr("4 workers, 11,000,000 numbers each"), HasSubstr("100 Mbit/s: given"),
@@ -16,8 +16,8 @@ TEST_F(App, PlansForANetworkWithoutDataFiles) {
 }
 
 TEST_F(App, PlansAsJsonForASmallProblemItself) {
-  const Outcome outcome =
-      dasgd("advise --network 1kB --workers 3 --model quadratic --compute 50ms --json");
+  const Outcome outcome = dasgd(
+      "advise --network 1kB --workers 3 --model quadratic --compute 50ms --plan-time 10min --json");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   const json plan = json::parse(outcome.out);
   EXPECT_EQ(plan["network"]["numbers"], 10);
@@ -32,10 +32,10 @@ TEST_F(App, PlansFromARun) {
                   out())
                 .status,
             0);
-  const Outcome given = dasgd("advise --network 1kB --from " + out());
+  const Outcome given = dasgd("advise --plan-time 10min --network 1kB --from " + out());
   EXPECT_EQ(given.status, 0) << given.err;
   EXPECT_THAT(given.out, AllOf(HasSubstr("3 workers"), HasSubstr("measured by " + out())));
-  const Outcome measured = dasgd("advise --network measured --from " + out());
+  const Outcome measured = dasgd("advise --plan-time 10min --network measured --from " + out());
   EXPECT_EQ(measured.status, 0) << measured.err;
   EXPECT_THAT(measured.out, HasSubstr("what its busiest worker sent"));
 }

@@ -30,7 +30,7 @@ struct NetworkStudy {
 
   /// Less than half a minute on one core.
   static NetworkStudy quick();
-  /// A quarter of an hour on two cores.
+  /// To 1,000 workers: about half an hour of one core.
   static NetworkStudy full();
 };
 
