@@ -31,7 +31,7 @@ function level(room) {
   if (room ~ /^report\/page$/) return 5.6
   if (room ~ /^referee\/contest$/) return 5.8
   if (room ~ /^(advice|archive|experiments|referee|watch|cluster|members)$/) return 6
-  if (room ~ /^referee\/page$/) return 6.5
+  if (room ~ /^(referee\/page|planner)$/) return 6.5
   if (room ~ /^config$/) return 7
   if (room ~ /^settings$/) return 8
   if (room ~ /^settings\/tasks$/) return 8.5

@@ -182,6 +182,19 @@ TEST(Limits, WorkersThatMeetEndWhenARingDoes) {
   }
 }
 
+TEST(Limits, ACommonModelIsThatOfTheLastMean) {
+  for (const std::string rival : {"local-sgd:H=3", "diloco:H=3", "sparseloco:H=3"}) {
+    Scene scene(4);
+    scene.gradients(4 * 5).play(rival);  // two own steps behind the first mean
+    for (std::size_t i = 0; i < 4; ++i) {
+      const auto common = scene.participants[i]->common(), first = scene.participants[0]->common();
+      EXPECT_TRUE(std::equal(common.begin(), common.end(), first.begin())) << rival;
+      const auto model = scene.participants[i]->model();
+      EXPECT_FALSE(std::equal(common.begin(), common.end(), model.begin())) << rival;
+    }
+  }
+}
+
 TEST(Limits, PushedWeightsSumUpToN) {
   for (const std::string rival : {"sgp", "sgp:overlap=1"}) {
     Scene scene(6, "full", 0.01);

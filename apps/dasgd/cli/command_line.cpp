@@ -8,6 +8,7 @@
 
 #include "cli/argument_mistakes.hpp"
 #include "dasgd/base/nearest_word.hpp"
+#include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/models/networks_installed.hpp"
 #include "dasgd/record/run_summary.hpp"
@@ -171,6 +172,20 @@ void CommandLine::add_advise() {
       ->type_name("RUN_DIR");
   app->add_option("--accuracy", advise_.accuracy, "mean of |grad f|^2 to reach")->type_name("X");
   app->add_option("--least-loss", advise_.least_loss, "inf f, if known")->type_name("X");
+  app->add_option("--network", advise_.network,
+                  "recommend relay, message format and look-ahead for cards of this speed, like "
+                  "1Gbit, 100Mbit or bytes per second, by simulation; \"measured\": as the run of "
+                  "--from has it")
+      ->check(must_not_be_empty)
+      ->type_name("RATE");
+  app->add_option("--parameters", parameters_,
+                  "with --network: of a model that is not here, like 124M, instead of --model")
+      ->check(must_not_be_empty)
+      ->type_name("N");
+  app->add_option("--plan-time", plan_time_,
+                  "with --network: no further simulation begins after this time (default: 10s)")
+      ->check(must_not_be_empty)
+      ->type_name("T");
   app->footer(
       "A pilot of a second measures staleness on this machine. For workers that are not "
       "here (more\n"
@@ -181,7 +196,9 @@ void CommandLine::add_advise() {
       "Examples:\n"
       "  dasgd advise --model logistic --data path/to/a9a --workers 8\n"
       "  dasgd advise --model softmax --workers 64 --topology ring --latency 1ms\n"
-      "  dasgd advise --from runs/NAME --accuracy 1e-4");
+      "  dasgd advise --from runs/NAME --accuracy 1e-4\n"
+      "  dasgd advise --network 1Gbit --workers 16 --parameters 11M --compute 200ms\n"
+      "  dasgd advise --network 100Mbit --from runs/NAME");
   when(app, [this] { return advise(); });
 }
 
@@ -197,8 +214,18 @@ int CommandLine::advise() {
       throw InputError("--accuracy and --least-loss are numbers");
   if (advise_.accuracy && !(*advise_.accuracy > 0))
     throw InputError(fmt::format("--accuracy {}: must be positive", *advise_.accuracy));
+  advise_.latency_given = advised_.gave({"--latency"});
+  const bool plans = !advise_.network.empty();
+  if (!plans && !(parameters_.empty() && plan_time_.empty()))
+    throw InputError("--parameters and --plan-time are for --network RATE");
+  try {
+    if (!parameters_.empty()) advise_.parameters = parse_many(parameters_);
+    if (!plan_time_.empty()) advise_.plan_time = parse_duration(plan_time_);
+  } catch (const InputError& error) {
+    throw InputError(std::string("--parameters and --plan-time: ") + error.what());
+  }
   advise_.config = advised_.resolved();
-  return advise_command(advise_);
+  return plans ? plan_command(advise_) : advise_command(advise_);
 }
 
 void CommandLine::add_compare() {
@@ -227,7 +254,8 @@ void CommandLine::add_reproduce() {
   CLI::App* const app = app_.add_subcommand("reproduce", "Reproduce an experiment of the paper");
   app->add_option("what", reproduce_.what,
                   "logistic, quadratic, cifar: Figure 2 (a), (b), (c); topology: staleness on "
-                  "graphs; rivals: published numbers of rivals")
+                  "graphs; rivals: published numbers of rivals; network: many workers "
+                  "behind thin cards")
       ->type_name(fmt::format("{}", fmt::join(reproducible(), "|")));
   auto* const quick_flag =
       app->add_flag("--quick", reproduce_.quick, "fewer points, under 30 s each; cifar: 3 min");
@@ -241,9 +269,9 @@ void CommandLine::add_reproduce() {
   app->add_option("--lr", choice.eta, "Figure 2: the step size")
       ->check(must_be_positive)
       ->type_name("ETA");
-  app->add_option(
-         "--compute", choice.compute,
-         "Figure 2 in real time: added to the time of a gradient (default: 50ms; cifar: nothing)")
+  app->add_option("--compute", choice.compute,
+                  "Figure 2 in real time: added to the time of a gradient (default: 50ms; cifar: "
+                  "nothing); network: that time (default: 1s)")
       ->type_name("+T");
   app->add_option("--slow", choice.slow,
                   "quadratic and logistic: factors by which the second worker is slower; 0: one "
@@ -255,7 +283,7 @@ void CommandLine::add_reproduce() {
                   "quadratic and logistic: target error (default: 1e-12)")
       ->check(must_be_positive)
       ->type_name("E");
-  app->add_option("--workers", choice.workers, "cifar: numbers of workers")
+  app->add_option("--workers", choice.workers, "cifar and network: numbers of workers")
       ->delimiter(',')
       ->check(must_be_count)
       ->type_name("N,...");

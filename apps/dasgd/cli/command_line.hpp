@@ -62,6 +62,7 @@ class CommandLine {
   RunArguments compared_{Command::compare};
   bool list_rivals_ = false;
   AdviseRequest advise_;
+  std::string parameters_, plan_time_;
   CheckRequest check_;
   LaunchRequest launch_;
   JoinRequest join_;

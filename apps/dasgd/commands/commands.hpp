@@ -1,6 +1,7 @@
 // The commands of dasgd. Each returns the exit status.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -79,9 +80,18 @@ struct AdviseRequest {
   std::optional<double> accuracy, least_loss;
   bool world_given = false;    ///< the world of a simulation was described
   bool compute_given = false;  ///< and how long a gradient takes there
+  bool latency_given = false;
+
+  // Of a plan for a network:
+  std::string
+      network;  ///< bytes per second of a card as it was written, or "measured"; empty: none
+  std::optional<double> parameters;  ///< of a model that is not here
+  std::chrono::nanoseconds plan_time = std::chrono::seconds(10);
 };
 /// Measures a problem and its staleness, and prints step sizes with their grounds.
 int advise_command(const AdviseRequest& request);
+/// Simulates ways to exchange updates over a network, and recommends one.
+int plan_command(const AdviseRequest& request);
 
 struct ReportRequest {
   std::vector<std::string> runs;  ///< directories

@@ -69,6 +69,9 @@ void reproduce_topology(const Experiment& experiment);
 /// Published numbers of rivals, in virtual time.
 void reproduce_rivals(const Experiment& experiment);
 
+/// Many workers behind thin cards, beside rivals, in virtual time. Throws Interrupted on Ctrl-C.
+void reproduce_network(const Experiment& experiment);
+
 /// Figure 2 (c) of the paper. Throws Interrupted on Ctrl-C; what was finished is kept.
 void reproduce_cifar(const Experiment& experiment);
 

@@ -28,7 +28,7 @@ const std::vector<std::pair<std::string, Repeat>>& experiments() {
   static const std::vector<std::pair<std::string, Repeat>> all{
       {"quadratic", reproduce_slow_worker}, {"logistic", reproduce_slow_worker},
       {"topology", reproduce_topology},     {"cifar", reproduce_cifar},
-      {"rivals", reproduce_rivals},
+      {"rivals", reproduce_rivals},         {"network", reproduce_network},
   };
   return all;
 }
@@ -45,7 +45,10 @@ std::string not_for_ranks(const ReproduceRequest& request) {
 void require_own_settings(const ReproduceRequest& request) {
   const FigureChoice& choice = request.choice;
   const bool slow_worker = has_slow_worker(request.what), cifar = request.what == "cifar";
-  if (choice.any_of_cifar() && !cifar)
+  const bool network = request.what == "network";
+  FigureChoice without_workers = choice;
+  without_workers.workers.clear();
+  if ((network ? without_workers : choice).any_of_cifar() && !cifar)
     throw InputError(
         "--workers, --target-loss, --give-up, --data, --scale and --device are settings of cifar, "
         "not of " +
@@ -53,7 +56,8 @@ void require_own_settings(const ReproduceRequest& request) {
   if (choice.any_of_slow_worker() && !slow_worker)
     throw InputError("--slow and --target-error are settings of quadratic and logistic, not of " +
                      request.what);
-  if (choice.any_of_all() && !slow_worker && !cifar)
+  const bool only_compute = network && !choice.seeds && !choice.eta;
+  if (choice.any_of_all() && !slow_worker && !cifar && !only_compute)
     throw InputError("--seeds, --lr and --compute are settings of Figure 2, not of " +
                      request.what);
 }
@@ -61,6 +65,8 @@ void require_own_settings(const ReproduceRequest& request) {
 // How an experiment was made, in words.
 std::string way_of(const Experiment& experiment, bool on_ranks) {
   if (experiment.what == "rivals") return "numbers that others have published, in virtual time";
+  if (experiment.what == "network")
+    return "a small problem with the messages of large models, in virtual time";
   const std::string which = "an experiment of the paper, ";
   if (on_ranks) return which + "on MPI ranks";
   if (experiment.what == "cifar") return which + "in virtual time and on threads";
@@ -73,13 +79,14 @@ void write_page(const Experiment& experiment, bool on_ranks) {
     std::ifstream file(experiment.stem() + extension, std::ios::binary);
     return std::string(std::istreambuf_iterator<char>(file), {});
   };
-  const bool papers = experiment.what != "rivals";
-  report::write_figures(
-      {.title = (papers ? "The paper's experiment: " : "Published numbers: ") + experiment.what,
-       .subtitle = way_of(experiment, on_ranks),
-       .figures = {{experiment.what, "", {text_of(".svg")}}},
-       .table = parse_json<nlohmann::ordered_json>(text_of(".json"))},
-      experiment.directory);
+  const std::string kind = experiment.what == "rivals"    ? "Published numbers: "
+                           : experiment.what == "network" ? "Thin networks: "
+                                                          : "The paper's experiment: ";
+  report::write_figures({.title = kind + experiment.what,
+                         .subtitle = way_of(experiment, on_ranks),
+                         .figures = {{experiment.what, "", {text_of(".svg")}}},
+                         .table = parse_json<nlohmann::ordered_json>(text_of(".json"))},
+                        experiment.directory);
 }
 
 }  // namespace

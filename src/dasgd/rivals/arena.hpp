@@ -296,7 +296,8 @@ class Arena {
     std::vector<std::span<const Real>> models;
     std::vector<NodeUse> uses;
     for (const auto& node : nodes_) {
-      if (const auto model = node->seat.rival.model(); !model.empty()) {
+      const Rival<Real>& rival = node->seat.rival;
+      if (const auto model = how_.shows_common ? rival.common() : rival.model(); !model.empty()) {
         require_model(node->seat.id, model, objective_.dimension());
         models.push_back(model.first(objective_.dimension()));
       }

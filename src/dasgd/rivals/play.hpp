@@ -32,6 +32,7 @@ struct PlayOptions {
   /// one has come, which is exact where all come at once. Where latencies are drawn or links are
   /// disturbed letters are sent all the same.
   bool meet = false;
+  bool shows_common = false;  ///< the observer sees `common` of participants instead of `model`
 };
 
 struct PlayResult {

@@ -90,6 +90,8 @@ class Rival {
   /// The model that it answers for; empty where it holds none of its own, like the worker of a
   /// server.
   virtual std::span<const Real> model() const = 0;
+  /// What it has of a model that all share: without own steps that the others will hear of later.
+  virtual std::span<const Real> common() const { return model(); }
   /// What it keeps between two calls, in bytes.
   virtual std::size_t kept() const { return model().size_bytes(); }
 };

@@ -34,6 +34,7 @@ class Observation {
       ended_ = look(next_, agents);
     return ended_;
   }
+  bool ends_at_once() const { return ended_ && observer_.ends_at_once; }
   void at_the_end(Nanoseconds time, const Agents<Real>& agents) {
     if (!ended_) look(time, agents);
     ended_ = true;

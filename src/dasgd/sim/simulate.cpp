@@ -317,8 +317,9 @@ class Simulation {
   // What is under way comes too late for an observer, or is more than an interrupt waits for.
   bool ended_before_it_drained() const {
     if (ahead_.running()) return false;
-    return reason_ == StopReason::interrupted ? events_since_stop_ >= most_events_after_an_interrupt
-                                              : observation_ && reason_ == StopReason::max_time;
+    if (observation_ && (reason_ == StopReason::max_time || observation_->ends_at_once()))
+      return true;
+    return reason_ == StopReason::interrupted && events_since_stop_ >= most_after_an_interrupt;
   }
   void fail(std::exception_ptr failure, StopReason reason) {
     if (!failure_) failure_ = failure;
@@ -334,16 +335,16 @@ class Simulation {
   }
 
   TrainResult<Real> conclude() {
-    const auto took = std::chrono::steady_clock::now() - began_;
-    auto result = dasgd::conclude<Real>(
-        objective_, options_, reports_of(agents_), agents_.front()->run.worker(),
-        {.seconds = static_cast<double>(now_) * 1e-9,
-         .simulated_in = std::chrono::duration<double>(took).count(),
-         .reason = reason_,
-         .failure = failure_,
-         .good = good_,
-         .judge = judge_,
-         .compared = !ended_before_it_drained()});
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began_;
+    auto result = dasgd::conclude<Real>(objective_, options_, reports_of(agents_),
+                                        agents_.front()->run.worker(),
+                                        {.seconds = static_cast<double>(now_) * 1e-9,
+                                         .simulated_in = took.count(),
+                                         .reason = reason_,
+                                         .failure = failure_,
+                                         .good = good_,
+                                         .judge = judge_,
+                                         .compared = !ended_before_it_drained()});
     if (ended_before_it_drained()) result.failure = failure_;
     feed_.conclude(now_, result.summary);
     if (residuals_)

@@ -32,6 +32,7 @@ template <typename Real>
 struct Observer {
   Nanoseconds every = 0;
   std::function<bool(const Instant<Real>&)> look;  ///< true: the run may end
+  bool ends_at_once = false;                       ///< then without what is still under way
 };
 
 }  // namespace dasgd

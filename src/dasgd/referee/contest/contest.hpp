@@ -26,6 +26,9 @@ struct Goal {
   enum class Kind { loss, accuracy, error };
   Kind kind = Kind::loss;
   double value = 0;
+  /// Judged on what the last worker has of the common model instead of the mean of all models:
+  /// the mean of workers that never exchange anything has less noise than any of theirs.
+  bool of_last_worker = false;
 };
 std::string to_string(const Goal& goal);
 
@@ -61,6 +64,8 @@ struct Contest {
   /// On a real one steps are tuned and times are predicted in virtual time; then everybody runs for
   /// real, one run at a time.
   ContestEngine engine = ContestEngine::sim;
+  /// A goal ends a run at once, and sums of all workers are one event: see PlayOptions::meet.
+  bool brief = false;
   std::size_t measured_S = 2048;  ///< gradients of a run whose staleness is measured; 0: none
   std::uint64_t seed = 1;
   unsigned threads = 1;

@@ -32,7 +32,10 @@ PlayResult simulate_one(const Objective<Real>& objective, const Contest& contest
     return simulate_dasgd(objective, options_of_dasgd(rival, options), world, observer);
   const bool measured = thorough && options.workers <= most_workers_measured;
   return play(objective, rival, options, world,
-              {.preempt = contest.preempt, .measured_S = measured ? contest.measured_S : 0},
+              {.preempt = contest.preempt,
+               .measured_S = measured ? contest.measured_S : 0,
+               .meet = contest.brief,
+               .shows_common = contest.goal.of_last_worker},
               &observer);
 }
 
@@ -84,7 +87,8 @@ ContestRun run_one(Examiner<Real>& examiner, const Contest& contest, const Chose
   };
   const Observer<Real> observer{
       request.thorough ? contest.every : 2 * contest.every,
-      [&](const Instant<Real>& instant) { return !is_late(instant.time) && course.look(instant); }};
+      [&](const Instant<Real>& instant) { return !is_late(instant.time) && course.look(instant); },
+      contest.brief};
   const PlayResult result = perform ? (*perform)(rival, world, options, observer)
                                     : simulate_one(examiner.objective(), contest, rival, options,
                                                    world.world, request.thorough, observer);

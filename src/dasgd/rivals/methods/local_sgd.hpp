@@ -91,6 +91,7 @@ class LocalWorker final : public Rival<Real> {
     if (sum_.received(port, letter)) take_mean(port);
   }
   std::span<const Real> model() const override { return y_; }
+  std::span<const Real> common() const override { return x_; }
   std::size_t kept() const override {
     return size_of(x_, y_, velocity_) + own_.kept() + sum_.kept();
   }

@@ -118,6 +118,7 @@ class SparseLoCoWorker final : public Rival<Real> {
     if (gather_.received(port, letter)) take_mean(port);
   }
   std::span<const Real> model() const override { return y_; }
+  std::span<const Real> common() const override { return x_; }
   std::size_t kept() const override {
     return size_of(x_, y_, feedback_.residual()) + own_.kept() + gather_.kept();
   }

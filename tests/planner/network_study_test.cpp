@@ -1,0 +1,67 @@
+// `dasgd reproduce network`, in small.
+#include "dasgd/planner/network_study.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace dasgd::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+NetworkStudy small() {
+  NetworkStudy study;
+  study.parts = {{{4},
+                  {93e3},
+                  {12.5e6, 125e6},
+                  {.applications = 500, .steps = 1, .further = 0},
+                  0.5,
+                  {"dasgd:look_ahead=auto:topology=tree:4:message=int8"}}};
+  study.rate_workers = {4};
+  return study;
+}
+
+TEST(NetworkStudy, HasACellForEveryWayOnEveryNetwork) {
+  std::size_t most = 0;
+  const NetworkFindings findings =
+      study_networks(small(), [&](std::size_t done, std::size_t) { most = std::max(most, done); });
+  ASSERT_EQ(findings.cells.size(), 2u * 10);
+  EXPECT_EQ(most, 20u);
+  std::size_t run = 0;
+  for (const NetworkCell& cell : findings.cells) run += cell.row.was_run();
+  EXPECT_EQ(run, 2u * 5);  // four rivals and one way; the others are said to be left out
+  const std::string csv = to_csv(findings);
+  EXPECT_THAT(csv, HasSubstr("4,93000,100,\"dasgd, tree:4, int8\","));
+  EXPECT_THAT(csv, HasSubstr("sparseloco"));
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 21);
+  const auto json = nlohmann::json::parse(to_json(findings));
+  EXPECT_EQ(json.size(), 20u + findings.rates.size());
+  EXPECT_THAT(to_svg(findings), HasSubstr("4 workers"));
+}
+
+TEST(NetworkStudy, ThinCardsDoNotSlowGradientsDown) {
+  for (const NetworkRate& rate : study_networks(small(), [](auto, auto) {}).rates) {
+    EXPECT_GT(rate.unlimited, 3.5);
+    EXPECT_GE(rate.ratio(), 0.97) << rate.workers << " " << rate.relay << " " << rate.card;
+  }
+}
+
+TEST(NetworkStudy, AStopEndsIt) {
+  NetworkStudy study = small();
+  std::stop_source source;
+  source.request_stop();
+  study.stop = source.get_token();
+  EXPECT_THROW(study_networks(study, [](auto, auto) {}), ContestInterrupted);
+}
+
+TEST(NetworkStudy, WaysHaveShortNames) {
+  EXPECT_EQ(short_name("dasgd:look_ahead=auto"), "dasgd, mesh, full");
+  EXPECT_EQ(short_name("dasgd:look_ahead=auto:topology=tree:4:message=int8"),
+            "dasgd, tree:4, int8");
+  EXPECT_EQ(short_name("dasgd:look_ahead=auto:topology=tree:4"), "dasgd, tree:4, full");
+  EXPECT_EQ(short_name("diloco:adam=0"), "diloco");
+}
+
+}  // namespace
+}  // namespace dasgd::test
