@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""How fast data is read: a CSV file against `wc -l` and the readers of numpy and pandas, per core; folders of PNG pictures by one core
-and by all.
+"""How fast data is read: a CSV file against `wc -l` and the readers of numpy and pandas, one with texts, dates and gaps, per core;
+folders of PNG pictures by one core and by all.
 
   reading.py build/release/dasgd [--megabytes 200] [--pictures 4000] [--rounds 3]
 Everything lies in the page cache. `dasgd data describe` reads, and looks at every number once more for its figures.
@@ -27,6 +27,22 @@ def write_csv(path, megabytes):
     block = "".join(lines)
     with open(path, "w") as file:
         file.write(",".join(f"c{k}" for k in range(20)) + ",label\n")
+        for _ in range(max(1, round(megabytes * 1e6 / len(block)))):
+            file.write(block)
+
+
+def write_mixed(path, megabytes):
+    """A table as people have them: an id, texts, a date, yes or no, gaps."""
+    draw = random.Random(2)
+    cities, jobs = [f"city {k}" for k in range(80)], ["nurse", "teacher", "driver", "engineer", ""]
+    lines = [
+        f"C{k:06},{draw.choice(cities)},{draw.choice(jobs)},{2020 + k % 4}-{1 + k % 12:02}-{1 + k % 28:02},{draw.randint(18, 80)},"
+        f"{'' if draw.random() < 0.05 else round(draw.uniform(1e4, 9e4), 2)},{draw.choice(('yes', 'no'))},{draw.choice(('stays', 'leaves'))}\n"
+        for k in range(20000)
+    ]
+    block = "".join(lines)
+    with open(path, "w") as file:
+        file.write("customer,city,job,last visit,age,income,account,label\n")
         for _ in range(max(1, round(megabytes * 1e6 / len(block)))):
             file.write(block)
 
@@ -93,6 +109,11 @@ def main():
         counted, read = median(["wc", "-l", csv], 1, True), median(describe + [csv], 1, True)
         print(f"CSV, {size:.0f} MB, seconds of one core: wc -l {size / counted:6.0f} MB/s   dasgd {size / read:6.0f} MB/s   "
               f"{counted / read:.2f} of it")
+        mixed = os.path.join(place, "mixed.csv")
+        write_mixed(mixed, a.megabytes)
+        mixed_size = os.path.getsize(mixed) / 1e6
+        print(f"CSV with texts, dates and gaps, {mixed_size:.0f} MB, seconds of one core: {mixed_size / median(describe + [mixed], 1, True):6.0f} MB/s")
+        os.remove(mixed)
         for reader in PYTHON_READERS:
             if seconds := by_python(reader, csv):
                 print(f"CSV by {reader}: {size / seconds:6.0f} MB/s")

@@ -77,6 +77,8 @@ TEST(Resolve, FillsInTheModelsOwnDataStepBatchAndBudget) {
   EXPECT_EQ(softmax.run.epochs, 5);
   EXPECT_EQ(resolved(of_model("resnet18")).problem.data, "cifar10");
   EXPECT_EQ(resolved(of_model("cnn")).run.batch, 32u);
+  EXPECT_EQ(softmax.run.workers, 2u);
+  EXPECT_EQ(resolved(of_model("linear", "mine")).run.workers, 1u);
 
   const Config quadratic = resolved(of_model("quadratic"));
   EXPECT_EQ(quadratic.problem.data, "") << "the paper's instance is drawn";

@@ -73,6 +73,10 @@ OF_RANKS = {
 }
 
 
+def test_there_are_a_hundred_ways():
+    assert len({**WAYS, **ALONE}) + len(OF_RANKS) >= 100
+
+
 @pytest.mark.parametrize("name", OF_RANKS)
 def test_ranks_end_well(tmp_path, name):
     way, status = OF_RANKS[name]

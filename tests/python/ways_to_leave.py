@@ -82,6 +82,31 @@ WAYS = {
     "multiprocessing": ("import multiprocessing as m; p = m.get_context('fork').Process(target=time.sleep, args=(0,)); p.start(); p.join(); assert p.exitcode == 0", END, None),
     "a subprocess": ("import subprocess; subprocess.run(['true'], check=True); loop(model, peer.step, 3)", END, None),
     "a name in a dictionary that is cleared": ("names = {'peer': peer}; del peer; names.clear(); gc.collect()", END, None),
+    "a weak reference": ("import weakref; w = weakref.ref(peer); del peer; gc.collect(); assert w() is None", END, None),
+    "a copy of the model": ("import copy; twin = copy.deepcopy(model); del peer, model; gc.collect(); twin(torch.ones(1, 8))", END, None),
+    "the model is used at exit": ("import atexit; atexit.register(lambda: model(torch.ones(1, 8))); del peer", END, None),
+    "an exception at exit": ("import atexit; atexit.register(lambda: 1 / 0)", END, "ZeroDivisionError"),
+    "an exception in a thread": ("import threading; t = threading.Thread(target=lambda: 1 / 0); t.start(); t.join(); loop(model, peer.step, 3)", END, "ZeroDivisionError"),
+    "sys.exit in a thread": ("import threading; t = threading.Thread(target=sys.exit); t.start(); t.join(); loop(model, peer.step, 3)", END, None),
+    "a pool of threads": ("from concurrent.futures import ThreadPoolExecutor as Pool\nwith Pool(2) as p: p.submit(loop, model, peer.step, 3).result()", END, None),
+    "a task that is cancelled": (
+        "import asyncio\nasync def f():\n    while peer.step(): await asyncio.sleep(0)\n"
+        "async def g():\n    t = asyncio.create_task(f()); await asyncio.sleep(0.02); t.cancel()\nasyncio.run(g())", END, None),
+    "an interrupt between its steps": (
+        "def f(*_): raise KeyboardInterrupt\nsignal.signal(signal.SIGALRM, f); signal.setitimer(signal.ITIMER_REAL, 0.02)\nwhile True: loop(model, peer.step, 1)",
+        -signal.SIGINT, "KeyboardInterrupt"),
+    "dropped in a signal handler": ("def f(*_): globals().pop('peer')\nsignal.signal(signal.SIGUSR1, f); os.kill(os.getpid(), signal.SIGUSR1); gc.collect(); model(torch.ones(1, 8))", END, None),
+    "SIGHUP": ("os.kill(os.getpid(), signal.SIGHUP); time.sleep(60)", -signal.SIGHUP, None),
+    "SIGKILL": ("os.kill(os.getpid(), signal.SIGKILL)", -signal.SIGKILL, None),
+    "os.abort": ("os.abort()", -signal.SIGABRT, None),
+    "another program": ("os.execv('/bin/sh', ['sh', '-c', 'exit 6'])", 6, None),
+    "a recursion without end": ("def f(): f()\nf()", 1, "RecursionError"),
+    "out of memory": ("bytearray(1 << 60)", 1, "MemoryError"),
+    "a pool of forks": ("import multiprocessing as m\nwith m.get_context('fork').Pool(2) as p: assert p.map(abs, [-1, -2]) == [1, 2]\nloop(model, peer.step, 3)", END, None),
+    "a fork of a fork": ("pid = os.fork()\nif pid == 0:\n    if os.fork() == 0: sys.exit()\n    os.wait(); sys.exit(5)\nassert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 5\nloop(model, peer.step, 3)", END, None),
+    "a fork that is killed": ("pid = os.fork()\nif pid == 0: time.sleep(60)\nos.kill(pid, signal.SIGKILL); os.waitpid(pid, 0); loop(model, peer.step, 3)", END, None),
+    "closed inside model_of_all": ("with peer.model_of_all(): peer.close()\nmodel(torch.ones(1, 8))", END, None),
+    "finish inside no_sync": ("with peer.no_sync(): peer.finish()", END, None),
     "dropped in a destructor": ("class A:\n    def __del__(self): self.p = None\na = A(); a.p = peer; del peer, a; gc.collect()", END, None),
 }
 # Where a process can have more than one peer.

@@ -35,7 +35,7 @@ TEST(Interrupt, EndsARunThatWouldTakeLongToDrainWithWhatItHas) {
       std::accumulate(summary.iterations.begin(), summary.iterations.end(), std::uint64_t{0});
   EXPECT_EQ(summary.stop_reason, StopReason::interrupted);
   EXPECT_EQ(summary.gradients, 1'000u);
-  EXPECT_LE(applied, most_events_after_an_interrupt);
+  EXPECT_LE(applied, most_after_an_interrupt);
   EXPECT_EQ(summary.lost, 1'000u * 1'000u - applied);
   EXPECT_FALSE(summary.replicas_compared);
   EXPECT_TRUE(summary.audit_is_clean());  // as far as it goes

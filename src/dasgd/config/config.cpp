@@ -20,6 +20,7 @@ struct ModelDefaults {
   std::size_t batch;  // 0: the whole data set, so that gradients carry no noise, as in the paper
   std::optional<double> epochs;
   std::vector<std::uint32_t> gradients;
+  std::size_t workers = 2;
 };
 
 ModelDefaults defaults_of(const std::string& model) {
@@ -27,7 +28,8 @@ ModelDefaults defaults_of(const std::string& model) {
   if (model == "cnn" || model == "mlp") return {"fashion-mnist", 0.05, 32, 2, {}};
   if (model == "resnet18") return {"cifar10", 0.05, 32, 2, {}};
   if (is_network(model)) return {"", 0.05, 32, 2, {}};
-  if (model == "linear") return {"", 0.05, 32, 5, {}};
+  // Its gradients take microseconds: on a busy machine two workers are a thousand apart.
+  if (model == "linear") return {"", 0.05, 32, 5, {}, 1};
   if (model == "logistic") return {"", 0.1, 0, std::nullopt, {1000}};
   return {"", 0.01, 0, std::nullopt, {1000}};
 }
@@ -139,7 +141,8 @@ void resolve(Config& config) {
     throw InputError("chaos on links needs threads or the simulator, not MPI ranks");
   resolve_stream(config);
   if (!config.workers)
-    config.workers = config.elastic.listen.empty() ? workers_of(run.topology).value_or(2) : 1;
+    config.workers =
+        config.elastic.listen.empty() ? workers_of(run.topology).value_or(defaults.workers) : 1;
   run.workers = *config.workers;
   if (config.speeds) run.time_factors = config.speeds->time_factors(run.workers, run.seed);
   run.eta = config.lr.value_or(defaults.lr);

@@ -12,7 +12,7 @@
 namespace dasgd {
 
 /// So many events an interrupted run may still take.
-inline constexpr std::uint64_t most_events_after_an_interrupt = 1'000'000;
+inline constexpr std::uint64_t most_after_an_interrupt = 1'000'000;
 
 /// Simulates a run until it is drained. Same arguments, same result, to the byte of the trace;
 /// several simulations may go on in one process. `options.slow` multiplies compute times; `compute`
