@@ -4,7 +4,7 @@ import { element } from "./dom";
 import { show, showSeconds } from "./format";
 import { LineChart, type Line } from "./line_chart";
 import type { Part } from "./part";
-import type { Metrics, Run, Spread, Values } from "./data";
+import { number, type Metrics, type Run, type Spread, type Values } from "./data";
 
 type Against = "seconds" | "samples" | "applications";
 const against: { key: Against; name: string; long: string }[] = [
@@ -121,7 +121,10 @@ export function stalenessPart(): Part {
       card.hidden = lines.length === 0;
       if (lines.length === 0) return;
       const most = Math.max(...lines.flatMap((line) => finite(line.high ?? line.y)));
-      const sentence = `${lines.some((line) => line.low) ? "Line: mean; band: least to most." : "Mean over each report."} At most ${show(most)}.`;
+      const single = runs.length === 1 ? number(runs[0].summary?.S_max) : null;
+      const sentence = lines.some((line) => line.low)
+        ? `Line: mean; band: least to most. At most ${show(most)}.`
+        : `Mean over each report, at most ${show(most)}${single === null ? "" : `; of one gradient at most ${show(single)}`}.`;
       card.describe(sentence);
       card.draw(() => chart.update(lines, { label: `Staleness over time. ${sentence}`, x: { name: "seconds", seconds: true }, y: "|S|", log: false, fromZero: true }));
     },

@@ -197,6 +197,8 @@ await tests({
       await assertNoSidewaysScroll(page);
       page.assertQuiet();
     }
+    const map = await open(address(run("compare/map.svg")), { dark: true });
+    assert.equal(await map.$eval("text.c", (text) => getComputedStyle(text).fill), "rgb(0, 0, 0)", "on bright cells in the dark as well");
   },
   async "a million applications make a page under 5 MB that keeps the extremes"() {
     dasgd("simulate", "--model", "quadratic", "--workers", "10", "--gradients", "10000", "--lr", "0.0001", "--compute", "lognormal:1ms:0.7",
@@ -267,6 +269,8 @@ await tests({
     });
     assert.ok(found > 20, `${found} pixels`);
     page.assertQuiet();
+    const { S_max } = JSON.parse(readFileSync(run("often/summary.json"), "utf8"));
+    await assertText(await open(address(run("often/report.html"))), "#staleness .caption", new RegExp(`of one gradient at most ${S_max}\\.`));
   },
   async "times on a page have one unit"() {
     for (const [name, unit] of [["sixteen", "s"], ["hundred", "ms"]]) {

@@ -11,6 +11,7 @@
 #include "dasgd/referee/contest/worlds.hpp"
 #include "dasgd/referee/lower_bound.hpp"
 #include "dasgd/referee/row_medians.hpp"
+#include "dasgd/rivals/methods/all_rivals.hpp"
 
 namespace dasgd {
 namespace {
@@ -147,6 +148,11 @@ std::string predictions_text(const JudgedWorld& world, const Contest& contest) {
 
 std::string megabytes(double bytes) { return fmt::format("{:.3g}", bytes * 1e-6); }
 
+// Where it does not reach the goal or is not tuned, that is more important.
+bool is_reference(const ContestRow& row, const Judgement& j) {
+  return row.rival == dasgd_rival && j.verdict == "no difference shown";
+}
+
 }  // namespace
 
 const ChosenRival& rival_of(const ContestRow& row, const Contest& contest) {
@@ -213,7 +219,8 @@ std::string results_text(const Contest& contest, const std::vector<JudgedWorld>&
       text +=
           fmt::format("  {:{}} {:>9.3g} {:>10} {:>20} {:>5}  {:20} {:>5.0f}% {:>6} {:>8} {:>9}\n",
                       label_of(row, contest), width, row.eta, time_text(j, row), ratio_text(j),
-                      fmt::format("{}/{}", j.wins, contest.seeds), j.verdict,
+                      fmt::format("{}/{}", j.wins, contest.seeds),
+                      is_reference(row, j) ? "reference" : j.verdict,
                       100 * median_over(row, [](auto& r) { return r.idle_share; }),
                       median_over(row, [](auto& r) { return r.gradients_wasted; }),
                       S ? fmt::format("{:.3g}", *S) : "",

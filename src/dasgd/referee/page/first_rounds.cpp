@@ -5,6 +5,7 @@
 
 #include "dasgd/referee/contest/run_one.hpp"
 #include "dasgd/report/charts/svg_frame.hpp"
+#include "dasgd/report/charts/svg_plot.hpp"
 #include "dasgd/rivals/methods/all_rivals.hpp"
 #include "dasgd/sim/simulate.hpp"
 
@@ -94,7 +95,7 @@ std::string time_lines(const std::string& title, const std::vector<FirstRounds>&
   constexpr double line = 9, gap = 16, head = 34;
   double left = 110;
   for (const FirstRounds& rounds : all) left = std::max(left, svg::width_of(rounds.rival) + 16);
-  const double right = left + 510;
+  const double right = std::max(left + 240, usual_panel_width - 16);
   const std::size_t shown = std::min(workers, most_workers_shown);
   const auto place = [&](std::size_t worker) -> std::optional<std::size_t> {
     if (worker + 1 == workers) return shown - 1;

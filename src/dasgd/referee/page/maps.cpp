@@ -33,8 +33,8 @@ struct CellTable {
     const double x = names + column * cell_width, y = header_height + row * cell_height;
     return fmt::format(
         "<rect x=\"{:.0f}\" y=\"{:.0f}\" width=\"{:.0f}\" height=\"{:.0f}\" fill=\"{}\" "
-        "stroke=\"white\"/><text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"middle\" fill=\"black\" "
-        "{}>{}</text>\n",
+        "stroke=\"white\"/><text class=\"c\" x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"middle\" "
+        "fill=\"black\" {}>{}</text>\n",
         x, y, cell_width, cell_height, colour, x + cell_width / 2, y + 16, style,
         svg::escape(text));
   }

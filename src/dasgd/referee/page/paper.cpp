@@ -8,6 +8,7 @@
 #include "dasgd/record/run_summary.hpp"
 #include "dasgd/referee/row_medians.hpp"
 #include "dasgd/report/charts/pdf.hpp"
+#include "dasgd/report/charts/svg_frame.hpp"
 #include "dasgd/rivals/methods/all_rivals.hpp"
 
 namespace dasgd {
@@ -114,12 +115,13 @@ std::vector<PaperFile> paper_files(const PaperOptions& options, const Contest& c
                                    const std::vector<JudgedWorld>& worlds,
                                    const std::vector<ComparePicture>& pictures,
                                    const std::vector<std::pair<std::string, std::string>>& facts) {
-  const double scale = options.font_pt / letter_height;  // points of a unit
-  const double width = options.width_mm * points_per_mm / scale;
+  const double width = options.width_mm * points_per_mm * letter_height / options.font_pt;
   std::vector<PaperFile> files;
+  // Drawings have a width of their own, and smaller letters where it is larger.
   const auto add = [&](const std::string& name, const std::string& svg) {
-    files.emplace_back(name + ".svg", svg);
-    files.emplace_back(name + ".pdf", svg::to_pdf(svg, scale));
+    files.emplace_back(name + ".svg", svg::resized(svg, options.width_mm));
+    files.emplace_back(name + ".pdf", svg::to_pdf(svg, options.width_mm * points_per_mm /
+                                                           svg::size_of(svg).first));
   };
   for (const ComparePicture& picture : pictures) {
     const std::size_t count = std::max(picture.panels.size(), picture.drawings.size());

@@ -17,8 +17,8 @@ struct PaperOptions {
 /// A file of the directory for the paper, with what it holds.
 using PaperFile = std::pair<std::string, std::string>;
 
-/// Panels one by one, table.tex, table.csv and record.txt. The same comparison gives the same
-/// bytes. `facts`: as the page has them.
+/// Panels one by one, as wide as the options say, table.tex, table.csv and record.txt. The same
+/// comparison gives the same bytes. `facts`: as the page has them.
 std::vector<PaperFile> paper_files(const PaperOptions& options, const Contest& contest,
                                    const std::vector<JudgedWorld>& worlds,
                                    const std::vector<ComparePicture>& pictures,

@@ -55,6 +55,11 @@ void write_results(const std::string& directory, const Objective<Real>& objectiv
     for (const PaperFile& file :
          paper_files(options.paper_options, contest, worlds, pictures, options.facts))
       write(file.first, [&] { write_file(options.paper + "/" + file.first, file.second); });
+    if (const std::string settings = directory + "/config.toml"; std::filesystem::exists(settings))
+      write("config.toml", [&] {
+        std::filesystem::copy_file(settings, options.paper + "/config.toml",
+                                   std::filesystem::copy_options::overwrite_existing);
+      });
   }
   if (!options.page) return;
   write("compare.html", [&] {

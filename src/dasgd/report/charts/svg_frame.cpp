@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <limits>
+#include <string_view>
 
 namespace dasgd::svg {
 
@@ -150,9 +152,24 @@ std::string document(double width, double height, const std::string& title,
       "<title>{2}</title>\n"
       "<style>.g{{stroke:#ddd}}text{{fill:#222}}.b{{fill:#fff}}.i{{stroke:#000}}"
       "@media(prefers-color-scheme:dark){{.g{{stroke:#333a45}}text{{fill:#d5dae3}}"
-      ".b{{fill:#14171c}}.i{{stroke:#fff}}}}</style>\n"
+      ".b{{fill:#14171c}}.i{{stroke:#fff}}}}.c{{fill:#000}}</style>\n"
       "<rect class=\"b\" width=\"100%\" height=\"100%\"/>\n{3}</svg>\n",
       width, height, escape(title), content);
+}
+
+std::pair<double, double> size_of(const std::string& document) {
+  constexpr std::string_view before = "viewBox=\"0 0 ";
+  const char* const at = document.c_str() + document.find(before) + before.size();
+  char* end = nullptr;
+  const double width = std::strtod(at, &end);
+  return {width, std::strtod(end, nullptr)};
+}
+
+std::string resized(const std::string& document, double width_mm) {
+  const std::size_t from = document.find(" width=\""), to = document.find(" role=", from);
+  const auto [width, height] = size_of(document);
+  return fmt::format("{} width=\"{:.2f}mm\" height=\"{:.2f}mm\"{}", document.substr(0, from),
+                     width_mm, width_mm * height / width, document.substr(to));
 }
 
 }  // namespace dasgd::svg

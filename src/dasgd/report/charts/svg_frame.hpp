@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dasgd::svg {
@@ -47,5 +48,9 @@ std::string frame(const Box& box, const std::string& title, const std::string& x
 /// A whole file.
 std::string document(double width, double height, const std::string& title,
                      const std::string& content);
+/// Width and height of what `document` has made, in its units.
+std::pair<double, double> size_of(const std::string& document);
+/// The same to be shown in another width.
+std::string resized(const std::string& document, double width_mm);
 
 }  // namespace dasgd::svg
