@@ -169,7 +169,8 @@ TEST_F(NetworkApp, RefusesWhatCannotBe) {
   expect_failure("train --model cnn --precision fp8", 2, "must be fp32, tf32 or bf16");
   expect_failure("train --model cnn --precision bf16", 2, "--precision needs --device cuda");
   expect_failure("train --model cnn --no-graph", 2, "--no-graph needs --device cuda");
-  expect_failure("train --model softmax --channels-last", 2, "--channels-last applies to networks only");
+  expect_failure("train --model softmax --channels-last", 2,
+                 "--channels-last applies to networks only");
   expect_failure("train --model gpt --gpt 10:2:3", 2, "a multiple of the number of heads");
   expect_failure("train --model gpt --gpt tiny", 2, "must be small, medium or WIDTH:DEPTH:HEADS");
   expect_failure("train --model mlp --gpt small", 2, "--gpt is the shape of --model gpt");
