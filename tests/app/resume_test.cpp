@@ -245,7 +245,7 @@ TEST_F(ResumeApp, RefusesWhatCannotBeResumed) {
   refuses(resume("--batch 6"), "its batch was 5 and is now 6; that cannot change");
   refuses(resume("--seed 2"), "its seed was 1 and is now 2");
   refuses(resume("--model quadratic --data ''"), "its model was softmax and is now quadratic");
-  refuses(resume("--out " + directory.file("other")), "leave --out out");
+  refuses(resume("--out " + directory.file("other")), "remove --out");
   refuses("train " + out() + "/config.toml --resume " + out(), "leave");
   refuses("train --resume " + directory.file("nothing"), "has no config.toml");
   refuses("train --resume ''", "--resume \"\": names no directory");

@@ -117,7 +117,7 @@ TEST_F(StreamApp, WhatNeedsDataThatStaysIsRefused) {
   refuse("--model logistic --epochs 2", "for a stream use --total-gradients");
   refuse("--model logistic --lr auto", "give --lr X");
   refuse("--model logistic --sampling shards", "the first worker that asks");
-  refuse("--model logistic --batch 0", "--batch must be at least 1");
+  refuse("--model logistic --batch 0", "needs a finite data set, not a stream");
   refuse("--model logistic --classes 3", "--classes is for softmax");
   refuse("--model logistic --schedule cosine", "write cosine:TOTAL");
   expect_refusal("train --model logistic --features 3 --out " + out(), "is for --data -");

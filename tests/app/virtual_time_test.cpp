@@ -176,7 +176,7 @@ TEST_F(App, SamplesArriveInVirtualTime) {
   expect_refusal("simulate --model logistic --arrivals poisson:1" + to,
                  "--batch must be at least 1");
   expect_refusal("simulate --elastic --batch 5 --model logistic --arrivals poisson:1" + to,
-                 "leave --arrivals out");
+                 "remove --arrivals");
   expect_refusal("train --model logistic --arrivals poisson:1" + to, "--arrivals");
   const Outcome outcome = dasgd(run + " --epochs 20 --arrivals poisson:200");
   EXPECT_EQ(outcome.status, 0) << outcome.err;

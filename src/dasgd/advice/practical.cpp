@@ -240,7 +240,7 @@ std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
   return PracticalStep{
       std::clamp(proved, found * (noise ? share_of_best_in_noise : share_of_best), found),
       fmt::format(
-          "the best of {} short trials ({} gradients in virtual time) used {:.4g}{}; not proved",
+          "the best of {} short trials of {} gradients in virtual time used {:.4g}{}; not proved",
           trials.tried.size(), gradients, found,
           cools ? fmt::format(", decaying to 0 over the last {:.0f} % of the run",
                               100 * schedule.share)
