@@ -25,7 +25,7 @@ class TokenWorker final : public dasgd::Rival<Real> {
     if (has_token_) pass_on(port);
     port.compute(x_);
   }
-  void received(dasgd::Port<Real>&, const dasgd::Letter<Real>& token) override {
+  void received(dasgd::Port<Real>&, const dasgd::RivalMessage<Real>& token) override {
     x_ = *token.numbers;
     has_token_ = true;  // until its next gradient
   }

@@ -9,7 +9,7 @@
 #include "dasgd/core/error.hpp"
 #include "dasgd/settings/settings.hpp"
 #include "ranks/ranks.hpp"
-#include "terminal/last_words.hpp"
+#include "terminal/final_error.hpp"
 #include "terminal/output.hpp"
 
 int main(int argc, char** argv) {

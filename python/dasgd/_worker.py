@@ -109,7 +109,7 @@ class Worker:
         self._g.zero_()
 
     # Parameters keep their values when the replica goes.
-    def _let_go(self) -> None:
+    def _detach(self) -> None:
         self._core = None
         self._dropped()
         if self._logs is not None:

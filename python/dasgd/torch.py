@@ -269,7 +269,7 @@ class Peer(Worker):
                 self._x.copy_(self._replica)
             if self._summary["stop_reason"] != "interrupted":  # else a rank may have gone already
                 self._average_buffers(core)
-            self._let_go()
+            self._detach()
         return self._summary
 
     def close(self) -> None:
@@ -278,7 +278,7 @@ class Peer(Worker):
         if core is not None:
             core.close()  # a step under way ends
             with self._busy:
-                self._let_go()
+                self._detach()
 
     def __enter__(self) -> "Peer":
         return self
@@ -307,7 +307,7 @@ class Peer(Worker):
         if (self.optimizer is None) != ("optimizer" not in state):
             raise InputError("the state and the peer must both have an optimizer, or neither")
         core.close()
-        self._let_go()
+        self._detach()
         self.model.load_state_dict(state["model"])
         if self.optimizer is not None:
             self.optimizer.load_state_dict(state["optimizer"])

@@ -43,7 +43,7 @@ class PortOf final : public RivalPort {
   void cancel() override { here().cancel(); }
   void send(std::size_t to, const std::optional<py::buffer>& numbers, std::uint64_t version,
             std::uint32_t tag, double weight) override {
-    Letter<Real> letter{.version = version, .tag = tag, .weight = weight};
+    RivalMessage<Real> letter{.version = version, .tag = tag, .weight = weight};
     if (numbers) letter.numbers = share<Real>(numbers_of<Real>(numbers->request()));
     here().send(to, std::move(letter));
   }
@@ -90,7 +90,7 @@ class OwnRival final : public Rival<Real> {
   void computed(Port<Real>& port, std::span<const Real> gradient, double loss) override {
     call(port, [&] { asked_.attr("computed")(own_numbers(gradient), loss); });
   }
-  void received(Port<Real>& port, const Letter<Real>& letter) override {
+  void received(Port<Real>& port, const RivalMessage<Real>& letter) override {
     call(port, [&] {
       py::object numbers = py::none();
       if (letter.numbers) numbers = py::cast(own_numbers(std::span<const Real>(*letter.numbers)));

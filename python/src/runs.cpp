@@ -143,8 +143,8 @@ Finished train(const py::dict& keywords, const py::object& objective, const py::
 Finished simulate(const py::dict& keywords, const py::object& objective) {
   const Config given = read_config(Command::simulate, keywords);
   const VirtualWorld world = config::make_world(given, given.run.workers);
-  const auto story = config::make_story(given, world);
-  if (!story) validate(world, graph_of(given.run));
+  const auto scenario = config::make_scenario(given, world);
+  if (!scenario) validate(world, graph_of(given.run));
   const Problem problem = problem_of(given, objective);
   std::stop_source stop;
   return std::visit(
@@ -160,7 +160,7 @@ Finished simulate(const py::dict& keywords, const py::object& objective) {
           TrainOptions options = config.run;
           options.stop = stop.get_token();
           auto result =
-              simulate_into<Real>(directory, config.output.trace, *f, options, world, story);
+              simulate_into<Real>(directory, config.output.trace, *f, options, world, scenario);
           if (!config.output.no_report) report::write_report({path}, path);
           return result;
         });

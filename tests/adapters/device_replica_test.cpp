@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "adapters/normalised_network.hpp"
-#include "dasgd/adapters/torch/device/device_numbers.hpp"
+#include "dasgd/adapters/torch/device/torch_update.hpp"
 #include "dasgd/adapters/torch/network.hpp"
 #include "dasgd/data/images/image_samples.hpp"
 #include "dasgd/random/random.hpp"
@@ -74,7 +74,7 @@ class OnDevice : public ::testing::TestWithParam<Way> {
         memory.layout.there(at::from_blob(const_cast<float*>(g.data()), {dimension}))
             .to(options.device());
     const StepNotes notes(there.notes());
-    auto numbers = std::make_shared<DeviceNumbers>(dimension, options.device(), memory.layout);
+    auto numbers = std::make_shared<TorchUpdate>(dimension, options.device(), memory.layout);
     there.integers().measure(gradient, notes);
     there.integers().round_and_add(gradient, at::full({}, -eta, options.dtype(at::kDouble)),
                                    numbers->update(), there.sums_there(), memory.x, notes);
@@ -207,7 +207,7 @@ TEST_P(OnDevice, AMessageFromMemoryToMemoryIsAWholeUpdate) {
   const auto x0 = noise(dimension, 0, 1);
   DeviceReplica origin = replica(x0), other = replica(x0);
   HostReplica<float> here(x0);
-  const auto bytes_at = [&](NumbersElsewhere& numbers) {
+  const auto bytes_at = [&](DeviceUpdate& numbers) {
     return at::from_blob(numbers.memory().data(),
                          {static_cast<std::int64_t>(numbers.memory().size())},
                          at::TensorOptions().device(GetParam().device).dtype(at::kByte));
@@ -215,7 +215,7 @@ TEST_P(OnDevice, AMessageFromMemoryToMemoryIsAWholeUpdate) {
   for (const int scale : {0, 12}) {  // with a shift and without
     const GradientPtr sent =
         rounded_there(origin, 0.1, noise(dimension, 1, std::ldexp(1.0, scale)));
-    const auto room = DeviceNumbers::room(dimension, GetParam().device, memory->layout);
+    const auto room = TorchUpdate::room(dimension, GetParam().device, memory->layout);
     ASSERT_TRUE(room->ready());
     ASSERT_EQ(room->memory().size(), (dimension + 1) * sizeof(std::int32_t));
     ASSERT_EQ(room->size_in_bytes(), dimension * sizeof(std::int32_t));

@@ -189,7 +189,7 @@ TEST(DeviceStep, UpdatesOfOthersAreReceivedWhereTheWorkersCompute) {
   const auto order = [&](bool channels_last) {
     const auto network = make_network(
         {.model = "cnn", .channels_last = channels_last, .as_on_gpu = true}, pictures());
-    const RoomElsewhere room = network->device_of(workers);
+    const DeviceBuffers room = network->device_of(workers);
     EXPECT_EQ(room.make()->size_in_bytes(), network->dimension() * sizeof(Number<float>));
     return room.order;
   };

@@ -25,12 +25,12 @@ std::vector<Message> messages() {
       Stop{StopReason::max_time},
       TargetReached{},
       Views{{view, view}},
-      TracePiece{WorkerId{2}, 50, {TraceLine{WorkerId{2}, 1, {WorkerId{3}, 4}, 5, 6, 7, 8, {}}}, 9},
+      TracePart{WorkerId{2}, 50, {TraceLine{WorkerId{2}, 1, {WorkerId{3}, 4}, 5, 6, 7, 8, {}}}, 9},
       everything_of_a_rank(),
-      MemoriesWanted{},
-      MemoryPiece{WorkerId{3}, Bytes(5), true},
+      StateRequest{},
+      StatePart{WorkerId{3}, Bytes(5), true},
       EarlyLoss{2.5},
-      TraceTaken{5},
+      TraceAck{5},
       GivenValue{"0.9"}};
 }
 
@@ -50,16 +50,16 @@ TEST(ClusterMessages, ComeBackAsTheyWere) {
 
   EXPECT_EQ(std::get<Stop>(*decode(encode(Stop{StopReason::max_time}))).reason,
             StopReason::max_time);
-  const auto piece = std::get<TracePiece>(*decode(encode(messages()[3])));
+  const auto piece = std::get<TracePart>(*decode(encode(messages()[3])));
   ASSERT_EQ(piece.lines.size(), 1u);
   EXPECT_EQ(piece.lines[0].start, 7);
   EXPECT_EQ(piece.left_out, 9u);
   EXPECT_EQ(piece.lines[0].S_hat, std::nullopt);
-  EXPECT_EQ(std::get<TraceTaken>(*decode(encode(TraceTaken{5}))).lines, 5u);
+  EXPECT_EQ(std::get<TraceAck>(*decode(encode(TraceAck{5}))).lines, 5u);
   EXPECT_EQ(std::get<EarlyLoss>(*decode(encode(EarlyLoss{2.5}))).size, 2.5);
   EXPECT_EQ(std::get<GivenValue>(*decode(encode(GivenValue{"0.9"}))).value, "0.9");
   EXPECT_FALSE(std::get<GivenValue>(*decode(encode(GivenValue{}))).value);
-  const auto rule = std::get<MemoryPiece>(*decode(encode(messages()[6])));
+  const auto rule = std::get<StatePart>(*decode(encode(messages()[6])));
   EXPECT_EQ(rule.worker, WorkerId{3});
   EXPECT_EQ(rule.bytes.size(), 5u);
   EXPECT_TRUE(rule.last);
@@ -71,7 +71,7 @@ TEST(ClusterMessages, AReasonOrAFlagThatIsNoneIsRefused) {
   ASSERT_TRUE(decode(stop));
   stop[1] = std::byte{200};
   EXPECT_FALSE(decode(stop));
-  Bytes memory = encode(MemoryPiece{WorkerId{3}, Bytes(5), true});
+  Bytes memory = encode(StatePart{WorkerId{3}, Bytes(5), true});
   memory.back() = std::byte{2};
   EXPECT_FALSE(decode(memory));
   Bytes report = encode(RankReport{{}, StopReason::failed, {}});

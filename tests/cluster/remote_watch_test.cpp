@@ -13,8 +13,8 @@ class RemoteWatchTest : public ::testing::Test {
   void did(std::size_t lines, Nanoseconds up_to) {
     watch.add(worker, std::vector<TraceLine>(lines, TraceLine{.worker = worker}), up_to);
   }
-  std::vector<TracePiece> told;
-  RemoteWatch watch{layout, [this](const Message& m) { told.push_back(std::get<TracePiece>(m)); }};
+  std::vector<TracePart> told;
+  RemoteWatch watch{layout, [this](const Message& m) { told.push_back(std::get<TracePart>(m)); }};
 };
 
 TEST_F(RemoteWatchTest, TellsEverythingThatComesSlowlyEnough) {

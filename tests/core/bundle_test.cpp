@@ -110,7 +110,7 @@ TEST(Bundle, OneFromALinkHasItsNamesAndRoomForItsSums) {
 }
 
 /// A device that the test plays: sums that are kept apart from this machine's.
-class SumsOfTest final : public SumsElsewhere {
+class SumsOfTest final : public DeviceSums {
  public:
   bool add(std::span<const GradientPtr> gradients) override {
     for (const GradientPtr& g : gradients)
@@ -118,16 +118,14 @@ class SumsOfTest final : public SumsElsewhere {
     sum_.apply(gradients);
     return true;
   }
-  bool add(const SumsElsewhere& other) override {
+  bool add(const DeviceSums& other) override {
     const auto& there = dynamic_cast<const SumsOfTest&>(other).sum_.sums();
     std::vector<Sum<float>> both(sum_.sums().begin(), sum_.sums().end());
     for (std::size_t k = 0; k < both.size(); ++k) both[k] += there[k];
     sum_.restore(both);
     return true;
   }
-  std::shared_ptr<SumsElsewhere> zero_sums() const override {
-    return std::make_shared<SumsOfTest>();
-  }
+  std::shared_ptr<DeviceSums> zero_sums() const override { return std::make_shared<SumsOfTest>(); }
   void fetch(std::span<std::byte> to) const override {
     ++fetched;
     std::ranges::copy(std::as_bytes(sum_.sums()), to.begin());
@@ -138,7 +136,7 @@ class SumsOfTest final : public SumsElsewhere {
   HostReplica<float> sum_{std::vector<float>(2)};
 };
 
-class NumbersOfTest final : public NumbersElsewhere {
+class NumbersOfTest final : public DeviceUpdate {
  public:
   explicit NumbersOfTest(Update update) : update_(std::move(update)) {}
   std::size_t size_in_bytes() const override { return update_.size_in_bytes(); }
@@ -147,9 +145,7 @@ class NumbersOfTest final : public NumbersElsewhere {
     std::ranges::copy(update_.bytes(), to.begin());
     return update_.shift;
   }
-  std::shared_ptr<SumsElsewhere> zero_sums() const override {
-    return std::make_shared<SumsOfTest>();
-  }
+  std::shared_ptr<DeviceSums> zero_sums() const override { return std::make_shared<SumsOfTest>(); }
 
  private:
   const Update update_;

@@ -178,7 +178,7 @@ TEST_F(WorkerTest, HoldsNothingOnceItHasLetGo) {
   channel.waiting = {gradient};
   worker.step();
   EXPECT_EQ(gradient.use_count(), 2);
-  worker.let_go();
+  worker.release_applied();
   EXPECT_EQ(gradient.use_count(), 1);
 }
 
@@ -218,7 +218,7 @@ TEST_F(WorkerTest, DoesNotComputeOnAModelOutOfRange) {
 }
 
 /// Numbers on a device that the test plays.
-class FarNumbers final : public NumbersElsewhere {
+class FarNumbers final : public DeviceUpdate {
  public:
   explicit FarNumbers(const Update& update) : update_(update) {}
   std::size_t size_in_bytes() const override { return update_.bytes().size(); }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dasgd/core/fixed_point.hpp"
-#include "dasgd/elastic/world/inhabitant.hpp"
+#include "dasgd/elastic/world/sim_member.hpp"
 #include "elastic/scenario.hpp"
 
 namespace dasgd::elastic {
@@ -95,7 +95,7 @@ struct Means : Follower {
 
 TEST(Elastic, AfterALongSplitTheModelIsTheMeanOfBoth) {
   const Quadratic objective = Quadratic::random(7, 4);
-  for (const Merge merge : {Merge::average, Merge::together}) {
+  for (const Merge merge : {Merge::average, Merge::union_of_both}) {
     WorldOptions options = quick_world(3);
     options.compute = 20'000'000;
     options.protocol.merge = merge;

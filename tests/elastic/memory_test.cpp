@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "dasgd/elastic/world/inhabitant.hpp"
+#include "dasgd/elastic/world/sim_member.hpp"
 #include "elastic/peer.hpp"
 #include "elastic/scenario.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "dasgd/elastic/world/inhabitant.hpp"
+#include "dasgd/elastic/world/sim_member.hpp"
 #include "elastic/scenario.hpp"
 
 namespace dasgd::elastic {

@@ -104,7 +104,7 @@ inline Told play(std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto below = [&](std::uint64_t n) { return random() % n; };
   WorldOptions options = quick_world(seed);
-  options.protocol.merge = std::array{Merge::average, Merge::together, Merge::yield}[below(3)];
+  options.protocol.merge = std::array{Merge::average, Merge::union_of_both, Merge::yield}[below(3)];
   options.protocol.packs = seed % 2 == 1;
   if (seed % 3 > 0) options.protocol.most_queued_bytes = 1;  // messages wait for each other
   options.latency = std::array{200'000, 2'000'000, 30'000'000}[below(3)];

@@ -31,11 +31,11 @@ class SimulatedMembers : public ::testing::Test {
  protected:
   MembersResult<double> simulate() {
     options.trace = &lines;
-    return simulate_members<double>(problem, options, world, story);
+    return simulate_members<double>(problem, options, world, scenario);
   }
   std::string refusal() {
     try {
-      validate(story, options, world);
+      validate(scenario, options, world);
     } catch (const InputError& error) {
       return error.what();
     }
@@ -43,14 +43,14 @@ class SimulatedMembers : public ::testing::Test {
   }
   static std::vector<std::string> ends(const MembersResult<double>& result) {
     std::vector<std::string> found;
-    for (const MemberTale& m : result.members) found.push_back(m.end);
+    for (const MemberOutcome& m : result.members) found.push_back(m.end);
     return found;
   }
 
   const Quadratic problem = Quadratic::random(10, 3);
   TrainOptions options = {.workers = 4, .eta = 1e-4, .total_gradients = 2'000};
   VirtualWorld world;
-  Story story;
+  Scenario scenario;
   Lines lines;
 };
 
@@ -79,19 +79,19 @@ TEST_F(SimulatedMembers, MissingGradientsAreEstimatedAfterAJoinACrashAndAPause) 
     const RunSummary s = simulate().result.summary;
     return s.look_ahead->missing_estimated / s.look_ahead->missing_true;
   };
-  story.turnover = {.joins = {20 * second, 40 * second}};
+  scenario.membership_plan = {.joins = {20 * second, 40 * second}};
   EXPECT_NEAR(ratio(), 1, 0.1) << "joins";
-  story.turnover = {.crashes = {{WorkerId{1}, 30 * second}, {WorkerId{2}, 60 * second}}};
+  scenario.membership_plan = {.crashes = {{WorkerId{1}, 30 * second}, {WorkerId{2}, 60 * second}}};
   EXPECT_NEAR(ratio(), 1, 0.1) << "crashes";
-  story.turnover = {};
+  scenario.membership_plan = {};
   world.chaos.pauses.push_back({WorkerId{1}, 20 * second, 15 * second});
   EXPECT_NEAR(ratio(), 1, 0.1) << "a pause";
 }
 
 TEST_F(SimulatedMembers, WhoComesAndGoesIsInTheAudit) {
-  story.turnover = {.crashes = {{WorkerId{0}, 5 * second}, {WorkerId{5}, 16 * second}},
-                    .leaves = {{WorkerId{2}, 10 * second}},
-                    .joins = {15 * second, 12 * second}};
+  scenario.membership_plan = {.crashes = {{WorkerId{0}, 5 * second}, {WorkerId{5}, 16 * second}},
+                              .leaves = {{WorkerId{2}, 10 * second}},
+                              .joins = {15 * second, 12 * second}};
   const auto run = simulate();
   EXPECT_EQ(ends(run),
             (std::vector<std::string>{"killed", "ended", "left", "ended", "ended", "killed"}));
@@ -109,7 +109,7 @@ TEST_F(SimulatedMembers, WhoComesAndGoesIsInTheAudit) {
   EXPECT_EQ(s.stop_reason, StopReason::budget);
   // What the survivors hold and what their members made, less what nobody had heard of.
   std::uint64_t made = 0, lost = 0;
-  for (const MemberTale& m : run.members) made += m.gradients;
+  for (const MemberOutcome& m : run.members) made += m.gradients;
   for (const auto& [who, count] : s.elastic->lost_gradients) lost += count;
   EXPECT_GE(made, s.gradients + lost);
   EXPECT_LE(made, s.gradients + lost + 2 * 16);
@@ -117,7 +117,8 @@ TEST_F(SimulatedMembers, WhoComesAndGoesIsInTheAudit) {
 }
 
 TEST_F(SimulatedMembers, TheSameStoryIsTheSameToTheLastLine) {
-  story.turnover = {.crashes = {{WorkerId{1}, 3 * second}}, .leaves = {}, .joins = {2 * second}};
+  scenario.membership_plan = {
+      .crashes = {{WorkerId{1}, 3 * second}}, .leaves = {}, .joins = {2 * second}};
   world.latency = TimeModel::uniform(1'000'000, 9'000'000);
   world.compute = TimeModel::lognormal(30'000'000, 0.5);
   world.bandwidth = 1e6;
@@ -163,38 +164,39 @@ TEST_F(SimulatedMembers, ARunThatEndsInACutEndsApart) {
 }
 
 TEST_F(SimulatedMembers, WhatComesAfterTheEndIsTold) {
-  story.turnover.crashes = {{WorkerId{1}, 900 * second}};
+  scenario.membership_plan.crashes = {{WorkerId{1}, 900 * second}};
   const auto run = simulate();
   EXPECT_EQ(run.too_late, std::vector<std::string>{"`elastic.crash` 1:15min"});
   EXPECT_EQ(run.result.summary.elastic->at_end, 4u);
 }
 
-TEST(Turnover, KnowsHowManyAreThereAtOnce) {
+TEST(MembershipPlan, KnowsHowManyAreThereAtOnce) {
   EXPECT_EQ(most_at_once({}, 3, {}), 3u);
-  Turnover turnover{.crashes = {{WorkerId{0}, 2 * second}},
-                    .leaves = {{WorkerId{1}, 2 * second}},
-                    .joins = {second, 3 * second, 4 * second}};
-  EXPECT_EQ(most_at_once(turnover, 3, {}), 4u);
-  EXPECT_EQ(most_at_once(turnover, 3, {0, 0, 9 * second}), 4u);
+  MembershipPlan membership_plan{.crashes = {{WorkerId{0}, 2 * second}},
+                                 .leaves = {{WorkerId{1}, 2 * second}},
+                                 .joins = {second, 3 * second, 4 * second}};
+  EXPECT_EQ(most_at_once(membership_plan, 3, {}), 4u);
+  EXPECT_EQ(most_at_once(membership_plan, 3, {0, 0, 9 * second}), 4u);
 }
 
 TEST_F(SimulatedMembers, AStoryThatCannotBeIsRefused) {
   const auto crash = [&](std::size_t worker, Nanoseconds at) {
-    story.turnover.crashes = {{worker_id(worker), at}};
+    scenario.membership_plan.crashes = {{worker_id(worker), at}};
     return refusal();
   };
   EXPECT_THAT(crash(4, second), HasSubstr("there is no worker 4: the run has 0 to 3"));
   EXPECT_THAT(crash(1, 0), HasSubstr("worker 1 joins at 0s; it can leave only later"));
   EXPECT_EQ(crash(1, second), "");
-  story.turnover.joins = {5 * second};
+  scenario.membership_plan.joins = {5 * second};
   EXPECT_THAT(crash(4, 4 * second), HasSubstr("worker 4 joins at 5s"));
   EXPECT_EQ(crash(4, 6 * second), "");
-  story.turnover.leaves = {{WorkerId{4}, 7 * second}};
+  scenario.membership_plan.leaves = {{WorkerId{4}, 7 * second}};
   EXPECT_THAT(refusal(), HasSubstr("it has left by then"));
-  story = {};
-  for (std::size_t w = 0; w < 4; ++w) story.turnover.crashes.push_back({worker_id(w), second});
+  scenario = {};
+  for (std::size_t w = 0; w < 4; ++w)
+    scenario.membership_plan.crashes.push_back({worker_id(w), second});
   EXPECT_THAT(refusal(), HasSubstr("`elastic.crash` 3:1s: no member with a model would be left"));
-  story = {};
+  scenario = {};
   options.topology = "ring";
   EXPECT_THAT(refusal(), HasSubstr("`topology.kind` is full"));
   options.topology = "full";

@@ -69,34 +69,33 @@ struct StateOf {
             r.stopped, r.left, r.ended, r.names, r.ready, r.digest);
   }
   void operator()(const Member& m) {
-    (*this)(m.record, m.standing, m.since, m.heard, m.longest_gap, m.apart, m.in_sight, m.reported,
-            m.was_told_of, m.address_is_right, m.hung_up, m.dial_at, m.dial_pause);
+    (*this)(m.record, m.state, m.since, m.heard, m.longest_gap, m.apart, m.in_sight, m.reported,
+            m.reported_by_others, m.address_is_right, m.link_broken, m.dial_at, m.dial_pause);
   }
   void operator()(const Introductions& i) {
-    (*this)(i.told_, i.theirs_, i.last_told_, i.last_heard_);
+    (*this)(i.announced_, i.theirs_, i.last_told_, i.last_heard_);
   }
   void operator()(const Protocol::Link& l) {
     (*this)(l.id, l.dialed, l.open, l.member, l.names, l.reported, l.promised, l.offered,
             l.heard_report, l.times_behind, l.behind, l.quick, l.slow, l.was_full, l.linked,
             l.wants_model, l.served, l.asked, l.peer_can_stream, l.reports_without_stream, l.lacked,
             l.lacked_since);
-    (*this)(l.sent, l.sent_and_taken, l.taken, l.taken_and_told, l.reported_at, l.versions,
-            l.goodbye);
+    (*this)(l.sent, l.acked, l.taken, l.acks_sent, l.reported_at, l.versions, l.goodbye);
   }
   void operator()(const std::unique_ptr<Protocol::Link>& link) { (*this)(*link); }
 
   void operator()(const Protocol& p) {
     (*this)(p.roster_.origins(), p.contacts_, p.dialing_, p.links_, p.held_, p.samples_,
-            p.elsewhere_, p.not_folded_, p.told_, p.abandoned_, p.not_looked_at_, p.joined_at_,
+            p.elsewhere_, p.not_folded_, p.announced_, p.abandoned_, p.not_looked_at_, p.joined_at_,
             p.joined_, p.wants_copy_, p.is_copying_, p.copies_.models(), p.copied_at_,
-            p.unsettled_at_, p.collected_at_, p.frozen_, p.wants_frozen_);
+            p.unsettled_at_, p.collected_at_, p.snapshot_, p.wants_snapshot_);
     for (std::size_t i = 0; i < p.members_.size(); ++i) (*this)(p.members_[worker_id(i)]);
     add(p.log_.visit_from(0, [this](const Log::Entry& e) {
       (*this)(e.parcel, e.since, e.at_once);
       return true;
     }));
-    (*this)(p.copies_.without_loose(p.log_.names()), p.is_frozen_anew_, p.is_to_correct_,
-            p.offered_model_, p.frozen_at_, p.pulling_, p.pulled_from_, p.pulled_at_,
+    (*this)(p.copies_.without_loose(p.log_.names()), p.snapshot_is_new_, p.is_to_correct_,
+            p.offered_model_, p.snapshot_at_, p.pulling_, p.pulled_from_, p.pulled_at_,
             p.pulled_at_least_, p.stuck_since_, p.merging_since_, p.do_not_pull_, p.cut_off_,
             p.cut_since_, p.computed_while_cut_, p.ending_, p.ending_since_, p.leaving_);
     (*this)(p.stopped_, p.over_, p.agreed_, p.closed_, p.missed_the_end_, p.compared_at_,
@@ -107,7 +106,7 @@ struct StateOf {
   static Hash ready(const Protocol& p) { return p.members_.me().ready; }
   /// Whether the worker has something to do between two steps.
   static bool has_task(const Protocol& p) {
-    return p.offered_model_ || p.wants_copy_ || p.wants_frozen_;
+    return p.offered_model_ || p.wants_copy_ || p.wants_snapshot_;
   }
 };
 

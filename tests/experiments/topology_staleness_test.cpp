@@ -54,7 +54,7 @@ TEST(TopologyStaleness, WritesCsvJsonAndAPicture) {
 
 TEST(Burst, BreaksTheInequalityThatTheoremOnePublished) {
   const test::TemporaryDirectory directory;
-  const BurstExhibit burst = run_burst(directory.file("burst.jsonl"));
+  const BurstResult burst = run_burst(directory.file("burst.jsonl"));
   EXPECT_THAT(burst.bursts, ElementsAre(0, 1, 2, 3));
   EXPECT_EQ(burst.quiet, 68u);
   EXPECT_DOUBLE_EQ(burst.staleness.S_hat_avg, 6.0 / 72);

@@ -24,7 +24,7 @@ class FaultyWorld final : public World {
                                                                         std::move(arrival));
                          }}) {}
   Endpoint& endpoint(std::size_t worker) override { return network_.endpoint(worker_id(worker)); }
-  void let_go() { network_.let_go(); }
+  void deliver_held_back() { network_.deliver_held_back(); }
 
  private:
   const std::function<Nanoseconds()> clock_ = [start = std::chrono::steady_clock::now()] {
@@ -118,8 +118,8 @@ TEST(Faulty, WhatIsLetGoArrivesAtOnceAndInOrder) {
   Participant sender(0, world.endpoint(0)), receiver(1, world.endpoint(1));
   for (int i = 0; i < 10; ++i) sender.send();
   EXPECT_EQ(receiver.receive(8), 0u);
-  world.let_go();
-  world.let_go();
+  world.deliver_held_back();
+  world.deliver_held_back();
   for (int i = 0; i < 10; ++i) sender.send();
   while (receiver.applied.size() < 20)
     if (receiver.receive(8) == 0) world.endpoint(1).wait(std::chrono::milliseconds(100));

@@ -19,7 +19,7 @@ std::int32_t number_of(GradientName name, std::size_t at) {
 int shift_of(GradientName name) { return 2 * static_cast<int>(name.sequence % 3); }
 
 /// On a device that may have its numbers in another order than x: backwards.
-class FarNumbers final : public NumbersElsewhere {
+class FarNumbers final : public DeviceUpdate {
  public:
   FarNumbers(std::size_t size, bool backwards) : all_(size + 1), backwards_(backwards) {}
 
@@ -60,7 +60,7 @@ struct FarDevice {
   bool backwards = false;
   std::atomic<int> rooms = 0;
 
-  RoomElsewhere room() {
+  DeviceBuffers room() {
     return {.make =
                 [this] {
                   ++rooms;
@@ -187,7 +187,7 @@ TEST(MpiOnDevices, RanksWithOtherOrdersOrWithoutADeviceGetThemByThisMachinesMemo
         mpi_world(build_graph(graph, 4, 1), {.relay = ring ? RelayMode::arrival : RelayMode::none,
                                              .in_flight = 256,
                                              .update_bytes = 400,
-                                             .device = rank == 3 ? RoomElsewhere{} : device.room(),
+                                             .device = rank == 3 ? DeviceBuffers{} : device.room(),
                                              .cuda_aware = true});
     if (!world) continue;
     EXPECT_EQ(world->network().ranks_by_device(), rank < 2 ? 1u : 0u);

@@ -24,8 +24,8 @@ class Line final : public Objective<double> {
 /// Looks at a run whose losses are these, a second apart, until the course has seen enough.
 ContestRun follow(const std::vector<double>& losses, const Pace& pace = {}) {
   const Line line;
-  Examiner<double> examiner(line);
-  Course<double> course(examiner, {Goal::Kind::loss, 1.0}, 1, true, pace);
+  ModelJudge<double> model_judge(line);
+  Course<double> course(model_judge, {Goal::Kind::loss, 1.0}, 1, true, pace);
   for (std::size_t k = 0; k < losses.size(); ++k) {
     const std::vector<std::span<const double>> models{std::span(&losses[k], 1)};
     if (course.look({.time = static_cast<Nanoseconds>(k) * 1'000'000'000,
@@ -82,12 +82,12 @@ TEST(Course, ARunThatStaysWorseThanItsStartIsGivenUp) {
 
 TEST(Course, OneModelIsEvaluatedOnceForAll) {
   const Line line;
-  Examiner<double> examiner(line);
+  ModelJudge<double> model_judge(line);
   const double a = 2, b = 3;
   for (const double* x : {&a, &b, &a, &a, &b})
-    EXPECT_EQ(*examiner.evaluate(std::span(x, 1)).loss, *x);
+    EXPECT_EQ(*model_judge.evaluate(std::span(x, 1)).loss, *x);
   EXPECT_EQ(line.evaluations, 2u);
-  EXPECT_EQ(examiner.evaluated(), 2u);
+  EXPECT_EQ(model_judge.evaluated(), 2u);
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ class Broadcaster final : public Rival<double> {
     for (; !waiting_.empty(); waiting_.pop_front()) apply(port, *waiting_.front());
     port.compute(x_);
   }
-  void received(Port<double>&, const Letter<double>& letter) override {
+  void received(Port<double>&, const RivalMessage<double>& letter) override {
     waiting_.push_back(letter.numbers);
   }
   std::span<const double> model() const override { return x_; }

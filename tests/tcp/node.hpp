@@ -86,7 +86,7 @@ class Node : public tcp::LinkEvents {
     links.at(link).loss = kind;
     links.at(link).why = why;
   }
-  void turned_away(const std::string& line) override { refusals.push_back(line); }
+  void refused(const std::string& line) override { refusals.push_back(line); }
 
   void say(tcp::LinkId link, const std::string& header, std::string body = "") {
     const auto kept = std::make_shared<const std::string>(std::move(body));

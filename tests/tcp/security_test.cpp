@@ -65,7 +65,7 @@ class Attacked : public ::testing::Test {
     return result.get();
   }
   /// Until nobody waits at the door any more.
-  bool all_turned_away(std::size_t at_least) {
+  bool all_refused(std::size_t at_least) {
     return until(context,
                  [&] { return node.sockets.half_open() == 0 && node.refusals.size() >= at_least; });
   }
@@ -150,7 +150,7 @@ TEST_F(Attacked, TheProgramOpensslGetsNoFurther) {
   EXPECT_THAT(said.out, HasSubstr("TLSv1.3"));
   EXPECT_THAT(said.out, Not(HasSubstr("DSLK")));
   EXPECT_NE(during([&] { return test::shell(connect + " -tls1_2 </dev/null"); }).status, 0);
-  EXPECT_TRUE(all_turned_away(2));
+  EXPECT_TRUE(all_refused(2));
 }
 
 TEST_F(Attacked, GarbageIsDroppedAndToldOfABoundedNumberOfTimes) {
@@ -172,7 +172,7 @@ TEST_F(Attacked, GarbageIsDroppedAndToldOfABoundedNumberOfTimes) {
       for (const std::string& bytes : garbage) Client(port_of(address)).send(bytes);
       return 0;
     });
-  ASSERT_TRUE(all_turned_away(1));
+  ASSERT_TRUE(all_refused(1));
   EXPECT_THAT(node.refusals, Contains(HasSubstr("it does not speak TLS")));
   EXPECT_LE(node.refusals.size(), 10u);
   EXPECT_LT(memory(), before + (64 << 20));
@@ -312,7 +312,7 @@ TEST_F(OnTheWire, ARecordedConnectionPlayedAgainIsNoLink) {
     client.send(proxy.seen);
     return client.receive().size();
   });
-  ASSERT_TRUE(all_turned_away(1));
+  ASSERT_TRUE(all_refused(1));
   EXPECT_EQ(node.links.size(), 2u);
   EXPECT_EQ(node.links.at(at_node).frames.size(), 1u);
 }

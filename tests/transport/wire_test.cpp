@@ -93,7 +93,7 @@ RC_GTEST_PROP(Wire, AGradientComesBackAsItWas, ()) {
 }
 
 /// An update that nobody may bring here.
-class OnDevice final : public NumbersElsewhere {
+class OnDevice final : public DeviceUpdate {
  public:
   std::size_t size_in_bytes() const override { return 40; }
   bool ready() const override { return true; }

@@ -13,7 +13,7 @@
 #include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/members/ask_settings.hpp"
-#include "dasgd/members/door.hpp"
+#include "dasgd/members/control_socket.hpp"
 #include "dasgd/members/files.hpp"
 #include "dasgd/members/train_member.hpp"
 #include "dasgd/settings/settings.hpp"

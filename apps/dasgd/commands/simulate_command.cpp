@@ -24,7 +24,7 @@ namespace {
 
 template <typename Real>
 int simulate_problem(Config config, const Objective<Real>& objective, const VirtualWorld& world,
-                     const std::optional<elastic::Story>& story, const SignalStop& signals) {
+                     const std::optional<elastic::Scenario>& scenario, const SignalStop& signals) {
   const config::OutputSettings& output = config.output;
   const auto advice = settle_step_size(config, objective, signals.token(), &world);
   if (signals.token().stop_requested()) return interrupted;  // an earlier run stays
@@ -40,7 +40,7 @@ int simulate_problem(Config config, const Objective<Real>& objective, const Virt
     print_note("dasgd: {}\n", config::with_options(line));
   };
   const auto result =
-      simulate_into<Real>(directory, output.trace, objective, options, world, story);
+      simulate_into<Real>(directory, output.trace, objective, options, world, scenario);
   WriteAll write;
   std::optional<config::Prediction> prediction;
   if (!config.from.empty()) {
@@ -68,13 +68,13 @@ int simulate_problem(Config config, const Objective<Real>& objective, const Virt
 int simulate_command(const Config& config) {
   const TrainOptions& run = config.run;
   const VirtualWorld world = make_world(config, run.workers);
-  const auto story = make_story(config, world);
-  if (!story) validate(world, graph_of(run));
+  const auto scenario = make_scenario(config, world);
+  if (!scenario) validate(world, graph_of(run));
   const Problem problem = leaving_at_once([&] { return read_problem(config); });
   const SignalStop signals;
   return std::visit(
       [&]<typename Real>(const std::unique_ptr<Objective<Real>>& objective) {
-        return simulate_problem<Real>(config, *objective, world, story, signals);
+        return simulate_problem<Real>(config, *objective, world, scenario, signals);
       },
       problem);
 }

@@ -35,11 +35,11 @@ void print_table(const std::vector<TopologyRun>& runs) {
       runs.size());
 }
 
-const char* verdict(const BurstExhibit& b, double eta, double bound) {
+const char* verdict(const BurstResult& b, double eta, double bound) {
   return b.eta <= eta && b.sum_of_squares > bound ? "BROKEN" : "holds";
 }
 
-void print_burst(const BurstExhibit& b, const std::string& trace) {
+void print_burst(const BurstResult& b, const std::string& trace) {
   print_result(
       "\nA burst that breaks Theorem 1: 4 workers, f = x^2 / 2 up to |x| = 1, |x| - 1/2 beyond,\n"
       "x0 = 1, eta = {}, {} gradients\n"
@@ -67,7 +67,7 @@ void reproduce_topology(const Experiment& experiment) {
   if (experiment.quick) plan.workers = {2, 3, 4, 6, 9, 12, 16, 20, 25};
   const auto runs = run_topologies(plan, show_simulations);
   const std::string trace = experiment.directory + "/burst.jsonl";
-  const BurstExhibit burst = run_burst(trace);
+  const BurstResult burst = run_burst(trace);
   write_file(experiment.stem() + ".csv", to_csv(runs));
   write_file(experiment.stem() + ".json", to_json(runs));
   write_file(experiment.stem() + ".svg", to_svg(runs));

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
-#include "dasgd/advice/on_a_part.hpp"
+#include "dasgd/advice/subset_objective.hpp"
 #include "dasgd/run/budget.hpp"
 #include "dasgd/theory/step_size.hpp"
 #include "dasgd/theory/tuned_step.hpp"
@@ -284,7 +284,8 @@ Advice advise(const Objective<Real>& objective, const AdviceRequest& request) {
   Advice advice;
   if (options.stop.stop_requested()) return advice;
   const double eta = theory::a_priori_eta(at_start.value, 2 * static_cast<double>(options.workers));
-  const OnAPart<Real> unjudged(objective, options.seed, 1);  // it is of interest where runs go
+  const SubsetObjective<Real> unjudged(objective, options.seed,
+                                       1);  // it is of interest where runs go
   const bool slow = gradient > slow_gradient;
   const bool here = !request.staleness && !request.world;
   if (here && !slow)

@@ -6,8 +6,8 @@
 #include <memory>
 #include <thread>
 
-#include "dasgd/advice/on_a_part.hpp"
 #include "dasgd/advice/pilot.hpp"
+#include "dasgd/advice/subset_objective.hpp"
 #include "dasgd/random/random.hpp"
 #include "dasgd/sim/simulate.hpp"
 
@@ -150,7 +150,7 @@ class Trials {
   const TrialLimits& limits_;
   const double began_ = limits_.clock();
   double per_gradient_;  // seconds, with its share of judging the trial
-  const OnAPart<Real> objective_;
+  const SubsetObjective<Real> objective_;
   const double start_;
   const TrainOptions& options_;
   const Schedule schedule_;

@@ -236,8 +236,8 @@ template <typename Real>
 TrainResult<Real> simulate_into(const RunDirectory& directory, bool with_trace,
                                 const Objective<Real>& objective, TrainOptions options,
                                 const VirtualWorld& world,
-                                const std::optional<elastic::Story>& story) {
-  LostFiles lost(options.warn);
+                                const std::optional<elastic::Scenario>& scenario) {
+  UnwrittenFiles lost(options.warn);
   ReservedRoom room = room_at_the_end(directory, objective, options.workers);
   std::optional<TraceWriter> trace;
   if (with_trace)
@@ -250,7 +250,7 @@ TrainResult<Real> simulate_into(const RunDirectory& directory, bool with_trace,
   BestModel best(directory.path(), false);
   WriteAll write;
   std::optional<elastic::MembersResult<Real>> members;
-  if (story) members = elastic::simulate_members<Real>(objective, options, world, *story);
+  if (scenario) members = elastic::simulate_members<Real>(objective, options, world, *scenario);
   TrainResult<Real> result =
       members ? std::move(members->result) : run_simulation<Real>(objective, options, world);
   if (trace) trace->drain();
@@ -274,9 +274,9 @@ template TrainResult<double> train_into(const DirectoryOptions&, const Objective
                                         const TrainOptions&, const std::vector<Callback<double>>&);
 template TrainResult<float> simulate_into(const RunDirectory&, bool, const Objective<float>&,
                                           TrainOptions, const VirtualWorld&,
-                                          const std::optional<elastic::Story>&);
+                                          const std::optional<elastic::Scenario>&);
 template TrainResult<double> simulate_into(const RunDirectory&, bool, const Objective<double>&,
                                            TrainOptions, const VirtualWorld&,
-                                           const std::optional<elastic::Story>&);
+                                           const std::optional<elastic::Scenario>&);
 
 }  // namespace dasgd

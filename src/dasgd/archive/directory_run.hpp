@@ -10,8 +10,8 @@
 #include "dasgd/archive/earlier_legs.hpp"
 #include "dasgd/archive/run_directory.hpp"
 #include "dasgd/base/files/atomic_file.hpp"
-#include "dasgd/base/files/lost_files.hpp"
 #include "dasgd/base/files/reserved_room.hpp"
+#include "dasgd/base/files/unwritten_files.hpp"
 #include "dasgd/core/objective.hpp"
 #include "dasgd/elastic/world/simulate_members.hpp"
 #include "dasgd/record/trace/trace_writer.hpp"
@@ -65,7 +65,7 @@ class DirectoryRun {
   RunDirectory directory_;
   BestModel best_;
   const std::string carried_;  // the metrics of earlier legs
-  LostFiles lost_;
+  UnwrittenFiles lost_;
   ReservedRoom room_;
   AtomicFile metrics_;
   std::string unwritten_;  // lines of it that wait for room
@@ -84,6 +84,6 @@ template <typename Real>
 TrainResult<Real> simulate_into(const RunDirectory& directory, bool with_trace,
                                 const Objective<Real>& objective, TrainOptions options,
                                 const VirtualWorld& world,
-                                const std::optional<elastic::Story>& story = {});
+                                const std::optional<elastic::Scenario>& scenario = {});
 
 }  // namespace dasgd

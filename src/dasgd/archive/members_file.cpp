@@ -4,9 +4,9 @@
 
 namespace dasgd {
 
-std::string members_json(std::span<const elastic::MemberTale> members) {
+std::string members_json(std::span<const elastic::MemberOutcome> members) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  for (const elastic::MemberTale& m : members)
+  for (const elastic::MemberOutcome& m : members)
     all.push_back({{"worker", all.size()},
                    {"origin", m.origin},
                    {"name", m.name},

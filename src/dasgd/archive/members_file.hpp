@@ -9,6 +9,6 @@
 namespace dasgd {
 
 /// members.json: who is who by the numbers that the trace uses, and what became of them.
-std::string members_json(std::span<const elastic::MemberTale> members);
+std::string members_json(std::span<const elastic::MemberOutcome> members);
 
 }  // namespace dasgd

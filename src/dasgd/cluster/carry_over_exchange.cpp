@@ -29,7 +29,7 @@ void CarryOverExchange::ask_others() {
       if (owed > 0) continue;
       owed = layout_.per_rank;
     }
-    tell_(rank, MemoriesWanted{});
+    tell_(rank, StateRequest{});
   }
 }
 
@@ -44,11 +44,11 @@ void CarryOverExchange::send(WorkerId worker, const CarryOver& carry_over) {
     const auto piece = left.first(std::min(at_once, left.size()));
     left = left.subspan(piece.size());
     last = left.empty();
-    tell_(0, MemoryPiece{worker, {piece.begin(), piece.end()}, last});
+    tell_(0, StatePart{worker, {piece.begin(), piece.end()}, last});
   }
 }
 
-bool CarryOverExchange::hear(int from, MemoryPiece piece) {
+bool CarryOverExchange::hear(int from, StatePart piece) {
   if (index(piece.worker) >= layout_.workers() || layout_.rank_of(piece.worker) != from)
     return false;
   Bytes& state = arriving_[index(piece.worker)];

@@ -25,9 +25,9 @@ class CarryOverExchange {
   SnapshotBoard& board() { return board_; }
 
   // On the thread that receives.
-  void hear(const MemoriesWanted&) { board_.ask_memories(); }
+  void hear(const StateRequest&) { board_.ask_memories(); }
   /// False for a piece that `from` cannot have sent.
-  bool hear(int from, MemoryPiece piece);
+  bool hear(int from, StatePart piece);
 
  private:
   OtherBoards other_boards();

@@ -37,7 +37,7 @@ void require_known(ByteReader& in, StopReason reason) {
 void write(ByteWriter& out, const Stop& stop) { out.number(stop.reason); }
 void write(ByteWriter&, const TargetReached&) {}
 void write(ByteWriter& out, const Views& views) { out.array(std::span(views.workers)); }
-void write(ByteWriter& out, const TracePiece& piece) {
+void write(ByteWriter& out, const TracePart& piece) {
   out.number(piece.worker);
   out.number(piece.up_to);
   out.array(std::span(piece.lines));
@@ -75,14 +75,14 @@ void write(ByteWriter& out, const RankReport& report) {
   out.text(report.failure.value_or(""));
 }
 
-void write(ByteWriter&, const MemoriesWanted&) {}
-void write(ByteWriter& out, const MemoryPiece& piece) {
+void write(ByteWriter&, const StateRequest&) {}
+void write(ByteWriter& out, const StatePart& piece) {
   out.number(piece.worker);
   out.array(std::span(piece.bytes));
   out.number(piece.last);
 }
 void write(ByteWriter& out, const EarlyLoss& loss) { out.number(loss.size); }
-void write(ByteWriter& out, const TraceTaken& taken) { out.number(taken.lines); }
+void write(ByteWriter& out, const TraceAck& taken) { out.number(taken.lines); }
 void write(ByteWriter& out, const GivenValue& given) {
   out.number(given.value.has_value());
   out.text(given.value.value_or(""));
@@ -94,7 +94,7 @@ void read(ByteReader& in, Stop& stop) {
 }
 void read(ByteReader&, TargetReached&) {}
 void read(ByteReader& in, Views& views) { views.workers = in.array<WorkerView>(); }
-void read(ByteReader& in, TracePiece& piece) {
+void read(ByteReader& in, TracePart& piece) {
   piece.worker = in.number<WorkerId>();
   piece.up_to = in.number<Nanoseconds>();
   piece.lines = in.array<TraceLine>();
@@ -134,14 +134,14 @@ void read(ByteReader& in, RankReport& report) {
   if (failed) report.failure = std::move(failure);
 }
 
-void read(ByteReader&, MemoriesWanted&) {}
-void read(ByteReader& in, MemoryPiece& piece) {
+void read(ByteReader&, StateRequest&) {}
+void read(ByteReader& in, StatePart& piece) {
   piece.worker = in.number<WorkerId>();
   piece.bytes = in.array<std::byte>();
   piece.last = read_flag(in);
 }
 void read(ByteReader& in, EarlyLoss& loss) { loss.size = in.number<double>(); }
-void read(ByteReader& in, TraceTaken& taken) { taken.lines = in.number<std::uint64_t>(); }
+void read(ByteReader& in, TraceAck& taken) { taken.lines = in.number<std::uint64_t>(); }
 void read(ByteReader& in, GivenValue& given) {
   const bool is_one = read_flag(in);
   auto value = in.text();
@@ -175,17 +175,17 @@ std::optional<Message> decode(std::span<const std::byte> bytes) {
     case 2:
       return read_whole<Views>(in);
     case 3:
-      return read_whole<TracePiece>(in);
+      return read_whole<TracePart>(in);
     case 4:
       return read_whole<RankReport>(in);
     case 5:
-      return read_whole<MemoriesWanted>(in);
+      return read_whole<StateRequest>(in);
     case 6:
-      return read_whole<MemoryPiece>(in);
+      return read_whole<StatePart>(in);
     case 7:
       return read_whole<EarlyLoss>(in);
     case 8:
-      return read_whole<TraceTaken>(in);
+      return read_whole<TraceAck>(in);
     case 9:
       return read_whole<GivenValue>(in);
     default:

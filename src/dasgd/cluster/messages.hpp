@@ -25,7 +25,7 @@ struct Views {
   std::vector<WorkerView> workers;
 };
 /// What a worker did, for the one trace, which gets everything, or for the live page. To rank 0.
-struct TracePiece {
+struct TracePart {
   WorkerId worker{};
   Nanoseconds up_to = 0;
   std::vector<TraceLine> lines;
@@ -38,9 +38,9 @@ struct RankReport {
   std::optional<std::string> failure;     ///< what failed there first
 };
 /// "What do your workers remember?" From rank 0, for a checkpoint.
-struct MemoriesWanted {};
+struct StateRequest {};
 /// A piece of what a worker carries over; the pieces come in order. To rank 0.
-struct MemoryPiece {
+struct StatePart {
   WorkerId worker{};
   Bytes bytes;
   bool last = false;
@@ -51,7 +51,7 @@ struct EarlyLoss {
 };
 
 /// So many of your lines are on their way to the disk. From rank 0.
-struct TraceTaken {
+struct TraceAck {
   std::uint64_t lines = 0;
 };
 
@@ -60,8 +60,8 @@ struct GivenValue {
   std::optional<std::string> value;
 };
 
-using Message = std::variant<Stop, TargetReached, Views, TracePiece, RankReport, MemoriesWanted,
-                             MemoryPiece, EarlyLoss, TraceTaken, GivenValue>;
+using Message = std::variant<Stop, TargetReached, Views, TracePart, RankReport, StateRequest,
+                             StatePart, EarlyLoss, TraceAck, GivenValue>;
 
 Bytes encode(const Message& message);
 /// Nothing when these are not the bytes of a message.

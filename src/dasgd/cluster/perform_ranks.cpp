@@ -2,7 +2,7 @@
 
 #include <thread>
 
-#include "dasgd/cluster/rank_courier.hpp"
+#include "dasgd/cluster/rank_transport.hpp"
 
 namespace dasgd {
 
@@ -17,14 +17,14 @@ PlayResult perform_ranks(mpi::Communicator& ranks, const Objective<Real>& object
   require_real_links(world);
   auto participants = rival.kind.make(setup_of(objective, graph, options.eta, rival.numbers));
   const bool sums = rival.kind.all_reduces && participants.size() == options.workers;
-  RankCourier<Real> courier(ranks, options.workers, sums, fatal);
+  RankTransport<Real> rival_transport(ranks, options.workers, sums, fatal);
   ranks.barrier();  // all begin together
-  RealArena<Real> arena(objective, participants, options, world, how, observer, &courier);
+  RealArena<Real> arena(objective, participants, options, world, how, observer, &rival_transport);
   const std::jthread mail([&] {
     try {
-      courier.run(arena);
+      rival_transport.run(arena);
     } catch (...) {
-      courier.abandon(std::current_exception());
+      rival_transport.abandon(std::current_exception());
     }
   });
   return arena.run();

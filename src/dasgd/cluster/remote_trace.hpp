@@ -43,7 +43,7 @@ class RemoteTrace final : public TraceSink {
   static constexpr Nanoseconds every = 20'000'000;
 
   struct Piece {
-    TracePiece content;
+    TracePart content;
     Nanoseconds sent = 0;
   };
   void send(Piece& piece) {

@@ -26,7 +26,7 @@ class RemoteWatch final : public ApplicationSink {
 
   void add(WorkerId worker, std::vector<TraceLine> lines, Nanoseconds up_to) override {
     Piece& piece = pieces_[layout_.local(worker)];
-    TracePiece& content = piece.content;
+    TracePart& content = piece.content;
     content.worker = worker;
     content.up_to = up_to;
     const std::size_t fits = std::min(lines.size(), lines_at_once - content.lines.size());
@@ -43,7 +43,7 @@ class RemoteWatch final : public ApplicationSink {
 
  private:
   struct Piece {
-    TracePiece content;
+    TracePart content;
     Nanoseconds sent = 0;
   };
   void send(Piece& piece) {

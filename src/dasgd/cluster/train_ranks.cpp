@@ -9,7 +9,7 @@
 
 #include "dasgd/cluster/clocks.hpp"
 #include "dasgd/cluster/messages.hpp"
-#include "dasgd/cluster/rank_talk.hpp"
+#include "dasgd/cluster/rank_control.hpp"
 #include "dasgd/cluster/remote_trace.hpp"
 #include "dasgd/cluster/remote_watch.hpp"
 #include "dasgd/core/error.hpp"
@@ -52,14 +52,14 @@ class RankRun {
         clock_(ranks),
         control_([this] { on_stop(); }),
         budget_(options, objective.samples(), [this] { control_.end_sleeps(); }),
-        gate_(per_rank(), [this] { talk_.target_reached(); }),
-        good_([this](double size) { talk_.tell_others(EarlyLoss{size}); }),
-        talk_({ranks.size(), per_rank()}, ranks.rank(), options, control_, outside()),
+        gate_(per_rank(), [this] { rank_control_.target_reached(); }),
+        good_([this](double size) { rank_control_.send_to_others(EarlyLoss{size}); }),
+        rank_control_({ranks.size(), per_rank()}, ranks.rank(), options, control_, outside()),
         mesh_(ranks.duplicate(), graph_of(options), mesh_options()) {}
   // The reader of notes uses the mesh, and the mesh hands notes to the reader.
   ~RankRun() {
     mesh_.close();
-    talk_.take_reports();
+    rank_control_.take_reports();
   }
   RankRun(const RankRun&) = delete;
   RankRun& operator=(const RankRun&) = delete;
@@ -78,9 +78,9 @@ class RankRun {
 
   std::optional<TrainResult<Real>> work(const std::vector<Callback<Real>>& callbacks) {
     TrainOptions options = options_;
-    const auto tell_first = [this](const Message& m) { talk_.tell_first(m); };
-    RemoteTrace trace(mesh_.layout(), tell_first, talk_.trace_window());
-    RemoteWatch watch(mesh_.layout(), tell_first);
+    const auto send_to_first = [this](const Message& m) { rank_control_.send_to_first(m); };
+    RemoteTrace trace(mesh_.layout(), send_to_first, rank_control_.trace_window());
+    RemoteWatch watch(mesh_.layout(), send_to_first);
     if (!is_first()) {
       options.trace = rank_options_.trace ? &trace : nullptr;
       options.watch = rank_options_.watch && !rank_options_.trace ? &watch : nullptr;
@@ -90,7 +90,7 @@ class RankRun {
     }
     if (rank_options_.values)
       rank_options_.values->open([this](const std::optional<std::string>& value) {
-        talk_.tell_others(GivenValue{value});
+        rank_control_.send_to_others(GivenValue{value});
       });
     std::vector<std::unique_ptr<WorkerLoop<Real>>> loops;
     for (std::size_t i = 0; i < mesh_.layout().per_rank; ++i) {
@@ -98,7 +98,7 @@ class RankRun {
       loops.push_back(std::make_unique<WorkerLoop<Real>>(
           worker, objective_, options, mesh_.endpoint(worker),
           SharedByLoops<Real>{control_, gate_, budget_, good_,
-                              rank_options_.checkpoints ? &talk_.board() : nullptr,
+                              rank_options_.checkpoints ? &rank_control_.board() : nullptr,
                               between_steps()}));
     }
     if (is_first() && ranks_.size() > 1 && mesh_.options().device.make && rank_options_.note)
@@ -108,9 +108,10 @@ class RankRun {
     Evaluator<Real> evaluator(objective_, options, start, loops.front()->models(), control_);
     run_threads(loops, control_, [&] {
       const Checkpointer checkpointer(options, objective_.dimension(), objective_.samples(), start,
-                                      talk_.board(), [&] { return evaluator.since_best(); });
+                                      rank_control_.board(),
+                                      [&] { return evaluator.since_best(); });
       Monitor<Real>(options, loops, control_, is_first() ? callbacks : none_, evaluator,
-                    planned_gradients(options, objective_.samples()), &talk_)
+                    planned_gradients(options, objective_.samples()), &rank_control_)
           .watch();
     });
     evaluator.stop();
@@ -119,7 +120,7 @@ class RankRun {
     if (!is_first() && options.watch) watch.flush();
     auto result = conclude_with(loops, options, evaluator.judge());
     if (result && !result->failure)
-      save_last_checkpoint(options, objective_, loops.front()->worker(), talk_.board(),
+      save_last_checkpoint(options, objective_, loops.front()->worker(), rank_control_.board(),
                            static_cast<double>(clock_.now()) * 1e-9,
                            evaluator.judge().since_best());
     return result;
@@ -146,11 +147,11 @@ class RankRun {
             .polling = rank_options_.polling,
             .silence = rank_options_.silence,
             .on_gradient = [this](const GradientFacts& g) { budget_.hear(g.samples); },
-            .on_note = [this](int from, Bytes note) { talk_.hear(from, std::move(note)); },
+            .on_note = [this](int from, Bytes note) { rank_control_.hear(from, std::move(note)); },
             .on_failure = [this](const std::string& why) { end_job(why); }};
   }
 
-  RoomElsewhere device() const {
+  DeviceBuffers device() const {
     const mpi::Layout layout{ranks_.size(), per_rank()};
     std::vector<WorkerId> workers;
     for (std::size_t i = 0; i < per_rank(); ++i) workers.push_back(layout.worker(ranks_.rank(), i));
@@ -170,7 +171,7 @@ class RankRun {
                        library);
   }
 
-  RankTalk::Outside outside() {
+  RankControl::Outside outside() {
     return {.send = [this](int rank, Bytes note) { mesh_.tell(rank, std::move(note)); },
             .early_loss = [this](double size) { good_.hear_early_loss(size); },
             .failed = [this](const std::string& why) { end_job(why); },
@@ -199,7 +200,7 @@ class RankRun {
   void on_stop() {
     for (std::size_t i = 0; i < mesh_.layout().per_rank; ++i)
       mesh_.endpoint(mesh_.layout().worker(ranks_.rank(), i)).wake();
-    talk_.stopped();
+    rank_control_.stopped();
   }
 
   RankReport report(const Loops& loops) const {
@@ -218,13 +219,13 @@ class RankRun {
       for (const WorkerReport& worker : own.workers) computed += worker.computed;
       return computed;
     }()));
-    if (!is_first()) talk_.tell_first(own);
+    if (!is_first()) rank_control_.send_to_first(own);
     if (rank_options_.values) rank_options_.values->close();
     mesh_.close();  // the paper's single final synchronisation: now everything has arrived
     const RankClocks clocks = clock_.review(ranks_);
     if (!is_first()) return std::nullopt;
 
-    auto reports = talk_.take_reports();
+    auto reports = rank_control_.take_reports();
     reports[0] = std::move(own);
     std::vector<WorkerReport> workers;
     std::exception_ptr failure = control_.failure();
@@ -260,7 +261,7 @@ class RankRun {
   SharedBudget budget_;
   TargetGate gate_;
   GoodModel<Real> good_;
-  RankTalk talk_;
+  RankControl rank_control_;
   mpi::Mesh mesh_;  // last: its thread uses all of the above
 };
 

@@ -164,7 +164,7 @@ void resolve(Config& config) {
   if (!run.relay) run.relay = default_relay(graph);
   require_delivery(graph, relay_of(run, graph));
   TrainOptions with_joiners = run;  // cuts may concern them
-  with_joiners.workers += config.elastic.turnover.joins.size();
+  with_joiners.workers += config.elastic.membership_plan.joins.size();
   validate(run.chaos, with_joiners.workers == run.workers ? graph : graph_of(with_joiners));
 }
 

@@ -8,7 +8,7 @@
 #include "dasgd/config/compare.hpp"
 #include "dasgd/config/engine.hpp"
 #include "dasgd/config/world.hpp"
-#include "dasgd/elastic/world/turnover.hpp"
+#include "dasgd/elastic/world/membership_plan.hpp"
 #include "dasgd/models/problem.hpp"
 #include "dasgd/run/options.hpp"
 #include "dasgd/run/speeds.hpp"
@@ -35,8 +35,8 @@ struct ElasticSettings {
 
   /// How many members the step size is found for; nothing: this one alone.
   std::optional<std::size_t> expected;
-  bool simulated = false;      ///< a simulation is one although nobody comes or goes
-  elastic::Turnover turnover;  ///< of a simulation
+  bool simulated = false;                   ///< a simulation is one although nobody comes or goes
+  elastic::MembershipPlan membership_plan;  ///< of a simulation
 };
 
 struct OutputSettings {

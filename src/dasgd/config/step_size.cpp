@@ -27,8 +27,8 @@ void place_members(const Config& config, AdviceRequest& request) {
   const bool real = !elastic.listen.empty();
   const std::vector<Nanoseconds> start =
       request.world ? request.world->start : std::vector<Nanoseconds>();
-  const std::size_t members =
-      real ? elastic.expected.value_or(here) : elastic::most_at_once(elastic.turnover, here, start);
+  const std::size_t members = real ? elastic.expected.value_or(here)
+                                   : elastic::most_at_once(elastic.membership_plan, here, start);
   const bool one_time_for_all = !request.world || request.world->compute.items() == 0;
   if (members == here || !one_time_for_all) return;
   request.options.workers = members;
@@ -46,7 +46,8 @@ void place_members(const Config& config, AdviceRequest& request) {
 // Of members that come and go nobody knows how many gradients they will make, unless the run has a
 // budget for all of them: a schedule would end before the run, or never.
 bool end_is_known(const Config& config, std::size_t samples) {
-  const bool members_change = !config.elastic.listen.empty() || config.elastic.turnover.any();
+  const bool members_change =
+      !config.elastic.listen.empty() || config.elastic.membership_plan.any();
   const Budget budget = shared_budget(config.run, samples);
   return !members_change || budget.gradients || budget.samples;
 }

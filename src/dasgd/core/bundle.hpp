@@ -15,14 +15,14 @@ namespace dasgd {
 
 /// The sums of a bundle in the memory of a device. What `add` was given can be used for something
 /// else when it returns.
-class SumsElsewhere {
+class DeviceSums {
  public:
-  virtual ~SumsElsewhere() = default;
+  virtual ~DeviceSums() = default;
   /// False, and nothing has changed, where one of them lies in other memory.
   virtual bool add(std::span<const GradientPtr> gradients) = 0;
-  virtual bool add(const SumsElsewhere& other) = 0;
+  virtual bool add(const DeviceSums& other) = 0;
   /// Others in the same memory; null where there is no room.
-  virtual std::shared_ptr<SumsElsewhere> zero_sums() const = 0;
+  virtual std::shared_ptr<DeviceSums> zero_sums() const = 0;
   /// Copies them to this machine's memory.
   virtual void fetch(std::span<std::byte> to) const = 0;
 
@@ -74,7 +74,7 @@ class Bundle {
     return {reinterpret_cast<const Sum<Real>*>(sums_.data()), sums_.size() / sizeof(Sum<Real>)};
   }
   /// Null where they are in this machine's memory alone.
-  const std::shared_ptr<SumsElsewhere>& elsewhere() const { return elsewhere_; }
+  const std::shared_ptr<DeviceSums>& elsewhere() const { return elsewhere_; }
 
  private:
   template <typename Real>
@@ -91,7 +91,7 @@ class Bundle {
   GradientSet names_;
   NumberFormat format_ = NumberFormat::of_float;
   std::size_t size_in_bytes_ = 0;
-  std::shared_ptr<SumsElsewhere> elsewhere_;
+  std::shared_ptr<DeviceSums> elsewhere_;
   mutable std::vector<std::byte> sums_;  // empty until somebody asks for what is elsewhere
 };
 

@@ -17,13 +17,13 @@
 
 namespace dasgd {
 
-class SumsElsewhere;  // see bundle.hpp
+class DeviceSums;  // see bundle.hpp
 
 /// The numbers of an update in the memory of a device, where they may still be computed. Written by
 /// the origin's thread before the gradient is sent, then read by any.
-class NumbersElsewhere {
+class DeviceUpdate {
  public:
-  virtual ~NumbersElsewhere() = default;
+  virtual ~DeviceUpdate() = default;
   virtual std::size_t size_in_bytes() const = 0;
   /// Whether they are there: who uses them before that waits for the origin's device.
   virtual bool ready() const = 0;
@@ -33,7 +33,7 @@ class NumbersElsewhere {
   /// begins and ends if who carries it can read and write there. Empty where nobody may.
   virtual std::span<std::byte> memory() { return {}; }
   /// Zero sums in the same memory, to which updates can be added there; null where there are none.
-  virtual std::shared_ptr<SumsElsewhere> zero_sums() const { return nullptr; }
+  virtual std::shared_ptr<DeviceSums> zero_sums() const { return nullptr; }
 
  private:
   friend class Update;
@@ -41,10 +41,10 @@ class NumbersElsewhere {
 };
 
 /// A device on which the updates of others are received.
-struct RoomElsewhere {
+struct DeviceBuffers {
   /// A buffer there. To be called by the thread that will carry messages to it; null: there is no
   /// such device.
-  std::function<std::shared_ptr<NumbersElsewhere>()> make;
+  std::function<std::shared_ptr<DeviceUpdate>()> make;
   /// Devices on which this is the same text have numbers in the same order.
   std::string order;
 };
@@ -86,13 +86,13 @@ class Update {
   bool is_settled() const { return !place_.empty(); }
 
   /// The numbers are there now.
-  void put(std::shared_ptr<NumbersElsewhere> elsewhere, NumberFormat format) {
+  void put(std::shared_ptr<DeviceUpdate> elsewhere, NumberFormat format) {
     elsewhere_ = std::move(elsewhere);
     format_ = format;
     here_ = false;
   }
   /// Null where they are in this machine's memory alone.
-  const std::shared_ptr<NumbersElsewhere>& elsewhere() const { return elsewhere_; }
+  const std::shared_ptr<DeviceUpdate>& elsewhere() const { return elsewhere_; }
   bool ready() const { return !elsewhere_ || elsewhere_->ready(); }
 
   mutable int shift = 0;
@@ -113,7 +113,7 @@ class Update {
   std::byte* memory() const { return size_ > place_.size() ? own_.data() : place_.data(); }
 
   NumberFormat format_ = NumberFormat::of_float;
-  std::shared_ptr<NumbersElsewhere> elsewhere_;
+  std::shared_ptr<DeviceUpdate> elsewhere_;
   mutable bool here_ = true;  // a copy of what is elsewhere
   mutable std::size_t size_ = 0;
   mutable std::vector<std::byte> own_;

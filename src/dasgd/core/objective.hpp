@@ -76,7 +76,7 @@ class Objective {
   virtual std::optional<ArrivalFigures> arrivals() const { return std::nullopt; }
 
   /// The device on which all these workers compute, where there is one and it is the same.
-  virtual RoomElsewhere device_of(std::span<const WorkerId>) const { return {}; }
+  virtual DeviceBuffers device_of(std::span<const WorkerId>) const { return {}; }
 
   /// What a worker computes with: `gradient`, unless it needs anything of its own. Asked for once
   /// per worker, before it begins; this objective outlives it.

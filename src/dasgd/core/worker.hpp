@@ -32,7 +32,7 @@ struct StepReport {
   };
   Kind kind = Kind::out_of_samples;
   std::uint64_t step = 0;  ///< t before the first application
-  /// Applied, in this order; valid until the next step or `let_go`.
+  /// Applied, in this order; valid until the next step or `release_applied`.
   std::span<const GradientFacts* const> gradients;
   bool folded = false;    ///< they came as one bundle
   double loss = 0;        ///< F(x_i^t, xi) of an own gradient
@@ -65,7 +65,7 @@ class Worker {
 
   /// Lines 6 to 14 of Algorithm 1.
   StepReport step() {
-    let_go();
+    release_applied();
     send_ready();
     channel_.receive(fuse_, received_);               // line 6
     if (!received_.empty()) return apply_received();  // line 7
@@ -79,7 +79,7 @@ class Worker {
 
   /// Holds no longer what the last step applied: to be called before anything that takes long, so
   /// that the buffers can be used again.
-  void let_go() {
+  void release_applied() {
     received_.clear();
     facts_.clear();
   }
@@ -102,7 +102,7 @@ class Worker {
   /// Goes on as x^0 plus the bundle of another set, whose sum is `sums` and which holds so many
   /// samples: this is no application and has no staleness. Only between two steps.
   void adopt(GradientSet applied, std::span<const Sum<Real>> sums, std::uint64_t samples) {
-    let_go();
+    release_applied();
     replica_->restore(sums);
     applied_ = std::move(applied);
     samples_used_ = samples;
@@ -111,7 +111,7 @@ class Worker {
 
   /// Makes, applies and sends a gradient that no sample gave: x moves by -direction.
   StepReport move_by(std::span<const Real> direction) {
-    let_go();
+    release_applied();
     const auto own = blank();
     const Nanoseconds start = channel_.now();
     direction_.assign(direction.begin(), direction.end());

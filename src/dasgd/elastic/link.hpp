@@ -35,11 +35,11 @@ struct Protocol::Link {
   std::vector<WorkerId> linked;  ///< to whom the other end has links
   GradientSet lacked;            ///< what they had and we did not, at some time
   Nanoseconds lacked_since = 0;
-  std::uint64_t sent = 0, sent_and_taken = 0;   ///< messages; of them, those that have arrived
-  std::uint64_t taken = 0, taken_and_told = 0;  ///< of the other end's; and in our last report
-  Nanoseconds reported_at = 0;                  ///< our last report
-  std::vector<std::uint64_t> versions;          ///< of the records that were passed on
-  std::vector<std::uint64_t> words;             ///< the numbers of those
+  std::uint64_t sent = 0, acked = 0;       ///< messages; of them, those that have arrived
+  std::uint64_t taken = 0, acks_sent = 0;  ///< of the other end's; and in our last report
+  Nanoseconds reported_at = 0;             ///< our last report
+  std::vector<std::uint64_t> versions;     ///< of the records that were passed on
+  std::vector<std::uint64_t> words;        ///< the numbers of those
   bool goodbye = false;
   std::uint64_t bytes = 0, bytes_before = 0;  ///< sent, and at the last rate
   double bytes_per_second = 0;

@@ -72,7 +72,7 @@ void Protocol::lost(LinkId id, Nanoseconds now) {
   drop(id, now);
 }
 
-void Protocol::stirred(LinkId id, Nanoseconds now) {
+void Protocol::on_bytes(LinkId id, Nanoseconds now) {
   const std::lock_guard lock(mutex_);
   const auto at = links_.find(id);
   if (at != links_.end() && at->second->open) members_.heard_from(at->second->member, now);
@@ -86,16 +86,16 @@ void Protocol::drop(LinkId id, Nanoseconds now) {
   if (pulling_ == id) pulling_.reset();
   if (!link->open || link_to(link->member)) return;
   Member& member = members_[link->member];
-  if (link->heard_report && members_.may_live(link->member)) member.reported = link->reported;
+  if (link->heard_report && members_.may_be_alive(link->member)) member.reported = link->reported;
   member.apart = now;
-  const bool is_here = member.standing == Standing::here;
-  if (link->goodbye || (!is_here && member.standing != Standing::ended)) return;
-  member.hung_up = true;
+  const bool is_here = member.state == MemberState::here;
+  if (link->goodbye || (!is_here && member.state != MemberState::ended)) return;
+  member.link_broken = true;
   member.dial_at = now;
   member.dial_pause = 0;
 }
 
-void Protocol::hang_up(LinkId id, Nanoseconds now) {
+void Protocol::disconnect(LinkId id, Nanoseconds now) {
   wires_.close(id);
   drop(id, now);
 }
@@ -161,7 +161,7 @@ void Protocol::take_frame(LinkId id, std::span<const std::byte> header, Nanoseco
   }
   if (link.open) members_.heard_from(link.member, now);
   const bool is_hello = message && std::holds_alternative<Hello>(*message);
-  if (!message || is_hello == link.open) return hang_up(id, now);
+  if (!message || is_hello == link.open) return disconnect(id, now);
   handle(link, std::move(*message), now);
 }
 
@@ -172,7 +172,7 @@ void Protocol::handle(Link& link, Message message, Nanoseconds now) {
   if (std::holds_alternative<BundleMessage>(message)) return on_bundle(link, now);
   if (std::holds_alternative<Want>(message)) return on_want(link, now);
   if (auto* snapshot = std::get_if<Snapshot>(&message)) {
-    if (!link.sums) return hang_up(link.id, now);
+    if (!link.sums) return disconnect(link.id, now);
     return on_snapshot(link, *snapshot, now);
   }
   if (const auto* goodbye = std::get_if<Goodbye>(&message)) return on(link, *goodbye, now);
@@ -187,14 +187,14 @@ void Protocol::handle(Link& link, Message message, Nanoseconds now) {
     else
       give_up(refusal->why);
   }
-  hang_up(link.id, now);
+  disconnect(link.id, now);
 }
 
 void Protocol::on(Link& link, Hello& hello, Nanoseconds now) {
   const auto refuse = [&](std::string why) {
     if (joined_) say(now, fmt::format("refused {}: {}", hello.name, why));
     transmit(link, Refusal{std::move(why)});
-    hang_up(link.id, now);
+    disconnect(link.id, now);
   };
   const std::string dialed = std::exchange(dialing_[link.id], {});
   dialing_.erase(link.id);
@@ -203,10 +203,11 @@ void Protocol::on(Link& link, Hello& hello, Nanoseconds now) {
     return refuse("this is another run");
   if (hello.origin == options_.origin) {
     contacts_.erase(dialed);
-    return hang_up(link.id, now);
+    return disconnect(link.id, now);
   }
   const bool known = roster_.find(hello.origin).has_value();
-  if (!known && over_ && !ending_) return hang_up(link.id, now);  // this one leaves, others do not
+  if (!known && over_ && !ending_)
+    return disconnect(link.id, now);  // this one leaves, others do not
   if (!known && (ending_ || over_)) return refuse("the run is ending");
   if (hello.facts.empty()) {
     Welcome welcome{options_.settings, options_.facts, {options_.address}, options_.before};
@@ -245,18 +246,18 @@ void Protocol::on(Link& link, Hello& hello, Nanoseconds now) {
   // Of two links the one stays that the smaller origin dialed; of two of one kind the newer.
   if (Link* other = link_to(member)) {
     const bool keep_dialed = options_.origin < hello.origin;
-    if (other->dialed != link.dialed && link.dialed != keep_dialed) return hang_up(link.id, now);
+    if (other->dialed != link.dialed && link.dialed != keep_dialed) return disconnect(link.id, now);
     const LinkId old = other->id;
     link.open = true;
     link.member = member;
-    hang_up(old, now);
+    disconnect(old, now);
   }
-  if (m.standing == Standing::unknown) say(now, fmt::format("{} joined", hello.name));
-  if (m.standing == Standing::silent || m.standing == Standing::dead)
+  if (m.state == MemberState::unknown) say(now, fmt::format("{} joined", hello.name));
+  if (m.state == MemberState::silent || m.state == MemberState::dead)
     say(now, fmt::format("{} came back", hello.name));
   link.open = true;
   link.member = member;
-  if (m.standing == Standing::ended || m.standing == Standing::left) m.standing = Standing::unknown;
+  if (m.state == MemberState::ended || m.state == MemberState::left) m.state = MemberState::unknown;
   members_.heard_from(member, now);
   if (rotation_.number > 0) transmit(link, rotation_);
   if (over_) {  // a late returner
@@ -274,8 +275,8 @@ void Protocol::on(Link& link, const Goodbye& goodbye, Nanoseconds now) {
     member.record.names = goodbye.names;
     member.record.digest = goodbye.digest;
     member.record.ended = true;
-    member.hung_up = goodbye.digest == Hash{};  // it will not tell one any more
-    members_.stand(link.member, Standing::ended, now);
+    member.link_broken = goodbye.digest == Hash{};  // it will not tell one any more
+    members_.set_state(link.member, MemberState::ended, now);
     if (!joined_ && !offered_model_) {
       give_up("the run has ended");
     } else if (!over_ && goodbye.names != roster_.hash(names)) {
@@ -290,9 +291,9 @@ void Protocol::on(Link& link, const Goodbye& goodbye, Nanoseconds now) {
       begin_ending(StopReason::interrupted, now);
     }
   } else {
-    members_.stand(link.member, Standing::left, now);
+    members_.set_state(link.member, MemberState::left, now);
   }
-  hang_up(link.id, now);
+  disconnect(link.id, now);
   settle_end(now);
   if (over_) inbox_.wake();
 }
@@ -333,7 +334,7 @@ void Protocol::close(Nanoseconds now) {
     report_to(*link, now);
     say_goodbye(*link);
   }
-  while (!links_.empty()) hang_up(links_.begin()->first, now);
+  while (!links_.empty()) disconnect(links_.begin()->first, now);
   closed_ = true;
 }
 

@@ -48,9 +48,9 @@ class Wires {
 
 /// What becomes of two models after a split so long that both sides went on by themselves.
 enum class Merge {
-  average,   ///< their weighted mean: the union of both, and one gradient that corrects it
-  together,  ///< the union of both as it is
-  yield,     ///< the side with fewer gradients gives its own up, by name
+  average,        ///< their weighted mean: the union of both, and one gradient that corrects it
+  union_of_both,  ///< the union of both as it is
+  yield,          ///< the side with fewer gradients gives its own up, by name
 };
 
 struct ProtocolOptions {
@@ -127,7 +127,7 @@ class Protocol {
   void received(LinkId link, std::span<const std::byte> header, Nanoseconds now);
   void lost(LinkId link, Nanoseconds now);
   /// Bytes have come, perhaps of a frame that takes long: a sign of life.
-  void stirred(LinkId link, Nanoseconds now);
+  void on_bytes(LinkId link, Nanoseconds now);
   /// To be called when something was sent by the worker or a link has room again.
   void pump(Nanoseconds now);
   /// To be called at least every `report_every`.
@@ -242,7 +242,7 @@ class Protocol {
   void say(Nanoseconds now, std::string text) { events_.push_back({now, std::move(text)}); }
   void transmit(Link& link, const Message& message, std::span<const std::byte> body = {},
                 std::shared_ptr<const void> keeper = nullptr);
-  void hang_up(LinkId link, Nanoseconds now);
+  void disconnect(LinkId link, Nanoseconds now);
   void drop(LinkId link, Nanoseconds now);
   Link* link_to(WorkerId member);
 
@@ -295,14 +295,14 @@ class Protocol {
   bool has_links() const;
   bool wants_link(WorkerId member) const;
   /// Who is silent is hung up on: the network's thread only.
-  void look_for_cut(Nanoseconds now);
-  void judge_cut(Nanoseconds now);
-  void let_copies_go(Nanoseconds now);
+  void find_cut(Nanoseconds now);
+  void update_cut_state(Nanoseconds now);
+  void drop_old_copies(Nanoseconds now);
   void pull(Nanoseconds now);
   void check_budget(Nanoseconds now);
   void measure(Nanoseconds now);
   void settle_end(Nanoseconds now);
-  void end_together();
+  void agree_on_the_end();
   void give_up(std::string why);
   Hash ready_hash(const std::vector<WorkerId>& with) const;
   void reopen(Nanoseconds now);
@@ -331,7 +331,7 @@ class Protocol {
   std::uint64_t copies_dropped_ = 0;
   std::size_t not_folded_ =
       0;  // gradients that came to a worker that is behind, since the last fold
-  std::vector<std::uint32_t> told_;  // per origin: how many gradients of it were ever heard of
+  std::vector<std::uint32_t> announced_;  // per origin: how many gradients of it were ever heard of
   GradientSet abandoned_;
   std::size_t not_looked_at_ = 0;  // own ones that the network's thread has not come to yet
   std::uint64_t joined_at_ = 0;
@@ -340,12 +340,12 @@ class Protocol {
   bool wants_copy_ = false, is_copying_ = false;  // somebody has gone or come back
   Copies copies_;
   Nanoseconds copied_at_ = 0, unsettled_at_ = 0, collected_at_ = 0;
-  std::optional<Model> frozen_;  // the last that was sent
-  bool wants_frozen_ = false;
-  bool is_frozen_anew_ = false;         // and nobody was served yet
+  std::optional<Model> snapshot_;  // the last that was sent
+  bool wants_snapshot_ = false;
+  bool snapshot_is_new_ = false;        // and nobody was served yet
   bool is_to_correct_ = false;          // what it has adopted
   std::optional<Model> offered_model_;  // has arrived, to be adopted
-  Nanoseconds frozen_at_ = 0;
+  Nanoseconds snapshot_at_ = 0;
   std::optional<LinkId> pulling_;
   WorkerId pulled_from_{};
   Nanoseconds pulled_at_ = 0;
@@ -353,7 +353,7 @@ class Protocol {
   std::optional<Nanoseconds> stuck_since_, merging_since_;
   std::map<WorkerId, Nanoseconds> do_not_pull_;  // until
 
-  bool cut_off_ = false, told_cut_ = false;
+  bool cut_off_ = false, reported_cut_ = false;
   Nanoseconds cut_since_ = 0;
   std::size_t computed_while_cut_ = 0;
 

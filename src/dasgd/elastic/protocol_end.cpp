@@ -11,16 +11,16 @@
 namespace dasgd::elastic {
 // On a thin link a gradient may take long to arrive.
 void Protocol::count_elsewhere() {
-  std::vector<std::uint64_t> here(told_.size());
+  std::vector<std::uint64_t> here(announced_.size());
   for (const GradientSet* const set : {&held_, &abandoned_})
     set->for_each_range_missing_from({}, [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
       if (index(o) < here.size()) here[index(o)] += last - first;
     });
   elsewhere_ = 0;
-  for (std::size_t i = 1; i < std::min(told_.size(), members_.size()); ++i) {
+  for (std::size_t i = 1; i < std::min(announced_.size(), members_.size()); ++i) {
     const Member& m = members_[worker_id(i)];
-    const bool may_bring_them = m.standing == Standing::here && !m.hung_up;
-    if (told_[i] > here[i] && may_bring_them) elsewhere_ += told_[i] - here[i];
+    const bool may_bring_them = m.state == MemberState::here && !m.link_broken;
+    if (announced_[i] > here[i] && may_bring_them) elsewhere_ += announced_[i] - here[i];
   }
 }
 
@@ -111,7 +111,7 @@ std::string Protocol::forget(const std::string& who, Nanoseconds now) {
     const Member& member = members_[worker_id(i)];
     const std::string origin = member.record.origin.text();
     if (member.record.name != who && origin != who) continue;
-    if (member.standing != Standing::here && member.standing != Standing::silent) continue;
+    if (member.state != MemberState::here && member.state != MemberState::silent) continue;
     found.push_back(worker_id(i));
     origins += (origins.empty() ? "" : ", ") + origin;
   }
@@ -121,10 +121,10 @@ std::string Protocol::forget(const std::string& who, Nanoseconds now) {
   const WorkerId one = found.front();
   if (one == Membership::self) return who + " is this member itself; use dasgd leave";
   const Member& member = members_[one];
-  if (member.standing == Standing::here && !member.hung_up &&
+  if (member.state == MemberState::here && !member.link_broken &&
       now - member.heard <= options_.patience.suspect)
     return who + " is here: only a silent member can be forgotten";
-  if (const Link* link = link_to(one)) hang_up(link->id, now);
+  if (const Link* link = link_to(one)) disconnect(link->id, now);
   died(one, now, "declared dead by dasgd forget");
   return {};
 }
@@ -177,7 +177,7 @@ void Protocol::settle_end(Nanoseconds now) {
   // Whoever has ended had everybody's word; who holds the same needs no other.
   for (std::size_t i = 1; i < members_.size(); ++i) {
     const Member& m = members_[worker_id(i)];
-    if (m.standing == Standing::ended && m.record.names == names) return end_together();
+    if (m.state == MemberState::ended && m.record.names == names) return agree_on_the_end();
   }
   const bool patient = now - ending_since_ < 2 * options_.patience.gone;
   const auto agrees = [&](const Record& r) { return r.stopped && r.names == names; };
@@ -205,10 +205,10 @@ void Protocol::settle_end(Nanoseconds now) {
   }
   const bool all_ready = std::all_of(
       with.begin(), with.end(), [&](WorkerId m) { return members_[m].record.ready == me.ready; });
-  if (all_ready) end_together();
+  if (all_ready) agree_on_the_end();
 }
 
-void Protocol::end_together() {
+void Protocol::agree_on_the_end() {
   over_ = members_.me().ended = true;
   agreed_ = !missed_the_end_;
   offered_model_.reset();  // what all agreed on is not changed any more
@@ -235,7 +235,7 @@ bool Protocol::has_compared(Nanoseconds now) const {
   for (std::size_t i = 1; i < members_.size(); ++i) {
     const Member& m = members_[worker_id(i)];
     const bool will_tell =
-        m.standing == Standing::here || (m.standing == Standing::ended && !m.hung_up);
+        m.state == MemberState::here || (m.state == MemberState::ended && !m.link_broken);
     if (will_tell && m.record.names == names && m.record.digest == Hash{}) return false;
   }
   return true;
@@ -252,13 +252,13 @@ std::vector<MemberView> Protocol::members(Nanoseconds now) const {
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const WorkerId id = worker_id(i);
     const Member& m = members_[id];
-    if (m.standing == Standing::unknown) continue;
+    if (m.state == MemberState::unknown) continue;
     MemberView view{.name = label(id),
                     .origin = roster_.origin(id),
-                    .gradients = i < told_.size() ? told_[i] : 0,
+                    .gradients = i < announced_.size() ? announced_[i] : 0,
                     .rate = m.rate,
                     .since_seconds = static_cast<double>(now - m.since) * 1e-9,
-                    .ended = m.standing == Standing::ended};
+                    .ended = m.state == MemberState::ended};
     const Link* link = nullptr;
     for (const auto& [number, l] : links_)
       if (l->open && l->member == id) link = l.get();
@@ -266,19 +266,19 @@ std::vector<MemberView> Protocol::members(Nanoseconds now) const {
       view.behind = held_.count_missing_from(link->reported);
       view.link_bytes_per_second = link->bytes_per_second;
     }
-    switch (m.standing) {
-      case Standing::silent:
+    switch (m.state) {
+      case MemberState::silent:
         view.state = "gone";
         break;
-      case Standing::dead:
+      case MemberState::dead:
         view.state = "dead";
         break;
-      case Standing::left:
-      case Standing::ended:
+      case MemberState::left:
+      case MemberState::ended:
         view.state = "left";
         break;
       default: {
-        const bool quiet = i > 0 && (m.hung_up || now - m.heard > options_.patience.suspect);
+        const bool quiet = i > 0 && (m.link_broken || now - m.heard > options_.patience.suspect);
         const bool cut = i == 0 ? cut_off_ : quiet;
         view.state = cut ? "cut off" : link && link->behind ? "behind" : "here";
       }
@@ -299,13 +299,13 @@ Protocol::Audit Protocol::audit() const {
     });
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const WorkerId id = worker_id(i);
-    const Standing standing = members_[id].standing;
-    const std::uint64_t told = i < told_.size() ? told_[i] : 0;
-    if (told == 0 && members_.never_came_in(id)) continue;
+    const MemberState state = members_[id].state;
+    const std::uint64_t told = i < announced_.size() ? announced_[i] : 0;
+    if (told == 0 && members_.never_joined(id)) continue;
     ++audit.members;
-    if (standing == Standing::here || standing == Standing::ended) ++audit.here;
-    if (standing == Standing::left) ++audit.left;
-    if (standing == Standing::silent || standing == Standing::dead || standing == Standing::unknown)
+    if (state == MemberState::here || state == MemberState::ended) ++audit.here;
+    if (state == MemberState::left) ++audit.left;
+    if (state == MemberState::silent || state == MemberState::dead || state == MemberState::unknown)
       ++audit.lost_members;
     if (told > accounted[i]) audit.lost_gradients[label(id)] += told - accounted[i];
   }
@@ -350,7 +350,7 @@ std::vector<std::string> Protocol::addresses() const {
   std::vector<std::string> found;
   for (std::size_t i = 0; i < members_.size(); ++i)
     if (!members_[worker_id(i)].record.address.empty() &&
-        members_[worker_id(i)].standing == Standing::here)
+        members_[worker_id(i)].state == MemberState::here)
       found.push_back(members_[worker_id(i)].record.address);
   return found;
 }
@@ -362,9 +362,9 @@ const char* Protocol::role() const {
   if (members_.me().ready != Hash{}) return "ready to end";
   if (ending_) return "ending";
   if (offered_model_ || pulling_) return "taking over";
-  if (wants_frozen_ || frozen_) return "sponsor";
+  if (wants_snapshot_ || snapshot_) return "sponsor";
   if (cut_off_) return "cut off";
-  return members_.is_eldest_here() ? "eldest" : "member";
+  return members_.is_oldest_here() ? "eldest" : "member";
 }
 
 std::string Protocol::describe() const {

@@ -65,7 +65,7 @@ bool Protocol::is_wanted(const Link& link, const Parcel& parcel) {
 }
 
 bool Protocol::has_room(const Link& link) const {
-  return link.sent - link.sent_and_taken < most_under_way() &&
+  return link.sent - link.acked < most_under_way() &&
          wires_.queued_bytes(link.id) < options_.most_queued_bytes;
 }
 
@@ -113,13 +113,13 @@ void Protocol::pump(Link& link, Nanoseconds now) {
 
 // On the network's thread: the worker's must not touch links.
 void Protocol::serve_all_who_wait(Nanoseconds now) {
-  if (!std::exchange(is_frozen_anew_, false)) return;
+  if (!std::exchange(snapshot_is_new_, false)) return;
   for (auto& [id, link] : links_) {
     if (!link->open || !link->wants_model) continue;
-    if (frozen_ && log_.has_all_of(held_.without(frozen_->names).without(link->reported))) {
-      serve(*link, *frozen_, now);
+    if (snapshot_ && log_.has_all_of(held_.without(snapshot_->names).without(link->reported))) {
+      serve(*link, *snapshot_, now);
     } else {
-      wants_frozen_ = true;  // it asked meanwhile
+      wants_snapshot_ = true;  // it asked meanwhile
     }
   }
 }

@@ -16,12 +16,12 @@ constexpr std::size_t most_dialed = 64;
 
 void Protocol::hear(const Record& record, Nanoseconds now) {
   const auto before = roster_.find(record.origin);
-  const bool is_new = !before || members_[*before].standing == Standing::unknown;
+  const bool is_new = !before || members_[*before].state == MemberState::unknown;
   if (!members_.hear(record, now)) return;
   const WorkerId member = *roster_.find(record.origin);
-  if (index(member) >= told_.size()) told_.resize(index(member) + 1, 0);
-  told_[index(member)] =
-      std::max(told_[index(member)], static_cast<std::uint32_t>(record.computed));
+  if (index(member) >= announced_.size()) announced_.resize(index(member) + 1, 0);
+  announced_[index(member)] =
+      std::max(announced_[index(member)], static_cast<std::uint32_t>(record.computed));
   contacts_.erase(record.address);
   members_.me().early_loss = std::max(members_.me().early_loss, record.early_loss);
   if (is_new && members_.is_here(member)) say(now, fmt::format("{} joined", label(member)));
@@ -75,25 +75,25 @@ void Protocol::dial_failed(LinkId id, bool refused, Nanoseconds now) {
   for (std::size_t i = 1; i < members_.size(); ++i) {
     Member& member = members_[worker_id(i)];
     if (member.record.address != address || link_to(worker_id(i))) continue;
-    if (member.standing == Standing::dead) continue;  // when to call it again is settled
+    if (member.state == MemberState::dead) continue;  // when to call it again is settled
     member.dial_pause = std::clamp(2 * member.dial_pause, options_.patience.first_dial,
                                    options_.patience.slowest_dial);
     member.dial_at = now + member.dial_pause;
-    const bool fresh = !member.hung_up && member.standing != Standing::unknown &&
+    const bool fresh = !member.link_broken && member.state != MemberState::unknown &&
                        now - member.heard < options_.patience.suspect;
     // Nobody at an address that it may have guessed wrong proves nothing.
-    const bool counts = member.address_is_right || member.standing == Standing::unknown;
+    const bool counts = member.address_is_right || member.state == MemberState::unknown;
     if (refused && counts && !fresh) died(worker_id(i), now, "no answer at its address");
   }
 }
 
 void Protocol::died(WorkerId member, Nanoseconds now, const char* how) {
   Member& m = members_[member];
-  const bool was_here = m.standing == Standing::here || m.standing == Standing::silent;
-  if (!was_here && m.standing != Standing::unknown) return;
+  const bool was_here = m.state == MemberState::here || m.state == MemberState::silent;
+  if (!was_here && m.state != MemberState::unknown) return;
   // Without a word before its death it may have worked with others whom we have not met.
   if (m.in_sight && now - m.heard > 2 * options_.report_every) want_copy();
-  members_.stand(member, Standing::dead, now);
+  members_.set_state(member, MemberState::dead, now);
   m.dial_at = now + options_.patience.gone;
   if (was_here) say(now, fmt::format("{} is gone: {}", label(member), how));
 }
@@ -124,12 +124,13 @@ void Protocol::dial_members(Nanoseconds now) {
   // The last who came are the likeliest to live.
   for (std::size_t i = members_.size() - 1; i > 0 && dialing_.size() < most_dialed; --i) {
     Member& member = members_[worker_id(i)];
-    const bool may_live = member.standing != Standing::left && member.standing != Standing::ended;
-    if (!may_live || member.record.address.empty() || now < member.dial_at) continue;
+    const bool may_be_alive =
+        member.state != MemberState::left && member.state != MemberState::ended;
+    if (!may_be_alive || member.record.address.empty() || now < member.dial_at) continue;
     if (link_to(worker_id(i)) || !wants_link(worker_id(i))) continue;
     // Of thousands who are dead hardly anybody comes back: each is called half as often each time.
     const Nanoseconds gone = options_.patience.gone;
-    const bool dead = member.standing == Standing::dead;
+    const bool dead = member.state == MemberState::dead;
     member.dial_at = now + (dead ? std::clamp(now - member.since, gone, 64 * gone)
                                  : options_.patience.slowest_dial);
     dial(member.record.address);
@@ -147,36 +148,36 @@ bool Protocol::has_links() const {
   return std::any_of(links_.begin(), links_.end(), [](const auto& l) { return l.second->open; });
 }
 
-void Protocol::look_for_cut(Nanoseconds now) {
+void Protocol::find_cut(Nanoseconds now) {
   for (const WorkerId member : members_.find_silent(now)) {
     say(now, fmt::format("{} is silent", label(member)));
-    if (const Link* link = link_to(member)) hang_up(link->id, now);
+    if (const Link* link = link_to(member)) disconnect(link->id, now);
   }
-  judge_cut(now);
+  update_cut_state(now);
 }
 
-void Protocol::judge_cut(Nanoseconds now) {
+void Protocol::update_cut_state(Nanoseconds now) {
   const bool was_cut_off = std::exchange(cut_off_, joined_ && members_.is_cut_off(now));
   if (cut_off_ && !was_cut_off) {
     cut_since_ = now;
     computed_while_cut_ = 0;
   }
   // Who has just joined sees nobody for a moment, which is not worth a word.
-  if (cut_off_ && !told_cut_ && now - cut_since_ >= 2 * options_.report_every) {
-    told_cut_ = true;
+  if (cut_off_ && !reported_cut_ && now - cut_since_ >= 2 * options_.report_every) {
+    reported_cut_ = true;
     say(now, "lost contact with half of the members or more: waiting for them");
   }
   if (cut_off_ || !was_cut_off) return;
-  if (std::exchange(told_cut_, false))
-    say(now,
-        members_.anybody_unseen() ? "continuing without the silent members" : "no longer cut off");
+  if (std::exchange(reported_cut_, false))
+    say(now, members_.has_unseen_members() ? "continuing without the silent members"
+                                           : "no longer cut off");
   inbox_.wake();
 }
 
 // Nobody will come with another branch any more once all are here and have everything one by one.
-void Protocol::let_copies_go(Nanoseconds now) {
+void Protocol::drop_old_copies(Nanoseconds now) {
   if (copies_.empty()) return;
-  if (members_.anybody_unseen() || is_merging()) unsettled_at_ = now;
+  if (members_.has_unseen_members() || is_merging()) unsettled_at_ = now;
   // Some may be on their way whom only those knew who are dead by now.
   if (now - unsettled_at_ > 4 * options_.patience.alone) copies_.clear();
 }
@@ -186,16 +187,16 @@ void Protocol::tick(Nanoseconds now) {
   if (closed_) return;
   if (!begun_) begun_ = ticked_at_ = now;
   if (const Nanoseconds late = now - ticked_at_ - 2 * options_.report_every; late > 0)
-    members_.excuse(late);
+    members_.ignore_gap(late);
   ticked_at_ = now;
   const bool model_is_coming = pulling_ && links_.at(*pulling_)->sums;
   if (!joined_ && !offered_model_ && !model_is_coming && now - *begun_ > options_.give_up_after)
     give_up(has_links()
                 ? "members answer but send no model; they send it between two of their steps"
                 : "no member could be reached");
-  look_for_cut(now);
+  find_cut(now);
   dial_members(now);
-  let_copies_go(now);
+  drop_old_copies(now);
   collect(now);
   for (auto& [id, link] : links_) {
     if (!link->open) continue;
@@ -204,7 +205,7 @@ void Protocol::tick(Nanoseconds now) {
   }
   measure(now);
   pull(now);
-  if (frozen_ && now - frozen_at_ > 2'000'000'000) frozen_.reset();
+  if (snapshot_ && now - snapshot_at_ > 2'000'000'000) snapshot_.reset();
   settle_end(now);
 }
 
@@ -215,10 +216,10 @@ void Protocol::measure(Nanoseconds now) {
     link->bytes_per_second = static_cast<double>(link->bytes - link->bytes_before) / seconds;
     link->bytes_before = link->bytes;
   }
-  for (std::size_t i = 0; i < std::min(members_.size(), told_.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(members_.size(), announced_.size()); ++i) {
     Member& member = members_[worker_id(i)];
-    member.rate = static_cast<double>(told_[i] - member.told_before) / seconds;
-    member.told_before = told_[i];
+    member.rate = static_cast<double>(announced_[i] - member.reported_before) / seconds;
+    member.reported_before = announced_[i];
   }
   measured_at_ = now;
 }

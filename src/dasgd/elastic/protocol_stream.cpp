@@ -57,8 +57,8 @@ std::size_t Protocol::most_under_way() const {
 
 void Protocol::note(const GradientSet& names) {
   const auto reach = [this](WorkerId origin, std::uint32_t count) {
-    if (index(origin) >= told_.size()) told_.resize(index(origin) + 1, 0);
-    told_[index(origin)] = std::max(told_[index(origin)], count);
+    if (index(origin) >= announced_.size()) announced_.resize(index(origin) + 1, 0);
+    announced_[index(origin)] = std::max(announced_[index(origin)], count);
   };
   const auto& prefixes = names.prefixes();
   for (std::size_t o = 0; o < prefixes.size(); ++o)
@@ -78,7 +78,7 @@ void Protocol::on(Link& link, Report& report, Nanoseconds now) {
     link.offered.unite(link.reported);
   }
   link.heard_report = true;
-  link.sent_and_taken = report.taken;
+  link.acked = report.taken;
   link.linked = std::move(report.linked);
   members_[link.member].reported = link.reported;
   link.peer_can_stream = report.can_stream;
@@ -104,9 +104,9 @@ void Protocol::on(Link& link, Report& report, Nanoseconds now) {
 void Protocol::on_gradient(Link& link, Nanoseconds now) {
   const auto received = std::exchange(link.gradient, nullptr);
   const Bytes packed = std::exchange(link.packed, {});
-  if (!received) return hang_up(link.id, now);
+  if (!received) return disconnect(link.id, now);
   if (!packed.empty() && !unpack(packed, number_bytes(options_.format), received->update.bytes()))
-    return hang_up(link.id, now);
+    return disconnect(link.id, now);
   take(link, GradientPtr(received), now);
 }
 
@@ -114,7 +114,7 @@ void Protocol::on_bundle(Link& link, Nanoseconds now) {
   const auto received = std::exchange(link.bundle, nullptr);
   const Bytes packed = std::exchange(link.packed, {});
   if (!received || !unpack(packed, sum_bytes(options_.format), received->bytes()))
-    return hang_up(link.id, now);
+    return disconnect(link.id, now);
   take(link, BundlePtr(received), now);
 }
 
@@ -122,7 +122,7 @@ void Protocol::take(Link& link, const Parcel& parcel, Nanoseconds now) {
   parcel.for_each([&](const GradientFacts& g) { link.offered.insert(g.name); });
   ++link.taken;
   admit(parcel, now);
-  if (link.taken - link.taken_and_told >= most_under_way() / 4) report_to(link, now);
+  if (link.taken - link.acks_sent >= most_under_way() / 4) report_to(link, now);
   if (relays_at_once())
     for (auto& [id, other] : links_) pump(*other, now);
 }
@@ -139,12 +139,12 @@ void Protocol::admit(Parcel parcel, Nanoseconds now) {
   parcel.for_each([&](const GradientFacts& g) { note(g.compute_set); });
   if (over_ || members_.me().ready != Hash{}) return held_back_.push_back(std::move(parcel));
   const WorkerId origin = parcel.first_name().origin;
-  if (index(origin) >= told_.size()) told_.resize(index(origin) + 1);
+  if (index(origin) >= announced_.size()) announced_.resize(index(origin) + 1);
   parcel.for_each([&](const GradientFacts& g) {
     held_.insert(g.name);
     samples_ += g.samples;
     if (elsewhere_ > 0) --elsewhere_;
-    told_[index(origin)] = std::max(told_[index(origin)], g.name.sequence + 1);
+    announced_[index(origin)] = std::max(announced_[index(origin)], g.name.sequence + 1);
   });
   log_.add(parcel, now, relays_at_once());
   if (joined_) {  // before, it becomes part of the first model, without a staleness
@@ -163,8 +163,9 @@ void Protocol::admit(Parcel parcel, Nanoseconds now) {
 void Protocol::on_want(Link& link, Nanoseconds now) {
   link.wants_model = true;
   link.offered = link.reported;
-  if (frozen_ && log_.has_all_of(held_.without(frozen_->names))) return serve(link, *frozen_, now);
-  wants_frozen_ = true;
+  if (snapshot_ && log_.has_all_of(held_.without(snapshot_->names)))
+    return serve(link, *snapshot_, now);
+  wants_snapshot_ = true;
   inbox_.wake();
 }
 
@@ -193,7 +194,7 @@ void Protocol::on_snapshot(Link& link, Snapshot& snapshot, Nanoseconds now) {
 }
 
 bool Protocol::relays_at_once() const {
-  return members_.count_here() > options_.most_in_mesh || members_.anybody_without_address();
+  return members_.count_here() > options_.most_in_mesh || members_.has_member_without_address();
 }
 
 bool Protocol::can_stream(const Link& link) const {
@@ -211,7 +212,7 @@ void Protocol::report_to(Link& link, Nanoseconds now) {
   Record& me = members_.me();
   ++me.version;
   me.t = held_.size();
-  me.computed = told_.empty() ? 0 : told_[0];
+  me.computed = announced_.empty() ? 0 : announced_[0];
   me.joined = joined_;
   me.joined_at = joined_at_;
   me.stopped = stopped_;
@@ -224,7 +225,7 @@ void Protocol::report_to(Link& link, Nanoseconds now) {
     link.versions[i] = record.version;
     report.records.push_back(record);
   }
-  link.taken_and_told = link.taken;
+  link.acks_sent = link.taken;
   link.reported_at = now;
   transmit(link, report);
   pass_words_on(link);
@@ -245,7 +246,7 @@ bool Protocol::lacks_too_much(const Link& link) const {
 // be about to come, or to come back.
 bool Protocol::is_awaited(WorkerId number, Nanoseconds now) {
   const Member& member = members_[number];
-  if (member.standing == Standing::silent) return false;
+  if (member.state == MemberState::silent) return false;
   Link* link = link_to(number);
   if (link && link->heard_report) {
     if (!link->behind && lacks_too_much(*link)) {
@@ -292,7 +293,7 @@ void Protocol::collect(Nanoseconds now) {
   std::vector<const GradientSet*> awaited;
   for (std::size_t i = 1; i < members_.size(); ++i) {
     Member& member = members_[worker_id(i)];
-    if (!members_.may_live(worker_id(i))) continue;
+    if (!members_.may_be_alive(worker_id(i))) continue;
     const bool was_in_sight = std::exchange(member.in_sight, is_awaited(worker_id(i), now));
     if (member.in_sight) awaited.push_back(&member.reported);
     const bool to_note = member.in_sight ? !was_in_sight && !copies_.empty() : was_in_sight;

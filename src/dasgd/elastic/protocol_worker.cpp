@@ -18,8 +18,8 @@ void Protocol::own(GradientPtr gradient, Nanoseconds now) {
   is_to_correct_ = false;
   held_.insert(gradient->name);
   samples_ += gradient->samples;
-  if (told_.empty()) told_.resize(1, 0);
-  told_[0] = gradient->name.sequence + 1;
+  if (announced_.empty()) announced_.resize(1, 0);
+  announced_[0] = gradient->name.sequence + 1;
   if (cut_off_) ++computed_while_cut_;
   ++not_looked_at_;
   log_.add(std::move(gradient), now, true);
@@ -28,7 +28,7 @@ void Protocol::own(GradientPtr gradient, Nanoseconds now) {
 
 bool Protocol::may_compute() const {
   const std::lock_guard lock(mutex_);
-  if (!joined_ || ending_ || offered_model_ || wants_copy_ || wants_frozen_) return false;
+  if (!joined_ || ending_ || offered_model_ || wants_copy_ || wants_snapshot_) return false;
   if (not_looked_at_ >= most_under_way()) return false;
   return !cut_off_ || computed_while_cut_ < options_.in_flight;
 }
@@ -71,7 +71,7 @@ std::optional<Adoption> Protocol::plan(Nanoseconds now) {
   const auto stuck_for = [&](Nanoseconds limit) {
     return stuck_since_ && now - *stuck_since_ > limit;
   };
-  const bool gives_way = own < other || (own == other && !members_.is_eldest_here());
+  const bool gives_way = own < other || (own == other && !members_.is_oldest_here());
   if (two_branches && options_.merge == Merge::yield && gives_way) {
     Adoption plan;
     plan.from = from;
@@ -81,13 +81,13 @@ std::optional<Adoption> Protocol::plan(Nanoseconds now) {
     return plan;
   }
   // One corrects for all, or one yields: the others leave it to that one for a while.
-  const bool is_mine = options_.merge == Merge::together ||
-                       (options_.merge == Merge::average && members_.is_eldest_here());
+  const bool is_mine = options_.merge == Merge::union_of_both ||
+                       (options_.merge == Merge::average && members_.is_oldest_here());
   if (two_branches && !is_mine && !stuck_for(options_.yield_after / 2)) return std::nullopt;
   auto plan = plan_adoption(from, held_, samples_, log_, copies_.models(),
                             gives_way && stuck_for(options_.yield_after));
   if (!plan) return plan;
-  plan->to_remember = joined_ && (!copies_.empty() || members_.anybody_unseen());
+  plan->to_remember = joined_ && (!copies_.empty() || members_.has_unseen_members());
   if (two_branches && options_.merge == Merge::average && is_mine) {
     const double share = static_cast<double>(own) / static_cast<double>(own + other);
     plan->mean = Adoption::Mean{share, 1 - share};
@@ -105,7 +105,7 @@ Task Protocol::next_task(Nanoseconds now) {
     copied_at_ = now;
     loosen();
   }
-  if (!wants_copy_ && !wants_frozen_) return {};
+  if (!wants_copy_ && !wants_snapshot_) return {};
   is_copying_ = std::exchange(wants_copy_, false);
   for (auto& [id, link] : links_)
     if (link->wants_model) {  // from here on the log keeps everything for it
@@ -129,7 +129,7 @@ Task Protocol::adopt_offered(Nanoseconds now) {
     joined_ = members_.me().joined = true;
     joined_at_ = members_.me().joined_at = adoption->names.size();
     say(now, fmt::format("joined at step {}, with the model of {}", joined_at_, label(from)));
-    judge_cut(now);
+    update_cut_state(now);
   } else {
     say(now, fmt::format("adopted the model of {}: {} more gradients, {} kept", label(from),
                          adoption->names.count_missing_from(held_),
@@ -169,10 +169,10 @@ void Protocol::copied(Model model, Nanoseconds now) {
     loosen();
     copied_at_ = unsettled_at_ = now;
   }
-  if (!std::exchange(wants_frozen_, false)) return;
-  frozen_ = std::move(model);
-  frozen_at_ = now;
-  is_frozen_anew_ = true;
+  if (!std::exchange(wants_snapshot_, false)) return;
+  snapshot_ = std::move(model);
+  snapshot_at_ = now;
+  snapshot_is_new_ = true;
 }
 
 void Protocol::pull(Nanoseconds now) {

@@ -49,7 +49,7 @@ struct Replay {
 
 }  // namespace
 
-BurstExhibit run_burst(const std::string& path) {
+BurstResult run_burst(const std::string& path) {
   const TrainOptions plan{.workers = 4, .eta = 0.5, .gradients = {69, 1, 1, 1}};
   const VirtualWorld world{
       .compute = TimeModel::per_item({1'500'000, 1'000'000, 1'000'000, 1'000'000}),
@@ -68,12 +68,12 @@ BurstExhibit run_burst(const std::string& path) {
   const auto worst_worker =
       worker_id(static_cast<std::size_t>(worst - replay.sum_of_squares.begin()));
 
-  BurstExhibit exhibit{.gradients = check.gradients,
-                       .eta = plan.eta,
-                       .L = *Huber().known().smoothness,
-                       .r0 = Huber().loss(Huber().start()),
-                       .staleness = check.staleness,
-                       .sum_of_squares = *worst};
+  BurstResult exhibit{.gradients = check.gradients,
+                      .eta = plan.eta,
+                      .L = *Huber().known().smoothness,
+                      .r0 = Huber().loss(Huber().start()),
+                      .staleness = check.staleness,
+                      .sum_of_squares = *worst};
   for (const auto& event : check.events)
     if (event.worker == worst_worker) exhibit.bursts.push_back(event.S);
   while (!exhibit.bursts.empty() && exhibit.bursts.back() == 0) {
@@ -94,7 +94,7 @@ BurstExhibit run_burst(const std::string& path) {
   return exhibit;
 }
 
-std::string to_json(const BurstExhibit& e) {
+std::string to_json(const BurstResult& e) {
   return nlohmann::ordered_json{{"gradients", e.gradients},
                                 {"eta", e.eta},
                                 {"L", e.L},

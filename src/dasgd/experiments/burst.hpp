@@ -10,7 +10,7 @@
 namespace dasgd {
 
 /// Everything here is computed from the trace of a simulation.
-struct BurstExhibit {
+struct BurstResult {
   std::size_t gradients = 0;
   double eta = 0, L = 0, r0 = 0;
   std::vector<std::uint64_t> bursts;  ///< |S| at the worst worker, in order, up to the last above 0
@@ -29,8 +29,8 @@ struct BurstExhibit {
 /// gradients are bounded, from x^0 = 1, three of them with a single
 /// gradient that all are computed at x^0: applied together they overshoot. Writes the trace to
 /// `path`.
-BurstExhibit run_burst(const std::string& path);
+BurstResult run_burst(const std::string& path);
 
-std::string to_json(const BurstExhibit& exhibit);
+std::string to_json(const BurstResult& exhibit);
 
 }  // namespace dasgd

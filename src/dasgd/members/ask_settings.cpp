@@ -9,9 +9,10 @@ namespace dasgd::members {
 namespace {
 
 /// Says hello without facts and waits for a welcome.
-class Question final : public tcp::LinkEvents {
+class SettingsRequest final : public tcp::LinkEvents {
  public:
-  Question(const MemberOptions& options, std::chrono::nanoseconds limit, std::stop_token stop)
+  SettingsRequest(const MemberOptions& options, std::chrono::nanoseconds limit,
+                  std::stop_token stop)
       : options_(options), timer_(context_), again_(context_) {
     const auto origin = elastic::Origin::random();
     const Credentials who = credentials(options, "newcomer", origin);
@@ -98,7 +99,7 @@ class Question final : public tcp::LinkEvents {
 
 std::optional<elastic::Welcome> ask_settings(const MemberOptions& options,
                                              std::chrono::nanoseconds limit, std::stop_token stop) {
-  Question question(options, limit, stop);
+  SettingsRequest question(options, limit, stop);
   if (stop.stop_requested()) return std::nullopt;
   return question.answer();
 }

@@ -14,7 +14,7 @@
 #include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/base/one_line.hpp"
 #include "dasgd/core/error.hpp"
-#include "dasgd/members/door.hpp"
+#include "dasgd/members/control_socket.hpp"
 #include "dasgd/members/files.hpp"
 #include "dasgd/members/history.hpp"
 #include "dasgd/transport/tcp/sockets.hpp"
@@ -121,7 +121,7 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
     part(false);
     asio::post(context_, [this] { context_.stop(); });
     thread_.join();
-    door_.reset();
+    control_socket_.reset();
     try {
       if (!options_.directory.empty()) write_members(options_.directory, *protocol_, now());
     } catch (const WriteError&) {
@@ -212,7 +212,7 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
     tell();
     look_whether_gone();
   }
-  void turned_away(const std::string& line) override { options_.say(line); }
+  void refused(const std::string& line) override { options_.say(line); }
 
   // elastic::Wires, on this thread
   elastic::LinkId dial(const std::string& address) override {
@@ -277,8 +277,8 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
     if (options_.token) tcp::write_token(options_.directory / "token", *options_.token);
     write_members(options_.directory, *protocol_, now());
     history_.emplace(options_.directory);
-    door_.emplace(context_, options_.directory / "control",
-                  [this](const std::string& command) { return answer(command); });
+    control_socket_.emplace(context_, options_.directory / "control",
+                            [this](const std::string& command) { return answer(command); });
     if (!address_.empty()) write_file((options_.directory / "address").string(), address_ + "\n");
   }
 
@@ -289,7 +289,7 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
   };
   void listen_to(tcp::LinkId link, Heard& heard) {
     const std::uint64_t bytes = sockets_->received(link).bytes;
-    if (std::exchange(heard.bytes, bytes) < bytes) protocol_->stirred(ours(link), now());
+    if (std::exchange(heard.bytes, bytes) < bytes) protocol_->on_bytes(ours(link), now());
     if (heard.is_known || !protocol_->is_open(ours(link))) return;
     heard.is_known = true;
     if (const auto key = sockets_->peer(link).key) identity_->know(*key);
@@ -356,7 +356,7 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
   std::string address_;
   std::optional<tcp::Sockets> sockets_;
   std::optional<elastic::Protocol> protocol_;
-  std::optional<Door> door_;
+  std::optional<ControlSocket> control_socket_;
   std::optional<History> history_;
   std::mutex callbacks_;  // guards the three below
   std::function<void()> look_;

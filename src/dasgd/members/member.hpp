@@ -69,7 +69,7 @@ class Member {
   /// becomes of the others. Throws InputError with the reason why there will be none. The worker's
   /// thread.
   void wait_for_model(const std::stop_token& stop);
-  /// From now on it keeps its files there: token, members, the door for commands, its address.
+  /// From now on it keeps its files there: token, members, the control socket, its address.
   /// Throws where these cannot be.
   void settle(const std::filesystem::path& directory);
   const std::filesystem::path& directory() const;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dasgd/core/message_format.hpp"
-#include "dasgd/referee/contest/examiner.hpp"
+#include "dasgd/referee/contest/model_judge.hpp"
 #include "dasgd/referee/contest/run_one.hpp"
 #include "dasgd/referee/tuning.hpp"
 #include "dasgd/rivals/methods/all_rivals.hpp"
@@ -121,12 +121,12 @@ NetworkRow simulate_way(const Objective<Real>& objective, const NetworkCase& net
                                    .patience = 1.5},
                         .brief = true,
                         .measured_S = 0};
-  Examiner<Real> examiner(objective);
+  ModelJudge<Real> model_judge(objective);
   const double loss_at_start = objective.loss(objective.start());
   std::map<double, std::vector<ContestRun>> runs;  // by step size, one for each seed
   const auto try_step = [&](double eta, std::size_t seed, std::optional<Nanoseconds> most) {
     if (!runs.empty() && effort.time_is_up()) return ContestRun{.loss_mean = INFINITY};
-    ContestRun run = run_one(examiner, contest, rival, world,
+    ContestRun run = run_one(model_judge, contest, rival, world,
                              {.eta = eta, .seed = 1 + seed, .thorough = false, .most = most});
     // Of steps that are all too large the smallest is where to go on.
     if (!(run.loss_mean < loss_at_start)) run.loss_mean = INFINITY;

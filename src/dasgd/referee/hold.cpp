@@ -51,9 +51,9 @@ void require_real(const ContestWorld& world) {
 template <typename Real>
 class Pair {
  public:
-  Pair(Examiner<Real>& examiner, const Contest& contest, const ChosenRival& rival,
+  Pair(ModelJudge<Real>& model_judge, const Contest& contest, const ChosenRival& rival,
        const ContestWorld& world, Journal& journal, const std::function<void()>& tell)
-      : examiner_(examiner),
+      : examiner_(model_judge),
         contest_(contest),
         rival_(rival),
         world_(world),
@@ -143,7 +143,7 @@ class Pair {
     return result;
   }
 
-  Examiner<Real>& examiner_;
+  ModelJudge<Real>& examiner_;
   const Contest& contest_;
   ChosenRival rival_;
   const ContestWorld& world_;
@@ -207,9 +207,9 @@ std::vector<ContestRow> hold_contest(const Objective<Real>& objective, const Con
   };
   const std::size_t rivals = contest.rivals.size();
   std::vector<ContestRow> rows(rivals * contest.worlds.size());
-  Examiner<Real> examiner(objective);
+  ModelJudge<Real> model_judge(objective);
   const auto pair = [&](std::size_t k) {
-    return Pair<Real>(examiner, contest, contest.rivals[k % rivals], contest.worlds[k / rivals],
+    return Pair<Real>(model_judge, contest, contest.rivals[k % rivals], contest.worlds[k / rivals],
                       journal, tell);
   };
   in_parallel(rows.size(), contest.threads, [&](std::size_t k) { rows[k] = pair(k).tuned(); });

@@ -22,7 +22,7 @@ bool is_change(const Json& line) {
          line["name"].is_string() && line.contains("state") && line["state"].is_string();
 }
 
-struct Story {
+struct MemberHistory {
   std::string name;
   std::deque<Json> changes;
 };
@@ -33,25 +33,25 @@ Json read_membership(const std::string& directory) {
   const std::filesystem::path path = std::filesystem::path(directory) / "membership.jsonl";
   if (!std::filesystem::is_regular_file(path)) return nullptr;
   std::ifstream file(path);
-  std::vector<Story> stories;
+  std::vector<MemberHistory> histories;
   std::map<std::string, std::size_t> places;
   for (std::string text; std::getline(file, text);) {
     const Json line = parse_json<Json>(text);
     if (!is_change(line)) continue;
-    const auto [at, is_new] = places.emplace(line["origin"].get<std::string>(), stories.size());
-    if (is_new) stories.emplace_back();
-    Story& story = stories[at->second];
-    story.name = line["name"];
-    story.changes.push_back(Json::array({line["seconds"], line["state"]}));
-    if (story.changes.size() > most_changes) story.changes.pop_front();
+    const auto [at, is_new] = places.emplace(line["origin"].get<std::string>(), histories.size());
+    if (is_new) histories.emplace_back();
+    MemberHistory& history = histories[at->second];
+    history.name = line["name"];
+    history.changes.push_back(Json::array({line["seconds"], line["state"]}));
+    if (history.changes.size() > most_changes) history.changes.pop_front();
   }
   // Those who were seen last, and the first of all, whose directory this is.
-  if (stories.size() > most_members)
-    stories.erase(stories.begin() + 1,
-                  stories.end() - static_cast<std::ptrdiff_t>(most_members - 1));
+  if (histories.size() > most_members)
+    histories.erase(histories.begin() + 1,
+                    histories.end() - static_cast<std::ptrdiff_t>(most_members - 1));
   Json members = Json::array();
-  for (const Story& story : stories)
-    members.push_back({{"name", story.name}, {"changes", story.changes}});
+  for (const MemberHistory& history : histories)
+    members.push_back({{"name", history.name}, {"changes", history.changes}});
   return members;
 }
 

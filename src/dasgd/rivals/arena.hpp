@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "dasgd/base/checked_time.hpp"
+#include "dasgd/rivals/participant_slot.hpp"
 #include "dasgd/rivals/play.hpp"
 #include "dasgd/rivals/play_limits.hpp"
 #include "dasgd/rivals/ring_cost.hpp"
-#include "dasgd/rivals/seat.hpp"
 #include "dasgd/rivals/staleness_meter.hpp"
 #include "dasgd/rivals/vectors.hpp"
 #include "dasgd/virtual_time/event_queue.hpp"
@@ -47,7 +47,7 @@ class Arena {
   PlayResult run() {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       now_ = i < world_.start.size() ? world_.start[i] : 0;
-      nodes_[i]->handle([](Node& node) { node.seat.rival.start(node); });
+      nodes_[i]->handle([](Node& node) { node.participant_slot.rival.start(node); });
     }
     const Nanoseconds end =
         options_.max_time ? options_.max_time->count() : std::numeric_limits<Nanoseconds>::max();
@@ -80,8 +80,9 @@ class Arena {
   /// A participant and what it is doing.
   struct Node final : Port<Real> {
     Node(Arena& all, std::size_t self, Rival<Real>& participant)
-        : arena(all), seat(all.objective_, all.options_, all.world_, self, participant) {
-      seat.gradient.resize(all.meter_.extended());
+        : arena(all),
+          participant_slot(all.objective_, all.options_, all.world_, self, participant) {
+      participant_slot.gradient.resize(all.meter_.extended());
     }
 
     /// Calls the participant now, or when its hands are free.
@@ -93,7 +94,8 @@ class Arena {
       occupy();
     }
     void deliver() {
-      if (std::exchange(ready, false)) seat.rival.computed(*this, seat.gradient, seat.loss);
+      if (std::exchange(ready, false))
+        participant_slot.rival.computed(*this, participant_slot.gradient, participant_slot.loss);
     }
     void hands_are_free() {
       while (!waiting.empty() && hands_free_at <= arena.now_) {
@@ -105,11 +107,11 @@ class Arena {
     void occupy() {
       if (local <= arena.now_) return;
       hands_free_at = local;
-      arena.push(local, EventKind::foreign_finished, seat.id);
+      arena.push(local, EventKind::foreign_finished, participant_slot.id);
     }
 
     void compute(std::span<const Real> point) override {
-      require_model(seat.id, point, arena.meter_.extended());
+      require_model(participant_slot.id, point, arena.meter_.extended());
       if (computing)  // in vain, or paused
         next_point.assign(point.begin(), point.end());
       else
@@ -122,13 +124,13 @@ class Arena {
       if (unwanted) return;
       computing = false;
       use.busy -= ready_at - local;
-      if (arena.how_.spans) arena.how_.spans->push_back({seat.id, began, local, true});
+      if (arena.how_.spans) arena.how_.spans->push_back({participant_slot.id, began, local, true});
       ++arena.wasted_;
       ++arena.gradients_;
     }
-    void send(std::size_t to, Letter<Real> letter) override {
-      require_addressee(seat.id, to, arena.nodes_.size());
-      letter.from = seat.id;
+    void send(std::size_t to, RivalMessage<Real> letter) override {
+      require_addressee(participant_slot.id, to, arena.nodes_.size());
+      letter.from = participant_slot.id;
       arena.send(*this, to, std::move(letter), local);
     }
     void charge(double passes) override {
@@ -144,10 +146,10 @@ class Arena {
       return arena.meet(*this, own, gathered);
     }
     Nanoseconds now() const override { return local; }
-    Random& random() override { return seat.chance; }
+    Random& random() override { return participant_slot.chance; }
 
     Arena& arena;
-    Seat<Real> seat;
+    ParticipantSlot<Real> participant_slot;
     NodeUse use;
     Nanoseconds local = 0;          // this participant's time while it is called
     Nanoseconds hands_free_at = 0;  // until then others wait
@@ -159,7 +161,7 @@ class Arena {
   };
   struct Flight {
     std::size_t to = 0;
-    Letter<Real> letter = {};
+    RivalMessage<Real> letter = {};
   };
 
   // When no gradient is left to be begun, letters may still finish something; a rival that sends
@@ -184,7 +186,9 @@ class Arena {
     Flight flight = flights_.take(event.subject);
     Node& node = *nodes_[flight.to];
     node.use.received += bytes_of(flight.letter);
-    node.handle([letter = std::move(flight.letter)](Node& n) { n.seat.rival.received(n, letter); });
+    node.handle([letter = std::move(flight.letter)](Node& n) {
+      n.participant_slot.rival.received(n, letter);
+    });
   }
 
   // The gradient follows from the point and the batch, so it is computed at once.
@@ -194,29 +198,30 @@ class Arena {
       return;
     }
     node.computing = true;
-    const auto resumes = world_.chaos.paused_until(worker_id(node.seat.id), at);
+    const auto resumes = world_.chaos.paused_until(worker_id(node.participant_slot.id), at);
     node.paused = resumes.has_value();
     if (node.paused) {
       node.next_point.assign(point.begin(), point.end());
-      return push(*resumes, EventKind::look, node.seat.id);
+      return push(*resumes, EventKind::look, node.participant_slot.id);
     }
-    Seat<Real>& seat = node.seat;
-    const Draw draw = seat.batches.next();
+    ParticipantSlot<Real>& participant_slot = node.participant_slot;
+    const Draw draw = participant_slot.batches.next();
     if (draw.kind != Draw::Kind::batch) {
       exhausted_ = true;
       return;
     }
     const std::size_t d = objective_.dimension();
-    seat.loss = objective_.gradient(point.first(d), draw.rows, std::span(seat.gradient).first(d));
-    meter_.computing(point, seat.gradient);
-    const Nanoseconds takes = seat.times.next();
+    participant_slot.loss = objective_.gradient(point.first(d), draw.rows,
+                                                std::span(participant_slot.gradient).first(d));
+    meter_.computing(point, participant_slot.gradient);
+    const Nanoseconds takes = participant_slot.times.next();
     node.began = at;
     node.ready_at = later(at, takes, "compute");
     node.use.busy += takes;
-    seat.samples = draw.rows.size();
+    participant_slot.samples = draw.rows.size();
     ++begun_;
-    samples_begun_ += seat.samples;
-    push(node.ready_at, EventKind::own_finished, seat.id);
+    samples_begun_ += participant_slot.samples;
+    push(node.ready_at, EventKind::own_finished, participant_slot.id);
   }
   void begin_next(Node& node) {
     if (!node.next_point.empty()) begin(node, std::exchange(node.next_point, {}), now_);
@@ -225,9 +230,10 @@ class Arena {
   void computed(Node& node) {
     node.computing = false;
     ++gradients_;
-    samples_ += node.seat.samples;
-    if (!std::isfinite(node.seat.loss)) diverged_ = true;
-    if (how_.spans) how_.spans->push_back({node.seat.id, node.began, now_, node.unwanted});
+    samples_ += node.participant_slot.samples;
+    if (!std::isfinite(node.participant_slot.loss)) diverged_ = true;
+    if (how_.spans)
+      how_.spans->push_back({node.participant_slot.id, node.began, now_, node.unwanted});
     if (std::exchange(node.unwanted, false)) {
       ++wasted_;
       return begin_next(node);
@@ -236,7 +242,7 @@ class Arena {
     node.handle([](Node& n) { n.deliver(); });
   }
 
-  std::size_t bytes_of(const Letter<Real>& letter) const {
+  std::size_t bytes_of(const RivalMessage<Real>& letter) const {
     return letter.bytes_of(static_cast<double>(unextended(letter.count())) * world_.stands_for);
   }
   // Without what vectors have been extended by for the account of staleness.
@@ -244,17 +250,18 @@ class Arena {
     return size * objective_.dimension() / meter_.extended();
   }
 
-  void send(Node& node, std::size_t to, Letter<Real> letter, Nanoseconds at) {
+  void send(Node& node, std::size_t to, RivalMessage<Real> letter, Nanoseconds at) {
     const std::size_t bytes = bytes_of(letter);
     ++node.use.messages;
     node.use.sent += bytes;
     ++messages_;
     const Nanoseconds arrival =
-        links_.uniform() ? later(at, links_.uniform_latency(), "latency")
-                         : links_
-                               .send(worker_id(node.seat.id), to < node.seat.id ? to : to - 1,
-                                     bytes + header_bytes, at)
-                               .first;
+        links_.uniform()
+            ? later(at, links_.uniform_latency(), "latency")
+            : links_
+                  .send(worker_id(node.participant_slot.id),
+                        to < node.participant_slot.id ? to : to - 1, bytes + header_bytes, at)
+                  .first;
     queue_.push(
         Event::make(arrival, EventKind::arrival, messages_, flights_.put({to, std::move(letter)})));
   }
@@ -270,7 +277,7 @@ class Arena {
         ring_cost(world_, options_.workers,
                   static_cast<double>(unextended(own.size()) * sizeof(Real)), gathered);
     const Nanoseconds time = later(met_at_, cost.takes, "all-reduce");
-    const Letter<Real> sum{.numbers = share<Real>(met_), .share = 0};
+    const RivalMessage<Real> sum{.numbers = share<Real>(met_), .share = 0};
     for (std::size_t i = 0; i < options_.workers; ++i) {
       NodeUse& use = nodes_[i]->use;
       use.messages += cost.messages;
@@ -296,13 +303,13 @@ class Arena {
     std::vector<std::span<const Real>> models;
     std::vector<NodeUse> uses;
     for (const auto& node : nodes_) {
-      const Rival<Real>& rival = node->seat.rival;
+      const Rival<Real>& rival = node->participant_slot.rival;
       if (const auto model = how_.shows_common ? rival.common() : rival.model(); !model.empty()) {
-        require_model(node->seat.id, model, objective_.dimension());
+        require_model(node->participant_slot.id, model, objective_.dimension());
         models.push_back(model.first(objective_.dimension()));
       }
       uses.push_back(node->use);
-      uses.back().kept = unextended(node->seat.kept(options_.workers));
+      uses.back().kept = unextended(node->participant_slot.kept(options_.workers));
     }
     return observer_->look({.time = time,
                             .models = models,

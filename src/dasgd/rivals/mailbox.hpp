@@ -19,7 +19,7 @@ class Mailbox {
  public:
   using Clock = std::chrono::steady_clock;
 
-  void put(Letter<Real> letter) {
+  void put(RivalMessage<Real> letter) {
     {
       const std::lock_guard lock(mutex_);
       letters_.push_back(std::move(letter));
@@ -27,11 +27,11 @@ class Mailbox {
     arrived_.notify_one();
   }
   /// Waits for a letter until then; nothing when the time has come or a stop is asked for.
-  std::optional<Letter<Real>> take(Clock::time_point until, std::stop_token stop) {
+  std::optional<RivalMessage<Real>> take(Clock::time_point until, std::stop_token stop) {
     std::unique_lock lock(mutex_);
     arrived_.wait_until(lock, stop, until, [&] { return !letters_.empty(); });
     if (letters_.empty() || stop.stop_requested()) return std::nullopt;
-    Letter<Real> letter = std::move(letters_.front());
+    RivalMessage<Real> letter = std::move(letters_.front());
     letters_.pop_front();
     return letter;
   }
@@ -39,7 +39,7 @@ class Mailbox {
  private:
   std::mutex mutex_;  // guards the letters
   std::condition_variable_any arrived_;
-  std::deque<Letter<Real>> letters_;
+  std::deque<RivalMessage<Real>> letters_;
 };
 
 }  // namespace dasgd

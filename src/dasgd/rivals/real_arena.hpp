@@ -16,28 +16,28 @@
 #include <utility>
 #include <vector>
 
-#include "dasgd/rivals/courier.hpp"
 #include "dasgd/rivals/mailbox.hpp"
+#include "dasgd/rivals/participant_slot.hpp"
 #include "dasgd/rivals/play.hpp"
 #include "dasgd/rivals/play_limits.hpp"
-#include "dasgd/rivals/seat.hpp"
+#include "dasgd/rivals/rival_transport.hpp"
 
 namespace dasgd {
 
 template <typename Real>
 class RealArena {
  public:
-  /// With a courier, which must outlive this, only the participants that are here have a thread,
+  /// With a transport, which must outlive this, only the participants that are here have a thread,
   /// and whoever decides the end for all calls `end`.
   RealArena(const Objective<Real>& objective, Participants<Real>& participants,
             const TrainOptions& options, const VirtualWorld& world, const PlayOptions& how,
-            const Observer<Real>* observer, Courier<Real>* courier = nullptr)
+            const Observer<Real>* observer, RivalTransport<Real>* rival_transport = nullptr)
       : objective_(objective),
         options_(options),
         world_(world),
         how_(how),
         observer_(observer),
-        courier_(courier),
+        rival_transport_(rival_transport),
         budget_(options, objective.samples()),
         under_way_(static_cast<std::int64_t>(participants.size())) {
     require_everybody(participants, options.workers);
@@ -50,7 +50,7 @@ class RealArena {
     {
       std::vector<std::jthread> threads;
       for (const auto& actor : actors_)
-        if (is_here(actor->seat.id))
+        if (is_here(actor->participant_slot.id))
           threads.emplace_back([&actor](std::stop_token stop) { actor->act(stop); });
       reason = watch();
       for (std::jthread& thread : threads) thread.request_stop();
@@ -67,7 +67,7 @@ class RealArena {
   }
 
   /// A letter from elsewhere. Any thread, like the next.
-  void deliver(std::size_t to, Letter<Real> letter) {
+  void deliver(std::size_t to, RivalMessage<Real> letter) {
     actors_[to]->received.fetch_add(letter.bytes(), std::memory_order_relaxed);
     actors_[to]->mailbox.put(std::move(letter));
   }
@@ -83,14 +83,15 @@ class RealArena {
   /// A participant, its thread's state, and what it is doing.
   struct Actor final : Port<Real> {
     Actor(RealArena& all, std::size_t self, Rival<Real>& participant)
-        : arena(all), seat(all.objective_, all.options_, all.world_, self, participant) {
-      seat.gradient.resize(all.objective_.dimension());
+        : arena(all),
+          participant_slot(all.objective_, all.options_, all.world_, self, participant) {
+      participant_slot.gradient.resize(all.objective_.dimension());
     }
 
     /// The body of its thread.
     void act(std::stop_token stop) {
       try {
-        call([&] { seat.rival.start(*this); });
+        call([&] { participant_slot.rival.start(*this); });
         arena.done();
         while (!stop.stop_requested()) {
           if (asked && !computing) begin();
@@ -101,7 +102,7 @@ class RealArena {
           const auto letter =
               mailbox.take(computing ? ready_at : Clock::now() + std::chrono::hours(1), stop);
           if (!letter) continue;
-          call([&] { seat.rival.received(*this, *letter); });
+          call([&] { participant_slot.rival.received(*this, *letter); });
           arena.done();
         }
       } catch (...) {
@@ -110,7 +111,7 @@ class RealArena {
     }
 
     void compute(std::span<const Real> at) override {
-      require_model(seat.id, at, arena.objective_.dimension());
+      require_model(participant_slot.id, at, arena.objective_.dimension());
       point.assign(at.begin(), at.end());
       if (!std::exchange(asked, true)) ++arena.under_way_;
     }
@@ -120,9 +121,9 @@ class RealArena {
       unwanted = true;
       if (arena.how_.preempt) ready_at = Clock::now();
     }
-    void send(std::size_t to, Letter<Real> letter) override {
-      require_addressee(seat.id, to, arena.actors_.size());
-      letter.from = seat.id;
+    void send(std::size_t to, RivalMessage<Real> letter) override {
+      require_addressee(participant_slot.id, to, arena.actors_.size());
+      letter.from = participant_slot.id;
       const std::uint64_t bytes = letter.bytes();
       messages.fetch_add(1, std::memory_order_relaxed);
       sent.fetch_add(bytes, std::memory_order_relaxed);
@@ -131,10 +132,11 @@ class RealArena {
       if (arena.is_here(to))
         arena.deliver(to, std::move(letter));
       else
-        arena.courier_->carry(to, std::move(letter));
+        arena.rival_transport_->carry(to, std::move(letter));
     }
     bool sum_over_workers(std::span<Real> values) override {
-      if (!arena.courier_ || !arena.courier_->sum_over_workers(values)) return false;
+      if (!arena.rival_transport_ || !arena.rival_transport_->sum_over_workers(values))
+        return false;
       messages.fetch_add(1, std::memory_order_relaxed);
       sent.fetch_add(values.size_bytes(), std::memory_order_relaxed);
       received.fetch_add(values.size_bytes(), std::memory_order_relaxed);
@@ -145,7 +147,7 @@ class RealArena {
     void overwrite(std::uint64_t numbers) override { arena.overwritten_ += numbers; }
     void updating(std::span<const Real>, std::span<const Real>) override {}
     Nanoseconds now() const override { return arena.now(); }
-    Random& random() override { return seat.chance; }
+    Random& random() override { return participant_slot.chance; }
 
     // The model is read by others between two calls.
     template <typename Call>
@@ -156,31 +158,34 @@ class RealArena {
     void begin() {
       asked = false;
       if (!arena.may_begin()) return arena.done();
-      const Draw draw = seat.batches.next();
+      const Draw draw = participant_slot.batches.next();
       if (draw.kind != Draw::Kind::batch) return arena.no_more();
-      seat.samples = draw.rows.size();
-      arena.samples_begun_ += seat.samples;
+      participant_slot.samples = draw.rows.size();
+      arena.samples_begun_ += participant_slot.samples;
       const Clock::time_point began = Clock::now();
       computing = true;
-      seat.loss = arena.objective_.gradient(point, draw.rows, seat.gradient);
-      ready_at = began + std::chrono::nanoseconds(seat.times.next());
+      participant_slot.loss =
+          arena.objective_.gradient(point, draw.rows, participant_slot.gradient);
+      ready_at = began + std::chrono::nanoseconds(participant_slot.times.next());
       const auto took = std::chrono::nanoseconds(std::max(ready_at, Clock::now()) - began);
       busy.fetch_add(took.count(), std::memory_order_relaxed);
     }
     void finish() {
       computing = false;
       ++arena.gradients_;
-      arena.samples_ += seat.samples;
-      if (!std::isfinite(seat.loss)) arena.diverge();
+      arena.samples_ += participant_slot.samples;
+      if (!std::isfinite(participant_slot.loss)) arena.diverge();
       if (std::exchange(unwanted, false))
         ++arena.wasted_;
       else
-        call([&] { seat.rival.computed(*this, seat.gradient, seat.loss); });
+        call([&] {
+          participant_slot.rival.computed(*this, participant_slot.gradient, participant_slot.loss);
+        });
       arena.done();
     }
 
     RealArena& arena;
-    Seat<Real> seat;
+    ParticipantSlot<Real> participant_slot;
     Mailbox<Real> mailbox;
     std::mutex hands;  // guards the participant
     std::atomic<Nanoseconds> busy{0};
@@ -192,7 +197,7 @@ class RealArena {
   };
 
   bool is_here(std::size_t participant) const {
-    return !courier_ || courier_->is_here(participant);
+    return !rival_transport_ || rival_transport_->is_here(participant);
   }
 
   Nanoseconds now() const { return std::chrono::nanoseconds(Clock::now() - start_).count(); }
@@ -223,13 +228,13 @@ class RealArena {
         lock.lock();
         next_look = (now() / observer_->every + 1) * observer_->every;
       }
-      if (wanted && !courier_) return *wanted;
-      if (wanted) courier_->ask_for_the_end();
+      if (wanted && !rival_transport_) return *wanted;
+      if (wanted) rival_transport_->ask_for_the_end();
     }
   }
   bool calls() const { return diverged_ || options_.stop.stop_requested(); }
   // What is under way elsewhere is not known here.
-  bool is_quiet() const { return !courier_ && under_way_ == 0; }
+  bool is_quiet() const { return !rival_transport_ && under_way_ == 0; }
   StopReason settle() {
     if (!exhausted_)
       failure_ = std::make_exception_ptr(
@@ -245,13 +250,14 @@ class RealArena {
     std::vector<NodeUse> nodes;
     for (const auto& actor : actors_) {
       std::size_t kept = 0;
-      if (is_here(actor->seat.id)) {
+      if (is_here(actor->participant_slot.id)) {
         const std::lock_guard lock(actor->hands);
-        const auto model = actor->seat.rival.model();
+        const auto model = actor->participant_slot.rival.model();
         if (!model.empty()) copies.emplace_back(model.begin(), model.end());
-        kept = actor->seat.kept(options_.workers);
+        kept = actor->participant_slot.kept(options_.workers);
       }
-      const Nanoseconds at_work = is_here(actor->seat.id) ? actor->busy.load() : busy_here();
+      const Nanoseconds at_work =
+          is_here(actor->participant_slot.id) ? actor->busy.load() : busy_here();
       nodes.push_back({at_work, actor->messages, actor->sent, actor->received, kept});
     }
     const std::vector<std::span<const Real>> models(copies.begin(), copies.end());
@@ -289,7 +295,7 @@ class RealArena {
     if (--under_way_ == 0) wake();
   }
   void fail(std::exception_ptr failure) {
-    if (courier_) courier_->abandon(failure);
+    if (rival_transport_) rival_transport_->abandon(failure);
     {
       const std::lock_guard lock(mutex_);
       if (!failure_) failure_ = failure;
@@ -312,7 +318,7 @@ class RealArena {
   const VirtualWorld& world_;
   const PlayOptions how_;
   const Observer<Real>* const observer_;
-  Courier<Real>* const courier_;
+  RivalTransport<Real>* const rival_transport_;
   const PlayBudget budget_;
   const Clock::time_point start_ = Clock::now();
   std::vector<std::unique_ptr<Actor>> actors_;

@@ -20,7 +20,7 @@ class RingGather {
 
   /// Both return true when all letters are here; then `sum` has their sum. The version of a letter
   /// says whose it is.
-  bool begin(Port<Real>& port, Letter<Real> own) {
+  bool begin(Port<Real>& port, RivalMessage<Real> own) {
     met_ = all_.size() > 1 && port.meet(*own.numbers, own.share);
     if (met_) return false;
     own.version = self_;
@@ -28,7 +28,7 @@ class RingGather {
     active_ = true;
     return take(port, own) || take_waiting(port);
   }
-  bool received(Port<Real>& port, const Letter<Real>& letter) {
+  bool received(Port<Real>& port, const RivalMessage<Real>& letter) {
     if (met_) {
       sum_ = *letter.numbers;
       return true;
@@ -41,21 +41,21 @@ class RingGather {
   /// As they came over the wire.
   std::size_t kept() const {
     std::size_t bytes = 0;
-    for (const Letter<Real>& letter : all_) bytes += letter.bytes();
+    for (const RivalMessage<Real>& letter : all_) bytes += letter.bytes();
     return bytes;
   }
 
  private:
   bool take_waiting(Port<Real>& port) {
     while (active_ && !waiting_.empty()) {
-      const Letter<Real> letter = std::move(waiting_.front());
+      const RivalMessage<Real> letter = std::move(waiting_.front());
       waiting_.pop_front();
       if (take(port, letter)) return true;
     }
     return false;
   }
   // The last one has been everywhere.
-  bool take(Port<Real>& port, const Letter<Real>& letter) {
+  bool take(Port<Real>& port, const RivalMessage<Real>& letter) {
     all_[letter.version] = letter;
     active_ = ++here_ < all_.size();
     if (active_)
@@ -67,15 +67,15 @@ class RingGather {
   // In order of workers, so that everybody has the same sum.
   void add_up() {
     sum_.assign(all_[0].count(), 0);
-    for (const Letter<Real>& letter : all_) add<Real>(sum_, 1, *letter.numbers);
+    for (const RivalMessage<Real>& letter : all_) add<Real>(sum_, 1, *letter.numbers);
   }
 
   const std::size_t self_;
   std::size_t here_ = 0;
   bool active_ = false, met_ = false;
   std::vector<Real> sum_;
-  std::vector<Letter<Real>> all_;
-  std::deque<Letter<Real>> waiting_;
+  std::vector<RivalMessage<Real>> all_;
+  std::deque<RivalMessage<Real>> waiting_;
 };
 
 }  // namespace dasgd

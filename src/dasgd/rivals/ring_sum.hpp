@@ -29,7 +29,7 @@ class RingSum {
     send(port);
     return take_waiting(port);
   }
-  bool received(Port<Real>& port, const Letter<Real>& letter) {
+  bool received(Port<Real>& port, const RivalMessage<Real>& letter) {
     if (met_) {
       values_ = *letter.numbers;
       return finish();

@@ -26,7 +26,7 @@ Shared<Real> share(std::span<const Real> numbers) {
 
 /// What travels between participants.
 template <typename Real>
-struct Letter {
+struct RivalMessage {
   Shared<Real> numbers;
   std::uint64_t version = 0;  ///< in the rival's own meaning, like the next two
   std::uint32_t tag = 0;
@@ -55,7 +55,7 @@ class Port {
   /// preemption it stops at once, else it is finished in vain before the next one begins.
   virtual void cancel() = 0;
   /// Links are FIFO.
-  virtual void send(std::size_t to, Letter<Real> letter) = 0;
+  virtual void send(std::size_t to, RivalMessage<Real> letter) = 0;
   /// Passes over a vector of the model's size, which take time.
   virtual void charge(double passes) = 0;
   /// Gradients that have arrived and are thrown away.
@@ -86,7 +86,7 @@ class Rival {
   virtual void start(Port<Real>& port) = 0;
   /// The gradient is valid until this returns.
   virtual void computed(Port<Real>& port, std::span<const Real> gradient, double loss) = 0;
-  virtual void received(Port<Real>& port, const Letter<Real>& letter) = 0;
+  virtual void received(Port<Real>& port, const RivalMessage<Real>& letter) = 0;
   /// The model that it answers for; empty where it holds none of its own, like the worker of a
   /// server.
   virtual std::span<const Real> model() const = 0;

@@ -135,7 +135,7 @@ class WorkerLoop {
         rest(report);
       } else {
         guarded([&] { record(report); });
-        run_.worker().let_go();
+        run_.worker().release_applied();
       }
     }
     tell_applied();

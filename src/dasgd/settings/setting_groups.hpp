@@ -36,7 +36,7 @@ std::vector<Setting> engine_settings();
 std::vector<Setting> rank_settings();
 /// Of members that come and go. Who and where a member is, is not part of what the run does.
 std::vector<Setting> elastic_settings();
-std::vector<Setting> turnover_settings();
+std::vector<Setting> membership_plan_settings();
 std::vector<Setting> membership_settings();
 /// How a run is shown is not part of what it does, so it is never written.
 std::vector<Setting> watch_settings();

@@ -30,7 +30,7 @@ std::vector<Setting> make_settings(Command command) {
   add(evaluation_settings());
   if (real) add(checkpoint_settings());
   if (real) add(rank_settings());
-  add(real ? elastic_settings() : turnover_settings());
+  add(real ? elastic_settings() : membership_plan_settings());
   add(membership_settings());
   add(output_settings());
   if (real) add(watch_settings());

@@ -168,16 +168,16 @@ elastic::Patience patience_of(const ElasticSettings& settings) {
 }
 
 elastic::Merge merge_of(const ElasticSettings& settings) {
-  if (settings.merge == "union") return elastic::Merge::together;
+  if (settings.merge == "union") return elastic::Merge::union_of_both;
   return settings.merge == "yield" ? elastic::Merge::yield : elastic::Merge::average;
 }
 
-std::optional<elastic::Story> make_story(const Config& config, const VirtualWorld& world) {
+std::optional<elastic::Scenario> make_scenario(const Config& config, const VirtualWorld& world) {
   const ElasticSettings& given = config.elastic;
-  if (!given.simulated && !given.turnover.any()) return std::nullopt;
-  elastic::Story story{given.turnover, patience_of(given), merge_of(given)};
-  validate(story, config.run, world);
-  return story;
+  if (!given.simulated && !given.membership_plan.any()) return std::nullopt;
+  elastic::Scenario scenario{given.membership_plan, patience_of(given), merge_of(given)};
+  validate(scenario, config.run, world);
+  return scenario;
 }
 
 }  // namespace dasgd::config

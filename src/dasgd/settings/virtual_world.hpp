@@ -29,6 +29,6 @@ elastic::Patience patience_of(const ElasticSettings& settings);
 elastic::Merge merge_of(const ElasticSettings& settings);
 /// What makes the simulated run of a config elastic; nothing if it is not. Throws InputError for
 /// what cannot be.
-std::optional<elastic::Story> make_story(const Config& config, const VirtualWorld& world);
+std::optional<elastic::Scenario> make_scenario(const Config& config, const VirtualWorld& world);
 
 }  // namespace dasgd::config

@@ -50,12 +50,12 @@ Chaos::Pause parse_pause(const std::string& text) {
   return {worker_id(parse_whole(parts[0], most32)), parse_time(parts[1]), parse_time(parts[2])};
 }
 
-elastic::Turnover::Departure parse_departure(const std::string& text) {
+elastic::MembershipPlan::Departure parse_departure(const std::string& text) {
   const auto parts = parts_of(text, 2, "WORKER:AT, like 2:30s");
   return {worker_id(parse_whole(parts[0], most32)), parse_time(parts[1])};
 }
 
-std::string show_departure(const elastic::Turnover::Departure& d) {
+std::string show_departure(const elastic::MembershipPlan::Departure& d) {
   return fmt::format("{}:{}", index(d.worker), show_time(d.at));
 }
 
@@ -179,21 +179,21 @@ std::vector<Setting> chaos_settings() {
   };
 }
 
-std::vector<Setting> turnover_settings() {
+std::vector<Setting> membership_plan_settings() {
   const auto simulated = [](auto& c) -> auto& { return c.elastic.simulated; };
   return {
       repeatable(
           {"elastic.crash", "--crash", "WORKER:AT", "kill a worker at this time (repeatable)"},
-          [](auto& c) -> auto& { return c.elastic.turnover.crashes; }, parse_departure,
+          [](auto& c) -> auto& { return c.elastic.membership_plan.crashes; }, parse_departure,
           show_departure),
       repeatable(
           {"elastic.join", "--join", "AT",
            "another worker, with the next number, joins at this time (repeatable)"},
-          [](auto& c) -> auto& { return c.elastic.turnover.joins; }, parse_time, show_time),
+          [](auto& c) -> auto& { return c.elastic.membership_plan.joins; }, parse_time, show_time),
       repeatable(
           {"elastic.leave", "--leave", "WORKER:AT",
            "a worker hands over its gradients and leaves at this time (repeatable)"},
-          [](auto& c) -> auto& { return c.elastic.turnover.leaves; }, parse_departure,
+          [](auto& c) -> auto& { return c.elastic.membership_plan.leaves; }, parse_departure,
           show_departure),
       unless_default(flag("elastic.simulated", "--elastic",
                           "simulate an elastic run, whose members can lose contact; implied by "

@@ -15,6 +15,11 @@
 
 namespace dasgd {
 
+/// Whether somebody looks at the model after every single application.
+inline bool shows_every_model(const TrainOptions& options) {
+  return options.trace || options.measure_gradients || options.target_error;
+}
+
 template <typename Real>
 using Agents = std::vector<std::unique_ptr<Agent<Real>>>;
 
@@ -51,7 +56,7 @@ std::vector<WorkerReport> reports_of(const Agents<Real>& agents) {
   for (const auto& agent : agents) {
     reports.push_back(agent->run.report());
     reports.back().copies_dropped = agent->relay.copies_dropped();
-    reports.back().sent = agent->post.sent(agent->id);
+    reports.back().sent = agent->frame_queue.sent(agent->id);
   }
   return reports;
 }

@@ -16,7 +16,7 @@
 #include "dasgd/core/channel.hpp"
 #include "dasgd/run/options.hpp"
 #include "dasgd/run/run_worker.hpp"
-#include "dasgd/sim/post.hpp"
+#include "dasgd/sim/frame_queue.hpp"
 #include "dasgd/transport/parcel.hpp"
 #include "dasgd/transport/relay.hpp"
 #include "dasgd/virtual_time/observer.hpp"
@@ -46,14 +46,14 @@ class VirtualChannel final : public Channel {
 
 /// Own gradients that others have not applied or folded yet: those whose buffers a real worker
 /// would not have back.
-class OnTheirWay {
+class GradientsInFlight {
  public:
   void send(std::uint32_t receivers) {
     missing_.push_back(receivers);
     if (receivers > 0) ++count_;
   }
   /// One receiver has let go of it.
-  void let_go(std::uint32_t sequence) {
+  void receiver_released(std::uint32_t sequence) {
     if (--missing_[sequence - first_] == 0) --count_;
     for (; !missing_.empty() && missing_.front() == 0; ++first_) missing_.pop_front();
   }
@@ -69,10 +69,10 @@ class OnTheirWay {
 template <typename Real>
 struct Agent {
   Agent(WorkerId self, const Objective<Real>& objective, const TrainOptions& options,
-        const Graph& graph, RelayMode mode, bool exact_sets, const Post& carrier,
+        const Graph& graph, RelayMode mode, bool exact_sets, const FrameQueue& carrier,
         const SharedByWorkers<Real>& shared)
       : id(self),
-        post(carrier),
+        frame_queue(carrier),
         relay(self, graph, mode),
         slow(slow_factor(options, self)),
         run(self, objective, objective.make_oracle(self), options, channel, shared, 1, exact_sets) {
@@ -127,7 +127,7 @@ struct Agent {
   };
 
   const WorkerId id;
-  const Post& post;
+  const FrameQueue& frame_queue;
   VirtualChannel channel;
   Relay relay;
   const double slow;
@@ -135,7 +135,7 @@ struct Agent {
 
   std::shared_ptr<Bundle> folded;  // older than what is in the inbox
   Fifo<Waiting> inbox;
-  OnTheirWay on_their_way;
+  GradientsInFlight gradients_in_flight;
   Waiting applies{};                   // what is being applied
   bool passed_on = true;               // ... unless it is to be relayed when it is complete
   Nanoseconds applied_at = 0;          // when the last of what has arrived was complete

@@ -49,8 +49,8 @@ class Observation {
       models_.push_back(agent->before.empty() ? agent->run.worker().replica().x()
                                               : std::span<const Real>(agent->before));
       nodes_.push_back(agent->use);
-      nodes_.back().messages = agent->post.sent(agent->id).messages;
-      nodes_.back().sent = agent->post.sent(agent->id).bytes;
+      nodes_.back().messages = agent->frame_queue.sent(agent->id).messages;
+      nodes_.back().sent = agent->frame_queue.sent(agent->id).bytes;
       nodes_.back().kept = kept(*agent);
       instant.gradients += agent->computed;
       instant.samples += agent->run.samples_used();
@@ -68,7 +68,7 @@ class Observation {
   }
 
   static std::uint64_t bytes_waiting(const Agent<Real>& agent) {
-    std::uint64_t bytes = agent.post.bytes_waiting(agent.id);
+    std::uint64_t bytes = agent.frame_queue.bytes_waiting(agent.id);
     for (const auto& waiting : agent.inbox) bytes += waiting.parcel.size_in_bytes();
     return bytes;
   }

@@ -16,9 +16,9 @@
 #include "dasgd/sim/account.hpp"
 #include "dasgd/sim/agent.hpp"
 #include "dasgd/sim/feed.hpp"
+#include "dasgd/sim/frame_queue.hpp"
 #include "dasgd/sim/network.hpp"
 #include "dasgd/sim/observation.hpp"
-#include "dasgd/sim/post.hpp"
 #include "dasgd/sim/residuals.hpp"
 #include "dasgd/sim/workers_ahead.hpp"
 #include "dasgd/topology/builders.hpp"
@@ -38,13 +38,11 @@ class Simulation {
         world_(world),
         graph_(graph_of(options)),
         mode_(relay_of(options, graph_)),
-        post_(world, graph_, mode_, options.seed, options.message, queue_),
+        frame_queue_(world, graph_, mode_, options.seed, options.message, queue_),
         in_flight_limit_(resolved_in_flight(options, objective.dimension() * sizeof(Number<Real>))),
         budget_(options, objective.samples()),
         judge_(objective, options),
-        applied_together_(options.trace || options.measure_gradients || options.target_error
-                              ? 1
-                              : most_applied_together),
+        applied_together_(shows_every_model(options) ? 1 : most_applied_together),
         ahead_(world.threads) {
     validate(world, graph_);
     require_delivery(graph_, mode_);
@@ -52,7 +50,7 @@ class Simulation {
                             !delivery_is_causal(world, graph_, mode_ != RelayMode::none);
     for (std::size_t i = 0; i < options.workers; ++i)
       agents_.push_back(std::make_unique<Agent<Real>>(
-          worker_id(i), objective, options, graph_, mode_, exact_sets, post_,
+          worker_id(i), objective, options, graph_, mode_, exact_sets, frame_queue_,
           SharedByWorkers<Real>{budget_, good_, samples_never_stop_, observer != nullptr}));
     if (observer) observation_.emplace(*observer);
     if (options.measure_gradients) residuals_.emplace(options.workers, objective.dimension());
@@ -91,12 +89,12 @@ class Simulation {
       case EventKind::foreign_finished:
         return finish_foreign(*agents_[event.subject]);
       case EventKind::arrival:
-        return post_.arrive(event.subject,
-                            [this](WorkerId to, const Parcel& parcel, WorkerId from) {
-                              deliver(*agents_[index(to)], parcel, from);
-                            });
+        return frame_queue_.arrive(event.subject,
+                                   [this](WorkerId to, const Parcel& parcel, WorkerId from) {
+                                     deliver(*agents_[index(to)], parcel, from);
+                                   });
       case EventKind::link_free:
-        return post_.pump(worker_id(event.subject), now_);
+        return frame_queue_.pump(worker_id(event.subject), now_);
       case EventKind::look:
         return look(*agents_[event.subject]);
     }
@@ -135,7 +133,7 @@ class Simulation {
   void apply_oldest(Agent<Real>& agent) {
     if (agent.take_oldest()) {
       agent.passed_on = mode_ != RelayMode::apply;
-      let_go(agent.applies.parcel);
+      release_parcel(agent.applies.parcel);
     }
     const Nanoseconds applied = later(now_, world_.apply, "apply");
     agent.busy = true;
@@ -144,7 +142,7 @@ class Simulation {
   }
 
   void compute(Agent<Real>& agent) {
-    if (agent.on_their_way.count() >= in_flight_limit_) fold_what_waits_of(agent.id);
+    if (agent.gradients_in_flight.count() >= in_flight_limit_) fold_what_waits_of(agent.id);
     const Nanoseconds computed = agent.computed_at(world_.compute, options_.seed, now_);
     const Nanoseconds applied = later(computed, world_.apply, "apply");
     begin(agent, applied);
@@ -166,16 +164,16 @@ class Simulation {
         agent.folded->add(*waiting.parcel.bundle);
       else
         agent.folded->add(std::span(&waiting.parcel.gradient, 1));
-      let_go(waiting.parcel);
+      release_parcel(waiting.parcel);
       if (mode_ == RelayMode::apply) transmit(agent, waiting.parcel, waiting.from);
     }
   }
 
   // Where links fold, buffers are free at once.
-  void let_go(const Parcel& parcel) {
-    if (post_.folds()) return;
+  void release_parcel(const Parcel& parcel) {
+    if (frame_queue_.folds()) return;
     const GradientName name = parcel.gradient->name;
-    agents_[index(name.origin)]->on_their_way.let_go(name.sequence);
+    agents_[index(name.origin)]->gradients_in_flight.receiver_released(name.sequence);
   }
 
   // When a worker looks, its replica is what it is at this instant.
@@ -217,7 +215,8 @@ class Simulation {
     if (made) {
       ++agent.computed;
       const GradientPtr own = std::exchange(agent.channel.sent, nullptr);
-      if (!post_.folds()) agent.on_their_way.send(static_cast<std::uint32_t>(agents_.size() - 1));
+      if (!frame_queue_.folds())
+        agent.gradients_in_flight.send(static_cast<std::uint32_t>(agents_.size() - 1));
       if (residuals_) residuals_->applied(agent.id, own);
       guarded(agent, [&] { record(agent, agent.report, now_); });
       count(1);
@@ -273,7 +272,7 @@ class Simulation {
     agent.run.record(report, agent.began, time, options_.trace ? &lines_ : nullptr);
     sum_S_ += static_cast<double>(agent.run.S().sum) - sum_before;
     observe_model(agent);
-    agent.run.worker().let_go();
+    agent.run.worker().release_applied();
     if (lines_.size() >= 4096) flush_trace();
   }
 
@@ -292,22 +291,20 @@ class Simulation {
 
   void transmit(Agent<Real>& agent, const Parcel& parcel, WorkerId source) {
     if (source == agent.id && relayed()) agent.relay.is_first_copy(parcel.gradient->name);
-    post_.send(agent.id, parcel, source, now_);
+    frame_queue_.send(agent.id, parcel, source, now_);
   }
 
   void deliver(Agent<Real>& agent, const Parcel& parcel, WorkerId from) {
-    if (observation_) agent.use.received += post_.bytes_of(parcel);
+    if (observation_) agent.use.received += frame_queue_.bytes_of(parcel);
     if (relayed() && !agent.relay.is_first_copy(parcel)) return;
     agent.inbox.push_back({parcel, from});
-    if (post_.folds() && agent.inbox.size() > in_flight_limit_) fold_inbox(agent);
+    if (frame_queue_.folds() && agent.inbox.size() > in_flight_limit_) fold_inbox(agent);
     if (mode_ == RelayMode::arrival) transmit(agent, parcel, from);
-    if (!agent.busy) {
-      agent.busy = true;
-      agent.asks = false;
-      schedule_look(agent, now_);
-    }
+    if (agent.busy) return;
+    agent.busy = true;
+    agent.asks = false;
+    schedule_look(agent, now_);
   }
-
   /// Whether a second copy of a gradient can arrive.
   bool relayed() const { return mode_ != RelayMode::none || world_.chaos.duplicate > 0; }
 
@@ -359,7 +356,7 @@ class Simulation {
   const Graph graph_;
   const RelayMode mode_;
   EventQueue queue_;
-  Post post_;
+  FrameQueue frame_queue_;
   const std::size_t in_flight_limit_;
   bool stopped_ = false;
   // Samples are drawn by steps that other cores make; a stop in between must not reach them.

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "dasgd/core/gradient.hpp"
-#include "dasgd/staleness/known_by_all.hpp"
+#include "dasgd/staleness/common_names.hpp"
 
 namespace dasgd {
 
@@ -34,7 +34,7 @@ class CausalWeights {
   };
   /// What later gradients may still lack, in the order of application, and what all of them know.
   std::vector<Weighed> kept() const;
-  const KnownByAll& known() const { return known_; }
+  const CommonNames& known() const { return known_; }
 
  private:
   /// A place counts how many gradients were applied before.
@@ -77,7 +77,7 @@ class CausalWeights {
   std::uint64_t forgotten_ = 0;        // the part of it that stood at what is forgotten
   Place boundary_ = 0;                 // and
   std::vector<std::uint32_t> before_;  // by origin, how many gradients were applied before it
-  KnownByAll known_;
+  CommonNames known_;
   std::uint64_t largest_ = 0;  // of what is forgotten
 };
 

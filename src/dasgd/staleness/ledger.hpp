@@ -50,7 +50,7 @@ class CertificateWeights {
   };
   std::vector<Window> windows_;  // per origin
   std::uint64_t largest_ = 0;    // of those that were forgotten
-  KnownByAll known_;             // what no later S_t can contain
+  CommonNames known_;            // what no later S_t can contain
 };
 
 /// One worker's account of staleness. Mirrors G_i^t from what is recorded, so that it serves real

@@ -18,7 +18,7 @@ class Carrier {
   virtual void carry(WorkerId from, WorkerId to, const Frame& frame) = 0;
   /// From now on nothing is held back: what is on its way arrives as soon as it can, the frames of
   /// a link in the order in which they would have arrived. Does not wait for it. Any thread.
-  virtual void let_go() = 0;
+  virtual void deliver_held_back() = 0;
   /// Nothing arrives any more when this has returned; what is on its way is dropped.
   virtual void stop() = 0;
 };

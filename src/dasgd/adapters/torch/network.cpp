@@ -16,10 +16,10 @@
 #include "dasgd/adapters/torch/blas.hpp"
 #include "dasgd/adapters/torch/cpu_path.hpp"
 #include "dasgd/adapters/torch/device/device_data.hpp"
-#include "dasgd/adapters/torch/device/device_numbers.hpp"
 #include "dasgd/adapters/torch/device/gpus.hpp"
 #include "dasgd/adapters/torch/device/recorder.hpp"
 #include "dasgd/adapters/torch/device/step_graph.hpp"
+#include "dasgd/adapters/torch/device/torch_update.hpp"
 #include "dasgd/adapters/torch/evaluation.hpp"
 #include "dasgd/adapters/torch/instance.hpp"
 #include "dasgd/adapters/torch/models.hpp"
@@ -79,18 +79,17 @@ class TorchNetwork final : public Network {
         std::move(instance), std::move(buffers));
   }
 
-  RoomElsewhere device_of(std::span<const WorkerId> workers) const override {
+  DeviceBuffers device_of(std::span<const WorkerId> workers) const override {
     if (gpus_ == 0 && !options_.as_on_gpu) return {};
     for (const WorkerId worker : workers)
       if (device_for(index(worker)) != device_for(index(workers.front()))) return {};
     const Layout layout = with_instance([](Instance& one) { return one.memory()->layout; });
-    return {
-        .make =
-            [size = static_cast<std::int64_t>(dimension()),
-             device = device_for(index(workers.front())), layout] {
-              return with_plain_errors([&] { return DeviceNumbers::room(size, device, layout); });
-            },
-        .order = layout.text()};
+    return {.make =
+                [size = static_cast<std::int64_t>(dimension()),
+                 device = device_for(index(workers.front())), layout] {
+                  return with_plain_errors([&] { return TorchUpdate::room(size, device, layout); });
+                },
+            .order = layout.text()};
   }
 
   double gradient(std::span<const float> x, Rows rows, std::span<float> gradient) const override {

@@ -41,7 +41,7 @@ ArrivalFigures RowWindow::figures() const {
   return {.arrived = arrived_, .kept = filled_};
 }
 
-Draw RowWindow::take(std::size_t batch, std::vector<std::uint32_t>& rows, Taker& taker) {
+Draw RowWindow::take(std::size_t batch, std::vector<std::uint32_t>& rows, RowConsumer& taker) {
   const std::lock_guard lock(mutex_);
   give_back(rows);
   if (waiting_.size() < batch && !ended_) {
@@ -66,7 +66,7 @@ void RowWindow::give_back(std::vector<std::uint32_t>& rows) {
 
 // With the lock held: so nobody is woken who has left.
 void RowWindow::wake_takers() {
-  for (Taker* const taker : takers_) {
+  for (RowConsumer* const taker : takers_) {
     const bool worth_it = taker->wanted > 0 && (ended_ || waiting_.size() >= taker->wanted);
     if (!worth_it) continue;
     taker->wanted = 0;
@@ -74,12 +74,12 @@ void RowWindow::wake_takers() {
   }
 }
 
-void RowWindow::join(Taker& taker) {
+void RowWindow::join(RowConsumer& taker) {
   const std::lock_guard lock(mutex_);
   takers_.push_back(&taker);
 }
 
-void RowWindow::leave(Taker& taker, std::vector<std::uint32_t>& rows) {
+void RowWindow::leave(RowConsumer& taker, std::vector<std::uint32_t>& rows) {
   const std::lock_guard lock(mutex_);
   std::erase(takers_, &taker);
   give_back(rows);

@@ -43,17 +43,17 @@ class RowWindow {
 
  private:
   friend class WindowSource;
-  struct Taker {
+  struct RowConsumer {
     std::function<void()> wake;
     std::size_t wanted = 0;  // rows, of one that found too few; 0: it did not ask in vain
   };
 
   /// Gives back what `rows` holds and takes up to `batch`, or fewer at the end.
-  Draw take(std::size_t batch, std::vector<std::uint32_t>& rows, Taker& taker);
+  Draw take(std::size_t batch, std::vector<std::uint32_t>& rows, RowConsumer& taker);
   void give_back(std::vector<std::uint32_t>& rows);
   void wake_takers();
-  void join(Taker& taker);
-  void leave(Taker& taker, std::vector<std::uint32_t>& rows);
+  void join(RowConsumer& taker);
+  void leave(RowConsumer& taker, std::vector<std::uint32_t>& rows);
 
   mutable std::mutex mutex_;  // guards all below; a row that is taken belongs to its taker
   std::vector<RowPtr> rows_;  // by place
@@ -61,7 +61,7 @@ class RowWindow {
   std::uint64_t arrived_ = 0;
   std::deque<std::uint32_t> waiting_, used_;
   std::condition_variable_any place_used_;
-  std::vector<Taker*> takers_;
+  std::vector<RowConsumer*> takers_;
   bool ended_ = false;
   std::exception_ptr failure_;
 };
@@ -83,7 +83,7 @@ class WindowSource final : public SampleSource {
   RowWindow& window_;
   const std::size_t batch_;
   std::vector<std::uint32_t> rows_;
-  RowWindow::Taker taker_;
+  RowWindow::RowConsumer taker_;
   std::uint64_t drawn_ = 0;
 };
 

@@ -9,7 +9,7 @@ Membership::Membership(const Record& me, Roster& roster, const Patience& patienc
   roster_.number(me.origin);
   grow();
   members_[0].record = me;
-  members_[0].standing = Standing::here;
+  members_[0].state = MemberState::here;
 }
 
 bool Membership::hear(const Record& record, Nanoseconds now) {
@@ -23,19 +23,19 @@ bool Membership::hear(const Record& record, Nanoseconds now) {
   if (member.record.version > 0 && record.version <= member.record.version) return false;
   const bool takes_its_end_back =
       (member.record.left || member.record.ended) && !record.left && !record.ended;
-  if (takes_its_end_back) stand(number, Standing::unknown, now);
+  if (takes_its_end_back) set_state(number, MemberState::unknown, now);
   // The first that others tell of somebody who is not here may be old; the second is a sign of
   // life. Of one whose process is proved to be gone others go on telling for a while, each what it
   // heard last.
   const bool may_be_older =
-      member.standing == Standing::dead && now - member.since < patience_.suspect;
-  const bool is_rumour = may_be_older || (member.standing != Standing::here &&
-                                          !std::exchange(member.was_told_of, true));
+      member.state == MemberState::dead && now - member.since < patience_.suspect;
+  const bool is_rumour = may_be_older || (member.state != MemberState::here &&
+                                          !std::exchange(member.reported_by_others, true));
   member.record = record;
-  if (is_rumour && member.standing == Standing::unknown) member.since = member.apart = now;
+  if (is_rumour && member.state == MemberState::unknown) member.since = member.apart = now;
   if (!is_rumour) heard_from(number, now);
-  if (record.left) stand(number, Standing::left, now);
-  if (record.ended) stand(number, Standing::ended, now);
+  if (record.left) set_state(number, MemberState::left, now);
+  if (record.ended) set_state(number, MemberState::ended, now);
   return true;
 }
 
@@ -44,22 +44,22 @@ void Membership::heard_from(WorkerId number, Nanoseconds now) {
   const Nanoseconds gap = member.heard > 0 ? now - member.heard : 0;
   member.longest_gap = std::max(gap, member.longest_gap - member.longest_gap / 64);
   member.heard = now;
-  member.hung_up = false;
-  if (member.standing != Standing::left && member.standing != Standing::ended)
-    stand(number, Standing::here, now);
+  member.link_broken = false;
+  if (member.state != MemberState::left && member.state != MemberState::ended)
+    set_state(number, MemberState::here, now);
 }
 
-void Membership::stand(WorkerId number, Standing standing, Nanoseconds now) {
+void Membership::set_state(WorkerId number, MemberState state, Nanoseconds now) {
   Member& member = (*this)[number];
-  if (member.standing == standing) return;
-  member.standing = standing;
+  if (member.state == state) return;
+  member.state = state;
   member.since = now;
-  member.was_told_of = false;
+  member.reported_by_others = false;
   // Thousands may come and die, and each set has a number for each of them.
-  if (!may_live(number)) member.reported = {};
+  if (!may_be_alive(number)) member.reported = {};
 }
 
-void Membership::excuse(Nanoseconds absence) {
+void Membership::ignore_gap(Nanoseconds absence) {
   for (Member& member : members_)
     if (member.heard > 0) member.heard += absence;
 }
@@ -70,8 +70,8 @@ std::vector<WorkerId> Membership::find_silent(Nanoseconds now) {
     Member& member = members_[i];
     const Nanoseconds limit =
         std::max(patience_.gone, std::min(4 * member.longest_gap, 4 * patience_.gone));
-    if (member.standing != Standing::here || now - member.heard <= limit) continue;
-    stand(worker_id(i), Standing::silent, now);
+    if (member.state != MemberState::here || now - member.heard <= limit) continue;
+    set_state(worker_id(i), MemberState::silent, now);
     silent.push_back(worker_id(i));
   }
   return silent;
@@ -80,18 +80,18 @@ std::vector<WorkerId> Membership::find_silent(Nanoseconds now) {
 std::vector<WorkerId> Membership::here() const {
   std::vector<WorkerId> here;
   for (std::size_t i = 0; i < members_.size(); ++i)
-    if (members_[i].standing == Standing::here) here.push_back(worker_id(i));
+    if (members_[i].state == MemberState::here) here.push_back(worker_id(i));
   return here;
 }
 
 std::vector<WorkerId> Membership::by_age() const {
   std::vector<WorkerId> all;
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    const Standing standing = members_[i].standing;
-    if (standing == Standing::here || standing == Standing::ended) all.push_back(worker_id(i));
+    const MemberState state = members_[i].state;
+    if (state == MemberState::here || state == MemberState::ended) all.push_back(worker_id(i));
   }
   std::sort(all.begin(), all.end(), [this](WorkerId a, WorkerId b) {
-    return is_elder((*this)[a].record, (*this)[b].record);
+    return is_older((*this)[a].record, (*this)[b].record);
   });
   return all;
 }
@@ -99,41 +99,41 @@ std::vector<WorkerId> Membership::by_age() const {
 std::size_t Membership::count_here() const {
   return static_cast<std::size_t>(
       std::count_if(members_.begin(), members_.end(),
-                    [](const Member& m) { return m.standing == Standing::here; }));
+                    [](const Member& m) { return m.state == MemberState::here; }));
 }
 
-bool Membership::anybody_without_address() const {
+bool Membership::has_member_without_address() const {
   return std::any_of(members_.begin(), members_.end(), [](const Member& m) {
-    return m.standing == Standing::here && m.record.address.empty();
+    return m.state == MemberState::here && m.record.address.empty();
   });
 }
 
 bool Membership::is_unseen(const Member& m) const {
-  return m.standing == Standing::silent || (m.standing == Standing::unknown && me().joined &&
-                                            m.record.joined && is_elder(m.record, me()));
+  return m.state == MemberState::silent || (m.state == MemberState::unknown && me().joined &&
+                                            m.record.joined && is_older(m.record, me()));
 }
 
-bool Membership::may_live(WorkerId number) const {
+bool Membership::may_be_alive(WorkerId number) const {
   const Member& m = (*this)[number];
-  return m.standing == Standing::here || m.standing == Standing::silent ||
-         (m.standing == Standing::unknown && m.record.joined);
+  return m.state == MemberState::here || m.state == MemberState::silent ||
+         (m.state == MemberState::unknown && m.record.joined);
 }
 
-bool Membership::anybody_unseen() const {
+bool Membership::has_unseen_members() const {
   return std::any_of(members_.begin() + 1, members_.end(),
                      [this](const Member& m) { return is_unseen(m); });
 }
 
-bool Membership::is_eldest_here() const {
+bool Membership::is_oldest_here() const {
   return std::none_of(members_.begin() + 1, members_.end(), [this](const Member& m) {
-    return m.standing == Standing::here && m.record.joined && is_elder(m.record, me());
+    return m.state == MemberState::here && m.record.joined && is_older(m.record, me());
   });
 }
 
 bool Membership::is_first() const {
   return std::none_of(members_.begin() + 1, members_.end(), [this](const Member& m) {
-    const bool counts = m.standing == Standing::here || m.standing == Standing::ended;
-    return counts && m.record.joined && is_elder(m.record, me());
+    const bool counts = m.state == MemberState::here || m.state == MemberState::ended;
+    return counts && m.record.joined && is_older(m.record, me());
   });
 }
 
@@ -142,7 +142,7 @@ bool Membership::is_cut_off(Nanoseconds now) const {
   std::uint64_t last_word = 0;
   const Member* eldest = nullptr;
   const auto consider = [&](const Member& m) {
-    if (!eldest || is_elder(m.record, eldest->record)) eldest = &m;
+    if (!eldest || is_older(m.record, eldest->record)) eldest = &m;
   };
   for (const Member& m : members_) {
     if (!is_unseen(m) || now - m.since > patience_.alone) continue;
@@ -153,11 +153,11 @@ bool Membership::is_cut_off(Nanoseconds now) const {
   if (unseen == 0) return false;
   for (const Member& m : members_) {
     // Who came after the cut does not make a small side large.
-    if (m.standing != Standing::here || m.record.joined_at > last_word) continue;
+    if (m.state != MemberState::here || m.record.joined_at > last_word) continue;
     ++seen;
     consider(m);
   }
-  return seen == unseen ? eldest->standing != Standing::here : seen < unseen;
+  return seen == unseen ? eldest->state != MemberState::here : seen < unseen;
 }
 
 }  // namespace dasgd::elastic

@@ -24,7 +24,7 @@ struct Patience {
   Nanoseconds slowest_dial = 2'000'000'000;  ///< doubled up to this
 };
 
-enum class Standing {
+enum class MemberState {
   unknown,  ///< only others told of it
   here,
   silent,  ///< nothing was heard for long: it may live behind a cut
@@ -35,19 +35,19 @@ enum class Standing {
 
 struct Member {
   Record record;
-  Standing standing = Standing::unknown;
-  Nanoseconds since = 0;          ///< of this standing
-  Nanoseconds heard = 0;          ///< of it, by itself or by others
-  Nanoseconds longest_gap = 0;    ///< between two signs of life, lately
-  Nanoseconds apart = 0;          ///< since when there is no link to it
-  bool in_sight = false;          ///< it is awaited: all that it lacks is in the log
-  GradientSet reported;           ///< what it held when it last told us directly
-  bool was_told_of = false;       ///< by others, since it stands like this
-  bool address_is_right = false;  ///< it was reached there, or comes from that host
-  bool hung_up = false;  ///< its last link broke without a goodbye, and nothing was heard since
+  MemberState state = MemberState::unknown;
+  Nanoseconds since = 0;            ///< of this state
+  Nanoseconds heard = 0;            ///< of it, by itself or by others
+  Nanoseconds longest_gap = 0;      ///< between two signs of life, lately
+  Nanoseconds apart = 0;            ///< since when there is no link to it
+  bool in_sight = false;            ///< it is awaited: all that it lacks is in the log
+  GradientSet reported;             ///< what it held when it last told us directly
+  bool reported_by_others = false;  ///< by others, since it stands like this
+  bool address_is_right = false;    ///< it was reached there, or comes from that host
+  bool link_broken = false;  ///< its last link broke without a goodbye, and nothing was heard since
   Nanoseconds dial_at = 0, dial_pause = 0;
   double rate = 0;  ///< gradients per second, in the last second
-  std::uint32_t told_before = 0;
+  std::uint32_t reported_before = 0;
   std::uint64_t word_number = 0;  ///< 0: it has told none
   std::string word;
 };
@@ -69,10 +69,10 @@ class Membership {
   /// A sign of life of a member: what it says of itself, if it is news. True if it is.
   bool hear(const Record& record, Nanoseconds now);
   void heard_from(WorkerId member, Nanoseconds now);
-  void stand(WorkerId member, Standing standing, Nanoseconds now);
+  void set_state(WorkerId member, MemberState state, Nanoseconds now);
 
   /// This process itself could not listen for so long: nobody's silence counts.
-  void excuse(Nanoseconds absence);
+  void ignore_gap(Nanoseconds absence);
   /// Those who have been silent for too long: they are `silent` now, and told once.
   std::vector<WorkerId> find_silent(Nanoseconds now);
 
@@ -80,22 +80,22 @@ class Membership {
   std::vector<WorkerId> here() const;
   std::size_t count_here() const;
   /// Whether somebody who is here can only dial out.
-  bool anybody_without_address() const;
-  bool is_here(WorkerId member) const { return (*this)[member].standing == Standing::here; }
+  bool has_member_without_address() const;
+  bool is_here(WorkerId member) const { return (*this)[member].state == MemberState::here; }
   /// Was refused, or went again before it had a model, as far as is known: never a member.
-  bool never_came_in(WorkerId member) const {
+  bool never_joined(WorkerId member) const {
     const Member& m = (*this)[member];
-    const bool is_a_mere_number = m.standing == Standing::unknown && m.record.version == 0;
-    return !m.record.joined && (is_a_mere_number || m.standing == Standing::left);
+    const bool is_a_mere_number = m.state == MemberState::unknown && m.record.version == 0;
+    return !m.record.joined && (is_a_mere_number || m.state == MemberState::left);
   }
   /// Not known to be dead or to have left, nor to have no model yet.
-  bool may_live(WorkerId member) const;
+  bool may_be_alive(WorkerId member) const;
   /// Whether somebody may live behind a cut.
-  bool anybody_unseen() const;
+  bool has_unseen_members() const;
   /// All that are here, or were there at the end of the run, the first to come before others.
   std::vector<WorkerId> by_age() const;
   /// Whether this is the first to come of those who are here.
-  bool is_eldest_here() const;
+  bool is_oldest_here() const;
   /// The same, also when the run is over: of those who were there at its end.
   bool is_first() const;
   /// This side sees less than half of those who were members at the last word of somebody who may
@@ -106,7 +106,7 @@ class Membership {
  private:
   /// Silent, or told of by others as having come before us, and never met.
   bool is_unseen(const Member& m) const;
-  bool is_elder(const Record& a, const Record& b) const {
+  bool is_older(const Record& a, const Record& b) const {
     return a.joined_at != b.joined_at ? a.joined_at < b.joined_at : a.origin < b.origin;
   }
   Roster& roster_;

@@ -45,8 +45,8 @@ Hash Roster::hash(const GradientSet& names) const {
 }
 
 std::span<const Origin> Introductions::news(const Roster& roster) {
-  const auto news = roster.origins().subspan(told_);
-  told_ = roster.size();
+  const auto news = roster.origins().subspan(announced_);
+  announced_ = roster.size();
   return news;
 }
 

@@ -54,7 +54,7 @@ class Introductions {
     WorkerId origin{};
     std::uint32_t prefix = 0;
   };
-  std::size_t told_ = 0;
+  std::size_t announced_ = 0;
   std::vector<WorkerId> theirs_;
   std::vector<std::uint32_t> last_told_, last_heard_;  // prefixes of sets, in our numbers
 };

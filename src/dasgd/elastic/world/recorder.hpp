@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "dasgd/elastic/adoption/adoption_line.hpp"
-#include "dasgd/elastic/world/inhabitant.hpp"
+#include "dasgd/elastic/world/sim_member.hpp"
 
 namespace dasgd::elastic {
 
@@ -63,7 +63,7 @@ class Recorder {
     f.waited_by_worker.resize(workers_);
     double loss = 0, losses = 0;
     for (std::size_t i = 0; i < world_.size(); ++i) {
-      const Inhabitant<Real>& m = world_[i];
+      const SimMember<Real>& m = world_[i];
       const std::size_t w = worker_of_[i];
       const auto depth = static_cast<std::uint32_t>(m.alive ? m.protocol.inbox_depth() : 0);
       f.gradients_by_worker[w] = m.computed;

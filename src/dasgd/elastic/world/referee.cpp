@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "dasgd/elastic/world/inhabitant.hpp"
+#include "dasgd/elastic/world/sim_member.hpp"
 
 namespace dasgd::elastic {
 
@@ -10,7 +10,7 @@ template <typename Real>
 std::string World<Real>::verify() const {
   if (!wrong_.empty()) return wrong_;
   for (const auto& member : members_) {
-    const Inhabitant<Real>& m = *member;
+    const SimMember<Real>& m = *member;
     if (!m.alive || !m.over || !m.protocol.has_joined()) continue;
     const std::string who = fmt::format("w{}: ", m.number);
     const GradientSet& names = m.worker().applied();

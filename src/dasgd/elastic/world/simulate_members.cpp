@@ -9,8 +9,8 @@
 #include "dasgd/base/checked_time.hpp"
 #include "dasgd/base/units.hpp"
 #include "dasgd/elastic/member_figures.hpp"
-#include "dasgd/elastic/world/inhabitant.hpp"
 #include "dasgd/elastic/world/recorder.hpp"
+#include "dasgd/elastic/world/sim_member.hpp"
 #include "dasgd/run/conclude.hpp"
 #include "dasgd/run/judge.hpp"
 #include "dasgd/run/leg.hpp"
@@ -37,21 +37,21 @@ template <typename Real>
 class MembersRun final : Follower {
  public:
   MembersRun(const Objective<Real>& objective, const TrainOptions& options,
-             const VirtualWorld& world, const Story& story)
+             const VirtualWorld& world, const Scenario& scenario)
       : objective_(objective),
         options_(options),
         given_(world),
         times_(without_cuts(world)),
-        come_(comings(story.turnover, options.workers, world.start)),
+        come_(join_times(scenario.membership_plan, options.workers, world.start)),
         links_(times_, full_graph(options, come_.size()), options.seed),
         judge_(objective, options),
-        world_(objective, world_options(story), this),
+        world_(objective, world_options(scenario), this),
         record_(options, world_, come_.size()) {
-    plan(story.turnover);
+    plan(scenario.membership_plan);
   }
 
   MembersResult<Real> run() {
-    for (const Happening& next : plan_) {
+    for (const MembershipEvent& next : plan_) {
       if (next.at > 0) advance_to(next.at);
       if (world_.size() > 0 && world_.all_over()) {
         if (!next.what.empty()) result_.too_late.push_back(next.what);
@@ -68,13 +68,13 @@ class MembersRun final : Follower {
   static constexpr Nanoseconds slice = 200'000'000;
   static constexpr Nanoseconds longest_silence = 3'600'000'000'000;
 
-  struct Happening {
+  struct MembershipEvent {
     Nanoseconds at = 0;
     std::string what;  // for a person; empty: it does not matter if the run is over
     std::function<void()> happen;
   };
 
-  WorldOptions world_options(const Story& story) {
+  WorldOptions world_options(const Scenario& scenario) {
     WorldOptions w;
     w.run = options_;
     w.seed = options_.seed;
@@ -93,8 +93,8 @@ class MembersRun final : Follower {
     p.chooses_message = options_.message == MessageFormat::automatic;
     p.packs = options_.message != MessageFormat::full && !p.chooses_message;
     p.budget = shared_budget(options_, objective_.samples());
-    p.patience = story.patience;
-    p.merge = story.merge;
+    p.patience = scenario.patience;
+    p.merge = scenario.merge;
     return w;
   }
 
@@ -112,7 +112,7 @@ class MembersRun final : Follower {
     return links_.send(worker_id(from), to < from ? to : to - 1, bytes, now).first;
   }
 
-  void plan(const Turnover& turnover) {
+  void plan(const MembershipPlan& membership_plan) {
     const auto add = [&](Nanoseconds at, std::string what, std::function<void()> happen) {
       plan_.push_back({at, std::move(what), std::move(happen)});
     };
@@ -121,10 +121,10 @@ class MembersRun final : Follower {
         (void)world_.add(w);
         record_.comes(w);
       });
-    for (const auto& c : turnover.crashes)
+    for (const auto& c : membership_plan.crashes)
       add(c.at, fmt::format("`elastic.crash` {}:{}", index(c.worker), show(c.at)),
           [this, w = index(c.worker)] { world_.crash(member(w)); });
-    for (const auto& l : turnover.leaves)
+    for (const auto& l : membership_plan.leaves)
       add(l.at, fmt::format("`elastic.leave` {}:{}", index(l.worker), show(l.at)),
           [this, w = index(l.worker)] { world_.leave(member(w)); });
     for (const auto& p : given_.chaos.partitions) add(p.at, "", [this, p] { cut(p); });
@@ -134,8 +134,9 @@ class MembersRun final : Follower {
       });
     if (options_.max_time)
       add(options_.max_time->count(), "", [this] { stop_all(StopReason::max_time); });
-    std::stable_sort(plan_.begin(), plan_.end(),
-                     [](const Happening& a, const Happening& b) { return a.at < b.at; });
+    std::stable_sort(
+        plan_.begin(), plan_.end(),
+        [](const MembershipEvent& a, const MembershipEvent& b) { return a.at < b.at; });
   }
 
   static std::string show(Nanoseconds time) {
@@ -219,7 +220,7 @@ class MembersRun final : Follower {
     if (!failure_) failure_ = why;
   }
 
-  bool has_ended(const Inhabitant<Real>& m) const {
+  bool has_ended(const SimMember<Real>& m) const {
     return m.alive && m.over && m.protocol.has_joined() && !m.protocol.audit().has_left;
   }
 
@@ -229,17 +230,17 @@ class MembersRun final : Follower {
       result_.members[w] = {
           fmt::format("w{}", w), Origin{}.text(), "never came", come_[w], come_[w], 0, 0};
     for (std::size_t i = 0; i < world_.size(); ++i) {
-      const Inhabitant<Real>& m = world_[i];
-      MemberTale& tale = result_.members[worker_of(i)];
+      const SimMember<Real>& m = world_[i];
+      MemberOutcome& outcome = result_.members[worker_of(i)];
       const auto audit = m.protocol.audit();
-      tale.origin = m.protocol.options().origin.text();
-      tale.end = !m.alive                   ? "killed"
-                 : !m.protocol.has_joined() ? "never joined"
-                 : audit.has_left           ? "left"
-                                            : "ended";
-      tale.went = m.ended_at;
-      tale.joined_at_step = audit.joined_at;
-      tale.gradients = m.computed;
+      outcome.origin = m.protocol.options().origin.text();
+      outcome.end = !m.alive                   ? "killed"
+                    : !m.protocol.has_joined() ? "never joined"
+                    : audit.has_left           ? "left"
+                                               : "ended";
+      outcome.went = m.ended_at;
+      outcome.joined_at_step = audit.joined_at;
+      outcome.gradients = m.computed;
     }
   }
 
@@ -291,7 +292,7 @@ class MembersRun final : Follower {
   Judge<Real> judge_;
   World<Real> world_;
   Recorder<Real> record_;
-  std::vector<Happening> plan_;
+  std::vector<MembershipEvent> plan_;
   Nanoseconds next_evaluation_ = 0, last_application_ = 0;
   std::exception_ptr failure_;
   MembersResult<Real> result_;
@@ -300,7 +301,7 @@ class MembersRun final : Follower {
 
 }  // namespace
 
-void validate(const Story& story, const TrainOptions& options, const VirtualWorld& world) {
+void validate(const Scenario& scenario, const TrainOptions& options, const VirtualWorld& world) {
   const auto refuse = [](const std::string& what) {
     throw InputError("an elastic run in virtual time " + what);
   };
@@ -315,22 +316,22 @@ void validate(const Story& story, const TrainOptions& options, const VirtualWorl
     refuse("has links that keep their order: remove `chaos.reorder` and `chaos.duplicate`");
   if (options.resume) refuse("cannot be resumed in virtual time");
   dasgd::validate(without_cuts(world), graph_of(options));
-  const std::size_t joins = story.turnover.joins.size();
+  const std::size_t joins = scenario.membership_plan.joins.size();
   dasgd::validate(world.chaos, full_graph(options, options.workers + joins));
-  validate(story.turnover, options.workers, world.start);
+  validate(scenario.membership_plan, options.workers, world.start);
 }
 
 template <typename Real>
 MembersResult<Real> simulate_members(const Objective<Real>& objective, const TrainOptions& options,
-                                     const VirtualWorld& world, const Story& story) {
+                                     const VirtualWorld& world, const Scenario& scenario) {
   require_runnable(options, objective);
-  validate(story, options, world);
-  return MembersRun<Real>(objective, options, world, story).run();
+  validate(scenario, options, world);
+  return MembersRun<Real>(objective, options, world, scenario).run();
 }
 
 template MembersResult<float> simulate_members(const Objective<float>&, const TrainOptions&,
-                                               const VirtualWorld&, const Story&);
+                                               const VirtualWorld&, const Scenario&);
 template MembersResult<double> simulate_members(const Objective<double>&, const TrainOptions&,
-                                                const VirtualWorld&, const Story&);
+                                                const VirtualWorld&, const Scenario&);
 
 }  // namespace dasgd::elastic

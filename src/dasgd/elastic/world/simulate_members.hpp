@@ -7,7 +7,7 @@
 
 #include "dasgd/core/objective.hpp"
 #include "dasgd/elastic/protocol.hpp"
-#include "dasgd/elastic/world/turnover.hpp"
+#include "dasgd/elastic/world/membership_plan.hpp"
 #include "dasgd/run/options.hpp"
 #include "dasgd/run/result.hpp"
 #include "dasgd/virtual_time/world.hpp"
@@ -15,18 +15,18 @@
 namespace dasgd::elastic {
 
 /// What makes a simulated run elastic.
-struct Story {
-  Turnover turnover;
+struct Scenario {
+  MembershipPlan membership_plan;
   Patience patience;
   Merge merge = Merge::average;
 };
 
-/// Throws InputError for a story that cannot be, and for what a run with members that come and go
-/// has not.
-void validate(const Story& story, const TrainOptions& options, const VirtualWorld& world);
+/// Throws InputError for a scenario that cannot be, and for what a run with members that come and
+/// go has not.
+void validate(const Scenario& scenario, const TrainOptions& options, const VirtualWorld& world);
 
 /// One worker in the end.
-struct MemberTale {
+struct MemberOutcome {
   std::string name, origin;
   std::string end;                 ///< ended, left, killed, never joined, or never came
   Nanoseconds came = 0, went = 0;  ///< or ended
@@ -36,17 +36,17 @@ struct MemberTale {
 
 template <typename Real>
 struct MembersResult {
-  TrainResult<Real> result;           ///< of the first who came to the end of the run
-  std::vector<MemberTale> members;    ///< by worker
-  std::string adoptions;              ///< lines of adoptions.jsonl
-  std::vector<std::string> history;   ///< what members noticed, a line each
-  std::vector<std::string> too_late;  ///< what was to happen when the run was over
+  TrainResult<Real> result;            ///< of the first who came to the end of the run
+  std::vector<MemberOutcome> members;  ///< by worker
+  std::string adoptions;               ///< lines of adoptions.jsonl
+  std::vector<std::string> history;    ///< what members noticed, a line each
+  std::vector<std::string> too_late;   ///< what was to happen when the run was over
 };
 
 /// Simulates until all who live have ended. Worker 0, or whoever starts first, begins the run;
 /// the others join it. Same arguments, same result, to the byte of the trace.
 template <typename Real>
 MembersResult<Real> simulate_members(const Objective<Real>& objective, const TrainOptions& options,
-                                     const VirtualWorld& world, const Story& story);
+                                     const VirtualWorld& world, const Scenario& scenario);
 
 }  // namespace dasgd::elastic

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-#include "dasgd/elastic/world/inhabitant.hpp"
+#include "dasgd/elastic/world/sim_member.hpp"
 
 namespace dasgd::elastic {
 
@@ -43,7 +43,7 @@ void World<Real>::deliver(std::uint64_t id, std::size_t to) {
   wire.scheduled[to] = true;
   at(wire.on_the_way[to].front().time, [this, id, to] {
     Wire& w = *wires_.at(id);
-    Inhabitant<Real>& receiver = *members_[w.ends[to]];
+    SimMember<Real>& receiver = *members_[w.ends[to]];
     w.scheduled[to] = false;
     if (!receiver.alive || !w.open[to]) return;
     const Nanoseconds clear = std::max(clear_at(w.ends[0], w.ends[1]), receiver.frozen_until);
@@ -70,7 +70,7 @@ void World<Real>::deliver(std::uint64_t id, std::size_t to) {
     }
     tell_events(receiver.number);
     look_soon(receiver.number, now_);
-    if (Inhabitant<Real>& sender = *members_[w.ends[1 - to]]; sender.alive) {
+    if (SimMember<Real>& sender = *members_[w.ends[1 - to]]; sender.alive) {
       sender.protocol.pump(now_);
       tell_events(sender.number);
     }

@@ -6,7 +6,7 @@
 
 #include "dasgd/base/checked_time.hpp"
 #include "dasgd/elastic/between_steps.hpp"
-#include "dasgd/elastic/world/inhabitant.hpp"
+#include "dasgd/elastic/world/sim_member.hpp"
 
 namespace dasgd::elastic {
 
@@ -53,14 +53,14 @@ std::size_t World<Real>::add(std::size_t worker) {
   for (std::size_t i = 0; i < number; ++i)
     if (members_[i]->alive && !members_[i]->over) options.contacts.push_back(fmt::format("m{}", i));
   members_.push_back(
-      std::make_unique<Inhabitant<Real>>(*this, number, std::move(options), worker, objective_));
+      std::make_unique<SimMember<Real>>(*this, number, std::move(options), worker, objective_));
   at(now_, [this, number] { tick_of(number); });
   look_soon(number, now_);
   return number;
 }
 
 template <typename Real>
-Nanoseconds World<Real>::time_of_step(const Inhabitant<Real>& m, bool computes) {
+Nanoseconds World<Real>::time_of_step(const SimMember<Real>& m, bool computes) {
   if (!computes) return options_.apply;
   if (options_.compute_time)
     return later(options_.compute_time(m.number, m.computed), options_.apply, "apply");
@@ -82,7 +82,7 @@ void World<Real>::tell_events(std::size_t member) {
 
 template <typename Real>
 void World<Real>::tick_of(std::size_t number) {
-  Inhabitant<Real>& m = *members_[number];
+  SimMember<Real>& m = *members_[number];
   if (!m.alive || m.over) return;
   if (!m.is_awake()) return at(m.frozen_until, [this, number] { tick_of(number); });
   m.protocol.tick(now_);
@@ -103,7 +103,7 @@ void World<Real>::look_soon(std::size_t number, Nanoseconds time) {
 // nothing to do looks again when a frame has come, and at every tick.
 template <typename Real>
 void World<Real>::look_of(std::size_t number) {
-  Inhabitant<Real>& m = *members_[number];
+  SimMember<Real>& m = *members_[number];
   m.step_is_due = false;
   if (!m.alive || m.over) return;
   if (!m.is_awake()) return look_soon(number, m.frozen_until);
@@ -135,7 +135,7 @@ void World<Real>::look_of(std::size_t number) {
 }
 
 template <typename Real>
-void World<Real>::finish_step_later(Inhabitant<Real>& m, bool computes) {
+void World<Real>::finish_step_later(SimMember<Real>& m, bool computes) {
   m.step_is_due = true;
   at(later(now_, time_of_step(m, computes), "compute"),
      [this, number = m.number] { finish_step_of(number); });
@@ -143,7 +143,7 @@ void World<Real>::finish_step_later(Inhabitant<Real>& m, bool computes) {
 
 template <typename Real>
 void World<Real>::finish_step_of(std::size_t number) {
-  Inhabitant<Real>& m = *members_[number];
+  SimMember<Real>& m = *members_[number];
   if (!m.alive) return;
   if (!m.is_awake()) return at(m.frozen_until, [this, number] { finish_step_of(number); });
   account(m, m.report);
@@ -152,7 +152,7 @@ void World<Real>::finish_step_of(std::size_t number) {
 }
 
 template <typename Real>
-void World<Real>::account(Inhabitant<Real>& m, const StepReport& report) {
+void World<Real>::account(SimMember<Real>& m, const StepReport& report) {
   std::vector<TraceLine> lines;
   try {
     m.run.record(report, m.began, now_, &lines);
@@ -168,7 +168,7 @@ void World<Real>::account(Inhabitant<Real>& m, const StepReport& report) {
 
 // Whether a copy may be waited for.
 template <typename Real>
-bool World<Real>::do_tasks_of(Inhabitant<Real>& m) {
+bool World<Real>::do_tasks_of(SimMember<Real>& m) {
   m.began = now_;
   return between_steps<Real>(
       m.protocol, m.worker(), now_,
@@ -184,13 +184,13 @@ bool World<Real>::do_tasks_of(Inhabitant<Real>& m) {
 }
 
 template <typename Real>
-void World<Real>::fail(Inhabitant<Real>& m, StopReason why) {
+void World<Real>::fail(SimMember<Real>& m, StopReason why) {
   follower_.failed(m.number, std::current_exception());
   m.protocol.stop_run(why, now_);
 }
 
 template <typename Real>
-void World<Real>::compare_and_end(Inhabitant<Real>& m) {
+void World<Real>::compare_and_end(SimMember<Real>& m) {
   if (!std::exchange(m.has_told_digest, true)) {
     m.protocol.compare(digest_of(m.worker()), now_);
     m.protocol.tick(now_);
@@ -200,7 +200,7 @@ void World<Real>::compare_and_end(Inhabitant<Real>& m) {
 
 template <typename Real>
 void World<Real>::end(std::size_t number) {
-  Inhabitant<Real>& m = *members_[number];
+  SimMember<Real>& m = *members_[number];
   m.protocol.close(now_);
   tell_events(number);
   m.over = true;
@@ -209,7 +209,7 @@ void World<Real>::end(std::size_t number) {
 
 template <typename Real>
 void World<Real>::kill(std::size_t number, bool host_lives) {
-  Inhabitant<Real>& m = *members_[number];
+  SimMember<Real>& m = *members_[number];
   m.alive = false;
   ++deaths_[{host_lives ? m.last_step : "with its host", m.protocol.role()}];
   m.host_lives = host_lives;

@@ -53,7 +53,7 @@ struct FatalFrame {
 
 /// A member of the world, as it is now and as it was when it ended.
 template <typename Real>
-struct Inhabitant;
+struct SimMember;
 
 /// Whoever follows what members do, at the instant at which they do it.
 class Follower {
@@ -107,7 +107,7 @@ class World {
   bool is_over(std::size_t member) const;
   const Protocol& protocol(std::size_t member) const;
   const Worker<Real>& worker(std::size_t member) const;
-  Inhabitant<Real>& operator[](std::size_t member) { return *members_[member]; }
+  SimMember<Real>& operator[](std::size_t member) { return *members_[member]; }
   /// Whether it will die by itself.
   bool is_doomed(std::size_t member) const;
   const Deaths& deaths() const { return deaths_; }
@@ -121,23 +121,23 @@ class World {
 
  private:
   struct Wire;
-  friend struct Inhabitant<Real>;
+  friend struct SimMember<Real>;
 
   void at(Nanoseconds time, std::function<void()> action);
   void look_of(std::size_t member);
-  void finish_step_later(Inhabitant<Real>& member, bool computes);
+  void finish_step_later(SimMember<Real>& member, bool computes);
   void finish_step_of(std::size_t member);
   void look_soon(std::size_t member, Nanoseconds time);
   void tick_of(std::size_t member);
-  void account(Inhabitant<Real>& member, const StepReport& report);
-  bool do_tasks_of(Inhabitant<Real>& member);
-  void fail(Inhabitant<Real>& member, StopReason why);
+  void account(SimMember<Real>& member, const StepReport& report);
+  bool do_tasks_of(SimMember<Real>& member);
+  void fail(SimMember<Real>& member, StopReason why);
   void kill(std::size_t member, bool host_lives);
   Nanoseconds clear_at(std::size_t a, std::size_t b) const;  // when frames pass between them
   Nanoseconds arrival(std::size_t from, std::size_t to, std::size_t bytes);
-  Nanoseconds time_of_step(const Inhabitant<Real>& member, bool computes);
+  Nanoseconds time_of_step(const SimMember<Real>& member, bool computes);
   void deliver(std::uint64_t wire, std::size_t to);
-  void compare_and_end(Inhabitant<Real>& member);
+  void compare_and_end(SimMember<Real>& member);
   void end(std::size_t member);
   void tell(std::size_t member, Nanoseconds time, const std::string& what);
   void tell_events(std::size_t member);
@@ -159,7 +159,7 @@ class World {
   Nanoseconds now_ = 0;
   std::uint64_t actions_ = 0, random_ = 0;
   std::priority_queue<Action> queue_;
-  std::vector<std::unique_ptr<Inhabitant<Real>>> members_;
+  std::vector<std::unique_ptr<SimMember<Real>>> members_;
   std::map<std::uint64_t, std::unique_ptr<Wire>> wires_;
   std::uint64_t next_link_ = 1;
   struct Cut {

@@ -10,7 +10,7 @@
 
 #include "dasgd/problems/error_window.hpp"
 #include "dasgd/referee/contest/contest.hpp"
-#include "dasgd/referee/contest/examiner.hpp"
+#include "dasgd/referee/contest/model_judge.hpp"
 #include "dasgd/virtual_time/observer.hpp"
 
 namespace dasgd {
@@ -28,9 +28,9 @@ struct Pace {
 template <typename Real>
 class Course {
  public:
-  Course(Examiner<Real>& examiner, const Goal& goal, std::size_t workers, bool thorough,
+  Course(ModelJudge<Real>& model_judge, const Goal& goal, std::size_t workers, bool thorough,
          const Pace& pace = {})
-      : examiner_(examiner), goal_(goal), workers_(workers), thorough_(thorough), pace_(pace) {}
+      : examiner_(model_judge), goal_(goal), workers_(workers), thorough_(thorough), pace_(pace) {}
 
   /// True when there is nothing more to see: the goal is reached, or the loss has run away.
   bool look(const Instant<Real>& instant) {
@@ -175,7 +175,7 @@ class Course {
     return l2_norm<Real>(gradient_) <= goal_.value;
   }
 
-  Examiner<Real>& examiner_;
+  ModelJudge<Real>& examiner_;
   const Goal goal_;
   const std::size_t workers_;
   const bool thorough_;

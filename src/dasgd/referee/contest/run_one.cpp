@@ -71,7 +71,7 @@ Perform<Real> perform_on_threads(const Objective<Real>& objective, const Contest
 }
 
 template <typename Real>
-ContestRun run_one(Examiner<Real>& examiner, const Contest& contest, const ChosenRival& rival,
+ContestRun run_one(ModelJudge<Real>& model_judge, const Contest& contest, const ChosenRival& rival,
                    const ContestWorld& world, const RunRequest& request,
                    const Perform<Real>* perform) {
   TrainOptions options = world.options;
@@ -79,7 +79,7 @@ ContestRun run_one(Examiner<Real>& examiner, const Contest& contest, const Chose
   options.seed = request.seed;
   if (request.most && (!options.max_time || options.max_time->count() > *request.most))
     options.max_time = std::chrono::nanoseconds(*request.most);
-  Course<Real> course(examiner, contest.goal, options.workers, request.thorough,
+  Course<Real> course(model_judge, contest.goal, options.workers, request.thorough,
                       {request.best, contest.tuning.patience});
   // What is still under way when the time is over arrives too late.
   const auto is_late = [&](Nanoseconds time) {
@@ -90,7 +90,7 @@ ContestRun run_one(Examiner<Real>& examiner, const Contest& contest, const Chose
       [&](const Instant<Real>& instant) { return !is_late(instant.time) && course.look(instant); },
       contest.brief};
   const PlayResult result = perform ? (*perform)(rival, world, options, observer)
-                                    : simulate_one(examiner.objective(), contest, rival, options,
+                                    : simulate_one(model_judge.objective(), contest, rival, options,
                                                    world.world, request.thorough, observer);
   if (result.reason == StopReason::interrupted) throw ContestInterrupted("interrupted");
   ContestRun run = course.conclude();
@@ -107,7 +107,7 @@ ContestRun run_one(Examiner<Real>& examiner, const Contest& contest, const Chose
 }
 
 #define DASGD_RUN_ONE(Real)                                                                  \
-  template ContestRun run_one(Examiner<Real>&, const Contest&, const ChosenRival&,           \
+  template ContestRun run_one(ModelJudge<Real>&, const Contest&, const ChosenRival&,         \
                               const ContestWorld&, const RunRequest&, const Perform<Real>*); \
   template Perform<Real> perform_on_threads(const Objective<Real>&, const Contest&)
 DASGD_RUN_ONE(float);

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "dasgd/referee/contest/contest.hpp"
-#include "dasgd/referee/contest/examiner.hpp"
+#include "dasgd/referee/contest/model_judge.hpp"
 #include "dasgd/rivals/play.hpp"
 
 namespace dasgd {
@@ -33,7 +33,7 @@ TrainOptions options_of_dasgd(const ChosenRival& rival, TrainOptions options);
 /// In virtual time, or for real. A run that is not thorough is looked at half as often. Throws
 /// ContestInterrupted when the world's options ask for a stop.
 template <typename Real>
-ContestRun run_one(Examiner<Real>& examiner, const Contest& contest, const ChosenRival& rival,
+ContestRun run_one(ModelJudge<Real>& model_judge, const Contest& contest, const ChosenRival& rival,
                    const ContestWorld& world, const RunRequest& request,
                    const Perform<Real>* perform = nullptr);
 

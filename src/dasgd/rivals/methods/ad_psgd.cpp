@@ -7,9 +7,9 @@
 
 namespace dasgd::rivals {
 
-TwoSides two_sides(const Graph& graph) {
+PairingSides two_sides(const Graph& graph) {
   require_two_way(graph, "ad-psgd");
-  TwoSides sides{.active = std::vector<bool>(graph.workers()), .partners = {}};
+  PairingSides sides{.active = std::vector<bool>(graph.workers()), .partners = {}};
   std::vector<bool> seen(graph.workers());
   std::vector<std::pair<std::size_t, bool>> open{{0, true}};
   while (!open.empty()) {
@@ -34,7 +34,7 @@ TwoSides two_sides(const Graph& graph) {
 }
 
 std::string describe_sides(const Graph& graph) {
-  const TwoSides sides = two_sides(graph);
+  const PairingSides sides = two_sides(graph);
   if (sides.dropped == 0) return "";
   const std::size_t links = graph.links() / 2;
   return fmt::format(

@@ -18,12 +18,12 @@ namespace dasgd::rivals {
 
 /// The sides of a spanning tree (from worker 0, depth first, which on the full graph makes them
 /// even and odd workers), and the links between them.
-struct TwoSides {
+struct PairingSides {
   std::vector<bool> active;
   std::vector<std::vector<std::size_t>> partners;  ///< of each worker, on the other side
   std::size_t dropped = 0;                         ///< links within a side
 };
-TwoSides two_sides(const Graph& graph);
+PairingSides two_sides(const Graph& graph);
 /// What a person should know: which links are not used.
 std::string describe_sides(const Graph& graph);
 
@@ -50,7 +50,7 @@ class PairingWorker final : public Rival<Real> {
     }
     port.compute(x_);
   }
-  void received(Port<Real>& port, const Letter<Real>& letter) override {
+  void received(Port<Real>& port, const RivalMessage<Real>& letter) override {
     port.charge(1);
     if (active_) return end_exchange(port, *letter.numbers);
     scale<Real>(x_, 0.5);
@@ -88,7 +88,7 @@ class PairingWorker final : public Rival<Real> {
 
 template <typename Real>
 Participants<Real> make_ad_psgd(const RivalSetup<Real>& setup) {
-  TwoSides sides = two_sides(setup.graph);
+  PairingSides sides = two_sides(setup.graph);
   Participants<Real> all;
   for (std::size_t i = 0; i < setup.workers(); ++i)
     all.push_back(std::make_unique<PairingWorker<Real>>(i, setup, sides.active[i],

@@ -39,7 +39,7 @@ class GossipWorker final : public Rival<Real> {
     has_gradient_ = true;
     combine_when_all_are_here(port);
   }
-  void received(Port<Real>& port, const Letter<Real>& letter) override {
+  void received(Port<Real>& port, const RivalMessage<Real>& letter) override {
     models_of_[letter.from].push_back(letter.numbers);
     combine_when_all_are_here(port);
   }

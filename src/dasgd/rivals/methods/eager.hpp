@@ -37,7 +37,7 @@ class EagerWorker final : public Rival<Real> {
     waits_ = true;
     if (!travels_) end_phase(port);
   }
-  void received(Port<Real>& port, const Letter<Real>& letter) override {
+  void received(Port<Real>& port, const RivalMessage<Real>& letter) override {
     if (!sum_.received(port, letter)) return;
     arrived(port);
     if (waits_) end_phase(port);

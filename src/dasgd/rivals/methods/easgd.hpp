@@ -30,7 +30,7 @@ class ElasticWorker final : public Rival<Real> {
     else
       port.compute(x_);
   }
-  void received(Port<Real>& port, const Letter<Real>& letter) override {
+  void received(Port<Real>& port, const RivalMessage<Real>& letter) override {
     subtract<Real>(x_, 1, *letter.numbers);
     port.charge(1);
     port.compute(x_);
@@ -56,7 +56,7 @@ class ElasticCentre final : public Rival<Real> {
 
   void start(Port<Real>&) override {}
   void computed(Port<Real>&, std::span<const Real>, double) override {}
-  void received(Port<Real>& port, const Letter<Real>& letter) override {
+  void received(Port<Real>& port, const RivalMessage<Real>& letter) override {
     std::vector<Real> e(*letter.numbers);
     subtract<Real>(e, 1, c_);
     scale<Real>(e, alpha_);

@@ -37,7 +37,7 @@ class TreeWorker final : public Rival<Real> {
     pass_up(port, {share(gradient), round_});
     if (!begun_) port.compute(x_);
   }
-  void received(Port<Real>& port, const Letter<Real>& letter) override {
+  void received(Port<Real>& port, const RivalMessage<Real>& letter) override {
     if (letter.from != parent_ || is_pivot()) return pass_up(port, letter);
     x_ = *letter.numbers;
     round_ = letter.version;
@@ -52,7 +52,7 @@ class TreeWorker final : public Rival<Real> {
 
  private:
   bool is_pivot() const { return parent_ == self_; }
-  void pass_up(Port<Real>& port, const Letter<Real>& letter) {
+  void pass_up(Port<Real>& port, const RivalMessage<Real>& letter) {
     if (letter.version != round_) return port.discard(1);
     if (!is_pivot()) return port.send(parent_, letter);
     if (count_++ == 0)

@@ -56,7 +56,7 @@ class HogwildWorker final : public Rival<Real> {
     port.charge(1);
     begin(port);
   }
-  void received(Port<Real>&, const Letter<Real>&) override {}
+  void received(Port<Real>&, const RivalMessage<Real>&) override {}
   std::span<const Real> model() const override {
     if (answers_) x_->read(seen_);
     return seen_;

@@ -87,7 +87,7 @@ class LocalWorker final : public Rival<Real> {
     if (++done_ < wanted) return port.compute(y_);
     if (sum_.begin(port, y_)) take_mean(port);
   }
-  void received(Port<Real>& port, const Letter<Real>& letter) override {
+  void received(Port<Real>& port, const RivalMessage<Real>& letter) override {
     if (sum_.received(port, letter)) take_mean(port);
   }
   std::span<const Real> model() const override { return y_; }

@@ -29,7 +29,7 @@ class MinibatchWorker final : public Rival<Real> {
   void computed(Port<Real>& port, std::span<const Real> gradient, double) override {
     if (sum_.begin(port, gradient)) step(port);
   }
-  void received(Port<Real>& port, const Letter<Real>& letter) override {
+  void received(Port<Real>& port, const RivalMessage<Real>& letter) override {
     if (sum_.received(port, letter)) step(port);
   }
   std::span<const Real> model() const override { return x_; }
@@ -59,7 +59,7 @@ class BackedUpWorker final : public Rival<Real> {
     computing_ = false;
     port.send(server_, {share(gradient), round_});
   }
-  void received(Port<Real>& port, const Letter<Real>& letter) override {
+  void received(Port<Real>& port, const RivalMessage<Real>& letter) override {
     if (computing_) port.cancel();
     x_ = *letter.numbers;
     round_ = letter.version;
@@ -92,7 +92,7 @@ class FirstOfManyServer final : public Rival<Real> {
 
   void start(Port<Real>&) override {}
   void computed(Port<Real>&, std::span<const Real>, double) override {}
-  void received(Port<Real>& port, const Letter<Real>& letter) override {
+  void received(Port<Real>& port, const RivalMessage<Real>& letter) override {
     if (letter.version != round_) return port.discard(1);
     if (count_++ == 0) {
       sum_ = *letter.numbers;

@@ -51,7 +51,7 @@ class ServedWorker final : public Rival<Real> {
     subtract<Real>(y_, lr_, gradient);
     port.compute(y_);
   }
-  void received(Port<Real>& port, const Letter<Real>& letter) override {
+  void received(Port<Real>& port, const RivalMessage<Real>& letter) override {
     if (computing_) port.cancel();
     y_ = *letter.numbers;
     version_ = letter.version;
@@ -93,7 +93,7 @@ class Server final : public Rival<Real> {
 
   void start(Port<Real>&) override {}
   void computed(Port<Real>&, std::span<const Real>, double) override {}
-  void received(Port<Real>& port, const Letter<Real>& letter) override {
+  void received(Port<Real>& port, const RivalMessage<Real>& letter) override {
     const std::size_t i = letter.from;
     const std::uint64_t tau = version_ - letter.version;
     // It was told to begin again while this was on its way.

@@ -44,7 +44,7 @@ class PushWorker final : public Rival<Real> {
     pushed_ = true;
     take(port);
   }
-  void received(Port<Real>& port, const Letter<Real>& letter) override {
+  void received(Port<Real>& port, const RivalMessage<Real>& letter) override {
     waiting_.push_back(letter);
     if (!overlaps_ && pushed_) take(port);
   }
@@ -90,7 +90,7 @@ class PushWorker final : public Rival<Real> {
   double w_ = 1;
   std::size_t round_ = 0;
   bool pushed_ = false;
-  std::deque<Letter<Real>> waiting_;
+  std::deque<RivalMessage<Real>> waiting_;
 };
 
 template <typename Real>

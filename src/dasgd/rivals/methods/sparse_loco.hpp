@@ -114,7 +114,7 @@ class SparseLoCoWorker final : public Rival<Real> {
     port.charge(3);
     if (gather_.begin(port, {.numbers = sent, .share = feedback_.wire_share()})) take_mean(port);
   }
-  void received(Port<Real>& port, const Letter<Real>& letter) override {
+  void received(Port<Real>& port, const RivalMessage<Real>& letter) override {
     if (gather_.received(port, letter)) take_mean(port);
   }
   std::span<const Real> model() const override { return y_; }

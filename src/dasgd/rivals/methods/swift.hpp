@@ -34,7 +34,7 @@ class SwiftWorker final : public Rival<Real> {
     ++steps_;
     begin(port);
   }
-  void received(Port<Real>&, const Letter<Real>& letter) override {
+  void received(Port<Real>&, const RivalMessage<Real>& letter) override {
     for (std::size_t k = 0; k < row_.who.size(); ++k)
       if (row_.who[k] == letter.from) newest_[k] = letter.numbers;
   }

@@ -41,7 +41,7 @@ void FaultyLinks::carry(WorkerId from, WorkerId to, const Frame& frame) {
 
 // The order of what was held becomes its order of sending, so that nothing sent from now on can
 // overtake it.
-void FaultyLinks::let_go() {
+void FaultyLinks::deliver_held_back() {
   const std::lock_guard lock(mutex_);
   if (std::exchange(nothing_is_held_, true)) return;
   for (auto held = std::exchange(due_, {}); !held.empty(); held.pop()) {

@@ -25,7 +25,7 @@ class FaultyLinks final : public Carrier {
               std::function<Nanoseconds()> clock, Arrival arrival);
 
   void carry(WorkerId from, WorkerId to, const Frame& frame) override;
-  void let_go() override;
+  void deliver_held_back() override;
   void stop() override;
 
  private:

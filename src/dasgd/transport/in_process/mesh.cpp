@@ -23,8 +23,8 @@ Mesh::~Mesh() {
 
 Endpoint& Mesh::endpoint(WorkerId worker) { return *nodes_[index(worker)]; }
 
-void Mesh::let_go() {
-  if (carrier_) carrier_->let_go();
+void Mesh::deliver_held_back() {
+  if (carrier_) carrier_->deliver_held_back();
 }
 
 std::size_t Mesh::most_buffers(WorkerId worker) const {

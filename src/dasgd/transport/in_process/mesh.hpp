@@ -38,7 +38,7 @@ class Mesh {
 
   Endpoint& endpoint(WorkerId worker);
   /// The carrier, where there is one, holds nothing back any more. Any thread.
-  void let_go();
+  void deliver_held_back();
   /// How many buffers a worker had for its own gradients at a time, at most.
   std::size_t most_buffers(WorkerId worker) const;
 

@@ -39,7 +39,7 @@ struct MeshOptions {
 
   /// The device on which the workers of this rank compute: where MPI can read and write there,
   /// numbers go from device to device between ranks that have them in the same order.
-  RoomElsewhere device;
+  DeviceBuffers device;
   /// Whether MPI can; where nobody says, it is asked.
   std::optional<bool> cuda_aware;
 

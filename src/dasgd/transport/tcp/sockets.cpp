@@ -13,8 +13,8 @@
 
 #include "dasgd/base/input_error.hpp"
 #include "dasgd/transport/tcp/address.hpp"
+#include "dasgd/transport/tcp/connection_limiter.hpp"
 #include "dasgd/transport/tcp/dial.hpp"
-#include "dasgd/transport/tcp/door.hpp"
 #include "dasgd/transport/tcp/link.hpp"
 
 namespace dasgd::tcp {
@@ -84,7 +84,7 @@ class Sockets::Implementation final : public Link::Owner,
         identity_(std::move(identity)),
         events_(events),
         options_(options),
-        door_(options.connections_per_second, draw_salt()) {}
+        connection_limiter_(options.connections_per_second, draw_salt()) {}
 
   std::string listen(bool is_v6, int descriptor) {
     const auto listener = std::make_shared<Listener>(context_);
@@ -171,7 +171,7 @@ class Sockets::Implementation final : public Link::Owner,
     error_code gone;
     const auto endpoint = socket.remote_endpoint(gone);
     if (gone) return;
-    if (!door_.admits(endpoint.address(), std::chrono::steady_clock::now())) {
+    if (!connection_limiter_.admits(endpoint.address(), std::chrono::steady_clock::now())) {
       drop(std::move(socket));
       return tell(to_string(endpoint), "too many connections from there");
     }
@@ -238,15 +238,16 @@ class Sockets::Implementation final : public Link::Owner,
   }
 
   void tell(const std::string& remote, const std::string& why) {
-    if (const auto line = door_.turned_away(remote, why, std::chrono::steady_clock::now()))
-      events_.turned_away(*line);
+    if (const auto line =
+            connection_limiter_.refused(remote, why, std::chrono::steady_clock::now()))
+      events_.refused(*line);
   }
 
   net::io_context& context_;
   Identity identity_;
   LinkEvents& events_;
   const SocketOptions options_;
-  Door door_;
+  ConnectionLimiter connection_limiter_;
   std::uint64_t next_ = 1;
   std::vector<std::shared_ptr<Listener>> listeners_;
   std::unordered_map<LinkId, std::shared_ptr<Dial>> dials_;

@@ -62,7 +62,7 @@ class LinkEvents {
   virtual void lost(LinkId link, Loss kind, const std::string& why) = 0;
   /// Somebody who connected did not become a link: one line. The first few are told, then one a
   /// minute at most, with how many there were.
-  virtual void turned_away(const std::string& line) { static_cast<void>(line); }
+  virtual void refused(const std::string& line) { static_cast<void>(line); }
 };
 
 struct SocketOptions {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "dasgd/adapters/torch/device/device_numbers.hpp"
+#include "dasgd/adapters/torch/device/torch_update.hpp"
 #include "dasgd/adapters/torch/plain_errors.hpp"
 
 namespace dasgd::torch_adapter {
@@ -46,10 +46,10 @@ void DeviceReplica::changed(bool x_too) {
   x_is_current_ = x_too;
   fetched_x_.reset();
   fetched_sums_.reset();
-  let_go();
+  release_held_updates();
 }
 
-void DeviceReplica::let_go() {
+void DeviceReplica::release_held_updates() {
   while (!held_.empty() && held_.front().added.passed()) held_.pop_front();
 }
 
@@ -96,8 +96,8 @@ std::span<const Sum<float>> DeviceReplica::sums() const {
   });
 }
 
-DeviceUpdate DeviceReplica::on_this_device(const Update& update) const {
-  if (const auto* there = dynamic_cast<const DeviceNumbers*>(update.elsewhere().get()))
+UpdateTensors DeviceReplica::on_this_device(const Update& update) const {
+  if (const auto* there = dynamic_cast<const TorchUpdate*>(update.elsewhere().get()))
     return there->on(sums_.device(), memory_->stream);
   const at::Tensor numbers = memory_->layout.there(
       host_view<Number<float>>(update.numbers<float>(), at::kInt).to(sums_.device()));
@@ -107,7 +107,7 @@ DeviceUpdate DeviceReplica::on_this_device(const Update& update) const {
 void DeviceReplica::apply(std::span<const GradientPtr> gradients) {
   with_plain_errors([&] {
     const Place place(*memory_);
-    std::vector<DeviceUpdate> updates;
+    std::vector<UpdateTensors> updates;
     for (const GradientPtr& gradient : gradients)
       updates.push_back(on_this_device(gradient->update));
     integers_.add(updates, sums_);
@@ -119,7 +119,7 @@ void DeviceReplica::apply(std::span<const GradientPtr> gradients) {
 void DeviceReplica::apply(const Bundle& bundle) {
   with_plain_errors([&] {
     const Place place(*memory_);
-    if (const auto* there = dynamic_cast<const DeviceSums*>(bundle.elsewhere().get())) {
+    if (const auto* there = dynamic_cast<const TorchSums*>(bundle.elsewhere().get())) {
       sums_.add_(there->sums().to(sums_.device()));
       hold({.sums = there->sums()});
     } else {
@@ -144,7 +144,7 @@ std::optional<std::size_t> DeviceReplica::apply_own(double eta, std::span<const 
     if (rounded.diverged_at) return rounded.diverged_at;
     update.shift = rounded.shift;
     const Place place(*memory_);
-    const DeviceUpdate own = on_this_device(update);
+    const UpdateTensors own = on_this_device(update);
     integers_.add({&own, 1}, sums_);
     changed();
     return std::nullopt;

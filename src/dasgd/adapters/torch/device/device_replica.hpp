@@ -57,8 +57,8 @@ class DeviceReplica final : public Replica<float> {
   };
   void hold(Held what);
   void changed(bool x_too = false);
-  DeviceUpdate on_this_device(const Update& update) const;
-  void let_go();
+  UpdateTensors on_this_device(const Update& update) const;
+  void release_held_updates();
 
   const std::shared_ptr<DeviceMemory> memory_;
   const Integers& integers_;

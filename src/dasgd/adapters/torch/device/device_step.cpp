@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "dasgd/adapters/torch/device/device_numbers.hpp"
+#include "dasgd/adapters/torch/device/torch_update.hpp"
 
 namespace dasgd::torch_adapter {
 namespace {
@@ -148,10 +148,10 @@ void DeviceStep::work(const Plan& plan) {
 // A gradient that comes back from its pool still has its memory on the device.
 void DeviceStep::round(Update& update) {
   const at::Tensor& gradient = instance_.flat_gradient();
-  auto numbers = std::dynamic_pointer_cast<DeviceNumbers>(update.elsewhere());
+  auto numbers = std::dynamic_pointer_cast<TorchUpdate>(update.elsewhere());
   if (!numbers || numbers->update().numbers.sizes() != gradient.sizes() ||
       numbers->update().numbers.device() != gradient.device())
-    numbers = std::make_shared<DeviceNumbers>(gradient.numel(), gradient.device(), memory_->layout);
+    numbers = std::make_shared<TorchUpdate>(gradient.numel(), gradient.device(), memory_->layout);
   replica_.integers().round_and_add(gradient, DeviceRule::factor(knobs_), numbers->update(),
                                     replica_.sums_there(), memory_->x, StepNotes(replica_.notes()));
   numbers->mark_written(memory_->stream);

@@ -110,7 +110,7 @@ std::shared_ptr<Gradient> ProgressThread::room(GradientPool& pool) {
 }
 
 // A buffer that was used before stays.
-std::span<std::byte> ProgressThread::room_there(std::shared_ptr<NumbersElsewhere>& buffer,
+std::span<std::byte> ProgressThread::room_there(std::shared_ptr<DeviceUpdate>& buffer,
                                                 std::size_t bytes) {
   if (!buffer) buffer = options_.device.make();
   const auto memory = buffer->memory();

@@ -26,7 +26,7 @@ bool ProgressThread::send_posted() {
 }
 
 void ProgressThread::post(const Relayed& relayed) {
-  if (relayed.from_rank == self_) naps_.sent(Clock::now());
+  if (relayed.from_rank == self_) polling_pauses_.sent(Clock::now());
   hub_.for_each_target(relayed.from_rank, [&](int to) {
     Backlog& backlog = peers_[static_cast<std::size_t>(to)].backlog;
     if (const auto* parcel = std::get_if<Parcel>(&relayed.frame)) {

@@ -32,7 +32,7 @@ ProgressThread::ProgressThread(MPI_Comm comm, const Layout& layout, Hub& hub,
       pool_there_(GradientPool::create(in_flight)),  // a device has less memory
       shared_(std::move(shared)),
       life_(layout.ranks, options.silence, Clock::now()),
-      naps_(eager, Clock::now()) {
+      polling_pauses_(eager, Clock::now()) {
   for (const bool there : by_device)
     peers_.emplace_back(std::max<std::size_t>(1, in_flight / 2), there);
 }
@@ -104,11 +104,11 @@ UnderWay ProgressThread::under_way() const {
 
 void ProgressThread::idle(bool moved, Clock::time_point now) {
   if (moved) {
-    naps_.moved(now);
-  } else if (!naps_.pays(now)) {
+    polling_pauses_.moved(now);
+  } else if (!polling_pauses_.pays(now)) {
     std::this_thread::yield();
   } else {
-    hub_.wait(naps_.next(now, under_way()));
+    hub_.wait(polling_pauses_.next(now, under_way()));
   }
 }
 

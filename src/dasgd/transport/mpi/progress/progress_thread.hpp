@@ -15,8 +15,8 @@
 #include "dasgd/transport/gradient_pool.hpp"
 #include "dasgd/transport/mpi/hub.hpp"
 #include "dasgd/transport/mpi/mesh.hpp"
-#include "dasgd/transport/mpi/progress/life_signs.hpp"
-#include "dasgd/transport/mpi/progress/naps.hpp"
+#include "dasgd/transport/mpi/progress/heartbeats.hpp"
+#include "dasgd/transport/mpi/progress/polling_pauses.hpp"
 #include "dasgd/transport/mpi/requests.hpp"
 #include "dasgd/transport/mpi/shared_updates.hpp"
 #include "dasgd/transport/wire.hpp"
@@ -80,8 +80,8 @@ class ProgressThread {
     std::deque<Sending> sending;
     std::size_t parcels_under_way = 0, loans = 0;
     std::deque<std::shared_ptr<Arrival>> arriving;
-    Bytes unwanted;                                    // where the numbers of copies go, ...
-    std::shared_ptr<NumbersElsewhere> unwanted_there;  // ... those of a device
+    Bytes unwanted;                                // where the numbers of copies go, ...
+    std::shared_ptr<DeviceUpdate> unwanted_there;  // ... those of a device
     bool unwanted_in_use = false;
     bool gone = false;  // has said goodbye
     bool left = false;  // has been told goodbye
@@ -106,7 +106,7 @@ class ProgressThread {
   void expect(int from, wire::BundleHeader header);
   void enqueue(int from, std::shared_ptr<Arrival> arrival);
   std::shared_ptr<Gradient> room(GradientPool& pool);
-  std::span<std::byte> room_there(std::shared_ptr<NumbersElsewhere>& buffer, std::size_t bytes);
+  std::span<std::byte> room_there(std::shared_ptr<DeviceUpdate>& buffer, std::size_t bytes);
   void post_receives(int from);
   void receive_numbers(int from, Arrival& arrival);
   bool finish_receives(int from);
@@ -134,8 +134,8 @@ class ProgressThread {
   std::vector<Outgoing> load_;
   Bytes message_;
   bool closing_ = false;  // nothing more is posted
-  LifeSigns life_;
-  Naps naps_;
+  Heartbeats life_;
+  PollingPauses polling_pauses_;
 };
 
 }  // namespace dasgd::mpi

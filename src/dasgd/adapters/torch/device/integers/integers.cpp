@@ -25,7 +25,7 @@ class ByOperators final : public Integers {
 
   // unit_for of core/fixed_point.cpp, on scalars of the device.
   void round_and_add(const at::Tensor& gradient, const at::Tensor& factor,
-                     const DeviceUpdate& update, const at::Tensor& sums, const at::Tensor& x,
+                     const UpdateTensors& update, const at::Tensor& sums, const at::Tensor& x,
                      const StepNotes& notes) const override {
     const at::Tensor step = notes.largest.mul(factor.abs());
     const at::Tensor exponent = std::get<1>(at::frexp(step)).sub(Format::unit_exponent);
@@ -47,8 +47,8 @@ class ByOperators final : public Integers {
     show(sums, x, notes);
   }
 
-  void add(std::span<const DeviceUpdate> updates, const at::Tensor& sums) const override {
-    for (const DeviceUpdate& update : updates)
+  void add(std::span<const UpdateTensors> updates, const at::Tensor& sums) const override {
+    for (const UpdateTensors& update : updates)
       sums.add_(update.numbers.to(at::kLong).mul_(
           at::ones_like(update.shift, at::kLong).bitwise_left_shift(update.shift.to(at::kLong))));
   }

@@ -7,7 +7,7 @@
 namespace dasgd::torch_adapter {
 
 /// An update in the memory of a device: `numbers << shift` units.
-struct DeviceUpdate {
+struct UpdateTensors {
   at::Tensor numbers;  ///< int32, flat
   at::Tensor shift;    ///< int32, one
 };
@@ -40,10 +40,10 @@ class Integers {
   /// ... by which factor * gradient is then rounded to `update` and added to the sums; zero where
   /// it diverges. Shows x. `factor` is one double.
   virtual void round_and_add(const at::Tensor& gradient, const at::Tensor& factor,
-                             const DeviceUpdate& update, const at::Tensor& sums,
+                             const UpdateTensors& update, const at::Tensor& sums,
                              const at::Tensor& x, const StepNotes& notes) const = 0;
   /// Adds any number of updates.
-  virtual void add(std::span<const DeviceUpdate> updates, const at::Tensor& sums) const = 0;
+  virtual void add(std::span<const UpdateTensors> updates, const at::Tensor& sums) const = 0;
 };
 
 /// By LibTorch's operators, on any device.

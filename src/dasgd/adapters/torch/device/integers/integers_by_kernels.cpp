@@ -36,7 +36,7 @@ class ByKernels final : public Integers {
   }
 
   void round_and_add(const at::Tensor& gradient, const at::Tensor& factor,
-                     const DeviceUpdate& update, const at::Tensor& sums, const at::Tensor& x,
+                     const UpdateTensors& update, const at::Tensor& sums, const at::Tensor& x,
                      const StepNotes& notes) const override {
     expect_success(kernels::round_and_add(
         gradient.data_ptr<float>(), factor.data_ptr<double>(), update.numbers.data_ptr<int>(),
@@ -44,7 +44,7 @@ class ByKernels final : public Integers {
         size_of(sums), pointers(notes), stream_here()));
   }
 
-  void add(std::span<const DeviceUpdate> updates, const at::Tensor& sums) const override {
+  void add(std::span<const UpdateTensors> updates, const at::Tensor& sums) const override {
     while (!updates.empty()) {
       const std::size_t count = std::min<std::size_t>(updates.size(), kernels::most_addends);
       kernels::Addends addends{};
