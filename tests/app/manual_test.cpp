@@ -114,7 +114,7 @@ TEST_F(Manual, BashOffersCommandsAndValuesAndElseFiles) {
   };
   EXPECT_EQ(offers("si"), "simulate\n");
   EXPECT_EQ(offers("data ge"), "get\n");
-  EXPECT_EQ(offers("train --relay a"), "arrival apply\n");
+  EXPECT_EQ(offers("train --relay a"), "arrival apply auto\n");
   EXPECT_EQ(offers("train --workers 2 --lr p"), "proved\n");
   EXPECT_EQ(offers("report fi"), "fish\n");
 }

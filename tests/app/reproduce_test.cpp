@@ -133,7 +133,7 @@ TEST_F(App, SaysWhichExperimentsThereAre) {
   expect_refusal("reproduce cifar --data none-such", "none-such");
   expect_refusal("reproduce topologie", "did you mean \"topology\"?");
   expect_refusal("reproduce",
-                 "name an experiment: quadratic, logistic, topology, cifar, rivals, all");
+                 "name an experiment: quadratic, logistic, topology, cifar, rivals, network, all");
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ def test_the_program_on_two_hosts(typing, tmp_path):
     (said_a, err_a), (said_b, err_b) = (one.communicate(timeout=300) for one in (a, b))
     assert (a.returncode, b.returncode) == (0, 0), err_a + err_b
     assert len(re.findall(r"gradients, accuracy 0.9[5-9]", said_a + said_b)) == 1
-    assert re.search(r"worker-0@\S+-\d+ has come", err_a), "another name than worker-0"
+    assert re.search(r"worker-0@\S+-\d+ joined", err_a), "another name than worker-0"
 
 
 def program(tmp_path, *parts):

@@ -169,7 +169,7 @@ await tests({
     dasgd("report", run("killed"));
     const page = await open(address(run("killed/report.html")));
     await showAll(page);
-    assert.match(await page.textContent(".notes"), /left unfinished.*not ended properly/);
+    assert.match(await page.textContent(".notes"), /unfinished.*not ended properly/);
     assert.match(await page.textContent("h1"), /incomplete/);
     assert.match(await page.textContent("#audit"), /no summary/);
     await assertDrawn(page, "timeline");

@@ -173,7 +173,6 @@ NetworkStudy NetworkStudy::quick() {
 NetworkStudy NetworkStudy::full() {
   const std::vector<double> cards{100 * Mbit, 1000 * Mbit, 10'000 * Mbit},
       numbers{93e3, 11e6, 25e6, 124e6};
-  const auto tree = [](const char* message) { return Exchange{"tree:4", message}.way(); };
   NetworkStudy study;
   study.parts = {
       {{16, 64},
@@ -188,24 +187,6 @@ NetworkStudy NetworkStudy::full() {
        {.applications = 4e6, .gradients = 300, .steps = 1, .further = 2},
        0.35,
        all_ways()},
-      {{1000},
-       {93e3, 11e6, 124e6},
-       cards,
-       {.applications = 1e8, .gradients = 300, .steps = 1, .further = 1},
-       0.25,
-       {}},
-      {{1000},
-       {25e6},
-       {100 * Mbit, 10'000 * Mbit},
-       {.applications = 1e8, .gradients = 300, .steps = 1, .further = 1},
-       0.25,
-       {}},
-      {{1000},
-       {25e6},
-       {1000 * Mbit},
-       {.applications = 1e8, .gradients = 300, .steps = 1, .further = 1},
-       0.25,
-       {tree("int8"), tree("int4")}},
   };
   study.rate_workers = {4, 8, 16, 32, 64};
   return study;

@@ -30,7 +30,7 @@ struct NetworkStudy {
 
   /// Less than half a minute on one core.
   static NetworkStudy quick();
-  /// To 1,000 workers: about half an hour of one core.
+  /// To 256 workers: about half an hour of one core.
   static NetworkStudy full();
 };
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "dasgd/core/objective.hpp"
-#include "dasgd/rivals/seat.hpp"
+#include "dasgd/rivals/participant_slot.hpp"
 
 namespace dasgd {
 

@@ -2,7 +2,7 @@
 //   each: y_i = x; H times y_i -= inner(g(y_i)); e_i = decay e_i + x - y_i
 //   q_i = few bits of the largest numbers of every chunk of e_i; e_i -= q_i; all q_i to everybody
 //   x -= outer_lr * mean of the q_i
-// As published: AdamW, H = 30, 64 numbers of 4,096, 2 bits each, decay 0.95, outer_lr 1.
+// By default: AdamW, H = 30, 64 numbers of 4,096, 2 bits each, decay 0.95, outer_lr 1.
 #pragma once
 
 #include <algorithm>
