@@ -36,7 +36,8 @@ TEST_F(OwnData, ArraysOfEveryLayoutTrainTheSameModel) {
   json first;
   for (const std::string& data : {file("table.npy"), file("x.npy") + "," + file("y.npy"),
                                   file("both.npz"), file("packed.npz"), file("table.csv")}) {
-    const json s = trained("--workers 1 --model softmax --epochs 20 --validation 0.2 --data " + data);
+    const json s =
+        trained("--workers 1 --model softmax --epochs 20 --validation 0.2 --data " + data);
     if (first.is_null()) first = s;
     EXPECT_GT(s["accuracy"], 0.8) << data;
     EXPECT_EQ(s["loss"], first["loss"]) << data;

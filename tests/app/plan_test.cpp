@@ -49,7 +49,7 @@ TEST_F(App, SaysWhatItCannotPlan) {
   expect_refusal("advise --network 1Gbit --workers 1 --parameters 1M", "needs no network");
   expect_refusal("advise --parameters 1M", "are for --network RATE");
   expect_refusal("advise --network 1Gbit --from " + directory.file("nothing"),
-                 "is no run directory");
+                 "is not a run directory");
   EXPECT_NE(dasgd("advise --network").status, 0);
   EXPECT_THAT(dasgd("advise --help").out, AllOf(HasSubstr("--network"), HasSubstr("RATE")));
 }

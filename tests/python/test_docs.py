@@ -19,7 +19,7 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 ELSEWHERE = {"scripts/install_packages.sh": "tests/install/pip.sh"}  # first words of a block: what runs it
 
 PAGE = ""
-for name in ("python.md", "pytorch.md"):
+for name in ("python.md", "pytorch.md", "pytorch_tools.md"):
     with open(os.path.join(ROOT, "docs", name), encoding="utf-8") as page:
         PAGE += page.read()
 BLOCKS = BLOCK.findall(PAGE)

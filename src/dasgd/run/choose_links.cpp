@@ -28,6 +28,11 @@ double load(const Network& network, const TrainOptions& options) {
   return seconds / network.gradient_seconds;
 }
 
+bool leaves_links_open(const TrainOptions& options) {
+  return (options.relay && options.relay->kind == RelayChoice::Kind::automatic) ||
+         options.message == MessageFormat::automatic;
+}
+
 TrainOptions choose_links(TrainOptions options, const Network& network) {
   const bool relay_is_open = options.relay && options.relay->kind == RelayChoice::Kind::automatic;
   const bool message_is_open = options.message == MessageFormat::automatic;

@@ -28,6 +28,9 @@ inline constexpr std::size_t most_in_mesh = 8;
 /// it, in gradients: 0 without a limit.
 double load(const Network& network, const TrainOptions& options);
 
+/// Whether the relay or the message is `auto`.
+bool leaves_links_open(const TrainOptions& options);
+
 /// Replaces `auto` of the relay by a mesh for up to `most_in_mesh` workers or where cards carry it,
 /// else by a tree; then `auto` of the message by the most bits that wait for two gradients at most,
 /// or the fewest. Sets `links_why` where it has chosen.

@@ -73,7 +73,7 @@ struct Agent {
         const SharedByWorkers<Real>& shared)
       : id(self),
         frame_queue(carrier),
-        relay(self, graph, mode),
+        relay(self, graph, mode, graph.workers(), /*with_announcements=*/false),
         slow(slow_factor(options, self)),
         run(self, objective, objective.make_oracle(self), options, channel, shared, 1, exact_sets) {
   }

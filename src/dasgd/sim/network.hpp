@@ -24,4 +24,13 @@ Network network_of(const Objective<Real>& objective, const TrainOptions& options
           .format = number_format<Real>};
 }
 
+/// With the links and bits that this world wants, where the options leave them open. Times are
+/// drawn for that alone.
+template <typename Real>
+TrainOptions with_links(const Objective<Real>& objective, const TrainOptions& options,
+                        const VirtualWorld& world) {
+  if (!leaves_links_open(options)) return options;
+  return choose_links(options, network_of(objective, options, world));
+}
+
 }  // namespace dasgd

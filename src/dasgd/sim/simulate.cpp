@@ -387,7 +387,7 @@ template <typename Real>
 TrainResult<Real> run_simulation(const Objective<Real>& objective, const TrainOptions& options,
                                  const VirtualWorld& world, const Observer<Real>* observer) {
   require_runnable(options, objective);
-  const TrainOptions chosen = choose_links(options, network_of(objective, options, world));
+  const TrainOptions chosen = with_links(objective, options, world);
   Feed feed(chosen, world, objective.samples());
   return Simulation<Real>(objective, feed.options(), world, observer, feed).run();
 }

@@ -61,13 +61,18 @@ void require_delivery(const Graph& graph, RelayMode mode) {
                          "; use relay arrival or apply");
 }
 
-Relay::Relay(WorkerId self, const Graph& graph, RelayMode mode, std::size_t origins)
-    : self_(self), graph_(graph), mode_(mode), seen_(origins), origins_(origins) {}
+Relay::Relay(WorkerId self, const Graph& graph, RelayMode mode, std::size_t origins,
+             bool with_announcements)
+    : self_(self),
+      graph_(graph),
+      mode_(mode),
+      seen_(origins),
+      origins_(origins),
+      announced_(with_announcements ? origins : 0) {}
 
 bool Relay::is_first_copy(const Frame& frame) {
   const auto* announcement = std::get_if<Announcement>(&frame);
   if (!announcement) return is_first_copy(std::get<Parcel>(frame));
-  announced_.resize(origins_);
   auto& known = announced_[index(announcement->origin)];
   const bool first = !known;
   known = announcement->computed;

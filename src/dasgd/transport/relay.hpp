@@ -65,7 +65,10 @@ class Relay {
  public:
   /// `graph` must outlive the relay. `origins` is the number of workers that compute gradients;
   /// more than the graph has nodes where several share a node.
-  Relay(WorkerId self, const Graph& graph, RelayMode mode, std::size_t origins);
+  /// Where nobody announces anything, memory for that is not taken. It is taken at the beginning:
+  /// an announcement must not fail.
+  Relay(WorkerId self, const Graph& graph, RelayMode mode, std::size_t origins,
+        bool with_announcements = true);
   Relay(WorkerId self, const Graph& graph, RelayMode mode)
       : Relay(self, graph, mode, graph.workers()) {}
 
@@ -100,7 +103,7 @@ class Relay {
   const RelayMode mode_;
   GradientSet seen_;
   const std::size_t origins_;
-  std::vector<std::optional<std::uint32_t>> announced_;  // from the first announcement on
+  std::vector<std::optional<std::uint32_t>> announced_;
   std::size_t announcements_ = 0;
   std::uint64_t copies_dropped_ = 0;
 };

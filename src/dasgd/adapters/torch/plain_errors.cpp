@@ -31,7 +31,7 @@ bool is_out_of_memory(const std::exception& error) {
 void throw_if_machine_failed(const std::exception& error) {
   const std::string_view text = error.what();
   const auto says = [&](const char* words) { return text.find(words) != text.npos; };
-  const bool of_gpu = says("CUDA");
+  const bool of_gpu = says("CUDA") || says("the GPU");
   if (is_out_of_memory(error)) {
     if (!of_gpu) throw std::bad_alloc();
     throw std::runtime_error(
