@@ -1,5 +1,5 @@
 // `dasgd reproduce network`, in small.
-#include "dasgd/planner/network_study.hpp"
+#include "dasgd/lab/planner/network_study.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

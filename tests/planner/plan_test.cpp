@@ -1,12 +1,12 @@
 // The planner: ways to exchange updates, simulated and compared.
-#include "dasgd/planner/plan.hpp"
+#include "dasgd/lab/planner/plan.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "dasgd/planner/plan_text.hpp"
-#include "dasgd/planner/stand_in.hpp"
+#include "dasgd/lab/planner/plan_text.hpp"
+#include "dasgd/lab/planner/stand_in.hpp"
 
 namespace dasgd::test {
 namespace {

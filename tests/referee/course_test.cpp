@@ -1,5 +1,5 @@
 // How the referee looks at a run.
-#include "dasgd/referee/contest/course.hpp"
+#include "dasgd/lab/referee/contest/course.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 #include <stop_token>
 #include <thread>
 
-#include "dasgd/rivals/methods/hogwild.hpp"
-#include "dasgd/rivals/methods/server.hpp"
+#include "dasgd/lab/rivals/methods/hogwild.hpp"
+#include "dasgd/lab/rivals/methods/server.hpp"
 #include "rivals/support.hpp"
 
 namespace dasgd::test {

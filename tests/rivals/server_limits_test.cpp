@@ -3,8 +3,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "dasgd/rivals/methods/minibatch.hpp"
-#include "dasgd/rivals/methods/server.hpp"
+#include "dasgd/lab/rivals/methods/minibatch.hpp"
+#include "dasgd/lab/rivals/methods/server.hpp"
 #include "rivals/support.hpp"
 
 namespace dasgd::test {

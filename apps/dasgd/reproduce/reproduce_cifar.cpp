@@ -11,7 +11,7 @@
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/catalogue.hpp"
 #include "dasgd/data/images/image_samples.hpp"
-#include "dasgd/experiments/worker_scaling.hpp"
+#include "dasgd/lab/experiments/worker_scaling.hpp"
 #include "dasgd/models/data_source.hpp"
 #include "dasgd/models/network_problem.hpp"
 #include "ranks/rank_launch.hpp"

@@ -6,7 +6,7 @@
 #include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
-#include "dasgd/planner/network_study.hpp"
+#include "dasgd/lab/planner/network_study.hpp"
 #include "reproduce/reproduce.hpp"
 #include "terminal/output.hpp"
 #include "terminal/signals.hpp"

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "dasgd/base/files/atomic_file.hpp"
-#include "dasgd/experiments/rival_numbers.hpp"
+#include "dasgd/lab/experiments/rival_numbers.hpp"
 #include "reproduce/reproduce.hpp"
 #include "terminal/output.hpp"
 

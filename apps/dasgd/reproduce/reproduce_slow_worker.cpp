@@ -7,7 +7,7 @@
 #include "dasgd/base/units.hpp"
 #include "dasgd/config/config.hpp"
 #include "dasgd/core/error.hpp"
-#include "dasgd/experiments/slow_worker.hpp"
+#include "dasgd/lab/experiments/slow_worker.hpp"
 #include "dasgd/problems/logistic.hpp"
 #include "dasgd/problems/quadratic.hpp"
 #include "dasgd/runtime/train.hpp"

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "dasgd/base/files/atomic_file.hpp"
-#include "dasgd/experiments/burst.hpp"
-#include "dasgd/experiments/topology_staleness.hpp"
+#include "dasgd/lab/experiments/burst.hpp"
+#include "dasgd/lab/experiments/topology_staleness.hpp"
 #include "reproduce/reproduce.hpp"
 #include "terminal/output.hpp"
 
