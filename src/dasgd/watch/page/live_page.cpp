@@ -1,4 +1,4 @@
-#include "dasgd/settings/live_page.hpp"
+#include "dasgd/watch/page/live_page.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,6 +13,7 @@
 #include "dasgd/report/page/built_page.hpp"
 #include "dasgd/report/page/page.hpp"
 #include "dasgd/settings/toml_file.hpp"
+#include "dasgd/watch/access/access.hpp"
 
 namespace dasgd::config {
 namespace {
