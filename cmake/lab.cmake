@@ -3,7 +3,6 @@ dasgd_layer(rivals PER_NUMBER FOLDER lab/rivals LINK core data run random record
             SOURCES methods/ad_psgd.cpp methods/all_rivals.cpp methods/fragile.cpp kind.cpp mixing.cpp open_library.cpp play.cpp vectors.cpp)
 
 # What a library of rivals and dasgd must agree on: all headers by which they know each other, as a short text in a header.
-include(${PROJECT_SOURCE_DIR}/cmake/header_closure.cmake)
 set(border ${PROJECT_SOURCE_DIR}/src/dasgd/lab/rivals/kind.hpp)
 dasgd_header_closure(headers ${border})
 list(APPEND headers ${border})
