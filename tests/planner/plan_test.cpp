@@ -42,7 +42,7 @@ TEST(StandIn, NoiseHasNoMeanAndTheLeastLossIsNone) {
 TEST(Exchange, IsARowOfCompare) {
   EXPECT_EQ(Exchange{}.way(), "dasgd:look_ahead=auto");
   const Exchange tree{"tree:4", "int8", "off"};
-  EXPECT_EQ(tree.way(), "dasgd:look_ahead=off:topology=tree:4:message=int8");
+  EXPECT_EQ(tree.way(), "dasgd:look_ahead=off:relay=tree:4:message=int8");
 }
 
 TEST(Plan, RecommendsTheFirstRowOfThoseThatAreNotWorse) {

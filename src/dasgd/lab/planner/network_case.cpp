@@ -49,7 +49,7 @@ double messages_of_a_mesh(const NetworkCase& network, MessageFormat format, doub
 std::string why_left_out(const NetworkCase& network, const ChosenRival& way,
                          const NetworkEffort& effort, double seconds) {
   if (effort.time_is_up()) return "the time for simulations was over";
-  if (way.kind.name != dasgd_rival || way.texts.contains("topology")) return "";
+  if (way.kind.name != dasgd_rival || way.texts.contains("relay")) return "";
   const auto message = way.texts.find("message");
   const double messages = messages_of_a_mesh(
       network,
@@ -150,6 +150,11 @@ template NetworkRow simulate_way(const Objective<float>&, const NetworkCase&, co
                                  const std::string&, double, const NetworkEffort&);
 template NetworkRow simulate_way(const Objective<double>&, const NetworkCase&, const Goal&,
                                  const std::string&, double, const NetworkEffort&);
+
+std::string time_of(const NetworkRow& row) {
+  if (!row.was_run()) return "not simulated: " + row.left_out;
+  return fmt::format("{}{:.4g} s", row.reached ? "" : ">= ", row.seconds);
+}
 
 bool is_better(const NetworkRow& a, const NetworkRow& b, double tie) {
   if (a.was_run() != b.was_run()) return a.was_run();

@@ -52,6 +52,9 @@ struct NetworkRow {
   bool was_run() const { return left_out.empty(); }
 };
 
+/// "12 s", ">= 12 s" where the goal was not reached, or why it was not simulated.
+std::string time_of(const NetworkRow& row);
+
 /// The time that every way is given in a case.
 Nanoseconds time_given(const NetworkCase& network, const NetworkEffort& effort);
 

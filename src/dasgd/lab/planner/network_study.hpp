@@ -18,8 +18,6 @@ struct NetworkStudy {
     std::vector<double> cards;    ///< bytes per second
     NetworkEffort effort;
     double middle = 0.5;  ///< of the steps that are tried, times the number of workers
-    /// Of DASGD; rivals take part in any case.
-    std::vector<std::string> ways;
   };
   std::vector<Part> parts;
   std::vector<std::size_t> rate_workers{4, 16, 64};

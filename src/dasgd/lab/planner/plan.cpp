@@ -29,7 +29,7 @@ std::size_t place(const PlannedRow& row) {
 
 std::string Exchange::way() const {
   std::string text = "dasgd:look_ahead=" + look_ahead;
-  if (relay != "mesh") text += ":topology=" + relay;
+  if (relay != "mesh") text += ":relay=" + relay;
   if (message != "full") text += ":message=" + message;
   return text;
 }

@@ -7,11 +7,6 @@
 namespace dasgd {
 namespace {
 
-std::string time_of(const NetworkRow& row) {
-  if (row.reached) return fmt::format("{:.4g} s", row.seconds);
-  return fmt::format(">= {:.4g} s", row.seconds);
-}
-
 std::string loss_of(const NetworkRow& row) {
   return std::isfinite(row.loss) ? fmt::format("{:.3g} %", 100 * row.loss) : "diverges";
 }
@@ -22,7 +17,7 @@ std::string line_of(const PlannedRow& planned, bool recommended) {
   const Exchange& how = planned.exchange ? *planned.exchange : of_rival;
   const std::string head = fmt::format("{} {:<14}{:<9}{:<12}", recommended ? "*" : " ", how.relay,
                                        how.message, how.look_ahead);
-  if (!row.was_run()) return head + "not simulated: " + row.left_out + "\n";
+  if (!row.was_run()) return head + time_of(row) + "\n";
   return head + fmt::format("{:>9}{:>12.4g}{:>14.4g}{:>15}{:>11}\n",
                             row.S_avg ? fmt::format("{:.4g}", *row.S_avg) : "-",
                             row.card_bytes_per_second / 1e6, row.gradients_per_second, time_of(row),
@@ -44,12 +39,12 @@ nlohmann::ordered_json json_of(const PlannedRow& planned) {
     return json;
   }
   json["eta"] = row.eta;
-  json["S_avg"] = row.S_avg ? nlohmann::ordered_json(*row.S_avg) : nullptr;
+  json["S_avg"] = row.S_avg.value_or(NAN);  // written as null, like the next
   json["card_bytes_per_second"] = row.card_bytes_per_second;
   json["gradients_per_second"] = row.gradients_per_second;
   json["reached"] = row.reached;
   json["seconds"] = row.seconds;
-  json["loss"] = std::isfinite(row.loss) ? nlohmann::ordered_json(row.loss) : nullptr;
+  json["loss"] = row.loss;
   return json;
 }
 
