@@ -91,7 +91,7 @@ TEST(RealArena, GradientsLastAsLongAsTheClocksSay) {
 TEST(RealArena, SumOfDelaysOfAServerIsUpdatesTimesOthers) {
   Scene scene = at_once(5);
   scene.gradients(300).perform("asgd");
-  const auto& server = scene.participant<rivals::Server<double>>(5);
+  const auto& server = scene.participant<rivals::ParameterServer<double>>(5);
   std::uint64_t delays = server.delays();
   for (std::size_t i = 0; i < 5; ++i) delays += server.delay_of(i);
   EXPECT_EQ(server.updates(), 300u);

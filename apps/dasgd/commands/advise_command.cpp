@@ -17,7 +17,7 @@ namespace dasgd::app {
 namespace {
 
 /// The staleness of an earlier run, from its summary.
-ExpectedStaleness staleness_of_run(const std::string& directory) {
+PilotStaleness staleness_of_run(const std::string& directory) {
   return from_summary(directory, [&](const nlohmann::json& json, double seconds) {
     StalenessSummary s;
     s.S_avg = json.at("S_avg");
@@ -28,9 +28,9 @@ ExpectedStaleness staleness_of_run(const std::string& directory) {
     s.S_mean_square = json.at("S_mean_square");
     s.W.reset();
     if (!json.at("W").is_null()) s.W = json.at("W");
-    return ExpectedStaleness{s, json.at("gradients").get<double>() / seconds,
-                             "measured: by the run in " + directory,
-                             json.value("noncausal_applications", std::uint64_t{0})};
+    return PilotStaleness{s, json.at("gradients").get<double>() / seconds,
+                          "measured: by the run in " + directory,
+                          json.value("noncausal_applications", std::uint64_t{0})};
   });
 }
 

@@ -15,9 +15,9 @@
 namespace dasgd {
 namespace {
 
-Spread spread(const std::vector<double>& values) {
+SeedSpread spread(const std::vector<double>& values) {
   const auto n = static_cast<double>(values.size());
-  Spread result;
+  SeedSpread result;
   for (const double v : values) result.mean += v / n;
   double squares = 0;
   for (const double v : values) squares += (v - result.mean) * (v - result.mean);

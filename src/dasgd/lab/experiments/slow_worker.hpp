@@ -47,7 +47,7 @@ struct SlowWorkerRun {
 };
 
 /// Mean and standard deviation over seeds.
-struct Spread {
+struct SeedSpread {
   double mean = 0, deviation = 0;
 };
 
@@ -55,7 +55,7 @@ struct Spread {
 struct SlowWorkerPoint {
   double eta = 0, factor = 0;
   std::string way;
-  std::vector<Spread> iterations, seconds;                    ///< per worker, at the target
+  std::vector<SeedSpread> iterations, seconds;                ///< per worker, at the target
   double S_avg = 0, S_max = 0, S_hat_avg = 0, S_hat_max = 0;  ///< means over seeds
   double published_eta_1 = 0, published_eta_2 = 0, certified_eta = 0;
   double squared_gradients = 0;  ///< see SlowWorkerRun

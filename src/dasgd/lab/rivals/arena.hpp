@@ -168,7 +168,7 @@ class Arena {
   // for ever does not.
   std::uint64_t most_letters() const { return 100'000 + 100 * nodes_.size() * nodes_.size(); }
 
-  bool is_of_a_stopped_gradient(const Event& event) const {
+  bool is_of_a_stopped_gradient(const QueuedEvent& event) const {
     if (event.kind() != EventKind::own_finished) return false;
     const Node& node = *nodes_[event.subject];
     return !node.computing || node.ready_at != event.time;
@@ -176,10 +176,10 @@ class Arena {
 
   void push(Nanoseconds time, EventKind kind, std::size_t node) {
     const auto i = static_cast<std::uint32_t>(node);
-    queue_.push(Event::make(time, kind, i, i));
+    queue_.push(QueuedEvent::make(time, kind, i, i));
   }
 
-  void dispatch(const Event& event) {
+  void dispatch(const QueuedEvent& event) {
     if (event.kind() == EventKind::own_finished) return computed(*nodes_[event.subject]);
     if (event.kind() == EventKind::foreign_finished) return nodes_[event.subject]->hands_are_free();
     if (event.kind() == EventKind::look) return begin_next(*nodes_[event.subject]);
@@ -262,8 +262,8 @@ class Arena {
                   .send(worker_id(node.participant_slot.id),
                         to < node.participant_slot.id ? to : to - 1, bytes + header_bytes, at)
                   .first;
-    queue_.push(
-        Event::make(arrival, EventKind::arrival, messages_, flights_.put({to, std::move(letter)})));
+    queue_.push(QueuedEvent::make(arrival, EventKind::arrival, messages_,
+                                  flights_.put({to, std::move(letter)})));
   }
 
   // The last one to come decides when all go on.
@@ -284,7 +284,7 @@ class Arena {
       use.sent += cost.messages * cost.bytes;
       use.received += cost.messages * cost.bytes;
       use.busy += cost.busy;
-      queue_.push(Event::make(time, EventKind::arrival, ++messages_, flights_.put({i, sum})));
+      queue_.push(QueuedEvent::make(time, EventKind::arrival, ++messages_, flights_.put({i, sum})));
     }
     met_.clear();
     met_by_ = 0;

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <unistd.h>
 
+#include "dasgd/base/files/file_descriptor.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/run_summary.hpp"
 #include "dasgd/report/page/built_page.hpp"
@@ -40,17 +41,16 @@ std::string token_in(const std::string& path, const std::function<void(const std
   const auto mistake = [&](const std::string& what) {
     return InputError("`watch.token_file` " + path + ": " + what);
   };
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) throw mistake(std::generic_category().message(errno));
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (*file < 0) throw mistake(std::generic_category().message(errno));
   struct stat status {};
-  ::fstat(file, &status);
+  ::fstat(*file, &status);
   std::string text;
   std::array<char, 4096> buffer{};
   for (ssize_t got = 1; got > 0 && text.size() < buffer.size() && text.find('\n') == text.npos;) {
-    got = ::read(file, buffer.data(), buffer.size());
+    got = ::read(*file, buffer.data(), buffer.size());
     if (got > 0) text.append(buffer.data(), static_cast<std::size_t>(got));
   }
-  ::close(file);
   text.resize(std::min(text.find_first_of("\r\n"), text.size()));
   try {
     watch::require_token_form(text);

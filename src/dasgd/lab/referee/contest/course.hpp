@@ -16,7 +16,7 @@
 namespace dasgd {
 
 /// The best trial so far, against which another one is held.
-struct Pace {
+struct CoursePace {
   const ContestRun* best = nullptr;  ///< null: there is none
   double patience = 2;
 };
@@ -29,7 +29,7 @@ template <typename Real>
 class Course {
  public:
   Course(ModelJudge<Real>& model_judge, const Goal& goal, std::size_t workers, bool thorough,
-         const Pace& pace = {})
+         const CoursePace& pace = {})
       : examiner_(model_judge), goal_(goal), workers_(workers), thorough_(thorough), pace_(pace) {}
 
   /// True when there is nothing more to see: the goal is reached, or the loss has run away.
@@ -179,7 +179,7 @@ class Course {
   const Goal goal_;
   const std::size_t workers_;
   const bool thorough_;
-  const Pace pace_;
+  const CoursePace pace_;
   ContestRun run_;
   std::optional<ContestRun> crossing_;  // as it was when the last look was the first of two
   std::vector<CurvePoint> curve_;

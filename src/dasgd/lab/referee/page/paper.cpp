@@ -35,13 +35,13 @@ std::string in_csv(const std::string& text) {
   return quoted + "\"";
 }
 
-struct Line {
+struct PaperLine {
   std::string world, rival, seconds, low, high, ratio, verdict, gradients, megabytes, eta;
   bool best = false;
 };
 
-std::vector<Line> lines_of(const Contest& contest, const std::vector<JudgedWorld>& worlds) {
-  std::vector<Line> lines;
+std::vector<PaperLine> lines_of(const Contest& contest, const std::vector<JudgedWorld>& worlds) {
+  std::vector<PaperLine> lines;
   for (const JudgedWorld& world : worlds)
     for (std::size_t k = 0; k < world.rows.size(); ++k) {
       const ContestRow& row = world.rows[k];
@@ -63,7 +63,7 @@ std::vector<Line> lines_of(const Contest& contest, const std::vector<JudgedWorld
   return lines;
 }
 
-std::string latex_table(const Contest& contest, const std::vector<Line>& lines) {
+std::string latex_table(const Contest& contest, const std::vector<PaperLine>& lines) {
   std::string text = fmt::format(
       "% needs \\usepackage{{booktabs}}\n\\begin{{table}}\n\\centering\n"
       "\\caption{{Time to {} with {} workers: median over {} seeds with its 95\\,\\% interval, and "
@@ -72,7 +72,7 @@ std::string latex_table(const Contest& contest, const std::vector<Line>& lines) 
       "world & method & seconds & interval & ratio & gradients & MB of the busiest node \\\\\n",
       in_latex(to_string(contest.goal)), contest.worlds.front().options.workers, contest.seeds);
   std::string world;
-  for (const Line& line : lines) {
+  for (const PaperLine& line : lines) {
     if (line.world != world) text += "\\midrule\n";
     const std::string seconds = line.seconds.empty() ? "---" : line.seconds;
     text += fmt::format("{} & {} & {} & {} & {} & {} & {} \\\\\n",
@@ -85,9 +85,9 @@ std::string latex_table(const Contest& contest, const std::vector<Line>& lines) 
   return text + "\\bottomrule\n\\end{tabular}\n\\end{table}\n";
 }
 
-std::string csv_table(const std::vector<Line>& lines) {
+std::string csv_table(const std::vector<PaperLine>& lines) {
   std::string text = "world,method,seconds,low,high,ratio,verdict,gradients,MB_busiest,eta\n";
-  for (const Line& l : lines)
+  for (const PaperLine& l : lines)
     text +=
         fmt::format("{},{},{},{},{},{},{},{},{},{}\n", in_csv(l.world), in_csv(l.rival), l.seconds,
                     l.low, l.high, l.ratio, l.verdict, l.gradients, l.megabytes, l.eta);
@@ -133,7 +133,7 @@ std::vector<PaperFile> paper_files(const PaperOptions& options, const Contest& c
       add(name(k), plot_svg({picture.panels[k]}, 1, width));
     for (std::size_t k = 0; k < picture.drawings.size(); ++k) add(name(k), picture.drawings[k]);
   }
-  const std::vector<Line> lines = lines_of(contest, worlds);
+  const std::vector<PaperLine> lines = lines_of(contest, worlds);
   files.emplace_back("table.tex", latex_table(contest, lines));
   files.emplace_back("table.csv", csv_table(lines));
   files.emplace_back("record.txt", record(contest, facts, worlds));

@@ -80,9 +80,9 @@ class ServedWorker final : public Rival<Real> {
 };
 
 template <typename Real>
-class Server final : public Rival<Real> {
+class ParameterServer final : public Rival<Real> {
  public:
-  Server(const RivalSetup<Real>& setup, ServerPolicy policy)
+  ParameterServer(const RivalSetup<Real>& setup, ServerPolicy policy)
       : eta_(setup.eta),
         policy_(std::move(policy)),
         rule_(setup),
@@ -187,7 +187,7 @@ Participants<Real> make_served(const RivalSetup<Real>& setup, const ServerPolicy
   Participants<Real> all;
   for (std::size_t i = 0; i < n; ++i)
     all.push_back(std::make_unique<ServedWorker<Real>>(n, setup.start_of(i), policy));
-  all.push_back(std::make_unique<Server<Real>>(setup, policy));
+  all.push_back(std::make_unique<ParameterServer<Real>>(setup, policy));
   return all;
 }
 
