@@ -122,9 +122,10 @@ fuzz: packages-build packages-mpi packages-fuzz ## run every fuzzer for FUZZ_SEC
 format: packages-lint ## format the sources in place
 	git ls-files -co --exclude-standard '*.hpp' '*.cpp' | xargs clang-format -i
 
-style: packages-lint ## formatting, include direction, words
+style: packages-lint ## formatting, include direction, type names, words
 	git ls-files -co --exclude-standard '*.hpp' '*.cpp' | xargs clang-format --dry-run -Werror
 	scripts/check_includes.sh >/dev/null
+	scripts/check_type_names.sh
 	scripts/check_words.sh
 
 # Each source is read by itself: clang's analyzer follows no path through a source that a unity build includes. Assertions

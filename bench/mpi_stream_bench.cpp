@@ -44,8 +44,8 @@ double ping_pong(int rank, std::size_t size, int rounds) {
 // Bytes per second of gradients from rank 0 to rank 1, through the whole transport.
 double stream(mpi::Communicator& ranks, std::size_t size, std::uint32_t count,
               mpi::Polling polling) {
-  mpi::Mesh network(ranks.duplicate(), build_graph("full", 2, 1),
-                    {.relay = RelayMode::none, .in_flight = 4 * count, .polling = polling});
+  mpi::RankMesh network(ranks.duplicate(), build_graph("full", 2, 1),
+                        {.relay = RelayMode::none, .in_flight = 4 * count, .polling = polling});
   Endpoint& endpoint = network.endpoint(worker_id(static_cast<std::size_t>(ranks.rank())));
   const std::uint32_t warm_up = 16;
   const auto send = [&](std::uint32_t upto, std::uint32_t& sent, GradientSet& applied) {

@@ -1,9 +1,9 @@
 // How fast rivals go in virtual time: quadratic, d = 10, 100 workers, on one core.
 #include <benchmark/benchmark.h>
 
+#include "dasgd/lab/rivals/methods/all_rivals.hpp"
+#include "dasgd/lab/rivals/play.hpp"
 #include "dasgd/problems/quadratic.hpp"
-#include "dasgd/rivals/methods/all_rivals.hpp"
-#include "dasgd/rivals/play.hpp"
 #include "ratio.hpp"
 
 namespace dasgd::bench {

@@ -1,5 +1,6 @@
-# dasgd_header_closure(OUT FILE ...): the headers below src/dasgd that these files include, directly or not, sorted. The
-# working directory does not matter; files are absolute, headers come out as absolute paths too.
+# dasgd_header_closure(OUT FILE ...): the headers below src/dasgd that these files include, directly or not, sorted; those
+# that the build makes are left out. The working directory does not matter; files are absolute, headers come out as absolute
+# paths too.
 function(dasgd_header_closure out)
   get_filename_component(root ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../src ABSOLUTE)
   set(found "")
@@ -9,7 +10,7 @@ function(dasgd_header_closure out)
     file(STRINGS ${file} lines REGEX "^#include \"dasgd/")
     foreach(line ${lines})
       string(REGEX REPLACE "^#include \"([^\"]+)\".*" "${root}/\\1" header "${line}")
-      if(NOT header IN_LIST found)
+      if(EXISTS ${header} AND NOT header IN_LIST found)
         list(APPEND found ${header})
         list(APPEND unread ${header})
       endif()

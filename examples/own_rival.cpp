@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <vector>
 
+#include "dasgd/lab/rivals/methods/all_rivals.hpp"
+#include "dasgd/lab/rivals/play.hpp"
 #include "dasgd/problems/quadratic.hpp"
-#include "dasgd/rivals/methods/all_rivals.hpp"
-#include "dasgd/rivals/play.hpp"
 #include "token_worker.hpp"
 
 int main() {

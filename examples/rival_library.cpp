@@ -1,5 +1,5 @@
 // The same algorithm in a shared object, for `dasgd compare --rival-library`.
-#include "dasgd/rivals/rival_library.hpp"
+#include "dasgd/lab/rivals/rival_library.hpp"
 
 #include "token_worker.hpp"
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "dasgd/rivals/kind.hpp"
-#include "dasgd/rivals/vectors.hpp"
+#include "dasgd/lab/rivals/kind.hpp"
+#include "dasgd/lab/rivals/vectors.hpp"
 
 template <typename Real>
 class TokenWorker final : public dasgd::Rival<Real> {

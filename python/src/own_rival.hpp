@@ -8,7 +8,7 @@
 #include <stop_token>
 #include <vector>
 
-#include "dasgd/rivals/kind.hpp"
+#include "dasgd/lab/rivals/kind.hpp"
 
 namespace dasgd::python {
 

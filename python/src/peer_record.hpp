@@ -12,7 +12,7 @@
 #include "dasgd/config/config.hpp"
 #include "dasgd/run/result.hpp"
 #include "dasgd/runtime/progress.hpp"
-#include "dasgd/settings/live_page.hpp"
+#include "dasgd/watch/page/live_page.hpp"
 
 namespace dasgd::python {
 

@@ -15,6 +15,7 @@
 #include "dasgd/record/trace/checked_run.hpp"
 #include "dasgd/report/page/write_report.hpp"
 #include "dasgd/runtime/train.hpp"
+#include "dasgd/settings/tasks/simulation.hpp"
 #include "dasgd/settings/toml_file.hpp"
 #include "dasgd/settings/virtual_world.hpp"
 #include "numbers.hpp"
@@ -159,8 +160,8 @@ Finished simulate(const py::dict& keywords, const py::object& objective) {
           if (advice) write_file(directory.file("advice.json"), to_json(*advice));
           TrainOptions options = config.run;
           options.stop = stop.get_token();
-          auto result =
-              simulate_into<Real>(directory, config.output.trace, *f, options, world, scenario);
+          auto result = config::simulate_into<Real>(directory, config.output.trace, *f, options,
+                                                    world, scenario);
           if (!config.output.no_report) report::write_report({path}, path);
           return result;
         });

@@ -61,7 +61,7 @@ std::vector<Way> ways() {
 class OnDevice : public ::testing::TestWithParam<Way> {
  protected:
   void SetUp() override {
-    memory->layout = Layout({at::empty({20, 10, 3, 4}), at::empty({601})}, GetParam().turned);
+    memory->layout = TensorLayout({at::empty({20, 10, 3, 4}), at::empty({601})}, GetParam().turned);
     memory->x = at::empty({dimension}, at::TensorOptions().device(GetParam().device));
   }
   DeviceReplica replica(std::span<const float> x0) { return {x0, memory, GetParam().integers}; }

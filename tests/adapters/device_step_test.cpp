@@ -99,8 +99,8 @@ std::shared_ptr<const Samples> pictures(bool changed = false) {
   return image_samples(test::tiny_image_set(20), options);
 }
 
-TEST(Recorder, DoesTheWorkOfAllInOneThreadAndThrowsWhatItThrows) {
-  torch_adapter::Recorder recorder;
+TEST(StepRecorder, DoesTheWorkOfAllInOneThreadAndThrowsWhatItThrows) {
+  torch_adapter::StepRecorder recorder;
   std::set<std::thread::id> threads;
   int done = 0;  // without a lock: one at a time
   {

@@ -4,7 +4,7 @@
 
 #include "dasgd/advice/advice_json.hpp"
 #include "dasgd/dasgd.hpp"
-#include "dasgd/experiments/parabola.hpp"
+#include "dasgd/lab/experiments/parabola.hpp"
 #include "dasgd/theory/step_size.hpp"
 #include "support/effort.hpp"
 #include "support/huber.hpp"

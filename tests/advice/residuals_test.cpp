@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "dasgd/dasgd.hpp"
-#include "dasgd/experiments/parabola.hpp"
+#include "dasgd/lab/experiments/parabola.hpp"
 #include "support/random_execution.hpp"
 
 namespace dasgd {

@@ -57,11 +57,13 @@ TEST_F(App, SaysWhatItCannotPlan) {
 TEST_F(App, ReproduceKnowsTheNetwork) {
   EXPECT_THAT(dasgd("reproduce --help").out, HasSubstr("network"));
   expect_refusal("reproduce netwrok", "network");
-  expect_refusal("reproduce network --lr 0.1", "not of network");
+  expect_refusal("reproduce network --lr 0.1",
+                 "--seeds and --lr are settings of Figure 2, not of network");
   expect_refusal("reproduce network --device cpu", "not of network");
   const Outcome other = dasgd("reproduce network --quick --workers 17 --out " + out());
   EXPECT_EQ(other.status, 2);
   EXPECT_THAT(other.err, HasSubstr("--workers 17: network has 16, 64"));
+  EXPECT_FALSE(std::filesystem::exists(out()));
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "dasgd/core/error.hpp"
 #include "dasgd/problems/logistic.hpp"
 #include "dasgd/problems/quadratic.hpp"
+#include "dasgd/sim/simulate.hpp"
 #include "support/file_size_limit.hpp"
 #include "support/message.hpp"
 #include "support/temporary_directory.hpp"
@@ -211,7 +212,9 @@ TEST_F(DirectoryRunTest, ACallbackOfTheCallerStopsTheRun) {
 TEST_F(DirectoryRunTest, ASimulationLeavesTheSame) {
   const auto simulate_once = [&] {
     const RunDirectory made(path(), "quadratic");
-    return simulate_into<double>(made, true, problem, options(300), VirtualWorld());
+    return simulate_into<double>(made, true, problem, options(300), [&](const TrainOptions& all) {
+      return Simulated<double>{run_simulation<double>(problem, all, VirtualWorld())};
+    });
   };
   const auto once = simulate_once();
   EXPECT_FALSE(once.failure);

@@ -47,7 +47,7 @@ class HubTest : public ::testing::TestWithParam<RelayMode> {
   std::size_t leaves() { return outbox().size(); }
 
   const Graph ranks = build_graph("ring", 3, 1);
-  Hub hub{1, Layout{3, 2}, ranks, GetParam()};
+  Hub hub{1, RankLayout{3, 2}, ranks, GetParam()};
   std::array<Letters, 2> mail;
 };
 INSTANTIATE_TEST_SUITE_P(Relay, HubTest, ::testing::Values(RelayMode::arrival, RelayMode::apply),

@@ -5,7 +5,7 @@
 namespace dasgd::cluster {
 namespace {
 
-constexpr mpi::Layout layout{.ranks = 3, .per_rank = 2};
+constexpr mpi::RankLayout layout{.ranks = 3, .per_rank = 2};
 const WorkerId worker = layout.worker(1, 1);
 
 class RemoteWatchTest : public ::testing::Test {

@@ -1,4 +1,4 @@
-#include "dasgd/experiments/rival_numbers.hpp"
+#include "dasgd/lab/experiments/rival_numbers.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "dasgd/experiments/slow_worker.hpp"
+#include "dasgd/lab/experiments/slow_worker.hpp"
 
 #include <algorithm>
 #include <cmath>

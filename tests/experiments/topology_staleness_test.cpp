@@ -1,11 +1,11 @@
-#include "dasgd/experiments/topology_staleness.hpp"
+#include "dasgd/lab/experiments/topology_staleness.hpp"
 
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "dasgd/experiments/burst.hpp"
+#include "dasgd/lab/experiments/burst.hpp"
 #include "support/effort.hpp"
 #include "support/temporary_directory.hpp"
 

@@ -1,4 +1,4 @@
-#include "dasgd/experiments/worker_scaling.hpp"
+#include "dasgd/lab/experiments/worker_scaling.hpp"
 
 #include <atomic>
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // `dasgd reproduce network`, in small.
-#include "dasgd/planner/network_study.hpp"
+#include "dasgd/lab/planner/network_study.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,12 +12,8 @@ using ::testing::HasSubstr;
 
 NetworkStudy small() {
   NetworkStudy study;
-  study.parts = {{{4},
-                  {93e3},
-                  {12.5e6, 125e6},
-                  {.applications = 500, .steps = 1, .further = 0},
-                  0.5,
-                  {"dasgd:look_ahead=auto:topology=tree:4:message=int8"}}};
+  study.parts = {
+      {{4}, {93e3}, {12.5e6, 125e6}, {.applications = 500, .steps = 1, .further = 0}, 0.5}};
   study.rate_workers = {4};
   return study;
 }
@@ -28,9 +24,7 @@ TEST(NetworkStudy, HasACellForEveryWayOnEveryNetwork) {
       study_networks(small(), [&](std::size_t done, std::size_t) { most = std::max(most, done); });
   ASSERT_EQ(findings.cells.size(), 2u * 10);
   EXPECT_EQ(most, 20u);
-  std::size_t run = 0;
-  for (const NetworkCell& cell : findings.cells) run += cell.row.was_run();
-  EXPECT_EQ(run, 2u * 5);  // four rivals and one way; the others are said to be left out
+  for (const NetworkCell& cell : findings.cells) EXPECT_TRUE(cell.row.was_run());
   const std::string csv = to_csv(findings);
   EXPECT_THAT(csv, HasSubstr("4,93000,100,\"dasgd, tree:4, int8\","));
   EXPECT_THAT(csv, HasSubstr("sparseloco"));
@@ -57,9 +51,8 @@ TEST(NetworkStudy, AStopEndsIt) {
 
 TEST(NetworkStudy, WaysHaveShortNames) {
   EXPECT_EQ(short_name("dasgd:look_ahead=auto"), "dasgd, mesh, full");
-  EXPECT_EQ(short_name("dasgd:look_ahead=auto:topology=tree:4:message=int8"),
-            "dasgd, tree:4, int8");
-  EXPECT_EQ(short_name("dasgd:look_ahead=auto:topology=tree:4"), "dasgd, tree:4, full");
+  EXPECT_EQ(short_name("dasgd:look_ahead=auto:relay=tree:4:message=int8"), "dasgd, tree:4, int8");
+  EXPECT_EQ(short_name("dasgd:look_ahead=auto:relay=tree:4"), "dasgd, tree:4, full");
   EXPECT_EQ(short_name("diloco:adam=0"), "diloco");
 }
 

@@ -1,12 +1,12 @@
 // The planner: ways to exchange updates, simulated and compared.
-#include "dasgd/planner/plan.hpp"
+#include "dasgd/lab/planner/plan.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "dasgd/planner/plan_text.hpp"
-#include "dasgd/planner/stand_in.hpp"
+#include "dasgd/lab/planner/plan_text.hpp"
+#include "dasgd/lab/planner/stand_in.hpp"
 
 namespace dasgd::test {
 namespace {
@@ -42,7 +42,7 @@ TEST(StandIn, NoiseHasNoMeanAndTheLeastLossIsNone) {
 TEST(Exchange, IsARowOfCompare) {
   EXPECT_EQ(Exchange{}.way(), "dasgd:look_ahead=auto");
   const Exchange tree{"tree:4", "int8", "off"};
-  EXPECT_EQ(tree.way(), "dasgd:look_ahead=off:topology=tree:4:message=int8");
+  EXPECT_EQ(tree.way(), "dasgd:look_ahead=off:relay=tree:4:message=int8");
 }
 
 TEST(Plan, RecommendsTheFirstRowOfThoseThatAreNotWorse) {

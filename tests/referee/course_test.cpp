@@ -1,5 +1,5 @@
 // How the referee looks at a run.
-#include "dasgd/referee/contest/course.hpp"
+#include "dasgd/lab/referee/contest/course.hpp"
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ class Line final : public Objective<double> {
 };
 
 /// Looks at a run whose losses are these, a second apart, until the course has seen enough.
-ContestRun follow(const std::vector<double>& losses, const Pace& pace = {}) {
+ContestRun follow(const std::vector<double>& losses, const CoursePace& pace = {}) {
   const Line line;
   ModelJudge<double> model_judge(line);
   Course<double> course(model_judge, {Goal::Kind::loss, 1.0}, 1, true, pace);
@@ -55,7 +55,7 @@ TEST(Course, ACurveThatOnlyTouchesTheGoalHasNotReachedIt) {
 TEST(Course, ATrialThatFallsBehindTheBestIsGivenUp) {
   const ContestRun best = follow({16, 14, 12, 10, 8, 6, 4, 2, 0.9, 0.8});
   ASSERT_EQ(best.time_s, 8);
-  const Pace pace{&best, 2};
+  const CoursePace pace{&best, 2};
   // Half as fast is not too slow; a third is, from the middle of the best one's time on.
   const std::vector<double> half{16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1.5, 0.9, 0.8};
   EXPECT_EQ(follow(half, pace).time_s, 16);

@@ -1,4 +1,4 @@
-#include "dasgd/referee/page/explain.hpp"
+#include "dasgd/lab/referee/page/explain.hpp"
 
 #include <cmath>
 #include <gmock/gmock.h>

@@ -1,10 +1,10 @@
-#include "dasgd/referee/page/first_rounds.hpp"
+#include "dasgd/lab/referee/page/first_rounds.hpp"
 
 #include <algorithm>
 #include <gtest/gtest.h>
 
+#include "dasgd/lab/rivals/methods/all_rivals.hpp"
 #include "dasgd/problems/quadratic.hpp"
-#include "dasgd/rivals/methods/all_rivals.hpp"
 
 namespace dasgd {
 namespace {

@@ -1,13 +1,13 @@
 // A whole contest: when runs are ended, and that this changes nothing else.
-#include "dasgd/referee/hold.hpp"
+#include "dasgd/lab/referee/hold.hpp"
 
 #include <gtest/gtest.h>
 
+#include "dasgd/lab/referee/contest/worlds.hpp"
+#include "dasgd/lab/referee/tuning.hpp"
+#include "dasgd/lab/referee/verdict.hpp"
+#include "dasgd/lab/rivals/methods/all_rivals.hpp"
 #include "dasgd/problems/quadratic.hpp"
-#include "dasgd/referee/contest/worlds.hpp"
-#include "dasgd/referee/tuning.hpp"
-#include "dasgd/referee/verdict.hpp"
-#include "dasgd/rivals/methods/all_rivals.hpp"
 
 namespace dasgd {
 namespace {

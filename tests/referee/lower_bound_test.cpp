@@ -1,4 +1,4 @@
-#include "dasgd/referee/lower_bound.hpp"
+#include "dasgd/lab/referee/lower_bound.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "dasgd/referee/page/profile.hpp"
+#include "dasgd/lab/referee/page/profile.hpp"
 
 #include <gtest/gtest.h>
 

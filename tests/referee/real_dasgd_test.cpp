@@ -1,4 +1,4 @@
-#include "dasgd/referee/contest/real_dasgd.hpp"
+#include "dasgd/lab/referee/contest/real_dasgd.hpp"
 
 #include <gtest/gtest.h>
 

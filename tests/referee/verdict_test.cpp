@@ -1,10 +1,10 @@
-#include "dasgd/referee/verdict.hpp"
+#include "dasgd/lab/referee/verdict.hpp"
 
 #include <cmath>
 #include <gmock/gmock.h>
 #include <limits>
 
-#include "dasgd/referee/tuning.hpp"
+#include "dasgd/lab/referee/tuning.hpp"
 
 namespace dasgd {
 namespace {

@@ -4,10 +4,10 @@
 #include <numeric>
 
 #include "dasgd/base/input_error.hpp"
-#include "dasgd/rivals/methods/ad_psgd.hpp"
-#include "dasgd/rivals/methods/easgd.hpp"
-#include "dasgd/rivals/methods/sgp.hpp"
-#include "dasgd/rivals/mixing.hpp"
+#include "dasgd/lab/rivals/methods/ad_psgd.hpp"
+#include "dasgd/lab/rivals/methods/easgd.hpp"
+#include "dasgd/lab/rivals/methods/sgp.hpp"
+#include "dasgd/lab/rivals/mixing.hpp"
 #include "dasgd/topology/builders.hpp"
 #include "rivals/support.hpp"
 

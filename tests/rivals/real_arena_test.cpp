@@ -2,8 +2,8 @@
 #include <stop_token>
 #include <thread>
 
-#include "dasgd/rivals/methods/hogwild.hpp"
-#include "dasgd/rivals/methods/server.hpp"
+#include "dasgd/lab/rivals/methods/hogwild.hpp"
+#include "dasgd/lab/rivals/methods/server.hpp"
 #include "rivals/support.hpp"
 
 namespace dasgd::test {
@@ -91,7 +91,7 @@ TEST(RealArena, GradientsLastAsLongAsTheClocksSay) {
 TEST(RealArena, SumOfDelaysOfAServerIsUpdatesTimesOthers) {
   Scene scene = at_once(5);
   scene.gradients(300).perform("asgd");
-  const auto& server = scene.participant<rivals::Server<double>>(5);
+  const auto& server = scene.participant<rivals::ParameterServer<double>>(5);
   std::uint64_t delays = server.delays();
   for (std::size_t i = 0; i < 5; ++i) delays += server.delay_of(i);
   EXPECT_EQ(server.updates(), 300u);

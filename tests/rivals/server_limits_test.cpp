@@ -3,8 +3,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "dasgd/rivals/methods/minibatch.hpp"
-#include "dasgd/rivals/methods/server.hpp"
+#include "dasgd/lab/rivals/methods/minibatch.hpp"
+#include "dasgd/lab/rivals/methods/server.hpp"
 #include "rivals/support.hpp"
 
 namespace dasgd::test {
@@ -132,7 +132,7 @@ TEST(Limits, DelaysOfAServerSumUpToUpdatesTimesTheOthers) {
     scene.options.slow = {{WorkerId{2}, 20}};
     scene.how.preempt = true;
     scene.until(3000 * ms).play(rival);
-    const auto& server = scene.participant<rivals::Server<double>>(7);
+    const auto& server = scene.participant<rivals::ParameterServer<double>>(7);
     std::uint64_t delays = server.delays();
     for (std::size_t i = 0; i < 7; ++i) delays += server.delay_of(i);
     ASSERT_GT(server.updates(), 50u);

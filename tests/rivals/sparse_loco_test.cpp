@@ -1,5 +1,5 @@
 // SparseLoCo: what is sent, what is left, and the limit in which it is DiLoCo.
-#include "dasgd/rivals/methods/sparse_loco.hpp"
+#include "dasgd/lab/rivals/methods/sparse_loco.hpp"
 
 #include "rivals/support.hpp"
 

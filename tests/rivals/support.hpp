@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "dasgd/data/draws/batches.hpp"
+#include "dasgd/lab/rivals/methods/all_rivals.hpp"
+#include "dasgd/lab/rivals/play.hpp"
+#include "dasgd/lab/rivals/vectors.hpp"
 #include "dasgd/random/random.hpp"
-#include "dasgd/rivals/methods/all_rivals.hpp"
-#include "dasgd/rivals/play.hpp"
-#include "dasgd/rivals/vectors.hpp"
 
 namespace dasgd::test {
 

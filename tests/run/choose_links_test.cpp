@@ -15,8 +15,8 @@ TrainOptions open_run(std::size_t workers) {
 }
 
 /// Where the card takes this many gradients for one full message.
-Network thin(double gradients) {
-  Network network{.kind = "a test", .dimension = 256'000};
+NetworkLimits thin(double gradients) {
+  NetworkLimits network{.kind = "a test", .dimension = 256'000};
   network.gradient_seconds = 0.1;
   network.card = 4 * 256'000 / (0.1 * gradients);
   return network;

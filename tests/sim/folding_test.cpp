@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "dasgd/experiments/parabola.hpp"
+#include "dasgd/lab/experiments/parabola.hpp"
 #include "dasgd/problems/quadratic.hpp"
 #include "dasgd/random/random.hpp"
 #include "dasgd/record/trace/trace_reader.hpp"

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "dasgd/core/error.hpp"
-#include "dasgd/experiments/parabola.hpp"
+#include "dasgd/lab/experiments/parabola.hpp"
 #include "dasgd/problems/logistic.hpp"
 #include "dasgd/problems/quadratic.hpp"
 #include "dasgd/record/trace/trace_reader.hpp"

@@ -67,7 +67,7 @@ Bytes draw_message() {
 
 std::string refusal(std::span<const std::byte> bytes, std::size_t n = workers) {
   const Decoded decoded = decode(bytes, n);
-  const auto* refused = std::get_if<Refusal>(&decoded);
+  const auto* refused = std::get_if<WireRefusal>(&decoded);
   return refused ? refused->why : "";
 }
 
@@ -141,7 +141,7 @@ TEST(Wire, TheOtherMessagesComeBackAsTheyWere) {
   const Bytes note{std::byte{1}, std::byte{2}};
   EXPECT_EQ(accepted<Note>(encode(Note{note})).bytes, note);
   accepted<Beat>(encode(Beat{}));
-  accepted<Goodbye>(encode(Goodbye{}));
+  accepted<RankGoodbye>(encode(RankGoodbye{}));
 }
 
 RC_GTEST_PROP(Wire, EveryTruncationIsRefused, ()) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dasgd/core/error.hpp"
+#include "dasgd/watch/access/access.hpp"
 #include "dasgd/watch/gate.hpp"
 #include "support/message.hpp"
 #include "support/process.hpp"

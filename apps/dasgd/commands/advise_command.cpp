@@ -1,13 +1,11 @@
 #include <cmath>
 #include <fmt/format.h>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "commands/commands.hpp"
+#include "commands/earlier_run.hpp"
 #include "commands/summary.hpp"
 #include "dasgd/advice/advice_json.hpp"
-#include "dasgd/base/parse_json.hpp"
 #include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/settings/settings.hpp"
@@ -19,14 +17,8 @@ namespace dasgd::app {
 namespace {
 
 /// The staleness of an earlier run, from its summary.
-ExpectedStaleness staleness_of_run(const std::string& directory) {
-  const std::string path = directory + "/summary.json";
-  std::ifstream in(path);
-  if (!in) throw InputError(path + ": cannot be read; --from needs the directory of a run");
-  try {
-    const auto json = parse_json(in);
-    if (json.is_discarded())
-      throw InputError(path + ": is not the summary of a run: no JSON, or a key is given twice");
+PilotStaleness staleness_of_run(const std::string& directory) {
+  return from_summary(directory, [&](const nlohmann::json& json, double seconds) {
     StalenessSummary s;
     s.S_avg = json.at("S_avg");
     s.S_max = json.at("S_max");
@@ -36,13 +28,10 @@ ExpectedStaleness staleness_of_run(const std::string& directory) {
     s.S_mean_square = json.at("S_mean_square");
     s.W.reset();
     if (!json.at("W").is_null()) s.W = json.at("W");
-    const double seconds =
-        json.contains("virtual_seconds") ? json["virtual_seconds"] : json.at("wall_seconds");
-    return {s, json.at("gradients").get<double>() / seconds, "measured: by the run in " + directory,
-            json.value("noncausal_applications", std::uint64_t{0})};
-  } catch (const nlohmann::json::exception& error) {
-    throw InputError(path + ": is not the summary of a run: " + error.what());
-  }
+    return PilotStaleness{s, json.at("gradients").get<double>() / seconds,
+                          "measured: by the run in " + directory,
+                          json.value("noncausal_applications", std::uint64_t{0})};
+  });
 }
 
 std::string interval(const Estimate& e) { return fmt::format("{:.4g} .. {:.4g}", e.low, e.high); }

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "dasgd/base/parse_json.hpp"
-#include "dasgd/referee/contest/real_dasgd.hpp"
-#include "dasgd/rivals/methods/all_rivals.hpp"
+#include "dasgd/lab/referee/contest/real_dasgd.hpp"
+#include "dasgd/lab/rivals/methods/all_rivals.hpp"
 
 namespace dasgd::app {
 namespace {

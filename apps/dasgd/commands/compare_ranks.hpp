@@ -4,7 +4,7 @@
 #include <string>
 
 #include "dasgd/config/config.hpp"
-#include "dasgd/referee/contest/run_one.hpp"
+#include "dasgd/lab/referee/contest/run_one.hpp"
 #include "ranks/ranks.hpp"
 
 namespace dasgd::app {

@@ -1,17 +1,15 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "commands/commands.hpp"
+#include "commands/earlier_run.hpp"
 #include "dasgd/advice/pilot.hpp"
-#include "dasgd/base/parse_json.hpp"
 #include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
-#include "dasgd/planner/plan_text.hpp"
-#include "dasgd/planner/stand_in.hpp"
+#include "dasgd/lab/planner/plan_text.hpp"
+#include "dasgd/lab/planner/stand_in.hpp"
 #include "dasgd/settings/settings.hpp"
 #include "terminal/output.hpp"
 #include "terminal/signals.hpp"
@@ -30,24 +28,15 @@ struct MeasuredRun {
 };
 
 MeasuredRun measured_by(const std::string& directory) {
-  const std::string path = directory + "/summary.json";
-  std::ifstream in(path);
-  if (!in) throw InputError(path + ": cannot be read; --from needs the directory of a run");
-  try {
-    const auto json = parse_json(in);
-    if (json.is_discarded())
-      throw InputError(path + ": is not the summary of a run: no JSON, or a key is given twice");
-    const double seconds =
-        json.contains("virtual_seconds") ? json["virtual_seconds"] : json.at("wall_seconds");
-    const auto gradients = json.at("gradients").get<double>();
-    MeasuredRun run{.gradient_s = json.at("workers").get<double>() * seconds / gradients};
+  return from_summary(directory, [&](const nlohmann::json& json, double seconds) {
+    MeasuredRun run{.gradient_s = json.at("workers").get<double>() * seconds /
+                                  json.at("gradients").get<double>()};
     for (const auto& bytes : json.value("bytes_sent", nlohmann::json::array()))
       run.card = std::max(run.card, bytes.get<double>() / seconds);
-    if (!std::isfinite(run.gradient_s)) throw InputError(path + ": the run made no gradients");
+    if (!std::isfinite(run.gradient_s))
+      throw InputError(directory + "/summary.json: the run made no gradients");
     return run;
-  } catch (const nlohmann::json::exception& error) {
-    throw InputError(path + ": is not the summary of a run: " + error.what());
-  }
+  });
 }
 
 /// The case, and for each of its figures where it comes from.

@@ -7,13 +7,13 @@
 #include "commands/commands.hpp"
 #include "commands/summary.hpp"
 #include "dasgd/advice/advice_json.hpp"
-#include "dasgd/archive/directory_run.hpp"
 #include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/base/files/write_all.hpp"
 #include "dasgd/config/step_size.hpp"
 #include "dasgd/report/page/write_report.hpp"
 #include "dasgd/settings/settings.hpp"
 #include "dasgd/settings/tasks/prediction.hpp"
+#include "dasgd/settings/tasks/simulation.hpp"
 #include "dasgd/settings/toml_file.hpp"
 #include "dasgd/settings/virtual_world.hpp"
 #include "terminal/output.hpp"
@@ -40,7 +40,7 @@ int simulate_problem(Config config, const Objective<Real>& objective, const Virt
     print_note("dasgd: {}\n", config::with_options(line));
   };
   const auto result =
-      simulate_into<Real>(directory, output.trace, objective, options, world, scenario);
+      config::simulate_into<Real>(directory, output.trace, objective, options, world, scenario);
   WriteAll write;
   std::optional<config::Prediction> prediction;
   if (!config.from.empty()) {

@@ -9,7 +9,7 @@
 
 #include "dasgd/config/config.hpp"
 #include "dasgd/core/objective.hpp"
-#include "dasgd/rivals/play.hpp"
+#include "dasgd/lab/rivals/play.hpp"
 #include "dasgd/run/options.hpp"
 #include "dasgd/run/result.hpp"
 #include "dasgd/runtime/progress.hpp"
@@ -67,7 +67,7 @@ class Ranks {
                                                   const TrainOptions& options,
                                                   const Config& config);
 
-  /// Collective: runs a rival; see dasgd/cluster/perform_ranks.hpp.
+  /// Collective: runs a rival; see dasgd/lab/ranks/perform_ranks.hpp.
   template <typename Real>
   PlayResult perform(const Objective<Real>& objective, const ChosenRival& rival,
                      const TrainOptions& options, const VirtualWorld& world, const PlayOptions& how,

@@ -4,9 +4,9 @@
 #include <unistd.h>
 #include <utility>
 
-#include "dasgd/cluster/perform_ranks.hpp"
 #include "dasgd/cluster/train_ranks.hpp"
 #include "dasgd/core/error.hpp"
+#include "dasgd/lab/ranks/perform_ranks.hpp"
 #include "dasgd/settings/settings.hpp"
 #include "dasgd/transport/mpi/communicator.hpp"
 #include "ranks/ranks.hpp"

@@ -84,8 +84,11 @@ class Interrupted : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Throws InputError.
+/// Of an experiment, once it is known to be possible. Throws InputError.
 void make_directory(const std::string& directory);
+/// What every experiment leaves there.
+void write_files(const Experiment& experiment, const std::string& csv, const std::string& json,
+                 const std::string& svg);
 /// "50ms" or "+50ms". Throws InputError.
 std::chrono::nanoseconds added_time(const std::string& text);
 /// The cores to use.

@@ -11,7 +11,7 @@
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/catalogue.hpp"
 #include "dasgd/data/images/image_samples.hpp"
-#include "dasgd/experiments/worker_scaling.hpp"
+#include "dasgd/lab/experiments/worker_scaling.hpp"
 #include "dasgd/models/data_source.hpp"
 #include "dasgd/models/network_problem.hpp"
 #include "ranks/rank_launch.hpp"
@@ -104,10 +104,7 @@ void write_and_print(const Experiment& experiment, const ScalingPlan& plan,
     throw Interrupted(fmt::format("interrupted; {} runs are kept in {}; the same command continues",
                                   runs.size(), plan.cells));
   const auto points = summarise(runs);
-  const std::string stem = experiment.stem();
-  write_file(stem + ".csv", to_csv(runs));
-  write_file(stem + ".json", to_json(points));
-  write_file(stem + ".svg", to_svg(plan.data, points));
+  write_files(experiment, to_csv(runs), to_json(points), to_svg(plan.data, points));
   print_table(points);
   print_result(
       "the paper's CNN on {}, batch {}, eta {}, target: training loss {} (mean of each worker's "
@@ -118,7 +115,7 @@ void write_and_print(const Experiment& experiment, const ScalingPlan& plan,
           ? ""
           : fmt::format("real: padded to {} per gradient, as up to {} workers share {} cores; ",
                         show_duration(plan.padding), plan.virtual_workers.back(), all_cores()),
-      stem);
+      experiment.stem());
 }
 
 std::size_t wanted_on(std::size_t ranks, const ScalingPlan& plan) {
@@ -134,6 +131,7 @@ void reproduce_cifar(const Experiment& experiment) {
   ScalingPlan plan = plan_for(experiment);
   plan.stop = signals.token();
   const NetworkOfSeed network = networks(images(plan), device_of(experiment.choice));
+  make_directory(experiment.directory);
   const std::size_t points = plan.virtual_workers.size() + plan.thread_workers.size();
   write_and_print(experiment, plan, run_scaling(network, plan, show_simulations),
                   points * plan.seeds.size());

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/base/nearest_word.hpp"
 #include "dasgd/base/parse_json.hpp"
 #include "dasgd/base/units.hpp"
@@ -56,10 +57,9 @@ void require_own_settings(const ReproduceRequest& request) {
   if (choice.any_of_slow_worker() && !slow_worker)
     throw InputError("--slow and --target-error are settings of quadratic and logistic, not of " +
                      request.what);
-  const bool only_compute = network && !choice.seeds && !choice.eta;
-  if (choice.any_of_all() && !slow_worker && !cifar && !only_compute)
-    throw InputError("--seeds, --lr and --compute are settings of Figure 2, not of " +
-                     request.what);
+  if ((network ? choice.seeds || choice.eta : choice.any_of_all()) && !slow_worker && !cifar)
+    throw InputError(fmt::format("--seeds{} are settings of Figure 2, not of {}",
+                                 network ? " and --lr" : ", --lr and --compute", request.what));
 }
 
 // How an experiment was made, in words.
@@ -90,6 +90,13 @@ void write_page(const Experiment& experiment, bool on_ranks) {
 }
 
 }  // namespace
+
+void write_files(const Experiment& experiment, const std::string& csv, const std::string& json,
+                 const std::string& svg) {
+  write_file(experiment.stem() + ".csv", csv);
+  write_file(experiment.stem() + ".json", json);
+  write_file(experiment.stem() + ".svg", svg);
+}
 
 void make_directory(const std::string& directory) {
   std::error_code error;
@@ -138,7 +145,6 @@ int reproduce_command(const ReproduceRequest& request) {
   for (const auto& [name, repeat] : experiments()) {
     if (!all && name != request.what) continue;
     const std::string directory = all ? out + "/" + name : out;
-    if (!on_ranks) make_directory(directory);
     if (all) print_result("{}\n", name);
     const bool on_threads = request.engine == EngineKind::threads && has_slow_worker(name);
     const Experiment experiment{name, directory, request.quick, request.choice, on_threads};

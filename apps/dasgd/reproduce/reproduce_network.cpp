@@ -3,10 +3,9 @@
 #include <set>
 #include <tuple>
 
-#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
-#include "dasgd/planner/network_study.hpp"
+#include "dasgd/lab/planner/network_study.hpp"
 #include "reproduce/reproduce.hpp"
 #include "terminal/output.hpp"
 #include "terminal/signals.hpp"
@@ -15,12 +14,6 @@ namespace dasgd::app {
 namespace {
 
 constexpr double reached_rate = 0.97;  // of what is possible with cards without end
-
-std::string time_of(const NetworkRow& row) {
-  if (!row.was_run()) return "not simulated: " + row.left_out;
-  if (row.reached) return fmt::format("{:>9.4g} s", row.seconds);
-  return fmt::format("{:>9} s", fmt::format(">= {:.4g}", row.seconds));
-}
 
 void print_cells(const std::vector<NetworkCell>& cells) {
   std::tuple<std::size_t, double, double> shown{};
@@ -33,7 +26,7 @@ void print_cells(const std::vector<NetworkCell>& cells) {
       shown = now;
     }
     const NetworkRow& row = cell.row;
-    print_result("  {:<22} {}", short_name(row.way), time_of(row));
+    print_result("  {:<22} {:>11}", short_name(row.way), time_of(row));
     if (row.was_run())
       print_result("  {:>10} S  {:>12} on the busiest card  {:>7.4g} gradients/s",
                    row.S_avg ? fmt::format("{:.4g}", *row.S_avg) : "-",
@@ -77,15 +70,14 @@ void reproduce_network(const Experiment& experiment) {
     if (study.compute <= 0) throw InputError("--compute 0: a gradient takes some time");
   }
   if (!experiment.choice.workers.empty()) keep_workers(study, experiment.choice.workers);
+  make_directory(experiment.directory);
   NetworkFindings findings;
   try {
     findings = study_networks(study, show_simulations);
   } catch (const ContestInterrupted&) {
     throw Interrupted("interrupted; nothing was written");
   }
-  write_file(experiment.stem() + ".csv", to_csv(findings));
-  write_file(experiment.stem() + ".json", to_json(findings));
-  write_file(experiment.stem() + ".svg", to_svg(findings));
+  write_files(experiment, to_csv(findings), to_json(findings), to_svg(findings));
   print_cells(findings.cells);
   print_rates(findings.rates);
   print_result("a small problem with messages of d numbers, {} per gradient; {}.csv, .json, .svg\n",

@@ -1,18 +1,16 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "dasgd/base/files/atomic_file.hpp"
-#include "dasgd/experiments/rival_numbers.hpp"
+#include "dasgd/lab/experiments/rival_numbers.hpp"
 #include "reproduce/reproduce.hpp"
 #include "terminal/output.hpp"
 
 namespace dasgd::app {
 
 void reproduce_rivals(const Experiment& experiment) {
+  make_directory(experiment.directory);
   const auto numbers = repeat_published_numbers(experiment.quick);
-  write_file(experiment.stem() + ".csv", to_csv(numbers));
-  write_file(experiment.stem() + ".json", to_json(numbers));
-  write_file(experiment.stem() + ".svg", to_svg(numbers));
+  write_files(experiment, to_csv(numbers), to_json(numbers), to_svg(numbers));
   std::string source;
   for (const PublishedNumber& n : numbers) {
     if (n.source != source) print_result("{}\n", n.source);

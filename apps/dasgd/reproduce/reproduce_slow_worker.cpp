@@ -7,7 +7,7 @@
 #include "dasgd/base/units.hpp"
 #include "dasgd/config/config.hpp"
 #include "dasgd/core/error.hpp"
-#include "dasgd/experiments/slow_worker.hpp"
+#include "dasgd/lab/experiments/slow_worker.hpp"
 #include "dasgd/problems/logistic.hpp"
 #include "dasgd/problems/quadratic.hpp"
 #include "dasgd/runtime/train.hpp"
@@ -90,7 +90,7 @@ ProblemOfSeed problem_for(const std::string& what) {
   };
 }
 
-std::string show(const std::vector<Spread>& by_worker, std::size_t worker) {
+std::string show(const std::vector<SeedSpread>& by_worker, std::size_t worker) {
   if (worker >= by_worker.size()) return "-";
   return fmt::format("{:.1f} +- {:.1f}", by_worker[worker].mean, by_worker[worker].deviation);
 }
@@ -110,10 +110,7 @@ void print_table(const std::vector<SlowWorkerPoint>& points) {
 void write_and_print(const Experiment& experiment, const SlowWorkerPlan& plan,
                      const std::vector<SlowWorkerRun>& runs, const std::string& pace) {
   const auto points = summarise(runs);
-  const std::string stem = experiment.stem();
-  write_file(stem + ".csv", to_csv(runs));
-  write_file(stem + ".json", to_json(points));
-  write_file(stem + ".svg", to_svg(experiment.what, points));
+  write_files(experiment, to_csv(runs), to_json(points), to_svg(experiment.what, points));
   print_table(points);
   print_result("{}\n", expected_and_measured(points));
   print_result(
@@ -124,7 +121,8 @@ void write_and_print(const Experiment& experiment, const SlowWorkerPlan& plan,
   print_result(
       "target error {:g}, one worker of two x times slower, {}, {} seed{}; limits are means; "
       "written to {}.csv, .json, .svg\n",
-      plan.target_error, pace, plan.seeds.size(), plan.seeds.size() == 1 ? "" : "s", stem);
+      plan.target_error, pace, plan.seeds.size(), plan.seeds.size() == 1 ? "" : "s",
+      experiment.stem());
 }
 
 void conclude(const Experiment& experiment, const SlowWorkerPlan& plan, const std::string& way,
@@ -143,12 +141,14 @@ void conclude(const Experiment& experiment, const SlowWorkerPlan& plan, const st
 void reproduce_slow_worker(const Experiment& experiment) {
   if (!experiment.on_threads) {
     const SlowWorkerPlan plan = slow_worker_plan(experiment);
+    make_directory(experiment.directory);
     const auto runs = run_slow_worker(problem_for(experiment.what), plan, show_simulations);
     return write_and_print(experiment, plan, runs, "compute 50 ms, latency 50 us, apply 5 us");
   }
   const SignalStop signals;
   SlowWorkerPlan plan = real_plan_for(experiment);
   plan.stop = signals.token();
+  make_directory(experiment.directory);
   const RealEngine engine{
       .way = "threads",
       .of_rank_zero = [](bool yes) { return yes; },

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "dasgd/base/files/atomic_file.hpp"
-#include "dasgd/experiments/burst.hpp"
-#include "dasgd/experiments/topology_staleness.hpp"
+#include "dasgd/lab/experiments/burst.hpp"
+#include "dasgd/lab/experiments/topology_staleness.hpp"
 #include "reproduce/reproduce.hpp"
 #include "terminal/output.hpp"
 
@@ -65,12 +65,11 @@ void reproduce_topology(const Experiment& experiment) {
   TopologyPlan plan;
   plan.threads = all_cores();
   if (experiment.quick) plan.workers = {2, 3, 4, 6, 9, 12, 16, 20, 25};
+  make_directory(experiment.directory);
   const auto runs = run_topologies(plan, show_simulations);
   const std::string trace = experiment.directory + "/burst.jsonl";
   const BurstResult burst = run_burst(trace);
-  write_file(experiment.stem() + ".csv", to_csv(runs));
-  write_file(experiment.stem() + ".json", to_json(runs));
-  write_file(experiment.stem() + ".svg", to_svg(runs));
+  write_files(experiment, to_csv(runs), to_json(runs), to_svg(runs));
   write_file(experiment.directory + "/burst.json", to_json(burst));
   print_table(runs);
   print_burst(burst, trace);

@@ -16,7 +16,7 @@ Json to_json(const Estimate& e) {
           {"samples", e.samples}};
 }
 
-Json to_json(const ExpectedStaleness& expected) {
+Json to_json(const PilotStaleness& expected) {
   const StalenessSummary& s = expected.figures;
   return {{"S_avg", s.S_avg},
           {"S_max", s.S_max},

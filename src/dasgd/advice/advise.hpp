@@ -43,7 +43,7 @@ struct Promise {
 struct Advice {
   std::size_t workers = 1;
   ProblemConstants constants;
-  ExpectedStaleness staleness;
+  PilotStaleness staleness;
   std::optional<double> horizon;  ///< gradients of all workers, where a budget says how many
   bool plain = true;              ///< plain SGD with a fixed step; the proofs know no other rule
   bool independent = true;        ///< draws; with noise the proofs know no others
@@ -62,9 +62,9 @@ struct AdviceRequest {
   TrainOptions options;  ///< of the run to come; its eta is not looked at
   /// Where the workers are not here: predicts staleness in this world instead of running a pilot.
   std::optional<VirtualWorld> world;
-  bool compute_is_given = true;                ///< whether `world` says how long a gradient takes
-  std::optional<ExpectedStaleness> staleness;  ///< of an earlier run, instead of a pilot
-  std::optional<double> least_loss;            ///< inf f, if known
+  bool compute_is_given = true;             ///< whether `world` says how long a gradient takes
+  std::optional<PilotStaleness> staleness;  ///< of an earlier run, instead of a pilot
+  std::optional<double> least_loss;         ///< inf f, if known
   std::optional<double> accuracy;  ///< default: 1 % of the squared gradient norm at the start
   /// The practical step is for the schedule of the options, and brings none of its own.
   bool keep_schedule = false;

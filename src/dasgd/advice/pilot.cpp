@@ -70,8 +70,8 @@ double time_of_gradient(const Objective<Real>& objective, std::size_t batch, con
 }
 
 template <typename Real>
-ExpectedStaleness pilot_on_threads(const Objective<Real>& objective, TrainOptions options,
-                                   double eta, std::vector<std::vector<Real>>& trajectory) {
+PilotStaleness pilot_on_threads(const Objective<Real>& objective, TrainOptions options, double eta,
+                                std::vector<std::vector<Real>>& trajectory) {
   options = bare_run(options, eta);
   options.max_time = 1s;  // not a number of gradients: small ones would be over before all began
   const auto result = run_training<Real>(objective, options);
@@ -85,9 +85,9 @@ ExpectedStaleness pilot_on_threads(const Objective<Real>& objective, TrainOption
 }
 
 template <typename Real>
-ExpectedStaleness pilot_in_virtual_time(const Objective<Real>& objective, TrainOptions options,
-                                        VirtualWorld world, bool compute_is_given,
-                                        double gradient_seconds) {
+PilotStaleness pilot_in_virtual_time(const Objective<Real>& objective, TrainOptions options,
+                                     VirtualWorld world, bool compute_is_given,
+                                     double gradient_seconds) {
   if (!compute_is_given)
     world.compute = TimeModel::constant(
         std::max<Nanoseconds>(1, static_cast<Nanoseconds>(1e9 * gradient_seconds)));
@@ -124,14 +124,14 @@ void walk(const Objective<Real>& objective, const TrainOptions& options, double 
 
 template double time_of_gradient(const Objective<float>&, std::size_t, const Clock&);
 template double time_of_gradient(const Objective<double>&, std::size_t, const Clock&);
-template ExpectedStaleness pilot_on_threads(const Objective<float>&, TrainOptions, double,
-                                            std::vector<std::vector<float>>&);
-template ExpectedStaleness pilot_on_threads(const Objective<double>&, TrainOptions, double,
-                                            std::vector<std::vector<double>>&);
-template ExpectedStaleness pilot_in_virtual_time(const Objective<float>&, TrainOptions,
-                                                 VirtualWorld, bool, double);
-template ExpectedStaleness pilot_in_virtual_time(const Objective<double>&, TrainOptions,
-                                                 VirtualWorld, bool, double);
+template PilotStaleness pilot_on_threads(const Objective<float>&, TrainOptions, double,
+                                         std::vector<std::vector<float>>&);
+template PilotStaleness pilot_on_threads(const Objective<double>&, TrainOptions, double,
+                                         std::vector<std::vector<double>>&);
+template PilotStaleness pilot_in_virtual_time(const Objective<float>&, TrainOptions, VirtualWorld,
+                                              bool, double);
+template PilotStaleness pilot_in_virtual_time(const Objective<double>&, TrainOptions, VirtualWorld,
+                                              bool, double);
 template void walk(const Objective<float>&, const TrainOptions&, double,
                    std::vector<std::vector<float>>&);
 template void walk(const Objective<double>&, const TrainOptions&, double,

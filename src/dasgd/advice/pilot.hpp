@@ -14,7 +14,7 @@
 namespace dasgd {
 
 /// The staleness that a run has, or will have.
-struct ExpectedStaleness {
+struct PilotStaleness {
   StalenessSummary figures;
   double gradients_per_second = 0;  ///< of all workers together
   std::string how;                  ///< "measured: ...", "predicted: ..."
@@ -35,16 +35,16 @@ double time_of_gradient(const Objective<Real>& objective, std::size_t batch,
 /// Runs the options on threads of this machine with a small step size, for a second.
 /// Appends the model it ends with to `trajectory`.
 template <typename Real>
-ExpectedStaleness pilot_on_threads(const Objective<Real>& objective, TrainOptions options,
-                                   double eta, std::vector<std::vector<Real>>& trajectory);
+PilotStaleness pilot_on_threads(const Objective<Real>& objective, TrainOptions options, double eta,
+                                std::vector<std::vector<Real>>& trajectory);
 
 /// Runs the options in virtual time with gradients that cost nothing to compute: staleness depends
 /// on when things happen, not on what they are. Where `world` says nothing of compute times, a
 /// gradient takes so many seconds.
 template <typename Real>
-ExpectedStaleness pilot_in_virtual_time(const Objective<Real>& objective, TrainOptions options,
-                                        VirtualWorld world, bool compute_is_given,
-                                        double gradient_seconds);
+PilotStaleness pilot_in_virtual_time(const Objective<Real>& objective, TrainOptions options,
+                                     VirtualWorld world, bool compute_is_given,
+                                     double gradient_seconds);
 
 /// One worker for a second: the trajectory where no pilot runs on threads.
 template <typename Real>

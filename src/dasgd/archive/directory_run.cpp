@@ -6,7 +6,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "dasgd/archive/members_file.hpp"
 #include "dasgd/archive/result_files.hpp"
 #include "dasgd/base/digest.hpp"
 #include "dasgd/base/input_error.hpp"
@@ -15,7 +14,6 @@
 #include "dasgd/report/page/write_report.hpp"
 #include "dasgd/run/leg.hpp"
 #include "dasgd/runtime/train.hpp"
-#include "dasgd/sim/simulate.hpp"
 
 namespace dasgd {
 namespace {
@@ -126,22 +124,6 @@ void note_failure(const WriteAll& write, TrainResult<Real>& result) {
   }
 }
 
-template <typename Real>
-void save_members(const elastic::MembersResult<Real>& members, const RunDirectory& directory,
-                  const std::function<void(const std::string&)>& warn, WriteAll& write) {
-  write("members.json",
-        [&] { write_file(directory.file("members.json"), members_json(members.members)); });
-  write("adoptions.jsonl",
-        [&] { write_file(directory.file("adoptions.jsonl"), members.adoptions); });
-  write("story.txt", [&] {
-    std::string text;
-    for (const std::string& line : members.history) text += line + "\n";
-    write_file(directory.file("story.txt"), text);
-  });
-  for (const std::string& what : members.too_late)
-    if (warn) warn(what + " did not happen: the run ended before");
-}
-
 }  // namespace
 
 template <typename Real>
@@ -233,10 +215,9 @@ TrainResult<Real> train_into(const DirectoryOptions& where, const Objective<Real
 }
 
 template <typename Real>
-TrainResult<Real> simulate_into(const RunDirectory& directory, bool with_trace,
-                                const Objective<Real>& objective, TrainOptions options,
-                                const VirtualWorld& world,
-                                const std::optional<elastic::Scenario>& scenario) {
+TrainResult<Real> simulate_into(
+    const RunDirectory& directory, bool with_trace, const Objective<Real>& objective,
+    TrainOptions options, const std::function<Simulated<Real>(const TrainOptions&)>& simulate) {
   UnwrittenFiles lost(options.warn);
   ReservedRoom room = room_at_the_end(directory, objective, options.workers);
   std::optional<TraceWriter> trace;
@@ -249,21 +230,20 @@ TrainResult<Real> simulate_into(const RunDirectory& directory, bool with_trace,
   save_preprocessing(objective, directory);
   BestModel best(directory.path(), false);
   WriteAll write;
-  std::optional<elastic::MembersResult<Real>> members;
-  if (scenario) members = elastic::simulate_members<Real>(objective, options, world, *scenario);
-  TrainResult<Real> result =
-      members ? std::move(members->result) : run_simulation<Real>(objective, options, world);
+  Simulated<Real> simulated = simulate(options);
+  TrainResult<Real>& result = simulated.result;
   if (trace) trace->drain();
   room.release();
   save_result(objective, result, directory, best, write);
-  if (members) save_members(*members, directory, options.warn, write);
+  for (const auto& file : simulated.files)
+    write(file.first, [&] { write_file(directory.file(file.first), file.second); });
   write("metrics.jsonl", [&] {
     write_file(directory.file("metrics.jsonl"), metrics_of(figures, result.evaluations));
   });
   if (trace) trace->finish();
   lost.conclude(write);
   note_failure(write, result);
-  return result;
+  return std::move(result);
 }
 
 template class DirectoryRun<float>;
@@ -272,11 +252,11 @@ template TrainResult<float> train_into(const DirectoryOptions&, const Objective<
                                        const TrainOptions&, const std::vector<Callback<float>>&);
 template TrainResult<double> train_into(const DirectoryOptions&, const Objective<double>&,
                                         const TrainOptions&, const std::vector<Callback<double>>&);
-template TrainResult<float> simulate_into(const RunDirectory&, bool, const Objective<float>&,
-                                          TrainOptions, const VirtualWorld&,
-                                          const std::optional<elastic::Scenario>&);
-template TrainResult<double> simulate_into(const RunDirectory&, bool, const Objective<double>&,
-                                           TrainOptions, const VirtualWorld&,
-                                           const std::optional<elastic::Scenario>&);
+template TrainResult<float> simulate_into(
+    const RunDirectory&, bool, const Objective<float>&, TrainOptions,
+    const std::function<Simulated<float>(const TrainOptions&)>&);
+template TrainResult<double> simulate_into(
+    const RunDirectory&, bool, const Objective<double>&, TrainOptions,
+    const std::function<Simulated<double>(const TrainOptions&)>&);
 
 }  // namespace dasgd

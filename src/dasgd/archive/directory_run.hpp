@@ -13,12 +13,10 @@
 #include "dasgd/base/files/reserved_room.hpp"
 #include "dasgd/base/files/unwritten_files.hpp"
 #include "dasgd/core/objective.hpp"
-#include "dasgd/elastic/world/simulate_members.hpp"
 #include "dasgd/record/trace/trace_writer.hpp"
 #include "dasgd/run/options.hpp"
 #include "dasgd/run/result.hpp"
 #include "dasgd/runtime/progress.hpp"
-#include "dasgd/virtual_time/world.hpp"
 
 namespace dasgd {
 
@@ -78,12 +76,18 @@ TrainResult<Real> train_into(const DirectoryOptions& where, const Objective<Real
                              const TrainOptions& options,
                              const std::vector<Callback<Real>>& callbacks = {});
 
-/// Simulates and leaves metrics, model, summary and, if it is wanted, the trace in a directory; of
-/// members that come and go also who they were and what happened to them.
+/// A simulated run, and further files that it leaves, by their names.
 template <typename Real>
-TrainResult<Real> simulate_into(const RunDirectory& directory, bool with_trace,
-                                const Objective<Real>& objective, TrainOptions options,
-                                const VirtualWorld& world,
-                                const std::optional<elastic::Scenario>& scenario = {});
+struct Simulated {
+  TrainResult<Real> result;
+  std::vector<std::pair<std::string, std::string>> files = {};
+};
+
+/// Simulates and leaves metrics, model, summary and, if it is wanted, the trace in a directory,
+/// with what else the simulation has to leave.
+template <typename Real>
+TrainResult<Real> simulate_into(
+    const RunDirectory& directory, bool with_trace, const Objective<Real>& objective,
+    TrainOptions options, const std::function<Simulated<Real>(const TrainOptions&)>& simulate);
 
 }  // namespace dasgd

@@ -6,7 +6,7 @@
 
 namespace dasgd::cluster {
 
-CarryOverExchange::CarryOverExchange(const mpi::Layout& layout, int self, Tell tell)
+CarryOverExchange::CarryOverExchange(const mpi::RankLayout& layout, int self, Tell tell)
     : layout_(layout),
       self_(self),
       tell_(std::move(tell)),

@@ -20,7 +20,7 @@ class CarryOverExchange {
   using Tell = std::function<void(int rank, const Message& message)>;
 
   /// `tell` is called on the threads of workers and of the one that writes checkpoints.
-  CarryOverExchange(const mpi::Layout& layout, int self, Tell tell);
+  CarryOverExchange(const mpi::RankLayout& layout, int self, Tell tell);
 
   SnapshotBoard& board() { return board_; }
 
@@ -34,7 +34,7 @@ class CarryOverExchange {
   void ask_others();
   void send(WorkerId worker, const CarryOver& carry_over);
 
-  const mpi::Layout layout_;
+  const mpi::RankLayout layout_;
   const int self_;
   const Tell tell_;
   std::vector<Bytes> arriving_;    // per worker; of the thread that receives

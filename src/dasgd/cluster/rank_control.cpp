@@ -7,7 +7,7 @@
 
 namespace dasgd::cluster {
 
-RankControl::RankControl(const mpi::Layout& layout, int self, const TrainOptions& options,
+RankControl::RankControl(const mpi::RankLayout& layout, int self, const TrainOptions& options,
                          Control& control, Outside outside)
     : layout_(layout),
       self_(self),

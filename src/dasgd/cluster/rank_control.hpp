@@ -33,8 +33,8 @@ class RankControl final : public Elsewhere {
   };
 
   /// `control` and the sinks of `options` must outlive this.
-  RankControl(const mpi::Layout& layout, int self, const TrainOptions& options, Control& control,
-              Outside outside);
+  RankControl(const mpi::RankLayout& layout, int self, const TrainOptions& options,
+              Control& control, Outside outside);
 
   void send_to_first(const Message& message) { tell(0, message); }
   void send_to_others(const Message& message);
@@ -72,7 +72,7 @@ class RankControl final : public Elsewhere {
   void heard(int from, TraceAck taken);
   void heard(int from, GivenValue given);
 
-  const mpi::Layout layout_;
+  const mpi::RankLayout layout_;
   const int self_;
   TraceSink* const trace_;
   ApplicationSink* const watch_;

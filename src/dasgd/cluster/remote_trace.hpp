@@ -18,7 +18,7 @@ namespace dasgd::cluster {
 class RemoteTrace final : public TraceSink {
  public:
   /// `window` must outlive this.
-  RemoteTrace(const mpi::Layout& layout, std::function<void(const Message&)> tell,
+  RemoteTrace(const mpi::RankLayout& layout, std::function<void(const Message&)> tell,
               TraceWindow& window)
       : layout_(layout), tell_(std::move(tell)), window_(window), pieces_(layout.per_rank) {}
 
@@ -53,7 +53,7 @@ class RemoteTrace final : public TraceSink {
     piece.content.lines.clear();
   }
 
-  const mpi::Layout layout_;
+  const mpi::RankLayout layout_;
   const std::function<void(const Message&)> tell_;
   TraceWindow& window_;
   std::vector<Piece> pieces_;

@@ -21,7 +21,7 @@ class RemoteWatch final : public ApplicationSink {
   static constexpr std::size_t lines_at_once = 1'000;
   static constexpr Nanoseconds every = 100'000'000;
 
-  RemoteWatch(const mpi::Layout& layout, std::function<void(const Message&)> tell)
+  RemoteWatch(const mpi::RankLayout& layout, std::function<void(const Message&)> tell)
       : layout_(layout), tell_(std::move(tell)), pieces_(layout.per_rank) {}
 
   void add(WorkerId worker, std::vector<TraceLine> lines, Nanoseconds up_to) override {
@@ -54,7 +54,7 @@ class RemoteWatch final : public ApplicationSink {
     piece.content.left_out = 0;
   }
 
-  const mpi::Layout layout_;
+  const mpi::RankLayout layout_;
   const std::function<void(const Message&)> tell_;
   std::vector<Piece> pieces_;
 };

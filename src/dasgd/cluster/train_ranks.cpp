@@ -136,7 +136,7 @@ class RankRun {
 
   std::size_t update_bytes() const { return objective_.dimension() * sizeof(Number<Real>); }
 
-  mpi::MeshOptions mesh_options() {
+  mpi::RankMeshOptions mesh_options() {
     return {.relay = relay_of(options_, graph_of(options_)),
             .in_flight = resolved_in_flight(options_, update_bytes()),
             .clock = [this] { return clock_.now(); },
@@ -152,7 +152,7 @@ class RankRun {
   }
 
   DeviceBuffers device() const {
-    const mpi::Layout layout{ranks_.size(), per_rank()};
+    const mpi::RankLayout layout{ranks_.size(), per_rank()};
     std::vector<WorkerId> workers;
     for (std::size_t i = 0; i < per_rank(); ++i) workers.push_back(layout.worker(ranks_.rank(), i));
     return objective_.device_of(workers);
@@ -262,7 +262,7 @@ class RankRun {
   TargetGate gate_;
   GoodModel<Real> good_;
   RankControl rank_control_;
-  mpi::Mesh mesh_;  // last: its thread uses all of the above
+  mpi::RankMesh mesh_;  // last: its thread uses all of the above
 };
 
 // Ranks send full messages; how fast their links are shows when they are used.

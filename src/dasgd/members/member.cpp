@@ -62,7 +62,7 @@ Credentials credentials(const MemberOptions& options, const std::string& name,
 void take_port(MemberOptions& options) {
   const Credentials who = credentials(options, name_of(options), elastic::Origin::random());
   if (!options.listen.empty())
-    options.port = std::make_shared<tcp::Port>(options.listen, who.identity.encrypted());
+    options.port = std::make_shared<tcp::ListeningPort>(options.listen, who.identity.encrypted());
 }
 
 class Member::Implementation final : public tcp::LinkEvents, public elastic::Wires {

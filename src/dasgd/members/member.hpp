@@ -22,11 +22,11 @@ namespace dasgd::members {
 
 /// How a process takes part.
 struct MemberOptions {
-  std::string name;                   ///< empty: the host's, with the process number
-  std::string listen;                 ///< an address; empty: this member can only dial
-  std::string advertise;              ///< where others dial it; empty: there, see `reachable`
-  std::shared_ptr<tcp::Port> port;    ///< that of `listen`, where it is taken already
-  std::vector<std::string> contacts;  ///< of members; empty: this one begins the run
+  std::string name;       ///< empty: the host's, with the process number
+  std::string listen;     ///< an address; empty: this member can only dial
+  std::string advertise;  ///< where others dial it; empty: there, see `reachable`
+  std::shared_ptr<tcp::ListeningPort> port;  ///< that of `listen`, where it is taken already
+  std::vector<std::string> contacts;         ///< of members; empty: this one begins the run
   std::optional<tcp::Token> token;
   std::filesystem::path certificate, key, authority;  ///< of an own PKI
   bool plaintext = false;                             ///< on this machine only

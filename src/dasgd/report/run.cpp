@@ -53,9 +53,9 @@ void flatten(const toml::table& table, const std::string& prefix, Json& to) {
 }
 
 /// Reads the files of a run one by one and notes what is not as it should be.
-class Reader {
+class RunReader {
  public:
-  Reader(const std::string& directory, Run& run) : directory_(directory), run_(run) {}
+  RunReader(const std::string& directory, Run& run) : directory_(directory), run_(run) {}
 
   /// The path of a file, or of what a killed run left of it.
   std::optional<std::string> find(const char* name) {
@@ -206,7 +206,7 @@ Run read_run(const std::string& directory, const DigestLimits& limits,
   run.name = fs::weakly_canonical(directory).filename().string();
   run.label = run.name;
   run.config = Json::object();
-  Reader reader(directory, run);
+  RunReader reader(directory, run);
   reader.config();
   reader.summary();
   reader.advice();

@@ -18,7 +18,7 @@ double messages_per_gradient(const Graph& graph) {
 
 }  // namespace
 
-double load(const Network& network, const TrainOptions& options) {
+double load(const NetworkLimits& network, const TrainOptions& options) {
   if (network.gradient_seconds <= 0) return 0;
   const auto bytes =
       static_cast<double>(message_bytes(options.message, network.format, network.dimension, 1));
@@ -33,7 +33,7 @@ bool leaves_links_open(const TrainOptions& options) {
          options.message == MessageFormat::automatic;
 }
 
-TrainOptions choose_links(TrainOptions options, const Network& network) {
+TrainOptions choose_links(TrainOptions options, const NetworkLimits& network) {
   const bool relay_is_open = options.relay && options.relay->kind == RelayChoice::Kind::automatic;
   const bool message_is_open = options.message == MessageFormat::automatic;
   if (!relay_is_open && !message_is_open) return options;

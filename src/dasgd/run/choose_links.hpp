@@ -12,7 +12,7 @@
 namespace dasgd {
 
 /// What is known of the network before a run begins.
-struct Network {
+struct NetworkLimits {
   std::string kind;  ///< for people: "threads share memory"
   /// Bytes per second; nothing: fast enough for anything.
   std::optional<double> card, link;
@@ -26,7 +26,7 @@ inline constexpr std::size_t most_in_mesh = 8;
 
 /// For how long the busiest card, or link, is busy with what one gradient of each worker asks of
 /// it, in gradients: 0 without a limit.
-double load(const Network& network, const TrainOptions& options);
+double load(const NetworkLimits& network, const TrainOptions& options);
 
 /// Whether the relay or the message is `auto`.
 bool leaves_links_open(const TrainOptions& options);
@@ -34,6 +34,6 @@ bool leaves_links_open(const TrainOptions& options);
 /// Replaces `auto` of the relay by a mesh for up to `most_in_mesh` workers or where cards carry it,
 /// else by a tree; then `auto` of the message by the most bits that wait for two gradients at most,
 /// or the fewest. Sets `links_why` where it has chosen.
-TrainOptions choose_links(TrainOptions options, const Network& network);
+TrainOptions choose_links(TrainOptions options, const NetworkLimits& network);
 
 }  // namespace dasgd

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "dasgd/core/objective.hpp"
+#include "dasgd/core/traffic.hpp"
 #include "dasgd/core/worker.hpp"
 #include "dasgd/record/run_summary.hpp"
 #include "dasgd/run/divergence_guard.hpp"
 #include "dasgd/run/options.hpp"
 #include "dasgd/staleness/statistics.hpp"
-#include "dasgd/transport/endpoint.hpp"
 
 namespace dasgd {
 

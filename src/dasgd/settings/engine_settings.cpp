@@ -3,7 +3,7 @@
 #include "dasgd/core/error.hpp"
 #include "dasgd/settings/setting_groups.hpp"
 #include "dasgd/settings/setting_kinds.hpp"
-#include "dasgd/watch/server.hpp"
+#include "dasgd/watch/access/access.hpp"
 
 namespace dasgd::config {
 namespace {

@@ -38,10 +38,10 @@ std::string as_text(const toml::node& node, const std::string& where) {
 }
 
 /// Walks the tables of a file and sets what it finds.
-class Reader {
+class TomlReader {
  public:
-  Reader(Command command, const std::string& path, const std::set<std::string>& overridden,
-         Config& config)
+  TomlReader(Command command, const std::string& path, const std::set<std::string>& overridden,
+             Config& config)
       : command_(command), path_(path), overridden_(overridden), config_(config) {}
 
   void read(const toml::table& table, const std::string& prefix) {
@@ -165,7 +165,7 @@ void read_config_text(Command command, const std::string& text, const std::strin
   if (const auto hazard = find_text_hazard(text))
     throw InputError(fmt::format("{}:{}: {}", name, hazard->line, hazard->what));
   try {
-    Reader reader(command, name, overridden, config);
+    TomlReader reader(command, name, overridden, config);
     reader.read(toml::parse(text), "");
     reader.require_members();
   } catch (const toml::parse_error& error) {

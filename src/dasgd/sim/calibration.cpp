@@ -74,17 +74,17 @@ std::vector<Nanoseconds> compute_times(const Timeline& line, Nanoseconds apply) 
 }
 
 /// The times for which a frame may have been on its way.
-struct Interval {
+struct LatencyInterval {
   Nanoseconds low, high;
 };
 
-std::vector<Interval> latencies(const std::vector<Timeline>& workers, Nanoseconds apply,
-                                const std::function<bool(WorkerId, WorkerId)>& direct) {
+std::vector<LatencyInterval> latencies(const std::vector<Timeline>& workers, Nanoseconds apply,
+                                       const std::function<bool(WorkerId, WorkerId)>& direct) {
   std::map<GradientName, Nanoseconds> sent;
   for (const Timeline& line : workers)
     for (const TraceLine* a : line)
       if (own(*a)) sent[a->name] = *a->time;
-  std::vector<Interval> intervals;
+  std::vector<LatencyInterval> intervals;
   for (const Timeline& line : workers) {
     std::optional<Nanoseconds> last_look;  // the last at which the inbox was seen to be empty
     for (const TraceLine* a : line) {
@@ -102,10 +102,10 @@ std::vector<Interval> latencies(const std::vector<Timeline>& workers, Nanosecond
 }
 
 // The middle of the first stretch that lies in most intervals.
-Nanoseconds most_agreed(const std::vector<Interval>& intervals) {
+Nanoseconds most_agreed(const std::vector<LatencyInterval>& intervals) {
   std::vector<std::pair<Nanoseconds, int>>
       ends;  // at equal times intervals begin before others end
-  for (const Interval& i : intervals) {
+  for (const LatencyInterval& i : intervals) {
     ends.emplace_back(i.low, -1);
     ends.emplace_back(i.high, 1);
   }

@@ -57,7 +57,7 @@ void FrameQueue::pump(WorkerId from, Nanoseconds now) {
     out.next = *k + 1;
     carry(from, *k, out.links[*k].take(), from, now);
     for (const Nanoseconds time : {links_.card_free_at(from), links_.link_free_at(from, *k)})
-      if (time > now) queue_.push(Event::make(time, EventKind::link_free, number, number));
+      if (time > now) queue_.push(QueuedEvent::make(time, EventKind::link_free, number, number));
   }
 }
 
@@ -91,7 +91,7 @@ void FrameQueue::carry(WorkerId from, std::size_t link, Parcel parcel, WorkerId 
 
 void FrameQueue::put_in_flight(Flight flight, Nanoseconds arrival) {
   const std::uint32_t number = flights_.put(std::move(flight));
-  queue_.push(Event::make(arrival, EventKind::arrival, sendings_++, number));
+  queue_.push(QueuedEvent::make(arrival, EventKind::arrival, sendings_++, number));
 }
 
 std::size_t FrameQueue::bytes_waiting(WorkerId worker) const {

@@ -9,8 +9,8 @@
 namespace dasgd {
 
 template <typename Real>
-Network network_of(const Objective<Real>& objective, const TrainOptions& options,
-                   const VirtualWorld& world) {
+NetworkLimits network_of(const Objective<Real>& objective, const TrainOptions& options,
+                         const VirtualWorld& world) {
   constexpr std::uint64_t draws = 4;  // of each worker
   double sum = 0;
   for (std::size_t i = 0; i < options.workers; ++i)

@@ -82,7 +82,7 @@ class Simulation {
  private:
   using Waiting = typename Agent<Real>::Waiting;
 
-  void handle(const Event& event) {
+  void handle(const QueuedEvent& event) {
     switch (event.kind()) {
       case EventKind::own_finished:
         return finish_own(*agents_[event.subject]);
@@ -103,7 +103,7 @@ class Simulation {
   void schedule_look(Agent<Real>& agent, Nanoseconds time) { push(time, EventKind::look, agent); }
   void push(Nanoseconds time, EventKind kind, const Agent<Real>& agent) {
     const auto i = static_cast<std::uint32_t>(agent.id);
-    queue_.push(Event::make(time, kind, i, i));
+    queue_.push(QueuedEvent::make(time, kind, i, i));
   }
 
   // The worker looks into its inbox: apply the oldest arrival, else compute, else be idle.

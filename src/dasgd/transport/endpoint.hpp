@@ -7,19 +7,9 @@
 
 #include "dasgd/core/channel.hpp"
 #include "dasgd/core/names.hpp"
+#include "dasgd/core/traffic.hpp"
 
 namespace dasgd {
-
-/// Gradients that left, one for each link that they took, and their bytes.
-struct Traffic {
-  std::uint64_t messages = 0, bytes = 0;
-
-  Traffic& operator+=(const Traffic& other) {
-    messages += other.messages;
-    bytes += other.bytes;
-    return *this;
-  }
-};
 
 /// One worker's end of a transport. Used by the worker's thread, except where said otherwise. Every
 /// transport passes the same contract suite (tests/transport/contract.hpp).

@@ -36,7 +36,7 @@ Bytes end(ByteWriter out) {
   return out.take();
 }
 
-Decoded refuse(const char* why) { return Refusal{why}; }
+Decoded refuse(const char* why) { return WireRefusal{why}; }
 
 void write(ByteWriter& out, const GradientFacts& g) {
   out.number(g.name.origin);
@@ -175,7 +175,7 @@ Bytes encode(const Note& note) {
 
 Bytes encode(const Beat&) { return end(begin(Kind::beat)); }
 
-Bytes encode(const Goodbye&) { return end(begin(Kind::goodbye)); }
+Bytes encode(const RankGoodbye&) { return end(begin(Kind::goodbye)); }
 
 Decoded decode(std::span<const std::byte> bytes, std::size_t workers) {
   constexpr std::size_t shortest = 16;  // magic, version, kind, checksum
@@ -201,7 +201,7 @@ Decoded decode(std::span<const std::byte> bytes, std::size_t workers) {
     case Kind::beat:
       return read_empty<Beat>(in);
     case Kind::goodbye:
-      return read_empty<Goodbye>(in);
+      return read_empty<RankGoodbye>(in);
   }
   return refuse("the message is of an unknown kind");
 }

@@ -46,9 +46,9 @@ struct Note {
 struct Beat {};
 
 /// The last frame from one process to another.
-struct Goodbye {};
+struct RankGoodbye {};
 
-using Message = std::variant<GradientHeader, BundleHeader, Announcement, Note, Beat, Goodbye>;
+using Message = std::variant<GradientHeader, BundleHeader, Announcement, Note, Beat, RankGoodbye>;
 
 Bytes encode_header(const Gradient& gradient, std::optional<std::uint32_t> slot = {});
 Bytes encode_header(const Bundle& bundle);
@@ -57,13 +57,13 @@ Bytes encode_header_on_device(const Gradient& gradient);
 Bytes encode(const Announcement& announcement);
 Bytes encode(const Note& note);
 Bytes encode(const Beat& beat);
-Bytes encode(const Goodbye& goodbye);
+Bytes encode(const RankGoodbye& goodbye);
 
 /// Bytes that are not a message: why.
-struct Refusal {
+struct WireRefusal {
   std::string why;
 };
-using Decoded = std::variant<Message, Refusal>;
+using Decoded = std::variant<Message, WireRefusal>;
 
 /// Reads one message of a run with `workers` workers. Bytes that were cut, extended or changed are
 /// refused, and so is a message that could not have been sent: a worker that does not exist, a

@@ -18,16 +18,17 @@ namespace dasgd {
 enum class EventKind : std::uint64_t { own_finished, foreign_finished, arrival, link_free, look };
 
 /// `rank` orders events of one kind at one instant: the worker's number, or the order of sending.
-struct Event {
+struct QueuedEvent {
   Nanoseconds time = 0;
   std::uint64_t order = 0;
   std::uint32_t subject = 0;  ///< a worker, or a frame in flight
 
-  static Event make(Nanoseconds time, EventKind kind, std::uint64_t rank, std::uint32_t subject) {
+  static QueuedEvent make(Nanoseconds time, EventKind kind, std::uint64_t rank,
+                          std::uint32_t subject) {
     return {time, static_cast<std::uint64_t>(kind) << 61 | rank, subject};
   }
   EventKind kind() const { return static_cast<EventKind>(order >> 61); }
-  bool before(const Event& other) const {
+  bool before(const QueuedEvent& other) const {
     return time != other.time ? time < other.time : order < other.order;
   }
 };
@@ -36,7 +37,7 @@ struct Event {
 /// heap.
 class EventQueue {
  public:
-  void push(const Event& event) {
+  void push(const QueuedEvent& event) {
     Row& row = rows_[static_cast<std::size_t>(event.kind())];
     if (row.events.empty() || !event.before(row.events.back())) {
       row.events.push_back(event);
@@ -48,26 +49,26 @@ class EventQueue {
   }
 
   /// The first event, or nothing when there is none.
-  std::optional<Event> pop() {
+  std::optional<QueuedEvent> pop() {
     Row* row = rows_.data();  // at one instant, the first kind
     for (Row& other : rows_)
       if (other.time < row->time) row = &other;
     const bool has_row = !row->events.empty();
     if (!heap_.empty() && (!has_row || heap_.front().before(row->events.front()))) {
       std::pop_heap(heap_.begin(), heap_.end(), Later{});
-      const Event event = heap_.back();
+      const QueuedEvent event = heap_.back();
       heap_.pop_back();
       return event;
     }
     if (!has_row) return std::nullopt;
-    const Event event = row->events.pop_front();
+    const QueuedEvent event = row->events.pop_front();
     row->note_time();
     return event;
   }
 
  private:
   struct Later {
-    bool operator()(const Event& a, const Event& b) const { return b.before(a); }
+    bool operator()(const QueuedEvent& a, const QueuedEvent& b) const { return b.before(a); }
   };
   struct Row {
     static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
@@ -75,10 +76,10 @@ class EventQueue {
       time = events.empty() ? never : static_cast<std::uint64_t>(events.front().time);
     }
     std::uint64_t time = never;  // of the first; beyond all times where there is none
-    Fifo<Event> events;
+    Fifo<QueuedEvent> events;
   };
   std::array<Row, 5> rows_;  // by kind
-  std::vector<Event> heap_;
+  std::vector<QueuedEvent> heap_;
 };
 
 }  // namespace dasgd

@@ -54,7 +54,9 @@ std::string_view bearer(std::string_view authorization) {
                                            : std::string_view();
 }
 
-Decision refuse(unsigned status, std::string why) { return {{}, Refusal{status, std::move(why)}}; }
+Decision refuse(unsigned status, std::string why) {
+  return {{}, HttpRefusal{status, std::move(why)}};
+}
 
 }  // namespace
 

@@ -18,14 +18,14 @@ struct Request {
 
 enum class Resource { page, events, metrics, stop };
 
-struct Refusal {
+struct HttpRefusal {
   unsigned status;
   std::string why;
 };
 
 struct Decision {
   std::optional<Resource> resource;
-  std::optional<Refusal> refusal;
+  std::optional<HttpRefusal> refusal;
 };
 
 /// The rules of a server. On a loopback address a browser may be sent here by any page of the

@@ -67,7 +67,7 @@ void LiveRun::prepare(const std::string& line) {
   if (run_.notes.size() > most_lines) run_.notes.erase(run_.notes.begin());
 }
 
-void LiveRun::update(const RunFigures& figures, const MemberState& standing) {
+void LiveRun::update(const RunFigures& figures, const LiveState& standing) {
   figures_ = figures;
   standing_ = standing;
   run_.metrics.add(figures);

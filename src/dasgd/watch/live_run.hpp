@@ -15,7 +15,7 @@
 namespace dasgd::watch {
 
 /// Where a run stands.
-struct MemberState {
+struct LiveState {
   std::string state = "running";  ///< or "preparing", "draining", "ended"
   std::optional<double> done, seconds_left;
 };
@@ -34,7 +34,7 @@ class LiveRun final : public ApplicationSink {
   // The rest belongs to one thread.
   /// The run has not begun: its step size is chosen. Lines are shown, the last ones of many.
   void prepare(const std::string& line);
-  void update(const RunFigures& figures, const MemberState& standing);
+  void update(const RunFigures& figures, const LiveState& standing);
   /// The run has ended so.
   void end(const RunSummary& summary);
 
@@ -54,7 +54,7 @@ class LiveRun final : public ApplicationSink {
 
   report::Run run_;
   RunFigures figures_;
-  MemberState standing_;
+  LiveState standing_;
   std::vector<TraceLine> taken_;
 };
 

@@ -1,6 +1,5 @@
 #include "dasgd/watch/server.hpp"
 
-#include <algorithm>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -8,27 +7,18 @@
 #include <exception>
 #include <fmt/format.h>
 #include <memory>
-#include <random>
 #include <thread>
 #include <utility>  // Boost 1.74 forgets it
 #include <vector>
 
 #include "dasgd/core/error.hpp"
+#include "dasgd/watch/access/access.hpp"
 #include "dasgd/watch/connection.hpp"
 
 namespace dasgd::watch {
 namespace {
 
 constexpr auto last_seconds = std::chrono::seconds(2);
-
-tcp::endpoint endpoint_of(const ServerOptions& options) {
-  error_code error;
-  const auto address = net::ip::make_address(options.address, error);
-  if (error)
-    throw InputError(fmt::format("\"{}\" is not an IP address; write it like 127.0.0.1 or 0.0.0.0",
-                                 options.address));
-  return {address, options.port};
-}
 
 std::string event(const std::string& frame) { return "event: frame\ndata: " + frame + "\n\n"; }
 
@@ -37,8 +27,8 @@ std::string event(const std::string& frame) { return "event: frame\ndata: " + fr
 class Server::Implementation {
  public:
   explicit Implementation(ServerOptions options)
-      : endpoint_(endpoint_of(options)),
-        shared_(options, endpoint_.address().is_loopback()),
+      : shared_(options, is_loopback(options.address)),
+        endpoint_(net::ip::make_address(options.address), options.port),
         acceptor_(context_),
         timer_(context_) {
     open();
@@ -170,8 +160,8 @@ class Server::Implementation {
     if (shared_.closing && connections_.empty()) context_.stop();
   }
 
-  const tcp::endpoint endpoint_;
   Shared shared_;
+  const tcp::endpoint endpoint_;
   net::io_context context_{1};
   tcp::acceptor acceptor_;
   unsigned short acceptor_port_ = 0;
@@ -193,25 +183,6 @@ void Server::publish(std::string frame, std::string metrics) {
 void Server::finish(std::string frame, std::string metrics) {
   implementation_->publish(std::move(frame), std::move(metrics), true);
   implementation_->join();
-}
-
-std::string draw_token() {
-  std::random_device device;
-  std::string token;
-  for (int k = 0; k < 4; ++k) token += fmt::format("{:08x}", device());
-  return token;
-}
-
-void require_token_form(const std::string& token) {
-  const bool fits = token.size() >= 16 && std::all_of(token.begin(), token.end(), [](char c) {
-                      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                             (c >= '0' && c <= '9') || c == '-' || c == '_';
-                    });
-  if (!fits) throw InputError("a token has 16 or more letters, digits, - or _");
-}
-
-bool is_loopback(const std::string& address) {
-  return endpoint_of({.address = address}).address().is_loopback();
 }
 
 }  // namespace dasgd::watch

@@ -13,8 +13,8 @@ std::vector<std::vector<std::uint32_t>> pieces_of(std::size_t count, std::size_t
   return result;
 }
 
-Evaluation::Evaluation(const Samples& samples, Part part, std::size_t count,
-                       std::size_t rows_together, unsigned threads)
+PartEvaluation::PartEvaluation(const Samples& samples, Part part, std::size_t count,
+                               std::size_t rows_together, unsigned threads)
     : samples_(samples),
       part_(part),
       count_(count),
@@ -24,7 +24,7 @@ Evaluation::Evaluation(const Samples& samples, Part part, std::size_t count,
       targets_(pieces_.size()),
       counts_(threads) {}
 
-void Evaluation::take_pieces(Instance& instance, std::span<const float> x, std::size_t thread) {
+void PartEvaluation::take_pieces(Instance& instance, std::span<const float> x, std::size_t thread) {
   SampleBatch batch;
   for (std::size_t k = next_++; k < pieces_.size(); k = next_++) {
     samples_.gather(part_, pieces_[k], nullptr, batch);
@@ -33,14 +33,14 @@ void Evaluation::take_pieces(Instance& instance, std::span<const float> x, std::
   }
 }
 
-double Evaluation::mean(const std::vector<double>& by_piece) const {
+double PartEvaluation::mean(const std::vector<double>& by_piece) const {
   double sum = 0;
   for (std::size_t k = 0; k < pieces_.size(); ++k)
     sum += by_piece[k] * static_cast<double>(pieces_[k].size()) / static_cast<double>(count_);
   return sum;
 }
 
-PartFigures Evaluation::figures() const {
+PartFigures PartEvaluation::figures() const {
   PartFigures found{.part = std::string(to_string(part_)), .from = samples_.origin(part_)};
   found.samples = count_;
   found.loss = mean(losses_);

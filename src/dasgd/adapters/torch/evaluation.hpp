@@ -18,11 +18,11 @@ std::vector<std::vector<std::uint32_t>> pieces_of(std::size_t count, std::size_t
 
 /// An evaluation by several threads. Figures are summed up in the order of the pieces, so they do
 /// not depend on which thread evaluated which piece.
-class Evaluation {
+class PartEvaluation {
  public:
   /// Of the first `count` rows of `part`.
-  Evaluation(const Samples& samples, Part part, std::size_t count, std::size_t rows_together,
-             unsigned threads);
+  PartEvaluation(const Samples& samples, Part part, std::size_t count, std::size_t rows_together,
+                 unsigned threads);
 
   /// Evaluates pieces that no other thread has taken, until none is left.
   void take_pieces(Instance& instance, std::span<const float> x, std::size_t thread);

@@ -73,7 +73,7 @@ Instance::Instance(const std::string& script, const std::string& name, const Sam
     dimension_ += static_cast<std::size_t>(parameter.numel());
   }
   memory_ = std::make_shared<DeviceMemory>();
-  memory_->layout = Layout(parameters_, how.own_memory && how.channels_last && tied_.empty());
+  memory_->layout = TensorLayout(parameters_, how.own_memory && how.channels_last && tied_.empty());
   memory_->stream = stream_of_its_own(how.device);
   if (how.own_memory) take_memory();
 }

@@ -83,7 +83,7 @@ class TorchNetwork final : public Network {
     if (gpus_ == 0 && !options_.as_on_gpu) return {};
     for (const WorkerId worker : workers)
       if (device_for(index(worker)) != device_for(index(workers.front()))) return {};
-    const Layout layout = with_instance([](Instance& one) { return one.memory()->layout; });
+    const TensorLayout layout = with_instance([](Instance& one) { return one.memory()->layout; });
     return {.make =
                 [size = static_cast<std::int64_t>(dimension()),
                  device = device_for(index(workers.front())), layout] {
@@ -253,7 +253,7 @@ class TorchNetwork final : public Network {
   // Whether steps can be recorded, and where they are computed.
   std::string gpus_in_words(Instance& instance, const SampleBatch& batch) {
     const std::string why_not = options_.graph ? why_not_recorded(instance, batch) : "turned off";
-    if (why_not.empty()) recorder_ = std::make_shared<Recorder>();
+    if (why_not.empty()) recorder_ = std::make_shared<StepRecorder>();
     return fmt::format("{}, {}{}", gpus_ > 1 ? fmt::format("{} GPUs", gpus_) : "a GPU",
                        recorder_ ? "each step one CUDA graph" : "without a CUDA graph: ", why_not);
   }
@@ -317,7 +317,7 @@ class TorchNetwork final : public Network {
   PartFigures look(std::span<const float> x, Part part, unsigned threads) const {
     std::size_t count = samples_->count(part);
     if (options_.evaluate_at_most > 0) count = std::min(count, options_.evaluate_at_most);
-    Evaluation evaluation(*samples_, part, count, rows_together(), threads);
+    PartEvaluation evaluation(*samples_, part, count, rows_together(), threads);
     in_parallel(threads, threads, [&](std::size_t thread) {
       with_instance([&](Instance& instance) {
         synchronise_buffers(instance);
@@ -339,7 +339,7 @@ class TorchNetwork final : public Network {
   const std::size_t gpus_;    // 0: everything is on the CPU
   std::vector<float> start_;
   std::string engine_;
-  std::shared_ptr<Recorder> recorder_;                   // null: steps are not recorded
+  std::shared_ptr<StepRecorder> recorder_;               // null: steps are not recorded
   std::optional<Preprocessing> inside_;                  // of a file that takes raw data
   std::list<BlasCaller> evaluating_;                     // all cores, and one who asks for answers
   mutable std::mutex mutex_;                             // guards all below

@@ -49,7 +49,7 @@ struct OracleParts {
   std::uint64_t seed;
   WorkerId worker;
   std::shared_ptr<const DeviceData> data;  ///< null: batches are gathered by this machine
-  std::shared_ptr<Recorder> recorder;      ///< null: steps are not recorded
+  std::shared_ptr<StepRecorder> recorder;  ///< null: steps are not recorded
 };
 
 class NetworkOracle final : public Oracle<float> {

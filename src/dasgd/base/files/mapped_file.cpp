@@ -8,21 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dasgd/base/files/file_descriptor.hpp"
 #include "dasgd/base/input_error.hpp"
 
 namespace dasgd {
 namespace {
-
-struct Descriptor {
-  explicit Descriptor(const std::string& path)
-      : number(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
-  ~Descriptor() {
-    if (number >= 0) ::close(number);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  const int number;
-};
 
 [[noreturn]] void cannot_be_read(const std::string& path) {
   throw InputError(path + ": cannot be read: " + std::strerror(errno));
@@ -45,19 +35,19 @@ std::size_t page_size() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE
 }  // namespace
 
 MappedFile::MappedFile(const std::string& path) {
-  const Descriptor file(path);
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat about {};
-  if (file.number < 0 || ::fstat(file.number, &about) != 0) cannot_be_read(path);
+  if (*file < 0 || ::fstat(*file, &about) != 0) cannot_be_read(path);
   if (S_ISDIR(about.st_mode)) throw InputError(path + ": is a directory, not a file");
   size_ = static_cast<std::size_t>(about.st_size);
   if (S_ISREG(about.st_mode) && size_ > 0) {
-    void* const at = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.number, 0);
+    void* const at = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, *file, 0);
     if (at == MAP_FAILED) cannot_be_read(path);
     data_ = static_cast<const char*>(at);
     mapped_ = true;
     return;
   }
-  read_ = read_to_end(file.number, path);
+  read_ = read_to_end(*file, path);
   data_ = read_.data();
   size_ = read_.size();
 }

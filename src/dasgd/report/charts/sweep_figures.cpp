@@ -28,13 +28,13 @@ std::optional<double> number_in(const std::string& text) {
 
 /// Which key is told apart by lines, or stands along an axis; the others have a panel for every
 /// combination of theirs.
-struct Layout {
+struct FigureLayout {
   std::optional<std::size_t> line_key;
   bool numeric = false;
 };
 
-Layout lay_out(const Sweep& sweep, const std::vector<SweepSetting>& settings) {
-  Layout layout;
+FigureLayout lay_out(const Sweep& sweep, const std::vector<SweepSetting>& settings) {
+  FigureLayout layout;
   std::size_t most = 0;
   for (std::size_t k = 0; k < sweep.keys.size(); ++k) {
     std::set<std::string> values;
@@ -142,7 +142,7 @@ class Panels {
 };
 
 std::vector<PlotPanel> curve_panels(const Sweep& sweep, const std::vector<SweepSetting>& settings,
-                                    const Layout& layout, const std::string& quantity,
+                                    const FigureLayout& layout, const std::string& quantity,
                                     const std::string& axis) {
   Panels panels(axis, quantity);
   double shortest = std::numeric_limits<double>::infinity(), longest = 0;
@@ -173,7 +173,7 @@ std::vector<double> numbers_of(const SweepSetting& setting, const std::string& k
 
 // A figure of summary.json over the values of the numeric key: a line for each of the others.
 std::vector<PlotPanel> end_panel(const Sweep& sweep, const std::vector<SweepSetting>& settings,
-                                 const Layout& layout, const std::string& key,
+                                 const FigureLayout& layout, const std::string& key,
                                  const std::string& label) {
   const std::size_t along = *layout.line_key;
   Panels panels(short_key(sweep.keys[along]), "");  // the title says it
@@ -254,7 +254,7 @@ SweepFigures sweep_figures(const Sweep& sweep, const std::string& directory) {
   std::size_t finished = 0;
   for (const SweepSetting& setting : settings) finished += setting.runs;
   if (finished == 0) throw InputError(directory + ": no run of this sweep is finished");
-  const Layout layout = lay_out(sweep, settings);
+  const FigureLayout layout = lay_out(sweep, settings);
   SweepFigures result{"Sweep of " + joined_keys(sweep),
                       describe(sweep, directory, finished),
                       {},

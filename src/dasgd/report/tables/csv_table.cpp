@@ -16,11 +16,11 @@ std::string csv_field(const nlohmann::ordered_json& value) {
                            : value.dump();
 }
 
-void CsvColumns::add(const std::string& name) {
+void TableColumns::add(const std::string& name) {
   if (places_.emplace(name, names_.size()).second) names_.push_back(name);
 }
 
-CsvFile::CsvFile(const std::string& path, const CsvColumns& columns)
+CsvFile::CsvFile(const std::string& path, const TableColumns& columns)
     : file_(path), columns_(columns.names()) {
   Row names;
   for (const std::string& name : columns_) names[name] = name;

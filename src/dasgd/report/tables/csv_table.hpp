@@ -17,7 +17,7 @@ std::string csv_field(std::string_view text);
 std::string csv_field(const nlohmann::ordered_json& value);
 
 /// Columns in the order in which they were first seen, each once.
-class CsvColumns {
+class TableColumns {
  public:
   void add(const std::string& name);
   bool has(const std::string& name) const { return places_.contains(name); }
@@ -33,7 +33,7 @@ class CsvFile {
  public:
   using Row = nlohmann::ordered_json;  ///< an object of numbers, truths, texts and nulls
 
-  CsvFile(const std::string& path, const CsvColumns& columns);
+  CsvFile(const std::string& path, const TableColumns& columns);
   void write(const Row& row);
   /// Gives the file its name. Throws WriteError.
   void commit() { file_.commit(); }

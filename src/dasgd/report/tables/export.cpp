@@ -126,8 +126,8 @@ Sources find_sources(const std::vector<std::string>& paths) {
   return sources;
 }
 
-CsvColumns first_columns(const std::vector<Source>& sources) {
-  CsvColumns columns;
+TableColumns first_columns(const std::vector<Source>& sources) {
+  TableColumns columns;
   columns.add("run");
   for (const Source& source : sources)
     for (const auto& [key, value] : source.settings.items())
@@ -142,7 +142,7 @@ using RowsOf = std::function<void(const Source&, const EachRow&)>;
 // Twice over the rows, which need not fit into memory: once for the columns.
 std::string write_table(const std::string& path, const std::vector<Source>& sources,
                         const RowsOf& rows_of) {
-  CsvColumns columns = first_columns(sources);
+  TableColumns columns = first_columns(sources);
   for (const Source& source : sources)
     rows_of(source, [&](const Json& row) {
       for (const auto& [key, value] : row.items()) columns.add(key);

@@ -4,7 +4,7 @@
 
 namespace dasgd::mpi {
 
-Hub::Hub(int self, const Layout& layout, const Graph& rank_graph, RelayMode relay)
+Hub::Hub(int self, const RankLayout& layout, const Graph& rank_graph, RelayMode relay)
     : self_(self),
       layout_(layout),
       relay_(worker_id(static_cast<std::size_t>(self)), rank_graph, relay, layout.workers()),

@@ -51,7 +51,7 @@ class Hub {
   };
 
   /// `rank_graph` must outlive the hub.
-  Hub(int self, const Layout& layout, const Graph& rank_graph, RelayMode relay);
+  Hub(int self, const RankLayout& layout, const Graph& rank_graph, RelayMode relay);
 
   /// Before anything else: the mailboxes of this rank's workers, in order.
   void connect(std::vector<Mailbox*> mailboxes) { mailboxes_ = std::move(mailboxes); }
@@ -97,7 +97,7 @@ class Hub {
   void post(Outgoing outgoing);  // under the lock
 
   const int self_;
-  const Layout layout_;
+  const RankLayout layout_;
   std::vector<Mailbox*> mailboxes_;
 
   mutable std::mutex mutex_;  // guards all below

@@ -8,7 +8,7 @@
 namespace dasgd::mpi {
 
 /// Workers in order, the same number on every rank.
-struct Layout {
+struct RankLayout {
   int ranks = 1;
   std::size_t per_rank = 1;
 

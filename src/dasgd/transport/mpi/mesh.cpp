@@ -16,7 +16,7 @@ namespace dasgd::mpi {
 namespace {
 
 // Ranks are linked when any of their workers are.
-Graph graph_of_ranks(const Graph& workers, const Layout& layout) {
+Graph graph_of_ranks(const Graph& workers, const RankLayout& layout) {
   if (workers.workers() != layout.workers())
     throw InputError("the graph has " + std::to_string(workers.workers()) + " workers, the ranks " +
                      std::to_string(layout.workers()));
@@ -40,18 +40,18 @@ std::size_t own_cores(Communicator& ranks) {
   return std::min<std::size_t>(static_cast<std::size_t>(CPU_COUNT(&set)), share);
 }
 
-bool is_eager(const MeshOptions& options, Communicator& ranks) {
+bool is_eager(const RankMeshOptions& options, Communicator& ranks) {
   if (options.polling != Polling::automatic) return options.polling == Polling::eager;
   return own_cores(ranks) > options.workers_per_rank;
 }
 
-MeshOptions with_answer_of_mpi(MeshOptions options) {
+RankMeshOptions with_answer_of_mpi(RankMeshOptions options) {
   if (options.device.make && !options.cuda_aware) options.cuda_aware = is_cuda_aware();
   return options;
 }
 
 // Collective: which other ranks have device memory that MPI reaches, in the order of ours.
-std::vector<bool> ranks_with_our_order(Communicator& ranks, const MeshOptions& options) {
+std::vector<bool> ranks_with_our_order(Communicator& ranks, const RankMeshOptions& options) {
   const bool ours = options.device.make && *options.cuda_aware;
   const auto orders = ranks.gather(ours ? "in order " + options.device.order : "");
   const std::string& own = orders[static_cast<std::size_t>(ranks.rank())];
@@ -63,7 +63,7 @@ std::vector<bool> ranks_with_our_order(Communicator& ranks, const MeshOptions& o
 
 }  // namespace
 
-Mesh::Mesh(Communicator ranks, const Graph& graph, MeshOptions options)
+RankMesh::RankMesh(Communicator ranks, const Graph& graph, RankMeshOptions options)
     : ranks_(std::move(ranks)),
       layout_{ranks_.size(), options.workers_per_rank},
       options_(with_answer_of_mpi(std::move(options))),
@@ -76,9 +76,9 @@ Mesh::Mesh(Communicator ranks, const Graph& graph, MeshOptions options)
   hub_ = std::make_unique<Hub>(ranks_.rank(), layout_, rank_graph_, options_.relay);
   std::vector<Hub::Mailbox*> mailboxes;
   for (std::size_t i = 0; i < layout_.per_rank; ++i) {
-    nodes_.push_back(std::make_unique<Node>(layout_.worker(ranks_.rank(), i), in_flight,
-                                            options_.clock, *hub_,
-                                            [shared] { return shared->place(); }));
+    nodes_.push_back(std::make_unique<RankNode>(layout_.worker(ranks_.rank(), i), in_flight,
+                                                options_.clock, *hub_,
+                                                [shared] { return shared->place(); }));
     mailboxes.push_back(nodes_.back().get());
   }
   hub_->connect(std::move(mailboxes));
@@ -88,7 +88,7 @@ Mesh::Mesh(Communicator ranks, const Graph& graph, MeshOptions options)
   thread_ = std::jthread([this] { progress_->run(); });
 }
 
-Mesh::~Mesh() {
+RankMesh::~RankMesh() {
   close();
   // A gradient in one inbox belongs to another node's pool: empty all before any goes away.
   for (const auto& node : nodes_) node->clear();
@@ -98,17 +98,17 @@ Mesh::~Mesh() {
   progress_.reset();
 }
 
-Endpoint& Mesh::endpoint(WorkerId worker) { return *nodes_[layout_.local(worker)]; }
+Endpoint& RankMesh::endpoint(WorkerId worker) { return *nodes_[layout_.local(worker)]; }
 
-std::size_t Mesh::ranks_by_device() const {
+std::size_t RankMesh::ranks_by_device() const {
   return static_cast<std::size_t>(std::count(by_device_.begin(), by_device_.end(), true));
 }
 
-void Mesh::tell(int rank, Bytes note) {
+void RankMesh::tell(int rank, Bytes note) {
   hub_->tell(rank, wire::encode(wire::Note{std::move(note)}));
 }
 
-void Mesh::close() {
+void RankMesh::close() {
   hub_->close();
   if (thread_.joinable()) thread_.join();
 }

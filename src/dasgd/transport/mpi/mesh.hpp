@@ -22,10 +22,10 @@
 namespace dasgd::mpi {
 
 class Hub;
-class Node;
+class RankNode;
 class ProgressThread;
 
-struct MeshOptions {
+struct RankMeshOptions {
   RelayMode relay = RelayMode::arrival;
   /// How many buffers a worker has for its own gradients, and a rank for those of every foreign
   /// worker. When all are in use, what waits for workers that are behind is folded; half as many
@@ -65,18 +65,18 @@ struct MeshOptions {
 ///
 /// Links are those of the graph between ranks: two ranks are linked when any of their workers are.
 /// Within a rank gradients are shared in memory by all its workers at once.
-class Mesh {
+class RankMesh {
  public:
   /// Collective. `ranks` is used for nothing else; `graph` is the graph of workers.
-  Mesh(Communicator ranks, const Graph& graph, MeshOptions options);
+  RankMesh(Communicator ranks, const Graph& graph, RankMeshOptions options);
   /// Collective, as `close`.
-  ~Mesh();
-  Mesh(const Mesh&) = delete;
-  Mesh& operator=(const Mesh&) = delete;
+  ~RankMesh();
+  RankMesh(const RankMesh&) = delete;
+  RankMesh& operator=(const RankMesh&) = delete;
 
-  const Layout& layout() const { return layout_; }
+  const RankLayout& layout() const { return layout_; }
   /// With `cuda_aware` where there is a device.
-  const MeshOptions& options() const { return options_; }
+  const RankMeshOptions& options() const { return options_; }
   bool is_here(WorkerId worker) const { return layout_.rank_of(worker) == ranks_.rank(); }
   /// Of a worker on this rank.
   Endpoint& endpoint(WorkerId worker);
@@ -93,12 +93,12 @@ class Mesh {
 
  private:
   Communicator ranks_;
-  const Layout layout_;
-  const MeshOptions options_;
+  const RankLayout layout_;
+  const RankMeshOptions options_;
   const Graph rank_graph_;
   const std::vector<bool> by_device_;  // towards which ranks
   std::unique_ptr<Hub> hub_;
-  std::vector<std::unique_ptr<Node>> nodes_;
+  std::vector<std::unique_ptr<RankNode>> nodes_;
   std::unique_ptr<ProgressThread> progress_;
   std::jthread thread_;
 };

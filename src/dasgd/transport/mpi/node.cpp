@@ -5,19 +5,19 @@
 
 namespace dasgd::mpi {
 
-Node::Node(WorkerId self, std::size_t in_flight, std::function<Nanoseconds()> clock, Hub& hub,
-           GradientPool::Place place)
+RankNode::RankNode(WorkerId self, std::size_t in_flight, std::function<Nanoseconds()> clock,
+                   Hub& hub, GradientPool::Place place)
     : self_(self),
       clock_(std::move(clock)),
       hub_(hub),
       pool_(GradientPool::create(in_flight, std::move(place))) {}
 
-void Node::receive(std::size_t limit, Received& received) {
+void RankNode::receive(std::size_t limit, Received& received) {
   inbox_.take(limit, received, received_from_);
 }
 
 // What links that are behind hold is folded by the progress thread.
-std::shared_ptr<Gradient> Node::blank() {
+std::shared_ptr<Gradient> RankNode::blank() {
   if (auto gradient = pool_->take()) return gradient;
   const Nanoseconds start = clock_();
   hub_.fold(self_);
@@ -28,14 +28,16 @@ std::shared_ptr<Gradient> Node::blank() {
 
 // Where gradients take microseconds and cores are scarce, the worker would keep its own rank's
 // progress thread from sending them.
-void Node::send(GradientPtr gradient) {
+void RankNode::send(GradientPtr gradient) {
   constexpr std::size_t polite = 8;
   if (hub_.send(std::move(gradient)) > polite) std::this_thread::yield();
 }
 
-void Node::applied(const Received& received) { hub_.applied(received.gradients, received_from_); }
+void RankNode::applied(const Received& received) {
+  hub_.applied(received.gradients, received_from_);
+}
 
-void Node::fold(std::optional<WorkerId> origin) {
+void RankNode::fold(std::optional<WorkerId> origin) {
   inbox_.fold([&](const Gradient& g) { return !origin || g.name.origin == *origin; },
               [this](const std::vector<Inbox<int>::Waiting>& folded) {
                 std::vector<GradientPtr> gradients;
@@ -49,13 +51,13 @@ void Node::fold(std::optional<WorkerId> origin) {
               });
 }
 
-void Node::announce(std::uint32_t computed) { hub_.announce({self_, computed}); }
+void RankNode::announce(std::uint32_t computed) { hub_.announce({self_, computed}); }
 
-std::optional<std::uint64_t> Node::announced_total() const { return hub_.announced_total(); }
+std::optional<std::uint64_t> RankNode::announced_total() const { return hub_.announced_total(); }
 
-std::uint64_t Node::copies_dropped() const { return hub_.copies_dropped(self_); }
+std::uint64_t RankNode::copies_dropped() const { return hub_.copies_dropped(self_); }
 
-void Node::deliver(const Parcel& parcel, int from_rank) {
+void RankNode::deliver(const Parcel& parcel, int from_rank) {
   bool somebody_waits = false;
   {
     const std::lock_guard lock(inbox_.mutex());

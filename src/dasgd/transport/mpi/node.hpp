@@ -15,11 +15,11 @@ namespace dasgd::mpi {
 
 /// The worker's thread takes from the inbox; the progress thread and other workers of the rank add
 /// to it through the hub. Everything that leaves goes to the hub.
-class Node final : public Endpoint, public Hub::Mailbox {
+class RankNode final : public Endpoint, public Hub::Mailbox {
  public:
   /// `place`: where the numbers of its own gradients shall lie.
-  Node(WorkerId self, std::size_t in_flight, std::function<Nanoseconds()> clock, Hub& hub,
-       GradientPool::Place place);
+  RankNode(WorkerId self, std::size_t in_flight, std::function<Nanoseconds()> clock, Hub& hub,
+           GradientPool::Place place);
 
   void receive(std::size_t limit, Received& received) override;
   std::shared_ptr<Gradient> blank() override;

@@ -28,7 +28,7 @@ Advance PlainStream::read(std::span<std::byte> to) {
 }
 
 Advance PlainStream::receive(std::span<std::byte> to) {
-  const Received got = receive_some(socket_, to);
+  const ReceivedBytes got = receive_some(socket_, to);
   if (got.error != 0) return fail(broken(got.error));
   if (got.ended) return {Advance::Step::ended};
   if (got.bytes == 0) return {Advance::Step::wants_read};

@@ -25,12 +25,12 @@ inline Sent send_some(int socket, const msghdr& message) {
   }
 }
 
-struct Received {
+struct ReceivedBytes {
   std::size_t bytes = 0;  ///< none: nothing is there yet
   int error = 0;
   bool ended = false;
 };
-inline Received receive_some(int socket, std::span<std::byte> to) {
+inline ReceivedBytes receive_some(int socket, std::span<std::byte> to) {
   for (;;) {
     const auto got = ::recv(socket, to.data(), to.size(), MSG_DONTWAIT);
     if (got > 0) return {static_cast<std::size_t>(got)};

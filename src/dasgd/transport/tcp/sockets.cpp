@@ -52,7 +52,7 @@ void drop(Socket socket) {
 
 }  // namespace
 
-Port::Port(const std::string& text, bool encrypted) {
+ListeningPort::ListeningPort(const std::string& text, bool encrypted) {
   const Address address = Address::parse(text);
   const auto literal = address.literal();
   if (!literal)
@@ -70,7 +70,7 @@ Port::Port(const std::string& text, bool encrypted) {
   descriptor_ = acceptor.release();
 }
 
-Port::~Port() {
+ListeningPort::~ListeningPort() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
@@ -262,11 +262,11 @@ Sockets::Sockets(net::io_context& context, Identity identity, LinkEvents& events
           std::make_shared<Implementation>(context, std::move(identity), events, options)) {}
 Sockets::~Sockets() { implementation_->abandon(); }
 
-std::string Sockets::listen(Port& port) {
+std::string Sockets::listen(ListeningPort& port) {
   return implementation_->listen(port.is_v6_, std::exchange(port.descriptor_, -1));
 }
 std::string Sockets::listen(const std::string& address) {
-  Port port(address, implementation_->encrypted());
+  ListeningPort port(address, implementation_->encrypted());
   return listen(port);
 }
 LinkId Sockets::dial(const std::string& address) { return implementation_->dial(address); }

@@ -78,14 +78,14 @@ struct SocketOptions {
 };
 
 /// A port of this machine that is taken; who connects waits until `Sockets` listens there.
-class Port {
+class ListeningPort {
  public:
   /// An IP address or localhost, and a port (0: any free one); without TLS only of this machine.
   /// Throws InputError.
-  Port(const std::string& address, bool encrypted);
-  ~Port();
-  Port(const Port&) = delete;
-  Port& operator=(const Port&) = delete;
+  ListeningPort(const std::string& address, bool encrypted);
+  ~ListeningPort();
+  ListeningPort(const ListeningPort&) = delete;
+  ListeningPort& operator=(const ListeningPort&) = delete;
 
  private:
   friend class Sockets;
@@ -104,7 +104,7 @@ class Sockets {
   Sockets& operator=(const Sockets&) = delete;
 
   /// Takes the port over. Returns the address with the port it got. May be called for several.
-  std::string listen(Port& port);
+  std::string listen(ListeningPort& port);
   /// See Port. Throws InputError.
   std::string listen(const std::string& address);
   /// Host names are looked up. Everything that is wrong is told to `dial_failed`.

@@ -15,9 +15,9 @@ namespace dasgd::torch_adapter {
 
 /// The memory of a worker on a device: x as the network sees it, and the stream of its work.
 struct DeviceMemory {
-  Layout layout;     ///< of x, and of all that is added to it there
-  at::Tensor x;      ///< flat, float
-  StreamPtr stream;  ///< of a GPU; work of other workers goes on beside it
+  TensorLayout layout;  ///< of x, and of all that is added to it there
+  at::Tensor x;         ///< flat, float
+  StreamPtr stream;     ///< of a GPU; work of other workers goes on beside it
 };
 
 /// Until it goes, this thread's work is on the worker's device and stream.
@@ -38,7 +38,7 @@ inline at::Tensor copy_of(const at::Tensor& there) {
 }
 
 /// A point in the work of a stream. On a CPU everything has happened when it is marked.
-class Moment {
+class DeviceMoment {
  public:
   void mark(const StreamPtr& stream) {
     if (!stream) return;

@@ -29,7 +29,7 @@ class DevicePoint {
   /// Numbers that the device writes, one double each.
   struct Answer {
     at::Tensor numbers;
-    Moment written;
+    DeviceMoment written;
     bool awaited = false;
 
     void ask(const at::Tensor& there, const StreamPtr& stream);

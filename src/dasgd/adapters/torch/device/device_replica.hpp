@@ -51,7 +51,7 @@ class DeviceReplica final : public Replica<float> {
 
  private:
   struct Held {
-    Moment added = {};
+    DeviceMoment added = {};
     std::vector<GradientPtr> gradients = {};
     at::Tensor sums = {};  // of a bundle
   };

@@ -15,7 +15,7 @@ at::Tensor on_device(const std::vector<float>& values, const at::Tensor& like) {
       .to(like.device(), at::kFloat, false, true);
 }
 
-std::vector<float> here(const at::Tensor& tensor, const Layout& layout) {
+std::vector<float> here(const at::Tensor& tensor, const TensorLayout& layout) {
   if (!tensor.defined()) return {};
   const at::Tensor copy = layout.in_order(tensor).to(at::kCPU);
   return {copy.data_ptr<float>(), copy.data_ptr<float>() + copy.numel()};
@@ -32,7 +32,7 @@ double as_float(double value) { return static_cast<float>(value); }
 }  // namespace
 
 DeviceRule::DeviceRule(const Recipe& recipe, const DirectionMemory<float>& memory,
-                       const at::Tensor& like, Layout layout)
+                       const at::Tensor& like, TensorLayout layout)
     : recipe_(recipe), layout_(std::move(layout)), seen_(memory.seen) {
   if (recipe.direction != Direction::gradient)
     first_ = layout_.there(on_device(memory.first, like));

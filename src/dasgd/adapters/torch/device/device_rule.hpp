@@ -14,7 +14,7 @@ namespace dasgd::torch_adapter {
 class DeviceRule {
  public:
   DeviceRule(const Recipe& recipe, const DirectionMemory<float>& memory, const at::Tensor& like,
-             Layout layout = {});
+             TensorLayout layout = {});
 
   /// What changes from step to step, as doubles side by side.
   static constexpr std::int64_t knobs = 3;
@@ -33,7 +33,7 @@ class DeviceRule {
   void clip(const at::Tensor& gradient) const;
 
   const Recipe recipe_;
-  const Layout layout_;
+  const TensorLayout layout_;
   std::uint64_t seen_;
   at::Tensor first_, second_;  // not there where the direction does not need them
 };

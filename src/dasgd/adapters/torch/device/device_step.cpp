@@ -30,7 +30,7 @@ void copy(const at::Tensor& from, at::Tensor& by, at::Tensor& to, at::Device dev
 
 DeviceStep::DeviceStep(Instance& instance, DeviceReplica& replica, const Recipe& recipe,
                        const DirectionMemory<float>& memory, std::shared_ptr<const DeviceData> data,
-                       std::shared_ptr<Recorder> recorder)
+                       std::shared_ptr<StepRecorder> recorder)
     : instance_(instance),
       replica_(replica),
       memory_(replica.memory()),
@@ -55,7 +55,7 @@ DeviceStep::DeviceStep(Instance& instance, DeviceReplica& replica, const Recipe&
 DeviceStep::~DeviceStep() {
   try {
     for (const Slot& slot : slots_) slot.done.wait();
-    Moment().mark(memory_->stream);
+    DeviceMoment().mark(memory_->stream);
   } catch (const std::exception&) {
     new auto(std::move(slots_));
     new DevicePoint(std::move(point_));

@@ -30,7 +30,7 @@ class DeviceStep {
   /// is recorded. All references must outlive its steps.
   DeviceStep(Instance& instance, DeviceReplica& replica, const Recipe& recipe,
              const DirectionMemory<float>& memory, std::shared_ptr<const DeviceData> data,
-             std::shared_ptr<Recorder> recorder);
+             std::shared_ptr<StepRecorder> recorder);
   ~DeviceStep();
 
   /// Returns while the device still computes the step, and tells of the step before.
@@ -59,7 +59,7 @@ class DeviceStep {
     at::Tensor knobs, notes;
     Instance::Inputs in;
     at::Tensor request;
-    Moment done;
+    DeviceMoment done;
     double eta = 0;
   };
 
@@ -78,7 +78,7 @@ class DeviceStep {
   DeviceRule rule_;
   DevicePoint point_;
   const std::shared_ptr<const DeviceData> data_;
-  const std::shared_ptr<Recorder> recorder_;
+  const std::shared_ptr<StepRecorder> recorder_;
   bool ahead_ = false;
   at::Tensor knobs_;
   std::map<std::size_t, Plan> plans_;  // by the size of the batch

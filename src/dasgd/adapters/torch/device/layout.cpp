@@ -14,7 +14,7 @@ bool is_turned(const at::Tensor& parameter) {
 
 }  // namespace
 
-Layout::Layout(const std::vector<at::Tensor>& parameters, bool channels_last) {
+TensorLayout::TensorLayout(const std::vector<at::Tensor>& parameters, bool channels_last) {
   std::int64_t first = 0;
   for (const at::Tensor& parameter : parameters) {
     parts_.push_back({first, parameter.sizes().vec(), channels_last && is_turned(parameter)});
@@ -23,42 +23,42 @@ Layout::Layout(const std::vector<at::Tensor>& parameters, bool channels_last) {
   }
 }
 
-at::Tensor Layout::Part::in_order(const at::Tensor& flat) const {
+at::Tensor TensorLayout::Part::in_order(const at::Tensor& flat) const {
   const std::int64_t count = c10::multiply_integers(sizes);
   return flat.narrow(0, first, count).view(sizes);
 }
 
-at::Tensor Layout::Part::there(const at::Tensor& flat) const {
+at::Tensor TensorLayout::Part::there(const at::Tensor& flat) const {
   const at::Tensor numbers = in_order(flat);
   if (!turned) return numbers;
   return numbers.view({sizes[0], sizes[2], sizes[3], sizes[1]}).permute({0, 3, 1, 2});
 }
 
-std::vector<at::Tensor> Layout::views(const at::Tensor& flat) const {
+std::vector<at::Tensor> TensorLayout::views(const at::Tensor& flat) const {
   std::vector<at::Tensor> all;
   for (const Part& part : parts_) all.push_back(part.there(flat));
   return all;
 }
 
-at::Tensor Layout::flat(std::size_t k, const at::Tensor& tensor) const {
+at::Tensor TensorLayout::flat(std::size_t k, const at::Tensor& tensor) const {
   return (parts_[k].turned ? tensor.permute({0, 2, 3, 1}) : tensor).reshape({-1});
 }
 
-std::string Layout::text() const {
+std::string TensorLayout::text() const {
   std::string turned;
   for (const Part& part : parts_)
     if (part.turned) turned += c10::str(part.first, " ", at::IntArrayRef(part.sizes), "; ");
   return turned;
 }
 
-at::Tensor Layout::there(const at::Tensor& in_order) const {
+at::Tensor TensorLayout::there(const at::Tensor& in_order) const {
   if (!any_turned_) return in_order;
   const at::Tensor result = at::empty_like(in_order);
   for (const Part& part : parts_) part.there(result).copy_(part.in_order(in_order));
   return result;
 }
 
-at::Tensor Layout::in_order(const at::Tensor& there) const {
+at::Tensor TensorLayout::in_order(const at::Tensor& there) const {
   if (!any_turned_) return there;
   const at::Tensor result = at::empty_like(there);
   for (const Part& part : parts_) part.in_order(result).copy_(part.there(there));

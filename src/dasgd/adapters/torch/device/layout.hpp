@@ -12,10 +12,10 @@ namespace dasgd::torch_adapter {
 /// have their channels innermost, convolutions want their weights so too: on the device they stand
 /// that way, together with their gradients, sums and updates, and are turned around when they come
 /// from this machine's memory or go there. By default nothing is turned.
-class Layout {
+class TensorLayout {
  public:
-  Layout() = default;
-  Layout(const std::vector<at::Tensor>& parameters, bool channels_last);
+  TensorLayout() = default;
+  TensorLayout(const std::vector<at::Tensor>& parameters, bool channels_last);
 
   /// The parameters as parts of `flat`, which is in this layout.
   std::vector<at::Tensor> views(const at::Tensor& flat) const;

@@ -4,9 +4,9 @@
 
 namespace dasgd::torch_adapter {
 
-Recorder::Recorder() : thread_([this] { serve(); }) {}
+StepRecorder::StepRecorder() : thread_([this] { serve(); }) {}
 
-Recorder::~Recorder() {
+StepRecorder::~StepRecorder() {
   {
     const std::lock_guard lock(mutex_);
     ended_ = true;
@@ -15,7 +15,7 @@ Recorder::~Recorder() {
   thread_.join();
 }
 
-void Recorder::run(const std::function<void()>& work) {
+void StepRecorder::run(const std::function<void()>& work) {
   std::packaged_task<void()> task(work);
   auto done = task.get_future();
   {
@@ -26,7 +26,7 @@ void Recorder::run(const std::function<void()>& work) {
   done.get();
 }
 
-void Recorder::serve() {
+void StepRecorder::serve() {
   for (std::unique_lock lock(mutex_);;) {
     given_.wait(lock, [this] { return ended_ || !waiting_.empty(); });
     if (waiting_.empty()) return;

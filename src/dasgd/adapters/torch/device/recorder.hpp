@@ -12,12 +12,12 @@ namespace dasgd::torch_adapter {
 
 /// One for all workers of a network: cuDNN tries out its ways once per thread and remembers the
 /// fastest there, and two that try at a time spoil each other's measurements.
-class Recorder {
+class StepRecorder {
  public:
-  Recorder();
-  ~Recorder();
-  Recorder(const Recorder&) = delete;
-  Recorder& operator=(const Recorder&) = delete;
+  StepRecorder();
+  ~StepRecorder();
+  StepRecorder(const StepRecorder&) = delete;
+  StepRecorder& operator=(const StepRecorder&) = delete;
 
   /// Does `work` there, after what others gave before, and throws what it throws. Any thread.
   void run(const std::function<void()>& work);

@@ -10,13 +10,13 @@
 
 namespace dasgd::torch_adapter {
 
-TorchUpdate::TorchUpdate(std::int64_t dimension, at::Device device, Layout layout)
+TorchUpdate::TorchUpdate(std::int64_t dimension, at::Device device, TensorLayout layout)
     : layout_(std::move(layout)),
       all_(at::empty({dimension + 1}, at::TensorOptions().device(device).dtype(at::kInt))),
       update_{all_.narrow(0, 0, dimension), all_.narrow(0, dimension, 1)} {}
 
 std::shared_ptr<TorchUpdate> TorchUpdate::room(std::int64_t dimension, at::Device device,
-                                               const Layout& layout) {
+                                               const TensorLayout& layout) {
   if (!device.is_cpu()) c10::impl::VirtualGuardImpl(device.type()).setDevice(device);
   try {
     auto there = std::make_shared<TorchUpdate>(dimension, device, layout);
@@ -33,7 +33,7 @@ std::shared_ptr<TorchUpdate> TorchUpdate::room(std::int64_t dimension, at::Devic
 void TorchUpdate::wait_for_earlier_use() const {
   const at::Device device = all_.device();
   if (device.is_cpu()) return;
-  Moment now;
+  DeviceMoment now;
   now.mark(
       std::make_shared<c10::Stream>(c10::impl::VirtualGuardImpl(device.type()).getStream(device)));
   now.wait();
@@ -77,7 +77,7 @@ std::shared_ptr<DeviceSums> TorchUpdate::zero_sums() const {
 }
 
 std::shared_ptr<TorchSums> TorchSums::make(std::int64_t dimension, at::Device device,
-                                           const Layout& layout) {
+                                           const TensorLayout& layout) {
   try {
     return std::shared_ptr<TorchSums>(new TorchSums(dimension, device, layout));
   } catch (const std::exception& error) {
@@ -86,7 +86,7 @@ std::shared_ptr<TorchSums> TorchSums::make(std::int64_t dimension, at::Device de
   }
 }
 
-TorchSums::TorchSums(std::int64_t dimension, at::Device device, const Layout& layout)
+TorchSums::TorchSums(std::int64_t dimension, at::Device device, const TensorLayout& layout)
     : layout_(layout), stream_(stream_of_its_own(device)) {
   complete(
       [&] { sums_ = at::zeros({dimension}, at::TensorOptions().device(device).dtype(at::kLong)); });
@@ -98,7 +98,7 @@ void TorchSums::complete(Work&& work) {
   c10::OptionalStreamGuard guard;
   if (stream_) guard.reset_stream(*stream_);
   work();
-  Moment done;
+  DeviceMoment done;
   done.mark(stream_);
   done.wait();
 }

@@ -16,11 +16,11 @@ namespace dasgd::torch_adapter {
 /// device has added it.
 class TorchUpdate final : public DeviceUpdate {
  public:
-  TorchUpdate(std::int64_t dimension, at::Device device, Layout layout = {});
+  TorchUpdate(std::int64_t dimension, at::Device device, TensorLayout layout = {});
   /// Of updates that others send: on the device, or in this machine's memory where that has no
   /// room.
   static std::shared_ptr<TorchUpdate> room(std::int64_t dimension, at::Device device,
-                                           const Layout& layout);
+                                           const TensorLayout& layout);
 
   const UpdateTensors& update() const { return update_; }
   /// The same on `device`, for what is put into `stream` from now on.
@@ -38,10 +38,10 @@ class TorchUpdate final : public DeviceUpdate {
   void hold_back_copies() const;
   void wait_for_earlier_use() const;
 
-  const Layout layout_;
+  const TensorLayout layout_;
   at::Tensor all_;  // int32, flat: the numbers and the shift
   UpdateTensors update_;
-  Moment written_;
+  DeviceMoment written_;
 };
 
 /// What waits for a worker that is behind, folded where it lies: in a stream of its own, so that
@@ -50,7 +50,7 @@ class TorchSums final : public DeviceSums {
  public:
   /// Null where the device has no room.
   static std::shared_ptr<TorchSums> make(std::int64_t dimension, at::Device device,
-                                         const Layout& layout);
+                                         const TensorLayout& layout);
 
   /// int64, complete at any time.
   const at::Tensor& sums() const { return sums_; }
@@ -61,11 +61,11 @@ class TorchSums final : public DeviceSums {
   void fetch(std::span<std::byte> to) const override;
 
  private:
-  TorchSums(std::int64_t dimension, at::Device device, const Layout& layout);
+  TorchSums(std::int64_t dimension, at::Device device, const TensorLayout& layout);
   template <typename Work>
   void complete(Work&& work);
 
-  const Layout layout_;
+  const TensorLayout layout_;
   StreamPtr stream_;
   at::Tensor sums_;
 };

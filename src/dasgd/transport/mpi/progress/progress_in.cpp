@@ -28,7 +28,7 @@ bool ProgressThread::probe() {
 
 void ProgressThread::handle(int from, std::span<const std::byte> bytes) {
   wire::Decoded decoded = wire::decode(bytes, layout_.workers());
-  if (const auto* refused = std::get_if<wire::Refusal>(&decoded))
+  if (const auto* refused = std::get_if<wire::WireRefusal>(&decoded))
     throw MpiError("a message from " + name_of_rank(from) + " was refused: " + refused->why);
   wire::Message& message = std::get<wire::Message>(decoded);
   Peer& peer = peers_[static_cast<std::size_t>(from)];
@@ -43,7 +43,7 @@ void ProgressThread::handle(int from, std::span<const std::byte> bytes) {
     enqueue(from, std::move(arrival));
   } else if (auto* note = std::get_if<wire::Note>(&message)) {
     if (options_.on_note) options_.on_note(from, std::move(note->bytes));
-  } else if (std::holds_alternative<wire::Goodbye>(message)) {
+  } else if (std::holds_alternative<wire::RankGoodbye>(message)) {
     peer.gone = true;
   }
 }

@@ -118,7 +118,7 @@ bool ProgressThread::say_goodbye() {
   for (int rank = 0; closing_ && rank < layout_.ranks; ++rank) {
     Peer& peer = peers_[static_cast<std::size_t>(rank)];
     if (rank == self_ || peer.left || !peer.backlog.empty()) continue;
-    say(rank, wire::encode(wire::Goodbye{}));
+    say(rank, wire::encode(wire::RankGoodbye{}));
     peer.left = moved = true;
   }
   return moved;

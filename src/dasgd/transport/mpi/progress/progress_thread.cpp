@@ -18,8 +18,8 @@ int rank_of(MPI_Comm comm) {
 
 }  // namespace
 
-ProgressThread::ProgressThread(MPI_Comm comm, const Layout& layout, Hub& hub,
-                               const MeshOptions& options, std::size_t in_flight, bool eager,
+ProgressThread::ProgressThread(MPI_Comm comm, const RankLayout& layout, Hub& hub,
+                               const RankMeshOptions& options, std::size_t in_flight, bool eager,
                                const std::vector<bool>& by_device,
                                std::shared_ptr<SharedUpdates> shared)
     : comm_(comm),

@@ -33,7 +33,7 @@ namespace dasgd::mpi {
 /// numbers are those of the next header.
 class ProgressThread {
  public:
-  ProgressThread(MPI_Comm comm, const Layout& layout, Hub& hub, const MeshOptions& options,
+  ProgressThread(MPI_Comm comm, const RankLayout& layout, Hub& hub, const RankMeshOptions& options,
                  std::size_t in_flight, bool eager, const std::vector<bool>& by_device,
                  std::shared_ptr<SharedUpdates> shared);
 
@@ -119,9 +119,9 @@ class ProgressThread {
 
   const MPI_Comm comm_;
   const int self_;
-  const Layout layout_;
+  const RankLayout layout_;
   Hub& hub_;
-  const MeshOptions& options_;
+  const RankMeshOptions& options_;
   const std::size_t window_;                        // parcels that may be under way to one rank
   const std::shared_ptr<GradientPool> pool_;        // of foreign gradients, ...
   const std::shared_ptr<GradientPool> pool_there_;  // ... of those that come to the device

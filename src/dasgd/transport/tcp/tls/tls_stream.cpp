@@ -96,7 +96,7 @@ int TlsSocket::write(const char* bytes, int count, bool& retry) {
 }
 
 int TlsSocket::read(char* to, int count, bool& retry) {
-  const Received got =
+  const ReceivedBytes got =
       receive_some(socket_, std::as_writable_bytes(std::span(to, static_cast<std::size_t>(count))));
   ended_ = got.ended;
   error_ = got.error;

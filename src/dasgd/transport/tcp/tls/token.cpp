@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "dasgd/base/files/atomic_file.hpp"
+#include "dasgd/base/files/file_descriptor.hpp"
 #include "dasgd/base/input_error.hpp"
 #include "dasgd/transport/tcp/tls/openssl.hpp"
 
@@ -77,24 +78,10 @@ std::string_view trimmed(std::string_view text) {
 
 char small(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int operator*() const { return number_; }
-
- private:
-  int number_;
-};
-
 Token read_token(const std::filesystem::path& path,
                  const std::function<void(const std::string&)>& warn) {
   // A pipe in its place would be waited for without O_NONBLOCK.
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat about {};
   if (*file < 0 || ::fstat(*file, &about) != 0)
     throw InputError(
@@ -192,7 +179,7 @@ void write_token(const std::filesystem::path& path, const Token& token) {
         fmt::format("{}: the token cannot be written: {}", path.string(), std::strerror(error)));
   };
   ::unlink(partial.c_str());  // left behind by a process that was killed
-  const Descriptor file(
+  const FileDescriptor file(
       ::open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (*file < 0) fail();
   const std::string line = token.text() + "\n";

@@ -1,0 +1,37 @@
+// Runs that are finished, on disk, so that a comparison that was interrupted goes on.
+#pragma once
+
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "dasgd/lab/referee/contest/contest.hpp"
+
+namespace dasgd {
+
+/// A file of one line per finished run. Any thread may use it.
+class Journal {
+ public:
+  /// Reads what is there. Throws InputError where the file belongs to another comparison: one with
+  /// another `identity`.
+  Journal(std::string path, const std::string& identity);
+  /// Without a file: nothing is kept.
+  Journal() = default;
+
+  /// The run of that name: as it was kept, or as `make` makes it.
+  ContestRun run(const std::string& name, const std::function<ContestRun()>& make);
+  std::size_t found() const { return found_; }
+
+ private:
+  void append(const std::string& line);
+
+  std::string path_;
+  std::size_t found_ = 0;
+  std::mutex mutex_;  // guards the runs and the file
+  std::map<std::string, ContestRun> runs_;
+};
+
+}  // namespace dasgd
