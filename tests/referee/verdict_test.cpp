@@ -113,6 +113,23 @@ ContestRun parabola(double eta) {
   return run;
 }
 
+TEST(Tuning, TriesSmallerStepsWhileNoneReachesTheGoal) {
+  // All steps above 1/16 are too large; what they leave says nothing about the direction.
+  ContestRow found;
+  tune(
+      {.steps = 5, .seeds = 1, .further = 4}, 1,
+      [](double eta, std::size_t, std::optional<Nanoseconds>) {
+        ContestRun run;
+        run.reached = eta <= 1.0 / 16;
+        run.time_s = run.reached ? 1 / eta : 100;
+        run.loss_mean = eta == 2 ? 2.29 : 2.3;
+        return run;
+      },
+      found);
+  EXPECT_EQ(found.eta, 1.0 / 16);
+  EXPECT_FALSE(found.at_edge);
+}
+
 TEST(Tuning, FindsTheBestStepAndTheWidthOfTheGoodRange) {
   ContestRow row;
   tune(

@@ -60,6 +60,7 @@ class Grid {
       if (better(at->second, best->second)) best = at;
     return best->first;
   }
+  bool reaches_goal() const { return std::isfinite(fastest()); }
   int lowest() const { return trials_.begin()->first; }
   int highest() const { return trials_.rbegin()->first; }
   const std::map<int, Trial>& trials() const { return trials_; }
@@ -98,7 +99,9 @@ void tune(const Tuning& tuning, double middle, const TryStep& try_step, ContestR
       if (e >= -down && e <= up && !grid.is_hopeless(e)) grid.try_exponent(e);
   for (std::size_t k = 0; k < tuning.further && grid.best() == grid.highest(); ++k)
     grid.try_exponent(grid.highest() + 1);
-  for (std::size_t k = 0; k < tuning.further && grid.best() == grid.lowest(); ++k)
+  // Steps that are all too large leave losses that say little: smaller ones are tried anyway.
+  for (std::size_t k = 0;
+       k < tuning.further && (grid.best() == grid.lowest() || !grid.reaches_goal()); ++k)
     grid.try_exponent(grid.lowest() - 1);
   for (const auto& [e, trial] : grid.trials()) row.trials.push_back(trial);
   row.eta = grid.trials().at(grid.best()).eta;
