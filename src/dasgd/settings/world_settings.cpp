@@ -132,14 +132,15 @@ std::vector<Setting> world_settings() {
             return quoted(v.times->per_second > 0 ? v.text : from_anywhere(v.text));
           }),
       place(
-          {"pace.bandwidth", "--bandwidth", "BYTES", "bandwidth of each link in bytes per second"},
-          [](auto& c) -> auto& { return c.world.bandwidth; }, parse_positive,
+          {"pace.bandwidth", "--bandwidth", "RATE",
+           "bandwidth of each link: 100Mbit, 12.5MB, or a number of bytes per second"},
+          [](auto& c) -> auto& { return c.world.bandwidth; }, parse_rate,
           [](double v) { return quoted(show_real(v)); }),
       place(
-          {"pace.nic", "--nic", "BYTES",
-           "bandwidth of each worker's network card in bytes per second, out and in, shared by all "
-           "its links"},
-          [](auto& c) -> auto& { return c.world.nic; }, parse_positive,
+          {"pace.nic", "--nic", "RATE",
+           "bandwidth of each worker's network card, out and in, shared by all its links: as "
+           "above"},
+          [](auto& c) -> auto& { return c.world.nic; }, parse_rate,
           [](double v) { return quoted(show_real(v)); }),
       place(
           {"pace.threads", "--threads", "N", "real cores that compute gradients"},
