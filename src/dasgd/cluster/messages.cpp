@@ -1,159 +1,97 @@
 #include "dasgd/cluster/messages.hpp"
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
 namespace dasgd::cluster {
 namespace {
 
-// All ranks run the same program, so these may travel as they lie in memory.
-static_assert(std::is_trivially_copyable_v<WorkerView>);
-static_assert(std::is_trivially_copyable_v<TraceLine>);
-static_assert(std::is_trivially_copyable_v<StalenessStatistics>);
+template <typename Message, typename Kind>
+concept Is = std::same_as<std::remove_const_t<Message>, Kind>;
 
-// Not every byte is a bool, and not every number a reason.
-bool read_flag(ByteReader& in) {
-  const auto flag = in.number<std::uint8_t>();
-  if (flag > 1) in.fail();
-  return flag == 1;
+// What travels of a message, for both directions.
+auto fields(Is<Stop> auto& m) { return std::tie(m.reason); }
+auto fields(Is<TargetReached> auto&) { return std::tie(); }
+auto fields(Is<Views> auto& m) { return std::tie(m.workers); }
+auto fields(Is<TracePart> auto& m) { return std::tie(m.worker, m.up_to, m.lines, m.left_out); }
+auto fields(Is<WorkerReport> auto& m) {
+  return std::tie(m.computed, m.duplicated, m.applied, m.digest, m.S, m.S_hat, m.W,
+                  m.noncausal_applications, m.copies_dropped, m.folded, m.sent, m.waited, m.samples,
+                  m.iterations, m.time, m.squared_gradients, m.halvings, m.recent_loss,
+                  m.look_ahead, m.residual);
 }
+auto fields(Is<RankReport> auto& m) { return std::tie(m.workers, m.stop_reason, m.failure); }
+auto fields(Is<StateRequest> auto&) { return std::tie(); }
+auto fields(Is<StatePart> auto& m) { return std::tie(m.worker, m.bytes, m.last); }
+auto fields(Is<EarlyLoss> auto& m) { return std::tie(m.size); }
+auto fields(Is<TraceAck> auto& m) { return std::tie(m.lines); }
+auto fields(Is<GivenValue> auto& m) { return std::tie(m.value); }
+
+// All ranks run the same program, so what is trivial travels as it lies in memory.
 template <typename T>
-void write_optional(ByteWriter& out, const std::optional<T>& value) {
-  out.number(value.has_value());
-  out.number(value.value_or(T{}));
+void write_value(ByteWriter& out, const T& value) {
+  if constexpr (requires { fields(value); }) {
+    std::apply([&](const auto&... each) { (write_value(out, each), ...); }, fields(value));
+  } else if constexpr (requires { value.has_value(); }) {
+    out.number(value.has_value());
+    write_value(out, value.value_or(typename T::value_type{}));
+  } else if constexpr (std::is_trivially_copyable_v<T>) {
+    out.number(value);
+  } else if constexpr (std::same_as<T, std::string>) {
+    out.text(value);
+  } else if constexpr (std::same_as<T, GradientSet>) {
+    value.write(out);
+  } else if constexpr (std::same_as<T, std::vector<WorkerReport>>) {
+    out.number<std::uint64_t>(value.size());
+    for (const WorkerReport& worker : value) write_value(out, worker);
+  } else {
+    out.array(std::span(value));
+  }
 }
+
 template <typename T>
-std::optional<T> read_optional(ByteReader& in) {
-  const bool given = read_flag(in);
-  const T value = in.number<T>();
-  return given ? std::optional(value) : std::nullopt;
-}
-void require_known(ByteReader& in, StopReason reason) {
-  if (static_cast<std::size_t>(reason) >= stop_reason_names.size()) in.fail();
-}
-
-void write(ByteWriter& out, const Stop& stop) { out.number(stop.reason); }
-void write(ByteWriter&, const TargetReached&) {}
-void write(ByteWriter& out, const Views& views) { out.array(std::span(views.workers)); }
-void write(ByteWriter& out, const TracePart& piece) {
-  out.number(piece.worker);
-  out.number(piece.up_to);
-  out.array(std::span(piece.lines));
-  out.number(piece.left_out);
-}
-
-void write(ByteWriter& out, const WorkerReport& report) {
-  out.number(report.computed);
-  out.number(report.duplicated);
-  report.applied.write(out);
-  out.text(report.digest);
-  out.number(report.S);
-  out.number(report.S_hat);
-  write_optional(out, report.W);
-  out.number(report.noncausal_applications);
-  out.number(report.copies_dropped);
-  out.number(report.folded);
-  out.number(report.sent);
-  out.number(report.waited);
-  out.number(report.samples);
-  out.number(report.iterations);
-  out.number(report.time);
-  write_optional(out, report.squared_gradients);
-  out.number(report.halvings);
-  write_optional(out, report.recent_loss);
-  write_optional(out, report.look_ahead);
-  write_optional(out, report.residual);
+void read_value(ByteReader& in, T& value) {
+  if constexpr (requires { fields(value); }) {
+    std::apply([&](auto&... each) { (read_value(in, each), ...); }, fields(value));
+  } else if constexpr (requires { value.has_value(); }) {
+    bool given = false;
+    typename T::value_type content{};
+    read_value(in, given);
+    read_value(in, content);
+    if (given) value = std::move(content);
+  } else if constexpr (std::same_as<T, bool>) {  // not every byte is one
+    const auto flag = in.number<std::uint8_t>();
+    if (flag > 1) in.fail();
+    value = flag == 1;
+  } else if constexpr (std::is_trivially_copyable_v<T>) {
+    value = in.number<T>();
+    if constexpr (std::same_as<T, StopReason>)
+      if (static_cast<std::size_t>(value) >= stop_reason_names.size()) in.fail();
+  } else if constexpr (std::same_as<T, std::string>) {
+    value = in.text();
+  } else if constexpr (std::same_as<T, GradientSet>) {
+    value = GradientSet::read(in);
+  } else if constexpr (std::same_as<T, std::vector<WorkerReport>>) {
+    for (auto count = in.number<std::uint64_t>(); count > 0 && in.ok(); --count)
+      read_value(in, value.emplace_back());
+  } else {
+    value = in.array<typename T::value_type>();
+  }
 }
 
-void write(ByteWriter& out, const RankReport& report) {
-  out.number<std::uint64_t>(report.workers.size());
-  for (const WorkerReport& worker : report.workers) write(out, worker);
-  write_optional(out, report.stop_reason);
-  out.number(report.failure.has_value());
-  out.text(report.failure.value_or(""));
-}
-
-void write(ByteWriter&, const StateRequest&) {}
-void write(ByteWriter& out, const StatePart& piece) {
-  out.number(piece.worker);
-  out.array(std::span(piece.bytes));
-  out.number(piece.last);
-}
-void write(ByteWriter& out, const EarlyLoss& loss) { out.number(loss.size); }
-void write(ByteWriter& out, const TraceAck& taken) { out.number(taken.lines); }
-void write(ByteWriter& out, const GivenValue& given) {
-  out.number(given.value.has_value());
-  out.text(given.value.value_or(""));
-}
-
-void read(ByteReader& in, Stop& stop) {
-  stop.reason = in.number<StopReason>();
-  require_known(in, stop.reason);
-}
-void read(ByteReader&, TargetReached&) {}
-void read(ByteReader& in, Views& views) { views.workers = in.array<WorkerView>(); }
-void read(ByteReader& in, TracePart& piece) {
-  piece.worker = in.number<WorkerId>();
-  piece.up_to = in.number<Nanoseconds>();
-  piece.lines = in.array<TraceLine>();
-  piece.left_out = in.number<std::uint64_t>();
-}
-
-void read(ByteReader& in, WorkerReport& report) {
-  report.computed = in.number<std::uint32_t>();
-  report.duplicated = in.number<std::uint64_t>();
-  report.applied = GradientSet::read(in);
-  report.digest = in.text();
-  report.S = in.number<StalenessStatistics>();
-  report.S_hat = in.number<StalenessStatistics>();
-  report.W = read_optional<std::uint64_t>(in);
-  report.noncausal_applications = in.number<std::uint64_t>();
-  report.copies_dropped = in.number<std::uint64_t>();
-  report.folded = in.number<std::uint64_t>();
-  report.sent = in.number<Traffic>();
-  report.waited = in.number<Nanoseconds>();
-  report.samples = in.number<std::uint64_t>();
-  report.iterations = in.number<std::uint64_t>();
-  report.time = in.number<Nanoseconds>();
-  report.squared_gradients = read_optional<double>(in);
-  report.halvings = in.number<std::uint32_t>();
-  report.recent_loss = read_optional<double>(in);
-  report.look_ahead = read_optional<LookAheadFigures>(in);
-  report.residual = read_optional<double>(in);
-}
-
-void read(ByteReader& in, RankReport& report) {
-  for (auto count = in.number<std::uint64_t>(); count > 0 && in.ok(); --count)
-    read(in, report.workers.emplace_back());
-  report.stop_reason = read_optional<StopReason>(in);
-  require_known(in, report.stop_reason.value_or(StopReason::budget));
-  const bool failed = read_flag(in);
-  auto failure = in.text();
-  if (failed) report.failure = std::move(failure);
-}
-
-void read(ByteReader&, StateRequest&) {}
-void read(ByteReader& in, StatePart& piece) {
-  piece.worker = in.number<WorkerId>();
-  piece.bytes = in.array<std::byte>();
-  piece.last = read_flag(in);
-}
-void read(ByteReader& in, EarlyLoss& loss) { loss.size = in.number<double>(); }
-void read(ByteReader& in, TraceAck& taken) { taken.lines = in.number<std::uint64_t>(); }
-void read(ByteReader& in, GivenValue& given) {
-  const bool is_one = read_flag(in);
-  auto value = in.text();
-  if (is_one) given.value = std::move(value);
-}
-
-template <typename Kind>
-std::optional<Message> read_whole(ByteReader& in) {
-  Kind message;
-  read(in, message);
-  if (!in.ended_well()) return std::nullopt;
-  return message;
+template <std::size_t Kind = 0>
+std::optional<Message> read_message(ByteReader& in, std::size_t kind) {
+  if constexpr (Kind < std::variant_size_v<Message>) {
+    if (kind != Kind) return read_message<Kind + 1>(in, kind);
+    std::variant_alternative_t<Kind, Message> message;
+    read_value(in, message);
+    if (in.ended_well()) return message;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -161,36 +99,14 @@ std::optional<Message> read_whole(ByteReader& in) {
 Bytes encode(const Message& message) {
   ByteWriter out;
   out.number(static_cast<std::uint8_t>(message.index()));
-  std::visit([&](const auto& content) { write(out, content); }, message);
+  std::visit([&](const auto& content) { write_value(out, content); }, message);
   return out.take();
 }
 
 std::optional<Message> decode(std::span<const std::byte> bytes) {
   ByteReader in(bytes);
-  switch (in.number<std::uint8_t>()) {
-    case 0:
-      return read_whole<Stop>(in);
-    case 1:
-      return read_whole<TargetReached>(in);
-    case 2:
-      return read_whole<Views>(in);
-    case 3:
-      return read_whole<TracePart>(in);
-    case 4:
-      return read_whole<RankReport>(in);
-    case 5:
-      return read_whole<StateRequest>(in);
-    case 6:
-      return read_whole<StatePart>(in);
-    case 7:
-      return read_whole<EarlyLoss>(in);
-    case 8:
-      return read_whole<TraceAck>(in);
-    case 9:
-      return read_whole<GivenValue>(in);
-    default:
-      return std::nullopt;
-  }
+  const auto kind = in.number<std::uint8_t>();
+  return read_message(in, kind);
 }
 
 }  // namespace dasgd::cluster

@@ -3,7 +3,6 @@
 #include <exception>
 #include <fmt/format.h>
 #include <map>
-#include <memory>
 #include <stdexcept>
 #include <utility>
 
@@ -14,14 +13,7 @@
 #include "dasgd/cluster/remote_watch.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/run/choose_links.hpp"
-#include "dasgd/run/conclude.hpp"
-#include "dasgd/run/leg.hpp"
-#include "dasgd/runtime/checkpointer.hpp"
-#include "dasgd/runtime/control.hpp"
-#include "dasgd/runtime/evaluator.hpp"
-#include "dasgd/runtime/monitor.hpp"
-#include "dasgd/runtime/run_threads.hpp"
-#include "dasgd/runtime/worker_loop.hpp"
+#include "dasgd/runtime/run_process.hpp"
 #include "dasgd/topology/builders.hpp"
 
 namespace dasgd {
@@ -74,8 +66,6 @@ class RankRun {
   }
 
  private:
-  using Loops = std::vector<std::unique_ptr<WorkerLoop<Real>>>;
-
   std::optional<TrainResult<Real>> work(const std::vector<Callback<Real>>& callbacks) {
     TrainOptions options = options_;
     const auto send_to_first = [this](const Message& m) { rank_control_.send_to_first(m); };
@@ -92,38 +82,29 @@ class RankRun {
       rank_options_.values->open([this](const std::optional<std::string>& value) {
         rank_control_.send_to_others(GivenValue{value});
       });
-    std::vector<std::unique_ptr<WorkerLoop<Real>>> loops;
-    for (std::size_t i = 0; i < mesh_.layout().per_rank; ++i) {
-      const WorkerId worker = mesh_.layout().worker(ranks_.rank(), i);
-      loops.push_back(std::make_unique<WorkerLoop<Real>>(
-          worker, objective_, options, mesh_.endpoint(worker),
-          SharedByLoops<Real>{control_, gate_, budget_, good_,
-                              rank_options_.checkpoints ? &rank_control_.board() : nullptr,
-                              between_steps()}));
-    }
     if (is_first() && ranks_.size() > 1 && mesh_.options().device.make && rank_options_.note)
       rank_options_.note(way_of_updates());
-    log(fmt::format("computes with {} of {} workers", loops.size(), options.workers));
-    const auto start = Checkpointer::Clock::now() - std::chrono::nanoseconds(clock_.now());
-    Evaluator<Real> evaluator(objective_, options, start, loops.front()->models(), control_);
-    run_threads(loops, control_, [&] {
-      const Checkpointer checkpointer(options, objective_.dimension(), objective_.samples(), start,
-                                      rank_control_.board(),
-                                      [&] { return evaluator.since_best(); });
-      Monitor<Real>(options, loops, control_, is_first() ? callbacks : none_, evaluator,
-                    planned_gradients(options, objective_.samples()), &rank_control_)
-          .watch();
+    log(fmt::format("computes with {} of {} workers", per_rank(), options.workers));
+    return run_process<Real>({
+        .objective = objective_,
+        .options = options,
+        .first = index(mesh_.layout().worker(ranks_.rank(), 0)),
+        .workers = per_rank(),
+        .endpoint = [this](WorkerId worker) -> Endpoint& { return mesh_.endpoint(worker); },
+        .shared = {control_, gate_, budget_, good_,
+                   rank_options_.checkpoints ? &rank_control_.board() : nullptr, between_steps()},
+        .snapshots = rank_control_.board(),
+        .start = Checkpointer::Clock::now() - std::chrono::nanoseconds(clock_.now()),
+        .callbacks = is_first() ? callbacks : none_,
+        .end =
+            [&](std::vector<WorkerReport>& reports, RunEnd<Real>& end) {
+              if (control_.abandoned()) end_job("cannot go on: " + text_of(control_.failure()));
+              if (!is_first() && options.trace) trace.flush();
+              if (!is_first() && options.watch) watch.flush();
+              return complete(reports, end);
+            },
+        .elsewhere = &rank_control_,
     });
-    evaluator.stop();
-    if (control_.abandoned()) end_job("cannot go on: " + text_of(control_.failure()));
-    if (!is_first() && options.trace) trace.flush();
-    if (!is_first() && options.watch) watch.flush();
-    auto result = conclude_with(loops, options, evaluator.judge());
-    if (result && !result->failure)
-      save_last_checkpoint(options, objective_, loops.front()->worker(), rank_control_.board(),
-                           static_cast<double>(clock_.now()) * 1e-9,
-                           evaluator.judge().since_best());
-    return result;
   }
 
   // Whose samples have ended cannot give values any more: the run ends before its caller can.
@@ -203,52 +184,34 @@ class RankRun {
     rank_control_.stopped();
   }
 
-  RankReport report(const Loops& loops) const {
-    RankReport report;
-    for (const auto& loop : loops) report.workers.push_back(loop->report());
-    report.stop_reason = control_.reason();
-    if (control_.failure()) report.failure = text_of(control_.failure());
-    return report;
-  }
-
-  std::optional<TrainResult<Real>> conclude_with(const Loops& loops, const TrainOptions& options,
-                                                 Judge<Real>& judge) {
-    RankReport own = report(loops);
-    log(fmt::format("is done, {} gradients computed", [&] {
-      std::uint64_t computed = 0;
-      for (const WorkerReport& worker : own.workers) computed += worker.computed;
-      return computed;
-    }()));
+  // With what other ranks did, on the first.
+  bool complete(std::vector<WorkerReport>& workers, RunEnd<Real>& end) {
+    std::uint64_t computed = 0;
+    for (const WorkerReport& worker : workers) computed += worker.computed;
+    log(fmt::format("is done, {} gradients computed", computed));
+    RankReport own{.workers = std::exchange(workers, {}), .stop_reason = end.reason};
+    if (end.failure) own.failure = text_of(end.failure);
     if (!is_first()) rank_control_.send_to_first(own);
     if (rank_options_.values) rank_options_.values->close();
     mesh_.close();  // the paper's single final synchronisation: now everything has arrived
-    const RankClocks clocks = clock_.review(ranks_);
-    if (!is_first()) return std::nullopt;
+    end.clocks = clock_.review(ranks_);
+    if (!is_first()) return false;
 
     auto reports = rank_control_.take_reports();
     reports[0] = std::move(own);
-    std::vector<WorkerReport> workers;
-    std::exception_ptr failure = control_.failure();
-    std::vector<std::string> labels;
     for (auto& [rank, rank_report] : reports) {
-      if (!failure && rank_report.failure)
-        failure = std::make_exception_ptr(std::runtime_error(*rank_report.failure));
+      if (!end.failure && rank_report.failure)
+        end.failure = std::make_exception_ptr(std::runtime_error(*rank_report.failure));
       for (WorkerReport& worker : rank_report.workers) {
-        labels.push_back(fmt::format("worker {} of rank {}", workers.size(), rank));
+        end.labels.push_back(fmt::format("worker {} of rank {}", workers.size(), rank));
         workers.push_back(std::move(worker));
       }
     }
-    if (workers.size() != options.workers)
+    if (workers.size() != options_.workers)
       throw std::runtime_error("a rank ended without reporting its results");
-    auto result = conclude<Real>(objective_, options, workers, loops.front()->worker(),
-                                 {.seconds = static_cast<double>(clock_.now()) * 1e-9,
-                                  .reason = control_.reason(),
-                                  .failure = failure,
-                                  .good = good_,
-                                  .judge = judge,
-                                  .labels = std::move(labels)});
-    result.summary.clocks = clocks;
-    return result;
+    end.seconds = static_cast<double>(clock_.now()) * 1e-9;
+    end.reason = control_.reason();
+    return true;
   }
 
   mpi::Communicator& ranks_;

@@ -21,14 +21,7 @@
 #include "dasgd/members/files.hpp"
 #include "dasgd/record/run_summary.hpp"
 #include "dasgd/run/budget.hpp"
-#include "dasgd/run/conclude.hpp"
-#include "dasgd/run/leg.hpp"
-#include "dasgd/runtime/boards/snapshot_board.hpp"
-#include "dasgd/runtime/checkpointer.hpp"
-#include "dasgd/runtime/evaluator.hpp"
-#include "dasgd/runtime/monitor.hpp"
-#include "dasgd/runtime/run_threads.hpp"
-#include "dasgd/runtime/worker_loop.hpp"
+#include "dasgd/runtime/run_process.hpp"
 
 namespace dasgd::members {
 namespace {
@@ -242,11 +235,6 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
         record);
     if (copied) member.nudge();
   };
-  std::vector<std::unique_ptr<WorkerLoop<Real>>> loops;
-  loops.push_back(std::make_unique<WorkerLoop<Real>>(
-      elastic::Membership::self, objective, options, endpoint,
-      SharedByLoops<Real>{control, gate, budget, good,
-                          options.checkpoint.save ? &snapshots : nullptr, between}));
   // What is called on the member's thread does not outlive what it uses.
   const std::shared_ptr<void> until_the_end(nullptr, [&](void*) {
     member.on_tick({});
@@ -258,39 +246,36 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
     if (!protocol.could_not_join().empty()) control.stop(StopReason::failed);
     if (const auto why = protocol.ending(); why && !control.stopping()) control.stop(*why);
   });
-  Evaluator<Real> evaluator(objective, options, start, loops.front()->models(), control);
-  run_threads(loops, control, [&] {
-    const Checkpointer checkpointer(options, objective.dimension(), objective.samples(), start,
-                                    snapshots, [&] { return evaluator.since_best(); });
-    Monitor<Real>(options, loops, control, callbacks, evaluator,
-                  planned_gradients(options, objective.samples()))
-        .watch();
+  auto result = *run_process<Real>({
+      .objective = objective,
+      .options = options,
+      .first = index(elastic::Membership::self),
+      .workers = 1,
+      .endpoint = [&](WorkerId) -> Endpoint& { return endpoint; },
+      .shared = {control, gate, budget, good, options.checkpoint.save ? &snapshots : nullptr,
+                 between},
+      .snapshots = snapshots,
+      .start = start,
+      .callbacks = callbacks,
+      .drained =
+          [&](const Worker<Real>& worker) {
+            if (!control.abandoned()) member.compare(elastic::digest_of(worker));
+            member.part();
+          },
+      .end =
+          [&](auto&, RunEnd<Real>& end) {
+            if (const std::string why = protocol.could_not_join(); !why.empty())
+              throw InputError("cannot join: " + why);  // there was no run to tell of
+            if (const auto message = protocol.message()) options.message = *message;
+            options.links_why = protocol.message_why();
+            const auto audit = protocol.audit();
+            end.elastic = elastic::figures_of(protocol);
+            end.agreed = audit.agreed;
+            end.compared = !audit.has_left && (!audit.agreed || audit.digests.size() >= audit.here);
+            end.digests = elastic::digests_of(protocol);
+            return true;
+          },
   });
-  if (!control.abandoned()) member.compare(elastic::digest_of(loops.front()->worker()));
-  member.part();
-  evaluator.stop();
-  if (const std::string why = protocol.could_not_join(); !why.empty())
-    throw InputError("cannot join: " + why);  // there was no run to tell of
-
-  if (const auto message = protocol.message()) options.message = *message;
-  options.links_why = protocol.message_why();
-  const std::vector<WorkerReport> reports{loops.front()->report()};
-  const double wall = std::chrono::duration<double>(Clock::now() - start).count();
-  const auto audit = protocol.audit();
-  auto result = conclude<Real>(
-      objective, options, reports, loops.front()->worker(),
-      {.seconds = wall,
-       .reason = control.reason(),
-       .failure = control.failure(),
-       .good = good,
-       .judge = evaluator.judge(),
-       .elastic = elastic::figures_of(protocol),
-       .agreed = audit.agreed,
-       .compared = !audit.has_left && (!audit.agreed || audit.digests.size() >= audit.here),
-       .digests = elastic::digests_of(protocol)});
-  if (!result.failure)
-    save_last_checkpoint(options, objective, loops.front()->worker(), snapshots, wall,
-                         evaluator.judge().since_best());
   warn_of_staleness(options, result.summary);
   try {  // who asks is answered until the model is evaluated and saved
     member.close();

@@ -197,6 +197,7 @@ TrainResult<Real> conclude(const Objective<Real>& objective, const TrainOptions&
   summary.sampling = options.make_samples ? "source" : to_string(options.sampling);
   summary.wall_seconds = end.simulated_in.value_or(end.seconds);
   if (end.simulated_in) summary.virtual_seconds = end.seconds;
+  summary.clocks = end.clocks;
   add_up(reports, summary);
   summary.message = options.message;
   if (options.relay) summary.relay = to_string(*options.relay);

@@ -30,6 +30,7 @@ struct RunEnd {
   bool compared = true;                       ///< the models: not if gradients were under way
   std::vector<ReplicaDigest> digests = {};    ///< of members
   std::vector<std::string> labels = {};       ///< of workers, where there is more to say of them
+  std::optional<RankClocks> clocks = {};      ///< of ranks
 };
 
 /// Audits a drained run: every gradient at every worker once, the same bits everywhere. Evaluates

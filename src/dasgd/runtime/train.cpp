@@ -5,14 +5,7 @@
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/run/choose_links.hpp"
-#include "dasgd/run/conclude.hpp"
-#include "dasgd/run/leg.hpp"
-#include "dasgd/runtime/boards/snapshot_board.hpp"
-#include "dasgd/runtime/checkpointer.hpp"
-#include "dasgd/runtime/evaluator.hpp"
-#include "dasgd/runtime/monitor.hpp"
-#include "dasgd/runtime/run_threads.hpp"
-#include "dasgd/runtime/worker_loop.hpp"
+#include "dasgd/runtime/run_process.hpp"
 #include "dasgd/transport/faulty/faulty_links.hpp"
 #include "dasgd/transport/in_process/mesh.hpp"
 
@@ -52,35 +45,17 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
   SharedBudget budget(options, objective.samples(), [&] { control.end_sleeps(); });
   SnapshotBoard snapshots(options.workers);
 
-  std::vector<std::unique_ptr<WorkerLoop<Real>>> loops;
-  for (std::size_t i = 0; i < options.workers; ++i)
-    loops.push_back(std::make_unique<WorkerLoop<Real>>(
-        worker_id(i), objective, options, mesh.endpoint(worker_id(i)),
-        SharedByLoops<Real>{control, gate, budget, good,
-                            options.checkpoint.save ? &snapshots : nullptr}));
-  Evaluator<Real> evaluator(objective, options, start, loops.front()->models(), control);
-  run_threads(loops, control, [&] {
-    const Checkpointer checkpointer(options, objective.dimension(), objective.samples(), start,
-                                    snapshots, [&] { return evaluator.since_best(); });
-    Monitor<Real>(options, loops, control, callbacks, evaluator,
-                  planned_gradients(options, objective.samples()))
-        .watch();
+  return *run_process<Real>({
+      .objective = objective,
+      .options = options,
+      .first = 0,
+      .workers = options.workers,
+      .endpoint = [&](WorkerId worker) -> Endpoint& { return mesh.endpoint(worker); },
+      .shared = {control, gate, budget, good, options.checkpoint.save ? &snapshots : nullptr},
+      .snapshots = snapshots,
+      .start = start,
+      .callbacks = callbacks,
   });
-
-  evaluator.stop();
-  std::vector<WorkerReport> reports;
-  for (const auto& loop : loops) reports.push_back(loop->report());
-  const double wall = std::chrono::duration<double>(Clock::now() - start).count();
-  auto result = conclude<Real>(objective, options, reports, loops.front()->worker(),
-                               {.seconds = wall,
-                                .reason = control.reason(),
-                                .failure = control.failure(),
-                                .good = good,
-                                .judge = evaluator.judge()});
-  if (!result.failure)
-    save_last_checkpoint(options, objective, loops.front()->worker(), snapshots, wall,
-                         evaluator.judge().since_best());
-  return result;
 }
 
 template TrainResult<float> run_training(const Objective<float>&, const TrainOptions&,
