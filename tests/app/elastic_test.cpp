@@ -195,9 +195,6 @@ TEST_F(ElasticApp, WhatMembersCannotDoIsRefused) {
            {"--speeds lognormal:1",
             "--speeds is for the workers of one process; use --slow to slow down a member of an "
             "elastic run"},
-           {"--model softmax --data -",
-            "--data -: each member of an elastic run needs the whole data set; streams work in one "
-            "process only"},
            {"--plaintext --token-file t",
             "--token-file, --cert and --plaintext exclude each other: give one"},
            {"--engine mpi",

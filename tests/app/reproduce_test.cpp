@@ -104,6 +104,7 @@ TEST_F(App, ReproducesFigureCOnATinySetFromPieces) {
     kept[cell.path()] = fs::last_write_time(cell);
   reproduce("1,2 --device cuda", out());  // nothing is left to be computed there
   EXPECT_EQ(json::parse(read_text(out() + "/cifar.json")).size(), 2u);
+  EXPECT_THAT(read_text(out() + "/report.html"), HasSubstr("of the paper, in virtual time\""));
   reproduce("1,2", out());
   for (const auto& [cell, time] : kept) EXPECT_EQ(fs::last_write_time(cell), time) << cell;
   const json points = json::parse(read_text(out() + "/cifar.json"));

@@ -124,6 +124,13 @@ TEST_F(App, NoStepIsProvedForAnotherRule) {
               AllOf(HasSubstr("lr auto: "), Not(HasSubstr("lr proved"))));
 }
 
+TEST_F(App, NoStepIsProvedForLookAheadOrMessagesOfFewBits) {
+  const std::string run = "simulate --model quadratic --lr proved --out " + out();
+  expect_refusal(run + " --look-ahead 1", "--lr proved needs gradients at the replicas");
+  expect_refusal(run + " --message int8", "--lr proved needs full updates");
+  expect_refusal(run + " --batch 5 --sampling shards", "there is no proof for --sampling shards");
+}
+
 TEST_F(App, NeitherCertifiesNorRefusesARunWithNoise) {
   const std::string run = " --model logistic --workers 2 --lr 0.01 --gradients 50 --out " + out();
   dasgd("simulate --batch 10 --trace" + run);

@@ -1,7 +1,7 @@
 // Rows that arrive on standard input or at the end of a file.
 #include <fstream>
 
-#include "app.hpp"
+#include "app/elastic.hpp"
 
 namespace dasgd::test {
 namespace {
@@ -26,6 +26,13 @@ std::string libsvm_line(double u, double v, int label) {
 int side(double u, double v) { return u + v > 0 ? 1 : 0; }
 int quadrant(double u, double v) { return (u > 0 ? 1 : 0) + (v > 0 ? 2 : 0); }
 
+/// All models that learn from streams here.
+std::vector<std::string> models() {
+  std::vector<std::string> names{"logistic", "softmax"};
+  if (DASGD_TORCH) names.push_back("mlp");
+  return names;
+}
+
 class StreamApp : public App {
  protected:
   /// The command with a file on its standard input.
@@ -36,15 +43,14 @@ class StreamApp : public App {
 };
 
 TEST_F(StreamApp, LearnsEveryRowOfAPipeOnce) {
-  const std::string models[] = {"logistic", "softmax"};
-  for (const std::string& model : models) {
+  for (const std::string& model : models()) {
     for (const auto& text : {points(1000, side, csv_line), points(1000, side, libsvm_line)}) {
       const Outcome outcome = shell(piped(text, "train --lr 0.5 --batch 16 --model " + model));
       EXPECT_EQ(outcome.status, 0) << outcome.err;
       EXPECT_EQ(summary()["samples"], 1000);
       EXPECT_EQ(summary()["gradients"], 63);
       EXPECT_EQ(summary()["stop_reason"], "samples");
-      EXPECT_GT(summary()["accuracy"], 0.95) << model;
+      EXPECT_GT(summary()["accuracy"], model == "mlp" ? 0.8 : 0.95) << model;
       EXPECT_EQ(summary()["replicas_identical"], true);
     }
   }
@@ -55,7 +61,7 @@ TEST_F(StreamApp, LearnsEveryRowOfAPipeOnce) {
 TEST_F(StreamApp, ALabelFlipShowsItsRecoveryInTheAccuracyBeforeLearning) {
   const auto other_side = [](double u, double v) { return 1 - side(u, v); };
   const std::string rows = points(4000, side, csv_line) + points(4000, other_side, csv_line);
-  for (const std::string model : {"logistic", "softmax"}) {
+  for (const std::string& model : models()) {
     const Outcome outcome =
         shell(piped(rows, "train --lr 0.5 --batch 16 --workers 2 --model " + model));
     EXPECT_EQ(outcome.status, 0) << outcome.err;
@@ -66,7 +72,8 @@ TEST_F(StreamApp, ALabelFlipShowsItsRecoveryInTheAccuracyBeforeLearning) {
     EXPECT_GT(summary()["arrivals"]["arrived_per_second"], 0);
     EXPECT_EQ(summary()["parts"]["train"]["samples"], 8000) << "not the room for them";
     EXPECT_THAT(read_text(out() + "/metrics.jsonl"), HasSubstr("\"prequential_accuracy\""));
-    EXPECT_THAT(outcome.out, HasSubstr("arrived    8,000 samples"));
+    EXPECT_THAT(outcome.out, AllOf(HasSubstr("arrived    8,000 samples"),
+                                   HasSubstr("; accuracy before learning 0.9")));
   }
 }
 
@@ -112,8 +119,10 @@ TEST_F(StreamApp, WhatNeedsDataThatStaysIsRefused) {
   const auto refuse = [&](const std::string& arguments, const std::string& what) {
     expect_refusal("train --data - " + arguments + " --out " + out(), what);
   };
-  refuse("--model quadratic", "streams are for logistic and softmax");
-  refuse("--model cnn", "streams are for logistic and softmax");
+  refuse("--model quadratic", "streams are for logistic, softmax and networks");
+  refuse("--model mlp --device cuda", "streams are learned on the CPU");
+  refuse("--model mlp --loss mse", "the labels of a stream are classes");
+  refuse("--model mlp --augment flip", "a stream has rows");
   refuse("--model logistic --epochs 2", "for a stream use --total-gradients");
   refuse("--model logistic --lr auto", "give --lr X");
   refuse("--model logistic --sampling shards", "the first worker that asks");
@@ -192,6 +201,25 @@ TEST_F(DryPipe, RowsAreLearnedWhileTheStreamIsOpen) {
   EXPECT_EQ(summary()["gradients"], 4);
 }
 
+#if DASGD_TORCH
+TEST_F(StreamApp, ANetworkThatLearnedFromAStreamAnswers) {
+  const std::string rows = points(1000, quadrant, csv_line);
+  const Outcome outcome = shell(piped(rows, "train --model mlp --batch 16 --lr 0.1"));
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("mlp: ")) << "what computes";
+  const double accuracy = summary()["accuracy"];
+  EXPECT_GT(accuracy, 0.8);
+  EXPECT_EQ(summary()["parts"]["train"]["samples"], 1000);
+  const Outcome answers = dasgd("predict " + out() + " " + directory.write("rows.csv", rows) +
+                                " --out " + directory.file("answers.csv"));
+  EXPECT_EQ(answers.status, 0) << answers.err;
+  EXPECT_THAT(read_text(directory.file("answers.csv")), HasSubstr("row,prediction,p_0,p_1,p_2"));
+  const Outcome images = shell(piped(rows, "train --model cnn --quiet"));
+  EXPECT_EQ(images.status, 2);
+  EXPECT_THAT(images.err, HasSubstr("cnn"));
+}
+#endif
+
 TEST_F(StreamApp, FollowsAFileWhileLinesAreAppended) {
   const std::string file = directory.write("rows", points(30, side, libsvm_line));
   const Process process(
@@ -204,6 +232,50 @@ TEST_F(StreamApp, FollowsAFileWhileLinesAreAppended) {
   EXPECT_EQ(summary()["gradients"], 5);
   EXPECT_EQ(summary()["samples"], 50);
   EXPECT_EQ(summary()["stop_reason"], "budget");
+}
+
+/// `fed NAME FROM ARGUMENTS` is a member with that on its standard input.
+constexpr const char* fed = R"(
+    fed() { local n=$1 from=$2; shift 2
+      ("$D" "$@" --name $n --no-report < $from > $n.log 2>&1 & echo $! > $n.pid
+       wait $!; echo $? > $n.status) & }
+    train() { fed a $1 train --model logistic --lr 0.5 --batch 10 --eval-every 0 --out a --data - \
+      --listen 127.0.0.1:0 ${@:2}; found a/address; }
+    join() { fed b $1 join $(cat a/address) --token-file a/token --out b --data $2; }
+    mkfifo pipe
+)";
+
+// Each member has rows of its own: one reads them from a pipe, the other follows a file.
+TEST_F(ElasticApp, MembersLearnFromStreamsOfTheirOwn) {
+  directory.write("rows", points(400, side, csv_line));
+  const Outcome outcome = story(std::string(fed) + R"(
+    (cat rows; eventually [ -s a.status ]) > pipe &
+    train pipe --total-gradients 80
+    join /dev/null follow:rows
+    ended a b
+  )");
+  EXPECT_THAT(outcome.out, HasSubstr("a 0\nb 0\n")) << outcome.err;
+  for (const std::string name : {"a", "b"}) {
+    EXPECT_EQ(summary_of(name)["gradients"], 80) << name;
+    EXPECT_EQ(summary_of(name)["replicas_identical"], true);
+    EXPECT_GT(summary_of(name)["accuracy"], 0.9);
+    EXPECT_EQ(summary_of(name)["arrivals"]["arrived"], 400) << "its own rows";
+  }
+}
+
+TEST_F(ElasticApp, ARunEndsWhenTheStreamsOfAllMembersHaveEnded) {
+  directory.write("rows", points(400, side, csv_line));
+  const Outcome outcome = story(std::string(fed) + R"(
+    (cat rows; found b.joined) > pipe &
+    train pipe
+    join rows -
+    eventually shows a '^ *b '; echo yes > b.joined
+    ended a b
+  )");
+  EXPECT_THAT(outcome.out, HasSubstr("a 0\nb 0\n")) << outcome.err;
+  EXPECT_EQ(summary_of("a")["stop_reason"], "samples");
+  EXPECT_EQ(summary_of("a")["samples"], 800);
+  EXPECT_EQ(summary_of("b")["replicas_identical"], true);
 }
 
 }  // namespace

@@ -191,5 +191,38 @@ TEST_F(App, SamplesArriveInVirtualTime) {
   EXPECT_EQ(summary()["stop_reason"], "samples");
 }
 
+// The second half of the rows has the labels of the other side.
+TEST_F(App, ALabelFlipInVirtualTimeShowsItsRecoveryInTheAccuracyBeforeLearning) {
+  std::string rows = "u,v,side\n";
+  for (int k = 0; k < 4000; ++k) {
+    const double u = (k * 37 % 101 - 50) / 25.0, v = (k * 53 % 97 - 48) / 24.0;
+    rows += std::to_string(u) + "," + std::to_string(v) + "," +
+            std::to_string((u + v > 0) != (k >= 2000)) + "\n";
+  }
+  const std::string data = directory.write("flip.csv", rows);
+  for (const std::string model : {"logistic", "softmax"}) {
+    const Outcome outcome = dasgd(
+        "simulate --validation 0 --scale none --batch 10 --workers 3 --epochs 1 --lr 0.5 "
+        "--compute 1ms --arrivals poisson:1000 --no-report --model " +
+        model + " --data " + data + " --out " + out());
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_LT(summary()["accuracy"], 0.6) << "of all rows";
+    EXPECT_GT(summary()["arrivals"]["prequential_accuracy"], 0.9) << model;
+    double before = 0, least = 1;
+    std::istringstream lines(read_text(out() + "/metrics.jsonl"));
+    for (std::string line; std::getline(lines, line);) {
+      const json at = json::parse(line);
+      if (!at.contains("prequential_accuracy")) continue;
+      const double accuracy = at["prequential_accuracy"];
+      if (at["samples"] <= 2000)
+        before = accuracy;
+      else
+        least = std::min(least, accuracy);
+    }
+    EXPECT_GT(before, 0.95) << model;
+    EXPECT_LT(least, before - 0.05) << "the flip itself, " << model;
+  }
+}
+
 }  // namespace
 }  // namespace dasgd::test

@@ -184,9 +184,11 @@ TEST(ResolveStream, RefusesWhatNeedsDataThatStays) {
   refuses([](Config& c) { c.step = StepChoice::automatic; }, "give `lr` X");
   refuses([](Config& c) { c.run.batch = 0; }, "(full batch) needs a finite data set, not a stream");
   refuses([](Config& c) { c.problem.classes = 3; }, "logistic has two");
-  refuses([](Config& c) { c.problem.model = "quadratic"; }, "streams are for logistic and softmax");
+  refuses([](Config& c) { c.problem.model = "quadratic"; },
+          "streams are for logistic, softmax and networks");
   const Ranks ranks(2);
-  refuses([](Config&) {}, "streams need threads, not MPI ranks");
+  refuses([](Config& c) { c.problem.data = "-"; }, "standard input reaches one rank only");
+  EXPECT_EQ(resolved(stream).run.workers, 2u) << "all ranks follow the file";
 }
 
 TEST(ResolveStream, WhatOnlyAStreamHasIsRefusedElsewhere) {

@@ -62,6 +62,18 @@ TEST_F(Streams, ARunMayBeginWhileTheStreamIsOpen) {
   EXPECT_THAT(source.labels(), ElementsAre());
 }
 
+TEST_F(Streams, OneOfSeveralReadersLearnsFromItsOwnRowsAndKeepsAll) {
+  RowStream stream = open(class_labels(9), {.part = 1, .parts = 3});
+  pipe.write("1,0\n1,1\n1,2\n1,3\n1,4\n1,5\n1,6\n1,7\n");
+  pipe.close();
+  ASSERT_TRUE(stream.shape({}));
+  Patient source(stream.window(), 2);
+  EXPECT_THAT(source.labels(), ElementsAre(1, 4));
+  EXPECT_THAT(source.labels(), ElementsAre(7));
+  EXPECT_THAT(source.labels(), ElementsAre());
+  EXPECT_EQ(stream.window().kept().size(), 8u);
+}
+
 TEST_F(Streams, TheFirstRowsTellFeaturesAndClasses) {
   RowStream stream = open(class_labels({}));
   pipe.write("0 1:1\n3 5:2\n\n1 2:1\n");

@@ -36,6 +36,17 @@ TEST_F(Window, WhoeverAsksFirstGetsTheNextRowsOnce) {
   EXPECT_EQ(b.next().kind, Draw::Kind::none_now);
 }
 
+TEST_F(Window, KeepsRowsThatOthersLearnFromAndGivesThemToNobody) {
+  WindowSource source(window, 1);
+  for (int k = 1; k <= 6; ++k) ASSERT_TRUE(window.add(row(k), {}, k % 2 == 0));
+  EXPECT_EQ(window.figures().arrived, 6u);
+  EXPECT_EQ(window.kept().size(), 4u);
+  EXPECT_THAT(labels(source.next()), ElementsAre(2));
+  EXPECT_THAT(labels(source.next()), ElementsAre(4));
+  EXPECT_THAT(labels(source.next()), ElementsAre(6));
+  EXPECT_EQ(source.next().kind, Draw::Kind::none_now);
+}
+
 TEST_F(Window, TheLastBatchMayBeSmaller) {
   WindowSource source(window, 2);
   add(1, 3);

@@ -47,6 +47,14 @@ TEST_F(SlowWorkerExperiment, BeginsWithASingleWorker) {
               HasSubstr("S_hat_max = x = 0, 1, 10; here it is 0, 3, 11"));
 }
 
+// A pause of a real worker may be the largest staleness of a run, whatever x is.
+TEST_F(SlowWorkerExperiment, DrawsRealRunsOverXAndVirtualOnesOverStaleness) {
+  auto points = summarise(run(2));
+  EXPECT_THAT(to_svg("quadratic", points), HasSubstr("S_hat_max, measured"));
+  for (SlowWorkerPoint& p : points) p.way = "threads";
+  EXPECT_THAT(to_svg("quadratic", points), HasSubstr("x, times slower"));
+}
+
 TEST_F(SlowWorkerExperiment, TakesFewerIterationsThanTheSecondFormPromises) {
   SlowWorkerPlan plan{.factors = {0, 1, 10}, .seeds = {1, 2}, .target_error = 1e-6};
   plan.gradient_bound = [](const Objective<double>&) { return 10.0; };

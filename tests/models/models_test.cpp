@@ -126,6 +126,9 @@ TEST(Models, AStreamIsADashOrAFileThatGrows) {
   EXPECT_TRUE(is_stream("follow:rows.csv"));
   EXPECT_FALSE(is_stream("rows.csv"));
   EXPECT_FALSE(is_stream(""));
+  for (const std::string data : {"-", "follow:rows.csv"})
+    EXPECT_EQ(refusal({.model = "logistic", .data = data}),
+              "`data` " + data + ": streams are for the command dasgd train");
 }
 
 }  // namespace

@@ -76,6 +76,33 @@ TEST_F(MpiApp, EveryModelTrainsUnderMpi) {
   EXPECT_EQ(summary()["stop_reason"], "target");
 }
 
+// All ranks read the rows, and each learns from every third.
+TEST_F(MpiApp, RanksFollowOneFileAndLearnEveryRowOnce) {
+  std::string rows;
+  for (int k = 0; k < 600; ++k) {
+    const double u = (k * 37 % 101 - 50) / 25.0, v = (k * 53 % 97 - 48) / 24.0;
+    rows += std::to_string(u) + "," + std::to_string(v) + (u + v > 0 ? ",1\n" : ",0\n");
+  }
+  const std::string run = "train --lr 0.5 --batch 10 --total-gradients 60 --data follow:" +
+                          directory.write("rows", rows) + " --out " + out();
+  for (const std::string model : {"logistic", "softmax"}) {
+    const Outcome outcome = mpirun(3, run + " --model " + model);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(summary()["samples"], 600);
+    EXPECT_EQ(summary()["gradients_by_worker"], nlohmann::json({20, 20, 20}));
+    EXPECT_EQ(summary()["arrivals"]["arrived"], 600);
+    EXPECT_EQ(summary()["replicas_identical"], true);
+    EXPECT_GT(summary()["accuracy"], 0.9);
+  }
+  const std::string broken = directory.write("broken", rows + "1,oops,0\n");
+  const Outcome refused = mpirun(
+      2, "train --model logistic --quiet --data follow:" + broken + " --features 2 --out " + out());
+  EXPECT_NE(refused.status, 0);
+  EXPECT_THAT(refused.err, HasSubstr("broken:601: column 2: \"oops\" is not a number"));
+  EXPECT_THAT(mpirun(2, "train --model logistic --data follow:/no/such --out " + out()).err,
+              HasSubstr("/no/such: cannot be followed"));
+}
+
 TEST_F(MpiApp, TheConfigOfARunOnRanksRepeatsOnThreads) {
   ASSERT_EQ(mpirun(2, "train --model quadratic --gradients 20 --quiet --out " + out()).status, 0);
   fs::copy(out() + "/config.toml", directory.file("again.toml"));
@@ -99,7 +126,7 @@ TEST_F(MpiApp, OneLineTellsAMistakeWhoeverFoundIt) {
   refusal(2, "train --model quadratic --polling often", "unknown polling \"often\"");
   refusal(2, "train --model logistic --data /no/such", "\"/no/such\" is neither");
   refusal(2, "train --model quadratic --delay 0.1:1ms", "chaos on links needs threads");
-  refusal(2, "train --model logistic --data -", "streams need threads, not MPI ranks");
+  refusal(2, "train --model logistic --data -", "standard input reaches one rank only");
   refusal(2, "train --model quadratic --engine nonsense", "unknown engine \"nonsense\"");
   refusal(2, "train --model quadratic --bogus", "dasgd: unknown option --bogus");
 }

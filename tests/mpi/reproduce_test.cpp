@@ -12,6 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST_F(MpiApp, RefusesExperimentsThatAreNotForRanks) {
   const Outcome refused = mpirun(2, "reproduce topology --quick --out " + out());
@@ -57,8 +58,10 @@ TEST_F(MpiApp, ReproducesFigureCForAllNumbersOfWorkersUpToTheRanks) {
     EXPECT_EQ(points[k]["workers"], k + 1);
     EXPECT_EQ(points[k]["reached"], 1) << points[k];
   }
-  for (const char* file : {"cifar.csv", "cifar.svg", "report.html"})
+  for (const char* file : {"cifar.csv", "cifar.svg"})
     EXPECT_TRUE(fs::exists(out() + "/" + file)) << file;
+  EXPECT_THAT(read_text(out() + "/report.html"), HasSubstr("of the paper, on MPI ranks"));
+  EXPECT_THAT(first.out, Not(HasSubstr("virtual")));
   const auto kept = fs::last_write_time(out() + "/cells/mpi-2-workers-seed-1.json");
   EXPECT_EQ(reproduce().status, 0);
   EXPECT_EQ(fs::last_write_time(out() + "/cells/mpi-2-workers-seed-1.json"), kept);

@@ -3,11 +3,14 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "dasgd/config/config.hpp"
+#include "dasgd/models/stream.hpp"
 #include "dasgd/record/trace/checked_run.hpp"
 #include "terminal/exit_status.hpp"
 
@@ -18,12 +21,17 @@ using config::Config;
 /// The problem of a resolved config; says what computes it. Throws InputError.
 Problem read_problem(const Config& config);
 
+/// Opens the stream of a config as reader `part` of `parts`, and tells the config its shape and its
+/// source. Null if a stop is requested before its first rows have come. Throws InputError.
+std::shared_ptr<const StreamProblem> open_stream_of(Config& config, const std::stop_token& stop,
+                                                    std::size_t part = 0, std::size_t parts = 1);
+
 /// Trains on threads, or on the ranks of an MPI job, and writes the run directory. `read` gives the
 /// resolved config; a mistake that only one rank finds must be told by another.
 int train_command(const std::function<Config()>& read);
 
 /// Trains as a member of an elastic run: the first one.
-int train_elastic(const Config& config);
+int train_elastic(Config config);
 
 /// Simulates a resolved config in virtual time and writes its run directory.
 int simulate_command(const Config& config);

@@ -120,7 +120,7 @@ Config config_from(const std::string& settings, const JoinRequest& request) {
 
 }  // namespace
 
-int train_elastic(const Config& config) {
+int train_elastic(Config config) {
   SignalStop signals;
   members::MemberOptions member = member_of(config.elastic);
   if (!member.plaintext && member.certificate.empty()) {
@@ -130,12 +130,15 @@ int train_elastic(const Config& config) {
       take_token(member, config.elastic.token_file);
     }
   }
-  const Problem problem = read_problem(config);
+  const auto stream =
+      is_stream(config.problem.data) ? open_stream_of(config, signals.token()) : nullptr;
+  if (!stream && is_stream(config.problem.data)) return interrupted;
+  const Problem read = stream ? Problem() : read_problem(config);
   return std::visit(
       [&]<typename Real>(const std::unique_ptr<Objective<Real>>& objective) {
         return run_member<Real>(config, *objective, member, signals);
       },
-      problem);
+      stream ? stream->problem : read);
 }
 
 int join_command(const JoinRequest& given) {
@@ -209,10 +212,14 @@ int join_command(const JoinRequest& given) {
   member.before = welcome.before;
   member.contacts = contacts;
   for (const std::string& address : welcome.addresses) member.contacts.push_back(address);
-  Problem problem;
+  Problem read;
+  std::shared_ptr<const StreamProblem> stream;
   {  // may take long, or wait for a pipe; nothing is written yet, and nobody knows of this process
     const std::stop_callback leave(trying->token(), [] { ::_exit(interrupted); });
-    problem = read_problem(config);
+    if (is_stream(config.problem.data))
+      stream = open_stream_of(config, trying->token());
+    else
+      read = read_problem(config);
   }
   return std::visit(
       [&]<typename Real>(const std::unique_ptr<Objective<Real>>& objective) -> int {
@@ -221,7 +228,7 @@ int join_command(const JoinRequest& given) {
         SignalStop signals;
         return run_member<Real>(config, *objective, member, signals);
       },
-      problem);
+      stream ? stream->problem : read);
 }
 
 int member_command(const MemberRequest& request) {

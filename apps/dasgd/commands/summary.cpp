@@ -94,7 +94,7 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
                                show_count(static_cast<std::uint64_t>(
                                    static_cast<double>(s.arrivals->arrived) / seconds)),
                                s.arrivals->prequential
-                                   ? fmt::format("; accuracy of the last before learning {:.4f}",
+                                   ? fmt::format("; accuracy before learning {:.4f} (last 1,000)",
                                                  *s.arrivals->prequential)
                                    : ""));
   row("loss", fmt::format("{:.6g}", s.loss) +

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -41,20 +42,11 @@ int train_with(const Config& config, const Problem& problem, SignalStop& signals
       problem);
 }
 
-int train_on_stream(Config config, SignalStop& signals) {
-  const TrainOptions& run = config.run;
-  const auto opened =
-      open_stream(config.problem, run.workers, *run.batch, signals.token(), run.max_time);
-  if (!opened) return interrupted;
-  config.problem = opened->choice;
-  config.run.make_samples = [&](WorkerId, std::uint64_t) { return opened->make_samples(); };
-  return train_with(config, opened->problem, signals);
-}
-
-int train_on_threads(const Config& config) {
+int train_on_threads(Config config) {
   if (is_stream(config.problem.data)) {
     SignalStop signals;
-    return train_on_stream(config, signals);
+    const auto stream = open_stream_of(config, signals.token());
+    return stream ? train_with(config, stream->problem, signals) : interrupted;
   }
   const Problem problem = leaving_at_once([&] { return read_problem(config); });
   SignalStop signals;
@@ -109,6 +101,36 @@ int train_rank(const Config& config, const Objective<Real>& objective, SignalSto
   return done;
 }
 
+int train_problem_on_ranks(const Config& config, const Problem& problem, SignalStop& signals,
+                           Ranks& ranks) {
+  if (!ranks.agree("", state_of(config, problem))) return done;
+  return std::visit(
+      [&](const auto& objective) { return train_rank(config, *objective, signals, ranks); },
+      problem);
+}
+
+// All ranks read the same rows, and each learns from its own. The first rows, from which rank 0
+// finds what they are, may be fewer when another rank looks.
+int train_stream_on_ranks(Config config, SignalStop& signals, Ranks& ranks) {
+  std::shared_ptr<const StreamProblem> stream;
+  const auto open = [&] {
+    const std::string mistake = mistake_of(
+        [&] { stream = open_stream_of(config, signals.token(), ranks.rank(), ranks.size()); });
+    return ranks.agree(mistake, "");
+  };
+  const bool first = ranks.rank() == 0;
+  if (!(first ? open() : ranks.agree("", ""))) return done;
+  if (ranks.any(first && !stream)) return first ? interrupted : done;
+  ProblemChoice& problem = config.problem;
+  std::istringstream shape(ranks.broadcast(
+      first ? fmt::format("{} {}", *problem.features, problem.classes.value_or(0)) : ""));
+  shape >> problem.features.emplace();
+  if (std::size_t classes = 0; shape >> classes && classes > 0) problem.classes = classes;
+  if (!(first ? ranks.agree("", "") : open())) return done;
+  if (ranks.any(!stream)) return first ? interrupted : done;
+  return train_problem_on_ranks(config, stream->problem, signals, ranks);
+}
+
 // Until all have agreed, no rank may leave on its own: the others would wait for it.
 int train_on_ranks(const std::optional<Config>& config, std::exception_ptr mistake) {
   if (!may_become_ranks()) return bad_input;
@@ -116,17 +138,14 @@ int train_on_ranks(const std::optional<Config>& config, std::exception_ptr mista
   Ranks ranks;
   if (!is_known_to_mpi(ranks)) return bad_input;
   Problem problem;
-  std::string state;
   const std::string what = mistake_of([&] {
     if (mistake) std::rethrow_exception(mistake);
     require_all_processes(ranks);
-    problem = read_problem(*config);
-    state = state_of(*config, problem);
+    if (!is_stream(config->problem.data)) problem = read_problem(*config);
   });
-  if (!ranks.agree(what, state)) return done;  // rank 0 tells
-  return std::visit(
-      [&](const auto& objective) { return train_rank(*config, *objective, signals, ranks); },
-      problem);
+  if (!ranks.agree(what, "")) return done;  // rank 0 tells
+  if (is_stream(config->problem.data)) return train_stream_on_ranks(*config, signals, ranks);
+  return train_problem_on_ranks(*config, problem, signals, ranks);
 }
 
 }  // namespace
@@ -143,6 +162,26 @@ Problem read_problem(const Config& config) {
     if (const std::string columns = describe_columns(*samples); !columns.empty())
       print_note("{}\n", columns);
   return problem;
+}
+
+std::shared_ptr<const StreamProblem> open_stream_of(Config& config, const std::stop_token& stop,
+                                                    std::size_t part, std::size_t parts) {
+  const TrainOptions& run = config.run;
+  auto opened = open_stream(config.problem,
+                            {.workers = run.workers / parts,
+                             .batch = *run.batch,
+                             .seed = run.seed,
+                             .part = part,
+                             .parts = parts,
+                             .at_most = run.max_time},
+                            stop);
+  if (!opened) return nullptr;
+  auto stream = std::make_shared<const StreamProblem>(std::move(*opened));
+  config.problem = stream->choice;
+  config.run.make_samples = [stream](WorkerId, std::uint64_t) { return stream->make_samples(); };
+  const std::string line = describe_network(config.problem, stream->problem);
+  if (!line.empty() && !config.output.quiet && is_first_process()) print_note("{}\n", line);
+  return stream;
 }
 
 int train_command(const std::function<Config()>& read) {

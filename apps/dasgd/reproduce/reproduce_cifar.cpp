@@ -106,11 +106,13 @@ void write_and_print(const Experiment& experiment, const ScalingPlan& plan,
   const auto points = summarise(runs);
   write_files(experiment, to_csv(runs), to_json(points), to_svg(plan.data, points));
   print_table(points);
+  const bool has_virtual =
+      std::ranges::any_of(points, [](const ScalingPoint& p) { return p.way == "virtual"; });
   print_result(
       "the paper's CNN on {}, batch {}, eta {}, target: training loss {} (mean of each worker's "
-      "last 30\nmini-batches), {} seeds; virtual: 50 ms per gradient; {}written to {}.csv, .json, "
-      ".svg\n",
+      "last 30\nmini-batches), {} seed{}; {}{}written to {}.csv, .json, .svg\n",
       plan.data, plan.batch, plan.eta, plan.target_loss, plan.seeds.size(),
+      plan.seeds.size() == 1 ? "" : "s", has_virtual ? "virtual: 50 ms per gradient; " : "",
       plan.padding.count() == 0
           ? ""
           : fmt::format("real: padded to {} per gradient, as up to {} workers share {} cores; ",

@@ -62,19 +62,27 @@ void require_own_settings(const ReproduceRequest& request) {
                                  network ? " and --lr" : ", --lr and --compute", request.what));
 }
 
-// How an experiment was made, in words.
-std::string way_of(const Experiment& experiment, bool on_ranks) {
+// How the points of a table were made, in words: those of Figure 2 say so.
+std::string ways_of(const nlohmann::ordered_json& table) {
+  std::string words;
+  for (const auto& [way, text] : {std::pair("virtual", "in virtual time"),
+                                  {"threads", "on real threads"},
+                                  {"mpi", "on MPI ranks"}})
+    if (std::ranges::any_of(table,
+                            [&](const auto& point) { return point.value("way", "") == way; }))
+      words += (words.empty() ? "" : " and ") + std::string(text);
+  return words.empty() ? "in virtual time" : words;
+}
+
+std::string subtitle_of(const Experiment& experiment, const nlohmann::ordered_json& table) {
   if (experiment.what == "rivals") return "numbers that others have published, in virtual time";
   if (experiment.what == "network")
     return "a small problem with the messages of large models, in virtual time";
-  const std::string which = "an experiment of the paper, ";
-  if (on_ranks) return which + "on MPI ranks";
-  if (experiment.what == "cifar") return which + "in virtual time and on threads";
-  return which + (experiment.on_threads ? "on real threads" : "in virtual time");
+  return "an experiment of the paper, " + ways_of(table);
 }
 
 // The page of an experiment, from the files that it has written.
-void write_page(const Experiment& experiment, bool on_ranks) {
+void write_page(const Experiment& experiment) {
   const auto text_of = [&](const char* extension) {
     std::ifstream file(experiment.stem() + extension, std::ios::binary);
     return std::string(std::istreambuf_iterator<char>(file), {});
@@ -82,10 +90,11 @@ void write_page(const Experiment& experiment, bool on_ranks) {
   const std::string kind = experiment.what == "rivals"    ? "Published numbers: "
                            : experiment.what == "network" ? "Thin networks: "
                                                           : "The paper's experiment: ";
+  const auto table = parse_json<nlohmann::ordered_json>(text_of(".json"));
   report::write_figures({.title = kind + experiment.what,
-                         .subtitle = way_of(experiment, on_ranks),
+                         .subtitle = subtitle_of(experiment, table),
                          .figures = {{experiment.what, "", {text_of(".svg")}}},
-                         .table = parse_json<nlohmann::ordered_json>(text_of(".json"))},
+                         .table = table},
                         experiment.directory);
 }
 
@@ -153,7 +162,7 @@ int reproduce_command(const ReproduceRequest& request) {
           has_slow_worker(name) ? reproduce_slow_worker_on_ranks : reproduce_cifar_on_ranks;
       if (on_ranks && !together(experiment)) return done;
       if (!on_ranks) repeat(experiment);
-      write_page(experiment, on_ranks);
+      write_page(experiment);
     } catch (const Interrupted& stop) {
       print_note("dasgd: {}\n", stop.what());
       return interrupted;

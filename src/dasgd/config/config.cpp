@@ -82,14 +82,20 @@ void resolve_stream(Config& config) {
     refuse(
         "`validation`, `test`, `label`, `exclude`, `scale`, `missing`, `resize` and "
         "`class_weights` need a finite data set, not a stream");
-  const bool logistic = problem.model == "logistic";
-  if (!logistic && problem.model != "softmax")
+  const bool logistic = problem.model == "logistic", network = is_network(problem.model);
+  if (!logistic && !network && problem.model != "softmax")
     refuse("`model` " + problem.model +
-           " needs a finite data set; streams are for logistic and softmax");
-  if (config.ranks.expected > 0) refuse("streams need threads, not MPI ranks");
-  if (!config.elastic.listen.empty())
+           " needs a finite data set; streams are for logistic, softmax and networks");
+  if (network && problem.device.value_or(NetworkDevice::cpu) != NetworkDevice::cpu)
+    refuse("`device` cuda needs a finite data set; streams are learned on the CPU");
+  if (network && is_for_numbers(problem.loss.value_or(NetworkLoss::cross_entropy)))
+    refuse("`loss` " + to_string(*problem.loss) +
+           " needs a finite data set; the labels of a stream are classes");
+  if (problem.augment) refuse("`augment` needs images; a stream has rows");
+  if (config.ranks.expected > 0 && problem.data == "-")
     refuse(
-        "each member of an elastic run needs the whole data set; streams work in one process only");
+        "standard input reaches one rank only; append the rows to a file that all ranks see and "
+        "use follow:FILE");
   if (config.run.epochs)
     refuse(
         "`budget.epochs` counts passes over a finite data set; for a stream use "

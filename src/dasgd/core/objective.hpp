@@ -72,6 +72,10 @@ class Objective {
 
   virtual KnownConstants known() const { return {}; }
 
+  /// How many of these samples x answers rightly; nothing where answers are not classes.
+  virtual std::optional<std::size_t> right_answers(std::span<const Real>, Rows) const {
+    return std::nullopt;
+  }
   /// Where samples arrive while a run goes: how many, and how well they were answered.
   virtual std::optional<ArrivalFigures> arrivals() const { return std::nullopt; }
 

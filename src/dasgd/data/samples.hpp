@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "dasgd/core/held_out.hpp"
 #include "dasgd/data/part.hpp"
 #include "dasgd/data/preprocessing.hpp"
 #include "dasgd/random/random.hpp"
@@ -51,6 +53,13 @@ class Samples : public Preprocessed {
   /// Writes the samples of `rows`. Augmentation, where there is any, draws from `chance`; null: the
   /// samples as they are.
   virtual void gather(Part part, Rows rows, Random* chance, SampleBatch& batch) const = 0;
+
+  /// Rows that a batch may name: more than there are now, where samples arrive.
+  virtual std::size_t places() const { return count(Part::train); }
+  /// Where samples arrive while a run goes: how many, and how well they were answered ...
+  virtual std::optional<ArrivalFigures> arrivals() const { return std::nullopt; }
+  /// ... before they were learned from: this many rightly.
+  virtual void answered(std::size_t /*right*/, std::size_t /*samples*/) const {}
 };
 
 inline std::string SampleFormat::input_shape() const {

@@ -47,6 +47,7 @@ Checkpoint checkpoint_before(const elastic::Before& before, std::size_t dimensio
 /// "data: 24 samples x 2 columns, 3 classes"; what is not known is left out.
 template <typename Real>
 std::string data_in_words(const Objective<Real>& objective) {
+  if (objective.arrivals()) return "data: a stream";
   std::string text = fmt::format("data: {} samples", objective.samples());
   const auto* const about = dynamic_cast<const Preprocessed*>(&objective);
   const Preprocessing* const raw = about ? about->preprocessing() : nullptr;
@@ -128,7 +129,8 @@ std::string facts_of(const Objective<Real>& objective, const TrainOptions& optio
   // Of a large model a few samples: nobody waits for them longer than for the model itself.
   static constexpr std::size_t most_rows = 256, most_work = 1 << 26;
   const std::size_t rows_in_time = std::max<std::size_t>(most_work / objective.dimension(), 4);
-  std::vector<std::uint32_t> rows(std::min({objective.samples(), most_rows, rows_in_time}));
+  const std::size_t known_rows = objective.arrivals() ? 0 : objective.samples();
+  std::vector<std::uint32_t> rows(std::min({known_rows, most_rows, rows_in_time}));
   std::iota(rows.begin(), rows.end(), 0u);
   std::vector<Real> gradient(objective.dimension());
   double norm = 0, along = 0;
@@ -136,7 +138,7 @@ std::string facts_of(const Objective<Real>& objective, const TrainOptions& optio
   double length = 0;
   for (const Real x : start) length += static_cast<double>(x) * static_cast<double>(x);
   try {
-    objective.gradient(start, rows, gradient);
+    if (known_rows > 0) objective.gradient(start, rows, gradient);
     for (std::size_t k = 0, turn = 0; k < gradient.size(); ++k) {
       const auto g = static_cast<double>(gradient[k]);
       norm += g * g;

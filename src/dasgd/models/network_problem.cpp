@@ -146,8 +146,7 @@ std::optional<Preprocessing> preprocessing_inside(const NetworkModule& module,
 
 }  // namespace
 
-std::unique_ptr<Network> make_network_problem(const ProblemChoice& choice, std::uint64_t seed) {
-  const NetworkModule module = load_networks(choice.model);  // before data is read
+NetworkOptions network_options(const ProblemChoice& choice, std::uint64_t seed) {
   NetworkOptions options{.model = choice.model, .seed = seed};
   options.loss = choice.loss.value_or(options.loss);
   options.device = choice.device.value_or(options.device);
@@ -155,8 +154,14 @@ std::unique_ptr<Network> make_network_problem(const ProblemChoice& choice, std::
   options.channels_last = choice.channels_last.value_or(false);
   options.graph = !choice.no_graph.value_or(false);
   options.gpt = choice.gpt.value_or(options.gpt);
+  return options;
+}
+
+std::unique_ptr<Network> make_network_problem(const ProblemChoice& choice, std::uint64_t seed) {
+  const NetworkModule module = load_networks(choice.model);  // before data is read
   const auto known = preprocessing_inside(module, choice);
-  return make_network_problem(options, read_samples(choice, seed, known ? &*known : nullptr));
+  return make_network_problem(network_options(choice, seed),
+                              read_samples(choice, seed, known ? &*known : nullptr));
 }
 
 std::unique_ptr<Network> make_network_problem(const NetworkOptions& options,

@@ -28,6 +28,8 @@ std::string to_string(const Augmentation& augmentation);
 /// Throws InputError for a choice that only networks have, made for another model.
 void require_network_choices(const ProblemChoice& choice);
 
+/// What a choice says about its network.
+NetworkOptions network_options(const ProblemChoice& choice, std::uint64_t seed);
 /// The network of a choice with its data.
 std::unique_ptr<Network> make_network_problem(const ProblemChoice& choice, std::uint64_t seed);
 /// The same with data that is there already.

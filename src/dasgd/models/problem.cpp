@@ -10,6 +10,7 @@
 #include "dasgd/data/catalogue.hpp"
 #include "dasgd/models/network_problem.hpp"
 #include "dasgd/models/read_data.hpp"
+#include "dasgd/models/stream.hpp"
 #include "dasgd/problems/linear.hpp"
 #include "dasgd/problems/quadratic.hpp"
 #include "dasgd/problems/softmax.hpp"
@@ -86,6 +87,8 @@ void require_known_model(const std::string& name) {
 }
 
 Problem make_problem(const ProblemChoice& choice, std::uint64_t seed) {
+  if (is_stream(choice.data))
+    throw InputError("`data` " + choice.data + ": streams are for the command dasgd train");
   require_samples(choice);
   require_rows(choice);
   if (choice.model == "quadratic") return make_quadratic(choice.data, seed);

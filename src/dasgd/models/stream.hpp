@@ -26,10 +26,20 @@ struct StreamProblem {
   std::unique_ptr<SampleSource> make_samples() const;
 };
 
-/// Opens the stream of a choice for so many workers and waits for its first rows; nothing if a stop
-/// is requested before. Throws InputError, also when they have not come within `at_most`.
-std::optional<StreamProblem> open_stream(const ProblemChoice& choice, std::size_t workers,
-                                         std::size_t batch, const std::stop_token& stop,
-                                         std::optional<std::chrono::nanoseconds> at_most);
+/// Who learns from a stream.
+struct StreamReaders {
+  std::size_t workers = 1;  ///< of this process
+  std::size_t batch = 32;
+  std::uint64_t seed = 1;  ///< of the initial weights of a network
+  /// Of `parts` processes that read the same rows this one learns from every so many, beginning
+  /// with row number `part`.
+  std::size_t part = 0, parts = 1;
+  std::optional<std::chrono::nanoseconds> at_most = {};  ///< to wait for the first rows
+};
+
+/// Opens the stream of a choice and waits for its first rows; nothing if a stop is requested
+/// before. Throws InputError, also when they have not come in time.
+std::optional<StreamProblem> open_stream(const ProblemChoice& choice, const StreamReaders& readers,
+                                         const std::stop_token& stop);
 
 }  // namespace dasgd

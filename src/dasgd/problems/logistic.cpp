@@ -70,6 +70,11 @@ HeldOut Logistic::evaluate(std::span<const double> x) const {
   return figures(judged(), x).held_out();
 }
 
+std::optional<std::size_t> Logistic::right_answers(std::span<const double> x, Rows rows) const {
+  const auto row_at = [&](std::size_t k) { return row(Part::train, rows[k]); };
+  return logistic::count_right(rows.size(), row_at, x);
+}
+
 std::vector<PartFigures> Logistic::examine(std::span<const double> x) const {
   std::vector<PartFigures> found;
   for (const Part part : all_parts)

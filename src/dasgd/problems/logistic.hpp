@@ -40,6 +40,7 @@ class Logistic final : public Objective<double>, public Preprocessed, public Hol
   std::vector<std::uint32_t> labels() const override;
   double gradient(std::span<const double> x, Rows rows, std::span<double> gradient) const override;
   HeldOut evaluate(std::span<const double> x) const override;
+  std::optional<std::size_t> right_answers(std::span<const double> x, Rows rows) const override;
   std::string evaluated_part() const override { return std::string(to_string(judged())); }
   std::vector<PartFigures> examine(std::span<const double> x) const override;
   KnownConstants known() const override;

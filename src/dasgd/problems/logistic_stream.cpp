@@ -1,7 +1,5 @@
 #include "dasgd/problems/logistic_stream.hpp"
 
-#include <cmath>
-
 #include "dasgd/problems/logistic_terms.hpp"
 
 namespace dasgd {
@@ -9,9 +7,7 @@ namespace dasgd {
 double LogisticStream::gradient(std::span<const double> x, Rows rows,
                                 std::span<double> gradient) const {
   const auto row_at = [&](std::size_t k) { return RowView(window_[rows[k]]); };
-  const double right =
-      logistic::share_right(rows.size(), row_at, x) * static_cast<double>(rows.size());
-  answers_.add(static_cast<std::size_t>(std::llround(right)), rows.size());
+  answers_.add(logistic::count_right(rows.size(), row_at, x), rows.size());
   return logistic::mean_gradient(rows.size(), row_at, x, gradient);
 }
 
@@ -24,7 +20,8 @@ double LogisticStream::full_gradient(std::span<const double> x, std::span<double
 HeldOut LogisticStream::evaluate(std::span<const double> x) const {
   const auto kept = window_.kept();
   const auto row_at = [&](std::size_t k) { return RowView(*kept[k]); };
-  return {.accuracy = logistic::share_right(kept.size(), row_at, x)};
+  return {.accuracy = static_cast<double>(logistic::count_right(kept.size(), row_at, x)) /
+                      static_cast<double>(kept.size())};
 }
 
 std::optional<ArrivalFigures> LogisticStream::arrivals() const {

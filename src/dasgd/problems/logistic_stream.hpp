@@ -2,8 +2,8 @@
 #pragma once
 
 #include "dasgd/core/objective.hpp"
+#include "dasgd/data/stream/prequential.hpp"
 #include "dasgd/data/stream/row_window.hpp"
-#include "dasgd/problems/prequential.hpp"
 
 namespace dasgd {
 

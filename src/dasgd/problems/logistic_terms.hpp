@@ -86,15 +86,15 @@ double mean_gradient(std::size_t count, RowAt&& row_at, std::span<const double> 
   return (loss[0].value() * weights[0] + loss[1].value() * weights[1]) * share;
 }
 
-/// The share of those rows on the right side; one in between is on that of -1.
+/// How many of those rows are on the right side; one in between is on that of -1.
 template <typename RowAt>
-double share_right(std::size_t count, RowAt&& row_at, std::span<const double> x) {
+std::size_t count_right(std::size_t count, RowAt&& row_at, std::span<const double> x) {
   std::size_t right = 0;
   for (std::size_t k = 0; k < count; ++k) {
     const auto& row = row_at(k);
     right += (margin(row, x) * row.label > 0) == (row.label > 0) ? 1 : 0;
   }
-  return static_cast<double>(right) / static_cast<double>(count);
+  return right;
 }
 
 }  // namespace dasgd::logistic

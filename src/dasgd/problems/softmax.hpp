@@ -40,6 +40,9 @@ class Softmax final : public Objective<float>, public Preprocessed, public Holds
   HeldOut evaluate(std::span<const float> x) const override {
     return classifier_.examine(judged_rows(), x).held_out();
   }
+  std::optional<std::size_t> right_answers(std::span<const float> x, Rows rows) const override {
+    return classifier_.examine(PickedRows(this->rows(Part::train), rows), x).counts.right();
+  }
   std::string evaluated_part() const override { return std::string(to_string(judged())); }
   std::vector<PartFigures> examine(std::span<const float> x) const override {
     std::vector<PartFigures> found;
@@ -80,6 +83,16 @@ class Softmax final : public Objective<float>, public Preprocessed, public Holds
     const PreparedSamples& samples;
     const Part part;
     const float* kept = nullptr;
+  };
+  /// Some of them.
+  struct PickedRows final : softmax::ClassifiedRows {
+    PickedRows(PartRows all, Rows rows) : from(all), picked(rows) {}
+    std::size_t count() const override { return picked.size(); }
+    std::size_t width() const override { return from.width(); }
+    void copy(std::uint32_t row, std::span<float> to) const override { from.copy(picked[row], to); }
+    std::uint32_t label(std::uint32_t row) const override { return from.label(picked[row]); }
+    const PartRows from;
+    const Rows picked;
   };
   PartRows rows(Part part) const { return {*samples_, part}; }
   // Evaluation passes over the same rows again and again: they are scaled once, if they are few.

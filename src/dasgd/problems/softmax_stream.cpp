@@ -1,20 +1,9 @@
 #include "dasgd/problems/softmax_stream.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace dasgd {
 namespace {
-
-void copy_row(const Row& row, std::span<float> to) {
-  const auto narrow = [](double value) { return static_cast<float>(value); };
-  if (row.dense) {
-    std::transform(row.values.begin(), row.values.end(), to.begin(), narrow);
-    return;
-  }
-  std::fill(to.begin(), to.end(), 0.0f);
-  for (std::size_t k = 0; k < row.values.size(); ++k) to[row.columns[k]] = narrow(row.values[k]);
-}
 
 /// The rows that `row_at` gives by their numbers.
 template <typename RowAt>

@@ -98,6 +98,9 @@ class BudgetedSamples final : public SampleSource {
     return draw_.kind;
   }
 
+  /// The rows of a batch that was prepared.
+  Rows prepared() const { return draw_.rows; }
+
   /// The last batch became no gradient: `next` gives it again, and it is counted once. So every
   /// draw has a name, and a resumed run repeats none.
   void give_again() {

@@ -51,7 +51,8 @@ std::vector<Setting> problem_settings() {
        "a known data set (dasgd data list); a CSV, LIBSVM, .npy or .npz file, X.npy,y.npy; a "
        "directory of idx files, of CIFAR-10 or with a folder of pictures for each class; a text; a "
        "JSON instance {\"A\", \"b\"}; - or follow:FILE for rows "
-       "that arrive on standard input or at the end of a file (train, logistic and softmax). "
+       "that arrive on standard input or at the end of a file (train; not for "
+       "quadratic, linear and networks that take images or texts). "
        "Default: the paper's random instance; fashion-mnist for softmax, mlp and cnn; cifar10 for "
        "resnet18"},
       [](auto& c) -> auto& { return c.problem.data; });
@@ -107,7 +108,7 @@ std::vector<Setting> stream_settings() {
           [](auto& c) -> auto& { return c.problem.features; }, 1),
       count(
           "classes", "--classes",
-          "classes of a stream, for softmax (default: from the first 1,000 rows)",
+          "classes of a stream, for softmax and networks (default: from the first 1,000 rows)",
           [](auto& c) -> auto& { return c.problem.classes; }, 2),
   };
 }

@@ -1,5 +1,7 @@
 #include "dasgd/sim/feed.hpp"
 
+#include <utility>
+
 #include "dasgd/base/checked_time.hpp"
 #include "dasgd/core/error.hpp"
 
@@ -16,6 +18,14 @@ Feed::Feed(const TrainOptions& options, const VirtualWorld& world, std::size_t s
   fed_->make_samples = [this](WorkerId, std::uint64_t) { return arrivals_->make_source(); };
 }
 
+void Feed::log(RunFigures figures, double sum_S) const {
+  if (arrivals_) {
+    figures.arrived = arrivals_->figures().arrived;
+    figures.prequential = answers_.accuracy();
+  }
+  given_.figures->add(std::move(figures), sum_S);
+}
+
 std::optional<Nanoseconds> Feed::next_ask(Nanoseconds now) {
   return arrivals_ ? arrivals_->next_batch_at() : later(now, asks_every, "budget.max_time");
 }
@@ -24,6 +34,7 @@ void Feed::conclude(Nanoseconds now, RunSummary& summary) {
   if (!arrivals_) return;
   arrivals_->advance(now);
   summary.arrivals = arrivals_->figures();
+  summary.arrivals->prequential = answers_.accuracy();
 }
 
 }  // namespace dasgd

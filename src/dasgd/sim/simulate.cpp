@@ -123,8 +123,7 @@ class Simulation {
 
   // Without a sample it is idle until an arrival, of a gradient or of a sample.
   void draw(Agent<Real>& agent) {
-    feed_.advance(now_);
-    const Draw::Kind kind = agent.run.samples().prepare();
+    const Draw::Kind kind = feed_.draw(agent.run.samples(), now_);
     if (kind == Draw::Kind::batch) return compute(agent);
     if (kind == Draw::Kind::none_now && agent.asks_later(feed_.next_ask(now_)))
       schedule_look(agent, *agent.asks_at);
@@ -191,6 +190,7 @@ class Simulation {
   // core.
   void begin(Agent<Real>& agent, Nanoseconds until) {
     settle(agent);
+    guarded(agent, [&] { feed_.test(objective_, agent.run); });
     agent.busy = true;
     agent.began = now_;
     agent.use.busy += until - now_;
@@ -283,7 +283,7 @@ class Simulation {
     log_figures();
   }
 
-  void log_figures() { options_.figures->add(figures_of(agents_, now_, applications_), sum_S_); }
+  void log_figures() { feed_.log(figures_of(agents_, now_, applications_), sum_S_); }
 
   void observe_model(Agent<Real>& agent) {
     if (agent.run.reaches_target() && ++reached_ == agents_.size()) stop(StopReason::target);

@@ -63,7 +63,8 @@ class TorchNetwork final : public Network {
   }
 
   std::size_t dimension() const override { return start_.size(); }
-  std::size_t samples() const override { return samples_->count(Part::train); }
+  std::size_t samples() const override { return samples_->places(); }
+  std::optional<ArrivalFigures> arrivals() const override { return samples_->arrivals(); }
   std::vector<std::uint32_t> labels() const override { return samples_->labels(Part::train); }
   std::vector<float> start() const override { return start_; }
   std::string engine() const override { return engine_; }
@@ -105,8 +106,9 @@ class TorchNetwork final : public Network {
     std::vector<float> part(dimension());
     std::vector<double> sum(dimension(), 0.0);
     double loss = 0;
-    for (const auto& rows : pieces_of(samples(), rows_together())) {
-      const double share = static_cast<double>(rows.size()) / static_cast<double>(samples());
+    const std::size_t count = samples_->count(Part::train);
+    for (const auto& rows : pieces_of(count, rows_together())) {
+      const double share = static_cast<double>(rows.size()) / static_cast<double>(count);
       loss += this->gradient(x, rows, part) * share;
       for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += part[i] * share;
     }
@@ -123,6 +125,17 @@ class TorchNetwork final : public Network {
   /// Uses one core: it may be asked for while workers compute.
   HeldOut evaluate(std::span<const float> x) const override {
     return look(x, judged(), 1).held_out();
+  }
+  std::optional<std::size_t> right_answers(std::span<const float> x, Rows rows) const override {
+    if (samples_->format().classes == 0) return std::nullopt;
+    SampleBatch batch;
+    samples_->gather(Part::train, rows, nullptr, batch);
+    return with_instance([&](Instance& instance) {
+      ClassCounts counts;
+      synchronise_buffers(instance);
+      instance.evaluate(x, batch, counts);
+      return std::optional(static_cast<std::size_t>(counts.right()));
+    });
   }
   std::string evaluated_part() const override { return std::string(to_string(judged())); }
   std::vector<PartFigures> examine(std::span<const float> x) const override {
@@ -230,7 +243,7 @@ class TorchNetwork final : public Network {
   // and which way to compute is fast.
   void try_out(Instance& instance) {
     const std::vector<float> before = instance.buffers();
-    std::vector<std::uint32_t> rows(std::min<std::size_t>(8, samples()));
+    std::vector<std::uint32_t> rows(std::min<std::size_t>(8, samples_->count(Part::train)));
     for (std::uint32_t r = 0; r < rows.size(); ++r) rows[r] = r;
     SampleBatch batch;
     samples_->gather(Part::train, rows, nullptr, batch);

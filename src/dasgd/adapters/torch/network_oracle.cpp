@@ -59,6 +59,7 @@ double NetworkOracle::gradient(ComputePoint<float>& point, const Batch& batch,
   const auto now = take(batch);
   SampleBatch& samples = now->get();
   const double loss = with_plain_errors([&] {
+    if (tests_first_) test(point, samples);
     if (auto* const there = dynamic_cast<DeviceReplica*>(&point.replica())) {
       if (point.plan().is_off())
         there->refresh();
@@ -72,6 +73,12 @@ double NetworkOracle::gradient(ComputePoint<float>& point, const Batch& batch,
   spare_ = std::move(samples);
   if (instance_->has_buffers()) buffers_->publish(instance_->buffers());
   return loss;
+}
+
+void NetworkOracle::test(ComputePoint<float>& point, const SampleBatch& samples) {
+  ClassCounts counts;
+  instance_->evaluate(point.y(), samples, counts);
+  parts_.samples.answered(counts.right(), samples.count);
 }
 
 std::optional<WholeStep> NetworkOracle::whole_step(ComputePoint<float>& point, const Batch& batch,

@@ -74,7 +74,11 @@ class NetworkOracle final : public Oracle<float> {
   std::shared_ptr<PendingBatch> pending(Rows rows, std::uint64_t number);
   std::shared_ptr<PendingBatch> take(const Batch& batch);
 
+  /// Counts right answers before the samples are learned from.
+  void test(ComputePoint<float>& point, const SampleBatch& samples);
+
   const OracleParts parts_;
+  const bool tests_first_ = parts_.samples.arrivals().has_value();
   const std::unique_ptr<Instance> instance_;
   const std::shared_ptr<SharedBuffers> buffers_;
   std::optional<BlasCaller> caller_;  // on a CPU

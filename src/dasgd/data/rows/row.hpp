@@ -1,6 +1,7 @@
 // One row of numbers with its label.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -13,6 +14,17 @@ struct Row {
   double label = 0;
   bool dense = false;  ///< the values are those of all columns, and `columns` is empty
 };
+
+/// All its columns; those that it does not name are 0.
+inline void copy_row(const Row& row, std::span<float> to) {
+  const auto narrow = [](double value) { return static_cast<float>(value); };
+  if (row.dense) {
+    std::transform(row.values.begin(), row.values.end(), to.begin(), narrow);
+    return;
+  }
+  std::fill(to.begin(), to.end(), 0.0f);
+  for (std::size_t k = 0; k < row.values.size(); ++k) to[row.columns[k]] = narrow(row.values[k]);
+}
 
 /// The same, kept elsewhere.
 struct RowView {

@@ -7,7 +7,9 @@
 namespace dasgd {
 
 RowStream::RowStream(LineInput input, const Options& options, std::unique_ptr<RowLabels> labels)
-    : input_(std::move(input)),
+    : part_(options.part),
+      parts_(options.parts),
+      input_(std::move(input)),
       text_(input_.name(), options.format, options.features),
       labels_(std::move(labels)),
       window_(options.places),
@@ -87,7 +89,7 @@ void RowStream::tell_shape() {
 
 void RowStream::add(Row row, const std::stop_token& stop) {
   row.label = labels_->meaning(row.label);
-  window_.add(std::move(row), stop);
+  window_.add(std::move(row), stop, rows_++ % parts_ == part_);
 }
 
 void RowStream::end(std::exception_ptr failure) {

@@ -34,6 +34,8 @@ class RowStream {
     std::optional<std::size_t>
         features;                 ///< nothing: the first row of CSV tells; else the first rows
     std::size_t places = 16'384;  ///< rows that are kept
+    /// Of `parts` readers of the same rows this one learns from every so many of them.
+    std::size_t part = 0, parts = 1;
   };
   RowStream(LineInput input, const Options& options, std::unique_ptr<RowLabels> labels);
 
@@ -57,6 +59,8 @@ class RowStream {
   void add(Row row, const std::stop_token& stop);
   void end(std::exception_ptr failure);
 
+  const std::size_t part_, parts_;
+  std::uint64_t rows_ = 0;  // that were added
   LineInput input_;
   RowText text_;
   const std::unique_ptr<RowLabels> labels_;

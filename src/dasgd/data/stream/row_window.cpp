@@ -5,7 +5,7 @@
 
 namespace dasgd {
 
-bool RowWindow::add(Row row, const std::stop_token& stop) {
+bool RowWindow::add(Row row, const std::stop_token& stop, bool to_learn) {
   auto kept = std::make_shared<const Row>(std::move(row));
   std::unique_lock lock(mutex_);
   const auto has_place = [this] { return filled_ < rows_.size() || !used_.empty(); };
@@ -19,7 +19,7 @@ bool RowWindow::add(Row row, const std::stop_token& stop) {
   }
   rows_[place].swap(kept);
   ++arrived_;
-  waiting_.push_back(place);
+  (to_learn ? waiting_ : used_).push_back(place);
   wake_takers();
   return true;
 }
@@ -29,6 +29,13 @@ void RowWindow::end(std::exception_ptr failure) {
   ended_ = true;
   failure_ = failure;
   wake_takers();
+}
+
+std::vector<RowWindow::RowPtr> RowWindow::at(std::span<const std::uint32_t> places) const {
+  std::vector<RowPtr> found;
+  const std::lock_guard lock(mutex_);
+  for (const std::uint32_t place : places) found.push_back(rows_[place]);
+  return found;
 }
 
 std::vector<RowWindow::RowPtr> RowWindow::kept() const {

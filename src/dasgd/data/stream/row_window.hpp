@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <stop_token>
 #include <vector>
 
@@ -28,14 +29,16 @@ class RowWindow {
   explicit RowWindow(std::size_t places) : rows_(places) {}
 
   /// Adds a row, as soon as there is a place whose row has been used. False if a stop is requested
-  /// first.
-  bool add(Row row, const std::stop_token& stop);
+  /// first. A row that is not to be learned here is kept as if it had been used.
+  bool add(Row row, const std::stop_token& stop, bool to_learn = true);
   /// There will be no further rows; with a failure, sources throw it when all rows are taken.
   void end(std::exception_ptr failure = nullptr);
 
   std::size_t places() const { return rows_.size(); }
   /// A row that was taken, for whoever took it.
   const Row& operator[](std::uint32_t place) const { return *rows_[place]; }
+  /// Rows by their places, whoever uses them. Any thread.
+  std::vector<RowPtr> at(std::span<const std::uint32_t> places) const;
   /// All rows that are kept now, those that wait included. Any thread.
   std::vector<RowPtr> kept() const;
   /// How many are, and how many have been added since the beginning. Any thread.

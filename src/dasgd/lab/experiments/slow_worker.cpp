@@ -246,8 +246,10 @@ std::string predicted_and_measured(const std::vector<SlowWorkerPoint>& points) {
 }
 
 std::string to_svg(const std::string& title, const std::vector<SlowWorkerPoint>& points) {
-  const std::string axis = "S_hat_max, measured";
+  // The longest pause of a real worker is S_hat_max, so that it does not rise with x.
   const bool is_virtual = points.front().way == "virtual";
+  const std::string axis = is_virtual ? "S_hat_max, measured" : "x, times slower (0: one worker)";
+  const auto at = [&](const SlowWorkerPoint& p) { return is_virtual ? p.S_hat_max : p.factor; };
   PlotPanel iterations{title + ": iterations to the target", axis, "iterations", {}, false, false};
   PlotPanel seconds{fmt::format("{}: {}time to the target", title, is_virtual ? "virtual " : ""),
                     axis,
@@ -259,10 +261,10 @@ std::string to_svg(const std::string& title, const std::vector<SlowWorkerPoint>&
     PlotSeries i{w == 0 ? "worker 0" : "worker 1, x times slower", {}, {}, {}}, s = i;
     for (const SlowWorkerPoint& p : points) {
       if (p.eta != points.front().eta || w >= p.iterations.size()) continue;
-      i.x.push_back(p.S_hat_max);
+      i.x.push_back(at(p));
       i.y.push_back(p.iterations[w].mean);
       i.deviation.push_back(p.iterations[w].deviation);
-      s.x.push_back(p.S_hat_max);
+      s.x.push_back(at(p));
       s.y.push_back(p.seconds[w].mean);
       s.deviation.push_back(p.seconds[w].deviation);
     }
@@ -283,7 +285,7 @@ std::string to_svg(const std::string& title, const std::vector<SlowWorkerPoint>&
       base = p.iterations[0].mean;
       sweep.series.push_back({fmt::format("eta {}", p.eta), {}, {}, {}});
     }
-    sweep.series.back().x.push_back(p.S_hat_max);
+    sweep.series.back().x.push_back(at(p));
     sweep.series.back().y.push_back(p.iterations[0].mean / base);
   }
   if (sweep.series.size() > 1) panels.push_back(sweep);
