@@ -135,6 +135,19 @@ TEST_F(Csv, TheColumnsOfAModelAreFoundByNameOrByOrder) {
               HasSubstr("has 4 columns; the model takes 2"));
 }
 
+TEST_F(Csv, ColumnsOfTheSameNameAreToldApart) {
+  const std::string text = "a,a,,,y\n1,2,3,4,0\n5,6,7,9,1\n";
+  const RawData data = read(text);
+  EXPECT_THAT(data.columns, ElementsAre("a", "a (2)", "", " (2)"));
+  Preprocessing model;
+  model.shape = data.shape;
+  model.columns = data.columns;
+  model.label = data.label;
+  const RawData asked = read("y,a,,a,\n0,1,2,3,4\n", {.like = &model});
+  EXPECT_THAT(row(asked, 0), ElementsAre(1, 3, 2, 4));
+  EXPECT_EQ(read(text, {.label = "a (2)"}).label_at, 1u);
+}
+
 TEST_F(Csv, RefusesWhatIsNotATable) {
   EXPECT_THAT(refusal(table(40) + "1,2\n"), HasSubstr("t.csv:42: has 2 columns; 3 are expected"));
   EXPECT_THAT(refusal(table(40) + "1,2,3,4\n"), HasSubstr("t.csv:42: has 4 columns"));

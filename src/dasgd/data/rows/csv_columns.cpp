@@ -2,29 +2,23 @@
 
 #include <algorithm>
 #include <charconv>
-#include <variant>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "dasgd/base/nearest_word.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/row_number.hpp"
+#include "dasgd/data/rows/csv_field.hpp"
 
 namespace dasgd {
 namespace {
 
-std::string_view trimmed_field(std::string_view text) {
-  const auto first = std::min(text.find_first_not_of(" \t\r"), text.size());
-  const auto last = text.find_last_not_of(" \t\r");
-  return text.substr(first, last + 1 - first);
-}
-
 // Texts that read as something else than a text are not in a header.
 bool is_value(const std::string& field) {
   if (is_number(field)) return true;
-  const auto forms = forms_of(field);
-  return forms[static_cast<std::size_t>(FieldForm::comma_number)] ||
-         forms[static_cast<std::size_t>(FieldForm::year_month_day)] ||
-         forms[static_cast<std::size_t>(FieldForm::day_month_year)] ||
-         forms[static_cast<std::size_t>(FieldForm::month_day_year)];
+  const FieldForms forms = forms_of(field);
+  return forms.has(FieldForm::comma_number) || forms.is_date();
 }
 
 std::size_t find_name(const std::vector<std::string>& names, const std::string& name) {
@@ -69,33 +63,25 @@ std::vector<std::size_t> find_columns(const std::vector<std::string>& fields, bo
 
 std::vector<std::string> csv_texts(std::string_view line, char separator) {
   std::vector<std::string> fields;
-  for (std::size_t at = 0; at <= line.size();) {
-    const std::size_t begin = std::min(line.find_first_not_of(' ', at), line.size());
-    if (begin < line.size() && line[begin] == '"') {
-      std::string text;
-      std::size_t k = begin + 1;
-      for (; k < line.size(); ++k) {
-        if (line[k] != '"') {
-          text += line[k];
-        } else if (k + 1 < line.size() && line[k + 1] == '"') {
-          text += line[k++];
-        } else {
-          break;
-        }
-      }
-      fields.push_back(text);
-      at = std::min(line.find(separator, k), line.size()) + 1;
-    } else {
-      const std::size_t end = std::min(line.find(separator, at), line.size());
-      fields.emplace_back(trimmed_field(line.substr(at, end - at)));
-      at = end + 1;
-    }
+  const char* const end = line.data() + line.size();
+  for (const char* at = line.data();; ++at) {
+    const CsvField field = scan_field(at, end, separator);
+    fields.push_back(field.doubled ? unquoted(field.text) : std::string(field.text));
+    at = field.end;
+    if (at == end) return fields;
   }
-  return fields;
 }
 
-bool is_header(const std::vector<std::string>& fields) {
-  return std::none_of(fields.begin(), fields.end(), is_value);
+std::optional<std::vector<std::string>> names_of(std::vector<std::string> fields) {
+  if (std::any_of(fields.begin(), fields.end(), is_value)) return std::nullopt;
+  std::set<std::string> taken;
+  std::map<std::string, int> numbers;  // the last that was given to a name
+  for (std::string& name : fields) {
+    const std::string plain = name;
+    int& number = numbers.emplace(plain, 1).first->second;
+    while (!taken.insert(name).second) name = plain + " (" + std::to_string(++number) + ")";
+  }
+  return fields;
 }
 
 char find_separator(std::string_view text) {
@@ -127,8 +113,11 @@ char find_separator(std::string_view text) {
 CsvColumns::CsvColumns(std::string_view first_line, char separated_by, const std::string& path,
                        const TableOptions& options)
     : separator(separated_by) {
-  const std::vector<std::string> fields = csv_texts(first_line, separator);
-  header = is_header(fields);
+  std::vector<std::string> fields = csv_texts(first_line, separator);
+  if (auto names = names_of(fields)) {
+    header = true;
+    fields = std::move(*names);
+  }
   if (options.like)
     match(fields, path, *options.like);
   else

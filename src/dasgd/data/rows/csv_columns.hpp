@@ -1,6 +1,7 @@
 // Which column of a table is what.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,8 +18,9 @@ std::vector<std::string> csv_texts(std::string_view line, char separator);
 /// before semicolons before commas, which may be decimal ones.
 char find_separator(std::string_view text);
 
-/// Whether these fields of a first line are names: none of them is a number or a date.
-bool is_header(const std::vector<std::string>& fields);
+/// The fields of a first line as names of columns; nothing where one of them is a number or a date.
+/// Those that are alike are told apart: "a", "a (2)".
+std::optional<std::vector<std::string>> names_of(std::vector<std::string> fields);
 
 struct CsvColumns {
   static constexpr int label = -1, ignored = -2;

@@ -269,8 +269,8 @@ CsvOverview look_at_csv(const std::string& path) {
   found.lines_before = skip_to_text(text, path);
   found.separator = find_separator(text);
   const std::vector<std::string> first = csv_texts(first_line_of(text), found.separator);
-  if (is_header(first)) {
-    found.names = first;
+  if (auto names = names_of(first)) {
+    found.names = std::move(*names);
     text.remove_prefix(std::min(first_line_of(text).size() + 1, text.size()));
     ++found.lines_before;
   }

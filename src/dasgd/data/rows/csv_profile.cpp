@@ -1,13 +1,10 @@
 #include "dasgd/data/rows/csv_profile.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <mutex>
 #include <thread>
 
 #include "dasgd/base/parallel.hpp"
-#include "dasgd/data/row_number.hpp"
-#include "dasgd/data/rows/csv_columns.hpp"
+#include "dasgd/data/rows/csv_field.hpp"
 
 namespace dasgd {
 namespace {
@@ -15,7 +12,8 @@ namespace {
 constexpr double nearly_all = 0.95, mostly_distinct = 0.9;
 constexpr std::size_t fewest_for_that = 100;
 constexpr std::size_t sample_pieces = 8, sample_bytes = std::size_t{256} << 10;
-constexpr std::size_t profile_bytes = std::size_t{4} << 20;
+constexpr std::size_t profile_bytes = std::size_t{1} << 20;
+constexpr std::size_t looked_ahead = 8;  // texts, so that their places come from memory in time
 
 std::size_t after_line(std::string_view text, std::size_t at) {
   return std::min(text.find('\n', at), text.size() - 1) + 1;
@@ -44,74 +42,124 @@ std::vector<std::string_view> all_pieces(std::string_view text) {
   return pieces;
 }
 
-CsvProfile profile_piece(std::string_view text, char separator, std::size_t columns) {
-  CsvProfile found;
-  found.columns.resize(columns);
-  while (!text.empty()) {
-    const std::size_t end = after_line(text, 0);
-    const std::string_view line = text.substr(0, text[end - 1] == '\n' ? end - 1 : end);
-    text.remove_prefix(end);
-    const std::size_t number = found.lines++;
-    if (line.find_first_not_of(" \t\r") == line.npos) continue;
-    const std::vector<std::string> fields = csv_texts(line, separator);
-    if (fields.size() != columns) {
-      if (found.odd_rows++ == 0) found.odd_line = number;
-      continue;
+/// Fields of a piece are counted before anybody asks what they are: most occur often. That is done
+/// column by column, whose texts stay close by. The memory of one piece serves the next.
+class PieceProfile {
+ public:
+  explicit PieceProfile(std::size_t columns) : columns_(columns), row_(columns + 1) {}
+
+  /// Columns that are not `counted` are looked at field by field.
+  void read(std::string_view text, char separator, const std::vector<bool>& counted) {
+    found_ = {};
+    found_.columns.resize(columns_.size());
+    lines_.clear();
+    unquoted_.clear();
+    for (Column& column : columns_) {
+      column.fields.clear();
+      column.texts.clear();
     }
-    ++found.rows;
-    for (std::size_t c = 0; c < columns; ++c) found.columns[c].add(fields[c], number);
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    while (at < end) at = read_line(at, end, separator);
+    for (std::size_t c = 0; c < columns_.size(); ++c) add_column(c, counted[c]);
   }
-  return found;
-}
+
+  const CsvProfile& found() const { return found_; }
+  const TextCodes& texts(std::size_t column) const { return columns_[column].texts; }
+
+ private:
+  struct Column {
+    std::vector<std::string_view> fields;  // an empty one is missing
+    TextCodes texts;
+    std::vector<std::size_t> first_lines;  // of each of these
+  };
+
+  const char* read_line(const char* at, const char* end, char separator) {
+    const char* const begin = at;
+    std::size_t count = 0;
+    for (;; ++at) {
+      const CsvField field = scan_field(at, end, separator);
+      row_[std::min(count++, columns_.size())] = field;
+      at = field.end;
+      if (at == end || *at == '\n') break;
+    }
+    const std::size_t line = found_.lines++;
+    const bool blank = row_[0].text.empty() && std::all_of(begin, at, is_csv_blank);
+    if (!blank && count == columns_.size()) {
+      ++found_.rows;
+      lines_.push_back(line);
+      for (std::size_t c = 0; c < count; ++c) columns_[c].fields.push_back(text_of(row_[c]));
+    } else if (!blank && found_.odd_rows++ == 0) {
+      found_.odd_line = line;
+    }
+    return at == end ? end : at + 1;
+  }
+
+  std::string_view text_of(const CsvField& field) {
+    if (field.doubled) return unquoted_.emplace_back(unquoted(field.text));
+    return !field.quoted && means_missing(field.text) ? std::string_view() : field.text;
+  }
+
+  void add_column(std::size_t at, bool counted) {
+    auto& [fields, texts, first_lines] = columns_[at];
+    ColumnProfile& found = found_.columns[at];
+    first_lines.clear();
+    for (std::size_t r = 0; r < fields.size(); ++r) {
+      if (r + looked_ahead < fields.size()) texts.expect(fields[r + looked_ahead]);
+      if (fields[r].empty())
+        ++found.missing;
+      else if (!counted)
+        found.add(fields[r], lines_[r], 1);
+      else if (texts.code(fields[r]) == first_lines.size())
+        first_lines.push_back(lines_[r]);
+    }
+    for (std::size_t k = 0; k < texts.size(); ++k)
+      found.add(texts.entries()[k].text, first_lines[k], texts.entries()[k].count);
+  }
+
+  CsvProfile found_;
+  std::vector<Column> columns_;
+  std::vector<CsvField> row_;       // of the line; the last: all beyond
+  std::vector<std::size_t> lines_;  // of each row
+  std::deque<std::string> unquoted_;
+};
 
 }  // namespace
 
-void ColumnProfile::Range::add(double value) {
+void ColumnProfile::Range::add(double value, std::size_t times_more) {
   least = std::min(least, value);
   most = std::max(most, value);
-  sum += value;
+  sum += value * static_cast<double>(times_more);
 }
 
-void ColumnProfile::add(std::string_view field, std::size_t line) {
-  if (means_missing(field)) {
-    ++missing;
-    return;
-  }
-  ++present;
-  const auto forms = forms_of(field);
-  for (std::size_t k = 0; k < field_forms; ++k) fits[k] += forms[k] ? 1 : 0;
-  const auto fitting = [&](FieldForm form) { return forms[static_cast<std::size_t>(form)]; };
-  if (fitting(FieldForm::number)) {
-    const auto read = row_number(field);
-    if (const double* const value = std::get_if<double>(&read)) points.add(*value);
-  } else if (present - fits[0] == 1) {
+void ColumnProfile::add(std::string_view field, std::size_t line, std::size_t times_more) {
+  const FieldForms forms = forms_of(field);
+  if (!forms.has(FieldForm::number) && present == fitting(FieldForm::number)) {
     stray = field.substr(0, 80);
     stray_line = line;
   }
-  if (fitting(FieldForm::comma_number)) {
-    commas.add(*read_comma_number(field));
-    with_comma += fitting(FieldForm::number) ? 0 : 1;
-  }
-  for (const DateForm form :
-       {DateForm::year_month_day, DateForm::day_month_year, DateForm::month_day_year})
-    if (const auto date = read_date(field, form)) {
-      times += date->time ? 1 : 0;
-      break;
-    }
-  count(std::string(field), 1);
+  present += times_more;
+  for (std::size_t k = 0; k < field_forms; ++k) fits[k] += forms.fits[k] ? times_more : 0;
+  if (forms.point) points.add(*forms.point, times_more);
+  if (forms.comma) commas.add(*forms.comma, times_more);
+  if (forms.comma && !forms.has(FieldForm::number)) with_comma += times_more;
+  if (forms.time) times += times_more;
 }
 
-void ColumnProfile::count(const std::string& text, std::size_t times_more) {
-  const auto at = values.find(text);
-  if (at == values.end() && values.size() == most_counted) {
-    more_values = true;
-    return;
+void ColumnProfile::count(const TextCodes& later) {
+  const auto keep = [this](std::string_view text) -> std::string_view {
+    return texts_.emplace_back(text);
+  };
+  for (std::size_t k = 0; k < later.size(); ++k) {
+    if (k + looked_ahead < later.size()) values.expect(later.entries()[k + looked_ahead].text);
+    const auto& [text, times_more] = later.entries()[k];
+    if (values.size() == most_counted && values.find(text) == TextCodes::none) {
+      more_values = true;
+    } else {
+      counted += times_more;
+      values.code(text, times_more, keep);
+    }
   }
-  counted += times_more;
-  if (at == values.end())
-    values.emplace(text, times_more);
-  else
-    at->second += times_more;
 }
 
 void ColumnProfile::add(const ColumnProfile& later, std::size_t lines_before) {
@@ -129,8 +177,6 @@ void ColumnProfile::add(const ColumnProfile& later, std::size_t lines_before) {
     to->most = std::max(to->most, from->most);
     to->sum += from->sum;
   }
-  more_values = more_values || later.more_values;
-  for (const auto& [text, times_more] : later.values) count(text, times_more);
 }
 
 bool CsvProfile::decimal_commas() const {
@@ -151,15 +197,23 @@ CsvProfile profile_csv(std::string_view text, char separator, std::size_t column
   const auto pieces = all ? all_pieces(text) : sampled_pieces(text);
   CsvProfile whole;
   whole.columns.resize(columns);
+  std::vector<bool> counted(columns, true);
   // Pieces are added in their order, a few at a time: what they count takes memory.
   const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  std::deque<PieceProfile> found;
+  while (found.size() < std::min(cores, pieces.size())) found.emplace_back(columns);
   for (std::size_t first = 0; first < pieces.size(); first += cores) {
     const std::size_t count = std::min(cores, pieces.size() - first);
-    std::vector<CsvProfile> found(count);
-    in_parallel(count, static_cast<unsigned>(cores), [&](std::size_t k) {
-      found[k] = profile_piece(pieces[first + k], separator, columns);
-    });
-    for (const CsvProfile& piece : found) whole.add(piece);
+    in_parallel(count, static_cast<unsigned>(cores),
+                [&](std::size_t k) { found[k].read(pieces[first + k], separator, counted); });
+    for (std::size_t k = 0; k < count; ++k) {
+      whole.add(found[k].found());
+      for (std::size_t c = 0; c < columns; ++c) whole.columns[c].count(found[k].texts(c));
+    }
+    for (std::size_t c = 0; c < columns; ++c) {  // nobody asks how often a number occurs
+      const ColumnProfile& column = whole.columns[c];
+      counted[c] = !column.more_values || column.fitting(FieldForm::number) < column.present;
+    }
   }
   return whole;
 }

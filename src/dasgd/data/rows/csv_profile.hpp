@@ -3,14 +3,15 @@
 
 #include <array>
 #include <cstddef>
+#include <deque>
 #include <limits>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "dasgd/data/column_encoding.hpp"
 #include "dasgd/data/rows/field_forms.hpp"
+#include "dasgd/data/rows/text_codes.hpp"
 
 namespace dasgd {
 
@@ -18,25 +19,34 @@ namespace dasgd {
 struct ColumnProfile {
   static constexpr std::size_t most_counted = 100'000;
 
+  ColumnProfile() = default;
+  ColumnProfile(ColumnProfile&&) = default;
+  ColumnProfile& operator=(ColumnProfile&&) = default;
+
   std::size_t present = 0, missing = 0;
   std::array<std::size_t, field_forms> fits{};  ///< fields that have this form
   std::size_t with_comma = 0;                   ///< numbers only with a decimal comma
   std::size_t times = 0;                        ///< dates with a time of the day
   struct Range {
     double least = std::numeric_limits<double>::infinity(), most = -least, sum = 0;
-    void add(double value);
+    void add(double value, std::size_t times_more);
   };
-  Range points, commas;                                 ///< of numbers in either form
-  std::unordered_map<std::string, std::size_t> values;  ///< and how often they occur
-  std::size_t counted = 0;                              ///< fields that these are
-  bool more_values = false;                             ///< than were counted
-  std::string stray;                                    ///< the first field that is no number
-  std::size_t stray_line = 0;                           ///< from 0; of the piece, then of the file
+  Range points, commas;        ///< of numbers in either form
+  TextCodes values;            ///< and how often they occur
+  std::size_t counted = 0;     ///< fields that these are
+  bool more_values = false;    ///< than were counted
+  std::string stray;           ///< the first field that is no number
+  std::size_t stray_line = 0;  ///< from 0; of the piece, then of the file
 
-  void add(std::string_view field, std::size_t line);
+  /// A field that occurs so often, on `line` first.
+  void add(std::string_view field, std::size_t line, std::size_t times_more);
+  /// What was found of a later piece, the values of its fields excepted.
   void add(const ColumnProfile& later, std::size_t lines_before);
-  void count(const std::string& text, std::size_t times_more);
+  void count(const TextCodes& later);
   std::size_t fitting(FieldForm form) const { return fits[static_cast<std::size_t>(form)]; }
+
+ private:
+  std::deque<std::string> texts_;  // of the values: these stay where they are
 };
 
 struct CsvProfile {

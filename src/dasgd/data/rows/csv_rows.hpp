@@ -54,7 +54,6 @@ class CsvRows {
   const TableOptions& options_;
   struct Column {
     bool number = false;  // else it is read slowly
-    bool text = false;    // a category, or nothing that is looked at
     char point = '.';
   };
   std::vector<Column> reading_;       // of each column

@@ -1,27 +1,25 @@
 #include "dasgd/data/rows/field_forms.hpp"
 
 #include <algorithm>
-#include <cctype>
-#include <charconv>
 #include <string>
 #include <variant>
 
 #include "dasgd/data/row_number.hpp"
+#include "dasgd/data/rows/plain_decimal.hpp"
 
 namespace dasgd {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-bool same_word(std::string_view text, std::string_view lower_case) {
-  return std::equal(text.begin(), text.end(), lower_case.begin(), lower_case.end(),
-                    [](unsigned char a, char b) { return std::tolower(a) == b; });
-}
-
+// A word of few letters is any of these, which are in lower case.
 template <std::size_t Count>
 bool is_any(std::string_view text, const std::array<std::string_view, Count>& words) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](std::string_view word) { return same_word(text, word); });
+  std::array<char, 8> lower{};
+  if (text.size() > lower.size()) return false;
+  std::transform(text.begin(), text.end(), lower.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
+  return std::ranges::count(words, std::string_view(lower.data(), text.size())) > 0;
 }
 
 // Takes digits from the front: at least `least`, at most `most` of them.
@@ -128,7 +126,6 @@ std::optional<double> read_comma_number(std::string_view field) {
 std::optional<bool> read_boolean(std::string_view field) {
   constexpr std::array<std::string_view, 8> yes{"true", "yes", "ja", "wahr", "t", "y", "j", "1"};
   constexpr std::array<std::string_view, 7> no{"false", "no", "nein", "falsch", "f", "n", "0"};
-  if (field.size() > 6) return std::nullopt;
   if (is_any(field, yes)) return true;
   if (is_any(field, no)) return false;
   return std::nullopt;
@@ -158,18 +155,43 @@ std::optional<DateRead> read_date(std::string_view field, DateForm form) {
   return DateRead{result.days + *time, true};
 }
 
-std::array<bool, field_forms> forms_of(std::string_view field) {
-  return {is_number(field),
-          read_comma_number(field).has_value(),
-          read_boolean(field).has_value(),
-          read_date(field, DateForm::year_month_day).has_value(),
-          read_date(field, DateForm::day_month_year).has_value(),
-          read_date(field, DateForm::month_day_year).has_value()};
+FieldForms forms_of(std::string_view field) {
+  FieldForms found;
+  const auto set = [&](FieldForm form, bool fits) {
+    found.fits[static_cast<std::size_t>(form)] = fits;
+    return fits;
+  };
+  const char* const end = field.data() + field.size();
+  double value = 0;
+  const bool plain = plain_decimal(field.data(), end, '.', value) == end;
+  if (plain) {
+    found.point = value;
+    set(FieldForm::number, true);
+  } else {
+    const auto number = row_number(field);
+    const auto* const why = std::get_if<NoNumber>(&number);
+    if (!why) found.point = std::get<double>(number);
+    set(FieldForm::number, !why || *why != NoNumber::text);
+  }
+  const bool whole = plain && field.find('.') == field.npos;
+  found.comma = whole ? found.point : read_comma_number(field);
+  set(FieldForm::comma_number, found.comma.has_value());
+  set(FieldForm::boolean, read_boolean(field).has_value());
+  if (plain) return found;  // a date has two points
+  for (const DateForm form :
+       {DateForm::month_day_year, DateForm::day_month_year, DateForm::year_month_day}) {
+    const auto date = read_date(field, form);
+    const auto first = static_cast<int>(FieldForm::year_month_day);
+    if (set(static_cast<FieldForm>(first + static_cast<int>(form)), date.has_value()))
+      found.time = date->time;
+  }
+  return found;
 }
 
 bool means_missing(std::string_view field) {
-  constexpr std::array<std::string_view, 7> words{"", "na", "n/a", "nan", "null", "none", "?"};
-  return field.size() <= 4 && is_any(field, words);
+  constexpr std::array<std::string_view, 5> words{"na", "n/a", "nan", "null", "none"};
+  if (field.empty() || field == "?") return true;
+  return (field[0] | 0x20) == 'n' && is_any(field, words);
 }
 
 }  // namespace dasgd

@@ -37,8 +37,19 @@ struct DateRead {
 /// "+02:00" at its end.
 std::optional<DateRead> read_date(std::string_view field, DateForm form);
 
-/// Which of the forms fit; all false: a text.
-std::array<bool, field_forms> forms_of(std::string_view field);
+/// What a field that is not missing can be read as.
+struct FieldForms {
+  std::array<bool, field_forms> fits{};  ///< none: a text
+  std::optional<double> point, comma;    ///< its value as a number; nothing beyond float32
+  bool time = false;                     ///< it is a date with a time of the day
+
+  bool has(FieldForm form) const { return fits[static_cast<std::size_t>(form)]; }
+  bool is_date() const {
+    return has(FieldForm::year_month_day) || has(FieldForm::day_month_year) ||
+           has(FieldForm::month_day_year);
+  }
+};
+FieldForms forms_of(std::string_view field);
 
 /// Empty, NA, n/a, NaN, null, none, ?.
 bool means_missing(std::string_view field);

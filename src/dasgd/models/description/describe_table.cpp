@@ -18,7 +18,7 @@ namespace {
 using Kind = ColumnEncoding::Kind;
 constexpr std::size_t columns_shown = 60, values_shown = 3, classes_shown = 20;
 
-std::string shown_text(const std::string& text) {
+std::string shown_text(std::string_view text) {
   const std::string piece = shown_piece(text);
   return piece.substr(1, piece.size() - 2);
 }
@@ -28,11 +28,10 @@ std::string lower(std::string text) {
   return text;
 }
 
-std::vector<std::pair<std::string, std::size_t>> by_frequency(const ColumnProfile& column) {
-  std::vector<std::pair<std::string, std::size_t>> sorted(column.values.begin(),
-                                                          column.values.end());
+std::vector<TextCodes::Entry> by_frequency(const ColumnProfile& column) {
+  std::vector<TextCodes::Entry> sorted = column.values.entries();
   std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
-    return a.second != b.second ? a.second > b.second : a.first < b.first;
+    return a.count != b.count ? a.count > b.count : a.text < b.text;
   });
   return sorted;
 }
@@ -118,8 +117,8 @@ class TableText {
     std::string text;
     const auto sorted = by_frequency(of);
     for (std::size_t k = 0; k < std::min(values_shown, sorted.size()); ++k)
-      text += fmt::format("{}{} ({})", k > 0 ? ", " : "", shown_text(sorted[k].first),
-                          show_count(sorted[k].second));
+      text += fmt::format("{}{} ({})", k > 0 ? ", " : "", shown_text(sorted[k].text),
+                          show_count(sorted[k].count));
     return text + (sorted.size() > values_shown ? ", ..." : "");
   }
 
@@ -136,8 +135,8 @@ class TableText {
                                   ? fmt::format(" (column {})", label_ + 1)
                                   : fmt::format(" (column {})", shown_text(name(label_)));
     std::string text;
-    const bool whole = std::all_of(of.values.begin(), of.values.end(), [](const auto& value) {
-      return value.first.find_first_not_of("0123456789") == std::string::npos;
+    const bool whole = std::ranges::all_of(of.values.entries(), [](const auto& value) {
+      return value.text.find_first_not_of("0123456789") == value.text.npos;
     });
     const bool number = encodings_[label_].kind == Kind::number;
     if (number && (!whole || of.values.size() > classes_shown))
@@ -149,8 +148,8 @@ class TableText {
       text = fmt::format("  labels     {} classes{}\n", of.values.size(), where);
       const auto sorted = by_frequency(of);
       for (std::size_t k = 0; k < std::min(classes_shown, sorted.size()); ++k)
-        text += fmt::format("    {:<18} {}\n", shown_text(sorted[k].first),
-                            show_count(sorted[k].second));
+        text += fmt::format("    {:<18} {}\n", shown_text(sorted[k].text),
+                            show_count(sorted[k].count));
       if (sorted.size() > classes_shown)
         text += fmt::format("    and {} more classes\n", show_count(sorted.size() - classes_shown));
     }
