@@ -169,12 +169,9 @@ TEST(Bundles, KeepAThinLinkFromFallingBehind) {
   options.compute = 20'000'000;
   options.protocol.most_queued_bytes = 1;
   options.protocol.most_waiting_bytes = 1 << 20;
-  options.arrival = [free_at = std::array<Nanoseconds, 2>{}](
-                        std::size_t from, std::size_t, std::size_t bytes, Nanoseconds now) mutable {
-    constexpr Nanoseconds per_byte = 200'000'000 / 3'200;
-    return free_at[from] =
-               std::max(now, free_at[from]) + static_cast<Nanoseconds>(bytes) * per_byte;
-  };
+  options.arrival = one_frame_at_a_time([](std::size_t, std::size_t bytes) {
+    return static_cast<Nanoseconds>(bytes) * (200'000'000 / 3'200);
+  });
   World<double> world(objective, options);
   world.add();
   world.run_for(1'000'000'000);

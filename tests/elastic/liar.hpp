@@ -12,7 +12,7 @@ namespace dasgd::elastic::test {
 // Of what members can say, all kinds, about all who are there. It knows what the one it talks to
 // holds, and is as consistent as it likes.
 struct SmallWorld::Liar {
-  static constexpr std::uint64_t kinds = 30;
+  static constexpr std::uint64_t kinds = 31;
 
   Liar(Machine& m, Machine& o) : to(m), other(o) { come(); }
 
@@ -133,6 +133,10 @@ struct SmallWorld::Liar {
         return say(Refusal{"go away"});
       case 28:
         return say(report({about(their)}, theirs_and(their, 9)));
+      case 29:  // "The other one is the same as you."
+        r = stopped(others);
+        r.digest = digest_of(to.worker);
+        return say(report({r}, theirs()));
       default:
         return come();
     }

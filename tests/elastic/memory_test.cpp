@@ -1,7 +1,5 @@
 // What waits is bounded in bytes: behind a link that does not keep up, and for a worker that is
 // behind.
-#include <algorithm>
-#include <array>
 #include <gtest/gtest.h>
 #include <string>
 #include <vector>
@@ -56,10 +54,8 @@ WorldOptions with_links(const Quadratic& objective, Nanoseconds frame) {
   const std::uint64_t each = objective.dimension() * sizeof(Number<double>) + 1024 + 8;
   options.protocol.most_waiting_bytes = fit * each;
   options.protocol.most_kept_bytes = 3 * fit * each;
-  options.arrival = [free_at = std::array<Nanoseconds, 2>{}, frame](
-                        std::size_t from, std::size_t, std::size_t bytes, Nanoseconds now) mutable {
-    return free_at[from] = std::max(now, free_at[from]) + (bytes > 0 ? frame : 1'000'000);
-  };
+  options.arrival = one_frame_at_a_time(
+      [frame](std::size_t, std::size_t bytes) { return bytes > 0 ? frame : 1'000'000; });
   return options;
 }
 

@@ -62,20 +62,17 @@ TEST(MessageChooser, LeavesModelsIdentical) {
   options.protocol.chooses_message = true;
   options.protocol.most_queued_bytes = 1;
   options.protocol.most_waiting_bytes = 1 << 20;
-  options.arrival = [free_at = std::array<Nanoseconds, 3>{}](
-                        std::size_t from, std::size_t, std::size_t bytes, Nanoseconds now) mutable {
-    const Nanoseconds per_byte = from == 0 ? 200'000'000 / 3'200 : 1'000;
-    return free_at[from] =
-               std::max(now, free_at[from]) + static_cast<Nanoseconds>(bytes) * per_byte;
-  };
+  options.arrival = one_frame_at_a_time([](std::size_t from, std::size_t bytes) {
+    return static_cast<Nanoseconds>(bytes) * (from == 0 ? 200'000'000 / 3'200 : 1'000);
+  });
   World<double> world(objective, options);
   world.add();
   world.run_for(1'000'000'000);
   world.add();
   world.add();
   world.run_for(20'000'000'000);
-  EXPECT_NE(world.protocol(0).message(), MessageFormat::full);
-  EXPECT_EQ(world.protocol(1).message(), MessageFormat::full);
+  EXPECT_NE(world.protocol(0).chosen_format(), MessageFormat::full);
+  EXPECT_EQ(world.protocol(1).chosen_format(), MessageFormat::full);
   EXPECT_TRUE(world.worker(0).has_residual());
   world.leave(0);
   world.run_for(10'000'000'000);

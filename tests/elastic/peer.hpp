@@ -58,15 +58,16 @@ inline ProtocolOptions founder() {
 
 /// The other end of a link.
 struct Peer {
-  Peer(Protocol& to, LinkId id, Origin who, std::string where = "")
-      : protocol(to), link(id), origin(who), address(std::move(where)) {
+  Peer(Protocol& to, LinkId id, Origin from, std::string where = "", std::string called = "peer")
+      : protocol(to), link(id), origin(from), address(std::move(where)), name(std::move(called)) {
     protocol.linked(link, false, 0);
-    say(Hello{{}, origin, "peer", address, "same"}, 0);
+    say(Hello{{}, origin, name, address, "same"}, 0);
   }
   void report(bool joined, Nanoseconds now) { say_of_itself(record(joined), now); }
   /// A new one of itself.
   Record record(bool joined = true) {
-    return {.origin = origin, .version = ++version, .address = address, .joined = joined};
+    return {
+        .origin = origin, .version = ++version, .name = name, .address = address, .joined = joined};
   }
   void say_of_itself(const Record& record, Nanoseconds now) {
     Report report;
@@ -106,7 +107,7 @@ struct Peer {
   Protocol& protocol;
   const LinkId link;
   const Origin origin;
-  const std::string address;
+  const std::string address, name;
   Introductions names;
   Roster roster;
   std::uint64_t version = 0;

@@ -1,8 +1,11 @@
 // A story of members that come, die, get cut off and come back, made of one number.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <fmt/format.h>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -29,6 +32,16 @@ inline WorldOptions quick_world(std::uint64_t seed) {
                                .first_dial = 50'000'000,
                                .slowest_dial = 500'000'000};
   return options;
+}
+
+/// Members send one frame after the other, each of which takes `duration(from, bytes)`: an arrival
+/// for WorldOptions.
+template <typename Duration>
+auto one_frame_at_a_time(Duration duration) {
+  return [duration, free_at = std::map<std::size_t, Nanoseconds>()](
+             std::size_t from, std::size_t, std::size_t bytes, Nanoseconds now) mutable {
+    return free_at[from] = std::max(now, free_at[from]) + duration(from, bytes);
+  };
 }
 
 struct Told {

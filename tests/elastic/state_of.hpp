@@ -76,7 +76,7 @@ struct StateOf {
     (*this)(i.announced_, i.theirs_, i.last_told_, i.last_heard_);
   }
   void operator()(const Protocol::Link& l) {
-    (*this)(l.id, l.dialed, l.open, l.member, l.names, l.reported, l.promised, l.offered,
+    (*this)(l.id, l.dialed, l.open, l.heard, l.member, l.names, l.reported, l.promised, l.offered,
             l.heard_report, l.times_behind, l.behind, l.quick, l.slow, l.was_full, l.linked,
             l.wants_model, l.served, l.asked, l.peer_can_stream, l.reports_without_stream, l.lacked,
             l.lacked_since);
@@ -86,9 +86,10 @@ struct StateOf {
 
   void operator()(const Protocol& p) {
     (*this)(p.roster_.origins(), p.contacts_, p.dialing_, p.links_, p.held_, p.samples_,
-            p.elsewhere_, p.not_folded_, p.announced_, p.abandoned_, p.not_looked_at_, p.joined_at_,
-            p.joined_, p.wants_copy_, p.is_copying_, p.copies_.models(), p.copied_at_,
-            p.unsettled_at_, p.collected_at_, p.snapshot_, p.wants_snapshot_);
+            p.elsewhere_, p.not_folded_, p.announced_, p.abandoned_, p.not_looked_at_,
+            p.unreported_, p.has_news_, p.joined_at_, p.joined_, p.wants_copy_, p.is_copying_,
+            p.copies_.models(), p.copied_at_, p.unsettled_at_, p.collected_at_, p.snapshot_,
+            p.wants_snapshot_);
     for (std::size_t i = 0; i < p.members_.size(); ++i) (*this)(p.members_[worker_id(i)]);
     add(p.log_.visit_from(0, [this](const Log::Entry& e) {
       (*this)(e.parcel, e.since, e.at_once);

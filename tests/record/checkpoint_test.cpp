@@ -32,6 +32,7 @@ Checkpoint example(std::uint64_t gradients = 11) {
   c.workers[0].computed = 9;
   c.workers[0].carry_over.rule.assign(100, std::byte{3});
   c.workers[1].carry_over.objective.assign(20, std::byte{5});
+  c.workers[1].carry_over.residual.assign(24, std::byte{7});
   c.workers[1].data.next = 2;
   c.sampling = Sampling::shards;
   c.absent = {{7, {9, 11}}};
@@ -67,6 +68,20 @@ TEST(CheckpointTest, ReadsBackWhatWasWritten) {
   EXPECT_EQ(d.applications, c.applications);
   EXPECT_EQ(d.samples, c.samples);
   EXPECT_EQ(d.evaluations_since_best, c.evaluations_since_best);
+}
+
+// In the field of the rule, behind a mark.
+TEST(CheckpointTest, ReadsAResidualWhereOlderFilesKeepIt) {
+  Checkpoint old = example();
+  const Bytes rule(100, std::byte{3}), residual(48, std::byte{7});
+  ByteWriter both;
+  both.number<std::uint64_t>(0x3164'6973'6572'2e2e);
+  both.array(std::span<const std::byte>(rule));
+  both.array(std::span<const std::byte>(residual));
+  old.workers[0].carry_over.rule = both.take();
+  const Checkpoint read = decoded(encode(old));
+  EXPECT_EQ(read.workers[0].carry_over.rule, rule);
+  EXPECT_EQ(read.workers[0].carry_over.residual, residual);
 }
 
 TEST(CheckpointTest, EveryFlippedBitIsFound) {

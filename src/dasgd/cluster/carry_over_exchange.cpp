@@ -39,6 +39,7 @@ void CarryOverExchange::send(WorkerId worker, const CarryOver& carry_over) {
   ByteWriter state;
   state.array(std::span<const std::byte>(carry_over.rule));
   state.array(std::span<const std::byte>(carry_over.objective));
+  state.array(std::span<const std::byte>(carry_over.residual));
   std::span<const std::byte> left(state.bytes());
   for (bool last = false; !last;) {
     const auto piece = left.first(std::min(at_once, left.size()));
@@ -59,6 +60,7 @@ bool CarryOverExchange::hear(int from, StatePart piece) {
   CarryOver carry_over;
   carry_over.rule = reader.array<std::byte>();
   carry_over.objective = reader.array<std::byte>();
+  carry_over.residual = reader.array<std::byte>();
   if (!reader.ended_well()) return false;
   board_.give_carry_over(piece.worker, std::move(carry_over));
   const std::lock_guard lock(mutex_);

@@ -139,7 +139,7 @@ class Worker {
   }
   bool has_residual() const { return few_bits_ && few_bits_->residual_norm() > 0; }
   /// Its next updates bring this as well: what somebody's rounding had left to be sent.
-  void owe(std::span<const Sum<Real>> residual) {
+  void add_residual(std::span<const Sum<Real>> residual) {
     if (!few_bits_) few_bits_.emplace(MessageFormat::full, residual.size());
     few_bits_->add_residual(residual);
   }

@@ -56,7 +56,7 @@ template <typename Real, typename Adopt, typename Moved>
 bool between_steps(Protocol& protocol, Worker<Real>& worker, Nanoseconds now, Adopt&& adopt,
                    Moved&& moved) {
   worker.send_pending();
-  if (const auto message = protocol.message()) worker.send_in(*message);
+  if (const auto format = protocol.chosen_format()) worker.send_in(*format);
   if (protocol.is_leaving() && worker.has_residual()) moved(worker.send_residual());
   Task task = protocol.next_task(now);
   if (std::holds_alternative<CopyModel>(task)) {

@@ -14,9 +14,10 @@ namespace dasgd::elastic {
 struct Protocol::Link {
   LinkId id{};
   bool dialed = false;
-  std::string remote;  ///< "host:port" of the other end; empty: not known
-  bool open = false;   ///< both sides have said hello
-  WorkerId member{};   ///< once open
+  std::string remote;     ///< "host:port" of the other end; empty: not known
+  bool open = false;      ///< both sides have said hello
+  Nanoseconds heard = 0;  ///< when something last came on it
+  WorkerId member{};      ///< once open
   Introductions names;
 
   GradientSet reported;  ///< what the other end said that it holds

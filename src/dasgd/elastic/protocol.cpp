@@ -75,7 +75,12 @@ void Protocol::lost(LinkId id, Nanoseconds now) {
 void Protocol::on_bytes(LinkId id, Nanoseconds now) {
   const std::lock_guard lock(mutex_);
   const auto at = links_.find(id);
-  if (at != links_.end() && at->second->open) members_.heard_from(at->second->member, now);
+  if (at != links_.end()) heard_on(*at->second, now);
+}
+
+void Protocol::heard_on(Link& link, Nanoseconds now) {
+  link.heard = now;
+  if (link.open) members_.heard_from(link.member, now);
 }
 
 void Protocol::drop(LinkId id, Nanoseconds now) {
@@ -106,7 +111,7 @@ std::optional<std::span<std::byte>> Protocol::body(LinkId id, std::span<const st
   const auto at = links_.find(id);
   if (at == links_.end()) return std::nullopt;
   Link& link = *at->second;
-  if (link.open) members_.heard_from(link.member, now);
+  heard_on(link, now);
   link.incoming = decode(header, link.names, roster_);
   members_.grow();
   if (!link.incoming) return std::nullopt;
@@ -144,6 +149,7 @@ void Protocol::received(LinkId id, std::span<const std::byte> header, Nanosecond
   {
     const std::lock_guard lock(mutex_);
     take_frame(id, header, now);
+    report_news(now);
     to_fold = not_folded_ >= most_unfolded();
     if (to_fold) not_folded_ = 0;
   }
@@ -159,7 +165,7 @@ void Protocol::take_frame(LinkId id, std::span<const std::byte> header, Nanoseco
     message = decode(header, link.names, roster_);
     members_.grow();
   }
-  if (link.open) members_.heard_from(link.member, now);
+  heard_on(link, now);
   const bool is_hello = message && std::holds_alternative<Hello>(*message);
   if (!message || is_hello == link.open) return disconnect(id, now);
   handle(link, std::move(*message), now);

@@ -151,9 +151,9 @@ class Protocol {
   /// The models before and after an adoption that wanted them.
   void remember(Model before, Model after, Nanoseconds now);
   /// In how many bits to send updates from now on; nothing: as before.
-  std::optional<MessageFormat> message() const;
-  /// Why; empty where it was not chosen.
-  std::string message_why() const;
+  std::optional<MessageFormat> chosen_format() const;
+  /// Why this one; empty where it was not chosen.
+  std::string format_reason() const;
   /// It hands over what it has, and goes.
   bool is_leaving() const;
   /// Whether samples may be drawn: not before there is a model, nor after the end, nor while cut
@@ -245,6 +245,7 @@ class Protocol {
   void disconnect(LinkId link, Nanoseconds now);
   void drop(LinkId link, Nanoseconds now);
   Link* link_to(WorkerId member);
+  void heard_on(Link& link, Nanoseconds now);
 
   void on(Link& link, Hello& hello, Nanoseconds now);
   void on(Link& link, Report& report, Nanoseconds now);
@@ -253,13 +254,13 @@ class Protocol {
   void on_want(Link& link, Nanoseconds now);
   void on_snapshot(Link& link, Snapshot& snapshot, Nanoseconds now);
   void on_bundle(Link& link, Nanoseconds now);
-  void take(Link& link, const Parcel& parcel, Nanoseconds now);
+  void accept(Link& link, const Parcel& parcel, Nanoseconds now);
   void admit(Parcel parcel, Nanoseconds now);
   std::size_t most_unfolded() const;
   void take_frame(LinkId link, std::span<const std::byte> header, Nanoseconds now);
   bool log_is_full() const;
   void count_elsewhere();
-  void hear(const Record& record, Nanoseconds now);
+  void hear(const Link& link, Record& record, Nanoseconds now);
   void spread(const Rotation& rotation);
   void on(const Word& word);
   void pass_words_on(Link& link);
@@ -276,6 +277,7 @@ class Protocol {
   bool is_to_stream(const Link& link) const;
   void report_to(Link& link, Nanoseconds now);
   void report_to_all(Nanoseconds now);
+  void report_news(Nanoseconds now);
   void pump(Link& link, Nanoseconds now);
   void offer(Link& link, const Parcel& parcel, Nanoseconds now);
   static bool is_wanted(const Link& link, const Parcel& parcel);
@@ -299,6 +301,8 @@ class Protocol {
   void update_cut_state(Nanoseconds now);
   void drop_old_copies(Nanoseconds now);
   void pull(Nanoseconds now);
+  std::uint64_t budget_left() const;
+  std::uint64_t most_unreported() const;
   void check_budget(Nanoseconds now);
   void measure(Nanoseconds now);
   void settle_end(Nanoseconds now);
@@ -307,6 +311,8 @@ class Protocol {
   Hash ready_hash(const std::vector<WorkerId>& with) const;
   void reopen(Nanoseconds now);
   void note(const GradientSet& names);
+  void note(WorkerId origin, std::uint32_t count);
+  bool may_bring(WorkerId origin) const;
   void begin_ending(StopReason why, Nanoseconds now);
   void died(WorkerId member, Nanoseconds now, const char* how);
   std::string label(WorkerId member) const;
@@ -334,6 +340,8 @@ class Protocol {
   std::vector<std::uint32_t> announced_;  // per origin: how many gradients of it were ever heard of
   GradientSet abandoned_;
   std::size_t not_looked_at_ = 0;  // own ones that the network's thread has not come to yet
+  std::uint64_t unreported_ = 0;   // own ones since the last report to all
+  bool has_news_ = false;          // to be reported at once
   std::uint64_t joined_at_ = 0;
   bool joined_ = false;
 

@@ -2,6 +2,7 @@
 #define XXH_INLINE_ALL
 #include <algorithm>
 #include <fmt/format.h>
+#include <limits>
 #include <utility>
 #include <xxhash.h>
 
@@ -17,20 +18,40 @@ void Protocol::count_elsewhere() {
       if (index(o) < here.size()) here[index(o)] += last - first;
     });
   elsewhere_ = 0;
-  for (std::size_t i = 1; i < std::min(announced_.size(), members_.size()); ++i) {
-    const Member& m = members_[worker_id(i)];
-    const bool may_bring_them = m.state == MemberState::here && !m.link_broken;
-    if (announced_[i] > here[i] && may_bring_them) elsewhere_ += announced_[i] - here[i];
-  }
+  for (std::size_t i = 1; i < announced_.size(); ++i)
+    if (announced_[i] > here[i] && may_bring(worker_id(i))) elsewhere_ += announced_[i] - here[i];
+}
+
+// Whether gradients of this member that are not here can still arrive.
+bool Protocol::may_bring(WorkerId origin) const {
+  if (origin == Membership::self || index(origin) >= members_.size()) return false;
+  return members_.is_here(origin) && !members_[origin].link_broken;
+}
+
+// Gradients that there is room for, as far as this member knows.
+std::uint64_t Protocol::budget_left() const {
+  const auto left_of = [](std::uint64_t all, std::uint64_t made) {
+    return all - std::min(all, made);
+  };
+  const auto& [gradients, samples] = options_.budget;
+  std::uint64_t left = std::numeric_limits<std::uint64_t>::max();
+  if (gradients) left = left_of(*gradients, held_.size() + elsewhere_);
+  if (!samples) return left;
+  const std::uint64_t each =
+      std::max<std::uint64_t>(1, samples_ / std::max<std::uint64_t>(1, held_.size()));
+  const std::uint64_t samples_left = left_of(*samples, samples_ + elsewhere_ * each);
+  return std::min(left, samples_left / each + (samples_left % each > 0 ? 1 : 0));
+}
+
+// Own gradients that others may not know of: if all make as many at once, a quarter of what is left
+// is used up.
+std::uint64_t Protocol::most_unreported() const {
+  return std::max<std::uint64_t>(
+      1, budget_left() / (4 * std::max<std::size_t>(1, members_.count_here())));
 }
 
 void Protocol::check_budget(Nanoseconds now) {
-  const auto& [gradients, samples] = options_.budget;
-  if (ending_ || !joined_ || (!gradients && !samples)) return;
-  const std::uint64_t held = held_.size();
-  const std::uint64_t samples_elsewhere = held > 0 ? elsewhere_ * (samples_ / held) : 0;
-  if (!options_.budget.has_room(held + elsewhere_, samples_ + samples_elsewhere))
-    begin_ending(StopReason::budget, now);
+  if (!ending_ && joined_ && budget_left() == 0) begin_ending(StopReason::budget, now);
 }
 
 void Protocol::begin_ending(StopReason why, Nanoseconds now) {
@@ -38,7 +59,8 @@ void Protocol::begin_ending(StopReason why, Nanoseconds now) {
   ending_ = why;
   ending_since_ = now;
   members_.me().ending = why;
-  for (auto& [id, link] : links_) link->reported_at = 0;  // worth telling at once
+  if (why == StopReason::budget) has_news_ = true;
+  for (auto& [id, link] : links_) link->reported_at = 0;  // to be reported with the next tick
   inbox_.wake();
 }
 
@@ -225,7 +247,7 @@ void Protocol::compare(const Hash& digest, Nanoseconds now) {
   const std::lock_guard lock(mutex_);
   members_.me().digest = digest;
   compared_at_ = now;
-  for (auto& [id, link] : links_) link->reported_at = 0;  // worth telling at once
+  for (auto& [id, link] : links_) link->reported_at = 0;
 }
 
 bool Protocol::has_compared(Nanoseconds now) const {

@@ -76,12 +76,10 @@ void Protocol::pump(Link& link, Nanoseconds now) {
   // Where gradients come by several ways, sums of them could not be told apart.
   const bool folds = link.was_full && !relays_at_once();
   std::vector<Parcel> row;
-  std::size_t bytes = 0;
+  std::size_t bytes = 0, length = 0;  // of the row
   const auto ends_row = [&](const Parcel& next) {
     if (row.empty()) return false;
     const GradientName first = row.front().first_name(), name = next.first_name();
-    std::size_t length = 0;
-    for (const Parcel& parcel : row) length += parcel.size();
     return name.origin != first.origin || name.sequence != first.sequence + length ||
            bytes >= most_summed;
   };
@@ -89,7 +87,7 @@ void Protocol::pump(Link& link, Nanoseconds now) {
     if (row.empty()) return;
     Pending sum;
     for (const Parcel& parcel : std::exchange(row, {})) sum.add(parcel);
-    bytes = 0;
+    bytes = length = 0;
     offer(link, sum.take(), now);
   };
   link.quick = log_.visit_from(link.quick, [&](const Log::Entry& entry) {
@@ -98,6 +96,7 @@ void Protocol::pump(Link& link, Nanoseconds now) {
     if (row.empty() && !has_room(link)) return false;
     row.push_back(entry.parcel);
     bytes += entry.parcel.size_in_bytes();
+    length += entry.parcel.size();
     if (!folds) send_row();
     return true;
   });
@@ -126,7 +125,10 @@ void Protocol::serve_all_who_wait(Nanoseconds now) {
 
 void Protocol::pump(Nanoseconds now) {
   const std::lock_guard lock(mutex_);
-  if (std::exchange(not_looked_at_, 0) >= most_under_way()) inbox_.wake();
+  if (std::exchange(not_looked_at_, 0) >=
+      std::min<std::uint64_t>(most_under_way(), most_unreported()))
+    inbox_.wake();
+  report_news(now);
   serve_all_who_wait(now);
   for (auto& [id, link] : links_) pump(*link, now);
 }

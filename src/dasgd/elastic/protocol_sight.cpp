@@ -14,14 +14,18 @@ constexpr std::size_t most_dialed = 64;
 
 }  // namespace
 
-void Protocol::hear(const Record& record, Nanoseconds now) {
+void Protocol::hear(const Link& link, Record& record, Nanoseconds now) {
   const auto before = roster_.find(record.origin);
+  if (before && *before == link.member) {
+    if (record.digest != Hash{}) members_[*before].record.digest = record.digest;
+  } else if (const Link* own = before ? link_to(*before) : nullptr;
+             own && now - own->heard <= options_.patience.suspect) {
+    record.digest = members_[*before].record.digest;  // only that member itself reports it
+  }
   const bool is_new = !before || members_[*before].state == MemberState::unknown;
   if (!members_.hear(record, now)) return;
   const WorkerId member = *roster_.find(record.origin);
-  if (index(member) >= announced_.size()) announced_.resize(index(member) + 1, 0);
-  announced_[index(member)] =
-      std::max(announced_[index(member)], static_cast<std::uint32_t>(record.computed));
+  note(member, static_cast<std::uint32_t>(record.computed));
   contacts_.erase(record.address);
   members_.me().early_loss = std::max(members_.me().early_loss, record.early_loss);
   if (is_new && members_.is_here(member)) say(now, fmt::format("{} joined", label(member)));
@@ -198,6 +202,7 @@ void Protocol::tick(Nanoseconds now) {
   dial_members(now);
   drop_old_copies(now);
   collect(now);
+  report_news(now);
   for (auto& [id, link] : links_) {
     if (!link->open) continue;
     if (now - link->reported_at >= options_.report_every) report_to(*link, now);

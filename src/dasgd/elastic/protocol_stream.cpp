@@ -56,14 +56,18 @@ std::size_t Protocol::most_under_way() const {
 }
 
 void Protocol::note(const GradientSet& names) {
-  const auto reach = [this](WorkerId origin, std::uint32_t count) {
-    if (index(origin) >= announced_.size()) announced_.resize(index(origin) + 1, 0);
-    announced_[index(origin)] = std::max(announced_[index(origin)], count);
-  };
   const auto& prefixes = names.prefixes();
   for (std::size_t o = 0; o < prefixes.size(); ++o)
-    if (prefixes[o] > 0) reach(worker_id(o), prefixes[o]);
-  for (const NameRange& range : names.exceptions()) reach(range.origin, range.last);
+    if (prefixes[o] > 0) note(worker_id(o), prefixes[o]);
+  for (const NameRange& range : names.exceptions()) note(range.origin, range.last);
+}
+
+void Protocol::note(WorkerId origin, std::uint32_t count) {
+  if (index(origin) >= announced_.size()) announced_.resize(index(origin) + 1, 0);
+  std::uint32_t& known = announced_[index(origin)];
+  if (count <= known) return;
+  if (may_bring(origin)) elsewhere_ += count - known;
+  known = count;
 }
 
 void Protocol::on(Link& link, Report& report, Nanoseconds now) {
@@ -87,7 +91,7 @@ void Protocol::on(Link& link, Report& report, Nanoseconds now) {
     link.lacked = link.reported.without(held_);
     link.lacked_since = now;
   }
-  for (const Record& record : report.records) hear(record, now);
+  for (Record& record : report.records) hear(link, record, now);
   count_elsewhere();
   check_budget(now);
   if (link.behind && can_stream(link)) {
@@ -107,7 +111,7 @@ void Protocol::on_gradient(Link& link, Nanoseconds now) {
   if (!received) return disconnect(link.id, now);
   if (!packed.empty() && !unpack(packed, number_bytes(options_.format), received->update.bytes()))
     return disconnect(link.id, now);
-  take(link, GradientPtr(received), now);
+  accept(link, GradientPtr(received), now);
 }
 
 void Protocol::on_bundle(Link& link, Nanoseconds now) {
@@ -115,10 +119,10 @@ void Protocol::on_bundle(Link& link, Nanoseconds now) {
   const Bytes packed = std::exchange(link.packed, {});
   if (!received || !unpack(packed, sum_bytes(options_.format), received->bytes()))
     return disconnect(link.id, now);
-  take(link, BundlePtr(received), now);
+  accept(link, BundlePtr(received), now);
 }
 
-void Protocol::take(Link& link, const Parcel& parcel, Nanoseconds now) {
+void Protocol::accept(Link& link, const Parcel& parcel, Nanoseconds now) {
   parcel.for_each([&](const GradientFacts& g) { link.offered.insert(g.name); });
   ++link.taken;
   admit(parcel, now);
@@ -138,13 +142,11 @@ void Protocol::admit(Parcel parcel, Nanoseconds now) {
   }
   parcel.for_each([&](const GradientFacts& g) { note(g.compute_set); });
   if (over_ || members_.me().ready != Hash{}) return held_back_.push_back(std::move(parcel));
-  const WorkerId origin = parcel.first_name().origin;
-  if (index(origin) >= announced_.size()) announced_.resize(index(origin) + 1);
   parcel.for_each([&](const GradientFacts& g) {
+    note(g.name.origin, g.name.sequence + 1);
+    if (elsewhere_ > 0 && may_bring(g.name.origin)) --elsewhere_;
     held_.insert(g.name);
     samples_ += g.samples;
-    if (elsewhere_ > 0) --elsewhere_;
-    announced_[index(origin)] = std::max(announced_[index(origin)], g.name.sequence + 1);
   });
   log_.add(parcel, now, relays_at_once());
   if (joined_) {  // before, it becomes part of the first model, without a staleness
@@ -231,7 +233,13 @@ void Protocol::report_to(Link& link, Nanoseconds now) {
   pass_words_on(link);
 }
 
+void Protocol::report_news(Nanoseconds now) {
+  if (has_news_) report_to_all(now);
+}
+
 void Protocol::report_to_all(Nanoseconds now) {
+  has_news_ = false;
+  unreported_ = 0;
   for (auto& [id, link] : links_)
     if (link->open) report_to(*link, now);
 }

@@ -24,21 +24,22 @@ void Protocol::own(GradientPtr gradient, Nanoseconds now) {
   ++not_looked_at_;
   log_.add(std::move(gradient), now, true);
   check_budget(now);
+  if (++unreported_ >= most_unreported()) has_news_ = true;
 }
 
 bool Protocol::may_compute() const {
   const std::lock_guard lock(mutex_);
   if (!joined_ || ending_ || offered_model_ || wants_copy_ || wants_snapshot_) return false;
-  if (not_looked_at_ >= most_under_way()) return false;
+  if (not_looked_at_ >= std::min<std::uint64_t>(most_under_way(), most_unreported())) return false;
   return !cut_off_ || computed_while_cut_ < options_.in_flight;
 }
 
-std::optional<MessageFormat> Protocol::message() const {
+std::optional<MessageFormat> Protocol::chosen_format() const {
   const std::lock_guard lock(mutex_);
   return options_.chooses_message ? std::optional(chooser_.format()) : std::nullopt;
 }
 
-std::string Protocol::message_why() const {
+std::string Protocol::format_reason() const {
   const std::lock_guard lock(mutex_);
   if (!options_.chooses_message) return "";
   if (chooser_.waited() == 0) return "links keep up with full messages";
@@ -143,7 +144,7 @@ Task Protocol::adopt_offered(Nanoseconds now) {
     copies_.keep_within(held_);
   }
   is_to_correct_ = adoption->mean.has_value();
-  for (auto& [id, link] : links_) link->reported_at = 0;  // worth telling
+  for (auto& [id, link] : links_) link->reported_at = 0;
   count_elsewhere();
   check_budget(now);
   return std::move(*adoption);

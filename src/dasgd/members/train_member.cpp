@@ -268,8 +268,8 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
           [&](auto&, RunEnd<Real>& end) {
             if (const std::string why = protocol.could_not_join(); !why.empty())
               throw InputError("cannot join: " + why);  // there was no run to tell of
-            if (const auto message = protocol.message()) options.message = *message;
-            options.links_why = protocol.message_why();
+            if (const auto format = protocol.chosen_format()) options.message = *format;
+            options.links_why = protocol.format_reason();
             const auto audit = protocol.audit();
             end.elastic = elastic::figures_of(protocol);
             end.agreed = audit.agreed;

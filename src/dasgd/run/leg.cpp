@@ -78,43 +78,20 @@ std::unique_ptr<UpdateRule<Real>> make_rule(const TrainOptions& options, WorkerI
 
 namespace {
 
-// Before the state of a rule: what follows it is a residual.
-constexpr std::uint64_t with_residual = 0x3164'6973'6572'2e2e;
-
-struct RuleState {
-  Bytes rule, residual;
-};
-
-RuleState read_rule_state(const Bytes& state) {
-  ByteReader from(state);
-  if (from.number<std::uint64_t>() != with_residual || !from.ok()) return {state, {}};
-  RuleState read{from.array<std::byte>(), from.array<std::byte>()};
-  return from.ended_well() ? read : RuleState{state, {}};
-}
-
 // Whose workers are fewer than before takes over what the others had still to send.
 template <typename Real>
 void restore_residuals(const TrainOptions& options, Worker<Real>& worker) {
   const auto& before = options.resume->workers;
   std::vector<Sum<Real>> sums(worker.replica().dimension());
   for (std::size_t i = index(worker.id()); i < before.size(); i += options.workers) {
-    const Bytes residual = read_rule_state(before[i].carry_over.rule).residual;
+    const Bytes& residual = before[i].carry_over.residual;
     if (residual.size() != sums.size() * sizeof(Sum<Real>)) continue;
     std::memcpy(sums.data(), residual.data(), residual.size());
-    worker.owe(sums);
+    worker.add_residual(sums);
   }
 }
 
 }  // namespace
-
-Bytes rule_state(Bytes rule, std::span<const std::byte> residual) {
-  if (residual.empty()) return rule;
-  ByteWriter to;
-  to.number(with_residual);
-  to.array(std::span<const std::byte>(rule));
-  to.array(residual);
-  return to.take();
-}
 
 template <typename Real>
 void restore(const TrainOptions& options, UpdateRule<Real>& rule, Worker<Real>& worker) {
@@ -122,7 +99,7 @@ void restore(const TrainOptions& options, UpdateRule<Real>& rule, Worker<Real>& 
   const Checkpoint& from = *options.resume;
   restore(options, worker.replica());
   const std::size_t i = index(worker.id());
-  rule.restore(read_rule_state(from.workers[i % from.workers.size()].carry_over.rule).rule);
+  rule.restore(from.workers[i % from.workers.size()].carry_over.rule);
   restore_residuals(options, worker);
   std::vector<Bytes> objectives;
   for (const WorkerState& before : from.workers) objectives.push_back(before.carry_over.objective);
@@ -149,8 +126,7 @@ Checkpoint checkpoint_of(const TrainOptions& options, std::size_t dimension, std
     const DataPosition now = start.after(snapshot.applied, worker_id(i));
     const std::uint64_t own = starts[i].computed + now.done() - start.done();
     CarryOver& carry_over = snapshot.carry_overs[i];
-    const bool gave_none = carry_over.rule.empty() && carry_over.objective.empty();
-    if (gave_none && from && from->workers.size() == options.workers)
+    if (carry_over.empty() && from && from->workers.size() == options.workers)
       carry_over = from->workers[i].carry_over;  // what it began this leg with
     result.workers.push_back({now, own, std::move(carry_over)});
   }

@@ -40,9 +40,6 @@ template <typename Real>
 std::unique_ptr<UpdateRule<Real>> make_rule(const TrainOptions& options, WorkerId worker,
                                             std::size_t samples);
 
-/// What a checkpoint keeps of a worker's rule, and of what its messages have still to bring.
-Bytes rule_state(Bytes rule, std::span<const std::byte> residual);
-
 /// Takes a worker, with its rule, to where the leg begins. With another number of
 /// workers than before, worker i takes the rule's state over from i modulo theirs, and objectives
 /// get those of all; the state of another kind of rule is left alone.

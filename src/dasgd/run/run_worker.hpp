@@ -120,7 +120,7 @@ class RunWorker {
     const auto& few_bits = worker_.few_bits();
     const auto residual =
         few_bits ? std::as_bytes(few_bits->residual()) : std::span<const std::byte>();
-    return {rule_state(guard_.state(), residual), worker_.oracle().state()};
+    return {guard_.state(), worker_.oracle().state(), {residual.begin(), residual.end()}};
   }
 
   /// What look-ahead did so far; nothing where it is off.

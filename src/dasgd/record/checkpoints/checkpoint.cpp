@@ -50,6 +50,30 @@ DataPosition read_position(ByteReader& from) {
   return position;
 }
 
+// The field of a rule's state has a residual as well where it begins with this: format 3 is older
+// than residuals.
+constexpr std::uint64_t residual_mark = 0x3164'6973'6572'2e2e;
+
+void write_rule(ByteWriter& to, const CarryOver& carry_over) {
+  const std::span<const std::byte> rule(carry_over.rule), residual(carry_over.residual);
+  if (residual.empty()) return to.array(rule);
+  ByteWriter both;
+  both.number(residual_mark);
+  both.array(rule);
+  both.array(residual);
+  to.array(std::span<const std::byte>(both.bytes()));
+}
+
+void read_rule(ByteReader& from, CarryOver& carry_over) {
+  carry_over.rule = from.array<std::byte>();
+  ByteReader both(carry_over.rule);
+  if (both.number<std::uint64_t>() != residual_mark) return;
+  Bytes rule = both.array<std::byte>(), residual = both.array<std::byte>();
+  if (!both.ended_well()) return;
+  carry_over.rule = std::move(rule);
+  carry_over.residual = std::move(residual);
+}
+
 Bytes to_bytes(const Checkpoint& c) {
   ByteWriter to;
   to.number<std::uint64_t>(c.facts.size());
@@ -66,7 +90,7 @@ Bytes to_bytes(const Checkpoint& c) {
   for (const WorkerState& worker : c.workers) {
     to.number(worker.computed);
     write(to, worker.data);
-    to.array(std::span<const std::byte>(worker.carry_over.rule));
+    write_rule(to, worker.carry_over);
     to.array(std::span<const std::byte>(worker.carry_over.objective));
   }
   to.number<std::uint64_t>(c.absent.size());
@@ -96,7 +120,7 @@ Checkpoint from_bytes(std::span<const std::byte> bytes) {
     WorkerState worker;
     worker.computed = from.number<std::uint64_t>();
     worker.data = read_position(from);
-    worker.carry_over.rule = from.array<std::byte>();
+    read_rule(from, worker.carry_over);
     worker.carry_over.objective = from.array<std::byte>();
     c.workers.push_back(std::move(worker));
   }

@@ -18,6 +18,9 @@ namespace dasgd {
 struct CarryOver {
   Bytes rule;       ///< UpdateRule::state()
   Bytes objective;  ///< Oracle::state()
+  Bytes residual;   ///< what rounding to few bits has left to be sent; empty: messages were full
+
+  bool empty() const { return rule.empty() && objective.empty() && residual.empty(); }
 
   friend bool operator==(const CarryOver&, const CarryOver&) = default;
 };
