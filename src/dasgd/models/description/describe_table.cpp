@@ -148,8 +148,8 @@ class TableText {
       text = fmt::format("  labels     {} classes{}\n", of.values.size(), where);
       const auto sorted = by_frequency(of);
       for (std::size_t k = 0; k < std::min(classes_shown, sorted.size()); ++k)
-        text += fmt::format("    {:<18} {}\n", shown_text(sorted[k].text),
-                            show_count(sorted[k].count));
+        text +=
+            fmt::format("    {:<18} {}\n", shown_text(sorted[k].text), show_count(sorted[k].count));
       if (sorted.size() > classes_shown)
         text += fmt::format("    and {} more classes\n", show_count(sorted.size() - classes_shown));
     }
