@@ -93,6 +93,22 @@ TEST_F(Tables, DescribeTellsAllProblemsAtOnce) {
             HasSubstr("1 lines have more or fewer columns"), HasSubstr("\"soon\" in line 62")));
 }
 
+TEST_F(Tables, DescribeTellsOfEveryFieldThatTrainingRefuses) {
+  std::string text = "x,when,paid,mixed,label\n";
+  for (int r = 0; r < 60; ++r)
+    text += fmt::format("{}.5,2024-05-{:02},{},{},a\n", r, 1 + r % 28, r % 2 == 0 ? "yes" : "no",
+                        r % 2 == 0 ? "2024-05-31" : "31.05.2024");
+  text += "inf,31.05.2024,maybe,2024-05-30,a\n";
+  const std::string path = directory.write("t.csv", text);
+  const Outcome outcome = dasgd("data describe " + path);
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("\"inf\" in line 62"), HasSubstr("\"31.05.2024\" in line 62"),
+                    HasSubstr("\"maybe\" in line 62"), HasSubstr("dates in several forms"),
+                    HasSubstr("all labels are the same")));
+  expect_refusal("train --data " + path + " --exclude x,when,paid --out " + out(),
+                 "all labels are \"a\"");
+}
+
 TEST_F(Tables, LabelsAndLossesThatDoNotMatchAreToldSo) {
   std::string numbers = "x,y\n", texts = "x,y\n";
   for (int r = 0; r < 40; ++r) {

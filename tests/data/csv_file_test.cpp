@@ -154,7 +154,7 @@ TEST_F(Csv, RefusesWhatIsNotATable) {
   EXPECT_THAT(refusal(table(40) + "1,x,2\n"),
               HasSubstr("t.csv:42: column 2: \"x\" is not a number"));
   EXPECT_THAT(refusal(table(40) + "1,2,-1\n"), HasSubstr("row 41 has target -1"));
-  EXPECT_THAT(refusal(table(40) + "1,2,0.5\n"), HasSubstr("for numbers use `loss` mse"));
+  EXPECT_THAT(refusal(table(40) + "1,2,0.5\n"), HasSubstr("for numbers use `model` linear"));
   EXPECT_THAT(refusal("1,1e300,0\n"), HasSubstr("column 2: \"1e300\" is beyond the range"));
   EXPECT_THAT(refusal("1,inf,0\n"), HasSubstr("column 2: \"inf\" is not finite"));
   EXPECT_THAT(refusal(table(40) + "1,a\x1b[2Jb,2\n"),

@@ -47,8 +47,8 @@ TEST(CsvProfile, PiecesKeepTheLinesOfWhatIsOdd) {
   const CsvProfile found = profile(text + "1,2,3\n\nsoon,1\n" + text + "later,1\n4\n", 2);
   EXPECT_EQ(found.odd_rows, 2u);
   EXPECT_EQ(found.odd_line, line);
-  EXPECT_EQ(found.columns[0].stray, "soon");
-  EXPECT_EQ(found.columns[0].stray_line, line + 2);
+  EXPECT_EQ(found.columns[0].strays[0].text, "soon");
+  EXPECT_EQ(found.columns[0].strays[0].line, line + 2);
   EXPECT_EQ(found.columns[0].present - found.columns[0].fitting(FieldForm::number), 2u);
   EXPECT_EQ(found.columns[0].values.size(), 52u);
 }
@@ -63,7 +63,7 @@ TEST(CsvProfile, BeyondTheLimitOfDistinctNumbersRangesAndStraysAreStillFound) {
   EXPECT_EQ(numbers.values.size(), ColumnProfile::most_counted);
   EXPECT_EQ(numbers.present, std::size_t{count} + 1);
   EXPECT_EQ(numbers.points.most, count - 1);
-  EXPECT_EQ(numbers.stray, "never");
+  EXPECT_EQ(numbers.strays[0].text, "never");
   EXPECT_EQ(counts_of(found.columns[1]).at("u6"), 142'857u);
 }
 
@@ -105,7 +105,9 @@ RC_GTEST_PROP(CsvProfile, FindsWhatLookingAtEveryFieldFinds, ()) {
     RC_ASSERT(a.fits == b.fits);
     RC_ASSERT(a.times == b.times);
     RC_ASSERT(a.with_comma == b.with_comma);
-    RC_ASSERT(a.stray == b.stray);
+    for (std::size_t k = 0; k < field_forms; ++k)
+      RC_ASSERT(a.strays[k].text == b.strays[k].text && a.strays[k].line == b.strays[k].line);
+    RC_ASSERT(a.endless == b.endless);
     RC_ASSERT(a.points.least == b.points.least);
     RC_ASSERT(a.commas.most == b.commas.most);
     RC_ASSERT(a.counted == a.present);

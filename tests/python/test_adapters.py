@@ -105,3 +105,13 @@ def test_a_failure_of_a_worker_is_told_in_the_notebook():
         dasgd.notebook_launch(fails_before_the_others_have_a_model, 2)
     with pytest.raises(RuntimeError, match="it ended with status 5"):
         dasgd.notebook_launch(lambda: os._exit(5), 1)
+
+
+def test_settings_of_mpi_stay_where_no_launcher_is(monkeypatch):
+    from dasgd._launcher import hide_launcher
+
+    for name in ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OMPI_MCA_plm_rsh_agent", "mine")
+    hide_launcher()
+    assert os.environ["OMPI_MCA_plm_rsh_agent"] == "mine"

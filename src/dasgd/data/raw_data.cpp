@@ -32,7 +32,7 @@ void require_whole(const RawData& data, bool signs) {
       refuse_label(data, r,
                    "target " + plain_number(label) +
                        ", which is not a class; classes are texts or 0, 1, ...; for numbers use "
-                       "`loss` mse, or `model` linear");
+                       "`model` linear, or a network with `loss` mse");
   }
 }
 
@@ -68,8 +68,8 @@ std::vector<std::string> find_classes(const RawData& data) {
   require_whole(data, found == std::set<double>{-1, 1});
   if (found.size() > most_numbered_classes && found.size() > data.labels.values.size() / 10)
     throw InputError(data.path + ": has " + std::to_string(found.size()) +
-                     " different numbers as labels; for numbers use `loss` mse, or `model` linear; "
-                     "each class must occur at least ten times");
+                     " different numbers as labels; for numbers use `model` linear, or a network "
+                     "with `loss` mse; each class must occur at least ten times");
   std::vector<std::string> names;
   const std::size_t numbers =
       found.empty() || *found.begin() != 0 ? 0 : static_cast<std::size_t>(*found.rbegin()) + 1;

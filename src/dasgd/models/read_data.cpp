@@ -8,6 +8,7 @@
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/catalogue.hpp"
+#include "dasgd/data/row_number.hpp"
 #include "dasgd/data/text_samples.hpp"
 #include "dasgd/models/class_weights.hpp"
 
@@ -103,6 +104,9 @@ DataParts read_parts(const ProblemChoice& choice, std::uint64_t seed, const Prep
   DataParts parts;
   if (!has_numbers_as_targets(choice, source.data))
     parts.classes = known && !known->classes.empty() ? known->classes : find_classes(source.data);
+  if (parts.classes.size() == 1)
+    throw InputError(source.data.path + ": all labels are " + shown_piece(parts.classes[0]) +
+                     "; at least two classes are needed");
   parts[Part::train] = to_part(std::move(source.data), parts.classes, choice.data);
   const auto share = share_of(reading.validation);
   const bool own_test_judges = reading.validation.empty() && source.test;

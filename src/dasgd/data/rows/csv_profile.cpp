@@ -134,13 +134,16 @@ void ColumnProfile::Range::add(double value, std::size_t times_more) {
 
 void ColumnProfile::add(std::string_view field, std::size_t line, std::size_t times_more) {
   const FieldForms forms = forms_of(field);
-  if (!forms.has(FieldForm::number) && present == fitting(FieldForm::number)) {
-    stray = field.substr(0, 80);
-    stray_line = line;
+  for (std::size_t k = 0; k < field_forms; ++k) {
+    const bool stray = k == 0 ? !forms.point : !forms.fits[k];
+    if (stray && strays[k].text.empty()) strays[k] = {std::string(field.substr(0, 80)), line};
+    if (forms.fits[k]) fits[k] += times_more;
   }
   present += times_more;
-  for (std::size_t k = 0; k < field_forms; ++k) fits[k] += forms.fits[k] ? times_more : 0;
-  if (forms.point) points.add(*forms.point, times_more);
+  if (forms.point)
+    points.add(*forms.point, times_more);
+  else if (forms.has(FieldForm::number))
+    endless += times_more;
   if (forms.comma) commas.add(*forms.comma, times_more);
   if (forms.comma && !forms.has(FieldForm::number)) with_comma += times_more;
   if (forms.time) times += times_more;
@@ -163,13 +166,14 @@ void ColumnProfile::count(const TextCodes& later) {
 }
 
 void ColumnProfile::add(const ColumnProfile& later, std::size_t lines_before) {
-  if (present == fits[0] && later.present > later.fits[0]) {
-    stray = later.stray;
-    stray_line = lines_before + later.stray_line;
-  }
   present += later.present;
   missing += later.missing;
-  for (std::size_t k = 0; k < field_forms; ++k) fits[k] += later.fits[k];
+  endless += later.endless;
+  for (std::size_t k = 0; k < field_forms; ++k) {
+    fits[k] += later.fits[k];
+    if (strays[k].text.empty())
+      strays[k] = {later.strays[k].text, lines_before + later.strays[k].line};
+  }
   with_comma += later.with_comma;
   times += later.times;
   for (const auto& [to, from] : {std::pair(&points, &later.points), {&commas, &later.commas}}) {
@@ -177,6 +181,13 @@ void ColumnProfile::add(const ColumnProfile& later, std::size_t lines_before) {
     to->most = std::max(to->most, from->most);
     to->sum += from->sum;
   }
+}
+
+bool ColumnProfile::has_dates() const {
+  const std::size_t dates =
+      fitting(FieldForm::year_month_day) +
+      std::max(fitting(FieldForm::day_month_year), fitting(FieldForm::month_day_year));
+  return static_cast<double>(dates) >= nearly_all * static_cast<double>(present) && dates > 0;
 }
 
 bool CsvProfile::decimal_commas() const {

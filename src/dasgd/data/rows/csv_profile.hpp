@@ -25,18 +25,22 @@ struct ColumnProfile {
 
   std::size_t present = 0, missing = 0;
   std::array<std::size_t, field_forms> fits{};  ///< fields that have this form
+  std::size_t endless = 0;                      ///< numbers beyond float32
   std::size_t with_comma = 0;                   ///< numbers only with a decimal comma
   std::size_t times = 0;                        ///< dates with a time of the day
   struct Range {
     double least = std::numeric_limits<double>::infinity(), most = -least, sum = 0;
     void add(double value, std::size_t times_more);
   };
-  Range points, commas;        ///< of numbers in either form
-  TextCodes values;            ///< and how often they occur
-  std::size_t counted = 0;     ///< fields that these are
-  bool more_values = false;    ///< than were counted
-  std::string stray;           ///< the first field that is no number
-  std::size_t stray_line = 0;  ///< from 0; of the piece, then of the file
+  Range points, commas;      ///< of numbers in either form
+  TextCodes values;          ///< and how often they occur
+  std::size_t counted = 0;   ///< fields that these are
+  bool more_values = false;  ///< than were counted
+  struct Stray {
+    std::string text;
+    std::size_t line = 0;  ///< from 0; of the piece, then of the file
+  };
+  std::array<Stray, field_forms> strays;  ///< the first field that has not this form
 
   /// A field that occurs so often, on `line` first.
   void add(std::string_view field, std::size_t line, std::size_t times_more);
@@ -44,6 +48,8 @@ struct ColumnProfile {
   void add(const ColumnProfile& later, std::size_t lines_before);
   void count(const TextCodes& later);
   std::size_t fitting(FieldForm form) const { return fits[static_cast<std::size_t>(form)]; }
+  /// Nearly all fields are dates, in whatever form.
+  bool has_dates() const;
 
  private:
   std::deque<std::string> texts_;  // of the values: these stay where they are

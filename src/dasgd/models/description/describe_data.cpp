@@ -114,8 +114,10 @@ std::string describe_labels(const RawData& data) {
   } catch (const InputError&) {
     const auto [least, most] =
         std::minmax_element(data.labels.values.begin(), data.labels.values.end());
-    return fmt::format("  labels     numbers from {:g} to {:g}{}: train with `loss` mse\n", *least,
-                       *most, column);
+    return fmt::format(
+        "  labels     numbers from {:g} to {:g}{}: train with `model` linear, or a network with "
+        "`loss` mse\n",
+        *least, *most, column);
   }
   std::vector<std::size_t> count(classes.size());
   for (const double label : to_classes(data, classes)) ++count[static_cast<std::size_t>(label)];

@@ -36,6 +36,14 @@ std::vector<TextCodes::Entry> by_frequency(const ColumnProfile& column) {
   return sorted;
 }
 
+FieldForm form_of(const ColumnEncoding& encoding) {
+  if (encoding.kind == Kind::boolean) return FieldForm::boolean;
+  if (encoding.kind == Kind::date)
+    return static_cast<FieldForm>(static_cast<int>(FieldForm::year_month_day) +
+                                  static_cast<int>(encoding.form));
+  return encoding.decimal_comma ? FieldForm::comma_number : FieldForm::number;
+}
+
 /// One table, described part by part.
 class TableText {
  public:
@@ -141,7 +149,8 @@ class TableText {
     const bool number = encodings_[label_].kind == Kind::number;
     if (number && (!whole || of.values.size() > classes_shown))
       text = fmt::format(
-          "  labels     numbers from {:g} to {:g}{}: train with `loss` mse, or `model` linear\n",
+          "  labels     numbers from {:g} to {:g}{}: train with `model` linear, or a network with "
+          "`loss` mse\n",
           encodings_[label_].decimal_comma ? of.commas.least : of.points.least,
           encodings_[label_].decimal_comma ? of.commas.most : of.points.most, where);
     else {
@@ -174,6 +183,7 @@ class TableText {
     if (column(label_).missing > 0)
       add(fmt::format("{} rows have no label: `missing` drop leaves them out",
                       show_count(column(label_).missing)));
+    if (column(label_).values.size() == 1) add("all labels are the same: nothing can be learnt");
     for (std::size_t c = 0; c < size(); ++c)
       if (c != label_) add_problems(c, add);
     return text.empty() ? "" : "  problems\n" + text;
@@ -189,13 +199,9 @@ class TableText {
                  : fmt::format("; `exclude` {} leaves it out", shown_text(name(c)));
     };
     if (of.present == 0) return add(who + " is empty" + excluded());
-    const std::size_t strays = of.present - of.fitting(FieldForm::number);
-    if (encodings_[c].is_plain() && strays > 0)
-      add(fmt::format(
-          "{} has {} texts among its numbers, {} in line {} the first: training refuses "
-          "them{}",
-          who, show_count(strays), shown_piece(of.stray), table_.lines_before + of.stray_line + 1,
-          excluded()));
+    if (!is_text(c)) add_strays(c, who, excluded(), add);
+    if (is_text(c) && of.has_dates())
+      add(who + " has dates in several forms, which are taken as texts: write all in one");
     if (encodings_[c].kind == Kind::left_out)
       add(who + " has a different text in nearly every row: it is left out");
     else if (of.values.size() == 1 && of.missing == 0)
@@ -206,6 +212,21 @@ class TableText {
     if (encodings_[c].kind == Kind::date && encodings_[c].form == DateForm::day_month_year &&
         of.fitting(FieldForm::month_day_year) == of.present)
       add(who + " may have days or months first; days are assumed");
+  }
+  // Fields that do not have the form of their column.
+  template <typename Add>
+  void add_strays(std::size_t c, const std::string& who, const std::string& excluded,
+                  const Add& add) const {
+    const ColumnProfile& of = column(c);
+    const FieldForm form = form_of(encodings_[c]);
+    const std::size_t count =
+        of.present - of.fitting(form) + (form == FieldForm::number ? of.endless : 0);
+    const auto& stray = of.strays[static_cast<std::size_t>(form)];
+    if (count > 0)
+      add(fmt::format(
+          "{} has {} {} of another kind, {} in line {} the first: training refuses {}{}", who,
+          show_count(count), count == 1 ? "field" : "fields", shown_piece(stray.text),
+          table_.lines_before + stray.line + 1, count == 1 ? "it" : "them", excluded));
   }
   std::size_t profile_rows() const { return table_.profile.rows; }
 
