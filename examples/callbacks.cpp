@@ -1,4 +1,4 @@
-// Callbacks: an own metric, and an early stop when it is good enough.
+// Callbacks: a metric of your own, and an early stop when it is good enough.
 #include <cmath>
 #include <cstdio>
 

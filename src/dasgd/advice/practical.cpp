@@ -15,6 +15,7 @@ namespace dasgd {
 namespace {
 
 constexpr std::size_t most_workers = 64;
+constexpr double longer_than_expected = 1.25;  // a trial may take
 // Of the run to come, and how many seconds that is at least and at most.
 constexpr double share_to_spend = 0.1, least_seconds = 4, most_seconds = 60;
 constexpr std::uint64_t most_gradients = 4000;
@@ -103,7 +104,8 @@ class Trials {
     std::vector<TriedStep> now;
     for (const double eta : order) {
       const double begin = seconds();
-      if (begin + per_gradient_ * static_cast<double>(gradients) > limits_.seconds) break;
+      const double expected = per_gradient_ * static_cast<double>(gradients);
+      if (begin + longer_than_expected * expected > limits_.seconds) break;
       if (options_.stop.stop_requested()) break;
       now.push_back(run(eta, gradients));
       per_gradient_ = (seconds() - begin) / static_cast<double>(gradients);
