@@ -1,9 +1,7 @@
 // In how many bits a member sends its updates, by how long they wait for its links.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
-#include <optional>
 
 #include "dasgd/base/time.hpp"
 #include "dasgd/core/message_format.hpp"
@@ -11,9 +9,8 @@
 namespace dasgd::elastic {
 
 /// The most bits with which a message brings two own gradients at most: with more of them, updates
-/// come so late that few bits cost less than the delay. It begins with eight bits, because a run is
-/// most easily upset by delay at its beginning; after some seconds, and then now and then, it tries
-/// more bits, ever more seldom where that was too much.
+/// come so late that few bits cost less than the delay. Now and then it tries more bits, ever more
+/// seldom where that was too much.
 class MessageChooser {
  public:
   MessageFormat format() const { return format_; }
@@ -23,16 +20,15 @@ class MessageChooser {
 
   /// A message with so many own gradients leaves.
   void sent(std::size_t gradients, Nanoseconds now) {
-    if (!since_) since_ = now;
     sum_ += gradients;
     if (++messages_ < looked_at) return;
     const double mean = static_cast<double>(sum_) / looked_at;
     sum_ = messages_ = 0;
     if (mean > most && format_ != MessageFormat::ternary) {
-      if (tries_more_) pause_ = std::max(2 * pause_, long_pause);
+      if (tries_more_) pause_ *= 2;
       change(+1, mean, now);
       tries_more_ = false;
-    } else if (mean < few && format_ != MessageFormat::full && now - *since_ >= pause_) {
+    } else if (mean < few && format_ != MessageFormat::full && now - since_ >= pause_) {
       change(-1, mean, now);
       tries_more_ = true;
     }
@@ -41,7 +37,6 @@ class MessageChooser {
  private:
   static constexpr std::size_t looked_at = 16;  // messages
   static constexpr double most = 2, few = 1.25;
-  static constexpr Nanoseconds first_pause = 10'000'000'000, long_pause = 60'000'000'000;
 
   void change(int by, double mean, Nanoseconds now) {
     format_ = static_cast<MessageFormat>(static_cast<int>(format_) + by);
@@ -49,11 +44,10 @@ class MessageChooser {
     since_ = now;
   }
 
-  MessageFormat format_ = MessageFormat::int8;
+  MessageFormat format_ = MessageFormat::full;
   std::size_t sum_ = 0, messages_ = 0;
   double waited_ = 0;
-  Nanoseconds pause_ = first_pause;
-  std::optional<Nanoseconds> since_;  // the last change, or the first message
+  Nanoseconds since_ = 0, pause_ = 30'000'000'000;
   bool tries_more_ = false;
 };
 

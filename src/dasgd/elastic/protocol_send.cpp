@@ -32,7 +32,7 @@ void Protocol::offer(Link& link, const Parcel& parcel, Nanoseconds now) {
   }
   const Gradient& gradient = *parcel.gradient;
   const GradientMessage message{gradient, gradient.update.shift, options_.format};
-  if (options_.packs || (options_.chooses_message && chooser_.format() != MessageFormat::full)) {
+  if (options_.packs || chooser_.format() != MessageFormat::full) {
     const auto body = packed(number_bytes(options_.format));
     if (body->size() < options_.update_bytes())
       return transmit(link, message, std::span(*body), body);

@@ -42,7 +42,7 @@ std::optional<MessageFormat> Protocol::chosen_format() const {
 std::string Protocol::format_reason() const {
   const std::lock_guard lock(mutex_);
   if (!options_.chooses_message) return "";
-  if (chooser_.waited() == 0) return "the run was too short to try more bits";
+  if (chooser_.waited() == 0) return "links keep up with full messages";
   return fmt::format("a message brought {:.1f} gradients in the mean before the last change",
                      chooser_.waited());
 }
