@@ -41,7 +41,7 @@ std::string comparison_text(const std::string& directory) {
   try {
     const auto json = parse_json(content_of(path));
     if (json.is_discarded())
-      throw InputError(path + ": is not what compare writes: no JSON, or a key is given twice");
+      throw InputError(path + ": is not what compare writes: not JSON, or a key is given twice");
     std::string text = fmt::format("{:<16} {:<26} {:>12} {:>10}  {}\n", "world", "rival", "median",
                                    "ratio", "verdict");
     for (const auto& row : json.at("rows"))

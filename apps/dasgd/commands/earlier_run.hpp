@@ -20,7 +20,7 @@ auto from_summary(const std::string& directory, Read read) {
   try {
     const auto json = parse_json(in);
     if (json.is_discarded())
-      throw InputError(path + ": is not the summary of a run: no JSON, or a key is given twice");
+      throw InputError(path + ": is not the summary of a run: not JSON, or a key is given twice");
     const double seconds =
         json.contains("virtual_seconds") ? json["virtual_seconds"] : json.at("wall_seconds");
     return read(json, seconds);

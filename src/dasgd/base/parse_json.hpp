@@ -54,7 +54,7 @@ class RepeatedKeys {
   bool found_ = false;
 };
 
-/// Text or a stream; a discarded value for what is no JSON or repeats a key.
+/// Text or a stream; a discarded value for what is not JSON or repeats a key.
 template <typename Json = nlohmann::json, typename Input>
 Json parse_json(Input&& input) {
   RepeatedKeys<Json> repeated;

@@ -105,7 +105,7 @@ class PieceProfile {
     ColumnProfile& found = found_.columns[at];
     first_lines.clear();
     for (std::size_t r = 0; r < fields.size(); ++r) {
-      if (r + looked_ahead < fields.size()) texts.expect(fields[r + looked_ahead]);
+      if (r + looked_ahead < fields.size()) texts.prefetch(fields[r + looked_ahead]);
       if (fields[r].empty())
         ++found.missing;
       else if (!counted)
@@ -154,7 +154,7 @@ void ColumnProfile::count(const TextCodes& later) {
     return texts_.emplace_back(text);
   };
   for (std::size_t k = 0; k < later.size(); ++k) {
-    if (k + looked_ahead < later.size()) values.expect(later.entries()[k + looked_ahead].text);
+    if (k + looked_ahead < later.size()) values.prefetch(later.entries()[k + looked_ahead].text);
     const auto& [text, times_more] = later.entries()[k];
     if (values.size() == most_counted && values.find(text) == TextCodes::none) {
       more_values = true;

@@ -73,7 +73,7 @@ inline const char* by_bytes(const char* at, const char* end, char point, double&
 /// anything else, which is read slowly. Those with fewer than eight digits on either side of the
 /// point, which most are, are read fastest.
 inline const char* plain_decimal(const char* at, const char* end, char point, double& value) {
-  constexpr std::ptrdiff_t looked_at = 1 + 8 + 8;
+  constexpr std::ptrdiff_t looked_at = 1 + 8 + 1 + 8;  // sign, digits, point, digits
   if (end - at < looked_at) return plain::by_bytes(at, end, point, value);
   const char* const begin = at;
   const bool negative = *at == '-';

@@ -38,8 +38,8 @@ class TextCodes {
   std::uint32_t find(std::string_view text) const {
     return entries_.empty() ? none : places_[find_place(text, hash_of(text))].code;
   }
-  /// Soon somebody asks for this one.
-  void expect(std::string_view text) const {
+  /// To be called some time before this text is looked up.
+  void prefetch(std::string_view text) const {
     if (!places_.empty()) __builtin_prefetch(&places_[hash_of(text) & (places_.size() - 1)]);
   }
   const std::vector<Entry>& entries() const { return entries_; }

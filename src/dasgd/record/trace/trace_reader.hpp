@@ -12,7 +12,7 @@ namespace dasgd {
 
 struct TraceFile {
   std::vector<TraceLine> applications;
-  std::vector<Violation> malformed;  ///< lines that are no JSON or lack a field
+  std::vector<Violation> malformed;  ///< lines that are not JSON or lack a field
   Nanoseconds tolerance = 0;         ///< of its clocks, where a "clocks" line states it
 };
 
