@@ -69,8 +69,10 @@ double bare_speed(std::vector<BareLoop>& loops) {
   return bare_gradients * static_cast<double>(cnn_batch) / median(times);
 }
 
-double trained_speed(std::size_t workers, double slow, double at_most_seconds) {
+double trained_speed(std::size_t workers, double slow, double at_most_seconds,
+                     const char* look_ahead = "auto") {
   TrainOptions options{.workers = workers, .eta = cnn_eta, .batch = cnn_batch};
+  options.look_ahead = parse_look_ahead(look_ahead);
   options.max_time = std::chrono::nanoseconds(static_cast<std::int64_t>(at_most_seconds * 1e9));
   if (slow > 1) options.slow = {{worker_id(workers - 1), slow}};
   const auto summary = run_training<float>(cnn(), options).summary;
@@ -105,6 +107,30 @@ DASGD_NETWORK_BENCH(one_worker, 1, 1, 1.0);
 DASGD_NETWORK_BENCH(two_workers, 2, 1, 2.0);
 DASGD_NETWORK_BENCH(two_workers_one_10x_slower, 2, 10, 1.1);
 #undef DASGD_NETWORK_BENCH
+
+void look_ahead_cost(benchmark::State& state) {
+  const auto workers = static_cast<std::size_t>(state.range(0));
+  for (auto _ : state) {
+    std::vector<double> ratios, speeds;
+    trained_speed(workers, 1, 1);
+    for (int round = 0; round < 9; ++round) {
+      const double off = trained_speed(workers, 1, 3, "off");
+      speeds.push_back(trained_speed(workers, 1, 3, "auto"));
+      ratios.push_back(speeds.back() / off);
+    }
+    state.SetIterationTime(1 / median(speeds));
+    state.counters["images/s"] = median(speeds);
+    state.counters["of_off"] = median(ratios);
+  }
+}
+BENCHMARK(look_ahead_cost)
+    ->Name("look-ahead, CNN, workers")
+    ->Arg(1)
+    ->Arg(2)
+    ->Arg(16)
+    ->UseManualTime()
+    ->Iterations(1)
+    ->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace dasgd::bench
