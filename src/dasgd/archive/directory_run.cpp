@@ -206,9 +206,8 @@ template <typename Real>
 TrainResult<Real> train_into(const DirectoryOptions& where, const Objective<Real>& objective,
                              const TrainOptions& options,
                              const std::vector<Callback<Real>>& callbacks) {
-  const auto on_threads = [&](const TrainOptions& all,
-                              const std::vector<Callback<Real>>& callbacks) {
-    return run_training<Real>(objective, all, callbacks);
+  const auto on_threads = [&](const TrainOptions& all, const std::vector<Callback<Real>>& called) {
+    return run_training<Real>(objective, all, called);
   };
   auto result = DirectoryRun<Real>(objective, options, where).run(on_threads, options, callbacks);
   if (result.failure) std::rethrow_exception(result.failure);

@@ -9,8 +9,7 @@
 namespace dasgd::torch_adapter {
 namespace {
 
-constexpr unsigned steps_before_recording =
-    2;  // libraries choose implementations and allocate memory
+constexpr unsigned steps_before_recording = 2;  // libraries choose kernels and allocate memory
 
 // Memory of this machine that a device reads and writes while this thread goes on.
 at::Tensor reachable(const at::Tensor& like) {
