@@ -1,5 +1,7 @@
 // The whole step on a device, held against the same step done one by one by this machine.
+#include <ATen/ATen.h>
 #include <atomic>
+#include <c10/core/StreamGuard.h>
 #include <cmath>
 #include <gtest/gtest.h>
 #include <set>
@@ -10,6 +12,7 @@
 
 #include "adapters/normalised_network.hpp"
 #include "dasgd/adapters/torch/device/device_rule.hpp"
+#include "dasgd/adapters/torch/device/own_stream.hpp"
 #include "dasgd/adapters/torch/device/recorder.hpp"
 #include "dasgd/adapters/torch/network.hpp"
 #include "dasgd/core/error.hpp"
@@ -120,6 +123,24 @@ TEST(StepRecorder, DoesTheWorkOfAllInOneThreadAndThrowsWhatItThrows) {
   EXPECT_THROW(recorder.run([] { throw InputError("it cannot be recorded"); }), InputError);
   recorder.run([&] { ++done; });
   EXPECT_EQ(done, 401) << "an exception ends nothing";
+}
+
+// The stream that the next network will take; no-op without a GPU.
+void keep_its_stream_busy() {
+  if (!there_is_a_gpu()) return;
+  const auto stream = torch_adapter::stream_of_its_own({at::kCUDA, 0});
+  const c10::OptionalStreamGuard guard(*stream);
+  at::Tensor a = at::rand({8192, 8192}, at::kCUDA);
+  for (int k = 0; k < 40; ++k) a = at::mm(a, a);
+}
+
+TEST(DeviceStep, BeginsWithTheSameNumbersWhereTheGpuIsBusy) {
+  const auto here = make_network({.model = "cnn"}, pictures())->start();
+  for (const NetworkOptions& how : networks("cnn"))
+    for (int k = 0; k < 3; ++k) {
+      keep_its_stream_busy();
+      EXPECT_EQ(make_network(how, pictures())->start(), here);
+    }
 }
 
 // The guess is added to x by other operations than on a CPU: bits differ, what is learnt does not.

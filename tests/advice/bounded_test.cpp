@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "dasgd/advice/advise.hpp"
+#include "dasgd/run/point_sample.hpp"
 
 namespace dasgd {
 namespace {
@@ -50,7 +51,7 @@ TrainOptions short_run() {
 }
 
 TEST(BoundedAdvice, OfSlowGradientsTakesTenSecondsAtMost) {
-  for (const double cost : {0.04, 0.06, 0.08}) {
+  for (const double cost : {0.04, 0.06, 0.08, 0.15, 0.3}) {
     const Costly slow(cost);
     const Advice advice = advise<double>(slow, {.options = short_run(), .clock = slow.clock()});
     EXPECT_LE(slow.seconds(), 10) << cost;
@@ -81,6 +82,22 @@ TEST(BoundedAdvice, LIsMeasuredWithinItsEffort) {
       f, points, 1, nullptr, {.most_rows = 4, .is_over = [&] { return f.computed > 16; }});
   EXPECT_LE(f.computed, 24u);
   EXPECT_NEAR(cut.value, 1, 0.01);
+}
+
+TEST(BoundedAdvice, TheVarianceOfALargeBatchIsThatOfSmallOnesByTheirSizes) {
+  const Costly f(1);
+  const std::vector<std::vector<double>> points{f.start()};
+  const auto variance = [&](std::size_t most_rows) {
+    const std::size_t before = f.computed;
+    const double found = measure_constants<double>(
+                             f, points, {.batch = 64, .L = Smoothness{}, .effort = {most_rows}})
+                             .sigma2.value;
+    EXPECT_LE(f.computed - before, PointSample::batches * most_rows);
+    return found;
+  };
+  const double exact = variance(64);
+  EXPECT_GT(exact, 0);
+  EXPECT_NEAR(variance(4), exact, 0.7 * exact);
 }
 
 TEST(BoundedAdvice, AStopIsSeenWhileLIsMeasured) {

@@ -154,10 +154,16 @@ ProblemConstants measure_constants(const Objective<Real>& objective,
                        : measure_smoothness<Real>(objective, points, request.seed, nullptr, effort);
   const bool exact = request.batch == 0 || objective.samples() <= 1;
   Random random(request.seed, Purpose::pilot, 1);
+  // Independent draws: the variance of a smaller batch is larger by the ratio of their sizes.
+  const std::size_t batch = std::min(request.batch, effort.most_rows);
   std::vector<PointSample> samples;
   for (const auto& x : points) {
     if (!samples.empty() && effort.is_over && effort.is_over()) break;
-    samples.push_back(sample_point<Real>(objective, x, request.batch, random, effort.is_over));
+    samples.push_back(sample_point<Real>(objective, x, batch, random, effort.is_over));
+    if (exact) continue;
+    const double ratio = static_cast<double>(batch) / static_cast<double>(request.batch);
+    samples.back().variance *= ratio;
+    samples.back().variance_error *= ratio;
   }
   result.sigma2 = variance_of(samples, exact);
   result.Q = gradient_bound_of(samples);

@@ -34,7 +34,7 @@ struct ProblemConstants {
 
 /// How much measuring may cost.
 struct Effort {
-  std::size_t most_rows = 256;         ///< of a gradient whose curvature is measured
+  std::size_t most_rows = 256;         ///< of a gradient that is computed for it
   std::function<bool()> is_over = {};  ///< the time is, or somebody has asked for a stop
 };
 

@@ -39,7 +39,7 @@ Clock clock_from_now() {
 
 template <typename Real>
 double time_of_gradient(const Objective<Real>& objective, std::size_t batch, const Clock& clock) {
-  constexpr std::size_t first = 8, factor = 8;  // rows, and from one attempt to the next
+  constexpr std::size_t first = 2, factor = 4;  // rows, and from one attempt to the next
   constexpr std::size_t most = 7;               // of the whole gradient
   constexpr double slow = 1, most_seconds = 0.2;
   std::vector<std::uint32_t> all(batch == 0 ? objective.samples()

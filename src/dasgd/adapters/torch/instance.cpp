@@ -61,6 +61,9 @@ bool can_be_tied(const at::Tensor& first, const at::Tensor& other) {
 Instance::Instance(const std::string& script, const std::string& name, const SampleFormat& format,
                    const Computing& how)
     : format_(format), how_(how) {
+  memory_ = std::make_shared<DeviceMemory>();
+  memory_->stream = stream_of_its_own(how.device);
+  const Place place(*memory_);  // all of it, or another stream may read or reuse what is pending
   module_ = load_script(script, name, how.device);
   module_.train();
   find_parameters();
@@ -72,14 +75,11 @@ Instance::Instance(const std::string& script, const std::string& name, const Sam
                        "; all must be float32");
     dimension_ += static_cast<std::size_t>(parameter.numel());
   }
-  memory_ = std::make_shared<DeviceMemory>();
   memory_->layout = TensorLayout(parameters_, how.own_memory && how.channels_last && tied_.empty());
-  memory_->stream = stream_of_its_own(how.device);
   if (how.own_memory) take_memory();
 }
 
 void Instance::take_memory() {
-  const Place place(*memory_);
   const auto options = at::TensorOptions().device(how_.device).dtype(at::kFloat);
   memory_->x = at::empty({static_cast<std::int64_t>(dimension_)}, options);
   gradient_ = at::zeros_like(memory_->x);
@@ -122,7 +122,10 @@ void Instance::find_buffers() {
   buffers_.insert(buffers_.end(), counters.begin(), counters.end());
 }
 
-std::vector<float> Instance::parameters() const { return flatten(parameters_); }
+std::vector<float> Instance::parameters() const {
+  const Place place(*memory_);
+  return flatten(parameters_);
+}
 
 std::vector<float> Instance::buffers() const {
   const Place place(*memory_);

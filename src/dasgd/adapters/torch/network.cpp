@@ -8,6 +8,7 @@
 #include <list>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <thread>
 #include <torch/version.h>
@@ -239,28 +240,34 @@ class TorchNetwork final : public Network {
     return at->second;
   }
 
-  // One gradient and one evaluation of a few samples: they show whether the network fits the data
-  // and which way to compute is fast.
+  // One gradient and one evaluation of a few samples show whether the network fits the data and
+  // which implementation is fast. Two samples at first: a large network may take a second for each.
   void try_out(Instance& instance) {
     const std::vector<float> before = instance.buffers();
-    std::vector<std::uint32_t> rows(std::min<std::size_t>(8, samples_->count(Part::train)));
-    for (std::uint32_t r = 0; r < rows.size(); ++r) rows[r] = r;
-    SampleBatch batch;
-    samples_->gather(Part::train, rows, nullptr, batch);
+    SampleBatch batch = first_samples(2);
     std::vector<float> gradient(dimension());
+    const auto trial = [&] { instance.gradient(batch, gradient); };
     try {
+      if (gpus_ == 0) engine_ = settle_cpu_path(trial, [&] { batch = first_samples(8); });
+      trial();
+      if (gpus_ > 0) engine_ = gpus_in_words(instance, batch);
+      engine_ = "LibTorch " TORCH_VERSION " on " + engine_;
       ClassCounts unused;
       instance.evaluate(start_, batch, unused);
-      const auto trial = [&] { instance.gradient(batch, gradient); };
-      trial();
-      engine_ = "LibTorch " TORCH_VERSION " on " +
-                (gpus_ > 0 ? gpus_in_words(instance, batch) : settle_cpu_path(trial));
     } catch (const std::exception& error) {
       throw_if_machine_failed(error);
       throw InputError("does not fit samples of " + samples_->format().input_shape() + " with " +
                        targets() + ": " + one_line(error));
     }
     if (instance.has_buffers()) instance.set_buffers(before);
+  }
+
+  SampleBatch first_samples(std::size_t at_most) const {
+    std::vector<std::uint32_t> rows(std::min(at_most, samples_->count(Part::train)));
+    std::iota(rows.begin(), rows.end(), 0u);
+    SampleBatch batch;
+    samples_->gather(Part::train, rows, nullptr, batch);
+    return batch;
   }
 
   // Whether steps can be recorded, and where they are computed.

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/TensorIndexing.h>
 #include <algorithm>
+#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include "dasgd/adapters/torch/plain_errors.hpp"
 #include "dasgd/data/preparation/augmentation.hpp"
@@ -97,6 +98,8 @@ DeviceData::DeviceData(const Samples& samples, at::Device device) : samples_(sam
     if (!weights_.defined()) weights_ = at::empty({count, targets}, reals);
     put(weights_, view_of(batch.weights, {size, targets}));
   }
+  // Workers read it in streams of their own.
+  if (!device.is_cpu()) c10::impl::VirtualGuardImpl(device.type()).getStream(device).synchronize();
 }
 
 void DeviceData::ask(Samples::Rows rows, Random& chance, std::int64_t* request) const {
