@@ -38,7 +38,7 @@ struct NetworkCell {
   NetworkRow row;
 };
 
-/// Gradients per second of all workers behind thin cards, against cards without end.
+/// Gradients per second of all workers behind thin cards, relative to unlimited cards.
 struct NetworkRate {
   std::size_t workers = 0;
   std::string relay;

@@ -30,7 +30,7 @@ struct PlannedRow {
 /// Rows in a fixed order: full messages before few bits, the mesh before trees, rivals last.
 struct Plan {
   std::vector<PlannedRow> rows;
-  std::optional<std::size_t> recommended;  ///< nothing: no way of DASGD was simulated
+  std::optional<std::size_t> recommended;  ///< nothing: no setting of DASGD was simulated
 };
 
 /// Below this a difference counts as none.
