@@ -129,7 +129,7 @@ style: packages-lint ## formatting, include direction, type names, words
 	scripts/check_words.sh
 
 # Each source is read by itself: clang's analyzer follows no path through a source that a unity build includes. Assertions
-# are on: they tell it what cannot be.
+# are on: they show it what cannot happen.
 SOURCES_OF = sed -n 's/^ *"file": "\(.*\)".*/\1/p' build/$(1)/compile_commands.json
 TIDY = xargs -P $(JOBS) -n 1 clang-tidy --quiet -p
 lint: style packages-build packages-mpi ## that and clang-tidy

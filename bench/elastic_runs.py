@@ -50,8 +50,8 @@ class Run:
     def rate(self, seconds):
         """Gradients per second over the last so many of a run of one worker that has ended."""
         self.process.wait()
-        told = [json.loads(line) for line in self.text("metrics.jsonl").splitlines()[:-1]]  # the last is of the end
-        late = [line for line in told if line["seconds"] > told[-1]["seconds"] - seconds]
+        reported = [json.loads(line) for line in self.text("metrics.jsonl").splitlines()[:-1]]  # the last is of the end
+        late = [line for line in reported if line["seconds"] > reported[-1]["seconds"] - seconds]
         return (late[-1]["gradients"] - late[0]["gradients"]) / (late[-1]["seconds"] - late[0]["seconds"])
 
     def end(self):

@@ -50,7 +50,7 @@ def worker(a):
 
         peer = dasgd.torch.Peer(model, optimizer=optimizer, batch=BATCH, total_gradients=steps)
         rank = peer.rank
-    # Who is slower takes fewer steps of the same number: the step size falls with those of all.
+    # Whoever is slower takes fewer steps of the same number: the step size falls with those of all.
     last = peer is not None and rank == peer.size - 1
     own = steps if peer is None else steps / (peer.size - 1 + 1 / a.slow) / (a.slow if last else 1)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda k: max(0.0, 1 - k / own))

@@ -3,7 +3,7 @@
 
   PYTHONPATH=build/release/python python_peer.py build/release/dasgd [--seconds 4] [--rounds 3]
 Images per second, in turns, medians: the loop without a peer, with one that is alone, two processes, two with one slower,
-and PyTorch DDP + gloo. What a step of a peer costs is told in processor time, which other programs do not change.
+and PyTorch DDP + gloo. What a step of a peer costs is given in processor time, which other programs do not change.
 """
 import argparse
 import os
@@ -66,8 +66,8 @@ def worker(kind, seconds, slow, onednn):
     print(f"rate {rate} {in_steps / done} {in_all / done}", flush=True)
 
 
-def told(command):
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=120)  # what goes wrong is told on its stderr
+def measure(command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=120)  # errors are on its stderr
     if done.returncode != 0:
         raise SystemExit(f"status {done.returncode}: {' '.join(command)}")
     # mpirun may join the lines of two ranks.
@@ -75,7 +75,7 @@ def told(command):
 
 
 def rates(command):
-    return sum(rate for rate, *_ in told(command))
+    return sum(rate for rate, *_ in measure(command))
 
 
 def table(rows, costs):
@@ -125,8 +125,8 @@ def main():
             "DDP 2x slower": lambda: ddp(a.seconds, 2, onednn)}
     rows, costs = [], []
     for _ in range(a.rounds):
-        (plain, *cost), = told(loop("plain", onednn))
-        (alone, *cost_of_peer), = told(loop("peer", onednn))
+        (plain, *cost), = measure(loop("plain", onednn))
+        (alone, *cost_of_peer), = measure(loop("peer", onednn))
         row = [plain, alone]
         print(f"  without a peer {plain:.0f}  alone {alone:.0f}", end="", flush=True)
         for what, measure in ways.items():

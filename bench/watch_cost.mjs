@@ -57,7 +57,7 @@ function replay(page, events) {
 /** A run; `viewers` are let in once it says where it can be watched, or at once where it cannot. */
 async function measure(watched, viewers) {
   const out = join(work, "run");
-  // The shell's "times" tells the processor time of the run.
+  // The shell's "times" gives the processor time of the run.
   const args = ["-c", '"$@"; times >&2', "sh", "taskset", "-c", ofRun, binary, "train", "--model", "softmax", "--workers", "2", "--lr", "0.01", "--max-time", `${seconds}s`, "--no-report", "--out", out];
   const child = spawn("sh", watched ? [...args, "--watch", "0"] : args, { stdio: ["ignore", "ignore", "pipe"] });
   let said = "", seen = watched ? null : Promise.allSettled(viewers(""));

@@ -7,7 +7,7 @@
 
 namespace {
 
-void tell(const char* what, const dasgd::RunSummary& run) {
+void print_run(const char* what, const dasgd::RunSummary& run) {
   std::printf("%s:", what);
   for (const auto made : run.gradients_by_worker) std::printf(" %u", made);
   std::printf(" gradients; stalest %llu; lost %llu, duplicated %llu, replicas identical: %s\n",
@@ -25,7 +25,7 @@ int main() {
   const dasgd::VirtualWorld world{.compute = dasgd::TimeModel::constant(2'000'000)};  // 2 ms
   dasgd::TrainOptions options{.workers = 4, .eta = 0.05, .batch = 0, .max_time = 1s};
 
-  tell("all alike", dasgd::simulate(problem, options, world).summary);
+  print_run("all alike", dasgd::simulate(problem, options, world).summary);
   options.slow = {{dasgd::WorkerId{3}, 10}};
-  tell("one is slow", dasgd::simulate(problem, options, world).summary);
+  print_run("one is slow", dasgd::simulate(problem, options, world).summary);
 }

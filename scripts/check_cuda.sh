@@ -48,13 +48,13 @@ done
 
 # A driver that is too old, a GPU that is taken, one that is lost: one line, the right status, the checkpoint kept.
 "${CC:-cc}" -shared -fPIC -o "$runs/broken_cuda.so" tests/gpu/broken_cuda.c -ldl
-told=0
+reported=0
 broken() { # NAME HOW STATUS WORDS
   status=0
   LD_PRELOAD="$runs/broken_cuda.so" BROKEN_CUDA=$2 timeout 120 "$build"/dasgd train --model cnn --data fashion-mnist --device cuda --workers 2 \
     --epochs 50 --checkpoint-every 1s --quiet --out "$runs/$1" >/dev/null 2>"$runs/said" || status=$?
   if [ $status = "$3" ] && grep -q "^dasgd: .*$4" "$runs/said" && [ "$(grep -c . "$runs/said")" = 1 ]; then
-    told=$((told + 1))
+    reported=$((reported + 1))
   else
     echo "$1: status $status, said:"
     cat "$runs/said"
@@ -63,7 +63,7 @@ broken() { # NAME HOW STATUS WORDS
 broken old old 2 "driver"
 broken busy busy 1 "the GPU cannot be used: .*busy or unavailable"
 broken lost "lost:$runs/lost/checkpoints/checkpoint-000001.dasgd" 1 "the GPU cannot be used: "
-if "$build"/dasgd train --resume "$runs/lost" --max-time 1s --quiet >/dev/null; then told=$((told + 1)); else echo "a lost GPU took the checkpoint with it"; fi
+if "$build"/dasgd train --resume "$runs/lost" --max-time 1s --quiet >/dev/null; then reported=$((reported + 1)); else echo "a lost GPU took the checkpoint with it"; fi
 count() { sed -n "s/^\[  $1 *\] \([0-9]*\) test.*/\1/p" "$log" | tail -1; }
-echo "tests: $(count PASSED) passed, $(grep -c '^\[  FAILED  \] .*(.* ms)$' "$log" || true) failed, $(grep -c '^\[  SKIPPED \] .*(.* ms)$' "$log" || true) skipped; runs: $clean of $all clean; broken GPUs: $told of 4 told"
-[ $failed = 0 ] && [ $clean = $all ] && [ $told = 4 ]
+echo "tests: $(count PASSED) passed, $(grep -c '^\[  FAILED  \] .*(.* ms)$' "$log" || true) failed, $(grep -c '^\[  SKIPPED \] .*(.* ms)$' "$log" || true) skipped; runs: $clean of $all clean; broken GPUs: $reported of 4 reported"
+[ $failed = 0 ] && [ $clean = $all ] && [ $reported = 4 ]

@@ -52,3 +52,17 @@ END {
   if (wrong) print "check_words.sh: a message names an option that does not exist"
   exit wrong
 }'
+
+# Words that a reader would not search for, each with the usual one. story.txt is a file of a run directory, and file.tell() Python's.
+old='(^|[^A-Za-z.])([Tt]old|[Tt]ells?|[Tt]elling|anew|stirred|[Ii]nhabitants?|comings)([^A-Za-z]|$)'        # report, say, show; again; on_bytes; SimMember
+old="$old|[Ll]et_go|(^|[^A-Za-z])(let|lets) go([^A-Za-z]|$)|MemberTale|struct Tale|Merge::together|set_standing"   # release; MemberOutcome; union
+old="$old|(Numbers|Sums|Room)Elsewhere|class Elsewhere|[^A-Za-z\"]elsewhere(_|\(\))|(^|[^A-Za-z])stor(y|ies)([^A-Za-z.]|$)"  # DeviceUpdate; scenario
+old="$old|([Tt]hat|[Ww]hat|[Ww]hich) (is|are|was|were) none([^A-Za-z]|$)|(^|[^A-Za-z])is_turned|any_turned"          # malformed; permuted
+old="$old|([Tt]hat|[Ww]hat|[Ww]hich) (is|are) no [a-z]"  # is not a
+set --
+for folder in src apps python tests docs scripts examples; do [ ! -d "$folder" ] || set -- "$@" "$folder"; done
+if grep -rnIE "$old" "$@" --include='*.[ch]pp' --include='*.py' --include='*.pyi' --include='*.md' --include='*.sh' --include='*.txt' |
+  grep -vE 'check_words(_test)?\.sh:|(is|are) no (longer|more|less|later|earlier|larger|smaller|better|worse) '; then
+  echo "check_words.sh: an old word; use the usual one (docs/glossary.md)"
+  exit 1
+fi

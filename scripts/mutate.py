@@ -4,7 +4,7 @@
     scripts/mutate.py [--most N] [--seconds S] [--seed K] [--tests NAME...] [--list] FILE...
 
 A file is below src/dasgd; it is judged by the tests of its folder (tests/FOLDER), or by --tests. Each change is made in a
-copy of the tree (build/mutation/tree): a comparison or a sign turned round, && for ||, a number one larger, a statement
+copy of the tree (build/mutation/tree): a comparison or a sign reversed, && for ||, a number one larger, a statement
 left out, a result replaced by nothing. The programs of tests that it may concern are built again, without optimisation, and run. A
 change that compiles and fails no test has survived: a test is missing there, or the change makes no difference.
 What is random is a function of the seed; --most takes so many changes of each file. MUTATION_DIRECTORY names another place for
@@ -57,7 +57,7 @@ def mutants_of(text):
                         inner = line[match.start() + 1 : close]
                         if re.fullmatch(r"!\w[\w.:()>-]*", inner):
                             continue  # that is the same as without the "!"
-                        yield number, line[: match.start()] + "(!(" + inner + "))" + line[close + 1 :], "condition turned round"
+                        yield number, line[: match.start()] + "(!(" + inner + "))" + line[close + 1 :], "condition negated"
                     continue
                 if match[0].strip() in "<>" and re.search(r"\b(template|static_cast|std::\w+)\s*<", code):
                     continue

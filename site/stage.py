@@ -62,7 +62,7 @@ class Stage:
             path, _, anchor = target.partition("#")
             file = (source.parent / path).resolve()
             if not file.exists() or ROOT not in file.parents:
-                return match[0]  # the link check will tell
+                return match[0]  # the link check will report it
             inside = str(file.relative_to(ROOT))
             if file.suffix in (".svg", ".png"):
                 self.write_bytes(inside, file.read_bytes())

@@ -38,7 +38,7 @@ class LanguageModel(torch.nn.Module):
 
 
 def batches(seed):
-    """Letters of which each tells the next."""
+    """Letters, each of which determines the next."""
     draw = torch.Generator().manual_seed(seed)
     while True:
         text = [torch.randint(32, (16,), generator=draw)]

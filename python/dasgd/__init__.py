@@ -26,7 +26,7 @@ from ._notebook import notebook_launch
 from ._objective import asked
 from ._page import framed
 from ._progress import ProgressBar
-from ._rival import Letter, Port, Rival, RivalSetup, told_apart
+from ._rival import Letter, Port, Rival, RivalSetup, split_rivals
 
 __version__: str = _core.version
 __all__ = [
@@ -110,13 +110,13 @@ def train(
     bar = ProgressBar(progress)
     callbacks = [] if callback is None else [callback] if callable(callback) else list(callback)
 
-    def told(now: Dict[str, Any]) -> bool:
+    def on_progress(now: Dict[str, Any]) -> bool:
         bar.show(now)
-        return all([one(now) is not False for one in callbacks])  # everybody is told
+        return all([one(now) is not False for one in callbacks])  # all are called
 
     listens = bar.wanted or bool(callbacks)
     try:
-        return _run(_core.train(_keywords(settings, objective), asked(objective), told if listens else None))
+        return _run(_core.train(_keywords(settings, objective), asked(objective), on_progress if listens else None))
     finally:
         bar.close()
 
@@ -147,10 +147,10 @@ def compare(*, objective: Any = None, progress: Optional[bool] = None, **setting
     A comparison that was interrupted goes on where it was when it is asked for again with the same `out`.
     """
     bar = ProgressBar(progress)
-    settings, own = told_apart(settings)
+    settings, own = split_rivals(settings)
     try:
-        told = bar.show_runs if bar.wanted else None
-        results, directory = _core.compare(_keywords(settings, objective), asked(objective), told, own)
+        on_progress = bar.show_runs if bar.wanted else None
+        results, directory = _core.compare(_keywords(settings, objective), asked(objective), on_progress, own)
     finally:
         bar.close()
     return Comparison(json.loads(results), directory)

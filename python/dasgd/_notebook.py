@@ -82,7 +82,7 @@ class _Launch:
         if good:
             return
         self._failure = self._failure or f"worker {worker}: {what}"
-        # Who only tries to join would wait for ever.
+        # A process that only tries to join would wait for ever.
         if not any(os.path.exists(os.path.join(self._place, f"worker-{k}", "has-model")) for k in self._running):
             self._signal(signal.SIGTERM)
 

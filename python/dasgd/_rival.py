@@ -86,7 +86,7 @@ class Rival:
     servers: int = 0
     parameters: Dict[str, Union[int, float]] = {}  # with their defaults; "token:every=4" sets one
     tuned: str = ""  # the parameter that is tuned beside the step
-    linear: bool = False  # every model is start - eta * a sum of gradients, told by port.updating: S is measured
+    linear: bool = False  # every model is start - eta * a sum of gradients, reported by port.updating: S is measured
 
     def __init__(self, worker: int, setup: RivalSetup) -> None:
         self.worker = worker
@@ -163,7 +163,7 @@ class _Participant:
         return sum(held.nbytes for held in vars(self._rival).values() if isinstance(held, numpy.ndarray))
 
 
-def told_apart(settings: Dict[str, Any]) -> Tuple[Dict[str, Any], List[Kind]]:
+def split_rivals(settings: Dict[str, Any]) -> Tuple[Dict[str, Any], List[Kind]]:
     """Classes among the rivals, and the settings with their names instead."""
     given = settings.get("rivals")
     if given is None or isinstance(given, str):

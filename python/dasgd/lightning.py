@@ -84,7 +84,7 @@ class Strategy(_SingleDevice if _SingleDevice is not None else object):  # type:
 
     @property
     def is_global_zero(self) -> bool:
-        """Who logs and saves. Before the run has begun: whoever begins it."""
+        """Whether this process logs and saves. Before the run has begun: whoever begins it."""
         if self.peer is not None:
             return self.peer.is_first
         return "DASGD_MEMBER_DIR" not in os.environ or bool(os.environ.get("DASGD_BEGINS"))

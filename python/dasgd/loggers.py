@@ -112,7 +112,7 @@ def _table() -> List[int]:
 _CRC32C = _table()
 
 
-# CRC-32C, turned by 15 bits and moved, as TFRecord has it.
+# CRC-32C, rotated by 15 bits and offset, as TFRecord has it.
 def _checksum(data: bytes) -> bytes:
     crc = 0xFFFFFFFF
     for byte in data:

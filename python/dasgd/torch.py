@@ -40,7 +40,7 @@ class Peer(Worker):
     `lr`, `rule` and what else belongs to a rule (`momentum`, `weight_decay`, `clip`, ...) are settings of
     ``dasgd train``. Or `optimizer`: any optimizer of `torch.optim` over these parameters; what its step does
     to them is the update that travels. `through_optimizer`: ``optimizer.step()`` in the loop is the peer's step.
-    `batch`: how many samples a gradient counts for, where `loader` does not tell.
+    `batch`: how many samples a gradient counts for, where `loader` does not say.
     `resume`: a file of `save`, to begin with where it is there.
     `out`, `trace`, `watch`: a run directory, with a trace, and a live page while the loop goes.
     `total_gradients`, `max_time`, `seed`, ...: as in ``dasgd train``. A setting that a peer does not follow is an error.

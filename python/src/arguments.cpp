@@ -28,7 +28,7 @@ std::string keyword_of(const Setting& setting) {
   return name;
 }
 
-/// Who reads settings: for a peer, model and data are elsewhere.
+/// The reader of settings: for a peer, model and data are elsewhere.
 enum class For { run, peer };
 
 bool is_of_peers(const Setting& setting) {
@@ -95,7 +95,7 @@ std::string text_of(py::handle value) {
   Py_ssize_t size = 0;
   if (const char* const utf8 = PyUnicode_AsUTF8AndSize(text.ptr(), &size))
     return {utf8, static_cast<std::size_t>(size)};
-  PyErr_Clear();  // surrogates, which stand for bytes of a path that are no text
+  PyErr_Clear();  // surrogates, which stand for bytes of a path that are not text
   throw InputError(std::string(py::reinterpret_steal<py::str>(PyObject_ASCII(text.ptr()))) +
                    " is not UTF-8 text");
 }

@@ -23,12 +23,12 @@ namespace py = pybind11;
 using config::Command;
 
 // From any thread. What goes wrong in showing does not end a comparison.
-RunsSoFar told_by(const py::object& told) {
-  if (told.is_none()) return [](std::size_t, std::size_t) {};
-  return [&told](std::size_t done, std::size_t about) {
+RunsSoFar progress_callback(const py::object& on_progress) {
+  if (on_progress.is_none()) return [](std::size_t, std::size_t) {};
+  return [&on_progress](std::size_t done, std::size_t about) {
     const py::gil_scoped_acquire acquire;
     try {
-      told(done, about);
+      on_progress(done, about);
     } catch (py::error_already_set& error) {
       error.discard_as_unraisable("dasgd.compare");
     }
@@ -40,15 +40,15 @@ using Held = std::pair<std::string, std::string>;
 
 template <typename Real>
 Held hold(const config::Config& config, const Objective<Real>& objective,
-          std::vector<ChosenRival> rivals, const RunsSoFar& told) {
+          std::vector<ChosenRival> rivals, const RunsSoFar& on_progress) {
   const Contest contest = config::make_contest(config, objective, std::move(rivals));
   notes_of(contest);  // refuses what cannot run, before anything is written
   const std::string directory = config::comparison_directory(config);
   const DirectoryLock lock(directory);
   Journal journal(directory + "/journal.jsonl", config::identity_of(config, contest));
   write_file(directory + "/config.toml", to_toml(Command::compare, config));
-  const auto rows =
-      hold_contest(objective, contest, journal, told, perform_on_threads(objective, contest));
+  const auto rows = hold_contest(objective, contest, journal, on_progress,
+                                 perform_on_threads(objective, contest));
   const auto worlds = judge_worlds(objective, contest, rows);
   WriteAll write;
   write_results(directory, objective, contest, rows, worlds,
@@ -57,7 +57,7 @@ Held hold(const config::Config& config, const Objective<Real>& objective,
   return {results_json(contest, worlds).dump(), directory};
 }
 
-Held compare(const py::dict& keywords, const py::object& objective, const py::object& told,
+Held compare(const py::dict& keywords, const py::object& objective, const py::object& on_progress,
              const py::list& own) {
   config::Config config = read_config(Command::compare, keywords);
   std::stop_source stop;
@@ -68,7 +68,7 @@ Held compare(const py::dict& keywords, const py::object& objective, const py::ob
     throw InputError("`compare.engine` mpi: ranks are processes; mpirun starts dasgd compare");
   const Problem problem = problem_of(config, objective);
   config.run.stop = stop.get_token();
-  const RunsSoFar so_far = told_by(told);
+  const RunsSoFar so_far = progress_callback(on_progress);
   try {
     return std::visit(
         [&]<typename Real>(const std::unique_ptr<Objective<Real>>& f) {
@@ -84,7 +84,7 @@ Held compare(const py::dict& keywords, const py::object& objective, const py::ob
 }  // namespace
 
 void add_compare(py::module_& module) {
-  module.def("compare", &compare, py::arg("keywords"), py::arg("objective"), py::arg("told"),
+  module.def("compare", &compare, py::arg("keywords"), py::arg("objective"), py::arg("on_progress"),
              py::arg("own"));
   add_rival_port(module);
 }

@@ -16,7 +16,7 @@ namespace py = pybind11;
 using Array = std::pair<py::buffer, char>;
 
 NpyArray open(const Array& array, const std::string& name) {
-  // Whatever thread lets go of it last.
+  // Whichever thread releases it last.
   const std::shared_ptr<const py::buffer_info> info(new py::buffer_info(array.first.request()),
                                                     [](const py::buffer_info* kept) {
                                                       const py::gil_scoped_acquire acquire;

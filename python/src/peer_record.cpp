@@ -51,12 +51,12 @@ TrainResult<float> PeerRecord::run(const Train& train, TrainOptions options) {
       [&](const TrainOptions& all, const Callbacks& callbacks) {
         TrainOptions own = all;
         own.resume = resume;  // of the loop, not of the directory
-        const auto tell = [&](const Progress<float>& p) {
+        const auto on_progress = [&](const Progress<float>& p) {
           const Progress<float> now = with_own_figures(p);
           for (const Callback<float>& callback : callbacks) callback(now);
           return Flow::go_on;
         };
-        return *train(own, {tell});
+        return *train(own, {on_progress});
       },
       options, shown);
   if (page_) page_->end(result.summary);

@@ -91,7 +91,7 @@ PythonPeer::PythonPeer(std::span<const float> start, const py::dict& keywords, s
     without_gil(stop, [&] {
       const auto member = member_options(start, before.has_value(), stop.get_token());
       begin({start.begin(), start.end()}, own, batch, as_member(member));
-      members::tell_model_is_here(*launched_);
+      members::announce_model(*launched_);
     });
     return;
   }
@@ -118,7 +118,7 @@ void PythonPeer::begin(std::vector<float> x0, TrainOptions options, std::size_t 
                        const Engine& engine) {
   if (before_.gradients > 0) {
     earlier_ = leg_before(x0, before_);
-    // A member that joins is told by the run how far it was.
+    // A member that joins learns from the run how far it is.
     if (!launched_ || launched_->begins) options.resume = &earlier_;
   }
   // `gradients` is of each worker: together they are known where workers are.
@@ -144,13 +144,13 @@ PythonPeer::Engine PythonPeer::on_ranks(const RunOnRanks& how) {
     const std::string mistake = mistake_of([&] {
       if (ranks_.rank() == 0) record = open_record(f);
     });
-    for (const auto& told : ranks_.gather('o', mistake))
-      if (told && !told->empty()) throw InputError(*told);
+    for (const auto& answer : ranks_.gather('o', mistake))
+      if (answer && !answer->empty()) throw InputError(*answer);
     const auto train = [&](const TrainOptions& options, const PeerRecord::Callbacks& callbacks) {
       return ranks_.train(f, options, how, callbacks);
     };
     auto result = record ? std::optional(record->run(train, all)) : train(all, {});
-    // Every rank tells the same of the run.
+    // Every rank reports the same about the run.
     summary_ = ranks_.broadcast(result ? to_json(result->summary) : "");
     return result;
   };
@@ -230,7 +230,7 @@ std::vector<std::optional<std::string>> PythonPeer::exchange(const std::string& 
   if (value.size() > elastic::longest_word)
     throw InputError("a value to gather may have 64 KiB in an elastic run");
   const std::lock_guard lock(mutex_);
-  if (member_) member_->protocol().tell(value);
+  if (member_) member_->protocol().announce(value);
   const auto words = member_ ? member_->protocol().words() : words_;
   return {words.begin(), words.end()};
 }
@@ -309,7 +309,9 @@ std::vector<float> PythonPeer::same_start(std::span<const float> own, const RunO
   for (std::size_t r = 1; r < all.size(); ++r) {
     if (!all[r] || !all[0])
       throw InputError(fmt::format("rank {} has ended; a new run needs all ranks", all[0] ? r : 0));
-    const auto size_of = [](const std::string& told) { return told.substr(0, told.find(' ')); };
+    const auto size_of = [](const std::string& answer) {
+      return answer.substr(0, answer.find(' '));
+    };
     if (size_of(*all[r]) != size_of(*all[0]))
       throw InputError(fmt::format(
           "rank {} has a model of {} parameters, rank 0 one of {}; they must be the same", r,

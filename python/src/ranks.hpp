@@ -28,7 +28,7 @@ class Ranks {
   /// Throws InputError in a fork of a rank: MPI does not reach it.
   static Ranks& of_process();
   /// Ends MPI, with all ranks; at the end of the process, and not in a fork of it. Until all leave,
-  /// those who wait for this one are told that it is gone. Where it has `failed`, others may wait
+  /// those that wait for this one learn that it is gone. Where it has `failed`, others may wait
   /// for what it will never do: after ten seconds without them it ends, and with it the job.
   static void leave(bool failed);
 

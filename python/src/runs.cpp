@@ -44,15 +44,16 @@ Finished finished(const TrainResult<Real>& result, const std::string& directory)
   return {to_json(result.summary), directory, own_numbers(std::span<const Real>(result.model))};
 }
 
-/// Calls `told` with what a run looks like; what it throws ends the run and is thrown afterwards.
+/// Calls `callback` with what a run looks like; what it throws ends the run and is thrown
+/// afterwards.
 class Listener {
  public:
-  explicit Listener(py::object told) : told_(std::move(told)) {}
+  explicit Listener(py::object callback) : callback_(std::move(callback)) {}
 
   template <typename Real>
   std::vector<Callback<Real>> callbacks() {
-    if (told_.is_none()) return {};
-    return {[this](const Progress<Real>& p) { return tell(p); }};
+    if (callback_.is_none()) return {};
+    return {[this](const Progress<Real>& p) { return call(p); }};
   }
   void rethrow() {
     if (failure_) throw std::move(*failure_);
@@ -60,7 +61,7 @@ class Listener {
 
  private:
   template <typename Real>
-  Flow tell(const Progress<Real>& p) {
+  Flow call(const Progress<Real>& p) {
     const py::gil_scoped_acquire acquire;
     if (failure_) return Flow::stop;
     try {
@@ -75,7 +76,7 @@ class Listener {
         now["accuracy"] = p.evaluation->accuracy;
         now["eval_loss"] = p.evaluation->loss;
       }
-      const py::object answer = told_(now);
+      const py::object answer = callback_(now);
       return answer.is(py::bool_(false)) ? Flow::stop : Flow::go_on;
     } catch (py::error_already_set& error) {
       failure_.emplace(std::move(error));
@@ -83,7 +84,7 @@ class Listener {
     }
   }
 
-  py::object told_;
+  py::object callback_;
   std::optional<py::error_already_set> failure_;
 };
 
@@ -105,11 +106,12 @@ std::optional<Advice> settle(Config& config, const Objective<Real>& f, const std
   return advice;
 }
 
-Finished train(const py::dict& keywords, const py::object& objective, const py::object& told) {
+Finished train(const py::dict& keywords, const py::object& objective,
+               const py::object& on_progress) {
   const Config given = read_config(Command::train, keywords);
   const Problem problem = problem_of(given, objective);
   std::stop_source stop;
-  Listener listener(told);
+  Listener listener(on_progress);
   Finished result = std::visit(
       [&]<typename Real>(const std::unique_ptr<Objective<Real>>& f) {
         std::string directory;
@@ -209,7 +211,7 @@ void add_runs(py::module_& module) {
       .def_readonly("summary", &Finished::summary)
       .def_readonly("directory", &Finished::directory)
       .def_readonly("model", &Finished::model);
-  module.def("train", &train, py::arg("keywords"), py::arg("objective"), py::arg("told"));
+  module.def("train", &train, py::arg("keywords"), py::arg("objective"), py::arg("on_progress"));
   module.def("simulate", &simulate, py::arg("keywords"), py::arg("objective"));
   module.def("advise", &advise_json, py::arg("keywords"), py::arg("objective"));
   module.def("check", &check_json, py::arg("path"), py::arg("eta"), py::arg("L"));

@@ -39,7 +39,7 @@ struct Way {
   std::string name;
   at::Device device;
   const Integers* integers;
-  bool turned = false;  // numbers stand in another order there
+  bool permuted = false;  // the numbers have another order there
 
   friend void PrintTo(const Way& way, std::ostream* to) { *to << way.name; }
 };
@@ -53,7 +53,7 @@ std::vector<Way> ways() {
       all.push_back({"GpuByKernels", device, integers_by_kernels()});
     all.push_back(all.back());
     all.back().name += "Turned";
-    all.back().turned = true;
+    all.back().permuted = true;
   }
   return all;
 }
@@ -61,7 +61,8 @@ std::vector<Way> ways() {
 class OnDevice : public ::testing::TestWithParam<Way> {
  protected:
   void SetUp() override {
-    memory->layout = TensorLayout({at::empty({20, 10, 3, 4}), at::empty({601})}, GetParam().turned);
+    memory->layout =
+        TensorLayout({at::empty({20, 10, 3, 4}), at::empty({601})}, GetParam().permuted);
     memory->x = at::empty({dimension}, at::TensorOptions().device(GetParam().device));
   }
   DeviceReplica replica(std::span<const float> x0) { return {x0, memory, GetParam().integers}; }
@@ -160,7 +161,7 @@ TEST_P(OnDevice, WhatIsFoldedThereIsTheSameSum) {
   second.add(some(2));
   both.add(first);
   both.add(second);
-  ASSERT_TRUE(both.elsewhere()) << "folded where they lie";
+  ASSERT_TRUE(both.on_device()) << "folded where they lie";
   behind.apply(both);
   EXPECT_TRUE(std::ranges::equal(behind.sums(), origin.sums()));
   here.apply(both);
@@ -172,7 +173,7 @@ TEST_P(OnDevice, WhatIsFoldedThereIsTheSameSum) {
   sent->name = {WorkerId{4}, 0};
   sent->update = of_this_machine;
   both.add(std::vector<GradientPtr>{sent});
-  EXPECT_FALSE(both.elsewhere()) << "one of them lies here";
+  EXPECT_FALSE(both.on_device()) << "one of them lies here";
   DeviceReplica late = replica(x0);
   late.apply(both);
   EXPECT_TRUE(std::ranges::equal(late.sums(), origin.sums()));
@@ -196,7 +197,7 @@ TEST_P(OnDevice, AddsWhatLiesOnAnotherDevice) {
     EXPECT_TRUE(std::ranges::equal(behind.sums(), origin.sums())) << device;
     mixed.add({{rounded_there(at_once, 0.1, noise(dimension, sequence, 1))}});
     mixed.add(folded);
-    ASSERT_TRUE(mixed.elsewhere()) << "folded where the first of them lies";
+    ASSERT_TRUE(mixed.on_device()) << "folded where the first of them lies";
     DeviceReplica late = replica(x0);
     late.apply(mixed);
     EXPECT_TRUE(std::ranges::equal(late.sums(), at_once.sums())) << device;
@@ -219,7 +220,7 @@ TEST_P(OnDevice, AMessageFromMemoryToMemoryIsAWholeUpdate) {
     ASSERT_TRUE(room->ready());
     ASSERT_EQ(room->memory().size(), (dimension + 1) * sizeof(std::int32_t));
     ASSERT_EQ(room->size_in_bytes(), dimension * sizeof(std::int32_t));
-    bytes_at(*room).copy_(bytes_at(*sent->update.elsewhere()));
+    bytes_at(*room).copy_(bytes_at(*sent->update.on_device()));
     auto received = std::make_shared<Gradient>();
     received->update.put(room, NumberFormat::of_float);
     const std::vector<GradientPtr> one{received};

@@ -230,14 +230,14 @@ TEST(DeviceStep, WithChannelsInnermostEndsAtTheSameModel) {
                                             .batch = 7,
                                             .gradients = {6}});
     };
-    const auto turned = run(true), plain = run(false);
+    const auto permuted = run(true), plain = run(false);
     double difference = 0, size = 0;
     for (std::size_t k = 0; k < plain.model.size(); ++k) {
-      difference += std::abs(static_cast<double>(turned.model[k] - plain.model[k]));
+      difference += std::abs(static_cast<double>(permuted.model[k] - plain.model[k]));
       size += std::abs(static_cast<double>(plain.model[k]));
     }
     EXPECT_LT(difference, 1e-3 * size);
-    EXPECT_NEAR(turned.summary.loss, plain.summary.loss, 1e-3);
+    EXPECT_NEAR(permuted.summary.loss, plain.summary.loss, 1e-3);
   }
 }
 

@@ -235,7 +235,7 @@ TEST_F(BadNetwork, AFileThatIsNotTorchScriptIsNamed) {
               HasSubstr("none.pt: cannot be read"));
 }
 
-TEST_F(BadNetwork, ShapesThatDoNotFitAreToldInOneLine) {
+TEST_F(BadNetwork, ShapesThatDoNotFitAreReportedInOneLine) {
   const auto network = make_network({.model = "cnn"}, colour_images());
   const std::string path = directory.write("cnn.pt", network->torchscript(network->start()));
   const std::string refused = refusal({.model = path}, colour_images(20));
@@ -245,7 +245,7 @@ TEST_F(BadNetwork, ShapesThatDoNotFitAreToldInOneLine) {
   EXPECT_THAT(refusal({.model = "char-transformer"}, colour_images()), HasSubstr("needs a text"));
 }
 
-TEST_F(BadNetwork, ALabelBeyondTheOutputsIsToldInOneLine) {
+TEST_F(BadNetwork, ALabelBeyondTheOutputsIsReportedInOneLine) {
   const auto network = make_network({.model = "mlp"}, image_samples(test::tiny_image_set(8, 3)));
   const std::string path = directory.write("three.pt", network->torchscript(network->start()));
   const std::string refused = refusal({.model = path}, colour_images(8));
@@ -263,7 +263,7 @@ TEST_F(BadNetwork, AFileThatWasTrainedBeforeGoesOnFromThere) {
 }
 
 TEST(Network, WhatAGpuSaysIsOneLine) {
-  const auto told = [](const char* by_libtorch) -> std::string {
+  const auto one_line_of = [](const char* by_libtorch) -> std::string {
     try {
       torch_adapter::with_plain_errors([&] {
         torch_adapter::with_plain_errors([&] { throw std::runtime_error(by_libtorch); });
@@ -273,14 +273,14 @@ TEST(Network, WhatAGpuSaysIsOneLine) {
     }
     return "";
   };
-  EXPECT_EQ(
-      told("CUDA error: CUDA-capable device(s) is/are busy or unavailable\nCUDA kernel errors "
-           "might be asynchronously reported\n"),
-      "the GPU cannot be used: CUDA error: CUDA-capable device(s) is/are busy or "
-      "unavailable");
-  EXPECT_THAT(told("CUDA out of memory. Tried to allocate 3.00 GiB\nmore"),
+  EXPECT_EQ(one_line_of(
+                "CUDA error: CUDA-capable device(s) is/are busy or unavailable\nCUDA kernel errors "
+                "might be asynchronously reported\n"),
+            "the GPU cannot be used: CUDA error: CUDA-capable device(s) is/are busy or "
+            "unavailable");
+  EXPECT_THAT(one_line_of("CUDA out of memory. Tried to allocate 3.00 GiB\nmore"),
               testing::StartsWith("the GPU is out of memory; use a smaller `batch`"));
-  EXPECT_EQ(told("shapes do not fit\nat line 3"), "shapes do not fit");
+  EXPECT_EQ(one_line_of("shapes do not fit\nat line 3"), "shapes do not fit");
   EXPECT_THROW(torch_adapter::with_plain_errors([] { throw std::bad_alloc(); }), std::bad_alloc);
 }
 

@@ -227,7 +227,7 @@ TEST(Advise, APracticalStepIsTheBestOfThoseTried) {
   EXPECT_LE(practical.summary.loss, proved.summary.loss);
 }
 
-// A network that has just begun gains a hundredth of its loss, and that tells one step from
+// A network that has just begun gains a hundredth of its loss, and that distinguishes one step from
 // another.
 TEST(Advise, APracticalStepIsChosenByWhatIsGained) {
   const Quadratic q = Quadratic::random(1);
@@ -368,7 +368,7 @@ TEST(Certificate, IsNeverViolatedInAThousandSimulatedRuns) {
     run.options.smoothness = f->known().smoothness;
     run.options.measure_gradients = true;
     run.options.eta = 1e-3 / *f->known().smoothness;
-    // When things happen does not depend on eta: the first run tells the staleness of the others.
+    // When things happen does not depend on eta: the first run shows the staleness of the others.
     const auto first = run_simulation<double>(*f, run.options, run.world);
     ASSERT_TRUE(first.summary.audit_is_clean());
     const StepLimits& limits = *first.summary.step;

@@ -107,7 +107,7 @@ TEST(BoundedAdvice, AStopIsSeenWhileLIsMeasured) {
   AdviceRequest request{.options = short_run(), .clock = f.clock()};
   request.options.stop = stop.get_token();
   advise<double>(f, request);
-  EXPECT_LE(f.calls, 20) << "some to tell how long one takes, and a round of L";
+  EXPECT_LE(f.calls, 20) << "some to measure how long one takes, and a round of L";
 }
 
 }  // namespace

@@ -10,9 +10,9 @@ namespace dasgd {
 namespace {
 
 /// f = u^2 / 2 + 100, and coordinates v_i on which f does not depend: sample i moves v_i down and
-/// all others up, so v tells which samples came less often than others in this pass. The noise in u
-/// is +a for these and -b for the others, with mean 0 and variance 1 over all samples. Who draws
-/// without replacement meets +a only.
+/// all others up, so v shows which samples came less often than others in this pass. The noise in u
+/// is +a for these and -b for the others, with mean 0 and variance 1 over all samples. Whoever
+/// draws without replacement meets +a only.
 class Remembering final : public Objective<double> {
  public:
   static constexpr std::size_t n = 200;

@@ -8,21 +8,21 @@
 namespace dasgd {
 namespace {
 
-TEST(PracticalStep, TellsWhatItTriesAndMayTakeATenthOfTheRunOrTenSeconds) {
+TEST(PracticalStep, ReportsWhatItTriesAndMayTakeATenthOfTheRunOrTenSeconds) {
   EXPECT_EQ(seconds_for_trials(20), 10);
   EXPECT_EQ(seconds_for_trials(1000), 100);
   const Quadratic q = Quadratic::random(1);
-  std::vector<std::string> told;
+  std::vector<std::string> lines;
   TrainOptions options{.workers = 2};
   options.gradients = {200};
   const Advice advice = advise<double>(
-      q, {.options = options, .world = VirtualWorld{}, .tell = [&](const std::string& line) {
-            told.push_back(line);
+      q, {.options = options, .world = VirtualWorld{}, .report = [&](const std::string& line) {
+            lines.push_back(line);
           }});
-  ASSERT_GT(told.size(), 3u);
-  EXPECT_NE(told[0].find("measuring"), std::string::npos);
-  EXPECT_NE(told[1].find("lr auto tries"), std::string::npos);
-  EXPECT_EQ(told.size(), 1 + advice.practical.tried.size());
+  ASSERT_GT(lines.size(), 3u);
+  EXPECT_NE(lines[0].find("measuring"), std::string::npos);
+  EXPECT_NE(lines[1].find("lr auto tries"), std::string::npos);
+  EXPECT_EQ(lines.size(), 1 + advice.practical.tried.size());
 }
 
 TEST(PracticalStep, NoTrialBeginsWhenTheTimeIsOver) {

@@ -270,7 +270,7 @@ TEST(Theorems, HoldWithNoiseOnAverageWhereDeliveryIsCausal) {
     check("mean square", theory::mean_square_eta(L) * (0.3 + 0.7 * random.uniform()),
           [&](double eta) { return theory::mean_square_bound(c, eta, w.N, S_ms, S_avg); });
   }
-  EXPECT_GT(above_what_holds_without_noise, 0u) << "the noise was too small to tell anything";
+  EXPECT_GT(above_what_holds_without_noise, 0u) << "the noise was too small to show anything";
 }
 
 TEST(Theorems, TheVirtualSequenceObeysItsBound) {

@@ -10,11 +10,11 @@ namespace dasgd::test {
 class ElasticApp : public App {
  protected:
   /// Runs shell commands; `$D` is the program, `member NAME ARGUMENTS` runs it in the background
-  /// with its output in NAME.log. `eventually COMMAND` waits until it succeeds, and ends the story
+  /// with its output in NAME.log. `eventually COMMAND` waits until it succeeds, and ends the script
   /// where it never does; `found FILE`, `ended NAME` and `grown NAME STEPS` wait likewise. Members
-  /// that still run when the story ends, however it does, are killed.
-  Outcome story(const std::string& commands) {
-    const std::string script = directory.write("story.sh", "cd " + directory.path() + R"(
+  /// that still run when the script ends, however it does, are killed.
+  Outcome script(const std::string& commands) {
+    const std::string file = directory.write("script.sh", "cd " + directory.path() + R"(
       D=)" DASGD_BINARY R"(
       trap 'for p in *.pid; do [ -s ${p%.pid}.status ] || kill -KILL $(cat $p); done 2> /dev/null' EXIT
       member() { local n=$1; shift
@@ -28,7 +28,7 @@ class ElasticApp : public App {
       grown() { local t=$(steps $1); for i in $(seq 600); do
         [ $(steps $1) -gt $((t + $2)) ] && return; sleep 0.05; done; echo stalled; exit 9; }
 )" + commands + "\n");
-    return shell("bash " + script);
+    return shell("bash " + file);
   }
   json summary_of(const std::string& name) {
     return json::parse(read_text(directory.file(name + "/summary.json")));

@@ -4,9 +4,9 @@
 namespace dasgd::test {
 namespace {
 
-// What it was told waits for it.
+// The commands it got wait for it.
 TEST_F(ElasticApp, AStoppedMemberIsSaidNotToAnswer) {
-  const Outcome outcome = story(std::string(begin) + R"(
+  const Outcome outcome = script(std::string(begin) + R"(
     grown a 5; kill -STOP $(cat a.pid)
     ("$D" status a; echo $? > asked.status) & "$D" stop a; echo stop $?; ended asked
     kill -CONT $(cat a.pid); ended a)");
@@ -17,7 +17,7 @@ TEST_F(ElasticApp, AStoppedMemberIsSaidNotToAnswer) {
 }
 
 TEST_F(ElasticApp, StatusSaysWhatScriptsRelyOn) {
-  const Outcome outcome = story(std::string(begin) + R"(
+  const Outcome outcome = script(std::string(begin) + R"(
     member b join $(cat a/address) --token-file a/token --out b; found b/address; grown b 5
     "$D" leave b; ended b; "$D" status a --json > status.json; "$D" stop a; ended a)");
   ASSERT_EQ(outcome.out, "b 0\na 0\n") << outcome.err;
@@ -52,7 +52,7 @@ TEST_F(ElasticApp, NamesWithControlCharactersAreRefused) {
 }
 
 TEST_F(ElasticApp, WhereNobodyHasEndedNothingCouldBeChecked) {
-  const Outcome killed = story(std::string(begin) + R"(
+  const Outcome killed = script(std::string(begin) + R"(
     grown a 5; kill -9 $(cat a.pid); ended a; "$D" check a; echo check $?)");
   EXPECT_THAT(killed.out, AllOf(HasSubstr("audit      FAILED"), HasSubstr("check 1")));
   EXPECT_THAT(killed.err, HasSubstr("nothing to check"));
@@ -67,8 +67,8 @@ TEST_F(ElasticApp, WhereNobodyHasEndedNothingCouldBeChecked) {
   EXPECT_THAT(empty.err, HasSubstr("nothing to check"));
 }
 
-TEST_F(ElasticApp, MembersOfDifferentRunsAreToldApart) {
-  const Outcome outcome = story(std::string(begin) + R"(
+TEST_F(ElasticApp, MembersOfDifferentRunsAreDistinguished) {
+  const Outcome outcome = script(std::string(begin) + R"(
     member b join $(cat a/address) --token-file a/token --out b
     member x train --model quadratic --lr 0.001 --compute 2ms --total-gradients 10000000 --listen 127.0.0.1:0 --out x
     found b/address; found x/address; grown b 5; grown x 5
@@ -80,7 +80,7 @@ TEST_F(ElasticApp, MembersOfDifferentRunsAreToldApart) {
 
 // They are written beside the members, and `runs/*` names all of them.
 TEST_F(ElasticApp, ReportsAndTablesOfMembersAreNotTakenForMembers) {
-  const Outcome outcome = story(R"(mkdir runs; cd runs)" + ("\n" + std::string(begin)) + R"(
+  const Outcome outcome = script(R"(mkdir runs; cd runs)" + ("\n" + std::string(begin)) + R"(
     member b join $(cat a/address) --token-file a/token --out b; found b/address; grown b 5
     "$D" stop a; ended a b; rm *.log *.pid *.status; cd ..
     "$D" report runs/a runs/b > pages; "$D" export runs/a runs/b > tables; "$D" check runs/*; echo check $?
@@ -91,7 +91,7 @@ TEST_F(ElasticApp, ReportsAndTablesOfMembersAreNotTakenForMembers) {
 }
 
 TEST_F(ElasticApp, OnlyWhoIsSilentIsForgotten) {
-  const Outcome outcome = story(std::string(begin) + R"(
+  const Outcome outcome = script(std::string(begin) + R"(
     member b join $(cat a/address) --token-file a/token --out b; found b/address; grown b 5
     for name in b a nobody; do "$D" forget $name a; echo $name $?; done
     kill -STOP $(cat b.pid)
@@ -108,12 +108,12 @@ TEST_F(ElasticApp, OnlyWhoIsSilentIsForgotten) {
 
 // Its door opens for its owner alone.
 TEST_F(ElasticApp, AMemberOfAnotherUserIsNotSaidToBeMissing) {
-  const Outcome outcome = story(std::string(begin) + R"(
+  const Outcome outcome = script(std::string(begin) + R"(
     grown a 5; chmod 0 a/control
     other() { if [ $(id -u) = 0 ]; then setpriv --bounding-set=-dac_override,-dac_read_search --inh-caps=-all "$@"; else "$@"; fi; }
     other "$D" status a; echo asked $?; mkdir -p closed/b; chmod 0 closed
-    other "$D" leave closed/b; echo told $?; chmod 700 closed a/control; "$D" stop a; ended a)");
-  EXPECT_EQ(outcome.out, "asked 2\ntold 2\na 0\n");
+    other "$D" leave closed/b; echo sent $?; chmod 700 closed a/control; "$D" stop a; ended a)");
+  EXPECT_EQ(outcome.out, "asked 2\nsent 2\na 0\n");
   const std::string why =
       ": a member may be running here, but you may not access it; run the command as the user who "
       "started it\n";
@@ -133,7 +133,7 @@ TEST_F(ElasticApp, EveryCommandOnMembersShowsAnExample) {
 
 // Of the time before it came it knows nothing.
 TEST_F(ElasticApp, RatesAreOfTheTimeThatAMemberWasThere) {
-  const Outcome outcome = story(std::string(begin) + R"(
+  const Outcome outcome = script(std::string(begin) + R"(
     grown a 400; member b join $(cat a/address) --token-file a/token --out b
     found b/address; grown b 20; "$D" stop a; ended a b)");
   ASSERT_THAT(outcome.out, HasSubstr("a 0\nb 0")) << outcome.err;

@@ -12,8 +12,8 @@ bool is_gone(const std::string& pid) {
   return stat.empty() || stat.find(") Z") != stat.npos;
 }
 
-TEST_F(ElasticApp, AStoryThatFailsLeavesNobodyRunning) {
-  EXPECT_EQ(story(std::string(begin) + "exit 9").status, 9);
+TEST_F(ElasticApp, AScriptThatFailsLeavesNobodyRunning) {
+  EXPECT_EQ(script(std::string(begin) + "exit 9").status, 9);
   const std::string pid = std::to_string(std::stoi(read_text(directory.file("a.pid"))));
   EXPECT_TRUE(eventually([&] { return is_gone(pid); }));
 }
@@ -32,7 +32,7 @@ TEST_F(ElasticApp, ATestThatIsKilledLeavesNobodyRunning) {
 }
 
 TEST_F(ElasticApp, MembersJoinDieAndLeaveAndTheRestEndsIdentical) {
-  const Outcome outcome = story(std::string(begin) + R"(
+  const Outcome outcome = script(std::string(begin) + R"(
     member b join $(cat a/address) --token-file a/token --out b --trace
     member c join $(cat a/address) --token-file a/token --out c --trace
     member d join $(cat a/address) --token-file a/token --out d --trace
@@ -61,7 +61,7 @@ TEST_F(ElasticApp, MembersJoinDieAndLeaveAndTheRestEndsIdentical) {
 }
 
 TEST_F(ElasticApp, TheFirstMayDieAndOthersAreJoinedThroughTheRest) {
-  const Outcome outcome = story(std::string(begin) + R"(
+  const Outcome outcome = script(std::string(begin) + R"(
     member b join $(cat a/address) --token-file a/token --out b
     found b/address; grown b 60
     kill -9 $(cat a.pid) ; grown b 60
@@ -72,7 +72,7 @@ TEST_F(ElasticApp, TheFirstMayDieAndOthersAreJoinedThroughTheRest) {
 }
 
 TEST_F(ElasticApp, StopEndsTheRunForEverybody) {
-  const Outcome outcome = story(std::string(begin) + R"(
+  const Outcome outcome = script(std::string(begin) + R"(
     member b join $(cat a/address) --token-file a/token --out b
     found b/address; grown b 30; "$D" stop b; ended a b)");
   EXPECT_THAT(outcome.out, HasSubstr("a 0\nb 0")) << outcome.err;
@@ -82,7 +82,7 @@ TEST_F(ElasticApp, StopEndsTheRunForEverybody) {
 
 // Tens of thousands of gradients a second: what is said of the run does not wait behind them.
 TEST_F(ElasticApp, GradientsOfMicrosecondsDoNotOutrunLinks) {
-  const Outcome outcome = story(R"(
+  const Outcome outcome = script(R"(
     member a train --model quadratic --lr 0.001 --total-gradients 100000000 --eval-every 0 --listen 127.0.0.1:0 --out a
     found a/address; member b join $(cat a/address) --token-file a/token --out b
     found b/address; grown b 20000; grown a 20000; "$D" stop a; ended a b
@@ -97,7 +97,7 @@ TEST_F(ElasticApp, GradientsOfMicrosecondsDoNotOutrunLinks) {
 
 // Also from that of one who joined a run that had been started again.
 TEST_F(ElasticApp, AWholeRunGoesOnFromTheCheckpointOfAnyMember) {
-  const Outcome outcome = story(R"(
+  const Outcome outcome = script(R"(
     member a train --model quadratic --lr 0.001 --compute 2ms --total-gradients 8000 --eval-every 0 --listen 127.0.0.1:0 --out a
     found a/address; member b join $(cat a/address) --token-file a/token --out b; found b/address; grown b 200
     kill -9 $(cat a.pid); "$D" stop b; ended b; rm b/address
@@ -120,7 +120,7 @@ TEST_F(ElasticApp, AWholeRunGoesOnFromTheCheckpointOfAnyMember) {
 
 // Whoever was away when the token changed is known by its key.
 TEST_F(ElasticApp, ANewTokenAdmitsOthersAndTheOldOneNobody) {
-  const Outcome outcome = story(R"(
+  const Outcome outcome = script(R"(
     member a train --model quadratic --lr 0.001 --compute 2ms --total-gradients 10000000 --eval-every 0 --gone-after 2s --listen 127.0.0.1:0 --out a
     found a/address; A=$(cat a/address); cp -p a/token old
     member b join $A --token-file old --out b; found b/address
@@ -139,8 +139,8 @@ TEST_F(ElasticApp, ANewTokenAdmitsOthersAndTheOldOneNobody) {
   EXPECT_THAT(outcome.err, HasSubstr("it has another token"));
 }
 
-TEST_F(ElasticApp, WhoDoesNotBelongHereIsToldWhy) {
-  const Outcome outcome = story(std::string(begin) + R"(
+TEST_F(ElasticApp, AForeignMemberGetsTheReason) {
+  const Outcome outcome = script(std::string(begin) + R"(
     A=$(cat a/address)
     echo dasgd1-aaaa > bad; chmod 600 bad; "$D" join $A --token-file bad --out x; echo bad $?
     "$D" join $A --out x; echo none $?
@@ -208,7 +208,7 @@ TEST_F(ElasticApp, WhatMembersCannotDoIsRefused) {
   }
 }
 
-TEST_F(ElasticApp, WhoJoinsCannotWantTwoThingsAtOnce) {
+TEST_F(ElasticApp, ANewcomerCannotWantTwoThingsAtOnce) {
   const std::string join = "join 127.0.0.1:1 --out " + out() + " ";
   expect_refusal(join + "--plaintext --dial-out-only --listen 127.0.0.1:0",
                  "--dial-out-only and --listen exclude each other");
@@ -219,7 +219,7 @@ TEST_F(ElasticApp, WhoJoinsCannotWantTwoThingsAtOnce) {
 }
 
 TEST_F(ElasticApp, HowSlowAMachineIsDoesNotTravel) {
-  const Outcome outcome = story(R"(
+  const Outcome outcome = script(R"(
     member a train --model quadratic --lr 0.001 --slow 0:50 --total-gradients 10000000 --eval-every 0 --listen 127.0.0.1:0 --out a
     found a/address; member b join $(cat a/address) --token-file a/token --out b; found b/address
     member c join $(cat a/address) --token-file a/token --slow 3 --out c; found c/address
@@ -239,7 +239,7 @@ TEST_F(ElasticApp, OtherDataIsRefusedWithWhatDiffers) {
   directory.write("more.csv", rows + rows.substr(rows.find('\n') + 1));
   directory.write("other.csv", other);
   directory.write("slim.csv", slim);
-  const Outcome outcome = story(R"(
+  const Outcome outcome = script(R"(
     member a train --model logistic --data data.csv --label label --compute 2ms --total-gradients 10000000 --eval-every 0 --listen 127.0.0.1:0 --out a
     found a/address
     for data in more slim other; do "$D" join $(cat a/address) --token-file a/token --data $data.csv --no-report --out x; echo $data $?; done
@@ -256,7 +256,7 @@ TEST_F(ElasticApp, OtherDataIsRefusedWithWhatDiffers) {
 }
 
 TEST_F(ElasticApp, AStartThatFailsLeavesTheEarlierRunAsItWas) {
-  const Outcome outcome = story(R"(
+  const Outcome outcome = script(R"(
     for k in $(seq 24); do echo $((k % 5)),$((k % 3)),$((k % 2)); done > rows
     (echo x,y,label; cat rows) > wide.csv; (echo x,label; cut -d, -f1,3 rows) > slim.csv
     T="train --model logistic --data wide.csv --label label --eval-every 0"
@@ -278,7 +278,7 @@ TEST_F(ElasticApp, AStartThatFailsLeavesTheEarlierRunAsItWas) {
 
 // Its model is the first thing that cannot be taken back from it.
 TEST_F(ElasticApp, AnEarlierRunIsThereUntilTheModelOfANewOneIs) {
-  const Outcome outcome = story(R"(
+  const Outcome outcome = script(R"(
     "$D" train --model quadratic --lr 0.001 --gradients 50 --out old > /dev/null
     tree() { find old | sort; find old -type f | sort | xargs sha256sum; }; tree > before
     member a train --model quadratic --lr 0.001 --compute 1000s --listen 127.0.0.1:0 --out a; found a/address
@@ -291,7 +291,7 @@ TEST_F(ElasticApp, AnEarlierRunIsThereUntilTheModelOfANewOneIs) {
 }
 
 TEST_F(ElasticApp, AJoinThatStillTriesEndsAtOnceWhenItIsInterrupted) {
-  const Outcome outcome = story(R"(
+  const Outcome outcome = script(R"(
     "$D" join 127.0.0.1:1 --plaintext --out x & p=$!
     eventually grep -q 'SigBlk:.*420[23]$' /proc/$p/status
     kill -INT $p; wait $p; echo interrupted $?)");
@@ -301,8 +301,8 @@ TEST_F(ElasticApp, AJoinThatStillTriesEndsAtOnceWhenItIsInterrupted) {
 }
 
 // Its data is a pipe into which nobody writes.
-TEST_F(ElasticApp, WhoIsInterruptedWhileItReadsItsDataLeavesNothingAndTheRunGoesOn) {
-  const Outcome outcome = story(R"(
+TEST_F(ElasticApp, AMemberInterruptedWhileItReadsItsDataLeavesNothingAndTheRunGoesOn) {
+  const Outcome outcome = script(R"(
     (echo x,y,label; for k in $(seq 24); do echo $((k % 5)),$((k % 3)),$((k % 2)); done) > rows.csv; mkfifo pipe.csv
     member a train --model logistic --data rows.csv --label label --compute 2ms --total-gradients 10000000 --eval-every 0 --listen 127.0.0.1:0 --out a
     found a/address; member b join $(cat a/address) --token-file a/token --data pipe.csv --out b; found b.pid
@@ -315,7 +315,7 @@ TEST_F(ElasticApp, WhoIsInterruptedWhileItReadsItsDataLeavesNothingAndTheRunGoes
 
 // Scripts wait for it.
 TEST_F(ElasticApp, AQuietRunPrintsHowToJoinAndNothingElse) {
-  const Outcome outcome = story(R"(
+  const Outcome outcome = script(R"(
     member a train --model quadratic --lr 0.001 --compute 2ms --total-gradients 10000000 --quiet --listen 127.0.0.1:0 --out a
     found a/address; "$D" join $(cat a/address) --token-file a/token --quiet --no-report --out b 2> b.err & found b/address
     unwarned() { grep -v "S_avg is" "$1"; true; }  # a busy machine has stale gradients and says so
@@ -327,25 +327,25 @@ TEST_F(ElasticApp, AQuietRunPrintsHowToJoinAndNothingElse) {
 }
 
 TEST_F(ElasticApp, APortThatIsTakenIsNamed) {
-  const Outcome outcome = story(std::string(begin) + R"(
+  const Outcome outcome = script(std::string(begin) + R"(
     "$D" train --model quadratic --listen $(cat a/address) --out x; echo taken $?; "$D" stop a; ended a)");
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("taken 2"), HasSubstr("a 0")));
   EXPECT_THAT(outcome.err, HasSubstr("is in use by another program"));
 }
 
 TEST_F(ElasticApp, AFullDiskOfOneMemberCostsItsTraceAndNothingElse) {
-  const Outcome outcome = story(std::string(begin) + R"(
+  const Outcome outcome = script(std::string(begin) + R"(
     ( (ulimit -f 40; "$D" join $(cat a/address) --token-file a/token --trace --no-report --name b --out b) > b.log 2>&1; echo $? > b.status) &
-    found b/address; told() { grep -q 'trace.jsonl: cannot be written: File too large' b.log; }; eventually told
+    found b/address; reported() { grep -q 'trace.jsonl: cannot be written: File too large' b.log; }; eventually reported
     grown b 50; "$D" stop a; ended a b; ls b/trace.jsonl 2>&1 | grep -o 'No such file')");
   EXPECT_EQ(outcome.out, "a 0\nb 0\nNo such file\n") << outcome.err;
   EXPECT_EQ(summary_of("b")["replica_digest"], summary_of("a")["replica_digest"]);
   EXPECT_EQ(summary_of("a")["members_at_end"], 2);
 }
 
-// Whoever comes meanwhile is no reason to go.
+// A newcomer meanwhile is not a reason to leave.
 TEST_F(ElasticApp, AMemberWhoseDirectoryIsGoneGoesOnAndSaysSoAtItsEnd) {
-  const Outcome outcome = story(std::string(begin) + R"(
+  const Outcome outcome = script(std::string(begin) + R"(
     member b join $(cat a/address) --token-file a/token --out b; found b/address; grown b 20; rm -rf b
     member c join $(cat a/address) --token-file a/token --out c; found c/address; grown c 100
     "$D" status a | grep -o ' b  *here'; kill -INT $(cat b.pid); ended b; "$D" stop a; ended a c; tail -n 1 b.log)");
@@ -357,13 +357,13 @@ TEST_F(ElasticApp, AMemberWhoseDirectoryIsGoneGoesOnAndSaysSoAtItsEnd) {
 
 TEST_F(ElasticApp, AClockThatIsADayOffDoesNotMatter) {
   const Outcome outcome =
-      story(std::string(begin) +
-            R"(
+      script(std::string(begin) +
+             R"(
     export ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0
     [ $(LD_PRELOAD=)" DASGD_ANOTHER_DAY
-            R"( date +%s) -lt $(($(date +%s) - 80000)) ] && echo yesterday
+             R"( date +%s) -lt $(($(date +%s) - 80000)) ] && echo yesterday
     export LD_PRELOAD=)" DASGD_ANOTHER_DAY
-            R"(; member b join $(cat a/address) --token-file a/token --out b; unset LD_PRELOAD
+             R"(; member b join $(cat a/address) --token-file a/token --out b; unset LD_PRELOAD
     found b/address; grown b 100; "$D" stop a; ended a b; "$D" check a b; echo check $?)");
   EXPECT_THAT(outcome.out,
               AllOf(HasSubstr("yesterday"), HasSubstr("a 0\nb 0"), HasSubstr("check 0")))

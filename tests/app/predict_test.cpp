@@ -331,7 +331,7 @@ TEST_F(PredictNumbers, ARunGoesOnWithItsOwnTargets) {
   }
 }
 
-TEST_F(PredictNetwork, AFileOfTorchSaveIsToldWhatToDo) {
+TEST_F(PredictNetwork, AFileOfTorchSaveGetsAHint) {
   const std::string saved = directory.file("saved.pt");
   ASSERT_EQ(shell("/usr/bin/python3 -c 'import torch; torch.save(torch.nn.Linear(3, 3), \"" +
                   saved + "\")'")

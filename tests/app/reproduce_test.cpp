@@ -123,6 +123,9 @@ TEST_F(App, ReproducesFigureCOnATinySetFromPieces) {
 
 TEST_F(App, SaysWhichExperimentsThereAre) {
   expect_refusal("reproduce topology --workers 3", "are settings of cifar, not of topology");
+  expect_refusal("reproduce network --device cpu",
+                 "dasgd: --target-loss, --give-up, --data, --scale and --device are settings of "
+                 "cifar, not of network");
   expect_refusal("reproduce cifar --slow 3", "settings of quadratic and logistic, not of cifar");
   expect_refusal("reproduce rivals --seeds 3", "settings of Figure 2, not of rivals");
   expect_refusal("reproduce logistic --slow -1", "--slow");

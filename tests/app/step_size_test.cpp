@@ -9,7 +9,7 @@ namespace dasgd::test {
 namespace {
 
 TEST_F(App, AdvisesAStepSizeForLogisticRegression) {
-  // A constant and one of four groups, which tell the label but for one row in twenty.
+  // A constant and one of four groups, which determine the label but for one row in twenty.
   std::string rows;
   for (int i = 0; i < 2000; ++i)
     rows +=

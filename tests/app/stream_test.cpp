@@ -56,6 +56,15 @@ TEST_F(StreamApp, LearnsEveryRowOfAPipeOnce) {
   }
 }
 
+TEST_F(StreamApp, TheSummaryNamesTheStream) {
+  const std::string row = csv_line(1, 1, 1) + "\n";
+  const Outcome outcome =
+      shell(piped(row + row, "train --model logistic --lr 0.5 --batch 1 --total-gradients 1"));
+  EXPECT_THAT(outcome.out, HasSubstr("trained logistic on a stream from standard input on"));
+  EXPECT_THAT(outcome.out, HasSubstr(", 1 sample ("));
+  EXPECT_THAT(dasgd("report --text " + out()).out, HasSubstr("on a stream from standard input"));
+}
+
 // Half of the rows have the labels of the other side: what is kept of both is judged, and what came
 // last.
 TEST_F(StreamApp, ALabelFlipShowsItsRecoveryInTheAccuracyBeforeLearning) {
@@ -248,7 +257,7 @@ constexpr const char* fed = R"(
 // Each member has rows of its own: one reads them from a pipe, the other follows a file.
 TEST_F(ElasticApp, MembersLearnFromStreamsOfTheirOwn) {
   directory.write("rows", points(400, side, csv_line));
-  const Outcome outcome = story(std::string(fed) + R"(
+  const Outcome outcome = script(std::string(fed) + R"(
     (cat rows; eventually [ -s a.status ]) > pipe &
     train pipe --total-gradients 80
     join /dev/null follow:rows
@@ -265,7 +274,7 @@ TEST_F(ElasticApp, MembersLearnFromStreamsOfTheirOwn) {
 
 TEST_F(ElasticApp, ARunEndsWhenTheStreamsOfAllMembersHaveEnded) {
   directory.write("rows", points(400, side, csv_line));
-  const Outcome outcome = story(std::string(fed) + R"(
+  const Outcome outcome = script(std::string(fed) + R"(
     (cat rows; found b.joined) > pipe &
     train pipe
     join rows -

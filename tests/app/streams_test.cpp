@@ -63,7 +63,7 @@ TEST_F(Streams, AQuietRunHasNothingToPrint) {
   }
 }
 
-TEST_F(Streams, AMistakeHasItsStatusWhereItCannotBeTold) {
+TEST_F(Streams, AMistakeHasItsStatusWhereItCannotBeReported) {
   for (const char* broken : {" 2>/dev/full", " 2>&-", " >&- 2>&-"}) {
     EXPECT_EQ(dasgd("train --wrokers 3" + std::string(broken)).status, 2) << broken;
     EXPECT_EQ(dasgd("check /no/such/trace" + std::string(broken)).status, 2) << broken;
@@ -87,7 +87,7 @@ TEST_F(Streams, ASimulationOutlivesThemToo) {
   EXPECT_TRUE(fs::exists(out() + "/summary.json"));
 }
 
-/// A pipe whose writers are told that it is full instead of having to wait.
+/// A pipe whose writers get an error when it is full instead of having to wait.
 class ImpatientPipe {
  public:
   ImpatientPipe() {

@@ -201,7 +201,7 @@ TEST_F(Sweeping, AStepThatIsFoundByEveryRunIsAskedForByEveryRun) {
   EXPECT_FALSE(fs::exists(out("a") + "/runs/lr=0.001,seed=1/advice.json"));
 }
 
-TEST_F(Sweeping, ExportTakesSingleRunsAndTellsThemApart) {
+TEST_F(Sweeping, ExportTakesSingleRunsAndDistinguishesThem) {
   const std::string simulate = "simulate --model quadratic --gradients 30 --lr 0.001 --quiet ";
   ASSERT_EQ(dasgd(simulate + "--workers 2 --out " + out("a")).status, 0);
   ASSERT_EQ(dasgd(simulate + "--workers 3 --topology ring --out " + out("b")).status, 0);

@@ -1,4 +1,4 @@
-// Tables as people have them: texts, dates, gaps, decimal commas; and files that are none.
+// Tables as people have them: texts, dates, gaps, decimal commas; and files that are not tables.
 #include <fmt/format.h>
 #include <random>
 #include <sstream>
@@ -79,7 +79,7 @@ TEST_F(Tables, GermanDecimalsTrainALinearModel) {
   EXPECT_NEAR(std::stod(first.substr(2)) - std::stod(second.substr(2)), 200, 30);
 }
 
-TEST_F(Tables, DescribeTellsAllProblemsAtOnce) {
+TEST_F(Tables, DescribeReportsAllProblemsAtOnce) {
   std::string text = "id,note,price,label,x\n";
   for (int r = 1; r <= 60; ++r)
     text += fmt::format("{},n{},{},{},\n", r, r % 3, r, r % 2 == 0 ? "a" : "b");
@@ -93,7 +93,7 @@ TEST_F(Tables, DescribeTellsAllProblemsAtOnce) {
             HasSubstr("1 lines have more or fewer columns"), HasSubstr("\"soon\" in line 62")));
 }
 
-TEST_F(Tables, DescribeTellsOfEveryFieldThatTrainingRefuses) {
+TEST_F(Tables, DescribeReportsEveryFieldThatTrainingRefuses) {
   std::string text = "x,when,paid,mixed,label\n";
   for (int r = 0; r < 60; ++r)
     text += fmt::format("{}.5,2024-05-{:02},{},{},a\n", r, 1 + r % 28, r % 2 == 0 ? "yes" : "no",
@@ -109,7 +109,7 @@ TEST_F(Tables, DescribeTellsOfEveryFieldThatTrainingRefuses) {
                  "all labels are \"a\"");
 }
 
-TEST_F(Tables, LabelsAndLossesThatDoNotMatchAreToldSo) {
+TEST_F(Tables, LabelsAndLossesThatDoNotMatchAreReported) {
   std::string numbers = "x,y\n", texts = "x,y\n";
   for (int r = 0; r < 40; ++r) {
     numbers += fmt::format("{},{}.5\n", r, r);
@@ -125,7 +125,7 @@ TEST_F(Tables, LabelsAndLossesThatDoNotMatchAreToldSo) {
       "use --loss mse or huber");
 }
 
-TEST_F(Tables, FilesOfOtherKindsAreToldWhatToDo) {
+TEST_F(Tables, FilesOfOtherKindsGetAHint) {
   const std::pair<const char*, std::string> files[] = {{"a.parquet", "PAR1xxxx"},
                                                        {"b.xlsx", "PK\x03\x04xxxx"},
                                                        {"c.csv", "PAR1xxxx"},

@@ -145,7 +145,7 @@ TEST_F(DirectoryRunTest, WhereFilesCannotGrowTheModelAndTheSummaryAreKept) {
   EXPECT_FALSE(fs::exists(file("trace.jsonl"))) << "half a trace has not its name";
 }
 
-TEST_F(DirectoryRunTest, WhoIsWarnedOfALostTraceHasNoFailure) {
+TEST_F(DirectoryRunTest, ALostTraceIsNotAFailureWhereItIsWarnedOf) {
   std::vector<std::string> said;
   TrainOptions warned = options(1000);
   warned.warn = [&](const std::string& line) { said.push_back(line); };

@@ -13,7 +13,7 @@ TEST(OneLine, ControlCharactersAreWrittenOut) {
   EXPECT_EQ(one_line("grüße, 100 %"), "grüße, 100 %");
 }
 
-TEST(OneLine, AMistakeIsToldInOne) {
+TEST(OneLine, AMistakeIsReportedInOne) {
   EXPECT_STREQ(InputError("model = \"a\nb\"").what(), "model = \"a\\nb\"");
 }
 

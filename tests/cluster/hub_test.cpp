@@ -62,7 +62,7 @@ TEST_P(HubTest, AnOwnGradientGoesToTheOtherWorkersHereAndLeavesOnce) {
   EXPECT_EQ(std::get<Relayed>(out[0]).from_rank, 1);
   EXPECT_FALSE(hub.is_first_copy(GradientName{worker_id(2), 0})) << "it may come round";
   EXPECT_EQ(hub.copies_dropped(worker_id(2)), 1u);
-  EXPECT_EQ(hub.copies_dropped(worker_id(3)), 0u) << "told as the first worker's";
+  EXPECT_EQ(hub.copies_dropped(worker_id(3)), 0u) << "reported as the first worker's";
 }
 
 TEST_P(HubTest, AForeignGradientGoesToAllWorkersHereAndIsPassedOnOnce) {
@@ -113,7 +113,7 @@ TEST_P(HubTest, AllAnnouncementsMakeTheTotal) {
 
 TEST_P(HubTest, WhatLeavesKeepsTheOrderInWhichItWasPosted) {
   hub.send(gradient(2, 0));
-  hub.tell(2, Bytes(3));
+  hub.send_note(2, Bytes(3));
   hub.announce({worker_id(2), 1});
   const auto out = outbox();
   ASSERT_EQ(out.size(), 3u);

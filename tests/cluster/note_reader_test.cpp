@@ -42,7 +42,7 @@ TEST(NoteReader, WhoAddsDoesNotWaitForWhoReads) {
   EXPECT_EQ(read, 101);
 }
 
-TEST(NoteReader, TellsOfTheFirstFailureAndReadsNoMore) {
+TEST(NoteReader, ReportsTheFirstFailureAndReadsNoMore) {
   std::vector<std::string> failures;
   int read = 0;
   NoteReader reader(

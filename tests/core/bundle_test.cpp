@@ -114,7 +114,7 @@ class SumsOfTest final : public DeviceSums {
  public:
   bool add(std::span<const GradientPtr> gradients) override {
     for (const GradientPtr& g : gradients)
-      if (!g->update.elsewhere()) return false;
+      if (!g->update.on_device()) return false;
     sum_.apply(gradients);
     return true;
   }
@@ -166,7 +166,7 @@ TEST(Bundle, IsSummedUpWhereItsUpdatesLieAndFetchedOnce) {
   first.add(some);
   all.add(first);
   all.add(more);
-  EXPECT_TRUE(all.elsewhere());
+  EXPECT_TRUE(all.on_device());
   EXPECT_EQ(all.dimension(), 2u);
   EXPECT_EQ(SumsOfTest::fetched, fetched) << "nobody has asked";
   const auto is_sum_of = [](const Bundle& bundle,
@@ -181,7 +181,7 @@ TEST(Bundle, IsSummedUpWhereItsUpdatesLieAndFetchedOnce) {
   all.add(std::vector<GradientPtr>{far_gradient(3, {1, 1})});
   EXPECT_TRUE(is_sum_of(all, {some, more, {far_gradient(3, {1, 1})}})) << "the copy was old";
   all.add(of_this_machine);
-  EXPECT_FALSE(all.elsewhere());
+  EXPECT_FALSE(all.on_device());
   EXPECT_TRUE(is_sum_of(all, {some, more, {far_gradient(3, {1, 1})}, of_this_machine}));
   Bundle unasked;
   unasked.add(some);

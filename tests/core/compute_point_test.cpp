@@ -102,7 +102,7 @@ TEST_F(ComputePointTest, AutomaticLambdaIsOneUnlessNoiseMeetsALongDelay) {
   EXPECT_NEAR(lambda(true, 41), 0.76, 0.01);
 }
 
-TEST(Signal, TellsMeanFromNoise) {
+TEST(Signal, SeparatesMeanFromNoise) {
   Signal signal;
   EXPECT_EQ(signal.ratio(), std::numeric_limits<double>::infinity());
   signal.add(2, 2);

@@ -96,7 +96,7 @@ TYPED_TEST(FixedPointTest, RefusesAStartOutOfRange) {
             0u);
 }
 
-TYPED_TEST(FixedPointTest, TellsWhenASumLeavesTheRange) {
+TYPED_TEST(FixedPointTest, ReportsWhenASumLeavesTheRange) {
   using Format = FixedPoint<TypeParam>;
   std::vector<Sum<TypeParam>> sums{0, Sum<TypeParam>{1} << (Format::sum_bits - 1)};
   const std::vector<Number<TypeParam>> up{0, Number<TypeParam>{1} << (Format::update_bits - 1)};
@@ -157,7 +157,7 @@ TEST(FixedPoint, NumbersOfOthersThatAreTooLargeWrap) {
   EXPECT_EQ(sums, std::vector<Sum<float>>(numbers.size(), 3));
 }
 
-TYPED_TEST(FixedPointTest, TellsWhichOfManySumsLeavesTheRange) {
+TYPED_TEST(FixedPointTest, ReportsWhichOfManySumsLeavesTheRange) {
   using Format = FixedPoint<TypeParam>;
   for (const std::size_t at : {0u, 70u, 127u, 128u, 130u}) {
     std::vector<Sum<TypeParam>> sums(131, 0);

@@ -81,7 +81,7 @@ TEST(MissingUpdates, BeforeAnythingArrivesTheOthersHaveMadeAsMany) {
   EXPECT_EQ(missing.delayed(1000), 0);  // they never came
 }
 
-TEST(MissingUpdates, GradientsThatKnowNoOwnUpdateTellHowManyAreUnderWay) {
+TEST(MissingUpdates, GradientsThatKnowNoOwnUpdateShowHowManyAreInFlight) {
   MissingUpdates missing(me, 2);  // a delay of four steps, from the start
   for (std::uint32_t own = 5; own < 9; ++own) {
     missing.applied(knowing(0, own - 5), own);

@@ -135,7 +135,7 @@ TEST_F(Csv, TheColumnsOfAModelAreFoundByNameOrByOrder) {
               HasSubstr("has 4 columns; the model takes 2"));
 }
 
-TEST_F(Csv, ColumnsOfTheSameNameAreToldApart) {
+TEST_F(Csv, ColumnsOfTheSameNameAreDistinguished) {
   const std::string text = "a,a,,,y\n1,2,3,4,0\n5,6,7,9,1\n";
   const RawData data = read(text);
   EXPECT_THAT(data.columns, ElementsAre("a", "a (2)", "", " (2)"));

@@ -74,7 +74,7 @@ TEST_F(Streams, OneOfSeveralReadersLearnsFromItsOwnRowsAndKeepsAll) {
   EXPECT_EQ(stream.window().kept().size(), 8u);
 }
 
-TEST_F(Streams, TheFirstRowsTellFeaturesAndClasses) {
+TEST_F(Streams, TheFirstRowsDecideFeaturesAndClasses) {
   RowStream stream = open(class_labels({}));
   pipe.write("0 1:1\n3 5:2\n\n1 2:1\n");
   pipe.close();
@@ -84,7 +84,7 @@ TEST_F(Streams, TheFirstRowsTellFeaturesAndClasses) {
   EXPECT_EQ(shape->classes, 4u);
 }
 
-TEST_F(Streams, AThousandRowsAreEnoughToTell) {
+TEST_F(Streams, AThousandRowsAreEnoughToDecide) {
   RowStream stream = open(class_labels({}));
   for (int k = 0; k < 1000; ++k) pipe.write(std::to_string(k % 3) + " 2:1\n");
   const auto shape = stream.shape({});
@@ -101,7 +101,7 @@ TEST_F(Streams, AThousandRowsAreEnoughToTell) {
   }
 }
 
-TEST_F(Streams, AMistakeAmongTheFirstRowsIsToldAtOnce) {
+TEST_F(Streams, AMistakeAmongTheFirstRowsIsReportedAtOnce) {
   RowStream stream = open(class_labels({}));
   pipe.write("1,2,0\n1,oh,0\n");
   try {

@@ -21,7 +21,7 @@ std::string refusal(Action&& action) {
   return "";
 }
 
-TEST(RowText, TheFirstLineTellsTheFormat) {
+TEST(RowText, TheFirstLineDecidesTheFormat) {
   RowText csv("s", {}, {}), libsvm("s", {}, {});
   EXPECT_FALSE(csv.read("a,b,label"));
   const auto row = csv.read("1, 2.5,3\r");
@@ -108,7 +108,7 @@ struct Labels : ::testing::Test {
   RowText at{"s", RowFormat::csv, {}};
 };
 
-TEST_F(Labels, TheFirstThatIsNotOneTellsTheSigns) {
+TEST_F(Labels, TheFirstThatIsNotOneDecidesTheSigns) {
   const auto meaning_after = [&](double other) {
     auto labels = sign_labels();
     labels->see(1, at);

@@ -95,7 +95,7 @@ TEST(TextSamples, ReadsALongText) {
   EXPECT_GT(samples.count(Part::train), 8 * samples.count(Part::validation));
 }
 
-/// Says who gathered and waits where it is told to.
+/// Says who gathered and waits where it is asked to.
 class SlowSamples final : public Samples {
  public:
   const SampleFormat& format() const override { return format_; }

@@ -163,7 +163,7 @@ TEST(TableColumns, DatesAreUnderstoodAsPeopleWriteThem) {
     EXPECT_FALSE(read_date(none, DateForm::year_month_day)) << none;
 }
 
-TEST(TableColumns, ADayAboveTwelveTellsWhetherDaysOrMonthsComeFirst) {
+TEST(TableColumns, ADayAboveTwelveShowsWhetherDaysOrMonthsComeFirst) {
   EXPECT_EQ(read_table("d,y\n03/04/2024,0\n25/04/2024,1\n").encoding[0].form,
             DateForm::day_month_year);
   EXPECT_EQ(read_table("d,y\n03/04/2024,0\n04/25/2024,1\n").encoding[0].form,
@@ -206,7 +206,7 @@ TEST(TableColumns, AStrayTextAmongNumbersIsAMistakeAndManyAreACategory) {
   EXPECT_EQ(read_table(text).encoding[0].kind, Kind::category);
 }
 
-TEST(TableColumns, ALargeFileIsReadAgainWhereItsSampleToldTooLittle) {
+TEST(TableColumns, ALargeFileIsReadAgainWhereItsSampleIsNotEnough) {
   std::string text = "x,y\n";
   for (int i = 0; i < 800'000; ++i) text += i / 100'000 == 2 ? "ab,1\n" : "1,0\n";
   const RawData data = read_table(text);

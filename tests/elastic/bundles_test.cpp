@@ -138,8 +138,8 @@ TEST(Bundles, ThatAreNoneEndTheLink) {
   EXPECT_TRUE(closes([](auto& m) { m.format = NumberFormat::of_double; }, 2));
 }
 
-// Whoever has a link to the origin is not sent the same by others meanwhile: it could not tell the
-// sums apart.
+// Whoever has a link to the origin is not sent the same by others meanwhile: it could not separate
+// the sums apart.
 TEST(Bundles, AreNotOvertakenByRepairs) {
   const auto repaired_after = [](bool linked, Nanoseconds wait) {
     Thin network;

@@ -28,7 +28,7 @@ struct Nobody : Wires {
   std::size_t most = 0;
 };
 
-// Whoever joins late is told of all who ever were there.
+// Whoever joins late is reported all who ever were there.
 TEST(Calls, OfThousandsWhoAreDeadAreFewAtATimeAndEverFewer) {
   constexpr std::uint64_t dead = 2000;
   Nobody network;

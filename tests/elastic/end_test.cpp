@@ -51,7 +51,7 @@ TEST(End, WaitsForTheGradientThatCorrectsAnAdoption) {
 
 // On a thin link gradients may take long to arrive: who counted only those that have would go on
 // and on.
-TEST(End, ABudgetCountsWhatOthersTellOf) {
+TEST(End, ABudgetCountsWhatOthersReport) {
   Said network;
   ProtocolOptions options = founder();
   options.budget = {.gradients = 10};
@@ -59,14 +59,14 @@ TEST(End, ABudgetCountsWhatOthersTellOf) {
   Peer other(one, LinkId{1}, {2, 2});
   other.report(true, 1);
   for (std::uint32_t i = 0; i < 4; ++i) compute(one, i, 2);
-  const auto tell = [&](std::uint64_t computed) {
+  const auto report = [&](std::uint64_t computed) {
     Record record = other.record();
     record.computed = computed;
     other.say_of_itself(record, 3);
   };
-  tell(5);
+  report(5);
   EXPECT_EQ(one.ending(), std::nullopt);
-  tell(6);
+  report(6);
   EXPECT_EQ(one.ending(), StopReason::budget);
 }
 
@@ -87,19 +87,19 @@ TEST(End, NothingIsTakenInAfterIt) {
   EXPECT_EQ(one.inbox_depth(), 0u);
 }
 
-/// Two members that have ended with the same names, and the second has not told its digest.
+/// Two members that have ended with the same names, and the second has not sent its digest.
 struct Ended : ::testing::Test {
   Ended() {
     other.report(true, 1);
     one.stop_run(StopReason::asked, 2);
     one.stopped(2);
-    tell({}, 3);
+    report({}, 3);
     one.tick(a_second);
     const Hash ready = network.last_record(other.link, {1, 1}).ready;
     EXPECT_NE(ready, Hash{});
-    tell(ready, a_second);
+    report(ready, a_second);
   }
-  void tell(const Hash& ready, Nanoseconds now, const Hash& digest = {}) {
+  void report(const Hash& ready, Nanoseconds now, const Hash& digest = {}) {
     Record record = other.record();
     record.stopped = true;
     record.names = other.roster.hash({});
@@ -114,13 +114,13 @@ struct Ended : ::testing::Test {
   const Hash mine{5, 6}, theirs{7, 8};
 };
 
-TEST_F(Ended, TheyTellEachOtherWhatTheirModelsCameTo) {
+TEST_F(Ended, TheyExchangeTheDigestsOfTheirModels) {
   ASSERT_TRUE(one.is_over());
   one.compare(mine, 2 * a_second);
   EXPECT_FALSE(one.has_compared(2 * a_second));
   one.tick(2 * a_second);
   EXPECT_EQ(network.last_record(other.link, {1, 1}).digest, mine);
-  tell({}, 3 * a_second, theirs);
+  report({}, 3 * a_second, theirs);
   EXPECT_TRUE(one.has_compared(3 * a_second));
   const auto digests = one.audit().digests;
   ASSERT_EQ(digests.size(), 2u);
@@ -128,7 +128,7 @@ TEST_F(Ended, TheyTellEachOtherWhatTheirModelsCameTo) {
   EXPECT_EQ(digests[1].second, theirs);
 }
 
-TEST_F(Ended, WhoDiesBeforeItTellsIsNotAwaited) {
+TEST_F(Ended, AMemberThatDiesBeforeItReportsIsNotAwaited) {
   one.compare(mine, 2 * a_second);
   one.lost(other.link, 3 * a_second);
   one.dial_failed(LinkId{99}, true, 3 * a_second);
@@ -136,7 +136,7 @@ TEST_F(Ended, WhoDiesBeforeItTellsIsNotAwaited) {
   EXPECT_EQ(one.audit().digests.size(), 1u);
 }
 
-TEST_F(Ended, AGoodbyeTellsItToo) {
+TEST_F(Ended, AGoodbyeCarriesItToo) {
   one.compare(mine, 2 * a_second);
   other.say(Goodbye{true, other.roster.hash({}), theirs}, 3 * a_second);
   EXPECT_TRUE(one.has_compared(3 * a_second));

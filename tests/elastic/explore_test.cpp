@@ -1,5 +1,5 @@
 // Every order of frames, ticks and steps of a few members, within bounds (docs/testing.md). States
-// that are the same are gone on from once; a state is reached by playing its story again.
+// that are the same are gone on from once; a state is reached by replaying its events.
 // With DASGD_EXPLORE=1 in the environment the worlds are larger: minutes, and up to 2 GB.
 #include <cstdlib>
 #include <gtest/gtest.h>
@@ -20,17 +20,17 @@ class Explorer {
   explicit Explorer(const SmallWorldOptions& options) : options_(options) {}
 
   void explore_all() { go_on_from(std::make_unique<SmallWorld>(options_)); }
-  /// So many stories at random, where all are too many.
-  void wander(std::uint64_t stories) {
-    for (std::uint64_t seed = 1; seed <= stories && wrong_.empty(); ++seed) {
+  /// So many scenarios at random, where all are too many.
+  void wander(std::uint64_t scenarios) {
+    for (std::uint64_t seed = 1; seed <= scenarios && wrong_.empty(); ++seed) {
       std::mt19937_64 random(seed);
       SmallWorld world(options_);
-      story_.clear();
+      actions_.clear();
       for (auto all = world.possible(); !all.empty(); all = world.possible()) {
         Action next = all[random() % all.size()];
         if (next.kind == Action::Kind::lie && random() % 8 > 0)
           next = all[random() % 4 % all.size()];
-        story_.push_back(next);
+        actions_.push_back(next);
         world.act(next);
         blame(world.wrong(), world);
       }
@@ -56,14 +56,14 @@ class Explorer {
       if (!world) world = replayed();
       world->act(action);
       ++steps_;
-      story_.push_back(action);
+      actions_.push_back(action);
       go_on_from(std::move(world));
-      story_.pop_back();
+      actions_.pop_back();
     }
   }
   std::unique_ptr<SmallWorld> replayed() const {
     auto world = std::make_unique<SmallWorld>(options_);
-    for (const Action& action : story_) world->act(action);
+    for (const Action& action : actions_) world->act(action);
     return world;
   }
 
@@ -77,12 +77,12 @@ class Explorer {
   void blame(const std::string& what, const SmallWorld& world) {
     if (what.empty() || !wrong_.empty()) return;
     wrong_ = what + "\n";
-    for (const Action& action : story_) wrong_ += action.text() + "\n";
+    for (const Action& action : actions_) wrong_ += action.text() + "\n";
     wrong_ += world.describe();
   }
 
   const SmallWorldOptions options_;
-  std::vector<Action> story_;
+  std::vector<Action> actions_;
   std::unordered_set<std::uint64_t> states_;
   std::uint64_t steps_ = 0, ends_ = 0;
   std::string wrong_;

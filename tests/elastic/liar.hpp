@@ -67,12 +67,12 @@ struct SmallWorld::Liar {
     say(Snapshot{set, set.size(), NumberFormat::of_float}, Bytes(8 * dimension, std::byte{9}));
   }
 
-  void tell(std::uint64_t lie) {
-    told.push_back(lie);
+  void lie(std::uint64_t what) {
+    lies.push_back(what);
     const Origin their = to.protocol.options().origin, others = other.protocol.options().origin;
-    const Origin& whom = lie % 2 == 0 ? others : me;
+    const Origin& whom = what % 2 == 0 ? others : me;
     Record r = about(whom);
-    switch (lie) {
+    switch (what) {
       case 0:
       case 1:
         r.left = true;
@@ -149,7 +149,7 @@ struct SmallWorld::Liar {
   std::uint64_t times = 0, version = 0;
   Introductions names;
   Roster roster;
-  std::vector<std::uint64_t> told;
+  std::vector<std::uint64_t> lies;
 };
 
 }  // namespace dasgd::elastic::test

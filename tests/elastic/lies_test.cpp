@@ -99,7 +99,7 @@ TEST_F(ForgedDigests, OfAMemberThatIsLinkedAreNotBelieved) {
   EXPECT_EQ(digest_of("honest"), theirs);
 }
 
-TEST_F(ForgedDigests, OfTheLiarItselfAreToldAndNameIt) {
+TEST_F(ForgedDigests, OfTheLiarItselfAreReportedAndNameIt) {
   liar.say_of_itself(ended(liar, {}, theirs), a_second);
   honest.say_of_itself(ended(honest, {}, mine), 2 * a_second);
   EXPECT_TRUE(one.has_compared(2 * a_second));

@@ -103,7 +103,7 @@ struct SmallWorld::Machine final : Wires, Channel, SampleSource {
   bool is_in() const { return alive && !over; }
   bool has_something_to_do() const {
     if (protocol.inbox_depth() > 0 || StateOf::has_task(protocol)) return true;
-    if (protocol.is_over()) return !has_told_digest || protocol.has_compared(clock);
+    if (protocol.is_over()) return !has_sent_digest || protocol.has_compared(clock);
     return !has_stopped && protocol.has_joined() &&
            (protocol.ending() || left == 0 || protocol.may_compute());
   }
@@ -131,7 +131,7 @@ struct SmallWorld::Machine final : Wires, Channel, SampleSource {
     protocol.tick(clock);
   }
   void end() {
-    if (!std::exchange(has_told_digest, true)) {
+    if (!std::exchange(has_sent_digest, true)) {
       protocol.compare(digest_of(worker), clock);
       protocol.tick(clock);
     }
@@ -147,7 +147,7 @@ struct SmallWorld::Machine final : Wires, Channel, SampleSource {
 
   SmallWorld& world;
   const std::size_t number;
-  bool alive = true, over = false, has_stopped = false, has_told_digest = false;
+  bool alive = true, over = false, has_stopped = false, has_sent_digest = false;
   Nanoseconds clock = a_second;
   Protocol protocol;
   std::uint32_t left, ticks_left, pauses_left;

@@ -1,4 +1,4 @@
-// Who may not join is told why.
+// Whoever may not join gets the reason.
 #include <gtest/gtest.h>
 #include <string>
 #include <vector>
@@ -128,7 +128,7 @@ struct Newcomer {
   Roster roster;
 };
 
-TEST(Refusals, AreToldToWhoJoinsOnceAndInOneLine) {
+TEST(Refusals, AreReportedToNewMembersOnceAndInOneLine) {
   Newcomer a;
   a.protocol.linked(a.link, true, 0);
   a.hears(Hello{{}, {2, 2}, "b", "", "seed: 1\n"});

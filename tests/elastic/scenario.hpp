@@ -1,4 +1,4 @@
-// A story of members that come, die, get cut off and come back, made of one number.
+// A scenario of members that come, die, get cut off and come back, made of one number.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +44,7 @@ auto one_frame_at_a_time(Duration duration) {
   };
 }
 
-struct Told {
+struct Outcome {
   std::string wrong;  ///< empty: nothing
   std::size_t events = 0, survivors = 0, crashes = 0, longest_log = 0;
   std::uint64_t gradients = 0;
@@ -111,9 +111,9 @@ inline bool happen(World<double>& world, std::uint64_t what, std::mt19937_64& ra
 }
 
 /// Plays the scenario of this seed to its end and looks at what must hold.
-inline Told play(std::uint64_t seed) {
+inline Outcome play(std::uint64_t seed) {
   static const Quadratic objective = Quadratic::random(7, 4);
-  Told told;
+  Outcome outcome;
   std::mt19937_64 random(seed);
   const auto below = [&](std::uint64_t n) { return random() % n; };
   WorldOptions options = quick_world(seed);
@@ -128,45 +128,45 @@ inline Told play(std::uint64_t seed) {
     world.add();
   }
   Nanoseconds calm_at = 0;  // when the last cut and the last stop are over
-  for (const std::size_t all = 10 + below(8); told.events < all; ++told.events) {
+  for (const std::size_t all = 10 + below(8); outcome.events < all; ++outcome.events) {
     world.run_for(static_cast<Nanoseconds>(below(1500)) * 1'000'000);
     while (!happen(world, below(10), random, calm_at)) {
     }
   }
-  // Half of the stories end in calm, with everybody in one place again.
+  // Half of the scenarios end in calm, with everybody in one place again.
   const bool calm = below(2) == 0;
   if (calm) world.run_for(std::max<Nanoseconds>(0, calm_at - world.now()) + 15'000'000'000);
-  // One of them where all see each other; a side that is cut off has to be told as well.
+  // One of them where all see each other; a side that is cut off has to be stopped as well.
   bool is_first = true;
   for (std::size_t i = 0; i < world.size(); ++i) {
     if (!world.is_alive(i) || world.is_over(i)) continue;
     if (!calm || is_first || below(2)) world.stop_run(i);
     is_first = is_first && world.is_doomed(i);  // it may die before others hear of it
   }
-  if (!world.run_until_over(60'000'000'000)) told.wrong = "the run does not end";
-  told.history = world.history();
+  if (!world.run_until_over(60'000'000'000)) outcome.wrong = "the run does not end";
+  outcome.history = world.history();
   for (std::size_t i = 0; i < world.size(); ++i)
     if (world.is_alive(i) && !world.is_over(i))
-      told.history.push_back(fmt::format("w{}: {}", i, world.protocol(i).describe()));
-  told.deaths = world.deaths();
-  for (const auto& [what, times] : told.deaths) told.crashes += times;
-  told.longest_log = world.longest_log();
-  if (told.wrong.empty()) told.wrong = world.verify();
+      outcome.history.push_back(fmt::format("w{}: {}", i, world.protocol(i).describe()));
+  outcome.deaths = world.deaths();
+  for (const auto& [what, times] : outcome.deaths) outcome.crashes += times;
+  outcome.longest_log = world.longest_log();
+  if (outcome.wrong.empty()) outcome.wrong = world.verify();
   std::string names;
   for (std::size_t i = 0; i < world.size(); ++i) {
     if (!world.is_alive(i) || !world.is_over(i)) continue;
     const auto audit = world.protocol(i).audit();
-    (options.protocol.merge == Merge::yield ? told.yielded : told.abandoned) +=
+    (options.protocol.merge == Merge::yield ? outcome.yielded : outcome.abandoned) +=
         audit.abandoned.size();
     if (!audit.agreed) continue;
-    ++told.survivors;
-    told.gradients = std::max(told.gradients, world.worker(i).t());
-    if (!names.empty() && names != audit.names.text()) told.split = true;
+    ++outcome.survivors;
+    outcome.gradients = std::max(outcome.gradients, world.worker(i).t());
+    if (!names.empty() && names != audit.names.text()) outcome.split = true;
     names = audit.names.text();
   }
-  if (told.wrong.empty() && calm && told.split)
-    told.wrong = "members that see each other ended with different names";
-  return told;
+  if (outcome.wrong.empty() && calm && outcome.split)
+    outcome.wrong = "members that see each other ended with different names";
+  return outcome;
 }
 
 }  // namespace dasgd::elastic

@@ -1,6 +1,6 @@
-// elastic_scenarios FIRST COUNT [-v]: plays seeded stories on all processors, prints the seed of
-// every one that fails, and at which moment and in which role members died. With -v it tells each
-// story, one after the other.
+// elastic_scenarios FIRST COUNT [-v]: plays seeded scenarios on all processors, prints the seed of
+// every one that fails, and at which moment and in which role members died. With -v it prints each
+// scenario, one after the other.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -21,22 +21,23 @@ struct Tally {
   std::size_t fewest = SIZE_MAX, longest_log = 0;
   dasgd::elastic::Deaths deaths;
 
-  void count(std::uint64_t seed, const dasgd::elastic::Told& told, bool talk) {
-    events += told.events;
-    fewest = std::min(fewest, told.events);
-    longest_log = std::max(longest_log, told.longest_log);
-    gradients += told.gradients;
-    crashes += told.crashes;
-    abandoned += told.abandoned;
-    yielded += told.yielded;
-    split += told.split ? 1 : 0;
-    for (const auto& [what, times] : told.deaths) deaths[what] += times;
+  void count(std::uint64_t seed, const dasgd::elastic::Outcome& outcome, bool talk) {
+    events += outcome.events;
+    fewest = std::min(fewest, outcome.events);
+    longest_log = std::max(longest_log, outcome.longest_log);
+    gradients += outcome.gradients;
+    crashes += outcome.crashes;
+    abandoned += outcome.abandoned;
+    yielded += outcome.yielded;
+    split += outcome.split ? 1 : 0;
+    for (const auto& [what, times] : outcome.deaths) deaths[what] += times;
     if (talk)
-      for (const auto& line : told.history) std::cout << line << "\n";
-    if (told.abandoned > 0) std::cout << "seed " << seed << " abandons " << told.abandoned << "\n";
-    if (told.wrong.empty()) return;
+      for (const auto& line : outcome.history) std::cout << line << "\n";
+    if (outcome.abandoned > 0)
+      std::cout << "seed " << seed << " abandons " << outcome.abandoned << "\n";
+    if (outcome.wrong.empty()) return;
     ++failed;
-    std::cout << "seed " << seed << ": " << told.wrong << "; again: elastic_scenarios " << seed
+    std::cout << "seed " << seed << ": " << outcome.wrong << "; again: elastic_scenarios " << seed
               << " 1 -v" << std::endl;
   }
 
@@ -71,9 +72,9 @@ int main(int argc, char** argv) {
     for (std::jthread& player : players)
       player = std::jthread([&] {
         for (std::uint64_t seed = next++; seed < first + count; seed = next++) {
-          const auto told = dasgd::elastic::play(seed);
+          const auto outcome = dasgd::elastic::play(seed);
           const std::lock_guard lock(mutex);
-          tally.count(seed, told, talk);
+          tally.count(seed, outcome, talk);
         }
       });
   }

@@ -10,15 +10,15 @@ namespace {
 
 class Scenarios : public testing::TestWithParam<std::uint64_t> {};
 
-// `elastic_scenarios SEED 1 -v` tells the story of one that fails.
+// `elastic_scenarios SEED 1 -v` prints the events of one that fails.
 TEST_P(Scenarios, ModelsAreTheSumsOfTheirNamesAndNothingIsForgotten) {
   constexpr std::uint64_t each = 250;
   std::uint64_t with_losses = 0;
   for (std::uint64_t seed = GetParam() * each + 1; seed <= (GetParam() + 1) * each; ++seed) {
-    const Told told = play(seed);
-    EXPECT_EQ(told.wrong, "") << "seed " << seed;
-    EXPECT_GE(told.events, 10u) << "seed " << seed;
-    with_losses += told.abandoned > 0 ? 1 : 0;
+    const Outcome outcome = play(seed);
+    EXPECT_EQ(outcome.wrong, "") << "seed " << seed;
+    EXPECT_GE(outcome.events, 10u) << "seed " << seed;
+    with_losses += outcome.abandoned > 0 ? 1 : 0;
   }
   // Where members met through others in an order that their copies do not cover.
   EXPECT_LE(with_losses, each / 50);
@@ -68,7 +68,7 @@ TEST(Elastic, OneAloneIsARun) {
   EXPECT_GT(world.worker(0).t(), 20u);
 }
 
-TEST(Elastic, WhoJoinsGoesOnWithTheModelOfTheOthers) {
+TEST(Elastic, ANewcomerGoesOnWithTheModelOfTheOthers) {
   World<double> world(objective(), calm_world());
   world.add();
   world.run_for(3'000'000'000);
@@ -80,7 +80,7 @@ TEST(Elastic, WhoJoinsGoesOnWithTheModelOfTheOthers) {
   const auto audit = world.protocol(1).audit();
   EXPECT_GT(audit.joined_at, 50u);
   EXPECT_TRUE(audit.lost_gradients.empty());
-  // Adoption is no application: nobody's staleness has seen the gradients of before.
+  // Adoption is not an application: nobody's staleness has seen the gradients of before.
   EXPECT_LT(world[1].run.S().max, 50u);
 }
 
@@ -162,10 +162,10 @@ TEST(Elastic, WhoStandsBetweenTwoDoesNotLeaveThemWaiting) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(world.protocol(i).audit().here, 3u) << i;
 }
 
-TEST(Elastic, WhoJoinsACutOffSideDoesNotMakeItLarge) {
+TEST(Elastic, ANewcomerOnACutOffSideDoesNotMakeItLarge) {
   World<double> world(objective(), calm_world());
   for (int i = 0; i < 3; ++i) world.add(), world.run_for(300'000'000);
-  world.cut({true, true, false}, 7'000'000'000);  // who comes now sees the third alone
+  world.cut({true, true, false}, 7'000'000'000);  // a newcomer now sees the third alone
   world.run_for(2'500'000'000);
   const std::uint64_t paused = world.worker(2).t();
   world.add();
@@ -179,7 +179,7 @@ TEST(Elastic, WhoJoinsACutOffSideDoesNotMakeItLarge) {
 }
 
 // Copies of the model of the parting died too, so that one side gives up what it did, by name.
-// A newcomer was told of the other side's newcomer when it came, and of nobody else who still
+// A newcomer was reported the other side's newcomer when it came, and of nobody else who still
 // lives.
 TEST(Elastic, SidesMeetAgainAlthoughAllWhoKnewBothAreDead) {
   World<double> world(objective(), calm_world());
@@ -224,8 +224,8 @@ TEST(Elastic, WhoLeavesHandsOverWhatItHas) {
   EXPECT_EQ(world.protocol(0).audit().left, 1u);
 }
 
-// Who joins late sees small losses only, and has to know what was usual.
-TEST(Elastic, HowLargeLossesWereIsToldToWhoeverJoins) {
+// A member that joins late sees small losses only, and has to know what was usual.
+TEST(Elastic, HowLargeLossesWereIsReportedToWhoeverJoins) {
   World<double> world(objective(), calm_world());
   world.add();
   world.add();

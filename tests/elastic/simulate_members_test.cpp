@@ -68,7 +68,7 @@ TEST_F(SimulatedMembers, OneAloneDoesWhatAnOrdinarySimulationDoes) {
   }
 }
 
-// Look-ahead: the names of gradients tell how many are missing, whoever comes, dies or stands
+// Look-ahead: the names of gradients show how many are missing, whoever comes, dies or stands
 // still.
 TEST_F(SimulatedMembers, MissingGradientsAreEstimatedAfterAJoinACrashAndAPause) {
   options.look_ahead = LookAhead{LookAhead::Kind::fixed, 0.5};
@@ -88,7 +88,7 @@ TEST_F(SimulatedMembers, MissingGradientsAreEstimatedAfterAJoinACrashAndAPause) 
   EXPECT_NEAR(ratio(), 1, 0.1) << "a pause";
 }
 
-TEST_F(SimulatedMembers, WhoComesAndGoesIsInTheAudit) {
+TEST_F(SimulatedMembers, MembersThatComeAndGoAreInTheAudit) {
   scenario.membership_plan = {.crashes = {{WorkerId{0}, 5 * second}, {WorkerId{5}, 16 * second}},
                               .leaves = {{WorkerId{2}, 10 * second}},
                               .joins = {15 * second, 12 * second}};
@@ -116,7 +116,7 @@ TEST_F(SimulatedMembers, WhoComesAndGoesIsInTheAudit) {
   EXPECT_GT(run.members[4].joined_at_step, 500u);
 }
 
-TEST_F(SimulatedMembers, TheSameStoryIsTheSameToTheLastLine) {
+TEST_F(SimulatedMembers, TheSameScenarioIsTheSameToTheLastLine) {
   scenario.membership_plan = {
       .crashes = {{WorkerId{1}, 3 * second}}, .leaves = {}, .joins = {2 * second}};
   world.latency = TimeModel::uniform(1'000'000, 9'000'000);
@@ -163,7 +163,7 @@ TEST_F(SimulatedMembers, ARunThatEndsInACutEndsApart) {
   EXPECT_FALSE(s.audit_is_clean());
 }
 
-TEST_F(SimulatedMembers, WhatComesAfterTheEndIsTold) {
+TEST_F(SimulatedMembers, WhatComesAfterTheEndIsReported) {
   scenario.membership_plan.crashes = {{WorkerId{1}, 900 * second}};
   const auto run = simulate();
   EXPECT_EQ(run.too_late, std::vector<std::string>{"`elastic.crash` 1:15min"});
@@ -179,7 +179,7 @@ TEST(MembershipPlan, KnowsHowManyAreThereAtOnce) {
   EXPECT_EQ(most_at_once(membership_plan, 3, {0, 0, 9 * second}), 4u);
 }
 
-TEST_F(SimulatedMembers, AStoryThatCannotBeIsRefused) {
+TEST_F(SimulatedMembers, AnImpossibleScenarioIsRefused) {
   const auto crash = [&](std::size_t worker, Nanoseconds at) {
     scenario.membership_plan.crashes = {{worker_id(worker), at}};
     return refusal();

@@ -127,7 +127,7 @@ void SmallWorld::act(const Action& action) {
       return add(false);
     case Action::Kind::lie:
       --lies_left_;
-      return liars_[action.member].tell(action.link);
+      return liars_[action.member].lie(action.link);
     case Action::Kind::leave:
       may_leave_ = false;
       return machines_[action.member]->protocol.leave(machines_[action.member]->clock);
@@ -211,7 +211,7 @@ bool SmallWorld::run_to_the_end() {
 std::uint64_t SmallWorld::state() const {
   StateOf state;
   state(may_crash_, may_cut_, may_join_, may_leave_, cut_, lies_left_);
-  for (const Liar& liar : liars_) state(liar.told);
+  for (const Liar& liar : liars_) state(liar.lies);
   for (const auto& [id, wire] : wires_) {
     state(id, wire.open);
     for (const std::size_t to : {0u, 1u}) {
@@ -223,7 +223,7 @@ std::uint64_t SmallWorld::state() const {
   for (const auto& m : machines_) {
     state(m->alive, m->over);
     if (!m->alive) continue;
-    state(m->has_stopped, m->has_told_digest, m->clock, m->left, m->ticks_left, m->pauses_left,
+    state(m->has_stopped, m->has_sent_digest, m->clock, m->left, m->ticks_left, m->pauses_left,
           m->links, m->dials, m->worker.applied(), m->worker.computed(), m->worker.replica().sums(),
           m->protocol);
   }

@@ -30,7 +30,7 @@ struct SmallWorldOptions {
   bool cut = false;    ///< between the last member and the others; and its end
   bool join = false;
   bool leave = false;      ///< the last member
-  std::uint32_t lies = 0;  ///< that one more member, who does nothing else, tells at any time
+  std::uint32_t lies = 0;  ///< sent at any time by one more member, which does nothing else
 };
 
 /// What can happen next.

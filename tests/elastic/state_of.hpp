@@ -73,7 +73,7 @@ struct StateOf {
             m.reported_by_others, m.address_is_right, m.link_broken, m.dial_at, m.dial_pause);
   }
   void operator()(const Introductions& i) {
-    (*this)(i.announced_, i.theirs_, i.last_told_, i.last_heard_);
+    (*this)(i.announced_, i.theirs_, i.last_sent_, i.last_heard_);
   }
   void operator()(const Protocol::Link& l) {
     (*this)(l.id, l.dialed, l.open, l.heard, l.member, l.names, l.reported, l.promised, l.offered,
@@ -86,7 +86,7 @@ struct StateOf {
 
   void operator()(const Protocol& p) {
     (*this)(p.roster_.origins(), p.contacts_, p.dialing_, p.links_, p.held_, p.samples_,
-            p.elsewhere_, p.not_folded_, p.announced_, p.abandoned_, p.not_looked_at_,
+            p.missing_here_, p.not_folded_, p.announced_, p.abandoned_, p.not_looked_at_,
             p.unreported_, p.has_news_, p.joined_at_, p.joined_, p.wants_copy_, p.is_copying_,
             p.copies_.models(), p.copied_at_, p.unsettled_at_, p.collected_at_, p.snapshot_,
             p.wants_snapshot_);

@@ -50,7 +50,7 @@ void read(const std::string& file) {
 
 }  // namespace
 
-// The first byte tells: a file as it is, one with a right checksum, or a state.
+// The first byte decides: a file as it is, one with a right checksum, or a state.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string bytes(dasgd::fuzz::text_of(data + 1, size - 1));

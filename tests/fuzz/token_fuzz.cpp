@@ -4,7 +4,7 @@
 #include "dasgd/transport/tcp/tls/token.hpp"
 #include "fuzz/input.hpp"
 
-// A token, and an address as others tell it: read, or refused in one line. What was read can be
+// A token, and an address as others send it: read, or refused in one line. What was read can be
 // written and read again.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dasgd;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """What a hostile user, disk, file or clock does to a run on threads, played with the real program.
 
-    hostile.py DASGD [--seed N] [--only NAME]    one line per story, one at the end; status 1 if a promise was broken
+    hostile.py DASGD [--seed N] [--only NAME]    one line per scenario, one at the end; status 1 if a promise was broken
 
-Each story expects what docs/security.md promises: one clear line, the right exit status, nothing half-written, no hang. One
-that cannot be played here says why. Elastic runs have stories of their own in tests/soak.
+Each scenario expects what docs/security.md promises: one clear line, the right exit status, nothing half-written, no hang. One
+that cannot be played here says why. Elastic runs have scenarios of their own in tests/soak.
 """
 
 import argparse
@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 
-PATIENCE = 600  # seconds; a story that takes longer hangs, also on a busy machine
+PATIENCE = 600  # seconds; a scenario that takes longer hangs, also on a busy machine
 HERE = pathlib.Path(__file__).resolve().parent
 ROWS = "x,y,label\n" + "".join(f"{k % 5},{k % 3},{k % 2}\n" for k in range(60))
 
@@ -233,7 +233,7 @@ def a_network_never_opens(stage):
     expect(not (stage.path / "run").exists(), "a directory was made")
 
 
-STORIES = [
+SCENARIOS = [
     a_trace_fills_the_disk, others_fill_the_disk, a_disk_has_no_room_at_all, data_is_a_device, data_is_a_pipe_that_nobody_fills,
     limits_are_beyond_all_time, the_clock_jumps, checkpoints_are_damaged, networks_are_damaged, a_network_never_opens,
 ]  # fmt: skip
@@ -246,13 +246,13 @@ def main():
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     held = broken = skipped = 0
-    for story in STORIES:
-        if options.only not in story.__name__:
+    for scenario in SCENARIOS:
+        if options.only not in scenario.__name__:
             continue
-        name = story.__name__.replace("_", " ")
+        name = scenario.__name__.replace("_", " ")
         with tempfile.TemporaryDirectory(prefix="dasgd-hostile-") as directory:
             try:
-                story(Stage(os.path.abspath(options.dasgd), pathlib.Path(directory), random.Random(f"{options.seed} {name}")))
+                scenario(Stage(os.path.abspath(options.dasgd), pathlib.Path(directory), random.Random(f"{options.seed} {name}")))
                 held += 1
                 print(f"held: {name}", flush=True)
             except CannotPlay as why:

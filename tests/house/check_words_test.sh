@@ -25,6 +25,14 @@ echo 'throw InputError(path + ": give `classes` K -- " + why);  // "--classes K"
 names["left"] = --count;' >"$tree/src/dasgd/data/rows.cpp"
 "$script" "$tree" >"$tree/log" || { echo "a good tree was refused:"; cat "$tree/log"; exit 1; }
 
+# Old words do not come back; the usual ones, a file of a run directory and the position in a file of Python may stay.
+for line in "// the run is told" "void tell_members();" "// lets go of it" "// for bytes that are no message" "// text that is none" \
+  "// a long story" "Merge::together" "update.elsewhere()" "// begins anew"; do
+  refuses "$line"
+done
+echo "f(untold, \"story.txt\", file.tell());  // what is no longer here; there is none; there is no row" >"$tree/src/dasgd/data/rows.cpp"
+"$script" "$tree" >"$tree/log" || { echo "plain words were refused:"; cat "$tree/log"; exit 1; }
+
 # Messages of the program and of the Python package name options that exist.
 mkdir -p "$tree/apps/dasgd/cli" "$tree/apps/dasgd/commands"
 echo 'app->add_flag("--quick", quick_, "fewer points");' >"$tree/apps/dasgd/cli/command_line.cpp"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Without apt the script names what is needed and does not fail; an unknown group is an error; a user
-# who is not root installs what is missing with sudo, or is told what to run.
+# a user other than root installs what is missing with sudo, or gets the command to run.
 set -eu
 script=$(cd "$(dirname "$0")/../../scripts" && pwd)/install_packages.sh
 stubs=$(mktemp -d)

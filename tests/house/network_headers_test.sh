@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The build of dasgd_networks.so is told apart by all headers that it shares with the program, as the compiler sees them.
+# The build of dasgd_networks.so is identified by all headers that it shares with the program, as the compiler sees them.
 #   network_headers_test.sh ROOT CMAKE COMPILER
 set -euo pipefail
 root=$(cd "$1" && pwd)

@@ -20,7 +20,7 @@ def mistakes_of(command: str) -> list:
 
 
 def mistakes_of_pods() -> list:
-    """Every pod of the example for Kubernetes is no root, and mounts what it declares."""
+    """Every pod of the example for Kubernetes does not run as root, and mounts what it declares."""
     found = []
     for thing in yaml.safe_load_all((ROOT / "packaging/kubernetes/run.yaml").read_text()):
         pod = thing.get("spec", {}).get("template", {}).get("spec")

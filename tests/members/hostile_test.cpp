@@ -35,7 +35,7 @@ class Liar final : public tcp::LinkEvents {
     for (const auto& [link, target] : targets_) sockets_.close(link, true);
     context_.run_for(std::chrono::milliseconds(200));
   }
-  std::size_t told() const { return told_; }
+  std::size_t lies() const { return lies_; }
 
  private:
   struct Ways {
@@ -103,7 +103,7 @@ class Liar final : public tcp::LinkEvents {
   void say(tcp::LinkId link, const Message& message, std::span<const std::byte> body = {}) {
     Ways& ways = ways_[link];
     sockets_.send(link, encode(message, ways.names, ways.roster), body);
-    ++told_;
+    ++lies_;
   }
   void lie(tcp::LinkId link) {
     if (left_ == 0) return;
@@ -155,7 +155,7 @@ class Liar final : public tcp::LinkEvents {
   Origin me_ = Origin::random();
   std::uint32_t sequence_ = 0;
   std::uint64_t version_ = 0;
-  std::size_t left_ = 0, told_ = 0;
+  std::size_t left_ = 0, lies_ = 0;
   tcp::Sockets sockets_;
 };
 
@@ -173,7 +173,7 @@ TEST_P(Hostile, AJoinerThatLiesBringsNobodyDownAndNothingFalseIsSaid) {
   options.contacts = {a->address()};
   const auto b = run.member(options);
   TrainResult<double> of_a, of_b;
-  std::size_t told = 0;
+  std::size_t lies = 0;
   {
     const std::jthread first([&] { of_a = run.train(*a); });
     const std::jthread second([&] { of_b = run.train(*b); });
@@ -181,11 +181,11 @@ TEST_P(Hostile, AJoinerThatLiesBringsNobodyDownAndNothingFalseIsSaid) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     Liar liar(*options.token, a->protocol().options().facts, run.objective.dimension(), GetParam());
     liar.lie_to({a->address(), b->address()}, 400);
-    told = liar.told();
+    lies = liar.lies();
     for (const auto& member : {a.get(), b.get()})
       member->protocol().stop_run(StopReason::asked, member->now());
   }
-  EXPECT_GT(told, 20u);
+  EXPECT_GT(lies, 20u);
   const RunSummary &at_a = of_a.summary, &at_b = of_b.summary;
   if (at_a.replicas_compared && at_a.replicas_identical && at_b.replicas_compared &&
       at_b.replicas_identical && at_a.elastic->at_end > 1 && at_b.elastic->at_end > 1) {

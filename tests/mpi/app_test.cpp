@@ -113,7 +113,7 @@ TEST_F(MpiApp, TheConfigOfARunOnRanksRepeatsOnThreads) {
   EXPECT_FALSE(summary().contains("ranks"));
 }
 
-TEST_F(MpiApp, OneLineTellsAMistakeWhoeverFoundIt) {
+TEST_F(MpiApp, OneLineReportsAMistakeWhoeverFoundIt) {
   const auto refusal = [&](int ranks, const std::string& arguments, const std::string& what) {
     const Outcome outcome = mpirun(ranks, arguments + " --out " + out());
     EXPECT_EQ(outcome.status, 2) << arguments;
@@ -132,7 +132,7 @@ TEST_F(MpiApp, OneLineTellsAMistakeWhoeverFoundIt) {
 }
 
 // A file that one machine of a cluster does not have. mpirun starts two programs as one job.
-TEST_F(MpiApp, AMistakeOfOneRankIsToldByTheFirst) {
+TEST_F(MpiApp, AMistakeOfOneRankIsReportedByTheFirst) {
   const std::string data = directory.write("data", "1 1:1\n-1 2:1\n");
   const std::string run = " train --model logistic --gradients 5 --out " + out() + " --data ";
   const Outcome missing = shell("timeout 120 " DASGD_MPIRUN " -n 1 " DASGD_BINARY + run + data +
@@ -145,7 +145,7 @@ TEST_F(MpiApp, AMistakeOfOneRankIsToldByTheFirst) {
   EXPECT_THAT(other.err, HasSubstr("rank 1 differs from rank 0 in configuration"));
 }
 
-TEST_F(MpiApp, AnOptionThatOneRankCannotReadIsToldByTheFirst) {
+TEST_F(MpiApp, AnOptionThatOneRankCannotReadIsReportedByTheFirst) {
   const std::string run = DASGD_BINARY " train --model quadratic --gradients 5 --out " + out();
   const auto job = [](const std::string& first, const std::string& last) {
     return shell("timeout 120 " DASGD_MPIRUN " -n 2 " + first + " : -n 1 " + last);
@@ -170,7 +170,7 @@ TEST_F(MpiApp, ADivergingRunFailsOnceAndKeepsItsRecords) {
   EXPECT_EQ(summary()["replicas_identical"], true);
 }
 
-// Only rank 1 computes, one gradient: the model tells which step size it took.
+// Only rank 1 computes, one gradient: the model shows which step size it took.
 TEST_F(MpiApp, RankZeroTakesAdviceForAllRanks) {
   const std::string run = "train --model quadratic --gradients 0,1 --quiet --out " + out();
   ASSERT_EQ(mpirun(2, run + " --lr auto").status, 0);
@@ -181,7 +181,7 @@ TEST_F(MpiApp, RankZeroTakesAdviceForAllRanks) {
   EXPECT_EQ(summary()["replica_digest"], advised["replica_digest"]);
 }
 
-// Only rank 1 computes: the model tells which schedule it followed.
+// Only rank 1 computes: the model shows which schedule it followed.
 TEST_F(MpiApp, AllRanksCoolDownWithTheStepThatRankZeroHasFound) {
   const std::string run =
       "train --model logistic --batch 4 --gradients 0,400 --quiet --no-report --out " + out();
@@ -231,7 +231,7 @@ TEST_P(MpiSignals, ASignalToMpirunStopsCleanlyAndWritesEverything) {
   EXPECT_EQ(check().status, 0);
 }
 
-// The one rank is told to stop while the other has not even begun.
+// The one rank is asked to stop while the other has not even begun.
 TEST_F(MpiApp, AStopBeforeTheRunBeginsLeavesTheEarlierRunAsItWas) {
   const std::string run =
       "train --model quadratic --gradients 50 --quiet --no-report --out " + out() + " --lr ";

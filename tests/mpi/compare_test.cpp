@@ -37,7 +37,7 @@ TEST_F(MpiCompare, ARankMayHaveSeveralWorkers) {
   EXPECT_EQ(result()["rows"].size(), 3u);
 }
 
-TEST_F(MpiCompare, AMistakeIsToldOnceAndEndsAllRanks) {
+TEST_F(MpiCompare, AMistakeIsReportedOnceAndEndsAllRanks) {
   const Outcome outcome =
       mpirun(2, small + "--workers 2 --world thin-nic --rivals asgd --out " + out());
   EXPECT_EQ(outcome.status, 2) << outcome.err;

@@ -108,7 +108,7 @@ class FarWorker {
     endpoint_.receive(8, batch);
     for (const GradientPtr& g : batch.gradients) {
       EXPECT_TRUE(applied.insert(g->name));
-      (g->update.elsewhere() ? by_device : by_host).insert(g->name);
+      (g->update.on_device() ? by_device : by_host).insert(g->name);
       const auto numbers = std::as_const(g->update).numbers<float>();
       EXPECT_EQ(numbers.size(), size_);
       for (std::size_t k = 0; k < numbers.size(); ++k) EXPECT_EQ(numbers[k], number_of(g->name, k));
@@ -243,13 +243,13 @@ TEST(MpiOnDevices, WhatIsStillComputedIsNotWaitedForAndNotOvertaken) {
     if (world->rank() == 0) {
       const auto first = worker.send(/*ready=*/false);
       worker.send();
-      world->network().tell(1, {});
+      world->network().send_note(1, {});
       worker.wait_for(news);
       first->become_ready(true);
     } else {
       worker.wait_for(news);
       EXPECT_FALSE(worker.receive()) << "the progress thread did not stop";
-      world->network().tell(0, {});
+      world->network().send_note(0, {});
       worker.receive_until(2);
     }
   }
@@ -270,7 +270,7 @@ TEST(MpiOnDevices, WhatWaitsForAWorkerThatIsBehindIsFolded) {
   FarWorker worker(*world, device.size, &device);
   if (world->rank() == 0) {
     for (std::uint32_t k = 0; k < count; ++k) worker.send();
-    for (const int rank : {1, 2}) world->network().tell(rank, {});
+    for (const int rank : {1, 2}) world->network().send_note(rank, {});
   } else {
     worker.wait_for(all_sent);
     worker.receive_until(count);

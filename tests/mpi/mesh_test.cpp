@@ -238,7 +238,7 @@ TEST(Mpi, NotesArriveInOrderAndBeforeTheEnd) {
                     got[static_cast<std::size_t>(from)].push_back(note[0]);
                   }});
     for (int k = 0; k < 50; ++k)
-      if (world->rank() != 0) world->network().tell(0, {static_cast<std::byte>(k)});
+      if (world->rank() != 0) world->network().send_note(0, {static_cast<std::byte>(k)});
     world->network().close();
   }
   for (std::size_t from = 1; from < 8 && all_ranks()->rank() == 0; ++from) {

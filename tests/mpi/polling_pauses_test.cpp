@@ -38,7 +38,7 @@ TEST(PollingPauses, BeginAtAHundredthOfAGradient) {
   PollingPauses::Time now = epoch;
   for (int k = 0; k < 100; ++k) polling_pauses.sent(now += 10ms);
   polling_pauses.moved(now);
-  EXPECT_TRUE(polling_pauses.pays(now)) << "who computes for long is not disturbed";
+  EXPECT_TRUE(polling_pauses.pays(now)) << "a long computation is not disturbed";
   EXPECT_NEAR(static_cast<double>(polling_pauses.next(now, UnderWay::small).count()), 100, 2);
   EXPECT_LE(polling_pauses.next(now, UnderWay::large), 50us)
       << "MPI moves its pieces only while it is called";

@@ -10,7 +10,7 @@ using nlohmann::json;
 
 class MpiWaitFree : public MpiApp {
  protected:
-  /// Gradients of all ranks, as the metrics of the run under way tell.
+  /// Gradients of all ranks, as the metrics of the run under way show.
   std::uint64_t gradients_so_far() {
     std::ifstream file(out() + "/metrics.jsonl.partial");
     std::uint64_t gradients = 0;

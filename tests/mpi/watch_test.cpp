@@ -17,10 +17,11 @@ class MpiWatch : public MpiApp {
   /// The port that the run says it listens at.
   unsigned short port_of(const Process& process) {
     std::smatch found;
-    std::string told;
+    std::string output;
     const bool listens = eventually([&] {
-      told = process.said();
-      return std::regex_search(told, found, std::regex("watch the run at http://[0-9.]+:([0-9]+)"));
+      output = process.said();
+      return std::regex_search(output, found,
+                               std::regex("watch the run at http://[0-9.]+:([0-9]+)"));
     });
     return listens ? static_cast<unsigned short>(std::stoi(found[1])) : 0;
   }

@@ -1,4 +1,4 @@
-// The planner: ways to exchange updates, simulated and compared.
+// The planner: settings of the exchange of updates, simulated and compared.
 #include "dasgd/lab/planner/plan.hpp"
 
 #include <gmock/gmock.h>

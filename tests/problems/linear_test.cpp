@@ -80,7 +80,7 @@ TEST(LinearRegression, LIsTheLargestSlopeOfTheGradient) {
   }
 }
 
-TEST(LinearRegression, TellsMseInTheUnitsOfTheData) {
+TEST(LinearRegression, ReportsMseInTheUnitsOfTheData) {
   const Linear f(line_samples(2000, 5));
   const auto figures = f.examine(*f.least_squares());
   ASSERT_EQ(figures.size(), 1u);

@@ -124,7 +124,7 @@ TEST_F(SoftmaxTest, GradientMatchesLoss) {
   EXPECT_LE(test::largest_slope(f, 100), *f.known().smoothness);
 }
 
-TEST_F(SoftmaxTest, LearnsWhatALineCanTell) {
+TEST_F(SoftmaxTest, LearnsWhatALineCanSay) {
   const Softmax f(image_samples(read_idx_directory(directory.path()), {.scale = Scale::by_255}));
   std::vector<float> x = f.start(), gradient(x.size());
   const double chance = *f.evaluate(x).accuracy;

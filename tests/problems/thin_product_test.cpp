@@ -19,11 +19,11 @@ TEST(ThinProduct, AddsWhatALibraryMultiplies) {
     for (const Eigen::Index rows : {1, 4, 7}) {
       const Matrix a = drawn(rows, 9), b = drawn(9, thin_columns(wanted));
       const Matrix before = drawn(rows, b.cols()), other = drawn(rows, b.cols());
-      Matrix product = before, turned = b;
+      Matrix product = before, transposed = b;
       add_thin_product({a.data(), a.cols(), 1}, b, product);
-      add_thin_product({a.data(), 1, a.cols()}, other, turned);
+      add_thin_product({a.data(), 1, a.cols()}, other, transposed);
       EXPECT_LT((product - before - a * b).cwiseAbs().maxCoeff(), 1e-5) << wanted;
-      EXPECT_LT((turned - b - a.transpose() * other).cwiseAbs().maxCoeff(), 1e-5) << wanted;
+      EXPECT_LT((transposed - b - a.transpose() * other).cwiseAbs().maxCoeff(), 1e-5) << wanted;
     }
 }
 

@@ -33,7 +33,7 @@ def network(torch):
     return torch.nn.Sequential(torch.nn.Linear(16, 64), torch.nn.ReLU(), torch.nn.Linear(64, 2))
 
 
-def tell(torch, model, summary, first):
+def report(torch, model, summary, first):
     x, y = samples(torch)
     model.eval()
     accuracy = float((model(x).argmax(1) == y).float().mean())
@@ -69,7 +69,7 @@ def huggingface():
         trainer.train()
     rate = trainer.lr_scheduler.get_last_lr()[0]
     assert rate < 0.1 * 5e-3, f"the schedule of all workers has not ended: {rate}"
-    tell(torch, model.layers, callback.summary, callback.peer.is_first)
+    report(torch, model.layers, callback.summary, callback.peer.is_first)
 
 
 def lightning():
@@ -106,7 +106,7 @@ def lightning():
     )
     loader = torch.utils.data.DataLoader
     trainer.fit(module, loader(data, batch_size=BATCH, shuffle=True), loader(data, batch_size=256))
-    tell(torch, module.layers, strategy.summary, strategy.is_global_zero)
+    report(torch, module.layers, strategy.summary, strategy.is_global_zero)
 
 
 def accelerate():
@@ -137,7 +137,7 @@ def accelerate():
 
     accelerator = dasgd.accelerate.Accelerator(epochs=STEPS * BATCH // ROWS)
     model = loop(accelerator)
-    tell(torch, model, accelerator.end_training(), accelerator.is_main_process)
+    report(torch, model, accelerator.end_training(), accelerator.is_main_process)
     real = sys.modules.get("accelerate") or (importlib.util.find_spec("accelerate") and importlib.import_module("accelerate"))
     if real and accelerator.num_processes == 1:
         loop(real.Accelerator(cpu=True))
@@ -156,7 +156,7 @@ def notebook():
             torch.nn.functional.cross_entropy(model(x), y).backward()
             peer.step()
         summary = peer.finish()
-        tell(torch, model, summary, peer.is_first)
+        report(torch, model, summary, peer.is_first)
         return summary["gradients"]
 
     assert len(set(dasgd.notebook_launch(work, 2))) == 1

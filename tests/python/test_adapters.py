@@ -89,7 +89,7 @@ def test_a_notebook_has_what_its_workers_return():
         dasgd.notebook_launch(print, 0)
 
 
-def test_a_failure_of_a_worker_is_told_in_the_notebook():
+def test_a_failure_of_a_worker_is_reported_in_the_notebook():
     def fail():
         raise ValueError("a mistake")
 

@@ -78,7 +78,7 @@ def test_an_interrupt_reaches_workers_whose_lines_are_marked(how):
     launched.stdout.close()
 
 
-def test_a_program_that_fails_is_told():
+def test_a_program_that_fails_is_reported():
     done = launch("-n", "2", "--", sys.executable, "-c", "import sys; sys.exit(3)")
     assert done.returncode == 3
 

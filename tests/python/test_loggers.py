@@ -80,7 +80,7 @@ def test_the_checksum_is_crc32c():
     assert struct.unpack("<I", dasgd.loggers._checksum(b"123456789"))[0] == masked(b"123456789")
 
 
-def test_event_files_hold_what_was_told(tmp_path):
+def test_event_files_hold_what_was_reported(tmp_path):
     log = dasgd.loggers.TensorBoard(tmp_path / "logs")
     log({"gradients": 5, "loss": 0.5, "accuracy": None, "note": "no number"})
     log({"step": 1 << 40, "loss": 0.25, "größe": 3})
@@ -115,4 +115,4 @@ def test_any_callback_may_end_the_run(tmp_path):
     run = dasgd.train(model="quadratic", workers=2, max_time="60s", compute="1ms", lr=1e-4, out=tmp_path / "run",
                       callback=[lambda now: False, calls.append])
     assert run.summary["stop_reason"] == "callback"
-    assert calls, "the others are told as well"
+    assert calls, "the others are called as well"

@@ -133,7 +133,7 @@ dasgd.compare(model="quadratic", workers=2, rivals=["minibatch", Alone], quick=T
 """
 
 
-def test_an_edited_class_is_run_anew_and_one_that_is_the_same_goes_on(tmp_path):
+def test_an_edited_class_is_run_again_and_one_that_is_the_same_goes_on(tmp_path):
     script, out = tmp_path / "mine.py", tmp_path / "cmp"
 
     def runs(weight):

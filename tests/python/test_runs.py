@@ -224,9 +224,9 @@ def test_progress_is_one_line_where_somebody_looks(tmp_path, capsys, monkeypatch
     assert capsys.readouterr().err == ""
     monkeypatch.setitem(sys.modules, "ipykernel", None)  # as in a notebook
     quadratic(tmp_path / "notebook", gradients=100_000, compute="1ms", callback=lambda now: now["gradients"] == 0)
-    told = capsys.readouterr().err
-    assert "\n" not in told and "% " in told and "gradients" in told
-    assert told.endswith("\r"), "the line is gone when the run is over"
+    shown = capsys.readouterr().err
+    assert "\n" not in shown and "% " in shown and "gradients" in shown
+    assert shown.endswith("\r"), "the line is gone when the run is over"
 
 
 def test_a_run_goes_on_from_its_checkpoint(tmp_path):
@@ -293,7 +293,7 @@ def test_the_examples_of_the_docstrings(tmp_path):
 
 
 def test_paths_that_are_no_text_are_refused_in_one_line(tmp_path):
-    path = str(tmp_path / "a") + "\udcff"  # what os.listdir says of a byte that is no UTF-8
+    path = str(tmp_path / "a") + "\udcff"  # what os.listdir says about a byte that is not UTF-8
     calls = [
         lambda: quadratic(tmp_path, out=path),
         lambda: dasgd.simulate(model="quadratic", out=path),

@@ -6,7 +6,7 @@ torch = pytest.importorskip("torch")  # the package works without it
 
 import dasgd.torch
 from loops import batches, loop, network, plain
-from test_torch_ranks import mpirun, told
+from test_torch_ranks import mpirun, reports
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
 
@@ -39,6 +39,6 @@ def test_autocast_on_a_gpu():
 def test_ranks_on_one_gpu_end_with_the_same_bytes(tmp_path):
     done = mpirun(tmp_path, 2, device="cuda")
     assert done.returncode == 0, done.stderr
-    ranks = told(done)
+    ranks = reports(done)
     assert len({r[2] for r in ranks}) == 1
     assert all(r[3] == 80 and r[4] == 0 and r[5] == [40, 40] for r in ranks)

@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")  # the package works without it
 
 DASGD = os.environ["DASGD"]
 
-# Files in the directory of the test are what workers tell each other; nobody counts seconds.
+# Files in the directory of the test are what workers send each other; nobody counts seconds.
 PROGRAM = """
 import hashlib, json, os, signal, sys, time
 me = os.path.basename(os.environ["DASGD_MEMBER_DIR"])

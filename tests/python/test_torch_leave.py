@@ -13,7 +13,7 @@ from ways_to_leave import ALONE, WAYS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODES = {"rule": {**WAYS, **ALONE}, "optimizer": {**WAYS, **ALONE}, "member": WAYS}
-# What a member of an elastic run tells of others is no mistake.
+# What a member of an elastic run reports to others is not a mistake.
 QUIET = ("dasgd: ",)
 
 

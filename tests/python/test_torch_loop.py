@@ -324,7 +324,7 @@ def test_a_checkpoint_goes_on_where_it_was(tmp_path, capsys):
 
 
 def test_files_that_are_no_checkpoint(tmp_path):
-    (tmp_path / "text.pt").write_text("this is none")
+    (tmp_path / "text.pt").write_text("this is not a network")
     with pytest.raises(dasgd.InputError, match="not a checkpoint that torch can read"):
         made(resume=tmp_path / "text.pt")
     torch.save({"model": network().state_dict()}, tmp_path / "model.pt")

@@ -48,7 +48,7 @@ def run_ranks(program, ranks):
     )
 
 
-def told(done):
+def reports(done):
     """What the ranks have printed, also where mpirun put two ends of lines after two lines."""
     lines = done.stdout.replace("][", "]\n[").splitlines()
     return sorted(json.loads(line) for line in lines if line.startswith("["))
@@ -57,7 +57,7 @@ def told(done):
 def test_ranks_end_with_the_same_bytes_and_lose_nothing(tmp_path):
     done = mpirun(tmp_path, 3)
     assert done.returncode == 0, done.stderr
-    ranks = told(done)
+    ranks = reports(done)
     assert [r[0] for r in ranks] == [0, 1, 2] and {r[1] for r in ranks} == {3}
     assert len({r[2] for r in ranks}) == 1, "parameters and averaged buffers are the same everywhere"
     assert all(r[3] == 120 and r[4] == 0 and r[5] == [40, 40, 40] for r in ranks)
@@ -84,21 +84,21 @@ def train(peer, model, steps, before_the_first_step=lambda: None):
     digest = hashlib.sha256(b"".join(t.detach().numpy().tobytes() for t in model.state_dict().values() if t.is_floating_point())).hexdigest()
     return [digest, summary["gradients_by_worker"]]
 
-def tell(name, found): print(json.dumps([name, peer.rank, found]), flush=True)
+def report(name, found): print(json.dumps([name, peer.rank, found]), flush=True)
 
 model = small(1)
 peer = dasgd.torch.Peer(model, lr=0.05, batch=32, rank_timeout="60s")
 rank = peer.rank
-tell("early", train(peer, model, 10 + 40 * rank))
+report("early", train(peer, model, 10 + 40 * rank))
 
 model = small(rank)
 peer = dasgd.torch.Peer(model, lr=0.05, batch=32, rank_timeout="60s")
-tell("first", train(peer, model, 5))
+report("first", train(peer, model, 5))
 
 model = small(1)
 peer = dasgd.torch.Peer(model, lr=0.05, batch=32, rank_timeout="60s")
-# Rank 0 begins anew while rank 1 may still be beginning.
-tell("state", train(peer, model, 10, lambda: peer.load_state_dict(torch.load(place / "state.pt"))))
+# Rank 0 starts again while rank 1 may still be beginning.
+report("state", train(peer, model, 10, lambda: peer.load_state_dict(torch.load(place / "state.pt"))))
 
 model = torch.nn.Linear(2, 1)
 peer = dasgd.torch.Peer(model, lr=0.01, rank_timeout="60s")
@@ -109,14 +109,14 @@ for _ in range(1 if rank == 1 else 10):
     peer.step()
 (place / "done").touch()
 summary = peer.finish()
-tell("staleness", [summary["S_max"], summary["S_avg"], summary["S_hat_max"], summary["lost"]])
+report("staleness", [summary["S_max"], summary["S_avg"], summary["S_hat_max"], summary["lost"]])
 
 model = torch.nn.Linear(2, 1)
 peer = dasgd.torch.Peer(model, lr=0.01, gradients=10, rank_timeout="60s")
 while True:
     model(torch.ones(1, 2)).sum().backward()
     if not peer.step(): break
-tell("budget", peer.finish()["gradients"])
+report("budget", peer.finish()["gradients"])
 """
 
 
@@ -133,7 +133,7 @@ def several(tmp_path_factory):
     program.write_text(SEVERAL.format(tests=os.path.dirname(__file__), place=str(place)))
     done = run_ranks(program, 2)
     found = {}
-    for name, rank, result in told(done):
+    for name, rank, result in reports(done):
         found.setdefault(name, []).append(result)
     return done, found
 
@@ -177,16 +177,16 @@ def test_an_exception_on_one_rank_ends_all(tmp_path):
     assert "rank 1 is ill" in done.stderr
 
 
-def test_a_rank_that_leaves_early_is_told_by_the_others(tmp_path):
+def test_a_rank_that_leaves_early_is_reported_by_the_others(tmp_path):
     done = mpirun(tmp_path, 2, steps="1000", during="if peer.rank == 1 and k == 6: sys.exit(0)")
     assert done.returncode == 0, done.stderr
-    [(rank, _, _, gradients, _, by_rank)] = told(done)
+    [(rank, _, _, gradients, _, by_rank)] = reports(done)
     assert rank == 0 and by_rank[1] == 6
     assert done.stderr.count("RuntimeWarning") == 1
     assert f"the run was over after {gradients} gradients: a rank has left without `finish`" in done.stderr
 
 
-def test_a_rank_that_leaves_while_others_finish_is_told(tmp_path):
+def test_a_rank_that_leaves_while_others_finish_is_reported(tmp_path):
     program = tmp_path / "train.py"
     program.write_text(textwrap.dedent(f"""
         import json, pathlib, sys, time, torch, dasgd.torch
@@ -203,7 +203,7 @@ def test_a_rank_that_leaves_while_others_finish_is_told(tmp_path):
         """))
     done = run_ranks(program, 2)
     assert done.returncode == 0, done.stderr
-    assert told(done) == [[3, 6]]
+    assert reports(done) == [[3, 6]]
     assert done.stderr.count("RuntimeWarning") == 1
 
 

@@ -22,7 +22,7 @@ import dasgd, dasgd.torch
 from loops import data, loop, network
 place = {place!r}
 torch.set_num_threads(1)
-def tell(name, *found): print("TOLD " + json.dumps([name, *found]), flush=True)
+def report(name, *found): print("REPORT " + json.dumps([name, *found]), flush=True)
 def digest(model): return hashlib.sha256(b"".join(p.detach().numpy().tobytes() for p in model.parameters())).hexdigest()
 rows = TensorDataset(*data(rows=512))
 def step(model, peer, x, y):
@@ -31,14 +31,14 @@ def step(model, peer, x, y):
 """
 
 
-def told(tmp_path, program, *how, count=2, status=0):
+def reports(tmp_path, program, *how, count=2, status=0):
     path = tmp_path / "train.py"
     path.write_text(BEGIN.format(tests=HERE, place=str(tmp_path)) + program)
     command = [DASGD, "launch", "-n", str(count), *how, "--", sys.executable, str(path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=tmp_path)
     assert done.returncode == status, done.stderr
     found = {}
-    for line in re.findall(r"TOLD (\[.*\])", done.stdout):
+    for line in re.findall(r"REPORT (\[.*\])", done.stdout):
         name, *values = json.loads(line)
         found.setdefault(name, []).append(values)
     found["stderr"] = done.stderr
@@ -52,13 +52,13 @@ def made(**settings):
 
 model, peer = made()
 rank = peer.rank
-tell("first", peer.is_first == (rank == 0), peer.seed)
-tell("shuffled", next(iter(DataLoader(rows, batch_size=8, shuffle=True)))[0].sum().item())
-tell("gathered", peer.gather({"rank": rank}), peer.gather(rank + 10))
+report("first", peer.is_first == (rank == 0), peer.seed)
+report("shuffled", next(iter(DataLoader(rows, batch_size=8, shuffle=True)))[0].sum().item())
+report("gathered", peer.gather({"rank": rank}), peer.gather(rank + 10))
 for _ in range(3): step(model, peer, *rows[:8])
-if rank == 0: tell("one has ended", peer.gather("here"))
+if rank == 0: report("one has ended", peer.gather("here"))
 peer.finish()
-tell("at the end", peer.gather(rank))
+report("at the end", peer.gather(rank))
 
 model = network()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
@@ -74,14 +74,14 @@ for epoch in range(3):
         assert schedule.last_epoch == min(peer.gradients, 96)
 peer.save(place + "/peer.pt")
 summary = peer.finish()
-tell("loader", own, summary["gradients"], peer.progress, digest(model), summary["stop_reason"])
+report("loader", own, summary["gradients"], peer.progress, digest(model), summary["stop_reason"])
 
 model = network(5)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
 peer = dasgd.torch.Peer(model, optimizer=optimizer, resume=place + "/peer.pt", total_gradients=150, rank_timeout="60s")
 begin = peer.gradients
 while step(model, peer, *rows[:16]): pass
-tell("resumed", begin, peer.progress, peer.finish()["gradients"], digest(model))
+report("resumed", begin, peer.progress, peer.finish()["gradients"], digest(model))
 
 model, peer = made(out=place + "/run", trace=True, watch=0)
 if rank == 1: peer.log(accuracy=0.5)
@@ -89,17 +89,17 @@ for k in range(50):
     if not step(model, peer, *rows[:8]): break
     if rank == 1 and k == 20: peer.stop()
 summary = peer.finish()
-tell("stopped", summary["stop_reason"], summary["gradients"], digest(model), peer.run_dir)
+report("stopped", summary["stop_reason"], summary["gradients"], digest(model), peer.run_dir)
 
 try: made(out="/dev/null/run")
-except dasgd.InputError as error: tell("no directory", str(error))
+except dasgd.InputError as error: report("no directory", str(error))
 """
 
 
 @pytest.fixture(scope="module")
 def ranks(tmp_path_factory):
     place = tmp_path_factory.mktemp("ranks")
-    return place, told(place, RANKS)
+    return place, reports(place, RANKS)
 
 
 def both(ranks, name):
@@ -145,7 +145,7 @@ def test_one_rank_stops_all_and_the_first_keeps_a_directory(ranks):
     assert os.listdir(place / "run" / "worker-1" / "tensorboard")
 
 
-def test_a_directory_that_cannot_be_is_told_to_all(ranks):
+def test_a_directory_that_cannot_be_is_reported_to_all(ranks):
     assert len({text for [text] in both(ranks, "no directory")}) == 1
 
 
@@ -158,7 +158,7 @@ begin = peer.gradients
 loader = peer.loader(rows, batch_size=16, epochs=EPOCHS)
 schedule = peer.scheduler(torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 10**6))
 try: peer.gather("x" * 100000)
-except dasgd.InputError as error: tell("too much", str(error))
+except dasgd.InputError as error: report("too much", str(error))
 while peer.goes_on and peer.progress < 1:
     for x, y in loader:
         step(model, peer, x, y)
@@ -170,13 +170,13 @@ while peer.goes_on and peer.progress < 1:
         if KILLS and names == ["worker-0", "worker-1.1"]: peer.stop()  # the eldest first
 peer.save(place + "/peer.pt")
 summary = peer.finish()
-tell("last", name in peer.gather(None))
-tell("end", name, peer.is_first, peer.seed, begin, summary["gradients"], peer.progress, digest(model))
+report("last", name in peer.gather(None))
+report("end", name, peer.is_first, peer.seed, begin, summary["gradients"], peer.progress, digest(model))
 """
 
 
 def test_members_share_passes_schedules_and_checkpoints_whoever_dies(tmp_path):
-    first = told(tmp_path, MEMBERS.replace("EPOCHS", "10**6").replace("KILLS", "True"), "--elastic")
+    first = reports(tmp_path, MEMBERS.replace("EPOCHS", "10**6").replace("KILLS", "True"), "--elastic")
     ends = first["end"]
     assert sorted(end[0] for end in ends) == ["worker-0", "worker-1.1"], first["stderr"]
     assert sum(end[1] for end in ends) == 1 and len({end[2] for end in ends}) == 2
@@ -187,7 +187,7 @@ def test_members_share_passes_schedules_and_checkpoints_whoever_dies(tmp_path):
         assert (tmp_path / "runs" / name / "summary.json").exists() and (tmp_path / "runs" / name / "trace.jsonl").exists()
     whole = gradients + 64
     again = MEMBERS.replace("EPOCHS", f"{whole} * 16 / 512").replace("KILLS", "False").replace('"/runs"', '"/more"')
-    second = told(tmp_path, again, "--elastic")
+    second = reports(tmp_path, again, "--elastic")
     begin, totals = min(end[3] for end in second["end"]), {end[4] for end in second["end"]}
     assert gradients - 20 <= begin <= gradients and len(totals) == 1 and whole <= totals.pop() <= whole + 20
     assert len({end[6] for end in second["end"]}) == 1 and all(end[5] == 1 for end in second["end"])
@@ -205,12 +205,12 @@ while peer.goes_on:
             moved += own != digest(model)
         assert own == digest(model)
 summary = peer.finish()
-tell("ahead", moved > 0, digest(model), summary and [summary["look_ahead"], summary["replicas_identical"]])
+report("ahead", moved > 0, digest(model), summary and [summary["look_ahead"], summary["replicas_identical"]])
 """
 
 
 def test_a_loop_computes_ahead_and_ends_with_the_model_of_all(tmp_path):
-    found = told(tmp_path, AHEAD)["ahead"]
+    found = reports(tmp_path, AHEAD)["ahead"]
     assert [moved for moved, _, _ in found] == [True, True]
     assert found[0][1] == found[1][1]
     assert [1.0, 1.0] in [summary[0] for _, _, summary in found if summary]

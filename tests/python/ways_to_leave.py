@@ -134,7 +134,7 @@ def end_of(child, began):
 
 
 def become_member():
-    """What `dasgd launch` tells a member that begins a run."""
+    """What `dasgd launch` passes to a member that begins a run."""
     place = tempfile.mkdtemp(dir=sys.argv[2])
     dasgd._core.write_token(os.path.join(place, "token"))
     os.mkdir(os.path.join(place, "worker-0"))

@@ -35,7 +35,7 @@ TEST(IndexPermutation, PutsEveryIndexAnywhereEquallyOften) {
   }
 }
 
-// Neighbours of one order are no neighbours in another: the next index is uniform too.
+// Neighbours of one order are not neighbours in another: the next index is uniform too.
 TEST(IndexPermutation, WhatFollowsAnIndexIsAnyOther) {
   constexpr std::uint32_t size = 16, draws = 20'000;
   std::vector<double> count(size * size, 0);

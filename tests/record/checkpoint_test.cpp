@@ -153,7 +153,7 @@ TEST_F(CheckpointDirectoryTest, RefusesDamagedFilesByNameAndTakesTheOneBefore) {
   EXPECT_EQ(newest(), 4u) << "and the next one is numbered after the damaged ones";
   fs::remove(checkpoints.files().back());
   fs::create_directory(directory.file("checkpoints") + "/checkpoint-000009.dasgd");
-  EXPECT_EQ(newest(), 0u) << "a directory of that name is no checkpoint, the others are damaged";
+  EXPECT_EQ(newest(), 0u) << "a directory of that name is not a checkpoint, the others are damaged";
 }
 
 TEST_F(CheckpointDirectoryTest, AFullDiskLeavesTheOldOnes) {

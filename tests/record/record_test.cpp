@@ -142,7 +142,7 @@ TEST_F(Record, ATraceStatesTheToleranceOfItsClocksAtTheEnd) {
   EXPECT_EQ(wrong.malformed.size(), 1u);
 }
 
-TEST_F(Record, ATraceThatCannotBeWrittenIsTold) {
+TEST_F(Record, ATraceThatCannotBeWrittenIsReported) {
   const test::FileSizeLimit full(100);
   TraceWriter writer(directory.file("trace.jsonl"), 1);
   std::vector<TraceLine> lines(100, line(0, 0, 0, 0, 1));
@@ -152,16 +152,16 @@ TEST_F(Record, ATraceThatCannotBeWrittenIsTold) {
   EXPECT_THROW(writer.finish(), WriteError);
 }
 
-TEST_F(Record, ATraceThatIsGivenUpMakesRoomAndTellsWhy) {
+TEST_F(Record, ATraceThatIsGivenUpMakesRoomAndReportsWhy) {
   const test::FileSizeLimit full(100);
   const std::string path = directory.file("trace.jsonl");
-  std::promise<std::string> told;
-  TraceWriter writer(path, 1, [&](const std::string& why) { told.set_value(why); });
+  std::promise<std::string> reported;
+  TraceWriter writer(path, 1, [&](const std::string& why) { reported.set_value(why); });
   writer.add(worker_id(0), std::vector<TraceLine>(100, line(0, 0, 0, 0, 1)), 2);
-  EXPECT_THAT(told.get_future().get(), HasSubstr("trace.jsonl: cannot be written"));
+  EXPECT_THAT(reported.get_future().get(), HasSubstr("trace.jsonl: cannot be written"));
   EXPECT_FALSE(fs::exists(partial_path(path)));
-  EXPECT_EQ(writer.failure(), nullptr) << "whoever was told decides";
-  writer.finish();  // tells nobody a second time
+  EXPECT_EQ(writer.failure(), nullptr) << "the callback decides";
+  writer.finish();  // reports nothing a second time
   EXPECT_FALSE(fs::exists(path));
 }
 

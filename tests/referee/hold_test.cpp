@@ -12,7 +12,7 @@
 namespace dasgd {
 namespace {
 
-/// Four workers with thin network cards: who broadcasts falls behind.
+/// Four workers with thin network cards: a broadcaster falls behind.
 Contest thin_contest(const Quadratic& objective) {
   ContestWorld usual{"", {.workers = 4}, {}};
   usual.options.max_time = std::chrono::seconds(30);

@@ -16,7 +16,7 @@ TEST(LowerBound, OfEqualWorkersWithoutLatencySharesTheNoise) {
 }
 
 TEST(LowerBound, LeavesOutWhoeverIsTooSlowOrTooFar) {
-  // A worker that takes 100 is no help, nor is one that is 100 away.
+  // A worker that takes 100 does not help, nor does one that is 100 away.
   const Times near{{0, 0, 100}, {0, 0, 100}, {100, 100, 0}};
   EXPECT_DOUBLE_EQ(lower_bound({1, 1, 1, 4}, {1, 1, 1}, near), 2);
   EXPECT_DOUBLE_EQ(lower_bound({1, 1, 1, 4}, {1, 1, 100}, Times(3, std::vector<double>(3, 0.0))),

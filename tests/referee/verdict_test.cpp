@@ -75,7 +75,7 @@ TEST(Verdict, WordsSayWhatIsShown) {
   EXPECT_EQ(judged[5].verdict, "not tuned");
 }
 
-TEST(Verdict, WhatOneLookCannotTellApartIsNoDifference) {
+TEST(Verdict, WhatOneLookCannotResolveIsNotADifference) {
   const std::vector<ContestRow> rows{row("dasgd", {10, 10, 10}), row("like", {9.5, 9.5, 9.5})};
   EXPECT_EQ(judge(rows, 1, 0.1)[1].verdict, "faster");
   EXPECT_EQ(judge(rows, 1, 0.5)[1].verdict, "no difference shown");

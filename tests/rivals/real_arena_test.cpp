@@ -31,7 +31,8 @@ TEST(RealArena, EveryRivalAloneIsSgdBitForBit) {
   }
 }
 
-// Who waits for everybody does the same sums in the same order, however threads are scheduled.
+// A method that waits for all workers does the same sums in the same order, however threads are
+// scheduled.
 TEST(RealArena, SynchronousRivalsEndAtTheModelsOfVirtualTimeBitForBit) {
   for (const char* rival : {"minibatch", "local-sgd:H=4", "diloco:H=4", "sparseloco:H=4"}) {
     Scene real = at_once(6, "ring"), predicted = at_once(6, "ring");

@@ -162,7 +162,7 @@ TEST(Limits, RingmasterOfOneWithStopsIsTheFastestWorkersSgd) {
 TEST(Limits, RennalaOfNWithEqualSpeedsIsMinibatch) {
   Scene rennala(6), minibatch(6);
   for (Scene* scene : {&rennala, &minibatch}) {
-    scene->options.batch = 0;  // who begins too early and is stopped has drawn a batch
+    scene->options.batch = 0;  // a worker that begins too early and is stopped has drawn a batch
     scene->how.preempt = true;
     scene->until(205 * ms);
   }

@@ -17,14 +17,14 @@ TEST(Budget, PlansWithTheSmallerLastBatchOfAPass) {
 }
 
 TEST(Budget, TheLastClaimIsTheOneThatReachesIt) {
-  int told = 0;
-  SharedBudget budget({.workers = 2, .batch = 8, .epochs = 1}, 20, [&] { ++told; });
+  int notified = 0;
+  SharedBudget budget({.workers = 2, .batch = 8, .epochs = 1}, 20, [&] { ++notified; });
   EXPECT_TRUE(budget.claim(8));
   EXPECT_TRUE(budget.claim(8));
   EXPECT_TRUE(budget.claim(8)) << "16 of 20 are used";
   EXPECT_FALSE(budget.claim(8));
   EXPECT_FALSE(budget.claim(8));
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(notified, 1);
 }
 
 TEST(Budget, WhatOthersHaveDoneCounts) {

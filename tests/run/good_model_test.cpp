@@ -36,27 +36,27 @@ TEST(GoodModel, KeepsAWholeModelWhenManyOfferAtOnce) {
   EXPECT_EQ(kept, std::vector<float>(1000, kept.front()));
 }
 
-TEST(GoodModel, TellsOthersOfAnEarlyLossOnlyWhenItHasDoubled) {
-  std::vector<double> told;
-  GoodModel<float> good([&](double size) { told.push_back(size); });
+TEST(GoodModel, SendsAnEarlyLossOnlyWhenItHasDoubled) {
+  std::vector<double> sent;
+  GoodModel<float> good([&](double size) { sent.push_back(size); });
   for (const double loss : {0.0, 1.0, 1.5, -2.0, -2.5, 2.4, 7.0}) good.note_early_loss(loss);
-  EXPECT_THAT(told, ElementsAre(1, 2.5, 7));
+  EXPECT_THAT(sent, ElementsAre(1, 2.5, 7));
   EXPECT_EQ(good.early_loss(), 7);
 }
 
-TEST(GoodModel, DoesNotTellWhatOthersHaveToldAlready) {
-  std::vector<double> told;
-  GoodModel<float> good([&](double size) { told.push_back(size); });
+TEST(GoodModel, DoesNotReportWhatOthersHaveReportedAlready) {
+  std::vector<double> sent;
+  GoodModel<float> good([&](double size) { sent.push_back(size); });
   good.hear_early_loss(10);
   EXPECT_EQ(good.early_loss(), 10) << "a worker that starts late is measured by it";
   good.note_early_loss(12);
-  EXPECT_TRUE(told.empty());
+  EXPECT_TRUE(sent.empty());
   EXPECT_EQ(good.early_loss(), 12);
   good.hear_early_loss(11);
   EXPECT_EQ(good.early_loss(), 12);
   good.note_early_loss(21);
   good.note_early_loss(25);
-  EXPECT_THAT(told, ElementsAre(25)) << "21 is not twice the 11 that the others know of";
+  EXPECT_THAT(sent, ElementsAre(25)) << "21 is not twice the 11 that the others know of";
 }
 
 }  // namespace

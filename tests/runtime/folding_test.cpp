@@ -154,7 +154,7 @@ TEST(OwnSources, ABudgetThatIsUsedUpEndsARunWhoseSourcesAreDry) {
   EXPECT_THAT(result.summary.waited_seconds, Each(0.0));
 }
 
-TEST(OwnSources, ADroughtIsToldOnceAndIsNoStall) {
+TEST(OwnSources, ADroughtIsReportedOnceAndIsNoStall) {
   Fed::Tap tap;
   TrainOptions options{.workers = 2, .eta = 0.01};
   options.make_samples = [&](WorkerId, std::uint64_t) { return std::make_unique<Fed>(tap); };
@@ -167,8 +167,8 @@ TEST(OwnSources, ADroughtIsToldOnceAndIsNoStall) {
   };
   int reports = 0;
   const Callback<double> end = [&](const Progress<double>&) {
-    const bool told = std::any_of(lines.begin(), lines.end(), is_of_drought);
-    return told && ++reports >= 20 ? Flow::stop : Flow::go_on;
+    const bool reported = std::any_of(lines.begin(), lines.end(), is_of_drought);
+    return reported && ++reports >= 20 ? Flow::stop : Flow::go_on;
   };
   const auto result = train(Quadratic::random(1), options, {end});
   EXPECT_EQ(result.summary.gradients, 0u);

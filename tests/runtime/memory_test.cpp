@@ -34,7 +34,7 @@ std::size_t megabytes_in_use(const std::string& what) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
     if (line.starts_with(what + ":")) return std::stoul(line.substr(what.size() + 1)) / 1024;
-  throw std::runtime_error("/proc/self/status does not tell " + what);
+  throw std::runtime_error("/proc/self/status has no line " + what);
 }
 
 void forget_the_peak() {

@@ -63,14 +63,14 @@ TEST(Peer, SeesWhetherSomebodyHasWrittenIntoItsModel) {
   EXPECT_TRUE(peer.x_is_the_replicas()) << "no step can overwrite it any more";
 }
 
-TEST(Peer, CountsTheSamplesThatItIsTold) {
+TEST(Peer, CountsTheReportedSamples) {
   const Quadratic f = Quadratic::random(1);
   Peer<double> peer(f.start(), {.workers = 1, .eta = 0.005}, 32);
   steps(peer, f, 5);
   EXPECT_EQ(peer.finish()->summary.samples, 160u);
 }
 
-TEST(Peer, CountsTheSamplesOfEveryStepWhereTheyAreTold) {
+TEST(Peer, CountsTheSamplesOfEveryStepWhereTheyAreReported) {
   const Quadratic f = Quadratic::random(1);
   Peer<double> peer(f.start(), {.workers = 1, .eta = 0.005}, 7);
   std::vector<double> gradient(f.dimension());
@@ -135,7 +135,7 @@ TEST(Peer, ThatIsLeftEndsCleanly) {
   steps(peer, f, 3);
 }
 
-TEST(Peer, TellsADivergenceAtItsEnd) {
+TEST(Peer, ReportsADivergenceAtItsEnd) {
   const Quadratic f = Quadratic::random(1);
   Peer<double> peer(f.start(), {.workers = 1, .eta = 0.005});
   EXPECT_FALSE(peer.step(std::vector<double>(f.dimension(), std::nan(""))));

@@ -49,7 +49,7 @@ TEST_P(EverySetting, IsFoundByItsKey) {
 }
 
 TEST(WithOptions, TurnsAKeyIntoItsOptionAndLeavesOthersAlone) {
-  EXPECT_EQ(with_options("`topology.kind` moon: is none"), "--topology moon: is none");
+  EXPECT_EQ(with_options("`topology.kind` moon: is unknown"), "--topology moon: is unknown");
   EXPECT_EQ(with_options("`lr` and `batch`"), "--lr and --batch");
   EXPECT_EQ(with_options("`checkpoint.resume` x"), "--resume x");
   EXPECT_EQ(with_options("see `make help`; `lr`"), "see `make help`; --lr");

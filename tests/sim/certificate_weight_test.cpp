@@ -11,7 +11,7 @@
 namespace dasgd {
 namespace {
 
-// W of the run is that of the referee, who knows nothing but the trace.
+// W of the run is that of the referee, which knows only the trace.
 void expect_the_referees_weight(TrainOptions options, const VirtualWorld& world) {
   const test::TemporaryDirectory directory;
   TraceWriter writer(directory.file("t"), 1);

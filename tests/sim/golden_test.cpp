@@ -46,7 +46,7 @@ class GoldenTrace : public ::testing::TestWithParam<Golden> {};
 INSTANTIATE_TEST_SUITE_P(Sim, GoldenTrace, ::testing::ValuesIn(goldens()),
                          [](const auto& info) { return info.param.name; });
 
-/// DASGD_WRITE_GOLDEN=1 writes the files anew; look at what changed before you keep it.
+/// DASGD_WRITE_GOLDEN=1 writes the files again; look at what changed before you keep it.
 TEST_P(GoldenTrace, IsTheSameToTheByte) {
   const std::string path =
       std::string(DASGD_SOURCE_DIR "/tests/sim/golden/") + GetParam().name + ".jsonl";

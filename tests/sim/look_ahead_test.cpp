@@ -227,7 +227,7 @@ TEST(LookAheadNoise, TheFloorIsNoHigherWithAutomaticLambda) {
   EXPECT_LT(floor(parse_look_ahead("auto")), 1.25 * without);
 }
 
-TEST(LookAheadSummary, TellsLambdaAndWhyNothingIsCertified) {
+TEST(LookAheadSummary, ReportsLambdaAndWhyNothingIsCertified) {
   const Bowl bowl;
   TrainOptions options = run_of(3, 0.01, parse_look_ahead("0.5"), 50);
   options.smoothness = 1;

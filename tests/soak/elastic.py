@@ -59,7 +59,7 @@ class Soak:
         return m is self.first or m.has_joined()
 
     def stay(self):
-        """Who can go on without the others."""
+        """The members that can go on without the others."""
         return [m for m in self.members if not m.sleeps_until and not m.leaves and self.has_model(m)]
 
     def join(self):
@@ -127,7 +127,7 @@ class Soak:
         self.disturbed = now
 
     def reap(self):
-        """Nobody ends unless it was told to, or could not join."""
+        """Nobody ends unless it was asked to, or could not join."""
         for m in [m for m in self.members if m.process.poll() is not None]:
             self.members.remove(m)
             if not self.has_model(m) and m.process.returncode != 0:
@@ -159,7 +159,7 @@ class Soak:
 
     def play(self, seconds):
         began = time.monotonic()
-        told = watched = began
+        reported = watched = began
         while time.monotonic() < began + seconds:
             time.sleep(self.calm * self.dice.uniform(0.05, 0.5))
             self.wake()
@@ -179,11 +179,11 @@ class Soak:
             if time.monotonic() > watched + 3:
                 watched = time.monotonic()
                 self.watch()
-            if time.monotonic() > told + 60:
-                told = time.monotonic()
-                print(f"{told - began:6.0f} s  {self.tell()}", flush=True)
+            if time.monotonic() > reported + 60:
+                reported = time.monotonic()
+                print(f"{reported - began:6.0f} s  {self.state()}", flush=True)
 
-    def tell(self):
+    def state(self):
         counts = ", ".join(f"{n} {what}" for what, n in self.counts.items())
         refused = ", ".join(f"{n} x {why}" for why, n in self.refused.items())
         return (f"{counts}; {sum(self.refused.values())} could not join{f' ({refused})' if refused else ''}; longest pause of a member {self.longest_pause:.1f} s; "
@@ -194,11 +194,11 @@ class Soak:
         self.cut(heal=True)
         while len(self.members) < 3:  # one alone is like itself
             self.join()
-        wait_until("the last newcomers' model", lambda: self.reap() or all(self.has_model(m) for m in self.members), tell=lambda: [m.text()[-500:] for m in self.members])
-        wait_until("the last goodbye", lambda: self.reap() or not any(m.leaves for m in self.members), tell=lambda: [m.text()[-500:] for m in self.members])
+        wait_until("the last newcomers' model", lambda: self.reap() or all(self.has_model(m) for m in self.members), details=lambda: [m.text()[-500:] for m in self.members])
+        wait_until("the last goodbye", lambda: self.reap() or not any(m.leaves for m in self.members), details=lambda: [m.text()[-500:] for m in self.members])
         survivors = list(self.members)
         wait_until("a meeting of all", lambda: all(m.sees("here", "behind") == len(survivors) for m in survivors),
-                   tell=lambda: [(m.name, m.text()[-900:], [s for s in m.status()["members"] if s["state"] not in ("dead", "left")]) for m in survivors])
+                   details=lambda: [(m.name, m.text()[-900:], [s for s in m.status()["members"] if s["state"] not in ("dead", "left")]) for m in survivors])
         at = [m.status()["t"] for m in survivors]
         wait_until("a step of everybody", lambda: all(m.status()["t"] > t for m, t in zip(survivors, at)))
         call(self.dasgd, "stop", survivors[0].directory, timeout=60)
@@ -230,7 +230,7 @@ def main():
                 hosts.close()
             subprocess.run(["pkill", "-KILL", "-P", str(os.getpid())], check=False)
     s = summaries[0]
-    print(f"seed {given.seed}: {given.seconds:g} s, {soak.tell()}; {len(summaries)} survivors, identical; {s['members']} members in all, {s['gradients']} gradients in the model, "
+    print(f"seed {given.seed}: {given.seconds:g} s, {soak.state()}; {len(summaries)} survivors, identical; {s['members']} members in all, {s['gradients']} gradients in the model, "
           f"{sum(s['lost_gradients'].values())} known to be lost with {len(s['lost_gradients'])} of the dead, {sum(s['abandoned'] for s in summaries)} abandoned", flush=True)
 
 

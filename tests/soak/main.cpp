@@ -30,8 +30,8 @@ struct Tally {
   std::size_t scenarios = 0, simulated = 0, processes = 0, blows = 0, failures = 0;
 };
 
-void tell(const Verdict& verdict, std::uint64_t seed, std::uint32_t number,
-          const std::string& directory) {
+void report(const Verdict& verdict, std::uint64_t seed, std::uint32_t number,
+            const std::string& directory) {
   fmt::print("soak: scenario {} of seed {} failed; it is in {}\n", number, seed, directory);
   for (const std::string& what : verdict.wrong) fmt::print("  wrong: {}\n", what);
   for (const std::string& line : verdict.played) fmt::print("  played: {}\n", line);
@@ -53,7 +53,7 @@ void play_one(const Request& request, std::uint32_t number, const std::string& d
     fs::remove_all(directory);
   } else {
     ++tally.failures;
-    tell(verdict, request.seed, number, directory);
+    report(verdict, request.seed, number, directory);
   }
 }
 

@@ -14,13 +14,13 @@ def call(*command, **more):
     return subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True, **more).stdout
 
 
-def wait_until(what, happened, limit=300, tell=lambda: ""):
+def wait_until(what, happened, limit=300, details=lambda: ""):
     end = time.monotonic() + limit
     while time.monotonic() < end:
         if happened():
             return
         time.sleep(0.1)
-    raise SystemExit(f"{what} did not happen within {limit} s {tell()}")
+    raise SystemExit(f"{what} did not happen within {limit} s {details()}")
 
 
 def may_make_hosts():
@@ -136,6 +136,6 @@ def expect_same_end(dasgd, members, limit):
     summaries = [m.summary() for m in members]
     checked = subprocess.run([str(dasgd), "check", *[str(m.directory) for m in members]], capture_output=True, text=True)
     if len({(s["replica_digest"], s["set_hash"]) for s in summaries}) != 1 or checked.returncode != 0:
-        told = "".join(f"--- {m.name}: {m.text()[-1500:]}\n" for m in members)
-        raise SystemExit(f"{told}survivors differ: {checked.stdout}{checked.stderr}")
+        logs = "".join(f"--- {m.name}: {m.text()[-1500:]}\n" for m in members)
+        raise SystemExit(f"{logs}survivors differ: {checked.stdout}{checked.stderr}")
     return summaries

@@ -243,29 +243,29 @@ GradientFacts late(std::size_t workers, std::size_t origin, std::uint32_t k) {
   return g;
 }
 
-TEST(Ledger, TellsSHatOfManyWorkersOnlyWhereNothingIsMissing) {
+TEST(Ledger, KnowsSHatOfManyWorkersOnlyWhereNothingIsMissing) {
   for (const std::size_t workers :
        {Ledger::most_workers_with_S_hat, Ledger::most_workers_with_S_hat + 1}) {
     Ledger ledger(workers);
     ledger.record(late(workers, 1, 0));  // misses a gradient
     ledger.record(late(workers, 2, 0));
-    const bool told = workers <= Ledger::most_workers_with_S_hat;
+    const bool known = workers <= Ledger::most_workers_with_S_hat;
     EXPECT_EQ(ledger.noncausal_applications(), 1u);
     EXPECT_EQ(ledger.S().applications, 2u);
-    EXPECT_EQ(ledger.S_hat().applications, told ? 2u : 1u);
+    EXPECT_EQ(ledger.S_hat().applications, known ? 2u : 1u);
     StalenessSummary summary;
     summary.add_worker(ledger.S(), ledger.S_hat(), ledger.W());
-    EXPECT_EQ(summary.S_hat_known, told);
+    EXPECT_EQ(summary.S_hat_known, known);
   }
 }
 
 TEST(LooseStaleness, KeepsWhatWasAppliedSinceTheOldestThatWaitsHoweverLongTheRun) {
   LooseStaleness loose;
   GradientSet applied(3);
-  std::size_t told = 0;
+  std::size_t known = 0;
   const auto apply = [&](const GradientFacts& g) {
     const bool missing = g.compute_set.count_missing_from(applied) > 0;
-    told += loose.apply(g.name, g.compute_set, applied, missing).size();
+    known += loose.apply(g.name, g.compute_set, applied, missing).size();
     applied.insert(g.name);
   };
   apply(late(3, 1, 0));
@@ -274,7 +274,7 @@ TEST(LooseStaleness, KeepsWhatWasAppliedSinceTheOldestThatWaitsHoweverLongTheRun
     apply(late(3, 2, k - 1));
     EXPECT_LE(loose.kept(), 8u);
   }
-  EXPECT_EQ(told, 999u);
+  EXPECT_EQ(known, 999u);
 }
 
 TEST(StepSize, TheLargestCertifiedEtaIsExactlyAtTheLimit) {

@@ -13,8 +13,8 @@ struct Questionnaire {
   std::size_t rows = 0, dimension = 0, features = 0, positive = 0, empty = 0;
 };
 
-/// A linear model tells about 19 of 20 rows apart. With `skipped_one_in` so many rows have a label
-/// and no features.
+/// A linear model classifies about 19 of 20 rows correctly. With `skipped_one_in` so many rows have
+/// a label and no features.
 inline Questionnaire questionnaire(std::size_t rows, const std::string& negative = "-1",
                                    const std::string& positive = "+1",
                                    std::size_t skipped_one_in = 0) {

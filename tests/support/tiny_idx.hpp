@@ -17,7 +17,7 @@ inline std::string idx_images(std::uint32_t count, std::uint32_t side, std::uint
   std::string bytes = big_endian(0x803) + big_endian(count) + big_endian(side) + big_endian(side);
   for (std::uint32_t i = 0; i < count; ++i)
     for (std::uint32_t p = 0; p < side * side; ++p) {
-      const bool bright = p % 3 == i % 3;  // three classes, told apart by which pixels are bright
+      const bool bright = p % 3 == i % 3;  // three classes, which differ in which pixels are bright
       bytes += static_cast<char>((bright ? 150 : 10) + (i * 31 + p * 17 + salt) % 60);
     }
   return bytes;
@@ -29,7 +29,7 @@ inline std::string idx_labels(std::uint32_t count) {
   return bytes;
 }
 
-/// A small idx directory: three classes that a linear model can tell apart.
+/// A small idx directory: three classes that a linear model can separate.
 inline void write_tiny_idx(const TemporaryDirectory& directory, std::uint32_t train = 90,
                            std::uint32_t test = 30, std::uint32_t side = 4) {
   directory.write("train-images-idx3-ubyte", idx_images(train, side, 0));

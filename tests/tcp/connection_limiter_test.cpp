@@ -43,7 +43,7 @@ TEST(ConnectionLimiterTest, ANetworkOfIPv6IsOneAddress) {
   EXPECT_EQ(admitted(connection_limiter, "::ffff:10.0.0.1", 10, start), 0);
 }
 
-TEST(ConnectionLimiterTest, TellsTheFirstFewAndThenOnceAMinute) {
+TEST(ConnectionLimiterTest, ReportsTheFirstFewAndThenOnceAMinute) {
   ConnectionLimiter connection_limiter(50, 1);
   int lines = 0;
   for (int i = 0; i < 1000; ++i) lines += connection_limiter.refused("x", "y", start) ? 1 : 0;

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// Keeps what it is told.
+/// Keeps the frames it gets.
 struct Kept : FrameReader::Sink {
   std::optional<std::span<std::byte>> place(std::span<const std::byte>,
                                             std::uint64_t body_bytes) override {
@@ -86,7 +86,7 @@ TEST(Frames, AnyChangedByteIsRefused) {
   }
 }
 
-TEST(Frames, CutAnywhereAreNeverTold) {
+TEST(Frames, CutAnywhereAreNeverReported) {
   const Bytes good = framed(Bytes(40, std::byte{7}), Bytes(5, std::byte{9}));
   for (std::size_t size = 0; size < good.size(); ++size) {
     FrameReader reader({});

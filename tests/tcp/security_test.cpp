@@ -78,7 +78,7 @@ class Attacked : public ::testing::Test {
   LinkId friend_link{};
 };
 
-TEST_F(Attacked, AWrongTokenIsUntrustedAndTellsBothSides) {
+TEST_F(Attacked, AWrongTokenIsUntrustedAndBothSidesReportIt) {
   Node stranger(context, Identity::of(Token::random(), "stranger", {}));
   stranger.sockets.dial(address);
   ASSERT_TRUE(until(context, [&] { return stranger.failure && !node.refusals.empty(); }));
@@ -87,7 +87,7 @@ TEST_F(Attacked, AWrongTokenIsUntrustedAndTellsBothSides) {
   EXPECT_THAT(node.refusals[0], HasSubstr(": it does not accept our certificate"));
 }
 
-// After a new token: who has the old one is a stranger, unless its key is known.
+// After a new token: a holder of the old one is a stranger, unless its key is known.
 TEST_F(Attacked, AnOldTokenAdmitsOnlyWhoseKeyIsKnown) {
   const Token later = Token::random();
   const Identity old = Identity::of(token, "node", {});
@@ -113,7 +113,7 @@ TEST_F(Attacked, AnOldTokenAdmitsOnlyWhoseKeyIsKnown) {
   EXPECT_FALSE(with.has_lost(back));
 }
 
-/// A client of OpenSSL without a certificate, that trusts everybody: what it is told in the end.
+/// A client of OpenSSL without a certificate, that trusts everybody: the answer it gets in the end.
 std::string uncertified(unsigned short port, int version) {
   SSL_CTX* const context = SSL_CTX_new(TLS_client_method());
   SSL_CTX_set_max_proto_version(context, version);
@@ -153,7 +153,7 @@ TEST_F(Attacked, TheProgramOpensslGetsNoFurther) {
   EXPECT_TRUE(all_refused(2));
 }
 
-TEST_F(Attacked, GarbageIsDroppedAndToldOfABoundedNumberOfTimes) {
+TEST_F(Attacked, GarbageIsDroppedAndReportedABoundedNumberOfTimes) {
   std::mt19937 random(7);
   std::string noise(10'000, '\0');
   for (char& c : noise) c = static_cast<char>(random());

@@ -142,7 +142,7 @@ TEST_P(TransportContract, NobodyKnowsTheTotalBeforeTheLastAnnouncement) {
     if (i < last) endpoint(i).announce(3);
     EXPECT_EQ(endpoint(i).announced_total(), std::nullopt);
     if (i < last) {
-      p.send();  // tells the last worker that this one has looked
+      p.send();  // lets the last worker know that this one has looked
     } else {
       until([&] { return p.applied.size() == last; });
       EXPECT_EQ(endpoint(i).announced_total(), std::nullopt);

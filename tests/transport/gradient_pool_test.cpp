@@ -50,7 +50,7 @@ TEST(GradientPool, WhatIsTakenBeyondTheLimitGoesWhenItComesBack) {
   EXPECT_EQ(pool->most_allocated(), 2u);
 }
 
-TEST(GradientPool, NumbersLieWhereThePoolIsToldAsLongAsTheyFit) {
+TEST(GradientPool, NumbersLieInTheGivenPoolAsLongAsTheyFit) {
   std::vector<std::byte> memory(64);
   const auto pool = GradientPool::create(1, [&] { return std::span(memory); });
   const auto gradient = pool->take();

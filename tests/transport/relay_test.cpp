@@ -20,7 +20,7 @@ std::vector<std::size_t> targets(const Relay& relay, std::size_t from) {
   return result;
 }
 
-TEST(Relay, TellsCopiesByNameInAnyOrder) {
+TEST(Relay, RecognizesCopiesByNameInAnyOrder) {
   const Graph graph = build_graph("ring", 4, 1);
   Relay relay(WorkerId{0}, graph, RelayMode::arrival);
   EXPECT_TRUE(relay.is_first_copy(frame(1, 3)));

@@ -207,7 +207,7 @@ TEST_F(Watching, OneClientCannotTakeAllConnections) {
   EXPECT_THAT(other.receive(), StartsWith("HTTP/1.1 200"));
 }
 
-TEST_F(Watching, OneTooManyIsToldSo) {
+TEST_F(Watching, OneTooManyGetsAReason) {
   ServerOptions small = options();
   small.most_connections = 2;
   Server server(small);

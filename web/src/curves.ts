@@ -131,7 +131,7 @@ export function stalenessPart(): Part {
   };
 }
 
-/** Gradients of others that a worker's own lacked: as look-ahead expected them, and as names tell. */
+/** Gradients of others that a worker's own lacked: as look-ahead expected them, and as names show. */
 export function lookAheadPart(): Part {
   let lines: Line[] = [];
   const chart = new LineChart();

@@ -25,7 +25,7 @@ export function css(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-/** One of the colours that can be told apart; they begin again after eight. */
+/** One of the distinguishable colours; they begin again after eight. */
 export function colour(k: number): string {
   return css(`--series-${(k % 8) + 1}`);
 }

@@ -24,7 +24,7 @@ export function suitTimes(longest: number): void {
   [unit, unitName] = units.find(([size]) => longest >= (size >= 60 ? 10 * size : size)) ?? [1, "s"];
 }
 
-/** A time; of an axis, with the digits that tell ticks so many seconds apart. */
+/** A time; of an axis, with the digits that distinguish ticks so many seconds apart. */
 export function showSeconds(seconds: number | null | undefined, apart?: number): string {
   if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return "–";
   if (apart === undefined) return `${show(seconds / unit)} ${unitName}`;

@@ -69,7 +69,7 @@ export function showLive(page: HTMLElement, data: LiveData): void {
   const events = new EventSource("events" + data.query);
   events.addEventListener("frame", (event) => {
     latest = JSON.parse((event as MessageEvent<string>).data) as Frame;
-    // A page in the background draws nothing; the end of the run is always told.
+    // A page in the background draws nothing; the end of the run is always shown.
     if (!document.hidden || latest.live.state === "ended") draw();
     if (latest.live.state === "ended") events.close();
   });

@@ -18,7 +18,7 @@ export interface MatrixOptions {
   describe: (row: number, column: number) => string[];
 }
 
-/** Pale to strong in one hue, readable without colour: lightness alone tells the value. */
+/** Pale to strong in one hue, readable without colour: lightness alone shows the value. */
 export function shade(share: number): string {
   const from = css("--heat-low").split(" ").map(Number);
   const to = css("--heat-high").split(" ").map(Number);

@@ -10,10 +10,10 @@ const kind = (state: string) => `state ${states.includes(state) ? state.replace(
 
 function bar(member: Member, end: number): HTMLElement {
   const until = (k: number) => (k + 1 < member.changes.length ? member.changes[k + 1][0] : end);
-  const told = member.changes.map(([from, state], k) => `${state} from ${showSeconds(from)} to ${showSeconds(until(k))}`);
-  return element("span", { class: "track", role: "img", "aria-label": `${member.name}: ${told.join(", ")}` },
+  const spans = member.changes.map(([from, state], k) => `${state} from ${showSeconds(from)} to ${showSeconds(until(k))}`);
+  return element("span", { class: "track", role: "img", "aria-label": `${member.name}: ${spans.join(", ")}` },
     ...member.changes.map(([from, state], k) => {
-      const part = element("i", { class: kind(state), title: told[k] });
+      const part = element("i", { class: kind(state), title: spans[k] });
       part.style.left = `${(100 * from) / end}%`;
       part.style.width = `${(100 * Math.max(0, until(k) - from)) / end}%`;
       return part;

@@ -1,4 +1,4 @@
-// Cards that tell the workers of one run apart: who applies whose gradients, how fast each is, what it does when.
+// Cards that compare the workers of one run: who applies whose gradients, how fast each is, what it does when.
 import { Card, thin } from "./card";
 import { element } from "./dom";
 import { show, showCount, showSeconds } from "./format";
@@ -47,10 +47,10 @@ export function heatPart(): Part {
 /** Gradients per second of every worker in common stretches of time, which begin at 0. */
 function ratesOf(run: Run, most: number): { ends: number[]; rates: Values[]; name: (k: number) => string } | null {
   const m = run.metrics;
-  const told = m && m.gradients_by_worker.length > 0 ? m.seconds.flatMap((_, k) => (m.gradients_by_worker[0][k] === null ? [] : [k])) : [];
-  if (m && told.length >= 8) {
-    const every = Math.ceil(told.length / most);
-    const at = told.filter((_, k) => k % every === every - 1 || k === told.length - 1);
+  const known = m && m.gradients_by_worker.length > 0 ? m.seconds.flatMap((_, k) => (m.gradients_by_worker[0][k] === null ? [] : [k])) : [];
+  if (m && known.length >= 8) {
+    const every = Math.ceil(known.length / most);
+    const at = known.filter((_, k) => k % every === every - 1 || k === known.length - 1);
     const pairs = at.map((k, i) => [i === 0 ? -1 : at[i - 1], k]).filter(([a, b]) => m.seconds[b] > (a < 0 ? 0 : m.seconds[a]));
     const rate = (made: Values) => pairs.map(([a, b]) => {
       const from = a < 0 ? 0 : made[a], to = made[b];

@@ -108,7 +108,7 @@ await tests({
     }
     report.assertQuiet();
   },
-  async "while a step size is looked for the page is told what is tried, and what its button sends ends that"() {
+  async "while a step size is looked for the page shows what is tried, and what its button sends ends that"() {
     const process = start("train", "--model", "cnn", "--data", "fashion-mnist", "--lr", "auto", "--epochs", "1000", "--watch", "0", "--out", run("looking"));
     const [url] = (await process.said(/http:\/\/\S+/)).split(/\s/);
     const token = (await (await fetch(url)).text()).match(/"token":"(\w+)"/)[1];

@@ -151,7 +151,7 @@ await tests({
     assert.ok(red + green + blue < 120, "the page is not dark");
     page.assertQuiet();
   },
-  async "runs stand side by side, told apart by what differs"() {
+  async "runs are shown side by side, labelled by what differs"() {
     dasgd("report", run("four"), run("eight"), "--out", run("both"));
     const page = await open(address(run("both/report.html")));
     await showAll(page);

@@ -25,7 +25,7 @@ class CommandLine {
   int run(int argc, char** argv);
 
  private:
-  /// Tells the mistake once: by throwing InputError, or by way of the other processes of a job,
+  /// Reports the mistake once: by throwing InputError, or by way of the other processes of a job,
   /// which would wait for this one.
   int refuse(const std::string& mistake) const;
   using Action = std::function<int()>;

@@ -13,7 +13,7 @@ namespace dasgd::app {
 namespace {
 
 // Virtual time repeats to the bit and needs no machine of its own, so it is the default. A file
-// that cannot be read is told of where it is read as a config.
+// that cannot be read is reported where it is read as a config.
 std::string engine_in(const std::string& config_file) {
   std::ifstream file(config_file, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};

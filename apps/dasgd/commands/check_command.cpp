@@ -115,10 +115,10 @@ int check_command(const CheckRequest& given) {
     return check_together(request);
   }
   if (request.paths.size() != 1)
-    throw InputError("check: several directories are the members of one elastic run; " +
+    throw InputError("check: several directories must be members of one elastic run; " +
                      *std::find_if_not(request.paths.begin(), request.paths.end(),
                                        members::is_member_directory) +
-                     " is none");
+                     " is not a member");
   CheckOptions options = request.options;
   options.path = request.paths.front();
   const CheckedRun run = check_run(options);

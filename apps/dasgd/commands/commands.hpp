@@ -21,13 +21,13 @@ using config::Config;
 /// The problem of a resolved config; says what computes it. Throws InputError.
 Problem read_problem(const Config& config);
 
-/// Opens the stream of a config as reader `part` of `parts`, and tells the config its shape and its
-/// source. Null if a stop is requested before its first rows have come. Throws InputError.
+/// Opens the stream of a config as reader `part` of `parts`, and puts into the config its shape and
+/// its source. Null if a stop is requested before its first rows have come. Throws InputError.
 std::shared_ptr<const StreamProblem> open_stream_of(Config& config, const std::stop_token& stop,
                                                     std::size_t part = 0, std::size_t parts = 1);
 
 /// Trains on threads, or on the ranks of an MPI job, and writes the run directory. `read` gives the
-/// resolved config; a mistake that only one rank finds must be told by another.
+/// resolved config; a mistake that only one rank finds must be reported by another.
 int train_command(const std::function<Config()>& read);
 
 /// Trains as a member of an elastic run: the first one.
@@ -76,10 +76,10 @@ int join_command(const JoinRequest& request);
 
 struct MemberRequest {
   std::string directory;
-  std::string line;  ///< what the member is told
+  std::string line;  ///< the command that the member gets
   bool json = false;
 };
-/// Asks or tells a member that runs in a directory of this machine.
+/// Sends a command to a member that runs in a directory of this machine.
 int member_command(const MemberRequest& request);
 
 struct AdviseRequest {
@@ -98,7 +98,7 @@ struct AdviseRequest {
 };
 /// Measures a problem and its staleness, and prints step sizes with their grounds.
 int advise_command(const AdviseRequest& request);
-/// Simulates ways to exchange updates over a network, and recommends one.
+/// Simulates settings of the exchange of updates over a network, and recommends one.
 int plan_command(const AdviseRequest& request);
 
 struct ReportRequest {

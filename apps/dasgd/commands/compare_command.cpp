@@ -23,7 +23,7 @@
 namespace dasgd::app {
 namespace {
 
-/// Tells a person how far it is: on a terminal in place, elsewhere now and then.
+/// Shows how far it is: on a terminal in place, elsewhere now and then.
 class RunsShown {
  public:
   explicit RunsShown(bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1) {}

@@ -24,7 +24,7 @@ class RankTurns {
   /// On rank 0: one run, by all.
   PlayResult lead(const ChosenRival& rival, const ContestWorld& world, const TrainOptions& options,
                   const Observer<Real>& observer);
-  /// On the others: takes part until rank 0 lets go.
+  /// On the others: takes part until rank 0 ends it.
   void follow();
 
  private:

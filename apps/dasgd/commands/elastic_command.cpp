@@ -1,4 +1,4 @@
-// Runs whose members come and go: the first member, one who joins, and what is told to them.
+// Runs whose members come and go: the first member, one that joins, and the commands sent to them.
 #include <filesystem>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

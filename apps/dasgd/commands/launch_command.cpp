@@ -57,14 +57,15 @@ int with_marked_lines(const LaunchRequest& request, std::vector<std::string> com
   SignalStop signals(SignalStop::Kind::launch);
   children.start(0, command, {STDOUT_FILENO, STDERR_FILENO}, SIGTERM);
   int status = done;
-  bool told = false;
+  bool stop_sent = false;
   while (children.running() > 0) {
     lines.pass_on(100);
-    if (signals.token().stop_requested() && !std::exchange(told, true)) children.signal_all(SIGINT);
+    if (signals.token().stop_requested() && !std::exchange(stop_sent, true))
+      children.signal_all(SIGINT);
     for (const auto& ended : children.wait(std::chrono::milliseconds(0))) status = ended.status;
   }
   lines.finish();
-  return told ? interrupted : status;
+  return stop_sent ? interrupted : status;
 }
 
 }  // namespace
@@ -78,7 +79,7 @@ int launch_command(const LaunchRequest& request) {
     throw InputError(
         "--token-file and --out belong to elastic runs: --elastic, --listen or --join");
   std::vector<std::string> all = mpirun(request);
-  if (::geteuid() == 0) {  // in containers that is who one is
+  if (::geteuid() == 0) {  // the usual user in containers
     ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
     ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
   }

@@ -48,14 +48,14 @@ class MemberLauncher {
   int run() {
     SignalStop signals(SignalStop::Kind::launch);
     for (std::size_t k = 0; k < request_.workers; ++k) start(k);
-    bool told_to_stop = false, others_can_join = false;
+    bool stop_sent = false, others_can_join = false;
     while (children_.running() > 0) {
       lines_.pass_on(100);
-      if (!others_can_join) others_can_join = tell_address();
+      if (!others_can_join) others_can_join = publish_address();
       const bool stops = signals.token().stop_requested();
-      if (stops && !told_to_stop) {
+      if (stops && !stop_sent) {
         children_.signal_groups(SIGINT);
-        told_to_stop = true;
+        stop_sent = true;
       }
       const auto all_ended = children_.wait(std::chrono::milliseconds(0));
       for (const auto& ended : all_ended) {
@@ -66,7 +66,7 @@ class MemberLauncher {
         if (ended.status != 0 && !stops && !all_members_ended_) take(ended);
     }
     lines_.finish();
-    return told_to_stop                           ? interrupted
+    return stop_sent                              ? interrupted
            : one_ended_well_ || failures_.empty() ? done
                                                   : failures_.front().status;
   }
@@ -114,7 +114,7 @@ class MemberLauncher {
     return request_.listen.substr(0, request_.listen.rfind(':')) + ":0";
   }
 
-  bool tell_address() const {
+  bool publish_address() const {
     if (request_.listen.empty()) return true;
     const auto address = members::launched_addresses(place_.path());
     if (address.empty()) return false;
@@ -130,7 +130,7 @@ class MemberLauncher {
                                 : fmt::format("ended with status {}", ended.status);
     const bool run_is_there =
         !request_.join.empty() || !members::launched_addresses(place_.path()).empty();
-    // Who only tries to join has no model to give.
+    // A process that only tries to join has no model to give.
     const bool others = !request_.join.empty() || std::ranges::any_of(workers_, &Worker::is_member);
     const bool again =
         run_is_there && others && !one_ended_well_ && workers_[k].starts <= request_.restarts;
@@ -150,7 +150,7 @@ class MemberLauncher {
       children_.signal_groups(SIGTERM);  // they wait for it
   }
 
-  // Who became a member has made good the failure of the one before.
+  // A process that became a member makes up for the failure of the one before.
   void note_failure(const Children::Ended& ended) {
     std::erase_if(failures_, [&](const Children::Ended& earlier) {
       const Worker& worker = workers_[earlier.job];

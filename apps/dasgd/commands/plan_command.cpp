@@ -116,7 +116,7 @@ std::string flags_of(const Exchange& exchange) {
 void show_progress(std::size_t done, std::size_t total, const std::string& name) {
   if (isatty(STDERR_FILENO) != 1) return;
   if (done < total)
-    print_note("\r\033[K{} of {} ways: {}", done, total, name);
+    print_note("\r\033[K{} of {} settings: {}", done, total, name);
   else
     print_note("\r\033[K");
 }

@@ -72,9 +72,8 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
     all += fmt::format("  {:<11}{}\n", name, text);
   };
   all += fmt::format("{} {}{} on {}, {} graph, lr {}\n", verb, config.problem.model,
-                     config.problem.data.empty() ? "" : " on " + config.problem.data,
-                     s.workers == 1 ? "1 worker" : fmt::format("{} workers", s.workers),
-                     config.run.topology, config.run.eta);
+                     config.problem.data.empty() ? "" : " on " + data_in_words(config.problem.data),
+                     counted(s.workers, "worker"), config.run.topology, config.run.eta);
   row("stopped",
       fmt::format(
           "after {:.2f} s{}: {}", seconds,
@@ -86,11 +85,12 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
   const std::uint64_t since_it_came = s.gradients - (s.elastic ? s.elastic->joined_at_step : 0);
   row("gradients",
       fmt::format(
-          "{} ({}/s), {} samples ({}/s)", show_count(s.gradients),
+          "{} ({}/s), {} ({}/s)", show_count(s.gradients),
           show_count(static_cast<std::uint64_t>(static_cast<double>(since_it_came) / seconds)),
-          show_count(s.samples), show_count(static_cast<std::uint64_t>(s.samples_per_second))));
+          counted(s.samples, "sample"),
+          show_count(static_cast<std::uint64_t>(s.samples_per_second))));
   if (s.arrivals)
-    row("arrived", fmt::format("{} samples ({}/s){}", show_count(s.arrivals->arrived),
+    row("arrived", fmt::format("{} ({}/s){}", counted(s.arrivals->arrived, "sample"),
                                show_count(static_cast<std::uint64_t>(
                                    static_cast<double>(s.arrivals->arrived) / seconds)),
                                s.arrivals->prequential

@@ -14,7 +14,7 @@ using config::Config;
 std::string describe_S_hat(const StalenessSummary& staleness);
 
 /// Prints the summary of a run that was "trained" or "simulated"; everything in it is in files too,
-/// so a standard output that takes nothing is no failure.
+/// so a standard output that takes nothing is not a failure.
 void print_summary(const std::string& verb, const Config& config, const RunSummary& summary,
                    const std::string& directory);
 

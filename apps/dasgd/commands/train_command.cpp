@@ -67,25 +67,25 @@ template <typename Real>
 int train_rank(const Config& config, const Objective<Real>& objective, SignalStop& signals,
                Ranks& ranks) {
   std::optional<TrainRun<Real>> run;
-  std::string told;  // no rank looks for a step size or a checkpoint of its own
+  std::string start_message;  // no rank looks for a step size or a checkpoint of its own
   const std::string unsettled = mistake_of([&] {
     if (ranks.rank() == 0) run.emplace(config, objective, signals);
   });
-  if (!ranks.agree(unsettled, "")) return done;  // rank 0 tells
+  if (!ranks.agree(unsettled, "")) return done;  // rank 0 reports it
   // Before an earlier run makes room for this one; a signal may have reached one rank alone.
   if (ranks.any(run ? run->is_stopped() : signals.token().stop_requested()))
     return run ? interrupted : done;
   const std::string unopened = mistake_of([&] {
     if (!run) return;
     run->open();
-    told = run->start();
+    start_message = run->start();
   });
   if (!ranks.agree(unopened, "")) return done;
-  told = ranks.broadcast(std::move(told));
+  start_message = ranks.broadcast(std::move(start_message));
   RankStart start;
   const std::string unread = mistake_of([&] {
-    if (!run) start = rank_start(told);
-    told = {};  // a whole checkpoint
+    if (!run) start = rank_start(start_message);
+    start_message = {};  // a whole checkpoint
   });
   if (!ranks.agree(unread, "")) return done;
   if (run)
@@ -143,7 +143,7 @@ int train_on_ranks(const std::optional<Config>& config, std::exception_ptr mista
     require_all_processes(ranks);
     if (!is_stream(config->problem.data)) problem = read_problem(*config);
   });
-  if (!ranks.agree(what, "")) return done;  // rank 0 tells
+  if (!ranks.agree(what, "")) return done;  // rank 0 reports it
   if (is_stream(config->problem.data)) return train_stream_on_ranks(*config, signals, ranks);
   return train_problem_on_ranks(*config, problem, signals, ranks);
 }

@@ -39,7 +39,7 @@ class TrainRun {
     }
     const std::stop_callback forward(signals.token(), [this] { stop_.request_stop(); });
     advice_ = settle_step_size(config_, objective, stop_.get_token(), nullptr,
-                               [this](const std::string& line) { tell_trial(line); });
+                               [this](const std::string& line) { show_trial(line); });
     status_.clear();
     if (advice_) status_.say(config::with_options(describe(*advice_, config_)));
     settings_ = to_toml(config::Command::train, config_);
@@ -63,7 +63,7 @@ class TrainRun {
     if (watch_) options.watch = &watch_->sink();
     const auto result =
         run_->run(train, options, {[this](const Progress<Real>& p) { return show(p); }});
-    tell(result.summary);
+    print_result(result.summary);
     if (watch_) watch_->end(result.summary);
     if (result.failure) std::rethrow_exception(result.failure);
     if (!result.summary.audit_is_clean())
@@ -99,7 +99,7 @@ class TrainRun {
   }
 
   // What is tried before the run.
-  void tell_trial(const std::string& line) {
+  void show_trial(const std::string& line) {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began_;
     status_.show(line, passed.count());
     if (watch_) watch_->prepare(config_, line);
@@ -118,7 +118,7 @@ class TrainRun {
     return Flow::go_on;
   }
 
-  void tell(const RunSummary& summary) {
+  void print_result(const RunSummary& summary) {
     status_.clear();
     if (config_.output.json) {
       print_result_text(to_json(summary));

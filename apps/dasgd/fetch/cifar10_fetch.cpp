@@ -138,7 +138,7 @@ void take_from(const fs::path& archive, const fs::path& directory) {
       throw std::runtime_error(fmt::format("{}: {} has SHA-1 {}, the official file {}",
                                            archive.string(), file.name, found, file.sha1));
     write_file((directory / file.name).string(), bytes);
-    say(fmt::format("{}: SHA-1 {} as it must be", file.name, file.sha1));
+    say(fmt::format("{}: SHA-1 {} is correct", file.name, file.sha1));
   }
 }
 

@@ -15,8 +15,8 @@ bool is_first_process();
 /// Whether there are other processes with which this one would be an MPI job.
 bool would_be_ranks();
 
-/// Before MPI is touched: false for a process that is to leave without a word, because rank 0 tells
-/// what is wrong. Rank 0 throws InputError then.
+/// Before MPI is touched: false for a process that must exit without a message, because rank 0
+/// prints it what is wrong. Rank 0 throws InputError then.
 bool may_become_ranks();
 
 /// The same once MPI has started: it may not know the others.

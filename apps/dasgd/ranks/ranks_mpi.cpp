@@ -26,7 +26,7 @@ std::string place(std::size_t rank) {
   return fmt::format("rank {} ({}, pid {})", rank, host, ::getpid());
 }
 
-void tell_of_end(const std::string& here, const std::string& why) {
+void report_end(const std::string& here, const std::string& why) {
   print_note("dasgd: {}: {}; the job ends\n", here, config::with_options(why));
   std::fflush(stderr);
 }
@@ -38,7 +38,7 @@ RankOptions rank_options(const std::string& here, const Config& config) {
       .trace = config.output.trace,
       .watch = config.watch.port.has_value(),
       .checkpoints = config.run.checkpoint.every.count() > 0};
-  options.fatal = [here](const std::string& why) { tell_of_end(here, why); };
+  options.fatal = [here](const std::string& why) { report_end(here, why); };
   if (!config.output.quiet)
     options.note = [](const std::string& line) { print_note("{}\n", line); };
   if (config.ranks.log)
@@ -87,7 +87,7 @@ std::string Ranks::broadcast(std::string text) {
 }
 
 void Ranks::end_job(const std::string& why) {
-  tell_of_end(place(rank()), why);
+  report_end(place(rank()), why);
   job_->session.world().abort(1);
 }
 
@@ -114,7 +114,7 @@ PlayResult Ranks::perform(const Objective<Real>& objective, const ChosenRival& r
                           const TrainOptions& options, const VirtualWorld& world,
                           const PlayOptions& how, const Observer<Real>* observer) {
   return perform_ranks(job_->session.world(), objective, rival, options, world, how, observer,
-                       [here = place(rank())](const std::string& why) { tell_of_end(here, why); });
+                       [here = place(rank())](const std::string& why) { report_end(here, why); });
 }
 
 }  // namespace dasgd::app

@@ -93,7 +93,7 @@ void write_files(const Experiment& experiment, const std::string& csv, const std
 std::chrono::nanoseconds added_time(const std::string& text);
 /// The cores to use.
 unsigned all_cores();
-/// Tells a person at a terminal how far it is; removes the line when all is done.
+/// Shows on a terminal how far it is; removes the line when all is done.
 void show_simulations(std::size_t done, std::size_t total);
 
 }  // namespace dasgd::app

@@ -50,10 +50,9 @@ void require_own_settings(const ReproduceRequest& request) {
   FigureChoice without_workers = choice;
   without_workers.workers.clear();
   if ((network ? without_workers : choice).any_of_cifar() && !cifar)
-    throw InputError(
-        "--workers, --target-loss, --give-up, --data, --scale and --device are settings of cifar, "
-        "not of " +
-        request.what);
+    throw InputError(fmt::format(
+        "{}--target-loss, --give-up, --data, --scale and --device are settings of cifar, not of {}",
+        network ? "" : "--workers, ", request.what));
   if (choice.any_of_slow_worker() && !slow_worker)
     throw InputError("--slow and --target-error are settings of quadratic and logistic, not of " +
                      request.what);
@@ -146,7 +145,7 @@ int reproduce_command(const ReproduceRequest& request) {
   const bool on_ranks = request.engine == EngineKind::mpi ||
                         (request.engine == EngineKind::automatic && config::find_launch());
   if (const std::string why = not_for_ranks(request); on_ranks && !why.empty()) {
-    if (!is_first_process()) return bad_input;  // rank 0 tells
+    if (!is_first_process()) return bad_input;  // rank 0 reports it
     throw InputError(why);
   }
   const std::string out = request.out.empty() ? "runs/reproduce-" + request.what : request.out;

@@ -13,7 +13,7 @@
 namespace dasgd::app {
 namespace {
 
-constexpr double reached_rate = 0.97;  // of what is possible with cards without end
+constexpr double reached_rate = 0.97;  // of what unlimited cards allow
 
 void print_cells(const std::vector<NetworkCell>& cells) {
   std::tuple<std::size_t, double, double> shown{};
@@ -36,7 +36,7 @@ void print_cells(const std::vector<NetworkCell>& cells) {
 }
 
 void print_rates(const std::vector<NetworkRate>& rates) {
-  print_result("gradients per second behind thin cards, of those with cards without end\n");
+  print_result("gradients per second behind thin cards, relative to unlimited cards\n");
   for (const NetworkRate& rate : rates)
     print_result("  {:>3} workers, {:<7} {:>5} of thin-nic  {:.3f}\n", rate.workers, rate.relay,
                  rate.card, rate.ratio());

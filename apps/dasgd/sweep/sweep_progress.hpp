@@ -17,7 +17,7 @@ class SweepProgress {
   void skip(std::size_t run);
   void finish(std::size_t run, double seconds);
   std::size_t done() const { return done_; }
-  /// Of the whole; 0 until a run has told how long one takes.
+  /// Of the whole; 0 until a finished run shows how long one takes.
   double seconds_left() const;
   std::string describe(std::size_t running, std::size_t diverged, std::size_t failed) const;
 

@@ -1,4 +1,4 @@
-// What the program tells the shell.
+// The exit statuses of the program.
 #pragma once
 
 namespace dasgd::app {

@@ -14,10 +14,11 @@ namespace dasgd::app {
 /// opened.
 void secure_standard_streams();
 
-/// A result that was asked for, to standard output. Never throws: require_results tells.
+/// A result that was asked for, to standard output. Never throws: require_results reports a
+/// failure.
 void print_result_text(std::string_view text) noexcept;
-/// What a run says of itself on standard output, and has written elsewhere: the same, but who has
-/// stopped reading (`| head`) has seen enough.
+/// What a run says of itself on standard output, and has written elsewhere: the same, but whoever
+/// has stopped reading (`| head`) has seen enough.
 void offer_text(std::string_view text) noexcept;
 /// Throws std::runtime_error if something could not be written to standard output.
 void require_results();

@@ -21,10 +21,10 @@ class SignalStop {
   enum class Kind {
     alone,
     rank,        ///< of an MPI job
-    quiet_rank,  ///< another rank tells the person
+    quiet_rank,  ///< another rank prints the message
     sweep,       ///< of several runs
-    silent,      ///< the command tells the person itself
-    launch,      ///< of several workers, who are told
+    silent,      ///< the command prints the message itself
+    launch,      ///< of several workers, which get the signal
   };
   explicit SignalStop(Kind kind = Kind::alone);
   std::stop_token token() const { return source_.get_token(); }

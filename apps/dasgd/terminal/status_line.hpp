@@ -25,7 +25,7 @@ class StatusLine {
   void show(const Progress<Real>& progress) {
     if (!quiet_) print(describe(progress), progress.seconds);
   }
-  /// The same for what is no single run; `seconds` since its start.
+  /// The same for what is more than one run; `seconds` since its start.
   void show(const std::string& line, double seconds) {
     if (!quiet_) print(line, seconds);
   }

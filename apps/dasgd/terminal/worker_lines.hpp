@@ -12,7 +12,7 @@ class WorkerLines {
  public:
   /// Where a worker writes to; the caller closes it.
   int open(std::size_t worker, bool is_error);
-  /// The same as a FIFO, for who cannot inherit a descriptor. Throws std::runtime_error.
+  /// The same as a FIFO, for processes that cannot inherit a descriptor. Throws std::runtime_error.
   void open(std::size_t worker, bool is_error, const std::string& fifo);
 
   /// Passes on what is there; waits for something at most so long.

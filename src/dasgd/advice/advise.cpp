@@ -265,10 +265,10 @@ Advice advise(const Objective<Real>& objective, const AdviceRequest& request) {
   const TrainOptions& options = request.options;
   const Clock& clock = request.clock;
   const double began = clock();
-  const auto tell = [&](const char* what) {
-    if (request.tell) request.tell(what);
+  const auto report = [&](const char* what) {
+    if (request.report) request.report(what);
   };
-  tell("lr auto: measuring smoothness and staleness");
+  report("lr auto: measuring smoothness and staleness");
   const std::size_t batch = resolved_batch(options, objective.samples());
   const double gradient = time_of_gradient(objective, batch, clock);
   const double per_row =
@@ -322,7 +322,7 @@ Advice advise(const Objective<Real>& objective, const AdviceRequest& request) {
     const double left = std::max(1.0, seconds_for_trials(run) - (clock() - began));
     if (auto found = try_steps<Real>(objective, options, request.world, advice.constants.L.value,
                                      advice.recommended_eta, advice.horizon, request.keep_schedule,
-                                     {left, request.tell, clock, gradient}))
+                                     {left, request.report, clock, gradient}))
       advice.practical = std::move(*found);
   }
   return advice;

@@ -68,7 +68,7 @@ struct AdviceRequest {
   std::optional<double> accuracy;  ///< default: 1 % of the squared gradient norm at the start
   /// The practical step is for the schedule of the options, and brings none of its own.
   bool keep_schedule = false;
-  std::function<void(const std::string&)> tell = {};  ///< what is being done, a line at a time
+  std::function<void(const std::string&)> report = {};  ///< what is being done, a line at a time
   bool try_steps = true;  ///< whether to look for a practical step, which takes seconds more
   Clock clock = clock_from_now();
 };

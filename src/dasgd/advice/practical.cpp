@@ -19,7 +19,7 @@ constexpr double longer_than_expected = 1.25;  // a trial may take
 // Of the run to come, and how many seconds that is at least and at most.
 constexpr double share_to_spend = 0.1, least_seconds = 4, most_seconds = 60;
 constexpr std::uint64_t most_gradients = 4000;
-// Of a trial on the coarse grid, of another, and for each worker: fewer do not tell steps apart.
+// Of a trial on the coarse grid, of another, and for each worker: fewer do not separate the steps.
 constexpr std::uint64_t fewest_coarse = 24, fewest = 48, rounds_coarse = 4, rounds = 8;
 constexpr double coarse = 4, fine = 2;  // neighbours on the grid
 constexpr int smallest = -5, largest = 2;
@@ -110,8 +110,8 @@ class Trials {
       now.push_back(run(eta, gradients));
       per_gradient_ = (seconds() - begin) / static_cast<double>(gradients);
       tried.push_back(now.back());
-      if (limits_.tell)
-        limits_.tell(
+      if (limits_.report)
+        limits_.report(
             fmt::format("lr auto tries {:.4g}: {} after {} gradients", eta,
                         now.back().loss ? fmt::format("loss {:.4g}", *now.back().loss) : "diverges",
                         now.back().gradients));

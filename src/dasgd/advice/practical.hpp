@@ -29,10 +29,10 @@ struct PracticalStep {
   std::vector<TriedStep> tried;
 };
 
-/// How long trials may last, and who is told of them.
+/// How long trials may last, and who gets a line about each.
 struct TrialLimits {
   double seconds = 60;  ///< no trial begins that would probably end after that
-  std::function<void(const std::string&)> tell = {};  ///< a line for a person, after each of them
+  std::function<void(const std::string&)> report = {};  ///< a line for a person, after each of them
   Clock clock = clock_from_now();
   std::optional<double> gradient_seconds = {};  ///< where it was timed before
 };

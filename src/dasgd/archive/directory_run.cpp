@@ -18,7 +18,7 @@
 namespace dasgd {
 namespace {
 
-// The names, or as many as a line holds and what tells them from others.
+// The names, or as many as a line holds and what distinguishes them from others.
 std::string list_in_short(const std::vector<std::string>& names) {
   const std::string all = fmt::format("{}", fmt::join(names, ", "));
   constexpr std::size_t longest = 200;
@@ -206,8 +206,8 @@ template <typename Real>
 TrainResult<Real> train_into(const DirectoryOptions& where, const Objective<Real>& objective,
                              const TrainOptions& options,
                              const std::vector<Callback<Real>>& callbacks) {
-  const auto on_threads = [&](const TrainOptions& all, const std::vector<Callback<Real>>& told) {
-    return run_training<Real>(objective, all, told);
+  const auto on_threads = [&](const TrainOptions& all, const std::vector<Callback<Real>>& called) {
+    return run_training<Real>(objective, all, called);
   };
   auto result = DirectoryRun<Real>(objective, options, where).run(on_threads, options, callbacks);
   if (result.failure) std::rethrow_exception(result.failure);

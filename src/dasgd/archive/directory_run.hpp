@@ -33,7 +33,7 @@ struct DirectoryOptions {
 /// A run in its directory: metrics and the best model while it goes, checkpoints where the options
 /// have a time for them; model, summary, trace and report at its end. Room for model and summary is
 /// set aside before the run begins. Metrics, trace and the best model so far are left out where
-/// there is none, and the run goes on: `options.warn` is told, or else the result has failed.
+/// there is none, and the run goes on: `options.warn` is called, or else the result has failed.
 template <typename Real>
 class DirectoryRun {
  public:

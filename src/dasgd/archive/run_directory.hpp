@@ -18,7 +18,7 @@ class RunDirectory {
   RunDirectory(const std::string& path, const std::string& model);
 
   /// Throws InputError where a directory that is there cannot be used, as the constructor does, and
-  /// leaves it as it is. An empty path is none.
+  /// leaves it as it is. An empty path means no directory.
   static void require_usable(const std::string& path);
 
   /// Opens the directory of an earlier run to go on with its leg number `leg`. What that run wrote

@@ -1,4 +1,4 @@
-// Bytes in a few digits, by which people and scripts tell that they are the same.
+// Bytes in a few digits, by which people and scripts see that they are the same.
 #pragma once
 
 #include <cstddef>

@@ -16,7 +16,7 @@ std::size_t string_length(std::string_view text) {
   const bool lines = text.size() > 2 && text[1] == quote && text[2] == quote;  // TOML's """
   const std::string_view end = text.substr(0, lines ? 3 : 1);
   for (std::size_t at = end.size(); at < text.size(); ++at) {
-    if (text[at] == '\n' && !lines) return at;  // the parser will tell
+    if (text[at] == '\n' && !lines) return at;  // the parser will report it
     if (text[at] == '\\' && quote == '"') {
       ++at;
     } else if (text.substr(at).starts_with(end)) {

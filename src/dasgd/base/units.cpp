@@ -125,4 +125,8 @@ std::string show_count(std::uint64_t count) {
   return text;
 }
 
+std::string counted(std::uint64_t count, const std::string& what) {
+  return show_count(count) + " " + what + (count == 1 ? "" : "s");
+}
+
 }  // namespace dasgd

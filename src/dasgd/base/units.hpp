@@ -33,5 +33,7 @@ std::vector<std::string> split(const std::string& text, char separator);
 
 /// 1234567 as "1,234,567".
 std::string show_count(std::uint64_t count);
+/// "1 sample", "1,234 samples".
+std::string counted(std::uint64_t count, const std::string& what);
 
 }  // namespace dasgd

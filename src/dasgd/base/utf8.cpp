@@ -15,7 +15,7 @@ std::size_t announced(std::uint8_t first) {
   return first < 0xF5 ? 4 : 0;
 }
 
-// The second byte tells overlong forms, surrogates and what is beyond Unicode.
+// The second byte shows overlong forms, surrogates and what is beyond Unicode.
 bool may_follow(std::uint8_t first, std::uint8_t second) {
   if (first == 0xE0) return second >= 0xA0;
   if (first == 0xED) return second < 0xA0;

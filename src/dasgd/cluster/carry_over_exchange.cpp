@@ -6,10 +6,10 @@
 
 namespace dasgd::cluster {
 
-CarryOverExchange::CarryOverExchange(const mpi::RankLayout& layout, int self, Tell tell)
+CarryOverExchange::CarryOverExchange(const mpi::RankLayout& layout, int self, Send send)
     : layout_(layout),
       self_(self),
-      tell_(std::move(tell)),
+      send_(std::move(send)),
       arriving_(layout.workers()),
       owed_(static_cast<std::size_t>(layout.ranks)),
       board_(layout.workers(), other_boards()) {}
@@ -29,7 +29,7 @@ void CarryOverExchange::ask_others() {
       if (owed > 0) continue;
       owed = layout_.per_rank;
     }
-    tell_(rank, StateRequest{});
+    send_(rank, StateRequest{});
   }
 }
 
@@ -45,7 +45,7 @@ void CarryOverExchange::send(WorkerId worker, const CarryOver& carry_over) {
     const auto piece = left.first(std::min(at_once, left.size()));
     left = left.subspan(piece.size());
     last = left.empty();
-    tell_(0, StatePart{worker, {piece.begin(), piece.end()}, last});
+    send_(0, StatePart{worker, {piece.begin(), piece.end()}, last});
   }
 }
 

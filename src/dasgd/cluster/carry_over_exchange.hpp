@@ -17,10 +17,10 @@ namespace dasgd::cluster {
 /// one state of every worker is on its way.
 class CarryOverExchange {
  public:
-  using Tell = std::function<void(int rank, const Message& message)>;
+  using Send = std::function<void(int rank, const Message& message)>;
 
-  /// `tell` is called on the threads of workers and of the one that writes checkpoints.
-  CarryOverExchange(const mpi::RankLayout& layout, int self, Tell tell);
+  /// `send` is called on the threads of workers and of the one that writes checkpoints.
+  CarryOverExchange(const mpi::RankLayout& layout, int self, Send send);
 
   SnapshotBoard& board() { return board_; }
 
@@ -36,7 +36,7 @@ class CarryOverExchange {
 
   const mpi::RankLayout layout_;
   const int self_;
-  const Tell tell_;
+  const Send send_;
   std::vector<Bytes> arriving_;    // per worker; of the thread that receives
   std::mutex mutex_;               // guards the next
   std::vector<std::size_t> owed_;  // answers, per rank

@@ -12,7 +12,7 @@ namespace dasgd::cluster {
 /// The time of this machine; what it counts from differs between machines.
 Nanoseconds machine_time();
 
-/// Nanoseconds since a start that is the same for all ranks, as far as messages can tell.
+/// Nanoseconds since a start that is the same for all ranks, as far as messages can show.
 class CommonClock {
  public:
   /// Collective.

@@ -1,4 +1,4 @@
-// What the ranks of a run tell each other beside gradients.
+// What the ranks of a run send each other beside gradients.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Reads what other ranks tell, on a thread of its own.
+// Reads the control messages of other ranks, on a thread of its own.
 #pragma once
 
 #include <condition_variable>
@@ -20,7 +20,7 @@ class NoteReader {
   using Read = std::function<void(int from, const Bytes& note)>;
 
   /// `read` is called on the thread of the reader, in the order of the notes of each rank. What it
-  /// throws is told to `failed`, once, and ends the reading.
+  /// throws is passed to `failed`, once, and ends the reading.
   NoteReader(Read read, std::function<void(const std::string& why)> failed);
   ~NoteReader() { finish(); }
   NoteReader(const NoteReader&) = delete;

@@ -16,12 +16,12 @@ RankControl::RankControl(const mpi::RankLayout& layout, int self, const TrainOpt
       control_(control),
       outside_(std::move(outside)),
       ranks_without_target_(layout.ranks),
-      memories_(layout, self, [this](int rank, const Message& m) { tell(rank, m); }),
+      memories_(layout, self, [this](int rank, const Message& m) { send(rank, m); }),
       reader_([this](int from, const Bytes& note) { read(from, note); }, outside_.failed) {}
 
 void RankControl::send_to_others(const Message& message) {
   for (int rank = 0; rank < layout_.ranks; ++rank)
-    if (rank != self_) tell(rank, message);
+    if (rank != self_) send(rank, message);
 }
 
 void RankControl::stopped() {
@@ -39,7 +39,7 @@ void RankControl::target_reached() {
   }
 }
 
-void RankControl::tell(const std::vector<WorkerView>& here) {
+void RankControl::report(const std::vector<WorkerView>& here) {
   if (self_ != 0) send_to_first(Views{here});
 }
 
@@ -83,7 +83,7 @@ void RankControl::heard(int from, TracePart piece) {
   }
   if (!trace_) return;
   trace_->add(piece.worker, std::move(piece.lines), piece.up_to);
-  if (lines > 0) tell(from, TraceAck{lines});
+  if (lines > 0) send(from, TraceAck{lines});
 }
 
 void RankControl::heard(int from, RankReport report) {

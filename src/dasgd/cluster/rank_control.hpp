@@ -22,11 +22,11 @@
 namespace dasgd::cluster {
 
 /// One rank's part of the talk. Any thread, except where said otherwise.
-class RankControl final : public Elsewhere {
+class RankControl final : public RemoteWorkers {
  public:
   struct Outside {
     std::function<void(int rank, Bytes note)> send;
-    std::function<void(double size)> early_loss;  ///< another rank has told of one
+    std::function<void(double size)> early_loss;  ///< another rank has reported one
     std::function<void(const std::string& why)> failed;
     std::function<void(int rank, std::optional<std::string>)> value;  ///< another rank has given it
     std::function<void(const std::string& line)> log;                 ///< may be empty
@@ -36,10 +36,10 @@ class RankControl final : public Elsewhere {
   RankControl(const mpi::RankLayout& layout, int self, const TrainOptions& options,
               Control& control, Outside outside);
 
-  void send_to_first(const Message& message) { tell(0, message); }
+  void send_to_first(const Message& message) { send(0, message); }
   void send_to_others(const Message& message);
 
-  /// This rank stops: everybody is to, unless it was told by another.
+  /// This rank stops: all ranks must, unless another rank asked for it.
   void stopped();
   /// All workers here have reached the target.
   void target_reached();
@@ -48,7 +48,7 @@ class RankControl final : public Elsewhere {
   TraceWindow& trace_window() { return window_; }
 
   // For the monitor.
-  void tell(const std::vector<WorkerView>& here) override;
+  void report(const std::vector<WorkerView>& here) override;
   std::vector<WorkerView> views() override;
 
   /// A note has arrived. On the thread that receives, which does not wait for what follows.
@@ -57,7 +57,7 @@ class RankControl final : public Elsewhere {
   std::map<int, RankReport> take_reports();
 
  private:
-  void tell(int rank, const Message& message) { outside_.send(rank, encode(message)); }
+  void send(int rank, const Message& message) { outside_.send(rank, encode(message)); }
 
   // On the thread that reads.
   void read(int from, const Bytes& note);
@@ -78,7 +78,7 @@ class RankControl final : public Elsewhere {
   ApplicationSink* const watch_;
   Control& control_;
   const Outside outside_;
-  std::atomic<bool> stop_is_known_{false};  // everybody has been told, or will be by another
+  std::atomic<bool> stop_is_known_{false};  // all ranks know, or will learn it from another
   std::atomic<int> ranks_without_target_;   // of rank 0
   CarryOverExchange memories_;
   TraceWindow window_;

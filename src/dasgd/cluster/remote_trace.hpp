@@ -18,9 +18,9 @@ namespace dasgd::cluster {
 class RemoteTrace final : public TraceSink {
  public:
   /// `window` must outlive this.
-  RemoteTrace(const mpi::RankLayout& layout, std::function<void(const Message&)> tell,
+  RemoteTrace(const mpi::RankLayout& layout, std::function<void(const Message&)> send,
               TraceWindow& window)
-      : layout_(layout), tell_(std::move(tell)), window_(window), pieces_(layout.per_rank) {}
+      : layout_(layout), send_(std::move(send)), window_(window), pieces_(layout.per_rank) {}
 
   std::size_t sources() const override { return layout_.workers(); }
   std::exception_ptr failure() const override { return nullptr; }
@@ -49,12 +49,12 @@ class RemoteTrace final : public TraceSink {
   void send(Piece& piece) {
     piece.sent = piece.content.up_to;
     if (!piece.content.lines.empty()) window_.send(piece.content.lines.size());
-    tell_(piece.content);
+    send_(piece.content);
     piece.content.lines.clear();
   }
 
   const mpi::RankLayout layout_;
-  const std::function<void(const Message&)> tell_;
+  const std::function<void(const Message&)> send_;
   TraceWindow& window_;
   std::vector<Piece> pieces_;
 };

@@ -21,8 +21,8 @@ class RemoteWatch final : public ApplicationSink {
   static constexpr std::size_t lines_at_once = 1'000;
   static constexpr Nanoseconds every = 100'000'000;
 
-  RemoteWatch(const mpi::RankLayout& layout, std::function<void(const Message&)> tell)
-      : layout_(layout), tell_(std::move(tell)), pieces_(layout.per_rank) {}
+  RemoteWatch(const mpi::RankLayout& layout, std::function<void(const Message&)> send)
+      : layout_(layout), send_(std::move(send)), pieces_(layout.per_rank) {}
 
   void add(WorkerId worker, std::vector<TraceLine> lines, Nanoseconds up_to) override {
     Piece& piece = pieces_[layout_.local(worker)];
@@ -49,13 +49,13 @@ class RemoteWatch final : public ApplicationSink {
   void send(Piece& piece) {
     piece.sent = piece.content.up_to;
     if (piece.content.lines.empty()) return;
-    tell_(piece.content);
+    send_(piece.content);
     piece.content.lines.clear();
     piece.content.left_out = 0;
   }
 
   const mpi::RankLayout layout_;
-  const std::function<void(const Message&)> tell_;
+  const std::function<void(const Message&)> send_;
   std::vector<Piece> pieces_;
 };
 

@@ -103,7 +103,7 @@ class RankRun {
               if (!is_first() && options.watch) watch.flush();
               return complete(reports, end);
             },
-        .elsewhere = &rank_control_,
+        .remote_workers = &rank_control_,
     });
   }
 
@@ -153,7 +153,7 @@ class RankRun {
   }
 
   RankControl::Outside outside() {
-    return {.send = [this](int rank, Bytes note) { mesh_.tell(rank, std::move(note)); },
+    return {.send = [this](int rank, Bytes note) { mesh_.send_note(rank, std::move(note)); },
             .early_loss = [this](double size) { good_.hear_early_loss(size); },
             .failed = [this](const std::string& why) { end_job(why); },
             .value =

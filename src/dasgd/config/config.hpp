@@ -50,11 +50,11 @@ enum class StepChoice { given, automatic, proved };
 
 struct Config {
   ProblemChoice problem;
-  /// What the engine is told. Complete once the config is resolved: until then the three members
+  /// The options of the engine. Complete once the config is resolved: until then the three members
   /// below say what was asked for.
   TrainOptions run = {.evaluation = {.every = {}, .share = default_share},
                       .checkpoint = {.every = std::chrono::seconds(60), .save = {}}};
-  std::optional<std::size_t> workers;  ///< nothing: as many as ranks or the topology tell, or 2
+  std::optional<std::size_t> workers;  ///< nothing: as many as ranks or the topology have, or 2
   StepChoice step = StepChoice::given;
   std::optional<double> lr;     ///< nothing: the model's own, or to be found
   bool schedule_given = false;  ///< a step that is found brings none of its own then

@@ -29,7 +29,7 @@ struct Known {
   bool serves_mpi;
 };
 // The first that has both is believed. srun sets the last two for every program, but not for a
-// batch script; one task alone is no job of MPI.
+// batch script; one task alone is not an MPI job.
 constexpr std::array<Known, 5> known_launchers{
     {{"mpirun (Open MPI)", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", true},
      {"mpiexec (PMI)", "PMI_RANK", "PMI_SIZE", true},

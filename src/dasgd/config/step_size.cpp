@@ -69,7 +69,7 @@ std::vector<Assumption> assumptions_of(const Advice& advice) {
 template <typename Real>
 std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& objective,
                                        const std::stop_token& stop, const VirtualWorld* world,
-                                       const std::function<void(const std::string&)>& tell) {
+                                       const std::function<void(const std::string&)>& report) {
   auto& L = config.run.smoothness;
   if (config.step == StepChoice::given) {
     if (!L) L = objective.known().smoothness;
@@ -94,7 +94,7 @@ std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& ob
   place_ranks(config, request);
   place_members(config, request);
   request.try_steps = !proved;
-  request.tell = tell;
+  request.report = report;
   request.keep_schedule = config.schedule_given || !end_is_known(config, objective.samples());
   Advice advice = advise<Real>(objective, request);
   if (stop.stop_requested()) return std::nullopt;

@@ -27,17 +27,17 @@ void Bundle::expect_shape(NumberFormat format, std::size_t bytes) {
 }
 
 void Bundle::bring_here() const {
-  if (!elsewhere_) return;
-  const std::lock_guard lock(elsewhere_->mutex_);
+  if (!on_device_) return;
+  const std::lock_guard lock(on_device_->mutex_);
   if (!sums_.empty()) return;
   sums_.resize(size_in_bytes_);
-  elsewhere_->fetch(sums_);
+  on_device_->fetch(sums_);
 }
 
 // From now on it is summed up in this machine's memory.
 void Bundle::stay_here() {
   bring_here();
-  elsewhere_.reset();
+  on_device_.reset();
   sums_.resize(size_in_bytes_);
 }
 
@@ -45,15 +45,15 @@ void Bundle::add(std::span<const GradientPtr> gradients) {
   if (gradients.empty()) return;
   for (const GradientPtr& g : gradients)
     if (names_.contains(g->name)) refuse("a gradient was to be added to a bundle that has it");
-  if (const auto& numbers = gradients.front()->update.elsewhere(); empty() && numbers)
-    elsewhere_ = numbers->zero_sums();
+  if (const auto& numbers = gradients.front()->update.on_device(); empty() && numbers)
+    on_device_ = numbers->zero_sums();
   for (const GradientPtr& g : gradients) {
     const NumberFormat format = g->update.format();
     expect_shape(format, g->update.size_in_bytes() / number_bytes(format) * sum_bytes(format));
     if (!names_.insert(g->name)) refuse("a gradient was to be added to a bundle twice");
     facts_.push_back(*g);
   }
-  if (elsewhere_ && elsewhere_->add(gradients)) return sums_.clear();
+  if (on_device_ && on_device_->add(gradients)) return sums_.clear();
   stay_here();
   if (format_ == NumberFormat::of_float) {
     add_numbers<float>(gradients);
@@ -77,13 +77,13 @@ void Bundle::add_numbers(std::span<const GradientPtr> gradients) {
 void Bundle::add(const Bundle& other) {
   if (other.empty()) return;
   if (!names_.is_disjoint_from(other.names_)) refuse("bundles that share a name cannot be added");
-  if (empty() && other.elsewhere_) elsewhere_ = other.elsewhere_->zero_sums();
+  if (empty() && other.on_device_) on_device_ = other.on_device_->zero_sums();
   expect_shape(other.format_, other.size_in_bytes_);
   for (const GradientFacts& f : other.facts_) {
     names_.insert(f.name);
     facts_.push_back(f);
   }
-  if (elsewhere_ && other.elsewhere_ && elsewhere_->add(*other.elsewhere_)) return sums_.clear();
+  if (on_device_ && other.on_device_ && on_device_->add(*other.on_device_)) return sums_.clear();
   stay_here();
   if (format_ == NumberFormat::of_float) {
     add_sums<float>(other.sums<float>(), sums<float>());

@@ -74,7 +74,7 @@ class Bundle {
     return {reinterpret_cast<const Sum<Real>*>(sums_.data()), sums_.size() / sizeof(Sum<Real>)};
   }
   /// Null where they are in this machine's memory alone.
-  const std::shared_ptr<DeviceSums>& elsewhere() const { return elsewhere_; }
+  const std::shared_ptr<DeviceSums>& on_device() const { return on_device_; }
 
  private:
   template <typename Real>
@@ -91,7 +91,7 @@ class Bundle {
   GradientSet names_;
   NumberFormat format_ = NumberFormat::of_float;
   std::size_t size_in_bytes_ = 0;
-  std::shared_ptr<DeviceSums> elsewhere_;
+  std::shared_ptr<DeviceSums> on_device_;
   mutable std::vector<std::byte> sums_;  // empty until somebody asks for what is elsewhere
 };
 

@@ -39,7 +39,7 @@ class Channel {
   /// sendGradient(): every other worker will receive it exactly once.
   virtual void send(GradientPtr gradient) = 0;
 
-  /// Tells that what the last `receive` gave has been applied: relay on application forwards it
+  /// Reports that what the last `receive` gave has been applied: relay on application forwards it
   /// now.
   virtual void applied(const Received& received) = 0;
 

@@ -18,7 +18,7 @@
 #define DASGD_KERNEL
 #endif
 
-// A part of a kernel: compiled anew into each of its versions.
+// A part of a kernel: compiled again into each of its versions.
 #define DASGD_INLINE [[gnu::always_inline]] inline
 
 namespace dasgd {

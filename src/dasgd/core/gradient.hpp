@@ -25,12 +25,12 @@ class DeviceUpdate {
  public:
   virtual ~DeviceUpdate() = default;
   virtual std::size_t size_in_bytes() const = 0;
-  /// Whether they are there: who uses them before that waits for the origin's device.
+  /// Whether they are there: whoever uses them before that waits for the origin's device.
   virtual bool ready() const = 0;
   /// Copies them to this machine's memory and returns their shift.
   virtual int fetch(std::span<std::byte> to) const = 0;
   /// The numbers in the order of that memory and behind them their shift, an int32: where a message
-  /// begins and ends if who carries it can read and write there. Empty where nobody may.
+  /// begins and ends if the transport can read and write there. Empty where nobody may.
   virtual std::span<std::byte> memory() { return {}; }
   /// Zero sums in the same memory, to which updates can be added there; null where there are none.
   virtual std::shared_ptr<DeviceSums> zero_sums() const { return nullptr; }
@@ -68,7 +68,7 @@ class Update {
     resize_bytes(dimension * sizeof(Number<Real>), number_format<Real>);
   }
   void resize_bytes(std::size_t size, NumberFormat format) {
-    elsewhere_.reset();
+    on_device_.reset();
     format_ = format;
     take_room(size);
   }
@@ -78,7 +78,7 @@ class Update {
     return {memory(), size_};
   }
   /// Without bringing them here.
-  std::size_t size_in_bytes() const { return elsewhere_ ? elsewhere_->size_in_bytes() : size_; }
+  std::size_t size_in_bytes() const { return on_device_ ? on_device_->size_in_bytes() : size_; }
   NumberFormat format() const { return format_; }
 
   /// Numbers that fit there lie in this memory from now on, which somebody else keeps.
@@ -86,24 +86,24 @@ class Update {
   bool is_settled() const { return !place_.empty(); }
 
   /// The numbers are there now.
-  void put(std::shared_ptr<DeviceUpdate> elsewhere, NumberFormat format) {
-    elsewhere_ = std::move(elsewhere);
+  void put(std::shared_ptr<DeviceUpdate> on_device, NumberFormat format) {
+    on_device_ = std::move(on_device);
     format_ = format;
     here_ = false;
   }
   /// Null where they are in this machine's memory alone.
-  const std::shared_ptr<DeviceUpdate>& elsewhere() const { return elsewhere_; }
-  bool ready() const { return !elsewhere_ || elsewhere_->ready(); }
+  const std::shared_ptr<DeviceUpdate>& on_device() const { return on_device_; }
+  bool ready() const { return !on_device_ || on_device_->ready(); }
 
   mutable int shift = 0;
 
  private:
   void bring_here() const {
-    if (!elsewhere_) return;
-    const std::lock_guard lock(elsewhere_->mutex_);
+    if (!on_device_) return;
+    const std::lock_guard lock(on_device_->mutex_);
     if (here_) return;
-    take_room(elsewhere_->size_in_bytes());
-    shift = elsewhere_->fetch({memory(), size_});
+    take_room(on_device_->size_in_bytes());
+    shift = on_device_->fetch({memory(), size_});
     here_ = true;
   }
   void take_room(std::size_t size) const {
@@ -113,7 +113,7 @@ class Update {
   std::byte* memory() const { return size_ > place_.size() ? own_.data() : place_.data(); }
 
   NumberFormat format_ = NumberFormat::of_float;
-  std::shared_ptr<DeviceUpdate> elsewhere_;
+  std::shared_ptr<DeviceUpdate> on_device_;
   mutable bool here_ = true;  // a copy of what is elsewhere
   mutable std::size_t size_ = 0;
   mutable std::vector<std::byte> own_;

@@ -48,8 +48,8 @@ class Oracle {
                                               std::uint64_t /*t*/, Update&) {
     return std::nullopt;
   }
-  /// From now on `whole_step` may return while the device still computes. It then tells the loss of
-  /// the gradient before, and of a divergence one step late: that update was zero.
+  /// From now on `whole_step` may return while the device still computes. It then reports the loss
+  /// of the gradient before, and of a divergence one step late: that update was zero.
   virtual void run_ahead() {}
   /// Gives the rule what it would remember had it done the steps itself.
   virtual void give_memory_back(UpdateRule<Real>&) {}

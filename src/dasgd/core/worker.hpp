@@ -100,7 +100,7 @@ class Worker {
   void send_pending() { send_all(); }
 
   /// Goes on as x^0 plus the bundle of another set, whose sum is `sums` and which holds so many
-  /// samples: this is no application and has no staleness. Only between two steps.
+  /// samples: this is not an application and has no staleness. Only between two steps.
   void adopt(GradientSet applied, std::span<const Sum<Real>> sums, std::uint64_t samples) {
     release_applied();
     replica_->restore(sums);

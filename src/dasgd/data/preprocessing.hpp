@@ -92,7 +92,7 @@ std::optional<TargetScale> fit_target(std::span<const double> targets,
 
 /// The text of preprocessing.json, indented.
 std::string to_json(const Preprocessing& preprocessing);
-/// Throws InputError naming `path` for a text that is none.
+/// Throws InputError naming `path` for a malformed text.
 Preprocessing preprocessing_from_json(const std::string& text, const std::string& path);
 
 /// A model or its samples, of which is known what they do to raw numbers.

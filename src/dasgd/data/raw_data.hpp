@@ -43,10 +43,10 @@ inline constexpr std::size_t most_classes = 100'000;
 /// The names of the classes, in the order of their numbers. Whole numbers from 0 are their own
 /// numbers, unless they are beyond 100 and mostly gaps; other labels (texts, -1 and 1, whole
 /// numbers from 1) are counted in ascending order. Throws InputError naming the file for labels
-/// that are no classes.
+/// that are not classes.
 std::vector<std::string> find_classes(const RawData& data);
 
-/// The number of the class of each row. Throws InputError for a label that is none of `classes`.
+/// The number of the class of each row. Throws InputError for a label that is not one of `classes`.
 std::vector<double> to_classes(const RawData& data, const std::vector<std::string>& classes);
 
 /// A number as a person would write it: 3, 0.5.

@@ -7,7 +7,7 @@
 
 namespace dasgd {
 
-/// Why a text is no number of a row.
+/// Why a text is not the number of a row.
 enum class NoNumber { text, not_finite, too_large };
 
 /// "is not a number", "is not finite", "is beyond the range of float32".

@@ -10,7 +10,7 @@ namespace dasgd {
 
 struct TableOptions {
   std::string label = {};  ///< its column, by name or by number from 1; empty: the last
-  std::vector<std::string> exclude = {};  ///< columns that are no inputs, by name or number
+  std::vector<std::string> exclude = {};  ///< columns that are not inputs, by name or number
   Missing missing = Missing::error;       ///< numbers that are not there: empty, NA, NaN, null, ?
   bool classes = true;                    ///< labels may be texts; else they must be numbers
   /// Of a model that wants to see these rows: its columns, by name where both have names, else in

@@ -22,7 +22,7 @@ Model model_of(const Worker<Real>& worker) {
           std::make_shared<const Bytes>(sums.begin(), sums.end())};
 }
 
-/// The digest of its model, as members tell it to each other.
+/// The digest of its model, as members send it to each other.
 template <typename Real>
 Hash digest_of(const Worker<Real>& worker) {
   const std::string text = dasgd::digest_of(std::as_bytes(worker.replica().sums()));

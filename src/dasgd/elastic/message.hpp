@@ -94,7 +94,7 @@ struct Snapshot {
 struct Goodbye {
   bool ended = false;
   Hash names;
-  Hash digest;  ///< of the model with these names; none of who did not come to the end
+  Hash digest;  ///< of the model with these names; zero where it did not reach the end
 };
 
 /// "Whoever joins from now on needs this token." Of several the one with the highest number holds,
@@ -107,7 +107,7 @@ struct Rotation {
   friend auto operator<=>(const Rotation&, const Rotation&) = default;
 };
 
-/// What a member's loop has last told all others, in its own meaning.
+/// What a member's loop last announced to all others; only the loop knows the meaning.
 struct Word {
   Origin origin;
   std::uint64_t number = 0;  ///< of several of a member the highest holds
@@ -122,13 +122,13 @@ inline constexpr std::array kind_names{"hello",    "welcome", "refusal",  "repor
                                        "rotation", "word",    "bundle"};
 static_assert(kind_names.size() == std::variant_size_v<Message>);
 
-/// What a message is, as an index of Message; nothing for bytes that are none.
+/// What a message is, as an index of Message; nothing for malformed bytes.
 std::optional<std::size_t> kind_of(std::span<const std::byte> bytes);
 
-/// Whatever the other end has not been told of is introduced first.
+/// Origins that the other end does not know are introduced first.
 Bytes encode(const Message& message, Introductions& link, const Roster& roster);
 
-/// Nothing for bytes that are no message: cut, extended, with numbers that were not introduced or
+/// Nothing for a malformed message: cut, extended, with numbers that were not introduced or
 /// facts that contradict each other. New origins enter the roster.
 std::optional<Message> decode(std::span<const std::byte> bytes, Introductions& link,
                               Roster& roster);

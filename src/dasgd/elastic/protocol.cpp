@@ -225,7 +225,8 @@ void Protocol::on(Link& link, Hello& hello, Nanoseconds now) {
   }
   if (const std::string what = difference(options_.facts, hello.facts); !what.empty()) {
     refuse(what);
-    // Whom a newcomer has called is in the run: it is the newcomer who does not belong there.
+    // The member that a newcomer dialed is in the run: it is the newcomer that does not belong
+    // there.
     if (!joined_ && !offered_model_ && !dialed.empty())
       give_up(difference(hello.facts, options_.facts));
     return;
@@ -281,7 +282,7 @@ void Protocol::on(Link& link, const Goodbye& goodbye, Nanoseconds now) {
     member.record.names = goodbye.names;
     member.record.digest = goodbye.digest;
     member.record.ended = true;
-    member.link_broken = goodbye.digest == Hash{};  // it will not tell one any more
+    member.link_broken = goodbye.digest == Hash{};  // it will not send one any more
     members_.set_state(link.member, MemberState::ended, now);
     if (!joined_ && !offered_model_) {
       give_up("the run has ended");

@@ -105,7 +105,7 @@ struct MemberView {
   std::string state;  ///< here, behind, cut off, left, gone, dead
   std::uint64_t gradients = 0;
   double rate = 0;
-  std::uint64_t behind = 0;  ///< names that we hold and it has not told of
+  std::uint64_t behind = 0;  ///< names that we hold and it has not reported
   double link_bytes_per_second = 0;
   double since_seconds = 0;
   bool ended = false;  ///< it was there at the end of the run
@@ -174,7 +174,7 @@ class Protocol {
   void break_off();
   /// The digest of the model with which this member came to the end, for all who ended together.
   void compare(const Hash& digest, Nanoseconds now);
-  /// Everybody who ended together and is still here has told its digest, or takes too long.
+  /// Every member that agreed on the end and is still here has sent its digest, or takes too long.
   bool has_compared(Nanoseconds now) const;
   /// Whether it has a model, ...
   bool has_joined() const;
@@ -191,7 +191,7 @@ class Protocol {
   /// A new token, and the name of the run that follows from it, for all who join from now on.
   void rotate(const std::string& token, const RunId& run);
   /// A word to all others, with the next report: it takes the place of the one before.
-  void tell(std::string word);
+  void announce(std::string word);
   /// The last words of all who are here, or were at the end, as far as they have come: this one's
   /// too, the eldest first.
   std::vector<std::string> words() const;
@@ -259,7 +259,7 @@ class Protocol {
   std::size_t most_unfolded() const;
   void take_frame(LinkId link, std::span<const std::byte> header, Nanoseconds now);
   bool log_is_full() const;
-  void count_elsewhere();
+  void count_missing_here();
   void hear(const Link& link, Record& record, Nanoseconds now);
   void spread(const Rotation& rotation);
   void on(const Word& word);
@@ -296,7 +296,7 @@ class Protocol {
   void dial_members(Nanoseconds now);
   bool has_links() const;
   bool wants_link(WorkerId member) const;
-  /// Who is silent is hung up on: the network's thread only.
+  /// Disconnects silent members: the network's thread only.
   void find_cut(Nanoseconds now);
   void update_cut_state(Nanoseconds now);
   void drop_old_copies(Nanoseconds now);
@@ -325,7 +325,7 @@ class Protocol {
   mutable std::mutex mutex_;  // guards all below
   Roster roster_;
   Membership members_;
-  RunId run_;  // a newcomer takes it from who lets it in
+  RunId run_;  // a newcomer takes it from the member that admits it
   Rotation rotation_;
   Links links_;
   std::map<std::string, Nanoseconds> contacts_;  // addresses of nobody yet: when to dial
@@ -333,7 +333,7 @@ class Protocol {
   Log log_;
   GradientSet held_;  // applied or waiting to be
   std::uint64_t samples_ = 0;
-  std::uint64_t elsewhere_ = 0;  // gradients that others who are here have told of, about
+  std::uint64_t missing_here_ = 0;  // gradients that members here have reported and we lack, about
   std::uint64_t copies_dropped_ = 0;
   std::size_t not_folded_ =
       0;  // gradients that came to a worker that is behind, since the last fold
@@ -369,7 +369,7 @@ class Protocol {
   Nanoseconds ending_since_ = 0;
   bool leaving_ = false, stopped_ = false, over_ = false, agreed_ = false, closed_ = false;
   bool missed_the_end_ = false;
-  Nanoseconds compared_at_ = 0;  // since when its digest is told
+  Nanoseconds compared_at_ = 0;  // since when its digest is sent
   std::uint64_t too_late_ = 0;
   std::string could_not_join_;
   std::optional<Nanoseconds> begun_;

@@ -11,15 +11,16 @@
 
 namespace dasgd::elastic {
 // On a thin link a gradient may take long to arrive.
-void Protocol::count_elsewhere() {
+void Protocol::count_missing_here() {
   std::vector<std::uint64_t> here(announced_.size());
   for (const GradientSet* const set : {&held_, &abandoned_})
     set->for_each_range_missing_from({}, [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
       if (index(o) < here.size()) here[index(o)] += last - first;
     });
-  elsewhere_ = 0;
+  missing_here_ = 0;
   for (std::size_t i = 1; i < announced_.size(); ++i)
-    if (announced_[i] > here[i] && may_bring(worker_id(i))) elsewhere_ += announced_[i] - here[i];
+    if (announced_[i] > here[i] && may_bring(worker_id(i)))
+      missing_here_ += announced_[i] - here[i];
 }
 
 // Whether gradients of this member that are not here can still arrive.
@@ -35,11 +36,11 @@ std::uint64_t Protocol::budget_left() const {
   };
   const auto& [gradients, samples] = options_.budget;
   std::uint64_t left = std::numeric_limits<std::uint64_t>::max();
-  if (gradients) left = left_of(*gradients, held_.size() + elsewhere_);
+  if (gradients) left = left_of(*gradients, held_.size() + missing_here_);
   if (!samples) return left;
   const std::uint64_t each =
       std::max<std::uint64_t>(1, samples_ / std::max<std::uint64_t>(1, held_.size()));
-  const std::uint64_t samples_left = left_of(*samples, samples_ + elsewhere_ * each);
+  const std::uint64_t samples_left = left_of(*samples, samples_ + missing_here_ * each);
   return std::min(left, samples_left / each + (samples_left % each > 0 ? 1 : 0));
 }
 
@@ -170,18 +171,18 @@ void Protocol::reopen(Nanoseconds now) {
 
 // Equality is stable: a message under way carries no name that its sender lacks. Whoever is ready
 // admits no new name, and goes back only where somebody whom it counted on says that it holds
-// something else; never because of silence, for who is silent may have ended.
+// something else; never because of silence, for a silent member may have ended.
 void Protocol::settle_end(Nanoseconds now) {
   if (over_ || !stopped_ || is_to_correct_) return;
   Record& me = members_.me();
   if (leaving_ && !ending_) {
     // What comes from now on, others have from each other.
     if (!handed_over_) handed_over_ = held_;
-    const bool told = std::all_of(links_.begin(), links_.end(), [&](const auto& l) {
+    const bool received = std::all_of(links_.begin(), links_.end(), [&](const auto& l) {
       return !l.second->open || l.second->behind ||
              handed_over_->count_missing_from(l.second->reported) == 0;
     });
-    if (!told && joined_ && now - ending_since_ < options_.patience.gone) return;
+    if (!received && joined_ && now - ending_since_ < options_.patience.gone) return;
     me.left = true;
     over_ = true;
     inbox_.wake();
@@ -196,7 +197,8 @@ void Protocol::settle_end(Nanoseconds now) {
     begin_ending(StopReason::samples, now);  // nobody has any left
   }
   const Hash names = roster_.hash(held_);
-  // Whoever has ended had everybody's word; who holds the same needs no other.
+  // A member that has ended had a report from every member; one that holds the same set needs no
+  // other.
   for (std::size_t i = 1; i < members_.size(); ++i) {
     const Member& m = members_[worker_id(i)];
     if (m.state == MemberState::ended && m.record.names == names) return agree_on_the_end();
@@ -256,9 +258,9 @@ bool Protocol::has_compared(Nanoseconds now) const {
   const Hash names = roster_.hash(held_);
   for (std::size_t i = 1; i < members_.size(); ++i) {
     const Member& m = members_[worker_id(i)];
-    const bool will_tell =
+    const bool will_report =
         m.state == MemberState::here || (m.state == MemberState::ended && !m.link_broken);
-    if (will_tell && m.record.names == names && m.record.digest == Hash{}) return false;
+    if (will_report && m.record.names == names && m.record.digest == Hash{}) return false;
   }
   return true;
 }

@@ -73,7 +73,7 @@ bool Protocol::has_room(const Link& link) const {
 // messages, and is behind by no more than the one that it carries.
 void Protocol::pump(Link& link, Nanoseconds now) {
   if (!is_to_stream(link)) return;
-  // Where gradients come by several ways, sums of them could not be told apart.
+  // Where gradients arrive on several routes, overlapping sums could not be separated.
   const bool folds = link.was_full && !relays_at_once();
   std::vector<Parcel> row;
   std::size_t bytes = 0, length = 0;  // of the row

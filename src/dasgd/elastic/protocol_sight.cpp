@@ -9,7 +9,7 @@
 namespace dasgd::elastic {
 namespace {
 
-// At once: whoever joins is told of all who ever were there.
+// At once: whoever joins learns of all members there ever were.
 constexpr std::size_t most_dialed = 64;
 
 }  // namespace
@@ -33,7 +33,7 @@ void Protocol::hear(const Link& link, Record& record, Nanoseconds now) {
   if (record.ending && !ending_ && !record.left) begin_ending(*record.ending, now);
 }
 
-void Protocol::tell(std::string word) {
+void Protocol::announce(std::string word) {
   const std::lock_guard lock(mutex_);
   Member& me = members_[Membership::self];
   me.word = std::move(word);
@@ -125,14 +125,14 @@ void Protocol::dial_members(Nanoseconds now) {
   const auto dial = [&](const std::string& address) {
     if (!is_dialing(address)) dialing_[wires_.dial(address)] = address;
   };
-  // The last who came are the likeliest to live.
+  // The members that joined last are the likeliest to be alive.
   for (std::size_t i = members_.size() - 1; i > 0 && dialing_.size() < most_dialed; --i) {
     Member& member = members_[worker_id(i)];
     const bool may_be_alive =
         member.state != MemberState::left && member.state != MemberState::ended;
     if (!may_be_alive || member.record.address.empty() || now < member.dial_at) continue;
     if (link_to(worker_id(i)) || !wants_link(worker_id(i))) continue;
-    // Of thousands who are dead hardly anybody comes back: each is called half as often each time.
+    // Of thousands of dead members hardly any comes back: each is dialed half as often each time.
     const Nanoseconds gone = options_.patience.gone;
     const bool dead = member.state == MemberState::dead;
     member.dial_at = now + (dead ? std::clamp(now - member.since, gone, 64 * gone)
@@ -166,7 +166,7 @@ void Protocol::update_cut_state(Nanoseconds now) {
     cut_since_ = now;
     computed_while_cut_ = 0;
   }
-  // Who has just joined sees nobody for a moment, which is not worth a word.
+  // A member that has just joined sees nobody for a moment, which is not worth a message.
   if (cut_off_ && !reported_cut_ && now - cut_since_ >= 2 * options_.report_every) {
     reported_cut_ = true;
     say(now, "lost contact with half of the members or more: waiting for them");
@@ -182,7 +182,7 @@ void Protocol::update_cut_state(Nanoseconds now) {
 void Protocol::drop_old_copies(Nanoseconds now) {
   if (copies_.empty()) return;
   if (members_.has_unseen_members() || is_merging()) unsettled_at_ = now;
-  // Some may be on their way whom only those knew who are dead by now.
+  // Some members may be joining that only members now dead knew.
   if (now - unsettled_at_ > 4 * options_.patience.alone) copies_.clear();
 }
 

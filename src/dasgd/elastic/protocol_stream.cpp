@@ -11,7 +11,8 @@ namespace dasgd::elastic {
 
 namespace {
 
-// About: its numbers, what is told of it, and its set, with a number for each who ever was there.
+// About: its numbers, what is reported about it, and its set, with a number for each member there
+// ever was.
 std::uint64_t gradient_bytes(std::size_t update, std::size_t members) {
   return update + 1024 + sizeof(std::uint32_t) * members;
 }
@@ -36,7 +37,7 @@ std::size_t Protocol::most_waiting() const {
        std::min(4 * options_.in_flight * here, fit_into(options_.most_kept_bytes) / 3)});
 }
 
-// Memory comes before the wish to tell branches apart: what cannot be told apart later is given up,
+// Memory comes before separating branches: what cannot be separated later is given up,
 // by name.
 bool Protocol::log_is_full() const {
   return log_.size() >
@@ -49,7 +50,7 @@ std::size_t Protocol::most_unfolded() const {
                                    std::max<std::uint64_t>(least_under_way, options_.in_flight));
 }
 
-// Gradients that have been sent on a link and that the other end has not told of. What has to be
+// Gradients that have been sent on a link and that the other end has not reported. What has to be
 // said of the run waits behind them, in buffers that nobody sees into.
 std::size_t Protocol::most_under_way() const {
   return std::clamp<std::uint64_t>(fit_into(window_bytes), least_under_way, most_small_ones);
@@ -66,13 +67,13 @@ void Protocol::note(WorkerId origin, std::uint32_t count) {
   if (index(origin) >= announced_.size()) announced_.resize(index(origin) + 1, 0);
   std::uint32_t& known = announced_[index(origin)];
   if (count <= known) return;
-  if (may_bring(origin)) elsewhere_ += count - known;
+  if (may_bring(origin)) missing_here_ += count - known;
   known = count;
 }
 
 void Protocol::on(Link& link, Report& report, Nanoseconds now) {
   if (report.held.size() > 0) note(report.held);
-  // Somebody who has given names up no longer has what was sent to it.
+  // A member that has given names up no longer has what was sent to it.
   const bool shrunk = link.reported.count_missing_from(report.held) > 0;
   link.reported = std::move(report.held);
   if (shrunk || !link.heard_report) {
@@ -92,7 +93,7 @@ void Protocol::on(Link& link, Report& report, Nanoseconds now) {
     link.lacked_since = now;
   }
   for (Record& record : report.records) hear(link, record, now);
-  count_elsewhere();
+  count_missing_here();
   check_budget(now);
   if (link.behind && can_stream(link)) {
     link.behind = false;
@@ -102,7 +103,7 @@ void Protocol::on(Link& link, Report& report, Nanoseconds now) {
   pump(link, now);
   pull(now);
   settle_end(now);
-  if (over_) inbox_.wake();  // who compares digests waits for this
+  if (over_) inbox_.wake();  // the comparison of digests waits for this
 }
 
 void Protocol::on_gradient(Link& link, Nanoseconds now) {
@@ -144,7 +145,7 @@ void Protocol::admit(Parcel parcel, Nanoseconds now) {
   if (over_ || members_.me().ready != Hash{}) return held_back_.push_back(std::move(parcel));
   parcel.for_each([&](const GradientFacts& g) {
     note(g.name.origin, g.name.sequence + 1);
-    if (elsewhere_ > 0 && may_bring(g.name.origin)) --elsewhere_;
+    if (missing_here_ > 0 && may_bring(g.name.origin)) --missing_here_;
     held_.insert(g.name);
     samples_ += g.samples;
   });
@@ -259,7 +260,7 @@ bool Protocol::is_awaited(WorkerId number, Nanoseconds now) {
   if (link && link->heard_report) {
     if (!link->behind && lacks_too_much(*link)) {
       link->behind = true;
-      // Who has just come is behind as well.
+      // A member that has just joined is behind as well.
       if (++link->times_behind >= 3) warn_of_link(*link, now);
     }
     return !link->behind;
@@ -314,15 +315,15 @@ void Protocol::collect(Nanoseconds now) {
   // Nor do all on a side make their copies at the same moment.
   const Nanoseconds meeting = options_.patience.slowest_dial + 3 * options_.report_every;
   if (!copies_.empty() && now - copied_at_ <= meeting) loosen();
-  // What was sent to who has just come back is on both sides, however old it is. A link that never
-  // keeps up is no such thing.
+  // What was sent to a member that has just come back is on both sides, however old it is. A link
+  // that never keeps up is a different matter.
   if (!is_merging())
     merging_since_.reset();
   else if (!merging_since_)
     merging_since_ = now;
   const bool has_just_begun = merging_since_ && now - *merging_since_ < 2 * options_.yield_after;
   if (!is_full && merging_since_ && (has_just_begun || log_.size() <= 2 * most_waiting())) return;
-  // All keep it for as long: what one drops and another sends could not be told apart later.
+  // All keep it for as long: what one drops and another sends could not be separated later.
   Nanoseconds keep_for = 0;
   if (!copies_.empty() && !is_full)
     keep_for = log_.size() <= 2 * most_waiting() ? options_.patience.gone : meeting;

@@ -66,14 +66,14 @@ Protocol::Audit Protocol::audit() const {
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const WorkerId id = worker_id(i);
     const MemberState state = members_[id].state;
-    const std::uint64_t told = i < announced_.size() ? announced_[i] : 0;
-    if (told == 0 && members_.never_joined(id)) continue;
+    const std::uint64_t announced = i < announced_.size() ? announced_[i] : 0;
+    if (announced == 0 && members_.never_joined(id)) continue;
     ++audit.members;
     if (state == MemberState::here || state == MemberState::ended) ++audit.here;
     if (state == MemberState::left) ++audit.left;
     if (state == MemberState::silent || state == MemberState::dead || state == MemberState::unknown)
       ++audit.lost_members;
-    if (told > accounted[i]) audit.lost_gradients[label(id)] += told - accounted[i];
+    if (announced > accounted[i]) audit.lost_gradients[label(id)] += announced - accounted[i];
   }
   audit.joined_at = joined_at_;
   audit.names = roster_.hash(held_);

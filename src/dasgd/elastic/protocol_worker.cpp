@@ -145,7 +145,7 @@ Task Protocol::adopt_offered(Nanoseconds now) {
   }
   is_to_correct_ = adoption->mean.has_value();
   for (auto& [id, link] : links_) link->reported_at = 0;
-  count_elsewhere();
+  count_missing_here();
   check_budget(now);
   return std::move(*adoption);
 }

@@ -10,7 +10,7 @@
 
 namespace dasgd::members {
 
-/// How long who joins tries.
+/// How long a joining member tries.
 inline constexpr std::chrono::seconds join_limit{30};
 
 /// Asks a running member for the settings of its run. Tries all addresses until one answers or the

@@ -33,7 +33,7 @@ struct Adopted {
 };
 
 /// What one member did, in numbers that all members share.
-struct Told {
+struct MemberTrace {
   std::string directory;
   WorkerId me{};
   std::vector<TraceLine> lines;
@@ -46,14 +46,14 @@ class Check {
     for (const std::string& directory : directories) read(directory);
     require_one_run();
     compare();
-    for (const Told& told : told_)
-      replay(told, [&](const TraceLine& line, const GradientSet& before) {
-        if (line.name.origin == told.me) computed_on_.emplace(line.name, before);
+    for (const MemberTrace& trace : traces_)
+      replay(trace, [&](const TraceLine& line, const GradientSet& before) {
+        if (line.name.origin == trace.me) computed_on_.emplace(line.name, before);
       });
-    for (const Told& told : told_)
-      replay(told, [&](const TraceLine& line, const GradientSet& before) {
+    for (const MemberTrace& trace : traces_)
+      replay(trace, [&](const TraceLine& line, const GradientSet& before) {
         ++result_.applications;
-        hold(told, line, before);
+        hold(trace, line, before);
       });
     if (result_.unfinished == result_.members || (result_.gradients == 0 && result_.known == 0))
       violate("nothing to check: no member ended with gradients in its model");
@@ -81,7 +81,7 @@ class Check {
       numbers.push_back(number(member.at("origin")));
       names_[numbers.back()] = member.at("name").get<std::string>();
     }
-    // Who was killed before it met anybody tells of no run.
+    // A member that was killed before it met another proves nothing about a run.
     if (numbers.size() > 1 || fs::exists(path / "summary.json"))
       met_.push_back({numbers, directory});
     // A simulation has all members in one directory.
@@ -95,12 +95,12 @@ class Check {
       ++result_.unfinished;
     }
     if (numbers.empty() || !fs::exists(path / "trace.jsonl")) return;
-    const std::size_t first = told_.size();
+    const std::size_t first = traces_.size();
     for (const WorkerId member : numbers) {
-      told_.push_back({directory, member, {}, {}});
+      traces_.push_back({directory, member, {}, {}});
       if (!simulated) break;
     }
-    const auto of = [&](std::size_t worker) -> Told& { return told_.at(first + worker); };
+    const auto of = [&](std::size_t worker) -> MemberTrace& { return traces_.at(first + worker); };
     const TraceFile trace = read_trace((path / "trace.jsonl").string());
     for (TraceLine line : trace.applications) {
       if (index(line.name.origin) >= numbers.size()) {
@@ -186,36 +186,36 @@ class Check {
   }
 
   template <typename Visit>
-  void replay(const Told& told, Visit&& visit) {
+  void replay(const MemberTrace& trace, Visit&& visit) {
     GradientSet held;
     std::size_t adopted = 0;
-    for (const TraceLine& line : told.lines) {
-      while (adopted < told.adoptions.size() &&
-             told.adoptions[adopted].time <= line.time.value_or(0) && line.step != held.size())
-        held = told.adoptions[adopted++].names;
+    for (const TraceLine& line : trace.lines) {
+      while (adopted < trace.adoptions.size() &&
+             trace.adoptions[adopted].time <= line.time.value_or(0) && line.step != held.size())
+        held = trace.adoptions[adopted++].names;
       if (line.step != held.size()) {
         violate(fmt::format("{}: line {}: t is {} where the member held {} gradients",
-                            told.directory, line.line, line.step, held.size()));
+                            trace.directory, line.line, line.step, held.size()));
         return;
       }
       visit(line, held);
       if (!held.insert(line.name))
         return violate(
-            fmt::format("{}: line {}: a gradient is applied twice", told.directory, line.line));
+            fmt::format("{}: line {}: a gradient is applied twice", trace.directory, line.line));
     }
   }
 
-  void hold(const Told& told, const TraceLine& line, const GradientSet& before) {
+  void hold(const MemberTrace& trace, const TraceLine& line, const GradientSet& before) {
     const auto at = computed_on_.find(line.name);
     if (at == computed_on_.end()) return;  // of a member whose trace is not here
     const GradientSet& D = at->second;
     ++result_.known;
     const std::uint64_t S = before.count_missing_from(D) + D.count_missing_from(before);
     if (D.size() != line.origin_step)
-      violate(fmt::format("{}: line {}: s is {}, its origin had applied {}", told.directory,
+      violate(fmt::format("{}: line {}: s is {}, its origin had applied {}", trace.directory,
                           line.line, line.origin_step, D.size()));
     if (line.S && *line.S != S)
-      violate(fmt::format("{}: line {}: S is {}, by the sets it is {}", told.directory, line.line,
+      violate(fmt::format("{}: line {}: S is {}, by the sets it is {}", trace.directory, line.line,
                           *line.S, S));
   }
 
@@ -232,7 +232,7 @@ class Check {
     bool simulated = false;
   };
   std::vector<Ended> summaries_;
-  std::vector<Told> told_;
+  std::vector<MemberTrace> traces_;
   std::map<GradientName, GradientSet> computed_on_;  // D(g)
   MembersCheck result_;
 };

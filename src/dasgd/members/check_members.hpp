@@ -25,7 +25,7 @@ struct MembersCheck {
 bool is_member_directory(const std::string& path);
 
 /// Holds set, digest and losses of those who ended against each other, and every S against the sets
-/// that the traces tell, where there are traces. Throws InputError for what cannot be read.
+/// in the traces, where there are traces. Throws InputError for what cannot be read.
 MembersCheck check_members(const std::vector<std::string>& directories);
 
 }  // namespace dasgd::members

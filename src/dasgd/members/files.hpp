@@ -1,4 +1,4 @@
-// What a member leaves in its run directory beside what every run leaves, and what it tells.
+// What a member leaves in its run directory beside what every run leaves, and what it reports.
 #pragma once
 
 #include <filesystem>

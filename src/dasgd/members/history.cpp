@@ -12,8 +12,8 @@ void History::look(const elastic::Protocol& protocol, Nanoseconds now) {
   bool changed = false;
   for (const elastic::MemberView& m : protocol.members(now)) {
     std::string& state = states_[m.origin];
-    if (state == m.state || m.ended) continue;  // together with this one, it is no change
-    // Who comes may have been here for a moment; in milliseconds.
+    if (state == m.state || m.ended) continue;  // together with this one, it is not a change
+    // A member that joins may have been here for a moment; in milliseconds.
     const double ago = state.empty() && m.state == "here" ? m.since_seconds : 0;
     const double since =
         std::max(0.0, std::round(static_cast<double>(now) * 1e-6 - ago * 1e3)) / 1e3;

@@ -16,7 +16,7 @@ class History {
   explicit History(const std::filesystem::path& directory)
       : file_(directory / "membership.jsonl") {}
 
-  /// Writes down who is not as it was, once a second at most: a link that is behind now and then
+  /// Writes down whose state has changed, once a second at most: a link that is behind now and then
   /// makes no long file.
   void look(const elastic::Protocol& protocol, Nanoseconds now);
 

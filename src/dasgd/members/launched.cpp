@@ -48,7 +48,7 @@ std::vector<std::string> launched_addresses(const std::filesystem::path& directo
   return found;
 }
 
-void tell_model_is_here(const Launched& launched) {
+void announce_model(const Launched& launched) {
   write_file((launched.directory / model_sign).string(), "");
 }
 

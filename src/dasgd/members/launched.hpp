@@ -1,4 +1,4 @@
-// What `dasgd launch` tells a process that is to be a member of an elastic run: its environment.
+// What `dasgd launch` passes to a process that becomes a member of an elastic run: its environment.
 #pragma once
 
 #include <filesystem>
@@ -31,7 +31,7 @@ std::vector<std::string> launched_addresses(const std::filesystem::path& directo
 
 /// Says that the model is here, from when on others can join this member; and whether one in that
 /// directory has said so.
-void tell_model_is_here(const Launched& launched);
+void announce_model(const Launched& launched);
 bool model_is_here(const std::filesystem::path& directory);
 
 /// How this process takes part. One that joins the others of its launch waits until somebody has

@@ -100,7 +100,7 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
     if (!thread_.joinable() || std::exchange(parted_, true)) return;
     asio::post(context_, [this, to_evaluate] {
       protocol_->close(now());
-      tell();
+      print_events();
       if (to_evaluate && protocol_->has_joined())
         options_.say(protocol_->options().name + ": evaluating the model");
       parting_ = true;
@@ -180,9 +180,9 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
     const std::lock_guard lock(callbacks_);
     look_ = std::move(look);
   }
-  void on_failure(std::function<void(std::exception_ptr)> told) {
+  void on_failure(std::function<void(std::exception_ptr)> callback) {
     const std::lock_guard lock(callbacks_);
-    on_failure_ = std::move(told);
+    on_failure_ = std::move(callback);
     if (failure_ && on_failure_) on_failure_(failure_);
   }
 
@@ -201,7 +201,7 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
   }
   void received(tcp::LinkId link, Bytes header) override {
     protocol_->received(ours(link), header, now());
-    tell();
+    print_events();
   }
   void drained(tcp::LinkId) override { protocol_->pump(now()); }
   void lost(tcp::LinkId link, tcp::Loss kind, const std::string& why) override {
@@ -209,7 +209,7 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
     if (kind == tcp::Loss::refused_frame && std::exchange(refused_, why) != why)
       options_.say("a link was closed: " + why);
     protocol_->lost(ours(link), now());
-    tell();
+    print_events();
     look_whether_gone();
   }
   void refused(const std::string& line) override { options_.say(line); }
@@ -234,7 +234,7 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
     options_.say("a new token is required to join from now on");
     if (!options_.directory.empty()) tcp::write_token(options_.directory / "token", token);
   } catch (
-      const std::exception& error) {  // the run goes on; who is to join needs the file of another
+      const std::exception& error) {  // the run goes on; newcomers need the file of another member
     options_.say(std::string("the new token: ") + error.what());
   }
 
@@ -298,7 +298,7 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
   void tick() {
     for (auto& [link, heard] : heard_) listen_to(link, heard);
     protocol_->tick(now());
-    tell();
+    print_events();
     {
       const std::lock_guard lock(callbacks_);
       if (look_) look_();
@@ -321,7 +321,7 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
     options_.say(error.what());
   }
 
-  void tell() {
+  void print_events() {
     for (const elastic::Event& event : protocol_->take_events())
       options_.say(one_line(protocol_->options().name + ": " + event.text));
   }
@@ -386,8 +386,8 @@ const std::string& Member::address() const { return implementation_->address(); 
 const elastic::Origin& Member::origin() const { return implementation_->origin(); }
 void Member::nudge() { implementation_->nudge(); }
 void Member::on_tick(std::function<void()> look) { implementation_->on_tick(std::move(look)); }
-void Member::on_failure(std::function<void(std::exception_ptr)> told) {
-  implementation_->on_failure(std::move(told));
+void Member::on_failure(std::function<void(std::exception_ptr)> callback) {
+  implementation_->on_failure(std::move(callback));
 }
 void Member::compare(const elastic::Hash& digest) { implementation_->compare(digest); }
 void Member::part() { implementation_->part(true); }

@@ -33,7 +33,7 @@ struct MemberOptions {
   std::string facts;                                  ///< see elastic::Hello; whole lines
   bool facts_are_all = false;       ///< nothing is to be added to these facts: they are the run's
   std::string settings;             ///< for those who join
-  elastic::Before before;           ///< for them too; of who joins: as it was told
+  elastic::Before before;           ///< for them too; of one that joins: as the run reported it
   std::filesystem::path directory;  ///< of the run, see `Member::settle`; empty: none yet
   elastic::Patience patience;
   elastic::Merge merge = elastic::Merge::average;
@@ -52,14 +52,14 @@ Credentials credentials(const MemberOptions& options, const std::string& name,
                         const elastic::Origin& origin);
 
 /// Takes the port to listen on, so that nothing is begun in vain. Throws InputError for an address
-/// that cannot be listened on, or a certificate that is none.
+/// that cannot be listened on, or a malformed certificate.
 void take_port(MemberOptions& options);
 
 /// Joins or begins a run when it is made; everything but the worker's side of the protocol happens
 /// on a thread of its own.
 class Member {
  public:
-  /// Throws InputError for an address that cannot be listened on, or a certificate that is none.
+  /// Throws InputError for an address that cannot be listened on, or a malformed certificate.
   Member(MemberOptions options, elastic::ProtocolOptions protocol);
   ~Member();
 
@@ -83,8 +83,8 @@ class Member {
   void on_tick(std::function<void()> look);
   /// Called, once, where the member's thread had to give up: this member takes no part any more.
   /// Any thread; as above.
-  void on_failure(std::function<void(std::exception_ptr)> told);
-  /// Tells the others the digest of this member's model at the end, and waits for theirs: bounded.
+  void on_failure(std::function<void(std::exception_ptr)> callback);
+  /// Sends the others the digest of this member's model at the end, and waits for theirs: bounded.
   /// The worker's thread, or another when that has ended.
   void compare(const elastic::Hash& digest);
   /// Says goodbye and waits until it is sent: nobody is linked to it any more. Commands are

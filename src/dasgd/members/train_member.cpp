@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "dasgd/base/files/atomic_file.hpp"
+#include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/preprocessing.hpp"
 #include "dasgd/elastic/adoption/adoption_line.hpp"
@@ -48,7 +49,7 @@ Checkpoint checkpoint_before(const elastic::Before& before, std::size_t dimensio
 template <typename Real>
 std::string data_in_words(const Objective<Real>& objective) {
   if (objective.arrivals()) return "data: a stream";
-  std::string text = fmt::format("data: {} samples", objective.samples());
+  std::string text = "data: " + counted(objective.samples(), "sample");
   const auto* const about = dynamic_cast<const Preprocessed*>(&objective);
   const Preprocessing* const raw = about ? about->preprocessing() : nullptr;
   if (!raw || raw->shape.empty()) return text;
@@ -188,7 +189,7 @@ template <typename Real>
 TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions options,
                                Member& member, const std::vector<Callback<Real>>& callbacks) {
   require_trace_of_all(options);
-  options.stall_after = std::chrono::hours(24);  // the protocol tells who is awaited
+  options.stall_after = std::chrono::hours(24);  // the protocol reports who is awaited
   const auto start = Clock::now();
   elastic::Protocol& protocol = member.protocol();
   const elastic::Before& before = protocol.options().before;
@@ -267,7 +268,7 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
       .end =
           [&](auto&, RunEnd<Real>& end) {
             if (const std::string why = protocol.could_not_join(); !why.empty())
-              throw InputError("cannot join: " + why);  // there was no run to tell of
+              throw InputError("cannot join: " + why);  // there was no run to report
             if (const auto format = protocol.chosen_format()) options.message = *format;
             options.links_why = protocol.format_reason();
             const auto audit = protocol.audit();
@@ -279,7 +280,7 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
           },
   });
   warn_of_staleness(options, result.summary);
-  try {  // who asks is answered until the model is evaluated and saved
+  try {  // requests are answered until the model is evaluated and saved
     member.close();
   } catch (const WriteError&) {
     if (!result.failure) result.failure = std::current_exception();

@@ -17,8 +17,8 @@ namespace dasgd::members {
 template <typename Real>
 std::string facts_of(const Objective<Real>& objective, const TrainOptions& options);
 
-/// Throws InputError for what members cannot do. `become_member` asks too; who writes files asks
-/// first.
+/// Throws InputError for what members cannot do. `become_member` checks too; whoever writes files
+/// checks first.
 void require_elastic(const TrainOptions& options);
 
 /// Begins a run, or calls the members of one.

@@ -39,7 +39,7 @@ std::unique_ptr<Network> make_network_problem(const NetworkOptions& options,
 /// A line on what computes: "cnn: 122570 parameters, computed by ..."; empty for other problems.
 std::string describe_network(const ProblemChoice& choice, const Problem& problem);
 
-/// The bytes of model.pt; nothing if the objective is no network.
+/// The bytes of model.pt; nothing if the objective is not a network.
 std::optional<std::string> torchscript_of(const Objective<float>& objective,
                                           std::span<const float> x);
 

@@ -90,7 +90,7 @@ class LinearModel final : public Predictor {
 // Tables are looked at while they are read, arrays here.
 void require_numbers(std::span<const float> raw, const Preprocessing& model, const RawData& data,
                      std::size_t first) {
-  if (model.shape.empty()) return;  // a network of somebody else, who knows
+  if (model.shape.empty()) return;  // a network from outside: its shape is unknown
   const bool may_miss = !model.fill.empty();
   const auto bad = std::find_if(raw.begin(), raw.end(), [&](float v) {
     return std::isinf(v) || (std::isnan(v) && !may_miss);

@@ -21,7 +21,7 @@ namespace dasgd {
 struct DataChoice {
   std::string validation = {};  ///< a file or a share; empty: the data's own test part, or 0.1
   std::string test = {};        ///< a file
-  std::vector<std::string> exclude = {};  ///< columns that are no inputs
+  std::vector<std::string> exclude = {};  ///< columns that are not inputs
   std::string label = {};  ///< the column of the label: its name or number; empty: the last
   std::optional<Scale> scale = {};
   std::optional<Missing> missing = {};     ///< nothing: the mean in CSV files, else an error
@@ -43,7 +43,7 @@ struct ProblemChoice {
   std::optional<std::size_t> context = {};                 ///< characters of a sample of text
   std::optional<Augmentation> augment = {};                ///< of images
   std::optional<RowFormat> format = {};                    ///< of a stream, like the next two
-  std::optional<std::size_t> features = {}, classes = {};  ///< nothing: the first rows tell
+  std::optional<std::size_t> features = {}, classes = {};  ///< nothing: taken from the first rows
 };
 
 inline bool is_in_memory(const ProblemChoice& choice) {

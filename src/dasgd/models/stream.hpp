@@ -18,7 +18,7 @@ bool is_stream(const std::string& data);
 
 /// A stream whose first rows are there: what workers learn from and where they get it.
 struct StreamProblem {
-  ProblemChoice choice;  ///< with what the first rows have told
+  ProblemChoice choice;  ///< with what the first rows determine
   std::size_t batch;     ///< rows per gradient
   std::unique_ptr<RowStream> stream = {};
   Problem problem = {};
@@ -26,7 +26,7 @@ struct StreamProblem {
   std::unique_ptr<SampleSource> make_samples() const;
 };
 
-/// Who learns from a stream.
+/// A consumer of a stream.
 struct StreamReaders {
   std::size_t workers = 1;  ///< of this process
   std::size_t batch = 32;

@@ -33,7 +33,7 @@ class Linear final : public Objective<double>, public Preprocessed, public Holds
   const Preprocessing* preprocessing() const override { return samples_->preprocessing(); }
   const PreparedSamples* prepared() const override { return samples_.get(); }
 
-  /// The x with the least mean of squares; nothing where there are too many numbers to tell.
+  /// The x with the least mean of squares; nothing where there are too many numbers to compute it.
   std::optional<std::vector<double>> least_squares() const;
 
  private:

@@ -16,7 +16,7 @@ struct Assumption {
 /// The same after the run.
 struct CheckedAssumption : Assumption {
   std::optional<double> found;  ///< in the run; nothing: not a number, or not measured
-  std::optional<bool> held;     ///< nothing: a run cannot tell
+  std::optional<bool> held;     ///< nothing: a run cannot show it
   std::string how;              ///< how it was checked, or why it was not
 };
 

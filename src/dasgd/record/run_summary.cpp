@@ -74,7 +74,7 @@ Json or_null(const std::optional<double>& value) {
   return value ? json_number(*value) : Json(nullptr);
 }
 
-// All held; or one did not; or, as none is known not to have, nobody can tell of some.
+// All held; or one did not; or, none failed, but for some it is unknown.
 Json assumptions_json(const std::vector<CheckedAssumption>& assumptions) {
   Json all = true, list = Json::array();
   for (const CheckedAssumption& a : assumptions) {
@@ -91,7 +91,7 @@ Json assumptions_json(const std::vector<CheckedAssumption>& assumptions) {
 
 }  // namespace
 
-// The most frequent one is told last.
+// The most frequent one comes last.
 std::string difference(const std::vector<ReplicaDigest>& digests) {
   std::map<std::string, std::vector<std::string>> who;
   for (const ReplicaDigest& one : digests) who[one.digest].push_back(one.who);
@@ -125,8 +125,9 @@ Json link_json(const LinkFigures& link) {
 }
 
 Json summary_json(const RunSummary& s) {
-  // Where members die, some of what gradients knew never arrives: the others are told all the same.
-  const bool tells_S_hat = s.staleness.S_hat_known || s.elastic;
+  // Where members die, some of what gradients knew never arrives: the others are reported all the
+  // same.
+  const bool has_S_hat = s.staleness.S_hat_known || s.elastic;
   Json json{
       {"workers", s.workers},
       {"gradients", s.gradients},
@@ -139,8 +140,8 @@ Json summary_json(const RunSummary& s) {
       {"digest_of_all", digests_json(s.digest_of_all)},
       {"S_avg", s.staleness.S_avg},
       {"S_max", s.staleness.S_max},
-      {"S_hat_avg", tells_S_hat ? Json(s.staleness.S_hat_avg) : nullptr},
-      {"S_hat_max", tells_S_hat ? Json(s.staleness.S_hat_max) : nullptr},
+      {"S_hat_avg", has_S_hat ? Json(s.staleness.S_hat_avg) : nullptr},
+      {"S_hat_max", has_S_hat ? Json(s.staleness.S_hat_max) : nullptr},
       {"S_mean_square", s.staleness.S_mean_square},
       {"W", s.staleness.W ? Json(*s.staleness.W) : nullptr},
       {"noncausal_applications", s.noncausal_applications},

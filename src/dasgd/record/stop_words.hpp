@@ -1,4 +1,4 @@
-// Why a run ended, for a person.
+// Why a run ended and what it was trained on, in words.
 #pragma once
 
 #include <algorithm>
@@ -24,6 +24,13 @@ inline std::string stop_in_words(std::string_view reason) {
   return at == stop_reason_names.end()
              ? std::string(reason)
              : words[static_cast<std::size_t>(at - stop_reason_names.begin())];
+}
+
+/// "a stream from standard input"; the name or path of a data set as it is.
+inline std::string data_in_words(const std::string& data) {
+  constexpr std::string_view follow = "follow:";
+  if (data == "-") return "a stream from standard input";
+  return data.starts_with(follow) ? "a stream from " + data.substr(follow.size()) : data;
 }
 
 }  // namespace dasgd

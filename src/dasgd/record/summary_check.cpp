@@ -18,17 +18,18 @@ std::vector<Violation> contradictions(const TraceCheck& check, const nlohmann::j
   if (const auto made = summary.find("gradients_by_worker");
       made != summary.end() && made->is_array())
     for (std::size_t i = 0; i < std::max(made->size(), check.gradients_by_worker.size()); ++i) {
-      const nlohmann::json told = i < made->size() ? (*made)[i] : nlohmann::json(0);
+      const nlohmann::json stored = i < made->size() ? (*made)[i] : nlohmann::json(0);
       const auto has = i < check.gradients_by_worker.size() ? check.gradients_by_worker[i] : 0;
-      if (told != has)
+      if (stored != has)
         differ(fmt::format("the trace has {} gradients of worker {}, summary.json says {}", has, i,
-                           told.dump()));
+                           stored.dump()));
     }
   const auto compare = [&](const char* key, double value) {
-    const auto told = summary.find(key);
-    if (check.events.empty() || told == summary.end() || !told->is_number()) return;
-    if (std::abs(told->get<double>() - value) > 1e-9 * std::abs(value))
-      differ(fmt::format("{} of the trace is {}, summary.json says {}", key, value, told->dump()));
+    const auto stored = summary.find(key);
+    if (check.events.empty() || stored == summary.end() || !stored->is_number()) return;
+    if (std::abs(stored->get<double>() - value) > 1e-9 * std::abs(value))
+      differ(
+          fmt::format("{} of the trace is {}, summary.json says {}", key, value, stored->dump()));
   };
   compare("S_avg", check.staleness.S_avg);
   compare("S_max", static_cast<double>(check.staleness.S_max));

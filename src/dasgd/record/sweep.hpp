@@ -28,7 +28,7 @@ std::string sweep_run_path(const std::string& directory, const std::string& name
 
 bool is_sweep(const std::string& directory);
 std::string to_json(const Sweep& sweep);
-/// Throws InputError for what is no sweep.
+/// Throws InputError for a directory that is not a sweep.
 Sweep read_sweep(const std::string& directory);
 
 /// Whether everything that a run leaves at its end is there. A run that diverged has ended, one

@@ -45,7 +45,7 @@ Json read_membership(const std::string& directory) {
     history.changes.push_back(Json::array({line["seconds"], line["state"]}));
     if (history.changes.size() > most_changes) history.changes.pop_front();
   }
-  // Those who were seen last, and the first of all, whose directory this is.
+  // Those that were seen last, and the first of all, whose directory this is.
   if (histories.size() > most_members)
     histories.erase(histories.begin() + 1,
                     histories.end() - static_cast<std::ptrdiff_t>(most_members - 1));

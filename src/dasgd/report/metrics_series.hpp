@@ -51,7 +51,7 @@ class MetricsSeries {
   explicit MetricsSeries(std::size_t most_rows = 2000) : most_(most_rows) {}
 
   void add(const RunFigures& figures);
-  /// Takes a line of metrics.jsonl. False if it is no such line.
+  /// Takes a line of metrics.jsonl. False if it is not such a line.
   bool add(const nlohmann::json& line);
   const std::vector<MetricsRow>& rows() const { return rows_; }
   const std::vector<std::string>& own_names() const { return own_names_; }

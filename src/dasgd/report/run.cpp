@@ -246,7 +246,7 @@ void label_by_difference(std::vector<Run>& runs) {
       if (!key.starts_with("output.") && std::find(keys.begin(), keys.end(), key) == keys.end())
         keys.push_back(key);
   std::erase_if(keys, [&](const std::string& key) {
-    // What reads the same does not tell runs apart.
+    // What reads the same does not distinguish runs.
     const std::string first = shown(runs.front().config.value(key, Json()));
     return std::all_of(runs.begin(), runs.end(), [&](const Run& run) {
       return shown(run.config.value(key, Json())) == first;
@@ -262,7 +262,7 @@ void label_by_difference(std::vector<Run>& runs) {
     }
     run.label = label.empty() ? run.name : label;
   }
-  // Labels that do not tell runs apart are of no use.
+  // Labels that do not distinguish runs are useless.
   for (Run& run : runs)
     if (std::count_if(runs.begin(), runs.end(),
                       [&](const Run& other) { return other.label == run.label; }) > 1)

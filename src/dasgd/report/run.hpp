@@ -22,7 +22,7 @@ struct EtaLimit {
 struct Run {
   std::string path;
   std::string name;   ///< of the directory
-  std::string label;  ///< what tells it from the runs beside it
+  std::string label;  ///< what distinguishes it from the runs beside it
   /// What a reader must know: what is missing, unreadable or left out.
   std::vector<std::string> notes;
   bool ended = false;              ///< there is a summary, hence an audit

@@ -118,9 +118,10 @@ std::string headline(const Run& run) {
   };
   std::string text = run.path;
   if (const auto model = of("model"); !model.empty())
-    text += ": " + model + (of("data").empty() ? "" : " on " + of("data"));
+    text += ": " + model + (of("data").empty() ? "" : " on " + data_in_words(of("data")));
   if (const auto workers = of("workers"); !workers.empty())
-    text += fmt::format(", {} workers, {} graph, lr {}", workers, of("topology.kind"), of("lr"));
+    text += fmt::format(", {} worker{}, {} graph, lr {}", workers, workers == "1" ? "" : "s",
+                        of("topology.kind"), of("lr"));
   return text + "\n";
 }
 
@@ -166,9 +167,10 @@ std::string to_text(const Run& run) {
     text += row("stopped", fmt::format("after {:.2f} s{}: {}", seconds,
                                        run.is_virtual() ? " of virtual time" : "",
                                        stop_in_words(s.value("stop_reason", "?"))));
-    text += row("gradients",
-                fmt::format("{}, {} samples ({}/s)", count(real(s, "gradients")),
-                            count(real(s, "samples")), count(real(s, "samples_per_second"))));
+    text +=
+        row("gradients", fmt::format("{}, {} sample{} ({}/s)", count(real(s, "gradients")),
+                                     count(real(s, "samples")), real(s, "samples") == 1 ? "" : "s",
+                                     count(real(s, "samples_per_second"))));
     text += row(
         "result",
         fmt::format("loss {:.6g}", real(s, "loss")) +

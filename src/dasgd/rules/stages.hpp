@@ -25,7 +25,7 @@ class Stage {
   /// The same for whoever does the stage elsewhere; nothing if it does not remember.
   virtual std::optional<DirectionMemory<Real>> memory() const { return std::nullopt; }
   virtual void remember(DirectionMemory<Real>) {}
-  /// Tells what was saved by one kind of stage from what was saved by another.
+  /// Distinguishes what one kind of stage saved from what another saved.
   virtual std::string kind() const { return ""; }
 };
 

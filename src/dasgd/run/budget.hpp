@@ -35,7 +35,8 @@ Budget shared_budget(const TrainOptions& options, std::size_t samples);
 /// The number of gradients of worker i alone, in all legs.
 std::uint32_t gradient_limit(const TrainOptions& options, WorkerId worker, std::size_t samples);
 
-/// How many gradients a run will make in all, where budgets tell: what schedules run towards.
+/// How many gradients a run will make in all, where budgets determine it: what schedules run
+/// towards.
 std::optional<double> planned_gradients(const TrainOptions& options, std::size_t samples);
 
 /// What all workers have done together, as far as this process knows, held against the budget. Any

@@ -163,7 +163,7 @@ void hold_against_target(const TrainOptions& options, RunSummary& summary) {
   if (*summary.target_met || !options.warn) return;
   options.warn(fmt::format(
       "the final model misses the target: {} {:.4g} instead of {:.4g}, because gradients that were "
-      "on their way when it was met are in it too; model.best has the model that met it",
+      "in flight when it was met are in it too; model.best has the model that met it",
       by_accuracy ? "accuracy" : "loss", found, target));
 }
 

@@ -26,7 +26,7 @@ struct RunEnd {
   GoodModel<Real>& good;
   Judge<Real>& judge;
   std::optional<MemberFigures> elastic = {};  ///< of a member among others ...
-  bool agreed = false;                        ///< ... who all ended with the same
+  bool agreed = false;                        ///< ... that all ended with the same
   bool compared = true;                       ///< the models: not if gradients were under way
   std::vector<ReplicaDigest> digests = {};    ///< of members
   std::vector<std::string> labels = {};       ///< of workers, where there is more to say of them

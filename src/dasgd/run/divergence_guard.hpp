@@ -26,7 +26,7 @@ class DivergenceGuard final : public UpdateRule<Real> {
   static constexpr double runaway = 10;
   /// ... and stays there for this many times the staleness. The answer to a step comes late by as
   /// many applications as it is stale: workers that do not hear of each other for a while overshoot
-  /// a minimum together, which is no divergence when they come back.
+  /// a minimum together, which is not a divergence when they come back.
   static constexpr std::uint64_t swings = 10;
 
   DivergenceGuard(WorkerId worker, UpdateRule<Real>& inner, const TrainOptions& options,

@@ -17,9 +17,9 @@ namespace dasgd {
 template <typename Real>
 class GoodModel {
  public:
-  /// Where workers run in several processes, `tell` passes the largest early loss on to the others
+  /// Where workers run in several processes, `send` passes the largest early loss on to the others
   /// whenever it has doubled here.
-  explicit GoodModel(std::function<void(double)> tell = {}) : tell_(std::move(tell)) {}
+  explicit GoodModel(std::function<void(double)> send = {}) : send_(std::move(send)) {}
 
   /// Nobody waits: while another's model is being copied, this one is passed over. The next is not
   /// far, and there is one buffer however many workers there are.
@@ -33,12 +33,12 @@ class GoodModel {
   void note_early_loss(double loss) {
     const double size = std::fabs(loss);
     raise(early_loss_, size);
-    if (tell_ && raise(told_, size, 2)) tell_(size);
+    if (send_ && raise(sent_, size, 2)) send_(size);
   }
-  /// What another process has told.
+  /// What another process has sent.
   void hear_early_loss(double size) {
     raise(early_loss_, size);
-    raise(told_, size);
+    raise(sent_, size);
   }
   /// The largest of these. A worker that starts late has seen only what others left of it.
   double early_loss() const { return early_loss_.load(); }
@@ -58,8 +58,8 @@ class GoodModel {
     return false;
   }
 
-  const std::function<void(double)> tell_;
-  std::atomic<double> early_loss_ = 0, told_ = 0;
+  const std::function<void(double)> send_;
+  std::atomic<double> early_loss_ = 0, sent_ = 0;
   std::mutex mutex_;  // guards all below
   double loss_ = std::numeric_limits<double>::infinity();
   std::vector<Real> x_;

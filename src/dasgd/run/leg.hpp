@@ -26,7 +26,7 @@ struct WorkerStart {
 
 /// All workers of a run over so many samples. With another number of workers than before, budgets
 /// of gradients are dealt evenly. A worker of a run that samples from all data goes on in its own
-/// sequence wherever it left it, if ever; shards are dealt anew.
+/// sequence wherever it left it, if ever; shards are dealt again.
 std::vector<WorkerStart> worker_starts(const TrainOptions& options, std::size_t samples);
 
 /// Takes the replica to where the leg begins: it stays at x^0 in the first leg.

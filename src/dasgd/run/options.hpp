@@ -70,7 +70,7 @@ struct ElasticMember {
   std::function<bool()> may_compute;  ///< false: there is no sample now
 };
 
-/// What is in the model of a worker, told before each of its steps. Any thread may read it.
+/// What is in the model of a worker, reported before each of its steps. Any thread may read it.
 struct Applied {
   std::atomic<std::uint64_t> gradients{0}, samples{0};
 };

@@ -27,7 +27,7 @@ struct TrainResult {
   std::exception_ptr failure;  ///< why the run ended early, if it failed; the rest is still valid
 };
 
-/// What one worker did, as the audit sees it; also what a rank tells of it to the one that
+/// What one worker did, as the audit sees it; also what a rank reports about it to the one that
 /// concludes.
 struct WorkerReport {
   std::uint32_t computed = 0;

@@ -16,7 +16,7 @@
 namespace dasgd {
 
 /// Makes a checkpoint and hands it to `options.checkpoint.save`. What either throws becomes a
-/// warning: a full disk is no reason to stop training.
+/// warning: training goes on when the disk is full.
 void save_checkpoint(const TrainOptions& options, const std::function<Checkpoint()>& make);
 
 /// The one at the end of a leg, from a worker that has applied everything: the whole leg is in
@@ -32,7 +32,7 @@ class Checkpointer {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `start` is when the leg began; `since_best` tells how many evaluations found nothing better,
+  /// `start` is when the leg began; `since_best` is how many evaluations found nothing better,
   /// from any thread. All references must outlive this.
   Checkpointer(const TrainOptions& options, std::size_t dimension, std::size_t samples,
                Clock::time_point start, SnapshotBoard& board,

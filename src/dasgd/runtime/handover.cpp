@@ -82,8 +82,8 @@ Draw Handover<Real>::draw() {
   std::unique_lock lock(mutex_);
   if (no_more_) return Draw::no_more();
   turn_ = Turn::caller;
-  turned_.notify_all();
-  turned_.wait(lock, [this] { return turn_ != Turn::caller; });
+  turn_changed_.notify_all();
+  turn_changed_.wait(lock, [this] { return turn_ != Turn::caller; });
   if (no_more_) return Draw::no_more();
   Draw draw = Draw::batch(rows_);
   draw.under_way = std::chrono::nanoseconds(std::chrono::steady_clock::now() - began).count();
@@ -93,14 +93,15 @@ Draw Handover<Real>::draw() {
 template <typename Real>
 bool Handover<Real>::wait() {
   std::unique_lock lock(mutex_);
-  turned_.wait(lock, [this] { return turn_ != Turn::worker; });
+  turn_changed_.wait(lock, [this] { return turn_ != Turn::worker; });
   return turn_ == Turn::caller;
 }
 
 template <typename Real>
 std::optional<bool> Handover<Real>::wait_for(std::chrono::milliseconds limit) {
   std::unique_lock lock(mutex_);
-  if (!turned_.wait_for(lock, limit, [this] { return turn_ != Turn::worker; })) return std::nullopt;
+  if (!turn_changed_.wait_for(lock, limit, [this] { return turn_ != Turn::worker; }))
+    return std::nullopt;
   return turn_ == Turn::caller;
 }
 
@@ -130,7 +131,7 @@ void Handover<Real>::give(std::span<const Real> gradient, double loss,
   gradient_ = gradient;
   loss_ = loss;
   turn_ = Turn::worker;
-  turned_.notify_all();
+  turn_changed_.notify_all();
 }
 
 template <typename Real>
@@ -138,14 +139,14 @@ void Handover<Real>::give_no_more() {
   const std::lock_guard lock(mutex_);
   no_more_ = true;
   if (turn_ == Turn::caller) turn_ = Turn::worker;
-  turned_.notify_all();
+  turn_changed_.notify_all();
 }
 
 template <typename Real>
 void Handover<Real>::end() {
   const std::lock_guard lock(mutex_);
   turn_ = Turn::over;
-  turned_.notify_all();
+  turn_changed_.notify_all();
 }
 
 template class Handover<float>;

@@ -76,7 +76,7 @@ class Handover final : public Objective<Real> {
   mutable ComputePoint<Real>* point_ = nullptr;  // and where it computes
 
   mutable std::mutex mutex_;  // guards the next
-  std::condition_variable turned_;
+  std::condition_variable turn_changed_;
   Turn turn_ = Turn::worker;
   bool no_more_ = false;
 

@@ -18,14 +18,14 @@ double seconds(std::chrono::steady_clock::duration d) {
 template <typename Real>
 Monitor<Real>::Monitor(const TrainOptions& options, const Loops& loops, Control& control,
                        const std::vector<Callback<Real>>& callbacks, Evaluator<Real>& evaluator,
-                       std::optional<double> planned, Elsewhere* elsewhere)
+                       std::optional<double> planned, RemoteWorkers* remote_workers)
     : options_(options),
       loops_(loops),
       control_(control),
       callbacks_(callbacks),
       evaluator_(evaluator),
       planned_(planned),
-      elsewhere_(elsewhere) {
+      remote_workers_(remote_workers) {
   if (options.resume) {
     before_.seconds = options.resume->seconds;
     before_.gradients = options.resume->gradients;
@@ -78,9 +78,9 @@ template <typename Real>
 std::vector<WorkerView> Monitor<Real>::views() {
   std::vector<WorkerView> all;
   for (const auto& loop : loops_) all.push_back(loop->view());
-  if (!elsewhere_) return all;
-  elsewhere_->tell(all);
-  for (const WorkerView& view : elsewhere_->views()) all.push_back(view);
+  if (!remote_workers_) return all;
+  remote_workers_->report(all);
+  for (const WorkerView& view : remote_workers_->views()) all.push_back(view);
   return all;
 }
 
@@ -165,11 +165,11 @@ void Monitor<Real>::check_stall(std::uint64_t applications) {
   if (applications != stalled_at_) {
     stalled_at_ = applications;
     moved_ = now;
-    told_of_drought_ = false;
+    drought_reported_ = false;
   }
   if (now - moved_ < options_.stall_after || !options_.warn) return;
   if (all_sources_are_dry()) {  // no stall: one line, and then patience
-    if (!std::exchange(told_of_drought_, true))
+    if (!std::exchange(drought_reported_, true))
       options_.warn(fmt::format("no sample for {:.0f} s; workers continue with the next one",
                                 seconds(now - moved_)));
     return;

@@ -18,12 +18,12 @@
 namespace dasgd {
 
 /// What a monitor shares with those of other processes.
-class Elsewhere {
+class RemoteWorkers {
  public:
-  virtual ~Elsewhere() = default;
-  /// Tells others what the workers here do.
-  virtual void tell(const std::vector<WorkerView>& here) = 0;
-  /// The last that was told of workers elsewhere, as far as this process is to know.
+  virtual ~RemoteWorkers() = default;
+  /// Reports to the other processes what the workers here do.
+  virtual void report(const std::vector<WorkerView>& here) = 0;
+  /// The last report about workers of other processes, as far as this process needs it.
   virtual std::vector<WorkerView> views() = 0;
 };
 
@@ -35,7 +35,7 @@ class Monitor {
 
   Monitor(const TrainOptions& options, const Loops& loops, Control& control,
           const std::vector<Callback<Real>>& callbacks, Evaluator<Real>& evaluator,
-          std::optional<double> planned, Elsewhere* elsewhere = nullptr);
+          std::optional<double> planned, RemoteWorkers* remote_workers = nullptr);
 
   /// Returns when every worker has finished.
   void watch();
@@ -60,7 +60,7 @@ class Monitor {
   const std::vector<Callback<Real>>& callbacks_;
   Evaluator<Real>& evaluator_;
   const std::optional<double> planned_;  // gradients of all workers in the whole run
-  Elsewhere* const elsewhere_;
+  RemoteWorkers* const remote_workers_;
   const Clock::time_point start_ = Clock::now();
   Progress<Real> before_;  // what earlier legs did
   Progress<Real> last_;
@@ -70,7 +70,7 @@ class Monitor {
   std::optional<Evaluation> evaluation_;
   std::uint64_t stalled_at_ = 0;
   Clock::time_point moved_ = Clock::now();
-  bool told_of_drought_ = false;
+  bool drought_reported_ = false;
   bool warned_of_step_size_ = false;
 };
 

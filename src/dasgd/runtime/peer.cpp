@@ -15,7 +15,7 @@ Peer<Real>::Peer(std::vector<Real> start, const TrainOptions& options, std::size
   options_.evaluation.every = {};
   options_.stop = stop_.get_token();
   options_.applied = &applied_;
-  // Somebody who waits for the run to begin may lose patience.
+  // A thread that waits for the run to begin may lose patience.
   const std::stop_callback given(options.stop, [this] { stop_.request_stop(); });
   thread_ = std::jthread([this, engine = std::move(engine)] {
     try {

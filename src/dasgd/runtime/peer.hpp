@@ -30,7 +30,7 @@ class Peer {
       std::function<std::optional<TrainResult<Real>>(const Objective<Real>&, const TrainOptions&)>;
 
   /// `batch`: how many samples a gradient counts for. Throws what keeps the run from beginning.
-  /// A run that others have ended already is no failure: the first step says so.
+  /// A run that others have ended already is not a failure: the first step says so.
   Peer(std::vector<Real> start, const TrainOptions& options, std::size_t batch = 1,
        Engine engine = alone());
   /// Without `finish` the run is stopped as by a signal.
@@ -53,7 +53,7 @@ class Peer {
   /// counts no longer.
   bool step(std::span<const Real> gradient, double loss = 0,
             std::optional<std::size_t> samples = {});
-  /// The same in two parts, for who has to look after something else while it waits: the gradient
+  /// The same in two parts, for callers that do something else while they wait: the gradient
   /// must stay where it is until `wait_for` has an answer.
   void give(std::span<const Real> gradient, double loss, std::optional<std::size_t> samples = {});
   std::optional<bool> wait_for(std::chrono::milliseconds limit) {
@@ -70,7 +70,7 @@ class Peer {
 
   /// Ends the run as a signal would, here and elsewhere. Any thread.
   void request_stop() { stop_.request_stop(); }
-  /// That, and waits for the end; what failed is told by `finish`.
+  /// That, and waits for the end; `finish` reports what failed.
   void close();
 
   /// One worker, this one.

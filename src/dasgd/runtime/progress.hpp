@@ -10,14 +10,14 @@
 
 namespace dasgd {
 
-/// A moment of a run, as told to callbacks.
+/// A moment of a run, as passed to callbacks.
 template <typename Real>
 struct Progress : RunFigures {
   std::optional<double> done;  ///< share of the budget, 0 to 1, where there is a budget
   std::optional<double> seconds_left;
   bool draining = false;  ///< nobody computes any more
-  /// A recent x of worker 0, or nothing yet: worker 0 copies its model only for who calls this, and
-  /// the next report has a newer one. The numbers stay until the next call.
+  /// A recent x of worker 0, or nothing yet: worker 0 copies its model only when this is called,
+  /// and the next report has a newer one. The numbers stay until the next call.
   std::function<std::span<const Real>()> model = [] { return std::span<const Real>(); };
   std::optional<Evaluation> evaluation;  ///< the latest
   bool evaluated = false;                ///< it was made since the last report

@@ -38,7 +38,7 @@ struct Process {
   std::function<void(const Worker<Real>& first)> drained = {};
   /// Called after that: completes what this process knows. False: another process concludes.
   std::function<bool(std::vector<WorkerReport>& reports, RunEnd<Real>& end)> end = {};
-  Elsewhere* elsewhere = nullptr;
+  RemoteWorkers* remote_workers = nullptr;
 };
 
 /// Runs every loop on a thread of its own and `watch` on this one; returns when all have ended.
@@ -58,7 +58,7 @@ void run_threads(const Loops<Real>& loops, Control& control, Watch&& watch) {
   try {
     watch();
   } catch (...) {
-    control.fail(std::current_exception());  // a callback threw: drain, then tell
+    control.fail(std::current_exception());  // a callback threw: drain, then report
   }
 }
 
@@ -77,7 +77,7 @@ std::optional<TrainResult<Real>> run_process(const Process<Real>& p) {
     const Checkpointer checkpointer(p.options, p.objective.dimension(), samples, p.start,
                                     p.snapshots, [&] { return evaluator.since_best(); });
     Monitor<Real>(p.options, loops, control, p.callbacks, evaluator,
-                  planned_gradients(p.options, samples), p.elsewhere)
+                  planned_gradients(p.options, samples), p.remote_workers)
         .watch();
   });
   if (p.drained) p.drained(first);

@@ -37,7 +37,7 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
        .clock = clock,
        .carrier = carrier});
   Control control([&] {
-    mesh.deliver_held_back();  // a partition of an hour is no reason to drain for an hour
+    mesh.deliver_held_back();  // do not drain for an hour because of a partition of an hour
     for (std::size_t i = 0; i < options.workers; ++i) mesh.endpoint(worker_id(i)).wake();
   });
   TargetGate gate(options.workers, [&] { control.stop(StopReason::target); });

@@ -29,7 +29,7 @@ inline void require_trace_of_all(const TrainOptions& options) {
     throw InputError("the trace writer was made for another number of workers");
 }
 
-/// Tells when all workers have reached their target, on the thread of the last. Shared by all
+/// Reports when all workers have reached their target, on the thread of the last. Shared by all
 /// threads.
 class TargetGate {
  public:
@@ -126,7 +126,7 @@ class WorkerLoop {
       if (snapshots_ && snapshots_->wanted(id_)) guarded([&] { give_snapshot(); });
       if (between_steps_)
         guarded([&] { between_steps_(run_, [&](const StepReport& done) { record(done); }); });
-      tell_applied();
+      report_applied();
       StepReport report;
       if (!guarded([&] { report = run_.worker().step(); })) continue;  // it has no samples left
       status_.without_sample.store(report.kind == StepReport::Kind::no_sample_now,
@@ -138,12 +138,12 @@ class WorkerLoop {
         run_.worker().release_applied();
       }
     }
-    tell_applied();
+    report_applied();
     publish(endpoint_.now(), true);
     if (snapshots_) snapshots_->give_carry_over(id_, run_.carry_over());
   }
 
-  void tell_applied() {
+  void report_applied() {
     if (!applied_) return;
     applied_->gradients.store(run_.worker().t(), std::memory_order_relaxed);
     applied_->samples.store(run_.worker().samples(), std::memory_order_relaxed);

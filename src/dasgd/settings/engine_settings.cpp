@@ -148,7 +148,7 @@ std::vector<Setting> watch_settings() {
            "listen on this address instead of 127.0.0.1; all requests then need the token"},
           [](auto& c) -> auto& { return c.watch.address; },
           [](const std::string& v) {
-            watch::is_loopback(v);  // throws for what is no address
+            watch::is_loopback(v);  // throws for what is not an address
             return v;
           },
           quoted)),

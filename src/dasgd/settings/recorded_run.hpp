@@ -14,7 +14,7 @@ namespace dasgd::config {
 
 /// Sets what the run at `directory` was asked to do, except the keys in `overridden`; how long
 /// things took is to be replayed from its trace, so its own pace and chaos are left out. Throws
-/// InputError for a directory that is no finished run with a trace.
+/// InputError for a directory that is not a finished run with a trace.
 void read_recorded_config(const std::string& directory, const std::set<std::string>& overridden,
                           Config& config);
 

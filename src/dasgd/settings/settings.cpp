@@ -90,7 +90,7 @@ const Setting* find_setting(Command command, const std::string& key) {
 }
 
 std::string with_options(const std::string& message) {
-  // Of commands whose arguments are no settings of a run: check, sweep.
+  // Of commands whose arguments are not settings of a run: check, sweep.
   static const std::set<std::string> others{"eta", "L", "vary"};
   const auto option_of = [](const std::string& key) {
     for (const Command command : {Command::advise, Command::compare})

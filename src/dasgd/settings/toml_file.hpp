@@ -14,7 +14,7 @@ namespace dasgd::config {
 void read_config_file(Command command, const std::string& path,
                       const std::set<std::string>& overridden, Config& config);
 
-/// The same for a text that is no file; `name` stands for it in messages.
+/// The same for a text that is not a file; `name` stands for it in messages.
 void read_config_text(Command command, const std::string& text, const std::string& name,
                       const std::set<std::string>& overridden, Config& config);
 

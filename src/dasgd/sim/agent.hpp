@@ -52,7 +52,7 @@ class GradientsInFlight {
     missing_.push_back(receivers);
     if (receivers > 0) ++count_;
   }
-  /// One receiver has let go of it.
+  /// One receiver has released it.
   void receiver_released(std::uint32_t sequence) {
     if (--missing_[sequence - first_] == 0) --count_;
     for (; !missing_.empty() && missing_.front() == 0; ++first_) missing_.pop_front();

@@ -23,7 +23,8 @@ struct LemmaTerms {
 };
 
 /// Keeps every model and every gradient of a run, so it is for small ones: it gives up beyond
-/// `most_bytes`. Applications are told in the order in which they are complete, an own one first.
+/// `most_bytes`. Applications are reported in the order in which they are complete, an own one
+/// first.
 template <typename Real>
 class ResidualMeter {
  public:

@@ -46,10 +46,10 @@ void CausalWeights::skip_first(Own& own) {
 bool CausalWeights::has_all_before(Place place, const GradientSet& knows) {
   move_boundary(place);
   const auto& prefixes = knows.prefixes();
-  const std::size_t told = std::min(before_.size(), prefixes.size());
+  const std::size_t known = std::min(before_.size(), prefixes.size());
   std::uint32_t lacks = 0;  // without a branch, so that several are compared at once
-  for (std::size_t o = 0; o < told; ++o) lacks |= before_[o] > prefixes[o] ? 1u : 0u;
-  for (std::size_t o = told; o < before_.size(); ++o) lacks |= before_[o];
+  for (std::size_t o = 0; o < known; ++o) lacks |= before_[o] > prefixes[o] ? 1u : 0u;
+  for (std::size_t o = known; o < before_.size(); ++o) lacks |= before_[o];
   return lacks == 0;
 }
 

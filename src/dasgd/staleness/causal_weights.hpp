@@ -11,7 +11,7 @@ namespace dasgd {
 
 /// The weights of CertificateWeights for one worker whose gradients know nothing that has not
 /// arrived: S_t is then a part of what the worker applied last, of known size. Mostly it is all
-/// that was applied last but for what is of the gradient's own origin, which n comparisons tell:
+/// that was applied last but for what is of the gradient's own origin, which n comparisons decide:
 /// then one number is noted where it begins, and one where the origin's own begin. Otherwise S_t is
 /// found by looking back, in O(|S_t|) and memory that is read in a row.
 class CausalWeights {

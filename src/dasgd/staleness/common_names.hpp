@@ -23,9 +23,9 @@ class CommonNames {
     if (heard_[index(origin)]) return false;  // it knows all that the first one knew
     heard_[index(origin)] = true;
     const auto& prefixes = compute_set.prefixes();
-    const std::size_t told = std::min(least_.size(), prefixes.size());
-    for (std::size_t o = 0; o < told; ++o) least_[o] = std::min(least_[o], prefixes[o]);
-    std::fill(least_.begin() + static_cast<std::ptrdiff_t>(told), least_.end(), 0);
+    const std::size_t shared = std::min(least_.size(), prefixes.size());
+    for (std::size_t o = 0; o < shared; ++o) least_[o] = std::min(least_[o], prefixes[o]);
+    std::fill(least_.begin() + static_cast<std::ptrdiff_t>(shared), least_.end(), 0);
     if (++origins_heard_ < heard_.size()) return false;
     known_ = least_;
     heard_.assign(heard_.size(), false);

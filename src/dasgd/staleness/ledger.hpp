@@ -32,8 +32,8 @@ class CertificateWeights {
 
   /// Adds |S_t| for every member of S_t = before symmetric-difference compute_set.
   void add(const GradientSet& before, const GradientSet& compute_set, std::uint64_t staleness);
-  /// Tells that a gradient was applied that continues its origin's prefix: later gradients of that
-  /// origin know everything in `compute_set`.
+  /// Records that a gradient was applied that continues its origin's prefix: later gradients of
+  /// that origin know everything in `compute_set`.
   void note(WorkerId origin, const GradientSet& compute_set);
   /// The largest w_g so far. Takes as long as what it keeps; adding takes no longer for a large S_t
   /// than for a small one.
@@ -60,7 +60,7 @@ class Ledger {
   /// The weights of the certificate take O(n) per application once one was not causal, and are then
   /// kept up to this many workers.
   static constexpr std::size_t most_workers_with_weights = 128;
-  /// S_hat of an application that misses something takes up to 8 n^2 bytes to read, and is told up
+  /// S_hat of an application that misses something takes up to 8 n^2 bytes to read, and is known up
   /// to this many workers. Beyond them an application costs O(n), whatever is missing.
   static constexpr std::size_t most_workers_with_S_hat = 128;
 
@@ -78,15 +78,15 @@ class Ledger {
   /// missing).
   Staleness record(const GradientFacts& gradient);
 
-  /// The worker goes on with another set, which is no application. Applications whose S_hat waited
-  /// for gradients remain untold.
+  /// The worker goes on with another set, which is not an application. Applications whose S_hat
+  /// waited for gradients remain unknown.
   void adopt(const GradientSet& applied) {
     applied_ = applied;
     if (loose_) loose_.emplace();
   }
 
   const StalenessStatistics& S() const { return S_; }
-  /// Of fewer applications than `S` where some are not told; `dasgd check` has S_hat of any trace.
+  /// Of fewer applications than `S` where some are not known; `dasgd check` has S_hat of any trace.
   const StalenessStatistics& S_hat() const { return S_hat_; }
   /// Nothing where the weights are not kept; `dasgd check` has W of any trace.
   std::optional<std::uint64_t> W() const {

@@ -7,23 +7,23 @@ namespace dasgd {
 std::vector<std::uint64_t> LooseStaleness::apply(GradientName name, const GradientSet& compute_set,
                                                  const GradientSet& before,
                                                  bool something_missing) {
-  std::vector<std::uint64_t> told;
+  std::vector<std::uint64_t> settled;
   ++applied_;
-  if (pending_.empty() && !something_missing) return told;
+  if (pending_.empty() && !something_missing) return settled;
   remember(name, compute_set);
   const auto [first, last] = pending_.equal_range(name);
   std::vector<Pending> woken;
   for (auto at = first; at != last; ++at) woken.push_back(std::move(at->second));
   pending_.erase(first, last);
-  for (Pending& pending : woken) settle(std::move(pending), told);
+  for (Pending& pending : woken) settle(std::move(pending), settled);
   if (something_missing) {
     Pending pending{before, before, before, {}, applied_};
     open_.insert(applied_);
     pending.reached.unite(compute_set);
     pending.common.intersect(compute_set);
-    settle(std::move(pending), told);
+    settle(std::move(pending), settled);
   }
-  return told;
+  return settled;
 }
 
 // Forgets what was applied before the oldest pending one: that belongs to the state, not to C.
@@ -37,11 +37,11 @@ void LooseStaleness::remember(GradientName name, const GradientSet& compute_set)
   if (known_.emplace(name, Known{compute_set, applied_}).second) in_order_.push_back(name);
 }
 
-void LooseStaleness::settle(Pending pending, std::vector<std::uint64_t>& told) {
+void LooseStaleness::settle(Pending pending, std::vector<std::uint64_t>& settled) {
   if (const auto awaited = advance(pending)) {
     pending_.emplace(*awaited, std::move(pending));
   } else {
-    told.push_back(pending.reached.size() - pending.common.size());
+    settled.push_back(pending.reached.size() - pending.common.size());
     open_.erase(open_.find(pending.since));
   }
 }

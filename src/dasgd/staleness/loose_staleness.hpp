@@ -12,7 +12,7 @@
 
 namespace dasgd {
 
-/// One worker's applications whose S_hat could not be told at once, because the applied gradient
+/// One worker's applications whose S_hat was not known at once, because the applied gradient
 /// knew gradients that had not arrived. With C the smallest set that contains g and, with every h,
 /// all of D(h) \ G_i^t:  |S_hat| = |C| - 1 + |G_i^t| - |G_i^t intersected with all D(h), h in C|.
 ///
@@ -23,7 +23,7 @@ namespace dasgd {
 class LooseStaleness {
  public:
   /// The gradient with this compute set is being applied in state `before`. Returns the S_hat
-  /// values that can be told now, of this application and of earlier ones.
+  /// values that are known now, of this application and of earlier ones.
   std::vector<std::uint64_t> apply(GradientName name, const GradientSet& compute_set,
                                    const GradientSet& before, bool something_missing);
   /// How many compute sets it keeps: those applied since the oldest application that waits.
@@ -44,7 +44,7 @@ class LooseStaleness {
   void remember(GradientName name, const GradientSet& compute_set);
   /// Looks at all compute sets that are needed and known; the name that it waits for, if any.
   std::optional<GradientName> advance(Pending& pending) const;
-  void settle(Pending pending, std::vector<std::uint64_t>& told);
+  void settle(Pending pending, std::vector<std::uint64_t>& settled);
 
   std::multimap<GradientName, Pending> pending_;  // by the gradient that is awaited
   std::multiset<std::uint64_t> open_;             // `since` of all pending ones

@@ -11,7 +11,8 @@
 namespace dasgd {
 
 /// As a run hands it in and as a file has it (docs/run_directory.md). A run of dasgd has all of it
-/// but `start` of foreign gradients and S_hat where that is told later; other traces may have less.
+/// but `start` of foreign gradients and S_hat where that is known only later; other traces may have
+/// less.
 struct TraceLine {
   WorkerId worker{};
   std::uint64_t step = 0;  ///< t before the application

@@ -16,7 +16,7 @@ namespace dasgd {
 /// of one origin are folded two by two: [2^l k, 2^l (k+1)) with its twin, as when a counter
 /// carries. So k gradients of an origin that wait take at most cap + 2 log2(k) parcels.
 ///
-/// *Why blocks of powers of two.* On a graph with several ways a worker may get one name by two
+/// *Why blocks of powers of two.* On a graph with several routes a worker may get one name by two
 /// links, in different bundles, and cannot take a bundle apart. It accepts a bundle if it has none
 /// of its names, else drops it. Blocks of powers of two are nested or disjoint, and then this rule
 /// brings every name to everybody exactly once (docs/decisions/0009). Owned by one thread.
@@ -24,7 +24,7 @@ class Backlog {
  public:
   explicit Backlog(std::size_t cap) : cap_(cap) {}
 
-  /// Throws std::logic_error for a bundle that is no block of a power of two.
+  /// Throws std::logic_error for a bundle that is not a block of a power of two.
   void add(Parcel parcel);
   bool empty() const { return blocks_.empty(); }
   std::size_t size() const { return blocks_.size(); }

@@ -48,7 +48,7 @@ void validate(const Chaos& chaos, const Graph& graph);
 /// transport guards it.
 class DisturbedLink {
  public:
-  /// `id` tells the links of a graph apart.
+  /// `id` distinguishes the links of a graph.
   DisturbedLink(WorkerId from, WorkerId to, std::uint32_t id) : from_(from), to_(to), id_(id) {}
 
   /// The chance of the next frame: a pure function of the seed, the link and the frame's number.

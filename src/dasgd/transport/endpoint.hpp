@@ -15,7 +15,7 @@ namespace dasgd {
 /// transport passes the same contract suite (tests/transport/contract.hpp).
 class Endpoint : public Channel {
  public:
-  /// Tells everybody that this worker has computed `computed` gradients and will compute no more.
+  /// Announces that this worker has computed `computed` gradients and will compute no more.
   virtual void announce(std::uint32_t computed) = 0;
 
   /// The number of gradients made by all workers, once every announcement has arrived. Any thread.

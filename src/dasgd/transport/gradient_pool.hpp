@@ -12,10 +12,10 @@
 
 namespace dasgd {
 
-/// Hands out gradients whose buffers return here when their last holder lets go, on whatever thread
-/// that is. Up to `limit` buffers are kept for ever; what is taken beyond goes when it comes back.
-/// `place` is asked for every gradient up to the limit where its numbers shall lie; those that have
-/// a place are kept.
+/// Hands out gradients whose buffers return here when their last holder releases them, on whatever
+/// thread that is. Up to `limit` buffers are kept for ever; what is taken beyond goes when it comes
+/// back. `place` is asked for every gradient up to the limit where its numbers shall lie; those
+/// that have a place are kept.
 class GradientPool : public std::enable_shared_from_this<GradientPool> {
  public:
   using Place = std::function<std::span<std::byte>()>;

@@ -37,7 +37,7 @@ class Inbox {
     depth_ += parcel.size();
     waiting_.push_back({std::move(parcel), from});
   }
-  /// With the lock held: the next `wait` ends at once. True if somebody waits now, who is to be
+  /// With the lock held: the next `wait` ends at once. True if a thread waits now, which is to be
   /// woken by `notify` when the lock is free.
   [[nodiscard]] bool ring() {
     rung_ = true;

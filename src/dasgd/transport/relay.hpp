@@ -60,7 +60,7 @@ RelayMode default_relay(const Graph& graph);
 void require_delivery(const Graph& graph, RelayMode mode);
 
 /// One worker's part in flooding: it knows what it has seen and to whom to pass things on. Copies
-/// are told apart by name. Holds no lock; its transport guards it.
+/// are distinguished by name. Holds no lock; its transport guards it.
 class Relay {
  public:
   /// `graph` must outlive the relay. `origins` is the number of workers that compute gradients;

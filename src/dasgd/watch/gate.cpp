@@ -28,7 +28,7 @@ std::optional<Host> parse_host(std::string_view text) {
   return host;
 }
 
-// What a name server could be asked for is no address, however it begins.
+// What a name server could resolve is not an address, however it begins.
 bool is_loopback_address(const std::string& name) {
   if (name == "[::1]") return true;
   if (name.find_first_not_of("0123456789.") != name.npos) return false;

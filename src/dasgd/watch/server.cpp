@@ -127,7 +127,7 @@ class Server::Implementation {
     const auto anybody = [](const Connection&) { return true; };
     const bool room =
         make_room(shared_.options.most_of_one_client, of_client) && make_room(most, anybody);
-    // Those that are told so are bounded as well; the rest finds its connection closed.
+    // Such answers are bounded as well; further connections are just closed.
     if (!room && connections_.size() >= 2 * most) return;
     connections_.push_back(connection);
     room ? connection->start() : connection->turn_away();

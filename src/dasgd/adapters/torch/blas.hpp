@@ -20,7 +20,7 @@ std::unique_lock<std::mutex> alone_if_blas_is_serial(const c10::Device& device);
 /// Whether it is OpenBLAS, with buffers that can be asked for.
 bool blas_has_buffers();
 
-/// Somebody who may compute while others do. OpenBLAS takes a large buffer for each of them, when
+/// A thread that may compute while others do. OpenBLAS takes a large buffer for each of them, when
 /// they first meet, and tries for ever where there is no memory. So there are as many buffers as
 /// callers before they compute: to be made where nobody computes yet. Without memory the
 /// constructor throws std::bad_alloc.

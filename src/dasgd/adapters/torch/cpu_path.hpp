@@ -1,4 +1,4 @@
-// How LibTorch computes on a CPU here: which of its ways is the fast one.
+// How LibTorch computes on a CPU here: which of its implementations is the fast one.
 #pragma once
 
 #include <functional>

@@ -10,7 +10,7 @@
 namespace dasgd::torch_adapter {
 
 /// Blocks of attention over what came before, the table of tokens used again at the end; weights
-/// are drawn as GPT-2's. Throws InputError for samples that are no text, or a shape that cannot be.
+/// are drawn as GPT-2's. Throws InputError for samples that are not text, or an impossible shape.
 torch::jit::Module build_gpt(GptShape shape, const SampleFormat& format, std::uint64_t seed);
 
 }  // namespace dasgd::torch_adapter

@@ -50,7 +50,7 @@ bool same_layout(const at::Tensor& first, const at::Tensor& other) {
   return first.sizes() == other.sizes() && first.strides() == other.strides();
 }
 
-// Whether both name the same numbers: in one order, or turned as in a transposed weight.
+// Whether both name the same numbers: in one order, or transposed.
 bool can_be_tied(const at::Tensor& first, const at::Tensor& other) {
   return same_layout(first, other) || (first.numel() == other.numel() && first.is_contiguous() &&
                                        other.is_non_overlapping_and_dense());
@@ -90,7 +90,7 @@ void Instance::take_memory() {
 }
 
 at::Tensor Instance::Tied::view(const at::Tensor& first) const {
-  return turned ? first.as_strided(other.sizes(), other.strides()) : first;
+  return transposed ? first.as_strided(other.sizes(), other.strides()) : first;
 }
 
 // Weights that a network uses in several places are listed as often and trained once.

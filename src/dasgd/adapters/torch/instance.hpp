@@ -70,7 +70,7 @@ class Instance {
   /// A TorchScript file with these parameters, in evaluation mode, that takes raw data: this
   /// preprocessing is put before it, unless it has one or there is none (null).
   std::string script(std::span<const float> x, const Preprocessing* preprocessing);
-  /// What it does to raw data itself; nothing if it is no file of a run.
+  /// What it does to raw data itself; nothing if it is not a file of a run.
   std::optional<Preprocessing> preprocessing_inside() const;
 
   const std::shared_ptr<DeviceMemory>& memory() const { return memory_; }
@@ -95,7 +95,7 @@ class Instance {
   struct Tied {
     at::Tensor other;
     std::size_t parameter;
-    bool turned;  // its numbers stand in another order, as in a transposed weight
+    bool transposed;  // the same numbers in another order
 
     /// `first`, which is laid out like the parameter, as the other sees it.
     at::Tensor view(const at::Tensor& first) const;

@@ -272,7 +272,7 @@ class TorchNetwork final : public Network {
 
   // Whether steps can be recorded, and where they are computed.
   std::string gpus_in_words(Instance& instance, const SampleBatch& batch) {
-    const std::string why_not = options_.graph ? why_not_recorded(instance, batch) : "turned off";
+    const std::string why_not = options_.graph ? why_not_recorded(instance, batch) : "switched off";
     if (why_not.empty()) recorder_ = std::make_shared<StepRecorder>();
     return fmt::format("{}, {}{}", gpus_ > 1 ? fmt::format("{} GPUs", gpus_) : "a GPU",
                        recorder_ ? "each step one CUDA graph" : "without a CUDA graph: ", why_not);

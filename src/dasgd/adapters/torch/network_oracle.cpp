@@ -129,7 +129,7 @@ void NetworkOracle::restore(std::span<const Bytes> states) {
     if (state.size() != size * sizeof(float) && state.size() != without_counters * sizeof(float))
       throw InputError("the checkpoint holds the statistics of another network");
     // Without counts those that the network came with stay. Only an average over all batches
-    // (momentum=None) asks for them: from a count of 0 it begins anew with the next batch.
+    // (momentum=None) asks for them: from a count of 0 it starts again with the next batch.
     std::memcpy(known.emplace_back(now).data(), state.data(), state.size());
   }
   if (known.empty()) return;

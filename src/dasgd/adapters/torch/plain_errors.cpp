@@ -16,7 +16,7 @@ std::string one_line(const std::exception& error) {
   while (std::getline(text, line)) {
     if (line.find_first_not_of(" \t^~-") == line.npos) continue;
     if (const auto at = line.find("RuntimeError: "); at != line.npos) cause = line.substr(at + 14);
-    if (last.empty()) last = line;  // the first line says it, unless an interpreter tells a cause
+    if (last.empty()) last = line;  // the first line says it, unless an interpreter names a cause
   }
   return cause.empty() ? last : cause;
 }
@@ -38,9 +38,9 @@ void throw_if_machine_failed(const std::exception& error) {
         "the GPU is out of memory; use a smaller `batch` or `pace.in_flight`, or fewer "
         "`workers`");
   }
-  const std::string told = "the GPU cannot be used: ";
+  const std::string prefix = "the GPU cannot be used: ";
   if (of_gpu && (says("CUDA error") || says("CUDA driver")))
-    throw std::runtime_error((text.starts_with(told) ? "" : told) + one_line(error));
+    throw std::runtime_error((text.starts_with(prefix) ? "" : prefix) + one_line(error));
 }
 
 }  // namespace dasgd::torch_adapter

@@ -36,7 +36,7 @@ std::FILE* open_straight(const std::string& path) {
   return descriptor < 0 ? nullptr : ::fdopen(descriptor, "wb");
 }
 
-// Some file systems cannot; that is no failure of this file.
+// Some file systems cannot; that is not a failure of this file.
 bool sync(int descriptor) { return ::fsync(descriptor) == 0 || errno == EINVAL; }
 
 bool sync_directory_of(const std::string& path) {

@@ -8,7 +8,7 @@
 namespace dasgd {
 
 /// A file that is read where it lies: pages come when they are looked at and may go again, so it
-/// may be larger than memory. What is no plain file (a pipe) is read to its end instead.
+/// may be larger than memory. What is not a plain file (a pipe) is read to its end instead.
 class MappedFile {
  public:
   /// Throws InputError naming the path for a file that cannot be read.

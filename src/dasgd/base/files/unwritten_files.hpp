@@ -11,8 +11,8 @@
 
 namespace dasgd {
 
-/// Files that could not be written while a run goes on. Each is told of in one line, once; where
-/// there is nobody to tell, it is a failure at the end. Any thread.
+/// Files that could not be written while a run goes on. Each is reported in one line, once; where
+/// there is nobody to report to, it is a failure at the end. Any thread.
 class UnwrittenFiles {
  public:
   using Warn = std::function<void(const std::string&)>;
@@ -32,7 +32,7 @@ class UnwrittenFiles {
     }
   }
 
-  /// Notes in `write` what nobody was told of.
+  /// Notes in `write` what has not been reported.
   void conclude(WriteAll& write) const;
 
  private:

@@ -26,7 +26,7 @@ void WriteAll::note(const std::string& what, std::exception_ptr failure) {
 void WriteAll::conclude(std::exception_ptr failure) const {
   if (missing_.empty() && failure) std::rethrow_exception(failure);
   if (missing_.empty()) return;
-  // A run that ended because of a file is told of once.
+  // A run that ended because of a file is reported once.
   const std::string first = failure ? words_of(failure) : why_;
   throw WriteError(fmt::format("{}{}; not written: {}", first, first == why_ ? "" : "; " + why_,
                                fmt::join(missing_, ", ")));

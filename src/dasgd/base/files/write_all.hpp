@@ -10,7 +10,7 @@
 namespace dasgd {
 
 /// Writes one thing after the other, the most precious first: a failure keeps nothing that follows
-/// from being written, and is told at the end.
+/// from being written, and is reported at the end.
 class WriteAll {
  public:
   /// Calls `write`. What it throws is kept.

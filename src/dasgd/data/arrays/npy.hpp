@@ -27,7 +27,7 @@ struct NpyHeader {
   bool is_text() const { return kind == 'U' || kind == 'S'; }
 };
 
-/// Throws InputError naming `path` for bytes that are no array that can be read: of another type or
+/// Throws InputError naming `path` for bytes that are not a readable array: of another type or
 /// order, or shorter than their header says.
 NpyHeader read_npy_header(std::string_view bytes, const std::string& path);
 
@@ -71,7 +71,7 @@ class NpyArray {
 };
 
 /// The rows of an array of numbers, without the column `skipped` where one is given. Pixels of
-/// images that stand last (height, width, channels) are turned into planes.
+/// images with the channels last (height, width, channels) become planes.
 class ArrayRows final : public NumberRows {
  public:
   struct Layout {

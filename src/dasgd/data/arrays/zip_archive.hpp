@@ -16,7 +16,7 @@ struct ZipEntry {
   std::uint32_t checksum = 0;  ///< CRC-32 of its bytes; 0: the archive has none
 };
 
-/// Throws InputError naming `path` for bytes that are no archive, or one of another kind:
+/// Throws InputError naming `path` for bytes that are not an archive, or one of another kind:
 /// encrypted, or packed by another method than deflate.
 std::vector<ZipEntry> read_zip_directory(std::string_view archive, const std::string& path);
 

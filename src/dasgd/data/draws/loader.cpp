@@ -12,7 +12,8 @@ void Loader::work(std::stop_token end) {
     try {
       batch->get();
     } catch (...) {
-      // Who needs the batch gathers it again and meets the same failure, in a place that can tell.
+      // Whoever needs the batch gathers it again and gets the same failure where it can be
+      // reported.
     }
   }
 }

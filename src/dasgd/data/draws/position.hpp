@@ -24,7 +24,7 @@ struct DataPosition {
 };
 
 /// Where workers with these shards stand after `samples` samples in all, each at the same part of
-/// its own pass. The samples themselves are dealt anew, so in that pass some are seen twice and
+/// its own pass. The samples themselves are dealt again, so in that pass some are seen twice and
 /// some not.
 std::vector<DataPosition> redistribute(std::uint64_t samples, std::span<const BatchShape> shapes);
 

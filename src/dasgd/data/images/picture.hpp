@@ -17,7 +17,7 @@ struct Picture {
 };
 
 /// Decodes a picture: grey ones have one channel, all others three. Transparency is laid on black.
-/// Throws InputError naming `path` for bytes that are no such picture, or one of more than 64
+/// Throws InputError naming `path` for bytes that are not such a picture, or one of more than 64
 /// million pixels.
 Picture decode_picture(std::string_view bytes, const std::string& path);
 

@@ -20,7 +20,7 @@ class ShowsSamples {
  public:
   virtual ~ShowsSamples() = default;
   /// The first samples of a part that was held out, or of the training part where none was; none
-  /// where samples are no images of classes.
+  /// where samples are not images of classes.
   virtual std::vector<ShownSample> shown(std::span<const float> x, std::size_t at_most) const = 0;
 };
 

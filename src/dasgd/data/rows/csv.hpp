@@ -10,7 +10,7 @@ namespace dasgd {
 /// The fields of a line.
 struct CsvFields {
   std::vector<double> values;  ///< all of them, where there is no mistake
-  std::string mistake;         ///< of the first field that is no finite number, with its column
+  std::string mistake;         ///< of the first field that is not a finite number, with its column
   bool is_text = true;         ///< no field is a number, nan and inf included, as in a header
 };
 

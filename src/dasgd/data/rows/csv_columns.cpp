@@ -162,7 +162,7 @@ void CsvColumns::choose(const std::vector<std::string>& fields, const std::strin
   meaning.assign(fields.size(), 0);
   meaning[label_at] = label;
   for (const std::string& name : options.exclude) {
-    if (!header)  // whoever is asked later could not tell which columns are left
+    if (!header)  // later calls could not know which columns are left
       throw InputError("`exclude` " + name + ": " + path + " has no header with names");
     for (const std::size_t at : find_columns(fields, header, name, path)) {
       if (at == label_at) throw InputError("`exclude` " + name + ": that is the label of " + path);

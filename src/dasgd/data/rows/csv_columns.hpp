@@ -19,7 +19,7 @@ std::vector<std::string> csv_texts(std::string_view line, char separator);
 char find_separator(std::string_view text);
 
 /// The fields of a first line as names of columns; nothing where one of them is a number or a date.
-/// Those that are alike are told apart: "a", "a (2)".
+/// Duplicate names are made distinct: "a", "a (2)".
 std::optional<std::vector<std::string>> names_of(std::vector<std::string> fields);
 
 struct CsvColumns {

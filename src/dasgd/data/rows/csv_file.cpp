@@ -180,7 +180,7 @@ void encode(RawData& data, std::vector<CsvRows>& read, CsvColumns& columns, bool
   }
 }
 
-// Returns the blank lines before the first that is none.
+// Returns the blank lines before the first line that is not blank.
 std::size_t skip_to_text(std::string_view& text, const std::string& path) {
   text = without_byte_order_mark(text);
   std::size_t lines = 0;
@@ -252,7 +252,8 @@ RawData read_csv(std::string_view text, const std::string& path, const TableOpti
   if (!options.like) learn(false);
   std::vector<CsvRows> read = read_pieces(pieces, columns, options);
   const auto asks_again = [](const CsvRows& p) { return p.mistake && p.mistake->other_form; };
-  if (std::any_of(read.begin(), read.end(), asks_again)) {  // parts of the file told too little
+  if (std::any_of(read.begin(), read.end(),
+                  asks_again)) {  // the sampled parts of the file were not enough
     learn(true);
     read = read_pieces(pieces, columns, options);
   }

@@ -56,7 +56,7 @@ const char* CsvRows::read_row(const char* at, const char* end) {
       take(column, value);
       at = after;
     } else {
-      if (column == 0) {  // a blank line is none
+      if (column == 0) {  // a blank line is not a row
         const char* const text = std::find_if_not(at, end, is_csv_blank);
         if (text == end || *text == '\n') {
           inputs.resize(before);
@@ -125,7 +125,7 @@ void CsvRows::take_text(std::size_t column, std::string_view text, bool quoted) 
     take(column, *read ? 1 : 0);
   } else if (encoding.kind == Kind::date) {
     const auto read = read_date(text, encoding.form);
-    if (!read) return fail_form(column, text, "is no " + encoding.in_words());
+    if (!read) return fail_form(column, text, "is not a " + encoding.in_words());
     take(column, read->days);
   } else if (encoding.decimal_comma) {
     const auto read = read_comma_number(text);

@@ -55,7 +55,7 @@ bool is_day(int year, int month, int day) {
   return month != 2 || day < 29 || leap;
 }
 
-// "T12:30:59.5+02:00" as a share of a day. Texts that end before that are none.
+// "T12:30:59.5+02:00" as a share of a day. Texts that end before that have no time of day.
 std::optional<double> time_of(std::string_view text) {
   if (!take(text, 'T') && !take(text, ' ')) return std::nullopt;
   const auto hour = take_digits(text, 1, 2);

@@ -16,17 +16,17 @@ class RowLabels {
   /// Every label is shown here first, as it is written. Throws the mistake `at` its line for one
   /// that cannot be.
   virtual void see(double label, const RowText& at) = 0;
-  /// Whether the labels so far tell what all of them mean.
+  /// Whether the labels so far determine what all of them mean.
   virtual bool known() const = 0;
-  /// No further rows are needed to tell.
+  /// No further rows are needed to decide.
   virtual void settle() = 0;
   /// What models want in its place.
   virtual double meaning(double label) const = 0;
   virtual std::size_t classes() const = 0;
 };
 
-/// -1/+1, 0/1 or 1/2 become -1 and +1. The first label that is not 1 tells which; where none of the
-/// first rows has one, 1 is +1.
+/// -1/+1, 0/1 or 1/2 become -1 and +1. The first label that is not 1 decides which; where none of
+/// the first rows has one, 1 is +1.
 std::unique_ptr<RowLabels> sign_labels();
 
 /// Classes 0, 1, ..., as many as are given or as the first rows have, and at least 2.

@@ -21,15 +21,15 @@ std::string to_string(RowFormat format);
 /// without a number is a header) and of `read_libsvm`. Labels stay as they are written.
 class RowText {
  public:
-  /// `name` is for messages. Without a format the first line tells: in CSV it has a comma, in
+  /// `name` is for messages. Without a format the first line decides: in CSV it has a comma, in
   /// LIBSVM text it cannot.
   RowText(std::string name, std::optional<RowFormat> format, std::optional<std::size_t> features);
 
   /// The row of the next line; nothing if it is blank, a comment or a header. Throws what
-  /// `mistake` makes for one that is no row, or has other features than expected.
+  /// `mistake` makes for one that is not a row, or has other features than expected.
   std::optional<Row> read(std::string_view line);
 
-  /// The number of features, where it is known: given, or told by the first row of CSV.
+  /// The number of features, where it is known: given, or taken from the first row of CSV.
   std::optional<std::size_t> features() const { return features_; }
   /// No row will have more features than those so far.
   void settle_features();

@@ -18,11 +18,11 @@ RowStream::RowStream(LineInput input, const Options& options, std::unique_ptr<Ro
 std::optional<StreamShape> RowStream::shape(const std::stop_token& stop,
                                             std::optional<std::chrono::nanoseconds> limit) {
   std::unique_lock lock(mutex_);
-  const auto told = [this] { return shape_ || failure_; };
+  const auto is_settled = [this] { return shape_ || failure_; };
   if (limit) {
-    told_.wait_for(lock, stop, *limit, told);
+    shape_or_failure_.wait_for(lock, stop, *limit, is_settled);
   } else {
-    told_.wait(lock, stop, told);
+    shape_or_failure_.wait(lock, stop, is_settled);
   }
   if (!shape_ && failure_) std::rethrow_exception(failure_);
   return shape_;
@@ -74,17 +74,17 @@ void RowStream::begin(const std::stop_token& stop) {
   labels_->settle();
   for (Row& row : std::exchange(first_, {})) {
     add(std::move(row), stop);
-    tell_shape();  // after the first: f has a row from the beginning
+    publish_shape();  // after the first: f has a row from the beginning
   }
 }
 
-void RowStream::tell_shape() {
+void RowStream::publish_shape() {
   {
     const std::lock_guard lock(mutex_);
     if (shape_) return;
     shape_ = {*text_.features(), labels_->classes()};
   }
-  told_.notify_all();
+  shape_or_failure_.notify_all();
 }
 
 void RowStream::add(Row row, const std::stop_token& stop) {
@@ -97,7 +97,7 @@ void RowStream::end(std::exception_ptr failure) {
     const std::lock_guard lock(mutex_);
     failure_ = failure;
   }
-  told_.notify_all();
+  shape_or_failure_.notify_all();
   window_.end(failure);
 }
 

@@ -24,15 +24,15 @@ struct StreamShape {
   std::size_t features = 0, classes = 0;
 };
 
-/// Rows of text in a window. What is not said of them, their first rows tell: as many as it takes,
-/// at most 1,000; of a file that is followed, those that it has at the beginning. A mistake in a
-/// line ends the stream there.
+/// Rows of text in a window. What is not given is inferred from the first rows: as many as it
+/// takes, at most 1,000; of a file that is followed, those that it has at the beginning. A mistake
+/// in a line ends the stream there.
 class RowStream {
  public:
   struct Options {
-    std::optional<RowFormat> format;  ///< nothing: the first line tells
+    std::optional<RowFormat> format;  ///< nothing: the first line decides
     std::optional<std::size_t>
-        features;                 ///< nothing: the first row of CSV tells; else the first rows
+        features;                 ///< nothing: the first row of CSV decides; else the first rows
     std::size_t places = 16'384;  ///< rows that are kept
     /// Of `parts` readers of the same rows this one learns from every so many of them.
     std::size_t part = 0, parts = 1;
@@ -55,7 +55,7 @@ class RowStream {
   void take_line(std::string_view line, const std::stop_token& stop);
   bool knows_enough() const;
   void begin(const std::stop_token& stop);
-  void tell_shape();
+  void publish_shape();
   void add(Row row, const std::stop_token& stop);
   void end(std::exception_ptr failure);
 
@@ -69,7 +69,7 @@ class RowStream {
   bool begun_ = false;
 
   std::mutex mutex_;  // guards the next
-  std::condition_variable_any told_;
+  std::condition_variable_any shape_or_failure_;
   std::optional<StreamShape> shape_;
   std::exception_ptr failure_;
 

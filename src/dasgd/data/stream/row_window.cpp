@@ -71,7 +71,7 @@ void RowWindow::give_back(std::vector<std::uint32_t>& rows) {
   rows.clear();
 }
 
-// With the lock held: so nobody is woken who has left.
+// With the lock held: so no thread is woken that has left.
 void RowWindow::wake_takers() {
   for (RowConsumer* const taker : takers_) {
     const bool worth_it = taker->wanted > 0 && (ended_ || waiting_.size() >= taker->wanted);

@@ -34,7 +34,7 @@ struct Adoption {
   std::uint64_t samples = 0;
   GradientSet abandoned;  ///< held until now and in nobody's hands any more
   /// Where both sides of a split have gone their own way: how much of each is kept, so that the
-  /// result is the weighted mean of the two models and not the sum of their ways.
+  /// result is the weighted mean of the two models and not the sum of their changes.
   struct Mean {
     double own = 1, other = 1;
   };

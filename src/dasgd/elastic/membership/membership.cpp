@@ -24,9 +24,9 @@ bool Membership::hear(const Record& record, Nanoseconds now) {
   const bool takes_its_end_back =
       (member.record.left || member.record.ended) && !record.left && !record.ended;
   if (takes_its_end_back) set_state(number, MemberState::unknown, now);
-  // The first that others tell of somebody who is not here may be old; the second is a sign of
-  // life. Of one whose process is proved to be gone others go on telling for a while, each what it
-  // heard last.
+  // The first report by others about a member that is not here may be old; the second is a sign of
+  // life. About one whose process is proved to be gone others keep reporting for a while, each what
+  // it heard last.
   const bool may_be_older =
       member.state == MemberState::dead && now - member.since < patience_.suspect;
   const bool is_rumour = may_be_older || (member.state != MemberState::here &&
@@ -152,7 +152,7 @@ bool Membership::is_cut_off(Nanoseconds now) const {
   }
   if (unseen == 0) return false;
   for (const Member& m : members_) {
-    // Who came after the cut does not make a small side large.
+    // A member that joined after the cut does not make a small side large.
     if (m.state != MemberState::here || m.record.joined_at > last_word) continue;
     ++seen;
     consider(m);

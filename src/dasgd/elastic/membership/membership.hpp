@@ -1,4 +1,4 @@
-// Who is here, as far as this process can tell. It may be wrong at any time: that costs a snapshot,
+// Who is here, as far as this process knows. It may be wrong at any time: that costs a snapshot,
 // never a model.
 #pragma once
 
@@ -25,7 +25,7 @@ struct Patience {
 };
 
 enum class MemberState {
-  unknown,  ///< only others told of it
+  unknown,  ///< only others have reported it
   here,
   silent,  ///< nothing was heard for long: it may live behind a cut
   dead,    ///< its process is proved to be gone, or declared dead by dasgd forget
@@ -41,14 +41,14 @@ struct Member {
   Nanoseconds longest_gap = 0;      ///< between two signs of life, lately
   Nanoseconds apart = 0;            ///< since when there is no link to it
   bool in_sight = false;            ///< it is awaited: all that it lacks is in the log
-  GradientSet reported;             ///< what it held when it last told us directly
+  GradientSet reported;             ///< what it held when it last reported to us directly
   bool reported_by_others = false;  ///< by others, since it stands like this
   bool address_is_right = false;    ///< it was reached there, or comes from that host
   bool link_broken = false;  ///< its last link broke without a goodbye, and nothing was heard since
   Nanoseconds dial_at = 0, dial_pause = 0;
   double rate = 0;  ///< gradients per second, in the last second
   std::uint32_t reported_before = 0;
-  std::uint64_t word_number = 0;  ///< 0: it has told none
+  std::uint64_t word_number = 0;  ///< 0: it has announced none
   std::string word;
 };
 
@@ -73,7 +73,7 @@ class Membership {
 
   /// This process itself could not listen for so long: nobody's silence counts.
   void ignore_gap(Nanoseconds absence);
-  /// Those who have been silent for too long: they are `silent` now, and told once.
+  /// Members that have been silent for too long: they are `silent` now, and reported once.
   std::vector<WorkerId> find_silent(Nanoseconds now);
 
   /// All that are here, this one included, ascending by number.
@@ -104,7 +104,7 @@ class Membership {
   bool is_cut_off(Nanoseconds now) const;
 
  private:
-  /// Silent, or told of by others as having come before us, and never met.
+  /// Silent, or reported by others as older than us, and never met.
   bool is_unseen(const Member& m) const;
   bool is_older(const Record& a, const Record& b) const {
     return a.joined_at != b.joined_at ? a.joined_at < b.joined_at : a.origin < b.origin;

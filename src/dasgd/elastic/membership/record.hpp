@@ -18,11 +18,11 @@ struct Record {
   Origin origin;
   std::uint64_t version = 0;
   std::string name;
-  std::string address;               ///< where it listens; empty: it can only dial
-  bool joined = false;               ///< it has a model
-  std::uint64_t joined_at = 0;       ///< the step at which it came; who came first is the eldest
-  std::uint64_t t = 0;               ///< gradients in its model
-  std::uint64_t computed = 0;        ///< of its own
+  std::string address;          ///< where it listens; empty: it can only dial
+  bool joined = false;          ///< it has a model
+  std::uint64_t joined_at = 0;  ///< the step at which it joined; the first to join is the oldest
+  std::uint64_t t = 0;          ///< gradients in its model
+  std::uint64_t computed = 0;   ///< of its own
   std::optional<StopReason> ending;  ///< the run is to end, and this member knows it
   bool stopped = false;              ///< it will compute no more
   bool left = false;                 ///< it went by itself

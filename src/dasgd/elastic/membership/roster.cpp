@@ -59,11 +59,11 @@ std::optional<WorkerId> Introductions::ours(WorkerId theirs) const {
 }
 
 void Introductions::write(const GradientSet& set, ByteWriter& to) {
-  last_told_.resize(std::max(last_told_.size(), set.prefixes().size()), 0);
+  last_sent_.resize(std::max(last_sent_.size(), set.prefixes().size()), 0);
   std::vector<Change> changes;
-  for (std::size_t o = 0; o < last_told_.size(); ++o) {
+  for (std::size_t o = 0; o < last_sent_.size(); ++o) {
     const Change now{worker_id(o), set.prefix(worker_id(o))};
-    if (std::exchange(last_told_[o], now.prefix) != now.prefix) changes.push_back(now);
+    if (std::exchange(last_sent_[o], now.prefix) != now.prefix) changes.push_back(now);
   }
   to.array(std::span<const Change>(changes));
   to.array(std::span<const NameRange>(set.exceptions()));
@@ -74,17 +74,17 @@ GradientSet Introductions::read(ByteReader& from) {
     const auto found = ours(origin);
     if (!found) from.fail();
     origin = found.value_or(WorkerId{});
-    if (found) last_heard_.resize(std::max(last_heard_.size(), index(origin) + 1), 0);
+    if (found) last_received_.resize(std::max(last_received_.size(), index(origin) + 1), 0);
     return found.has_value();
   };
   for (Change change : from.array<Change>())
-    if (known(change.origin)) last_heard_[index(change.origin)] = change.prefix;
+    if (known(change.origin)) last_received_[index(change.origin)] = change.prefix;
   std::vector<NameRange> ranges = from.array<NameRange>();
   for (NameRange& range : ranges) known(range.origin);
   if (!from.ok()) return {};
   std::sort(ranges.begin(), ranges.end());
   ByteWriter bytes;
-  bytes.array(std::span<const std::uint32_t>(last_heard_));
+  bytes.array(std::span<const std::uint32_t>(last_received_));
   bytes.array(std::span<const NameRange>(ranges));
   ByteReader whole(bytes.bytes());
   GradientSet set = GradientSet::read(whole);

@@ -35,15 +35,15 @@ class Roster {
 /// them.
 class Introductions {
  public:
-  /// The origins that the other end has not been told of yet, in the order of our numbers.
+  /// The origins that the other end does not know yet, in the order of our numbers.
   std::span<const Origin> news(const Roster& roster);
-  /// The other end tells of further ones.
+  /// The other end reports further ones.
   void hear(std::span<const Origin> origins, Roster& roster);
 
   /// What we call the other end's number, if it was introduced.
   std::optional<WorkerId> ours(WorkerId theirs) const;
-  /// A set as what has changed since the last one that went this way: thousands who are dead cost
-  /// nothing.
+  /// A set as what has changed since the last one that went this way: thousands of dead members
+  /// cost nothing.
   void write(const GradientSet& set, ByteWriter& to);
   /// The other end's set in our numbers; `from` fails where one of them was not introduced.
   GradientSet read(ByteReader& from);
@@ -56,7 +56,7 @@ class Introductions {
   };
   std::size_t announced_ = 0;
   std::vector<WorkerId> theirs_;
-  std::vector<std::uint32_t> last_told_, last_heard_;  // prefixes of sets, in our numbers
+  std::vector<std::uint32_t> last_sent_, last_received_;  // prefixes of sets, in our numbers
 };
 
 }  // namespace dasgd::elastic

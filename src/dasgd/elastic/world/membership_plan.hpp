@@ -16,7 +16,7 @@ struct MembershipPlan {
   };
   std::vector<Departure> crashes;  ///< kill -9
   std::vector<Departure> leaves;
-  /// Of further workers, who have the numbers behind those of the run, in the order of their times.
+  /// Of further workers, whose numbers follow those of the run, in the order of their times.
   std::vector<Nanoseconds> joins;
 
   bool any() const { return !crashes.empty() || !leaves.empty() || !joins.empty(); }
@@ -26,7 +26,7 @@ struct MembershipPlan {
 std::vector<Nanoseconds> join_times(const MembershipPlan& membership_plan, std::size_t workers,
                                     const std::vector<Nanoseconds>& start);
 
-/// The largest number of workers who are there at one time.
+/// The largest number of workers that are there at one time.
 std::size_t most_at_once(const MembershipPlan& membership_plan, std::size_t workers,
                          const std::vector<Nanoseconds>& start);
 

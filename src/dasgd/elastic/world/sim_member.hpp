@@ -99,7 +99,7 @@ struct SimMember final : Wires, Channel {
   std::uint32_t computed = 0;
   GradientSet ever;          // all that was in its model at some time, where that is kept
   bool step_is_due = false;  // or under way
-  bool has_stopped = false, has_told_digest = false;
+  bool has_stopped = false, has_sent_digest = false;
   std::size_t longest_log = 0;
 
  private:

@@ -224,7 +224,7 @@ class MembersRun final : Follower {
     return m.alive && m.over && m.protocol.has_joined() && !m.protocol.audit().has_left;
   }
 
-  void tell_members() {
+  void summarize_members() {
     result_.members.resize(come_.size());
     for (std::size_t w = 0; w < come_.size(); ++w)
       result_.members[w] = {
@@ -245,7 +245,7 @@ class MembersRun final : Follower {
   }
 
   MembersResult<Real> conclude() {
-    tell_members();
+    summarize_members();
     result_.adoptions = record_.adoptions();
     result_.history = world_.history();
     std::optional<std::size_t> first;

@@ -36,7 +36,7 @@ struct MemberOutcome {
 
 template <typename Real>
 struct MembersResult {
-  TrainResult<Real> result;            ///< of the first who came to the end of the run
+  TrainResult<Real> result;            ///< of the first member that reached the end of the run
   std::vector<MemberOutcome> members;  ///< by worker
   std::string adoptions;               ///< lines of adoptions.jsonl
   std::vector<std::string> history;    ///< what members noticed, a line each

@@ -68,11 +68,11 @@ void World<Real>::deliver(std::uint64_t id, std::size_t to) {
         receiver.protocol.lost(w.ids[to], now_);
       }
     }
-    tell_events(receiver.number);
+    record_events(receiver.number);
     look_soon(receiver.number, now_);
     if (SimMember<Real>& sender = *members_[w.ends[1 - to]]; sender.alive) {
       sender.protocol.pump(now_);
-      tell_events(sender.number);
+      record_events(sender.number);
     }
     deliver(id, to);
   });

@@ -69,15 +69,15 @@ Nanoseconds World<Real>::time_of_step(const SimMember<Real>& m, bool computes) {
 }
 
 template <typename Real>
-void World<Real>::tell(std::size_t member, Nanoseconds time, const std::string& what) {
+void World<Real>::record(std::size_t member, Nanoseconds time, const std::string& what) {
   history_.push_back(fmt::format("{:8.3f} s  {}{}", static_cast<double>(time) * 1e-9,
                                  members_[member]->protocol.options().name, what));
 }
 
 template <typename Real>
-void World<Real>::tell_events(std::size_t member) {
+void World<Real>::record_events(std::size_t member) {
   for (const Event& event : members_[member]->protocol.take_events())
-    tell(member, event.time, ": " + event.text);
+    record(member, event.time, ": " + event.text);
 }
 
 template <typename Real>
@@ -87,7 +87,7 @@ void World<Real>::tick_of(std::size_t number) {
   if (!m.is_awake()) return at(m.frozen_until, [this, number] { tick_of(number); });
   m.protocol.tick(now_);
   m.longest_log = std::max(m.longest_log, m.protocol.log_size());
-  tell_events(number);
+  record_events(number);
   look_soon(number, now_);
   at(now_ + options_.protocol.report_every, [this, number] { tick_of(number); });
 }
@@ -110,7 +110,7 @@ void World<Real>::look_of(std::size_t number) {
   follower_.looks(number);
   m.corrects = false;
   if (do_tasks_of(m)) m.protocol.pump(now_);
-  tell_events(number);
+  record_events(number);
   if (m.corrects) return finish_step_later(m, true);
   if (m.protocol.is_over() && m.protocol.inbox_depth() == 0) return compare_and_end(m);
   m.stopped = m.protocol.ending().has_value();
@@ -130,7 +130,7 @@ void World<Real>::look_of(std::size_t number) {
   if (m.report.kind == StepReport::Kind::out_of_samples && !std::exchange(m.has_stopped, true)) {
     m.protocol.stopped(now_);
     m.protocol.tick(now_);
-    tell_events(number);
+    record_events(number);
   }
 }
 
@@ -191,7 +191,7 @@ void World<Real>::fail(SimMember<Real>& m, StopReason why) {
 
 template <typename Real>
 void World<Real>::compare_and_end(SimMember<Real>& m) {
-  if (!std::exchange(m.has_told_digest, true)) {
+  if (!std::exchange(m.has_sent_digest, true)) {
     m.protocol.compare(digest_of(m.worker()), now_);
     m.protocol.tick(now_);
   }
@@ -202,7 +202,7 @@ template <typename Real>
 void World<Real>::end(std::size_t number) {
   SimMember<Real>& m = *members_[number];
   m.protocol.close(now_);
-  tell_events(number);
+  record_events(number);
   m.over = true;
   m.ended_at = now_;
 }
@@ -214,7 +214,7 @@ void World<Real>::kill(std::size_t number, bool host_lives) {
   ++deaths_[{host_lives ? m.last_step : "with its host", m.protocol.role()}];
   m.host_lives = host_lives;
   m.ended_at = now_;
-  tell(number, now_, host_lives ? " is killed" : " loses its host");
+  record(number, now_, host_lives ? " is killed" : " loses its host");
   if (!host_lives) return;
   while (!m.wires.empty()) m.close(m.wires.begin()->first);
 }

@@ -1,5 +1,5 @@
 // Members in virtual time: the protocol that TCP drives, driven by a clock that nobody waits for
-// and a network that breaks when it is told to.
+// and a network that breaks on schedule.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@
 namespace dasgd::elastic {
 
 struct WorldOptions {
-  ProtocolOptions protocol;  ///< of every member, but for who it is
+  ProtocolOptions protocol;  ///< of every member, except its identity
   TrainOptions run;          ///< of every member
   std::uint64_t seed = 1;
   std::size_t fuse = max_fused;  ///< how many waiting gradients are applied at once
@@ -88,7 +88,7 @@ class World {
   /// Frames between those whom `separates` keeps apart stand still for so long; nobody hears of it.
   using Separates = std::function<bool(std::size_t a, std::size_t b)>;
   void cut(Separates separates, Nanoseconds duration);
-  /// Between two groups; who comes later is of the first.
+  /// Between two groups; members that join later are in the first.
   void cut(const std::vector<bool>& side, Nanoseconds duration);
   /// Dies when it has sent so many more frames, the last one not included.
   void crash_after(std::size_t member, std::uint32_t frames);
@@ -139,8 +139,8 @@ class World {
   void deliver(std::uint64_t wire, std::size_t to);
   void compare_and_end(SimMember<Real>& member);
   void end(std::size_t member);
-  void tell(std::size_t member, Nanoseconds time, const std::string& what);
-  void tell_events(std::size_t member);
+  void record(std::size_t member, Nanoseconds time, const std::string& what);
+  void record_events(std::size_t member);
   std::uint64_t random();
 
   struct Action {

@@ -61,7 +61,7 @@ void require_plain_steps(const TrainOptions& options) {
                      to_string(*options.look_ahead));
 }
 
-// What a run is told beyond the goal is the referee's business.
+// Options of a run beyond the goal are the referee's business.
 ContestWorld contest_world(const std::string& name, const Config& config) {
   ContestWorld world{name, config.run, make_world(config, config.run.workers)};
   TrainOptions& options = world.options;

@@ -11,12 +11,12 @@
 
 namespace dasgd::config {
 
-/// Everybody who is known by name: dasgd's rivals, those of the libraries, and `own`. Throws
+/// All rivals that are known by name: dasgd's rivals, those of the libraries, and `own`. Throws
 /// InputError.
 std::vector<RivalKind> known_rivals(const CompareSettings& compare,
                                     std::vector<RivalKind> own = {});
 
-/// Everybody who takes part, once each; without names the usual ones and all of one's own. Throws
+/// All rivals that take part, once each; without names the usual ones and all of one's own. Throws
 /// InputError, before any data is read.
 std::vector<ChosenRival> chosen_rivals(const CompareSettings& compare,
                                        const std::vector<RivalKind>& known);

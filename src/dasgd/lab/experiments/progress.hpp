@@ -12,7 +12,7 @@ namespace dasgd {
 /// Called after each run with how many are done and how many there are, from any thread.
 using DoneSoFar = std::function<void(std::size_t done, std::size_t total)>;
 
-/// in_parallel that tells how far it is.
+/// in_parallel that shows how far it is.
 template <typename Work>
 void in_parallel(std::size_t count, unsigned threads, const DoneSoFar& progress, const Work& work) {
   std::atomic<std::size_t> done{0};

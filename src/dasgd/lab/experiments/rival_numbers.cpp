@@ -84,7 +84,7 @@ void add_stable_steps(bool quick, std::vector<PublishedNumber>& numbers) {
          0, "0.108 lies between the two limits above"});
 }
 
-// Koloskova et al. 2022, Lemma 11: 10 clients at work, each drawn anew from 900 fast, 100 slow.
+// Koloskova et al. 2022, Lemma 11: 10 clients at work, each drawn afresh from 900 fast, 100 slow.
 // A round's time has a deviation of 24 s, so that 20,000 rounds give the mean to 0.4 %.
 void add_clients(std::vector<PublishedNumber>& numbers) {
   constexpr std::uint64_t gradients = 200'000;

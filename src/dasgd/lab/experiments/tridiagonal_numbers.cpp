@@ -147,11 +147,12 @@ void add_contributors(std::vector<PublishedNumber>& numbers) {
   numbers.push_back({source, "workers that contribute to a round at 10 s per edge, there and back",
                      13, one_way.workers, 0,
                      fmt::format("a round takes {:.3g} s", one_way.round_seconds)});
-  numbers.push_back({source, "the same with 10 s each way", 13, there_and_back.workers, 0,
-                     fmt::format("not confirmed: a round takes {:.3g} s, and who is two edges away "
-                                 "is back after 41",
-                                 there_and_back.round_seconds),
-                     true});
+  numbers.push_back(
+      {source, "the same with 10 s each way", 13, there_and_back.workers, 0,
+       fmt::format("not confirmed: a round takes {:.3g} s, and a worker two edges away "
+                   "is back after 41",
+                   there_and_back.round_seconds),
+       true});
 }
 
 }  // namespace dasgd

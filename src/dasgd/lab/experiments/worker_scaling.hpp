@@ -76,7 +76,8 @@ struct RankEngine {
 };
 
 /// The same with real ranks: `plan.virtual_workers` up to the number of ranks, and all of them.
-/// Every rank calls it; rank 0 keeps and has the runs, and beside them what is kept of other ways.
+/// Every rank calls it; rank 0 keeps and has the runs, and beside them what is kept of other
+/// engines.
 std::vector<ScalingRun> run_scaling_on_ranks(const NetworkOfSeed& network, const ScalingPlan& plan,
                                              const RankEngine& engine, const DoneSoFar& progress);
 

@@ -1,4 +1,4 @@
-// One run over one network, simulated for several ways to exchange updates.
+// One run over one network, simulated for several settings of the exchange.
 #pragma once
 
 #include <functional>

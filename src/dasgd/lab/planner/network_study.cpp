@@ -21,13 +21,13 @@ namespace {
 constexpr double Mbit = 1e6 / 8;
 
 std::vector<std::string> all_ways() {
-  std::vector<std::string> ways;
+  std::vector<std::string> settings;
   for (const char* relay : {"mesh", "tree:4"})
     for (const char* message : {"full", "int8", "int4"})
-      ways.push_back(Exchange{relay, message}.way());
+      settings.push_back(Exchange{relay, message}.way());
   for (const char* rival : {"minibatch", "local-sgd", "diloco:adam=0", "sparseloco:adam=0"})
-    ways.emplace_back(rival);
-  return ways;
+    settings.emplace_back(rival);
+  return settings;
 }
 
 struct Task {

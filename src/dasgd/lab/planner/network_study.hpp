@@ -38,7 +38,7 @@ struct NetworkCell {
   NetworkRow row;
 };
 
-/// Gradients per second of all workers behind thin cards, against cards without end.
+/// Gradients per second of all workers behind thin cards, relative to unlimited cards.
 struct NetworkRate {
   std::size_t workers = 0;
   std::string relay;
@@ -52,7 +52,7 @@ struct NetworkFindings {
   std::vector<NetworkRate> rates;
 };
 
-/// `progress` is told how many simulations of ways are done, and how many there are. Throws
+/// `progress` gets how many simulations of settings are done, and how many there are. Throws
 /// ContestInterrupted when a stop is asked for.
 NetworkFindings study_networks(const NetworkStudy& study,
                                const std::function<void(std::size_t, std::size_t)>& progress);

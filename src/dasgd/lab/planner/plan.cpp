@@ -61,10 +61,10 @@ NetworkEffort effort_of_a_plan(std::size_t workers) {
 template <typename Real>
 Plan plan_network(const Objective<Real>& objective, const NetworkCase& network, const Goal& goal,
                   const NetworkEffort& effort, const PlanProgress& progress) {
-  const auto ways = in_order_of_promise();
-  const std::size_t total = ways.size() + 3;
+  const auto settings = in_order_of_promise();
+  const std::size_t total = settings.size() + 3;
   Plan plan;
-  // A step that suits the ways so far is where the next one begins.
+  // A step that suits the settings so far is where the next one begins.
   double middle =
       1 / (objective.known().smoothness.value_or(1) * static_cast<double>(network.workers));
   const auto simulate = [&](const std::optional<Exchange>& exchange, const std::string& way) {
@@ -76,7 +76,7 @@ Plan plan_network(const Objective<Real>& objective, const NetworkCase& network, 
   };
   simulate({}, "minibatch");
   simulate({}, "diloco:adam=0");
-  for (const Exchange& exchange : ways) simulate(exchange, exchange.way());
+  for (const Exchange& exchange : settings) simulate(exchange, exchange.way());
   std::ranges::stable_sort(plan.rows, {}, place);
   if (const auto best = recommended_row(plan.rows)) {
     Exchange without = *plan.rows[*best].exchange;

@@ -30,7 +30,7 @@ struct PlannedRow {
 /// Rows in a fixed order: full messages before few bits, the mesh before trees, rivals last.
 struct Plan {
   std::vector<PlannedRow> rows;
-  std::optional<std::size_t> recommended;  ///< nothing: no way of DASGD was simulated
+  std::optional<std::size_t> recommended;  ///< nothing: no setting of DASGD was simulated
 };
 
 /// Below this a difference counts as none.
@@ -41,8 +41,8 @@ using PlanProgress =
     std::function<void(std::size_t done, std::size_t total, const std::string& name)>;
 
 /// Simulates relay x message with look-ahead, the best of them without, minibatch (all-reduce) and
-/// DiLoCo, everybody with plain SGD steps and a step size of its own. Of the ways that are within
-/// `plan_tie` of the best the first row is recommended.
+/// DiLoCo, everybody with plain SGD steps and a step size of its own. Of the settings that are
+/// within `plan_tie` of the best the first row is recommended.
 template <typename Real>
 Plan plan_network(const Objective<Real>& objective, const NetworkCase& network, const Goal& goal,
                   const NetworkEffort& effort, const PlanProgress& progress);

@@ -60,7 +60,7 @@ std::string table_of(const Plan& plan) {
 }
 
 std::string recommendation_of(const Plan& plan, const ToFlags& to_flags) {
-  if (!plan.recommended) return "recommended: nothing, no way of DASGD was simulated\n";
+  if (!plan.recommended) return "recommended: nothing; no setting of DASGD was simulated\n";
   const PlannedRow& best = plan.rows[*plan.recommended];
   std::string text =
       fmt::format("recommended: {}   ({}", to_flags(*best.exchange), time_of(best.row));

@@ -32,7 +32,7 @@ std::vector<std::byte> packed(std::size_t to, const RivalMessage<Real>& letter) 
   return bytes;
 }
 
-/// Nothing for what is no letter.
+/// Nothing for a malformed message.
 template <typename Real>
 std::optional<std::pair<std::size_t, RivalMessage<Real>>> unpacked(
     const std::vector<std::byte>& bytes) {
@@ -117,7 +117,7 @@ void RankTransport<Real>::run(RealArena<Real>& arena) {
     bool moved = send_what_waits();
     // Whoever takes one at a time falls behind on a busy machine, and hears of the end too late.
     for (int taken = 0; taken < 1000 && receive(); ++taken) moved = true;
-    moved = (sums_ ? sum() : tell_of_the_end()) || moved;
+    moved = (sums_ ? sum() : announce_end()) || moved;
     if (has_ended() && messenger_.has_ended_everywhere()) return;
     if (!moved) std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
@@ -181,12 +181,12 @@ bool RankTransport<Real>::sum() {
 }
 
 template <typename Real>
-bool RankTransport<Real>::tell_of_the_end() {
+bool RankTransport<Real>::announce_end() {
   {
     const std::lock_guard lock(mutex_);
-    if (!wants_end_ || told_) return false;
+    if (!wants_end_ || end_announced_) return false;
   }
-  told_ = true;
+  end_announced_ = true;
   if (ranks_.rank() != 0) {
     messenger_.send(0, ask_end, {});
     return true;

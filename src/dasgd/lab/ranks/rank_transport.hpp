@@ -21,7 +21,7 @@ template <typename Real>
 class RankTransport final : public RivalTransport<Real> {
  public:
   /// `sums`: the workers of this rival, one on every rank, exchange nothing but sums. Then the wish
-  /// to end travels in the sums, so that nobody is left alone in one; else rank 0 tells everybody.
+  /// to end travels in the sums, so that nobody is left alone in one; else rank 0 announces it.
   RankTransport(mpi::Communicator& ranks, std::size_t workers, bool sums,
                 std::function<void(const std::string&)> fatal);
 
@@ -39,7 +39,7 @@ class RankTransport final : public RivalTransport<Real> {
   bool send_what_waits();
   bool receive();
   bool sum();
-  bool tell_of_the_end();
+  bool announce_end();
   bool has_ended();
   void end();
 
@@ -51,7 +51,7 @@ class RankTransport final : public RivalTransport<Real> {
   // Of the thread that calls MPI:
   mpi::AsyncMessenger messenger_;
   std::vector<Real> sums_under_way_;  // the vector, and how many want the end
-  bool summing_ = false, told_ = false;
+  bool summing_ = false, end_announced_ = false;
 
   std::mutex mutex_;  // guards all below
   std::condition_variable summed_;

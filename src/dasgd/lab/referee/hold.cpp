@@ -52,13 +52,13 @@ template <typename Real>
 class Pair {
  public:
   Pair(ModelJudge<Real>& model_judge, const Contest& contest, const ChosenRival& rival,
-       const ContestWorld& world, Journal& journal, const std::function<void()>& tell)
+       const ContestWorld& world, Journal& journal, const std::function<void()>& report_progress)
       : examiner_(model_judge),
         contest_(contest),
         rival_(rival),
         world_(world),
         journal_(journal),
-        tell_(tell) {}
+        report_progress_(report_progress) {}
 
   /// Its step is found; nothing has run yet that counts.
   ContestRow tuned() {
@@ -139,7 +139,7 @@ class Pair {
         (request.best ? "|beside " + show_real(request.best->eta) : "");
     ContestRun result = journal_.run(
         name, [&] { return run_one(examiner_, contest_, rival_, world_, request, perform); });
-    tell_();
+    report_progress_();
     return result;
   }
 
@@ -148,7 +148,7 @@ class Pair {
   ChosenRival rival_;
   const ContestWorld& world_;
   Journal& journal_;
-  const std::function<void()>& tell_;
+  const std::function<void()>& report_progress_;
   std::map<std::size_t, ContestRun> best_trials_;  // by tuning seed
 };
 
@@ -201,7 +201,7 @@ std::vector<ContestRow> hold_contest(const Objective<Real>& objective, const Con
   for (const ChosenRival& rival : contest.rivals)
     about += planned_runs(contest, rival) * contest.worlds.size();
   std::atomic<std::size_t> done{0};
-  const std::function<void()> tell = [&] {
+  const std::function<void()> report_progress = [&] {
     const std::size_t now = ++done;
     progress(now, std::max(about, now));
   };
@@ -210,7 +210,7 @@ std::vector<ContestRow> hold_contest(const Objective<Real>& objective, const Con
   ModelJudge<Real> model_judge(objective);
   const auto pair = [&](std::size_t k) {
     return Pair<Real>(model_judge, contest, contest.rivals[k % rivals], contest.worlds[k / rivals],
-                      journal, tell);
+                      journal, report_progress);
   };
   in_parallel(rows.size(), contest.threads, [&](std::size_t k) { rows[k] = pair(k).tuned(); });
   std::vector<Nanoseconds> given;

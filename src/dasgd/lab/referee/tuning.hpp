@@ -14,7 +14,7 @@ using TryStep =
     std::function<ContestRun(double eta, std::size_t seed, std::optional<Nanoseconds> most)>;
 
 /// The steps are tried from the middle outwards, each with every tuning seed. A run is given a
-/// multiple of the best median so far: twice is enough to tell how wide the good range is. Beyond a
+/// multiple of the best median so far: twice is enough to see how wide the good range is. Beyond a
 /// step that does not reach the goal in that time no further one is tried on that side of the best.
 /// While the best is the last of the grid, the grid grows; if it still is, the row says so. While
 /// no step reaches the goal, the grid grows downwards; if none does, the smallest loss decides.

@@ -75,7 +75,7 @@ void hold_against(const ContestRow& row, const ContestRow& dasgd, std::uint64_t 
 }
 
 // One look, and half of one for rounding.
-bool can_be_told_apart(double a, double b, double every) { return std::abs(a - b) > 1.5 * every; }
+bool differ_measurably(double a, double b, double every) { return std::abs(a - b) > 1.5 * every; }
 
 bool is_untuned(const ContestRow& row) { return row.tuned && row.at_edge; }
 
@@ -83,7 +83,7 @@ bool is_untuned(const ContestRow& row) { return row.tuned && row.at_edge; }
 std::string compared(const Judgement& j, double dasgd, double every) {
   if (!std::isfinite(j.median)) return "not reached";
   if (!std::isfinite(dasgd)) return "faster";
-  const bool shown = can_be_told_apart(j.median, dasgd, every) && j.p && *j.p < 0.05 &&
+  const bool shown = differ_measurably(j.median, dasgd, every) && j.p && *j.p < 0.05 &&
                      j.ratio_interval && (j.ratio_interval->high < 1 || j.ratio_interval->low > 1);
   if (!shown) return "no difference shown";
   return j.ratio_interval->high < 1 ? "faster" : "slower";
@@ -197,7 +197,7 @@ WorldVerdict sum_up(const std::string& world, const std::vector<ContestRow>& row
           rows[best].runs[k].time_to_goal() / rows[next].runs[k].time_to_goal(), 1e-3, 1e3)));
   result.shown =
       alone || (paired_p(logs) < 0.05 &&
-                can_be_told_apart(judgements[best].median, judgements[next].median, every));
+                differ_measurably(judgements[best].median, judgements[next].median, every));
   std::string text =
       fmt::format("{}: {} is fastest, {}", world, result.winner, seconds(judgements[best]));
   if (is_untuned(rows[best])) text += ", with the last step tried";

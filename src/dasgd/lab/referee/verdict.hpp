@@ -28,7 +28,7 @@ struct Judgement {
 
 /// Judges the rows of one world. A difference is shown where the paired test on the logarithms of
 /// the ratios holds at 5 % after Holm's correction, the interval does not contain 1, and the
-/// medians are further apart than one look, `every` seconds, can tell.
+/// medians are further apart than one look, `every` seconds, can resolve.
 std::vector<Judgement> judge(const std::vector<ContestRow>& rows, std::uint64_t seed,
                              double every = 0);
 

@@ -77,7 +77,7 @@ struct RivalKind {
   /// What a person should know of this rival on this graph; empty: nothing. Throws InputError where
   /// it cannot run.
   std::function<std::string(const Graph&, const RivalNumbers&)> on_graph = {};
-  /// What tells the code of a rival of one's own from an earlier one; empty: it is dasgd's.
+  /// What distinguishes the code of a custom rival from an earlier version; empty: it is dasgd's.
   std::string edition = {};
 
   /// Throws InputError where it has no participants for such numbers.
@@ -126,7 +126,8 @@ struct ChosenRival {
   std::string label_with(const RivalNumbers& chosen) const;
 };
 
-/// "NAME" or "NAME:P=X:Q=Y". Throws InputError, with a suggestion, for what is none of `kinds`.
+/// "NAME" or "NAME:P=X:Q=Y". Throws InputError, with a suggestion, for a name that is not in
+/// `kinds`.
 ChosenRival choose_rival(const std::string& text, const std::vector<RivalKind>& kinds);
 
 }  // namespace dasgd

@@ -9,7 +9,7 @@
 namespace dasgd {
 
 /// The rivals of a library, see rival_library.hpp; it stays open for good. Their edition is the
-/// digest of the file. Throws InputError for a file that is absent, is no shared object, has no
+/// digest of the file. Throws InputError for a file that is absent, is not a shared object, has no
 /// entry, or belongs to another build.
 std::vector<RivalKind> open_rival_library(const std::string& path);
 

@@ -23,7 +23,7 @@ struct ComputedSpan {
   bool wasted = false;
 };
 
-/// How a rival is played, beyond what a simulation is told.
+/// How a rival is played, beyond the options of a simulation.
 struct PlayOptions {
   bool preempt = false;                        ///< a cancelled gradient stops at once
   std::size_t measured_S = 0;                  ///< the staleness of so many gradients is measured

@@ -1,4 +1,4 @@
-// Who brings letters to participants in other processes.
+// Carries messages to participants in other processes.
 #pragma once
 
 #include <exception>

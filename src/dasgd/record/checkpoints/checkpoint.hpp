@@ -14,7 +14,7 @@
 
 namespace dasgd {
 
-/// What a worker itself remembers, as it tells between two of its steps; empty where it did not.
+/// The state of a worker, as it reports it between two of its steps; empty where it did not.
 struct CarryOver {
   Bytes rule;       ///< UpdateRule::state()
   Bytes objective;  ///< Oracle::state()
@@ -62,7 +62,7 @@ struct Checkpoint {
   }
 };
 
-/// Bytes that are no checkpoint, or no longer the one that was written. The message says what is
+/// Bytes that are not a checkpoint, or no longer the one that was written. The message says what is
 /// wrong, without the name of a file.
 class CorruptCheckpoint : public std::runtime_error {
  public:

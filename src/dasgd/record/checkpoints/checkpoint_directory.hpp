@@ -26,7 +26,7 @@ class CheckpointDirectory {
   /// WriteError.
   void save(const Checkpoint& checkpoint);
 
-  /// The newest that can be read. `refuse` is told, in one line with the file's name, what is wrong
+  /// The newest that can be read. `refuse` gets, in one line with the file's name, what is wrong
   /// with each newer one.
   std::optional<Checkpoint> newest_good(
       const std::function<void(const std::string&)>& refuse) const;

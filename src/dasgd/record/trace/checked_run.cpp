@@ -31,8 +31,8 @@ std::optional<bool> noise_of(const nlohmann::json& summary) {
 // Whether its steps were those of plain SGD; older summaries say it only in words.
 bool had_fixed_step(const nlohmann::json& summary) {
   if (!summary.is_object()) return true;
-  if (const auto told = summary.find("fixed_step"); told != summary.end() && told->is_boolean())
-    return told->get<bool>();
+  if (const auto fixed = summary.find("fixed_step"); fixed != summary.end() && fixed->is_boolean())
+    return fixed->get<bool>();
   return summary.value("certified_why", nlohmann::json()) != not_plain_sgd;
 }
 

@@ -29,11 +29,11 @@ class TraceWriter final : public TraceSink {
  public:
   static constexpr std::size_t most_waiting = std::size_t{1} << 18;  ///< 27 MB
 
-  /// Told once, on any thread, why the trace cannot be written.
+  /// Called once, on any thread, with the reason why the trace cannot be written.
   using Lost = std::function<void(const std::string& why)>;
 
   /// One source per worker. A trace that cannot be written is removed at once, to make room for
-  /// others; where `lost` is told of it, that is no failure of the run.
+  /// others; where `lost` is called, that is not a failure of the run.
   TraceWriter(const std::string& path, std::size_t workers, Lost lost = {});
   /// Without `finish` the trace is thrown away.
   ~TraceWriter() override;
@@ -48,7 +48,7 @@ class TraceWriter final : public TraceSink {
   /// Writes what is left. Nothing is added after it.
   void drain();
   /// Drains, writes `last_line` where there is one, and gives the file its final name. Throws
-  /// WriteError unless `lost` was told.
+  /// WriteError unless `lost` was called.
   void finish(const std::string& last_line = "");
 
  private:

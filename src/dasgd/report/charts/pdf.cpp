@@ -202,8 +202,8 @@ class Painter {
   void write(const Attributes& at, const std::string& text) {
     if (text.empty()) return;
     const auto place = numbers(text_at(at, "transform"));
-    const bool turned = place.size() == 3;
-    const double x = turned ? place[0] : number(at, "x"), y = turned ? place[1] : number(at, "y");
+    const bool rotated = place.size() == 3;
+    const double x = rotated ? place[0] : number(at, "x"), y = rotated ? place[1] : number(at, "y");
     const double size = number(at, "font-size", 12);
     const bool bold = number(at, "font-weight") >= 600;
     const std::string anchor = text_at(at, "text-anchor");
@@ -216,11 +216,11 @@ class Painter {
       if (c == '(' || c == ')' || c == '\\') escaped += '\\';
       escaped += c;
     }
-    // The page counts upwards and pictures downwards: letters are turned over once more.
+    // The page counts upwards and pictures downwards: letters are flipped once more.
     content += fmt::format("BT {} rg /{} {:g} Tf {} {:.2f} {:.2f} Tm ({}) Tj ET\n",
                            colour(text_at(at, "fill", "#222")), bold ? "B" : "R", size,
-                           turned ? "0 -1 -1 0" : "1 0 0 -1", turned ? x : x + shift,
-                           turned ? y - shift : y, escaped);
+                           rotated ? "0 -1 -1 0" : "1 0 0 -1", rotated ? x : x + shift,
+                           rotated ? y - shift : y, escaped);
   }
 };
 

@@ -9,7 +9,7 @@
 
 namespace dasgd::svg {
 
-/// Okabe and Ito's colours, which colour-blind readers can tell apart.
+/// Okabe and Ito's colours, which colour-blind readers can distinguish.
 inline constexpr std::array<const char*, 8> colours{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                                     "#e69f00", "#56b4e9", "#7f7f7f", "#000000"};
 

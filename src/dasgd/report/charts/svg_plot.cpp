@@ -23,7 +23,7 @@ Box box_of(double panel_width) {
 
 constexpr double marker_size = 3.4;
 
-// Shapes that can be told apart in one colour.
+// Shapes that can be distinguished in one colour.
 std::string marker(double x, double y, std::size_t shape, const char* colour) {
   const double r = marker_size;
   switch (shape % 6) {

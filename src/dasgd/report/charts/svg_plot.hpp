@@ -34,7 +34,7 @@ struct PlotPanel {
 /// Letters are 12 high.
 inline constexpr double usual_panel_width = 430;
 
-/// The panels in rows of `columns`, by default side by side. Colours can be told apart by
+/// The panels in rows of `columns`, by default side by side. Colours can be distinguished by
 /// colour-blind readers. Values that are not finite leave gaps.
 std::string plot_svg(const std::vector<PlotPanel>& panels, std::size_t columns = 100,
                      double panel_width = usual_panel_width);

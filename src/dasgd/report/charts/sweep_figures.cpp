@@ -26,7 +26,7 @@ std::optional<double> number_in(const std::string& text) {
                                                                : std::nullopt;
 }
 
-/// Which key is told apart by lines, or stands along an axis; the others have a panel for every
+/// Which key has a line for each value, or runs along an axis; the others have a panel for every
 /// combination of theirs.
 struct FigureLayout {
   std::optional<std::size_t> line_key;

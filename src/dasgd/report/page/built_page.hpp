@@ -8,7 +8,7 @@ namespace dasgd::report {
 /// One HTML file with a place for its data; empty where it was built without npm.
 std::string_view built_page();
 
-/// What to tell a person where there is none.
+/// The message where there is no built page.
 inline constexpr std::string_view no_page =
     "this program was built without its page (nodejs and npm were missing)";
 

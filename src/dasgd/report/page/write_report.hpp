@@ -12,8 +12,8 @@ namespace dasgd::report {
 
 /// Reads the runs and writes report.html, charts/*.svg and, where there is a trace,
 /// trace.chrome.json into `directory`. Without a page (a build without web/) report.html is left
-/// out. Returns the files, the page first. Throws InputError for what is no run and WriteError for
-/// what cannot be written.
+/// out. Returns the files, the page first. Throws InputError for what is not a run and WriteError
+/// for what cannot be written.
 std::vector<std::string> write_report(const std::vector<std::string>& runs,
                                       const std::string& directory,
                                       std::string_view page = built_page());

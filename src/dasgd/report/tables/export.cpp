@@ -74,7 +74,7 @@ class Sources {
     all.back().settings["seed"] = all.back().summary.value("seed", Json());
   }
 
-  /// Settings of run directories that are not the same in all of them tell them apart.
+  /// Settings of run directories that differ between them identify them.
   void compare(const std::vector<std::string>& directories) {
     for (const std::string& directory : directories) configs_.push_back(config_of(directory));
   }

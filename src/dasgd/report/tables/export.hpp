@@ -14,7 +14,7 @@ struct Exported {
 };
 
 /// Writes into `directory` what the sweeps and runs at `paths` have. runs.csv has a line for every
-/// run: its name, the settings that tell it from the others, its seed, and everything in its
+/// run: its name, the settings that differ from the others, its seed, and everything in its
 /// summary.json that is one value (of objects in it, as `object.key`). metrics.csv has a line for
 /// every line of a metrics.jsonl, workers.csv one for every worker of every run; both begin with
 /// the same columns. Without the wall time runs.csv lacks `wall_seconds`, the only number in which

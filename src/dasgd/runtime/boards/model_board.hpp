@@ -15,7 +15,8 @@ namespace dasgd {
 
 /// Nothing is copied unless somebody asks, once for all who ask meanwhile, and never while the lock
 /// is held: a worker that gives a large model waits for nobody, and readers share the copy. A
-/// buffer is used again when its last reader has let go; readers must let go before the board does.
+/// buffer is used again when its last reader has released it; readers must release it before the
+/// board is destroyed.
 template <typename Real>
 class ModelBoard {
  public:
@@ -27,7 +28,7 @@ class ModelBoard {
 
   /// For the worker.
   void give(std::span<const Real> x) {
-    wanted_.store(false, std::memory_order_relaxed);  // who asks from here on gets a later one
+    wanted_.store(false, std::memory_order_relaxed);  // requests from here on get a later one
     auto buffer = std::make_unique<std::vector<Real>>(take_spare());
     buffer->assign(x.begin(), x.end());
     Model model(buffer.release(), [this](std::vector<Real>* b) { give_back(b); });

@@ -30,7 +30,7 @@ struct ReplicaSnapshot {
   std::vector<CarryOver> carry_overs = {};
 };
 
-/// Where workers run in several processes: what one board tells the others'.
+/// Where workers run in several processes: what one board sends to the others.
 struct OtherBoards {
   std::function<void()> ask = {};  ///< asks the workers there
   /// Takes a memory to the process that writes checkpoints; then none is kept here.

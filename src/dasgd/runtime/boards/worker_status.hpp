@@ -1,4 +1,4 @@
-// What a worker's thread tells the thread that watches.
+// What a worker's thread reports to the monitoring thread.
 #pragma once
 
 #include <atomic>
@@ -51,7 +51,7 @@ class WorkerStatus {
     return figures_;
   }
 
-  /// For telling progress from a stall, and whom it waits for.
+  /// For distinguishing progress from a stall, and whom it waits for.
   std::atomic<std::uint64_t> applications{0};
   std::atomic<std::uint32_t> computed{0};
   std::atomic<bool> without_sample{false};  ///< its source has none now

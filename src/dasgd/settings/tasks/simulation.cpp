@@ -35,12 +35,12 @@ TrainResult<Real> simulate_into(const RunDirectory& directory, bool with_trace,
         auto members = elastic::simulate_members<Real>(objective, all, world, *scenario);
         for (const std::string& what : members.too_late)
           if (all.warn) all.warn(what + " did not happen: the run ended before");
-        std::string story;
-        for (const std::string& line : members.history) story += line + "\n";
+        std::string history;
+        for (const std::string& line : members.history) history += line + "\n";
         return {std::move(members.result),
                 {{"members.json", members_json(members.members)},
                  {"adoptions.jsonl", members.adoptions},
-                 {"story.txt", story}}};
+                 {"story.txt", history}}};
       });
 }
 

@@ -16,8 +16,8 @@
 
 namespace dasgd::faulty {
 
-/// A thread holds every frame until its time has come, or all are let go. What happens to the k-th
-/// frame of a link is drawn from the seed; when that frame is sent is up to the workers.
+/// A thread holds every frame until its time has come, or all are released. What happens to the
+/// k-th frame of a link is drawn from the seed; when that frame is sent is up to the workers.
 class FaultyLinks final : public Carrier {
  public:
   /// Times are those of `clock`.

@@ -22,7 +22,8 @@ bool mpi_says_so() {
 }
 
 // Of Open MPI 4, which answers as it was built also when it was switched off (--mca
-// opal_cuda_support 0) or found no driver: its variable tells. Others have none of that name.
+// opal_cuda_support 0) or found no driver: its variable says so. Other implementations have no
+// variable of that name.
 std::optional<bool> variable_says_so() {
   std::optional<bool> answer;
   int provided = 0, index = 0, count = 0;

@@ -58,7 +58,7 @@ void Hub::fold(std::optional<WorkerId> origin) {
   for (Mailbox* mailbox : mailboxes_) mailbox->fold(origin);
 }
 
-void Hub::tell(int rank, Bytes message) {
+void Hub::send_note(int rank, Bytes message) {
   const std::lock_guard lock(mutex_);
   post(Direct{rank, std::move(message)});
 }

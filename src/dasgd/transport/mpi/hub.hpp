@@ -81,15 +81,15 @@ class Hub {
   void wait(std::chrono::microseconds limit);
 
   // Of any thread.
-  void tell(int rank, Bytes message);
+  void send_note(int rank, Bytes message);
   /// Folds what waits for the workers here; see Mailbox.
   void fold(std::optional<WorkerId> origin);
   /// What was posted so far is the last that leaves.
   void close();
   std::optional<std::uint64_t> announced_total() const;
-  /// Of the rank; told as the first worker's.
+  /// Of the rank; reported as the first worker's.
   std::uint64_t copies_dropped(WorkerId worker) const;
-  /// A parcel has left this rank. What it relays is told as the first worker's.
+  /// A parcel has left this rank. What it relays is reported as the first worker's.
   void count(GradientName name, std::size_t bytes);
   Traffic sent(WorkerId worker) const;
 

@@ -104,8 +104,8 @@ std::size_t RankMesh::ranks_by_device() const {
   return static_cast<std::size_t>(std::count(by_device_.begin(), by_device_.end(), true));
 }
 
-void RankMesh::tell(int rank, Bytes note) {
-  hub_->tell(rank, wire::encode(wire::Note{std::move(note)}));
+void RankMesh::send_note(int rank, Bytes note) {
+  hub_->send_note(rank, wire::encode(wire::Note{std::move(note)}));
 }
 
 void RankMesh::close() {

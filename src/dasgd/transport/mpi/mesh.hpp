@@ -53,7 +53,7 @@ struct RankMeshOptions {
   /// Called on the progress thread when a gradient of another rank has come here for the first
   /// time.
   std::function<void(const GradientFacts& gradient)> on_gradient;
-  /// Called on the progress thread with what `tell` sent here.
+  /// Called on the progress thread with what `send_note` sent here.
   std::function<void(int rank, Bytes note)> on_note;
   /// Called on the progress thread, once, when messages cannot be exchanged any more; one line that
   /// names the rank. Nothing moves from then on.
@@ -85,7 +85,7 @@ class RankMesh {
   std::size_t ranks_by_device() const;
 
   /// Sends bytes to another rank, in order with all others that go there. Any thread.
-  void tell(int rank, Bytes note);
+  void send_note(int rank, Bytes note);
 
   /// Collective: everything that was sent has arrived, and nothing more is sent. From here on this
   /// thread may call MPI again.

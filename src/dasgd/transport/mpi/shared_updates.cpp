@@ -166,7 +166,7 @@ std::uint8_t& SharedUpdates::loan(const Memory& memory, std::uint32_t slot, int 
       memory.loans[slot * of_rank_.size() + static_cast<std::size_t>(rank)]);
 }
 
-// The message that tells the borrower carries the numbers with it: MPI orders memory.
+// The message that notifies the borrower carries the numbers with it: MPI orders memory.
 void SharedUpdates::lend(std::uint32_t slot, int rank) {
   const Memory& own = *of_rank_[static_cast<std::size_t>(self_)];
   std::atomic_ref(loan(own, slot, rank)).store(1, std::memory_order_release);

@@ -22,8 +22,8 @@ namespace dasgd::mpi {
 class SharedUpdates : public std::enable_shared_from_this<SharedUpdates> {
  public:
   /// Collective: everybody looks at the memory of all others. Ranks of other machines, and of this
-  /// one where memory cannot be shared, do not see each other; that is no error. There are no more
-  /// than 256 slots.
+  /// one where memory cannot be shared, do not see each other; that is not an error. There are no
+  /// more than 256 slots.
   static std::shared_ptr<SharedUpdates> create(Communicator& ranks, std::size_t slots,
                                                std::size_t bytes);
   ~SharedUpdates();
@@ -43,14 +43,14 @@ class SharedUpdates : public std::enable_shared_from_this<SharedUpdates> {
   std::size_t borrowers() const;
   /// How many slots a rank may hold so that all of them together leave room for the next update.
   std::size_t most_loans() const { return std::max<std::size_t>(1, slots_ / (1 + borrowers())); }
-  /// Before the rank is told. Its content must not change until it is back.
+  /// Before the rank is notified. Its content must not change until it is back.
   void lend(std::uint32_t slot, int rank);
   bool is_back(std::uint32_t slot, int rank) const;
 
   // --- borrowers ---
 
   /// The numbers of another rank's slot as those of a gradient, given back when its last holder
-  /// lets go, on whatever thread that is. Null if there is no such slot.
+  /// releases it, on whatever thread that is. Null if there is no such slot.
   std::shared_ptr<Gradient> borrow(int owner, std::uint32_t slot);
 
  private:

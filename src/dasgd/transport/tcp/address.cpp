@@ -12,7 +12,7 @@ namespace ip = boost::asio::ip;
 
 constexpr std::size_t most_host = 255;  // of DNS
 
-// Others may have told it: one line, whatever it is.
+// It may come from others: one line, whatever it is.
 std::string shown(std::string_view text) {
   std::string line(text.substr(0, most_host));
   for (char& c : line)

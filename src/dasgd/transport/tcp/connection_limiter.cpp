@@ -8,9 +8,9 @@
 namespace dasgd::tcp {
 namespace {
 
-constexpr std::uint64_t told_one_by_one = 8;
-constexpr auto told_again_after = std::chrono::minutes(1);
-constexpr std::size_t network_bytes = 8;  // of IPv6: who has one address has the whole /64
+constexpr std::uint64_t reported_one_by_one = 8;
+constexpr auto reported_again_after = std::chrono::minutes(1);
+constexpr std::size_t network_bytes = 8;  // of IPv6: the owner of one address has the whole /64
 
 std::uint64_t hash_of(const boost::asio::ip::address& address, std::uint64_t salt) {
   if (address.is_v6() && !address.to_v6().is_v4_mapped())
@@ -37,10 +37,11 @@ bool ConnectionLimiter::admits(const boost::asio::ip::address& address, Time now
 std::optional<std::string> ConnectionLimiter::refused(const std::string& remote,
                                                       const std::string& why, Time now) {
   ++refused_;
-  if (refused_ > told_one_by_one && now - told_ < told_again_after) return std::nullopt;
-  told_ = now;
+  if (refused_ > reported_one_by_one && now - reported_at_ < reported_again_after)
+    return std::nullopt;
+  reported_at_ = now;
   const std::string line = fmt::format("refused {}: {}", remote, why);
-  if (refused_ < told_one_by_one) return line;
+  if (refused_ < reported_one_by_one) return line;
   return fmt::format("{} ({} so far; more are reported once a minute)", line, refused_);
 }
 

@@ -1,4 +1,4 @@
-// How often one address may knock, and how often that is told.
+// How often one address may connect, and how often a refusal is reported.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ class ConnectionLimiter {
 
   /// Whether one more from there comes in: `per_second`, and twice that at once.
   bool admits(const boost::asio::ip::address& address, Time now);
-  /// Somebody was turned away: the line to be told of it, if it is.
+  /// A connection was refused: the line that reports it, if it is to be reported.
   std::optional<std::string> refused(const std::string& remote, const std::string& why, Time now);
   std::uint64_t refused() const { return refused_; }
 
@@ -34,7 +34,7 @@ class ConnectionLimiter {
   const std::uint64_t salt_;
   std::array<Bucket, 1024> buckets_{};
   std::uint64_t refused_ = 0;
-  Time told_{};
+  Time reported_at_{};
 };
 
 }  // namespace dasgd::tcp

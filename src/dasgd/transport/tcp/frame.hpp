@@ -24,7 +24,7 @@ FrameHead frame_head(std::span<const std::byte> header, std::span<const std::byt
 /// where they stay.
 class FrameReader {
  public:
-  /// Is told of frames. May be destroyed together with the reader as soon as a call has returned.
+  /// Receives frames. May be destroyed together with the reader as soon as a call has returned.
   class Sink {
    public:
     virtual ~Sink() = default;

@@ -33,7 +33,7 @@ Link::Link(LinkId id, Socket socket, const Identity& identity, bool dialed, Owne
       limits_(options.limits),
       timer_(socket_.get_executor()),
       reader_({.header = 0}) {  // a greeting is empty
-  error_code gone;              // then reading will tell
+  error_code gone;              // then reading will report it
   const auto endpoint = socket_.remote_endpoint(gone);
   remote_address_ = endpoint.address();
   remote_ = to_string(endpoint);

@@ -44,7 +44,7 @@ void open_at(net::ip::tcp::acceptor& acceptor, const net::ip::tcp::endpoint& end
     throw InputError(fmt::format("cannot listen on {}: {}", to_string(endpoint), error.message()));
 }
 
-// Nobody waits for the last bytes of who is turned away.
+// No one waits for the last bytes of a refused connection.
 void drop(Socket socket) {
   error_code ignored;
   socket.set_option(net::socket_base::linger(true, 0), ignored);
@@ -173,7 +173,7 @@ class Sockets::Implementation final : public Link::Owner,
     if (gone) return;
     if (!connection_limiter_.admits(endpoint.address(), std::chrono::steady_clock::now())) {
       drop(std::move(socket));
-      return tell(to_string(endpoint), "too many connections from there");
+      return report_refused(to_string(endpoint), "too many connections from there");
     }
     make_room(endpoint.address());
     const auto link = add(LinkId{next_++}, std::move(socket), false);
@@ -181,7 +181,7 @@ class Sockets::Implementation final : public Link::Owner,
     link->start(options_.handshake_limit);
   }
 
-  // One address gets half of the places. Who has said nothing goes first, then who came first.
+  // One address gets half of the places. Silent connections go first, then the oldest.
   void make_room(const net::ip::address& address) {
     const auto of_address = [&](const auto& link) { return link->remote_address() == address; };
     const auto anybody = [](const auto&) { return true; };
@@ -199,7 +199,7 @@ class Sockets::Implementation final : public Link::Owner,
     const auto link = *oldest;
     link->abandon();
     forget(*link);
-    tell(link->remote(), "too many connections wait for their handshake");
+    report_refused(link->remote(), "too many connections wait for their handshake");
   }
 
   void connected(LinkId id, Socket socket, std::chrono::milliseconds left) {
@@ -226,7 +226,7 @@ class Sockets::Implementation final : public Link::Owner,
     const auto address = addresses_.extract(link.id());
     forget(link);
     if (end.was_link) return events_.lost(link.id(), end.kind, end.why);
-    if (!link.dialed()) return tell(link.remote(), end.why);
+    if (!link.dialed()) return report_refused(link.remote(), end.why);
     const DialFailure kind = end.untrusted   ? DialFailure::untrusted
                              : end.timed_out ? DialFailure::timed_out
                                              : DialFailure::other;
@@ -237,7 +237,7 @@ class Sockets::Implementation final : public Link::Owner,
     links_.erase(link.id());
   }
 
-  void tell(const std::string& remote, const std::string& why) {
+  void report_refused(const std::string& remote, const std::string& why) {
     if (const auto line =
             connection_limiter_.refused(remote, why, std::chrono::steady_clock::now()))
       events_.refused(*line);

@@ -28,14 +28,14 @@ enum class DialFailure {
   refused,      ///< connection refused: that machine says so
   unreachable,  ///< no way there, or no such name
   timed_out,
-  untrusted,  ///< one side does not accept the certificate of the other; trying again is no use
+  untrusted,  ///< one side does not accept the certificate of the other; retrying is useless
   other,      ///< the connection ended before it was a link, for instance because too many waited
 };
 
 enum class Loss {
   closed,         ///< in order, by either side
   reset,          ///< the connection ended without a goodbye: that process or its machine died
-  refused_frame,  ///< what arrived was no frame, or `body` did not want it
+  refused_frame,  ///< what arrived was not a frame, or `body` did not want it
   failed,
 };
 
@@ -60,7 +60,7 @@ class LinkEvents {
   virtual void drained(LinkId link) = 0;
   /// Once per link; the last that is heard of it. Also after `close`.
   virtual void lost(LinkId link, Loss kind, const std::string& why) = 0;
-  /// Somebody who connected did not become a link: one line. The first few are told, then one a
+  /// A connection did not become a link: one line. The first few are reported, then one a
   /// minute at most, with how many there were.
   virtual void refused(const std::string& line) { static_cast<void>(line); }
 };
@@ -69,7 +69,7 @@ struct SocketOptions {
   std::chrono::milliseconds dial_limit{5000};       ///< from the name to the end of the handshake
   std::chrono::milliseconds handshake_limit{5000};  ///< of those who connect to us
   std::chrono::milliseconds close_limit{5000};      ///< for what is queued when a link is closed
-  std::size_t half_open = 64;          ///< who connect and are not yet verified, at once
+  std::size_t half_open = 64;          ///< connections that are not yet verified, at once
   double connections_per_second = 50;  ///< from one address (IPv6: one /64), and twice that at once
   /// Renews the keys of TLS after so many bytes: AES-GCM wants it before 2^24.5 records (RFC 8446,
   /// 5.5), some 380 GB.
@@ -77,7 +77,7 @@ struct SocketOptions {
   FrameLimits limits;  ///< of a new link; see set_limits
 };
 
-/// A port of this machine that is taken; who connects waits until `Sockets` listens there.
+/// A port of this machine that is taken; whoever connects waits until `Sockets` listens there.
 class ListeningPort {
  public:
   /// An IP address or localhost, and a port (0: any free one); without TLS only of this machine.
@@ -107,7 +107,7 @@ class Sockets {
   std::string listen(ListeningPort& port);
   /// See Port. Throws InputError.
   std::string listen(const std::string& address);
-  /// Host names are looked up. Everything that is wrong is told to `dial_failed`.
+  /// Host names are looked up. Every error goes to `dial_failed`.
   LinkId dial(const std::string& address);
 
   /// Who this process is on links to come; those that there are stay.

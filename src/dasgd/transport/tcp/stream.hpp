@@ -46,7 +46,7 @@ class Stream {
   virtual Advance flush() = 0;
   /// Bytes that were taken and are held back.
   virtual std::size_t held_back() const = 0;
-  /// Tells the other side that nothing follows, as far as that goes at once.
+  /// Lets the other side know that nothing follows, as far as that goes at once.
   virtual void end() = 0;
   virtual PeerName peer() const = 0;
 

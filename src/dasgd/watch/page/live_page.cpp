@@ -86,7 +86,7 @@ void settle_watch(Config& config, const char* environment,
   settle_token(config.watch, environment, note);
   if (report::built_page().empty())
     throw InputError("`watch.port`: " + std::string(report::no_page));
-  // Whoever cannot be listened to is told before data is read or a directory is made.
+  // An address that cannot be listened on is reported before data is read or a directory is made.
   const watch::Server probe({.address = config.watch.address, .port = *config.watch.port});
 }
 

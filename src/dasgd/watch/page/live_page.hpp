@@ -15,8 +15,8 @@
 namespace dasgd::config {
 
 /// Sets the token where it stands in the file of the settings or, if there is none, in
-/// `environment` (null: not set); `note` is told of a file that others can read. Throws InputError
-/// for watch settings that cannot be. To be called once, before anything else is done.
+/// `environment` (null: not set); `note` gets a line about a file that others can read. Throws
+/// InputError for watch settings that cannot be. To be called once, before anything else is done.
 void settle_watch(Config& config, const char* environment,
                   const std::function<void(const std::string&)>& note);
 

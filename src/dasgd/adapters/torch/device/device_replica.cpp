@@ -97,7 +97,7 @@ std::span<const Sum<float>> DeviceReplica::sums() const {
 }
 
 UpdateTensors DeviceReplica::on_this_device(const Update& update) const {
-  if (const auto* there = dynamic_cast<const TorchUpdate*>(update.elsewhere().get()))
+  if (const auto* there = dynamic_cast<const TorchUpdate*>(update.on_device().get()))
     return there->on(sums_.device(), memory_->stream);
   const at::Tensor numbers = memory_->layout.there(
       host_view<Number<float>>(update.numbers<float>(), at::kInt).to(sums_.device()));
@@ -119,7 +119,7 @@ void DeviceReplica::apply(std::span<const GradientPtr> gradients) {
 void DeviceReplica::apply(const Bundle& bundle) {
   with_plain_errors([&] {
     const Place place(*memory_);
-    if (const auto* there = dynamic_cast<const TorchSums*>(bundle.elsewhere().get())) {
+    if (const auto* there = dynamic_cast<const TorchSums*>(bundle.on_device().get())) {
       sums_.add_(there->sums().to(sums_.device()));
       hold({.sums = there->sums()});
     } else {

@@ -36,7 +36,7 @@ class DeviceReplica final : public Replica<float> {
   const std::shared_ptr<DeviceMemory>& memory() const { return memory_; }
   /// ... and what is to be called after it.
   void stepped();
-  /// After the device told that x has left the range of its numbers.
+  /// After the device has reported that x left the range of its numbers.
   void find_out_of_range();
 
   std::size_t dimension() const override { return static_cast<std::size_t>(sums_.numel()); }

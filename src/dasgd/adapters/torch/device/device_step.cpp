@@ -9,7 +9,7 @@
 namespace dasgd::torch_adapter {
 namespace {
 
-constexpr unsigned steps_before_recording = 2;  // libraries choose their ways and take memory
+constexpr unsigned steps_before_recording = 2;  // libraries choose kernels and allocate memory
 
 // Memory of this machine that a device reads and writes while this thread goes on.
 at::Tensor reachable(const at::Tensor& like) {
@@ -64,7 +64,7 @@ DeviceStep::~DeviceStep() {
 
 WholeStep DeviceStep::step(LookAheadPlan& ahead, Samples::Rows rows, Random& chance, double eta,
                            Update& update) {
-  if (to_be_told_) return {.divergence = std::exchange(to_be_told_, std::nullopt)};
+  if (pending_divergence_) return {.divergence = std::exchange(pending_divergence_, std::nullopt)};
   const Place place(*memory_);
   Plan& plan = plans_[rows.size()];
   Slot& slot = begin(eta);
@@ -80,7 +80,7 @@ WholeStep DeviceStep::step(LookAheadPlan& ahead, Samples::Rows rows, Random& cha
 
 WholeStep DeviceStep::step(LookAheadPlan& ahead, const SampleBatch& batch, double eta,
                            Update& update) {
-  if (to_be_told_) return {.divergence = std::exchange(to_be_told_, std::nullopt)};
+  if (pending_divergence_) return {.divergence = std::exchange(pending_divergence_, std::nullopt)};
   const Place place(*memory_);
   Plan& plan = plans_[batch.count];
   Slot& slot = begin(eta);
@@ -110,8 +110,8 @@ WholeStep DeviceStep::finish(LookAheadPlan& ahead, Plan& plan, Slot& slot, Updat
   replica_.stepped();
   if (!ahead.is_off())
     point_.made(ahead, slot.eta, instance_.flat_gradient(), StepNotes(replica_.notes()).diverged);
-  if (!ahead_ || steps_ == 1) return tell(slot, 0);
-  WholeStep made = tell(slots_[steps_ % slots_.size()], 1);
+  if (!ahead_ || steps_ == 1) return report(slot, 0);
+  WholeStep made = report(slots_[steps_ % slots_.size()], 1);
   made.eta = slot.eta;
   return made;
 }
@@ -148,7 +148,7 @@ void DeviceStep::work(const Plan& plan) {
 // A gradient that comes back from its pool still has its memory on the device.
 void DeviceStep::round(Update& update) {
   const at::Tensor& gradient = instance_.flat_gradient();
-  auto numbers = std::dynamic_pointer_cast<TorchUpdate>(update.elsewhere());
+  auto numbers = std::dynamic_pointer_cast<TorchUpdate>(update.on_device());
   if (!numbers || numbers->update().numbers.sizes() != gradient.sizes() ||
       numbers->update().numbers.device() != gradient.device())
     numbers = std::make_shared<TorchUpdate>(gradient.numel(), gradient.device(), memory_->layout);
@@ -158,21 +158,21 @@ void DeviceStep::round(Update& update) {
   update.put(std::move(numbers), NumberFormat::of_float);
 }
 
-WholeStep DeviceStep::tell(const Slot& slot, std::uint32_t steps_ago) {
+WholeStep DeviceStep::report(const Slot& slot, std::uint32_t steps_ago) {
   slot.done.wait();
   const StepNotes notes(slot.notes);
-  WholeStep told{.eta = slot.eta, .loss = notes.loss.item<double>()};
-  if (std::isfinite(told.loss)) last_loss_ = told.loss;
+  WholeStep made{.eta = slot.eta, .loss = notes.loss.item<double>()};
+  if (std::isfinite(made.loss)) last_loss_ = made.loss;
   if (notes.diverged.item<double>() != 0) {
-    // Its update was zero. If it is this step, nothing has happened; an earlier one is told when
-    // the worker asks again, since the step that has been made since is good.
-    told.loss = last_loss_;
-    (steps_ago == 0 ? told.divergence : to_be_told_) = divergence(slot, false);
+    // Its update was zero. If it is this step, nothing has happened; an earlier one is reported
+    // when the worker asks again, since the step that has been made since is good.
+    made.loss = last_loss_;
+    (steps_ago == 0 ? made.divergence : pending_divergence_) = divergence(slot, false);
   } else if (notes.out_of_range.item<double>() != 0) {
-    to_be_told_ = divergence(slot, true);
+    pending_divergence_ = divergence(slot, true);
   }
-  if (to_be_told_) to_be_told_->steps_ago = steps_ago + 1;
-  return told;
+  if (pending_divergence_) pending_divergence_->steps_ago = steps_ago + 1;
+  return made;
 }
 
 WholeStep::Divergence DeviceStep::divergence(const Slot& slot, bool out_of_range) {

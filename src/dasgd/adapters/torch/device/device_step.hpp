@@ -33,7 +33,7 @@ class DeviceStep {
              std::shared_ptr<StepRecorder> recorder);
   ~DeviceStep();
 
-  /// Returns while the device still computes the step, and tells of the step before.
+  /// Returns while the device still computes the step, and reports the step before.
   void run_ahead() { ahead_ = true; }
   bool data_is_there() const { return data_ != nullptr; }
 
@@ -69,7 +69,7 @@ class DeviceStep {
   void work_or_record(Plan& plan);
   void start(Plan& plan);
   void round(Update& update);
-  WholeStep tell(const Slot& slot, std::uint32_t steps_ago);
+  WholeStep report(const Slot& slot, std::uint32_t steps_ago);
   WholeStep::Divergence divergence(const Slot& slot, bool out_of_range);
 
   Instance& instance_;
@@ -84,8 +84,8 @@ class DeviceStep {
   std::map<std::size_t, Plan> plans_;  // by the size of the batch
   std::array<Slot, 2> slots_;
   std::uint64_t steps_ = 0;
-  double last_loss_ = 0;                             // that was finite
-  std::optional<WholeStep::Divergence> to_be_told_;  // before the next step is made
+  double last_loss_ = 0;                                     // that was finite
+  std::optional<WholeStep::Divergence> pending_divergence_;  // before the next step is made
 };
 
 }  // namespace dasgd::torch_adapter

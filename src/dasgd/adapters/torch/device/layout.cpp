@@ -8,7 +8,7 @@ namespace dasgd::torch_adapter {
 namespace {
 
 // A weight of a convolution whose order depends on it.
-bool is_turned(const at::Tensor& parameter) {
+bool is_permuted(const at::Tensor& parameter) {
   return parameter.dim() == 4 && parameter.size(1) > 1 && parameter.size(2) * parameter.size(3) > 1;
 }
 
@@ -17,8 +17,8 @@ bool is_turned(const at::Tensor& parameter) {
 TensorLayout::TensorLayout(const std::vector<at::Tensor>& parameters, bool channels_last) {
   std::int64_t first = 0;
   for (const at::Tensor& parameter : parameters) {
-    parts_.push_back({first, parameter.sizes().vec(), channels_last && is_turned(parameter)});
-    any_turned_ |= parts_.back().turned;
+    parts_.push_back({first, parameter.sizes().vec(), channels_last && is_permuted(parameter)});
+    any_permuted_ |= parts_.back().permuted;
     first += parameter.numel();
   }
 }
@@ -30,7 +30,7 @@ at::Tensor TensorLayout::Part::in_order(const at::Tensor& flat) const {
 
 at::Tensor TensorLayout::Part::there(const at::Tensor& flat) const {
   const at::Tensor numbers = in_order(flat);
-  if (!turned) return numbers;
+  if (!permuted) return numbers;
   return numbers.view({sizes[0], sizes[2], sizes[3], sizes[1]}).permute({0, 3, 1, 2});
 }
 
@@ -41,25 +41,25 @@ std::vector<at::Tensor> TensorLayout::views(const at::Tensor& flat) const {
 }
 
 at::Tensor TensorLayout::flat(std::size_t k, const at::Tensor& tensor) const {
-  return (parts_[k].turned ? tensor.permute({0, 2, 3, 1}) : tensor).reshape({-1});
+  return (parts_[k].permuted ? tensor.permute({0, 2, 3, 1}) : tensor).reshape({-1});
 }
 
 std::string TensorLayout::text() const {
-  std::string turned;
+  std::string permuted;
   for (const Part& part : parts_)
-    if (part.turned) turned += c10::str(part.first, " ", at::IntArrayRef(part.sizes), "; ");
-  return turned;
+    if (part.permuted) permuted += c10::str(part.first, " ", at::IntArrayRef(part.sizes), "; ");
+  return permuted;
 }
 
 at::Tensor TensorLayout::there(const at::Tensor& in_order) const {
-  if (!any_turned_) return in_order;
+  if (!any_permuted_) return in_order;
   const at::Tensor result = at::empty_like(in_order);
   for (const Part& part : parts_) part.there(result).copy_(part.in_order(in_order));
   return result;
 }
 
 at::Tensor TensorLayout::in_order(const at::Tensor& there) const {
-  if (!any_turned_) return there;
+  if (!any_permuted_) return there;
   const at::Tensor result = at::empty_like(there);
   for (const Part& part : parts_) part.in_order(result).copy_(part.there(there));
   return result;

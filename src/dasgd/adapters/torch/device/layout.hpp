@@ -10,8 +10,8 @@ namespace dasgd::torch_adapter {
 
 /// In x, files and messages numbers have the order of the parameters, each row by row. Where images
 /// have their channels innermost, convolutions want their weights so too: on the device they stand
-/// that way, together with their gradients, sums and updates, and are turned around when they come
-/// from this machine's memory or go there. By default nothing is turned.
+/// that way, together with their gradients, sums and updates, and are permuted when they come
+/// from this machine's memory or go there. By default nothing is permuted.
 class TensorLayout {
  public:
   TensorLayout() = default;
@@ -25,7 +25,7 @@ class TensorLayout {
   /// The same text: numbers stand in the same order.
   std::string text() const;
 
-  /// What is in the order of x, in this layout; the same tensor where nothing is turned.
+  /// What is in the order of x, in this layout; the same tensor where nothing is permuted.
   at::Tensor there(const at::Tensor& in_order) const;
   /// The other way round.
   at::Tensor in_order(const at::Tensor& there) const;
@@ -34,14 +34,14 @@ class TensorLayout {
   struct Part {
     std::int64_t first;
     std::vector<std::int64_t> sizes;
-    bool turned;
+    bool permuted;
 
     at::Tensor in_order(const at::Tensor& flat) const;
     at::Tensor there(const at::Tensor& flat) const;
   };
 
   std::vector<Part> parts_;
-  bool any_turned_ = false;
+  bool any_permuted_ = false;
 };
 
 }  // namespace dasgd::torch_adapter

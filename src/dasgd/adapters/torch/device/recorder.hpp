@@ -10,8 +10,8 @@
 
 namespace dasgd::torch_adapter {
 
-/// One for all workers of a network: cuDNN tries out its ways once per thread and remembers the
-/// fastest there, and two that try at a time spoil each other's measurements.
+/// One for all workers of a network: cuDNN tries its implementations once per thread and remembers
+/// the fastest there, and two that try at a time spoil each other's measurements.
 class StepRecorder {
  public:
   StepRecorder();

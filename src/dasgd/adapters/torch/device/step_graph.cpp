@@ -11,7 +11,7 @@
 namespace dasgd::torch_adapter {
 namespace {
 
-std::shared_mutex recording;  // held alone by who records, shared by who computes otherwise
+std::shared_mutex recording;  // exclusive for recording, shared for other computation
 
 }  // namespace
 

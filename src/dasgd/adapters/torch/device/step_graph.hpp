@@ -15,8 +15,8 @@ class StepGraph {
   /// Why there are no graphs in this build or on this device; empty: there are.
   static std::string obstacle(at::Device device);
 
-  /// To be held while a network computes without being recorded: libraries that try out their ways
-  /// wait for all that the device does, and that must not be while anybody records.
+  /// To be held while a network computes without being recorded: libraries that try their
+  /// implementations wait for all that the device does, and that must not be while anybody records.
   static std::shared_lock<std::shared_mutex> nobody_records(at::Device device);
 
   /// Records what `work` puts into this stream, which is the current one; nothing of it is done

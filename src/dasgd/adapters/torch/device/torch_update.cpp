@@ -28,8 +28,8 @@ std::shared_ptr<TorchUpdate> TorchUpdate::room(std::int64_t dimension, at::Devic
   }
 }
 
-// LibTorch hands memory out while its stream may still work there, which is unknown to who writes
-// beside that stream.
+// LibTorch hands memory out while its stream may still work there, which is unknown to the thread
+// that writes beside that stream.
 void TorchUpdate::wait_for_earlier_use() const {
   const at::Device device = all_.device();
   if (device.is_cpu()) return;
@@ -106,7 +106,7 @@ void TorchSums::complete(Work&& work) {
 bool TorchSums::add(std::span<const GradientPtr> gradients) {
   std::vector<const TorchUpdate*> numbers;
   for (const GradientPtr& gradient : gradients) {
-    numbers.push_back(dynamic_cast<const TorchUpdate*>(gradient->update.elsewhere().get()));
+    numbers.push_back(dynamic_cast<const TorchUpdate*>(gradient->update.on_device().get()));
     if (!numbers.back()) return false;
   }
   with_plain_errors([&] {

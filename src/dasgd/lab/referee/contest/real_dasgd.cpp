@@ -28,7 +28,7 @@ class Looks {
   }
 
   Flow operator()(const Progress<Real>& progress) {
-    if (over_) return Flow::stop;  // a run tells of its end as well
+    if (over_) return Flow::stop;  // a run reports its end as well
     const auto model = progress.model();
     const auto now = static_cast<Nanoseconds>(progress.seconds * 1e9);
     if (model.empty() || now < next_) return Flow::go_on;

@@ -81,7 +81,7 @@ std::vector<PlotPanel> panels_of(const JudgedWorld& world, const std::string& y_
 }  // namespace
 
 void dress(PlotSeries& series, std::size_t rival) {
-  constexpr std::size_t colours = 6;  // grey and black are for what is no method
+  constexpr std::size_t colours = 6;  // grey and black are not for methods
   series.colour = rival % colours;
   series.marker = rival % colours + rival / colours;  // the next round of colours has other shapes
 }

@@ -14,7 +14,7 @@ namespace {
 
 // In usual gradients.
 constexpr Nanoseconds rounds_shown = 8;
-// The first ones, and the last, who may be slow.
+// The first workers, and the last, which may be slow.
 constexpr std::size_t most_workers_shown = 8;
 
 /// Keeps the own gradients of a simulation.
@@ -64,7 +64,8 @@ std::vector<FirstRounds> first_rounds(const Objective<Real>& objective, const Co
     TrainOptions options = world.options;
     options.eta = judged.rows[k].eta;
     options.seed = contest.seed;
-    // Long enough for the slowest to finish what it begins in the picture: only then it is told of.
+    // Long enough for the slowest to finish what it begins in the picture: only then it is
+    // reported.
     const auto first_of = [&](std::size_t worker) {
       return world.world.compute.draw(contest.seed, Purpose::compute_time, worker, 0);
     };

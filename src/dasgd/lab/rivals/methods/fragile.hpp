@@ -1,5 +1,5 @@
 // Fragile SGD (Tyurin and Richtarik 2024): the method behind the decentralised lower bound.
-//   pivot: sends x_k down a tree of shortest ways; each: gradients at the newest x_k, passed up
+//   pivot: sends x_k down a tree of shortest paths; each: gradients at the newest x_k, passed up
 //   pivot: at B gradients of round k: x -= eta * sum; k += 1; older ones are discarded
 // A gradient is passed on as soon as it is here.
 #pragma once

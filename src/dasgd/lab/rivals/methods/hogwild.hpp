@@ -1,6 +1,6 @@
 // Hogwild (Recht et al. 2011): workers share one array and add to it without a lock.
 //   each: y = x; g = g(y); x -= eta * g, coordinate by coordinate; an update may be lost
-// A store tells what was there: something else than was read just before is lost, and counted.
+// A store returns what was there: something else than was read just before is lost, and counted.
 // On real threads it is what it is; in virtual time nobody is interrupted, so that it is server
 // ASGD without latency.
 #pragma once

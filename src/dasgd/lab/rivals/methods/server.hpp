@@ -27,9 +27,9 @@ struct ServerPolicy {
   std::size_t local_steps = 1;  ///< H
   double local_lr = 0;          ///< of those
   double momentum = 0;          ///< of the server's steps
-  /// Stale-synchronous: who is more than so many gradients ahead of the slowest waits.
+  /// Stale-synchronous: a worker that is more than so many gradients ahead of the slowest waits.
   std::size_t most_ahead = unlimited;
-  /// A worker whose gradient would be this late is told to begin again at the newest model.
+  /// A worker whose gradient would be this late is asked to begin again at the newest model.
   std::uint64_t stops_at = unlimited;
 };
 
@@ -96,7 +96,7 @@ class ParameterServer final : public Rival<Real> {
   void received(Port<Real>& port, const RivalMessage<Real>& letter) override {
     const std::size_t i = letter.from;
     const std::uint64_t tau = version_ - letter.version;
-    // It was told to begin again while this was on its way.
+    // It was asked to begin again while this was in flight.
     if (letter.version < sent_[i]) return port.discard(policy_.local_steps);
     delays_ += tau;
     const double worth = policy_.worth(tau);

@@ -27,7 +27,7 @@ inline ServerPolicy ringmaster(std::uint64_t R, bool stops) {
 }
 
 /// Tyurin and Richtarik 2023: B gradients at one and the same model make a step; then everybody is
-/// told to begin again.
+/// asked to begin again.
 inline ServerPolicy rennala(std::size_t B, bool stops) {
   return {.worth = [](std::uint64_t tau) { return tau == 0 ? 1.0 : 0.0; },
           .batch = B,

@@ -69,7 +69,7 @@ void ProgressThread::expect(int from, wire::GradientHeader header) {
     static_cast<GradientFacts&>(*g) = std::move(header.gradient);
     const NumberFormat format = header.gradient.update.format();
     if (header.on_device) {
-      auto there = g->update.elsewhere();
+      auto there = g->update.on_device();
       arrival->numbers = room_there(there, arrival->numbers_bytes);
       g->update.put(std::move(there), format);
     } else {

@@ -81,8 +81,8 @@ void ProgressThread::send(int to, Parcel parcel) {
     return;
   }
   const Update& update = parcel.gradient->update;
-  const bool by_device = peers_[static_cast<std::size_t>(to)].by_device && update.elsewhere();
-  if (const auto there = by_device ? update.elsewhere()->memory() : std::span<std::byte>();
+  const bool by_device = peers_[static_cast<std::size_t>(to)].by_device && update.on_device();
+  if (const auto there = by_device ? update.on_device()->memory() : std::span<std::byte>();
       !there.empty()) {
     send(to, wire::encode_header_on_device(*parcel.gradient), parcel, there);
   } else if (!lend(to, parcel)) {

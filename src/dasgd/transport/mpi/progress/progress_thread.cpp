@@ -69,7 +69,7 @@ void ProgressThread::loop() {
   }
 }
 
-// Rank 0 and everybody else tell each other that they are alive.
+// Rank 0 and every other rank exchange heartbeats.
 void ProgressThread::keep_alive(Clock::time_point now) {
   if (!life_.is_time(now)) return;
   for (int rank = 0; rank < layout_.ranks; ++rank) {

@@ -37,7 +37,7 @@ class ProgressThread {
                  std::size_t in_flight, bool eager, const std::vector<bool>& by_device,
                  std::shared_ptr<SharedUpdates> shared);
 
-  /// The body of the thread. Does not throw: a failure is told to `on_failure` and ends it.
+  /// The body of the thread. Does not throw: a failure goes to `on_failure` and ends it.
   void run() noexcept;
 
  private:
@@ -84,7 +84,7 @@ class ProgressThread {
     std::shared_ptr<DeviceUpdate> unwanted_there;  // ... those of a device
     bool unwanted_in_use = false;
     bool gone = false;  // has said goodbye
-    bool left = false;  // has been told goodbye
+    bool left = false;  // the goodbye has been sent
   };
 
   void loop();

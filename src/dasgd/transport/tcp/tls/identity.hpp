@@ -24,7 +24,7 @@ using Origin = std::array<std::byte, 16>;
 /// The public half of a member's key, which nobody else can use.
 using PublicKey = std::array<std::byte, 32>;
 
-/// What a certificate says about its holder. Who has the token can make one that says anything:
+/// What a certificate says about its holder. Whoever has the token can make one that says anything:
 /// a name to show, not one to trust.
 struct PeerName {
   std::string name;              ///< at most 64 bytes of UTF-8; empty without a certificate

@@ -15,7 +15,7 @@ class TlsSocket {
  public:
   explicit TlsSocket(int socket) : socket_(socket) {}
 
-  // As a BIO wants it: a count, or -1; `retry` tells whether waiting helps.
+  // As a BIO wants it: a count, or -1; `retry` says whether waiting helps.
   int write(const char* bytes, int count, bool& retry);
   int read(char* to, int count, bool& retry);
   /// 1, or -1 while the kernel has no room or the socket has failed.

@@ -121,7 +121,7 @@ Token Token::parse(std::string_view text) {
   given.erase(0, prefix.size());
   if (given.size() != seed_digits + check_digits)
     throw InputError(
-        fmt::format("the token has {} digits behind {} and should have {}; copy it again",
+        fmt::format("the token has {} digits after {} and should have {}; copy it again",
                     given.size(), prefix, seed_digits + check_digits));
   Token token;
   for (std::size_t digit = 0; digit < given.size(); ++digit) {

@@ -11,8 +11,8 @@
 
 namespace dasgd::tcp {
 
-/// 32 random bytes. Who has them is a member of the run; everything else is derived from them, by
-/// labels, so that no two uses share a key.
+/// 32 random bytes. Whoever has them is a member of the run; everything else is derived from them,
+/// by labels, so that no two uses share a key.
 class Token {
  public:
   static constexpr std::size_t seed_bytes = 32;
@@ -22,8 +22,8 @@ class Token {
   /// not matter. Throws InputError, which never repeats what was given.
   static Token parse(std::string_view text);
   /// From the file if there is one, else from the environment variable DASGD_TOKEN; never from the
-  /// command line, which every user of the machine can read. A file that others can read is told to
-  /// `warn`. Throws InputError.
+  /// command line, which every user of the machine can read. A file that others can read is
+  /// reported to `warn`. Throws InputError.
   static Token from_file_or_environment(
       const std::optional<std::filesystem::path>& file,
       const std::function<void(const std::string&)>& warn = [](const std::string&) {});

@@ -12,7 +12,7 @@ struct UpdateTensors {
   at::Tensor shift;    ///< int32, one
 };
 
-/// What the device tells of a step: doubles side by side.
+/// What the device reports about a step: doubles side by side.
 struct StepNotes {
   static constexpr std::int64_t size = 5;
   explicit StepNotes(const at::Tensor& all)

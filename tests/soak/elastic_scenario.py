@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """One process, seven that join it, three that are killed, the rest cut in two, healed, ended: real processes over TLS.
 
-elastic_story.py DASGD [CUT_SECONDS [--signals]]    prints what happened; status 1 if a promise was broken
+elastic_scenario.py DASGD [CUT_SECONDS [--signals]]    prints what happened; status 1 if a promise was broken
 
 The two sides live on hosts (network namespaces) of their own, cut from each other by nftables. Where that is not allowed (or with --signals) the script says so and stops one
 side by a signal instead.
 
-Everything waits for what members see, and the run is ended when all are back and have gone on for a while: however slow a machine is, the story
-happens. Then `dasgd check` is content with all directories, all five survivors have the same bits, the test accuracy is within a point of an
-undisturbed run on as many gradients, and the report tells of the dead and of the cut. What a side has computed before it knew that it was cut off
+Everything waits for what members see, and the run is ended when all are back and have gone on for a while: however slow a machine is, the
+scenario happens. Then `dasgd check` is content with all directories, all five survivors have the same bits, the test accuracy is within a point of an
+undisturbed run on as many gradients, and the report shows the dead and the cut. What a side has computed before it knew that it was cut off
 comes late to the others, as a sum of gradients at an old point: whoever ends a run at once after a cut sees it in the accuracy.
 """
 import json
@@ -38,7 +38,7 @@ def seen(member):
     return member.name, member.process.poll(), {m["name"]: m["state"] for m in member.status()["members"]}, member.text()[-400:]
 
 
-def story(work, hosts):
+def play(work, hosts):
     def start(number, *arguments):
         where = {"prefix": hosts.prefix(number % 2), "listen": hosts.address(number % 2)} if hosts else {}
         return Member(DASGD, work, number, arguments, **where)
@@ -46,14 +46,14 @@ def story(work, hosts):
     first = start(0, "train", *SETTINGS, "--total-gradients", 10**9, "--compute", "20ms", "--eval-every", "0", "--gone-after", f"{GONE:g}s")
     wait_until("the first address", first.address)
     members = [first, *(start(number, "join", first.address(), "--token-file", first.directory / "token") for number in range(1, 8))]
-    # All know all: of one whom only the first had met nobody could tell that it died.
+    # All know all: of one whom only the first had met nobody could know that it died.
     wait_until("eight members", lambda: all(m.sees("here", "behind") == 8 for m in members))
     wait_until("a model of everybody's", lambda: all(m.has_joined() for m in members[1:]))
     say("eight are here")
     for dead in (members[0], members[3], members[5]):
         dead.process.kill()
     survivors = [members[k] for k in (1, 2, 4, 6, 7)]
-    wait_until("three dead", lambda: all(m.sees("dead") == 3 for m in survivors), tell=lambda: [seen(m) for m in survivors])
+    wait_until("three dead", lambda: all(m.sees("dead") == 3 for m in survivors), details=lambda: [seen(m) for m in survivors])
     say("three were killed, the first among them")
     sides = [[members[k] for k in (2, 4, 6)], [members[k] for k in (1, 7)]]
     witness = sides[0][0]
@@ -83,9 +83,9 @@ def story(work, hosts):
         raise SystemExit(checked.stdout + checked.stderr)
     if any(s["lost"] or s["abandoned"] or not s["replicas_identical"] for s in summaries):
         raise SystemExit(f"something was lost: {summaries}")
-    told = (witness.directory / "membership.jsonl").read_text()
-    if told.count('"dead"') != 3 or told.count('"gone"') < len(sides[1]):
-        raise SystemExit(f"the history of {witness.name} does not tell it:\n{told}")
+    history = (witness.directory / "membership.jsonl").read_text()
+    if history.count('"dead"') != 3 or history.count('"gone"') < len(sides[1]):
+        raise SystemExit(f"the history of {witness.name} lacks it:\n{history}")
     return summaries[0]
 
 
@@ -93,7 +93,7 @@ def main(hosts):
     os.environ["OMP_NUM_THREADS"] = "1"
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
-        s = story(work, hosts)
+        s = play(work, hosts)
         call(DASGD, "train", *SETTINGS, "--total-gradients", s["gradients"], "--workers", "5", "--quiet", "--no-report", "--out", work / "calm")
         calm = json.loads((work / "calm" / "summary.json").read_text())
         say(f"{s['gradients']} gradients, S_avg {s['S_avg']:.0f}, S_max {s['S_max']}; accuracy {s['accuracy']:.4f}, undisturbed {calm['accuracy']:.4f}; {s['members']} members, {s['lost_members']} lost, "
