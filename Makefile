@@ -48,7 +48,7 @@ python: packages-build packages-torch packages-mpi packages-web packages-python 
 	cmake --build --preset release -j $(JOBS) --target dasgd_python dasgd_app
 	@echo "export PYTHONPATH=$(CURDIR)/build/release/python"
 
-scenarios: packages-build packages-web packages-test ## play SCENARIOS seeded stories of an elastic run in virtual time
+scenarios: packages-build packages-web packages-test ## play SCENARIOS random scenarios of an elastic run in virtual time
 	cmake --preset release $(APP_ONLY) -DDASGD_BUILD_TESTS=ON >/dev/null
 	cmake --build --preset release -j $(JOBS) --target elastic_scenarios
 	build/release/elastic_scenarios 1 $(SCENARIOS)

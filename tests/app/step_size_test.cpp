@@ -189,12 +189,12 @@ TEST_F(App, ARunWithLrProvedSaysWhatWasAssumedAndWhetherItHeld) {
   const std::string run = "simulate --model logistic --batch 10 --workers 3 --gradients 60 ";
   const Outcome outcome = dasgd(run + "--lr proved --out " + out());
   EXPECT_EQ(outcome.status, 0) << outcome.err;
-  for (const char* name : {"W", "S_avg", "sigma2", "r0", "causal", "draws", "step"})
+  for (const char* name : {"W", "S_avg", "sigma2", "r0", "causal", "draws", "step", "look_ahead"})
     EXPECT_EQ(of(name)["held"], true) << name << " " << summary()["assumptions"].dump(1);
   EXPECT_EQ(of("W")["found"], summary()["W"]);
   EXPECT_GE(of("W")["at_most"], summary()["W"]);
   EXPECT_EQ(summary()["assumptions"]["held"], true);
-  EXPECT_THAT(outcome.out, HasSubstr("assumed    7 of 7 held"));
+  EXPECT_THAT(outcome.out, HasSubstr("assumed    8 of 8 held"));
   EXPECT_THAT(read_text(out() + "/report.html"), HasSubstr("\"assumptions\""));
   dasgd(run + "--lr 0.1 --out " + out());
   EXPECT_FALSE(summary().contains("assumptions")) << "nothing was";

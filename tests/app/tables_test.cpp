@@ -52,7 +52,7 @@ TEST_F(Tables, TextsDatesAndGapsTrainAndPredictWithTheFirstCommand) {
   const Outcome asked = dasgd("predict " + out() + " " + later);
   EXPECT_EQ(asked.status, 0) << asked.err;
   EXPECT_THAT(asked.out, HasSubstr("row,prediction,p_no,p_yes\n0,yes,"));
-  EXPECT_THAT(asked.err, HasSubstr("1 rows have a city that the model has not seen"));
+  EXPECT_THAT(asked.err, HasSubstr("1 row has a city that is not in the training data"));
 }
 
 TEST_F(Tables, GermanDecimalsTrainALinearModel) {
@@ -107,6 +107,46 @@ TEST_F(Tables, DescribeReportsEveryFieldThatTrainingRefuses) {
                     HasSubstr("all labels are the same")));
   expect_refusal("train --data " + path + " --exclude x,when,paid --out " + out(),
                  "all labels are \"a\"");
+}
+
+TEST_F(Tables, DescribeReportsWhatTrainingWouldMakeOfIt) {
+  const auto described = [&](const std::string& text) {
+    return dasgd("data describe " + directory.write("t.csv", text)).out;
+  };
+  std::string prices = "price,share,x,label\n", names = "x,name\n";
+  for (int r = 0; r < 60; ++r) {
+    prices += fmt::format("\"{},{:03}\",{}%,{},{}\n", 1 + r, 7 * r, r, r * 0.37, r % 2 ? "a" : "b");
+    names += fmt::format("{},n{}\n", r * 0.5, r);
+  }
+  EXPECT_THAT(described(prices), AllOf(HasSubstr("column price looks like numbers with separators"),
+                                       HasSubstr("column share looks like numbers")));
+  EXPECT_THAT(described(names), HasSubstr("most classes have a single row"));
+  EXPECT_THAT(described("x,label\n1.5,a\n2.5,b\n"), HasSubstr("at least 20 rows"));
+  EXPECT_THAT(described("x|label\n1|a\n2|b\n"),
+              HasSubstr("separated by commas, semicolons or tabs"));
+}
+
+TEST_F(Tables, TextsOfOtherEncodingsAreRefused) {
+  std::string text = "x,colour,label\n";
+  for (int r = 0; r < 40; ++r)
+    text += fmt::format("{}.5,{},{}\n", r, r % 2 ? "gr\xfcn" : "rot", r % 3 ? "a" : "b");
+  expect_refusal("train --data " + directory.write("latin.csv", text) + " --out " + out(),
+                 "column \"colour\" has a text that is not UTF-8");
+  text = "x,label\n";
+  for (int r = 0; r < 40; ++r) text += fmt::format("{}.5,{}\n", r, r % 2 ? "gr\xfcn" : "rot");
+  expect_refusal("train --data " + directory.write("label.csv", text) + " --out " + out(),
+                 "column \"label\" has a text that is not UTF-8");
+  expect_refusal("train --data " + directory.write("wide.csv", "\xff\xfex,y\n") + " --out " + out(),
+                 "is UTF-16");
+}
+
+TEST_F(Tables, LineBreaksInsideQuotesAreRefusedByName) {
+  std::string text = "x,note,label\n";
+  for (int r = 0; r < 40; ++r) text += fmt::format("{}.5,\"one\ntwo\",{}\n", r, r % 2 ? "a" : "b");
+  const std::string path = directory.write("t.csv", text);
+  expect_refusal("train --data " + path + " --out " + out(),
+                 "line breaks inside quotes are not supported");
+  EXPECT_THAT(dasgd("data describe " + path).out, HasSubstr("line breaks inside quotes"));
 }
 
 TEST_F(Tables, LabelsAndLossesThatDoNotMatchAreReported) {

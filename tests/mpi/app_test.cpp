@@ -131,6 +131,17 @@ TEST_F(MpiApp, OneLineReportsAMistakeWhoeverFoundIt) {
   refusal(2, "train --model quadratic --bogus", "dasgd: unknown option --bogus");
 }
 
+// Rank 0 finds the step; the others must compute as the proof supposes all the same.
+TEST_F(MpiApp, WithLrProvedNoRankLooksAhead) {
+  const Outcome outcome = mpirun(
+      2, "train --model logistic --batch 10 --gradients 60 --lr proved --quiet --out " + out());
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  for (const json& lambda : summary()["look_ahead"]) EXPECT_EQ(lambda, 0);
+  EXPECT_EQ(summary()["sampling"], "independent");
+  for (const json& assumed : summary()["assumptions"]["list"])
+    if (assumed["name"] == "look_ahead") EXPECT_EQ(assumed["held"], true);
+}
+
 // A file that one machine of a cluster does not have. mpirun starts two programs as one job.
 TEST_F(MpiApp, AMistakeOfOneRankIsReportedByTheFirst) {
   const std::string data = directory.write("data", "1 1:1\n-1 2:1\n");

@@ -66,7 +66,8 @@ function confusion(part: Object): HTMLElement | null {
 
 function wrongRow(one: Wrong, columns: string[]): string[] {
   const sure = one.confidence === undefined ? show(one.error ?? null) : `${percent(one.confidence)}; of ${one.label}: ${percent(one.probability ?? null)}`;
-  return [String(one.row), one.label, one.answer, sure, ...columns.map((name) => one.values?.[name] ?? "")];
+  const shown = (answer: string) => (one.confidence === undefined ? show(Number(answer)) : answer);
+  return [String(one.row), shown(one.label), shown(one.answer), sure, ...columns.map((name) => one.values?.[name] ?? "")];
 }
 
 function worst(run: Run): HTMLElement | null {
@@ -84,7 +85,7 @@ function worst(run: Run): HTMLElement | null {
   const columns = [...new Set(found.samples.flatMap((one) => Object.keys(one.values ?? {})))];
   const last = found.samples[0].confidence === undefined ? "Error" : "Probability";
   return element("div", {}, element("h3", {}, "Worst errors"), caption,
-    scrollable(table(["Row", "Label", "Answer", last, ...columns], found.samples.map((one) => wrongRow(one, columns)), "Worst errors")));
+    scrollable(table(["Row (from 0)", "Label", "Answer", last, ...columns], found.samples.map((one) => wrongRow(one, columns)), "Worst errors")));
 }
 
 /** Null where a run judges nothing, and before its end. */

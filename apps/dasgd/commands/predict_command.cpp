@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -77,7 +78,8 @@ class Score {
     try {
       targets_ = to_classes(data, classes);
       counts_ = ClassCounts(classes.size());
-    } catch (const InputError&) {  // labels of something else
+    } catch (const InputError& error) {
+      why_not_ = error.what();
     }
   }
 
@@ -90,16 +92,19 @@ class Score {
       squares_ += std::pow(static_cast<float>(answer.number) - targets_[row], 2);
   }
   std::string in_words() const {
+    if (!why_not_.empty()) return "no accuracy: " + why_not_;
     if (judged_ == 0) return "";
-    const std::string rows = fmt::format("{} rows with a label", show_count(judged_));
-    if (counts_) return fmt::format("accuracy {} on {}", *counts_->accuracy(), rows);
-    return fmt::format("mean squared error {} on {}", squares_ / static_cast<double>(judged_),
+    const std::string rows =
+        fmt::format("{} {} with a label", show_count(judged_), judged_ == 1 ? "row" : "rows");
+    if (counts_) return fmt::format("accuracy {:.6g} on {}", *counts_->accuracy(), rows);
+    return fmt::format("mean squared error {:.6g} on {}", squares_ / static_cast<double>(judged_),
                        rows);
   }
 
  private:
   std::vector<double> targets_;  // empty: there are none
   std::optional<ClassCounts> counts_;
+  std::string why_not_;  // labels cannot be compared
   double squares_ = 0;
   std::size_t judged_ = 0;
 };
@@ -124,6 +129,13 @@ class Sink {
   std::optional<AtomicFile> file_;
 };
 
+/// Whether the model knows the most frequent texts of this column only.
+bool is_hashed(const RawData& data, const std::string& column) {
+  return std::ranges::any_of(data.encoding, [&](const ColumnEncoding& encoding) {
+    return encoding.column == column && encoding.hashed > 0;
+  });
+}
+
 }  // namespace
 
 int predict_command(const PredictRequest& request) {
@@ -136,8 +148,10 @@ int predict_command(const PredictRequest& request) {
   const RawData& data = read.second;
   const SignalStop signals;
   for (const auto& [column, count] : data.unknown)
-    print_note("{} rows have a {} that the model has not seen\n", show_count(count),
-               column.empty() ? "text" : column);
+    print_note("{} {} a {} that is {}\n", show_count(count), count == 1 ? "row has" : "rows have",
+               column.empty() ? "text" : column,
+               is_hashed(data, column) ? "new, or was rare in the training data"
+                                       : "not in the training data");
   std::optional<Lines> lines;
   std::optional<Score> score;
   Sink sink(request.out);

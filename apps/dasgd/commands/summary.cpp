@@ -71,7 +71,7 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
   const auto row = [&](const char* name, const std::string& text) {
     all += fmt::format("  {:<11}{}\n", name, text);
   };
-  all += fmt::format("{} {}{} on {}, {} graph, lr {}\n", verb, config.problem.model,
+  all += fmt::format("{} {}{} on {}, {} graph, lr {:.6g}\n", verb, config.problem.model,
                      config.problem.data.empty() ? "" : " on " + data_in_words(config.problem.data),
                      counted(s.workers, "worker"), config.run.topology, config.run.eta);
   row("stopped",

@@ -312,10 +312,14 @@ Advice advise(const Objective<Real>& objective, const AdviceRequest& request) {
   advice.accuracy =
       request.accuracy.value_or(0.01 * advice.constants.Q.value * advice.constants.Q.value);
   recommend(advice);
-  advice.practical = {advice.recommended_eta,
-                      "the recommended step, because no trial was possible: " + advice.grounds,
-                      options.rule.schedule,
-                      {}};
+  advice.practical = {
+      advice.recommended_eta,
+      fmt::format(
+          "the recommended step, because the run is too short, or a gradient of {:.2g} s too "
+          "slow, for trials: {}",
+          gradient, advice.grounds),
+      options.rule.schedule,
+      {}};
   if (request.try_steps) {
     const double rate = advice.staleness.gradients_per_second;
     const double run = advice.horizon && rate > 0 ? *advice.horizon / rate : 0;

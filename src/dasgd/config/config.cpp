@@ -111,10 +111,20 @@ void resolve_stream(Config& config) {
   if (!config.run.batch && logistic) config.run.batch = 32;
 }
 
-// With noise the proofs are for independent draws: batches of one pass exclude each other.
-void resolve_sampling(Config& config) {
+// What the proofs suppose. All ranks come by here: rank 0 alone looks for the step.
+void resolve_proved(Config& config) {
+  if (config.step != StepChoice::proved) return;
+  if (!config.run.rule.is_plain())
+    throw InputError(
+        "`lr` proved needs plain SGD with one fixed step; for other rules use `lr` auto");
+  if (!config.run.look_ahead) config.run.look_ahead = LookAhead{};
+  if (!config.run.look_ahead->is_off())
+    throw InputError("`lr` proved needs gradients at the replicas; use `look_ahead` off");
+  if (config.run.message != MessageFormat::full)
+    throw InputError("`lr` proved needs full updates; use `message` full");
+  if (config.run.batch.value_or(0) == 0) return;
+  // With noise they are for independent draws: batches of one pass exclude each other.
   Sampling& sampling = config.run.sampling;
-  if (config.step != StepChoice::proved || config.run.batch.value_or(0) == 0) return;
   if (!config.sampling_given) sampling = Sampling::independent;
   if (sampling == Sampling::independent) return;
   throw InputError("`lr` proved: with batches there is no proof for `sampling` " +
@@ -153,7 +163,7 @@ void resolve(Config& config) {
   if (config.speeds) run.time_factors = config.speeds->time_factors(run.workers, run.seed);
   run.eta = config.lr.value_or(defaults.lr);
   if (!run.batch) run.batch = defaults.batch;
-  resolve_sampling(config);
+  resolve_proved(config);
   if (config.world.arrivals.times && *run.batch == 0)
     throw InputError("`pace.arrivals` needs mini-batches: `batch` must be at least 1");
   require_network_choices(config.problem);

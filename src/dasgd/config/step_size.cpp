@@ -61,6 +61,7 @@ std::vector<Assumption> assumptions_of(const Advice& advice) {
     assumptions.push_back({"draws", std::nullopt});
   }
   assumptions.push_back({"step", std::nullopt});
+  assumptions.push_back({"look_ahead", std::nullopt});
   return assumptions;
 }
 
@@ -76,14 +77,6 @@ std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& ob
     return std::nullopt;
   }
   const bool proved = config.step == StepChoice::proved;
-  if (proved && !config.run.rule.is_plain())
-    throw InputError(
-        "`lr` proved needs plain SGD with one fixed step; for other rules use `lr` auto");
-  if (proved && !config.run.look_ahead) config.run.look_ahead = LookAhead{};
-  if (proved && !config.run.look_ahead->is_off())
-    throw InputError("`lr` proved needs gradients at the replicas; use `look_ahead` off");
-  if (proved && config.run.message != MessageFormat::full)
-    throw InputError("`lr` proved needs full updates; use `message` full");
   AdviceRequest request{.options = config.run};
   request.options.stop = stop;
   if (world) {

@@ -90,6 +90,10 @@ std::vector<double> to_classes(const RawData& data, const std::vector<std::strin
   result.reserve(data.labels.values.size());
   for (std::size_t r = 0; r < data.labels.values.size(); ++r) {
     const double label = data.labels.values[r];
+    if (std::isnan(label)) {
+      result.push_back(label);
+      continue;
+    }
     auto at = known.find(label);
     if (at == known.end()) {
       const std::string name = data.labels.names.empty()

@@ -105,6 +105,12 @@ void require_numbers(std::span<const float> raw, const Preprocessing& model, con
                          "`missing` mean"));
 }
 
+std::string in_words(const std::vector<std::int64_t>& shape) {
+  if (shape.size() == 3)
+    return fmt::format("pictures of {} x {} with {} channels", shape[1], shape[2], shape[0]);
+  return fmt::format("rows of {} numbers", shape.empty() ? 0 : shape[0]);
+}
+
 }  // namespace
 
 std::unique_ptr<Predictor> open_predictor(const std::string& run_or_file) {
@@ -132,7 +138,8 @@ RawData read_for(const Preprocessing& model, const std::string& data, const Name
   DataSource source = read_source(data, options);
   RawData rows = source.test ? std::move(*source.test) : std::move(source.data);
   if (!model.shape.empty() && rows.shape != model.shape)
-    throw InputError(rows.path + ": its samples do not have the shape of the model's");
+    throw InputError(fmt::format("{}: has {}; the model takes {}", rows.path, in_words(rows.shape),
+                                 in_words(model.shape)));
   return rows;
 }
 

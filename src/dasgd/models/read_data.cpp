@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::size_t text_window = 64, gpt_window = 1024;
 constexpr double default_share = 0.1;
-constexpr std::size_t least_rows = 20;
 
 // A number from 0 to 1 is a share, anything else a file.
 std::optional<double> share_of(const std::string& text) {

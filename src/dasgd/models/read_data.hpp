@@ -10,6 +10,8 @@
 
 namespace dasgd {
 
+inline constexpr std::size_t least_rows = 20;  ///< of a table that is trained on
+
 /// Rows or images for softmax and networks, as the choice says; `seed` draws the validation part.
 /// `known`: of a network that scales its inputs itself and has names for its answers. Throws
 /// InputError.

@@ -1,5 +1,6 @@
 #include "dasgd/run/check_assumptions.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "dasgd/run/point_sample.hpp"
@@ -58,6 +59,10 @@ void check(const Objective<Real>& objective, const TrainOptions& options, const 
   } else if (a.name == "draws") {
     a.held = options.sampling == Sampling::independent && !options.make_samples;
     a.how = "batches are drawn as sampling " + s.sampling + " says";
+  } else if (a.name == "look_ahead") {
+    a.held = std::ranges::all_of(s.lambda, [](double lambda) { return lambda == 0; });
+    a.how = *a.held ? "gradients were computed at the replicas"
+                    : "some gradients were computed ahead of the replicas";
   } else if (a.name == "step") {
     a.held = s.fixed_step;
     a.how = s.fixed_step ? "all steps had this size" : "step sizes were halved";

@@ -205,7 +205,8 @@ void CsvColumns::match(const std::vector<std::string>& fields, const std::string
     if (fields.size() != width && !has_label)
       throw InputError(path + ": has " + std::to_string(fields.size()) +
                        " columns; the model takes " + std::to_string(width) +
-                       ", and a label where there is one");
+                       (like.shape.size() == 3 ? ", the pixels of pictures"
+                                               : ", and a label where there is one"));
     label_at = has_label ? like.label_at : fields.size();
     int next = 0;
     for (std::size_t c = 0; c < fields.size(); ++c)

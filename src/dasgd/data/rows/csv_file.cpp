@@ -9,6 +9,7 @@
 
 #include "dasgd/base/files/mapped_file.hpp"
 #include "dasgd/base/parallel.hpp"
+#include "dasgd/base/utf8.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/row_number.hpp"
 #include "dasgd/data/rows/csv_rows.hpp"
@@ -169,12 +170,23 @@ std::size_t place_values(const ColumnEncoding& encoding, std::vector<CsvRows>& r
   return std::accumulate(unknown.begin(), unknown.end(), std::size_t{0});
 }
 
+void require_utf8(const std::vector<std::string>& texts, const std::string& column,
+                  const std::string& path) {
+  for (const std::string& text : texts)
+    if (!is_utf8(text))
+      throw InputError(
+          path + ": column " + shown_piece(column) +
+          " has a text that is not UTF-8; convert the file, for example with: iconv -f "
+          "latin1 -t UTF-8");
+}
+
 void encode(RawData& data, std::vector<CsvRows>& read, CsvColumns& columns, bool like) {
   const std::size_t width = columns.encodings.size();
   for (std::size_t c = 0; c < width; ++c) {
     ColumnEncoding& encoding = columns.encodings[c];
     if (encoding.kind != ColumnEncoding::Kind::category) continue;
     if (!like) find_values(encoding, read, c);
+    require_utf8(encoding.values, encoding.column, data.path);
     const std::size_t unknown = place_values(encoding, read, c, width);
     if (like && unknown > 0) data.unknown.emplace_back(encoding.column, unknown);
   }
@@ -182,6 +194,8 @@ void encode(RawData& data, std::vector<CsvRows>& read, CsvColumns& columns, bool
 
 // Returns the blank lines before the first line that is not blank.
 std::size_t skip_to_text(std::string_view& text, const std::string& path) {
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
+    throw InputError(path + ": is UTF-16; save it as UTF-8, or use: iconv -f UTF-16 -t UTF-8");
   text = without_byte_order_mark(text);
   std::size_t lines = 0;
   while (!text.empty() && is_blank_line(first_line_of(text))) {
@@ -191,7 +205,9 @@ std::size_t skip_to_text(std::string_view& text, const std::string& path) {
   if (text.empty()) throw InputError(path + ": holds no rows");
   constexpr std::size_t looked_at = 4096;
   if (text.substr(0, looked_at).find('\0') != std::string_view::npos)
-    throw InputError(path + ": is not a text; `data` reads CSV, LIBSVM, .npy, .npz and images");
+    throw InputError(
+        path +
+        ": is not a text, since it has a byte 0; `data` reads CSV, LIBSVM, .npy, .npz and images");
   return lines;
 }
 
@@ -214,6 +230,7 @@ RawData merge(std::vector<CsvRows> read, CsvColumns columns, const std::string& 
     row += piece.rows;
     data.missing += piece.missing;
   }
+  require_utf8(data.labels.names, data.label, path);
   if (columns.header) data.columns = input_names_of(columns.encodings);
   data.inputs = kept;
   if (!columns.plain()) {

@@ -94,7 +94,8 @@ const char* CsvRows::read_row(const char* at, const char* end) {
 const char* CsvRows::read_slowly(const char* at, const char* end, std::size_t column) {
   const CsvField field = scan_field(at, end, columns_.separator);
   if (field.open)
-    fail("column " + std::to_string(column + 1) + ": its quote is not closed on this line");
+    fail("column " + std::to_string(column + 1) +
+         ": its quote is not closed on this line; line breaks inside quotes are not supported");
   else
     take_text(column, field.doubled ? unquoted_.emplace_back(unquoted(field.text)) : field.text,
               field.quoted);

@@ -120,7 +120,8 @@ std::string describe_labels(const RawData& data) {
         *least, *most, column);
   }
   std::vector<std::size_t> count(classes.size());
-  for (const double label : to_classes(data, classes)) ++count[static_cast<std::size_t>(label)];
+  for (const double label : to_classes(data, classes))
+    if (!std::isnan(label)) ++count[static_cast<std::size_t>(label)];
   std::string text = fmt::format("  labels     {} classes{}\n", classes.size(), column);
   for (std::size_t c = 0; c < std::min(shown_at_most, classes.size()); ++c)
     text += fmt::format("    {:<18} {}\n", shown_name(classes[c]), show_count(count[c]));

@@ -11,6 +11,7 @@
 #include "dasgd/base/units.hpp"
 #include "dasgd/data/row_number.hpp"
 #include "dasgd/data/rows/csv_columns.hpp"
+#include "dasgd/models/read_data.hpp"
 
 namespace dasgd {
 namespace {
@@ -178,12 +179,20 @@ class TableText {
     if (profile.odd_rows > 0)
       add(
           fmt::format("{} lines have more or fewer columns than the first, line {} before others: "
-                      "training refuses them",
+                      "training refuses them, and line breaks inside quotes",
                       show_count(profile.odd_rows), table_.lines_before + profile.odd_line + 1));
     if (column(label_).missing > 0)
       add(fmt::format("{} rows have no label: `missing` drop leaves them out",
                       show_count(column(label_).missing)));
     if (column(label_).values.size() == 1) add("all labels are the same: nothing can be learnt");
+    if (is_text(label_) && 2 * column(label_).values.size() > profile_rows())
+      add("most classes have a single row: nothing can be learnt about them");
+    if (profile_rows() < least_rows)
+      add(fmt::format("training needs at least {} rows", least_rows));
+    if (size() < 2)
+      add("training needs a label and at least one other column, separated by commas, semicolons "
+          "or "
+          "tabs");
     for (std::size_t c = 0; c < size(); ++c)
       if (c != label_) add_problems(c, add);
     return text.empty() ? "" : "  problems\n" + text;
@@ -202,6 +211,11 @@ class TableText {
     if (!is_text(c)) add_strays(c, who, excluded(), add);
     if (is_text(c) && of.has_dates())
       add(who + " has dates in several forms, which are taken as texts: write all in one");
+    if (is_text(c) && looks_like_numbers(of))
+      add(
+          fmt::format("{} looks like numbers with separators or units, {} for example: write plain "
+                      "numbers, or they are taken as texts",
+                      who, shown_text(by_frequency(of).front().text)));
     if (encodings_[c].kind == Kind::left_out)
       add(who + " has a different text in nearly every row: it is left out");
     else if (of.values.size() == 1 && of.missing == 0)
@@ -227,6 +241,19 @@ class TableText {
           "{} has {} {} of another kind, {} in line {} the first: training refuses {}{}", who,
           show_count(count), count == 1 ? "field" : "fields", shown_piece(stray.text),
           table_.lines_before + stray.line + 1, count == 1 ? "it" : "them", excluded));
+  }
+  // "1,234,567", "12.30 EUR", "50%".
+  static bool looks_like_numbers(const ColumnProfile& of) {
+    std::size_t decorated = 0;
+    for (const auto& value : of.values.entries()) {
+      const auto digits = std::ranges::count_if(
+          value.text, [](unsigned char letter) { return std::isdigit(letter) != 0; });
+      const auto letters = std::ranges::count_if(
+          value.text, [](unsigned char letter) { return std::isalpha(letter) != 0; });
+      const bool is_date = value.text.find_first_of("-/:") != value.text.npos;
+      if (digits > 0 && letters <= 3 && letters < digits && !is_date) ++decorated;
+    }
+    return 10 * decorated >= 9 * of.values.size();
   }
   std::size_t profile_rows() const { return table_.profile.rows; }
 
