@@ -57,9 +57,8 @@ TEST_F(StreamApp, LearnsEveryRowOfAPipeOnce) {
 }
 
 TEST_F(StreamApp, TheSummaryNamesTheStream) {
-  const std::string row = csv_line(1, 1, 1) + "\n";
-  const Outcome outcome =
-      shell(piped(row + row, "train --model logistic --lr 0.5 --batch 1 --total-gradients 1"));
+  const Outcome outcome = shell(piped(
+      points(20, side, csv_line), "train --model logistic --lr 0.5 --batch 1 --total-gradients 1"));
   EXPECT_THAT(outcome.out, HasSubstr("trained logistic on a stream from standard input on"));
   EXPECT_THAT(outcome.out, HasSubstr(", 1 sample ("));
   EXPECT_THAT(dasgd("report --text " + out()).out, HasSubstr("on a stream from standard input"));

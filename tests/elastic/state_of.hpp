@@ -73,7 +73,7 @@ struct StateOf {
             m.reported_by_others, m.address_is_right, m.link_broken, m.dial_at, m.dial_pause);
   }
   void operator()(const Introductions& i) {
-    (*this)(i.announced_, i.theirs_, i.last_sent_, i.last_heard_);
+    (*this)(i.announced_, i.theirs_, i.last_sent_, i.last_received_);
   }
   void operator()(const Protocol::Link& l) {
     (*this)(l.id, l.dialed, l.open, l.heard, l.member, l.names, l.reported, l.promised, l.offered,
