@@ -23,6 +23,16 @@ TEST(StepSize, TheLargestCertifiedStepMeetsItsConditionExactly) {
 TEST(StepSize, PublishedLimitsAreThoseOfThePaper) {
   EXPECT_DOUBLE_EQ(published_eta_1(2, 5), 1.0 / 40);
   EXPECT_DOUBLE_EQ(published_eta_2(1, 6.0 / 72, 3), 0.5);
+  EXPECT_DOUBLE_EQ(published_eta_2(2, 6.0 / 72, 3), 0.25);
+}
+
+TEST(StepSize, ProvedLimitsAreThoseOfTheirStatements) {
+  const double L = 3, eta = noise_certified_eta(L, 5);
+  EXPECT_NEAR(eta * L + 2 * eta * eta * L * L * 5, 1, 1e-12);
+  EXPECT_DOUBLE_EQ(a_priori_eta(L, 5), 1.0 / 60);
+  EXPECT_DOUBLE_EQ(a_priori_eta(L, 0.5), 1.0 / 12);
+  EXPECT_DOUBLE_EQ(mean_square_eta(L), 1.0 / 3);
+  EXPECT_DOUBLE_EQ(virtual_sequence_eta(L), 1.0 / 6);
 }
 
 TEST(Bounds, TakeTheirConstantsFromTheStatements) {

@@ -76,6 +76,7 @@ std::string learning_in_words(const TrainOptions& options, std::size_t samples) 
   }
   text += "\nlook-ahead: " + (options.look_ahead ? to_string(*options.look_ahead) : "default");
   text += "\nmessages: " + to_string(options.message);
+  text += "\nsampling: " + to_string(options.sampling);
   return text + fmt::format("\nbudget: {} gradients, {} epochs\non divergence: {}\n",
                             options.total_gradients ? fmt::format("{}", *options.total_gradients)
                                                     : "any number of",
