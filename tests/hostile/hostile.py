@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 
 PATIENCE = 600  # seconds; a story that takes longer hangs, also on a busy machine
 HERE = pathlib.Path(__file__).resolve().parent
@@ -114,6 +115,21 @@ def others_fill_the_disk(stage):
 
 def a_disk_has_no_room_at_all(stage):
     on_disk(stage, "64k", f"{stage.dasgd} train {' '.join(QUADRATIC)}").refused("has no room for")
+
+
+def a_member_joins_where_tmp_is_full(stage):
+    done = on_disk(stage, "64k", f"""cat /dev/zero >full 2>/dev/null; export TMPDIR=$PWD; cd ..
+        {stage.dasgd} train --model quadratic --lr 0.0007 --rule momentum --compute 2ms --total-gradients 10000000 \\
+          --listen 127.0.0.1:0 --quiet --no-report --out a >a.log 2>&1 & a=$!
+        until [ -s a/address ] || ! kill -0 $a; do sleep 0.1; done
+        {stage.dasgd} join $(cat a/address) --token-file a/token --quiet --no-report --out b & b=$!
+        until [ -s b/address ] || ! kill -0 $b; do sleep 0.1; done
+        {stage.dasgd} stop a && wait $a && wait $b""")  # fmt: skip
+    expect(done.status == 0, f"status {done.status}: {done.err}")
+    learning = {run: {k: v for k, v in tomllib.loads((stage.path / run / "config.toml").read_text()).items()
+                      if k in ("model", "lr", "batch", "sampling", "seed", "rule", "budget")} for run in ("a", "b")}  # fmt: skip
+    expect(learning["a"] == learning["b"] and learning["b"]["lr"] == 0.0007, f"they learn differently: {learning}")
+    expect(stage.summary("a")["replica_digest"] == stage.summary("b")["replica_digest"], "their models differ")
 
 
 def data_is_a_device(stage):
@@ -234,8 +250,9 @@ def a_network_never_opens(stage):
 
 
 STORIES = [
-    a_trace_fills_the_disk, others_fill_the_disk, a_disk_has_no_room_at_all, data_is_a_device, data_is_a_pipe_that_nobody_fills,
-    limits_are_beyond_all_time, the_clock_jumps, checkpoints_are_damaged, networks_are_damaged, a_network_never_opens,
+    a_trace_fills_the_disk, others_fill_the_disk, a_disk_has_no_room_at_all, a_member_joins_where_tmp_is_full,
+    data_is_a_device, data_is_a_pipe_that_nobody_fills, limits_are_beyond_all_time, the_clock_jumps, checkpoints_are_damaged,
+    networks_are_damaged, a_network_never_opens,
 ]  # fmt: skip
 
 
