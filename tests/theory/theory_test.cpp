@@ -67,6 +67,10 @@ TEST(TunedStep, KeepsItsPromiseForEveryBoundAndHorizon) {
   }
 }
 
+TEST(TunedStep, ABoundWithoutNoiseIsItsFirstTerm) {
+  EXPECT_DOUBLE_EQ((RateBound{.r = 3, .d = 2}.at(0.5, 6)), 1);
+}
+
 TEST(TunedStep, ATinyAccuracyNeverTakesFewIterations) {
   for (const RateBound bound :
        {RateBound{1, 0, 0, 1}, RateBound{1, 1, 0, 1}, RateBound{1, 1, 1, 1}})
