@@ -113,6 +113,16 @@ def others_fill_the_disk(stage):
     is_whole(stage)
 
 
+def others_fill_the_disk_of_a_member(stage):
+    done = on_disk(stage, "4m", f"""{stage.dasgd} train {' '.join(QUADRATIC).replace('--workers 2', '--workers 1')} --trace --compute 1ms --total-gradients 10000000 \\
+          --listen 127.0.0.1:0 >log & run=$!
+        until [ -s run/address ] || ! kill -0 $run; do sleep 0.1; done
+        cat /dev/zero >others 2>/dev/null; {stage.dasgd} stop run && wait $run""")  # fmt: skip
+    expect(done.status == 0, f"status {done.status}: {done.err}")
+    is_whole(stage)
+    expect(len(json.loads((stage.path / "run" / "members.json").read_text())) == 1, "the names of members are missing")
+
+
 def a_disk_has_no_room_at_all(stage):
     on_disk(stage, "64k", f"{stage.dasgd} train {' '.join(QUADRATIC)}").refused("has no room for")
 
@@ -250,9 +260,9 @@ def a_network_never_opens(stage):
 
 
 STORIES = [
-    a_trace_fills_the_disk, others_fill_the_disk, a_disk_has_no_room_at_all, a_member_joins_where_tmp_is_full,
-    data_is_a_device, data_is_a_pipe_that_nobody_fills, limits_are_beyond_all_time, the_clock_jumps, checkpoints_are_damaged,
-    networks_are_damaged, a_network_never_opens,
+    a_trace_fills_the_disk, others_fill_the_disk, others_fill_the_disk_of_a_member, a_disk_has_no_room_at_all,
+    a_member_joins_where_tmp_is_full, data_is_a_device, data_is_a_pipe_that_nobody_fills,
+    limits_are_beyond_all_time, the_clock_jumps, checkpoints_are_damaged, networks_are_damaged, a_network_never_opens,
 ]  # fmt: skip
 
 

@@ -79,6 +79,29 @@ TEST(LastWords, WhoEvaluatesItsModelSaysSoAndAnswers) {
   EXPECT_EQ(trained.get().failure, nullptr);
 }
 
+// Its thread goes on for a while; what it called is gone.
+TEST(LastWords, WhoeverCouldNotJoinIsNotCalledAnyMore) {
+  const SmallRun run;
+  const auto a = run.member(run.options("a"));
+  std::jthread first([&] { run.train(*a); });
+  TrainOptions other = run.run;
+  other.seed = 2;
+  const auto b =
+      members::become_member<double>(run.objective, other, run.options("b", {a->address()}));
+  EXPECT_THAT(
+      message_of<InputError>([&] { members::train_member<double>(run.objective, other, *b); }),
+      HasSubstr("cannot join: the run has seed: 1; you have seed: 2"));
+  std::atomic<int> calls{0};
+  b->on_tick([&] { ++calls; });
+  for (int turn = 0; turn < 60'000 && calls < 2; ++turn) std::this_thread::sleep_for(1ms);
+  b->on_tick({});
+  EXPECT_GE(calls, 2);
+  const int seen = calls;
+  std::this_thread::sleep_for(250ms);
+  EXPECT_EQ(calls, seen);
+  a->protocol().stop_run(StopReason::asked, a->now());
+}
+
 // Somebody between two members holds back what one of them sends until both have made many more.
 TEST(LastWords, StalenessFarAboveWhatMembersExplainIsWarnedOf) {
   SmallRun run;

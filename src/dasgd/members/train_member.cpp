@@ -10,7 +10,6 @@
 #include <memory>
 #include <numeric>
 
-#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/preprocessing.hpp"
 #include "dasgd/elastic/adoption/adoption_line.hpp"
@@ -280,11 +279,7 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
           },
   });
   warn_of_staleness(options, result.summary);
-  try {  // who asks is answered until the model is evaluated and saved
-    member.close();
-  } catch (const WriteError&) {
-    if (!result.failure) result.failure = std::current_exception();
-  }
+  member.close();  // who asks was answered until the model was evaluated
   return result;
 }
 
