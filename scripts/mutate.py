@@ -83,7 +83,8 @@ def matching(code, at):
 
 
 def run(command, limit, **more):
-    """Its exit status; None where it took too long."""
+    """Its exit status; None where it took too long. On a busy machine everything takes longer."""
+    limit *= 1 + os.getloadavg()[0] / os.cpu_count()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, **more)
     try:
         process.communicate(timeout=limit)
@@ -109,14 +110,19 @@ def prepare(targets, jobs):
 
 
 def judge(targets, jobs, limits):
-    """What became of the change that is in the tree: invalid, killed or survived."""
+    """What became of the change that is in the tree: invalid, killed, slow (its tests took too long) or survived."""
     for target in targets:
         if run(["cmake", "--build", BUILD, "-j", str(jobs), "--target", target], 600) != 0:
             return "invalid"
-        if run([os.path.join(BUILD, "tests", target) if os.path.exists(os.path.join(BUILD, "tests", target)) else os.path.join(BUILD, target),
-                "--gtest_brief=1", "--gtest_fail_fast"], limits[target]) != 0:  # fmt: skip
-            return "killed"
+        status = run([os.path.join(BUILD, "tests", target) if os.path.exists(os.path.join(BUILD, "tests", target)) else os.path.join(BUILD, target),
+                      "--gtest_brief=1", "--gtest_fail_fast"], limits[target])  # fmt: skip
+        if status != 0:
+            return "slow" if status is None else "killed"
     return "survived"
+
+
+def in_words(count):
+    return f"{count['killed'] + count['slow'] + count['survived']} changes, {count['survived']} survived, {count['slow']} too slow to judge"
 
 
 def main():
@@ -154,7 +160,7 @@ def main():
         limits[target] = 30 + 5 * (time.monotonic() - since)
     table = []
     for file, (text, chosen) in plans.items():
-        count = {"killed": 0, "survived": 0, "invalid": 0}
+        count = {"killed": 0, "slow": 0, "survived": 0, "invalid": 0}
         for number, line, what in chosen:
             if time.monotonic() > end:
                 break
@@ -164,15 +170,13 @@ def main():
                 mutated.write("\n".join(lines))
             fate = judge(targets[file], options.jobs, limits)
             count[fate] += 1
-            if fate == "survived":
-                print(f"{file}:{number + 1}: survived: {what}\n  - {before.strip()}\n  + {line.strip()}", flush=True)
+            if fate in ("survived", "slow"):
+                print(f"{file}:{number + 1}: {fate}: {what}\n  - {before.strip()}\n  + {line.strip()}", flush=True)
         with open(os.path.join(TREE, file), "w") as mutated:
             mutated.write(text)
         table.append((file, count))
-        print(f"{file}: {count['killed'] + count['survived']} changes, {count['survived']} survived, "
-              f"{count['invalid']} did not compile", flush=True)  # fmt: skip
-    total = {key: sum(count[key] for _, count in table) for key in ("killed", "survived", "invalid")}
-    print(f"mutate.py: {total['killed'] + total['survived']} changes in {len(table)} files, {total['survived']} survived")
+        print(f"{file}: {in_words(count)}, {count['invalid']} did not compile", flush=True)
+    print(f"mutate.py: {in_words({key: sum(count[key] for _, count in table) for key in table[0][1]})} in {len(table)} files")
     return 0
 
 

@@ -200,6 +200,7 @@ PythonPeer::Engine PythonPeer::as_member(members::MemberOptions member) {
     };
     try {
       auto result = record ? std::optional(record->run(train, all)) : train(all, {});
+      taking_part->leave_names();
       summary_ = to_json(result->summary);
       forget();
       return result;

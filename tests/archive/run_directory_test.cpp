@@ -53,11 +53,15 @@ TEST(RunDirectoryTest, TakesANewOneAnEmptyOneAndItsOwnAgain) {
   directory.write("summary.json", "{}");
   directory.write("model.npy", "an earlier model");
   directory.write("trace.2.jsonl", "an earlier leg");
+  const std::vector<std::string> of_members{"members.json", "membership.jsonl", "adoptions.jsonl",
+                                            "address",      "addresses",        "token"};
+  for (const std::string& name : of_members) directory.write(name, "of an earlier run");
   directory.write("notes.txt", "beside a run");
   const RunDirectory again(directory.path(), "m");
   EXPECT_FALSE(fs::exists(again.file("summary.json"))) << "a directory never mixes two runs";
   EXPECT_FALSE(fs::exists(again.file("model.npy")));
   EXPECT_FALSE(fs::exists(again.file("trace.2.jsonl")));
+  for (const std::string& name : of_members) EXPECT_FALSE(fs::exists(again.file(name))) << name;
   EXPECT_EQ(read_text(again.file("notes.txt")), "beside a run");
   EXPECT_NO_THROW(RunDirectory(directory.file("a/b/c"), "m"));
 }

@@ -73,7 +73,9 @@ TEST(Calls, ARefusedCallProvesADeathOnlyWhereTheAddressWasRight) {
     protocol.linked(link, false, 0, is_right ? "10.0.0.2:5555" : "10.9.9.9:5555");
     protocol.received(link, encode(Hello{{}, {2, 2}, "b", "10.0.0.2:7070", "same"}, out, roster),
                       1);
+    EXPECT_EQ(protocol.members(2).at(1).state, "here");
     protocol.lost(link, 2);
+    EXPECT_EQ(protocol.members(2).at(1).state, "cut off");
     protocol.tick(3);
     ASSERT_EQ(network.open.size(), 1u);
     protocol.dial_failed(network.open.front(), true, 4);

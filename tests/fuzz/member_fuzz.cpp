@@ -27,13 +27,13 @@ struct Nowhere final : Wires {
 
 constexpr std::size_t dimension = 3;
 
-ProtocolOptions options() {
+ProtocolOptions options(bool founder) {
   ProtocolOptions all;
   all.origin = {1, 1};
   all.name = "a";
   all.address = "here:1";
   all.facts = "model: same\n";
-  all.founder = true;
+  all.founder = founder;
   all.dimension = dimension;
   all.format = NumberFormat::of_float;
   all.in_flight = 2;
@@ -50,11 +50,12 @@ Bytes hello() {
 
 // A member, and another who says what the fuzzer wants: frames, each behind its length in two bytes
 // and a byte for the size of its body.
-// The first byte: 1 the other has said hello, 2 the worker computes meanwhile.
+// The first byte: 1 the other has said hello, 2 the worker computes meanwhile, 4 the member has not
+// begun the run but waits for a model.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 1) return 0;
   Nowhere network;
-  Protocol protocol(options(), network);
+  Protocol protocol(options((data[0] & 4) == 0), network);
   Nanoseconds now = 1;
   protocol.tick(now);
   protocol.linked(LinkId{1}, false, now);
@@ -75,7 +76,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     receive(left.subspan(3, length), bodies[byte(2) % 4]);
     left = left.subspan(3 + length);
     now += 100'000'000;
-    if (data[0] & 2) {
+    if ((data[0] & 2) && protocol.has_joined()) {
       auto own = protocol.blank();
       own->name = {WorkerId{0}, made++};
       own->compute_set = protocol.held();

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 
 PATIENCE = 600  # seconds; a scenario that takes longer hangs, also on a busy machine
 HERE = pathlib.Path(__file__).resolve().parent
@@ -112,8 +113,33 @@ def others_fill_the_disk(stage):
     is_whole(stage)
 
 
+def others_fill_the_disk_of_a_member(stage):
+    done = on_disk(stage, "4m", f"""{stage.dasgd} train {' '.join(QUADRATIC).replace('--workers 2', '--workers 1')} --trace --compute 1ms --total-gradients 10000000 \\
+          --listen 127.0.0.1:0 >log & run=$!
+        until [ -s run/address ] || ! kill -0 $run; do sleep 0.1; done
+        cat /dev/zero >others 2>/dev/null; {stage.dasgd} stop run && wait $run""")  # fmt: skip
+    expect(done.status == 0, f"status {done.status}: {done.err}")
+    is_whole(stage)
+    expect(len(json.loads((stage.path / "run" / "members.json").read_text())) == 1, "the names of members are missing")
+
+
 def a_disk_has_no_room_at_all(stage):
     on_disk(stage, "64k", f"{stage.dasgd} train {' '.join(QUADRATIC)}").refused("has no room for")
+
+
+def a_member_joins_where_tmp_is_full(stage):
+    done = on_disk(stage, "64k", f"""cat /dev/zero >full 2>/dev/null; export TMPDIR=$PWD; cd ..
+        {stage.dasgd} train --model quadratic --lr 0.0007 --rule momentum --compute 2ms --total-gradients 10000000 \\
+          --listen 127.0.0.1:0 --quiet --no-report --out a >a.log 2>&1 & a=$!
+        until [ -s a/address ] || ! kill -0 $a; do sleep 0.1; done
+        {stage.dasgd} join $(cat a/address) --token-file a/token --quiet --no-report --out b & b=$!
+        until [ -s b/address ] || ! kill -0 $b; do sleep 0.1; done
+        {stage.dasgd} stop a && wait $a && wait $b""")  # fmt: skip
+    expect(done.status == 0, f"status {done.status}: {done.err}")
+    learning = {run: {k: v for k, v in tomllib.loads((stage.path / run / "config.toml").read_text()).items()
+                      if k in ("model", "lr", "batch", "sampling", "seed", "rule", "budget")} for run in ("a", "b")}  # fmt: skip
+    expect(learning["a"] == learning["b"] and learning["b"]["lr"] == 0.0007, f"they learn differently: {learning}")
+    expect(stage.summary("a")["replica_digest"] == stage.summary("b")["replica_digest"], "their models differ")
 
 
 def data_is_a_device(stage):
@@ -234,7 +260,8 @@ def a_network_never_opens(stage):
 
 
 SCENARIOS = [
-    a_trace_fills_the_disk, others_fill_the_disk, a_disk_has_no_room_at_all, data_is_a_device, data_is_a_pipe_that_nobody_fills,
+    a_trace_fills_the_disk, others_fill_the_disk, others_fill_the_disk_of_a_member, a_disk_has_no_room_at_all,
+    a_member_joins_where_tmp_is_full, data_is_a_device, data_is_a_pipe_that_nobody_fills,
     limits_are_beyond_all_time, the_clock_jumps, checkpoints_are_damaged, networks_are_damaged, a_network_never_opens,
 ]  # fmt: skip
 

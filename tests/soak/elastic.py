@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Real members of an elastic run that are killed, stopped, cut off, sent away and joined at random, nobody spared.
+"""Real members of an elastic run that are killed, stopped, cut off, sent away and joined at random, nobody spared, some
+behind thin links or with a disk that their trace fills.
 
 elastic.py DASGD --seconds 3600 [--seed N] [--calm 1]    prints what happened; status 1 if a promise was broken
 
 Members live on three hosts (network namespaces) that are cut from each other by nftables, some in one direction only; where
-that is not allowed there are no cuts, which is said. SIGSTOP lasts 1 to 60 s. Whoever is killed may be the first one, a newcomer on its way in, one
+that is not allowed there are no cuts, no thin links (tc) and no small disks, which is said. SIGSTOP lasts 1 to 60 s. Whoever is killed may be the first one, a newcomer on its way in, one
 that is stopped or cut off: all but the last one that could go on. Nobody may end by itself or stand still while nothing keeps it from
 computing; at the end all who are left come together and end with the same names and the same bits, and `dasgd check` is content.
 With --calm 5 there are as many fewer events and gradients in a minute, for a machine that has other things to do.
@@ -34,11 +35,12 @@ SETTINGS = ["--model", "quadratic", "--lr", "1e-4", "--total-gradients", "100000
 class Soak:
     def __init__(self, dasgd, work, hosts, dice, calm):
         self.dasgd, self.work, self.hosts, self.dice, self.calm = dasgd, work, hosts, dice, calm
-        self.counts = collections.Counter(joins=0, kills=0, stops=0, cuts=0, leaves=0)
+        self.counts = collections.Counter(joins=0, kills=0, stops=0, cuts=0, leaves=0, thin_links=0, full_disks=0)
         self.refused = collections.Counter()
         self.members, self.started = [], 0
         self.cut_until = [0.0] * (len(hosts) if hosts else 0)
-        self.next_cut = 0.0
+        self.next_cut = self.next_thin = 0.0
+        self.thin_until = [0.0] * len(self.cut_until)
         self.one_way = [False] * len(self.cut_until)
         self.disturbed = time.monotonic()
         self.computed, self.longest_pause, self.most_memory = {}, 0.0, 0
@@ -50,6 +52,8 @@ class Soak:
     def start(self, arguments):
         host = self.dice.randrange(len(self.hosts)) if self.hosts else 0
         where = {"prefix": self.hosts.prefix(host), "listen": self.hosts.address(host)} if self.hosts else {}
+        if self.hosts and arguments[0] == "join" and self.dice.random() < 0.2:
+            arguments, where["disk"] = [*arguments, "--trace"], "192k"
         member = Member(self.dasgd, self.work, self.started, [*arguments, "--no-report"], **where)
         self.started += 1
         self.members.append(member)
@@ -95,8 +99,8 @@ class Soak:
 
     def forget(self, member):
         """A day of members does not fill the disk."""
-        shutil.rmtree(member.directory, ignore_errors=True)
-        member.log.unlink()
+        self.counts["full_disks"] += "No space left on device" in member.text()
+        member.remove()
         self.computed.pop(member.name, None)
 
     def wake(self, everybody=False):
@@ -126,6 +130,22 @@ class Soak:
         self.hosts.separate({pair for h in off for o in others if o != h for pair in [(h, o), (o, h)][:1 if self.one_way[h] else 2]})
         self.disturbed = now
 
+    def thin(self, heal=False):
+        """What a host sends passes slowly for a while."""
+        now = time.monotonic()
+        for host, until in enumerate(self.thin_until):
+            if until and (heal or now > until):
+                self.thin_until[host] = 0.0
+                self.hosts.thin(host, 0)
+                self.disturbed = now
+        if not self.hosts or heal or now < self.next_thin:
+            return
+        host = self.dice.randrange(len(self.hosts))
+        self.next_thin = now + self.dice.uniform(10, 60)
+        if not self.thin_until[host] and self.hosts.thin(host, self.dice.randrange(100, 1000)):
+            self.thin_until[host] = now + self.dice.uniform(5, 30)
+            self.counts["thin_links"] += 1
+
     def reap(self):
         """Nobody ends unless it was asked to, or could not join."""
         for m in [m for m in self.members if m.process.poll() is not None]:
@@ -139,7 +159,7 @@ class Soak:
     def watch(self):
         """No member that has a model stands still."""
         now = time.monotonic()
-        if any(self.cut_until) or any(m.sleeps_until for m in self.members):
+        if any(self.cut_until) or any(self.thin_until) or any(m.sleeps_until for m in self.members):
             self.disturbed = now
         for m in self.stay():
             status = m.status()
@@ -164,6 +184,7 @@ class Soak:
             time.sleep(self.calm * self.dice.uniform(0.05, 0.5))
             self.wake()
             self.cut()
+            self.thin()
             self.reap()
             if not self.members:
                 raise SystemExit("nobody is left")
@@ -184,7 +205,7 @@ class Soak:
                 print(f"{reported - began:6.0f} s  {self.state()}", flush=True)
 
     def state(self):
-        counts = ", ".join(f"{n} {what}" for what, n in self.counts.items())
+        counts = ", ".join(f"{n} {what.replace('_', ' ')}" for what, n in self.counts.items())
         refused = ", ".join(f"{n} x {why}" for why, n in self.refused.items())
         return (f"{counts}; {sum(self.refused.values())} could not join{f' ({refused})' if refused else ''}; longest pause of a member {self.longest_pause:.1f} s; "
                 f"at most {self.most_memory / 1024:.0f} MB")
@@ -192,6 +213,7 @@ class Soak:
     def end(self):
         self.wake(everybody=True)
         self.cut(heal=True)
+        self.thin(heal=True)
         while len(self.members) < 3:  # one alone is like itself
             self.join()
         wait_until("the last newcomers' model", lambda: self.reap() or all(self.has_model(m) for m in self.members), details=lambda: [m.text()[-500:] for m in self.members])
@@ -202,7 +224,10 @@ class Soak:
         at = [m.status()["t"] for m in survivors]
         wait_until("a step of everybody", lambda: all(m.status()["t"] > t for m, t in zip(survivors, at)))
         call(self.dasgd, "stop", survivors[0].directory, timeout=60)
-        return expect_same_end(self.dasgd, survivors, limit=120)
+        summaries = expect_same_end(self.dasgd, survivors, limit=120)
+        for m in survivors:
+            self.forget(m)
+        return summaries
 
 
 def main():

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import shutil
 import socket
 import subprocess
 import sys
@@ -31,7 +32,7 @@ def may_make_hosts():
 
 def run_inside(script):
     """Plays the script again in a network of its own, where it may make hosts. Returns its status."""
-    return subprocess.run(["unshare", "-rn", "--kill-child", sys.executable, script, *sys.argv[1:], "--inside"]).returncode
+    return subprocess.run(["unshare", "-rnm", "--kill-child", sys.executable, script, *sys.argv[1:], "--inside"]).returncode
 
 
 class Hosts:
@@ -71,6 +72,11 @@ class Hosts:
             more = f"add element ip cuts away {{ {', '.join(away)} }}" if away else ""
             call(*self.prefix(host), "nft", f"flush set ip cuts away; {more}")
 
+    def thin(self, host, kbit):
+        """From now on what this host sends passes at so many kbit/s; 0: as fast as it can. False where that is not possible."""
+        change = ["replace", "dev", "net", "root", "tbf", "rate", f"{kbit}kbit", "burst", "4k", "latency", "400ms"] if kbit else ["del", "dev", "net", "root"]
+        return subprocess.run([*self.prefix(host), "tc", "qdisc", *change], capture_output=True).returncode == 0
+
     def close(self):
         for keeper in self.keepers:
             keeper.kill()
@@ -79,15 +85,26 @@ class Hosts:
 class Member:
     """`dasgd train` or `dasgd join`, and what it says."""
 
-    def __init__(self, dasgd, work, number, arguments, prefix=(), listen="127.0.0.1"):
+    def __init__(self, dasgd, work, number, arguments, prefix=(), listen="127.0.0.1", disk=""):
+        """`disk`: the size of a disk of its own, in a network of its own only."""
         self.dasgd, self.name = dasgd, f"w{number}"
-        self.directory = work / self.name
+        self.directory, self.disk = work / self.name, disk
+        if disk:
+            self.directory.mkdir()
+            call("mount", "-t", "tmpfs", "-o", f"size={disk}", "tmpfs", self.directory)
         self.log = work / f"{self.name}.log"
         self.sleeps_until = 0.0
         self.leaves = False
         command = [*prefix, dasgd, *arguments, "--listen", f"{listen}:0", "--name", self.name, "--out", self.directory]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen([str(word) for word in command], stdout=log, stderr=subprocess.STDOUT)
+
+    def remove(self):
+        """Its files, when it has ended."""
+        if self.disk:
+            call("umount", "-l", self.directory)
+        shutil.rmtree(self.directory, ignore_errors=True)
+        self.log.unlink()
 
     def text(self):
         return self.log.read_text(errors="replace")

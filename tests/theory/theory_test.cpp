@@ -23,6 +23,16 @@ TEST(StepSize, TheLargestCertifiedStepMeetsItsConditionExactly) {
 TEST(StepSize, PublishedLimitsAreThoseOfThePaper) {
   EXPECT_DOUBLE_EQ(published_eta_1(2, 5), 1.0 / 40);
   EXPECT_DOUBLE_EQ(published_eta_2(1, 6.0 / 72, 3), 0.5);
+  EXPECT_DOUBLE_EQ(published_eta_2(2, 6.0 / 72, 3), 0.25);
+}
+
+TEST(StepSize, ProvedLimitsAreThoseOfTheirStatements) {
+  const double L = 3, eta = noise_certified_eta(L, 5);
+  EXPECT_NEAR(eta * L + 2 * eta * eta * L * L * 5, 1, 1e-12);
+  EXPECT_DOUBLE_EQ(a_priori_eta(L, 5), 1.0 / 60);
+  EXPECT_DOUBLE_EQ(a_priori_eta(L, 0.5), 1.0 / 12);
+  EXPECT_DOUBLE_EQ(mean_square_eta(L), 1.0 / 3);
+  EXPECT_DOUBLE_EQ(virtual_sequence_eta(L), 1.0 / 6);
 }
 
 TEST(Bounds, TakeTheirConstantsFromTheStatements) {
@@ -55,6 +65,10 @@ TEST(TunedStep, KeepsItsPromiseForEveryBoundAndHorizon) {
     ASSERT_LE(bound.at(tuned_eta(bound, N), N), tuned_bound(bound, N) * (1 + 1e-12));
     ASSERT_LE(tuned_bound(bound, iterations_for(bound, epsilon)), epsilon * (1 + 1e-12));
   }
+}
+
+TEST(TunedStep, ABoundWithoutNoiseIsItsFirstTerm) {
+  EXPECT_DOUBLE_EQ((RateBound{.r = 3, .d = 2}.at(0.5, 6)), 1);
 }
 
 TEST(TunedStep, ATinyAccuracyNeverTakesFewIterations) {

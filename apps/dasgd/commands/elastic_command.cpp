@@ -71,6 +71,7 @@ int run_member(const Config& config, const Objective<Real>& objective,
     return result;
   });
   if (!config.output.quiet && !config.output.json) print_members(summary);
+  member->leave_names();
   return status;
 }
 

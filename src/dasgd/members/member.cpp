@@ -123,14 +123,13 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
     thread_.join();
     control_socket_.reset();
     try {
-      if (!options_.directory.empty()) write_members(options_.directory, *protocol_, now());
-    } catch (const WriteError&) {
-      unwritten_ = std::current_exception();
+      leave_names();
+    } catch (const WriteError&) {  // there may be room later
     }
     sockets_.reset();
   }
-  void require_written() const {
-    if (unwritten_) std::rethrow_exception(unwritten_);
+  void leave_names() const {
+    if (!options_.directory.empty()) write_members(options_.directory, *protocol_, now());
   }
 
   void wait_for_model(const std::stop_token& stop) {
@@ -365,11 +364,10 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
   std::optional<tcp::Identity> identity_;
   std::map<tcp::LinkId, Heard> heard_;
   std::size_t written_ = 0;
-  std::string refused_;           // why a link was closed last
-  std::exception_ptr unwritten_;  // at the end
-  bool parted_ = false;           // the thread that closes
-  bool parting_ = false;          // the links that are left are to end
-  std::promise<void> gone_;       // they have
+  std::string refused_;      // why a link was closed last
+  bool parted_ = false;      // the thread that closes
+  bool parting_ = false;     // the links that are left are to end
+  std::promise<void> gone_;  // they have
   std::atomic<bool> nudged_{false};
   std::jthread thread_;
 };
@@ -391,9 +389,7 @@ void Member::on_failure(std::function<void(std::exception_ptr)> callback) {
 }
 void Member::compare(const elastic::Hash& digest) { implementation_->compare(digest); }
 void Member::part() { implementation_->part(true); }
-void Member::close() {
-  implementation_->close();
-  implementation_->require_written();
-}
+void Member::close() { implementation_->close(); }
+void Member::leave_names() const { implementation_->leave_names(); }
 
 }  // namespace dasgd::members

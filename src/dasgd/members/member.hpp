@@ -90,9 +90,11 @@ class Member {
   /// Says goodbye and waits until it is sent: nobody is linked to it any more. Commands are
   /// answered until `close`.
   void part();
-  /// Does that and ends. Throws WriteError where the names of the members
-  /// could not be written then; everything else is done.
+  /// Does that and ends.
   void close();
+  /// Writes who took part, which `close` does where there is room: last of all, when that set aside
+  /// for the end is free. Throws WriteError.
+  void leave_names() const;
 
  private:
   class Implementation;

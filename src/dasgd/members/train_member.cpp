@@ -10,8 +10,6 @@
 #include <memory>
 #include <numeric>
 
-#include "dasgd/base/files/atomic_file.hpp"
-#include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/preprocessing.hpp"
 #include "dasgd/elastic/adoption/adoption_line.hpp"
@@ -77,6 +75,7 @@ std::string learning_in_words(const TrainOptions& options, std::size_t samples) 
   }
   text += "\nlook-ahead: " + (options.look_ahead ? to_string(*options.look_ahead) : "default");
   text += "\nmessages: " + to_string(options.message);
+  text += "\nsampling: " + to_string(options.sampling);
   return text + fmt::format("\nbudget: {} gradients, {} epochs\non divergence: {}\n",
                             options.total_gradients ? fmt::format("{}", *options.total_gradients)
                                                     : "any number of",
@@ -280,11 +279,7 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
           },
   });
   warn_of_staleness(options, result.summary);
-  try {  // requests are answered until the model is evaluated and saved
-    member.close();
-  } catch (const WriteError&) {
-    if (!result.failure) result.failure = std::current_exception();
-  }
+  member.close();  // requests were answered until the model was evaluated
   return result;
 }
 
