@@ -10,6 +10,7 @@
 #include <memory>
 #include <numeric>
 
+#include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/preprocessing.hpp"
 #include "dasgd/elastic/adoption/adoption_line.hpp"
