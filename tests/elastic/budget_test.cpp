@@ -8,19 +8,15 @@ namespace {
 
 constexpr Nanoseconds a_millisecond = 1'000'000;
 
-/// Gradients in the model of a run of so many members, most of which join while it goes on. On a
-/// thin link each frame with numbers takes so long.
+/// Gradients in the model of a run of so many members, most of which join while it goes on.
 std::uint64_t gradients_of(std::size_t members, std::uint64_t budget, Nanoseconds compute,
-                           Nanoseconds latency, Nanoseconds frame = 0) {
+                           Nanoseconds latency) {
   static const Quadratic objective = Quadratic::random(7, 4);
   WorldOptions options = quick_world(5);
   options.protocol.budget.gradients = budget;
   options.protocol.most_waiting_bytes = 64 << 20;
   options.compute = compute;
   options.latency = latency;
-  if (frame > 0)
-    options.arrival = one_frame_at_a_time(
-        [=](std::size_t, std::size_t bytes) { return bytes > 0 ? frame : latency; });
   World<double> world(objective, options);
   for (std::size_t i = 0; i < members; ++i) world.add();
   EXPECT_TRUE(world.run_until_over(60'000 * a_millisecond));
@@ -40,17 +36,6 @@ TEST(Overshoot, IsWhatMembersMakeWhileFramesAreUnderWay) {
       EXPECT_GE(all, 384u);
       EXPECT_LE(all, 384 + (members - 1) * in_flight) << members << " members, latency " << latency;
     }
-}
-
-// A frame takes as long as forty gradients. What is on its way counts from the next report on.
-TEST(Overshoot, OnThinLinksIsWhatMembersMakeBetweenReports) {
-  for (const std::size_t members : {2u, 3u}) {
-    const Nanoseconds compute = 5 * a_millisecond, latency = a_millisecond;
-    const std::uint64_t budget = 2000;
-    const std::uint64_t all = gradients_of(members, budget, compute, latency, 40 * compute);
-    EXPECT_GE(all, budget);
-    EXPECT_LE(all, budget + budget / 4) << members << " members";
-  }
 }
 
 }  // namespace
