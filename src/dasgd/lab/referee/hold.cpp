@@ -82,7 +82,7 @@ class Pair {
     const bool whole = given == world_.options.max_time->count();
     ContestRun result = run({row.eta, contest_.seed + k, true,
                              whole ? std::nullopt : std::optional<Nanoseconds>(given)});
-    result.tuned = row.tuned && !row.at_edge;
+    result.tuned = row.tuned && tuning_flaw(row).empty();
     return result;
   }
 

@@ -43,7 +43,7 @@ Json row_json(const ContestRow& row, const Judgement& j, const Contest& contest)
           {"world", row.world},
           {"eta", row.eta},
           {"numbers", row.numbers},
-          {"tuned", row.tuned && !row.at_edge},
+          {"tuned", row.tuned && tuning_flaw(row).empty()},
           {"seeds", row.runs.size()},
           {"reached", reached},
           {"median", json_number(j.median)},
