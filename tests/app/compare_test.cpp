@@ -1,6 +1,7 @@
 // `dasgd compare` as people use it.
 #include <cmath>
 #include <csignal>
+#include <fmt/format.h>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -135,8 +136,41 @@ TEST_F(Compare, APaperGetsPanelsATableAndARecordAndNothingIsRunAgain) {
   EXPECT_EQ(read_text(out("paper") + "/config.toml"), read_text(out() + "/config.toml"));
   EXPECT_THAT(read_text(out("paper") + "/table.tex"), HasSubstr("\\begin{tabular}"));
   EXPECT_THAT(read_text(out("paper") + "/record.txt"),
-              AllOf(HasSubstr("command: dasgd compare config.toml"), HasSubstr("@software{dasgd")));
+              AllOf(HasSubstr("command: dasgd " + small), HasSubstr("@software{dasgd")));
   EXPECT_THAT(read_text(out() + "/config.toml"), ::testing::Not(HasSubstr("paper")));
+}
+
+TEST_F(Compare, ThePageSaysWhatWasTypedAndWhen) {
+  const std::string command = small + "--rivals dasgd,minibatch,asgd --out '" + out() + "'";
+  ASSERT_EQ(dasgd(command).status, 0);
+  const std::string page = read_text(out() + "/compare.html");
+  const json first = json::parse(read_text(out() + "/journal.jsonl")
+                                     .substr(0, read_text(out() + "/journal.jsonl").find('\n')));
+  const std::string date = first.at("date");
+  EXPECT_THAT(date, ::testing::MatchesRegex("20[0-9][0-9]-[01][0-9]-[0-3][0-9]"));
+  EXPECT_THAT(page, AllOf(HasSubstr("[\"date\",\"" + date + "\"]"),
+                          HasSubstr("[\"command\",\"dasgd " + small + "--rivals "),
+                          HasSubstr("\"samples/s\"")));
+  const double goal = std::stod(result()["goal"].get<std::string>().substr(13));
+  EXPECT_THAT(page, HasSubstr(fmt::format("loss at most {:.3g}\"", goal)));
+  EXPECT_THAT(page, ::testing::Not(HasSubstr(result()["goal"].get<std::string>())));
+  const Outcome again = shell("env LD_PRELOAD=" DASGD_ANOTHER_DAY " " + this->command(command));
+  ASSERT_EQ(again.status, 0) << again.err;
+  EXPECT_EQ(read_text(out() + "/compare.html"), page) << "the day when it was made, not this one";
+}
+
+TEST_F(Compare, AJournalWithoutADateIsReadToo) {
+  const std::string command = small + "--rivals dasgd,minibatch --out " + out();
+  ASSERT_EQ(dasgd(command).status, 0);
+  std::string journal = read_text(out() + "/journal.jsonl");
+  const std::size_t at = journal.find(",\"date\"");
+  ASSERT_NE(at, journal.npos);
+  journal.erase(at, journal.find('}', at) - at);
+  std::ofstream(out() + "/journal.jsonl") << journal;
+  const Outcome again = dasgd(command);
+  EXPECT_EQ(again.status, 0) << again.err;
+  EXPECT_THAT(again.err, HasSubstr("runs are finished already"));
+  EXPECT_THAT(read_text(out() + "/compare.html"), ::testing::Not(HasSubstr("[\"date\"")));
 }
 
 TEST_F(Compare, ReportAndExportTakeTheDirectoryOfAComparison) {

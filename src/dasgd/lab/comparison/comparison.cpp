@@ -1,6 +1,7 @@
 #include "dasgd/lab/comparison/comparison.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
@@ -206,7 +207,15 @@ std::string identity_of(const Config& config, const Contest& contest) {
   return text;
 }
 
-ResultOptions result_options(const Config& config, const Contest& contest) {
+std::string today() {
+  const std::chrono::year_month_day date(
+      std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()));
+  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+}
+
+ResultOptions result_options(const Config& config, const Contest& contest,
+                             const std::string& date) {
   const CompareSettings& compare = config.compare;
   ResultOptions options{.page = !config.output.no_report, .paper = compare.paper};
   options.paper_options.width_mm = compare.paper_width.value_or(options.paper_options.width_mm);
@@ -219,7 +228,7 @@ ResultOptions result_options(const Config& config, const Contest& contest) {
   add("data", fs::path(config.problem.data).filename().string());
   add("batch", run.batch.value_or(0) == 0 ? "all samples" : std::to_string(*run.batch));
   add("workers", std::to_string(run.workers));
-  add("goal", to_string(contest.goal));
+  add("goal", for_people(contest.goal));
   add("seeds", std::to_string(contest.seeds));
   std::string own;
   bool in_python = false;
@@ -229,9 +238,11 @@ ResultOptions result_options(const Config& config, const Contest& contest) {
     own += fmt::format("{}{} ({})", own.empty() ? "" : ", ", rival.label, rival.kind.edition);
   }
   add("own rivals", own);
-  add("command", in_python ? "dasgd.compare(config=\"config.toml\", rivals=[...])"
-                           : "dasgd compare config.toml");
+  add("command", in_python                 ? "dasgd.compare(config=\"config.toml\", rivals=[...])"
+                 : compare.command.empty() ? "dasgd compare config.toml"
+                                           : compare.command);
   add("version", "dasgd " + std::string(version()));
+  add("date", date);
   return options;
 }
 

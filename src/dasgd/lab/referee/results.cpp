@@ -206,7 +206,7 @@ Json results_json(const Contest& contest, const std::vector<JudgedWorld>& worlds
 
 std::string results_text(const Contest& contest, const std::vector<JudgedWorld>& worlds) {
   std::string text = fmt::format("time to {}, medians of {} seeds; the rivals against dasgd\n",
-                                 to_string(contest.goal), contest.seeds);
+                                 for_people(contest.goal), contest.seeds);
   const std::size_t width = width_of_labels(contest, worlds);
   for (const JudgedWorld& world : worlds) {
     text += fmt::format("\n{}\n  {:{}} {:>9} {:>10} {:>20} {:>5}  {:20} {:>6} {:>6} {:>8} {:>9}\n",

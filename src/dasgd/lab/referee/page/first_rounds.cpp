@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "dasgd/lab/referee/contest/run_one.hpp"
+#include "dasgd/lab/referee/page/curves.hpp"
 #include "dasgd/lab/rivals/methods/all_rivals.hpp"
 #include "dasgd/report/charts/svg_frame.hpp"
 #include "dasgd/report/charts/svg_plot.hpp"
@@ -75,7 +76,7 @@ std::vector<FirstRounds> first_rounds(const Objective<Real>& objective, const Co
       slowest = std::max(slowest, static_cast<Nanoseconds>(static_cast<double>(first_of(w)) *
                                                            slow_factor(options, worker_id(w))));
     options.max_time = std::chrono::nanoseconds(window + 2 * slowest);
-    FirstRounds rounds{rival.label, {}};
+    FirstRounds rounds{rival.label, k, {}};
     if (rival.kind.name == dasgd_rival) {
       OwnGradients kept(options.workers);
       options.trace = &kept;
@@ -114,16 +115,18 @@ std::string time_lines(const std::string& title, const std::vector<FirstRounds>&
     const double top = head + group * static_cast<double>(r);
     out += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"end\">{}</text>\n", left - 8,
                        top + group / 2, svg::escape(all[r].rival));
+    PlotSeries dressed;
+    dress(dressed, all[r].place);
     for (const ComputedSpan& span : all[r].spans) {
       const auto row = place(span.worker);
       if (!row) continue;
       const double from = x.at(static_cast<double>(span.begin) * 1e-9),
                    to = x.at(static_cast<double>(span.end) * 1e-9);
       out += fmt::format(
-          "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\" "
+          "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\"{} "
           "stroke=\"white\" stroke-width=\"0.6\"/>\n",
           from, top + line * static_cast<double>(*row), std::max(0.6, to - from), line - 2,
-          span.wasted ? svg::colours[4] : svg::colours[0]);
+          svg::colours[*dressed.colour], span.wasted ? " opacity=\"0.35\"" : "");
     }
   }
   return svg::document(right + 16, bottom + 46, title, out);

@@ -26,7 +26,8 @@ std::vector<std::pair<std::string, std::string>> files_of(const ComparePicture& 
 std::vector<ComparePicture> pictures_of(const Contest& contest,
                                         const std::vector<JudgedWorld>& worlds);
 
-/// Places in the rows of a world: DASGD first, then the fastest, as many as a legend has room for.
+/// Places in the rows of a world: DASGD and the fastest, as many as a legend has room for; DASGD
+/// first, then in the order of the rows, so that all worlds have the same.
 std::vector<std::size_t> drawn(const JudgedWorld& world);
 
 /// What compare.html shows.
