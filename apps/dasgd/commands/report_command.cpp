@@ -12,6 +12,7 @@ int report_command(const ReportRequest& request) {
   if (request.text) {
     for (const std::string& run : request.runs)
       print_result_text(is_comparison(run) ? comparison_text(run)
+                        : is_sweep(run)    ? report::sweep_text(run)
                                            : report::to_text(report::read_run(run)));
     return done;
   }
