@@ -7,8 +7,6 @@
 #include <limits>
 
 #include "dasgd/record/stop_words.hpp"
-#include "dasgd/record/sweep.hpp"
-#include "dasgd/report/charts/sweep_figures.hpp"
 
 namespace dasgd::report {
 using Json = nlohmann::ordered_json;
@@ -190,39 +188,6 @@ std::string to_text(const Run& run) {
   if (run.trace) text += histogram_curve(*run.trace);
   text += workers(run);
   if (run.ended) text += audit(s);
-  return text;
-}
-
-namespace {
-
-std::string cell_of(const nlohmann::ordered_json& value) {
-  if (value.is_null()) return "";
-  if (value.is_string()) return value.get<std::string>();
-  if (!value.is_object()) return value.dump();
-  return fmt::format("{:.4g} ± {:.2g}", value.at("mean").get<double>(),
-                     value.at("deviation").get<double>());
-}
-
-}  // namespace
-
-std::string sweep_text(const std::string& directory) {
-  const SweepFigures sweep = sweep_figures(read_sweep(directory), directory);
-  std::vector<std::string> names;
-  for (const auto& row : sweep.table)
-    for (const auto& [name, value] : row.items())
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  std::string text = fmt::format("{}\n{}\n\n", sweep.title, sweep.subtitle);
-  std::vector<std::string> lines(sweep.table.size() + 1);
-  for (const std::string& name : names) {
-    std::vector<std::string> cells{name};
-    for (const auto& row : sweep.table)
-      cells.push_back(row.contains(name) ? cell_of(row.at(name)) : "");
-    std::size_t width = 0;
-    for (const std::string& cell : cells) width = std::max(width, cell.size());
-    for (std::size_t k = 0; k < cells.size(); ++k)
-      lines[k] += fmt::format("{:{}}  ", cells[k], width);
-  }
-  for (std::string& line : lines) text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
   return text;
 }
 

@@ -17,8 +17,4 @@ std::string sparkline(std::span<const double> values, std::size_t width);
 /// The summary of a run with its curves, in 80 columns.
 std::string to_text(const Run& run);
 
-/// The table of a sweep: a line for every setting, means over its seeds with their deviations.
-/// Throws InputError where no run of it is finished.
-std::string sweep_text(const std::string& directory);
-
 }  // namespace dasgd::report
