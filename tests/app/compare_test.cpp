@@ -134,9 +134,21 @@ TEST_F(Compare, APaperGetsPanelsATableAndARecordAndNothingIsRunAgain) {
   for (const char* name : {"loss_1_a.svg", "map.svg", "rounds.svg"})
     EXPECT_THAT(read_text(out("paper") + "/" + name), HasSubstr(" width=\"60.00mm\"")) << name;
   EXPECT_EQ(read_text(out("paper") + "/config.toml"), read_text(out() + "/config.toml"));
-  EXPECT_THAT(read_text(out("paper") + "/table.tex"), HasSubstr("\\begin{tabular}"));
+  EXPECT_THAT(read_text(out("paper") + "/table.tex"),
+              AllOf(HasSubstr("\\begin{tabular}"), HasSubstr("\\label{tab:compare}"),
+                    ContainsRegex("quadratic with 4 workers: [^\n]*3 seeds")));
+  for (const char* name : {"map.svg", "rounds.svg", "loss_1_a.svg"}) {  // letters are 12 high
+    const std::string svg = read_text(out("paper") + "/" + name), before = "viewBox=\"0 0 ";
+    EXPECT_NEAR(std::stod(svg.substr(svg.find(before) + before.size())), 60 / 25.4 * 72 * 12 / 7, 1)
+        << name;
+  }
   EXPECT_THAT(read_text(out("paper") + "/record.txt"),
-              AllOf(HasSubstr("command: dasgd " + small), HasSubstr("@software{dasgd")));
+              AllOf(HasSubstr("command: dasgd " + small), HasSubstr("@software{dasgd"),
+                    ContainsRegex("\ndate: 20[0-9-]+\n"), ContainsRegex("year = \\{20[0-9]+\\}"),
+                    HasSubstr("\nseeds: 3 (1 to 3)\n"),
+                    HasSubstr("\ntuning: 5 step sizes, 1 seed each (quick)\n")));
+  const std::string record = read_text(out("paper") + "/record.txt");
+  EXPECT_EQ(record.find("seeds: "), record.rfind("\nseeds: ") + 1);
   EXPECT_THAT(read_text(out() + "/config.toml"), ::testing::Not(HasSubstr("paper")));
 }
 
@@ -180,6 +192,7 @@ TEST_F(Compare, ReportAndExportTakeTheDirectoryOfAComparison) {
   EXPECT_THAT(report.out, HasSubstr(out() + "/map.svg\n"));
   const Outcome text = dasgd("report --text " + out());
   EXPECT_THAT(text.out, AllOf(HasSubstr("minibatch"), HasSubstr("equal: ")));
+  EXPECT_THAT(text.out, ContainsRegex("dasgd +[^\n]* reference\n"));
   const Outcome exported = dasgd("export " + out() + " --out " + out("tables"));
   EXPECT_EQ(exported.status, 0) << exported.err;
   EXPECT_EQ(read_text(out("tables") + "/runs.csv"), read_text(out() + "/compare.csv"));
@@ -293,6 +306,15 @@ TEST_F(Compare, SaysWhatItDoesNotKnow) {
           out(),
       "d-psgd needs links that go both ways");
   expect_refusal("compare --model quadratic --rule momentum --out " + out(), "plain SGD only");
+}
+
+TEST_F(Compare, RefusesSizesThatNoPaperHas) {
+  const std::string paper = small + "--paper " + out("paper") + " --out " + out();
+  expect_refusal(paper + " --paper-width 3", "--paper-width");
+  expect_refusal(paper + " --paper-width 3", "3 is not between 20 and 400 mm");
+  expect_refusal(paper + " --paper-font 900", "900 is not between 4 and 24 points");
+  expect_refusal(paper + " --paper-width 40 --paper-font 20", "at least 100 mm");
+  EXPECT_FALSE(fs::exists(out("paper")));
 }
 
 TEST_F(Compare, SaysWhatPairsDoOnAnOddRing) {

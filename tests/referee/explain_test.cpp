@@ -78,7 +78,7 @@ TEST(Explained, GoalsThatAreReachedAtTheFirstEvaluationAreDoubted) {
       doubts_of(contest,
                 {judged_world("equal", rows, {{.median = 1}, {.median = 1}, {.median = 3}})}),
       ElementsAre("In equal, 2 of 3 methods reach the goal at the first evaluation: too early to "
-                  "distinguish them; choose a harder goal or a smaller --eval-every."));
+                  "distinguish them; choose a harder goal or evaluate more often."));
 }
 
 }  // namespace

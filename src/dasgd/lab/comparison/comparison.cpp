@@ -127,6 +127,12 @@ double advised_step(const Config& config, const Objective<Real>& objective) {
   return std::exp2(std::round(std::log2(eta)));  // a round number of the grid
 }
 
+std::string tuning_text(const Tuning& tuning) {
+  if (tuning.steps == 0) return "off";
+  return fmt::format("{} step sizes, {} seed{} each", tuning.steps, tuning.seeds,
+                     tuning.seeds == 1 ? "" : "s");
+}
+
 }  // namespace
 
 std::vector<RivalKind> known_rivals(const CompareSettings& compare, std::vector<RivalKind> own) {
@@ -229,7 +235,9 @@ ResultOptions result_options(const Config& config, const Contest& contest,
   add("batch", run.batch.value_or(0) == 0 ? "all samples" : std::to_string(*run.batch));
   add("workers", std::to_string(run.workers));
   add("goal", for_people(contest.goal));
-  add("seeds", std::to_string(contest.seeds));
+  add("seeds",
+      fmt::format("{} ({} to {})", contest.seeds, contest.seed, contest.seed + contest.seeds - 1));
+  add("tuning", tuning_text(contest.tuning) + (compare.quick ? " (quick)" : ""));
   std::string own;
   bool in_python = false;
   for (const ChosenRival& rival : contest.rivals) {

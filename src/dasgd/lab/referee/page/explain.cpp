@@ -108,7 +108,7 @@ std::vector<std::string> doubts_of(const Contest& contest, const std::vector<Jud
     else if (at_once > 0)
       lines.push_back(fmt::format(
           "In {}, {} of {} methods reach the goal at the first evaluation: too early to "
-          "distinguish them; choose a harder goal or a smaller --eval-every.",
+          "distinguish them; choose a harder goal or evaluate more often.",
           world.name, at_once, world.rows.size()));
   }
   for (std::size_t a = 0; a < worlds.size(); ++a)

@@ -93,11 +93,12 @@ std::vector<FirstRounds> first_rounds(const Objective<Real>& objective, const Co
 }
 
 std::string time_lines(const std::string& title, const std::vector<FirstRounds>& all,
-                       std::size_t workers) {
+                       std::size_t workers, double width) {
   constexpr double line = 9, gap = 16, head = 34;
-  double left = 110;
+  double left = width > 0 ? 0 : 110;
   for (const FirstRounds& rounds : all) left = std::max(left, svg::width_of(rounds.rival) + 16);
-  const double right = std::max(left + 240, usual_panel_width - 16);
+  const double right =
+      width > 0 ? std::max(left + 120, width - 16) : std::max(left + 240, usual_panel_width - 16);
   const std::size_t shown = std::min(workers, most_workers_shown);
   const auto place = [&](std::size_t worker) -> std::optional<std::size_t> {
     if (worker + 1 == workers) return shown - 1;

@@ -24,8 +24,8 @@ std::vector<FirstRounds> first_rounds(const Objective<Real>& objective, const Co
                                       const std::vector<std::size_t>& rivals);
 
 /// A line per worker, a bar per gradient in the colour of the rival, pale where it was wasted,
-/// nothing where a worker waits. SVG.
+/// nothing where a worker waits. SVG of that width, see Drawing.
 std::string time_lines(const std::string& title, const std::vector<FirstRounds>& all,
-                       std::size_t workers);
+                       std::size_t workers, double width = 0);
 
 }  // namespace dasgd

@@ -169,13 +169,13 @@ std::vector<ComparePicture> pictures_of(const Contest& contest,
                       "Below 1 it is faster than DASGD. Blue: shown to be faster; orange: shown to "
                       "be slower; grey: no difference shown. Bold: the fastest of its world.",
                       {},
-                      {ratio_map(worlds)}});
-  if (auto map = winner_map(worlds))
+                      {[=](double width) { return ratio_map(worlds, width); }}});
+  if (winner_map(worlds))
     pictures.push_back({"winners",
                         "Who wins over stragglers and latency",
                         "Grey where the fastest is not shown to be faster than the next.",
                         {},
-                        {std::move(*map)}});
+                        {[=](double width) { return *winner_map(worlds, width); }}});
   for (std::size_t w = 0; w < worlds.size(); ++w)
     for (ComparePicture& picture : curves_of(contest, worlds[w], w))
       pictures.push_back(std::move(picture));
@@ -211,10 +211,10 @@ std::vector<ComparePicture> pictures_of(const Contest& contest,
 
 std::vector<std::pair<std::string, std::string>> files_of(const ComparePicture& picture) {
   if (picture.drawings.empty()) return {{picture.file + ".svg", plot_svg(picture.panels, 3)}};
-  if (picture.drawings.size() == 1) return {{picture.file + ".svg", picture.drawings.front()}};
+  if (picture.drawings.size() == 1) return {{picture.file + ".svg", picture.drawings.front()(0)}};
   std::vector<std::pair<std::string, std::string>> files;
-  for (const std::string& drawing : picture.drawings)
-    files.emplace_back(fmt::format("{}_{}.svg", picture.file, files.size() + 1), drawing);
+  for (const Drawing& draw : picture.drawings)
+    files.emplace_back(fmt::format("{}_{}.svg", picture.file, files.size() + 1), draw(0));
   return files;
 }
 
@@ -232,7 +232,8 @@ report::FiguresPage compare_page(const Contest& contest, const std::vector<Judge
   for (const auto& more : {unshown_differences(contest, worlds), doubts_of(contest, worlds)})
     page.findings.insert(page.findings.end(), more.begin(), more.end());
   for (const ComparePicture& picture : pictures) {
-    report::Figure figure{picture.title, picture.caption, picture.drawings};
+    report::Figure figure{picture.title, picture.caption, {}};
+    for (const Drawing& draw : picture.drawings) figure.panels.push_back(draw(0));
     const bool logarithmic = std::any_of(picture.panels.begin(), picture.panels.end(),
                                          [](const PlotPanel& p) { return p.log_x || p.log_y; });
     for (PlotPanel panel : picture.panels) {
