@@ -45,14 +45,15 @@ Held hold(const config::Config& config, const Objective<Real>& objective,
   notes_of(contest);  // refuses what cannot run, before anything is written
   const std::string directory = config::comparison_directory(config);
   const DirectoryLock lock(directory);
-  Journal journal(directory + "/journal.jsonl", config::identity_of(config, contest));
+  Journal journal(directory + "/journal.jsonl", config::identity_of(config, contest),
+                  config::today());
   write_file(directory + "/config.toml", to_toml(Command::compare, config));
   const auto rows = hold_contest(objective, contest, journal, on_progress,
                                  perform_on_threads(objective, contest));
   const auto worlds = judge_worlds(objective, contest, rows);
   WriteAll write;
   write_results(directory, objective, contest, rows, worlds,
-                config::result_options(config, contest), write);
+                config::result_options(config, contest, journal.date()), write);
   write.conclude();
   return {results_json(contest, worlds).dump(), directory};
 }

@@ -1,6 +1,7 @@
 // `dasgd compare` as people use it.
 #include <cmath>
 #include <csignal>
+#include <fmt/format.h>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -133,10 +134,55 @@ TEST_F(Compare, APaperGetsPanelsATableAndARecordAndNothingIsRunAgain) {
   for (const char* name : {"loss_1_a.svg", "map.svg", "rounds.svg"})
     EXPECT_THAT(read_text(out("paper") + "/" + name), HasSubstr(" width=\"60.00mm\"")) << name;
   EXPECT_EQ(read_text(out("paper") + "/config.toml"), read_text(out() + "/config.toml"));
-  EXPECT_THAT(read_text(out("paper") + "/table.tex"), HasSubstr("\\begin{tabular}"));
+  EXPECT_THAT(read_text(out("paper") + "/table.tex"),
+              AllOf(HasSubstr("\\begin{tabular}"), HasSubstr("\\label{tab:compare}"),
+                    ContainsRegex("quadratic with 4 workers: [^\n]*3 seeds")));
+  for (const char* name : {"map.svg", "rounds.svg", "loss_1_a.svg"}) {  // letters are 12 high
+    const std::string svg = read_text(out("paper") + "/" + name), before = "viewBox=\"0 0 ";
+    EXPECT_NEAR(std::stod(svg.substr(svg.find(before) + before.size())), 60 / 25.4 * 72 * 12 / 7, 1)
+        << name;
+  }
   EXPECT_THAT(read_text(out("paper") + "/record.txt"),
-              AllOf(HasSubstr("command: dasgd compare config.toml"), HasSubstr("@software{dasgd")));
+              AllOf(HasSubstr("command: dasgd " + small), HasSubstr("@software{dasgd"),
+                    ContainsRegex("\ndate: 20[0-9-]+\n"), ContainsRegex("year = \\{20[0-9]+\\}"),
+                    HasSubstr("\nseeds: 3 (1 to 3)\n"),
+                    HasSubstr("\ntuning: 5 step sizes, 1 seed each (quick)\n")));
+  const std::string record = read_text(out("paper") + "/record.txt");
+  EXPECT_EQ(record.find("seeds: "), record.rfind("\nseeds: ") + 1);
   EXPECT_THAT(read_text(out() + "/config.toml"), ::testing::Not(HasSubstr("paper")));
+}
+
+TEST_F(Compare, ThePageSaysWhatWasTypedAndWhen) {
+  const std::string command = small + "--rivals dasgd,minibatch,asgd --out '" + out() + "'";
+  ASSERT_EQ(dasgd(command).status, 0);
+  const std::string page = read_text(out() + "/compare.html");
+  const json first = json::parse(read_text(out() + "/journal.jsonl")
+                                     .substr(0, read_text(out() + "/journal.jsonl").find('\n')));
+  const std::string date = first.at("date");
+  EXPECT_THAT(date, ::testing::MatchesRegex("20[0-9][0-9]-[01][0-9]-[0-3][0-9]"));
+  EXPECT_THAT(page, AllOf(HasSubstr("[\"date\",\"" + date + "\"]"),
+                          HasSubstr("[\"command\",\"dasgd " + small + "--rivals "),
+                          HasSubstr("\"samples/s\"")));
+  const double goal = std::stod(result()["goal"].get<std::string>().substr(13));
+  EXPECT_THAT(page, HasSubstr(fmt::format("loss at most {:.3g}\"", goal)));
+  EXPECT_THAT(page, ::testing::Not(HasSubstr(result()["goal"].get<std::string>())));
+  const Outcome again = shell("env LD_PRELOAD=" DASGD_ANOTHER_DAY " " + this->command(command));
+  ASSERT_EQ(again.status, 0) << again.err;
+  EXPECT_EQ(read_text(out() + "/compare.html"), page) << "the day when it was made, not this one";
+}
+
+TEST_F(Compare, AJournalWithoutADateIsReadToo) {
+  const std::string command = small + "--rivals dasgd,minibatch --out " + out();
+  ASSERT_EQ(dasgd(command).status, 0);
+  std::string journal = read_text(out() + "/journal.jsonl");
+  const std::size_t at = journal.find(",\"date\"");
+  ASSERT_NE(at, journal.npos);
+  journal.erase(at, journal.find('}', at) - at);
+  std::ofstream(out() + "/journal.jsonl") << journal;
+  const Outcome again = dasgd(command);
+  EXPECT_EQ(again.status, 0) << again.err;
+  EXPECT_THAT(again.err, HasSubstr("runs are finished already"));
+  EXPECT_THAT(read_text(out() + "/compare.html"), ::testing::Not(HasSubstr("[\"date\"")));
 }
 
 TEST_F(Compare, ReportAndExportTakeTheDirectoryOfAComparison) {
@@ -146,6 +192,7 @@ TEST_F(Compare, ReportAndExportTakeTheDirectoryOfAComparison) {
   EXPECT_THAT(report.out, HasSubstr(out() + "/map.svg\n"));
   const Outcome text = dasgd("report --text " + out());
   EXPECT_THAT(text.out, AllOf(HasSubstr("minibatch"), HasSubstr("equal: ")));
+  EXPECT_THAT(text.out, ContainsRegex("dasgd +[^\n]* reference\n"));
   const Outcome exported = dasgd("export " + out() + " --out " + out("tables"));
   EXPECT_EQ(exported.status, 0) << exported.err;
   EXPECT_EQ(read_text(out("tables") + "/runs.csv"), read_text(out() + "/compare.csv"));
@@ -259,6 +306,15 @@ TEST_F(Compare, SaysWhatItDoesNotKnow) {
           out(),
       "d-psgd needs links that go both ways");
   expect_refusal("compare --model quadratic --rule momentum --out " + out(), "plain SGD only");
+}
+
+TEST_F(Compare, RefusesSizesThatNoPaperHas) {
+  const std::string paper = small + "--paper " + out("paper") + " --out " + out();
+  expect_refusal(paper + " --paper-width 3", "--paper-width");
+  expect_refusal(paper + " --paper-width 3", "3 is not between 20 and 400 mm");
+  expect_refusal(paper + " --paper-font 900", "900 is not between 4 and 24 points");
+  expect_refusal(paper + " --paper-width 40 --paper-font 20", "at least 100 mm");
+  EXPECT_FALSE(fs::exists(out("paper")));
 }
 
 TEST_F(Compare, SaysWhatPairsDoOnAnOddRing) {

@@ -134,6 +134,19 @@ TEST_F(Sweeping, KeepsRunsThatDivergeAndGoesOn) {
   EXPECT_EQ(rows[1].at("stop_reason"), "diverged");
 }
 
+TEST_F(Sweeping, KeysThatVaryTogetherHaveDotsAndATableInText) {
+  ASSERT_EQ(dasgd("sweep --model quadratic --gradients 50 --vary lr+rule=0.01+sgd,0.001+adam "
+                  "--vary workers=1,2 --seeds 2 --quiet --out " +
+                  out("both"))
+                .status,
+            0);
+  EXPECT_THAT(read_text(out("both") + "/charts/at_the_end.svg"), HasSubstr("<circle"));
+  const Outcome text = dasgd("report --text " + out("both"));
+  EXPECT_EQ(text.status, 0) << text.err;
+  EXPECT_THAT(text.out, AllOf(HasSubstr("Sweep of lr, rule, workers"), HasSubstr("final loss"),
+                              ContainsRegex("0.001 +adam +2 +2 +0 +[^\n]* ± ")));
+}
+
 TEST_F(Sweeping, TrainsOnThreadsAsWell) {
   const Outcome outcome =
       dasgd("sweep " + base() + " --engine threads --seed 5 --vary batch=4,16 " +

@@ -70,5 +70,16 @@ TEST(Explained, GoalsThatAreTooEasyAndWorldsThatAreTheSameAreDoubted) {
               IsEmpty());
 }
 
+TEST(Explained, GoalsThatAreReachedAtTheFirstEvaluationAreDoubted) {
+  Contest contest = contest_of(3);
+  contest.every = 1'000'000'000;
+  const std::vector rows{run_times("dasgd", {1}), run_times("asgd", {1}), run_times("slow", {3})};
+  EXPECT_THAT(
+      doubts_of(contest,
+                {judged_world("equal", rows, {{.median = 1}, {.median = 1}, {.median = 3}})}),
+      ElementsAre("In equal, 2 of 3 methods reach the goal at the first evaluation: too early to "
+                  "distinguish them; choose a harder goal or evaluate more often."));
+}
+
 }  // namespace
 }  // namespace dasgd

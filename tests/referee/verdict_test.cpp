@@ -75,6 +75,35 @@ TEST(Verdict, WordsSayWhatIsShown) {
   EXPECT_EQ(judged[5].verdict, "not tuned");
 }
 
+TEST(Verdict, ARowWhoseTrialsNeverReachedTheGoalIsNotTuned) {
+  const auto without_trials = [](ContestRow row) {
+    row.tuned = true;
+    row.trials = {{.eta = 1, .median = never}, {.eta = 2, .median = never}};
+    return row;
+  };
+  const std::vector<ContestRow> rows{row("dasgd", {10, 11, 9, 10.5}),
+                                     without_trials(row("slow", {20, 23, 17, 21})),
+                                     without_trials(row("never", {never, never, never, never}))};
+  const auto judged = judge(rows, 1);
+  EXPECT_EQ(judged[1].verdict, "not tuned");
+  EXPECT_EQ(judged[2].verdict, "not reached");
+  ContestRow quick = without_trials(row("quick", {5, 5.5, 4.5, 5}));
+  const std::vector<ContestRow> won{rows[0], quick};
+  EXPECT_THAT(sum_up("w", won, judge(won, 1)).sentence,
+              HasSubstr("with a step that did not reach the goal in tuning"));
+}
+
+TEST(Verdict, EqualTimesAreATie) {
+  const auto sentence = [](const std::vector<ContestRow>& rows) {
+    return sum_up("w", rows, judge(rows, 1)).sentence;
+  };
+  EXPECT_EQ(sentence({row("asgd", {5, 5}), row("dasgd", {5, 5}), row("slow", {9, 9})}),
+            "w: asgd and dasgd tie at 5 s (5 to 5).");
+  EXPECT_EQ(sentence({row("a", {5, 5}), row("b", {5, 5}), row("c", {5, 5}), row("dasgd", {9, 9})}),
+            "w: a, b and c tie at 5 s (5 to 5); DASGD loses: it takes 1.80 times as long, "
+            "9 s (9 to 9).");
+}
+
 TEST(Verdict, WhatOneLookCannotResolveIsNotADifference) {
   const std::vector<ContestRow> rows{row("dasgd", {10, 10, 10}), row("like", {9.5, 9.5, 9.5})};
   EXPECT_EQ(judge(rows, 1, 0.1)[1].verdict, "faster");
@@ -98,7 +127,7 @@ TEST(Verdict, SentencesSayWhenDasgdLoses) {
   EXPECT_EQ(wins.winner, "dasgd");
   EXPECT_FALSE(wins.dasgd_loses);
   EXPECT_THAT(wins.sentence, HasSubstr("next is slow"));
-  const auto open = sentence({row("dasgd", {10, 12, 9}), row("like", {9.9, 11, 10})});
+  const auto open = sentence({row("dasgd", {10, 12, 9}), row("like", {9.9, 11, 9.8})});
   EXPECT_FALSE(open.dasgd_loses);
   EXPECT_THAT(open.sentence, HasSubstr("not shown"));
   EXPECT_THAT(sentence({row("dasgd", {never, never})}).sentence, HasSubstr("no method reaches"));

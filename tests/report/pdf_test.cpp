@@ -1,5 +1,6 @@
 #include "dasgd/report/charts/pdf.hpp"
 
+#include <cmath>
 #include <gmock/gmock.h>
 
 #include "dasgd/report/charts/svg_plot.hpp"
@@ -8,6 +9,7 @@ namespace dasgd {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -53,6 +55,13 @@ TEST(Plot, AMethodHasItsMarkerOnTheLineAndInTheLegend) {
   for (std::size_t at = svg.find("<polygon"); at != svg.npos; at = svg.find("<polygon", at + 1))
     ++shapes;
   EXPECT_GE(shapes, 3u);  // the band, markers, the legend
+}
+
+TEST(Plot, APointWithoutNeighboursHasAMarker) {
+  PlotPanel panel{.title = "", .x_label = "", .y_label = ""};
+  panel.series.push_back({.name = "", .x = {1}, .y = {3}, .deviation = {0.5}});
+  panel.series.push_back({.name = "", .x = {1, 2, 3}, .y = {2, std::nan(""), 4}, .deviation = {}});
+  EXPECT_THAT(plot_svg({panel}), ContainsRegex("<circle(.|\n)*<circle(.|\n)*<circle"));
 }
 
 }  // namespace

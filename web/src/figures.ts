@@ -42,11 +42,9 @@ function card(figure: FiguresData["figures"][number]): HTMLElement {
     body);
 }
 
-// The file says when it was written; inside, the same comparison has the same bytes.
 function facts(data: FiguresData): HTMLElement | null {
   if (!data.facts || data.facts.length === 0) return null;
-  const written = location.protocol === "file:" ? [["written", document.lastModified] as [string, string]] : [];
-  return element("dl", { class: "compared" }, ...[...data.facts, ...written].map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
+  return element("dl", { class: "compared" }, ...data.facts.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
 }
 
 export function showFigures(page: HTMLElement, data: FiguresData): void {

@@ -1,10 +1,12 @@
 #include "cli/command_line.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <sstream>
+#include <string_view>
 
 #include "cli/argument_mistakes.hpp"
 #include "dasgd/base/nearest_word.hpp"
@@ -26,6 +28,17 @@ std::string torch_library() {
   if (built_with.empty()) return "LibTorch: none, built without it";
   return "LibTorch: " + built_with +
          (networks_are_installed() ? "" : ", not here: install the package dasgd-networks");
+}
+
+std::string in_shell(const std::string& argument) {
+  const auto is_plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) ||
+           std::string_view("-_./,:=+@%").find(c) != std::string_view::npos;
+  };
+  if (!argument.empty() && std::all_of(argument.begin(), argument.end(), is_plain)) return argument;
+  std::string quoted = "'";
+  for (const char c : argument) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
 }
 
 }  // namespace
@@ -104,6 +117,8 @@ void CommandLine::add_help() {
 }
 
 int CommandLine::run(int argc, char** argv) {
+  typed_ = "dasgd";
+  for (int k = 1; k < argc; ++k) typed_ += " " + in_shell(argv[k]);
   try {
     app_.parse(argc, argv);
   } catch (const CLI::Success& success) {
@@ -245,8 +260,9 @@ void CommandLine::add_compare() {
       "  dasgd compare --rivals dasgd,minibatch:backup=2,rennala:B=8 --workers 16 "
       "--target-accuracy 0.82 --quick");
   when(app, [this] {
-    return list_rivals_ ? compare_list_command(compared_.resolved())
-                        : compare_command(compared_.resolved());
+    Config config = compared_.resolved();
+    config.compare.command = typed_;
+    return list_rivals_ ? compare_list_command(config) : compare_command(config);
   });
 }
 

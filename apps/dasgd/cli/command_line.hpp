@@ -56,6 +56,7 @@ class CommandLine {
 
   CLI::App app_;
   std::vector<std::pair<const CLI::App*, Action>> actions_;
+  std::string typed_;  ///< the command, as a shell would read it
 
   RunArguments train_{Command::train}, simulate_{Command::simulate}, advised_{Command::advise};
   RunArguments swept_{Command::advise};  // has the settings of both engines

@@ -55,7 +55,8 @@ int compare_problem(const Config& config, const Objective<Real>& objective, cons
   const auto notes = notes_of(contest);
   const std::string directory = config::comparison_directory(config);
   const DirectoryLock lock(directory);
-  Journal journal(directory + "/journal.jsonl", config::identity_of(config, contest));
+  Journal journal(directory + "/journal.jsonl", config::identity_of(config, contest),
+                  config::today());
   write_file(directory + "/config.toml", to_toml(config::Command::compare, config));
   const config::OutputSettings& output = config.output;
   if (!output.quiet)
@@ -73,7 +74,7 @@ int compare_problem(const Config& config, const Objective<Real>& objective, cons
   }
   const auto worlds = judge_worlds(objective, contest, rows);
   WriteAll write;
-  const ResultOptions how = config::result_options(config, contest);
+  const ResultOptions how = config::result_options(config, contest, journal.date());
   write_results(directory, objective, contest, rows, worlds, how, write);
   if (!output.quiet)
     for (const std::string& doubt : doubts_of(contest, worlds)) print_note("note: {}\n", doubt);

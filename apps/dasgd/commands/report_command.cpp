@@ -3,6 +3,7 @@
 #include "commands/output_directory.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/sweep.hpp"
+#include "dasgd/report/charts/sweep_figures.hpp"
 #include "dasgd/report/page/write_report.hpp"
 #include "dasgd/report/text.hpp"
 #include "terminal/output.hpp"
@@ -12,7 +13,9 @@ int report_command(const ReportRequest& request) {
   if (request.text) {
     for (const std::string& run : request.runs)
       print_result_text(is_comparison(run) ? comparison_text(run)
-                                           : report::to_text(report::read_run(run)));
+                        : is_sweep(run)
+                            ? report::to_text(report::sweep_figures(read_sweep(run), run))
+                            : report::to_text(report::read_run(run)));
     return done;
   }
   const std::string directory = output_directory(request.runs, request.out, "runs/report");

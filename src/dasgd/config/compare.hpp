@@ -18,6 +18,7 @@ struct CompareSettings {
   bool preempt = false, quick = false;
   std::string paper;                              ///< a directory for the files of a paper
   std::optional<double> paper_width, paper_font;  ///< of a panel, in mm; of its letters, in points
+  std::string command;                            ///< as it was typed, for readers of the results
 };
 
 }  // namespace dasgd::config

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fmt/format.h>
 #include <vector>
 
 #include "dasgd/core/error.hpp"
@@ -131,6 +132,16 @@ void resolve_proved(Config& config) {
                    to_string(sampling) + "; use `sampling` independent, or `batch` 0 (full batch)");
 }
 
+void require_room_for_letters(const CompareSettings& compare) {
+  constexpr double mm_per_point = 5;  // an axis and its numbers
+  const double font = compare.paper_font.value_or(8), least = mm_per_point * font;
+  if (compare.paper_width.value_or(84) < least)
+    throw InputError(
+        fmt::format("`compare.paper_font` {} needs a `compare.paper_width` of at least "
+                    "{} mm",
+                    font, least));
+}
+
 }  // namespace
 
 void set_default_evaluation(Config& config) {
@@ -152,6 +163,7 @@ void resolve(Config& config) {
   const ModelDefaults defaults = defaults_of(config.problem.model);
   if (config.problem.data.empty()) config.problem.data = defaults.data;
   require_arrays(config.problem);
+  require_room_for_letters(config.compare);
   resolve_engine(config.ranks, config.workers);
   if (config.ranks.expected > 0 && run.chaos.on_links())
     throw InputError("chaos on links needs threads or the simulator, not MPI ranks");

@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+
+#include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/settings/setting_groups.hpp"
 #include "dasgd/settings/setting_kinds.hpp"
@@ -16,6 +19,16 @@ std::string checked_step(const std::string& text) {
   parse_positive(equals == text.npos ? text : text.substr(equals + 1));
   if (equals == 0) throw InputError("\"" + text + "\" is neither X nor RIVAL=X");
   return text;
+}
+
+// Nothing on paper is smaller or larger.
+auto between(double least, double most, const char* unit) {
+  return [=](const std::string& text) {
+    const double value = parse_positive(text);
+    if (value < least || value > most)
+      throw InputError(fmt::format("{} is not between {} and {} {}", value, least, most, unit));
+    return value;
+  };
 }
 
 }  // namespace
@@ -83,12 +96,16 @@ std::vector<Setting> compare_settings() {
            "write figures for a paper: panels as SVG and PDF, the table as LaTeX and CSV, and a "
            "record to cite; a finished comparison is not run again"},
           [](auto& c) -> auto& { return c.compare.paper; })),
-      not_written(real(
-          "compare.paper_width", "--paper-width", "width of a panel of --paper in mm (default: 84)",
-          [](auto& c) -> auto& { return c.compare.paper_width; })),
-      not_written(real(
-          "compare.paper_font", "--paper-font", "font size of --paper in points (default: 8)",
-          [](auto& c) -> auto& { return c.compare.paper_font; })),
+      not_written(place(
+          {"compare.paper_width", "--paper-width", "X",
+           "width of a panel of --paper in mm, 20 to 400 (default: 84)"},
+          [](auto& c) -> auto& { return c.compare.paper_width; }, between(20, 400, "mm"),
+          show_real)),
+      not_written(place(
+          {"compare.paper_font", "--paper-font", "X",
+           "font size of --paper in points, 4 to 24 (default: 8)"},
+          [](auto& c) -> auto& { return c.compare.paper_font; }, between(4, 24, "points"),
+          show_real)),
   };
 }
 

@@ -1,6 +1,7 @@
 #include "dasgd/lab/comparison/comparison.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
@@ -126,6 +127,12 @@ double advised_step(const Config& config, const Objective<Real>& objective) {
   return std::exp2(std::round(std::log2(eta)));  // a round number of the grid
 }
 
+std::string tuning_text(const Tuning& tuning) {
+  if (tuning.steps == 0) return "off";
+  return fmt::format("{} step sizes, {} seed{} each", tuning.steps, tuning.seeds,
+                     tuning.seeds == 1 ? "" : "s");
+}
+
 }  // namespace
 
 std::vector<RivalKind> known_rivals(const CompareSettings& compare, std::vector<RivalKind> own) {
@@ -206,7 +213,15 @@ std::string identity_of(const Config& config, const Contest& contest) {
   return text;
 }
 
-ResultOptions result_options(const Config& config, const Contest& contest) {
+std::string today() {
+  const std::chrono::year_month_day date(
+      std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()));
+  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+}
+
+ResultOptions result_options(const Config& config, const Contest& contest,
+                             const std::string& date) {
   const CompareSettings& compare = config.compare;
   ResultOptions options{.page = !config.output.no_report, .paper = compare.paper};
   options.paper_options.width_mm = compare.paper_width.value_or(options.paper_options.width_mm);
@@ -219,8 +234,10 @@ ResultOptions result_options(const Config& config, const Contest& contest) {
   add("data", fs::path(config.problem.data).filename().string());
   add("batch", run.batch.value_or(0) == 0 ? "all samples" : std::to_string(*run.batch));
   add("workers", std::to_string(run.workers));
-  add("goal", to_string(contest.goal));
-  add("seeds", std::to_string(contest.seeds));
+  add("goal", for_people(contest.goal));
+  add("seeds",
+      fmt::format("{} ({} to {})", contest.seeds, contest.seed, contest.seed + contest.seeds - 1));
+  add("tuning", tuning_text(contest.tuning) + (compare.quick ? " (quick)" : ""));
   std::string own;
   bool in_python = false;
   for (const ChosenRival& rival : contest.rivals) {
@@ -229,9 +246,11 @@ ResultOptions result_options(const Config& config, const Contest& contest) {
     own += fmt::format("{}{} ({})", own.empty() ? "" : ", ", rival.label, rival.kind.edition);
   }
   add("own rivals", own);
-  add("command", in_python ? "dasgd.compare(config=\"config.toml\", rivals=[...])"
-                           : "dasgd compare config.toml");
+  add("command", in_python                 ? "dasgd.compare(config=\"config.toml\", rivals=[...])"
+                 : compare.command.empty() ? "dasgd compare config.toml"
+                                           : compare.command);
   add("version", "dasgd " + std::string(version()));
+  add("date", date);
   return options;
 }
 

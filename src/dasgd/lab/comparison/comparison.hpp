@@ -29,8 +29,11 @@ Contest make_contest(const Config& config, const Objective<Real>& objective,
 /// All that makes a finished run what it is, but for its rival, world, step and seed.
 std::string identity_of(const Config& config, const Contest& contest);
 
-/// What the files of a comparison say of it, and which are wanted.
-ResultOptions result_options(const Config& config, const Contest& contest);
+/// What the files of a comparison say of it, and which are wanted. `date`: of its journal.
+ResultOptions result_options(const Config& config, const Contest& contest, const std::string& date);
+
+/// The date in UTC, like 2026-11-18.
+std::string today();
 
 /// Where the comparison leaves its files: made, and of this or of no comparison. Throws InputError.
 std::string comparison_directory(const Config& config);

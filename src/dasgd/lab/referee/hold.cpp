@@ -82,7 +82,7 @@ class Pair {
     const bool whole = given == world_.options.max_time->count();
     ContestRun result = run({row.eta, contest_.seed + k, true,
                              whole ? std::nullopt : std::optional<Nanoseconds>(given)});
-    result.tuned = row.tuned && !row.at_edge;
+    result.tuned = row.tuned && tuning_flaw(row).empty();
     return result;
   }
 
@@ -154,16 +154,27 @@ class Pair {
 
 }  // namespace
 
-std::string to_string(const Goal& goal) {
-  switch (goal.kind) {
+namespace {
+
+std::string goal_text(Goal::Kind kind, const std::string& value) {
+  switch (kind) {
     case Goal::Kind::loss:
-      return "loss at most " + show_real(goal.value);
+      return "loss at most " + value;
     case Goal::Kind::accuracy:
-      return "accuracy at least " + show_real(goal.value);
+      return "accuracy at least " + value;
     case Goal::Kind::error:
       break;
   }
-  return "gradient norm at most " + show_real(goal.value);
+  return "gradient norm at most " + value;
+}
+
+}  // namespace
+
+std::string to_string(const Goal& goal) { return goal_text(goal.kind, show_real(goal.value)); }
+std::string for_people(const Goal& goal) {
+  constexpr std::size_t readable = 7;
+  const std::string exact = show_real(goal.value);
+  return goal_text(goal.kind, exact.size() <= readable ? exact : fmt::format("{:.3g}", goal.value));
 }
 
 ContestEngine parse_contest_engine(const std::string& text) {

@@ -10,7 +10,8 @@
 
 namespace dasgd {
 
-Journal::Journal(std::string path, const std::string& identity) : path_(std::move(path)) {
+Journal::Journal(std::string path, const std::string& identity, const std::string& today)
+    : path_(std::move(path)) {
   using Json = nlohmann::ordered_json;
   std::ifstream file(path_, std::ios::binary);
   std::string line, whole;
@@ -22,6 +23,7 @@ Journal::Journal(std::string path, const std::string& identity) : path_(std::mov
       if (json.value("comparison", "") != identity)
         throw InputError(path_ +
                          " is of another comparison; choose another `output.out`, or remove it");
+      date_ = json.value("date", "");
     } else {
       runs_[json.at("name").get<std::string>()] = run_from_json(json.at("run"));
     }
@@ -29,7 +31,10 @@ Journal::Journal(std::string path, const std::string& identity) : path_(std::mov
   }
   file.close();
   found_ = runs_.size();
-  if (first) whole = Json{{"comparison", identity}}.dump() + "\n";
+  if (first) {
+    date_ = today;
+    whole = Json{{"comparison", identity}, {"date", date_}}.dump() + "\n";
+  }
   write_file(path_, whole);
 }
 

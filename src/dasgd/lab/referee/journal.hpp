@@ -16,19 +16,21 @@ namespace dasgd {
 class Journal {
  public:
   /// Reads what is there. Throws InputError where the file belongs to another comparison: one with
-  /// another `identity`.
-  Journal(std::string path, const std::string& identity);
+  /// another `identity`. A new one begins with the date `today`.
+  Journal(std::string path, const std::string& identity, const std::string& today = "");
   /// Without a file: nothing is kept.
   Journal() = default;
 
   /// The run of that name: as it was kept, or as `make` makes it.
   ContestRun run(const std::string& name, const std::function<ContestRun()>& make);
   std::size_t found() const { return found_; }
+  /// When the comparison was begun; empty where an older version of dasgd began it.
+  const std::string& date() const { return date_; }
 
  private:
   void append(const std::string& line);
 
-  std::string path_;
+  std::string path_, date_;
   std::size_t found_ = 0;
   std::mutex mutex_;  // guards the runs and the file
   std::map<std::string, ContestRun> runs_;

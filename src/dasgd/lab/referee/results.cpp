@@ -43,7 +43,7 @@ Json row_json(const ContestRow& row, const Judgement& j, const Contest& contest)
           {"world", row.world},
           {"eta", row.eta},
           {"numbers", row.numbers},
-          {"tuned", row.tuned && !row.at_edge},
+          {"tuned", row.tuned && tuning_flaw(row).empty()},
           {"seeds", row.runs.size()},
           {"reached", reached},
           {"median", json_number(j.median)},
@@ -206,7 +206,7 @@ Json results_json(const Contest& contest, const std::vector<JudgedWorld>& worlds
 
 std::string results_text(const Contest& contest, const std::vector<JudgedWorld>& worlds) {
   std::string text = fmt::format("time to {}, medians of {} seeds; the rivals against dasgd\n",
-                                 to_string(contest.goal), contest.seeds);
+                                 for_people(contest.goal), contest.seeds);
   const std::size_t width = width_of_labels(contest, worlds);
   for (const JudgedWorld& world : worlds) {
     text += fmt::format("\n{}\n  {:{}} {:>9} {:>10} {:>20} {:>5}  {:20} {:>6} {:>6} {:>8} {:>9}\n",

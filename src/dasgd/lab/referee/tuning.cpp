@@ -144,6 +144,15 @@ Nanoseconds time_given(const Contest& contest, const ContestWorld& world,
   return most > 0 && most < static_cast<double>(all) ? static_cast<Nanoseconds>(most) : all;
 }
 
+std::string tuning_flaw(const ContestRow& row) {
+  if (!row.tuned) return "";
+  if (row.at_edge) return "with the last step tried";
+  const bool reached =
+      row.trials.empty() || std::any_of(row.trials.begin(), row.trials.end(),
+                                        [](const Trial& t) { return std::isfinite(t.median); });
+  return reached ? "" : "with a step that did not reach the goal in tuning";
+}
+
 std::pair<double, double> good_range(const std::vector<Trial>& trials) {
   double fastest = std::numeric_limits<double>::infinity();
   for (const Trial& trial : trials) fastest = std::min(fastest, trial.median);

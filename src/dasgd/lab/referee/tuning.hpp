@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <span>
+#include <string>
 
 #include "dasgd/lab/referee/contest/contest.hpp"
 
@@ -38,6 +39,10 @@ std::pair<double, double> good_range(const std::vector<Trial>& trials);
 /// all of them, and the world's own end where nobody was tuned to the goal.
 Nanoseconds time_given(const Contest& contest, const ContestWorld& world,
                        std::span<const ContestRow> rows);
+
+/// Why the step that tuning left is not to be relied on: it is the last of those that were tried,
+/// or none of them reached the goal. Empty otherwise.
+std::string tuning_flaw(const ContestRow& row);
 
 double median_of(std::vector<double> values);
 

@@ -77,8 +77,6 @@ void hold_against(const ContestRow& row, const ContestRow& dasgd, std::uint64_t 
 // One look, and half of one for rounding.
 bool differ_measurably(double a, double b, double every) { return std::abs(a - b) > 1.5 * every; }
 
-bool is_untuned(const ContestRow& row) { return row.tuned && row.at_edge; }
-
 // With the step that it has, whatever that is.
 std::string compared(const Judgement& j, double dasgd, double every) {
   if (!std::isfinite(j.median)) return "not reached";
@@ -89,8 +87,24 @@ std::string compared(const Judgement& j, double dasgd, double every) {
   return j.ratio_interval->high < 1 ? "faster" : "slower";
 }
 
+std::string verdict_of(const ContestRow& row, const Judgement& j, double dasgd, double every) {
+  const bool untuned = !tuning_flaw(row).empty() && (row.at_edge || std::isfinite(j.median));
+  return untuned ? "not tuned" : compared(j, dasgd, every);
+}
+
 std::string seconds(const Judgement& j) {
   return fmt::format("{:.3g} s ({:.3g} to {:.3g})", j.median, j.interval.low, j.interval.high);
+}
+
+// "a, b and c": those for whose places it holds.
+template <typename Holds>
+std::string names_of(const std::vector<ContestRow>& rows, Holds&& holds) {
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < rows.size(); ++k)
+    if (holds(k)) names.push_back(rows[k].rival);
+  const std::string last = names.back();
+  names.pop_back();
+  return fmt::format("{} and {}", fmt::join(names, ", "), last);
 }
 
 }  // namespace
@@ -165,8 +179,7 @@ std::vector<Judgement> judge(const std::vector<ContestRow>& rows, std::uint64_t 
   const double reference = dasgd ? median_of(times_of(*dasgd)) : 0;
   for (std::size_t k = 0; k < rows.size(); ++k) {
     if (&rows[k] == dasgd) judgements[k].p.reset();
-    judgements[k].verdict =
-        is_untuned(rows[k]) ? "not tuned" : compared(judgements[k], reference, every);
+    judgements[k].verdict = verdict_of(rows[k], judgements[k], reference, every);
   }
   return judgements;
 }
@@ -198,16 +211,19 @@ WorldVerdict sum_up(const std::string& world, const std::vector<ContestRow>& row
   result.shown =
       alone || (paired_p(logs) < 0.05 &&
                 differ_measurably(judgements[best].median, judgements[next].median, every));
+  const auto tied = [&](std::size_t k) { return judgements[k].median == judgements[best].median; };
+  const bool tie = !alone && tied(next);
   std::string text =
-      fmt::format("{}: {} is fastest, {}", world, result.winner, seconds(judgements[best]));
-  if (is_untuned(rows[best])) text += ", with the last step tried";
-  if (!alone && !result.shown)
+      tie ? fmt::format("{}: {} tie at {}", world, names_of(rows, tied), seconds(judgements[best]))
+          : fmt::format("{}: {} is fastest, {}", world, result.winner, seconds(judgements[best]));
+  if (const std::string flaw = tuning_flaw(rows[best]); !flaw.empty()) text += ", " + flaw;
+  if (!alone && !result.shown && !tie)
     text += fmt::format(", but not shown to be faster than {}, {}", rows[next].rival,
                         seconds(judgements[next]));
   if (dasgd == best) {
     if (!alone && result.shown)
       text += fmt::format("; next is {}, {}", rows[next].rival, seconds(judgements[next]));
-  } else if (dasgd < rows.size()) {
+  } else if (dasgd < rows.size() && !tied(dasgd)) {
     const Judgement& won = judgements[best];
     if (!std::isfinite(judgements[dasgd].median)) {
       result.dasgd_loses = true;
@@ -221,7 +237,7 @@ WorldVerdict sum_up(const std::string& world, const std::vector<ContestRow>& row
       text +=
           fmt::format("; DASGD takes {}, and no difference is shown", seconds(judgements[dasgd]));
     }
-    if (is_untuned(rows[dasgd])) text += " (with the last step tried)";
+    if (const std::string flaw = tuning_flaw(rows[dasgd]); !flaw.empty()) text += " (" + flaw + ")";
   }
   result.sentence = text + ".";
   return result;

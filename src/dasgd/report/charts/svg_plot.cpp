@@ -111,6 +111,10 @@ std::string lines(const PlotSeries& s, const Axis& x, const Axis& y, const char*
   if (s.look == PlotSeries::Look::dots) return dots(s, x, y, colour);
   std::string out;
   for (const auto& [first, last] : pieces(s)) {
+    if (last == first + 1 && !s.marker) {  // no line
+      out += marker(x.at(s.x[first]), y.at(s.y[first]), 0, colour);
+      continue;
+    }
     std::string line, band;
     for (std::size_t i = first; i < last; ++i) {
       line += fmt::format("{:.1f},{:.1f} ", x.at(s.x[i]), y.at(s.y[i]));

@@ -247,6 +247,14 @@ std::string joined_keys(const Sweep& sweep) {
   return keys.empty() ? "seeds" : fmt::format("{}", fmt::join(keys, ", "));
 }
 
+std::string cell_of(const nlohmann::ordered_json& value) {
+  if (value.is_null()) return "";
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_object()) return value.dump();
+  return fmt::format("{:.4g} ± {:.2g}", value.at("mean").get<double>(),
+                     value.at("deviation").get<double>());
+}
+
 }  // namespace
 
 SweepFigures sweep_figures(const Sweep& sweep, const std::string& directory) {
@@ -283,6 +291,26 @@ SweepFigures sweep_figures(const Sweep& sweep, const std::string& directory) {
   add("accuracy_over_samples", "Accuracy over samples", caption,
       curve_panels(sweep, settings, layout, "accuracy", "samples"));
   return result;
+}
+
+std::string to_text(const SweepFigures& sweep) {
+  std::vector<std::string> names;
+  for (const auto& row : sweep.table)
+    for (const auto& [name, value] : row.items())
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  std::string text = fmt::format("{}\n{}\n\n", sweep.title, sweep.subtitle);
+  std::vector<std::string> lines(sweep.table.size() + 1);
+  for (const std::string& name : names) {
+    std::vector<std::string> cells{name};
+    for (const auto& row : sweep.table)
+      cells.push_back(row.contains(name) ? cell_of(row.at(name)) : "");
+    std::size_t width = 0;
+    for (const std::string& cell : cells) width = std::max(width, cell.size());
+    for (std::size_t k = 0; k < cells.size(); ++k)
+      lines[k] += fmt::format("{:{}}  ", cells[k], width);
+  }
+  for (std::string& line : lines) text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  return text;
 }
 
 }  // namespace dasgd::report

@@ -27,4 +27,7 @@ struct SweepFigures {
 /// every mean.
 SweepFigures sweep_figures(const Sweep& sweep, const std::string& directory);
 
+/// Its table for a terminal, below its title.
+std::string to_text(const SweepFigures& sweep);
+
 }  // namespace dasgd::report

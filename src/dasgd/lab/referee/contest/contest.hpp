@@ -31,6 +31,8 @@ struct Goal {
   bool of_last_worker = false;
 };
 std::string to_string(const Goal& goal);
+/// The same with a value of many digits rounded.
+std::string for_people(const Goal& goal);
 
 /// How the step sizes are found.
 struct Tuning {

@@ -20,7 +20,10 @@ constexpr Drawn axes[] = {
     {"megabytes sent", [](const CurvePoint& p) { return static_cast<double>(p.bytes) * 1e-6; }}};
 
 double loss_at(const CurvePoint& p) { return p.loss_mean; }
-double accuracy_at(const CurvePoint& p) { return p.accuracy_mean.value_or(std::nan("")); }
+// Without the model of the start, which is far below all others and would squeeze them.
+double accuracy_at(const CurvePoint& p) {
+  return p.gradients > 0 ? p.accuracy_mean.value_or(std::nan("")) : std::nan("");
+}
 
 template <typename Value>
 PlotSeries series_of(const ContestRow& row, const Drawn& axis, Value&& value) {
@@ -34,6 +37,7 @@ PlotSeries series_of(const ContestRow& row, const Drawn& axis, Value&& value) {
       xs.push_back(axis.x(run.curve[look]));
       ys.push_back(value(run.curve[look]));
     }
+    if (ys.empty() && series.x.empty()) continue;
     if (ys.empty() || 2 * ys.size() < row.runs.size()) break;
     series.x.push_back(median_of(xs));
     series.y.push_back(median_of(ys));
@@ -41,6 +45,22 @@ PlotSeries series_of(const ContestRow& row, const Drawn& axis, Value&& value) {
     series.high.push_back(*std::max_element(ys.begin(), ys.end()));
   }
   return series;
+}
+
+// The beginnings of curves below nine tenths of all values, which would squeeze the rest.
+void leave_out_beginnings(std::vector<PlotSeries>& all) {
+  std::vector<double> values;
+  for (const PlotSeries& s : all) values.insert(values.end(), s.y.begin(), s.y.end());
+  if (values.empty()) return;
+  std::sort(values.begin(), values.end());
+  const double least = values[values.size() / 10];
+  for (PlotSeries& s : all) {
+    const auto begin = std::find_if(s.y.begin(), s.y.end(), [&](double y) { return y >= least; });
+    const auto count = std::min(begin - s.y.begin(), std::ssize(s.y) - 1);  // the last one stays
+    for (std::vector<double>* column : {&s.x, &s.y, &s.low, &s.high})
+      column->erase(column->begin(), column->begin() + count);
+    for (double& low : s.low) low = std::max(low, std::min(least, s.y.back()));
+  }
 }
 
 template <typename Value>
@@ -57,6 +77,7 @@ PlotPanel panel_of(const JudgedWorld& world, const Drawn& axis, const std::strin
     dress(series, k);
     panel.series.push_back(std::move(series));
   }
+  if (!log_y) leave_out_beginnings(panel.series);
   if (!goal || panel.series.empty()) return panel;
   double end = 0;
   for (const PlotSeries& series : panel.series) end = std::max(end, series.x.back());
@@ -96,16 +117,18 @@ std::vector<ComparePicture> curves_of(const Contest& contest, const JudgedWorld&
                                       contest.seeds)
                         : "One seed. ";
   std::vector<ComparePicture> pictures;
-  const auto add = [&](const char* file, const std::string& title, std::vector<PlotPanel> panels) {
+  const auto add = [&](const char* file, const std::string& title, std::vector<PlotPanel> panels,
+                       const std::string& more = "") {
     if (panels.empty()) return;
     pictures.push_back({fmt::format("{}_{}", file, number + 1), title + " in " + world.name,
-                        how + "The same runs over three axes.", std::move(panels)});
+                        how + "The same runs over three axes." + more, std::move(panels)});
   };
   add("loss", "Loss",
       panels_of(world, "loss of the mean model", true, goal_if(Goal::Kind::loss), loss_at));
   add("accuracy", "Accuracy",
       panels_of(world, "accuracy of the mean model", false, goal_if(Goal::Kind::accuracy),
-                accuracy_at));
+                accuracy_at),
+      " The lowest tenth is left out where curves begin.");
   return pictures;
 }
 

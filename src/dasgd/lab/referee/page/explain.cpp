@@ -91,18 +91,25 @@ std::vector<std::string> doubts_of(const Contest& contest, const std::vector<Jud
   for (const JudgedWorld& world : worlds) {
     const auto workers = static_cast<double>(contest.worlds.front().options.workers);
     double fewest = INFINITY;
+    std::size_t at_once = 0;
     std::string who;
     for (std::size_t k = 0; k < world.rows.size(); ++k) {
       if (!std::isfinite(world.judgements[k].median)) continue;
       const double used =
           median_over(world.rows[k], [](const ContestRun& r) { return r.gradients_used; });
       if (used < fewest) fewest = used, who = world.rows[k].rival;
+      if (world.judgements[k].median <= 1.5e-9 * static_cast<double>(contest.every)) ++at_once;
     }
     if (fewest < few_rounds * workers)
       lines.push_back(
           fmt::format("In {}, {} reaches the goal with {:.0f} gradients, {:.1f} per worker: too "
                       "few to distinguish methods; choose a harder goal.",
                       world.name, who, fewest, fewest / workers));
+    else if (at_once > 0)
+      lines.push_back(fmt::format(
+          "In {}, {} of {} methods reach the goal at the first evaluation: too early to "
+          "distinguish them; choose a harder goal or evaluate more often.",
+          world.name, at_once, world.rows.size()));
   }
   for (std::size_t a = 0; a < worlds.size(); ++a)
     for (std::size_t b = a + 1; b < worlds.size(); ++b)

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "dasgd/lab/referee/contest/run_one.hpp"
+#include "dasgd/lab/referee/page/curves.hpp"
 #include "dasgd/lab/rivals/methods/all_rivals.hpp"
 #include "dasgd/report/charts/svg_frame.hpp"
 #include "dasgd/report/charts/svg_plot.hpp"
@@ -75,7 +76,7 @@ std::vector<FirstRounds> first_rounds(const Objective<Real>& objective, const Co
       slowest = std::max(slowest, static_cast<Nanoseconds>(static_cast<double>(first_of(w)) *
                                                            slow_factor(options, worker_id(w))));
     options.max_time = std::chrono::nanoseconds(window + 2 * slowest);
-    FirstRounds rounds{rival.label, {}};
+    FirstRounds rounds{rival.label, k, {}};
     if (rival.kind.name == dasgd_rival) {
       OwnGradients kept(options.workers);
       options.trace = &kept;
@@ -92,11 +93,12 @@ std::vector<FirstRounds> first_rounds(const Objective<Real>& objective, const Co
 }
 
 std::string time_lines(const std::string& title, const std::vector<FirstRounds>& all,
-                       std::size_t workers) {
+                       std::size_t workers, double width) {
   constexpr double line = 9, gap = 16, head = 34;
-  double left = 110;
+  double left = width > 0 ? 0 : 110;
   for (const FirstRounds& rounds : all) left = std::max(left, svg::width_of(rounds.rival) + 16);
-  const double right = std::max(left + 240, usual_panel_width - 16);
+  const double right =
+      width > 0 ? std::max(left + 120, width - 16) : std::max(left + 240, usual_panel_width - 16);
   const std::size_t shown = std::min(workers, most_workers_shown);
   const auto place = [&](std::size_t worker) -> std::optional<std::size_t> {
     if (worker + 1 == workers) return shown - 1;
@@ -114,16 +116,18 @@ std::string time_lines(const std::string& title, const std::vector<FirstRounds>&
     const double top = head + group * static_cast<double>(r);
     out += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"end\">{}</text>\n", left - 8,
                        top + group / 2, svg::escape(all[r].rival));
+    PlotSeries dressed;
+    dress(dressed, all[r].place);
     for (const ComputedSpan& span : all[r].spans) {
       const auto row = place(span.worker);
       if (!row) continue;
       const double from = x.at(static_cast<double>(span.begin) * 1e-9),
                    to = x.at(static_cast<double>(span.end) * 1e-9);
       out += fmt::format(
-          "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\" "
+          "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\"{} "
           "stroke=\"white\" stroke-width=\"0.6\"/>\n",
           from, top + line * static_cast<double>(*row), std::max(0.6, to - from), line - 2,
-          span.wasted ? svg::colours[4] : svg::colours[0]);
+          svg::colours[*dressed.colour], span.wasted ? " opacity=\"0.35\"" : "");
     }
   }
   return svg::document(right + 16, bottom + 46, title, out);

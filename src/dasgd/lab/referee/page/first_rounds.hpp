@@ -13,6 +13,7 @@ namespace dasgd {
 /// What the workers of one rival compute in the beginning of a run.
 struct FirstRounds {
   std::string rival;
+  std::size_t place = 0;  ///< among the rivals, for its colour
   std::vector<ComputedSpan> spans;
 };
 
@@ -22,9 +23,9 @@ std::vector<FirstRounds> first_rounds(const Objective<Real>& objective, const Co
                                       const ContestWorld& world, const JudgedWorld& judged,
                                       const std::vector<std::size_t>& rivals);
 
-/// A line per worker, a bar per gradient, orange where it was in vain, nothing where a worker
-/// waits. SVG.
+/// A line per worker, a bar per gradient in the colour of the rival, pale where it was wasted,
+/// nothing where a worker waits. SVG of that width, see Drawing.
 std::string time_lines(const std::string& title, const std::vector<FirstRounds>& all,
-                       std::size_t workers);
+                       std::size_t workers, double width = 0);
 
 }  // namespace dasgd

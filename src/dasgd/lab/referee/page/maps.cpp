@@ -20,9 +20,17 @@ constexpr const char* faster_colour = "#56b4e9";
 constexpr const char* slower_colour = "#e69f00";
 constexpr const char* undecided_colour = "#d9d9d9";
 
-/// A table of coloured cells, as wide as its longest texts need.
+/// A table of coloured cells, as wide as its longest texts need, or as it is asked to be.
 struct CellTable {
-  double names = 150, cell_width = 96;  ///< of the names of rows, of a cell
+  double names = 0, cell_width = 0;  ///< of the names of rows, of a cell
+
+  explicit CellTable(double width) {
+    if (width == 0) names = 150, cell_width = 96;
+  }
+  void fill(double width, std::size_t columns) {
+    const auto n = static_cast<double>(columns);
+    if (columns > 0) cell_width = std::max(cell_width, (width - names - 8) / n);
+  }
 
   void fit_name(const std::string& text) { names = std::max(names, svg::width_of(text) + 16); }
   void fit_cell(const std::string& text) {
@@ -78,24 +86,29 @@ std::optional<std::pair<double, double>> place_of(const std::string& world) {
 
 }  // namespace
 
-std::string ratio_map(const std::vector<JudgedWorld>& worlds) {
+std::string ratio_map(const std::vector<JudgedWorld>& worlds, double width) {
   const std::string name = "Time to the goal against DASGD's";
   const auto shown = [](const ContestRow& row) {
     return row.rival + (row.rival == dasgd_rival ? " (reference)" : "");
   };
-  CellTable table;
+  CellTable table(width);
   for (const JudgedWorld& world : worlds) {
     table.fit_cell(world.name);
     for (const ContestRow& row : world.rows) table.fit_name(shown(row));
+    for (const Judgement& j : world.judgements) table.fit_cell(text_of(j));
   }
+  table.fill(width, worlds.size());
   std::string out = title(name);
   for (std::size_t w = 0; w < worlds.size(); ++w) {
     const JudgedWorld& world = worlds[w];
     out += table.column_name(static_cast<double>(w), world.name);
+    double fastest = INFINITY;
+    for (const Judgement& j : world.judgements) fastest = std::min(fastest, j.median);
     for (std::size_t k = 0; k < world.rows.size(); ++k) {
       const auto row = static_cast<double>(k);
       if (w == 0) out += table.row_name(row, shown(world.rows[k]));
-      const bool wins = world.rows[k].rival == world.verdict.winner;
+      const double median = world.judgements[k].median;
+      const bool wins = std::isfinite(median) && median == fastest;
       out += table.cell(static_cast<double>(w), row, colour_of(world.judgements[k]),
                         text_of(world.judgements[k]), wins ? "font-weight=\"700\"" : "");
     }
@@ -103,10 +116,11 @@ std::string ratio_map(const std::vector<JudgedWorld>& worlds) {
   return table.picture(worlds.size(), worlds.empty() ? 0 : worlds.front().rows.size(), name, out);
 }
 
-std::optional<std::string> winner_map(const std::vector<JudgedWorld>& worlds) {
+std::optional<std::string> winner_map(const std::vector<JudgedWorld>& worlds, double width) {
   std::map<std::pair<double, double>, const JudgedWorld*> at;
   std::set<double> stragglers, latencies;
-  CellTable table;
+  CellTable table(width);
+  table.fit_cell("nobody");
   for (const JudgedWorld& world : worlds) {
     const auto place = place_of(world.name);
     if (!place) continue;
@@ -114,9 +128,12 @@ std::optional<std::string> winner_map(const std::vector<JudgedWorld>& worlds) {
     table.fit_cell(world.verdict.winner);
     stragglers.insert(place->first);
     latencies.insert(place->second);
+    table.fit_cell(fmt::format("{} times", show_real(place->first)));
+    table.fit_name(fmt::format("{} gradients", show_real(place->second)));
   }
   if (stragglers.size() < 2 || latencies.size() < 2) return std::nullopt;
-  const std::string name = "Who wins: how slow one worker is, how long links take";
+  table.fill(width, stragglers.size());
+  const std::string name = "Who wins over straggler and latency";
   std::string out = title(name);
   std::vector<std::string> winners;
   double column = 0;

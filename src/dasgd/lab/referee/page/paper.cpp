@@ -58,19 +58,31 @@ std::vector<PaperLine> lines_of(const Contest& contest, const std::vector<Judged
            fmt::format("{:.0f}", median_over(row, [](auto& r) { return r.gradients_used; })),
            fmt::format("{:.3g}",
                        1e-6 * median_over(row, [](auto& r) { return r.bytes_busiest_node; })),
-           show_real(row.eta), row.rival == world.verdict.winner});
+           show_real(row.eta), row.rival == world.verdict.winner && world.verdict.shown});
     }
   return lines;
 }
 
-std::string latex_table(const Contest& contest, const std::vector<PaperLine>& lines) {
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+std::string fact(const Facts& facts, const std::string& name) {
+  const auto at = std::ranges::find(facts, name, &Facts::value_type::first);
+  return at == facts.end() ? "" : at->second;
+}
+
+std::string latex_table(const Contest& contest, const std::vector<PaperLine>& lines,
+                        const Facts& facts) {
+  const std::string data = fact(facts, "data");
   std::string text = fmt::format(
       "% needs \\usepackage{{booktabs}}\n\\begin{{table}}\n\\centering\n"
-      "\\caption{{Time to {} with {} workers: median over {} seeds with its 95\\,\\% interval, and "
-      "against DASGD. Bold: the fastest of its world.}}\n"
+      "\\caption{{Time to {} of {}{} with {} workers: median over {} seeds with its 95\\,\\% "
+      "interval, and against DASGD. Bold: the fastest of its world, where it is shown to be "
+      "faster than the next.}}\n\\label{{tab:compare}}\n"
       "\\begin{{tabular}}{{llrlrrr}}\n\\toprule\n"
       "world & method & seconds & interval & ratio & gradients & MB of the busiest node \\\\\n",
-      in_latex(to_string(contest.goal)), contest.worlds.front().options.workers, contest.seeds);
+      in_latex(for_people(contest.goal)), in_latex(fact(facts, "model")),
+      data.empty() ? "" : " on " + in_latex(data), contest.worlds.front().options.workers,
+      contest.seeds);
   std::string world;
   for (const PaperLine& line : lines) {
     if (line.world != world) text += "\\midrule\n";
@@ -94,19 +106,20 @@ std::string csv_table(const std::vector<PaperLine>& lines) {
   return text;
 }
 
-std::string record(const Contest& contest,
-                   const std::vector<std::pair<std::string, std::string>>& facts,
+std::string record(const Contest& contest, const Facts& facts,
                    const std::vector<JudgedWorld>& worlds) {
   std::string text = "How this comparison was made.\n\n";
   for (const auto& [name, value] : facts) text += fmt::format("{}: {}\n", name, value);
-  text += fmt::format("seeds: {} to {}\n\n", contest.seed, contest.seed + contest.seeds - 1);
+  text += "settings: config.toml\n\n";
+  const std::string year = fact(facts, "date").substr(0, 4);
   for (const JudgedWorld& world : worlds) text += world.verdict.sentence + "\n";
   return text +
          fmt::format(
              "\n@software{{dasgd,\n  title = {{dasgd: decentralized asynchronous stochastic "
-             "gradient descent}},\n  version = {{{0}}},\n  note = {{dasgd compare, {1} seeds "
+             "gradient descent}},\n  version = {{{0}}},\n{3}  note = {{dasgd compare, {1} seeds "
              "from {2}; settings in config.toml}}\n}}\n",
-             version(), contest.seeds, contest.seed);
+             version(), contest.seeds, contest.seed,
+             year.empty() ? "" : "  year = {" + year + "},\n");
 }
 
 }  // namespace
@@ -117,7 +130,7 @@ std::vector<PaperFile> paper_files(const PaperOptions& options, const Contest& c
                                    const std::vector<std::pair<std::string, std::string>>& facts) {
   const double width = options.width_mm * points_per_mm * letter_height / options.font_pt;
   std::vector<PaperFile> files;
-  // Drawings have a width of their own, and smaller letters where it is larger.
+  // What needs more room than there is has smaller letters.
   const auto add = [&](const std::string& name, const std::string& svg) {
     files.emplace_back(name + ".svg", svg::resized(svg, options.width_mm));
     files.emplace_back(name + ".pdf", svg::to_pdf(svg, options.width_mm * points_per_mm /
@@ -131,10 +144,11 @@ std::vector<PaperFile> paper_files(const PaperOptions& options, const Contest& c
     };
     for (std::size_t k = 0; k < picture.panels.size(); ++k)
       add(name(k), plot_svg({picture.panels[k]}, 1, width));
-    for (std::size_t k = 0; k < picture.drawings.size(); ++k) add(name(k), picture.drawings[k]);
+    for (std::size_t k = 0; k < picture.drawings.size(); ++k)
+      add(name(k), picture.drawings[k](width));
   }
   const std::vector<PaperLine> lines = lines_of(contest, worlds);
-  files.emplace_back("table.tex", latex_table(contest, lines));
+  files.emplace_back("table.tex", latex_table(contest, lines, facts));
   files.emplace_back("table.csv", csv_table(lines));
   files.emplace_back("record.txt", record(contest, facts, worlds));
   return files;

@@ -94,6 +94,12 @@ PlotPanel costs_panel(const JudgedWorld& world) {
 
 bool is_empty(const PlotPanel& panel) { return panel.series.empty(); }
 
+// Three digits, and whole numbers as they are.
+std::string rounded(double value) {
+  const double size = std::abs(value);
+  return size >= 1000 && size < 1e9 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+}
+
 nlohmann::ordered_json table_of(const Contest& contest, const std::vector<JudgedWorld>& worlds) {
   nlohmann::ordered_json table = nlohmann::ordered_json::array();
   for (const JudgedWorld& world : worlds)
@@ -103,13 +109,14 @@ nlohmann::ordered_json table_of(const Contest& contest, const std::vector<Judged
       const auto [low, high] = good_range(row.trials);
       const auto shown = [&](auto value) {
         const auto known = median_where_known(row, value);
-        return known ? fmt::format("{:.3g}", *known) : std::string();
+        return known ? rounded(*known) : std::string();
       };
+      const auto median = [&](auto value) { return median_over(row, value); };
       const auto seconds = [&] {
         return std::isfinite(j.median)
-                   ? fmt::format("{:.4g} ({:.4g} to {:.4g})", j.median, j.interval.low,
-                                 j.interval.high)
-                   : fmt::format(">= {:.4g}", median_over(row, [](auto& r) { return r.time_s; }));
+                   ? fmt::format("{} ({} to {})", rounded(j.median), rounded(j.interval.low),
+                                 rounded(j.interval.high))
+                   : ">= " + rounded(median([](auto& r) { return r.time_s; }));
       };
       table.push_back(
           {{"world", row.world},
@@ -118,28 +125,20 @@ nlohmann::ordered_json table_of(const Contest& contest, const std::vector<Judged
            {"seconds", seconds()},
            {"ratio_to_dasgd", j.ratio ? fmt::format("{:.2f}", *j.ratio) : ""},
            {"wins", fmt::format("{} of {}", j.wins, row.runs.size())},
-           {"eta", show_real(row.eta)},
-           {"good_eta", low > 0 ? fmt::format("{:.3g} to {:.3g}", low, high) : ""},
-           {"idle",
-            fmt::format("{:.0f} %", 100 * median_over(row, [](auto& r) { return r.idle_share; }))},
-           {"wasted", median_over(row, [](auto& r) { return r.gradients_wasted; })},
-           {"samples_s",
-            fmt::format(
-                "{:.4g}",
-                median_over(row, [](auto& r) { return r.samples_per_second(r.gradients_used); }))},
-           {"MB_total",
-            fmt::format("{:.3g}", 1e-6 * median_over(row, [](auto& r) { return r.bytes_total; }))},
-           {"MB_busiest",
-            fmt::format("{:.3g}",
-                        1e-6 * median_over(row, [](auto& r) { return r.bytes_busiest_node; }))},
-           {"consensus",
-            fmt::format("{:.2g}", median_over(row, [](auto& r) { return r.consensus; }))},
+           {"eta", rounded(row.eta)},
+           {"good_eta", low > 0 ? fmt::format("{} to {}", rounded(low), rounded(high)) : ""},
+           {"idle", fmt::format("{:.0f} %", 100 * median([](auto& r) { return r.idle_share; }))},
+           {"wasted", rounded(median([](auto& r) { return r.gradients_wasted; }))},
+           {"samples/s",
+            rounded(median([](auto& r) { return r.samples_per_second(r.gradients_used); }))},
+           {"MB_total", rounded(1e-6 * median([](auto& r) { return r.bytes_total; }))},
+           {"MB_busiest", rounded(1e-6 * median([](auto& r) { return r.bytes_busiest_node; }))},
+           {"consensus", rounded(median([](auto& r) { return r.consensus; }))},
            {"S_avg", shown([](auto& r) { return r.S_avg; })},
            {"S_max", shown([](auto& r) { return r.S_max; })},
            {"accuracy_mean", shown([](auto& r) { return r.accuracy_mean; })},
            {"accuracy_worst", shown([](auto& r) { return r.accuracy_worst; })},
-           {"models_kept",
-            fmt::format("{:.3g}", median_over(row, [](auto& r) { return r.memory_models; }))},
+           {"models_kept", rounded(median([](auto& r) { return r.memory_models; }))},
            {"proved", fmt::format("{}", fmt::join(kind_of(row, contest).limits, "; "))}});
     }
   return table;
@@ -156,6 +155,9 @@ std::vector<std::size_t> drawn(const JudgedWorld& world) {
     return world.judgements[a].median < world.judgements[b].median;
   });
   order.resize(std::min(order.size(), most_drawn));
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return is_reference(a) != is_reference(b) ? is_reference(a) : a < b;
+  });
   return order;
 }
 
@@ -167,13 +169,13 @@ std::vector<ComparePicture> pictures_of(const Contest& contest,
                       "Below 1 it is faster than DASGD. Blue: shown to be faster; orange: shown to "
                       "be slower; grey: no difference shown. Bold: the fastest of its world.",
                       {},
-                      {ratio_map(worlds)}});
-  if (auto map = winner_map(worlds))
+                      {[=](double width) { return ratio_map(worlds, width); }}});
+  if (winner_map(worlds))
     pictures.push_back({"winners",
                         "Who wins over stragglers and latency",
                         "Grey where the fastest is not shown to be faster than the next.",
                         {},
-                        {std::move(*map)}});
+                        {[=](double width) { return *winner_map(worlds, width); }}});
   for (std::size_t w = 0; w < worlds.size(); ++w)
     for (ComparePicture& picture : curves_of(contest, worlds[w], w))
       pictures.push_back(std::move(picture));
@@ -209,10 +211,10 @@ std::vector<ComparePicture> pictures_of(const Contest& contest,
 
 std::vector<std::pair<std::string, std::string>> files_of(const ComparePicture& picture) {
   if (picture.drawings.empty()) return {{picture.file + ".svg", plot_svg(picture.panels, 3)}};
-  if (picture.drawings.size() == 1) return {{picture.file + ".svg", picture.drawings.front()}};
+  if (picture.drawings.size() == 1) return {{picture.file + ".svg", picture.drawings.front()(0)}};
   std::vector<std::pair<std::string, std::string>> files;
-  for (const std::string& drawing : picture.drawings)
-    files.emplace_back(fmt::format("{}_{}.svg", picture.file, files.size() + 1), drawing);
+  for (const Drawing& draw : picture.drawings)
+    files.emplace_back(fmt::format("{}_{}.svg", picture.file, files.size() + 1), draw(0));
   return files;
 }
 
@@ -222,7 +224,7 @@ report::FiguresPage compare_page(const Contest& contest, const std::vector<Judge
   report::FiguresPage page{.title = "Who wins where",
                            .subtitle = fmt::format("{} workers · time to {} · {} seeds each",
                                                    contest.worlds.front().options.workers,
-                                                   to_string(contest.goal), contest.seeds),
+                                                   for_people(contest.goal), contest.seeds),
                            .figures = {},
                            .table = table_of(contest, worlds),
                            .facts = facts};
@@ -230,7 +232,8 @@ report::FiguresPage compare_page(const Contest& contest, const std::vector<Judge
   for (const auto& more : {unshown_differences(contest, worlds), doubts_of(contest, worlds)})
     page.findings.insert(page.findings.end(), more.begin(), more.end());
   for (const ComparePicture& picture : pictures) {
-    report::Figure figure{picture.title, picture.caption, picture.drawings};
+    report::Figure figure{picture.title, picture.caption, {}};
+    for (const Drawing& draw : picture.drawings) figure.panels.push_back(draw(0));
     const bool logarithmic = std::any_of(picture.panels.begin(), picture.panels.end(),
                                          [](const PlotPanel& p) { return p.log_x || p.log_y; });
     for (PlotPanel panel : picture.panels) {

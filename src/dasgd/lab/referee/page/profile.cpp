@@ -67,6 +67,10 @@ std::optional<PlotPanel> profile_panel(const std::vector<JudgedWorld>& worlds) {
     return first != second ? first : height(a) > height(b);
   });
   profiles.resize(std::min(profiles.size(), most_profiles));
+  std::sort(profiles.begin(), profiles.end(), [&](const Profile& a, const Profile& b) {
+    const bool first = a.rival == dasgd_rival, second = b.rival == dasgd_rival;
+    return first != second ? first : place.at(a.rival) < place.at(b.rival);
+  });
   PlotPanel panel{.title = "all worlds",
                   .x_label = "times the median of the fastest",
                   .y_label = "share of runs that reached the goal",

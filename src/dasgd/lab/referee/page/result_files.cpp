@@ -21,14 +21,15 @@ template <typename Real>
 ComparePicture rounds_picture(const Objective<Real>& objective, const Contest& contest,
                               const std::vector<JudgedWorld>& worlds) {
   ComparePicture picture{"rounds", "The first rounds",
-                         "A line per worker (the last one is the last worker), a bar per gradient, "
-                         "orange where it was wasted; where there is no bar, a worker waits, or "
-                         "computes a gradient that ends after the picture does."};
+                         "A line per worker: all of them, or the first seven and the last. A bar "
+                         "per gradient in the colour of its method, pale where it was wasted; "
+                         "where there is no bar, a worker waits, or computes a gradient that ends "
+                         "after the picture does."};
   for (std::size_t w = 0; w < worlds.size(); ++w)
-    picture.drawings.push_back(
-        time_lines(worlds[w].name,
-                   first_rounds(objective, contest, contest.worlds[w], worlds[w], drawn(worlds[w])),
-                   contest.worlds[w].options.workers));
+    picture.drawings.emplace_back(
+        [title = worlds[w].name, workers = contest.worlds[w].options.workers,
+         rounds = first_rounds(objective, contest, contest.worlds[w], worlds[w], drawn(worlds[w]))](
+            double width) { return time_lines(title, rounds, workers, width); });
   return picture;
 }
 
