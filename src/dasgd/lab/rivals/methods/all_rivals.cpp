@@ -278,7 +278,7 @@ RivalParameter text(std::string name, std::string meaning, std::string example,
 // As in the settings of a run; what is not given is what the comparison's own settings say.
 std::vector<RivalParameter> parameters_of_dasgd() {
   return {
-      text("rule", "of the origin: sgd, momentum, nesterov, adam", "nesterov",
+      text("rule", "of the workers: sgd, momentum, nesterov or adam", "nesterov",
            [](const auto& v) { parse_rule(v); }),
       text("momentum", "mu of momentum and nesterov", "0.9", [](const auto& v) { parse_real(v); }),
       text("beta2", "of adam", "0.99", [](const auto& v) { parse_real(v); }),
