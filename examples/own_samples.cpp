@@ -38,8 +38,8 @@ int main() {
     const double u = static_cast<double>(random()) / 4294967296.0;
     points.push_back({u, 3 * u - 1});
   }
-  const auto result =
-      dasgd::train(Line(points), {.workers = 4, .eta = 0.05, .batch = 20, .epochs = 200});
+  const auto result = dasgd::train(
+      Line(points), {.workers = 4, .eta = 0.05, .batch = 20, .epochs = 200, .in_flight = 2});
   std::printf("v = %.2f u %+.2f\n", result.model[0], result.model[1]);
   std::printf("%llu gradients, replicas identical: %s\n",
               static_cast<unsigned long long>(result.summary.gradients),

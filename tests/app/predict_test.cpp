@@ -109,9 +109,10 @@ TEST_F(Predict, ComparesWithLabelsWhereThereAreSome) {
   const auto lines = lines_of(read_text(table));
   std::string half = lines[0] + "\n", others = half;
   for (std::size_t k = 1; k < 21; ++k) {
-    const std::string inputs = lines[k].substr(0, lines[k].rfind(',') + 1);
-    half += (k % 2 == 0 ? lines[k] : inputs) + "\n";
-    others += inputs + "maple\n";
+    std::size_t end = 0;  // of the three inputs
+    for (int comma = 0; comma < 3; ++comma) end = lines[k].find(',', end) + 1;
+    half += (k % 2 == 0 ? lines[k] : lines[k].substr(0, end)) + "\n";
+    others += lines[k].substr(0, end) + "maple\n";
   }
   const Outcome some = dasgd("predict " + out() + " " + directory.write("half.csv", half));
   EXPECT_THAT(some.err, HasSubstr(" on 10 rows with a label"));

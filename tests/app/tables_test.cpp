@@ -113,12 +113,14 @@ TEST_F(Tables, DescribeReportsWhatTrainingWouldMakeOfIt) {
   const auto described = [&](const std::string& text) {
     return dasgd("data describe " + directory.write("t.csv", text)).out;
   };
-  std::string prices = "price,share,x,label\n", names = "x,name\n";
+  std::string prices = "price,cost,share,x,label\n", names = "x,name\n";
   for (int r = 0; r < 60; ++r) {
-    prices += fmt::format("\"{},{:03}\",{}%,{},{}\n", 1 + r, 7 * r, r, r * 0.37, r % 2 ? "a" : "b");
+    prices += fmt::format("\"{},{:03}\",${}.50,{}%,{},{}\n", 1 + r, 7 * r, r, r, r * 0.37,
+                          r % 2 ? "a" : "b");
     names += fmt::format("{},n{}\n", r * 0.5, r);
   }
-  EXPECT_THAT(described(prices), AllOf(HasSubstr("column price looks like numbers with separators"),
+  EXPECT_THAT(described(prices), AllOf(HasSubstr("column price may have commas between thousands"),
+                                       HasSubstr("column cost looks like numbers with separators"),
                                        HasSubstr("column share looks like numbers")));
   EXPECT_THAT(described(names), HasSubstr("most classes have a single row"));
   EXPECT_THAT(described("x,label\n1.5,a\n2.5,b\n"), HasSubstr("at least 20 rows"));

@@ -211,6 +211,11 @@ class TableText {
     if (!is_text(c)) add_strays(c, who, excluded(), add);
     if (is_text(c) && of.has_dates())
       add(who + " has dates in several forms, which are taken as texts: write all in one");
+    if (encodings_[c].decimal_comma && has_three_digits_after_commas(of))
+      add(
+          fmt::format("{} may have commas between thousands, {} for example: they are read as "
+                      "decimal commas",
+                      who, shown_text(by_frequency(of).front().text)));
     if (is_text(c) && looks_like_numbers(of))
       add(
           fmt::format("{} looks like numbers with separators or units, {} for example: write plain "
@@ -241,6 +246,12 @@ class TableText {
           "{} has {} {} of another kind, {} in line {} the first: training refuses {}{}", who,
           show_count(count), count == 1 ? "field" : "fields", shown_piece(stray.text),
           table_.lines_before + stray.line + 1, count == 1 ? "it" : "them", excluded));
+  }
+  static bool has_three_digits_after_commas(const ColumnProfile& of) {
+    return std::ranges::all_of(of.values.entries(), [](const auto& value) {
+      const auto comma = value.text.rfind(',');
+      return comma == value.text.npos || value.text.size() - comma == 4;
+    });
   }
   // "1,234,567", "12.30 EUR", "50%".
   static bool looks_like_numbers(const ColumnProfile& of) {
