@@ -8,7 +8,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(sys.argv[1])
-WORD = re.compile(r"\b(?:proved|exact(?:ly)?|never|nobody|every(?:body|thing)?|always|identical)\b", re.I)
+WORD = re.compile(r"\b(?:prove[dn]|guarantee(?:s|d)?|in all cases|exact(?:ly)?|never|nobody|every(?:body|thing)?|always|identical)\b", re.I)
 SOURCES = "".join(path.read_text(encoding="utf-8") for folder in ("tests", "web/tests") for path in sorted((ROOT / folder).rglob("*.*"))
                   if path.suffix in (".cpp", ".hpp", ".py", ".mjs", ".txt", ".sh"))
 UNLISTED = {"docs/claims.md", "docs/command_line.md"}  # this list; what --help prints
@@ -17,9 +17,8 @@ OTHERS = ("definition", "proof", "quotation")  # what needs no test
 
 def sentences(text: str) -> list:
     """Those with a strong word, outside of blocks of code and of what is quoted as code."""
-    text = re.sub(r"^```.*?^```$", "\n", text, flags=re.M | re.S)
+    text = re.sub(r"^ *```.*?^ *```$", "\n", text, flags=re.M | re.S)
     text = re.sub(r"<!--.*?-->", "", text, flags=re.S)
-    text = re.sub(r"^    .*$", "", text, flags=re.M)
     found = []
     for block in re.split(r"\n\s*\n|\n(?=\s*[-*] )|\n(?=[|#])|(?<=\n)(#.*)\n", text):
         found += re.split(r"(?<=[.:;?!])\s+(?=[A-Z`*(\[-])", " ".join((block or "").split()))
@@ -52,7 +51,9 @@ def mistakes(page: str, text: str, rows: list) -> list:
     return wrong
 
 
-assert not sentences("Use `--lr proved`.")
+assert not sentences("Use `--lr proved`.") and not sentences("1. So:\n   ```\n   replicas identical\n   ```")
+assert sentences("- So:\n\n    It is proven.\n    It works in all cases.") == ["It is proven.", "It works in all cases."]
+assert sentences("It guarantees that.") == ["It guarantees that."]
 assert sentences("It is never late. So what?\n\n- Always so.") == ["It is never late.", "Always so."]
 assert mistakes("p", "It never ends.", [("It always", "definition")]) and not mistakes("p", "It never ends.", [("It never", "definition")])
 assert mistakes("p", "It never ends.", [("It never", "`NoTestIsCalled" + "LikeThis`")])

@@ -111,6 +111,19 @@ void resolve_stream(Config& config) {
   if (!config.run.batch && logistic) config.run.batch = 32;
 }
 
+// Samples that arrive are learned in the order of the file, by the first worker that asks.
+void require_no_draws(const Config& config) {
+  if (!config.world.arrivals.times) return;
+  if (config.step == StepChoice::proved)
+    throw InputError(
+        "`lr` proved: there is no proof for `pace.arrivals`, where samples come in the order of "
+        "the file; give `lr` X");
+  if (config.run.sampling != Sampling::own)
+    throw InputError("`sampling` " + to_string(config.run.sampling) +
+                     " has no effect with `pace.arrivals`: samples that arrive go to the first "
+                     "worker that asks");
+}
+
 // With noise the proofs are for independent draws: batches of one pass exclude each other.
 void resolve_sampling(Config& config) {
   Sampling& sampling = config.run.sampling;
@@ -153,6 +166,7 @@ void resolve(Config& config) {
   if (config.speeds) run.time_factors = config.speeds->time_factors(run.workers, run.seed);
   run.eta = config.lr.value_or(defaults.lr);
   if (!run.batch) run.batch = defaults.batch;
+  require_no_draws(config);
   resolve_sampling(config);
   if (config.world.arrivals.times && *run.batch == 0)
     throw InputError("`pace.arrivals` needs mini-batches: `batch` must be at least 1");
