@@ -269,6 +269,7 @@ TEST_F(ElasticApp, MembersLearnFromStreamsOfTheirOwn) {
     EXPECT_EQ(summary_of(name)["replicas_identical"], true);
     EXPECT_GT(summary_of(name)["accuracy"], 0.9);
     EXPECT_EQ(summary_of(name)["arrivals"]["arrived"], 400) << "its own rows";
+    EXPECT_EQ(summary_of(name)["arrivals"]["learned_by"], "all members");
   }
 }
 
