@@ -3,6 +3,7 @@
 
 claims_test.py ROOT
 """
+import hashlib
 import pathlib
 import re
 import sys
@@ -25,8 +26,13 @@ def sentences(text: str) -> list:
     return [re.sub(r"^(?:[-*|] |#+ )+", "", sentence) for sentence in found if WORD.search(re.sub(r"`[^`]*`", "", sentence))]
 
 
+def digest(sentence: str) -> str:
+    """A sentence that is changed is to be shown again."""
+    return hashlib.sha256(sentence.encode()).hexdigest()[:4]
+
+
 def claims(text: str) -> dict:
-    """By page: beginnings of sentences and what shows them."""
+    """By page: beginnings of sentences, each with the digest of the whole, and what shows them."""
     found, page = {}, None
     for line in text.splitlines():
         heading = re.match(r"## (\S+\.md)$", line)
@@ -38,11 +44,17 @@ def claims(text: str) -> dict:
     return found
 
 
+def is_of(row: str, sentence: str) -> bool:
+    """Whether a row, "It never [3f2a]", is about this sentence."""
+    begin, _, rest = row.rpartition(" [")
+    return sentence.startswith(begin) and rest == digest(sentence) + "]"
+
+
 def mistakes(page: str, text: str, rows: list) -> list:
     """Sentences that are not listed, rows without a sentence, and tests that are not there."""
     said = sentences(text)
-    wrong = [f"{page}: not in docs/claims.md: {s}" for s in said if not any(s.startswith(begin) for begin, _ in rows)]
-    wrong += [f"docs/claims.md: {page} has no such sentence: {begin}" for begin, _ in rows if not any(s.startswith(begin) for s in said)]
+    wrong = [f"{page}: not in docs/claims.md: {s} [{digest(s)}]" for s in said if not any(is_of(row, s) for row, _ in rows)]
+    wrong += [f"docs/claims.md: {page} has no such sentence: {row}" for row, _ in rows if not any(is_of(row, s) for s in said)]
     for begin, shown in rows:
         names = re.findall(r"`(\w+)`", shown)
         wrong += [f"docs/claims.md: there is no test {name}" for name in names if not re.search(rf"\b{name}\b", SOURCES)]
@@ -55,8 +67,10 @@ assert not sentences("Use `--lr proved`.") and not sentences("1. So:\n   ```\n  
 assert sentences("- So:\n\n    It is proven.\n    It works in all cases.") == ["It is proven.", "It works in all cases."]
 assert sentences("It guarantees that.") == ["It guarantees that."]
 assert sentences("It is never late. So what?\n\n- Always so.") == ["It is never late.", "Always so."]
-assert mistakes("p", "It never ends.", [("It always", "definition")]) and not mistakes("p", "It never ends.", [("It never", "definition")])
-assert mistakes("p", "It never ends.", [("It never", "`NoTestIsCalled" + "LikeThis`")])
+it_never = f"It never [{digest('It never ends.')}]"
+assert mistakes("p", "It always ends.", [(it_never, "definition")]) and not mistakes("p", "It never ends.", [(it_never, "definition")])
+assert mistakes("p", "It never ends or begins.", [(it_never, "definition")]), "another sentence with the same beginning"
+assert mistakes("p", "It never ends.", [(it_never, "`NoTestIsCalled" + "LikeThis`")])
 listed = claims((ROOT / "docs/claims.md").read_text(encoding="utf-8"))
 pages = {str(path.relative_to(ROOT)) for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "site/pages").glob("*.md")]}
 found = [f"docs/claims.md: there is no page {page}" for page in sorted(listed.keys() - pages)]
