@@ -82,7 +82,8 @@ TEST_F(StreamApp, ALabelFlipShowsItsRecoveryInTheAccuracyBeforeLearning) {
     EXPECT_EQ(summary()["parts"]["train"]["samples"], 8000) << "not the room for them";
     EXPECT_THAT(read_text(out() + "/metrics.jsonl"), HasSubstr("\"prequential_accuracy\""));
     EXPECT_THAT(outcome.out, AllOf(HasSubstr("arrived    8,000 samples"),
-                                   HasSubstr("; accuracy before learning 0.9")));
+                                   HasSubstr("; accuracy before learning 0.9"),
+                                   HasSubstr("(last 1,000 or fewer)")));
   }
 }
 

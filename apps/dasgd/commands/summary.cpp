@@ -94,13 +94,14 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
           counted(s.samples, "sample"),
           show_count(static_cast<std::uint64_t>(s.samples_per_second))));
   if (s.arrivals)
-    row("arrived", fmt::format("{} ({}/s){}", counted(s.arrivals->arrived, "sample"),
-                               show_count(static_cast<std::uint64_t>(
-                                   static_cast<double>(s.arrivals->arrived) / seconds)),
-                               s.arrivals->prequential
-                                   ? fmt::format("; accuracy before learning {:.4f} (last 1,000 or fewer)",
-                                                 *s.arrivals->prequential)
-                                   : ""));
+    row("arrived",
+        fmt::format("{} ({}/s){}", counted(s.arrivals->arrived, "sample"),
+                    show_count(static_cast<std::uint64_t>(static_cast<double>(s.arrivals->arrived) /
+                                                          seconds)),
+                    s.arrivals->prequential
+                        ? fmt::format("; accuracy before learning {:.4f} (last 1,000 or fewer)",
+                                      *s.arrivals->prequential)
+                        : ""));
   row("loss", fmt::format("{:.6g}", s.loss) +
                   (s.accuracy ? fmt::format(", accuracy {:.4f}", *s.accuracy) : "") +
                   describe_errors(s));
