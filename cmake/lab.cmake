@@ -26,7 +26,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/generated/dasgd/lab/rivals/rival_heade
 
 dasgd_layer(experiments ONCE_PER_RUN FOLDER lab/experiments LINK core run record report rivals runtime sim staleness theory topology
             PRIVATE_LINK fmt::fmt nlohmann_json::nlohmann_json
-            SOURCES burst.cpp rival_numbers.cpp slow_worker.cpp slow_worker_cells.cpp topology_staleness.cpp tridiagonal_numbers.cpp worker_scaling.cpp)
+            SOURCES burst.cpp cell_file.cpp rival_numbers.cpp slow_worker.cpp slow_worker_cells.cpp topology_staleness.cpp tridiagonal_numbers.cpp worker_scaling.cpp)
 dasgd_layer(referee ONCE_PER_RUN FOLDER lab/referee LINK core problems random record report rivals run runtime sim virtual_time
             PRIVATE_LINK fmt::fmt SYSTEM ${DASGD_XXHASH}
             SOURCES contest/model_judge.cpp page/first_rounds.cpp hold.cpp journal.cpp lower_bound.cpp page/curves.cpp page/explain.cpp page/maps.cpp page/paper.cpp page/pictures.cpp page/profile.cpp contest/real_dasgd.cpp records.cpp page/result_files.cpp results.cpp contest/run_one.cpp tuning.cpp verdict.cpp contest/worlds.cpp)

@@ -84,6 +84,8 @@ TEST(DrawsOfOnePass, AreNotCalledProved) {
   EXPECT_EQ(status(Sampling::independent), "proved");
   EXPECT_EQ(status(Sampling::own), "proved for independent draws");
   EXPECT_EQ(status(Sampling::shards), "proved for independent draws");
+  request.elastic = true;
+  EXPECT_EQ(status(Sampling::independent), "proved only for a fixed set of workers");
 }
 
 }  // namespace

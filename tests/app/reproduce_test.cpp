@@ -36,10 +36,10 @@ TEST_F(App, ReproducesTheQuadraticFigureOnThreads) {
 #endif
 
 TEST_F(App, ReproducesFigureAOnThreadsWithItsOwnSettingsAndGoesOnWithWhatIsKept) {
-  const std::string command =
-      "reproduce logistic --engine threads --slow 0,5 --seeds 2 --lr 0.2 --target-error 0.05 "
-      "--compute +100us --out " +
-      out();
+  const std::string without_target =
+      "reproduce logistic --engine threads --slow 0,5 --seeds 2 --lr 0.2 --compute +100us --out " +
+      out() + " --target-error ";
+  const std::string command = without_target + "0.05";
   const Outcome outcome = dasgd(command);
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("100us added to every gradient"),
@@ -60,6 +60,10 @@ TEST_F(App, ReproducesFigureAOnThreadsWithItsOwnSettingsAndGoesOnWithWhatIsKept)
   fs::remove(out() + "/logistic.csv");
   EXPECT_EQ(dasgd(command).status, 0);
   EXPECT_EQ(read_text(out() + "/logistic.csv"), csv);
+  for (const auto& [cell, time] : kept) EXPECT_EQ(fs::last_write_time(cell), time) << cell;
+  EXPECT_EQ(dasgd(without_target + "0.1").status, 0);
+  EXPECT_EQ(dasgd(command).status, 0);
+  EXPECT_EQ(read_text(out() + "/logistic.csv"), csv) << "another setting has cells of its own";
   for (const auto& [cell, time] : kept) EXPECT_EQ(fs::last_write_time(cell), time) << cell;
 }
 
@@ -127,6 +131,9 @@ TEST_F(App, SaysWhichExperimentsThereAre) {
                  "dasgd: --target-loss, --give-up, --data, --scale and --device are settings of "
                  "cifar, not of network");
   expect_refusal("reproduce cifar --slow 3", "settings of quadratic and logistic, not of cifar");
+  expect_refusal("reproduce quadratic --compute 10ms", "--compute is for real time");
+  expect_refusal("reproduce cifar --device cuda --compute 10ms", "virtual time only");
+  expect_refusal("reproduce cifar --device cuda --engine mpi", "virtual time only");
   expect_refusal("reproduce rivals --seeds 3", "settings of Figure 2, not of rivals");
   expect_refusal("reproduce logistic --slow -1", "--slow");
   expect_refusal("reproduce logistic --engine threads --compute soon", "soon");

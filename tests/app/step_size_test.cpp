@@ -21,6 +21,8 @@ TEST_F(App, AdvisesAStepSizeForLogisticRegression) {
                            "recommended eta", "promised by", "predicted"})
     EXPECT_THAT(table.out, HasSubstr(word));
   EXPECT_LT(table.out.find("to train well  --lr auto"), table.out.find("sigma^2"));
+  EXPECT_THAT(table.out,
+              HasSubstr("step of the certificate for at least twice the W of the pilot"));
   const Outcome printed =
       dasgd("advise --json --model logistic --workers 8 --latency 10us --data " + data);
   const json advice = json::parse(printed.out);
@@ -189,15 +191,50 @@ TEST_F(App, ARunWithLrProvedSaysWhatWasAssumedAndWhetherItHeld) {
   const std::string run = "simulate --model logistic --batch 10 --workers 3 --gradients 60 ";
   const Outcome outcome = dasgd(run + "--lr proved --out " + out());
   EXPECT_EQ(outcome.status, 0) << outcome.err;
-  for (const char* name : {"W", "S_avg", "sigma2", "r0", "causal", "draws", "step", "look_ahead"})
+  for (const char* name :
+       {"W", "S_avg", "sigma2", "r0", "causal", "draws", "timing", "step", "look_ahead"})
     EXPECT_EQ(of(name)["held"], true) << name << " " << summary()["assumptions"].dump(1);
   EXPECT_EQ(of("W")["found"], summary()["W"]);
   EXPECT_GE(of("W")["at_most"], summary()["W"]);
   EXPECT_EQ(summary()["assumptions"]["held"], true);
-  EXPECT_THAT(outcome.out, HasSubstr("assumed    8 of 8 held"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("assumed    9 of 9 held (sigma^2 was checked at the final model only)"));
   EXPECT_THAT(read_text(out() + "/report.html"), HasSubstr("\"assumptions\""));
   dasgd(run + "--lr 0.1 --out " + out());
   EXPECT_FALSE(summary().contains("assumptions")) << "nothing was";
+}
+
+TEST_F(App, AStepOfAnElasticRunIsProvedOnlyForAFixedSetOfWorkers) {
+  const std::string status = "proved only for a fixed set of workers";
+  for (const std::string run :
+       {"simulate --workers 2 --join 200ms --leave 1:800ms", "simulate --workers 2 --elastic",
+        "train --listen 127.0.0.1:0 --expect 2"}) {
+    const Outcome outcome =
+        dasgd(run + " --model quadratic --gradients 50 --lr proved --out " + out());
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr(status), Not(HasSubstr("proved by the")))) << run;
+    const json advice = json::parse(read_text(out() + "/advice.json"));
+    EXPECT_EQ(advice["recommended_status"], status) << run;
+    for (const json& limit : advice["limits"]) EXPECT_NE(limit["status"], "proved") << run;
+    const json last = summary()["assumptions"]["list"].back();
+    EXPECT_EQ(last["name"], "workers");
+    EXPECT_NE(summary()["assumptions"]["held"], true) << run;
+    EXPECT_EQ(last["held"] == false, run.find("--leave") != std::string::npos) << run;
+    fs::remove_all(out());
+  }
+}
+
+TEST_F(App, SaysOfShardsWhatIsMissingAndWhatAFullBatchMakesOfThem) {
+  const std::string run = " --model logistic --workers 2 --gradients 50 --compute 1ms --sampling ";
+  for (const std::string sampling : {"shards", "dirichlet:0.1"}) {
+    const json advice = json::parse(dasgd("advise --json --batch 10" + run + sampling).out);
+    EXPECT_THAT(advice["grounds"].get<std::string>(), HasSubstr("Assumption 2 is missing"));
+    EXPECT_THAT(dasgd("simulate --batch 10" + run + sampling + " --out " + out()).out,
+                HasSubstr("minimises the mean over the workers' shards"));
+    EXPECT_THAT(dasgd("simulate --batch 0" + run + sampling + " --out " + out()).out,
+                HasSubstr(sampling + ": without effect, each gradient used all samples"));
+  }
+  EXPECT_THAT(dasgd("advise --batch 10" + run + "own").out, Not(HasSubstr("Assumption 2")));
 }
 
 TEST_F(App, HoldsMeasuredSumsAgainstTheBounds) {

@@ -81,7 +81,8 @@ TEST_F(StreamApp, ALabelFlipShowsItsRecoveryInTheAccuracyBeforeLearning) {
     EXPECT_EQ(summary()["parts"]["train"]["samples"], 8000) << "not the room for them";
     EXPECT_THAT(read_text(out() + "/metrics.jsonl"), HasSubstr("\"prequential_accuracy\""));
     EXPECT_THAT(outcome.out, AllOf(HasSubstr("arrived    8,000 samples"),
-                                   HasSubstr("; accuracy before learning 0.9")));
+                                   HasSubstr("; accuracy before learning 0.9"),
+                                   HasSubstr("(last 1,000 or fewer)")));
   }
 }
 
@@ -268,6 +269,7 @@ TEST_F(ElasticApp, MembersLearnFromStreamsOfTheirOwn) {
     EXPECT_EQ(summary_of(name)["replicas_identical"], true);
     EXPECT_GT(summary_of(name)["accuracy"], 0.9);
     EXPECT_EQ(summary_of(name)["arrivals"]["arrived"], 400) << "its own rows";
+    EXPECT_EQ(summary_of(name)["arrivals"]["learned_by"], "all members");
   }
 }
 

@@ -178,6 +178,10 @@ TEST_F(App, SamplesArriveInVirtualTime) {
   expect_refusal("simulate --elastic --batch 5 --model logistic --arrivals poisson:1" + to,
                  "remove --arrivals");
   expect_refusal("train --model logistic --arrivals poisson:1" + to, "--arrivals");
+  expect_refusal(run + " --arrivals poisson:1 --lr proved", "--lr proved: there is no proof for");
+  for (const char* sampling : {"independent", "shards", "dirichlet:0.1"})
+    expect_refusal(run + " --arrivals poisson:1 --sampling " + sampling,
+                   std::string("--sampling ") + sampling + " has no effect with --arrivals");
   const Outcome outcome = dasgd(run + " --epochs 20 --arrivals poisson:200");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(summary()["samples"], 2000);

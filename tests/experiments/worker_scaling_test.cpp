@@ -54,13 +54,53 @@ TEST_F(WorkerScaling, GoesOnWhereItWasInterrupted) {
   plan.thread_workers.clear();
   const std::string whole = to_csv(run());
   EXPECT_EQ(made, 8);
-  std::filesystem::remove(plan.cells + "/virtual-5-workers-seed-2.json");
-  directory.write("cells/virtual-1-workers-seed-1.json", "{ not JSON");
+  for (const auto& cell : std::filesystem::directory_iterator(plan.cells)) {
+    const std::string name = cell.path().filename();
+    if (name.starts_with("virtual-5-workers-seed-2")) std::filesystem::remove(cell);
+    if (name.starts_with("virtual-1-workers-seed-1"))
+      directory.write("cells/" + name, "{ not JSON");
+  }
   EXPECT_EQ(to_csv(run()), whole);
   EXPECT_EQ(made, 10) << "only what is missing or broken runs again";
   plan.eta = 0.001;
   run();
   EXPECT_EQ(made, 18) << "another setting is another experiment";
+}
+
+TEST_F(WorkerScaling, KeepsRunsOfSeveralSettingsInOneDirectory) {
+  plan.cells = directory.file("cells");
+  plan.virtual_workers = {1, 2};
+  const std::string first = to_csv(run());
+  plan.compute = std::chrono::microseconds(1);
+  plan.eta = 0.001;
+  const std::string second = to_csv(run());
+  plan.compute_adds = true;
+  run();
+  const int before = made;
+  plan.compute_adds = false;
+  EXPECT_EQ(to_csv(run()), second);
+  plan.compute = {};
+  plan.eta = 0.002;
+  EXPECT_EQ(to_csv(run()), first);
+  EXPECT_EQ(made, before) << "nothing runs again";
+}
+
+TEST_F(WorkerScaling, FindsCellsWithTheNamesOfOlderVersions) {
+  plan.cells = directory.file("cells");
+  plan.virtual_workers = {1};
+  plan.thread_workers.clear();
+  plan.seeds = {1};
+  std::filesystem::create_directories(plan.cells);
+  directory.write("cells/virtual-1-workers-seed-1.json",
+                  R"({"setting": "eta 0.002 batch 4 target 0.3 gradients 40000 spread)"
+                  R"( scale 255 data tiny", "reached": true, "iterations": 7, "seconds": 1,)"
+                  R"( "S_avg": 0, "S_max": 0})");
+  plan.scale = "255";
+  plan.data = "tiny";
+  EXPECT_EQ(run().front().iterations, 7);
+  EXPECT_EQ(made, 0);
+  plan.data = "another";
+  EXPECT_NE(run().front().iterations, 7) << "of another setting";
 }
 
 TEST_F(WorkerScaling, WithoutALimitARunTakesWhatItNeeds) {

@@ -3,12 +3,13 @@
 
 claims_test.py ROOT
 """
+import hashlib
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(sys.argv[1])
-WORD = re.compile(r"\b(?:proved|exact(?:ly)?|never|nobody|every(?:body|thing)?|always|identical)\b", re.I)
+WORD = re.compile(r"\b(?:prove[dn]|guarantee(?:s|d)?|in all cases|exact(?:ly)?|never|nobody|every(?:body|thing)?|always|identical)\b", re.I)
 SOURCES = "".join(path.read_text(encoding="utf-8") for folder in ("tests", "web/tests") for path in sorted((ROOT / folder).rglob("*.*"))
                   if path.suffix in (".cpp", ".hpp", ".py", ".mjs", ".txt", ".sh"))
 UNLISTED = {"docs/claims.md", "docs/command_line.md"}  # this list; what --help prints
@@ -17,17 +18,21 @@ OTHERS = ("definition", "proof", "quotation")  # what needs no test
 
 def sentences(text: str) -> list:
     """Those with a strong word, outside of blocks of code and of what is quoted as code."""
-    text = re.sub(r"^```.*?^```$", "\n", text, flags=re.M | re.S)
+    text = re.sub(r"^ *```.*?^ *```$", "\n", text, flags=re.M | re.S)
     text = re.sub(r"<!--.*?-->", "", text, flags=re.S)
-    text = re.sub(r"^    .*$", "", text, flags=re.M)
     found = []
     for block in re.split(r"\n\s*\n|\n(?=\s*[-*] )|\n(?=[|#])|(?<=\n)(#.*)\n", text):
         found += re.split(r"(?<=[.:;?!])\s+(?=[A-Z`*(\[-])", " ".join((block or "").split()))
     return [re.sub(r"^(?:[-*|] |#+ )+", "", sentence) for sentence in found if WORD.search(re.sub(r"`[^`]*`", "", sentence))]
 
 
+def digest(sentence: str) -> str:
+    """A sentence that is changed is to be shown again."""
+    return hashlib.sha256(sentence.encode()).hexdigest()[:4]
+
+
 def claims(text: str) -> dict:
-    """By page: beginnings of sentences and what shows them."""
+    """By page: beginnings of sentences, each with the digest of the whole, and what shows them."""
     found, page = {}, None
     for line in text.splitlines():
         heading = re.match(r"## (\S+\.md)$", line)
@@ -39,11 +44,17 @@ def claims(text: str) -> dict:
     return found
 
 
+def is_of(row: str, sentence: str) -> bool:
+    """Whether a row, "It never [3f2a]", is about this sentence."""
+    begin, _, rest = row.rpartition(" [")
+    return sentence.startswith(begin) and rest == digest(sentence) + "]"
+
+
 def mistakes(page: str, text: str, rows: list) -> list:
     """Sentences that are not listed, rows without a sentence, and tests that are not there."""
     said = sentences(text)
-    wrong = [f"{page}: not in docs/claims.md: {s}" for s in said if not any(s.startswith(begin) for begin, _ in rows)]
-    wrong += [f"docs/claims.md: {page} has no such sentence: {begin}" for begin, _ in rows if not any(s.startswith(begin) for s in said)]
+    wrong = [f"{page}: not in docs/claims.md: {s} [{digest(s)}]" for s in said if not any(is_of(row, s) for row, _ in rows)]
+    wrong += [f"docs/claims.md: {page} has no such sentence: {row}" for row, _ in rows if not any(is_of(row, s) for s in said)]
     for begin, shown in rows:
         names = re.findall(r"`(\w+)`", shown)
         wrong += [f"docs/claims.md: there is no test {name}" for name in names if not re.search(rf"\b{name}\b", SOURCES)]
@@ -52,10 +63,14 @@ def mistakes(page: str, text: str, rows: list) -> list:
     return wrong
 
 
-assert not sentences("Use `--lr proved`.")
+assert not sentences("Use `--lr proved`.") and not sentences("1. So:\n   ```\n   replicas identical\n   ```")
+assert sentences("- So:\n\n    It is proven.\n    It works in all cases.") == ["It is proven.", "It works in all cases."]
+assert sentences("It guarantees that.") == ["It guarantees that."]
 assert sentences("It is never late. So what?\n\n- Always so.") == ["It is never late.", "Always so."]
-assert mistakes("p", "It never ends.", [("It always", "definition")]) and not mistakes("p", "It never ends.", [("It never", "definition")])
-assert mistakes("p", "It never ends.", [("It never", "`NoTestIsCalled" + "LikeThis`")])
+it_never = f"It never [{digest('It never ends.')}]"
+assert mistakes("p", "It always ends.", [(it_never, "definition")]) and not mistakes("p", "It never ends.", [(it_never, "definition")])
+assert mistakes("p", "It never ends or begins.", [(it_never, "definition")]), "another sentence with the same beginning"
+assert mistakes("p", "It never ends.", [(it_never, "`NoTestIsCalled" + "LikeThis`")])
 listed = claims((ROOT / "docs/claims.md").read_text(encoding="utf-8"))
 pages = {str(path.relative_to(ROOT)) for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "site/pages").glob("*.md")]}
 found = [f"docs/claims.md: there is no page {page}" for page in sorted(listed.keys() - pages)]

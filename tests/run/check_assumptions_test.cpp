@@ -50,5 +50,26 @@ TEST_F(CheckAssumptions, HoldsTheNoiseAndTheStepAgainstTheRun) {
   EXPECT_EQ(check("L", 4).held, std::nullopt);
 }
 
+TEST_F(CheckAssumptions, ForgivesRoundingAndNoMore) {
+  const double r0 = *check("r0", 1).found;
+  EXPECT_EQ(check("r0", r0 * (1 - 1e-12)).held, true);
+  EXPECT_EQ(check("r0", r0 * (1 - 1e-6)).held, false);
+  summary.staleness.W = 1'000'000;
+  EXPECT_EQ(check("W", 999'999).held, false);
+}
+
+TEST_F(CheckAssumptions, OnlyVirtualTimeShowsThatNoTimingDependsOnTheNoise) {
+  EXPECT_EQ(check("timing").held, std::nullopt);
+  summary.virtual_seconds = 1;
+  EXPECT_EQ(check("timing").held, true);
+}
+
+TEST_F(CheckAssumptions, WorkersAreFixedUnlessOneLeft) {
+  summary.elastic.emplace();
+  EXPECT_EQ(check("workers").held, std::nullopt) << "some may have joined";
+  summary.elastic->left = 1;
+  EXPECT_EQ(check("workers").held, false);
+}
+
 }  // namespace
 }  // namespace dasgd

@@ -58,7 +58,7 @@ export class Charts {
     metricPart("loss", "Loss", "loss", "loss"),
     metricPart("eval-loss", "Validation loss", "eval_loss", "loss on the evaluated part"),
     metricPart("accuracy", "Accuracy", "accuracy", "accuracy"),
-    metricPart("prequential", "Accuracy before learning", "prequential_accuracy", "accuracy of the last 1,000"),
+    metricPart("prequential", "Accuracy before learning", "prequential_accuracy", "accuracy of the last 1,000 or fewer"),
     this.staleness,
     histogramPart(),
     lookAheadPart(),

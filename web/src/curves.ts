@@ -86,7 +86,7 @@ export function metricPart(id: string, title: string, key: Known | { own: string
       lines.length === 1
         ? first.length === 1 ? `${show(first[0])} after ${then}.` : `From ${show(first[0])} to ${show(first[first.length - 1])} over ${then}.`
         : `${lines.length} runs against ${x.long}.`;
-    card.describe(key === "loss" ? `${sentence} Mean of the workers' last 30 batches, the last point too; the loss on all training data is in the figures above.` : sentence);
+    card.describe(key === "loss" ? `${sentence} Mean of the workers' last 30 batches, the last point too; the loss of the final model is in the figures above.` : sentence);
     card.draw(() =>
       chart.update(lines, { label: `${title}. ${sentence}`, x: { name: x.long, seconds: x.key === "seconds" }, y, log: log10, fromZero: false }),
     );

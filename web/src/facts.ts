@@ -39,6 +39,12 @@ interface Tile {
   state?: string;
 }
 
+/** What the final loss is over: of a stream only the rows that are kept. */
+function learnedFrom(summary: { [key: string]: Json }): string {
+  const kept = number((summary.parts as { train?: { samples?: Json } } | undefined)?.train?.samples);
+  return summary.arrivals && kept !== null ? `${showCount(kept)} training samples` : "all training data";
+}
+
 function tilesOf(run: Run): Tile[] {
   const s = run.summary, m = run.metrics;
   const time = seconds(run);
@@ -55,14 +61,14 @@ function tilesOf(run: Run): Tile[] {
   const waited = waitedBy(run) ?? last(m?.waited_seconds?.mean);
   const folded = number(s?.folded) ?? last(m?.folded?.mean);
   const tiles: Tile[] = [
-    { name: "Loss", value: show(number(s?.loss) ?? last(m?.loss?.mean)), more: s ? "final model, all training data" : "mean of the last batches" },
+    { name: "Loss", value: show(number(s?.loss) ?? last(m?.loss?.mean)), more: s ? `final model, ${learnedFrom(s)}` : "mean of the last batches" },
   ];
   if (accuracy !== null) tiles.push({ name: "Accuracy", value: show(accuracy), more: s ? `final model, ${text(s.evaluated_part) || "held out"}` : "latest" });
   const arrivals = s?.arrivals;
   if (arrivals && typeof arrivals === "object" && !Array.isArray(arrivals)) {
     const answered = number(arrivals.prequential_accuracy);
-    if (answered !== null) tiles.push({ name: "Before learning", value: show(answered), more: "accuracy of the last 1,000 samples" });
-    tiles.push({ name: "Arrived", value: showCount(number(arrivals.arrived)), more: `${show(number(arrivals.arrived_per_second))} per second; learned ${show(number(arrivals.learned_per_second))}` });
+    if (answered !== null) tiles.push({ name: "Before learning", value: show(answered), more: "accuracy of the last 1,000 samples, or fewer" });
+    tiles.push({ name: "Arrived", value: showCount(number(arrivals.arrived)), more: `${show(number(arrivals.arrived_per_second))} per second; learned ${arrivals.learned_by ? `by ${text(arrivals.learned_by)} ` : ""}${show(number(arrivals.learned_per_second))}` });
   }
   tiles.push(
     { name: "Gradients", value: showCount(gradients), more: `${show(s ? overall : rate)} per second` },

@@ -274,7 +274,7 @@ void CommandLine::add_reproduce() {
                   "behind thin cards")
       ->type_name(fmt::format("{}", fmt::join(reproducible(), "|")));
   auto* const quick_flag =
-      app->add_flag("--quick", reproduce_.quick, "fewer points, under 30 s each; cifar: 3 min");
+      app->add_flag("--quick", reproduce_.quick, "fewer points, under 30 s each; cifar: minutes");
   app->add_flag("--full", full_, "all points (the default)")->excludes(quick_flag);
   app->add_option("--out", reproduce_.out, "directory (default: runs/reproduce-WHAT)")
       ->type_name("DIR");
@@ -287,7 +287,7 @@ void CommandLine::add_reproduce() {
       ->type_name("ETA");
   app->add_option("--compute", choice.compute,
                   "Figure 2 in real time: added to the time of a gradient (default: 50ms; cifar: "
-                  "nothing); network: that time (default: 1s)")
+                  "nothing, and T without plus pads); network: that time (default: 1s)")
       ->type_name("+T");
   app->add_option("--slow", choice.slow,
                   "quadratic and logistic: factors by which the second worker is slower; 0: one "
@@ -330,7 +330,7 @@ void CommandLine::add_reproduce() {
       "two\n"
       "  dasgd reproduce quadratic --engine threads --quick     the same on real threads\n"
       "  mpirun -n 2 dasgd reproduce quadratic --quick          and on real ranks\n"
-      "  dasgd reproduce all --quick            every figure, in a few minutes\n"
+      "  dasgd reproduce all --quick            all that can run here, in minutes\n"
       "  dasgd reproduce cifar --workers 1,4    Figure 2 (c) for some numbers of workers\n"
       "  mpirun -n 25 dasgd reproduce cifar     the same curve on real ranks");
   when(app, [this] {

@@ -48,11 +48,20 @@ void print(const Promise& p, double accuracy) {
       p.name, accuracy, p.iterations, p.seconds, p.eta, p.grounds);
 }
 
+const char* what_is_proved(const Advice& advice) {
+  const bool W = advice.staleness.figures.W.has_value();
+  if (advice.recommended_status == "proved")
+    return W ? "the step of the certificate for at least twice the W of the pilot"
+             : "the a priori step for twice the S_max of the pilot";
+  if (advice.recommended_status == "heuristic")
+    return "proved under conditions that this run does not meet";
+  return "proved for independent draws, which it selects, if the run is like the pilot";
+}
+
 // What to do, before why.
 void print_steps(const Advice& advice) {
   const StalenessSummary& s = advice.staleness.figures;
-  const bool tried = !advice.practical.tried.empty(),
-             proved = advice.recommended_status == "proved";
+  const bool tried = !advice.practical.tried.empty();
   print_result("  {} worker{}; a gradient is applied {:.3g} others late on average, {} at most\n",
                advice.workers, advice.workers == 1 ? "" : "s", s.S_avg, s.S_max);
   print_result("  to train well  --lr auto    {:<12.6g}{}\n", advice.practical.eta,
@@ -64,10 +73,7 @@ void print_steps(const Advice& advice) {
     return print_result(
         "  to be safe     there are proofs only for plain SGD with a fixed step\n\n");
   print_result("  to be safe     --lr proved  {:<12.6g}{}\n\n", advice.recommended_eta,
-               proved ? "the largest proved step, if the run is like the pilot"
-               : advice.recommended_status == "heuristic"
-                   ? "proved under conditions that this run does not meet"
-                   : "the largest proved step for independent draws, which it selects");
+               what_is_proved(advice));
 }
 
 void print(const Advice& advice) {

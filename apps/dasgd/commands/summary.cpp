@@ -22,7 +22,8 @@ std::string describe_errors(const RunSummary& s) {
 }
 
 // What a run over shards minimises.
-std::string describe_shards(const RunSummary& s) {
+std::string describe_shards(const RunSummary& s, bool full_batch) {
+  if (full_batch) return s.sampling + ": without effect, each gradient used all samples";
   std::vector<std::string> weights;
   constexpr std::size_t shown = 8;
   const auto all = static_cast<double>(
@@ -40,14 +41,17 @@ std::string describe_shards(const RunSummary& s) {
 std::string describe_assumptions(const std::vector<CheckedAssumption>& assumptions) {
   std::string broken;
   std::size_t held = 0;
+  bool variance = false;
   for (const CheckedAssumption& a : assumptions) {
     held += a.held.value_or(false) ? 1 : 0;
+    variance = variance || a.name == "sigma2";
     if (a.held.value_or(true)) continue;
     broken += a.at_most ? fmt::format("{} was {:.4g}, not at most {:.4g}; ", a.name,
                                       a.found.value_or(0), *a.at_most)
                         : fmt::format("{}: {}; ", a.name, a.how);
   }
-  return fmt::format("{}{} of {} held{}", broken, held, assumptions.size(),
+  return fmt::format("{}{} of {} held{}{}", broken, held, assumptions.size(),
+                     variance ? " (sigma^2 was checked at the final model only)" : "",
                      held < assumptions.size() ? ", see summary.json" : "");
 }
 
@@ -90,13 +94,14 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
           counted(s.samples, "sample"),
           show_count(static_cast<std::uint64_t>(s.samples_per_second))));
   if (s.arrivals)
-    row("arrived", fmt::format("{} ({}/s){}", counted(s.arrivals->arrived, "sample"),
-                               show_count(static_cast<std::uint64_t>(
-                                   static_cast<double>(s.arrivals->arrived) / seconds)),
-                               s.arrivals->prequential
-                                   ? fmt::format("; accuracy before learning {:.4f} (last 1,000)",
-                                                 *s.arrivals->prequential)
-                                   : ""));
+    row("arrived",
+        fmt::format("{} ({}/s){}", counted(s.arrivals->arrived, "sample"),
+                    show_count(static_cast<std::uint64_t>(static_cast<double>(s.arrivals->arrived) /
+                                                          seconds)),
+                    s.arrivals->prequential
+                        ? fmt::format("; accuracy before learning {:.4f} (last 1,000 or fewer)",
+                                      *s.arrivals->prequential)
+                        : ""));
   row("loss", fmt::format("{:.6g}", s.loss) +
                   (s.accuracy ? fmt::format(", accuracy {:.4f}", *s.accuracy) : "") +
                   describe_errors(s));
@@ -117,7 +122,7 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
     row("folded", fmt::format("{} applications as part of a bundle, for workers that were behind",
                               show_count(s.folded)));
   if (s.sampling == "shards" || s.sampling.starts_with("dirichlet"))
-    row("sampling", describe_shards(s));
+    row("sampling", describe_shards(s, config.run.batch == 0u));
   row("audit", fmt::format("lost {}, duplicated {}, replicas {}", s.lost, s.duplicated,
                            describe_replicas(s)));
   row("digest", s.replica_digest);

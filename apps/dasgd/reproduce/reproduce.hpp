@@ -20,7 +20,9 @@ using config::EngineKind;
 struct FigureChoice {
   std::optional<std::uint64_t> seeds;
   std::optional<double> eta;
-  std::string compute;  ///< added to a gradient's own time in real runs; empty: as the paper
+  /// Of real runs: added to a gradient's own time; of (c) without a plus: what it takes at least;
+  /// empty: as the paper.
+  std::string compute;
   // Of (a) and (b):
   std::vector<double> slow;  ///< x; empty: 0 to 100
   std::optional<double> target_error;
@@ -90,7 +92,7 @@ void make_directory(const std::string& directory);
 void write_files(const Experiment& experiment, const std::string& csv, const std::string& json,
                  const std::string& svg);
 /// "50ms" or "+50ms". Throws InputError.
-std::chrono::nanoseconds added_time(const std::string& text);
+std::chrono::nanoseconds time_of(const std::string& text);
 /// The cores to use.
 unsigned all_cores();
 /// Shows on a terminal how far it is; removes the line when all is done.

@@ -33,6 +33,11 @@ std::chrono::nanoseconds padding_for(std::size_t workers) {
   return turns > 1 ? turns * std::chrono::milliseconds(50) : std::chrono::nanoseconds(0);
 }
 
+std::size_t most_threads(const ScalingPlan& plan) {
+  const auto& workers = plan.thread_workers;
+  return workers.empty() ? 1 : *std::ranges::max_element(workers);
+}
+
 // The paper's step, target and numbers of workers. It leaves open the batch size and what its
 // epsilon of 1 is measured on: here batch 32, and the mean of a worker's last 30 mini-batch losses.
 // The short form has a larger step and stops early, where staleness hardly matters yet.
@@ -63,8 +68,8 @@ ScalingPlan plan_for(const Experiment& experiment) {
   const bool padded = !experiment.quick || !choice.compute.empty();
   for (const std::size_t n : plan.virtual_workers)
     if (on_cores && (padded || n <= all_cores())) plan.thread_workers.push_back(n);
-  const std::size_t most = plan.thread_workers.empty() ? 1 : plan.thread_workers.back();
-  plan.padding = choice.compute.empty() ? padding_for(most) : added_time(choice.compute);
+  plan.compute = choice.compute.empty() ? padding_for(most_threads(plan)) : time_of(choice.compute);
+  plan.compute_adds = choice.compute.starts_with('+');
   return plan;
 }
 
@@ -98,25 +103,35 @@ NetworkOfSeed networks(const std::shared_ptr<const Samples>& samples, NetworkDev
   };
 }
 
+// What real gradients take besides their own time, and why.
+std::string describe_compute(const FigureChoice& choice, const ScalingPlan& plan,
+                             std::size_t sharing) {
+  const std::string time = show_duration(plan.compute);
+  if (plan.compute_adds) return fmt::format("real: {} added to every gradient; ", time);
+  if (!choice.compute.empty()) return fmt::format("real: padded to {} per gradient; ", time);
+  return fmt::format("real: padded to {} per gradient, as up to {} workers share {} cores; ", time,
+                     sharing, all_cores());
+}
+
+// `sharing`: so many workers share the cores of a machine, at most.
 void write_and_print(const Experiment& experiment, const ScalingPlan& plan,
-                     const std::vector<ScalingRun>& runs, std::size_t wanted) {
+                     const std::vector<ScalingRun>& runs, std::size_t wanted, std::size_t sharing) {
   if (runs.size() < wanted)  // a signal to any rank stops them all
     throw Interrupted(fmt::format("interrupted; {} runs are kept in {}; the same command continues",
                                   runs.size(), plan.cells));
   const auto points = summarise(runs);
   write_files(experiment, to_csv(runs), to_json(points), to_svg(plan.data, points));
   print_table(points);
-  const bool has_virtual =
-      std::ranges::any_of(points, [](const ScalingPoint& p) { return p.way == "virtual"; });
+  const auto is_virtual = [](const ScalingPoint& p) { return p.way == "virtual"; };
+  const bool has_virtual = std::ranges::any_of(points, is_virtual),
+             all_virtual = std::ranges::all_of(points, is_virtual);
   print_result(
       "the paper's CNN on {}, batch {}, eta {}, target: training loss {} (mean of each worker's "
       "last 30\nmini-batches), {} seed{}; {}{}written to {}.csv, .json, .svg\n",
       plan.data, plan.batch, plan.eta, plan.target_loss, plan.seeds.size(),
       plan.seeds.size() == 1 ? "" : "s", has_virtual ? "virtual: 50 ms per gradient; " : "",
-      plan.padding.count() == 0
-          ? ""
-          : fmt::format("real: padded to {} per gradient, as up to {} workers share {} cores; ",
-                        show_duration(plan.padding), plan.virtual_workers.back(), all_cores()),
+      all_virtual || plan.compute.count() == 0 ? ""
+                                               : describe_compute(experiment.choice, plan, sharing),
       experiment.stem());
 }
 
@@ -136,7 +151,7 @@ void reproduce_cifar(const Experiment& experiment) {
   make_directory(experiment.directory);
   const std::size_t points = plan.virtual_workers.size() + plan.thread_workers.size();
   write_and_print(experiment, plan, run_scaling(network, plan, show_simulations),
-                  points * plan.seeds.size());
+                  points * plan.seeds.size(), most_threads(plan));
 }
 
 bool reproduce_cifar_on_ranks(const Experiment& experiment) {
@@ -146,7 +161,7 @@ bool reproduce_cifar_on_ranks(const Experiment& experiment) {
   if (!is_known_to_mpi(ranks)) return false;
   ScalingPlan plan = plan_for(experiment);
   plan.stop = signals.token();
-  if (experiment.choice.compute.empty()) plan.padding = padding_for(ranks.ranks_on_host());
+  if (experiment.choice.compute.empty()) plan.compute = padding_for(ranks.ranks_on_host());
   const bool first = ranks.rank() == 0;
   if (!first) plan.cells.clear();
   std::shared_ptr<const Samples> samples;
@@ -170,7 +185,8 @@ bool reproduce_cifar_on_ranks(const Experiment& experiment) {
   try {
     const auto runs = run_scaling_on_ranks(networks(samples, device_of(experiment.choice)), plan,
                                            engine, show_simulations);
-    if (first) write_and_print(experiment, plan, runs, wanted_on(ranks.size(), plan));
+    if (first)
+      write_and_print(experiment, plan, runs, wanted_on(ranks.size(), plan), ranks.ranks_on_host());
   } catch (const Interrupted&) {
     throw;  // all ranks have ended their part
   } catch (const std::exception& error) {

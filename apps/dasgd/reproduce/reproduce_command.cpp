@@ -40,6 +40,8 @@ bool has_slow_worker(const std::string& what) { return what == "quadratic" || wh
 std::string not_for_ranks(const ReproduceRequest& request) {
   if (request.what != "cifar" && !has_slow_worker(request.what))
     return "only cifar, quadratic and logistic can be repeated on MPI ranks";
+  if (request.choice.device == "cuda")
+    return "--device cuda is for virtual time only, not for MPI ranks";
   return "";
 }
 
@@ -59,6 +61,16 @@ void require_own_settings(const ReproduceRequest& request) {
   if ((network ? choice.seeds || choice.eta : choice.any_of_all()) && !slow_worker && !cifar)
     throw InputError(fmt::format("--seeds{} are settings of Figure 2, not of {}",
                                  network ? " and --lr" : ", --lr and --compute", request.what));
+}
+
+// A time of real gradients means nothing where none are real.
+void require_real_time(const ReproduceRequest& request) {
+  if (has_slow_worker(request.what) && request.engine != EngineKind::threads)
+    throw InputError(
+        "--compute is for real time, and in virtual time a gradient takes 50 ms: add --engine "
+        "threads");
+  if (request.what == "cifar" && request.choice.device == "cuda")
+    throw InputError("--compute is for real time, and --device cuda is for virtual time only");
 }
 
 // How the points of a table were made, in words: those of Figure 2 say so.
@@ -113,7 +125,7 @@ void make_directory(const std::string& directory) {
     throw InputError("--out " + directory + ": cannot be made a directory: " + error.message());
 }
 
-std::chrono::nanoseconds added_time(const std::string& text) {
+std::chrono::nanoseconds time_of(const std::string& text) {
   return parse_duration(text.starts_with('+') ? text.substr(1) : text);
 }
 
@@ -148,6 +160,7 @@ int reproduce_command(const ReproduceRequest& request) {
     if (!is_first_process()) return bad_input;  // rank 0 reports it
     throw InputError(why);
   }
+  if (!request.choice.compute.empty() && !on_ranks) require_real_time(request);
   const std::string out = request.out.empty() ? "runs/reproduce-" + request.what : request.out;
   const bool all = request.what == "all";
   for (const auto& [name, repeat] : experiments()) {

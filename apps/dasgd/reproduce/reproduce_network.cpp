@@ -66,7 +66,7 @@ void reproduce_network(const Experiment& experiment) {
   study.stop = signals.token();
   study.threads = all_cores();
   if (!experiment.choice.compute.empty()) {
-    study.compute = added_time(experiment.choice.compute).count();
+    study.compute = time_of(experiment.choice.compute).count();
     if (study.compute <= 0) throw InputError("--compute 0: a gradient takes some time");
   }
   if (!experiment.choice.workers.empty()) keep_workers(study, experiment.choice.workers);

@@ -76,7 +76,7 @@ SlowWorkerPlan real_plan_for(const Experiment& request) {
     plan.compute = std::chrono::microseconds(500);
     if (request.what == "logistic") plan.target_error = choice.target_error.value_or(0.05);
   }
-  if (!choice.compute.empty()) plan.compute = added_time(choice.compute);
+  if (!choice.compute.empty()) plan.compute = time_of(choice.compute);
   return plan;
 }
 

@@ -25,6 +25,7 @@ const char* const proved = "proved";
 const char* const without_noise = "proved only without noise";
 const char* const causal_only = "proved only for causal delivery";
 const char* const independent_only = "proved for independent draws";
+const char* const fixed_workers_only = "proved only for a fixed set of workers";
 const char* const plain_only = "proved only for plain SGD";
 const char* const published = "published but false in general";
 const char* const heuristic = "heuristic";
@@ -68,6 +69,13 @@ std::string conditions(const std::vector<AtMost>& assumes, bool causal) {
   return causal ? text + ", for causal delivery" : text;
 }
 
+// Of shards two conditions are missing: independent draws, and this one.
+std::string other_distributions(const Advice& advice) {
+  const bool apply = advice.constants.sigma2.value > 0 && !advice.one_distribution;
+  return apply ? "; workers with shards draw from different distributions (Assumption 2 is missing)"
+               : "";
+}
+
 /// Collects limits with what each rests on.
 class Limits {
  public:
@@ -89,8 +97,10 @@ class Limits {
     const char* const status = !advice_.plain                   ? plain_only
                                : noise_ && !causal_             ? causal_only
                                : noise_ && !advice_.independent ? independent_only
+                               : advice_.elastic                ? fixed_workers_only
                                                                 : proved;
-    add(name, eta, status, what + conditions(assumes, noise_), assumes);
+    add(name, eta, status, what + conditions(assumes, noise_) + other_distributions(advice_),
+        assumes);
   }
   void add(const char* name, double eta, const char* status, std::string grounds,
            std::vector<AtMost> assumes = {}) {
@@ -150,7 +160,7 @@ void add_limits(Advice& advice) {
   limits.add("heuristic", 1 / (L * (1 + s.S_avg)), heuristic, "1 / (L (1 + S_avg))");
 }
 
-// The largest step that is proved without a bound of gradients, with a margin for staleness. With
+// The step of a certificate, which needs no bound of gradients, with a margin for staleness. With
 // noise the certificate has its own form, and a known number of gradients its best step.
 void choose_proved(Advice& advice) {
   const ProblemConstants& c = advice.constants;
@@ -198,6 +208,11 @@ void choose_proved(Advice& advice) {
         "proved for independent draws by the {} {}, {}: use `sampling` independent. Batches of one "
         "pass exclude each other, so their noise does not have mean 0 given the earlier ones",
         name, conditions(advice.assumes, noise), pilot);
+    advice.grounds += other_distributions(advice);
+  } else if (advice.plain && advice.elastic) {
+    advice.recommended_status = fixed_workers_only;
+    advice.grounds = fmt::format("{} by the {} {}, {}; this run is elastic", fixed_workers_only,
+                                 name, conditions(advice.assumes, noise), pilot);
   } else if (!advice.plain) {
     advice.recommended_status = heuristic;
     advice.grounds =
@@ -308,6 +323,8 @@ Advice advise(const Objective<Real>& objective, const AdviceRequest& request) {
   advice.workers = options.workers;
   advice.plain = options.rule.is_plain();
   advice.independent = options.sampling == Sampling::independent && !options.make_samples;
+  advice.one_distribution = !options.sampling.deals();
+  advice.elastic = request.elastic;
   advice.horizon = planned_gradients(options, objective.samples());
   advice.accuracy =
       request.accuracy.value_or(0.01 * advice.constants.Q.value * advice.constants.Q.value);

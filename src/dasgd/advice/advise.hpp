@@ -23,8 +23,9 @@ struct AtMost {
 };
 
 /// One step-size limit. `status` is "proved", "proved only without noise", "proved only for causal
-/// delivery", "proved for independent draws", "published but false in general" or "heuristic"; a
-/// proof holds under `grounds`, which say in words what `assumes` lists.
+/// delivery", "proved for independent draws", "proved only for a fixed set of workers", "published
+/// but false in general" or "heuristic"; a proof holds under `grounds`, which say in words what
+/// `assumes` lists.
 struct StepSizeLimit {
   std::string name;
   double eta = 0;
@@ -47,9 +48,12 @@ struct Advice {
   std::optional<double> horizon;  ///< gradients of all workers, where a budget says how many
   bool plain = true;              ///< plain SGD with a fixed step; the proofs know no other rule
   bool independent = true;        ///< draws; with noise the proofs know no others
+  bool one_distribution = true;   ///< all workers draw from it (Assumption 2)
+  bool elastic = false;           ///< workers come and go, of which the proofs know nothing
   std::vector<StepSizeLimit> limits;
-  double recommended_eta = 0;  ///< the largest that is proved, with a margin for staleness
-  /// "proved", "proved for independent draws" where the run draws otherwise, or "heuristic".
+  double recommended_eta = 0;  ///< of a certificate, with a margin for staleness
+  /// "proved", "proved for independent draws" where the run draws otherwise, "proved only for a
+  /// fixed set of workers" where it is elastic, or "heuristic".
   std::string recommended_status;
   std::string grounds;  ///< of the recommendation, in one line
   std::vector<AtMost> assumes;
@@ -64,6 +68,7 @@ struct AdviceRequest {
   std::optional<VirtualWorld> world;
   bool compute_is_given = true;             ///< whether `world` says how long a gradient takes
   std::optional<PilotStaleness> staleness;  ///< of an earlier run, instead of a pilot
+  bool elastic = false;                     ///< whether workers may come and go
   std::optional<double> least_loss;         ///< inf f, if known
   std::optional<double> accuracy;  ///< default: 1 % of the squared gradient norm at the start
   /// The practical step is for the schedule of the options, and brings none of its own.

@@ -112,6 +112,19 @@ void resolve_stream(Config& config) {
   if (!config.run.batch && logistic) config.run.batch = 32;
 }
 
+// Samples that arrive are learned in the order of the file, by the first worker that asks.
+void require_no_draws(const Config& config) {
+  if (!config.world.arrivals.times) return;
+  if (config.step == StepChoice::proved)
+    throw InputError(
+        "`lr` proved: there is no proof for `pace.arrivals`, where samples come in the order of "
+        "the file; give `lr` X");
+  if (config.run.sampling != Sampling::own)
+    throw InputError("`sampling` " + to_string(config.run.sampling) +
+                     " has no effect with `pace.arrivals`: samples that arrive go to the first "
+                     "worker that asks");
+}
+
 // What the proofs suppose. All ranks come by here: rank 0 alone looks for the step.
 void resolve_proved(Config& config) {
   if (config.step != StepChoice::proved) return;
@@ -175,6 +188,7 @@ void resolve(Config& config) {
   if (config.speeds) run.time_factors = config.speeds->time_factors(run.workers, run.seed);
   run.eta = config.lr.value_or(defaults.lr);
   if (!run.batch) run.batch = defaults.batch;
+  require_no_draws(config);
   resolve_proved(config);
   if (config.world.arrivals.times && *run.batch == 0)
     throw InputError("`pace.arrivals` needs mini-batches: `batch` must be at least 1");

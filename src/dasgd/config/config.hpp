@@ -45,7 +45,7 @@ struct OutputSettings {
   bool trace = false, no_report = false, quiet = false, json = false;
 };
 
-/// Whence the step size comes: given, a step that trains well, or the largest that is proved.
+/// Whence the step size comes: given, a step that trains well, or one that is proved.
 enum class StepChoice { given, automatic, proved };
 
 struct Config {

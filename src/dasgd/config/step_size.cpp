@@ -43,13 +43,15 @@ void place_members(const Config& config, AdviceRequest& request) {
   request.options.time_factors.clear();
 }
 
+bool members_change(const Config& config) {
+  return !config.elastic.listen.empty() || config.elastic.membership_plan.any();
+}
+
 // Of members that come and go nobody knows how many gradients they will make, unless the run has a
 // budget for all of them: a schedule would end before the run, or never.
 bool end_is_known(const Config& config, std::size_t samples) {
-  const bool members_change =
-      !config.elastic.listen.empty() || config.elastic.membership_plan.any();
   const Budget budget = shared_budget(config.run, samples);
-  return !members_change || budget.gradients || budget.samples;
+  return !members_change(config) || budget.gradients || budget.samples;
 }
 
 /// What a run with the proved step is held against at its end.
@@ -59,9 +61,11 @@ std::vector<Assumption> assumptions_of(const Advice& advice) {
   if (advice.constants.sigma2.value > 0) {
     assumptions.push_back({"causal", std::nullopt});
     assumptions.push_back({"draws", std::nullopt});
+    assumptions.push_back({"timing", std::nullopt});
   }
   assumptions.push_back({"step", std::nullopt});
   assumptions.push_back({"look_ahead", std::nullopt});
+  if (advice.elastic) assumptions.push_back({"workers", std::nullopt});
   return assumptions;
 }
 
@@ -86,6 +90,7 @@ std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& ob
   }
   place_ranks(config, request);
   place_members(config, request);
+  request.elastic = members_change(config) || config.elastic.simulated;
   request.try_steps = !proved;
   request.report = report;
   request.keep_schedule = config.schedule_given || !end_is_known(config, objective.samples());

@@ -9,7 +9,7 @@ namespace dasgd {
 
 /// One condition of a proof: a number that is at most `at_most`, or a fact in words.
 struct Assumption {
-  std::string name;               ///< "W", "S_avg", "S_max", "sigma2", "r0", "L", "causal", "draws"
+  std::string name;               ///< "W", "S_max", "sigma2", "r0", "L", "causal", "timing", ...
   std::optional<double> at_most;  ///< nothing: a fact, such as "every delivery was causal"
 };
 

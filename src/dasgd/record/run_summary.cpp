@@ -194,6 +194,7 @@ Json summary_json(const RunSummary& s) {
         {"learned", s.samples},
         {"learned_per_second", json_number(s.samples_per_second)},
         {"prequential_accuracy", or_null(s.arrivals->prequential)}};
+    if (s.elastic) json["arrivals"]["learned_by"] = "all members";
   }
   if (s.residuals) {
     json["residuals_measured"] = {

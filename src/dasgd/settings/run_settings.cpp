@@ -83,9 +83,9 @@ std::vector<Setting> algorithm_settings() {
       count(
           "workers", "--workers", "worker threads", [](auto& c) -> auto& { return c.workers; }, 1),
       {"lr", "--lr", Setting::Kind::value, "X|auto|proved",
-       "the step size eta; auto: one that trains well, found by short trials; proved: the largest "
-       "step that is proved for what a pilot measures (see: dasgd advise). Default: 0.01; 0.1 for "
-       "logistic, 0.05 for softmax and networks",
+       "the step size eta; auto: one that trains well, found by short trials; proved: the step of "
+       "the certificate for at least twice the staleness of a pilot (see: dasgd advise). Default: "
+       "0.01; 0.1 for logistic, 0.05 for softmax and networks",
        set_lr, show_lr},
       named(
           {"look_ahead", "--look-ahead", "LAMBDA|auto|off",

@@ -1,4 +1,4 @@
-// Runs any configuration of `train` in virtual time, deterministically, with the same worker code.
+// Runs a configuration of `train` with finite data in virtual time, with the same worker code.
 #pragma once
 
 #include <cstdint>

@@ -2,12 +2,10 @@
 
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "dasgd/base/files/atomic_file.hpp"
-#include "dasgd/base/parse_json.hpp"
+#include "dasgd/lab/experiments/cell_file.hpp"
 #include "dasgd/record/json_number.hpp"
 
 namespace dasgd {
@@ -20,16 +18,15 @@ SlowWorkerCells::SlowWorkerCells(std::string directory, const SlowWorkerPlan& pl
   if (!directory_.empty()) std::filesystem::create_directories(directory_);
 }
 
-std::string SlowWorkerCells::path(const SlowWorkerRun& run) const {
-  return fmt::format("{}/{}-eta-{}-slow-{}-seed-{}.json", directory_, run.way, run.eta, run.factor,
+std::string SlowWorkerCells::stem(const SlowWorkerRun& run) const {
+  return fmt::format("{}/{}-eta-{}-slow-{}-seed-{}", directory_, run.way, run.eta, run.factor,
                      run.seed);
 }
 
 std::optional<SlowWorkerRun> SlowWorkerCells::find(const SlowWorkerRun& wanted) const {
   if (directory_.empty()) return std::nullopt;
-  std::ifstream file(path(wanted));
-  const Json cell = parse_json<Json>(file);
-  if (!cell.is_object() || cell.value("setting", "") != setting_) return std::nullopt;
+  const Json cell = find_cell(stem(wanted), setting_);
+  if (cell.is_null()) return std::nullopt;
   try {
     SlowWorkerRun run = wanted;
     run.L = cell.at("L");
@@ -55,21 +52,20 @@ std::optional<SlowWorkerRun> SlowWorkerCells::find(const SlowWorkerRun& wanted) 
 void SlowWorkerCells::keep(const SlowWorkerRun& run) const {
   if (directory_.empty()) return;
   const RunSummary& s = run.summary;
-  write_file(path(run), Json{{"setting", setting_},
-                             {"L", run.L},
-                             {"r0", run.r0},
-                             {"Q", run.Q ? Json(*run.Q) : Json(nullptr)},
-                             {"squared_gradients", json_number(run.squared_gradients)},
-                             {"gradients", s.gradients},
-                             {"iterations", s.iterations},
-                             {"time", s.time},
-                             {"S_avg", s.staleness.S_avg},
-                             {"S_max", s.staleness.S_max},
-                             {"S_hat_avg", s.staleness.S_hat_avg},
-                             {"S_hat_max", s.staleness.S_hat_max},
-                             {"W", s.staleness.W.value_or(0)},
-                             {"reached", s.stop_reason == StopReason::target}}
-                            .dump());
+  keep_cell(stem(run), {{"setting", setting_},
+                        {"L", run.L},
+                        {"r0", run.r0},
+                        {"Q", run.Q ? Json(*run.Q) : Json(nullptr)},
+                        {"squared_gradients", json_number(run.squared_gradients)},
+                        {"gradients", s.gradients},
+                        {"iterations", s.iterations},
+                        {"time", s.time},
+                        {"S_avg", s.staleness.S_avg},
+                        {"S_max", s.staleness.S_max},
+                        {"S_hat_avg", s.staleness.S_hat_avg},
+                        {"S_hat_max", s.staleness.S_hat_max},
+                        {"W", s.staleness.W.value_or(0)},
+                        {"reached", s.stop_reason == StopReason::target}});
 }
 
 }  // namespace dasgd

@@ -18,7 +18,7 @@ class SlowWorkerCells {
   void keep(const SlowWorkerRun& run) const;
 
  private:
-  std::string path(const SlowWorkerRun& run) const;
+  std::string stem(const SlowWorkerRun& run) const;
 
   const std::string directory_, setting_;
 };

@@ -5,15 +5,13 @@
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
-#include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/base/parallel.hpp"
-#include "dasgd/base/parse_json.hpp"
+#include "dasgd/lab/experiments/cell_file.hpp"
 #include "dasgd/record/json_number.hpp"
 #include "dasgd/report/charts/svg_plot.hpp"
 #include "dasgd/runtime/train.hpp"
@@ -32,10 +30,9 @@ class Cells {
   }
 
   std::optional<ScalingRun> find(const ScalingRun& wanted) const {
-    std::ifstream file(path(wanted));
-    if (plan_.cells.empty() || !file) return std::nullopt;
-    const Json cell = parse_json<Json>(file);
-    if (cell.is_discarded() || cell.value("setting", "") != setting_of(wanted)) return std::nullopt;
+    if (plan_.cells.empty()) return std::nullopt;
+    const Json cell = find_cell(stem(wanted), setting_of(wanted));
+    if (cell.is_null()) return std::nullopt;
     ScalingRun run = wanted;
     run.reached = cell.at("reached");
     run.iterations = cell.at("iterations");
@@ -49,15 +46,14 @@ class Cells {
 
   void keep(const ScalingRun& run) const {
     if (plan_.cells.empty()) return;
-    write_file(path(run), Json{{"setting", setting_of(run)},
-                               {"reached", run.reached},
-                               {"iterations", run.iterations},
-                               {"seconds", run.seconds},
-                               {"S_avg", run.S_avg},
-                               {"S_max", run.S_max},
-                               {"S_hat_avg", run.S_hat_avg},
-                               {"S_hat_max", run.S_hat_max}}
-                              .dump());
+    keep_cell(stem(run), {{"setting", setting_of(run)},
+                          {"reached", run.reached},
+                          {"iterations", run.iterations},
+                          {"seconds", run.seconds},
+                          {"S_avg", run.S_avg},
+                          {"S_max", run.S_max},
+                          {"S_hat_avg", run.S_hat_avg},
+                          {"S_hat_max", run.S_hat_max}});
   }
 
  private:
@@ -69,12 +65,14 @@ class Cells {
                        plan_.data == "cifar10" ? "" : " data " + plan_.data);
   }
   std::string setting_of(const ScalingRun& run) const {
-    const bool padded = run.way != "virtual" && plan_.padding.count() > 0;
-    return setting() + (padded ? fmt::format(" padded {} ns", plan_.padding.count()) : "");
+    const bool longer = run.way != "virtual" && plan_.compute.count() > 0;
+    return setting() + (longer
+                            ? fmt::format(" {}{} ns", plan_.compute_adds ? "compute +" : "padded ",
+                                          plan_.compute.count())
+                            : "");
   }
-  std::string path(const ScalingRun& run) const {
-    return fmt::format("{}/{}-{}-workers-seed-{}.json", plan_.cells, run.way, run.workers,
-                       run.seed);
+  std::string stem(const ScalingRun& run) const {
+    return fmt::format("{}/{}-{}-workers-seed-{}", plan_.cells, run.way, run.workers, run.seed);
   }
   const ScalingPlan& plan_;
 };
@@ -101,7 +99,8 @@ TrainOptions options_of(const ScalingPlan& plan, const ScalingRun& run) {
   options.gradients = {static_cast<std::uint32_t>(std::min(each, most))};
   options.stop = plan.stop;
   options.look_ahead = LookAhead{};  // the paper's algorithm
-  if (run.way != "virtual") options.compute = plan.padding;
+  if (run.way != "virtual") options.compute = plan.compute;
+  options.compute_adds = plan.compute_adds;
   return options;
 }
 

@@ -29,9 +29,10 @@ struct ScalingPlan {
   std::string data = "cifar10", scale = "standard";  ///< runs with others are other runs
   /// Of real runs, all alike: what a gradient takes at least, where more workers share the cores
   /// than there are; then workers keep the same pace whatever their number. 0: nothing.
-  std::chrono::nanoseconds padding{0};
-  unsigned threads = 2;  ///< simulations at a time
-  std::string cells;     ///< directory that keeps finished runs; empty: none
+  std::chrono::nanoseconds compute{0};
+  bool compute_adds = false;  ///< adds it to the gradient's own time instead, as the paper does
+  unsigned threads = 2;       ///< simulations at a time
+  std::string cells;          ///< directory that keeps finished runs; empty: none
   std::stop_token stop;
 };
 
