@@ -109,11 +109,17 @@ def test_another_launch_joins_and_leaves(launches):
 
 
 def test_the_only_worker_of_a_host_is_replaced_while_others_train(launches):
-    during = "if me == 'worker-0' and heard('b'): os.kill(os.getpid(), signal.SIGKILL)\n    if heard('worker-0.1'): break"
+    during = "if me == 'worker-0' and heard('b is known'): os.kill(os.getpid(), signal.SIGKILL)\n    if heard('worker-0.1'): break"
     a = launches.begin("-n", "1", "--listen", "127.0.0.1:0", "--out", "a", during=during)
     launches.wait_for("worker-0")
-    address = (launches.place / "a/worker-0/address").read_text().strip()
-    b = launches.begin("-n", "1", "--join", address, "--token-file", "a/token", during="if k == 5: say('b')\n    if heard('worker-0.1'): break")
+    first = launches.place / "a/worker-0"
+    address = (first / "address").read_text().strip()
+    b = launches.begin("-n", "1", "--join", address, "--token-file", "a/token", during="if heard('worker-0.1'): break")
+    until = time.monotonic() + 120
+    while len((first / "addresses").read_text().split()) < 2:
+        assert time.monotonic() < until and a.poll() is None and b.poll() is None
+        time.sleep(0.05)
+    (launches.place / "b is known").touch()
     (status_a, ended_a, err_a), (status_b, ended_b, err_b) = end_of(a), end_of(b)
     assert (status_a, status_b) == (0, 0), err_a + err_b
     assert "worker 0 was killed by signal 9; a new member takes its place" in err_a

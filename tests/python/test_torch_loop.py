@@ -330,3 +330,23 @@ def test_files_that_are_no_checkpoint(tmp_path):
     model = torch.nn.Linear(2, 2)
     with pytest.raises(dasgd.InputError, match="of another model"):
         dasgd.torch.Peer(model, lr=0.1, resume=tmp_path / "peer.pt")
+
+
+# Warnings
+
+
+def test_a_scheduler_that_counts_the_steps_of_one_worker_is_reported():
+    import warnings
+
+    from dasgd._optimizer import warn_of_schedulers
+
+    optimizer = torch.optim.SGD(network().parameters(), lr=0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_schedulers(optimizer)
+        follows = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda _: 1)  # perhaps peer.progress
+        warn_of_schedulers(optimizer)
+    own = torch.optim.lr_scheduler.StepLR(optimizer, 1)
+    with pytest.warns(RuntimeWarning, match=r"StepLR counts the steps of this worker alone; use peer.scheduler\(StepLR"):
+        warn_of_schedulers(optimizer)
+    del follows, own

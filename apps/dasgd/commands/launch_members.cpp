@@ -93,7 +93,7 @@ class MemberLauncher {
     member.token_file = token_;
     member.begins = k == 0 && before == 0 && request_.join.empty();
     member.join_at = request_.join;
-    for (const std::string& address : elsewhere())
+    for (const std::string& address : remote_members())
       member.join_at += (member.join_at.empty() ? "" : ",") + address;
     // The names of another launch are the same.
     if (!request_.join.empty())
@@ -117,7 +117,7 @@ class MemberLauncher {
   }
 
   // Members of other launches that members of this one have met.
-  std::vector<std::string> elsewhere() const {
+  std::vector<std::string> remote_members() const {
     if (request_.listen.empty()) return {};
     const auto here = members::launched_addresses(place_.path());
     std::vector<std::string> found;
@@ -144,7 +144,7 @@ class MemberLauncher {
     const bool run_is_there =
         !request_.join.empty() || !members::launched_addresses(place_.path()).empty();
     // A process that only tries to join has no model to give.
-    const bool others = !request_.join.empty() || !elsewhere().empty() ||
+    const bool others = !request_.join.empty() || !remote_members().empty() ||
                         std::ranges::any_of(workers_, &Worker::is_member);
     const bool again =
         run_is_there && others && !one_ended_well_ && workers_[k].starts <= request_.restarts;
