@@ -114,7 +114,8 @@ def test_the_only_worker_of_a_host_is_replaced_while_others_train(launches):
     launches.wait_for("worker-0")
     first = launches.place / "a/worker-0"
     address = (first / "address").read_text().strip()
-    b = launches.begin("-n", "1", "--join", address, "--token-file", "a/token", during="if heard('worker-0.1'): break")
+    b = launches.begin("-n", "1", "--join", address, "--token-file", "a/token", during="if k == 5: say('b')\n    if heard('worker-0.1'): break")
+    launches.wait_for("b")  # it has the model
     until = time.monotonic() + 120
     while len((first / "addresses").read_text().split()) < 2:
         assert time.monotonic() < until and a.poll() is None and b.poll() is None
