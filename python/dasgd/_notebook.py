@@ -10,10 +10,13 @@ import signal
 import sys
 import tempfile
 import traceback
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List
 
 from . import _core
 from ._core import InputError
+
+
+_NOT_JOINED = 2  # the status of a worker whose peer was refused, perhaps because the run was over
 
 
 def notebook_launch(function: Callable[..., Any], workers: int = 2, *arguments: Any, **keywords: Any) -> List[Any]:
@@ -23,6 +26,7 @@ def notebook_launch(function: Callable[..., Any], workers: int = 2, *arguments: 
     ['done', 'done']
 
     What a cell has defined is there in all of them. Ctrl-C ends them all. A failure of one is raised here, with its traceback.
+    A worker that comes when the run is already over is not one: it returns None.
     """
     if workers < 1:
         raise InputError("notebook_launch needs at least one worker")
@@ -43,7 +47,9 @@ class _Launch:
     def __init__(self, place: str, workers: int, work: Callable[[], Any]) -> None:
         self._place = place
         self._said: List[bytes] = [b""] * workers
-        self._failure: Optional[str] = None
+        self._failures: Dict[int, str] = {}
+        self._too_late: List[int] = []  # perhaps
+        self._one_ended_well = False
         self._running: Dict[int, int] = {}  # by worker
         self._pipes = selectors.DefaultSelector()
         for worker in range(workers):
@@ -65,9 +71,14 @@ class _Launch:
             self._signal(signal.SIGINT)
             self._end()
             raise
-        if self._failure is not None:
-            raise RuntimeError(f"a worker of notebook_launch has failed:\n{self._failure}")
-        return [pickle.loads(said)[1] for said in self._said]
+        found = [pickle.loads(said) if said else (False, None) for said in self._said]
+        if self._one_ended_well:
+            for worker in self._too_late:
+                print(f"dasgd: worker {worker}: the run is already over", file=sys.stderr, flush=True)
+                del self._failures[worker]
+        for worker, what in self._failures.items():
+            raise RuntimeError(f"a worker of notebook_launch has failed:\nworker {worker}: {what}")
+        return [what if good else None for good, what in found]
 
     def _read(self, key: Any) -> None:
         worker = key.data
@@ -80,11 +91,17 @@ class _Launch:
         status = os.waitstatus_to_exitcode(os.waitpid(self._running.pop(worker), 0)[1])
         good, what = pickle.loads(self._said[worker]) if self._said[worker] else (False, f"it ended with status {status}")
         if good:
+            self._one_ended_well = True
             return
-        self._failure = self._failure or f"worker {worker}: {what}"
+        self._failures[worker] = what
+        if status == _NOT_JOINED and not self._has_model(worker):
+            self._too_late.append(worker)
         # A process that only tries to join would wait for ever.
-        if not any(os.path.exists(os.path.join(self._place, f"worker-{k}", "has-model")) for k in self._running):
+        if not self._one_ended_well and not any(self._has_model(k) for k in self._running):
             self._signal(signal.SIGTERM)
+
+    def _has_model(self, worker: int) -> bool:
+        return os.path.exists(os.path.join(self._place, f"worker-{worker}", "has-model"))
 
     def _signal(self, number: int) -> None:
         for child in self._running.values():
@@ -114,7 +131,8 @@ def _work(directory: str, begins: bool, pipe: int, work: Callable[[], Any]) -> N
         try:
             said = pickle.dumps((True, work()))
             status = 0
-        except BaseException:
+        except BaseException as error:
+            status = _NOT_JOINED if isinstance(error, InputError) else 1
             said = pickle.dumps((False, traceback.format_exc()))
         if "dasgd._worker" in sys.modules:
             sys.modules["dasgd._worker"]._leave()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import types
 import warnings
@@ -67,6 +68,22 @@ def guard(optimizer: torch.optim.Optimizer, peer: "Peer", redirect: bool) -> Non
         if hasattr(original, mark):
             setattr(step, mark, True)
     optimizer.step = types.MethodType(step, optimizer)  # type: ignore[method-assign]
+
+
+def warn_of_schedulers(optimizer: torch.optim.Optimizer) -> None:
+    """Where one that counts steps was not given to the peer. A LambdaLR may well follow `peer.progress`."""
+    if not any("initial_lr" in group for group in optimizer.param_groups):
+        return  # there is none
+    counting = tuple(k for k in vars(torch.optim.lr_scheduler).values() if isinstance(k, type) and k.__name__ not in ("LambdaLR", "ReduceLROnPlateau"))
+    for thing in gc.get_objects():
+        if type(thing) in counting and getattr(thing, "optimizer", None) is optimizer:
+            warnings.warn(
+                f"{type(thing).__name__} counts the steps of this worker alone; use peer.scheduler({type(thing).__name__}(...)), which "
+                "counts those of all",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+            return
 
 
 def shared_scheduler(peer: "Peer", scheduler: Any, total: Optional[int]) -> Any:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import hashlib
 import json
 import math
 import os
+import signal
 import sys
 import threading
 import warnings
 import weakref
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 import numpy
 import torch
 
 from . import _core, loggers
 from ._core import InputError
+from ._optimizer import warn_of_schedulers
 
 # What has to be closed before the process ends, each with the lock that a step holds.
 _open: Dict[int, Tuple["_core.Peer", threading.Lock]] = {}
@@ -50,11 +53,13 @@ class Worker:
         start = torch.cat([p.detach().reshape(-1).to("cpu") for p in self._parameters])
         done = [self._states.get(name, 0) for name in ("gradients", "samples", "seconds")]
         before = _core.PeerBefore(*done) if self._resumes else None
-        core = _core.Peer(start.numpy(), self._settings, self._batch, before)
+        core = _core.Peer(start.numpy(), self._settings, self._batch, before, type(self.optimizer).__name__ if self.optimizer else "")
         self._core: Optional[_core.Peer] = core
         self._last = core  # what can still be asked when the peer has finished
         _open[id(core)] = core, self._busy
         self._rank, self._size = core.rank, core.size
+        if self._size not in (None, 1):
+            _take_sigterm()
         self._replica = torch.from_numpy(numpy.asarray(core.x()))
         self._gradient = torch.zeros_like(self._replica)
         # On a device the parameters are views of a copy.
@@ -75,6 +80,8 @@ class Worker:
         # Whoever drops the peer leaves the run, whatever still holds the model.
         self._dropped = weakref.finalize(self, _release, core, self._parameters, self._x, self._sizes)
         self._dropped.atexit = False  # then `_leave` does it
+        if core.directory and not self._settings.get("out"):
+            print(f"dasgd: there is no out=: the run is written to {core.directory}", file=sys.stderr, flush=True)
         if core.url:
             print(f"dasgd: watch the run at {core.url}", file=sys.stderr, flush=True)
 
@@ -94,11 +101,15 @@ class Worker:
         if self._goes_on:
             self._require_unchanged(core)
             self._steps += 1
+            if self._steps == 1 and self._size != 1 and self.optimizer is not None and not self._schedulers:
+                warn_of_schedulers(self.optimizer)
             update = self._update_of_optimizer() if self.optimizer is not None else self._g
             if update is not self._gradient:
                 self._gradient.copy_(update)
             samples, self._drawn = self._drawn or self._batch, 0
-            self._goes_on = core.step(self._gradient.numpy(), _number(loss), samples)
+            size = _number(loss)
+            with self._explained():
+                self._goes_on = core.step(self._gradient.numpy(), size, samples)
             if self._x is not self._replica:
                 self._x.copy_(self._replica)
             self._seen = self._look()
@@ -107,6 +118,21 @@ class Worker:
             if not self._goes_on and core.summary():
                 self._warn_if_left(json.loads(core.summary()))
         self._g.zero_()
+
+    # To the replica an optimizer's change is a gradient with step size 1.
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except _core.DivergenceError as error:
+            self._goes_on = False
+            what, _, size = str(error).partition(" with step size ")
+            if what.endswith("nan"):
+                raise _core.DivergenceError(f"{what}: the gradient is not finite; check the loss and the data, or try a smaller lr") from None
+            if size and self.optimizer is not None:
+                lr = max(float(group["lr"]) for group in self.optimizer.param_groups)
+                raise _core.DivergenceError(f"{what} with lr {lr:g} in the optimizer; try a smaller one there") from None
+            raise
 
     # Parameters keep their values when the replica goes.
     def _detach(self) -> None:
@@ -240,7 +266,23 @@ def _release(core: "_core.Peer", parameters: List[torch.nn.Parameter], x: torch.
             p.data = mine.view(p.shape)
 
 
-os.register_at_fork(after_in_child=_open.clear)
+def _interrupted(*_: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def _take_sigterm() -> None:
+    """mpirun sends it for Ctrl-C: it ends a rank as that does alone."""
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _interrupted)
+
+
+def _forked() -> None:
+    _open.clear()
+    if signal.getsignal(signal.SIGTERM) is _interrupted:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+os.register_at_fork(after_in_child=_forked)
 
 
 @atexit.register
@@ -248,9 +290,12 @@ def _leave() -> None:
     global _leaving
     _leaving = True
     still_open = list(_open.values())
+    error = getattr(sys, "last_value", None)  # Python keeps the exception that has ended a program
     for core, _ in still_open:
+        if error is None and core.size not in (None, 1):
+            print(f"dasgd: rank {core.rank} ends without peer.finish(): the run ends for all", file=sys.stderr, flush=True)
         core.close()
     for _, busy in still_open:  # PyTorch ends the process where Python ends a thread inside of it
         busy.acquire(timeout=5)
-    # Python keeps the exception that has ended a program.
-    _core.leave_ranks(getattr(sys, "last_value", None) is not None)
+    # After an interrupt others may still save what they have.
+    _core.leave_ranks(None if error is None else 600 if isinstance(error, KeyboardInterrupt) else 10)

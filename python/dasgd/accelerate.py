@@ -120,8 +120,9 @@ class Accelerator:
 
 
 def prepare(model: Any, optimizer: Any, loader: Any, scheduler: Any = None, *, epochs: Optional[float] = None, **settings: Any) -> Any:
-    """Model, optimizer, loader and scheduler, ready for all workers together; `optimizer.peer` is their Peer."""
+    """Model, optimizer, loader and, where one was given, scheduler, ready for all workers together; `optimizer.peer` is their
+    Peer."""
     accelerator = Accelerator(epochs=epochs, **settings)
     found = accelerator.prepare(model, optimizer, loader, *([] if scheduler is None else [scheduler]))
     optimizer.peer = accelerator.peer
-    return found if scheduler is not None else (*found, None)
+    return found

@@ -17,10 +17,11 @@ from .torch import Peer
 
 try:
     from transformers import TrainerCallback
-except ImportError:  # then nobody has a Trainer either
+except ImportError:
 
     class TrainerCallback:  # type: ignore[no-redef]
-        pass
+        def __new__(cls, *_: Any, **__: Any) -> Any:
+            raise InputError("Callback is one of transformers.Trainer, and transformers is not installed: pip install transformers")
 
 
 __all__ = ["Callback"]

@@ -58,6 +58,8 @@ class Peer(Worker):
         through_optimizer: bool = False,
         **settings: Any,
     ) -> None:
+        if "batch_size" in settings:
+            raise InputError('unknown keyword "batch_size"; did you mean "batch"? (peer.loader takes batch_size)')
         self.model = model
         self.optimizer = optimizer
         self._prepare(model, batch)
@@ -166,7 +168,8 @@ class Peer(Worker):
         has arrived, and zeroes the gradients.
 
         False once the run is over, by a budget, a target, a failure or a stop anywhere: then nothing happens any more. Where
-        another rank has left without `finish` there is a RuntimeWarning as well.
+        another rank has left without `finish` there is a RuntimeWarning as well, and where a rank has diverged a
+        DivergenceError, at all of them.
         """
         if leaving():
             return False
@@ -262,7 +265,8 @@ class Peer(Worker):
         averages buffers such as those of batch normalisation. The dictionary of summary.json."""
         if self._summary is None:
             core = self._require_open()
-            self._summary = json.loads(core.finish())
+            with self._explained():
+                self._summary = json.loads(core.finish())
             if self._goes_on:  # else `step` has said it
                 self._warn_if_left(self._summary)
             if self._x is not self._replica:

@@ -59,12 +59,13 @@ bool step(PythonPeer& peer, const py::buffer& gradient, double loss,
   peer.require_process();
   const py::buffer_info info = gradient.request();  // stays until there is an answer
   peer.peer().give(numbers_of<float>(info), loss, samples);
-  return waited([&] { return peer.peer().wait_for(std::chrono::milliseconds(50)); },
-                [&] {
-                  peer.peer().request_stop();
-                  return true;
-                })
-      .value_or(false);
+  const auto goes_on = waited([&] { return peer.peer().wait_for(std::chrono::milliseconds(50)); },
+                              [&] {
+                                peer.peer().request_stop();
+                                return true;
+                              });
+  if (goes_on && !*goes_on) peer.peer().require_no_divergence();
+  return goes_on.value_or(false);
 }
 
 std::string finish(PythonPeer& peer) {
@@ -114,10 +115,10 @@ Numbers mean(PythonPeer& peer, const py::buffer& array) {
 }
 
 // Whoever waits in here without the GIL could not get it back any more.
-void leave(bool failed) {
+void leave(std::optional<unsigned> patience) {
   const py::gil_scoped_release release;
   leave_python();
-  Ranks::leave(failed);
+  Ranks::leave(patience ? std::optional(std::chrono::seconds(*patience)) : std::nullopt);
 }
 
 }  // namespace
@@ -125,11 +126,13 @@ void leave(bool failed) {
 void add_peer(py::module_& module) {
   py::class_<PythonPeer>(module, "Peer")
       .def(py::init([](const py::buffer& start, const py::dict& keywords, std::size_t batch,
-                       std::optional<PeerBefore> before) {
+                       std::optional<PeerBefore> before, const std::string& optimizer) {
              const py::buffer_info info = start.request();
-             return std::make_unique<PythonPeer>(numbers_of<float>(info), keywords, batch, before);
+             return std::make_unique<PythonPeer>(numbers_of<float>(info), keywords, batch, before,
+                                                 optimizer);
            }),
-           py::arg("start"), py::arg("keywords"), py::arg("batch"), py::arg("before"))
+           py::arg("start"), py::arg("keywords"), py::arg("batch"), py::arg("before"),
+           py::arg("optimizer"))
       .def("x", &x, py::keep_alive<0, 1>())
       .def("shared_x", &shared_x)
       .def("x_is_the_replicas",
@@ -166,7 +169,7 @@ void add_peer(py::module_& module) {
   module.def(
       "write_token", [](const std::string& path) { tcp::write_token(path, tcp::Token::random()); },
       py::arg("path"));
-  module.def("leave_ranks", &leave, py::arg("failed"));
+  module.def("leave_ranks", &leave, py::arg("patience"));
 }
 
 }  // namespace dasgd::python

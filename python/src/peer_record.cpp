@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <fmt/format.h>
 #include <utility>
 
 #include "dasgd/base/files/atomic_file.hpp"
@@ -17,21 +18,37 @@ config::Config settled(config::Config config) {
   return config;
 }
 
+// What an optimizer changes is a gradient with step size 1.
+std::string text_of(config::Config config, const std::string& optimizer) {
+  config.problem.model = "python";
+  std::string text = to_toml(config::Command::train, config);
+  if (optimizer.empty()) return text;
+  const auto replace = [&](const std::string& line, const std::string& by) {
+    const std::size_t at = text.find("\n" + line + "\n");
+    if (at != text.npos) text.replace(at + 1, line.size(), by);
+  };
+  replace("lr = 1", "lr = \"of the optimizer\"");
+  replace("kind = \"sgd\"", fmt::format("kind = \"{}\"", optimizer));
+  replace("weight_decay = 0", "");
+  replace("warmup = 0", "");
+  return text;
+}
+
 }  // namespace
 
 bool PeerRecord::is_wanted(const config::Config& config) {
   return !config.output.out.empty() || config.output.trace || config.watch.port;
 }
 
-PeerRecord::PeerRecord(const config::Config& config, const Objective<float>& objective,
-                       std::function<void()> on_stop)
+PeerRecord::PeerRecord(const config::Config& config, const std::string& optimizer,
+                       const Objective<float>& objective, std::function<void()> on_stop)
     : config_(settled(config)),
       run_(objective, config.run,
            {.path = config.output.out,
             .name = "loop",
             .trace = config.output.trace,
             .report = !config.output.no_report}) {
-  const std::string settings = to_toml(config::Command::train, config_);
+  const std::string settings = text_of(config_, optimizer);
   write_file(run_.directory().file("config.toml"), settings);
   if (!config_.watch.port) return;
   page_.emplace(config_, std::move(on_stop));

@@ -26,10 +26,10 @@ class PeerRecord {
   /// Whether settings ask for anything of this.
   static bool is_wanted(const config::Config& config);
 
-  /// Throws InputError where the directory or the port cannot be used. `on_stop`: the button of the
-  /// page.
-  PeerRecord(const config::Config& config, const Objective<float>& objective,
-             std::function<void()> on_stop);
+  /// Throws InputError where the directory or the port cannot be used. `optimizer`: the name of the
+  /// one that makes the updates instead of a rule; may be empty. `on_stop`: the button of the page.
+  PeerRecord(const config::Config& config, const std::string& optimizer,
+             const Objective<float>& objective, std::function<void()> on_stop);
 
   const std::string& directory() const { return run_.directory().path(); }
   /// Of the live page; empty: there is none.

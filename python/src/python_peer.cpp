@@ -62,11 +62,12 @@ std::string mistake_of(const std::function<void()>& action) {
 }  // namespace
 
 PythonPeer::PythonPeer(std::span<const float> start, const py::dict& keywords, std::size_t batch,
-                       const std::optional<PeerBefore>& before)
+                       const std::optional<PeerBefore>& before, const std::string& optimizer)
     : ranks_(Ranks::of_process()),
       launched_(members::Launched::from_environment()),
       process_(::getpid()),
       config_(read_peer_settings(keywords)),
+      optimizer_(optimizer),
       before_(before.value_or(PeerBefore{})),
       values_(ranks_.size(), ranks_.rank()) {
   if (!config_.lr) throw InputError("a peer needs a step size: lr");
@@ -132,7 +133,7 @@ void PythonPeer::begin(std::vector<float> x0, TrainOptions options, std::size_t 
 
 PeerRecord* PythonPeer::open_record(const Objective<float>& objective) {
   if (!PeerRecord::is_wanted(config_)) return nullptr;
-  record_ = std::make_unique<PeerRecord>(config_, objective, [this] { ask_to_end(); });
+  record_ = std::make_unique<PeerRecord>(config_, optimizer_, objective, [this] { ask_to_end(); });
   const std::lock_guard lock(mutex_);
   record_now_ = record_.get();
   return record_now_;
@@ -150,8 +151,15 @@ PythonPeer::Engine PythonPeer::on_ranks(const RunOnRanks& how) {
       return ranks_.train(f, options, how, callbacks);
     };
     auto result = record ? std::optional(record->run(train, all)) : train(all, {});
-    // Every rank reports the same about the run.
+    // Every rank reports the same about the run, and fails as it did.
     summary_ = ranks_.broadcast(result ? to_json(result->summary) : "");
+    std::string why;
+    if (result && result->failure)
+      why = (result->summary.stop_reason == StopReason::diverged ? 'd' : 'f') +
+            mistake_of([&] { std::rethrow_exception(result->failure); });
+    why = ranks_.broadcast(why);
+    if (why.starts_with('d')) throw Divergence(why.substr(1));
+    if (!why.empty()) throw std::runtime_error(why.substr(1));
     return result;
   };
 }
@@ -183,7 +191,7 @@ PythonPeer::Engine PythonPeer::as_member(members::MemberOptions member) {
   if (!launched_->begins) config_.watch.port.reset();  // one page of a launch is enough
   return [this, member = std::move(member)](const Objective<float>& f, const TrainOptions& all) {
     PeerRecord* const record = open_record(f);
-    const auto taking_part = members::become_member<float>(f, all, member);
+    auto taking_part = members::become_member<float>(f, all, member);
     number_.store(taking_part->origin().low);
     {
       const std::lock_guard lock(mutex_);
@@ -198,11 +206,20 @@ PythonPeer::Engine PythonPeer::as_member(members::MemberOptions member) {
       words_ = taking_part->protocol().words();
       member_ = nullptr;
     };
+    // What `dasgd check` needs to know who is who.
+    const auto keep_names = [&] {
+      taking_part.reset();
+      const std::filesystem::path from = launched_->directory, to = record->directory();
+      std::error_code ignored;  // what is there already, or is not there, stays so
+      for (const char* name : {"members.json", "membership.jsonl", "adoptions.jsonl"})
+        std::filesystem::copy_file(from / name, to / name, ignored);
+    };
     try {
       auto result = record ? std::optional(record->run(train, all)) : train(all, {});
       taking_part->leave_names();
       summary_ = to_json(result->summary);
       forget();
+      if (record) keep_names();
       return result;
     } catch (...) {
       forget();

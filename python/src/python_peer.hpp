@@ -36,8 +36,9 @@ struct PeerBefore {
 class PythonPeer {
  public:
   /// With `before`, the model is that of a checkpoint, and one who joins takes the run's.
+  /// `optimizer`: the name of the one whose changes are the gradients; empty: a rule's.
   PythonPeer(std::span<const float> start, const pybind11::dict& keywords, std::size_t batch,
-             const std::optional<PeerBefore>& before);
+             const std::optional<PeerBefore>& before, const std::string& optimizer);
   ~PythonPeer();
   PythonPeer(const PythonPeer&) = delete;
   PythonPeer& operator=(const PythonPeer&) = delete;
@@ -107,6 +108,7 @@ class PythonPeer {
   const pid_t process_;
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   config::Config config_;
+  const std::string optimizer_;
   PeerBefore before_;
   Checkpoint earlier_;  // where there was something before
   std::uint64_t seed_ = 1;

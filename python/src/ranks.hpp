@@ -1,6 +1,7 @@
 // The MPI job that this Python process is a rank of, if it is one.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -28,9 +29,9 @@ class Ranks {
   /// Throws InputError in a fork of a rank: MPI does not reach it.
   static Ranks& of_process();
   /// Ends MPI, with all ranks; at the end of the process, and not in a fork of it. Until all leave,
-  /// those that wait for this one learn that it is gone. Where it has `failed`, others may wait
-  /// for what it will never do: after ten seconds without them it ends, and with it the job.
-  static void leave(bool failed);
+  /// those that wait for this one learn that it is gone. Where it has failed, others may wait for
+  /// what it will never do: after this `patience` without them it ends, and with it the job.
+  static void leave(std::optional<std::chrono::seconds> patience);
 
   std::size_t rank() const;
   std::size_t size() const;

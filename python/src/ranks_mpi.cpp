@@ -62,22 +62,23 @@ Ranks& Ranks::of_process() {
   return *the_only();
 }
 
-void Ranks::leave(bool failed) {
+void Ranks::leave(std::optional<std::chrono::seconds> patience) {
   if (!the_only() || !the_only()->job_) return;
   Job& job = *the_only()->job_;
   if (job.process != ::getpid()) return;
-  std::jthread patience;
-  if (failed)
-    patience = std::jthread([rank = the_only()->rank()](const std::stop_token& left) {
-      std::mutex mutex;
-      std::unique_lock lock(mutex);
-      std::condition_variable_any never;
-      never.wait_for(lock, left, std::chrono::seconds(10), [] { return false; });
-      if (left.stop_requested()) return;
-      std::fprintf(stderr, "dasgd: rank %zu has failed and others wait for it; the job ends\n",
-                   rank);
-      std::_Exit(1);
-    });
+  std::jthread waiting;
+  if (patience)
+    waiting =
+        std::jthread([rank = the_only()->rank(), limit = *patience](const std::stop_token& left) {
+          std::mutex mutex;
+          std::unique_lock lock(mutex);
+          std::condition_variable_any never;
+          never.wait_for(lock, left, limit, [] { return false; });
+          if (left.stop_requested()) return;
+          std::fprintf(stderr, "dasgd: rank %zu has failed and others wait for it; the job ends\n",
+                       rank);
+          std::_Exit(1);
+        });
   const std::string word(1, gone);
   const auto all_gone = [&] {
     const auto words = job.session.world().gather(word);

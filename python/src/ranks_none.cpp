@@ -18,7 +18,7 @@ Ranks& Ranks::of_process() {
   static Ranks ranks;
   return ranks;
 }
-void Ranks::leave(bool) {}
+void Ranks::leave(std::optional<std::chrono::seconds>) {}
 std::size_t Ranks::rank() const { return 0; }
 std::size_t Ranks::size() const { return 1; }
 std::vector<std::optional<std::string>> Ranks::gather(char, const std::string& bytes) {

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -11,7 +12,7 @@ torch = pytest.importorskip("torch")  # the package works without it
 import dasgd
 import dasgd.accelerate
 import dasgd.torch
-from loops import data, network
+from loops import data, loop, network
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -34,6 +35,8 @@ def test_adapters_import_nothing_that_is_not_installed():
         assert done.returncode == 0, done.stderr
     done = run(sys.executable, "-c", "import sys; sys.modules.update(lightning=None, pytorch_lightning=None); import dasgd.lightning; dasgd.lightning.Strategy()")
     assert "neither is installed" in done.stderr
+    done = run(sys.executable, "-c", "import sys; sys.modules.update(transformers=None); import dasgd.huggingface; dasgd.huggingface.Callback()")
+    assert "InputError: Callback is one of transformers.Trainer, and transformers is not installed" in done.stderr
 
 
 def prepared(**options):
@@ -68,6 +71,15 @@ def test_prepare_as_a_function():
         scheduler.step()
         optimizer.zero_grad()
     assert optimizer.peer.finish()["gradients"] == 4 and scheduler.last_epoch == 4
+
+
+def test_prepare_returns_as_many_as_it_was_given():
+    model = network()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(*data(rows=128)), batch_size=32, shuffle=True)
+    same, _, _ = dasgd.accelerate.prepare(model, optimizer, loader, epochs=1)
+    assert same is model
+    optimizer.peer.close()
 
 
 def test_what_cannot_be_prepared():
@@ -105,6 +117,24 @@ def test_a_failure_of_a_worker_is_reported_in_the_notebook():
         dasgd.notebook_launch(fails_before_the_others_have_a_model, 2)
     with pytest.raises(RuntimeError, match="it ended with status 5"):
         dasgd.notebook_launch(lambda: os._exit(5), 1)
+
+
+def test_a_worker_that_comes_after_the_end_is_no_failure(tmp_path, capfd):
+    over = tmp_path / "over"
+
+    def train():
+        if not os.environ["DASGD_BEGINS"]:
+            while not over.exists():
+                time.sleep(0.01)
+        model = network()
+        peer = dasgd.torch.Peer(model, lr=0.1, total_gradients=3)
+        loop(model, peer.step, 5)
+        gradients = peer.finish()["gradients"]
+        over.touch()
+        return gradients
+
+    assert dasgd.notebook_launch(train, 2) == [3, None]
+    assert "dasgd: worker 1: the run is already over" in capfd.readouterr().err
 
 
 def test_settings_of_mpi_stay_where_no_launcher_is(monkeypatch):

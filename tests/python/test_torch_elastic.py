@@ -108,6 +108,25 @@ def test_another_launch_joins_and_leaves(launches):
     assert ended_a[0][1] == ended_b[0][1]
 
 
+def test_the_only_worker_of_a_host_is_replaced_while_others_train(launches):
+    during = "if me == 'worker-0' and heard('b is known'): os.kill(os.getpid(), signal.SIGKILL)\n    if heard('worker-0.1'): break"
+    a = launches.begin("-n", "1", "--listen", "127.0.0.1:0", "--out", "a", during=during)
+    launches.wait_for("worker-0")
+    first = launches.place / "a/worker-0"
+    address = (first / "address").read_text().strip()
+    b = launches.begin("-n", "1", "--join", address, "--token-file", "a/token", during="if k == 5: say('b')\n    if heard('worker-0.1'): break")
+    launches.wait_for("b")  # it has the model
+    until = time.monotonic() + 120
+    while len((first / "addresses").read_text().split()) < 2:
+        assert time.monotonic() < until and a.poll() is None and b.poll() is None
+        time.sleep(0.05)
+    (launches.place / "b is known").touch()
+    (status_a, ended_a, err_a), (status_b, ended_b, err_b) = end_of(a), end_of(b)
+    assert (status_a, status_b) == (0, 0), err_a + err_b
+    assert "worker 0 was killed by signal 9; a new member takes its place" in err_a
+    assert ended_a[0][:2] == ["worker-0.1", ended_b[0][1]]
+
+
 def test_another_model_is_refused_in_one_line(launches):
     a = launches.begin("-n", "1", "--listen", "127.0.0.1:0", "--out", "a", during="if heard('end'): break")
     launches.wait_for("worker-0")
@@ -137,7 +156,7 @@ def test_a_mistake_in_every_loop_ends_the_launch(launches):
     status, ended, err = end_of(launches.begin("-n", "2", "--elastic", "--restarts", "1000", during=during))
     assert status == 1 and ended == []
     assert "ValueError: a mistake" in err
-    assert re.search(r"dasgd: all members have ended; the first was worker [01], status 1$", err, re.MULTILINE)
+    assert re.search(r"dasgd: all members of this launch have ended; the first was worker [01], status 1$", err, re.MULTILINE)
 
 
 def test_a_mistake_before_the_others_have_the_model_ends_the_launch(launches):
@@ -145,7 +164,7 @@ def test_a_mistake_before_the_others_have_the_model_ends_the_launch(launches):
     status, ended, err = end_of(launched)
     assert status == 1 and ended == []
     assert "ValueError: a mistake" in err
-    assert re.search(r"dasgd: all members have ended; the first was worker [012], status 1$", err, re.MULTILINE)
+    assert re.search(r"dasgd: all members of this launch have ended; the first was worker [012], status 1$", err, re.MULTILINE)
 
 
 def test_the_last_member_ends_the_launch_of_those_who_try_to_join(launches):
@@ -154,7 +173,7 @@ def test_the_last_member_ends_the_launch_of_those_who_try_to_join(launches):
     status, ended, err = end_of(launched)
     assert status == 3 and ended == []
     assert "dasgd: worker 0 ended with status 3; it is not replaced" in err
-    assert "dasgd: all members have ended; the first was worker 0, status 3" in err
+    assert "dasgd: all members of this launch have ended; the first was worker 0, status 3" in err
 
 
 def test_an_interrupt_reaches_all_workers(launches):

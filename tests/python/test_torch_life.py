@@ -70,6 +70,8 @@ def test_mistakes():
         dasgd.torch.Peer(network(), optimizer=other)
     with pytest.raises(dasgd.InputError, match="unknown keyword"):
         dasgd.torch.Peer(network(), lr=0.1, learnin=2)
+    with pytest.raises(dasgd.InputError, match='did you mean "batch"'):
+        dasgd.torch.Peer(network(), lr=0.1, batch_size=32)
     with pytest.raises(dasgd.InputError, match='did you mean "momentum"'):
         dasgd.torch.Peer(network(), lr=0.1, momentun=0.9)
     with pytest.raises(dasgd.InputError, match="choose one of lr, .* rule, momentum") as error:
@@ -81,6 +83,25 @@ def test_mistakes():
     with pytest.raises(dasgd.DivergenceError, match="loss is nan"):
         peer.step(float("nan"))
     peer.close()
+
+
+def test_a_divergence_is_raised_by_the_step_that_finds_it():
+    model = network()
+    peer = dasgd.torch.Peer(model, lr=0.1)
+    loop(model, peer.step, 2)
+    model[0].weight.grad.fill_(float("nan"))
+    with pytest.raises(dasgd.DivergenceError, match="worker 0, .* is nan: the gradient is not finite"):
+        peer.step()
+    assert not peer.step()
+    with pytest.raises(dasgd.DivergenceError):
+        peer.finish()
+
+
+def test_a_divergence_names_the_lr_of_the_optimizer():
+    model = network()
+    peer = dasgd.torch.Peer(model, optimizer=torch.optim.SGD(model.parameters(), lr=4e30))
+    with pytest.raises(dasgd.DivergenceError, match=r"with lr 4e\+30 in the optimizer; try a smaller one there$"):
+        loop(model, peer.step, 10)
 
 
 def test_a_fork_of_the_process_does_not_hang():

@@ -1,11 +1,7 @@
 """What a loop can ask of its peer: batches, progress, schedules, checkpoints, what others have."""
 
-import json
 import os
 import re
-import subprocess
-import sys
-import textwrap
 
 import pytest
 
@@ -16,7 +12,6 @@ import dasgd.torch
 from loops import data, loop, network, stepping
 
 DASGD = os.environ["DASGD"]
-HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def rows(count=100):
@@ -337,51 +332,21 @@ def test_files_that_are_no_checkpoint(tmp_path):
         dasgd.torch.Peer(model, lr=0.1, resume=tmp_path / "peer.pt")
 
 
-# What it leaves
+# Warnings
 
 
-def test_a_run_directory_with_a_trace_and_figures_of_the_loop(tmp_path):
-    out = tmp_path / "run"
-    model, peer = made(out=out, trace=True)
-    assert peer.run_dir == str(out)
-    loop(model, peer.step, 20)
-    peer.log(accuracy=0.5, lr=0.1)
-    peer.log({"lr": torch.tensor(0.05)})
-    with pytest.raises(dasgd.InputError, match="log takes numbers"):
-        peer.log(name="a")
-    summary = peer.finish()
-    assert json.loads((out / "summary.json").read_text())["gradients"] == summary["gradients"] == 20
-    assert (out / "report.html").exists() and (out / "config.toml").exists() and (out / "model.npy").exists()
-    assert dasgd.check(out)["ok"]
-    assert any(b"accuracy" in file.read_bytes() for file in (out / "tensorboard").iterdir())
-    with pytest.raises(dasgd.InputError):
-        (tmp_path / "other").mkdir()
-        (tmp_path / "other" / "mine.txt").touch()
-        made(out=tmp_path / "other")
+def test_a_scheduler_that_counts_the_steps_of_one_worker_is_reported():
+    import warnings
 
+    from dasgd._optimizer import warn_of_schedulers
 
-def test_figures_of_the_loop_are_in_the_metrics(tmp_path):
-    import time
-
-    model, peer = made(out=tmp_path / "run")
-    peer.log(accuracy=0.5, rate=0.25)
-    until = time.monotonic() + 60
-    while time.monotonic() < until:
-        peer.step()
-        lines = [json.loads(line) for part in (tmp_path / "run").glob("metrics.jsonl*") for line in part.read_text().splitlines()]
-        if any(line.get("accuracy") == 0.5 and line["own"] == {"rate": 0.25} for line in lines):
-            break
-        time.sleep(0.05)
-    else:
-        pytest.fail("no line has them")
-    peer.finish()
-
-
-def test_a_live_page(tmp_path, capsys):
-    import urllib.request
-
-    model, peer = made(out=tmp_path / "run", watch=0)
-    url = re.search(r"watch the run at (http://\S+)", capsys.readouterr().err)[1]
-    loop(model, peer.step, 5)
-    assert b"<html" in urllib.request.urlopen(url, timeout=60).read().lower()
-    peer.finish()
+    optimizer = torch.optim.SGD(network().parameters(), lr=0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_schedulers(optimizer)
+        follows = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda _: 1)  # perhaps peer.progress
+        warn_of_schedulers(optimizer)
+    own = torch.optim.lr_scheduler.StepLR(optimizer, 1)
+    with pytest.warns(RuntimeWarning, match=r"StepLR counts the steps of this worker alone; use peer.scheduler\(StepLR"):
+        warn_of_schedulers(optimizer)
+    del follows, own

@@ -183,6 +183,8 @@ def test_a_rank_that_leaves_early_is_reported_by_the_others(tmp_path):
     [(rank, _, _, gradients, _, by_rank)] = reports(done)
     assert rank == 0 and by_rank[1] == 6
     assert done.stderr.count("RuntimeWarning") == 1
+    assert done.stderr.count("dasgd: rank 1 ends without peer.finish(): the run ends for all") == 1
+    assert "rank 0 ends" not in done.stderr
     assert f"the run was over after {gradients} gradients: a rank has left without `finish`" in done.stderr
 
 
@@ -221,12 +223,93 @@ def test_a_rank_that_has_gone_is_waited_for_by_nobody(tmp_path):
     assert "rank 1 is ill" in done.stderr and "rank 1 has ended; a new run needs all ranks" in done.stderr
 
 
+NAN = """
+import time, torch, dasgd, dasgd.torch
+torch.manual_seed(0)
+model = torch.nn.Linear(4, 2)
+peer = dasgd.torch.Peer(model, optimizer=torch.optim.SGD(model.parameters(), lr=0.25), total_gradients=10**6, rank_timeout="60s")
+def divergence(do):
+    try: return [do() and None, None]
+    except Exception as error: return [type(error).__name__, str(error)]
+def train():
+    for k in range(10**6):
+        model(torch.ones(8, 4)).pow(2).mean().backward()
+        if k == 5 and peer.rank == 1: model.weight.grad.fill_(float("nan"))
+        if not peer.step(): return
+import json
+print(json.dumps([peer.rank, divergence(train), divergence(peer.finish)]), flush=True)
+"""
+
+
+def test_a_gradient_that_is_not_finite_is_a_divergence_on_all_ranks(tmp_path):
+    program = tmp_path / "train.py"
+    program.write_text(NAN)
+    done = run_ranks(program, 2)
+    assert done.returncode == 0, done.stderr
+    found = reports(done)
+    assert [rank for rank, *_ in found] == [0, 1]
+    for _, step, finish in found:
+        assert step == finish and step[0] == "DivergenceError"
+        assert "worker 1" in step[1] and "the gradient is not finite" in step[1] and "step size" not in step[1]
+
+
 def command_line(process):
     try:
         with open(f"/proc/{process}/cmdline", "rb") as file:
             return file.read()
     except OSError:  # it has gone
         return b""
+
+
+INTERRUPTED = """
+import os, time, torch, dasgd.torch
+model = torch.nn.Linear(4, 2)
+peer = dasgd.torch.Peer(model, lr=0.01, out={out!r}, trace=True, rank_timeout="60s")
+def say(*words): print(peer.rank, *words, flush=True)
+try:
+    for k in range(10**9):
+        if k == 5: say("begun")
+        model(torch.ones(8, 4)).pow(2).mean().backward()
+        if not peer.step(): break
+except KeyboardInterrupt:
+    say("interrupted")
+finally:
+    peer.save({out!r} + ".pt")
+    time.sleep(3 * peer.rank)  # longer than mpirun waits after its own SIGTERM
+    peer.finish()
+    say("finished")
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_of_a_launch_leaves_time_to_save(tmp_path, number):
+    program, out = tmp_path / "train.py", tmp_path / "run"
+    program.write_text(INTERRUPTED.format(out=str(out)))
+    launched = subprocess.Popen(
+        [os.environ["DASGD"], "launch", "-n", "2", "--", sys.executable, str(program)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )
+    assert sorted(launched.stdout.readline() for _ in range(2)) == ["[0] 0 begun\n", "[1] 1 begun\n"]
+    launched.send_signal(number)
+    said, err = launched.communicate(timeout=600)
+    assert launched.returncode == 130, err
+    assert said.count("interrupted") >= 1 and said.count("finished") == 2, said + err
+    assert (tmp_path / "run.pt").exists()
+    assert {"summary.json", "metrics.jsonl", "trace.jsonl", "report.html"} <= {f.name for f in out.iterdir()}
+    checked = subprocess.run([os.environ["DASGD"], "check", str(out)], capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_sigterm_is_an_interrupt_of_a_rank(tmp_path):
+    """What mpirun sends to ranks for Ctrl-C."""
+    done = mpirun(
+        tmp_path, 2, steps="1000000",
+        before="import os, signal\nassert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL",
+        during="if peer.rank == 1 and k == 5:\n        try: os.kill(os.getpid(), signal.SIGTERM); time.sleep(60)\n"
+        "        except KeyboardInterrupt: print('interrupted', flush=True); peer.stop()\n    if not peer.goes_on: break",
+    )
+    assert done.returncode == 0, done.stderr
+    assert "interrupted" in done.stdout and len(reports(done)) == 2
 
 
 def test_an_interrupt_ends_all_ranks(tmp_path):

@@ -115,10 +115,12 @@ int check_command(const CheckRequest& given) {
     return check_together(request);
   }
   if (request.paths.size() != 1)
-    throw InputError("check: several directories must be members of one elastic run; " +
-                     *std::find_if_not(request.paths.begin(), request.paths.end(),
-                                       members::is_member_directory) +
-                     " is not a member");
+    throw InputError(
+        "check: several directories must be members of one elastic run; " +
+        *std::find_if_not(request.paths.begin(), request.paths.end(),
+                          members::is_member_directory) +
+        " is not a member: it has no members.json (a loop that was killed has one only "
+        "where dasgd launch was given --out, the directory of the loop's out=)");
   CheckOptions options = request.options;
   options.path = request.paths.front();
   const CheckedRun run = check_run(options);

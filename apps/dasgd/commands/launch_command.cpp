@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <unistd.h>
@@ -40,6 +42,27 @@ std::vector<std::string> mpirun(const LaunchRequest& request) {
   return all;
 }
 
+// A worker may have ended, and its number be another's.
+bool is_of_launch(pid_t process, const LaunchDirectory& place) {
+  std::ifstream file(fmt::format("/proc/{}/environ", process));
+  const std::string all(std::istreambuf_iterator<char>(file), {});
+  return all.find(fmt::format("DASGD_LAUNCH={}", place.path().string())) != all.npos;
+}
+
+// Not by way of mpirun, which kills them a second later. False where not all have begun.
+bool interrupt_workers(const LaunchDirectory& place, std::size_t workers) {
+  std::vector<pid_t> processes;
+  for (std::size_t k = 0; k < workers; ++k) {
+    std::ifstream file(place.path() / fmt::format("{}.pid", k));
+    if (pid_t process = 0; file >> process) processes.push_back(process);
+  }
+  if (processes.size() < workers) return false;
+  for (const pid_t process : processes)  // with what it has started, where it leads a group
+    if (is_of_launch(process, place))
+      ::kill(::getpgid(process) == process ? -process : process, SIGINT);
+  return true;
+}
+
 // What mpirun passes on it tears apart in the middle of lines, so workers write into pipes of ours.
 int with_marked_lines(const LaunchRequest& request, std::vector<std::string> command) {
   Children children;  // before any thread
@@ -51,6 +74,7 @@ int with_marked_lines(const LaunchRequest& request, std::vector<std::string> com
   }
   command.insert(command.end(), {"sh", "-c",
                                  "rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$PMIX_RANK}}; "
+                                 "export DASGD_LAUNCH=\"$0\"; echo $$ >\"$0/$rank.pid\"; "
                                  "exec \"$@\" >\"$0/$rank.out\" 2>\"$0/$rank.err\"",
                                  place.path().string()});
   command.insert(command.end(), request.program.begin(), request.program.end());
@@ -60,7 +84,8 @@ int with_marked_lines(const LaunchRequest& request, std::vector<std::string> com
   bool stop_sent = false;
   while (children.running() > 0) {
     lines.pass_on(100);
-    if (signals.token().stop_requested() && !std::exchange(stop_sent, true))
+    if (signals.token().stop_requested() && !std::exchange(stop_sent, true) &&
+        !interrupt_workers(place, request.workers))
       children.signal_all(SIGINT);
     for (const auto& ended : children.wait(std::chrono::milliseconds(0))) status = ended.status;
   }

@@ -93,11 +93,13 @@ class MemberLauncher {
     member.token_file = token_;
     member.begins = k == 0 && before == 0 && request_.join.empty();
     member.join_at = request_.join;
+    for (const std::string& address : remote_members())
+      member.join_at += (member.join_at.empty() ? "" : ",") + address;
     // The names of another launch are the same.
     if (!request_.join.empty())
       member.name =
           fmt::format("{}@{}-{}", worker.directory.filename().string(), host_name(), ::getpid());
-    member.listen = member.begins && !request_.listen.empty() ? request_.listen : any_port();
+    member.listen = k == 0 && !request_.listen.empty() ? request_.listen : any_port();
     member.put_into_environment();
     Children::Streams streams{STDOUT_FILENO, STDERR_FILENO};
     if (!request_.bare) streams = {lines_.open(k, false), lines_.open(k, true)};
@@ -112,6 +114,17 @@ class MemberLauncher {
     if (!request_.join.empty()) return members::usual_listen(request_.join);
     if (request_.listen.empty()) return "127.0.0.1:0";
     return request_.listen.substr(0, request_.listen.rfind(':')) + ":0";
+  }
+
+  // Members of other launches that members of this one have met.
+  std::vector<std::string> remote_members() const {
+    if (request_.listen.empty()) return {};
+    const auto here = members::launched_addresses(place_.path());
+    std::vector<std::string> found;
+    for (const auto& entry : fs::directory_iterator(place_.path()))
+      for (const std::string& address : members::known_addresses(entry.path()))
+        if (std::ranges::find(here, address) == here.end()) found.push_back(address);
+    return found;
   }
 
   bool publish_address() const {
@@ -131,7 +144,8 @@ class MemberLauncher {
     const bool run_is_there =
         !request_.join.empty() || !members::launched_addresses(place_.path()).empty();
     // A process that only tries to join has no model to give.
-    const bool others = !request_.join.empty() || std::ranges::any_of(workers_, &Worker::is_member);
+    const bool others = !request_.join.empty() || !remote_members().empty() ||
+                        std::ranges::any_of(workers_, &Worker::is_member);
     const bool again =
         run_is_there && others && !one_ended_well_ && workers_[k].starts <= request_.restarts;
     print_note("dasgd: worker {} {}; {}\n", k, how,
@@ -143,8 +157,9 @@ class MemberLauncher {
     if (again) return start(k);
     if (run_is_there && !others && !one_ended_well_) {
       all_members_ended_ = true;
-      print_note("dasgd: all members have ended; the first was worker {}, status {}\n",
-                 failures_.front().job, failures_.front().status);
+      print_note(
+          "dasgd: all members of this launch have ended; the first was worker {}, status {}\n",
+          failures_.front().job, failures_.front().status);
     }
     if (all_members_ended_ || (!run_is_there && k == 0))
       children_.signal_groups(SIGTERM);  // they wait for it

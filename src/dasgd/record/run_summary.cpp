@@ -49,8 +49,9 @@ void write_classes(const PartFigures& figures, Json& json) {
 }
 
 Json parts_json(const RunSummary& s) {
-  Json parts;
-  parts["train"] = {{"samples", s.train_samples}, {"loss", json_number(s.loss)}};
+  Json parts = Json::object();
+  if (s.train_samples > 0)
+    parts["train"] = {{"samples", s.train_samples}, {"loss", json_number(s.loss)}};
   for (const PartFigures& figures : s.parts) {
     Json& part = parts[figures.part];
     part["from"] = figures.from;

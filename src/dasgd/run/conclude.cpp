@@ -141,6 +141,10 @@ void evaluate(const Objective<Real>& objective, TrainResult<Real>& result) {
   summary.arrivals = objective.arrivals();
   summary.train_samples =
       summary.arrivals && summary.arrivals->kept > 0 ? summary.arrivals->kept : objective.samples();
+  if (found.loss || found.accuracy || !std::isnan(summary.loss)) return;
+  // Only the caller of a loop knows f and its samples; here are the losses that it gave, if any.
+  summary.train_samples = 0;
+  if (summary.batch_loss && *summary.batch_loss != 0) summary.loss = *summary.batch_loss;
 }
 
 template <typename Real>

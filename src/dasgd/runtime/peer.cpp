@@ -62,6 +62,17 @@ void Peer<Real>::give(std::span<const Real> gradient, double loss,
 }
 
 template <typename Real>
+void Peer<Real>::require_no_divergence() const {
+  if (!failure_) return;
+  try {
+    std::rethrow_exception(failure_);
+  } catch (const Divergence&) {
+    throw;
+  } catch (...) {  // `finish` reports it
+  }
+}
+
+template <typename Real>
 std::optional<TrainResult<Real>> Peer<Real>::finish() {
   handover_.give_no_more();
   if (thread_.joinable()) thread_.join();

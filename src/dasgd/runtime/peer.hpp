@@ -60,6 +60,9 @@ class Peer {
     return handover_.wait_for(limit);
   }
 
+  /// Once a step was refused: throws the Divergence that has ended the run, if one has.
+  void require_no_divergence() const;
+
   /// Gradients and samples in the model, those of all workers; legs before a resume do not count.
   std::uint64_t gradients() const { return applied_.gradients.load(std::memory_order_relaxed); }
   std::uint64_t samples() const { return applied_.samples.load(std::memory_order_relaxed); }
