@@ -1,4 +1,5 @@
 // A model and samples of your own: a line through 500 points in memory, fitted in mini-batches.
+#include <chrono>
 #include <cstdio>
 #include <random>
 #include <utility>
@@ -32,14 +33,17 @@ struct Line final : dasgd::Objective<double> {
 };
 
 int main() {
+  using namespace std::chrono_literals;
   std::vector<Line::Point> points;
   std::mt19937 random(1);
   for (int k = 0; k < 500; ++k) {
     const double u = static_cast<double>(random()) / 4294967296.0;
     points.push_back({u, 3 * u - 1});
   }
+  // Gradients of a microsecond would be thousands of gradients stale where threads share a core, so
+  // each one takes half a millisecond, as those of real models do.
   const auto result = dasgd::train(
-      Line(points), {.workers = 4, .eta = 0.05, .batch = 20, .epochs = 200, .in_flight = 2});
+      Line(points), {.workers = 4, .eta = 0.1, .batch = 20, .epochs = 100, .compute = 500us});
   std::printf("v = %.2f u %+.2f\n", result.model[0], result.model[1]);
   std::printf("%llu gradients, replicas identical: %s\n",
               static_cast<unsigned long long>(result.summary.gradients),
