@@ -161,7 +161,8 @@ bool reproduce_cifar_on_ranks(const Experiment& experiment) {
   if (!is_known_to_mpi(ranks)) return false;
   ScalingPlan plan = plan_for(experiment);
   plan.stop = signals.token();
-  if (experiment.choice.compute.empty()) plan.compute = padding_for(ranks.ranks_on_host());
+  const std::size_t sharing = ranks.ranks_on_host();  // all ranks ask: MPI counts them together
+  if (experiment.choice.compute.empty()) plan.compute = padding_for(sharing);
   const bool first = ranks.rank() == 0;
   if (!first) plan.cells.clear();
   std::shared_ptr<const Samples> samples;
@@ -185,8 +186,7 @@ bool reproduce_cifar_on_ranks(const Experiment& experiment) {
   try {
     const auto runs = run_scaling_on_ranks(networks(samples, device_of(experiment.choice)), plan,
                                            engine, show_simulations);
-    if (first)
-      write_and_print(experiment, plan, runs, wanted_on(ranks.size(), plan), ranks.ranks_on_host());
+    if (first) write_and_print(experiment, plan, runs, wanted_on(ranks.size(), plan), sharing);
   } catch (const Interrupted&) {
     throw;  // all ranks have ended their part
   } catch (const std::exception& error) {
