@@ -74,8 +74,8 @@ class _Launch:
         found = [pickle.loads(said) if said else (False, None) for said in self._said]
         if self._one_ended_well:
             for worker in self._too_late:
-                print(f"dasgd: worker {worker}: the run is already over", file=sys.stderr, flush=True)
-                del self._failures[worker]
+                why = self._failures.pop(worker).strip().splitlines()[-1]
+                print(f"dasgd: worker {worker} took no part, and the others have finished: {why}", file=sys.stderr, flush=True)
         for worker, what in self._failures.items():
             raise RuntimeError(f"a worker of notebook_launch has failed:\nworker {worker}: {what}")
         return [what if good else None for good, what in found]

@@ -66,6 +66,18 @@ TEST(RunDirectoryTest, TakesANewOneAnEmptyOneAndItsOwnAgain) {
   EXPECT_NO_THROW(RunDirectory(directory.file("a/b/c"), "m"));
 }
 
+TEST(RunDirectoryTest, AResumedRunWithoutACheckpointKeepsItsSettings) {
+  const TemporaryDirectory directory;
+  { const RunDirectory first(directory.path(), "m"); }
+  directory.write("config.toml", "seed = 3");
+  directory.write("summary.json", "{}");
+  { const RunDirectory resumed(directory.path(), "m", true); }
+  EXPECT_EQ(read_text(directory.file("config.toml")), "seed = 3");
+  EXPECT_FALSE(fs::exists(directory.file("summary.json")));
+  { const RunDirectory other(directory.path(), "m"); }
+  EXPECT_FALSE(fs::exists(directory.file("config.toml")));
+}
+
 TEST(RunDirectoryTest, WhetherItCanBeUsedIsSaidWithoutTouchingIt) {
   const TemporaryDirectory directory;
   { const RunDirectory first(directory.path(), "m"); }

@@ -161,7 +161,7 @@ TEST_F(Csv, RefusesWhatIsNotATable) {
               HasSubstr("t.csv:42: column 2: \"a?[2Jb\" is not a number; `exclude` b leaves"));
   EXPECT_THAT(refusal("1,\"2,0\n"), HasSubstr("quote is not closed"));
   EXPECT_THAT(refusal("a,b\n"), HasSubstr("holds no rows"));
-  EXPECT_THAT(refusal(std::string("\x89PNG\r\n\0\0,", 9)), HasSubstr("is not a text"));
+  EXPECT_THAT(refusal(std::string("\x89PNG\r\n\0\0,", 9)), HasSubstr("is not text"));
 }
 
 TEST_F(Csv, PiecesOfALargeFileKeepTheirOrderAndTheirLineNumbers) {

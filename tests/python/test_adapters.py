@@ -134,7 +134,7 @@ def test_a_worker_that_comes_after_the_end_is_no_failure(tmp_path, capfd):
         return gradients
 
     assert dasgd.notebook_launch(train, 2) == [3, None]
-    assert "dasgd: worker 1: the run is already over" in capfd.readouterr().err
+    assert "dasgd: worker 1 took no part, and the others have finished: " in capfd.readouterr().err
 
 
 def test_settings_of_mpi_stay_where_no_launcher_is(monkeypatch):

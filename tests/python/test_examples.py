@@ -2,6 +2,7 @@
 
 import difflib
 import os
+import random
 import re
 import socket
 import subprocess
@@ -29,6 +30,18 @@ def launched(count, name, *arguments, elastic=False):
     return run(DASGD, "launch", "-n", str(count), "--bare", *how, "--", *python(name, *arguments))
 
 
+def free_port():
+    """Outside of the range from which connections of other tests take theirs."""
+    while True:
+        port = random.randrange(20000, 30000)
+        with socket.socket() as one:
+            try:
+                one.bind(("127.0.0.1", port))
+                return str(port)
+            except OSError:
+                continue
+
+
 def code_of(name):
     with open(os.path.join(EXAMPLES, name), encoding="utf-8") as file:
         return file.read().split('"""', 2)[2].splitlines()
@@ -53,9 +66,7 @@ def test_both_of_them_learn(count, elastic):
 
 @pytest.mark.skipif(not torch.distributed.is_available(), reason="this PyTorch has no torch.distributed")
 def test_the_ddp_program_is_a_real_one():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
+    port = free_port()
     both = [
         subprocess.Popen(
             python("ddp.py"), stdout=subprocess.PIPE, text=True,

@@ -46,7 +46,7 @@ TEST(Explained, MoreSeedsAreNeededWhereNoiseIsLargerThanTheDifference) {
 TEST(Explained, ADifferenceThatIsNotShownSaysHowManySeedsWouldShowIt) {
   const std::vector<JudgedWorld> worlds{
       judged_world("equal", {run_times("dasgd", {1, 1, 1}), run_times("asgd", {1.5, 0.8, 1.3})},
-                   {{.median = 1, .verdict = ""},
+                   {{.reference = true, .median = 1, .verdict = ""},
                     {.median = 1.3, .ratio = 1.3, .verdict = "no difference shown"}})};
   EXPECT_THAT(
       unshown_differences(contest_of(3), worlds),

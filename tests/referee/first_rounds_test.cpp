@@ -54,6 +54,7 @@ TEST(Drawn, HasOneOrderInAllWorlds) {
     for (const char* name : {"asgd", "dasgd", "swift", "rennala"})
       world.rows.push_back({.rival = name});
     for (const double median : medians) world.judgements.push_back({.median = median});
+    world.judgements[1].reference = true;
     return world;
   };
   EXPECT_EQ(drawn(world({4, 3, 2, 1})), (std::vector<std::size_t>{1, 0, 2, 3}));

@@ -29,7 +29,8 @@ std::string copied(const std::string& from, const std::string& to) {
 // As the terminal and the page of compare say it.
 std::string verdict_in(const nlohmann::json& row) {
   const std::string verdict = row.at("verdict");
-  const bool is_reference = row.at("rival") == "dasgd" && verdict == "no difference shown";
+  const bool is_reference =
+      row.value("reference", row.at("rival") == "dasgd") && verdict == "no difference shown";
   return is_reference ? "reference" : verdict;
 }
 

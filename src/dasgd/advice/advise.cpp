@@ -331,10 +331,9 @@ Advice advise(const Objective<Real>& objective, const AdviceRequest& request) {
   recommend(advice);
   advice.practical = {
       advice.recommended_eta,
-      fmt::format(
-          "the recommended step, because the run is too short, or a gradient of {:.2g} s too "
-          "slow, for trials: {}",
-          gradient, advice.grounds),
+      fmt::format("the recommended step: the run is too short, or a gradient of {:.2g} s too slow, "
+                  "for trials",
+                  gradient),
       options.rule.schedule,
       {}};
   if (request.try_steps) {

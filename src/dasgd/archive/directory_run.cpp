@@ -133,7 +133,7 @@ DirectoryRun<Real>::DirectoryRun(const Objective<Real>& objective, const TrainOp
       where_(std::move(where)),
       start_(find_start(objective, options, where_)),
       directory_(start_ ? RunDirectory::reopen(where_.path, start_->legs.size() + 1)
-                        : RunDirectory(where_.path, where_.name)),
+                        : RunDirectory(where_.path, where_.name, where_.resume)),
       best_(directory_.path(), start_.has_value()),
       carried_(start_ ? carry_metrics(directory_.path(), start_->seconds) : ""),
       lost_(options.warn),

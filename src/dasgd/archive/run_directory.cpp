@@ -46,7 +46,7 @@ bool is_earlier_trace(std::string_view name) {
 
 }  // namespace
 
-RunDirectory::RunDirectory(const std::string& path, const std::string& model)
+RunDirectory::RunDirectory(const std::string& path, const std::string& model, bool keep_config)
     : path_(path.empty() ? make_fresh(model) : path) {
   std::error_code error;
   fs::create_directories(path_, error);
@@ -58,12 +58,13 @@ RunDirectory::RunDirectory(const std::string& path, const std::string& model)
   require_writable();
   write_file(file(mark), "");
   for (const char* name :
-       {"config.toml", "metrics.jsonl",  "summary.json",  "trace.jsonl",     "model.npy",
-        "model.pt",    "model.best.npy", "model.best.pt", "model.best.json", "preprocessing.json",
-        "advice.json", "samples.json",   "worst.json",    "prediction.json", "token",
-        "address",     "addresses",      "members.json",  "adoptions.jsonl", "membership.jsonl",
-        "control"})
+       {"metrics.jsonl",      "summary.json",    "trace.jsonl",      "model.npy",
+        "model.pt",           "model.best.npy",  "model.best.pt",    "model.best.json",
+        "preprocessing.json", "advice.json",     "samples.json",     "worst.json",
+        "prediction.json",    "token",           "address",          "addresses",
+        "members.json",       "adoptions.jsonl", "membership.jsonl", "control"})
     remove_file(name);
+  if (!keep_config) remove_file("config.toml");
   remove_report();
   std::vector<fs::path> earlier;
   for (const auto& entry : fs::directory_iterator(path_, error))

@@ -15,7 +15,8 @@ namespace dasgd {
 class RunDirectory {
  public:
   /// Creates `path`, or runs/MODEL-TIME when it is empty. Throws InputError when it cannot be used.
-  RunDirectory(const std::string& path, const std::string& model);
+  /// A resumed run that has no checkpoint yet starts over and keeps its settings.
+  RunDirectory(const std::string& path, const std::string& model, bool keep_config = false);
 
   /// Throws InputError where a directory that is there cannot be used, as the constructor does, and
   /// leaves it as it is. An empty path means no directory.

@@ -207,7 +207,7 @@ std::size_t skip_to_text(std::string_view& text, const std::string& path) {
   if (text.substr(0, looked_at).find('\0') != std::string_view::npos)
     throw InputError(
         path +
-        ": is not a text, since it has a byte 0; `data` reads CSV, LIBSVM, .npy, .npz and images");
+        ": is not text: it contains a NUL byte; `data` reads CSV, LIBSVM, .npy, .npz and images");
   return lines;
 }
 

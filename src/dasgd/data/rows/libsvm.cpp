@@ -109,7 +109,7 @@ LabelledRows read_sparse(const std::string& path, bool signs) {
   std::string text;
   for (std::size_t number = 1; std::getline(file, text); ++number) {
     if (text.find('\0') != text.npos)
-      throw InputError(path + ": is not a text; `data` reads CSV, LIBSVM, .npy, .npz and images");
+      throw InputError(path + ": is not text; `data` reads CSV, LIBSVM, .npy, .npz and images");
     Line line(number == 1 ? without_byte_order_mark(text) : text, path, number);
     const auto label = line.word();
     if (!label) continue;

@@ -9,7 +9,6 @@
 #include "dasgd/lab/referee/contest/worlds.hpp"
 #include "dasgd/lab/referee/lower_bound.hpp"
 #include "dasgd/lab/referee/row_medians.hpp"
-#include "dasgd/lab/rivals/methods/all_rivals.hpp"
 #include "dasgd/record/json_number.hpp"
 #include "dasgd/record/run_summary.hpp"
 
@@ -53,6 +52,7 @@ Json row_json(const ContestRow& row, const Judgement& j, const Contest& contest)
           {"wins", j.wins},
           {"p", number_or_null(j.p)},
           {"verdict", j.verdict},
+          {"reference", j.reference},
           {"given_s", row.given_s},
           {"untuned_median", untuned == row.trials.end() ? Json() : json_number(untuned->median)},
           {"tuning_runs", row.tuning_runs},
@@ -149,9 +149,7 @@ std::string predictions_text(const JudgedWorld& world, const Contest& contest) {
 std::string megabytes(double bytes) { return fmt::format("{:.3g}", bytes * 1e-6); }
 
 // Where it does not reach the goal or is not tuned, that is more important.
-bool is_reference(const ContestRow& row, const Judgement& j) {
-  return row.rival == dasgd_rival && j.verdict == "no difference shown";
-}
+bool is_reference(const Judgement& j) { return j.reference && j.verdict == "no difference shown"; }
 
 }  // namespace
 
@@ -216,15 +214,14 @@ std::string results_text(const Contest& contest, const std::vector<JudgedWorld>&
       const ContestRow& row = world.rows[k];
       const Judgement& j = world.judgements[k];
       const auto S = median_where_known(row, [](auto& r) { return r.S_avg; });
-      text +=
-          fmt::format("  {:{}} {:>9.3g} {:>10} {:>20} {:>5}  {:20} {:>5.0f}% {:>6} {:>8} {:>9}\n",
-                      label_of(row, contest), width, row.eta, time_text(j, row), ratio_text(j),
-                      fmt::format("{}/{}", j.wins, contest.seeds),
-                      is_reference(row, j) ? "reference" : j.verdict,
-                      100 * median_over(row, [](auto& r) { return r.idle_share; }),
-                      median_over(row, [](auto& r) { return r.gradients_wasted; }),
-                      S ? fmt::format("{:.3g}", *S) : "",
-                      megabytes(median_over(row, [](auto& r) { return r.bytes_busiest_node; })));
+      text += fmt::format(
+          "  {:{}} {:>9.3g} {:>10} {:>20} {:>5}  {:20} {:>5.0f}% {:>6} {:>8} {:>9}\n",
+          label_of(row, contest), width, row.eta, time_text(j, row), ratio_text(j),
+          fmt::format("{}/{}", j.wins, contest.seeds), is_reference(j) ? "reference" : j.verdict,
+          100 * median_over(row, [](auto& r) { return r.idle_share; }),
+          median_over(row, [](auto& r) { return r.gradients_wasted; }),
+          S ? fmt::format("{:.3g}", *S) : "",
+          megabytes(median_over(row, [](auto& r) { return r.bytes_busiest_node; })));
     }
   }
   if (contest.engine != ContestEngine::sim)

@@ -178,7 +178,8 @@ std::vector<Judgement> judge(const std::vector<ContestRow>& rows, std::uint64_t 
   for (std::size_t k = 0; k < whose.size(); ++k) judgements[whose[k]].p = adjusted[k];
   const double reference = dasgd ? median_of(times_of(*dasgd)) : 0;
   for (std::size_t k = 0; k < rows.size(); ++k) {
-    if (&rows[k] == dasgd) judgements[k].p.reset();
+    judgements[k].reference = &rows[k] == dasgd;
+    if (judgements[k].reference) judgements[k].p.reset();
     judgements[k].verdict = verdict_of(rows[k], judgements[k], reference, every);
   }
   return judgements;
@@ -190,7 +191,7 @@ WorldVerdict sum_up(const std::string& world, const std::vector<ContestRow>& row
   std::size_t best = 0, dasgd = rows.size();
   for (std::size_t k = 0; k < rows.size(); ++k) {
     if (judgements[k].median < judgements[best].median) best = k;
-    if (dasgd == rows.size() && is_dasgd(rows[k])) dasgd = k;
+    if (judgements[k].reference) dasgd = k;
   }
   if (rows.empty() || !std::isfinite(judgements[best].median)) {
     result.sentence = fmt::format("{}: no method reaches the goal in the time given.", world);

@@ -15,8 +15,9 @@ struct Interval {
 
 /// One rival in one world, judged.
 struct Judgement {
-  double median = 0;  ///< time to the goal; infinite where most runs did not reach it
-  Interval interval;  ///< 95 %, by bootstrap over the seeds
+  bool reference = false;  ///< what the others are compared with: the first row of DASGD
+  double median = 0;       ///< time to the goal; infinite where most runs did not reach it
+  Interval interval;       ///< 95 %, by bootstrap over the seeds
   /// Time against DASGD's with the same seeds: median, 95 % interval. Nothing without DASGD, or
   /// where one of the two did not reach the goal.
   std::optional<double> ratio;

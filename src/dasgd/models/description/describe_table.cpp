@@ -179,7 +179,7 @@ class TableText {
     if (profile.odd_rows > 0)
       add(
           fmt::format("{} lines have more or fewer columns than the first, line {} before others: "
-                      "training refuses them, and line breaks inside quotes",
+                      "training refuses them (line breaks inside quotes are not supported)",
                       show_count(profile.odd_rows), table_.lines_before + profile.odd_line + 1));
     if (column(label_).missing > 0)
       add(fmt::format("{} rows have no label: `missing` drop leaves them out",

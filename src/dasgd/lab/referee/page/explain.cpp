@@ -6,15 +6,14 @@
 
 #include "dasgd/data/moments.hpp"
 #include "dasgd/lab/referee/row_medians.hpp"
-#include "dasgd/lab/rivals/methods/all_rivals.hpp"
 
 namespace dasgd {
 namespace {
 
 const ContestRow* reference_of(const JudgedWorld& world) {
-  const auto at = std::find_if(world.rows.begin(), world.rows.end(),
-                               [](const ContestRow& row) { return row.rival == dasgd_rival; });
-  return at == world.rows.end() ? nullptr : &*at;
+  for (std::size_t k = 0; k < world.rows.size(); ++k)
+    if (world.judgements[k].reference) return &world.rows[k];
+  return nullptr;
 }
 
 // Of the normal distribution (Abramowitz and Stegun 26.2.23).

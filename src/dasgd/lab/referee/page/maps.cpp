@@ -9,7 +9,6 @@
 
 #include "dasgd/base/input_error.hpp"
 #include "dasgd/base/units.hpp"
-#include "dasgd/lab/rivals/methods/all_rivals.hpp"
 #include "dasgd/report/charts/svg_frame.hpp"
 
 namespace dasgd {
@@ -88,13 +87,13 @@ std::optional<std::pair<double, double>> place_of(const std::string& world) {
 
 std::string ratio_map(const std::vector<JudgedWorld>& worlds, double width) {
   const std::string name = "Time to the goal against DASGD's";
-  const auto shown = [](const ContestRow& row) {
-    return row.rival + (row.rival == dasgd_rival ? " (reference)" : "");
+  const auto shown = [](const JudgedWorld& world, std::size_t k) {
+    return world.rows[k].rival + (world.judgements[k].reference ? " (reference)" : "");
   };
   CellTable table(width);
   for (const JudgedWorld& world : worlds) {
     table.fit_cell(world.name);
-    for (const ContestRow& row : world.rows) table.fit_name(shown(row));
+    for (std::size_t k = 0; k < world.rows.size(); ++k) table.fit_name(shown(world, k));
     for (const Judgement& j : world.judgements) table.fit_cell(text_of(j));
   }
   table.fill(width, worlds.size());
@@ -106,7 +105,7 @@ std::string ratio_map(const std::vector<JudgedWorld>& worlds, double width) {
     for (const Judgement& j : world.judgements) fastest = std::min(fastest, j.median);
     for (std::size_t k = 0; k < world.rows.size(); ++k) {
       const auto row = static_cast<double>(k);
-      if (w == 0) out += table.row_name(row, shown(world.rows[k]));
+      if (w == 0) out += table.row_name(row, shown(world, k));
       const double median = world.judgements[k].median;
       const bool wins = std::isfinite(median) && median == fastest;
       out += table.cell(static_cast<double>(w), row, colour_of(world.judgements[k]),

@@ -6,7 +6,6 @@
 
 #include "dasgd/base/units.hpp"
 #include "dasgd/lab/referee/row_medians.hpp"
-#include "dasgd/lab/rivals/methods/all_rivals.hpp"
 #include "dasgd/record/run_summary.hpp"
 #include "dasgd/report/charts/pdf.hpp"
 #include "dasgd/report/charts/svg_frame.hpp"
@@ -51,10 +50,10 @@ std::vector<PaperLine> lines_of(const Contest& contest, const std::vector<Judged
           {world.name, label_of(row, contest), reached ? fmt::format("{:.3g}", j.median) : "",
            reached ? fmt::format("{:.3g}", j.interval.low) : "",
            reached ? fmt::format("{:.3g}", j.interval.high) : "",
-           row.rival == dasgd_rival ? "1"
-           : j.ratio                ? fmt::format("{:.2f}", *j.ratio)
-                                    : "",
-           row.rival == dasgd_rival ? "reference" : j.verdict,
+           j.reference ? "1"
+           : j.ratio   ? fmt::format("{:.2f}", *j.ratio)
+                       : "",
+           j.reference ? "reference" : j.verdict,
            fmt::format("{:.0f}", median_over(row, [](auto& r) { return r.gradients_used; })),
            fmt::format("{:.3g}",
                        1e-6 * median_over(row, [](auto& r) { return r.bytes_busiest_node; })),
@@ -76,7 +75,8 @@ std::string latex_table(const Contest& contest, const std::vector<PaperLine>& li
   std::string text = fmt::format(
       "% needs \\usepackage{{booktabs}}\n\\begin{{table}}\n\\centering\n"
       "\\caption{{Time to {} of {}{} with {} workers: median over {} seeds with its 95\\,\\% "
-      "interval, and against DASGD. Bold: the fastest of its world, where it is shown to be "
+      "bootstrap interval, and against DASGD. Bold: the fastest of its world, where it is shown to "
+      "be "
       "faster than the next.}}\n\\label{{tab:compare}}\n"
       "\\begin{{tabular}}{{llrlrrr}}\n\\toprule\n"
       "world & method & seconds & interval & ratio & gradients & MB of the busiest node \\\\\n",

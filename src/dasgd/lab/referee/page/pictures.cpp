@@ -11,7 +11,6 @@
 #include "dasgd/lab/referee/page/maps.hpp"
 #include "dasgd/lab/referee/page/profile.hpp"
 #include "dasgd/lab/referee/row_medians.hpp"
-#include "dasgd/lab/rivals/methods/all_rivals.hpp"
 
 namespace dasgd {
 namespace {
@@ -120,8 +119,8 @@ nlohmann::ordered_json table_of(const Contest& contest, const std::vector<Judged
       };
       table.push_back(
           {{"world", row.world},
-           {"rival", label_of(row, contest) + (row.rival == dasgd_rival ? " (reference)" : "")},
-           {"verdict", row.rival == dasgd_rival ? "" : j.verdict},
+           {"rival", label_of(row, contest) + (j.reference ? " (reference)" : "")},
+           {"verdict", j.reference ? "" : j.verdict},
            {"seconds", seconds()},
            {"ratio_to_dasgd", j.ratio ? fmt::format("{:.2f}", *j.ratio) : ""},
            {"wins", fmt::format("{} of {}", j.wins, row.runs.size())},
@@ -149,7 +148,7 @@ nlohmann::ordered_json table_of(const Contest& contest, const std::vector<Judged
 std::vector<std::size_t> drawn(const JudgedWorld& world) {
   std::vector<std::size_t> order(world.rows.size());
   std::iota(order.begin(), order.end(), 0);
-  const auto is_reference = [&](std::size_t k) { return world.rows[k].rival == dasgd_rival; };
+  const auto is_reference = [&](std::size_t k) { return world.judgements[k].reference; };
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     if (is_reference(a) != is_reference(b)) return is_reference(a);
     return world.judgements[a].median < world.judgements[b].median;

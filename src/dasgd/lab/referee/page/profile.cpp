@@ -6,7 +6,6 @@
 #include <map>
 
 #include "dasgd/lab/referee/page/curves.hpp"
-#include "dasgd/lab/rivals/methods/all_rivals.hpp"
 
 namespace dasgd {
 namespace {
@@ -42,7 +41,9 @@ double Profile::share_within(double times_the_fastest) const {
 
 std::vector<Profile> profiles_of(const std::vector<JudgedWorld>& worlds) {
   std::vector<Profile> profiles;
-  for (const ContestRow& row : worlds.front().rows) profiles.push_back({.rival = row.rival});
+  const JudgedWorld& any = worlds.front();
+  for (std::size_t k = 0; k < any.rows.size(); ++k)
+    profiles.push_back({.rival = any.rows[k].rival, .reference = any.judgements[k].reference});
   for (const JudgedWorld& world : worlds) {
     double fastest = std::numeric_limits<double>::infinity();
     for (const Judgement& j : world.judgements) fastest = std::min(fastest, j.median);
@@ -63,13 +64,11 @@ std::optional<PlotPanel> profile_panel(const std::vector<JudgedWorld>& worlds) {
   std::map<std::string, std::size_t> place;  // for its colour
   for (const Profile& profile : profiles) place.emplace(profile.rival, place.size());
   std::stable_sort(profiles.begin(), profiles.end(), [](const Profile& a, const Profile& b) {
-    const bool first = a.rival == dasgd_rival, second = b.rival == dasgd_rival;
-    return first != second ? first : height(a) > height(b);
+    return a.reference != b.reference ? a.reference : height(a) > height(b);
   });
   profiles.resize(std::min(profiles.size(), most_profiles));
   std::sort(profiles.begin(), profiles.end(), [&](const Profile& a, const Profile& b) {
-    const bool first = a.rival == dasgd_rival, second = b.rival == dasgd_rival;
-    return first != second ? first : place.at(a.rival) < place.at(b.rival);
+    return a.reference != b.reference ? a.reference : place.at(a.rival) < place.at(b.rival);
   });
   PlotPanel panel{.title = "all worlds",
                   .x_label = "times the median of the fastest",

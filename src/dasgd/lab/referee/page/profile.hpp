@@ -14,6 +14,7 @@ namespace dasgd {
 /// not among them.
 struct Profile {
   std::string rival;
+  bool reference = false;
   std::vector<double> times;
   std::size_t runs = 0;
 
