@@ -122,6 +122,20 @@ TEST_F(App, ReproducesFigureCOnATinySetFromPieces) {
   EXPECT_TRUE(seconds.count({"threads", 1}));
   for (const char* file : {"cifar.csv", "cifar.svg", "report.html"})
     EXPECT_TRUE(fs::exists(out() + "/" + file)) << file;
+  reproduce("1,2 --engine threads", out());  // those of virtual time are kept
+  EXPECT_EQ(json::parse(read_text(out() + "/cifar.json")), points);
+}
+
+TEST_F(App, ReproducesFigureCOnThreadsAlone) {
+  const TemporaryDirectory images;
+  write_tiny_cifar10(images, 40);
+  const Outcome outcome =
+      dasgd("reproduce cifar --engine threads --seeds 1 --target-loss 2.5 --compute 1ms --data " +
+            images.path() + " --workers 1,2 --out " + out());
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, ::testing::Not(HasSubstr("virtual")));
+  for (const json& point : json::parse(read_text(out() + "/cifar.json")))
+    EXPECT_EQ(point["way"], "threads");
 }
 #endif
 
@@ -132,8 +146,7 @@ TEST_F(App, SaysWhichExperimentsThereAre) {
                  "cifar, not of network");
   expect_refusal("reproduce cifar --slow 3", "settings of quadratic and logistic, not of cifar");
   expect_refusal("reproduce quadratic --compute 10ms", "--compute is for real time");
-  expect_refusal("reproduce cifar --device cuda --compute 10ms", "virtual time only");
-  expect_refusal("reproduce cifar --device cuda --engine mpi", "virtual time only");
+  expect_refusal("reproduce cifar --device cuda --compute 10ms", "add --engine threads");
   expect_refusal("reproduce rivals --seeds 3", "settings of Figure 2, not of rivals");
   expect_refusal("reproduce logistic --slow -1", "--slow");
   expect_refusal("reproduce logistic --engine threads --compute soon", "soon");

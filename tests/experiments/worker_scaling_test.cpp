@@ -25,7 +25,7 @@ class WorkerScaling : public ::testing::Test {
         },
         plan, [](std::size_t, std::size_t) {});
   }
-  ScalingPlan plan{.virtual_workers = {1, 2, 5, 10},
+  ScalingPlan plan{.workers = {1, 2, 5, 10},
                    .thread_workers = {1, 2},
                    .seeds = {1, 2},
                    .eta = 0.002,
@@ -69,7 +69,7 @@ TEST_F(WorkerScaling, GoesOnWhereItWasInterrupted) {
 
 TEST_F(WorkerScaling, KeepsRunsOfSeveralSettingsInOneDirectory) {
   plan.cells = directory.file("cells");
-  plan.virtual_workers = {1, 2};
+  plan.workers = {1, 2};
   const std::string first = to_csv(run());
   plan.compute = std::chrono::microseconds(1);
   plan.eta = 0.001;
@@ -87,7 +87,7 @@ TEST_F(WorkerScaling, KeepsRunsOfSeveralSettingsInOneDirectory) {
 
 TEST_F(WorkerScaling, FindsCellsWithTheNamesOfOlderVersions) {
   plan.cells = directory.file("cells");
-  plan.virtual_workers = {1};
+  plan.workers = {1};
   plan.thread_workers.clear();
   plan.seeds = {1};
   std::filesystem::create_directories(plan.cells);

@@ -315,13 +315,15 @@ void CommandLine::add_reproduce() {
   app->add_option("--scale", choice.scale, "cifar: standard (default), 255 or none")
       ->check(CLI::IsMember({"standard", "255", "none"}))
       ->type_name("NAME");
-  app->add_option("--device", choice.device, "cifar: cpu (default), or cuda, in virtual time only")
+  app->add_option("--device", choice.device,
+                  "cifar: cpu (default), or cuda (in virtual time unless --engine is given)")
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->type_name("NAME");
 
   app->add_option("--engine", reproduce_engine_,
-                  "quadratic and logistic: threads or mpi (2 ranks) instead of virtual time; "
-                  "cifar: mpi, with up to as many workers as ranks (default under mpirun)")
+                  "quadratic, logistic and cifar: threads or mpi instead of virtual time, with 2 "
+                  "ranks, cifar with up to as many workers as ranks (mpi is the default under "
+                  "mpirun); cifar without it: threads as well")
       ->type_name("NAME");
   app->footer(
       "Prints a table and writes it as CSV, JSON and SVG, with a page that shows them.\n"

@@ -57,7 +57,7 @@ struct Experiment {
   std::string what, directory;
   bool quick = false;
   FigureChoice choice = {};
-  bool on_threads = false;  ///< of the slow worker: real threads instead of virtual time
+  bool on_threads = false;  ///< of Figure 2: real threads instead of virtual time
   std::string stem() const { return directory + "/" + what; }
 };
 

@@ -33,6 +33,14 @@ std::chrono::nanoseconds padding_for(std::size_t workers) {
   return turns > 1 ? turns * std::chrono::milliseconds(50) : std::chrono::nanoseconds(0);
 }
 
+bool is_on_cores(const FigureChoice& choice) { return device_of(choice) == NetworkDevice::cpu; }
+
+// Of real gradients; those of a GPU leave the cores to others.
+std::chrono::nanoseconds compute_of(const FigureChoice& choice, std::size_t workers) {
+  if (!choice.compute.empty()) return time_of(choice.compute);
+  return is_on_cores(choice) ? padding_for(workers) : std::chrono::nanoseconds(0);
+}
+
 std::size_t most_threads(const ScalingPlan& plan) {
   const auto& workers = plan.thread_workers;
   return workers.empty() ? 1 : *std::ranges::max_element(workers);
@@ -46,14 +54,14 @@ ScalingPlan plan_for(const Experiment& experiment) {
   plan.threads = all_cores();
   plan.cells = experiment.directory + "/cells";
   if (experiment.quick) {
-    plan.virtual_workers = {1, 2, 5, 10, 25};
+    plan.workers = {1, 2, 5, 10, 25};
     plan.seeds = {1};
     plan.eta = 0.0025;
     plan.target_loss = 2.2;
     plan.gradients = 40'000;
   }
   const FigureChoice& choice = experiment.choice;
-  if (!choice.workers.empty()) plan.virtual_workers = choice.workers;
+  if (!choice.workers.empty()) plan.workers = choice.workers;
   if (choice.seeds) {
     plan.seeds.resize(*choice.seeds);
     std::iota(plan.seeds.begin(), plan.seeds.end(), 1);
@@ -63,12 +71,14 @@ ScalingPlan plan_for(const Experiment& experiment) {
   plan.gradients = choice.gradients.value_or(plan.gradients);
   if (!choice.data.empty()) plan.data = choice.data;
   if (!choice.scale.empty()) plan.scale = to_string(parse_scale(choice.scale));
-  const bool on_cores = device_of(choice) == NetworkDevice::cpu;
+  plan.in_virtual_time = !experiment.on_threads;
+  const bool on_cores = is_on_cores(choice);
   // A short run is not padded: then there are as many threads as cores at most.
   const bool padded = !experiment.quick || !choice.compute.empty();
-  for (const std::size_t n : plan.virtual_workers)
-    if (on_cores && (padded || n <= all_cores())) plan.thread_workers.push_back(n);
-  plan.compute = choice.compute.empty() ? padding_for(most_threads(plan)) : time_of(choice.compute);
+  for (const std::size_t n : plan.workers)
+    if (experiment.on_threads || (on_cores && (padded || n <= all_cores())))
+      plan.thread_workers.push_back(n);
+  plan.compute = compute_of(choice, most_threads(plan));
   plan.compute_adds = choice.compute.starts_with('+');
   return plan;
 }
@@ -107,6 +117,8 @@ NetworkOfSeed networks(const std::shared_ptr<const Samples>& samples, NetworkDev
 std::string describe_compute(const FigureChoice& choice, const ScalingPlan& plan,
                              std::size_t sharing) {
   const std::string time = show_duration(plan.compute);
+  if (plan.compute.count() == 0)
+    return is_on_cores(choice) ? "" : "real: workers share the GPU, and so its time; ";
   if (plan.compute_adds) return fmt::format("real: {} added to every gradient; ", time);
   if (!choice.compute.empty()) return fmt::format("real: padded to {} per gradient; ", time);
   return fmt::format("real: padded to {} per gradient, as up to {} workers share {} cores; ", time,
@@ -130,14 +142,11 @@ void write_and_print(const Experiment& experiment, const ScalingPlan& plan,
       "last 30\nmini-batches), {} seed{}; {}{}written to {}.csv, .json, .svg\n",
       plan.data, plan.batch, plan.eta, plan.target_loss, plan.seeds.size(),
       plan.seeds.size() == 1 ? "" : "s", has_virtual ? "virtual: 50 ms per gradient; " : "",
-      all_virtual || plan.compute.count() == 0 ? ""
-                                               : describe_compute(experiment.choice, plan, sharing),
-      experiment.stem());
+      all_virtual ? "" : describe_compute(experiment.choice, plan, sharing), experiment.stem());
 }
 
 std::size_t wanted_on(std::size_t ranks, const ScalingPlan& plan) {
-  const auto fewer =
-      std::ranges::count_if(plan.virtual_workers, [&](std::size_t n) { return n < ranks; });
+  const auto fewer = std::ranges::count_if(plan.workers, [&](std::size_t n) { return n < ranks; });
   return (static_cast<std::size_t>(fewer) + 1) * plan.seeds.size();
 }
 
@@ -149,7 +158,8 @@ void reproduce_cifar(const Experiment& experiment) {
   plan.stop = signals.token();
   const NetworkOfSeed network = networks(images(plan), device_of(experiment.choice));
   make_directory(experiment.directory);
-  const std::size_t points = plan.virtual_workers.size() + plan.thread_workers.size();
+  const std::size_t points =
+      (plan.in_virtual_time ? plan.workers.size() : 0) + plan.thread_workers.size();
   write_and_print(experiment, plan, run_scaling(network, plan, show_simulations),
                   points * plan.seeds.size(), most_threads(plan));
 }
@@ -162,7 +172,7 @@ bool reproduce_cifar_on_ranks(const Experiment& experiment) {
   ScalingPlan plan = plan_for(experiment);
   plan.stop = signals.token();
   const std::size_t sharing = ranks.ranks_on_host();  // all ranks ask: MPI counts them together
-  if (experiment.choice.compute.empty()) plan.compute = padding_for(sharing);
+  plan.compute = compute_of(experiment.choice, sharing);
   const bool first = ranks.rank() == 0;
   if (!first) plan.cells.clear();
   std::shared_ptr<const Samples> samples;

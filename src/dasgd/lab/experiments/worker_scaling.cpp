@@ -172,7 +172,8 @@ MeanAndDeviation over(const std::vector<ScalingRun>& runs, double ScalingRun::*f
 std::vector<ScalingRun> run_scaling(const NetworkOfSeed& network, const ScalingPlan& plan,
                                     const DoneSoFar& progress) {
   const Cells cells(plan);
-  const auto simulations = all_of("virtual", plan.virtual_workers, plan.seeds);
+  const auto simulations = plan.in_virtual_time ? all_of("virtual", plan.workers, plan.seeds)
+                                                : std::vector<ScalingRun>();
   const auto on_threads = all_of("threads", plan.thread_workers, plan.seeds);
   const std::size_t total = simulations.size() + on_threads.size();
   std::vector<std::optional<ScalingRun>> finished(total);
@@ -195,9 +196,13 @@ std::vector<ScalingRun> run_scaling(const NetworkOfSeed& network, const ScalingP
   std::vector<ScalingRun> runs;
   for (auto& one : finished)
     if (one) runs.push_back(std::move(*one));
-  if (runs.size() == total)
-    for (ScalingRun& kept : kept_of("mpi", plan.virtual_workers, plan, cells))
-      runs.push_back(std::move(kept));
+  if (runs.size() < total) return runs;
+  if (!plan.in_virtual_time) {
+    const auto kept = kept_of("virtual", plan.workers, plan, cells);
+    runs.insert(runs.begin(), kept.begin(), kept.end());
+  }
+  for (ScalingRun& kept : kept_of("mpi", plan.workers, plan, cells))
+    runs.push_back(std::move(kept));
   return runs;
 }
 
@@ -205,7 +210,7 @@ std::vector<ScalingRun> run_scaling_on_ranks(const NetworkOfSeed& network, const
                                              const RankEngine& engine, const DoneSoFar& progress) {
   const Cells cells(plan);
   std::vector<std::size_t> numbers;
-  for (const std::size_t n : plan.virtual_workers)
+  for (const std::size_t n : plan.workers)
     if (n < engine.ranks) numbers.push_back(n);
   numbers.push_back(engine.ranks);
   const auto wanted = all_of("mpi", numbers, plan.seeds);
@@ -230,8 +235,8 @@ std::vector<ScalingRun> run_scaling_on_ranks(const NetworkOfSeed& network, const
     progress(runs.size(), wanted.size());
   }
   if (!engine.first || runs.size() < wanted.size()) return runs;
-  std::vector<ScalingRun> all = kept_of("virtual", plan.virtual_workers, plan, cells);
-  for (ScalingRun& run : kept_of("threads", plan.virtual_workers, plan, cells))
+  std::vector<ScalingRun> all = kept_of("virtual", plan.workers, plan, cells);
+  for (ScalingRun& run : kept_of("threads", plan.workers, plan, cells))
     all.push_back(std::move(run));
   all.insert(all.end(), runs.begin(), runs.end());
   return all;

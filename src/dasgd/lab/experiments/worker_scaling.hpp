@@ -18,8 +18,9 @@
 namespace dasgd {
 
 struct ScalingPlan {
-  std::vector<std::size_t> virtual_workers{1, 2, 5, 10, 15, 20, 25};
-  std::vector<std::size_t> thread_workers;  ///< the same with real threads
+  std::vector<std::size_t> workers{1, 2, 5, 10, 15, 20, 25};
+  bool in_virtual_time = true;
+  std::vector<std::size_t> thread_workers;  ///< those of them with real threads, too
   std::vector<std::uint64_t> seeds{1, 2, 3, 4};
   double eta = 1e-4;
   std::size_t batch = 32;
@@ -60,7 +61,7 @@ struct ScalingPoint {
 using NetworkOfSeed = std::function<std::unique_ptr<Objective<float>>(std::uint64_t seed)>;
 
 /// Runs what is not among the finished runs yet: simulations several at a time, runs on threads one
-/// after the other; and takes along what is kept of runs on ranks. Ends early when `plan.stop` asks
+/// after the other; and takes along what is kept of other engines. Ends early when `plan.stop` asks
 /// for it. `progress(done, total)` is called after each run, from any thread.
 std::vector<ScalingRun> run_scaling(const NetworkOfSeed& network, const ScalingPlan& plan,
                                     const DoneSoFar& progress);
@@ -76,7 +77,7 @@ struct RankEngine {
       train;
 };
 
-/// The same with real ranks: `plan.virtual_workers` up to the number of ranks, and all of them.
+/// The same with real ranks: `plan.workers` up to the number of ranks, and all of them.
 /// Every rank calls it; rank 0 keeps and has the runs, and beside them what is kept of other
 /// engines.
 std::vector<ScalingRun> run_scaling_on_ranks(const NetworkOfSeed& network, const ScalingPlan& plan,
