@@ -231,9 +231,20 @@ TEST(Tuning, ARivalsOwnNumberHasWhatTheStepsLeaveOfTheBudget) {
     return std::pair{found, tried};
   };
   using Values = std::vector<double>;
-  EXPECT_EQ(tuned(16, 4), std::pair(16.0, (Values{8, 16, 32})));
-  EXPECT_EQ(tuned(1, 4), std::pair(1.0, (Values{8, 2, 1}))) << "one that fails, then down";
-  EXPECT_EQ(tuned(0.001, 1), std::pair(1.0, (Values{2}))) << "no less than its least";
+  EXPECT_EQ(tuned(16, 4), std::pair(16.0, (Values{16, 64, 256})));
+  EXPECT_EQ(tuned(1, 4), std::pair(1.0, (Values{16, 64, 1}))) << "two that fail, then down";
+  EXPECT_EQ(tuned(0.001, 1), std::pair(1.0, (Values{4, 16, 2}))) << "no less than its least";
+}
+
+TEST(Tuning, ARivalsOwnNumberGoesPastOneValueThatIsWorse) {
+  ContestRow row{.trials = std::vector<Trial>(5, {.eta = 1, .median = 20}), .eta = 1};
+  const auto synchronises = [](double H, std::size_t, auto) {
+    ContestRun run;
+    run.reached = true;
+    run.time_s = H < 160 ? 20 + H / 10 : 4.4;  // not once before the goal
+    return run;
+  };
+  EXPECT_EQ(tune_number({.steps = 9, .seeds = 1}, {"H", "", 10, 1}, 10, synchronises, row), 160);
 }
 
 TEST(Tuning, OfAGridThatWasUsedUpLeavesTheAuthorsDefault) {

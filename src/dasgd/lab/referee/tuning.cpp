@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 
 namespace dasgd {
 namespace {
@@ -114,23 +115,30 @@ double tune_number(const Tuning& tuning, const RivalParameter& parameter, double
   const double least = parameter.of_workers > 0 ? 1 : parameter.least;
   std::size_t left = tuning.steps - std::min(tuning.steps, row.trials.size());
   Trial best = *std::min_element(row.trials.begin(), row.trials.end(), better);
+  std::set<double> tried{usual};
   double number = usual;
-  for (const bool up : {true, false}) {
-    for (; left > 0; --left) {
-      const double next = up ? std::max(1.0, 2 * number) : std::floor(number / 2);
-      if (next < least || next > parameter.most || next == number) break;
+  // Away from the best until so many values in a row are no better.
+  const auto walk = [&](double factor, std::size_t most_misses) {
+    double next = number;
+    for (std::size_t misses = 0; left > 0 && misses < most_misses;) {
+      next = factor > 1 ? std::max(1.0, factor * next) : std::floor(factor * next);
+      if (next < least || next > parameter.most || tried.contains(next)) break;
+      --left;
+      ++misses;
+      tried.insert(next);
       const Trial trial = try_with_all_seeds(row.eta, tuning, row, [&](std::size_t seed) {
         return try_number(next, seed, time_for(best.median, tuning));
       });
-      if (!better(trial, best)) {
-        --left;
-        break;
-      }
+      if (!better(trial, best)) continue;
       best = trial;
       number = next;
+      misses = 0;
     }
-    if (number != usual) break;
-  }
+  };
+  walk(4, 2);
+  if (number == usual) walk(0.25, 2);
+  walk(2, 1);
+  walk(0.5, 1);
   return number;
 }
 

@@ -26,8 +26,9 @@ using TryNumber =
     std::function<ContestRun(double number, std::size_t seed, std::optional<Nanoseconds> most)>;
 
 /// A rival's own number (R, B, K, H, ...) has the points that the steps left of their budget: its
-/// author's default, with which the steps were tried, is doubled, or else halved, as long as that
-/// is better. Returns the best.
+/// author's default, with which the steps were tried, times 4 or else by 4, until two values in a
+/// row are no better (one alone may lie between two good ones); then the best of these doubled and
+/// halved. Returns the best.
 double tune_number(const Tuning& tuning, const RivalParameter& parameter, double usual,
                    const TryNumber& try_number, ContestRow& row);
 
