@@ -276,6 +276,7 @@ TEST_F(App, ADivergingLossStopsWithTheLastGoodModelOrHalvesItsStep) {
 
   const Outcome halved = dasgd("simulate --on-divergence halve" + run);
   EXPECT_EQ(halved.status, 0) << halved.err;
+  EXPECT_THAT(halved.out, ContainsRegex("step size +halved [0-9]+ time"));
   EXPECT_GT(summary()["halvings"], 0);
   EXPECT_EQ(summary()["replicas_identical"], true);
   EXPECT_LT(summary()["loss"], 1e-6);

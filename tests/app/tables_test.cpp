@@ -122,7 +122,7 @@ TEST_F(Tables, DescribeReportsWhatTrainingWouldMakeOfIt) {
   EXPECT_THAT(described(prices), AllOf(HasSubstr("column price may have commas between thousands"),
                                        HasSubstr("column cost looks like numbers with separators"),
                                        HasSubstr("column share looks like numbers")));
-  EXPECT_THAT(described(names), HasSubstr("most classes have a single row"));
+  EXPECT_THAT(described(names), HasSubstr("a class has fewer than 2 rows on average"));
   EXPECT_THAT(described("x,label\n1.5,a\n2.5,b\n"), HasSubstr("at least 20 rows"));
   EXPECT_THAT(described("x|label\n1|a\n2|b\n"),
               HasSubstr("separated by commas, semicolons or tabs"));

@@ -19,6 +19,12 @@ TEST_F(App, SimulatesTheSameRunTwiceToTheByte) {
   EXPECT_EQ(summary()["lost"], 0);
 }
 
+TEST_F(App, TheGraphOfATreeOfRelaysIsCalledThat) {
+  const std::string run = "simulate --model quadratic --workers 5 --gradients 4 --lr 0.001 --out ";
+  EXPECT_THAT(dasgd(run + out() + " --relay tree:2").out, HasSubstr("tree:2 graph"));
+  EXPECT_THAT(dasgd(run + out()).out, HasSubstr("full graph"));
+}
+
 TEST_F(App, TrainsThroughChaosInTheWordsOfTheSimulator) {
   const std::string chaos =
       " --delay 0.2:2ms --reorder 0.2 --duplicate 0.2 --drop 0.2 --pause 1:5ms:20ms --partition "

@@ -12,6 +12,7 @@ namespace dasgd::test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 NetworkCase thin(std::size_t workers = 4) {
   return {.workers = workers, .numbers = 11e6, .card = 12.5e6};
@@ -64,6 +65,13 @@ TEST(Plan, WhereNobodyArrivesTheSmallestLossDecides) {
                              row({"mesh", "int8"}, false, 100, 0.1),
                              row({"mesh", "int4"}, false, 100, 0.104)}),
             1u);
+}
+
+TEST(Plan, ARivalThatDoesNotArriveEitherIsNotFaster) {
+  Plan plan{{row({"mesh", "full"}, false, 100, 0.5),
+             {{}, {.way = "minibatch", .seconds = 100, .loss = 0.1}}},
+            0};
+  EXPECT_THAT(recommendation_of(plan, flags), Not(HasSubstr("faster")));
 }
 
 TEST(Plan, SimulatesEveryWayAndIsTheSameAgain) {

@@ -75,9 +75,10 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
   const auto row = [&](const char* name, const std::string& text) {
     all += fmt::format("  {:<11}{}\n", name, text);
   };
+  const std::string graph = s.relay.starts_with("tree") ? s.relay : config.run.topology;
   all += fmt::format("{} {}{} on {}, {} graph, lr {:.6g}\n", verb, config.problem.model,
                      config.problem.data.empty() ? "" : " on " + data_in_words(config.problem.data),
-                     counted(s.workers, "worker"), config.run.topology, config.run.eta);
+                     counted(s.workers, "worker"), graph, config.run.eta);
   row("stopped",
       fmt::format(
           "after {:.2f} s{}: {}", seconds,
@@ -102,6 +103,8 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
                         ? fmt::format("; accuracy before learning {:.4f} (last 1,000 or fewer)",
                                       *s.arrivals->prequential)
                         : ""));
+  if (s.halvings > 0)
+    row("step size", fmt::format("halved {}, as losses ran away", counted(s.halvings, "time")));
   row("loss", fmt::format("{:.6g}", s.loss) +
                   (s.accuracy ? fmt::format(", accuracy {:.4f}", *s.accuracy) : "") +
                   describe_errors(s));

@@ -22,7 +22,7 @@ extern template TrainResult<float> run_training(const Objective<float>&, const T
 extern template TrainResult<double> run_training(const Objective<double>&, const TrainOptions&,
                                                  const std::vector<Callback<double>>&);
 
-/// The same, and throws what failed: a DivergenceError, or whatever the objective threw.
+/// The same, and throws what failed: a Divergence, or whatever the objective threw.
 ///   const auto result = dasgd::train(problem, {.workers = 8, .eta = 0.01});
 template <typename Problem>
 auto train(const Problem& problem, const TrainOptions& options = {},

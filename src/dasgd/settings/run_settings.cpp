@@ -155,7 +155,7 @@ std::vector<Setting> budget_settings() {
       real(
           "budget.epochs", "--epochs",
           "stop after this many passes over the data by all workers together (default: 5 for "
-          "softmax, 2 for networks)",
+          "softmax and linear, 2 for networks, more for small CSV files)",
           [](auto& c) -> auto& { return c.run.epochs; }),
       duration(
           "budget.max_time", "--max-time", "stop computing after this time (30s, 5min)",

@@ -66,8 +66,9 @@ std::string recommendation_of(const Plan& plan, const ToFlags& to_flags) {
       fmt::format("recommended: {}   ({}", to_flags(*best.exchange), time_of(best.row));
   for (const PlannedRow& planned : plan.rows) {
     if (planned.exchange || !planned.row.was_run()) continue;
-    text += fmt::format("; {} {}{}", planned.row.way, time_of(planned.row),
-                        is_better(planned.row, best.row, plan_tie) ? ", faster here" : "");
+    text += fmt::format(
+        "; {} {}{}", planned.row.way, time_of(planned.row),
+        planned.row.reached && is_better(planned.row, best.row, plan_tie) ? ", faster here" : "");
   }
   return text + ")\n";
 }

@@ -186,7 +186,7 @@ class TableText {
                       show_count(column(label_).missing)));
     if (column(label_).values.size() == 1) add("all labels are the same: nothing can be learnt");
     if (is_text(label_) && 2 * column(label_).values.size() > profile_rows())
-      add("most classes have a single row: nothing can be learnt about them");
+      add("a class has fewer than 2 rows on average: too few to learn from");
     if (profile_rows() < least_rows)
       add(fmt::format("training needs at least {} rows", least_rows));
     if (size() < 2)
