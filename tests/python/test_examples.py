@@ -7,6 +7,7 @@ import re
 import socket
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -25,9 +26,27 @@ def python(name, *arguments):
     return [sys.executable, os.path.join(EXAMPLES, name), *arguments]
 
 
+# Members of a short run begin when all have loaded PyTorch: otherwise the run may be over when the last one comes.
+TOGETHER = """
+import os, runpy, sys, time
+import torch, dasgd.torch
+place, count = sys.argv[1], int(sys.argv[2])
+open(os.path.join(place, str(os.getpid())), "w").close()
+until = time.monotonic() + 120
+while len(os.listdir(place)) < count and time.monotonic() < until:
+    time.sleep(0.01)
+sys.argv = sys.argv[3:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
 def launched(count, name, *arguments, elastic=False):
-    how = ["--elastic"] if elastic else []
-    return run(DASGD, "launch", "-n", str(count), "--bare", *how, "--", *python(name, *arguments))
+    program = python(name, *arguments)
+    if not elastic:
+        return run(DASGD, "launch", "-n", str(count), "--bare", "--", *program)
+    with tempfile.TemporaryDirectory() as place:
+        together = [program[0], "-c", TOGETHER, place, str(count), *program[1:]]
+        return run(DASGD, "launch", "-n", str(count), "--bare", "--elastic", "--", *together)
 
 
 def free_port():
