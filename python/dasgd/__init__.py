@@ -5,8 +5,8 @@
 >>> r.summary["gradients"], r.summary["lost"], r.summary["replicas_identical"]
 (100, 0, True)
 
-A keyword is a key of the TOML file (`dasgd train --help` lists them), the name of an option with `_` for
-`-`, or a dictionary where the file has a section: ``topology={"kind": "ring"}``, ``max_time="5s"``.
+A keyword is the name of an option of `dasgd train`, with `_` for `-` (``max_time="5s"``), or a key of its config file
+(`dasgd train --help` lists both). For a section of that file the value is a dictionary: ``topology={"kind": "ring"}``.
 """
 
 from __future__ import annotations
