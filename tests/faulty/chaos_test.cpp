@@ -1,6 +1,7 @@
 // When frames of a disturbed link leave and arrive, and which disturbance is refused.
 #include "dasgd/transport/chaos.hpp"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <limits>
 
@@ -47,6 +48,28 @@ TEST(Chaos, LostFramesAreSentAgain) {
     sum += static_cast<double>(leaves - 500) / 1000;
   }
   EXPECT_NEAR(sum / frames, 1.0 / 3, 0.05);  // drawn from the seed
+}
+
+TEST(Chaos, EveryWaitCountsHoweverShort) {
+  Chaos chaos;
+  chaos.drop = 1 - 1e-6;
+  chaos.resend_after = 1;
+  DisturbedLink link(a, b, 0);
+  Nanoseconds latest = 0;
+  for (int k = 0; k < 20; ++k) {
+    Random random = link.next_frame(1);
+    latest = std::max(latest, link.leaves(chaos, random, 0));
+  }
+  EXPECT_GT(latest, 100'000);  // a million in the mean; drawn from the seed
+}
+
+// So that the other draws of a seed stay as they were.
+TEST(Chaos, WhatIsNotAskedForDrawsNothing) {
+  DisturbedLink link(a, b, 0), same(a, b, 0);
+  Random random = link.next_frame(1), untouched = same.next_frame(1);
+  EXPECT_EQ(link.leaves({}, random, 5), 5);
+  EXPECT_EQ(link.arrives({}, random, 5, 1000).first, 5);
+  EXPECT_EQ(random.uniform(), untouched.uniform());
 }
 
 TEST(Chaos, AWorkerIsPausedFromTheFirstToBeforeTheLastMoment) {
