@@ -5,7 +5,7 @@
 
 #include "dasgd/elastic/membership/facts.hpp"
 
-namespace dasgd::elastic {
+namespace dasgd::elastic::who_is_here {
 namespace {
 
 using enum MemberState;
@@ -283,4 +283,4 @@ TEST(Origin, HasBitsInAllPlaces) {
 }
 
 }  // namespace
-}  // namespace dasgd::elastic
+}  // namespace dasgd::elastic::who_is_here

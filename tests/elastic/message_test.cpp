@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace dasgd::elastic {
+namespace dasgd::elastic::messages {
 namespace {
 
 constexpr WorkerId a{0}, b{1};
@@ -204,6 +204,15 @@ TEST(Messages, WhatIsNeitherYesNorNoIsRefused) {
   EXPECT_FALSE(decode(bytes, in, there));
 }
 
+TEST(Messages, OfAnUnknownKindAreRefused) {
+  Introductions out, in;
+  Roster nobody, there;
+  Bytes bytes = encode(Want{}, out, nobody);
+  EXPECT_TRUE(decode(bytes, in, there));
+  bytes.back() = std::byte{11};
+  EXPECT_FALSE(decode(bytes, in, there));
+}
+
 TEST(Messages, HaveAKindThatCanBeReadAlone) {
   const std::vector<Message> all{Hello{},           Welcome{}, Refusal{},      Report{},
                                  GradientMessage{}, Want{},    Snapshot{},     Goodbye{},
@@ -220,4 +229,4 @@ TEST(Messages, HaveAKindThatCanBeReadAlone) {
 }
 
 }  // namespace
-}  // namespace dasgd::elastic
+}  // namespace dasgd::elastic::messages

@@ -7,7 +7,7 @@
 
 #include "dasgd/elastic/adoption/adoption.hpp"
 
-namespace dasgd::elastic {
+namespace dasgd::elastic::plans {
 namespace {
 
 constexpr WorkerId a{0}, b{1};
@@ -150,4 +150,4 @@ TEST(PlanAdoption, GivesUpByNameWhatIsNotThereInOnePiece) {
 }
 
 }  // namespace
-}  // namespace dasgd::elastic
+}  // namespace dasgd::elastic::plans
