@@ -1,4 +1,4 @@
-// What a member sends to one that reports, and what it does not send again.
+// What a member sends to one that reports, how much it computes unheard, and for whom it waits.
 #include <gtest/gtest.h>
 #include <memory>
 #include <vector>
@@ -51,6 +51,19 @@ TEST(Stream, AMembersShareOfABudgetIsWhatItMakesUnheard) {
     EXPECT_GE(made, (240 - made) / (4 * members)) << members;
     EXPECT_LT(made - 1, (240 - (made - 1)) / (4 * members)) << members;
   }
+}
+
+TEST(End, WhoHasNoSamplesLeftWaitsForThoseWhoHave) {
+  Said network;
+  Protocol one(founder(), network);
+  Peer other(one, LinkId{1}, {2, 2}, "there:2");
+  other.report(true, 1);
+  one.stopped(2);
+  EXPECT_EQ(one.ending(), std::nullopt);
+  other.report(true, 3);
+  EXPECT_EQ(one.ending(), std::nullopt);
+  other.report_stopped({}, true, 4);
+  EXPECT_EQ(one.ending(), StopReason::samples);
 }
 
 }  // namespace
