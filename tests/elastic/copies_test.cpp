@@ -34,5 +34,47 @@ TEST(Copies, AreNotSubtractedFromWhatDoesNotHoldThem) {
   EXPECT_FALSE(plan_adoption(from, held, 0, Log(), std::span(&lower, 1), false));
 }
 
+GradientSet names(std::uint32_t first, std::uint32_t last) {
+  return model_of({{WorkerId{0}, first, last}}).names;
+}
+std::vector<std::uint64_t> sizes(const Copies& copies) {
+  std::vector<std::uint64_t> sizes;
+  for (const Model& model : copies.models()) sizes.push_back(model.names.size());
+  return sizes;
+}
+using Sizes = std::vector<std::uint64_t>;
+
+TEST(Copies, OfTheTwoThatAreClosestTheEarlierGoesBeyondTheLimit) {
+  Copies copies(3);
+  for (const std::uint32_t size : {10u, 20u, 20u, 25u})
+    copies.add(model_of({{WorkerId{0}, 0, size}}));
+  EXPECT_EQ(sizes(copies), (Sizes{10, 20, 25}));  // the same again is not kept
+  copies.add(model_of({{WorkerId{0}, 0, 50}}));
+  EXPECT_EQ(sizes(copies), (Sizes{10, 25, 50}));
+  copies.add(model_of({{WorkerId{0}, 0, 51}}));
+  EXPECT_EQ(sizes(copies), (Sizes{10, 25, 51}));
+  copies.add(model_of({{WorkerId{0}, 0, 66}}));  // 15, 26 and 15 apart: the first two
+  EXPECT_EQ(sizes(copies), (Sizes{25, 51, 66}));
+}
+
+TEST(Copies, WhatIsLooseStaysAsLongAsItsCopy) {
+  Copies copies(3);
+  for (const std::uint32_t size : {10u, 20u, 25u}) {
+    copies.add(model_of({{WorkerId{0}, 0, size}}));
+    copies.loosen(names(size, size + 1));
+  }
+  copies.loosen(names(27, 28));
+  EXPECT_EQ(copies.without_loose(names(9, 30)).size(), 21u - 4);
+  EXPECT_EQ(copies.without_loose(names(25, 28)), names(26, 27));
+  copies.add(model_of({{WorkerId{0}, 0, 50}}));  // the second goes
+  EXPECT_EQ(copies.without_loose(names(20, 27)).size(), 6u);
+  copies.keep_within(names(0, 49));
+  copies.keep_within(names(0, 10));
+  EXPECT_EQ(copies.without_loose(names(9, 30)).size(), 20u);
+  copies.clear();
+  EXPECT_TRUE(copies.empty());
+  EXPECT_EQ(copies.without_loose(names(9, 30)), names(9, 30));
+}
+
 }  // namespace
 }  // namespace dasgd::elastic

@@ -53,6 +53,24 @@ TEST(MessageChooser, TriesMoreBitsEverMoreSeldom) {
   EXPECT_EQ(link.chooser.format(), MessageFormat::full);
 }
 
+TEST(MessageChooser, TriesMoreBitsAfterHalfAMinuteAndThenAfterTwiceAsLong) {
+  MessageChooser chooser;
+  const auto format_after = [&](std::size_t gradients, Nanoseconds now) {
+    for (int k = 0; k < 16; ++k) chooser.sent(gradients, now);
+    return chooser.format();
+  };
+  EXPECT_EQ(chooser.waited(), 0);
+  const MessageFormat fewer = format_after(3, a_second);
+  EXPECT_NE(fewer, MessageFormat::full);
+  EXPECT_EQ(chooser.waited(), 3);
+  EXPECT_EQ(format_after(1, 31 * a_second - 1), fewer);
+  EXPECT_EQ(format_after(1, 31 * a_second), MessageFormat::full);
+  EXPECT_EQ(chooser.waited(), 1);
+  EXPECT_EQ(format_after(3, 40 * a_second), fewer);  // that was too much
+  EXPECT_EQ(format_after(1, 100 * a_second - 1), fewer);
+  EXPECT_EQ(format_after(1, 100 * a_second), MessageFormat::full);
+}
+
 // Whatever formats members change to, and when: their models end with the same bits.
 TEST(MessageChooser, LeavesModelsIdentical) {
   const Quadratic objective = Quadratic::random(7, 400);

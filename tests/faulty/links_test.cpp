@@ -126,6 +126,20 @@ TEST(Faulty, WhatIsLetGoArrivesAtOnceAndInOrder) {
   EXPECT_TRUE(std::is_sorted(receiver.order.begin(), receiver.order.end()));
 }
 
+// Whatever is sent then wakes the thread that carries frames, each time.
+TEST(Faulty, WhatIsSentOnceAllWasLetGoArrivesToo) {
+  FaultyWorld world(build_graph("full", 2, 1), RelayMode::none, 64, Chaos());
+  Participant sender(0, world.endpoint(0)), receiver(1, world.endpoint(1));
+  world.deliver_held_back();
+  for (std::size_t sent = 1; sent <= 50; ++sent) {
+    sender.send();
+    for (int waits = 0; receiver.applied.size() < sent; ++waits) {
+      ASSERT_LT(waits, 600);
+      if (receiver.receive(8) == 0) world.endpoint(1).wait(std::chrono::milliseconds(100));
+    }
+  }
+}
+
 // Ten million draws per frame, were every loss one.
 TEST(Faulty, FramesThatAreNearlyAlwaysLostTakeTheirTimeAndNoOther) {
   Chaos chaos;

@@ -38,6 +38,7 @@ TEST(ConnectionLimiterTest, ANetworkOfIPv6IsOneAddress) {
   ConnectionLimiter connection_limiter(50, 1);
   admitted(connection_limiter, "2001:db8::1", 1000, start);
   EXPECT_EQ(admitted(connection_limiter, "2001:db8::2", 10, start), 0);
+  EXPECT_EQ(admitted(connection_limiter, "2001:db8:0:0:ff00::1", 10, start), 0);
   EXPECT_EQ(admitted(connection_limiter, "2001:db8:0:1::2", 10, start), 10);
   admitted(connection_limiter, "10.0.0.1", 1000, start);
   EXPECT_EQ(admitted(connection_limiter, "::ffff:10.0.0.1", 10, start), 0);

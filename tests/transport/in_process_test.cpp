@@ -118,6 +118,20 @@ TEST(InProcess, FloodingCostsTwiceTheLinksMinusTheTree) {
   }
 }
 
+TEST(InProcess, CountsTheGradientsThatItSendsAndPassesOn) {
+  InProcessWorld world(build_graph("star", 4, 1), RelayMode::arrival, 8);
+  Participant leaf(1, world.endpoint(1));
+  leaf.send();
+  leaf.send();
+  world.endpoint(1).announce(2);  // not a gradient
+  const std::uint64_t bytes = sizeof(Number<float>);
+  EXPECT_EQ(world.endpoint(1).sent().messages, 2u);
+  EXPECT_EQ(world.endpoint(1).sent().bytes, 2 * bytes);
+  EXPECT_EQ(world.endpoint(0).sent().messages, 4u);  // the middle
+  EXPECT_EQ(world.endpoint(0).sent().bytes, 4 * bytes);
+  EXPECT_EQ(world.endpoint(2).sent().messages, 0u);
+}
+
 TEST(InProcess, RefusesToLeaveAnybodyOut) {
   EXPECT_THROW(InProcessWorld(build_graph("ring", 5, 1), RelayMode::none, 8), InputError);
 }

@@ -35,6 +35,23 @@ TEST(Pending, AGradientTwiceIsRefused) {
   EXPECT_THROW(pending.take(), std::logic_error);
 }
 
+TEST(Pending, KnowsTheBytesOfTheNumbersThatItKeeps) {
+  constexpr std::size_t update = sizeof(Number<float>), sum = sizeof(Sum<float>);
+  Pending pending, other;
+  EXPECT_EQ(pending.size_in_bytes(), 0u);
+  pending.add(numbered(0, 0));
+  pending.add(numbered(0, 1));
+  EXPECT_EQ(pending.size_in_bytes(), 2 * update);
+  other.add(numbered(1, 0));
+  other.add(numbered(1, 1));
+  pending.add(other.take());
+  EXPECT_EQ(pending.size_in_bytes(), sum);
+  pending.add(numbered(0, 2));
+  EXPECT_EQ(pending.size_in_bytes(), sum + update);
+  pending.take();
+  EXPECT_EQ(pending.size_in_bytes(), 0u);
+}
+
 RC_GTEST_PROP(Pending, IsTheSumOfAllThatWasAddedInOrder, ()) {
   Pending pending;
   std::vector<GradientName> names;

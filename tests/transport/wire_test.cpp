@@ -1,8 +1,12 @@
 #include "dasgd/transport/wire.hpp"
 
+#define XXH_INLINE_ALL
+#include <algorithm>
+#include <cstring>
 #include <gtest/gtest.h>
 #include <limits>
 #include <rapidcheck/gtest.h>
+#include <xxhash.h>
 
 #include "dasgd/random/random.hpp"
 
@@ -191,8 +195,45 @@ TEST(Wire, WhatCouldNotHaveBeenSentIsRefusedAlthoughItsChecksumIsRight) {
   g.eta = 1;
   g.update.shift = -1;
   EXPECT_NE(refusal(encode_header(g)), "");
+  g.update.shift = 127;
+  EXPECT_EQ(refusal(encode_header(g)), "");
+  g.update.shift = 128;
+  EXPECT_NE(refusal(encode_header(g)), "");
   EXPECT_NE(refusal(encode(Announcement{WorkerId{6}, 1})), "");
   EXPECT_NE(refusal(encode_header(Bundle())), "") << "an empty bundle";
+}
+
+/// With the checksum of what they have become.
+Bytes sealed(Bytes bytes) {
+  const std::size_t content = bytes.size() - sizeof(std::uint64_t);
+  const std::uint64_t sum = XXH3_64bits(bytes.data(), content);
+  std::memcpy(bytes.data() + content, &sum, sizeof(sum));
+  return bytes;
+}
+
+TEST(Wire, WhatOnlyOthersCouldHaveWrittenIsRefused) {
+  constexpr std::size_t beginning = 8, format = sizeof(NumberFormat), number = 8;
+  std::vector<GradientFacts> facts(2);
+  facts[1].name.origin = WorkerId{1};
+  Bytes twice = encode_header(Bundle(facts, NumberFormat::of_float, 8));
+  const std::size_t first = beginning + format + 2 * number;
+  const std::size_t each = (twice.size() - first - number) / 2;
+  EXPECT_EQ(refusal(sealed(twice)), "");
+  std::copy_n(twice.data() + first, each, twice.data() + first + each);
+  EXPECT_EQ(refusal(sealed(twice)), "a bundle names a gradient twice");
+
+  Bytes device = encode_header_on_device(Gradient());
+  const std::size_t at = device.size() - 2 * number - format;
+  EXPECT_EQ(refusal(sealed(device)), "");
+  device[at - sizeof(std::int32_t)] = std::byte{1};
+  EXPECT_EQ(refusal(sealed(device)), "a gradient has two shifts");
+
+  Bytes strange = encode_header(Gradient());
+  strange[at] = std::byte{77};
+  EXPECT_EQ(refusal(sealed(strange)), "a gradient has numbers of an unknown format");
+  Bytes unknown = encode(Beat{});
+  unknown[beginning - 2] = std::byte{77};
+  EXPECT_EQ(refusal(sealed(unknown)), "the message is of an unknown kind");
 }
 
 }  // namespace
