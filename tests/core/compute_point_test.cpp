@@ -102,6 +102,45 @@ TEST_F(ComputePointTest, AutomaticLambdaIsOneUnlessNoiseMeetsALongDelay) {
   EXPECT_NEAR(lambda(true, 41), 0.76, 0.01);
 }
 
+// The other one's updates, all of them 0, take ten own steps to arrive. Own steps go up and down.
+TEST_F(ComputePointTest, ALongGuessIsWithdrawnLittleByLittle) {
+  const auto jumps = [&](LookAhead how) {
+    ComputePoint<double> point(replica, self, how);
+    double most = 0;
+    for (std::uint32_t k = 0; k < 400; ++k) {
+      const double before = point.y()[0];
+      const double step = k % 40 < 20 ? 1e-3 : -1e-3;
+      make(point, step);
+      if (k >= 21) point.applied(from_other(k, k + 1 - 21));
+      // An own step counts twice, for itself and for the other's; what is more is withdrawn.
+      if (k >= 100) most = std::max(most, std::abs(point.y()[0] - before + step));
+    }
+    return most;
+  };
+  const double at_once = jumps(one);  // an own step that leaves the window
+  EXPECT_NEAR(at_once, 0.5e-3, 1e-6);
+  EXPECT_LT(jumps({LookAhead::Kind::automatic, 0, 2}), 0.3 * at_once);
+}
+
+// To a step or so: when the first arrivals correct the guess, the correction takes a while, too.
+TEST_F(ComputePointTest, WithoutNoiseALongGuessLeadsToTheSamePoint) {
+  ComputePoint<double> given(replica, self, one);
+  HostReplica<double> same{std::vector<double>{10}};
+  ComputePoint<double> automatic(same, self, {LookAhead::Kind::automatic, 0, 2});
+  for (std::uint32_t k = 0; k < 200; ++k) {
+    EXPECT_NEAR(given.y()[0], automatic.y()[0], 3e-3) << k;
+    Update update;
+    same.apply_own(0.5, std::vector<double>{1e-3}, update);
+    automatic.made(0.5, std::vector<double>{1e-3});
+    make(given, 1e-3);
+    if (k < 10) continue;
+    for (ComputePoint<double>* const point : {&given, &automatic}) {
+      point->replica().apply_own(0.5, std::vector<double>{1e-3}, update);  // the other's
+      point->applied(from_other(k - 10, k < 21 ? 0 : k + 1 - 21));
+    }
+  }
+}
+
 TEST(Signal, SeparatesMeanFromNoise) {
   Signal signal;
   EXPECT_EQ(signal.ratio(), std::numeric_limits<double>::infinity());

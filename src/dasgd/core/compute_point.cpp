@@ -42,16 +42,23 @@ std::span<const Real> ComputePoint<Real>::ahead_of(std::span<const Real> x) {
                             [&](double weight, const auto& sum) {
                               terms.emplace_back(static_cast<Real>(weight), sum.data());
                             });
+  const auto pull = static_cast<Real>(plan_.pull());
+  const bool continues = continues_ && pull < 1;
+  continues_ = pull < 1 && !terms.empty();
   if (terms.empty()) {
     if (plan_.measures_gap()) plan_.moved(0);
     return x;
   }
   y_.resize(x.size());
+  target_.resize(part);
   for (std::size_t first = 0; first < x.size(); first += part) {
     const std::size_t last = std::min(x.size(), first + part);
-    std::copy(x.begin() + first, x.begin() + last, y_.begin() + first);
+    Real* const to = continues ? target_.data() : y_.data() + first;
+    std::copy(x.begin() + first, x.begin() + last, to);
     for (const auto& [weight, sum] : terms)
-      for (std::size_t i = first; i < last; ++i) y_[i] += weight * sum[i];
+      for (std::size_t i = first; i < last; ++i) to[i - first] += weight * sum[i];
+    if (!continues) continue;
+    for (std::size_t i = first; i < last; ++i) y_[i] += pull * (to[i - first] - y_[i]);
   }
   if (plan_.measures_gap()) plan_.moved(relative_distance<Real>(x, y_));
   return y_;
@@ -70,6 +77,11 @@ void ComputePoint<Real>::made(double eta, std::span<const Real> direction) {
       for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
     };
     recent_.push(plan_.oldest(), write, add);
+    if (continues_) {
+      const auto weight = static_cast<Real>(1 + plan_.weight(0, 1));
+      const std::vector<Real>& own = recent_.blocks().front().sum;
+      for (std::size_t i = 0; i < own.size(); ++i) y_[i] += weight * own[i];
+    }
   }
   plan_.made();
 }

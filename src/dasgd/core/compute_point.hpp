@@ -13,7 +13,8 @@ namespace dasgd {
 
 /// y = x + lambda * sum of w * u over own recent updates u, each of which stands for w missing
 /// updates of others (all draw from one distribution, so own ones are the best guess). When the
-/// real ones arrive, the guess is withdrawn. y never leaves the worker: it is not sent, saved,
+/// real ones arrive, the guess is withdrawn: with `auto` and long windows little by little, see
+/// LookAheadPlan::pull. y never leaves the worker: it is not sent, saved,
 /// evaluated or compared. With look-ahead off y is x. Owned by one thread, like the replica, which
 /// must outlive it.
 template <typename Real>
@@ -45,6 +46,7 @@ class ComputePoint {
   void replaced(std::uint64_t own) {
     plan_.replaced(own);
     recent_.clear();
+    continues_ = false;
   }
 
  private:
@@ -56,7 +58,8 @@ class ComputePoint {
   Replica<Real>& replica_;
   LookAheadPlan plan_;
   Recent recent_;
-  std::vector<Real> y_, compared_;
+  std::vector<Real> y_, target_, compared_;
+  bool continues_ = false;  // from y_, which own updates move as they moved the guesses
   std::span<const Real> last_y_;
 };
 

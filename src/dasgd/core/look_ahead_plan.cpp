@@ -33,6 +33,8 @@ LookAheadPlan::LookAheadPlan(WorkerId self, LookAhead how, double averaged)
 
 void LookAheadPlan::begin() {
   lambda_ = chosen_lambda();
+  if (how_.kind == LookAhead::Kind::automatic)
+    pull_ = 1 / std::pow(std::max(1.0, missing_.mean_window(own_)), 2);
   expected_ += missing_.expected(own_);
 }
 

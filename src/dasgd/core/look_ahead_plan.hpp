@@ -36,6 +36,10 @@ class LookAheadPlan {
   double weight(double age, double length) const {
     return lambda_ * missing_.weight(age, length, own_);
   }
+  /// What share of the way y goes to x and its guesses. For the rest it continues from the last y
+  /// by the own update: where windows are long, guesses that are withdrawn at once would return as
+  /// echoes. 1 where windows are short or lambda is given.
+  double pull() const { return pull_; }
   /// Older own updates count nothing.
   double oldest() const { return missing_.oldest(own_); }
 
@@ -69,7 +73,7 @@ class LookAheadPlan {
   MissingUpdates missing_;
   Signal signal_;
   std::uint64_t own_ = 0, measured_gaps_ = 0, generation_ = 0;
-  double lambda_ = 0;
+  double lambda_ = 0, pull_ = 1;
   double expected_ = 0, gaps_ = 0;  // sums
 };
 

@@ -28,6 +28,7 @@ void DevicePoint::move_to_y(LookAheadPlan& plan) {
     generation_ = plan.generation();
     recent_.clear();
     compared_.reset();
+    last_y_.reset();
   }
   plan.begin();
   const bool measures = plan.measures_gap() && !gap_.awaited;
@@ -35,6 +36,7 @@ void DevicePoint::move_to_y(LookAheadPlan& plan) {
   recent_.for_each_weighted(
       [&](double age, double length) { return plan.weight(age, length); },
       [&](double weight, const at::Tensor& sum) { memory_->x.add_(sum, weight); });
+  follow(plan);
   if (gap_.is_there()) {
     gap_.awaited = false;
     const double* const squares = gap_.numbers.data_ptr<double>();
@@ -43,6 +45,17 @@ void DevicePoint::move_to_y(LookAheadPlan& plan) {
   if (!measures) return;
   const at::Tensor moved = memory_->x - before;
   gap_.ask(at::stack({product(moved, moved), product(before, before)}), memory_->stream);
+}
+
+// x is where the guesses lead; y goes part of the way.
+void DevicePoint::follow(const LookAheadPlan& plan) {
+  if (plan.pull() == 1 || recent_.blocks().empty()) return last_y_.reset();
+  if (!last_y_.defined()) {
+    last_y_ = memory_->x.clone();
+    return;
+  }
+  last_y_.lerp_(memory_->x, plan.pull());
+  memory_->x.copy_(last_y_);
 }
 
 void DevicePoint::made(LookAheadPlan& plan, double eta, const at::Tensor& direction,
@@ -69,6 +82,7 @@ void DevicePoint::made(LookAheadPlan& plan, double eta, const at::Tensor& direct
         update.masked_fill_(diverged.ne(0), 0);
       },
       [](at::Tensor& to, const at::Tensor& from) { to.add_(from); });
+  if (last_y_.defined()) last_y_.add_(recent_.blocks().front().sum, 1 + plan.weight(0, 1));
   plan.made();
 }
 

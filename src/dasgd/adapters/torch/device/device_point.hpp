@@ -26,6 +26,7 @@ class DevicePoint {
 
  private:
   using Recent = RecentUpdates<at::Tensor>;
+  void follow(const LookAheadPlan& plan);
   /// Numbers that the device writes, one double each.
   struct Answer {
     at::Tensor numbers;
@@ -39,6 +40,7 @@ class DevicePoint {
   const std::shared_ptr<DeviceMemory> memory_;
   Recent recent_;
   at::Tensor compared_;  // the last direction that was
+  at::Tensor last_y_;    // where y continues from it
   std::uint64_t generation_ = 0;
   Answer products_, gap_;
 };
