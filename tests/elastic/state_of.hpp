@@ -84,24 +84,29 @@ struct StateOf {
   }
   void operator()(const std::unique_ptr<Protocol::Link>& link) { (*this)(*link); }
 
-  void operator()(const Protocol& p) {
-    (*this)(p.roster_.origins(), p.contacts_, p.dialing_, p.links_, p.held_, p.samples_,
-            p.missing_here_, p.not_folded_, p.announced_, p.abandoned_, p.not_looked_at_,
-            p.unreported_, p.has_news_, p.joined_at_, p.joined_, p.wants_copy_, p.is_copying_,
-            p.copies_.models(), p.copied_at_, p.unsettled_at_, p.collected_at_, p.snapshot_,
-            p.wants_snapshot_);
-    for (std::size_t i = 0; i < p.members_.size(); ++i) (*this)(p.members_[worker_id(i)]);
-    add(p.log_.visit_from(0, [this](const Log::Entry& e) {
+  void operator()(const Holdings& h) {
+    (*this)(h.names_, h.samples_, h.missing_, h.announced_, h.abandoned_);
+    add(h.log_.visit_from(0, [this](const Log::Entry& e) {
       (*this)(e.parcel, e.since, e.at_once);
       return true;
     }));
-    (*this)(p.copies_.without_loose(p.log_.names()), p.snapshot_is_new_, p.is_to_correct_,
+  }
+  void operator()(const EndAgreement& e) {
+    (*this)(e.since_, e.leaving_, e.over_, e.agreed_, e.missed_, e.compared_at_, e.too_late_,
+            e.could_not_join_, e.handed_over_, e.ready_with_, e.held_back_);
+  }
+
+  void operator()(const Protocol& p) {
+    (*this)(p.roster_.origins(), p.contacts_, p.dialing_, p.links_, p.holdings_, p.not_folded_,
+            p.not_looked_at_, p.unreported_, p.has_news_, p.joined(), p.wants_copy_, p.is_copying_,
+            p.copies_.models(), p.copied_at_, p.unsettled_at_, p.collected_at_, p.snapshot_,
+            p.wants_snapshot_);
+    for (std::size_t i = 0; i < p.members_.size(); ++i) (*this)(p.members_[worker_id(i)]);
+    (*this)(p.copies_.without_loose(p.log().names()), p.snapshot_is_new_, p.is_to_correct_,
             p.offered_model_, p.snapshot_at_, p.pulling_, p.pulled_from_, p.pulled_at_,
             p.pulled_at_least_, p.stuck_since_, p.merging_since_, p.do_not_pull_, p.cut_off_,
-            p.cut_since_, p.computed_while_cut_, p.ending_, p.ending_since_, p.leaving_);
-    (*this)(p.stopped_, p.over_, p.agreed_, p.closed_, p.missed_the_end_, p.compared_at_,
-            p.too_late_, p.could_not_join_, p.begun_, p.ticked_at_, p.handed_over_, p.ready_with_,
-            p.held_back_, p.inbox_.depth());
+            p.cut_since_, p.computed_while_cut_, p.end_, p.closed_);
+    (*this)(p.begun_, p.ticked_at_, p.inbox_.depth());
   }
 
   static Hash ready(const Protocol& p) { return p.members_.me().ready; }

@@ -20,7 +20,8 @@ Protocol::Protocol(ProtocolOptions options, Wires& wires)
                 .joined = options_.founder},
                roster_, options_.patience),
       run_(options_.run),
-      joined_(options_.founder),
+      holdings_(members_),
+      end_(options_, members_, roster_),
       copies_(std::clamp<std::uint64_t>(
           options_.most_copied_bytes / std::max<std::size_t>(1, options_.model_bytes()), 2,
           Copies::most)) {
@@ -188,7 +189,7 @@ void Protocol::handle(Link& link, Message message, Nanoseconds now) {
   }
   if (const auto* word = std::get_if<Word>(&message)) return on(*word);
   if (const auto* refusal = std::get_if<Refusal>(&message)) {
-    if (joined_ || offered_model_)
+    if (joined() || offered_model_)
       say(now, "refused: " + refusal->why);
     else
       give_up(refusal->why);
@@ -198,13 +199,13 @@ void Protocol::handle(Link& link, Message message, Nanoseconds now) {
 
 void Protocol::on(Link& link, Hello& hello, Nanoseconds now) {
   const auto refuse = [&](std::string why) {
-    if (joined_) say(now, fmt::format("refused {}: {}", hello.name, why));
+    if (joined()) say(now, fmt::format("refused {}: {}", hello.name, why));
     transmit(link, Refusal{std::move(why)});
     disconnect(link.id, now);
   };
   const std::string dialed = std::exchange(dialing_[link.id], {});
   dialing_.erase(link.id);
-  if (!joined_) run_ = hello.run;
+  if (!joined()) run_ = hello.run;
   if (hello.run != run_ && (rotation_.number == 0 || hello.run != rotation_.run))
     return refuse("this is another run");
   if (hello.origin == options_.origin) {
@@ -212,9 +213,9 @@ void Protocol::on(Link& link, Hello& hello, Nanoseconds now) {
     return disconnect(link.id, now);
   }
   const bool known = roster_.find(hello.origin).has_value();
-  if (!known && over_ && !ending_)
+  if (!known && end_.is_over() && !end_.ending())
     return disconnect(link.id, now);  // this one leaves, others do not
-  if (!known && (ending_ || over_)) return refuse("the run is ending");
+  if (!known && (end_.ending() || end_.is_over())) return refuse("the run is ending");
   if (hello.facts.empty()) {
     Welcome welcome{options_.settings, options_.facts, {options_.address}, options_.before};
     for (const WorkerId m : members_.here())
@@ -227,7 +228,7 @@ void Protocol::on(Link& link, Hello& hello, Nanoseconds now) {
     refuse(what);
     // The member that a newcomer dialed is in the run: it is the newcomer that does not belong
     // there.
-    if (!joined_ && !offered_model_ && !dialed.empty())
+    if (!joined() && !offered_model_ && !dialed.empty())
       give_up(difference(hello.facts, options_.facts));
     return;
   }
@@ -267,7 +268,7 @@ void Protocol::on(Link& link, Hello& hello, Nanoseconds now) {
   if (m.state == MemberState::ended || m.state == MemberState::left) m.state = MemberState::unknown;
   members_.heard_from(member, now);
   if (rotation_.number > 0) transmit(link, rotation_);
-  if (over_) {  // a late returner
+  if (end_.is_over()) {  // a late returner
     report_to(link, now);
     return say_goodbye(link);
   }
@@ -277,24 +278,23 @@ void Protocol::on(Link& link, Hello& hello, Nanoseconds now) {
 void Protocol::on(Link& link, const Goodbye& goodbye, Nanoseconds now) {
   link.goodbye = true;
   Member& member = members_[link.member];
-  const GradientSet& names = offered_model_ && !joined_ ? offered_model_->names : held_;
+  const GradientSet& held = offered_model_ && !joined() ? offered_model_->names : names();
   if (goodbye.ended) {
     member.record.names = goodbye.names;
     member.record.digest = goodbye.digest;
     member.record.ended = true;
     member.link_broken = goodbye.digest == Hash{};  // it will not send one any more
     members_.set_state(link.member, MemberState::ended, now);
-    if (!joined_ && !offered_model_) {
+    if (!joined() && !offered_model_) {
       give_up("the run has ended");
-    } else if (!over_ && goodbye.names != roster_.hash(names)) {
+    } else if (!end_.is_over() && goodbye.names != roster_.hash(held)) {
       std::uint64_t mine = 0;
-      held_.for_each_range_missing_from(link.reported,
-                                        [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
-                                          if (o == Membership::self) mine += last - first;
-                                        });
-      too_late_ = std::max(too_late_, mine);
+      names().for_each_range_missing_from(link.reported,
+                                          [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
+                                            if (o == Membership::self) mine += last - first;
+                                          });
       say(now, fmt::format("the run has ended; {} of this member's gradients came too late", mine));
-      missed_the_end_ = true;
+      end_.miss(mine);
       begin_ending(StopReason::interrupted, now);
     }
   } else {
@@ -302,7 +302,7 @@ void Protocol::on(Link& link, const Goodbye& goodbye, Nanoseconds now) {
   }
   disconnect(link.id, now);
   settle_end(now);
-  if (over_) inbox_.wake();
+  if (end_.is_over()) inbox_.wake();
 }
 
 void Protocol::spread(const Rotation& rotation) {
@@ -317,11 +317,6 @@ void Protocol::rotate(const std::string& token, const RunId& run) {
   spread({rotation_.number + 1, token, run});
 }
 
-RunId Protocol::run() const {
-  const std::lock_guard lock(mutex_);
-  return run_;
-}
-
 bool Protocol::is_open(LinkId id) const {
   const std::lock_guard lock(mutex_);
   const auto at = links_.find(id);
@@ -330,7 +325,7 @@ bool Protocol::is_open(LinkId id) const {
 
 // Only whoever came to the end of the run knows that it is over for all.
 void Protocol::say_goodbye(Link& link) {
-  transmit(link, Goodbye{members_.me().ended, roster_.hash(held_), members_.me().digest});
+  transmit(link, Goodbye{members_.me().ended, roster_.hash(names()), members_.me().digest});
 }
 
 void Protocol::close(Nanoseconds now) {

@@ -3,13 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -17,74 +17,16 @@
 #include "dasgd/core/channel.hpp"
 #include "dasgd/elastic/adoption/adoption.hpp"
 #include "dasgd/elastic/adoption/copies.hpp"
-#include "dasgd/elastic/adoption/log.hpp"
-#include "dasgd/elastic/membership/membership.hpp"
-#include "dasgd/elastic/message.hpp"
+#include "dasgd/elastic/end_agreement.hpp"
+#include "dasgd/elastic/holdings.hpp"
 #include "dasgd/elastic/message_chooser.hpp"
+#include "dasgd/elastic/protocol_options.hpp"
 #include "dasgd/record/run_summary.hpp"
-#include "dasgd/run/budget.hpp"
 #include "dasgd/transport/endpoint.hpp"
 #include "dasgd/transport/gradient_pool.hpp"
 #include "dasgd/transport/inbox.hpp"
 
 namespace dasgd::elastic {
-
-enum class LinkId : std::uint64_t {};
-
-/// What a member can do to the world. Called with the machine's lock held: must not call back.
-class Wires {
- public:
-  virtual ~Wires() = default;
-  virtual LinkId dial(const std::string& address) = 0;
-  /// `body` lives as long as `keeper`.
-  virtual void send(LinkId link, Bytes header, std::span<const std::byte> body,
-                    std::shared_ptr<const void> keeper) = 0;
-  /// What was to be sent and has not left yet.
-  virtual std::size_t queued_bytes(LinkId link) const = 0;
-  virtual void close(LinkId link) = 0;
-  /// Whoever dials or is dialed from now on needs this token, or is known to be a member.
-  virtual void rotated(const std::string& token) { static_cast<void>(token); }
-};
-
-/// What becomes of two models after a split so long that both sides went on by themselves.
-enum class Merge {
-  average,        ///< their weighted mean: the union of both, and one gradient that corrects it
-  union_of_both,  ///< the union of both as it is
-  yield,          ///< the side with fewer gradients gives its own up, by name
-};
-
-struct ProtocolOptions {
-  Origin origin;
-  std::string name;
-  std::string address;  ///< empty: others cannot dial this one
-  RunId run{};
-  std::string facts;                  ///< see Hello
-  std::string settings;               ///< for those who join
-  Before before;                      ///< for them too
-  bool founder = false;               ///< it begins the run; others wait for a model
-  std::vector<std::string> contacts;  ///< addresses to dial first
-  std::size_t dimension = 0;
-  NumberFormat format = NumberFormat::of_float;
-  bool packs = false;            ///< updates have few bits and travel in no more
-  bool chooses_message = false;  ///< how few depends on how long they wait for links
-  std::size_t in_flight = 16;
-  std::uint64_t most_waiting_bytes = 64 << 20;  ///< per link; beyond it the link is behind
-  std::size_t most_queued_bytes = 64 << 10;     ///< on a link: then own gradients wait, as one
-  std::uint64_t most_kept_bytes = 1 << 30;      ///< of gradients that somebody may still need
-  std::uint64_t most_copied_bytes = 512 << 20;  ///< of copies of models, of which two are kept
-  std::size_t most_in_mesh = 32;                ///< up to so many, everybody is linked to everybody
-  std::size_t links = 8;                        ///< beyond: so many of one's own choice
-  Nanoseconds report_every = 200'000'000;
-  Nanoseconds repair_after = 200'000'000;
-  Nanoseconds yield_after = 5'000'000'000;
-  Nanoseconds give_up_after = 60'000'000'000;  ///< to join
-  Patience patience;
-  Merge merge = Merge::average;
-  Budget budget;  ///< of all members together
-
-  std::size_t update_bytes() const { return dimension * number_bytes(format); }
-  std::size_t model_bytes() const { return dimension * sum_bytes(format); }
-};
 
 /// Something that only the worker can do, between two of its steps.
 struct CopyModel {
@@ -155,7 +97,10 @@ class Protocol {
   /// Why this one; empty where it was not chosen.
   std::string format_reason() const;
   /// It hands over what it has, and goes.
-  bool is_leaving() const;
+  bool is_leaving() const {
+    return locked(
+        [&] { return end_.is_leaving() && !end_.is_over() && !end_.has_stopped() && joined(); });
+  }
   /// Whether samples may be drawn: not before there is a model, nor after the end, nor while cut
   /// off, nor while there is a task, nor before the network's thread, which may get less of a busy
   /// processor, has looked at what was computed.
@@ -163,13 +108,19 @@ class Protocol {
   /// How large losses were when the run began, as far as this member knows, for whoever joins later
   /// and would take what is left of it for the usual.
   void note_early_loss(double size);
-  double early_loss() const;
+  double early_loss() const {
+    return locked([&] { return members_.me().early_loss; });
+  }
   /// The worker computes no more.
   void stopped(Nanoseconds now);
   /// Everybody holds the same and knows it, or this member has left or could not join.
-  bool is_over() const;
+  bool is_over() const {
+    return locked([&] { return end_.is_over(); });
+  }
   /// It has said goodbye.
-  bool is_closed() const;
+  bool is_closed() const {
+    return locked([&] { return closed_; });
+  }
   /// The network's thread cannot go on: this member takes no part any more. Any thread.
   void break_off();
   /// The digest of the model with which this member came to the end, for all who ended together.
@@ -177,11 +128,17 @@ class Protocol {
   /// Every member that agreed on the end and is still here has sent its digest, or takes too long.
   bool has_compared(Nanoseconds now) const;
   /// Whether it has a model, ...
-  bool has_joined() const;
+  bool has_joined() const {
+    return locked([&] { return joined(); });
+  }
   /// ... or one is here that it can begin with.
-  bool has_model() const;
+  bool has_model() const {
+    return locked([&] { return joined() || offered_model_; });
+  }
   /// Why this member never got a model; empty if it did, or may still.
-  std::string could_not_join() const;
+  std::string could_not_join() const {
+    return locked([&] { return end_.could_not_join(); });
+  }
 
   // Anybody's.
   void stop_run(StopReason why, Nanoseconds now);
@@ -197,7 +154,9 @@ class Protocol {
   std::vector<std::string> words() const;
   std::optional<StopReason> ending() const;
   /// See Membership::is_first.
-  bool is_first() const;
+  bool is_first() const {
+    return locked([&] { return members_.is_first(); });
+  }
   std::vector<Event> take_events();
   std::vector<MemberView> members(Nanoseconds now) const;
 
@@ -220,13 +179,19 @@ class Protocol {
   Audit audit() const;
   /// Origins and names by the numbers that traces use.
   std::vector<std::pair<Origin, std::string>> numbering() const;
-  GradientSet held() const;
-  std::size_t log_size() const;
+  GradientSet held() const {
+    return locked([&] { return names(); });
+  }
+  std::size_t log_size() const {
+    return locked([&] { return log().size(); });
+  }
   std::size_t inbox_depth() const { return inbox_.depth(); }
   const ProtocolOptions& options() const { return options_; }
   std::vector<std::string> addresses() const;
   /// The name of the run in public.
-  RunId run() const;
+  RunId run() const {
+    return locked([&] { return run_; });
+  }
   /// Whether it leads to somebody who takes part.
   bool is_open(LinkId link) const;
   /// What this member is about, in a word or two.
@@ -236,6 +201,11 @@ class Protocol {
 
  private:
   friend struct StateOf;  // tests that compare whole states
+  template <typename Read>
+  std::invoke_result_t<Read> locked(Read&& read) const {
+    const std::lock_guard lock(mutex_);
+    return read();
+  }
   struct Link;
   using Links = std::map<LinkId, std::unique_ptr<Link>>;
 
@@ -259,7 +229,6 @@ class Protocol {
   std::size_t most_unfolded() const;
   void take_frame(LinkId link, std::span<const std::byte> header, Nanoseconds now);
   bool log_is_full() const;
-  void count_missing_here();
   void hear(const Link& link, Record& record, Nanoseconds now);
   void spread(const Rotation& rotation);
   void on(const Word& word);
@@ -301,18 +270,15 @@ class Protocol {
   void update_cut_state(Nanoseconds now);
   void drop_old_copies(Nanoseconds now);
   void pull(Nanoseconds now);
-  std::uint64_t budget_left() const;
-  std::uint64_t most_unreported() const;
+  std::uint64_t most_unreported() const { return holdings_.most_unreported(options_.budget); }
+  bool joined() const { return members_.me().joined; }
+  const GradientSet& names() const { return holdings_.names(); }
+  const Log& log() const { return holdings_.log(); }
   void check_budget(Nanoseconds now);
   void measure(Nanoseconds now);
   void settle_end(Nanoseconds now);
-  void agree_on_the_end();
   void give_up(std::string why);
-  Hash ready_hash(const std::vector<WorkerId>& with) const;
-  void reopen(Nanoseconds now);
-  void note(const GradientSet& names);
-  void note(WorkerId origin, std::uint32_t count);
-  bool may_bring(WorkerId origin) const;
+  void report_soon();
   void begin_ending(StopReason why, Nanoseconds now);
   void died(WorkerId member, Nanoseconds now, const char* how);
   std::string label(WorkerId member) const;
@@ -330,20 +296,14 @@ class Protocol {
   Links links_;
   std::map<std::string, Nanoseconds> contacts_;  // addresses of nobody yet: when to dial
   std::map<LinkId, std::string> dialing_;
-  Log log_;
-  GradientSet held_;  // applied or waiting to be
-  std::uint64_t samples_ = 0;
-  std::uint64_t missing_here_ = 0;  // gradients that members here have reported and we lack, about
+  Holdings holdings_;
+  EndAgreement end_;
   std::uint64_t copies_dropped_ = 0;
   std::size_t not_folded_ =
       0;  // gradients that came to a worker that is behind, since the last fold
-  std::vector<std::uint32_t> announced_;  // per origin: how many gradients of it were ever heard of
-  GradientSet abandoned_;
   std::size_t not_looked_at_ = 0;  // own ones that the network's thread has not come to yet
   std::uint64_t unreported_ = 0;   // own ones since the last report to all
   bool has_news_ = false;          // to be reported at once
-  std::uint64_t joined_at_ = 0;
-  bool joined_ = false;
 
   bool wants_copy_ = false, is_copying_ = false;  // somebody has gone or come back
   Copies copies_;
@@ -365,20 +325,11 @@ class Protocol {
   Nanoseconds cut_since_ = 0;
   std::size_t computed_while_cut_ = 0;
 
-  std::optional<StopReason> ending_;
-  Nanoseconds ending_since_ = 0;
-  bool leaving_ = false, stopped_ = false, over_ = false, agreed_ = false, closed_ = false;
-  bool missed_the_end_ = false;
-  Nanoseconds compared_at_ = 0;  // since when its digest is sent
-  std::uint64_t too_late_ = 0;
-  std::string could_not_join_;
+  bool closed_ = false;
   std::optional<Nanoseconds> begun_;
   Nanoseconds ticked_at_ = 0;
   Nanoseconds measured_at_ = 0;
   std::optional<Nanoseconds> warned_of_links_at_;
-  std::optional<GradientSet> handed_over_;  // by one that leaves
-  std::vector<WorkerId> ready_with_;
-  std::vector<Parcel> held_back_;  // came after this member was ready
   struct SentTo {
     std::uint64_t messages = 0, gradients = 0, bytes = 0;
     Nanoseconds first = 0, last = 0;

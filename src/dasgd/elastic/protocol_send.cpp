@@ -44,7 +44,7 @@ void Protocol::offer(Link& link, const Parcel& parcel, Nanoseconds now) {
 // newcomer passes on.
 bool Protocol::is_to_stream(const Link& link) const {
   if (!link.open || !link.heard_report || link.behind || link.goodbye) return false;
-  return joined_ && (link.served || members_[link.member].record.joined);
+  return joined() && (link.served || members_[link.member].record.joined);
 }
 
 // Whoever has a link to an origin gets its gradients from there, however thin that link is.
@@ -52,7 +52,7 @@ bool Protocol::repairs(const Link& link, const Log::Entry& entry, Nanoseconds no
   const WorkerId origin = entry.parcel.first_name().origin;
   const bool gets_it =
       std::find(link.linked.begin(), link.linked.end(), origin) != link.linked.end();
-  const Nanoseconds patience = gets_it ? options_.patience.gone / 2 : options_.repair_after;
+  const Nanoseconds patience = gets_it ? options_.await_origin() : options_.repair_after;
   return entry.since + patience <= now;
 }
 
@@ -90,7 +90,7 @@ void Protocol::pump(Link& link, Nanoseconds now) {
     bytes = length = 0;
     offer(link, sum.take(), now);
   };
-  link.quick = log_.visit_from(link.quick, [&](const Log::Entry& entry) {
+  link.quick = log().visit_from(link.quick, [&](const Log::Entry& entry) {
     if (!entry.at_once || !is_wanted(link, entry.parcel)) return true;
     if (ends_row(entry.parcel)) send_row();
     if (row.empty() && !has_room(link)) return false;
@@ -102,7 +102,7 @@ void Protocol::pump(Link& link, Nanoseconds now) {
   });
   send_row();
   link.was_full = !has_room(link);
-  link.slow = log_.visit_from(link.slow, [&](const Log::Entry& entry) {
+  link.slow = log().visit_from(link.slow, [&](const Log::Entry& entry) {
     if (!is_wanted(link, entry.parcel)) return true;
     if (!repairs(link, entry, now) || !has_room(link)) return false;
     offer(link, entry.parcel, now);
@@ -115,7 +115,7 @@ void Protocol::serve_all_who_wait(Nanoseconds now) {
   if (!std::exchange(snapshot_is_new_, false)) return;
   for (auto& [id, link] : links_) {
     if (!link->open || !link->wants_model) continue;
-    if (snapshot_ && log_.has_all_of(held_.without(snapshot_->names).without(link->reported))) {
+    if (snapshot_ && log().has_all_of(names().without(snapshot_->names).without(link->reported))) {
       serve(*link, *snapshot_, now);
     } else {
       wants_snapshot_ = true;  // it asked meanwhile

@@ -25,12 +25,12 @@ void Protocol::hear(const Link& link, Record& record, Nanoseconds now) {
   const bool is_new = !before || members_[*before].state == MemberState::unknown;
   if (!members_.hear(record, now)) return;
   const WorkerId member = *roster_.find(record.origin);
-  note(member, static_cast<std::uint32_t>(record.computed));
+  holdings_.note(member, static_cast<std::uint32_t>(record.computed));
   contacts_.erase(record.address);
   members_.me().early_loss = std::max(members_.me().early_loss, record.early_loss);
   if (is_new && members_.is_here(member)) say(now, fmt::format("{} joined", label(member)));
   if (record.left && !is_new) say(now, fmt::format("{} left", label(member)));
-  if (record.ending && !ending_ && !record.left) begin_ending(*record.ending, now);
+  if (record.ending && !end_.ending() && !record.left) begin_ending(*record.ending, now);
 }
 
 void Protocol::announce(std::string word) {
@@ -75,7 +75,7 @@ void Protocol::dial_failed(LinkId id, bool refused, Nanoseconds now) {
   const std::string address = std::move(at->second);
   dialing_.erase(at);
   if (contacts_.contains(address) && !has_links())
-    contacts_[address] = now + options_.patience.slowest_dial / 4;
+    contacts_[address] = now + options_.redial_contact();
   for (std::size_t i = 1; i < members_.size(); ++i) {
     Member& member = members_[worker_id(i)];
     if (member.record.address != address || link_to(worker_id(i))) continue;
@@ -96,7 +96,7 @@ void Protocol::died(WorkerId member, Nanoseconds now, const char* how) {
   const bool was_here = m.state == MemberState::here || m.state == MemberState::silent;
   if (!was_here && m.state != MemberState::unknown) return;
   // Without a word before its death it may have worked with others whom we have not met.
-  if (m.in_sight && now - m.heard > 2 * options_.report_every) want_copy();
+  if (m.in_sight && now - m.heard > options_.late_report()) want_copy();
   members_.set_state(member, MemberState::dead, now);
   m.dial_at = now + options_.patience.gone;
   if (was_here) say(now, fmt::format("{} is gone: {}", label(member), how));
@@ -133,9 +133,9 @@ void Protocol::dial_members(Nanoseconds now) {
     if (!may_be_alive || member.record.address.empty() || now < member.dial_at) continue;
     if (link_to(worker_id(i)) || !wants_link(worker_id(i))) continue;
     // Of thousands of dead members hardly any comes back: each is dialed half as often each time.
-    const Nanoseconds gone = options_.patience.gone;
     const bool dead = member.state == MemberState::dead;
-    member.dial_at = now + (dead ? std::clamp(now - member.since, gone, 64 * gone)
+    member.dial_at = now + (dead ? std::clamp(now - member.since, options_.patience.gone,
+                                              options_.slowest_dial_of_dead())
                                  : options_.patience.slowest_dial);
     dial(member.record.address);
   }
@@ -161,13 +161,13 @@ void Protocol::find_cut(Nanoseconds now) {
 }
 
 void Protocol::update_cut_state(Nanoseconds now) {
-  const bool was_cut_off = std::exchange(cut_off_, joined_ && members_.is_cut_off(now));
+  const bool was_cut_off = std::exchange(cut_off_, joined() && members_.is_cut_off(now));
   if (cut_off_ && !was_cut_off) {
     cut_since_ = now;
     computed_while_cut_ = 0;
   }
   // A member that has just joined sees nobody for a moment, which is not worth a message.
-  if (cut_off_ && !reported_cut_ && now - cut_since_ >= 2 * options_.report_every) {
+  if (cut_off_ && !reported_cut_ && now - cut_since_ >= options_.late_report()) {
     reported_cut_ = true;
     say(now, "lost contact with half of the members or more: waiting for them");
   }
@@ -183,18 +183,18 @@ void Protocol::drop_old_copies(Nanoseconds now) {
   if (copies_.empty()) return;
   if (members_.has_unseen_members() || is_merging()) unsettled_at_ = now;
   // Some members may be joining that only members now dead knew.
-  if (now - unsettled_at_ > 4 * options_.patience.alone) copies_.clear();
+  if (now - unsettled_at_ > options_.await_strangers()) copies_.clear();
 }
 
 void Protocol::tick(Nanoseconds now) {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
   if (!begun_) begun_ = ticked_at_ = now;
-  if (const Nanoseconds late = now - ticked_at_ - 2 * options_.report_every; late > 0)
+  if (const Nanoseconds late = now - ticked_at_ - options_.late_report(); late > 0)
     members_.ignore_gap(late);
   ticked_at_ = now;
   const bool model_is_coming = pulling_ && links_.at(*pulling_)->sums;
-  if (!joined_ && !offered_model_ && !model_is_coming && now - *begun_ > options_.give_up_after)
+  if (!joined() && !offered_model_ && !model_is_coming && now - *begun_ > options_.give_up_after)
     give_up(has_links()
                 ? "members answer but send no model; they send it between two of their steps"
                 : "no member could be reached");
@@ -210,21 +210,22 @@ void Protocol::tick(Nanoseconds now) {
   }
   measure(now);
   pull(now);
-  if (snapshot_ && now - snapshot_at_ > 2'000'000'000) snapshot_.reset();
+  if (snapshot_ && now - snapshot_at_ > options_.keep_snapshot) snapshot_.reset();
   settle_end(now);
 }
 
 void Protocol::measure(Nanoseconds now) {
+  if (now - measured_at_ < options_.measure_every) return;
   const double seconds = static_cast<double>(now - measured_at_) * 1e-9;
-  if (seconds < 1) return;
   for (auto& [id, link] : links_) {
     link->bytes_per_second = static_cast<double>(link->bytes - link->bytes_before) / seconds;
     link->bytes_before = link->bytes;
   }
-  for (std::size_t i = 0; i < std::min(members_.size(), announced_.size()); ++i) {
+  for (std::size_t i = 0; i < members_.size(); ++i) {
     Member& member = members_[worker_id(i)];
-    member.rate = static_cast<double>(announced_[i] - member.reported_before) / seconds;
-    member.reported_before = announced_[i];
+    const std::uint32_t announced = holdings_.announced(worker_id(i));
+    member.rate = static_cast<double>(announced - member.reported_before) / seconds;
+    member.reported_before = announced;
   }
   measured_at_ = now;
 }

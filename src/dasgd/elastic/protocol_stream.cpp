@@ -40,7 +40,7 @@ std::size_t Protocol::most_waiting() const {
 // Memory comes before separating branches: what cannot be separated later is given up,
 // by name.
 bool Protocol::log_is_full() const {
-  return log_.size() >
+  return log().size() >
          std::max<std::uint64_t>(3 * most_waiting(), fit_into(options_.most_kept_bytes));
 }
 
@@ -56,23 +56,8 @@ std::size_t Protocol::most_under_way() const {
   return std::clamp<std::uint64_t>(fit_into(window_bytes), least_under_way, most_small_ones);
 }
 
-void Protocol::note(const GradientSet& names) {
-  const auto& prefixes = names.prefixes();
-  for (std::size_t o = 0; o < prefixes.size(); ++o)
-    if (prefixes[o] > 0) note(worker_id(o), prefixes[o]);
-  for (const NameRange& range : names.exceptions()) note(range.origin, range.last);
-}
-
-void Protocol::note(WorkerId origin, std::uint32_t count) {
-  if (index(origin) >= announced_.size()) announced_.resize(index(origin) + 1, 0);
-  std::uint32_t& known = announced_[index(origin)];
-  if (count <= known) return;
-  if (may_bring(origin)) missing_here_ += count - known;
-  known = count;
-}
-
 void Protocol::on(Link& link, Report& report, Nanoseconds now) {
-  if (report.held.size() > 0) note(report.held);
+  if (report.held.size() > 0) holdings_.note(report.held);
   // A member that has given names up no longer has what was sent to it.
   const bool shrunk = link.reported.count_missing_from(report.held) > 0;
   link.reported = std::move(report.held);
@@ -88,22 +73,22 @@ void Protocol::on(Link& link, Report& report, Nanoseconds now) {
   members_[link.member].reported = link.reported;
   link.peer_can_stream = report.can_stream;
   link.reports_without_stream = report.can_stream ? 0 : link.reports_without_stream + 1;
-  if (link.lacked.count_missing_from(held_) == 0) {
-    link.lacked = link.reported.without(held_);
+  if (link.lacked.count_missing_from(names()) == 0) {
+    link.lacked = link.reported.without(names());
     link.lacked_since = now;
   }
   for (Record& record : report.records) hear(link, record, now);
-  count_missing_here();
+  holdings_.count_missing();
   check_budget(now);
   if (link.behind && can_stream(link)) {
     link.behind = false;
     link.quick = link.slow = 0;
   }
-  if (now - collected_at_ >= options_.report_every / 4) collect(now);
+  if (now - collected_at_ >= options_.collect_every()) collect(now);
   pump(link, now);
   pull(now);
   settle_end(now);
-  if (over_) inbox_.wake();  // the comparison of digests waits for this
+  if (end_.is_over()) inbox_.wake();  // the comparison of digests waits for this
 }
 
 void Protocol::on_gradient(Link& link, Nanoseconds now) {
@@ -132,25 +117,15 @@ void Protocol::accept(Link& link, const Parcel& parcel, Nanoseconds now) {
     for (auto& [id, other] : links_) pump(*other, now);
 }
 
-// Of a bundle some of whose names have come on another way, the others cannot be had: they come
-// with a model, when this member asks for it.
 void Protocol::admit(Parcel parcel, Nanoseconds now) {
-  bool is_new = true;
-  parcel.for_each([&](const GradientFacts& g) { is_new = is_new && !held_.contains(g.name); });
-  if (!is_new) {
+  if (!holdings_.is_new(parcel)) {
     ++copies_dropped_;
     return;
   }
-  parcel.for_each([&](const GradientFacts& g) { note(g.compute_set); });
-  if (over_ || members_.me().ready != Hash{}) return held_back_.push_back(std::move(parcel));
-  parcel.for_each([&](const GradientFacts& g) {
-    note(g.name.origin, g.name.sequence + 1);
-    if (missing_here_ > 0 && may_bring(g.name.origin)) --missing_here_;
-    held_.insert(g.name);
-    samples_ += g.samples;
-  });
-  log_.add(parcel, now, relays_at_once());
-  if (joined_) {  // before, it becomes part of the first model, without a staleness
+  parcel.for_each([&](const GradientFacts& g) { holdings_.note(g.compute_set); });
+  if (end_.admits_nothing()) return end_.hold_back(std::move(parcel));
+  holdings_.add(parcel, now, relays_at_once());
+  if (joined()) {  // before, it becomes part of the first model, without a staleness
     bool somebody_waits = false;
     {
       const std::lock_guard inbox(inbox_.mutex());
@@ -166,7 +141,7 @@ void Protocol::admit(Parcel parcel, Nanoseconds now) {
 void Protocol::on_want(Link& link, Nanoseconds now) {
   link.wants_model = true;
   link.offered = link.reported;
-  if (snapshot_ && log_.has_all_of(held_.without(snapshot_->names)))
+  if (snapshot_ && log().has_all_of(names().without(snapshot_->names)))
     return serve(link, *snapshot_, now);
   wants_snapshot_ = true;
   inbox_.wake();
@@ -187,8 +162,9 @@ void Protocol::serve(Link& link, const Model& model, Nanoseconds now) {
 void Protocol::on_snapshot(Link& link, Snapshot& snapshot, Nanoseconds now) {
   auto sums = std::exchange(link.sums, nullptr);
   link.asked = false;
-  note(snapshot.names);
-  if (over_ || (joined_ && pulling_ != link.id)) return;  // so late that somebody else was asked
+  holdings_.note(snapshot.names);
+  if (end_.is_over() || (joined() && pulling_ != link.id))
+    return;  // so late that somebody else was asked
   offered_model_ = Model{std::move(snapshot.names), snapshot.samples, std::move(sums)};
   pulling_.reset();
   pulled_from_ = link.member;
@@ -201,7 +177,7 @@ bool Protocol::relays_at_once() const {
 }
 
 bool Protocol::can_stream(const Link& link) const {
-  return log_.has_all_of(held_.without(link.offered));
+  return log().has_all_of(names().without(link.offered));
 }
 
 std::vector<WorkerId> Protocol::linked_to() const {
@@ -214,13 +190,10 @@ std::vector<WorkerId> Protocol::linked_to() const {
 void Protocol::report_to(Link& link, Nanoseconds now) {
   Record& me = members_.me();
   ++me.version;
-  me.t = held_.size();
-  me.computed = announced_.empty() ? 0 : announced_[0];
-  me.joined = joined_;
-  me.joined_at = joined_at_;
-  me.stopped = stopped_;
-  me.names = stopped_ ? roster_.hash(held_) : Hash{};
-  Report report{held_, can_stream(link), {}, link.taken, linked_to()};
+  me.t = names().size();
+  me.computed = holdings_.announced(Membership::self);
+  me.names = me.stopped ? roster_.hash(names()) : Hash{};
+  Report report{names(), can_stream(link), {}, link.taken, linked_to()};
   link.versions.resize(members_.size(), 0);
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const Record& record = members_[worker_id(i)].record;
@@ -247,8 +220,8 @@ void Protocol::report_to_all(Nanoseconds now) {
 
 bool Protocol::lacks_too_much(const Link& link) const {
   const std::size_t most = most_waiting();
-  if (log_.size() <= most || held_.count_missing_from(link.reported) <= most) return false;
-  return log_.names().without(link.reported).count_missing_from(link.promised) > most;
+  if (log().size() <= most || names().count_missing_from(link.reported) <= most) return false;
+  return log().names().without(link.reported).count_missing_from(link.promised) > most;
 }
 
 // Whether a member gets one by one what it lacks. One without a link is awaited for a while: it may
@@ -265,14 +238,13 @@ bool Protocol::is_awaited(WorkerId number, Nanoseconds now) {
     }
     return !link->behind;
   }
-  return now - member.apart <= options_.patience.gone && log_.size() <= 2 * most_waiting() &&
+  return now - member.apart <= options_.patience.gone && log().size() <= 2 * most_waiting() &&
          wants_link(number);
 }
 
 // A model that is taken over now and then brings everything, but late: staleness is what it costs.
 void Protocol::warn_of_link(const Link& link, Nanoseconds now) {
-  constexpr Nanoseconds pause = 60'000'000'000;
-  if (warned_of_links_at_ && now - *warned_of_links_at_ < pause) return;
+  if (warned_of_links_at_ && now - *warned_of_links_at_ < options_.warn_again) return;
   warned_of_links_at_ = now;
   say(now, fmt::format("the link to {} does not keep up at {:.1f} MB/s: gradients arrive late, and "
                        "stale gradients cost accuracy; use larger batches (`batch`) or longer "
@@ -298,7 +270,7 @@ void Protocol::want_copy() {
 // of the model behind, and nothing is dropped before that is made.
 void Protocol::collect(Nanoseconds now) {
   collected_at_ = now;
-  if (!joined_) return;
+  if (!joined()) return;
   std::vector<const GradientSet*> awaited;
   for (std::size_t i = 1; i < members_.size(); ++i) {
     Member& member = members_[worker_id(i)];
@@ -313,7 +285,7 @@ void Protocol::collect(Nanoseconds now) {
   if (!is_full && (cut_off_ || wants_copy_ || is_copying_)) return;
   // While somebody may come back, those who have met it already pass on what it sends.
   // Nor do all on a side make their copies at the same moment.
-  const Nanoseconds meeting = options_.patience.slowest_dial + 3 * options_.report_every;
+  const Nanoseconds meeting = options_.meeting();
   if (!copies_.empty() && now - copied_at_ <= meeting) loosen();
   // What was sent to a member that has just come back is on both sides, however old it is. A link
   // that never keeps up is a different matter.
@@ -321,19 +293,19 @@ void Protocol::collect(Nanoseconds now) {
     merging_since_.reset();
   else if (!merging_since_)
     merging_since_ = now;
-  const bool has_just_begun = merging_since_ && now - *merging_since_ < 2 * options_.yield_after;
-  if (!is_full && merging_since_ && (has_just_begun || log_.size() <= 2 * most_waiting())) return;
+  const bool has_just_begun = merging_since_ && now - *merging_since_ < options_.merging();
+  if (!is_full && merging_since_ && (has_just_begun || log().size() <= 2 * most_waiting())) return;
   // All keep it for as long: what one drops and another sends could not be separated later.
   Nanoseconds keep_for = 0;
   if (!copies_.empty() && !is_full)
-    keep_for = log_.size() <= 2 * most_waiting() ? options_.patience.gone : meeting;
-  GradientSet unneeded = is_full ? log_.names() : copies_.without_loose(log_.names());
+    keep_for = log().size() <= 2 * most_waiting() ? options_.patience.gone : meeting;
+  GradientSet unneeded = is_full ? log().names() : copies_.without_loose(log().names());
   if (!is_full && (pulling_ || offered_model_)) unneeded.intersect(pulled_at_least_);
   for (const GradientSet* reported : awaited) unneeded.intersect(*reported);
-  log_.drop(unneeded, now - keep_for);
+  holdings_.log().drop(unneeded, now - keep_for);
 }
 
 // What is in the log now may be on either side of the last copy at somebody else.
-void Protocol::loosen() { copies_.loosen(log_.names()); }
+void Protocol::loosen() { copies_.loosen(log().names()); }
 
 }  // namespace dasgd::elastic

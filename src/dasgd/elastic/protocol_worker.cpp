@@ -16,20 +16,16 @@ void Protocol::take(std::size_t limit, Received& received) {
 void Protocol::own(GradientPtr gradient, Nanoseconds now) {
   const std::lock_guard lock(mutex_);
   is_to_correct_ = false;
-  held_.insert(gradient->name);
-  samples_ += gradient->samples;
-  if (announced_.empty()) announced_.resize(1, 0);
-  announced_[0] = gradient->name.sequence + 1;
   if (cut_off_) ++computed_while_cut_;
   ++not_looked_at_;
-  log_.add(std::move(gradient), now, true);
+  holdings_.add_own(std::move(gradient), now);
   check_budget(now);
   if (++unreported_ >= most_unreported()) has_news_ = true;
 }
 
 bool Protocol::may_compute() const {
   const std::lock_guard lock(mutex_);
-  if (!joined_ || ending_ || offered_model_ || wants_copy_ || wants_snapshot_) return false;
+  if (!joined() || end_.ending() || offered_model_ || wants_copy_ || wants_snapshot_) return false;
   if (not_looked_at_ >= std::min<std::uint64_t>(most_under_way(), most_unreported())) return false;
   return !cut_off_ || computed_while_cut_ < options_.in_flight;
 }
@@ -47,27 +43,17 @@ std::string Protocol::format_reason() const {
                      chooser_.waited());
 }
 
-bool Protocol::is_leaving() const {
-  const std::lock_guard lock(mutex_);
-  return leaving_ && !over_ && !stopped_ && joined_;
-}
-
 void Protocol::note_early_loss(double size) {
   const std::lock_guard lock(mutex_);
   Record& me = members_.me();
   me.early_loss = std::max(me.early_loss, size);
 }
 
-double Protocol::early_loss() const {
-  const std::lock_guard lock(mutex_);
-  return members_.me().early_loss;
-}
-
 std::optional<Adoption> Protocol::plan(Nanoseconds now) {
   const Model& from = *offered_model_;
   const std::uint64_t long_branch = 4 * options_.in_flight * members_.here().size();
-  const std::uint64_t own = held_.count_missing_from(from.names),
-                      other = from.names.count_missing_from(held_);
+  const std::uint64_t own = names().count_missing_from(from.names),
+                      other = from.names.count_missing_from(names());
   const bool two_branches = own >= long_branch && other >= long_branch;
   const auto stuck_for = [&](Nanoseconds limit) {
     return stuck_since_ && now - *stuck_since_ > limit;
@@ -78,17 +64,17 @@ std::optional<Adoption> Protocol::plan(Nanoseconds now) {
     plan.from = from;
     plan.names = from.names;
     plan.samples = from.samples;
-    plan.abandoned = held_.without(from.names);
+    plan.abandoned = names().without(from.names);
     return plan;
   }
   // One corrects for all, or one yields: the others leave it to that one for a while.
   const bool is_mine = options_.merge == Merge::union_of_both ||
                        (options_.merge == Merge::average && members_.is_oldest_here());
   if (two_branches && !is_mine && !stuck_for(options_.yield_after / 2)) return std::nullopt;
-  auto plan = plan_adoption(from, held_, samples_, log_, copies_.models(),
+  auto plan = plan_adoption(from, names(), holdings_.samples(), log(), copies_.models(),
                             gives_way && stuck_for(options_.yield_after));
   if (!plan) return plan;
-  plan->to_remember = joined_ && (!copies_.empty() || members_.has_unseen_members());
+  plan->to_remember = joined() && (!copies_.empty() || members_.has_unseen_members());
   if (two_branches && options_.merge == Merge::average && is_mine) {
     const double share = static_cast<double>(own) / static_cast<double>(own + other);
     plan->mean = Adoption::Mean{share, 1 - share};
@@ -101,7 +87,7 @@ Task Protocol::next_task(Nanoseconds now) {
   if (inbox_.depth() > 0) return {};  // first all that is held is applied
   if (offered_model_) return adopt_offered(now);
   if (wants_copy_ && !copies_.empty() &&
-      log_.has_all_of(held_.without(copies_.models().back().names))) {  // the last copy will do
+      log().has_all_of(names().without(copies_.models().back().names))) {  // the last copy will do
     wants_copy_ = false;
     copied_at_ = now;
     loosen();
@@ -110,10 +96,10 @@ Task Protocol::next_task(Nanoseconds now) {
   is_copying_ = std::exchange(wants_copy_, false);
   for (auto& [id, link] : links_)
     if (link->wants_model) {  // from here on the log keeps everything for it
-      link->promised = held_;
+      link->promised = names();
       link->behind = false;
     }
-  return CopyModel{held_};
+  return CopyModel{names()};
 }
 
 Task Protocol::adopt_offered(Nanoseconds now) {
@@ -122,30 +108,28 @@ Task Protocol::adopt_offered(Nanoseconds now) {
   offered_model_.reset();
   if (!adoption) {
     if (!stuck_since_) stuck_since_ = now;
-    do_not_pull_[from] = now + 1'000'000'000;
+    do_not_pull_[from] = now + options_.retry_adoption;
     return {};
   }
   stuck_since_.reset();
-  if (!joined_) {
-    joined_ = members_.me().joined = true;
-    joined_at_ = members_.me().joined_at = adoption->names.size();
-    say(now, fmt::format("joined at step {}, with the model of {}", joined_at_, label(from)));
+  if (!joined()) {
+    members_.me().joined = true;
+    members_.me().joined_at = adoption->names.size();
+    say(now, fmt::format("joined at step {}, with the model of {}", adoption->names.size(),
+                         label(from)));
     update_cut_state(now);
   } else {
     say(now, fmt::format("adopted the model of {}: {} more gradients, {} kept", label(from),
-                         adoption->names.count_missing_from(held_),
-                         held_.count_missing_from(adoption->from.names)));
+                         adoption->names.count_missing_from(names()),
+                         names().count_missing_from(adoption->from.names)));
   }
-  held_ = adoption->names;
-  samples_ = adoption->samples;
-  abandoned_.unite(adoption->abandoned);
+  holdings_.adopt(*adoption);
   if (adoption->abandoned.size() > 0) {
     say(now, fmt::format("{} gradients are abandoned", adoption->abandoned.size()));
-    copies_.keep_within(held_);
+    copies_.keep_within(names());
   }
   is_to_correct_ = adoption->mean.has_value();
-  for (auto& [id, link] : links_) link->reported_at = 0;
-  count_missing_here();
+  report_soon();
   check_budget(now);
   return std::move(*adoption);
 }
@@ -158,7 +142,7 @@ void Protocol::cannot_correct() {
 void Protocol::remember(Model before, Model after, Nanoseconds now) {
   const std::lock_guard lock(mutex_);
   copies_.add(std::move(before));
-  copies_.keep_within(held_);
+  copies_.keep_within(names());
   copies_.add(std::move(after));
   copied_at_ = unsettled_at_ = now;
 }
@@ -177,11 +161,11 @@ void Protocol::copied(Model model, Nanoseconds now) {
 }
 
 void Protocol::pull(Nanoseconds now) {
-  if (offered_model_ || members_.me().ready != Hash{} || over_) return;
+  if (offered_model_ || end_.is_ready() || end_.is_over()) return;
   if (pulling_) {
     const Link& link = *links_.at(*pulling_);
-    if (link.sums || now - pulled_at_ < 5'000'000'000) return;
-    do_not_pull_[link.member] = now + 5'000'000'000;
+    if (link.sums || now - pulled_at_ < options_.await_model) return;
+    do_not_pull_[link.member] = now + options_.await_model;
     pulling_.reset();
   }
   Link* best = nullptr;
@@ -192,11 +176,11 @@ void Protocol::pull(Nanoseconds now) {
     if (const auto until = do_not_pull_.find(link->member);
         until != do_not_pull_.end() && now < until->second)
       continue;
-    const std::uint64_t missing = link->reported.count_missing_from(held_);
-    const bool same_for_long =
-        link->lacked.count_missing_from(held_) > 0 && now - link->lacked_since > 3'000'000'000;
+    const std::uint64_t missing = link->reported.count_missing_from(names());
+    const bool same_for_long = link->lacked.count_missing_from(names()) > 0 &&
+                               now - link->lacked_since > options_.lacks_for_long;
     const bool needed = missing > 0 && (link->reports_without_stream >= 2 || same_for_long);
-    if (joined_ && !needed) continue;
+    if (joined() && !needed) continue;
     if (best && missing <= most) continue;
     best = link.get();
     most = missing;
