@@ -43,7 +43,8 @@ struct Agreement : ::testing::Test {
   EndAgreement end{options, members, roster};
   GradientSet held;
   bool others_have_it = false;
-  EndAgreement::Holding holding{held, false, false, false,
+  Takeover takeover{options, members};
+  EndAgreement::Holding holding{held, takeover,
                                 [this](const GradientSet&) { return others_have_it; }};
   const WorkerId other = meet({2, 2});
 };
@@ -65,15 +66,13 @@ TEST_F(Agreement, WaitsForTheWorkerAndForWhatIsStillToBeAdopted) {
   says_stopped(other, held);
   EXPECT_EQ(settle(), Step::wait);
   end.stop(1);
-  holding.is_to_correct = true;
+  const Takeover::Giver giver{LinkId{1}, other, &held, true};
+  members.me().joined = false;  // so that it asks
+  ASSERT_TRUE(takeover.ask({&giver, 1}, held, false, 1));
   EXPECT_EQ(settle(), Step::wait);
-  holding.is_to_correct = false;
-  holding.is_pulling = true;
+  takeover.offer({}, other, 1);
   EXPECT_EQ(settle(), Step::wait);
-  holding.is_pulling = false;
-  holding.is_offered = true;
-  EXPECT_EQ(settle(), Step::wait);
-  holding.is_offered = false;
+  takeover.withdraw();
   EXPECT_EQ(settle(), Step::announce);
 }
 

@@ -62,7 +62,7 @@ EndAgreement::Step EndAgreement::settle_leaving(const Holding& held, Nanoseconds
 }
 
 EndAgreement::Step EndAgreement::settle(const Holding& held, Nanoseconds now) {
-  if (over_ || !has_stopped() || held.is_to_correct) return Step::wait;
+  if (over_ || !has_stopped() || held.takeover.is_to_correct()) return Step::wait;
   if (leaving_ && !ending()) return settle_leaving(held, now);
   Record& me = members_.me();
   const auto here = members_.here();
@@ -94,7 +94,7 @@ EndAgreement::Step EndAgreement::settle(const Holding& held, Nanoseconds now) {
   }
   const Hash ready = ready_hash(with, names);
   if (me.ready != ready) {
-    if (held.is_offered || (held.is_pulling && !is_ready())) return Step::wait;
+    if (held.takeover.offered() || (held.takeover.pulling() && !is_ready())) return Step::wait;
     me.ready = ready;
     ready_with_ = with;
     return Step::announce;

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "dasgd/elastic/protocol_options.hpp"
+#include "dasgd/elastic/takeover.hpp"
 #include "dasgd/transport/parcel.hpp"
 
 namespace dasgd::elastic {
@@ -34,9 +34,7 @@ class EndAgreement {
 
   struct Holding {
     const GradientSet& names;
-    bool is_pulling = false;     ///< a model, which has not come yet
-    bool is_offered = false;     ///< a model, which it may adopt
-    bool is_to_correct = false;  ///< by a gradient that is still to come
+    const Takeover& takeover;  ///< what may still change them
     /// Whether all who are linked and not behind hold these.
     std::function<bool(const GradientSet&)> others_hold;
   };
@@ -64,6 +62,10 @@ class EndAgreement {
   bool has_stopped() const { return members_.me().stopped; }
   bool is_ready() const { return members_.me().ready != Hash{}; }
   bool is_leaving() const { return leaving_; }
+  /// It leaves, and has not stopped yet.
+  bool is_handing_over() const {
+    return leaving_ && !over_ && !has_stopped() && members_.me().joined;
+  }
   bool is_over() const { return over_; }
   /// All who were here ended with the same names.
   bool has_agreed() const { return agreed_; }

@@ -33,6 +33,9 @@ class Holdings {
   /// Whether none of it is held. A bundle is not taken apart: of one some of whose names have come
   /// on another way, the others come with a model, when this member asks for it.
   bool is_new(const Parcel& parcel) const;
+  /// It has come again.
+  void drop_copy() { ++copies_dropped_; }
+  std::uint64_t copies_dropped() const { return copies_dropped_; }
   void add(const Parcel& parcel, Nanoseconds now, bool at_once);
   void add_own(GradientPtr gradient, Nanoseconds now);
   void adopt(const Adoption& adoption);
@@ -56,7 +59,7 @@ class Holdings {
   const Membership& members_;
   Log log_;
   GradientSet names_, abandoned_;
-  std::uint64_t samples_ = 0;
+  std::uint64_t samples_ = 0, copies_dropped_ = 0;
   std::uint64_t missing_ = 0;  // that may still arrive, about
   std::vector<std::uint32_t> announced_;
 };

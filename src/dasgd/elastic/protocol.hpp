@@ -9,18 +9,19 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <variant>
 #include <vector>
 
 #include "dasgd/base/time.hpp"
 #include "dasgd/core/channel.hpp"
-#include "dasgd/elastic/adoption/adoption.hpp"
-#include "dasgd/elastic/adoption/copies.hpp"
+#include "dasgd/elastic/cut_watch.hpp"
+#include "dasgd/elastic/dialer.hpp"
 #include "dasgd/elastic/end_agreement.hpp"
 #include "dasgd/elastic/holdings.hpp"
 #include "dasgd/elastic/message_chooser.hpp"
-#include "dasgd/elastic/protocol_options.hpp"
+#include "dasgd/elastic/retention.hpp"
+#include "dasgd/elastic/takeover.hpp"
+#include "dasgd/elastic/windows.hpp"
 #include "dasgd/record/run_summary.hpp"
 #include "dasgd/transport/endpoint.hpp"
 #include "dasgd/transport/gradient_pool.hpp"
@@ -57,7 +58,6 @@ struct MemberView {
 class Protocol {
  public:
   Protocol(ProtocolOptions options, Wires& wires);
-  ~Protocol();
 
   // The network's side.
   /// `remote` is the other end's "host:port", where that is known.
@@ -97,10 +97,7 @@ class Protocol {
   /// Why this one; empty where it was not chosen.
   std::string format_reason() const;
   /// It hands over what it has, and goes.
-  bool is_leaving() const {
-    return locked(
-        [&] { return end_.is_leaving() && !end_.is_over() && !end_.has_stopped() && joined(); });
-  }
+  bool is_leaving() const { return locked(end_)->is_handing_over(); }
   /// Whether samples may be drawn: not before there is a model, nor after the end, nor while cut
   /// off, nor while there is a task, nor before the network's thread, which may get less of a busy
   /// processor, has looked at what was computed.
@@ -108,19 +105,13 @@ class Protocol {
   /// How large losses were when the run began, as far as this member knows, for whoever joins later
   /// and would take what is left of it for the usual.
   void note_early_loss(double size);
-  double early_loss() const {
-    return locked([&] { return members_.me().early_loss; });
-  }
+  double early_loss() const { return locked(members_)->me().early_loss; }
   /// The worker computes no more.
   void stopped(Nanoseconds now);
   /// Everybody holds the same and knows it, or this member has left or could not join.
-  bool is_over() const {
-    return locked([&] { return end_.is_over(); });
-  }
+  bool is_over() const { return locked(end_)->is_over(); }
   /// It has said goodbye.
-  bool is_closed() const {
-    return locked([&] { return closed_; });
-  }
+  bool is_closed() const { return *locked(closed_); }
   /// The network's thread cannot go on: this member takes no part any more. Any thread.
   void break_off();
   /// The digest of the model with which this member came to the end, for all who ended together.
@@ -128,17 +119,11 @@ class Protocol {
   /// Every member that agreed on the end and is still here has sent its digest, or takes too long.
   bool has_compared(Nanoseconds now) const;
   /// Whether it has a model, ...
-  bool has_joined() const {
-    return locked([&] { return joined(); });
-  }
+  bool has_joined() const { return locked(members_)->me().joined; }
   /// ... or one is here that it can begin with.
-  bool has_model() const {
-    return locked([&] { return joined() || offered_model_; });
-  }
+  bool has_model() const;
   /// Why this member never got a model; empty if it did, or may still.
-  std::string could_not_join() const {
-    return locked([&] { return end_.could_not_join(); });
-  }
+  std::string could_not_join() const { return locked(end_)->could_not_join(); }
 
   // Anybody's.
   void stop_run(StopReason why, Nanoseconds now);
@@ -154,9 +139,7 @@ class Protocol {
   std::vector<std::string> words() const;
   std::optional<StopReason> ending() const;
   /// See Membership::is_first.
-  bool is_first() const {
-    return locked([&] { return members_.is_first(); });
-  }
+  bool is_first() const { return locked(members_)->is_first(); }
   std::vector<Event> take_events();
   std::vector<MemberView> members(Nanoseconds now) const;
 
@@ -179,21 +162,15 @@ class Protocol {
   Audit audit() const;
   /// Origins and names by the numbers that traces use.
   std::vector<std::pair<Origin, std::string>> numbering() const;
-  GradientSet held() const {
-    return locked([&] { return names(); });
-  }
-  std::size_t log_size() const {
-    return locked([&] { return log().size(); });
-  }
+  GradientSet held() const { return locked(holdings_)->names(); }
+  std::size_t log_size() const { return locked(holdings_)->log().size(); }
   std::size_t inbox_depth() const { return inbox_.depth(); }
   const ProtocolOptions& options() const { return options_; }
   std::vector<std::string> addresses() const;
   /// The name of the run in public.
-  RunId run() const {
-    return locked([&] { return run_; });
-  }
+  RunId run() const { return *locked(run_); }
   /// Whether it leads to somebody who takes part.
-  bool is_open(LinkId link) const;
+  bool is_open(LinkId link) const { return locked(links_)->is_open(link); }
   /// What this member is about, in a word or two.
   const char* role() const;
   /// All of its state in a line, for whoever looks for a mistake.
@@ -201,87 +178,68 @@ class Protocol {
 
  private:
   friend struct StateOf;  // tests that compare whole states
-  template <typename Read>
-  std::invoke_result_t<Read> locked(Read&& read) const {
-    const std::lock_guard lock(mutex_);
-    return read();
+  /// A part, locked for as long as the expression lasts.
+  template <typename Part>
+  struct Locked {
+    const Part* operator->() const { return &part; }
+    const Part& operator*() const { return part; }
+    std::unique_lock<std::mutex> lock;
+    const Part& part;
+  };
+  template <typename Part>
+  Locked<Part> locked(const Part& part) const {
+    return {std::unique_lock(mutex_), part};
   }
-  struct Link;
-  using Links = std::map<LinkId, std::unique_ptr<Link>>;
-
   void say(Nanoseconds now, std::string text) { events_.push_back({now, std::move(text)}); }
-  void transmit(Link& link, const Message& message, std::span<const std::byte> body = {},
-                std::shared_ptr<const void> keeper = nullptr);
   void disconnect(LinkId link, Nanoseconds now);
   void drop(LinkId link, Nanoseconds now);
-  Link* link_to(WorkerId member);
-  void heard_on(Link& link, Nanoseconds now);
+  void heard_on(MemberLink& link, Nanoseconds now);
 
-  void on(Link& link, Hello& hello, Nanoseconds now);
-  void on(Link& link, Report& report, Nanoseconds now);
-  void on_gradient(Link& link, Nanoseconds now);
-  void on(Link& link, const Goodbye& goodbye, Nanoseconds now);
-  void on_want(Link& link, Nanoseconds now);
-  void on_snapshot(Link& link, Snapshot& snapshot, Nanoseconds now);
-  void on_bundle(Link& link, Nanoseconds now);
-  void accept(Link& link, const Parcel& parcel, Nanoseconds now);
+  void on(MemberLink& link, Hello& hello, Nanoseconds now);
+  void on(MemberLink& link, Report& report, Nanoseconds now);
+  void on_parcel(MemberLink& link, Nanoseconds now);
+  void on(MemberLink& link, const Goodbye& goodbye, Nanoseconds now);
+  void on_want(MemberLink& link, Nanoseconds now);
+  void on_snapshot(MemberLink& link, Snapshot& snapshot, Nanoseconds now);
   void admit(Parcel parcel, Nanoseconds now);
-  std::size_t most_unfolded() const;
   void take_frame(LinkId link, std::span<const std::byte> header, Nanoseconds now);
-  bool log_is_full() const;
-  void hear(const Link& link, Record& record, Nanoseconds now);
+  void hear(const MemberLink& link, Record& record, Nanoseconds now);
   void spread(const Rotation& rotation);
   void on(const Word& word);
-  void pass_words_on(Link& link);
-  void handle(Link& link, Message message, Nanoseconds now);
-  void say_goodbye(Link& link);
-  std::optional<Adoption> plan(Nanoseconds now);
+  void pass_words_on(MemberLink& link);
+  void handle(MemberLink& link, Message message, Nanoseconds now);
+  void say_goodbye(MemberLink& link);
   Task adopt_offered(Nanoseconds now);
 
-  std::uint64_t fit_into(std::uint64_t bytes) const;
-  std::size_t most_waiting() const;
-  std::size_t most_under_way() const;
-  bool relays_at_once() const;
-  bool can_stream(const Link& link) const;
-  bool is_to_stream(const Link& link) const;
-  void report_to(Link& link, Nanoseconds now);
+  bool is_to_stream(const MemberLink& link) const;
+  void report_to(MemberLink& link, Nanoseconds now);
   void report_to_all(Nanoseconds now);
   void report_news(Nanoseconds now);
-  void pump(Link& link, Nanoseconds now);
-  void offer(Link& link, const Parcel& parcel, Nanoseconds now);
-  static bool is_wanted(const Link& link, const Parcel& parcel);
-  bool has_room(const Link& link) const;
-  std::vector<WorkerId> linked_to() const;
-  bool repairs(const Link& link, const Log::Entry& entry, Nanoseconds now) const;
-  void serve(Link& link, const Model& model, Nanoseconds now);
+  void pump(MemberLink& link, Nanoseconds now);
+  void send(MemberLink& link, const Parcel& parcel, Nanoseconds now);
+  void serve(MemberLink& link, const Model& model, Nanoseconds now);
   void serve_all_who_wait(Nanoseconds now);
-  bool lacks_too_much(const Link& link) const;
-  void warn_of_link(const Link& link, Nanoseconds now);
+  void warn_of_link(const MemberLink& link, Nanoseconds now);
   bool is_awaited(WorkerId member, Nanoseconds now);
   void collect(Nanoseconds now);
   bool is_merging() const;
-  void loosen();
   void want_copy();
-  void dial_members(Nanoseconds now);
-  bool has_links() const;
-  bool wants_link(WorkerId member) const;
   /// Disconnects silent members: the network's thread only.
   void find_cut(Nanoseconds now);
   void update_cut_state(Nanoseconds now);
-  void drop_old_copies(Nanoseconds now);
   void pull(Nanoseconds now);
+  bool model_is_coming() const;
   std::uint64_t most_unreported() const { return holdings_.most_unreported(options_.budget); }
   bool joined() const { return members_.me().joined; }
+  bool has_first_model() const { return joined() || takeover_.offered(); }
   const GradientSet& names() const { return holdings_.names(); }
   const Log& log() const { return holdings_.log(); }
   void check_budget(Nanoseconds now);
   void measure(Nanoseconds now);
   void settle_end(Nanoseconds now);
   void give_up(std::string why);
-  void report_soon();
   void begin_ending(StopReason why, Nanoseconds now);
   void died(WorkerId member, Nanoseconds now, const char* how);
-  std::string label(WorkerId member) const;
 
   const ProtocolOptions options_;
   Wires& wires_;
@@ -293,49 +251,25 @@ class Protocol {
   Membership members_;
   RunId run_;  // a newcomer takes it from the member that admits it
   Rotation rotation_;
-  Links links_;
-  std::map<std::string, Nanoseconds> contacts_;  // addresses of nobody yet: when to dial
-  std::map<LinkId, std::string> dialing_;
+  LinkTable links_;
+  Dialer dialer_;
+  const Windows windows_;
   Holdings holdings_;
   EndAgreement end_;
-  std::uint64_t copies_dropped_ = 0;
-  std::size_t not_folded_ =
-      0;  // gradients that came to a worker that is behind, since the last fold
-  std::size_t not_looked_at_ = 0;  // own ones that the network's thread has not come to yet
-  std::uint64_t unreported_ = 0;   // own ones since the last report to all
-  bool has_news_ = false;          // to be reported at once
-
-  bool wants_copy_ = false, is_copying_ = false;  // somebody has gone or come back
-  Copies copies_;
-  Nanoseconds copied_at_ = 0, unsettled_at_ = 0, collected_at_ = 0;
-  std::optional<Model> snapshot_;  // the last that was sent
-  bool wants_snapshot_ = false;
-  bool snapshot_is_new_ = false;        // and nobody was served yet
-  bool is_to_correct_ = false;          // what it has adopted
-  std::optional<Model> offered_model_;  // has arrived, to be adopted
-  Nanoseconds snapshot_at_ = 0;
-  std::optional<LinkId> pulling_;
-  WorkerId pulled_from_{};
-  Nanoseconds pulled_at_ = 0;
-  GradientSet pulled_at_least_;  // is in the model that was asked for
-  std::optional<Nanoseconds> stuck_since_, merging_since_;
-  std::map<WorkerId, Nanoseconds> do_not_pull_;  // until
-
-  bool cut_off_ = false, reported_cut_ = false;
-  Nanoseconds cut_since_ = 0;
-  std::size_t computed_while_cut_ = 0;
-
+  Snapshots snapshots_;
+  Takeover takeover_;
+  Retention retention_;
+  CutWatch cut_;
+  struct Counts {
+    std::size_t not_folded = 0;     // came to a worker that is behind, since the last fold
+    std::size_t not_looked_at = 0;  // own ones that the network's thread has not come to yet
+    std::uint64_t unreported = 0;   // own ones since the last report to all
+    bool has_news = false;          // to be reported at once
+  } counts_;
   bool closed_ = false;
   std::optional<Nanoseconds> begun_;
   Nanoseconds ticked_at_ = 0;
-  Nanoseconds measured_at_ = 0;
   std::optional<Nanoseconds> warned_of_links_at_;
-  struct SentTo {
-    std::uint64_t messages = 0, gradients = 0, bytes = 0;
-    Nanoseconds first = 0, last = 0;
-  };
-  Traffic sent_;
-  std::map<WorkerId, SentTo> sent_to_;
   MessageChooser chooser_;
   std::vector<Event> events_;
 };

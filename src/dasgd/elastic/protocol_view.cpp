@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <utility>
 
-#include "dasgd/elastic/link.hpp"
 #include "dasgd/elastic/protocol.hpp"
 
 namespace dasgd::elastic {
@@ -19,17 +18,15 @@ std::vector<MemberView> Protocol::members(Nanoseconds now) const {
     const WorkerId id = worker_id(i);
     const Member& m = members_[id];
     if (m.state == MemberState::unknown) continue;
-    MemberView view{.name = label(id),
+    MemberView view{.name = members_.label(id),
                     .origin = roster_.origin(id),
                     .gradients = holdings_.announced(id),
                     .rate = m.rate,
                     .since_seconds = static_cast<double>(now - m.since) * 1e-9,
                     .ended = m.state == MemberState::ended};
-    const Link* link = nullptr;
-    for (const auto& [number, l] : links_)
-      if (l->open && l->member == id) link = l.get();
+    const MemberLink* link = links_.to(id);
     if (link) {
-      view.behind = names().count_missing_from(link->reported);
+      view.behind = names().count_missing_from(link->stream.reported());
       view.link_bytes_per_second = link->bytes_per_second;
     }
     switch (m.state) {
@@ -45,8 +42,8 @@ std::vector<MemberView> Protocol::members(Nanoseconds now) const {
         break;
       default: {
         const bool quiet = i > 0 && (m.link_broken || now - m.heard > options_.patience.suspect);
-        const bool cut = i == 0 ? cut_off_ : quiet;
-        view.state = cut ? "cut off" : link && link->behind ? "behind" : "here";
+        const bool cut = i == 0 ? cut_.is_cut_off() : quiet;
+        view.state = cut ? "cut off" : link && link->stream.is_behind() ? "behind" : "here";
       }
     }
     views.push_back(std::move(view));
@@ -68,7 +65,8 @@ Protocol::Audit Protocol::audit() const {
     if (state == MemberState::left) ++audit.left;
     if (state == MemberState::silent || state == MemberState::dead || state == MemberState::unknown)
       ++audit.lost_members;
-    if (i < missing.size() && missing[i] > 0) audit.lost_gradients[label(id)] += missing[i];
+    if (i < missing.size() && missing[i] > 0)
+      audit.lost_gradients[members_.label(id)] += missing[i];
   }
   audit.joined_at = members_.me().joined_at;
   audit.names = roster_.hash(names());
@@ -76,15 +74,13 @@ Protocol::Audit Protocol::audit() const {
   for (std::size_t i = 0; end_.has_agreed() && i < members_.size(); ++i) {
     const Record& r = members_[worker_id(i)].record;
     if (r.digest != Hash{} && (i == 0 || r.names == audit.names))
-      audit.digests.emplace_back(label(worker_id(i)), r.digest);
+      audit.digests.emplace_back(members_.label(worker_id(i)), r.digest);
   }
   audit.has_left = members_.me().left;
   audit.too_late = end_.too_late();
-  audit.copies_dropped = copies_dropped_;
-  audit.sent = sent_;
-  for (const auto& [member, to] : sent_to_)
-    audit.links.push_back({label(member), to.messages, to.gradients, to.bytes,
-                           static_cast<double>(to.last - to.first) * 1e-9});
+  audit.copies_dropped = holdings_.copies_dropped();
+  audit.sent = links_.sent();
+  audit.links = links_.figures([this](WorkerId member) { return members_.label(member); });
   return audit;
 }
 
@@ -92,7 +88,7 @@ std::vector<std::pair<Origin, std::string>> Protocol::numbering() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::pair<Origin, std::string>> found;
   for (std::size_t i = 0; i < roster_.size(); ++i)
-    found.emplace_back(roster_.origin(worker_id(i)), label(worker_id(i)));
+    found.emplace_back(roster_.origin(worker_id(i)), members_.label(worker_id(i)));
   return found;
 }
 
@@ -112,9 +108,9 @@ const char* Protocol::role() const {
   if (end_.is_leaving()) return "leaving";
   if (end_.is_ready()) return "ready to end";
   if (end_.ending()) return "ending";
-  if (offered_model_ || pulling_) return "taking over";
-  if (wants_snapshot_ || snapshot_) return "sponsor";
-  if (cut_off_) return "cut off";
+  if (takeover_.is_under_way()) return "taking over";
+  if (snapshots_.is_wanted() || snapshots_.has_one()) return "sponsor";
+  if (cut_.is_cut_off()) return "cut off";
   return members_.is_oldest_here() ? "eldest" : "member";
 }
 
@@ -125,17 +121,18 @@ std::string Protocol::describe() const {
       "{} "
       "stuck {}",
       names().size(), log().size(), end_.ending().has_value(), end_.has_stopped(), end_.is_over(),
-      end_.is_ready(), cut_off_, copies_.models().size(), pulling_.has_value(),
-      offered_model_.has_value(), stuck_since_.has_value());
+      end_.is_ready(), cut_.is_cut_off(), retention_.copies().models().size(),
+      takeover_.pulling().has_value(), takeover_.offered().has_value(), takeover_.is_stuck());
   for (const WorkerId m : members_.here())
-    text += fmt::format(" | here {} stopped {} t {}", label(m), members_[m].record.stopped,
+    text += fmt::format(" | here {} stopped {} t {}", members_.label(m), members_[m].record.stopped,
                         members_[m].record.t);
   for (const auto& [id, link] : links_)
     text += fmt::format(
         " | link {} open {} behind {} they lack {} we lack {} streams {}/{} wants {}",
-        link->open ? label(link->member) : "?", link->open, link->behind,
-        names().count_missing_from(link->reported), link->reported.count_missing_from(names()),
-        can_stream(*link), link->peer_can_stream, link->wants_model);
+        link.open ? members_.label(link.member) : "?", link.open, link.stream.is_behind(),
+        names().count_missing_from(link.stream.reported()),
+        link.stream.reported().count_missing_from(names()), link.stream.can_stream(holdings_),
+        link.stream.peer_can_stream(), link.stream.wants_model());
   return text;
 }
 
