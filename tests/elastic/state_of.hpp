@@ -75,39 +75,54 @@ struct StateOf {
   void operator()(const Introductions& i) {
     (*this)(i.announced_, i.theirs_, i.last_sent_, i.last_received_);
   }
-  void operator()(const Protocol::Link& l) {
-    (*this)(l.id, l.dialed, l.open, l.heard, l.member, l.names, l.reported, l.promised, l.offered,
-            l.heard_report, l.times_behind, l.behind, l.quick, l.slow, l.was_full, l.linked,
-            l.wants_model, l.served, l.asked, l.peer_can_stream, l.reports_without_stream, l.lacked,
-            l.lacked_since);
-    (*this)(l.sent, l.acked, l.taken, l.acks_sent, l.reported_at, l.versions, l.goodbye);
+  void operator()(const LinkStream& s) {
+    (*this)(s.reported_, s.promised_, s.offered_, s.has_reported_, s.times_behind_, s.behind_,
+            s.quick_, s.slow_, s.was_full_, s.linked_, s.wants_model_, s.served_,
+            s.peer_can_stream_, s.reports_without_stream_, s.lacked_, s.lacked_since_, s.sent_,
+            s.acked_);
   }
-  void operator()(const std::unique_ptr<Protocol::Link>& link) { (*this)(*link); }
+  void operator()(const MemberLink& l) {
+    (*this)(l.id, l.dialed, l.open, l.heard, l.member, l.names, l.stream, l.asked, l.taken,
+            l.acks_sent, l.reported_at, l.versions, l.goodbye);
+  }
 
-  void operator()(const Protocol& p) {
-    (*this)(p.roster_.origins(), p.contacts_, p.dialing_, p.links_, p.held_, p.samples_,
-            p.missing_here_, p.not_folded_, p.announced_, p.abandoned_, p.not_looked_at_,
-            p.unreported_, p.has_news_, p.joined_at_, p.joined_, p.wants_copy_, p.is_copying_,
-            p.copies_.models(), p.copied_at_, p.unsettled_at_, p.collected_at_, p.snapshot_,
-            p.wants_snapshot_);
-    for (std::size_t i = 0; i < p.members_.size(); ++i) (*this)(p.members_[worker_id(i)]);
-    add(p.log_.visit_from(0, [this](const Log::Entry& e) {
+  void operator()(const Holdings& h) {
+    (*this)(h.names_, h.samples_, h.missing_, h.announced_, h.abandoned_);
+    add(h.log_.visit_from(0, [this](const Log::Entry& e) {
       (*this)(e.parcel, e.since, e.at_once);
       return true;
     }));
-    (*this)(p.copies_.without_loose(p.log_.names()), p.snapshot_is_new_, p.is_to_correct_,
-            p.offered_model_, p.snapshot_at_, p.pulling_, p.pulled_from_, p.pulled_at_,
-            p.pulled_at_least_, p.stuck_since_, p.merging_since_, p.do_not_pull_, p.cut_off_,
-            p.cut_since_, p.computed_while_cut_, p.ending_, p.ending_since_, p.leaving_);
-    (*this)(p.stopped_, p.over_, p.agreed_, p.closed_, p.missed_the_end_, p.compared_at_,
-            p.too_late_, p.could_not_join_, p.begun_, p.ticked_at_, p.handed_over_, p.ready_with_,
-            p.held_back_, p.inbox_.depth());
+  }
+  void operator()(const EndAgreement& e) {
+    (*this)(e.since_, e.leaving_, e.over_, e.agreed_, e.missed_, e.compared_at_, e.too_late_,
+            e.could_not_join_, e.handed_over_, e.ready_with_, e.held_back_);
+  }
+
+  void operator()(const Dialer& d) { (*this)(d.contacts_, d.dialing_); }
+  void operator()(const CutWatch& c) { (*this)(c.cut_off_, c.since_, c.computed_); }
+  void operator()(const Snapshots& s) { (*this)(s.last_, s.at_, s.wanted_, s.is_new_); }
+  void operator()(const Takeover& t) {
+    (*this)(t.pulling_, t.from_, t.at_, t.at_least_, t.offered_, t.is_to_correct_, t.stuck_since_,
+            t.not_before_);
+  }
+  void operator()(const Retention& r) {
+    (*this)(r.copies_.models(), r.wants_copy_, r.is_copying_, r.copied_at_, r.unsettled_at_,
+            r.collected_at_, r.merging_since_);
+  }
+
+  void operator()(const Protocol& p) {
+    (*this)(p.roster_.origins(), p.dialer_, p.links_.links_, p.holdings_, p.end_, p.snapshots_,
+            p.takeover_, p.retention_, p.cut_, p.counts_.not_folded, p.counts_.not_looked_at,
+            p.counts_.unreported, p.counts_.has_news, p.closed_, p.begun_, p.ticked_at_,
+            p.inbox_.depth());
+    for (std::size_t i = 0; i < p.members_.size(); ++i) (*this)(p.members_[worker_id(i)]);
+    (*this)(p.retention_.copies_.without_loose(p.log().names()));
   }
 
   static Hash ready(const Protocol& p) { return p.members_.me().ready; }
   /// Whether the worker has something to do between two steps.
   static bool has_task(const Protocol& p) {
-    return p.offered_model_ || p.wants_copy_ || p.wants_snapshot_;
+    return p.takeover_.offered() || p.retention_.wants_copy() || p.snapshots_.is_wanted();
   }
 };
 

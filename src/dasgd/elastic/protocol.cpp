@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <utility>
 
-#include "dasgd/elastic/link.hpp"
 #include "dasgd/elastic/membership/facts.hpp"
 
 namespace dasgd::elastic {
@@ -20,78 +19,45 @@ Protocol::Protocol(ProtocolOptions options, Wires& wires)
                 .joined = options_.founder},
                roster_, options_.patience),
       run_(options_.run),
-      joined_(options_.founder),
-      copies_(std::clamp<std::uint64_t>(
-          options_.most_copied_bytes / std::max<std::size_t>(1, options_.model_bytes()), 2,
-          Copies::most)) {
-  for (const std::string& address : options_.contacts)
-    if (address != options_.address) contacts_[address] = 0;
-}
-
-Protocol::~Protocol() = default;
-
-void Protocol::transmit(Link& link, const Message& message, std::span<const std::byte> body,
-                        std::shared_ptr<const void> keeper) {
-  Bytes header = encode(message, link.names, roster_);
-  link.bytes += header.size() + body.size();
-  sent_.bytes += header.size() + body.size();
-  if (link.open) {
-    SentTo& to = sent_to_[link.member];
-    if (to.bytes == 0) to.first = ticked_at_;
-    to.bytes += header.size() + body.size();
-    to.last = ticked_at_;
-  }
-  wires_.send(link.id, std::move(header), body, std::move(keeper));
-}
-
-Protocol::Link* Protocol::link_to(WorkerId member) {
-  for (auto& [id, link] : links_)
-    if (link->open && link->member == member) return link.get();
-  return nullptr;
-}
-
-std::string Protocol::label(WorkerId member) const {
-  const std::string& name = members_[member].record.name;
-  return name.empty() ? roster_.origin(member).text().substr(0, 8) : name;
-}
+      links_(wires_, roster_),
+      dialer_(options_, wires_, members_, roster_),
+      windows_(options_, members_),
+      holdings_(members_),
+      end_(options_, members_, roster_),
+      takeover_(options_, members_),
+      retention_(options_) {}
 
 void Protocol::linked(LinkId id, bool dialed, Nanoseconds now, const std::string& remote) {
   const std::lock_guard lock(mutex_);
   if (closed_) return wires_.close(id);
-  auto& link = links_[id] = std::make_unique<Link>();
-  link->id = id;
-  link->dialed = dialed;
-  link->remote = remote;
-  link->reported_at = now;
-  transmit(*link, Hello{run_, options_.origin, options_.name, options_.address, options_.facts});
+  links_.send(links_.add(id, dialed, remote, now),
+              Hello{run_, options_.origin, options_.name, options_.address, options_.facts});
 }
 
 void Protocol::lost(LinkId id, Nanoseconds now) {
   const std::lock_guard lock(mutex_);
-  dialing_.erase(id);
+  dialer_.settle(id);
   drop(id, now);
 }
 
 void Protocol::on_bytes(LinkId id, Nanoseconds now) {
   const std::lock_guard lock(mutex_);
-  const auto at = links_.find(id);
-  if (at != links_.end()) heard_on(*at->second, now);
+  if (MemberLink* link = links_.find(id)) heard_on(*link, now);
 }
 
-void Protocol::heard_on(Link& link, Nanoseconds now) {
+void Protocol::heard_on(MemberLink& link, Nanoseconds now) {
   link.heard = now;
   if (link.open) members_.heard_from(link.member, now);
 }
 
 void Protocol::drop(LinkId id, Nanoseconds now) {
-  const auto at = links_.find(id);
-  if (at == links_.end()) return;
-  const std::unique_ptr<Link> link = std::move(at->second);
-  links_.erase(at);
-  if (pulling_ == id) pulling_.reset();
-  if (!link->open || link_to(link->member)) return;
+  const auto link = links_.remove(id);
+  if (!link) return;
+  takeover_.lost(id);
+  if (!link->open || links_.to(link->member)) return;
   Member& member = members_[link->member];
-  if (link->heard_report && members_.may_be_alive(link->member)) member.reported = link->reported;
+  if (link->stream.has_reported() && members_.may_be_alive(link->member))
+    member.reported = link->stream.reported();
   member.apart = now;
   const bool is_here = member.state == MemberState::here;
   if (link->goodbye || (!is_here && member.state != MemberState::ended)) return;
@@ -108,40 +74,14 @@ void Protocol::disconnect(LinkId id, Nanoseconds now) {
 std::optional<std::span<std::byte>> Protocol::body(LinkId id, std::span<const std::byte> header,
                                                    std::uint64_t bytes, Nanoseconds now) {
   const std::lock_guard lock(mutex_);
-  const auto at = links_.find(id);
-  if (at == links_.end()) return std::nullopt;
-  Link& link = *at->second;
+  MemberLink* const found = links_.find(id);
+  if (!found) return std::nullopt;
+  MemberLink& link = *found;
   heard_on(link, now);
-  link.incoming = decode(header, link.names, roster_);
+  auto message = decode(header, link.names, roster_);
   members_.grow();
-  if (!link.incoming) return std::nullopt;
-  if (const auto* g = std::get_if<GradientMessage>(&*link.incoming)) {
-    if (!link.open || g->format != options_.format || bytes > options_.update_bytes())
-      return std::nullopt;
-    link.gradient = pool_->take_beyond();
-    static_cast<GradientFacts&>(*link.gradient) = g->facts;
-    link.gradient->update.resize_bytes(options_.update_bytes(), g->format);
-    link.gradient->update.shift = g->shift;
-    if (bytes == options_.update_bytes()) return link.gradient->update.bytes();
-    link.packed.resize(bytes);
-    return std::span(link.packed);
-  }
-  if (auto* b = std::get_if<BundleMessage>(&*link.incoming)) {
-    // Packed numbers are never longer than they lie in memory, but for what blocks say.
-    if (!link.open || b->format != options_.format || bytes > 2 * options_.model_bytes() + 16)
-      return std::nullopt;
-    link.bundle = std::make_shared<Bundle>(std::move(b->facts), b->format, options_.model_bytes());
-    link.packed.resize(bytes);
-    return std::span(link.packed);
-  }
-  if (const auto* s = std::get_if<Snapshot>(&*link.incoming)) {
-    if (!link.asked || s->format != options_.format || bytes != options_.model_bytes())
-      return std::nullopt;
-    link.sums = std::make_shared<Bytes>(bytes);
-    return std::span(*link.sums);
-  }
-  if (bytes != 0) return std::nullopt;
-  return std::span<std::byte>();
+  if (!message) return std::nullopt;
+  return link.incoming.begin(std::move(*message), bytes, {link.open, link.asked}, options_, *pool_);
 }
 
 void Protocol::received(LinkId id, std::span<const std::byte> header, Nanoseconds now) {
@@ -150,17 +90,17 @@ void Protocol::received(LinkId id, std::span<const std::byte> header, Nanosecond
     const std::lock_guard lock(mutex_);
     take_frame(id, header, now);
     report_news(now);
-    to_fold = not_folded_ >= most_unfolded();
-    if (to_fold) not_folded_ = 0;
+    to_fold = counts_.not_folded >= windows_.most_unfolded();
+    if (to_fold) counts_.not_folded = 0;
   }
   if (to_fold) inbox_.fold([](const Gradient&) { return true; }, [](const auto&) {});
 }
 
 void Protocol::take_frame(LinkId id, std::span<const std::byte> header, Nanoseconds now) {
-  const auto at = links_.find(id);
-  if (at == links_.end()) return;
-  Link& link = *at->second;
-  auto message = std::exchange(link.incoming, std::nullopt);
+  MemberLink* const found = links_.find(id);
+  if (!found) return;
+  MemberLink& link = *found;
+  auto message = link.incoming.take_message();
   if (!message) {
     message = decode(header, link.names, roster_);
     members_.grow();
@@ -171,16 +111,15 @@ void Protocol::take_frame(LinkId id, std::span<const std::byte> header, Nanoseco
   handle(link, std::move(*message), now);
 }
 
-void Protocol::handle(Link& link, Message message, Nanoseconds now) {
+void Protocol::handle(MemberLink& link, Message message, Nanoseconds now) {
   if (auto* hello = std::get_if<Hello>(&message)) return on(link, *hello, now);
   if (auto* report = std::get_if<Report>(&message)) return on(link, *report, now);
-  if (std::holds_alternative<GradientMessage>(message)) return on_gradient(link, now);
-  if (std::holds_alternative<BundleMessage>(message)) return on_bundle(link, now);
+  if (std::holds_alternative<GradientMessage>(message) ||
+      std::holds_alternative<BundleMessage>(message))
+    return on_parcel(link, now);
   if (std::holds_alternative<Want>(message)) return on_want(link, now);
-  if (auto* snapshot = std::get_if<Snapshot>(&message)) {
-    if (!link.sums) return disconnect(link.id, now);
+  if (auto* snapshot = std::get_if<Snapshot>(&message); snapshot && link.incoming.is_model())
     return on_snapshot(link, *snapshot, now);
-  }
   if (const auto* goodbye = std::get_if<Goodbye>(&message)) return on(link, *goodbye, now);
   if (const auto* rotation = std::get_if<Rotation>(&message)) {
     if (*rotation > rotation_) spread(*rotation);
@@ -188,7 +127,7 @@ void Protocol::handle(Link& link, Message message, Nanoseconds now) {
   }
   if (const auto* word = std::get_if<Word>(&message)) return on(*word);
   if (const auto* refusal = std::get_if<Refusal>(&message)) {
-    if (joined_ || offered_model_)
+    if (has_first_model())
       say(now, "refused: " + refusal->why);
     else
       give_up(refusal->why);
@@ -196,48 +135,46 @@ void Protocol::handle(Link& link, Message message, Nanoseconds now) {
   disconnect(link.id, now);
 }
 
-void Protocol::on(Link& link, Hello& hello, Nanoseconds now) {
+void Protocol::on(MemberLink& link, Hello& hello, Nanoseconds now) {
   const auto refuse = [&](std::string why) {
-    if (joined_) say(now, fmt::format("refused {}: {}", hello.name, why));
-    transmit(link, Refusal{std::move(why)});
+    if (joined()) say(now, fmt::format("refused {}: {}", hello.name, why));
+    links_.send(link, Refusal{std::move(why)});
     disconnect(link.id, now);
   };
-  const std::string dialed = std::exchange(dialing_[link.id], {});
-  dialing_.erase(link.id);
-  if (!joined_) run_ = hello.run;
+  const std::string dialed = dialer_.settle(link.id);
+  if (!joined()) run_ = hello.run;
   if (hello.run != run_ && (rotation_.number == 0 || hello.run != rotation_.run))
     return refuse("this is another run");
   if (hello.origin == options_.origin) {
-    contacts_.erase(dialed);
+    dialer_.found(dialed);
     return disconnect(link.id, now);
   }
   const bool known = roster_.find(hello.origin).has_value();
-  if (!known && over_ && !ending_)
+  if (!known && end_.is_over() && !end_.ending())
     return disconnect(link.id, now);  // this one leaves, others do not
-  if (!known && (ending_ || over_)) return refuse("the run is ending");
+  if (!known && (end_.ending() || end_.is_over())) return refuse("the run is ending");
   if (hello.facts.empty()) {
     Welcome welcome{options_.settings, options_.facts, {options_.address}, options_.before};
     for (const WorkerId m : members_.here())
       if (m != Membership::self) welcome.addresses.push_back(members_[m].record.address);
     std::erase(welcome.addresses, std::string());
-    transmit(link, welcome);
+    links_.send(link, welcome);
     return;  // it hangs up
   }
   if (const std::string what = difference(options_.facts, hello.facts); !what.empty()) {
     refuse(what);
     // The member that a newcomer dialed is in the run: it is the newcomer that does not belong
     // there.
-    if (!joined_ && !offered_model_ && !dialed.empty())
-      give_up(difference(hello.facts, options_.facts));
+    if (!has_first_model() && !dialed.empty()) give_up(difference(hello.facts, options_.facts));
     return;
   }
   const WorkerId member = roster_.number(hello.origin);
   members_.grow();
   for (std::size_t i = 1; i < members_.size(); ++i)  // somebody else lives there now
     if (!dialed.empty() && worker_id(i) != member &&
-        members_[worker_id(i)].record.address == dialed && !link_to(worker_id(i)))
+        members_[worker_id(i)].record.address == dialed && !links_.to(worker_id(i)))
       died(worker_id(i), now, "another process has its address");
-  contacts_.erase(dialed);
+  dialer_.found(dialed);
   Member& m = members_[member];
   if (m.record.version == 0) {
     m.record.origin = hello.origin;
@@ -249,9 +186,9 @@ void Protocol::on(Link& link, Hello& hello, Nanoseconds now) {
   };
   m.address_is_right |=
       link.remote.empty() || dialed == hello.address || host(link.remote) == host(hello.address);
-  contacts_.erase(hello.address);
+  dialer_.found(hello.address);
   // Of two links the one stays that the smaller origin dialed; of two of one kind the newer.
-  if (Link* other = link_to(member)) {
+  if (const MemberLink* other = links_.to(member)) {
     const bool keep_dialed = options_.origin < hello.origin;
     if (other->dialed != link.dialed && link.dialed != keep_dialed) return disconnect(link.id, now);
     const LinkId old = other->id;
@@ -266,35 +203,35 @@ void Protocol::on(Link& link, Hello& hello, Nanoseconds now) {
   link.member = member;
   if (m.state == MemberState::ended || m.state == MemberState::left) m.state = MemberState::unknown;
   members_.heard_from(member, now);
-  if (rotation_.number > 0) transmit(link, rotation_);
-  if (over_) {  // a late returner
+  if (rotation_.number > 0) links_.send(link, rotation_);
+  if (end_.is_over()) {  // a late returner
     report_to(link, now);
     return say_goodbye(link);
   }
   report_to(link, now);
 }
 
-void Protocol::on(Link& link, const Goodbye& goodbye, Nanoseconds now) {
+void Protocol::on(MemberLink& link, const Goodbye& goodbye, Nanoseconds now) {
   link.goodbye = true;
   Member& member = members_[link.member];
-  const GradientSet& names = offered_model_ && !joined_ ? offered_model_->names : held_;
+  const auto& offered = takeover_.offered();
+  const GradientSet& held = offered && !joined() ? offered->names : names();
   if (goodbye.ended) {
     member.record.names = goodbye.names;
     member.record.digest = goodbye.digest;
     member.record.ended = true;
     member.link_broken = goodbye.digest == Hash{};  // it will not send one any more
     members_.set_state(link.member, MemberState::ended, now);
-    if (!joined_ && !offered_model_) {
+    if (!has_first_model()) {
       give_up("the run has ended");
-    } else if (!over_ && goodbye.names != roster_.hash(names)) {
+    } else if (!end_.is_over() && goodbye.names != roster_.hash(held)) {
       std::uint64_t mine = 0;
-      held_.for_each_range_missing_from(link.reported,
-                                        [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
-                                          if (o == Membership::self) mine += last - first;
-                                        });
-      too_late_ = std::max(too_late_, mine);
+      names().for_each_range_missing_from(link.stream.reported(),
+                                          [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
+                                            if (o == Membership::self) mine += last - first;
+                                          });
       say(now, fmt::format("the run has ended; {} of this member's gradients came too late", mine));
-      missed_the_end_ = true;
+      end_.miss(mine);
       begin_ending(StopReason::interrupted, now);
     }
   } else {
@@ -302,14 +239,14 @@ void Protocol::on(Link& link, const Goodbye& goodbye, Nanoseconds now) {
   }
   disconnect(link.id, now);
   settle_end(now);
-  if (over_) inbox_.wake();
+  if (end_.is_over()) inbox_.wake();
 }
 
 void Protocol::spread(const Rotation& rotation) {
   rotation_ = rotation;
   wires_.rotated(rotation.token);
   for (auto& [id, link] : links_)
-    if (link->open) transmit(*link, rotation_);
+    if (link.open) links_.send(link, rotation_);
 }
 
 void Protocol::rotate(const std::string& token, const RunId& run) {
@@ -317,31 +254,20 @@ void Protocol::rotate(const std::string& token, const RunId& run) {
   spread({rotation_.number + 1, token, run});
 }
 
-RunId Protocol::run() const {
-  const std::lock_guard lock(mutex_);
-  return run_;
-}
-
-bool Protocol::is_open(LinkId id) const {
-  const std::lock_guard lock(mutex_);
-  const auto at = links_.find(id);
-  return at != links_.end() && at->second->open;
-}
-
 // Only whoever came to the end of the run knows that it is over for all.
-void Protocol::say_goodbye(Link& link) {
-  transmit(link, Goodbye{members_.me().ended, roster_.hash(held_), members_.me().digest});
+void Protocol::say_goodbye(MemberLink& link) {
+  links_.send(link, Goodbye{members_.me().ended, roster_.hash(names()), members_.me().digest});
 }
 
 void Protocol::close(Nanoseconds now) {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
   for (auto& [id, link] : links_) {
-    if (!link->open) continue;
-    report_to(*link, now);
-    say_goodbye(*link);
+    if (!link.open) continue;
+    report_to(link, now);
+    say_goodbye(link);
   }
-  while (!links_.empty()) disconnect(links_.begin()->first, now);
+  while (links_.begin() != links_.end()) disconnect(links_.begin()->first, now);
   closed_ = true;
 }
 

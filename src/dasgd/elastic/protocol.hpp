@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -15,76 +14,20 @@
 
 #include "dasgd/base/time.hpp"
 #include "dasgd/core/channel.hpp"
-#include "dasgd/elastic/adoption/adoption.hpp"
-#include "dasgd/elastic/adoption/copies.hpp"
-#include "dasgd/elastic/adoption/log.hpp"
-#include "dasgd/elastic/membership/membership.hpp"
-#include "dasgd/elastic/message.hpp"
+#include "dasgd/elastic/cut_watch.hpp"
+#include "dasgd/elastic/dialer.hpp"
+#include "dasgd/elastic/end_agreement.hpp"
+#include "dasgd/elastic/holdings.hpp"
 #include "dasgd/elastic/message_chooser.hpp"
+#include "dasgd/elastic/retention.hpp"
+#include "dasgd/elastic/takeover.hpp"
+#include "dasgd/elastic/windows.hpp"
 #include "dasgd/record/run_summary.hpp"
-#include "dasgd/run/budget.hpp"
 #include "dasgd/transport/endpoint.hpp"
 #include "dasgd/transport/gradient_pool.hpp"
 #include "dasgd/transport/inbox.hpp"
 
 namespace dasgd::elastic {
-
-enum class LinkId : std::uint64_t {};
-
-/// What a member can do to the world. Called with the machine's lock held: must not call back.
-class Wires {
- public:
-  virtual ~Wires() = default;
-  virtual LinkId dial(const std::string& address) = 0;
-  /// `body` lives as long as `keeper`.
-  virtual void send(LinkId link, Bytes header, std::span<const std::byte> body,
-                    std::shared_ptr<const void> keeper) = 0;
-  /// What was to be sent and has not left yet.
-  virtual std::size_t queued_bytes(LinkId link) const = 0;
-  virtual void close(LinkId link) = 0;
-  /// Whoever dials or is dialed from now on needs this token, or is known to be a member.
-  virtual void rotated(const std::string& token) { static_cast<void>(token); }
-};
-
-/// What becomes of two models after a split so long that both sides went on by themselves.
-enum class Merge {
-  average,        ///< their weighted mean: the union of both, and one gradient that corrects it
-  union_of_both,  ///< the union of both as it is
-  yield,          ///< the side with fewer gradients gives its own up, by name
-};
-
-struct ProtocolOptions {
-  Origin origin;
-  std::string name;
-  std::string address;  ///< empty: others cannot dial this one
-  RunId run{};
-  std::string facts;                  ///< see Hello
-  std::string settings;               ///< for those who join
-  Before before;                      ///< for them too
-  bool founder = false;               ///< it begins the run; others wait for a model
-  std::vector<std::string> contacts;  ///< addresses to dial first
-  std::size_t dimension = 0;
-  NumberFormat format = NumberFormat::of_float;
-  bool packs = false;            ///< updates have few bits and travel in no more
-  bool chooses_message = false;  ///< how few depends on how long they wait for links
-  std::size_t in_flight = 16;
-  std::uint64_t most_waiting_bytes = 64 << 20;  ///< per link; beyond it the link is behind
-  std::size_t most_queued_bytes = 64 << 10;     ///< on a link: then own gradients wait, as one
-  std::uint64_t most_kept_bytes = 1 << 30;      ///< of gradients that somebody may still need
-  std::uint64_t most_copied_bytes = 512 << 20;  ///< of copies of models, of which two are kept
-  std::size_t most_in_mesh = 32;                ///< up to so many, everybody is linked to everybody
-  std::size_t links = 8;                        ///< beyond: so many of one's own choice
-  Nanoseconds report_every = 200'000'000;
-  Nanoseconds repair_after = 200'000'000;
-  Nanoseconds yield_after = 5'000'000'000;
-  Nanoseconds give_up_after = 60'000'000'000;  ///< to join
-  Patience patience;
-  Merge merge = Merge::average;
-  Budget budget;  ///< of all members together
-
-  std::size_t update_bytes() const { return dimension * number_bytes(format); }
-  std::size_t model_bytes() const { return dimension * sum_bytes(format); }
-};
 
 /// Something that only the worker can do, between two of its steps.
 struct CopyModel {
@@ -115,7 +58,6 @@ struct MemberView {
 class Protocol {
  public:
   Protocol(ProtocolOptions options, Wires& wires);
-  ~Protocol();
 
   // The network's side.
   /// `remote` is the other end's "host:port", where that is known.
@@ -155,7 +97,7 @@ class Protocol {
   /// Why this one; empty where it was not chosen.
   std::string format_reason() const;
   /// It hands over what it has, and goes.
-  bool is_leaving() const;
+  bool is_leaving() const { return locked(end_)->is_handing_over(); }
   /// Whether samples may be drawn: not before there is a model, nor after the end, nor while cut
   /// off, nor while there is a task, nor before the network's thread, which may get less of a busy
   /// processor, has looked at what was computed.
@@ -163,13 +105,13 @@ class Protocol {
   /// How large losses were when the run began, as far as this member knows, for whoever joins later
   /// and would take what is left of it for the usual.
   void note_early_loss(double size);
-  double early_loss() const;
+  double early_loss() const { return locked(members_)->me().early_loss; }
   /// The worker computes no more.
   void stopped(Nanoseconds now);
   /// Everybody holds the same and knows it, or this member has left or could not join.
-  bool is_over() const;
+  bool is_over() const { return locked(end_)->is_over(); }
   /// It has said goodbye.
-  bool is_closed() const;
+  bool is_closed() const { return *locked(closed_); }
   /// The network's thread cannot go on: this member takes no part any more. Any thread.
   void break_off();
   /// The digest of the model with which this member came to the end, for all who ended together.
@@ -177,11 +119,11 @@ class Protocol {
   /// Every member that agreed on the end and is still here has sent its digest, or takes too long.
   bool has_compared(Nanoseconds now) const;
   /// Whether it has a model, ...
-  bool has_joined() const;
+  bool has_joined() const { return locked(members_)->me().joined; }
   /// ... or one is here that it can begin with.
   bool has_model() const;
   /// Why this member never got a model; empty if it did, or may still.
-  std::string could_not_join() const;
+  std::string could_not_join() const { return locked(end_)->could_not_join(); }
 
   // Anybody's.
   void stop_run(StopReason why, Nanoseconds now);
@@ -197,7 +139,7 @@ class Protocol {
   std::vector<std::string> words() const;
   std::optional<StopReason> ending() const;
   /// See Membership::is_first.
-  bool is_first() const;
+  bool is_first() const { return locked(members_)->is_first(); }
   std::vector<Event> take_events();
   std::vector<MemberView> members(Nanoseconds now) const;
 
@@ -220,15 +162,15 @@ class Protocol {
   Audit audit() const;
   /// Origins and names by the numbers that traces use.
   std::vector<std::pair<Origin, std::string>> numbering() const;
-  GradientSet held() const;
-  std::size_t log_size() const;
+  GradientSet held() const { return locked(holdings_)->names(); }
+  std::size_t log_size() const { return locked(holdings_)->log().size(); }
   std::size_t inbox_depth() const { return inbox_.depth(); }
   const ProtocolOptions& options() const { return options_; }
   std::vector<std::string> addresses() const;
   /// The name of the run in public.
-  RunId run() const;
+  RunId run() const { return *locked(run_); }
   /// Whether it leads to somebody who takes part.
-  bool is_open(LinkId link) const;
+  bool is_open(LinkId link) const { return locked(links_)->is_open(link); }
   /// What this member is about, in a word or two.
   const char* role() const;
   /// All of its state in a line, for whoever looks for a mistake.
@@ -236,86 +178,68 @@ class Protocol {
 
  private:
   friend struct StateOf;  // tests that compare whole states
-  struct Link;
-  using Links = std::map<LinkId, std::unique_ptr<Link>>;
-
+  /// A part, locked for as long as the expression lasts.
+  template <typename Part>
+  struct Locked {
+    const Part* operator->() const { return &part; }
+    const Part& operator*() const { return part; }
+    std::unique_lock<std::mutex> lock;
+    const Part& part;
+  };
+  template <typename Part>
+  Locked<Part> locked(const Part& part) const {
+    return {std::unique_lock(mutex_), part};
+  }
   void say(Nanoseconds now, std::string text) { events_.push_back({now, std::move(text)}); }
-  void transmit(Link& link, const Message& message, std::span<const std::byte> body = {},
-                std::shared_ptr<const void> keeper = nullptr);
   void disconnect(LinkId link, Nanoseconds now);
   void drop(LinkId link, Nanoseconds now);
-  Link* link_to(WorkerId member);
-  void heard_on(Link& link, Nanoseconds now);
+  void heard_on(MemberLink& link, Nanoseconds now);
 
-  void on(Link& link, Hello& hello, Nanoseconds now);
-  void on(Link& link, Report& report, Nanoseconds now);
-  void on_gradient(Link& link, Nanoseconds now);
-  void on(Link& link, const Goodbye& goodbye, Nanoseconds now);
-  void on_want(Link& link, Nanoseconds now);
-  void on_snapshot(Link& link, Snapshot& snapshot, Nanoseconds now);
-  void on_bundle(Link& link, Nanoseconds now);
-  void accept(Link& link, const Parcel& parcel, Nanoseconds now);
+  void on(MemberLink& link, Hello& hello, Nanoseconds now);
+  void on(MemberLink& link, Report& report, Nanoseconds now);
+  void on_parcel(MemberLink& link, Nanoseconds now);
+  void on(MemberLink& link, const Goodbye& goodbye, Nanoseconds now);
+  void on_want(MemberLink& link, Nanoseconds now);
+  void on_snapshot(MemberLink& link, Snapshot& snapshot, Nanoseconds now);
   void admit(Parcel parcel, Nanoseconds now);
-  std::size_t most_unfolded() const;
   void take_frame(LinkId link, std::span<const std::byte> header, Nanoseconds now);
-  bool log_is_full() const;
-  void count_missing_here();
-  void hear(const Link& link, Record& record, Nanoseconds now);
+  void hear(const MemberLink& link, Record& record, Nanoseconds now);
   void spread(const Rotation& rotation);
   void on(const Word& word);
-  void pass_words_on(Link& link);
-  void handle(Link& link, Message message, Nanoseconds now);
-  void say_goodbye(Link& link);
-  std::optional<Adoption> plan(Nanoseconds now);
+  void pass_words_on(MemberLink& link);
+  void handle(MemberLink& link, Message message, Nanoseconds now);
+  void say_goodbye(MemberLink& link);
   Task adopt_offered(Nanoseconds now);
 
-  std::uint64_t fit_into(std::uint64_t bytes) const;
-  std::size_t most_waiting() const;
-  std::size_t most_under_way() const;
-  bool relays_at_once() const;
-  bool can_stream(const Link& link) const;
-  bool is_to_stream(const Link& link) const;
-  void report_to(Link& link, Nanoseconds now);
+  bool is_to_stream(const MemberLink& link) const;
+  void report_to(MemberLink& link, Nanoseconds now);
   void report_to_all(Nanoseconds now);
   void report_news(Nanoseconds now);
-  void pump(Link& link, Nanoseconds now);
-  void offer(Link& link, const Parcel& parcel, Nanoseconds now);
-  static bool is_wanted(const Link& link, const Parcel& parcel);
-  bool has_room(const Link& link) const;
-  std::vector<WorkerId> linked_to() const;
-  bool repairs(const Link& link, const Log::Entry& entry, Nanoseconds now) const;
-  void serve(Link& link, const Model& model, Nanoseconds now);
+  void pump(MemberLink& link, Nanoseconds now);
+  void send(MemberLink& link, const Parcel& parcel, Nanoseconds now);
+  void serve(MemberLink& link, const Model& model, Nanoseconds now);
   void serve_all_who_wait(Nanoseconds now);
-  bool lacks_too_much(const Link& link) const;
-  void warn_of_link(const Link& link, Nanoseconds now);
+  void warn_of_link(const MemberLink& link, Nanoseconds now);
   bool is_awaited(WorkerId member, Nanoseconds now);
   void collect(Nanoseconds now);
   bool is_merging() const;
-  void loosen();
   void want_copy();
-  void dial_members(Nanoseconds now);
-  bool has_links() const;
-  bool wants_link(WorkerId member) const;
   /// Disconnects silent members: the network's thread only.
   void find_cut(Nanoseconds now);
   void update_cut_state(Nanoseconds now);
-  void drop_old_copies(Nanoseconds now);
   void pull(Nanoseconds now);
-  std::uint64_t budget_left() const;
-  std::uint64_t most_unreported() const;
+  bool model_is_coming() const;
+  std::uint64_t most_unreported() const { return holdings_.most_unreported(options_.budget); }
+  bool joined() const { return members_.me().joined; }
+  bool has_first_model() const { return joined() || takeover_.offered(); }
+  const GradientSet& names() const { return holdings_.names(); }
+  const Log& log() const { return holdings_.log(); }
   void check_budget(Nanoseconds now);
   void measure(Nanoseconds now);
   void settle_end(Nanoseconds now);
-  void agree_on_the_end();
   void give_up(std::string why);
-  Hash ready_hash(const std::vector<WorkerId>& with) const;
-  void reopen(Nanoseconds now);
-  void note(const GradientSet& names);
-  void note(WorkerId origin, std::uint32_t count);
-  bool may_bring(WorkerId origin) const;
   void begin_ending(StopReason why, Nanoseconds now);
   void died(WorkerId member, Nanoseconds now, const char* how);
-  std::string label(WorkerId member) const;
 
   const ProtocolOptions options_;
   Wires& wires_;
@@ -327,64 +251,25 @@ class Protocol {
   Membership members_;
   RunId run_;  // a newcomer takes it from the member that admits it
   Rotation rotation_;
-  Links links_;
-  std::map<std::string, Nanoseconds> contacts_;  // addresses of nobody yet: when to dial
-  std::map<LinkId, std::string> dialing_;
-  Log log_;
-  GradientSet held_;  // applied or waiting to be
-  std::uint64_t samples_ = 0;
-  std::uint64_t missing_here_ = 0;  // gradients that members here have reported and we lack, about
-  std::uint64_t copies_dropped_ = 0;
-  std::size_t not_folded_ =
-      0;  // gradients that came to a worker that is behind, since the last fold
-  std::vector<std::uint32_t> announced_;  // per origin: how many gradients of it were ever heard of
-  GradientSet abandoned_;
-  std::size_t not_looked_at_ = 0;  // own ones that the network's thread has not come to yet
-  std::uint64_t unreported_ = 0;   // own ones since the last report to all
-  bool has_news_ = false;          // to be reported at once
-  std::uint64_t joined_at_ = 0;
-  bool joined_ = false;
-
-  bool wants_copy_ = false, is_copying_ = false;  // somebody has gone or come back
-  Copies copies_;
-  Nanoseconds copied_at_ = 0, unsettled_at_ = 0, collected_at_ = 0;
-  std::optional<Model> snapshot_;  // the last that was sent
-  bool wants_snapshot_ = false;
-  bool snapshot_is_new_ = false;        // and nobody was served yet
-  bool is_to_correct_ = false;          // what it has adopted
-  std::optional<Model> offered_model_;  // has arrived, to be adopted
-  Nanoseconds snapshot_at_ = 0;
-  std::optional<LinkId> pulling_;
-  WorkerId pulled_from_{};
-  Nanoseconds pulled_at_ = 0;
-  GradientSet pulled_at_least_;  // is in the model that was asked for
-  std::optional<Nanoseconds> stuck_since_, merging_since_;
-  std::map<WorkerId, Nanoseconds> do_not_pull_;  // until
-
-  bool cut_off_ = false, reported_cut_ = false;
-  Nanoseconds cut_since_ = 0;
-  std::size_t computed_while_cut_ = 0;
-
-  std::optional<StopReason> ending_;
-  Nanoseconds ending_since_ = 0;
-  bool leaving_ = false, stopped_ = false, over_ = false, agreed_ = false, closed_ = false;
-  bool missed_the_end_ = false;
-  Nanoseconds compared_at_ = 0;  // since when its digest is sent
-  std::uint64_t too_late_ = 0;
-  std::string could_not_join_;
+  LinkTable links_;
+  Dialer dialer_;
+  const Windows windows_;
+  Holdings holdings_;
+  EndAgreement end_;
+  Snapshots snapshots_;
+  Takeover takeover_;
+  Retention retention_;
+  CutWatch cut_;
+  struct Counts {
+    std::size_t not_folded = 0;     // came to a worker that is behind, since the last fold
+    std::size_t not_looked_at = 0;  // own ones that the network's thread has not come to yet
+    std::uint64_t unreported = 0;   // own ones since the last report to all
+    bool has_news = false;          // to be reported at once
+  } counts_;
+  bool closed_ = false;
   std::optional<Nanoseconds> begun_;
   Nanoseconds ticked_at_ = 0;
-  Nanoseconds measured_at_ = 0;
   std::optional<Nanoseconds> warned_of_links_at_;
-  std::optional<GradientSet> handed_over_;  // by one that leaves
-  std::vector<WorkerId> ready_with_;
-  std::vector<Parcel> held_back_;  // came after this member was ready
-  struct SentTo {
-    std::uint64_t messages = 0, gradients = 0, bytes = 0;
-    Nanoseconds first = 0, last = 0;
-  };
-  Traffic sent_;
-  std::map<WorkerId, SentTo> sent_to_;
   MessageChooser chooser_;
   std::vector<Event> events_;
 };

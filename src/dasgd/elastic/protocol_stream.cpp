@@ -1,156 +1,45 @@
-// What a member holds, and how others come to hold it.
+// What comes and leaves over a link, and when.
 #include <algorithm>
 #include <fmt/format.h>
 #include <utility>
 
 #include "dasgd/core/packing.hpp"
-#include "dasgd/elastic/link.hpp"
 #include "dasgd/elastic/protocol.hpp"
 
 namespace dasgd::elastic {
 
-namespace {
-
-// About: its numbers, what is reported about it, and its set, with a number for each member there
-// ever was.
-std::uint64_t gradient_bytes(std::size_t update, std::size_t members) {
-  return update + 1024 + sizeof(std::uint32_t) * members;
-}
-constexpr std::uint64_t window_bytes = 8 << 20;  // a link of 100 ms and 80 MB/s is kept full
-constexpr std::uint64_t most_small_ones = 4096;  // taken in a moment, however small they are
-constexpr std::uint64_t least_under_way = 4;     // however large they are
-
-}  // namespace
-
-// How many gradients fit there.
-std::uint64_t Protocol::fit_into(std::uint64_t bytes) const {
-  return bytes / gradient_bytes(options_.update_bytes(), members_.size());
-}
-
-// What a link may lack before it is behind: what fits, or what members usually have under way where
-// there is memory for it; but not less than is under way on it and than others have sent it
-// meanwhile.
-std::size_t Protocol::most_waiting() const {
-  const std::uint64_t here = members_.count_here();
-  return std::max(
-      {fit_into(options_.most_waiting_bytes), least_under_way + 2 * here,
-       std::min(4 * options_.in_flight * here, fit_into(options_.most_kept_bytes) / 3)});
-}
-
-// Memory comes before separating branches: what cannot be separated later is given up,
-// by name.
-bool Protocol::log_is_full() const {
-  return log_.size() >
-         std::max<std::uint64_t>(3 * most_waiting(), fit_into(options_.most_kept_bytes));
-}
-
-// What waits for a worker that is behind is folded in rows of this length.
-std::size_t Protocol::most_unfolded() const {
-  return std::clamp<std::uint64_t>(fit_into(options_.most_waiting_bytes), least_under_way,
-                                   std::max<std::uint64_t>(least_under_way, options_.in_flight));
-}
-
-// Gradients that have been sent on a link and that the other end has not reported. What has to be
-// said of the run waits behind them, in buffers that nobody sees into.
-std::size_t Protocol::most_under_way() const {
-  return std::clamp<std::uint64_t>(fit_into(window_bytes), least_under_way, most_small_ones);
-}
-
-void Protocol::note(const GradientSet& names) {
-  const auto& prefixes = names.prefixes();
-  for (std::size_t o = 0; o < prefixes.size(); ++o)
-    if (prefixes[o] > 0) note(worker_id(o), prefixes[o]);
-  for (const NameRange& range : names.exceptions()) note(range.origin, range.last);
-}
-
-void Protocol::note(WorkerId origin, std::uint32_t count) {
-  if (index(origin) >= announced_.size()) announced_.resize(index(origin) + 1, 0);
-  std::uint32_t& known = announced_[index(origin)];
-  if (count <= known) return;
-  if (may_bring(origin)) missing_here_ += count - known;
-  known = count;
-}
-
-void Protocol::on(Link& link, Report& report, Nanoseconds now) {
-  if (report.held.size() > 0) note(report.held);
-  // A member that has given names up no longer has what was sent to it.
-  const bool shrunk = link.reported.count_missing_from(report.held) > 0;
-  link.reported = std::move(report.held);
-  if (shrunk || !link.heard_report) {
-    link.offered = link.reported;
-    link.quick = link.slow = 0;
-  } else {
-    link.offered.unite(link.reported);
-  }
-  link.heard_report = true;
-  link.acked = report.taken;
-  link.linked = std::move(report.linked);
-  members_[link.member].reported = link.reported;
-  link.peer_can_stream = report.can_stream;
-  link.reports_without_stream = report.can_stream ? 0 : link.reports_without_stream + 1;
-  if (link.lacked.count_missing_from(held_) == 0) {
-    link.lacked = link.reported.without(held_);
-    link.lacked_since = now;
-  }
+void Protocol::on(MemberLink& link, Report& report, Nanoseconds now) {
+  if (report.held.size() > 0) holdings_.note(report.held);
+  link.stream.hear(report, names(), now);
+  members_[link.member].reported = link.stream.reported();
   for (Record& record : report.records) hear(link, record, now);
-  count_missing_here();
+  holdings_.count_missing();
   check_budget(now);
-  if (link.behind && can_stream(link)) {
-    link.behind = false;
-    link.quick = link.slow = 0;
-  }
-  if (now - collected_at_ >= options_.report_every / 4) collect(now);
+  link.stream.catch_up(holdings_);
+  if (retention_.is_due(now)) collect(now);
   pump(link, now);
   pull(now);
   settle_end(now);
-  if (over_) inbox_.wake();  // the comparison of digests waits for this
+  if (end_.is_over()) inbox_.wake();  // the comparison of digests waits for this
 }
 
-void Protocol::on_gradient(Link& link, Nanoseconds now) {
-  const auto received = std::exchange(link.gradient, nullptr);
-  const Bytes packed = std::exchange(link.packed, {});
-  if (!received) return disconnect(link.id, now);
-  if (!packed.empty() && !unpack(packed, number_bytes(options_.format), received->update.bytes()))
-    return disconnect(link.id, now);
-  accept(link, GradientPtr(received), now);
-}
-
-void Protocol::on_bundle(Link& link, Nanoseconds now) {
-  const auto received = std::exchange(link.bundle, nullptr);
-  const Bytes packed = std::exchange(link.packed, {});
-  if (!received || !unpack(packed, sum_bytes(options_.format), received->bytes()))
-    return disconnect(link.id, now);
-  accept(link, BundlePtr(received), now);
-}
-
-void Protocol::accept(Link& link, const Parcel& parcel, Nanoseconds now) {
-  parcel.for_each([&](const GradientFacts& g) { link.offered.insert(g.name); });
+void Protocol::on_parcel(MemberLink& link, Nanoseconds now) {
+  const Parcel parcel = link.incoming.take_parcel(options_.format);
+  if (!parcel) return disconnect(link.id, now);
+  link.stream.came(parcel);
   ++link.taken;
   admit(parcel, now);
-  if (link.taken - link.acks_sent >= most_under_way() / 4) report_to(link, now);
-  if (relays_at_once())
-    for (auto& [id, other] : links_) pump(*other, now);
+  if (link.taken - link.acks_sent >= windows_.most_under_way() / 4) report_to(link, now);
+  if (windows_.relays_at_once())
+    for (auto& [id, other] : links_) pump(other, now);
 }
 
-// Of a bundle some of whose names have come on another way, the others cannot be had: they come
-// with a model, when this member asks for it.
 void Protocol::admit(Parcel parcel, Nanoseconds now) {
-  bool is_new = true;
-  parcel.for_each([&](const GradientFacts& g) { is_new = is_new && !held_.contains(g.name); });
-  if (!is_new) {
-    ++copies_dropped_;
-    return;
-  }
-  parcel.for_each([&](const GradientFacts& g) { note(g.compute_set); });
-  if (over_ || members_.me().ready != Hash{}) return held_back_.push_back(std::move(parcel));
-  parcel.for_each([&](const GradientFacts& g) {
-    note(g.name.origin, g.name.sequence + 1);
-    if (missing_here_ > 0 && may_bring(g.name.origin)) --missing_here_;
-    held_.insert(g.name);
-    samples_ += g.samples;
-  });
-  log_.add(parcel, now, relays_at_once());
-  if (joined_) {  // before, it becomes part of the first model, without a staleness
+  if (!holdings_.is_new(parcel)) return holdings_.drop_copy();
+  parcel.for_each([&](const GradientFacts& g) { holdings_.note(g.compute_set); });
+  if (end_.admits_nothing()) return end_.hold_back(std::move(parcel));
+  holdings_.add(parcel, now, windows_.relays_at_once());
+  if (joined()) {  // before, it becomes part of the first model, without a staleness
     bool somebody_waits = false;
     {
       const std::lock_guard inbox(inbox_.mutex());
@@ -158,69 +47,41 @@ void Protocol::admit(Parcel parcel, Nanoseconds now) {
       somebody_waits = inbox_.ring();
     }
     if (somebody_waits) inbox_.notify();
-    not_folded_ = inbox_.depth() > most_unfolded() ? not_folded_ + 1 : 0;
+    counts_.not_folded = inbox_.depth() > windows_.most_unfolded() ? counts_.not_folded + 1 : 0;
   }
   check_budget(now);
 }
 
-void Protocol::on_want(Link& link, Nanoseconds now) {
-  link.wants_model = true;
-  link.offered = link.reported;
-  if (snapshot_ && log_.has_all_of(held_.without(snapshot_->names)))
-    return serve(link, *snapshot_, now);
-  wants_snapshot_ = true;
+void Protocol::on_want(MemberLink& link, Nanoseconds now) {
+  link.stream.want_model();
+  if (const Model* model = snapshots_.fit_for({}, holdings_)) return serve(link, *model, now);
   inbox_.wake();
 }
 
-void Protocol::serve(Link& link, const Model& model, Nanoseconds now) {
-  link.wants_model = false;
-  link.served = true;
-  link.promised = model.names;
-  link.offered.unite(model.names);
-  link.behind = false;
-  link.quick = link.slow = 0;
-  transmit(link, Snapshot{model.names, model.samples, options_.format}, std::span(*model.sums),
-           model.sums);
+void Protocol::serve(MemberLink& link, const Model& model, Nanoseconds now) {
+  link.stream.serve(model.names);
+  links_.send(link, Snapshot{model.names, model.samples, options_.format}, std::span(*model.sums),
+              model.sums);
   pump(link, now);
 }
 
-void Protocol::on_snapshot(Link& link, Snapshot& snapshot, Nanoseconds now) {
-  auto sums = std::exchange(link.sums, nullptr);
+void Protocol::on_snapshot(MemberLink& link, Snapshot& snapshot, Nanoseconds now) {
+  auto sums = link.incoming.take_sums();
   link.asked = false;
-  note(snapshot.names);
-  if (over_ || (joined_ && pulling_ != link.id)) return;  // so late that somebody else was asked
-  offered_model_ = Model{std::move(snapshot.names), snapshot.samples, std::move(sums)};
-  pulling_.reset();
-  pulled_from_ = link.member;
-  pulled_at_ = now;
+  holdings_.note(snapshot.names);
+  const bool is_late = joined() && takeover_.pulling() != link.id;  // somebody else was asked
+  if (end_.is_over() || is_late) return;
+  takeover_.offer({std::move(snapshot.names), snapshot.samples, std::move(sums)}, link.member, now);
   inbox_.wake();
 }
 
-bool Protocol::relays_at_once() const {
-  return members_.count_here() > options_.most_in_mesh || members_.has_member_without_address();
-}
-
-bool Protocol::can_stream(const Link& link) const {
-  return log_.has_all_of(held_.without(link.offered));
-}
-
-std::vector<WorkerId> Protocol::linked_to() const {
-  std::vector<WorkerId> members;
-  for (const auto& [id, link] : links_)
-    if (link->open) members.push_back(link->member);
-  return members;
-}
-
-void Protocol::report_to(Link& link, Nanoseconds now) {
+void Protocol::report_to(MemberLink& link, Nanoseconds now) {
   Record& me = members_.me();
   ++me.version;
-  me.t = held_.size();
-  me.computed = announced_.empty() ? 0 : announced_[0];
-  me.joined = joined_;
-  me.joined_at = joined_at_;
-  me.stopped = stopped_;
-  me.names = stopped_ ? roster_.hash(held_) : Hash{};
-  Report report{held_, can_stream(link), {}, link.taken, linked_to()};
+  me.t = names().size();
+  me.computed = holdings_.announced(Membership::self);
+  me.names = me.stopped ? roster_.hash(names()) : Hash{};
+  Report report{names(), link.stream.can_stream(holdings_), {}, link.taken, links_.members()};
   link.versions.resize(members_.size(), 0);
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const Record& record = members_[worker_id(i)].record;
@@ -230,25 +91,19 @@ void Protocol::report_to(Link& link, Nanoseconds now) {
   }
   link.acks_sent = link.taken;
   link.reported_at = now;
-  transmit(link, report);
+  links_.send(link, report);
   pass_words_on(link);
 }
 
 void Protocol::report_news(Nanoseconds now) {
-  if (has_news_) report_to_all(now);
+  if (counts_.has_news) report_to_all(now);
 }
 
 void Protocol::report_to_all(Nanoseconds now) {
-  has_news_ = false;
-  unreported_ = 0;
+  counts_.has_news = false;
+  counts_.unreported = 0;
   for (auto& [id, link] : links_)
-    if (link->open) report_to(*link, now);
-}
-
-bool Protocol::lacks_too_much(const Link& link) const {
-  const std::size_t most = most_waiting();
-  if (log_.size() <= most || held_.count_missing_from(link.reported) <= most) return false;
-  return log_.names().without(link.reported).count_missing_from(link.promised) > most;
+    if (link.open) report_to(link, now);
 }
 
 // Whether a member gets one by one what it lacks. One without a link is awaited for a while: it may
@@ -256,84 +111,121 @@ bool Protocol::lacks_too_much(const Link& link) const {
 bool Protocol::is_awaited(WorkerId number, Nanoseconds now) {
   const Member& member = members_[number];
   if (member.state == MemberState::silent) return false;
-  Link* link = link_to(number);
-  if (link && link->heard_report) {
-    if (!link->behind && lacks_too_much(*link)) {
-      link->behind = true;
-      // A member that has just joined is behind as well.
-      if (++link->times_behind >= 3) warn_of_link(*link, now);
-    }
-    return !link->behind;
+  MemberLink* link = links_.to(number);
+  if (link && link->stream.has_reported()) {
+    const bool is_news = link->stream.fall_behind(holdings_, windows_.most_waiting());
+    // A member that has just joined is behind as well.
+    if (is_news && link->stream.times_behind() >= 3) warn_of_link(*link, now);
+    return !link->stream.is_behind();
   }
-  return now - member.apart <= options_.patience.gone && log_.size() <= 2 * most_waiting() &&
-         wants_link(number);
+  return now - member.apart <= options_.patience.gone &&
+         log().size() <= 2 * windows_.most_waiting() && dialer_.wants_link(number);
 }
 
 // A model that is taken over now and then brings everything, but late: staleness is what it costs.
-void Protocol::warn_of_link(const Link& link, Nanoseconds now) {
-  constexpr Nanoseconds pause = 60'000'000'000;
-  if (warned_of_links_at_ && now - *warned_of_links_at_ < pause) return;
+void Protocol::warn_of_link(const MemberLink& link, Nanoseconds now) {
+  if (warned_of_links_at_ && now - *warned_of_links_at_ < options_.warn_again) return;
   warned_of_links_at_ = now;
   say(now, fmt::format("the link to {} does not keep up at {:.1f} MB/s: gradients arrive late, and "
                        "stale gradients cost accuracy; use larger batches (`batch`) or longer "
                        "gradients (`pace.compute`)",
-                       label(link.member), link.bytes_per_second * 1e-6));
+                       members_.label(link.member), link.bytes_per_second * 1e-6));
 }
 
 // Whether some link will be served by a model, not one by one: what is sent meanwhile is on both
 // sides of a difference between models, and has to be taken off it.
 bool Protocol::is_merging() const {
-  return pulling_ || std::any_of(links_.begin(), links_.end(), [&](const auto& l) {
-           return l.second->open && l.second->heard_report &&
-                  !(l.second->peer_can_stream && can_stream(*l.second));
+  return takeover_.pulling() || std::any_of(links_.begin(), links_.end(), [&](const auto& l) {
+           return l.second.open && l.second.stream.is_merging(holdings_);
          });
 }
 
 void Protocol::want_copy() {
-  wants_copy_ = true;
+  retention_.want_copy();
   inbox_.wake();
 }
 
-// A gradient is dropped when all who are awaited have it. Whoever goes out of sight leaves a copy
-// of the model behind, and nothing is dropped before that is made.
 void Protocol::collect(Nanoseconds now) {
-  collected_at_ = now;
-  if (!joined_) return;
+  retention_.begin(now);
+  if (!joined()) return;
   std::vector<const GradientSet*> awaited;
   for (std::size_t i = 1; i < members_.size(); ++i) {
     Member& member = members_[worker_id(i)];
     if (!members_.may_be_alive(worker_id(i))) continue;
     const bool was_in_sight = std::exchange(member.in_sight, is_awaited(worker_id(i), now));
     if (member.in_sight) awaited.push_back(&member.reported);
-    const bool to_note = member.in_sight ? !was_in_sight && !copies_.empty() : was_in_sight;
-    if (!to_note) continue;
-    want_copy();
+    if (member.in_sight ? !was_in_sight && !retention_.copies().empty() : was_in_sight) want_copy();
   }
-  const bool is_full = log_is_full();
-  if (!is_full && (cut_off_ || wants_copy_ || is_copying_)) return;
-  // While somebody may come back, those who have met it already pass on what it sends.
-  // Nor do all on a side make their copies at the same moment.
-  const Nanoseconds meeting = options_.patience.slowest_dial + 3 * options_.report_every;
-  if (!copies_.empty() && now - copied_at_ <= meeting) loosen();
-  // What was sent to a member that has just come back is on both sides, however old it is. A link
-  // that never keeps up is a different matter.
-  if (!is_merging())
-    merging_since_.reset();
-  else if (!merging_since_)
-    merging_since_ = now;
-  const bool has_just_begun = merging_since_ && now - *merging_since_ < 2 * options_.yield_after;
-  if (!is_full && merging_since_ && (has_just_begun || log_.size() <= 2 * most_waiting())) return;
-  // All keep it for as long: what one drops and another sends could not be separated later.
-  Nanoseconds keep_for = 0;
-  if (!copies_.empty() && !is_full)
-    keep_for = log_.size() <= 2 * most_waiting() ? options_.patience.gone : meeting;
-  GradientSet unneeded = is_full ? log_.names() : copies_.without_loose(log_.names());
-  if (!is_full && (pulling_ || offered_model_)) unneeded.intersect(pulled_at_least_);
-  for (const GradientSet* reported : awaited) unneeded.intersect(*reported);
-  log_.drop(unneeded, now - keep_for);
+  const bool is_full = log().size() > windows_.most_in_log();
+  if (!is_full && (cut_.is_cut_off() || retention_.waits_for_copy())) return;
+  const GradientSet* asked_for = takeover_.is_under_way() ? &takeover_.at_least() : nullptr;
+  retention_.drop_unneeded(
+      holdings_.log(), {awaited, asked_for, is_full, is_merging(), windows_.most_waiting()}, now);
 }
 
-// What is in the log now may be on either side of the last copy at somebody else.
-void Protocol::loosen() { copies_.loosen(log_.names()); }
+void Protocol::send(MemberLink& link, const Parcel& parcel, Nanoseconds now) {
+  links_.count_gradients(link, parcel.size());
+  if (parcel.first_name().origin == Membership::self) chooser_.sent(parcel.size(), now);
+  const auto packed = [&](std::size_t bytes) {
+    return std::make_shared<const Bytes>(pack(parcel.numbers(), bytes));
+  };
+  if (parcel.bundle) {
+    const auto body = packed(sum_bytes(options_.format));
+    return links_.send(link, BundleMessage{parcel.bundle->facts(), options_.format},
+                       std::span(*body), body);
+  }
+  const Gradient& gradient = *parcel.gradient;
+  const GradientMessage message{gradient, gradient.update.shift, options_.format};
+  if (options_.packs || chooser_.format() != MessageFormat::full) {
+    const auto body = packed(number_bytes(options_.format));
+    if (body->size() < options_.update_bytes())
+      return links_.send(link, message, std::span(*body), body);
+  }
+  links_.send(link, message, gradient.update.bytes(), parcel.gradient);
+}
+
+// A newcomer's model has all of it: what went before would only delay that, and so would what a
+// newcomer passes on.
+bool Protocol::is_to_stream(const MemberLink& link) const {
+  const LinkStream& stream = link.stream;
+  if (!link.open || !stream.has_reported() || stream.is_behind() || link.goodbye) return false;
+  return joined() && (stream.is_served() || members_[link.member].record.joined);
+}
+
+void Protocol::pump(MemberLink& link, Nanoseconds now) {
+  if (!is_to_stream(link)) return;
+  link.stream.pump(
+      log(),
+      {.most_under_way = windows_.most_under_way(),
+       // Where gradients arrive on several routes, overlapping sums could not be
+       // separated.
+       .folds = !windows_.relays_at_once(),
+       .repair_after = options_.repair_after,
+       .await_origin = options_.await_origin(),
+       .has_room = [this,
+                    id = link.id] { return wires_.queued_bytes(id) < options_.most_queued_bytes; },
+       .send = [&](const Parcel& parcel) { send(link, parcel, now); }},
+      now);
+}
+
+// On the network's thread: the worker's must not touch links.
+void Protocol::serve_all_who_wait(Nanoseconds now) {
+  if (!snapshots_.take_news()) return;
+  for (auto& [id, link] : links_) {
+    if (!link.open || !link.stream.wants_model()) continue;
+    if (const Model* model = snapshots_.fit_for(link.stream.reported(), holdings_))
+      serve(link, *model, now);
+  }
+}
+
+void Protocol::pump(Nanoseconds now) {
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(counts_.not_looked_at, 0) >=
+      std::min<std::uint64_t>(windows_.most_under_way(), most_unreported()))
+    inbox_.wake();
+  report_news(now);
+  serve_all_who_wait(now);
+  for (auto& [id, link] : links_) pump(link, now);
+}
 
 }  // namespace dasgd::elastic

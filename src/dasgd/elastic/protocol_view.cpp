@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <utility>
 
-#include "dasgd/elastic/link.hpp"
 #include "dasgd/elastic/protocol.hpp"
 
 namespace dasgd::elastic {
@@ -19,17 +18,15 @@ std::vector<MemberView> Protocol::members(Nanoseconds now) const {
     const WorkerId id = worker_id(i);
     const Member& m = members_[id];
     if (m.state == MemberState::unknown) continue;
-    MemberView view{.name = label(id),
+    MemberView view{.name = members_.label(id),
                     .origin = roster_.origin(id),
-                    .gradients = i < announced_.size() ? announced_[i] : 0,
+                    .gradients = holdings_.announced(id),
                     .rate = m.rate,
                     .since_seconds = static_cast<double>(now - m.since) * 1e-9,
                     .ended = m.state == MemberState::ended};
-    const Link* link = nullptr;
-    for (const auto& [number, l] : links_)
-      if (l->open && l->member == id) link = l.get();
+    const MemberLink* link = links_.to(id);
     if (link) {
-      view.behind = held_.count_missing_from(link->reported);
+      view.behind = names().count_missing_from(link->stream.reported());
       view.link_bytes_per_second = link->bytes_per_second;
     }
     switch (m.state) {
@@ -45,8 +42,8 @@ std::vector<MemberView> Protocol::members(Nanoseconds now) const {
         break;
       default: {
         const bool quiet = i > 0 && (m.link_broken || now - m.heard > options_.patience.suspect);
-        const bool cut = i == 0 ? cut_off_ : quiet;
-        view.state = cut ? "cut off" : link && link->behind ? "behind" : "here";
+        const bool cut = i == 0 ? cut_.is_cut_off() : quiet;
+        view.state = cut ? "cut off" : link && link->stream.is_behind() ? "behind" : "here";
       }
     }
     views.push_back(std::move(view));
@@ -57,39 +54,33 @@ std::vector<MemberView> Protocol::members(Nanoseconds now) const {
 Protocol::Audit Protocol::audit() const {
   const std::lock_guard lock(mutex_);
   Audit audit;
-  audit.abandoned = abandoned_.without(held_);
-  std::vector<std::uint64_t> accounted(roster_.size());
-  for (const GradientSet* const set : {&held_, &std::as_const(audit.abandoned)})
-    set->for_each_range_missing_from({}, [&](WorkerId o, std::uint32_t first, std::uint32_t last) {
-      accounted[index(o)] += last - first;
-    });
+  audit.abandoned = holdings_.abandoned().without(names());
+  const auto missing = holdings_.missing_beside(audit.abandoned);
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const WorkerId id = worker_id(i);
     const MemberState state = members_[id].state;
-    const std::uint64_t announced = i < announced_.size() ? announced_[i] : 0;
-    if (announced == 0 && members_.never_joined(id)) continue;
+    if (holdings_.announced(id) == 0 && members_.never_joined(id)) continue;
     ++audit.members;
     if (state == MemberState::here || state == MemberState::ended) ++audit.here;
     if (state == MemberState::left) ++audit.left;
     if (state == MemberState::silent || state == MemberState::dead || state == MemberState::unknown)
       ++audit.lost_members;
-    if (announced > accounted[i]) audit.lost_gradients[label(id)] += announced - accounted[i];
+    if (i < missing.size() && missing[i] > 0)
+      audit.lost_gradients[members_.label(id)] += missing[i];
   }
-  audit.joined_at = joined_at_;
-  audit.names = roster_.hash(held_);
-  audit.agreed = agreed_;
-  for (std::size_t i = 0; agreed_ && i < members_.size(); ++i) {
+  audit.joined_at = members_.me().joined_at;
+  audit.names = roster_.hash(names());
+  audit.agreed = end_.has_agreed();
+  for (std::size_t i = 0; end_.has_agreed() && i < members_.size(); ++i) {
     const Record& r = members_[worker_id(i)].record;
     if (r.digest != Hash{} && (i == 0 || r.names == audit.names))
-      audit.digests.emplace_back(label(worker_id(i)), r.digest);
+      audit.digests.emplace_back(members_.label(worker_id(i)), r.digest);
   }
   audit.has_left = members_.me().left;
-  audit.too_late = too_late_;
-  audit.copies_dropped = copies_dropped_;
-  audit.sent = sent_;
-  for (const auto& [member, to] : sent_to_)
-    audit.links.push_back({label(member), to.messages, to.gradients, to.bytes,
-                           static_cast<double>(to.last - to.first) * 1e-9});
+  audit.too_late = end_.too_late();
+  audit.copies_dropped = holdings_.copies_dropped();
+  audit.sent = links_.sent();
+  audit.links = links_.figures([this](WorkerId member) { return members_.label(member); });
   return audit;
 }
 
@@ -97,18 +88,8 @@ std::vector<std::pair<Origin, std::string>> Protocol::numbering() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::pair<Origin, std::string>> found;
   for (std::size_t i = 0; i < roster_.size(); ++i)
-    found.emplace_back(roster_.origin(worker_id(i)), label(worker_id(i)));
+    found.emplace_back(roster_.origin(worker_id(i)), members_.label(worker_id(i)));
   return found;
-}
-
-GradientSet Protocol::held() const {
-  const std::lock_guard lock(mutex_);
-  return held_;
-}
-
-std::size_t Protocol::log_size() const {
-  const std::lock_guard lock(mutex_);
-  return log_.size();
 }
 
 std::vector<std::string> Protocol::addresses() const {
@@ -123,13 +104,13 @@ std::vector<std::string> Protocol::addresses() const {
 
 const char* Protocol::role() const {
   const std::lock_guard lock(mutex_);
-  if (!joined_) return "newcomer";
-  if (leaving_) return "leaving";
-  if (members_.me().ready != Hash{}) return "ready to end";
-  if (ending_) return "ending";
-  if (offered_model_ || pulling_) return "taking over";
-  if (wants_snapshot_ || snapshot_) return "sponsor";
-  if (cut_off_) return "cut off";
+  if (!joined()) return "newcomer";
+  if (end_.is_leaving()) return "leaving";
+  if (end_.is_ready()) return "ready to end";
+  if (end_.ending()) return "ending";
+  if (takeover_.is_under_way()) return "taking over";
+  if (snapshots_.is_wanted() || snapshots_.has_one()) return "sponsor";
+  if (cut_.is_cut_off()) return "cut off";
   return members_.is_oldest_here() ? "eldest" : "member";
 }
 
@@ -139,18 +120,19 @@ std::string Protocol::describe() const {
       "holds {} log {} ending {} stopped {} over {} ready {} cut {} copies {} pulling {} offered "
       "{} "
       "stuck {}",
-      held_.size(), log_.size(), ending_.has_value(), stopped_, over_,
-      members_.me().ready != Hash{}, cut_off_, copies_.models().size(), pulling_.has_value(),
-      offered_model_.has_value(), stuck_since_.has_value());
+      names().size(), log().size(), end_.ending().has_value(), end_.has_stopped(), end_.is_over(),
+      end_.is_ready(), cut_.is_cut_off(), retention_.copies().models().size(),
+      takeover_.pulling().has_value(), takeover_.offered().has_value(), takeover_.is_stuck());
   for (const WorkerId m : members_.here())
-    text += fmt::format(" | here {} stopped {} t {}", label(m), members_[m].record.stopped,
+    text += fmt::format(" | here {} stopped {} t {}", members_.label(m), members_[m].record.stopped,
                         members_[m].record.t);
   for (const auto& [id, link] : links_)
     text += fmt::format(
         " | link {} open {} behind {} they lack {} we lack {} streams {}/{} wants {}",
-        link->open ? label(link->member) : "?", link->open, link->behind,
-        held_.count_missing_from(link->reported), link->reported.count_missing_from(held_),
-        can_stream(*link), link->peer_can_stream, link->wants_model);
+        link.open ? members_.label(link.member) : "?", link.open, link.stream.is_behind(),
+        names().count_missing_from(link.stream.reported()),
+        link.stream.reported().count_missing_from(names()), link.stream.can_stream(holdings_),
+        link.stream.peer_can_stream(), link.stream.wants_model());
   return text;
 }
 

@@ -1,9 +1,8 @@
-// The worker's side: what it takes and gives, and what it does between two steps.
+// The worker's side: what it takes and gives, what it does between two steps, and the end.
 #include <algorithm>
 #include <fmt/format.h>
 #include <utility>
 
-#include "dasgd/elastic/link.hpp"
 #include "dasgd/elastic/protocol.hpp"
 
 namespace dasgd::elastic {
@@ -15,23 +14,23 @@ void Protocol::take(std::size_t limit, Received& received) {
 
 void Protocol::own(GradientPtr gradient, Nanoseconds now) {
   const std::lock_guard lock(mutex_);
-  is_to_correct_ = false;
-  held_.insert(gradient->name);
-  samples_ += gradient->samples;
-  if (announced_.empty()) announced_.resize(1, 0);
-  announced_[0] = gradient->name.sequence + 1;
-  if (cut_off_) ++computed_while_cut_;
-  ++not_looked_at_;
-  log_.add(std::move(gradient), now, true);
+  takeover_.corrected();
+  cut_.computed();
+  ++counts_.not_looked_at;
+  holdings_.add_own(std::move(gradient), now);
   check_budget(now);
-  if (++unreported_ >= most_unreported()) has_news_ = true;
+  if (++counts_.unreported >= most_unreported()) counts_.has_news = true;
 }
 
 bool Protocol::may_compute() const {
   const std::lock_guard lock(mutex_);
-  if (!joined_ || ending_ || offered_model_ || wants_copy_ || wants_snapshot_) return false;
-  if (not_looked_at_ >= std::min<std::uint64_t>(most_under_way(), most_unreported())) return false;
-  return !cut_off_ || computed_while_cut_ < options_.in_flight;
+  if (!joined() || end_.ending() || takeover_.offered() || retention_.wants_copy() ||
+      snapshots_.is_wanted())
+    return false;
+  if (counts_.not_looked_at >=
+      std::min<std::uint64_t>(windows_.most_under_way(), most_unreported()))
+    return false;
+  return cut_.may_compute(options_.in_flight);
 }
 
 std::optional<MessageFormat> Protocol::chosen_format() const {
@@ -47,166 +46,202 @@ std::string Protocol::format_reason() const {
                      chooser_.waited());
 }
 
-bool Protocol::is_leaving() const {
-  const std::lock_guard lock(mutex_);
-  return leaving_ && !over_ && !stopped_ && joined_;
-}
-
 void Protocol::note_early_loss(double size) {
   const std::lock_guard lock(mutex_);
   Record& me = members_.me();
   me.early_loss = std::max(me.early_loss, size);
 }
 
-double Protocol::early_loss() const {
-  const std::lock_guard lock(mutex_);
-  return members_.me().early_loss;
-}
-
-std::optional<Adoption> Protocol::plan(Nanoseconds now) {
-  const Model& from = *offered_model_;
-  const std::uint64_t long_branch = 4 * options_.in_flight * members_.here().size();
-  const std::uint64_t own = held_.count_missing_from(from.names),
-                      other = from.names.count_missing_from(held_);
-  const bool two_branches = own >= long_branch && other >= long_branch;
-  const auto stuck_for = [&](Nanoseconds limit) {
-    return stuck_since_ && now - *stuck_since_ > limit;
-  };
-  const bool gives_way = own < other || (own == other && !members_.is_oldest_here());
-  if (two_branches && options_.merge == Merge::yield && gives_way) {
-    Adoption plan;
-    plan.from = from;
-    plan.names = from.names;
-    plan.samples = from.samples;
-    plan.abandoned = held_.without(from.names);
-    return plan;
-  }
-  // One corrects for all, or one yields: the others leave it to that one for a while.
-  const bool is_mine = options_.merge == Merge::union_of_both ||
-                       (options_.merge == Merge::average && members_.is_oldest_here());
-  if (two_branches && !is_mine && !stuck_for(options_.yield_after / 2)) return std::nullopt;
-  auto plan = plan_adoption(from, held_, samples_, log_, copies_.models(),
-                            gives_way && stuck_for(options_.yield_after));
-  if (!plan) return plan;
-  plan->to_remember = joined_ && (!copies_.empty() || members_.has_unseen_members());
-  if (two_branches && options_.merge == Merge::average && is_mine) {
-    const double share = static_cast<double>(own) / static_cast<double>(own + other);
-    plan->mean = Adoption::Mean{share, 1 - share};
-  }
-  return plan;
-}
-
 Task Protocol::next_task(Nanoseconds now) {
   const std::lock_guard lock(mutex_);
   if (inbox_.depth() > 0) return {};  // first all that is held is applied
-  if (offered_model_) return adopt_offered(now);
-  if (wants_copy_ && !copies_.empty() &&
-      log_.has_all_of(held_.without(copies_.models().back().names))) {  // the last copy will do
-    wants_copy_ = false;
-    copied_at_ = now;
-    loosen();
-  }
-  if (!wants_copy_ && !wants_snapshot_) return {};
-  is_copying_ = std::exchange(wants_copy_, false);
+  if (takeover_.offered()) return adopt_offered(now);
+  retention_.use_last_copy(holdings_, now);
+  if (!retention_.wants_copy() && !snapshots_.is_wanted()) return {};
+  retention_.begin_copy();
   for (auto& [id, link] : links_)
-    if (link->wants_model) {  // from here on the log keeps everything for it
-      link->promised = held_;
-      link->behind = false;
-    }
-  return CopyModel{held_};
+    if (link.stream.wants_model()) link.stream.promise(names());
+  return CopyModel{names()};
 }
 
 Task Protocol::adopt_offered(Nanoseconds now) {
-  auto adoption = plan(now);
-  const WorkerId from = pulled_from_;
-  offered_model_.reset();
-  if (!adoption) {
-    if (!stuck_since_) stuck_since_ = now;
-    do_not_pull_[from] = now + 1'000'000'000;
-    return {};
-  }
-  stuck_since_.reset();
-  if (!joined_) {
-    joined_ = members_.me().joined = true;
-    joined_at_ = members_.me().joined_at = adoption->names.size();
-    say(now, fmt::format("joined at step {}, with the model of {}", joined_at_, label(from)));
+  auto adoption = takeover_.decide(holdings_, retention_.copies(), now);
+  if (!adoption) return {};
+  const std::string from = members_.label(takeover_.from());
+  if (!joined()) {
+    members_.me().joined = true;
+    members_.me().joined_at = adoption->names.size();
+    say(now, fmt::format("joined at step {}, with the model of {}", adoption->names.size(), from));
     update_cut_state(now);
   } else {
-    say(now, fmt::format("adopted the model of {}: {} more gradients, {} kept", label(from),
-                         adoption->names.count_missing_from(held_),
-                         held_.count_missing_from(adoption->from.names)));
+    say(now, fmt::format("adopted the model of {}: {} more gradients, {} kept", from,
+                         adoption->names.count_missing_from(names()),
+                         names().count_missing_from(adoption->from.names)));
   }
-  held_ = adoption->names;
-  samples_ = adoption->samples;
-  abandoned_.unite(adoption->abandoned);
+  holdings_.adopt(*adoption);
   if (adoption->abandoned.size() > 0) {
     say(now, fmt::format("{} gradients are abandoned", adoption->abandoned.size()));
-    copies_.keep_within(held_);
+    retention_.keep_within(names());
   }
-  is_to_correct_ = adoption->mean.has_value();
-  for (auto& [id, link] : links_) link->reported_at = 0;
-  count_missing_here();
+  links_.report_soon();
   check_budget(now);
   return std::move(*adoption);
 }
 
 void Protocol::cannot_correct() {
   const std::lock_guard lock(mutex_);
-  is_to_correct_ = false;
+  takeover_.corrected();
 }
 
 void Protocol::remember(Model before, Model after, Nanoseconds now) {
   const std::lock_guard lock(mutex_);
-  copies_.add(std::move(before));
-  copies_.keep_within(held_);
-  copies_.add(std::move(after));
-  copied_at_ = unsettled_at_ = now;
+  retention_.remember(std::move(before), std::move(after), names(), now);
 }
 
 void Protocol::copied(Model model, Nanoseconds now) {
   const std::lock_guard lock(mutex_);
-  if (std::exchange(is_copying_, false)) {
-    copies_.add(model);
-    loosen();
-    copied_at_ = unsettled_at_ = now;
-  }
-  if (!std::exchange(wants_snapshot_, false)) return;
-  snapshot_ = std::move(model);
-  snapshot_at_ = now;
-  snapshot_is_new_ = true;
+  retention_.copied(model, log(), now);
+  snapshots_.made(std::move(model), now);
+}
+
+bool Protocol::model_is_coming() const {
+  return takeover_.pulling() && links_.find(*takeover_.pulling())->incoming.is_model();
 }
 
 void Protocol::pull(Nanoseconds now) {
-  if (offered_model_ || members_.me().ready != Hash{} || over_) return;
-  if (pulling_) {
-    const Link& link = *links_.at(*pulling_);
-    if (link.sums || now - pulled_at_ < 5'000'000'000) return;
-    do_not_pull_[link.member] = now + 5'000'000'000;
-    pulling_.reset();
-  }
-  Link* best = nullptr;
-  std::uint64_t most = 0;
+  if (end_.admits_nothing()) return;
+  std::vector<Takeover::Giver> givers;
   for (auto& [id, link] : links_) {
-    if (!link->open || !link->heard_report || link->goodbye) continue;
-    if (!members_[link->member].record.joined) continue;
-    if (const auto until = do_not_pull_.find(link->member);
-        until != do_not_pull_.end() && now < until->second)
-      continue;
-    const std::uint64_t missing = link->reported.count_missing_from(held_);
-    const bool same_for_long =
-        link->lacked.count_missing_from(held_) > 0 && now - link->lacked_since > 3'000'000'000;
-    const bool needed = missing > 0 && (link->reports_without_stream >= 2 || same_for_long);
-    if (joined_ && !needed) continue;
-    if (best && missing <= most) continue;
-    best = link.get();
-    most = missing;
+    if (!link.open || !link.stream.has_reported() || link.goodbye) continue;
+    if (!members_[link.member].record.joined) continue;
+    givers.push_back(
+        {id, link.member, &link.stream.reported(), link.stream.needs_its_model(names(), now)});
   }
-  if (!best) return;
-  pulling_ = best->id;
-  best->asked = true;
-  pulled_at_least_ = best->reported;
-  pulled_at_ = now;
-  transmit(*best, Want{});
+  const auto asked = takeover_.ask(givers, names(), model_is_coming(), now);
+  if (!asked) return;
+  MemberLink& link = *links_.find(*asked);
+  link.asked = true;
+  links_.send(link, Want{});
+}
+
+void Protocol::check_budget(Nanoseconds now) {
+  if (!end_.ending() && joined() && holdings_.budget_left(options_.budget) == 0)
+    begin_ending(StopReason::budget, now);
+}
+
+void Protocol::begin_ending(StopReason why, Nanoseconds now) {
+  if (!end_.begin(why, now)) return;
+  if (why == StopReason::budget) counts_.has_news = true;
+  links_.report_soon();
+  inbox_.wake();
+}
+
+void Protocol::stop_run(StopReason why, Nanoseconds now) {
+  const std::lock_guard lock(mutex_);
+  begin_ending(why, now);
+}
+
+void Protocol::leave(Nanoseconds now) {
+  const std::lock_guard lock(mutex_);
+  if (joined() && !end_.ending() && !end_.is_leaving()) say(now, "leaving");
+  end_.leave();
+  inbox_.wake();
+}
+
+void Protocol::stopped(Nanoseconds now) {
+  const std::lock_guard lock(mutex_);
+  if (end_.stop(now)) links_.report_soon();
+}
+
+std::optional<StopReason> Protocol::ending() const {
+  const std::lock_guard lock(mutex_);
+  if (end_.is_leaving() && !end_.ending()) return StopReason::left;
+  return end_.ending();
+}
+
+bool Protocol::has_model() const {
+  const std::lock_guard lock(mutex_);
+  return has_first_model();
+}
+
+void Protocol::give_up(std::string why) {
+  end_.give_up(std::move(why));
+  inbox_.wake();
+}
+
+std::string Protocol::forget(const std::string& who, Nanoseconds now) {
+  const std::lock_guard lock(mutex_);
+  std::vector<WorkerId> found;
+  std::string origins;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const Member& member = members_[worker_id(i)];
+    const std::string origin = member.record.origin.text();
+    if (member.record.name != who && origin != who) continue;
+    if (member.state != MemberState::here && member.state != MemberState::silent) continue;
+    found.push_back(worker_id(i));
+    origins += (origins.empty() ? "" : ", ") + origin;
+  }
+  if (found.empty()) return "no member has that name";
+  if (found.size() > 1)
+    return fmt::format("several members are called {}; name one by its origin: {}", who, origins);
+  const WorkerId one = found.front();
+  if (one == Membership::self) return who + " is this member itself; use dasgd leave";
+  const Member& member = members_[one];
+  if (member.state == MemberState::here && !member.link_broken &&
+      now - member.heard <= options_.patience.suspect)
+    return who + " is here: only a silent member can be forgotten";
+  if (const MemberLink* link = links_.to(one)) disconnect(link->id, now);
+  died(one, now, "declared dead by dasgd forget");
+  return {};
+}
+
+void Protocol::settle_end(Nanoseconds now) {
+  using Step = EndAgreement::Step;
+  const auto others_hold = [this](const GradientSet& names) {
+    return std::all_of(links_.begin(), links_.end(), [&](const auto& l) {
+      const MemberLink& link = l.second;
+      return !link.open || link.stream.is_behind() ||
+             names.count_missing_from(link.stream.reported()) == 0;
+    });
+  };
+  const EndAgreement::Holding held{names(), takeover_, others_hold};
+  while (true) {
+    switch (end_.settle(held, now)) {
+      case Step::begin:
+        begin_ending(StopReason::samples, now);
+        break;
+      case Step::announce:
+        report_to_all(now);
+        break;
+      case Step::reopen:
+        for (Parcel& parcel : end_.reopen()) admit(std::move(parcel), now);
+        return;
+      case Step::over:
+        if (members_.me().ended)
+          takeover_.withdraw();  // what all agreed on is not changed any more
+        return inbox_.wake();
+      case Step::wait:
+        return;
+    }
+  }
+}
+
+void Protocol::break_off() {
+  const std::lock_guard lock(mutex_);
+  end_.break_off();
+  closed_ = true;
+  inbox_.wake();
+}
+
+void Protocol::compare(const Hash& digest, Nanoseconds now) {
+  const std::lock_guard lock(mutex_);
+  end_.compare(digest, now);
+  links_.report_soon();
+}
+
+bool Protocol::has_compared(Nanoseconds now) const {
+  const std::lock_guard lock(mutex_);
+  return closed_ || end_.has_compared(names(), now);
 }
 
 }  // namespace dasgd::elastic

@@ -12,6 +12,11 @@ Membership::Membership(const Record& me, Roster& roster, const Patience& patienc
   members_[0].state = MemberState::here;
 }
 
+std::string Membership::label(WorkerId member) const {
+  const std::string& name = (*this)[member].record.name;
+  return name.empty() ? roster_.origin(member).text().substr(0, 8) : name;
+}
+
 bool Membership::hear(const Record& record, Nanoseconds now) {
   const WorkerId number = roster_.number(record.origin);
   grow();

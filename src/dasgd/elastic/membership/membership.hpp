@@ -62,6 +62,9 @@ class Membership {
   /// Room for all of the roster.
   void grow() { members_.resize(std::max(members_.size(), roster_.size())); }
 
+  /// What people call it: its name, or the beginning of its origin.
+  std::string label(WorkerId member) const;
+
   static constexpr WorkerId self = WorkerId{0};
   Record& me() { return members_[0].record; }
   const Record& me() const { return members_[0].record; }

@@ -1,0 +1,129 @@
+#include "dasgd/elastic/link_stream.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "dasgd/transport/pending.hpp"
+
+namespace dasgd::elastic {
+
+void LinkStream::hear(Report& report, const GradientSet& held, Nanoseconds now) {
+  // A member that has given names up no longer has what was sent to it.
+  const bool shrunk = reported_.count_missing_from(report.held) > 0;
+  reported_ = std::move(report.held);
+  if (shrunk || !has_reported_) {
+    offered_ = reported_;
+    restart();
+  } else {
+    offered_.unite(reported_);
+  }
+  has_reported_ = true;
+  acked_ = report.taken;
+  linked_ = std::move(report.linked);
+  peer_can_stream_ = report.can_stream;
+  reports_without_stream_ = report.can_stream ? 0 : reports_without_stream_ + 1;
+  if (lacked_.count_missing_from(held) > 0) return;
+  lacked_ = reported_.without(held);
+  lacked_since_ = now;
+}
+
+void LinkStream::want_model() {
+  wants_model_ = true;
+  offered_ = reported_;
+}
+
+void LinkStream::promise(const GradientSet& names) {
+  promised_ = names;
+  behind_ = false;
+}
+
+void LinkStream::serve(const GradientSet& names) {
+  promise(names);
+  wants_model_ = false;
+  served_ = true;
+  offered_.unite(names);
+  restart();
+}
+
+void LinkStream::catch_up(const Holdings& held) {
+  if (!behind_ || !can_stream(held)) return;
+  behind_ = false;
+  restart();
+}
+
+bool LinkStream::fall_behind(const Holdings& held, std::size_t most) {
+  const Log& log = held.log();
+  if (behind_ || log.size() <= most || held.names().count_missing_from(reported_) <= most ||
+      log.names().without(reported_).count_missing_from(promised_) <= most)
+    return false;
+  ++times_behind_;
+  return behind_ = true;
+}
+
+bool LinkStream::needs_its_model(const GradientSet& held, Nanoseconds now) const {
+  return reports_without_stream_ >= enough_reports ||
+         (now - lacked_since_ > ProtocolOptions::lacks_for_long &&
+          lacked_.count_missing_from(held) > 0);
+}
+
+void LinkStream::offer(const Parcel& parcel) {
+  parcel.for_each([&](const GradientFacts& g) { offered_.insert(g.name); });
+}
+
+// What is known there or on its way in part cannot be sent: that member will ask for a model.
+bool LinkStream::wants(const Parcel& parcel) const {
+  bool wanted = true;
+  parcel.for_each([&](const GradientFacts& g) { wanted = wanted && !offered_.contains(g.name); });
+  return wanted;
+}
+
+// Whoever has a link to an origin gets its gradients from there, however thin that link is.
+bool LinkStream::is_to_repair(const Log::Entry& entry, const Rules& rules, Nanoseconds now) const {
+  const WorkerId origin = entry.parcel.first_name().origin;
+  const bool gets_it = std::find(linked_.begin(), linked_.end(), origin) != linked_.end();
+  return entry.since + (gets_it ? rules.await_origin : rules.repair_after) <= now;
+}
+
+void LinkStream::pump(const Log& log, const Rules& rules, Nanoseconds now) {
+  const auto send = [&](const Parcel& parcel) {
+    offer(parcel);
+    ++sent_;
+    rules.send(parcel);
+  };
+  const bool folds = was_full_ && rules.folds;
+  std::vector<Parcel> row;
+  std::size_t bytes = 0, length = 0;  // of the row
+  const auto ends_row = [&](const Parcel& next) {
+    if (row.empty()) return false;
+    const GradientName first = row.front().first_name(), name = next.first_name();
+    return name.origin != first.origin || name.sequence != first.sequence + length ||
+           bytes >= most_summed;
+  };
+  const auto send_row = [&] {
+    if (row.empty()) return;
+    Pending sum;
+    for (const Parcel& parcel : std::exchange(row, {})) sum.add(parcel);
+    bytes = length = 0;
+    send(sum.take());
+  };
+  quick_ = log.visit_from(quick_, [&](const Log::Entry& entry) {
+    if (!entry.at_once || !wants(entry.parcel)) return true;
+    if (ends_row(entry.parcel)) send_row();
+    if (row.empty() && !has_room(rules)) return false;
+    row.push_back(entry.parcel);
+    bytes += entry.parcel.size_in_bytes();
+    length += entry.parcel.size();
+    if (!folds) send_row();
+    return true;
+  });
+  send_row();
+  was_full_ = !has_room(rules);
+  slow_ = log.visit_from(slow_, [&](const Log::Entry& entry) {
+    if (!wants(entry.parcel)) return true;
+    if (!is_to_repair(entry, rules, now) || !has_room(rules)) return false;
+    send(entry.parcel);
+    return true;
+  });
+}
+
+}  // namespace dasgd::elastic

@@ -1,0 +1,92 @@
+// What goes to the other end of a link one by one: what it has, what it was sent, where it stands
+// in the log; and when it gets a model instead.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "dasgd/elastic/holdings.hpp"
+#include "dasgd/elastic/protocol_options.hpp"
+
+namespace dasgd::elastic {
+
+class LinkStream {
+ public:
+  /// What the other end holds, has taken and can send; its set and its links are taken over.
+  void hear(Report& report, const GradientSet& held, Nanoseconds now);
+  /// This came from there.
+  void came(const Parcel& parcel) { offer(parcel); }
+  /// It asks for a model: what was sent one by one may be lost to it.
+  void want_model();
+  /// From here on the log keeps everything for it.
+  void promise(const GradientSet& names);
+  /// A model with these names leaves.
+  void serve(const GradientSet& names);
+
+  struct Rules {
+    std::size_t most_under_way = 0;
+    bool folds = false;  ///< what has waited for a full link leaves as one
+    Nanoseconds repair_after = 0, await_origin = 0;
+    std::function<bool()> has_room;  ///< in what lies below the link
+    std::function<void(const Parcel&)> send;
+  };
+  /// Sends what it lacks, as far as the link takes it. Own gradients that have waited for it leave
+  /// as one: a thin link carries fewer and fuller messages, and is behind by no more than the one
+  /// that it carries.
+  void pump(const Log& log, const Rules& rules, Nanoseconds now);
+
+  /// It lacks more than may wait: it gets a model, when it asks. True if that is news.
+  bool fall_behind(const Holdings& held, std::size_t most_waiting);
+  /// Where it has got so much on other ways that the rest can be sent, it is behind no more.
+  void catch_up(const Holdings& held);
+
+  const GradientSet& reported() const { return reported_; }
+  bool has_reported() const { return has_reported_; }
+  bool is_behind() const { return behind_; }
+  std::uint32_t times_behind() const { return times_behind_; }
+  bool wants_model() const { return wants_model_; }
+  /// A model was sent on it.
+  bool is_served() const { return served_; }
+  /// All that it lacks was sent or can still be, one by one, ...
+  bool can_stream(const Holdings& held) const {
+    return held.log().has_all_of(held.names().without(offered_));
+  }
+  /// ... and that is so at the other end.
+  bool peer_can_stream() const { return peer_can_stream_; }
+  /// One of both sides needs a model of the other.
+  bool is_merging(const Holdings& held) const {
+    return has_reported_ && !(peer_can_stream_ && can_stream(held));
+  }
+  /// What the other end has and we lack does not come one by one.
+  bool needs_its_model(const GradientSet& held, Nanoseconds now) const;
+
+ private:
+  friend struct StateOf;
+  static constexpr std::size_t most_summed = 64 << 20;  // bytes for one message, others wait
+  static constexpr std::uint32_t enough_reports = 2;    // that say: I cannot stream
+
+  void offer(const Parcel& parcel);
+  bool wants(const Parcel& parcel) const;
+  bool is_to_repair(const Log::Entry& entry, const Rules& rules, Nanoseconds now) const;
+  bool has_room(const Rules& rules) const {
+    return sent_ - acked_ < rules.most_under_way && rules.has_room();
+  }
+  void restart() { quick_ = slow_ = 0; }
+
+  GradientSet reported_;  // what the other end said that it holds
+  GradientSet promised_;  // the names of a model that is on its way
+  GradientSet offered_;   // known there or sent
+  bool has_reported_ = false, behind_ = false, wants_model_ = false, served_ = false;
+  bool was_full_ = false;  // what waits for it leaves as one
+  std::uint32_t times_behind_ = 0;
+  std::uint64_t quick_ = 0, slow_ = 0;  // places in the log: what is sent at once, what later
+  std::uint64_t sent_ = 0, acked_ = 0;  // messages; of them, those that have arrived
+  std::vector<WorkerId> linked_;        // to whom the other end has links
+  bool peer_can_stream_ = true;
+  std::uint32_t reports_without_stream_ = 0;
+  GradientSet lacked_;  // what they had and we did not, at some time
+  Nanoseconds lacked_since_ = 0;
+};
+
+}  // namespace dasgd::elastic

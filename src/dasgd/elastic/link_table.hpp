@@ -1,0 +1,80 @@
+// The links of a member: who is at the other end, and what has left on them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dasgd/elastic/link.hpp"
+#include "dasgd/record/run_summary.hpp"
+#include "dasgd/transport/endpoint.hpp"
+
+namespace dasgd::elastic {
+
+class LinkTable {
+ public:
+  LinkTable(Wires& wires, const Roster& roster) : wires_(wires), roster_(roster) {}
+
+  MemberLink& add(LinkId id, bool dialed, const std::string& remote, Nanoseconds now);
+  /// The link of this number, if there is one, ...
+  const MemberLink* find(LinkId id) const;
+  MemberLink* find(LinkId id) { return const_cast<MemberLink*>(std::as_const(*this).find(id)); }
+  /// ... or the open one to this member.
+  const MemberLink* to(WorkerId member) const;
+  MemberLink* to(WorkerId member) {
+    return const_cast<MemberLink*>(std::as_const(*this).to(member));
+  }
+  /// It is in the table no more.
+  std::optional<MemberLink> remove(LinkId id);
+  auto begin() { return links_.begin(); }
+  auto end() { return links_.end(); }
+  auto begin() const { return links_.begin(); }
+  auto end() const { return links_.end(); }
+
+  /// To whom there are open links.
+  std::vector<WorkerId> members() const;
+  bool has_open() const { return !members().empty(); }
+  bool is_open(LinkId id) const { return find(id) && find(id)->open; }
+
+  void send(MemberLink& link, const Message& message, std::span<const std::byte> body = {},
+            std::shared_ptr<const void> keeper = nullptr);
+  /// A message with so many gradients leaves.
+  void count_gradients(const MemberLink& link, std::size_t gradients);
+  /// All are to be reported to with the next tick.
+  void report_soon();
+
+  /// The time for what leaves until the next tick.
+  void tick(Nanoseconds now) { now_ = now; }
+  /// Rates since the last time, where that is long enough ago. Over how many seconds; else 0.
+  double measure(Nanoseconds now);
+  const Traffic& sent() const { return sent_; }
+  /// By the labels that `label(member)` gives to them.
+  template <typename Label>
+  std::vector<LinkFigures> figures(Label&& label) const {
+    std::vector<LinkFigures> all;
+    for (const auto& [member, to] : sent_to_)
+      all.push_back({label(member), to.messages, to.gradients, to.bytes,
+                     static_cast<double>(to.last - to.first) * 1e-9});
+    return all;
+  }
+
+ private:
+  friend struct StateOf;
+  struct SentTo {
+    std::uint64_t messages = 0, gradients = 0, bytes = 0;
+    Nanoseconds first = 0, last = 0;
+  };
+
+  Wires& wires_;
+  const Roster& roster_;
+  std::map<LinkId, MemberLink> links_;
+  Nanoseconds now_ = 0, measured_at_ = 0;
+  Traffic sent_;
+  std::map<WorkerId, SentTo> sent_to_;
+};
+
+}  // namespace dasgd::elastic

@@ -1,0 +1,94 @@
+// The options of a member, its timeouts, and what it can do to the world.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dasgd/base/time.hpp"
+#include "dasgd/core/fixed_point.hpp"
+#include "dasgd/elastic/membership/membership.hpp"
+#include "dasgd/elastic/message.hpp"
+#include "dasgd/run/budget.hpp"
+
+namespace dasgd::elastic {
+
+enum class LinkId : std::uint64_t {};
+
+/// What a member can do to the world. Called with the machine's lock held: must not call back.
+class Wires {
+ public:
+  virtual ~Wires() = default;
+  virtual LinkId dial(const std::string& address) = 0;
+  /// `body` lives as long as `keeper`.
+  virtual void send(LinkId link, Bytes header, std::span<const std::byte> body,
+                    std::shared_ptr<const void> keeper) = 0;
+  /// What was to be sent and has not left yet.
+  virtual std::size_t queued_bytes(LinkId link) const = 0;
+  virtual void close(LinkId link) = 0;
+  /// Whoever dials or is dialed from now on needs this token, or is known to be a member.
+  virtual void rotated(const std::string& token) { static_cast<void>(token); }
+};
+
+/// What becomes of two models after a split so long that both sides went on by themselves.
+enum class Merge {
+  average,        ///< their weighted mean: the union of both, and one gradient that corrects it
+  union_of_both,  ///< the union of both as it is
+  yield,          ///< the side with fewer gradients gives its own up, by name
+};
+
+struct ProtocolOptions {
+  Origin origin;
+  std::string name;
+  std::string address;  ///< empty: others cannot dial this one
+  RunId run{};
+  std::string facts;                  ///< see Hello
+  std::string settings;               ///< for those who join
+  Before before;                      ///< for them too
+  bool founder = false;               ///< it begins the run; others wait for a model
+  std::vector<std::string> contacts;  ///< addresses to dial first
+  std::size_t dimension = 0;
+  NumberFormat format = NumberFormat::of_float;
+  bool packs = false;            ///< updates have few bits and travel in no more
+  bool chooses_message = false;  ///< how few depends on how long they wait for links
+  std::size_t in_flight = 16;
+  std::uint64_t most_waiting_bytes = 64 << 20;  ///< per link; beyond it the link is behind
+  std::size_t most_queued_bytes = 64 << 10;     ///< on a link: then own gradients wait, as one
+  std::uint64_t most_kept_bytes = 1 << 30;      ///< of gradients that somebody may still need
+  std::uint64_t most_copied_bytes = 512 << 20;  ///< of copies of models, of which two are kept
+  std::size_t most_in_mesh = 32;                ///< up to so many, everybody is linked to everybody
+  std::size_t links = 8;                        ///< beyond: so many of one's own choice
+  Nanoseconds report_every = 200'000'000;
+  Nanoseconds repair_after = 200'000'000;
+  Nanoseconds yield_after = 5'000'000'000;
+  Nanoseconds give_up_after = 60'000'000'000;  ///< to join
+  Patience patience;
+  Merge merge = Merge::average;
+  Budget budget;  ///< of all members together
+
+  // Every other time after which a member does something by itself.
+  static constexpr Nanoseconds keep_snapshot = 2'000'000'000;   ///< for others who ask
+  static constexpr Nanoseconds await_model = 5'000'000'000;     ///< then another member is asked
+  static constexpr Nanoseconds lacks_for_long = 3'000'000'000;  ///< then it asks for a model
+  static constexpr Nanoseconds retry_adoption = 1'000'000'000;  ///< of the same member's model
+  static constexpr Nanoseconds warn_again = 60'000'000'000;     ///< of links that do not keep up
+  static constexpr Nanoseconds measure_every = 1'000'000'000;   ///< rates
+  Nanoseconds late_report() const { return 2 * report_every; }  ///< not worth a line before
+  Nanoseconds collect_every() const { return report_every / 4; }
+  /// Until all who know both sides of a cut have met whoever comes back.
+  Nanoseconds meeting() const { return patience.slowest_dial + 3 * report_every; }
+  Nanoseconds merging() const { return 2 * yield_after; }         ///< is then an exception no more
+  Nanoseconds await_origin() const { return patience.gone / 2; }  ///< before repairing its stream
+  Nanoseconds await_stop() const { return 2 * patience.gone; }    ///< of others, at the end
+  Nanoseconds await_digests() const { return 4 * patience.gone; }
+  Nanoseconds await_strangers() const { return 4 * patience.alone; }  ///< whom only the dead knew
+  Nanoseconds redial_contact() const { return patience.slowest_dial / 4; }
+  Nanoseconds slowest_dial_of_dead() const { return 64 * patience.gone; }
+
+  std::size_t update_bytes() const { return dimension * number_bytes(format); }
+  std::size_t model_bytes() const { return dimension * sum_bytes(format); }
+};
+
+}  // namespace dasgd::elastic

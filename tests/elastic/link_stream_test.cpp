@@ -1,0 +1,196 @@
+// What leaves over one link: the test is the other end and the wire below.
+#include "dasgd/elastic/link_stream.hpp"
+
+#include <gtest/gtest.h>
+
+#include "dasgd/elastic/windows.hpp"
+
+namespace dasgd::elastic::test {
+namespace {
+
+struct Streamed : ::testing::Test {
+  Streamed() { members.grow(); }
+
+  void hold(WorkerId origin, std::uint32_t sequence, Nanoseconds now, bool at_once) {
+    const auto gradient = std::make_shared<Gradient>();
+    gradient->name = {origin, sequence};
+    gradient->update.resize<float>(2);
+    holdings.add(GradientPtr(gradient), now, at_once);
+  }
+  void hold_own(std::uint32_t from, std::uint32_t to) {
+    for (; from < to; ++from) hold(Membership::self, from, 1, true);
+  }
+  static GradientSet own(std::uint32_t last) {
+    GradientSet set;
+    set.insert_range({Membership::self, 0, last});
+    return set;
+  }
+  void hears(const GradientSet& held, std::uint64_t taken = 0, bool can_stream = true,
+             Nanoseconds now = 1) {
+    Report report{held, can_stream, {}, taken, linked};
+    stream.hear(report, holdings.names(), now);
+  }
+  /// How many gradients are in each message that leaves.
+  std::vector<std::size_t> pump(Nanoseconds now = 1) {
+    std::vector<std::size_t> sizes;
+    stream.pump(holdings.log(),
+                {.most_under_way = most_under_way,
+                 .folds = true,
+                 .repair_after = 10,
+                 .await_origin = 100,
+                 .has_room = [&] { return has_room; },
+                 .send = [&](const Parcel& parcel) { sizes.push_back(parcel.size()); }},
+                now);
+    return sizes;
+  }
+
+  Roster roster;
+  Membership members{{.origin = {1, 1}}, roster, {}};
+  const WorkerId other = roster.number({2, 2});
+  Holdings holdings{members};
+  LinkStream stream;
+  std::vector<WorkerId> linked;
+  std::size_t most_under_way = 4;
+  bool has_room = true;
+};
+
+using Sizes = std::vector<std::size_t>;
+
+TEST_F(Streamed, SendsWhatTheOtherEndLacksOnce) {
+  hold_own(0, 3);
+  hears(own(1));
+  EXPECT_EQ(pump(), (Sizes{1, 1}));
+  EXPECT_EQ(pump(), Sizes{});
+}
+
+TEST_F(Streamed, SendsBackNothingThatCameFromThere) {
+  hears({});
+  hold(other, 0, 1, true);
+  stream.came(holdings.log().find({other, 0}));
+  EXPECT_EQ(pump(), Sizes{});
+}
+
+TEST_F(Streamed, WaitsForAcknowledgements) {
+  hears({});
+  hold_own(0, 6);
+  EXPECT_EQ(pump().size(), 4u);
+  EXPECT_EQ(pump(), Sizes{});
+  hears(own(1), 1);
+  EXPECT_EQ(pump().size(), 1u);
+}
+
+TEST_F(Streamed, WhatHasWaitedForAFullLinkLeavesAsOne) {
+  hears({});
+  has_room = false;
+  EXPECT_EQ(pump(), Sizes{});
+  hold_own(0, 5);
+  has_room = true;
+  EXPECT_EQ(pump(), Sizes{5});
+  EXPECT_EQ(pump(), Sizes{});
+}
+
+TEST_F(Streamed, OthersGradientsAreSentWhereTheyDoNotComeByThemselves) {
+  hears({});
+  hold(other, 0, 5, false);
+  EXPECT_EQ(pump(14), Sizes{});
+  EXPECT_EQ(pump(15), Sizes{1});
+}
+
+TEST_F(Streamed, WhoHasALinkToTheOriginGetsThemFromThereForLonger) {
+  linked = {other};
+  hears({});
+  hold(other, 0, 5, false);
+  EXPECT_EQ(pump(104), Sizes{});
+  EXPECT_EQ(pump(105), Sizes{1});
+}
+
+TEST_F(Streamed, BeginsAnewWhereTheOtherEndHasGivenNamesUp) {
+  hold_own(0, 2);
+  hears(own(2), 0);
+  EXPECT_EQ(pump(), Sizes{});
+  hears(own(1), 0);
+  EXPECT_EQ(pump(), Sizes{1});
+}
+
+TEST_F(Streamed, IsBehindUntilItHasAModelOrTheRest) {
+  hears({});
+  hold_own(0, 4);
+  EXPECT_FALSE(stream.fall_behind(holdings, 4));
+  EXPECT_TRUE(stream.fall_behind(holdings, 3));
+  EXPECT_FALSE(stream.fall_behind(holdings, 3));  // no news
+  EXPECT_TRUE(stream.is_behind());
+  EXPECT_EQ(stream.times_behind(), 1u);
+  holdings.log().drop(own(2), 9);
+  stream.catch_up(holdings);
+  EXPECT_TRUE(stream.is_behind());
+  hears(own(2));
+  stream.catch_up(holdings);
+  EXPECT_FALSE(stream.is_behind());
+  EXPECT_EQ(pump(), (Sizes{1, 1}));
+}
+
+TEST_F(Streamed, AfterAModelOnlyTheRestIsSent) {
+  hears({});
+  hold_own(0, 3);
+  stream.want_model();
+  EXPECT_TRUE(stream.wants_model());
+  stream.promise(own(2));
+  EXPECT_FALSE(stream.fall_behind(holdings, 1));  // the model brings two of them
+  stream.serve(own(2));
+  EXPECT_FALSE(stream.wants_model());
+  EXPECT_TRUE(stream.is_served());
+  EXPECT_EQ(pump(), Sizes{1});
+}
+
+TEST_F(Streamed, AModelIsNeededWhereTheOtherEndCannotStream) {
+  GradientSet theirs;
+  theirs.insert({other, 0});
+  hears(theirs, 0, false);
+  EXPECT_TRUE(stream.is_merging(holdings));
+  EXPECT_FALSE(stream.needs_its_model({}, 1));
+  hears(theirs, 0, false);
+  EXPECT_TRUE(stream.needs_its_model({}, 1));
+  hears(theirs, 0, true);
+  EXPECT_FALSE(stream.is_merging(holdings));
+  EXPECT_FALSE(stream.needs_its_model({}, 1));
+}
+
+TEST_F(Streamed, AModelIsNeededWhereTheSameIsLackingForLong) {
+  GradientSet theirs;
+  theirs.insert({other, 0});
+  hears(theirs, 0, true, 5);
+  const Nanoseconds later = 5 + ProtocolOptions::lacks_for_long;
+  EXPECT_FALSE(stream.needs_its_model(holdings.names(), later));
+  EXPECT_TRUE(stream.needs_its_model(holdings.names(), later + 1));
+  hold(other, 0, later, false);
+  EXPECT_FALSE(stream.needs_its_model(holdings.names(), later + 1));
+}
+
+TEST(WindowsOf, SmallGradientsAreManyAndLargeOnesFew) {
+  Roster roster;
+  const Membership members{{.origin = {1, 1}, .address = "here:1"}, roster, {}};
+  const ProtocolOptions small{.dimension = 1}, large{.dimension = 100'000'000};
+  EXPECT_EQ(Windows(small, members).most_under_way(), 4096u);
+  EXPECT_EQ(Windows(large, members).most_under_way(), 4u);
+  EXPECT_EQ(Windows(small, members).most_unfolded(), small.in_flight);
+  EXPECT_EQ(Windows(large, members).most_unfolded(), 4u);
+  EXPECT_EQ(Windows(large, members).most_waiting(), 6u);
+  EXPECT_GE(Windows(small, members).most_in_log(), 3 * Windows(small, members).most_waiting());
+}
+
+TEST(WindowsOf, GradientsAreRelayedAtOnceWhereNotAllAreLinked) {
+  Roster roster;
+  Membership members{{.origin = {1, 1}, .address = "here:1"}, roster, {}};
+  const ProtocolOptions options{.dimension = 1, .most_in_mesh = 1};
+  EXPECT_FALSE(Windows(options, members).relays_at_once());
+  const WorkerId other = roster.number({2, 2});
+  members.grow();
+  members[other].record.address = "there:1";
+  members.heard_from(other, 1);
+  EXPECT_TRUE(Windows(options, members).relays_at_once());
+  const ProtocolOptions usual{.dimension = 1};
+  EXPECT_FALSE(Windows(usual, members).relays_at_once());
+}
+
+}  // namespace
+}  // namespace dasgd::elastic::test
