@@ -76,7 +76,7 @@ void Protocol::died(WorkerId member, Nanoseconds now, const char* how) {
   if (m.in_sight && now - m.heard > options_.late_report()) want_copy();
   members_.set_state(member, MemberState::dead, now);
   m.dial_at = now + options_.patience.gone;
-  if (was_here) say(now, fmt::format("{} is gone: {}", members_.label(member), how));
+  if (was_here) say(now, fmt::format("{} is dead: {}", members_.label(member), how));
 }
 
 void Protocol::find_cut(Nanoseconds now) {
