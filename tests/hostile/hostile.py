@@ -99,7 +99,7 @@ def on_disk(stage, size, script):
 
 
 def a_trace_fills_the_disk(stage):
-    done = on_disk(stage, "2m", f"{stage.dasgd} train {' '.join(QUADRATIC)} --gradients 20000 --trace")
+    done = on_disk(stage, "2m", f"{stage.dasgd} train {' '.join(QUADRATIC)} --gradients 20000 --trace --checkpoint-every 0")
     done.refused("trace.jsonl: cannot be written: No space left on device; the run continues without it", 0)
     is_whole(stage)
     expect(stage.summary()["stop_reason"] == "budget", "training ended early")
