@@ -244,9 +244,10 @@ class Simulation {
       transmit(agent, agent.applies.parcel, agent.applies.from);
   }
 
-  // Foreign gradients change a worker when somebody is about to see it: several in one pass.
+  // Foreign gradients change a worker when somebody is about to see it: several in one pass. One
+  // whose step another core is making has none: it was settled before.
   void settle(Agent<Real>& agent) {
-    if (agent.channel.arrived.empty()) return;
+    if (agent.ahead.valid() || agent.channel.arrived.empty()) return;
     guarded(agent, [&] { record(agent, agent.run.worker().step(), agent.applied_at); });
   }
   void settle_all() {
