@@ -321,9 +321,9 @@ void CommandLine::add_reproduce() {
       ->type_name("NAME");
 
   app->add_option("--engine", reproduce_engine_,
-                  "quadratic, logistic and cifar: threads or mpi instead of virtual time, with 2 "
-                  "ranks, cifar with up to as many workers as ranks (mpi is the default under "
-                  "mpirun); cifar without it: threads as well")
+                  "quadratic, logistic and cifar: threads or mpi (default: mpi under mpirun, else "
+                  "virtual time, and for cifar on the CPU also threads); quadratic and logistic "
+                  "need 2 ranks")
       ->type_name("NAME");
   app->footer(
       "Prints a table and writes it as CSV, JSON and SVG, with a page that shows them.\n"
