@@ -187,6 +187,22 @@ TEST(LookAheadEstimate, IsCloseToWhatWasMissing) {
   }
 }
 
+// A worker that shares a core computes for a time slice, and then the core belongs to another: the
+// gradient that it was computing takes as long as the others' slices.
+TEST(LookAheadEstimate, IsNoHigherThanWhatWasMissingWhereWorkersComputeInTimeSlices) {
+  VirtualWorld world = delayed(0);
+  world.compute = TimeModel::custom([](std::size_t item, std::uint64_t index, Random&) {
+    return (index + 7 * item) % 40 == 39 ? 120 * unit : unit;
+  });
+  world.latency = TimeModel::constant(unit / 1000);
+  const Bowl bowl;
+  for (const std::size_t workers : {4, 8}) {
+    const auto figures =
+        run_simulation<double>(bowl, run_of(workers, 1e-4, full, 1000), world).summary.look_ahead;
+    EXPECT_LT(figures->missing_estimated, figures->missing_true) << workers;
+  }
+}
+
 // Half of the pairs that knew nothing of each other: the staleness of a drained causal run.
 TEST(LookAheadEstimate, WhatWasMissingIsTheMeanStaleness) {
   const Bowl bowl;

@@ -1,8 +1,15 @@
 // Cards and links that are too thin for what is computed: messages become fuller, not later.
+#include <algorithm>
 #include <gtest/gtest.h>
+#include <sstream>
+#include <string>
+#include <vector>
 
+#include "dasgd/problems/quadratic.hpp"
+#include "dasgd/record/trace/trace_writer.hpp"
 #include "dasgd/sim/simulate.hpp"
 #include "dasgd/topology/builders.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace dasgd {
 namespace {
@@ -10,12 +17,16 @@ namespace {
 /// f = |x|^2 / 2, as large as a small network.
 class LargeBowl final : public Objective<float> {
  public:
-  std::size_t dimension() const override { return 8192; }
+  explicit LargeBowl(std::size_t dimension = 8192) : dimension_(dimension) {}
+  std::size_t dimension() const override { return dimension_; }
   std::vector<float> start() const override { return std::vector<float>(dimension(), 1); }
   double gradient(std::span<const float> x, Rows, std::span<float> g) const override {
     std::copy(x.begin(), x.end(), g.begin());
     return 0;
   }
+
+ private:
+  const std::size_t dimension_;
 };
 
 enum class Thin { card, link };
@@ -94,9 +105,68 @@ TEST(ThinTrees, AreWhatTheRelayAsksFor) {
             simulate(problem, options, world).summary.staleness.S_avg);
 }
 
+struct Recorded {
+  std::vector<std::string> lines;  ///< of the trace, without an order among those of one instant
+  std::string digest;
+};
+
+Recorded recorded(const char* topology, Nanoseconds latency) {
+  const test::TemporaryDirectory directory;
+  TraceWriter writer(directory.file("t"), 1);
+  TrainOptions options{.workers = 9, .topology = topology, .eta = 0.01};
+  options.gradients = {30};
+  options.trace = &writer;
+  const VirtualWorld world{.compute = TimeModel::exponential(1'000'000),
+                           .latency = TimeModel::constant(latency),
+                           .apply = 0};
+  const auto summary = simulate(Quadratic::random(1), options, world).summary;
+  writer.finish();
+  Recorded all{{}, summary.replica_digest};
+  std::istringstream lines(test::read_text(directory.file("t")));
+  for (std::string line; std::getline(lines, line);) all.lines.push_back(line);
+  std::ranges::sort(all.lines);
+  return all;
+}
+
+// A way over relays is longer where a link takes time.
+TEST(ThinTrees, WithoutLimitsAndLatencyAreTheFullGraphToTheBit) {
+  const Recorded full = recorded("full", 0);
+  EXPECT_EQ(full.lines.size(), 9u * 9 * 30);
+  for (const char* tree : {"tree:4", "tree:2", "tree:1", "star"}) {
+    const Recorded one = recorded(tree, 0);
+    EXPECT_EQ(one.lines, full.lines) << tree;
+    EXPECT_EQ(one.digest, full.digest) << tree;
+  }
+  EXPECT_NE(recorded("tree:2", 1000).lines, recorded("full", 1000).lines);
+}
+
 TEST(ThinTrees, AreCausal) {
   const RunSummary summary = run({"tree:4"}, 5, 200);
   EXPECT_EQ(summary.noncausal_applications, 0u);
+}
+
+// docs/design.md: what a worker keeps, however thin its card is and however long the run.
+TEST_P(ThinLinks, KeepABoundedNumberOfBytes) {
+  constexpr std::size_t d = 500'000, workers = 6;
+  const LargeBowl problem(d);
+  TrainOptions options{.workers = workers, .topology = GetParam().topology, .eta = 1e-4};
+  options.gradients = {12};
+  VirtualWorld world;
+  world.compute = TimeModel::constant(50'000'000);
+  (GetParam().thin == Thin::card ? world.nic : world.bandwidth) = 4 * d / (0.05 * 10);
+  const Graph graph = build_graph(options.topology, workers, 1);
+  std::vector<std::uint64_t> most(workers, 0);
+  const Observer<float> observer{10'000'000, [&](const Instant<float>& instant) {
+                                   for (std::size_t i = 0; i < workers; ++i)
+                                     most[i] = std::max(most[i], instant.nodes[i].kept);
+                                   return false;
+                                 }};
+  run_simulation<float>(problem, options, world, &observer);
+  for (std::size_t i = 0; i < workers; ++i) {
+    const std::uint64_t ports = graph.neighbours(worker_id(i)).size();
+    EXPECT_LE(most[i], 16 * d + ports * (2 * 8 * d + 7 * 4 * d)) << i;
+    EXPECT_GT(most[i], 16 * d + 4 * d) << i;
+  }
 }
 
 TEST(ThinTrees, AreFresherThanAMesh) {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "dasgd/record/run_summary.hpp"
-#include "dasgd/run/figures.hpp"
 #include "dasgd/run/options.hpp"
 #include "dasgd/run/result.hpp"
+#include "dasgd/run/worker_figures.hpp"
 #include "dasgd/sim/agent.hpp"
 #include "dasgd/sim/residuals.hpp"
 
@@ -27,25 +27,12 @@ using Agents = std::vector<std::unique_ptr<Agent<Real>>>;
 template <typename Real>
 RunFigures figures_of(const Agents<Real>& agents, Nanoseconds now, std::uint64_t applications) {
   RunFigures figures{.seconds = static_cast<double>(now) * 1e-9, .applications = applications};
-  double loss = 0, losses = 0;
-  for (const auto& agent : agents) {
-    const StalenessStatistics& S = agent->run.S();
-    figures.gradients += agent->computed;
-    figures.samples += agent->run.samples_used();
-    figures.folded += agent->run.folded();
-    figures.S_avg = std::max(figures.S_avg, S.mean());
-    figures.S_max = std::max(figures.S_max, S.max);
-    const std::size_t waiting = agent->inbox_depth();
-    figures.inbox_depth = std::max(figures.inbox_depth, waiting);
-    figures.gradients_by_worker.push_back(agent->computed);
-    figures.inbox_by_worker.push_back(static_cast<std::uint32_t>(waiting));
-    figures.waited_by_worker.push_back(0);
-    figures.add(agent->run.look_ahead());
-    const auto recent = agent->run.recent_loss();
-    loss += recent.value_or(0);
-    losses += recent ? 1 : 0;
+  FiguresOfWorkers all(figures);
+  for (std::size_t worker = 0; const auto& agent : agents) {
+    WorkerFigures of_worker = figures_of(agent->run);
+    of_worker.computed = agent->computed;
+    all.add(worker++, of_worker, agent->inbox_depth);
   }
-  if (losses > 0) figures.loss = loss / losses;
   return figures;
 }
 

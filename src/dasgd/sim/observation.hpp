@@ -28,10 +28,14 @@ class Observation {
 
   /// Whether the observer looks before `time`.
   bool is_due_before(Nanoseconds time) const { return next_ < time && !ended_; }
-  /// Everything before `time` has happened. True when the observer ends the run.
-  bool before(Nanoseconds time, const Agents<Real>& agents) {
-    for (; next_ < time && !ended_; next_ = later(next_, observer_.every, "eval-every"))
+  /// Everything before `time` has happened, once `settle(instant)` has brought the agents there.
+  /// True when the observer ends the run.
+  template <typename Settle>
+  bool before(Nanoseconds time, const Agents<Real>& agents, Settle&& settle) {
+    for (; next_ < time && !ended_; next_ = later(next_, observer_.every, "eval-every")) {
+      settle(next_);
       ended_ = look(next_, agents);
+    }
     return ended_;
   }
   bool ends_at_once() const { return ended_ && observer_.ends_at_once; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -43,6 +44,9 @@ class Simulation {
         budget_(options, objective.samples()),
         judge_(objective, options),
         applied_together_(shows_every_model(options) ? 1 : most_applied_together),
+        streaks_(mode_ != RelayMode::apply && !shows_every_model(options) && world.apply > 0 &&
+                 !frame_queue_.folds() && world.chaos.pauses.empty() &&
+                 (!options.figures || mode_ == RelayMode::none)),
         ahead_(world.threads) {
     validate(world, graph_);
     require_delivery(graph_, mode_);
@@ -63,16 +67,18 @@ class Simulation {
     }
     while (const auto event = queue_.pop()) {
       if (options_.stop.stop_requested()) stop(StopReason::interrupted);
-      if (stopped_) ++events_since_stop_;
-      if (observation_ && !stopped_ && observation_->is_due_before(event->time)) {
-        settle_all();
-        if (observation_->before(event->time, agents_)) stop(StopReason::target);
-      }
+      if (observation_ && !stopped_ && observation_->is_due_before(event->time))
+        if (observation_->before(event->time, agents_, [this](Nanoseconds time) {
+              settle_all(QueuedEvent::last_at(time));
+            }))
+          stop(StopReason::target);
+      log_figures_before(*event);
+      event_ = *event;
       now_ = event->time;
       handle(*event);
       if (ended_before_it_drained()) break;
     }
-    settle_all();
+    settle_all(event_);
     if (observation_ && !ended_before_it_drained()) observation_->at_the_end(now_, agents_);
     flush_trace();
     if (options_.figures) log_figures();
@@ -108,6 +114,8 @@ class Simulation {
 
   // The worker looks into its inbox: apply the oldest arrival, else compute, else be idle.
   void look(Agent<Real>& agent) {
+    if (agent.is_of_a_cut_streak(now_)) return;
+    catch_up(agent);
     if (agent.no_longer_asks(now_)) return;
     agent.busy = false;
     if (!world_.chaos.pauses.empty())
@@ -130,18 +138,76 @@ class Simulation {
   }
 
   void apply_oldest(Agent<Real>& agent) {
+    const Nanoseconds applied = later(now_, world_.apply, "apply");
+    agent.busy = true;
+    if (is_seen_at_every_look(agent)) {
+      begin_oldest(agent);
+      return push(applied, EventKind::foreign_finished, agent);
+    }
+    agent.streak = {static_cast<std::uint32_t>(agent.id), now_, world_.apply, in_a_row(agent)};
+    catch_up(agent);
+    schedule_look(agent, agent.streak.end());
+  }
+  void begin_oldest(Agent<Real>& agent) {
     if (agent.take_oldest()) {
       agent.passed_on = mode_ != RelayMode::apply;
       release_parcel(agent.applies.parcel);
     }
-    const Nanoseconds applied = later(now_, world_.apply, "apply");
-    agent.busy = true;
-    agent.use.busy += applied - now_;
-    push(applied, EventKind::foreign_finished, agent);
+    agent.use.busy += world_.apply;
+  }
+  bool is_seen_at_every_look(const Agent<Real>& agent) const {
+    const bool is_evaluated = agent.id == WorkerId{0} && options_.evaluation.every.count() > 0;
+    return !streaks_ || agent.folded || is_evaluated;
+  }
+  // How much of what waits is applied before the next look of which something may come.
+  std::size_t in_a_row(const Agent<Real>& agent) const {
+    Nanoseconds until = std::numeric_limits<Nanoseconds>::max();
+    if (options_.max_time && !stopped_)
+      until = std::min(until - world_.apply, options_.max_time->count()) + world_.apply - 1;
+    const auto most = static_cast<std::size_t>((until - now_) / world_.apply);
+    return std::min(most, agent.inbox.size());
+  }
+
+  // Its streak goes on until this event has been handled.
+  void catch_up(Agent<Real>& agent, const QueuedEvent& event) {
+    Streak& streak = agent.streak;
+    if (streak.is_over()) return;
+    const std::size_t complete = streak.complete_after(event), begun = streak.begun_after(event);
+    if (streak.complete < complete) {
+      const Nanoseconds time = streak.begin + streak.each * static_cast<Nanoseconds>(complete);
+      const bool is_under_way = streak.begun > streak.complete;
+      if (is_under_way) complete_one(agent, time);
+      apply_at_once(agent, complete - streak.complete - (is_under_way ? 1 : 0), time);
+      streak.complete = complete;
+      streak.begun = std::max(streak.begun, complete);
+    }
+    if (streak.begun == begun) return;
+    begin_oldest(agent);
+    streak.begun = begun;
+  }
+  void catch_up(Agent<Real>& agent) { catch_up(agent, event_); }
+  // Applications that begin and are complete before anybody looks; the last one at this time.
+  void apply_at_once(Agent<Real>& agent, std::size_t count, Nanoseconds time) {
+    agent.applied_at = time;
+    auto& arrived = agent.channel.arrived.gradients;
+    for (std::size_t left = count; left > 0; --left) {
+      Parcel& oldest = agent.inbox.front().parcel;
+      release_parcel(oldest);
+      arrived.push_back(std::move(oldest.gradient));
+      agent.inbox.drop_front();
+      if (arrived.size() >= applied_together_) settle(agent);
+    }
+    agent.inbox_depth -= count;
+    agent.use.busy += world_.apply * static_cast<Nanoseconds>(count);
+    took_note_of(count);
+  }
+  void took_note_of(std::size_t applications) {
+    applications_ += applications;
+    if (stopped_) work_since_stop_ += applications;
   }
 
   void compute(Agent<Real>& agent) {
-    if (agent.gradients_in_flight.count() >= in_flight_limit_) fold_what_waits_of(agent.id);
+    if (agent.gradients_in_flight >= in_flight_limit_) make_room_for(agent);
     const Nanoseconds computed = agent.computed_at(world_.compute, options_.seed, now_);
     const Nanoseconds applied = later(computed, world_.apply, "apply");
     begin(agent, applied);
@@ -149,14 +215,17 @@ class Simulation {
   }
 
   // What a real worker does whose buffers are all on their way.
-  void fold_what_waits_of(WorkerId origin) {
+  void make_room_for(Agent<Real>& agent) {
+    for (const auto& other : agents_) catch_up(*other);
+    if (agent.gradients_in_flight < in_flight_limit_) return;
     for (const auto& other : agents_)
-      if (other->has_waiting_of(origin)) fold_inbox(*other);
+      if (other->has_waiting_of(agent.id)) fold_inbox(*other);
   }
 
   // What is being applied was here before: it is passed on first, so that links keep their order.
   void fold_inbox(Agent<Real>& agent) {
     pass_on(agent);
+    cut_streak(agent);
     if (!agent.folded) agent.folded = std::make_shared<Bundle>();
     for (const Waiting& waiting : std::exchange(agent.inbox, {})) {
       if (waiting.parcel.bundle)
@@ -168,11 +237,26 @@ class Simulation {
     }
   }
 
+  void cut_streak(Agent<Real>& agent) {
+    if (agent.streak.is_over()) return;
+    const Nanoseconds end = agent.streak.end();
+    agent.streak.cut_after(event_);
+    if (agent.streak.end() == end) return;
+    agent.cut_looks.push_back(end);
+    schedule_look(agent, agent.streak.end());
+  }
+
   // Where links fold, buffers are free at once.
   void release_parcel(const Parcel& parcel) {
     if (frame_queue_.folds()) return;
-    const GradientName name = parcel.gradient->name;
-    agents_[index(name.origin)]->gradients_in_flight.receiver_released(name.sequence);
+    const auto& gradient = static_cast<const SimulatedGradient&>(*parcel.gradient);
+    if (--gradient.receivers == 0) --agents_[index(gradient.name.origin)]->gradients_in_flight;
+  }
+  void count_receivers(Agent<Real>& agent, const Gradient& own) {
+    if (frame_queue_.folds() || agents_.size() == 1) return;
+    static_cast<const SimulatedGradient&>(own).receivers =
+        static_cast<std::uint32_t>(agents_.size() - 1);
+    ++agent.gradients_in_flight;
   }
 
   // When a worker looks, its replica is what it is at this instant.
@@ -215,11 +299,10 @@ class Simulation {
     if (made) {
       ++agent.computed;
       const GradientPtr own = std::exchange(agent.channel.sent, nullptr);
-      if (!frame_queue_.folds())
-        agent.gradients_in_flight.send(static_cast<std::uint32_t>(agents_.size() - 1));
+      count_receivers(agent, *own);
       if (residuals_) residuals_->applied(agent.id, own);
       guarded(agent, [&] { record(agent, agent.report, now_); });
-      count(1);
+      count_own();
       transmit(agent, own, agent.id);
     }
     schedule_look(agent, now_);
@@ -227,15 +310,19 @@ class Simulation {
 
   void finish_foreign(Agent<Real>& agent) {
     pass_on(agent);
+    counted_.applications += agent.applies.parcel.size();
+    complete_one(agent, now_);
+    if (wants_figures_after(event_)) log_figures(event_);
+    schedule_look(agent, now_);
+  }
+  void complete_one(Agent<Real>& agent, Nanoseconds time) {
     const Parcel& applied = agent.applies.parcel;
-    const std::size_t gradients = applied.size();
+    took_note_of(applied.size());
     if (residuals_) residuals_->applied(agent.id, applied.gradient);
     if (applied.bundle) settle(agent);
-    agent.complete(now_);
+    agent.complete(time);
     const Received& arrived = agent.channel.arrived;
     if (arrived.bundle || arrived.gradients.size() >= applied_together_) settle(agent);
-    count(gradients);
-    schedule_look(agent, now_);
   }
 
   // With relay on application, what is complete, or was there before what is folded.
@@ -250,8 +337,11 @@ class Simulation {
     if (agent.ahead.valid() || agent.channel.arrived.empty()) return;
     guarded(agent, [&] { record(agent, agent.run.worker().step(), agent.applied_at); });
   }
-  void settle_all() {
-    for (const auto& agent : agents_) settle(*agent);
+  void settle_all(const QueuedEvent& after) {
+    for (const auto& agent : agents_) {
+      catch_up(*agent, after);
+      settle(*agent);
+    }
   }
 
   // A failure ends the run, which is still drained. False if the action failed.
@@ -277,13 +367,75 @@ class Simulation {
     if (lines_.size() >= 4096) flush_trace();
   }
 
-  void count(std::size_t applications) {
-    applications_ += applications;
-    if (!options_.figures || !options_.figures->wants(applications_)) return;
-    settle_all();
-    log_figures();
+  void count_own() {
+    ++applications_;
+    ++counted_.applications;
+    if (wants_figures_after(event_)) log_figures(event_);
   }
 
+  // Figures belong to the instant at which so many applications are complete, be it in a streak.
+  void log_figures_before(const QueuedEvent& next) {
+    if (!streaks_) return;
+    while (wants_figures_after(next)) {
+      const QueuedEvent due = figures_due(next);
+      now_ = due.time;
+      log_figures(due);
+    }
+  }
+  // Streaks are counted only where so many can be complete by then.
+  bool wants_figures_after(const QueuedEvent& event) {
+    if (!options_.figures) return false;
+    if (!streaks_) return figures_are_due(applications_);
+    if (!figures_are_due(counted_.applications + most_complete_between(counted_.event, event)))
+      return false;
+    counted_ = {event, applications_after(event)};
+    return figures_are_due(counted_.applications);
+  }
+  bool figures_are_due(std::uint64_t applications) const {
+    return applications > 0 && options_.figures->wants(applications);
+  }
+  std::uint64_t most_complete_between(const QueuedEvent& first, const QueuedEvent& last) const {
+    const bool foreign_before = first.kind() > EventKind::foreign_finished;
+    if (first.time == last.time && (foreign_before || last.kind() == EventKind::own_finished))
+      return 0;
+    const auto each = static_cast<std::uint64_t>((last.time - first.time) / world_.apply + 1);
+    return each * agents_.size();
+  }
+  std::uint64_t applications_after(const QueuedEvent& event) const {
+    std::uint64_t sum = applications_;
+    for (const auto& agent : agents_)
+      if (const Streak& streak = agent->streak; !streak.is_over())
+        sum += streak.complete_after(event) - streak.complete;
+    return sum;
+  }
+  // The application with which figures are due, at the latest before `next`.
+  QueuedEvent figures_due(const QueuedEvent& next) const {
+    const auto wants_after = [&](const QueuedEvent& event) {
+      return figures_are_due(applications_after(event));
+    };
+    Nanoseconds before = event_.time - 1, at = next.time;
+    while (at - before > 1) {
+      const Nanoseconds middle = before + (at - before) / 2;
+      (wants_after(QueuedEvent::last_at(middle)) ? at : before) = middle;
+    }
+    const auto by = [at](std::size_t worker) {
+      return QueuedEvent::make(at, EventKind::foreign_finished, worker, 0);
+    };
+    std::size_t first = 0, last = agents_.size() - 1;
+    while (first < last) {
+      const std::size_t middle = (first + last) / 2;
+      if (wants_after(by(middle)))
+        last = middle;
+      else
+        first = middle + 1;
+    }
+    return by(first);
+  }
+
+  void log_figures(const QueuedEvent& after) {
+    settle_all(after);
+    log_figures();
+  }
   void log_figures() { feed_.log(figures_of(agents_, now_, applications_), sum_S_); }
 
   void observe_model(Agent<Real>& agent) {
@@ -296,9 +448,10 @@ class Simulation {
   }
 
   void deliver(Agent<Real>& agent, const Parcel& parcel, WorkerId from) {
+    if (stopped_) ++work_since_stop_;
     if (observation_) agent.use.received += frame_queue_.bytes_of(parcel);
     if (relayed() && !agent.relay.is_first_copy(parcel)) return;
-    agent.inbox.push_back({parcel, from});
+    agent.receive(parcel, from);
     if (frame_queue_.folds() && agent.inbox.size() > in_flight_limit_) fold_inbox(agent);
     if (mode_ == RelayMode::arrival) transmit(agent, parcel, from);
     if (agent.busy) return;
@@ -317,7 +470,7 @@ class Simulation {
     if (ahead_.running()) return false;
     if (observation_ && (reason_ == StopReason::max_time || observation_->ends_at_once()))
       return true;
-    return reason_ == StopReason::interrupted && events_since_stop_ >= most_after_an_interrupt;
+    return reason_ == StopReason::interrupted && work_since_stop_ >= most_after_an_interrupt;
   }
   void fail(std::exception_ptr failure, StopReason reason) {
     if (!failure_) failure_ = failure;
@@ -368,11 +521,17 @@ class Simulation {
   Judge<Real> judge_;
   Nanoseconds next_evaluation_ = 0;
   const std::size_t applied_together_;  // unless everybody's model is seen after each
+  const bool streaks_;                  // nobody sees a worker between applications
   WorkersAhead ahead_;
+  QueuedEvent event_;  // that is being handled
   Nanoseconds now_ = 0;
-  std::uint64_t events_since_stop_ = 0;
+  std::uint64_t work_since_stop_ = 0;  // deliveries and applications
   std::size_t reached_ = 0;
   std::uint64_t applications_ = 0;
+  struct {
+    QueuedEvent event;
+    std::uint64_t applications = 0;
+  } counted_;         // when streaks were counted last, and what there was then and own ones since
   double sum_S_ = 0;  // of all applications
   std::optional<ResidualMeter<Real>> residuals_;
   std::optional<Observation<Real>> observation_;

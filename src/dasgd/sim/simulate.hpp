@@ -11,14 +11,14 @@
 
 namespace dasgd {
 
-/// So many events an interrupted run may still take.
+/// So many deliveries and applications an interrupted run may still take.
 inline constexpr std::uint64_t most_after_an_interrupt = 1'000'000;
 
 /// Simulates a run until it is drained. Same arguments, same result, to the byte of the trace;
 /// several simulations may go on in one process. `options.slow` multiplies compute times; `compute`
 /// and the reporting options of a real run have no meaning here. Nothing outside moves in virtual
 /// time: a source of samples that has none when nothing else is left to happen has ended.
-/// After an interrupt (`options.stop`) what is under way is delivered if that takes few events;
+/// After an interrupt (`options.stop`) what is under way is delivered if that is little;
 /// otherwise the run ends with gradients that were not applied everywhere (`lost`).
 /// An observer changes nothing but when the run ends: where its time is over, the run ends at once,
 /// without what is still under way and without a last look, unless `world.threads` help. W and

@@ -1,6 +1,9 @@
 #include "dasgd/staleness/causal_weights.hpp"
 
 #include <algorithm>
+#include <span>
+
+#include "dasgd/staleness/prefixes.hpp"
 
 namespace dasgd {
 
@@ -47,10 +50,9 @@ bool CausalWeights::has_all_before(Place place, const GradientSet& knows) {
   move_boundary(place);
   const auto& prefixes = knows.prefixes();
   const std::size_t known = std::min(before_.size(), prefixes.size());
-  std::uint32_t lacks = 0;  // without a branch, so that several are compared at once
-  for (std::size_t o = 0; o < known; ++o) lacks |= before_[o] > prefixes[o] ? 1u : 0u;
-  for (std::size_t o = known; o < before_.size(); ++o) lacks |= before_[o];
-  return lacks == 0;
+  const auto is_some = [](std::uint32_t count) { return count > 0; };
+  return !any_beyond(std::span(before_).first(known), std::span(prefixes).first(known)) &&
+         std::none_of(before_.begin() + static_cast<std::ptrdiff_t>(known), before_.end(), is_some);
 }
 
 // Gradients of one origin are applied in their order, so that a name says how many came before.

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "dasgd/core/gradient_set.hpp"
+#include "dasgd/staleness/prefixes.hpp"
 
 namespace dasgd {
 
@@ -24,7 +26,7 @@ class CommonNames {
     heard_[index(origin)] = true;
     const auto& prefixes = compute_set.prefixes();
     const std::size_t shared = std::min(least_.size(), prefixes.size());
-    for (std::size_t o = 0; o < shared; ++o) least_[o] = std::min(least_[o], prefixes[o]);
+    keep_least(std::span(least_).first(shared), std::span(prefixes).first(shared));
     std::fill(least_.begin() + static_cast<std::ptrdiff_t>(shared), least_.end(), 0);
     if (++origins_heard_ < heard_.size()) return false;
     known_ = least_;

@@ -27,6 +27,10 @@ struct QueuedEvent {
                           std::uint32_t subject) {
     return {time, static_cast<std::uint64_t>(kind) << 61 | rank, subject};
   }
+  /// Behind everything that happens then.
+  static QueuedEvent last_at(Nanoseconds time) {
+    return {time, std::numeric_limits<std::uint64_t>::max(), 0};
+  }
   EventKind kind() const { return static_cast<EventKind>(order >> 61); }
   bool before(const QueuedEvent& other) const {
     return time != other.time ? time < other.time : order < other.order;

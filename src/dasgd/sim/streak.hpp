@@ -1,0 +1,45 @@
+// Applications that follow each other, known by numbers instead of events.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "dasgd/virtual_time/event_queue.hpp"
+
+namespace dasgd {
+
+/// What waits for a worker when it looks is applied one after the other, without a pause. Where
+/// nobody sees the worker in between, one event at the end is enough: how many applications have
+/// begun and are complete after any other event follows from the contract of virtual time.
+struct Streak {
+  std::uint32_t worker = 0;
+  Nanoseconds begin = 0, each = 0;      ///< `each` is positive
+  std::size_t count = 0;                ///< applications, ...
+  std::size_t begun = 0, complete = 0;  ///< of them, as far as the worker has caught up
+
+  bool is_over() const { return complete == count; }
+  Nanoseconds end() const { return begin + each * static_cast<Nanoseconds>(count); }
+
+  /// How many are complete once `event` has been handled, and how many have begun: one at the look
+  /// that began the streak, each further one at a look that needs no event.
+  std::size_t complete_after(const QueuedEvent& event) const {
+    return instants_until(event, EventKind::foreign_finished);
+  }
+  std::size_t begun_after(const QueuedEvent& event) const {
+    return std::min(count, 1 + instants_until(event, EventKind::look));
+  }
+  /// Ends it with the one that is under way then.
+  void cut_after(const QueuedEvent& event) { count = begun_after(event); }
+
+ private:
+  std::size_t instants_until(const QueuedEvent& event, EventKind kind) const {
+    if (event.time < begin + each) return 0;
+    const Nanoseconds passed = (event.time - begin) / each;
+    const bool is_now = begin + passed * each == event.time;
+    const bool is_later =
+        is_now && event.before(QueuedEvent::make(event.time, kind, worker, worker));
+    return std::min(count, static_cast<std::size_t>(passed) - (is_later ? 1 : 0));
+  }
+};
+
+}  // namespace dasgd

@@ -1,0 +1,97 @@
+// Applications without events of their own change nothing that is reported.
+#include "dasgd/sim/streak.hpp"
+
+#include <gtest/gtest.h>
+#include <string>
+
+#include "dasgd/problems/quadratic.hpp"
+#include "dasgd/random/random.hpp"
+#include "dasgd/record/trace/trace_writer.hpp"
+#include "dasgd/sim/simulate.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace dasgd {
+namespace {
+
+TEST(Streak, CompletesInTheOrderOfEventsAtOneInstant) {
+  const Streak streak{.worker = 3, .begin = 100, .each = 10, .count = 4};
+  const auto at = [](Nanoseconds time, EventKind kind, std::uint64_t rank) {
+    return QueuedEvent::make(time, kind, rank, 0);
+  };
+  EXPECT_EQ(streak.complete_after(at(100, EventKind::look, 3)), 0u);
+  EXPECT_EQ(streak.begun_after(at(100, EventKind::look, 3)), 1u);
+  EXPECT_EQ(streak.complete_after(at(120, EventKind::own_finished, 9)), 1u);
+  EXPECT_EQ(streak.complete_after(at(120, EventKind::foreign_finished, 2)), 1u);
+  EXPECT_EQ(streak.complete_after(at(120, EventKind::foreign_finished, 3)), 2u);
+  EXPECT_EQ(streak.begun_after(at(120, EventKind::arrival, 77)), 2u);
+  EXPECT_EQ(streak.begun_after(at(120, EventKind::look, 2)), 2u);
+  EXPECT_EQ(streak.begun_after(at(120, EventKind::look, 4)), 3u);
+  EXPECT_EQ(streak.begun_after(QueuedEvent::last_at(500)), 4u);
+  EXPECT_EQ(streak.complete_after(QueuedEvent::last_at(500)), 4u);
+}
+
+TEST(Streak, EndsWithWhatIsUnderWayWhenItIsCut) {
+  Streak streak{.worker = 0, .begin = 100, .each = 10, .count = 4};
+  streak.cut_after(QueuedEvent::make(115, EventKind::look, 5, 5));
+  EXPECT_EQ(streak.end(), 120);
+}
+
+struct Reported {
+  RunSummary summary;
+  std::string figures;
+};
+
+// A trace shows every model, so that each application has its event.
+Reported simulated(TrainOptions options, const VirtualWorld& world, bool with_trace) {
+  const test::TemporaryDirectory directory;
+  TraceWriter writer(directory.file("t"), 1);
+  FigureLog figures(64);
+  options.figures = &figures;
+  if (with_trace) options.trace = &writer;
+  Reported reported{simulate(Quadratic::random(1), options, world).summary, ""};
+  writer.finish();
+  for (const RunFigures& row : figures.rows()) reported.figures += metrics_line(row);
+  return reported;
+}
+
+void expect_same(const Reported& one, const Reported& other, const std::string& what) {
+  const RunSummary &a = one.summary, &b = other.summary;
+  EXPECT_EQ(one.figures, other.figures) << what;
+  EXPECT_EQ(a.replica_digest, b.replica_digest) << what;
+  EXPECT_EQ(a.iterations, b.iterations) << what;
+  EXPECT_EQ(a.time, b.time) << what;
+  EXPECT_EQ(a.folded, b.folded) << what;
+  EXPECT_EQ(a.stop_reason, b.stop_reason) << what;
+  EXPECT_EQ(a.staleness.S_avg, b.staleness.S_avg) << what;
+  EXPECT_EQ(a.staleness.S_hat_avg, b.staleness.S_hat_avg) << what;
+  EXPECT_EQ(a.staleness.W, b.staleness.W) << what;
+}
+
+TEST(Streaks, ChangeNothingThatIsReported) {
+  for (std::uint32_t number = 0; number < 60; ++number) {
+    Random random(5, Purpose::scenario, number);
+    const auto one_of = [&](auto... values) {
+      const std::common_type_t<decltype(values)...> all[] = {values...};
+      return all[random.below(sizeof...(values))];
+    };
+    TrainOptions options{.workers = one_of(std::size_t{2}, std::size_t{5}, std::size_t{16})};
+    options.topology = one_of("full", "full", "ring", "star", "exponential");
+    options.eta = 1e-4;
+    options.gradients = {4 + random.below(20)};
+    options.seed = number;
+    if (random.below(3) == 0) options.in_flight = 1 + random.below(3);
+    if (random.below(2)) options.slow = {{WorkerId{1}, 2.0 + random.below(40)}};
+    if (random.below(4) == 0)
+      options.max_time = std::chrono::nanoseconds(500 + 1'000 * random.below(9));
+    VirtualWorld world;
+    world.compute = random.below(2) ? TimeModel::lognormal(1'000, 0.5) : TimeModel::constant(1'000);
+    world.latency = random.below(3) ? TimeModel::constant(100) : TimeModel::exponential(300);
+    world.apply = one_of(1, 10, 100, 400);
+    if (random.below(4) == 0) world.chaos.reorder = world.chaos.duplicate = 0.2;
+    expect_same(simulated(options, world, false), simulated(options, world, true),
+                "scenario " + std::to_string(number));
+  }
+}
+
+}  // namespace
+}  // namespace dasgd
