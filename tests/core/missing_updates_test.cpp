@@ -103,6 +103,33 @@ TEST(MissingUpdates, WhoeverFallsSilentIsGoneAfterTenOfItsIntervals) {
   EXPECT_NEAR(missing.delayed(own), 2, 0.8);
 }
 
+TEST(MissingUpdates, AHundredTimesSlowerIsNotSilent) {
+  MissingUpdates missing(me, 2);
+  std::uint32_t own = 0;
+  for (std::uint32_t k = 0; k < 30; ++k) {
+    own += 100;
+    missing.applied(knowing(own - std::min(own, 101u), k), own);
+    if (k < 3) continue;
+    EXPECT_NEAR(missing.oldest(own), 50, 1e-9) << k;
+    EXPECT_NEAR(missing.weight(0, 1, own), 0.01, 0.003) << k;
+  }
+}
+
+// In time slices: the gradient that the other was computing meanwhile is as old as its silence.
+TEST(MissingUpdates, OneOldGradientAfterASilenceIsNoLongWindow) {
+  MissingUpdates missing(me, 2);
+  auto own = rounds(missing, 1, 1, 40);
+  for (std::uint32_t slice = 0; slice < 5; ++slice) {
+    own += 200;
+    missing.applied(knowing(static_cast<std::uint32_t>(own) - 200, 1000 * (slice + 1)), own);
+    EXPECT_LE(missing.delayed(own), 1) << slice;
+    for (std::uint32_t k = 1; k < 20; ++k) {
+      missing.applied(knowing(static_cast<std::uint32_t>(own) - 1, 1000 * (slice + 1) + k), ++own);
+      EXPECT_LE(missing.delayed(own), 1) << slice << ' ' << k;
+    }
+  }
+}
+
 TEST(MissingUpdates, NobodyIsAwaitedWhoseNumberNobodyHasUsed) {
   MissingUpdates missing(me);  // members come and go
   missing.applied(knowing(1, 0, worker_id(5)), 2);

@@ -33,13 +33,13 @@ void MissingUpdates::applied(const GradientFacts& gradient, std::uint64_t own_up
   const std::size_t j = index(gradient.name.origin);
   if (j >= peers_.size()) peers_.resize(j + 1);
   Peer& peer = peers_[j];
-  if (peer.all++ == 0 || is_gone(peer, own)) {
-    peer = {.all = peer.all, .first = own, .since = own};
-  } else {
-    peer.arrivals += 1;
-  }
+  const bool is_first = peer.all == 0, returns = !is_first && is_gone(peer, own);
+  if (is_first) peer = {.first = own, .since = own};
+  if (returns) peer = {.all = peer.all, .first = peer.first, .since = known};
+  peer.all += 1;
   peer.last = own;
-  if (known > 0) {
+  peer.arrivals += is_first ? 0 : 1;
+  if (known > 0 && !returns) {
     peer.lags += lag;
     peer.lagged += 1;
   }

@@ -19,6 +19,8 @@ namespace dasgd {
 ///   rho_j * W_j + 1/2         gradients of j were begun before an own one and come after it.
 /// Until a gradient of j that knows an own update has arrived, j is taken for a worker of the same
 /// speed: it has made as many as this one. Whoever falls silent for ten of its intervals is gone.
+/// When it returns, its rate is measured again, over the time that its first gradient took, and the
+/// lag of this one is left out: it is as old as the silence, which says nothing of those after it.
 /// Relays, folds and joins need no case of their own: only names count.
 class MissingUpdates {
  public:
