@@ -1,5 +1,6 @@
 #include "dasgd/problems/thin_product.hpp"
 
+#include <Eigen/Dense>
 #include <gtest/gtest.h>
 
 #include "dasgd/random/random.hpp"
@@ -25,6 +26,26 @@ TEST(ThinProduct, AddsWhatALibraryMultiplies) {
       EXPECT_LT((product - before - a * b).cwiseAbs().maxCoeff(), 1e-5) << wanted;
       EXPECT_LT((transposed - b - a.transpose() * other).cwiseAbs().maxCoeff(), 1e-5) << wanted;
     }
+}
+
+// Fused products and sums would round once less.
+TEST(ThinProduct, RoundsEachProductInTheOrderOfTheRows) {
+  const Matrix a = drawn(11, 40), b = drawn(40, thin_columns(10));
+  Matrix product = Matrix::Zero(a.rows(), b.cols());
+  add_thin_product({a.data(), a.cols(), 1}, b, product);
+#ifdef __x86_64__
+  for (Eigen::Index row = 0; row < a.rows(); ++row)
+    for (Eigen::Index column = 0; column < b.cols(); ++column) {
+      float sum = 0;
+      for (Eigen::Index k = 0; k < b.rows(); ++k) {
+        const volatile float rounded = a(row, k) * b(k, column);
+        sum += rounded;
+      }
+      EXPECT_EQ(product(row, column), sum);
+    }
+#else
+  EXPECT_LT((product - a * b).cwiseAbs().maxCoeff(), 1e-4);
+#endif
 }
 
 }  // namespace

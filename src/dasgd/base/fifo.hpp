@@ -22,7 +22,13 @@ class Fifo {
 
   void push_back(Item item) { items_.push_back(std::move(item)); }
   Item pop_front() {
-    Item item = std::move(items_[first_++]);
+    Item item = std::move(front());
+    drop_front();
+    return item;
+  }
+  /// The first one, which may have been moved from, is gone; its memory is used again later.
+  void drop_front() {
+    ++first_;
     if (first_ == items_.size()) {
       items_.clear();
       first_ = 0;
@@ -30,7 +36,6 @@ class Fifo {
       items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(first_));
       first_ = 0;
     }
-    return item;
   }
 
  private:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstddef>
 #include <exception>
 #include <mutex>
@@ -38,6 +39,48 @@ void in_parallel(std::size_t count, unsigned threads, const Work& work) {
     take_pieces();
   }
   if (failure) std::rethrow_exception(failure);
+}
+
+/// Calls work(k) for pieces of sizes[k], as many at a time as fit: together they are at most
+/// `room`, and a larger piece runs alone. Of those that fit the first begins. Otherwise like
+/// in_parallel.
+template <typename Work>
+void in_parallel_within(std::size_t room, const std::vector<std::size_t>& sizes, const Work& work) {
+  std::mutex mutex;  // guards what follows
+  std::condition_variable changed;
+  std::vector<bool> begun(sizes.size());
+  std::size_t taken = 0, left = sizes.size();
+  const auto next_that_fits = [&] {
+    std::size_t k = 0;
+    while (k < sizes.size() && (begun[k] || (taken > 0 && taken + sizes[k] > room))) ++k;
+    return k;
+  };
+  const auto take_pieces = [&](std::size_t) {
+    std::unique_lock lock(mutex);
+    while (true) {
+      changed.wait(lock, [&] { return left == 0 || next_that_fits() < sizes.size(); });
+      if (left == 0) return;
+      const std::size_t k = next_that_fits();
+      begun[k] = true;
+      taken += sizes[k];
+      --left;
+      lock.unlock();
+      const auto release = [&] {
+        lock.lock();
+        taken -= sizes[k];
+        changed.notify_all();
+      };
+      try {
+        work(k);
+      } catch (...) {
+        release();
+        left = 0;
+        throw;
+      }
+      release();
+    }
+  };
+  in_parallel(sizes.size(), static_cast<unsigned>(sizes.size()), take_pieces);
 }
 
 }  // namespace dasgd
