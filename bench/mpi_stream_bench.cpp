@@ -76,6 +76,8 @@ double stream(mpi::Communicator& ranks, std::size_t size, std::uint32_t count,
       batch.clear();
       endpoint.receive(8, batch);
       for (const GradientPtr& g : batch.gradients) applied.insert(g->name);
+      if (batch.bundle)
+        for (const GradientFacts& g : batch.bundle->facts()) applied.insert(g.name);
       if (batch.empty()) endpoint.wait(100ms);
     }
     batch.clear();

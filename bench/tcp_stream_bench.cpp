@@ -205,20 +205,20 @@ class Side final : public tcp::LinkEvents {
     while (link_) context_.run_one();
   }
 
-  void linked(tcp::LinkId link, bool, const std::string&) override { link_ = link; }
-  void dial_failed(tcp::LinkId, tcp::DialFailure, const std::string&) override { fail("a dial"); }
-  std::optional<std::span<std::byte>> body(tcp::LinkId, std::span<const std::byte>,
+  void linked(LinkId link, bool, const std::string&) override { link_ = link; }
+  void dial_failed(LinkId, tcp::DialFailure, const std::string&) override { fail("a dial"); }
+  std::optional<std::span<std::byte>> body(LinkId, std::span<const std::byte>,
                                            std::uint64_t bytes) override {
     return std::span(*body_).first(bytes);
   }
-  void received(tcp::LinkId, Bytes) override { ++received_; }
-  void drained(tcp::LinkId) override {}
-  void lost(tcp::LinkId, tcp::Loss, const std::string&) override { link_.reset(); }
+  void received(LinkId, Bytes) override { ++received_; }
+  void drained(LinkId) override {}
+  void lost(LinkId, tcp::Loss, const std::string&) override { link_.reset(); }
 
  private:
   boost::asio::io_context context_{1};
   std::shared_ptr<std::vector<std::byte>> body_;
-  std::optional<tcp::LinkId> link_;
+  std::optional<LinkId> link_;
   int received_ = 0;
 
  public:

@@ -7,6 +7,8 @@ Each member lives in a network namespace of its own; all hang on one bridge, and
 directions. The CNN on Fashion-MNIST, batch 32, gradients that take at least 100 ms, until an evaluation finds accuracy 0.80.
 With --slow X the last member takes X times as long for a gradient. Prints for each turn the seconds to the goal, the accuracy of
 the final model, gradients per second and S_avg.
+
+With --predict SECONDS the members run for that long instead, and `dasgd simulate --elastic` predicts the same run.
 """
 import argparse
 import json
@@ -30,7 +32,7 @@ class Cards:
     """Namespaces thin0, thin1, ... with addresses 10.77.0.1, ..., gone at the end."""
 
     def __init__(self, members, rate):
-        self.names = [f"thin{k}" for k in range(members)]
+        self.names, self.rate = [f"thin{k}" for k in range(members)], rate
         self.clean()
         sh("ip link add thinbr type bridge && ip link set thinbr up")
         for k, name in enumerate(self.names):
@@ -47,6 +49,32 @@ class Cards:
 
     def start(self, k, command, log, **more):
         return subprocess.Popen(["ip", "netns", "exec", self.names[k], *map(str, command)], stdout=log, stderr=log, **more)
+
+
+def predict(cards, binary, work, problem, message, lr, pace, seconds):
+    """Figures of a real run of so many seconds, and what `dasgd simulate` says of it."""
+    run = [*problem, "--batch", BATCH, "--lr", lr, "--compute", f"{pace * 1000:g}ms", "--epochs", 1000, "--eval-every", "0",
+           "--max-time", f"{seconds}s", "--message", message, "--no-report"]
+    logs = [(work / f"{k}.log").open("wb") for k in range(len(cards.names))]
+    first = cards.start(0, [binary, "train", *run, "--checkpoint-every", 0, "--listen", "10.77.0.1:7000", "--out", work / "m0"], logs[0])
+    token = work / "m0" / "token"
+    while not token.exists() and first.poll() is None:
+        time.sleep(0.05)
+    others = [cards.start(k, [binary, "join", "10.77.0.1:7000", "--token-file", token, "--listen", f"10.77.0.{k + 1}:7000", "--out", work / f"m{k}", "--no-report"], logs[k])
+              for k in range(1, len(cards.names))]
+    for p in [first, *others]:
+        p.wait(seconds + 300)
+    nic = int(rate_of(cards.rate) / 8)
+    subprocess.run([str(word) for word in [binary, "simulate", "--elastic", "--workers", len(cards.names), *run, "--nic", nic, "--quiet", "--out", work / "sim"]], check=True)
+    figures = [json.loads((work / d / "summary.json").read_text()) for d in ("m0", "sim")]
+    # The first was alone for a moment, and the time includes what was under way at the end.
+    return [{"gradients/s": s["gradients"] / seconds, "S_avg": s["S_avg"], "seconds": s.get("virtual_seconds", s["wall_seconds"]),
+             "gradients per message": statistics.mean(link["gradients_per_message"] for link in s["links"])} for s in figures]
+
+
+def rate_of(text):
+    """Bits per second of "50mbit"."""
+    return float(text[:-4]) * {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9}[text[-4:]]
 
 
 def run_dasgd(cards, binary, work, message, lr, slow):
@@ -94,11 +122,20 @@ def main():
     parser.add_argument("--lr", type=float, nargs="*", default=[0.05])
     parser.add_argument("--only", default="dasgd,ddp")
     parser.add_argument("--message", default="full,int8")
+    parser.add_argument("--predict", type=float, default=0)
+    parser.add_argument("--model", default="cnn", help="with --predict")
+    parser.add_argument("--data", default="fashion-mnist", help="with --predict")
+    parser.add_argument("--pace", type=float, default=PACE, help="seconds of a gradient, with --predict")
     arguments = parser.parse_args()
     cards = Cards(arguments.members, arguments.rate)
     try:
         found = {}
-        for _ in range(arguments.turns):
+        for message in arguments.message.split(",") if arguments.predict else []:
+            real, predicted = predict(cards, arguments.dasgd, pathlib.Path(tempfile.mkdtemp(prefix="thin")),
+                                      ["--model", arguments.model, "--data", arguments.data], message, arguments.lr[0], arguments.pace, arguments.predict)
+            for what, value in real.items():
+                print(f"{message:6} {what:22} real {value:8.2f}  predicted {predicted[what]:8.2f}  ratio {predicted[what] / value:.2f}", flush=True)
+        for _ in range(0 if arguments.predict else arguments.turns):
             for lr in arguments.lr:
                 ways = [("dasgd " + m, lambda work, m=m: run_dasgd(cards, arguments.dasgd, work, m, lr, arguments.slow))
                         for m in arguments.message.split(",") if "dasgd" in arguments.only]

@@ -15,10 +15,12 @@ pick() { local n=$((RANDOM % $# + 1)); echo "${!n}"; }
 for ((run = 1; run <= runs; ++run)); do
   RANDOM=$run  # every run can be repeated alone
   arguments=(--model quadratic --lr 1e-4 --trace --quiet --seed "$run"
-             --topology "$(pick ring full "torus:2x$((ranks / 2))" star directed-ring exponential)"
+             --topology "$(pick ring full "torus:2x$((ranks / 2))" star directed-ring exponential tree:2)"
              --gradients "$((RANDOM % 60 + 1))" --in-flight "$(pick 2 3 8 64)"
              --slow "$((RANDOM % ranks)):$((RANDOM % 20 + 1))" --slow "$((RANDOM % ranks)):$((RANDOM % 5 + 1))"
-             --compute "$(pick 0s 50us 500us 2ms)" --polling "$(pick auto eager patient)")
+             --compute "$(pick 0s 50us 500us 2ms)" --polling "$(pick auto eager patient)"
+             --message "$(pick full full int8 ternary)")
+  [ "$((RANDOM % 2))" = 0 ] || arguments+=(--no-shared-memory)
   fail() { echo "run $run: $1: dasgd train ${arguments[*]}" >&2; exit 1; }
   timeout 120 "${launch[@]}" -n "$ranks" "$dasgd" train "${arguments[@]}" --out "$work/run" ||
     fail "status $?"

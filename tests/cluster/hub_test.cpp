@@ -27,6 +27,7 @@ class Letters final : public Hub::Mailbox {
   }
   void wake() override { ++woken; }
   void fold(std::optional<WorkerId>) override { ++folded; }
+  void fold_bundles() override { ++folded; }
 
   std::vector<GradientName> names;
   std::vector<int> from;
@@ -141,6 +142,19 @@ TEST_P(HubTest, TheProgressThreadIsWokenByWhatIsPostedAndByTheEnd) {
   progress.join();
 }
 
+TEST_P(HubTest, WhatWasPostedBeforeIsNotWaitedForAndIsTakenOnce) {
+  constexpr std::chrono::microseconds long_enough = std::chrono::hours(1);
+  hub.send(gradient(3, 0));
+  hub.wait(long_enough);
+  std::vector<Outgoing> taken;
+  for (const std::size_t expected : {1u, 0u, 0u}) {
+    hub.take_outbox(taken);
+    EXPECT_EQ(taken.size(), expected);
+  }
+  hub.close();
+  hub.wait(long_enough);
+}
+
 TEST_P(HubTest, TrafficOfRelayedGradientsIsTheFirstWorkers) {
   hub.count({worker_id(3), 0}, 100);
   hub.count({worker_id(5), 0}, 40);
@@ -152,6 +166,8 @@ TEST_P(HubTest, TrafficOfRelayedGradientsIsTheFirstWorkers) {
 TEST_P(HubTest, FoldsWhereverSomethingWaits) {
   hub.fold(worker_id(0));
   EXPECT_EQ(mail[0].folded + mail[1].folded, 2);
+  hub.fold_bundles();
+  EXPECT_EQ(mail[0].folded + mail[1].folded, 4);
 }
 
 }  // namespace

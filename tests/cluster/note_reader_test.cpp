@@ -1,7 +1,9 @@
 #include "dasgd/cluster/note_reader.hpp"
 
+#include <chrono>
 #include <gtest/gtest.h>
 #include <mutex>
+#include <semaphore>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -21,6 +23,16 @@ TEST(NoteReader, ReadsEverythingInOrderBeforeItFinishes) {
   reader.finish();
   ASSERT_EQ(read.size(), 100u);
   for (int k = 0; k < 100; ++k) EXPECT_EQ(read[static_cast<std::size_t>(k)], std::pair(k % 3, k));
+}
+
+TEST(NoteReader, ReadsWhileNobodyAsksForTheEnd) {
+  std::counting_semaphore read(0);
+  NoteReader reader([&](int, const Bytes&) { read.release(); },
+                    [](const std::string& why) { FAIL() << why; });
+  for (int k = 0; k < 100; ++k) {  // it may be about to wait
+    reader.add(0, note(k));
+    ASSERT_TRUE(read.try_acquire_for(std::chrono::minutes(1)));
+  }
 }
 
 TEST(NoteReader, WhoAddsDoesNotWaitForWhoReads) {

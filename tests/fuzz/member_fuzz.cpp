@@ -92,6 +92,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Task task = protocol.next_task(now);
     if (const auto* copy = std::get_if<CopyModel>(&task))
       protocol.copied({copy->names, 0, std::make_shared<const Bytes>(dimension * 8)}, now);
+    if (std::holds_alternative<TakeDigest>(task)) protocol.digest_taken({1, 1}, now);
     if (const auto* adoption = std::get_if<Adoption>(&task)) {
       const std::vector<Sum<float>> held(dimension);
       std::vector<Sum<float>> room;

@@ -303,6 +303,24 @@ TEST_F(MpiApp, EveryRankCanLogAndOnlyTheFirstPrints) {
   EXPECT_EQ(outcome.out.find("trained"), outcome.out.rfind("trained"));
 }
 
+// Without memory in common, over a mesh and over a tree, in few bits and with `auto`.
+TEST_F(MpiApp, RanksOfOneMachineCanTakeEachOtherForRanksOfSeveral) {
+  for (const std::string how : {"--relay mesh", "--relay tree:2 --message int8",
+                                "--relay mesh --message auto", "--relay auto --message ternary"}) {
+    const Outcome outcome =
+        mpirun(5, "train --model quadratic --gradients 100 --lr 0.001 --trace --no-shared-memory " +
+                      how + " --out " + out());
+    ASSERT_EQ(outcome.status, 0) << how << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("lost 0, duplicated 0, replicas identical"));
+    EXPECT_EQ(check().status, 0) << how;
+    const bool is_open = how.find("auto") != how.npos;
+    EXPECT_EQ(summary().contains("links_why"), is_open) << how;
+  }
+  EXPECT_EQ(summary()["relay"], "mesh");
+  EXPECT_EQ(summary()["links_why"], "5 ranks that share no memory");
+  EXPECT_THAT(read_text(out() + "/config.toml"), HasSubstr("no_shared_memory = true"));
+}
+
 TEST_F(MpiApp, ThreadsCanBeForced) {
   const Outcome outcome = mpirun(
       1,

@@ -1,5 +1,5 @@
 // The contract of every transport, on MPI ranks: one worker on each, or two; updates are lent, as
-// ranks of one machine do, or sent.
+// ranks of one machine do, or sent, or sent packed.
 #include "transport/contract.hpp"
 
 #include <algorithm>
@@ -10,21 +10,27 @@
 namespace dasgd::test {
 namespace {
 
+enum class Way { lent, sent, packed };
+
 std::vector<ContractCase> cases() {
   std::vector<ContractCase> result;
   const auto add = [&](const std::string& topology, std::size_t workers, RelayMode relay,
-                       std::size_t per_rank = 1, bool lent = true) {
+                       std::size_t per_rank = 1, Way way = Way::lent) {
     std::string name = topology + "_" + std::to_string(workers) + "_" + to_string(relay) +
                        (per_rank > 1 ? "_by_" + std::to_string(per_rank) : "") +
-                       (lent ? "" : "_sent");
+                       (way == Way::lent   ? ""
+                        : way == Way::sent ? "_sent"
+                                           : "_packed");
     std::replace_if(
         name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
-    const auto factory = [per_rank, lent](const Graph& graph, RelayMode mode,
-                                          std::size_t in_flight) {
+    const auto factory = [per_rank, way](const Graph& graph, RelayMode mode,
+                                         std::size_t in_flight) {
       return mpi_world(graph,
                        {.relay = mode,
                         .in_flight = in_flight,
-                        .update_bytes = lent ? std::optional(sizeof(Number<float>)) : std::nullopt,
+                        .message = way == Way::packed ? MessageFormat::int8 : MessageFormat::full,
+                        .share_memory = way == Way::lent,
+                        .update_bytes = sizeof(Number<float>),
                         .workers_per_rank = per_rank,
                         .polling = mpi::Polling::patient});
     };
@@ -41,11 +47,17 @@ std::vector<ContractCase> cases() {
     add("full", 5, relay);
     add("ring", 8, relay, 2);
     add("torus:2x4", 8, relay, 4);
-    add("ring", 4, relay, 1, /*lent=*/false);
+    add("ring", 4, relay, 1, Way::sent);
+    add("tree:2", 7, relay, 1, Way::sent);
   }
+  add("tree:2", 8, RelayMode::arrival);
+  add("tree:2", 8, RelayMode::arrival, 2, Way::sent);
+  add("star", 6, RelayMode::arrival, 1, Way::packed);
+  add("exponential", 5, RelayMode::arrival, 1, Way::packed);
   add("full", 6, RelayMode::none);
   add("full", 8, RelayMode::none, 2);
-  add("full", 6, RelayMode::none, 1, /*lent=*/false);
+  add("full", 6, RelayMode::none, 1, Way::sent);
+  add("full", 4, RelayMode::none, 1, Way::packed);
   return result;
 }
 

@@ -1,10 +1,15 @@
 // What only the MPI transport promises.
+#include <algorithm>
+#include <atomic>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <functional>
 #include <gtest/gtest.h>
 #include <map>
 #include <numeric>
+#include <unistd.h>
 
 #include "dasgd/transport/mpi/shared_updates.hpp"
 #include "mpi/ranks.hpp"
@@ -25,6 +30,20 @@ bool is_intact(const Gradient& g, std::size_t size) {
   for (std::size_t k = 0; k < size; ++k)
     if (bytes[k] != pattern(g.name, k)) return false;
   return true;
+}
+
+bool is_intact(const Bundle& bundle, std::size_t size, int shift) {
+  std::vector<std::int64_t> sums(size / sizeof(std::int32_t));
+  for (const GradientFacts& g : bundle.facts())
+    for (std::size_t k = 0; k < sums.size(); ++k) {
+      std::byte bytes[sizeof(std::int32_t)];
+      for (std::size_t i = 0; i < sizeof(bytes); ++i)
+        bytes[i] = pattern(g.name, sizeof(bytes) * k + i);
+      std::int32_t number = 0;
+      std::memcpy(&number, bytes, sizeof(number));
+      sums[k] += std::int64_t{number} << shift;
+    }
+  return std::ranges::equal(bundle.sums<float>(), sums);
 }
 
 /// Whether its numbers are those in the memory of another process.
@@ -50,12 +69,15 @@ void exchange(
   for (std::uint32_t sent = 0; applied.size() < count * workers;) {
     batch.clear();
     endpoint.receive(8, batch);
-    ASSERT_FALSE(batch.bundle) << "nobody is behind";
+    if (batch.bundle) {
+      ASSERT_TRUE(is_intact(*batch.bundle, size, 5));
+      for (const GradientFacts& g : batch.bundle->facts()) ASSERT_TRUE(applied.insert(g.name));
+    }
     for (const GradientPtr& g : batch.gradients) {
       ASSERT_TRUE(is_intact(*g, size));
       ASSERT_EQ(g->update.shift, 5);
       look(*g);
-      applied.insert(g->name);
+      ASSERT_TRUE(applied.insert(g->name));
     }
     endpoint.applied(batch);
     if (!batch.empty()) continue;
@@ -83,6 +105,104 @@ TEST(Mpi, NumbersArriveAsTheyLeftWholeOrInPieces) {
                     {.relay = RelayMode::arrival, .in_flight = 64, .piece_bytes = piece});
       if (world) exchange(*world, 4, 10, size);
     }
+}
+
+TEST(Mpi, MemoryIsSharedUnlessItShallNotBe) {
+  for (const bool share : {true, false}) {
+    const auto world = mpi_world(
+        build_graph("full", 3, 1),
+        {.relay = RelayMode::none, .in_flight = 64, .share_memory = share, .update_bytes = 400});
+    std::size_t lent = 0;
+    if (world)
+      exchange(*world, 3, 20, 400, [&](const Gradient& g) { lent += lies_in_shared_memory(g); });
+    EXPECT_EQ(lent > 0, share && world);
+  }
+}
+
+/// A rank that is stopped while two others send to it and to each other.
+class StoppedRank : public ::testing::TestWithParam<const char*> {
+ protected:
+  static constexpr std::size_t d = 20'000;
+  static constexpr std::uint32_t count = 200;
+
+  static char state_of(pid_t process) {
+    std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
+    std::string text((std::istreambuf_iterator<char>(stat)), {});
+    const auto at = text.rfind(')');
+    return at == text.npos || at + 2 >= text.size() ? '?' : text[at + 2];
+  }
+  void send(Endpoint& endpoint, std::size_t self, std::uint32_t sequence) {
+    auto own = endpoint.blank();
+    own->name = {worker_id(self), sequence};
+    own->origin_step = applied.size();
+    own->compute_set = applied;
+    own->samples = 1;
+    own->update.resize<float>(d);
+    own->update.shift = 0;
+    std::ranges::fill(own->update.numbers<float>(), Participant::number_of(own->name));
+    applied.insert(own->name);
+    endpoint.send(std::move(own));
+  }
+  void receive_until(Endpoint& endpoint, std::size_t all) {
+    for (Received batch; applied.size() < all; batch.clear()) {
+      endpoint.receive(8, batch);
+      for (const GradientPtr& g : batch.gradients) {
+        ASSERT_TRUE(applied.insert(g->name));
+        value += std::as_const(g->update).numbers<float>()[d - 1];
+      }
+      if (batch.bundle) {
+        for (const GradientFacts& g : batch.bundle->facts()) ASSERT_TRUE(applied.insert(g.name));
+        value += batch.bundle->sums<float>()[d - 1];
+      }
+      endpoint.applied(batch);
+      if (batch.empty()) endpoint.wait(10ms);
+    }
+  }
+
+  GradientSet applied;
+  std::int64_t value = 0;
+};
+INSTANTIATE_TEST_SUITE_P(Mpi, StoppedRank, ::testing::Values("full", "star"),
+                         [](const auto& info) { return info.param; });
+
+// In bytes: a sum, the updates that are not in it yet, and two messages under way.
+TEST_P(StoppedRank, TakesAsMuchMemoryAsOneBundleHoweverMuchWaitsForIt) {
+  const auto processes = all_ranks()->gather(std::to_string(::getpid()));
+  std::atomic<int> running = 0;
+  const auto world =
+      mpi_world(build_graph(GetParam(), 3, 1),
+                {.relay = std::string(GetParam()) == "full" ? RelayMode::none : RelayMode::arrival,
+                 .in_flight = 4,
+                 .share_memory = false,
+                 .update_bytes = d * sizeof(Number<float>),
+                 .on_note = [&](int, const Bytes&) { ++running; }});
+  if (!world) return;
+  const auto self = static_cast<std::size_t>(world->rank());
+  Endpoint& endpoint = world->endpoint(self);
+  if (self == 2) {
+    while (running < 2) endpoint.wait(10ms);
+    ::raise(SIGSTOP);
+    receive_until(endpoint, 2 * count);
+    std::int64_t expected = 0;
+    for (const std::size_t origin : {0, 1})
+      for (std::uint32_t k = 0; k < count; ++k)
+        expected += Participant::number_of({worker_id(origin), k});
+    EXPECT_EQ(value, expected);
+    return;
+  }
+  const auto stopped = static_cast<pid_t>(std::stoi(processes[2]));
+  world->network().send_note(2, {});
+  while (state_of(stopped) != 'T') endpoint.wait(1ms);
+  for (std::uint32_t k = 0; k < count; ++k) send(endpoint, self, k);
+  receive_until(endpoint, 2 * count);
+  constexpr std::size_t sum = d * sizeof(Sum<float>), update = d * sizeof(Number<float>);
+  constexpr std::size_t facts = 2 * count * 200;
+  const std::size_t most = world->network().most_bytes_for(2);
+  EXPECT_LE(most, sum + (max_fused - 1) * update + 2 * sum + facts);
+  if (self == 0) {
+    EXPECT_GE(most, sum);
+    ::kill(stopped, SIGCONT);
+  }
 }
 
 TEST(Mpi, LargeGradientsOverlapOnATorus) {

@@ -22,8 +22,13 @@ class MpiWaitFree : public MpiApp {
 
 class MpiStoppedRank : public MpiWaitFree, public ::testing::WithParamInterface<const char*> {};
 INSTANTIATE_TEST_SUITE_P(MpiWaitFree, MpiStoppedRank,
-                         ::testing::Values("full", "ring", "exponential"),
-                         [](const auto& info) { return info.param; });
+                         ::testing::Values("full", "full --no-shared-memory --message int8", "ring",
+                                           "tree:2 --no-shared-memory", "exponential"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::erase_if(name, [](char c) { return !std::isalnum(c); });
+                           return name;
+                         });
 
 TEST_P(MpiStoppedRank, HoldsNobodyUpAndLosesNothing) {
   const Process job(command(4,

@@ -60,40 +60,40 @@ class Node : public tcp::LinkEvents {
        tcp::SocketOptions options = patient())
       : sockets(context, std::move(identity), *this, options) {}
 
-  void linked(tcp::LinkId link, bool dialed, const std::string& remote) override {
+  void linked(LinkId link, bool dialed, const std::string& remote) override {
     links[link].dialed = dialed;
     links[link].remote = remote;
   }
-  void dial_failed(tcp::LinkId, tcp::DialFailure kind, const std::string& why) override {
+  void dial_failed(LinkId, tcp::DialFailure kind, const std::string& why) override {
     failure = kind;
     failures.push_back(why);
   }
-  std::optional<std::span<std::byte>> body(tcp::LinkId link, std::span<const std::byte> header,
+  std::optional<std::span<std::byte>> body(LinkId link, std::span<const std::byte> header,
                                            std::uint64_t body_bytes) override {
     if (body_bytes > most_body || text_of(header) == refuse) return std::nullopt;
     links.at(link).body.resize(body_bytes);
     return links.at(link).body;
   }
-  void received(tcp::LinkId link, Bytes header) override {
+  void received(LinkId link, Bytes header) override {
     Past& past = links.at(link);
     past.frames.push_back({text_of(header), text_of(past.body)});
     if (text_of(header) == "close") sockets.close(link, true);
     if (text_of(header) == "echo") sockets.send(link, bytes_of("echoed"));
   }
-  void drained(tcp::LinkId link) override { ++links.at(link).drained; }
-  void lost(tcp::LinkId link, tcp::Loss kind, const std::string& why) override {
+  void drained(LinkId link) override { ++links.at(link).drained; }
+  void lost(LinkId link, tcp::Loss kind, const std::string& why) override {
     if (links.at(link).loss) throw std::logic_error("a link was lost twice");
     links.at(link).loss = kind;
     links.at(link).why = why;
   }
   void refused(const std::string& line) override { refusals.push_back(line); }
 
-  void say(tcp::LinkId link, const std::string& header, std::string body = "") {
+  void say(LinkId link, const std::string& header, std::string body = "") {
     const auto kept = std::make_shared<const std::string>(std::move(body));
     sockets.send(link, bytes_of(header), std::as_bytes(std::span(kept->data(), kept->size())),
                  kept);
   }
-  bool has_lost(tcp::LinkId link) const {
+  bool has_lost(LinkId link) const {
     const auto past = links.find(link);
     return past != links.end() && past->second.loss.has_value();
   }
@@ -104,7 +104,7 @@ class Node : public tcp::LinkEvents {
     return count;
   }
 
-  std::map<tcp::LinkId, Past> links;
+  std::map<LinkId, Past> links;
   std::optional<tcp::DialFailure> failure;
   std::vector<std::string> failures, refusals;
   std::uint64_t most_body = 1 << 30;
@@ -130,7 +130,7 @@ struct Pair {
   boost::asio::io_context context{1};
   Node a, b;
   std::string address;
-  tcp::LinkId to_a{}, to_b{};
+  LinkId to_a{}, to_b{};
 };
 
 }  // namespace dasgd::test

@@ -112,6 +112,34 @@ TEST(Keys, ReadingNeedsNoRoomToWriteWhileTheyAreRenewed) {
   for (const int end : ends) ::close(end);
 }
 
+TEST(Keys, WhoAsksForNewOnesWithoutEndAndReadsNoAnswerIsCutOff) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()), 0);
+  const Token token = Token::random();
+  const Identity ours = Identity::of(token, "a", origin(1)),
+                 theirs = Identity::of(token, "b", origin(2));
+  const auto stream = make_stream(ends[0], ours, false, std::uint64_t{1} << 40);
+  const std::unique_ptr<SSL, decltype(&SSL_free)> other(SSL_new(theirs.context()), SSL_free);
+  SSL_set_fd(other.get(), ends[1]);
+  SSL_set_connect_state(other.get());
+  using Step = Advance::Step;
+  for (int turn = 0; turn < 10; ++turn) {
+    SSL_do_handshake(other.get());
+    stream->handshake();
+  }
+  ASSERT_EQ(SSL_is_init_finished(other.get()), 1);
+  std::vector<std::byte> bytes(1000);
+  Step step = Step::wants_read;
+  for (int k = 0; k < 100'000 && step == Step::wants_read; ++k) {
+    SSL_key_update(other.get(), SSL_KEY_UPDATE_REQUESTED);
+    SSL_do_handshake(other.get());
+    step = stream->read(bytes).step;
+  }
+  EXPECT_EQ(step, Step::failed);
+  EXPECT_LT(stream->held_back(), std::size_t{1} << 20);
+  for (const int end : ends) ::close(end);
+}
+
 TEST(Keys, AreRenewedWhileFramesGoOn) {
   const Token token = Token::random();
   const Identity sender = Identity::of(token, "b", origin(2));

@@ -32,7 +32,7 @@ TEST(Backlog, LeavesGradientsAloneUpToItsCap) {
   Backlog backlog(10);
   for (std::uint32_t k = 0; k < 10; ++k) backlog.add(gradient(0, k));
   for (std::uint32_t k = 0; k < 10; ++k) {
-    const Parcel parcel = backlog.take_oldest();
+    const Parcel parcel = backlog.take();
     ASSERT_TRUE(parcel.gradient);
     EXPECT_EQ(parcel.gradient->name.sequence, k);
   }
@@ -49,7 +49,7 @@ TEST(Backlog, FoldsBlocksOfPowersOfTwoBeyondIt) {
   std::int64_t sum = 0, expected = 0;
   for (std::uint32_t k = 3; k < 100'000; ++k) expected += k;
   while (!backlog.empty()) {
-    const Parcel parcel = backlog.take_oldest();
+    const Parcel parcel = backlog.take();
     const auto names = names_of(parcel);
     EXPECT_TRUE(std::has_single_bit(names.size()));
     EXPECT_EQ(names.front().sequence % names.size(), 0u);
@@ -59,6 +59,18 @@ TEST(Backlog, FoldsBlocksOfPowersOfTwoBeyondIt) {
   }
   EXPECT_EQ(next, 100'000u);
   EXPECT_EQ(sum, expected);
+}
+
+TEST(Backlog, KnowsTheBytesOfTheNumbersThatItKeeps) {
+  constexpr std::size_t update = sizeof(Number<float>), sum = sizeof(Sum<float>);
+  Backlog backlog(2);
+  for (std::uint32_t k = 0; k < 2; ++k) backlog.add(gradient(0, k));
+  EXPECT_EQ(backlog.size_in_bytes(), 2 * update);
+  backlog.add(gradient(0, 2));
+  EXPECT_EQ(backlog.size_in_bytes(), sum + update);
+  backlog.take();
+  backlog.take();
+  EXPECT_EQ(backlog.size_in_bytes(), 0u);
 }
 
 TEST(Backlog, RefusesABundleThatIsNoBlock) {
@@ -103,7 +115,7 @@ struct Flood {
   void move(std::size_t which) {
     Link& link = links[which];
     if (link.backlog.empty()) return;
-    const Parcel parcel = link.backlog.take_oldest();
+    const Parcel parcel = link.backlog.take();
     if (!relays[index(link.to)].is_first_copy(parcel)) return;
     take_in(link.to, parcel);
     pass_on(link.to, link.from, parcel);

@@ -59,6 +59,35 @@ TEST(Inbox, FoldsAlsoTheOneThatWaits) {
   EXPECT_EQ(box.takes(), Taken(0, 1));
 }
 
+TEST(Inbox, BundlesThatComeOverLinksTakeTwoMoreThanTheLogarithmOfTheirGradients) {
+  Box box(0);
+  std::size_t gradients = 0, folded = 0;
+  for (std::uint32_t k = 0; k < 1000; ++k) {
+    auto bundle = std::make_shared<Bundle>();
+    for (std::uint32_t i = 0; i <= k % 7; ++i, ++gradients)
+      bundle->add(std::vector<GradientPtr>{gradient(static_cast<std::uint32_t>(gradients))});
+    {
+      const std::lock_guard lock(box.mutex());
+      box.add(BundlePtr(bundle), 0);
+    }
+    box.fold_bundles([&](const auto& waiting) { folded += waiting.size(); });
+  }
+  EXPECT_EQ(box.depth(), gradients);
+  EXPECT_GT(folded, 1000u);
+  std::size_t bundles = 0, taken = 0;
+  for (; taken < gradients; ++bundles) taken += box.takes().second;
+  EXPECT_EQ(taken, gradients);
+  EXPECT_LE(bundles, 2u + 12u) << "4,000 gradients";
+}
+
+TEST(Inbox, OneBundleIsLeftAlone) {
+  Box box(1);
+  EXPECT_EQ(box.folds(), 1u);
+  int calls = 0;
+  box.fold_bundles([&](const auto&) { ++calls; });
+  EXPECT_EQ(calls, 0);
+}
+
 TEST(Inbox, WhatIsClearedIsGone) {
   Box box(3);
   box.clear();

@@ -28,6 +28,23 @@ TEST(Pending, OneGradientStaysOne) {
   EXPECT_TRUE(pending.empty());
 }
 
+TEST(Pending, OneBundleStaysWhatItIs) {
+  Pending pending, other;
+  other.add(numbered(1, 0));
+  other.add(numbered(1, 1));
+  const Parcel bundle = other.take();
+  pending.add(bundle);
+  EXPECT_EQ(pending.size(), 2u);
+  EXPECT_EQ(pending.size_in_bytes(), bundle.size_in_bytes());
+  EXPECT_EQ(pending.take().bundle, bundle.bundle) << "without a copy";
+  EXPECT_TRUE(pending.empty());
+  pending.add(bundle);
+  pending.add(numbered(2, 0));
+  const Parcel sum = pending.take();
+  EXPECT_EQ(value_of(sum), 1000 + 1001 + 2000);
+  EXPECT_EQ(value_of(bundle), 1000 + 1001) << "it is shared";
+}
+
 TEST(Pending, AGradientTwiceIsRefused) {
   Pending pending;
   pending.add(numbered(0, 0));

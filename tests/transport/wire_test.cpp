@@ -51,7 +51,7 @@ Bundle draw_bundle() {
 }
 
 Bytes draw_message() {
-  switch (*rc::gen::inRange(0, 7)) {
+  switch (*rc::gen::inRange(0, 8)) {
     case 0:
       return encode(Announcement{WorkerId{2}, *rc::gen::arbitrary<std::uint32_t>()});
     case 1:
@@ -61,9 +61,11 @@ Bytes draw_message() {
     case 3:
       return encode(Beat{});
     case 4:
-      return encode_header(draw_gradient(), *rc::gen::arbitrary<std::uint32_t>());
+      return encode_loan(draw_gradient(), *rc::gen::arbitrary<std::uint32_t>());
     case 5:
       return encode_header_on_device(draw_gradient());
+    case 6:
+      return encode(Receipt{*rc::gen::arbitrary<std::uint64_t>()});
     default:
       return encode_header(draw_gradient());
   }
@@ -82,7 +84,11 @@ Kind accepted(std::span<const std::byte> bytes) {
 
 RC_GTEST_PROP(Wire, AGradientComesBackAsItWas, ()) {
   const Gradient g = draw_gradient();
-  const auto back = accepted<GradientHeader>(encode_header(g));
+  const std::uint64_t bytes = g.update.size_in_bytes();
+  const auto packed = *rc::gen::inRange<std::uint64_t>(0, bytes + 1);
+  const auto back =
+      accepted<GradientHeader>(packed < bytes ? encode_header(g, packed) : encode_header(g));
+  RC_ASSERT(back.packed_bytes == (packed < bytes ? std::optional(packed) : std::nullopt));
   RC_ASSERT(back.gradient.name == g.name);
   RC_ASSERT(back.gradient.origin_step == g.origin_step);
   RC_ASSERT(back.gradient.eta == g.eta);
@@ -119,7 +125,8 @@ RC_GTEST_PROP(Wire, AGradientOnADeviceStaysThere, ()) {
 RC_GTEST_PROP(Wire, AGradientThatIsLentSaysWhereItLies, ()) {
   const Gradient g = draw_gradient();
   const auto slot = *rc::gen::arbitrary<std::uint32_t>();
-  const auto back = accepted<GradientHeader>(encode_header(g, slot));
+  const auto back = accepted<GradientHeader>(encode_loan(g, slot));
+  RC_ASSERT(!back.packed_bytes);
   RC_ASSERT(back.gradient.name == g.name);
   RC_ASSERT(back.numbers_bytes == g.update.bytes().size());
   RC_ASSERT(back.slot == slot);
@@ -127,7 +134,11 @@ RC_GTEST_PROP(Wire, AGradientThatIsLentSaysWhereItLies, ()) {
 
 RC_GTEST_PROP(Wire, ABundleComesBackAsItWas, ()) {
   const Bundle bundle = draw_bundle();
-  const auto back = accepted<BundleHeader>(encode_header(bundle));
+  const std::uint64_t bytes = bundle.size_in_bytes();
+  const auto packed = *rc::gen::inRange<std::uint64_t>(0, bytes + 1);
+  const auto back = accepted<BundleHeader>(packed < bytes ? encode_header(bundle, packed)
+                                                          : encode_header(bundle));
+  RC_ASSERT(back.packed_bytes == (packed < bytes ? std::optional(packed) : std::nullopt));
   RC_ASSERT(back.format == bundle.format());
   RC_ASSERT(back.sums_bytes == bundle.bytes().size());
   RC_ASSERT(back.facts.size() == bundle.size());
@@ -144,6 +155,7 @@ TEST(Wire, TheOtherMessagesComeBackAsTheyWere) {
   EXPECT_EQ(announcement.computed, 77u);
   const Bytes note{std::byte{1}, std::byte{2}};
   EXPECT_EQ(accepted<Note>(encode(Note{note})).bytes, note);
+  EXPECT_EQ(accepted<Receipt>(encode(Receipt{1ull << 40})).parcels, 1ull << 40);
   accepted<Beat>(encode(Beat{}));
   accepted<RankGoodbye>(encode(RankGoodbye{}));
 }
@@ -201,6 +213,10 @@ TEST(Wire, WhatCouldNotHaveBeenSentIsRefusedAlthoughItsChecksumIsRight) {
   EXPECT_NE(refusal(encode_header(g)), "");
   EXPECT_NE(refusal(encode(Announcement{WorkerId{6}, 1})), "");
   EXPECT_NE(refusal(encode_header(Bundle())), "") << "an empty bundle";
+  g.update.shift = 0;
+  g.update.resize<float>(10);
+  EXPECT_EQ(refusal(encode_header(g, 39)), "");
+  EXPECT_NE(refusal(encode_header(g, 41)), "") << "longer than in memory";
 }
 
 /// With the checksum of what they have become.
@@ -216,7 +232,7 @@ TEST(Wire, WhatOnlyOthersCouldHaveWrittenIsRefused) {
   std::vector<GradientFacts> facts(2);
   facts[1].name.origin = WorkerId{1};
   Bytes twice = encode_header(Bundle(facts, NumberFormat::of_float, 8));
-  const std::size_t first = beginning + format + 2 * number;
+  const std::size_t first = beginning + format + 3 * number;
   const std::size_t each = (twice.size() - first - number) / 2;
   EXPECT_EQ(refusal(sealed(twice)), "");
   std::copy_n(twice.data() + first, each, twice.data() + first + each);

@@ -101,17 +101,25 @@ class RankRun {
               if (control_.abandoned()) end_job("cannot go on: " + text_of(control_.failure()));
               if (!is_first() && options.trace) trace.flush();
               if (!is_first() && options.watch) watch.flush();
+              if (chooses_message()) {
+                options.message = mesh_.chosen_format();
+                if (!options.links_why.empty()) options.links_why += "; ";
+                options.links_why += reason_of_message(mesh_.chosen_when_waited());
+              }
               return complete(reports, end);
             },
         .remote_workers = &rank_control_,
     });
   }
 
+  bool chooses_message() const { return options_.message == MessageFormat::automatic; }
+
   // Whose samples have ended cannot give values any more: the run ends before its caller can.
   auto between_steps() const -> decltype(SharedByLoops<Real>::between_steps) {
-    if (!rank_options_.values) return {};
-    return [values = rank_options_.values](RunWorker<Real>& run, const auto&) {
-      if (run.samples().ended()) values->give({});
+    if (!rank_options_.values && !chooses_message()) return {};
+    return [this](RunWorker<Real>& run, const auto&) {
+      if (rank_options_.values && run.samples().ended()) rank_options_.values->give({});
+      if (chooses_message()) run.worker().send_in(mesh_.chosen_format());
     };
   }
 
@@ -121,6 +129,9 @@ class RankRun {
     return {.relay = relay_of(options_, graph_of(options_)),
             .in_flight = resolved_in_flight(options_, update_bytes()),
             .clock = [this] { return clock_.now(); },
+            .folds = !options_.target_error && !options_.measure_gradients,
+            .message = options_.message,
+            .share_memory = rank_options_.share_memory,
             .update_bytes = update_bytes(),
             .largest_shift = FixedPoint<Real>::largest_shift,
             .device = device(),
@@ -228,16 +239,17 @@ class RankRun {
   mpi::RankMesh mesh_;  // last: its thread uses all of the above
 };
 
-// Ranks send full messages; how fast their links are shows when they are used.
-TrainOptions with_links(TrainOptions options, mpi::Communicator& ranks) {
+// How fast the links of ranks are shows when they are used: a message that is open stays so.
+TrainOptions with_links(TrainOptions options, mpi::Communicator& ranks, bool share_memory) {
   const bool is_open = options.relay && options.relay->kind == RelayChoice::Kind::automatic;
-  if (ranks.ranks_on_host() == ranks.size())
+  if (ranks.ranks_on_host() == ranks.size() && share_memory)
     return choose_links(std::move(options), {.kind = "ranks of one machine share memory"});
+  if (!is_open) return options;
   const bool many = static_cast<std::size_t>(ranks.size()) > most_in_mesh;
-  if (is_open && many) options.relay = RelayChoice::tree();
-  if (is_open && !many) options.relay = RelayChoice::mesh();
-  if (is_open) options.links_why = fmt::format("{} ranks on several machines", ranks.size());
-  return choose_links(std::move(options), {.kind = "ranks send full messages"});
+  options.relay = many ? RelayChoice::tree() : RelayChoice::mesh();
+  options.links_why = fmt::format("{} ranks {}", ranks.size(),
+                                  share_memory ? "on several machines" : "that share no memory");
+  return options;
 }
 
 }  // namespace
@@ -248,7 +260,7 @@ std::optional<TrainResult<Real>> train_ranks(mpi::Communicator& ranks,
                                              const TrainOptions& given,
                                              const RankOptions& rank_options,
                                              const std::vector<Callback<Real>>& callbacks) {
-  const TrainOptions options = with_links(given, ranks);
+  const TrainOptions options = with_links(given, ranks, rank_options.share_memory);
   require_runnable(options, objective);
   require_trace_of_all(options);
   if (options.workers % static_cast<std::size_t>(ranks.size()) != 0)

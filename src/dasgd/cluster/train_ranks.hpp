@@ -22,6 +22,8 @@ struct RankOptions {
   mpi::Polling polling = mpi::Polling::automatic;
   /// A rank that is silent for this long is taken for dead, and the job ends.
   std::chrono::milliseconds silence{8'000};
+  /// Whether ranks of one machine lend each other their updates.
+  bool share_memory = true;
   /// Whether rank 0 has a trace: the others send it their lines.
   bool trace = false;
   /// Whether rank 0 watches: the others send it what their workers apply, as far as a page needs.

@@ -62,4 +62,10 @@ TrainOptions choose_links(TrainOptions options, const NetworkLimits& network) {
   return options;
 }
 
+std::string reason_of_message(double waited) {
+  if (waited == 0) return "links keep up with full messages";
+  return fmt::format("a message brought {:.1f} gradients in the mean before the last change",
+                     waited);
+}
+
 }  // namespace dasgd

@@ -36,4 +36,8 @@ bool leaves_links_open(const TrainOptions& options);
 /// or the fewest. Sets `links_why` where it has chosen.
 TrainOptions choose_links(TrainOptions options, const NetworkLimits& network);
 
+/// Why a process that chooses its message while it runs (see MessageChooser) sends it in so many
+/// bits: so many gradients were in a message in the mean.
+std::string reason_of_message(double waited);
+
 }  // namespace dasgd

@@ -23,14 +23,16 @@ void Backlog::add(Parcel parcel) {
   if (!std::has_single_bit(parcel.size()) || first.sequence % parcel.size() != 0)
     throw std::logic_error("a bundle on a link is not a block of a power of two");
   const Place place{first.origin, std::countr_zero(parcel.size()), first.sequence};
+  bytes_ += parcel.size_in_bytes();
   blocks_.push_back({place, std::move(parcel)});
   where_.emplace(place, std::prev(blocks_.end()));
   unpaired_.push_back(place);
   if (blocks_.size() > cap_) fold();
 }
 
-Parcel Backlog::take_oldest() {
+Parcel Backlog::take() {
   Parcel parcel = std::move(blocks_.front().parcel);
+  bytes_ -= parcel.size_in_bytes();
   where_.erase(blocks_.front().place);
   std::erase(unpaired_, blocks_.front().place);
   blocks_.pop_front();
@@ -53,6 +55,8 @@ void Backlog::join_with_twins(Blocks::iterator block) {
     add_to(*sum, low->parcel);
     add_to(*sum, high->parcel);
     const Place joined{low->place.origin, low->place.level + 1, low->place.first};
+    bytes_ += sum->size_in_bytes();
+    bytes_ -= low->parcel.size_in_bytes() + high->parcel.size_in_bytes();
     where_.erase(low->place);
     where_.erase(high->place);
     blocks_.erase(high);

@@ -1,4 +1,5 @@
-// What waits to leave over one link, and what becomes of it when the link is behind.
+// What waits for one link of a graph with several routes, and what becomes of it when the link is
+// behind. Where every name comes once over every link, see pending.hpp.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +29,10 @@ class Backlog {
   void add(Parcel parcel);
   bool empty() const { return blocks_.empty(); }
   std::size_t size() const { return blocks_.size(); }
-  const Parcel& oldest() const { return blocks_.front().parcel; }
-  Parcel take_oldest();
+  /// Of the numbers that it keeps.
+  std::size_t size_in_bytes() const { return bytes_; }
+  /// The next message: the oldest block.
+  Parcel take();
 
  private:
   /// Names [first, first + 2^level) of one origin.
@@ -52,6 +55,7 @@ class Backlog {
 
   const std::size_t cap_;
   Blocks blocks_;  // oldest first
+  std::size_t bytes_ = 0;
   std::map<Place, Blocks::iterator> where_;
   std::vector<Place> unpaired_;  // added since the last fold: only these can have a twin
 };

@@ -15,10 +15,10 @@ namespace dasgd {
 /// transport passes the same contract suite (tests/transport/contract.hpp).
 class Endpoint : public Channel {
  public:
-  /// Announces that this worker has computed `computed` gradients and will compute no more.
+  /// Announces that this worker has sent all its gradients, `computed` with those of earlier legs.
   virtual void announce(std::uint32_t computed) = 0;
 
-  /// The number of gradients made by all workers, once every announcement has arrived. Any thread.
+  /// How many gradients all workers have sent, once all have announced it here. Any thread.
   virtual std::optional<std::uint64_t> announced_total() const = 0;
 
   /// Sleeps until something arrived, `wake` was called, or `limit` has passed.

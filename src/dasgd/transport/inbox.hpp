@@ -77,28 +77,19 @@ class Inbox {
   /// as far meanwhile as what is being folded, it is not behind, and all stays as it was.
   template <typename Wanted, typename Passed>
   void fold(Wanted&& wanted, Passed&& passed) {
-    std::vector<Waiting> load;
-    std::uint64_t place = 0;  // of the first of them, counted from the first that ever waited
-    {
-      const std::lock_guard lock(mutex_);
-      const std::size_t first = first_to_fold();
-      const auto begin = waiting_.begin() + static_cast<std::ptrdiff_t>(first);
-      const auto is_wanted = [&](const Waiting& w) {
-        return w.parcel.gradient && wanted(*w.parcel.gradient);
-      };
-      if (folding_ || std::none_of(begin, waiting_.end(), is_wanted)) return;
-      load.assign(begin, waiting_.end());
-      place = taken_ + first;
-      folding_ = true;
-    }
-    std::shared_ptr<Bundle> sum;
-    try {
-      sum = sum_of(load);
-    } catch (...) {
-      replace(place, load.size(), nullptr, load.back().from);
-      throw;
-    }
-    if (replace(place, load.size(), std::move(sum), load.back().from)) passed(load);
+    const auto is_wanted = [&](const Waiting& w) {
+      return w.parcel.gradient && wanted(*w.parcel.gradient);
+    };
+    fold_from([&] { return first_to_fold(0); },
+              [&](auto begin, auto end) { return std::any_of(begin, end, is_wanted); }, passed);
+  }
+
+  /// The same where bundles come over links: for their memory, not for buffers of gradients. So k
+  /// gradients that wait take at most 2 + log2(k) bundles after it.
+  template <typename Passed>
+  void fold_bundles(Passed&& passed) {
+    fold_from([&] { return first_to_fold(1); },
+              [](auto begin, auto end) { return end - begin > 1; }, passed);
   }
 
   /// Until there is something to take, somebody rings or the time is over.
@@ -124,6 +115,29 @@ class Inbox {
   }
 
  private:
+  template <typename First, typename Pays, typename Passed>
+  void fold_from(First&& first_of_all, Pays&& pays, Passed&& passed) {
+    std::vector<Waiting> load;
+    std::uint64_t place = 0;  // of the first of them, counted from the first that ever waited
+    {
+      const std::lock_guard lock(mutex_);
+      const std::size_t first = first_of_all();
+      const auto begin = waiting_.begin() + static_cast<std::ptrdiff_t>(first);
+      if (folding_ || !pays(begin, waiting_.end())) return;
+      load.assign(begin, waiting_.end());
+      place = taken_ + first;
+      folding_ = true;
+    }
+    std::shared_ptr<Bundle> sum;
+    try {
+      sum = sum_of(load);
+    } catch (...) {
+      replace(place, load.size(), nullptr, load.back().from);
+      throw;
+    }
+    if (replace(place, load.size(), std::move(sum), load.back().from)) passed(load);
+  }
+
   void pop_front() {
     waiting_.pop_front();
     ++taken_;
@@ -131,12 +145,13 @@ class Inbox {
 
   // From the back: gradients, and bundles that are not much larger than what is behind them, as
   // when a counter carries; so k gradients take log2(k) bundles, and each is copied as often at
-  // most.
-  std::size_t first_to_fold() const {
+  // most. So many at the back are taken whatever their size.
+  std::size_t first_to_fold(std::size_t in_any_case) const {
     std::size_t first = waiting_.size(), gradients = 0;
     for (; first > waiting_.size() / 2; --first) {
       const Parcel& parcel = waiting_[first - 1].parcel;
-      if (parcel.bundle && parcel.size() > 2 * gradients) break;
+      const bool is_large = parcel.bundle && parcel.size() > 2 * gradients;
+      if (is_large && waiting_.size() - first >= in_any_case) break;
       gradients += parcel.size();
     }
     return first;

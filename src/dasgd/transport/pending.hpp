@@ -18,33 +18,38 @@ namespace dasgd {
 class Pending {
  public:
   void add(const Parcel& parcel) {
-    if (parcel.bundle) {
-      fold();
-      sum().add(*parcel.bundle);
-    } else {
+    if (parcel.gradient) {
       recent_.push_back(parcel.gradient);
       if (recent_.size() == max_fused) fold();
+    } else if (empty()) {
+      first_ = parcel.bundle;
+    } else {
+      fold();
+      sum().add(*parcel.bundle);
     }
   }
 
-  bool empty() const { return !sum_ && recent_.empty(); }
+  bool empty() const { return !first_ && !sum_ && recent_.empty(); }
   /// How many gradients.
-  std::size_t size() const { return (sum_ ? sum_->size() : 0) + recent_.size(); }
+  std::size_t size() const {
+    return (first_ ? first_->size() : 0) + (sum_ ? sum_->size() : 0) + recent_.size();
+  }
 
   /// Of the numbers that it keeps.
   std::size_t size_in_bytes() const {
-    std::size_t bytes = sum_ ? sum_->size_in_bytes() : 0;
+    std::size_t bytes = first_ ? first_->size_in_bytes() : sum_ ? sum_->size_in_bytes() : 0;
     for (const GradientPtr& g : recent_) bytes += g->update.size_in_bytes();
     return bytes;
   }
 
   /// The next message: all of it, in the order in which it came.
   Parcel take() {
-    if (!sum_ && recent_.size() == 1) {
+    if (!first_ && !sum_ && recent_.size() == 1) {
       Parcel one = std::move(recent_.front());
       recent_.clear();
       return one;
     }
+    if (first_ && recent_.empty()) return std::exchange(first_, nullptr);
     fold();
     return BundlePtr(std::exchange(sum_, nullptr));
   }
@@ -52,6 +57,7 @@ class Pending {
  private:
   Bundle& sum() {
     if (!sum_) sum_ = std::make_shared<Bundle>();
+    if (first_) sum_->add(*std::exchange(first_, nullptr));
     return *sum_;
   }
   void fold() {
@@ -60,6 +66,7 @@ class Pending {
     recent_.clear();
   }
 
+  BundlePtr first_;  // as it came, while there is no sum
   std::shared_ptr<Bundle> sum_;
   std::vector<GradientPtr> recent_;  // behind what is in the sum
 };

@@ -17,6 +17,7 @@ enum class Kind : std::uint16_t {
   goodbye = 6,
   loan = 7,
   gradient_on_device = 8,
+  receipt = 9,
 };
 
 std::uint64_t checksum(std::span<const std::byte> bytes) {
@@ -58,15 +59,21 @@ GradientFacts read_facts(ByteReader& in) {
   return g;
 }
 
-Bytes encode_gradient(Kind kind, const Gradient& g, int shift,
-                      std::optional<std::uint32_t> slot = {}) {
+// All of it but what only one kind has.
+ByteWriter begin_gradient(Kind kind, const Gradient& g, int shift) {
   ByteWriter out = begin(kind);
   write(out, g);
   out.number(static_cast<std::int32_t>(shift));
   out.number(g.update.format());
   out.number<std::uint64_t>(g.update.size_in_bytes());
-  if (slot) out.number(*slot);
-  return end(std::move(out));
+  return out;
+}
+
+// How many bytes follow: fewer than there are in memory if they are packed.
+std::optional<std::uint64_t> read_packed_bytes(ByteReader& in, std::uint64_t in_memory) {
+  const auto following = in.number<std::uint64_t>();
+  if (following > in_memory) in.fail();
+  return following < in_memory ? std::optional(following) : std::nullopt;
 }
 
 // Why these cannot be the facts of a gradient of this run; null if they can.
@@ -92,6 +99,7 @@ Decoded read_gradient(ByteReader& in, std::size_t workers, Kind kind) {
   const auto format = in.number<NumberFormat>();
   header.numbers_bytes = in.number<std::uint64_t>();
   if (kind == Kind::loan) header.slot = in.number<std::uint32_t>();
+  if (kind == Kind::gradient) header.packed_bytes = read_packed_bytes(in, header.numbers_bytes);
   if (!in.ended_well()) return refuse("a gradient's header has the wrong length");
   if (const char* why = contradiction(header.gradient, workers)) return refuse(why);
   if (shift < 0 || shift > 127) return refuse("a gradient's shift is out of range");
@@ -106,6 +114,7 @@ Decoded read_bundle(ByteReader& in, std::size_t workers) {
   BundleHeader header;
   header.format = in.number<NumberFormat>();
   header.sums_bytes = in.number<std::uint64_t>();
+  header.packed_bytes = read_packed_bytes(in, header.sums_bytes);
   GradientSet names;
   for (auto left = in.number<std::uint64_t>(); left > 0 && in.ok(); --left) {
     header.facts.push_back(read_facts(in));
@@ -134,6 +143,12 @@ Decoded read_note(ByteReader& in) {
   return Message(std::move(note));
 }
 
+Decoded read_receipt(ByteReader& in) {
+  const Receipt receipt{in.number<std::uint64_t>()};
+  if (!in.ended_well()) return refuse("a receipt is malformed");
+  return Message(receipt);
+}
+
 template <typename Empty>
 Decoded read_empty(const ByteReader& in) {
   if (!in.ended_well()) return refuse("a message is longer than its kind");
@@ -142,19 +157,29 @@ Decoded read_empty(const ByteReader& in) {
 
 }  // namespace
 
-Bytes encode_header(const Gradient& g, std::optional<std::uint32_t> slot) {
+Bytes encode_header(const Gradient& g, std::optional<std::uint64_t> packed_bytes) {
   g.update.bytes();  // the shift is known when the numbers are here
-  return encode_gradient(slot ? Kind::loan : Kind::gradient, g, g.update.shift, slot);
+  ByteWriter out = begin_gradient(Kind::gradient, g, g.update.shift);
+  out.number<std::uint64_t>(packed_bytes.value_or(g.update.size_in_bytes()));
+  return end(std::move(out));
+}
+
+Bytes encode_loan(const Gradient& g, std::uint32_t slot) {
+  g.update.bytes();
+  ByteWriter out = begin_gradient(Kind::loan, g, g.update.shift);
+  out.number(slot);
+  return end(std::move(out));
 }
 
 Bytes encode_header_on_device(const Gradient& g) {
-  return encode_gradient(Kind::gradient_on_device, g, 0);
+  return end(begin_gradient(Kind::gradient_on_device, g, 0));
 }
 
-Bytes encode_header(const Bundle& bundle) {
+Bytes encode_header(const Bundle& bundle, std::optional<std::uint64_t> packed_bytes) {
   ByteWriter out = begin(Kind::bundle);
   out.number(bundle.format());
   out.number<std::uint64_t>(bundle.size_in_bytes());
+  out.number<std::uint64_t>(packed_bytes.value_or(bundle.size_in_bytes()));
   out.number<std::uint64_t>(bundle.size());
   for (const GradientFacts& g : bundle.facts()) write(out, g);
   return end(std::move(out));
@@ -170,6 +195,12 @@ Bytes encode(const Announcement& announcement) {
 Bytes encode(const Note& note) {
   ByteWriter out = begin(Kind::note);
   out.array(std::span(note.bytes));
+  return end(std::move(out));
+}
+
+Bytes encode(const Receipt& receipt) {
+  ByteWriter out = begin(Kind::receipt);
+  out.number(receipt.parcels);
   return end(std::move(out));
 }
 
@@ -198,6 +229,8 @@ Decoded decode(std::span<const std::byte> bytes, std::size_t workers) {
       return read_bundle(in, workers);
     case Kind::note:
       return read_note(in);
+    case Kind::receipt:
+      return read_receipt(in);
     case Kind::beat:
       return read_empty<Beat>(in);
     case Kind::goodbye:

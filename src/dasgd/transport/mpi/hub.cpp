@@ -58,6 +58,10 @@ void Hub::fold(std::optional<WorkerId> origin) {
   for (Mailbox* mailbox : mailboxes_) mailbox->fold(origin);
 }
 
+void Hub::fold_bundles() {
+  for (Mailbox* mailbox : mailboxes_) mailbox->fold_bundles();
+}
+
 void Hub::send_note(int rank, Bytes message) {
   const std::lock_guard lock(mutex_);
   post(Direct{rank, std::move(message)});

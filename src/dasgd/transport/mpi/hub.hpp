@@ -35,7 +35,7 @@ using Outgoing = std::variant<Relayed, Direct>;
 ///
 /// What a rank received and what its workers computed leave through the one outbox in the order in
 /// which they came in, and the progress thread sends in that order; so links are FIFO, and delivery
-/// with relay on arrival or application is causal, as long as no link is behind (see Backlog).
+/// with relay on arrival or application is causal; but see Backlog.
 ///
 /// Nodes' locks are taken while its own is held; never the other way round.
 class Hub {
@@ -48,6 +48,8 @@ class Hub {
     virtual void wake() = 0;
     /// Folds what waits if a gradient of `origin`, or any where none is given, is among it.
     virtual void fold(std::optional<WorkerId> origin) = 0;
+    /// Folds what waits, bundles that came over links as well.
+    virtual void fold_bundles() = 0;
   };
 
   /// `rank_graph` must outlive the hub.
@@ -84,6 +86,7 @@ class Hub {
   void send_note(int rank, Bytes message);
   /// Folds what waits for the workers here; see Mailbox.
   void fold(std::optional<WorkerId> origin);
+  void fold_bundles();
   /// What was posted so far is the last that leaves.
   void close();
   std::optional<std::uint64_t> announced_total() const;

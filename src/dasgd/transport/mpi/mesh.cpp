@@ -61,6 +61,12 @@ std::vector<bool> ranks_with_our_order(Communicator& ranks, const RankMeshOption
   return agree;
 }
 
+// Then what waits for a link can be one bundle.
+bool names_come_once(const Graph& ranks, const RankMeshOptions& options) {
+  return options.folds && (options.relay == RelayMode::none ||
+                           (options.relay == RelayMode::arrival && ranks.is_tree()));
+}
+
 }  // namespace
 
 RankMesh::RankMesh(Communicator ranks, const Graph& graph, RankMeshOptions options)
@@ -71,8 +77,9 @@ RankMesh::RankMesh(Communicator ranks, const Graph& graph, RankMeshOptions optio
       by_device_(ranks_with_our_order(ranks_, options_)) {
   require_delivery(graph, options_.relay);
   const std::size_t in_flight = std::max<std::size_t>(1, options_.in_flight);
-  const auto shared = SharedUpdates::create(ranks_, in_flight * layout_.per_rank,
-                                            options_.update_bytes.value_or(0));
+  const auto shared =
+      SharedUpdates::create(ranks_, in_flight * layout_.per_rank,
+                            options_.share_memory ? options_.update_bytes.value_or(0) : 0);
   hub_ = std::make_unique<Hub>(ranks_.rank(), layout_, rank_graph_, options_.relay);
   std::vector<Hub::Mailbox*> mailboxes;
   for (std::size_t i = 0; i < layout_.per_rank; ++i) {
@@ -82,9 +89,9 @@ RankMesh::RankMesh(Communicator ranks, const Graph& graph, RankMeshOptions optio
     mailboxes.push_back(nodes_.back().get());
   }
   hub_->connect(std::move(mailboxes));
-  progress_ =
-      std::make_unique<ProgressThread>(ranks_.handle().comm, layout_, *hub_, options_, in_flight,
-                                       is_eager(options_, ranks_), by_device_, shared);
+  progress_ = std::make_unique<ProgressThread>(ranks_.handle().comm, layout_, *hub_, options_,
+                                               in_flight, is_eager(options_, ranks_), by_device_,
+                                               names_come_once(rank_graph_, options_), shared);
   thread_ = std::jthread([this] { progress_->run(); });
 }
 
@@ -99,6 +106,11 @@ RankMesh::~RankMesh() {
 }
 
 Endpoint& RankMesh::endpoint(WorkerId worker) { return *nodes_[layout_.local(worker)]; }
+
+MessageFormat RankMesh::chosen_format() const { return progress_->chosen().format; }
+double RankMesh::chosen_when_waited() const { return progress_->chosen().waited; }
+
+std::size_t RankMesh::most_bytes_for(int rank) const { return progress_->most_bytes(rank); }
 
 std::size_t RankMesh::ranks_by_device() const {
   return static_cast<std::size_t>(std::count(by_device_.begin(), by_device_.end(), true));

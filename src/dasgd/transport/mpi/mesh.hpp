@@ -12,6 +12,7 @@
 
 #include "dasgd/base/bytes.hpp"
 #include "dasgd/core/gradient.hpp"
+#include "dasgd/core/message_format.hpp"
 #include "dasgd/topology/graph.hpp"
 #include "dasgd/transport/endpoint.hpp"
 #include "dasgd/transport/mpi/communicator.hpp"
@@ -28,10 +29,18 @@ class ProgressThread;
 struct RankMeshOptions {
   RelayMode relay = RelayMode::arrival;
   /// How many buffers a worker has for its own gradients, and a rank for those of every foreign
-  /// worker. When all are in use, what waits for workers that are behind is folded; half as many
-  /// may be under way to another rank before what waits to be sent there is folded.
+  /// worker. When all are in use, what waits for workers that are behind is folded. On graphs with
+  /// several routes half as many may be under way to another rank before what waits to be sent
+  /// there is folded; elsewhere what waits for it is one bundle.
   std::size_t in_flight = 64;
   std::function<Nanoseconds()> clock = [] { return Nanoseconds{0}; };
+
+  /// False where every single gradient is to be applied by itself.
+  bool folds = true;
+  /// In how many bits workers send their updates; automatic: as many as `chosen_format` says.
+  MessageFormat message = MessageFormat::full;
+  /// Whether updates are lent to ranks of the same machine.
+  bool share_memory = true;
 
   /// What an update of the model takes and the largest shift it has; others are refused.
   std::optional<std::size_t> update_bytes;
@@ -80,6 +89,14 @@ class RankMesh {
   bool is_here(WorkerId worker) const { return layout_.rank_of(worker) == ranks_.rank(); }
   /// Of a worker on this rank.
   Endpoint& endpoint(WorkerId worker);
+
+  /// How many bytes of messages waited for a rank or were under way to it at a time, at most: none
+  /// of what is lent. Any thread.
+  std::size_t most_bytes_for(int rank) const;
+  /// In how many bits workers shall send, by how long what is sent as messages waits for links; and
+  /// how many gradients were in a message in the mean when that was chosen. Any thread.
+  MessageFormat chosen_format() const;
+  double chosen_when_waited() const;
 
   /// With how many other ranks numbers are exchanged from device to device.
   std::size_t ranks_by_device() const;

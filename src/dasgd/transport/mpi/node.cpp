@@ -39,16 +39,22 @@ void RankNode::applied(const Received& received) {
 
 void RankNode::fold(std::optional<WorkerId> origin) {
   inbox_.fold([&](const Gradient& g) { return !origin || g.name.origin == *origin; },
-              [this](const std::vector<Inbox<int>::Waiting>& folded) {
-                std::vector<GradientPtr> gradients;
-                std::vector<int> from;
-                for (const auto& w : folded) {
-                  if (!w.parcel.gradient) continue;
-                  gradients.push_back(w.parcel.gradient);
-                  from.push_back(w.from);
-                }
-                hub_.applied(gradients, from);
-              });
+              [this](const auto& waiting) { folded(waiting); });
+}
+
+void RankNode::fold_bundles() {
+  inbox_.fold_bundles([this](const auto& waiting) { folded(waiting); });
+}
+
+void RankNode::folded(const std::vector<Inbox<int>::Waiting>& waiting) {
+  std::vector<GradientPtr> gradients;
+  std::vector<int> from;
+  for (const auto& w : waiting) {
+    if (!w.parcel.gradient) continue;
+    gradients.push_back(w.parcel.gradient);
+    from.push_back(w.from);
+  }
+  hub_.applied(gradients, from);
 }
 
 void RankNode::announce(std::uint32_t computed) { hub_.announce({self_, computed}); }

@@ -38,10 +38,13 @@ class RankNode final : public Endpoint, public Hub::Mailbox {
 
   void deliver(const Parcel& parcel, int from_rank) override;
   void fold(std::optional<WorkerId> origin) override;
+  void fold_bundles() override;
   /// Drops everything that is still here.
   void clear() { inbox_.clear(); }
 
  private:
+  void folded(const std::vector<Inbox<int>::Waiting>& waiting);
+
   const WorkerId self_;
   const std::function<Nanoseconds()> clock_;
   Hub& hub_;

@@ -4,7 +4,6 @@
 #include <array>
 #include <boost/asio/ip/address.hpp>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

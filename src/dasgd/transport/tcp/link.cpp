@@ -129,7 +129,6 @@ void Link::read() {
 
 void Link::write() {
   writing_ = false;
-  if (std::exchange(read_wants_write_, false) && !std::exchange(reading_, true)) later(&Link::read);
   if (!write_queue()) return;
   if (!std::exchange(drained_, true) && state_ == State::open) events_.drained(id_);
   if (state_ != State::closing) return;
@@ -167,8 +166,7 @@ bool Link::write_queue() {
   return progress.step == Step::done;
 }
 
-// What is next, as pieces of one turn; returns how many. A call that is repeated gets at least the
-// same bytes, in pieces that begin at the same places, as TLS wants it: only the first is ever cut.
+// What is next, as pieces of one turn; returns how many.
 std::size_t Link::gather(std::span<iovec> pieces) const {
   std::size_t count = 0, skip = front_left_, room = turn_bytes;
   for (const Outgoing& frame : queue_)
@@ -177,7 +175,6 @@ std::size_t Link::gather(std::span<iovec> pieces) const {
       const auto rest = part.subspan(std::min(skip, part.size()));
       skip -= part.size() - rest.size();
       if (rest.empty()) continue;
-      if (rest.size() > room && count > 0) return count;
       const auto piece = rest.first(std::min(rest.size(), room));
       pieces[count++] = {const_cast<std::byte*>(piece.data()), piece.size()};
       room -= piece.size();
@@ -208,10 +205,8 @@ void Link::stalled(const Advance& progress, bool reading) {
     case Step::done:
       return;
     case Step::wants_read:
-      if (!reading) write_wants_read_ = true;
       return await_readable();
     case Step::wants_write:
-      if (reading) read_wants_write_ = true;
       return await_writable();
     case Step::ended:
       if (state_ == State::closing) return end_here();
@@ -234,9 +229,7 @@ void Link::await_readable() {
     self->reading_ = false;
     if (self->state_ == State::ended) return;
     self->heard_ = true;
-    if (self->state_ == State::shaking_hands) return self->shake_hands();
-    if (std::exchange(self->write_wants_read_, false)) self->write();
-    if (self->state_ != State::ended) self->read();
+    self->state_ == State::shaking_hands ? self->shake_hands() : self->read();
   });
 }
 
@@ -245,8 +238,7 @@ void Link::await_writable() {
   socket_.async_wait(Socket::wait_write, [self = shared_from_this()](error_code) {
     self->writing_ = false;
     if (self->state_ == State::ended) return;
-    if (self->state_ == State::shaking_hands) return self->shake_hands();
-    self->write();
+    self->state_ == State::shaking_hands ? self->shake_hands() : self->write();
   });
 }
 

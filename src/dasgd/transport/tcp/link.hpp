@@ -111,7 +111,6 @@ class Link final : public std::enable_shared_from_this<Link>, private FrameReade
   FrameReader reader_;
   bool heard_ = false;
   bool reading_ = false, writing_ = false;  // a handler waits for it
-  bool read_wants_write_ = false, write_wants_read_ = false;
   std::deque<Outgoing> queue_;
   std::size_t front_left_ = 0;  // bytes of the first one that have left
   std::size_t queued_ = 0;      // bytes of all that have not

@@ -12,6 +12,7 @@
 
 #include "dasgd/base/bytes.hpp"
 #include "dasgd/transport/endpoint.hpp"
+#include "dasgd/transport/link_id.hpp"
 #include "dasgd/transport/tcp/frame.hpp"
 #include "dasgd/transport/tcp/tls/identity.hpp"
 
@@ -20,9 +21,6 @@ class io_context;
 }
 
 namespace dasgd::tcp {
-
-/// A link from its dial or its acceptance to its end; never used again.
-enum class LinkId : std::uint64_t {};
 
 enum class DialFailure {
   refused,      ///< connection refused: that machine says so

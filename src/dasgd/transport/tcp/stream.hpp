@@ -17,8 +17,8 @@ namespace dasgd::tcp {
 struct Advance {
   enum class Step {
     done,
-    wants_read,   ///< call again when the socket can be read
-    wants_write,  ///< or written
+    wants_read,   ///< call again when the socket can be read: a handshake or a read
+    wants_write,  ///< or written: a handshake, a write or a flush
     ended,        ///< the other side sends no more
     failed,       ///< see Stream::failure
   };

@@ -9,6 +9,9 @@ namespace dasgd::mpi {
 
 inline constexpr int message_tag = 0, numbers_tag = 1;
 
+/// What a card sends in no time.
+inline constexpr std::size_t few_bytes = std::size_t{64} << 10;
+
 inline std::string name_of_rank(int rank) { return "rank " + std::to_string(rank); }
 
 /// Calls `piece(offset, length)` for a whole that MPI cannot count at once.

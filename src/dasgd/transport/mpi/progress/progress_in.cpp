@@ -1,6 +1,7 @@
 // What arrives: messages, and the numbers that follow them.
 #include <utility>
 
+#include "dasgd/core/packing.hpp"
 #include "dasgd/transport/mpi/handle.hpp"
 #include "dasgd/transport/mpi/progress/messages.hpp"
 #include "dasgd/transport/mpi/progress/progress_thread.hpp"
@@ -37,6 +38,9 @@ void ProgressThread::handle(int from, std::span<const std::byte> bytes) {
     expect(from, std::move(*header));
   } else if (auto* bundle = std::get_if<wire::BundleHeader>(&message)) {
     expect(from, std::move(*bundle));
+  } else if (const auto* receipt = std::get_if<wire::Receipt>(&message)) {
+    if (!peer.window.confirm(receipt->parcels))
+      throw MpiError(name_of_rank(from) + " confirmed what was not sent");
   } else if (const auto* announcement = std::get_if<Announcement>(&message)) {
     auto arrival = std::make_shared<Arrival>();
     arrival->frame = *announcement;
@@ -58,8 +62,10 @@ void ProgressThread::expect(int from, wire::GradientHeader header) {
   if (header.slot && !borrowed)
     throw MpiError(name_of_rank(from) + " lent a gradient in memory that this rank does not see");
   arrival->on_device = header.on_device;
+  arrival->to_confirm = !borrowed;
   if (!borrowed)
-    arrival->numbers_bytes = header.numbers_bytes + (header.on_device ? sizeof(std::int32_t) : 0);
+    arrival->numbers_bytes = header.packed_bytes.value_or(header.numbers_bytes) +
+                             (header.on_device ? sizeof(std::int32_t) : 0);
   if (header.on_device && !peers_[static_cast<std::size_t>(from)].by_device)
     throw MpiError(name_of_rank(from) +
                    " sent numbers of a device, which this rank cannot receive");
@@ -75,7 +81,7 @@ void ProgressThread::expect(int from, wire::GradientHeader header) {
     } else {
       g->update.shift = header.gradient.update.shift;
       g->update.resize_bytes(header.numbers_bytes, format);
-      arrival->numbers = g->update.bytes();
+      arrival->put(g->update.bytes(), header.packed_bytes);
     }
     arrival->frame = GradientPtr(std::move(g));
     incoming_[name_of_it] = arrival;
@@ -90,14 +96,15 @@ void ProgressThread::expect(int from, wire::BundleHeader header) {
   if (options_.update_bytes && dimension * number_bytes(header.format) != *options_.update_bytes)
     throw MpiError(name_of_rank(from) + " sent a bundle whose size differs from the model's");
   auto arrival = std::make_shared<Arrival>();
-  arrival->numbers_bytes = header.sums_bytes;
+  arrival->to_confirm = true;
+  arrival->numbers_bytes = header.packed_bytes.value_or(header.sums_bytes);
   GradientSet names;
   for (const GradientFacts& g : header.facts) names.insert(g.name);
   if (hub_.is_first_copy(names)) {
-    auto bundle =
-        std::make_shared<Bundle>(std::move(header.facts), header.format, header.sums_bytes);
-    arrival->numbers = bundle->bytes();
-    arrival->frame = BundlePtr(std::move(bundle));
+    const auto packed_bytes = header.packed_bytes;
+    const auto bundle = room(std::move(header));
+    arrival->put(bundle->bytes(), packed_bytes);
+    arrival->frame = BundlePtr(bundle);
   }
   enqueue(from, std::move(arrival));
 }
@@ -107,6 +114,18 @@ std::shared_ptr<Gradient> ProgressThread::room(GradientPool& pool) {
   if (auto gradient = pool.take()) return gradient;
   hub_.fold(std::nullopt);
   return pool.take_beyond();
+}
+
+// The same of bundles: workers that are behind would hold ever more of them.
+std::shared_ptr<Bundle> ProgressThread::room(wire::BundleHeader header) {
+  constexpr std::size_t most = 8;
+  if (*bundles_here_ >= most) hub_.fold_bundles();
+  auto bundle = std::make_unique<Bundle>(std::move(header.facts), header.format, header.sums_bytes);
+  ++*bundles_here_;
+  return {bundle.release(), [here = bundles_here_](const Bundle* b) {
+            delete b;
+            --*here;
+          }};
 }
 
 // A buffer that was used before stays.
@@ -168,11 +187,35 @@ bool ProgressThread::finish_receives(int from) {
       post_receives(from);
     }
     if (oldest.awaited && !oldest.awaited->delivered) break;
+    if (!oldest.unpack_numbers())
+      throw MpiError(name_of_rank(from) + " sent numbers that are not packed as they should be");
+    if (oldest.to_confirm) ++peer.arrived;
     deliver(from, oldest);
     peer.arriving.pop_front();
     moved = true;
   }
   return moved;
+}
+
+// They come as they lie in memory, or packed.
+void ProgressThread::Arrival::put(std::span<std::byte> there,
+                                  std::optional<std::uint64_t> packed_bytes) {
+  numbers = there;
+  if (!packed_bytes) return;
+  packed.resize(*packed_bytes);
+  numbers = packed;
+  unpacked = there;
+}
+
+bool ProgressThread::Arrival::unpack_numbers() {
+  if (unpacked.empty()) return true;
+  const bool of_sums = parcel()->bundle != nullptr;
+  const NumberFormat format =
+      of_sums ? parcel()->bundle->format() : parcel()->gradient->update.format();
+  const bool is_right =
+      unpack(packed, of_sums ? sum_bytes(format) : number_bytes(format), unpacked);
+  packed = {};
+  return is_right;
 }
 
 void ProgressThread::deliver(int from, Arrival& arrival) {

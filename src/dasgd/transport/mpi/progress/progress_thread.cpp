@@ -5,10 +5,15 @@
 #include <thread>
 #include <utility>
 
+#include "dasgd/transport/mpi/progress/messages.hpp"
+
 namespace dasgd::mpi {
 namespace {
 
 constexpr std::size_t large_message = std::size_t{1} << 20;
+// Under way to a rank: while one message is on its way the next one may be, so that the link does
+// not idle; or small ones.
+constexpr std::size_t most_parcels = 2;
 
 int rank_of(MPI_Comm comm) {
   int rank = 0;
@@ -20,21 +25,28 @@ int rank_of(MPI_Comm comm) {
 
 ProgressThread::ProgressThread(MPI_Comm comm, const RankLayout& layout, Hub& hub,
                                const RankMeshOptions& options, std::size_t in_flight, bool eager,
-                               const std::vector<bool>& by_device,
+                               const std::vector<bool>& by_device, bool names_come_once,
                                std::shared_ptr<SharedUpdates> shared)
     : comm_(comm),
       self_(rank_of(comm)),
       layout_(layout),
       hub_(hub),
       options_(options),
-      window_(std::max<std::size_t>(1, in_flight / 2)),
       pool_(GradientPool::create(in_flight * (layout.workers() - layout.per_rank))),
       pool_there_(GradientPool::create(in_flight)),  // a device has less memory
       shared_(std::move(shared)),
+      bundles_here_(std::make_shared<std::atomic<std::size_t>>(0)),
+      most_bytes_(static_cast<std::size_t>(layout.ranks)),
       life_(layout.ranks, options.silence, Clock::now()),
       polling_pauses_(eager, Clock::now()) {
-  for (const bool there : by_device)
-    peers_.emplace_back(std::max<std::size_t>(1, in_flight / 2), there);
+  const std::size_t half = std::max<std::size_t>(1, in_flight / 2);
+  for (const bool there : by_device) {
+    if (names_come_once) {
+      peers_.push_back({there, Pending(), SendWindow(most_parcels, few_bytes)});
+    } else {
+      peers_.push_back({there, Backlog(half), SendWindow(half, 0)});
+    }
+  }
 }
 
 void ProgressThread::run() noexcept {
@@ -57,10 +69,11 @@ void ProgressThread::loop() {
   while (!done()) {
     bool moved = send_posted();
     moved = take_back_loans() || moved;
-    moved = send_backlogs() || moved;
+    moved = send_waiting() || moved;
     moved = probe() || moved;
     moved = requests_.poll() || moved;
     for (int rank = 0; rank < layout_.ranks; ++rank) moved = finish_receives(rank) || moved;
+    moved = send_receipts() || moved;
     moved = finish_sends() || moved;
     moved = say_goodbye() || moved;
     const auto now = Clock::now();
@@ -96,7 +109,8 @@ UnderWay ProgressThread::under_way() const {
     what = std::max(what, bytes > large_message ? UnderWay::large : UnderWay::small);
   };
   for (const Peer& peer : peers_) {
-    for (const Sending& sending : peer.sending) look(sending.numbers.size());
+    for (const Sending& sending : peer.sending) look(sending.numbers.bytes.size());
+    if (!peer.window.empty()) look(peer.window.size_in_bytes());
     for (const auto& arrival : peer.arriving) look(arrival->numbers_bytes);
   }
   return what;

@@ -3,7 +3,6 @@
 #include <charconv>
 #include <fmt/format.h>
 #include <openssl/rand.h>
-#include <span>
 
 #include "dasgd/base/utf8.hpp"
 

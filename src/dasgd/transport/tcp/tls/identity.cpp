@@ -1,7 +1,6 @@
 #include "dasgd/transport/tcp/tls/identity.hpp"
 
 #include <cerrno>
-#include <filesystem>
 #include <fmt/format.h>
 #include <system_error>
 #include <unistd.h>

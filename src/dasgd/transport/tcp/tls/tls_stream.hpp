@@ -1,8 +1,9 @@
-// Bytes through TLS: OpenSSL on the socket itself, without a pair of buffers in between.
+// Bytes through TLS.
 #pragma once
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "dasgd/transport/tcp/stream.hpp"
@@ -10,31 +11,8 @@
 
 namespace dasgd::tcp {
 
-/// The socket as OpenSSL sees it. Records are gathered, so that many leave with one call.
-class TlsSocket {
- public:
-  explicit TlsSocket(int socket) : socket_(socket) {}
-
-  // As a BIO wants it: a count, or -1; `retry` says whether waiting helps.
-  int write(const char* bytes, int count, bool& retry);
-  int read(char* to, int count, bool& retry);
-  /// 1, or -1 while the kernel has no room or the socket has failed.
-  int flush(bool& retry);
-  /// Whether what is written is only kept, however much it is, until this is over.
-  void keep_all(bool keep) { keeps_all_ = keep; }
-  bool keeps_all() const { return keeps_all_; }
-
-  std::size_t held_back() const { return held_.size(); }
-  bool ended() const { return ended_; }
-  int error() const { return error_; }
-
- private:
-  int socket_;
-  std::vector<std::byte> held_;  // whole records and the rest of one
-  bool keeps_all_ = false, ended_ = false;
-  int error_ = 0;
-};
-
+/// OpenSSL reads from the socket and writes to memory, from where many records leave with one call
+/// that raises no signal. So writing never waits for something to be read, nor the other way round.
 class TlsStream final : public Stream {
  public:
   TlsStream(int socket, const Identity& identity, bool dialed, std::uint64_t rekey_bytes);
@@ -43,17 +21,17 @@ class TlsStream final : public Stream {
   Advance read(std::span<std::byte> to) override;
   Advance write(std::span<const iovec> pieces) override;
   Advance flush() override;
-  std::size_t held_back() const override { return socket_.held_back(); }
+  std::size_t held_back() const override { return held_.size(); }
   void end() override;
   PeerName peer() const override;
 
  private:
   Advance not_done(int result);
   Advance write(const iovec& piece);
-  void renew_keys();
 
-  TlsSocket socket_;
-  std::string stranger_;
+  const int socket_;
+  const std::string stranger_;
+  std::vector<char> held_;  // whole records and the rest of one
   SslPtr ssl_;
   const std::uint64_t rekey_bytes_;
   std::uint64_t since_rekey_ = 0;
