@@ -72,6 +72,12 @@ TEST(Bundles, CarryWhatHasWaitedForTheLink) {
   EXPECT_EQ(links[0].messages, 2u);
   EXPECT_EQ(links[0].gradients, 6u);
   EXPECT_GT(links[0].bytes, 0u);
+  const auto seen = one.members(a_second + 2);
+  ASSERT_EQ(seen.size(), 2u);
+  EXPECT_EQ(seen[1].behind, 6u);
+  EXPECT_EQ(seen[1].seconds_behind, 1);  // since its first gradient
+  EXPECT_EQ(seen[1].messages, 2u);
+  EXPECT_EQ(seen[1].gradients_sent, 6u);
 }
 
 TEST(Bundles, AreTakenWholeOrNotAtAll) {

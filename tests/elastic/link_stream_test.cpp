@@ -175,7 +175,9 @@ TEST(WindowsOf, SmallGradientsAreManyAndLargeOnesFew) {
   EXPECT_EQ(Windows(small, members).most_unfolded(), small.in_flight);
   EXPECT_EQ(Windows(large, members).most_unfolded(), 4u);
   EXPECT_EQ(Windows(large, members).most_waiting(), 6u);
-  EXPECT_GE(Windows(small, members).most_in_log(), 3 * Windows(small, members).most_waiting());
+  EXPECT_EQ(Windows(small, members).most_bytes_in_log(), std::uint64_t{1} << 30);
+  EXPECT_EQ(Windows(large, members).most_bytes_in_log(),
+            3 * 6 * (std::uint64_t{400'000'000} + 1024 + 4));
 }
 
 TEST(WindowsOf, GradientsAreRelayedAtOnceWhereNotAllAreLinked) {

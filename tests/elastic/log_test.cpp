@@ -44,6 +44,32 @@ BundlePtr bundle_of(WorkerId origin, std::uint32_t first, std::uint32_t count) {
   return std::make_shared<const Bundle>(std::move(facts), NumberFormat::of_float, 8);
 }
 
+TEST(Log, KnowsItsBytesAndWhenSomethingCame) {
+  Log log;
+  EXPECT_EQ(log.size_in_bytes(), 0u);
+  log.add(named(a, 0), 10, true);
+  const std::size_t one = log.size_in_bytes();
+  log.add(bundle_of(a, 1, 3), 20, true);
+  EXPECT_GT(log.size_in_bytes(), 2 * one + 8);
+  EXPECT_EQ(log.since({a, 2}), 20);
+  EXPECT_EQ(log.since({a, 4}), std::nullopt);
+  GradientSet unneeded;
+  unneeded.insert_range({a, 1, 4});
+  log.drop(unneeded, 20);
+  EXPECT_EQ(log.size_in_bytes(), one);
+  log.add(named(a, 0), 30, true);  // given up, and back again
+  EXPECT_EQ(log.size_in_bytes(), one);
+}
+
+TEST(Log, CountsTheComputeSetsOfRunsThatManyHaveJoined) {
+  Gradient gradient;
+  gradient.name = {a, 0};
+  gradient.compute_set.insert({WorkerId{4999}, 0});
+  Log log;
+  log.add(std::make_shared<const Gradient>(std::move(gradient)), 1, true);
+  EXPECT_GE(log.size_in_bytes(), 5000 * sizeof(std::uint32_t));
+}
+
 TEST(Log, DoesNotTakeBundlesApart) {
   Log log;
   log.add(named(a, 0), 1, true);

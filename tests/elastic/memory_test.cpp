@@ -1,5 +1,6 @@
 // What waits is bounded in bytes: behind a link that does not keep up, and for a worker that is
 // behind.
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <string>
 #include <vector>
@@ -72,6 +73,60 @@ TEST(Memory, ALinkThatDoesNotKeepUpHoldsABoundedNumberOfGradients) {
   world.stop_run(0);
   EXPECT_TRUE(world.run_until_over(120'000'000'000));
   EXPECT_EQ(world.verify(), "");
+}
+
+/// f = |x|^2 / 2.
+class Bowl final : public Objective<float> {
+ public:
+  explicit Bowl(std::size_t dimension) : dimension_(dimension) {}
+  std::size_t dimension() const override { return dimension_; }
+  std::vector<float> start() const override { return std::vector<float>(dimension_, 1); }
+  double gradient(std::span<const float> x, Rows, std::span<float> g) const override {
+    std::copy(x.begin(), x.end(), g.begin());
+    return 0;
+  }
+
+ private:
+  const std::size_t dimension_;
+};
+
+// docs/design.md has the formula. Four members, one of which stands still for half a minute: on
+// thin links, which carry a message of one gradient in the time of five.
+TEST(Memory, IsBoundedInBytesBesideThinLinksAndAStoppedMember) {
+  const Bowl objective(20'000);
+  constexpr std::uint64_t update = 4 * 20'000, model = 2 * update, each = update + 1024 + 4 * 4;
+  WorldOptions options = quick_world(3);
+  options.keeps_all = false;
+  options.compute = 20'000'000;
+  options.protocol.most_waiting_bytes = fit * each;
+  options.protocol.most_kept_bytes = 3 * fit * each;
+  options.protocol.most_copied_bytes = 3 * model;
+  options.protocol.most_queued_bytes = 1;
+  options.arrival = one_frame_at_a_time([](std::size_t, std::size_t bytes) {
+    return static_cast<Nanoseconds>(100'000'000.0 * static_cast<double>(bytes) / update);
+  });
+  World<float> world(objective, options);
+  for (int k = 0; k < 4; ++k) world.add();
+  world.run_for(5'000'000'000);
+  world.freeze(3, 30'000'000'000);
+  Kept most;
+  for (int look = 0; look < 400; ++look) {
+    world.run_for(100'000'000);
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Kept kept = world.protocol(i).kept();
+      most.log = std::max(most.log, kept.log);
+      most.copies = std::max(most.copies, kept.copies);
+      most.models = std::max(most.models, kept.models);
+    }
+  }
+  EXPECT_GT(world.worker(0).t(), 1000u);
+  EXPECT_GT(most.log, 10 * each);
+  EXPECT_LE(most.log, 5 * fit * each);
+  EXPECT_GT(most.copies, 0u);
+  EXPECT_LE(most.copies, 3 * model);
+  EXPECT_LE(most.models, 2 * model);
+  world.stop_run(0);
+  EXPECT_TRUE(world.run_until_over(120'000'000'000));
 }
 
 // Once a minute at most, with what it carries and what to do.

@@ -1,4 +1,4 @@
-#include "dasgd/elastic/message_chooser.hpp"
+#include "dasgd/transport/message_chooser.hpp"
 
 #include <gtest/gtest.h>
 

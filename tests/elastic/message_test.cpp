@@ -63,6 +63,10 @@ TEST(Messages, BringWhatMeetingMembersSay) {
   EXPECT_TRUE(goodbye.ended);
   EXPECT_EQ(goodbye.names, (Hash{1, 2}));
   EXPECT_EQ(goodbye.digest, (Hash{3, 4}));
+  ModelDigest digest{{}, {5, 6}};
+  digest.names.insert_range({b, 0, 3});
+  EXPECT_EQ(carried(digest).names.prefix(WorkerId{0}), 3u);
+  EXPECT_EQ(carried(digest).digest, (Hash{5, 6}));
 }
 
 TEST(Messages, BringReportsWithAllThatIsKnownOfMembers) {
@@ -214,16 +218,17 @@ TEST(Messages, OfAnUnknownKindAreRefused) {
 }
 
 TEST(Messages, HaveAKindThatCanBeReadAlone) {
-  const std::vector<Message> all{Hello{},           Welcome{}, Refusal{},      Report{},
-                                 GradientMessage{}, Want{},    Snapshot{},     Goodbye{},
-                                 Rotation{},        Word{},    BundleMessage{}};
+  const std::vector<Message> all{Hello{},           Welcome{}, Refusal{},       Report{},
+                                 GradientMessage{}, Want{},    Snapshot{},      Goodbye{},
+                                 Rotation{},        Word{},    BundleMessage{}, ModelDigest{}};
   Roster roster;
   roster.number({1, 1});
   for (std::size_t kind = 0; kind < all.size(); ++kind) {
     Introductions out;
     Bytes bytes = encode(all[kind], out, roster);
     EXPECT_EQ(kind_of(bytes), kind);
-    bytes[sizeof(std::uint64_t) + sizeof(Origin)] = std::byte{11};  // behind one origin
+    bytes[sizeof(std::uint64_t) + sizeof(Origin)] =
+        std::byte{kind_names.size()};  // behind one origin
     EXPECT_EQ(kind_of(bytes), std::nullopt);
   }
 }

@@ -50,6 +50,7 @@ struct Outcome {
   std::uint64_t gradients = 0;
   std::uint64_t yielded = 0;    ///< given up because the options said so
   std::uint64_t abandoned = 0;  ///< given up because nothing else was possible
+  std::uint64_t compared = 0;   ///< models that were found equal while members computed
   bool split = false;           ///< survivors ended with different names, cut from each other
   Deaths deaths;
   std::vector<std::string> history;
@@ -120,6 +121,7 @@ inline Outcome play(std::uint64_t seed) {
   options.protocol.merge = std::array{Merge::average, Merge::union_of_both, Merge::yield}[below(3)];
   options.protocol.packs = seed % 2 == 1;
   if (seed % 3 > 0) options.protocol.most_queued_bytes = 1;  // messages wait for each other
+  if (seed % 4 > 0) options.protocol.compare_every = 500'000'000;
   options.latency = std::array{200'000, 2'000'000, 30'000'000}[below(3)];
   World<double> world(objective, options);
   world.add();
@@ -154,8 +156,10 @@ inline Outcome play(std::uint64_t seed) {
   if (outcome.wrong.empty()) outcome.wrong = world.verify();
   std::string names;
   for (std::size_t i = 0; i < world.size(); ++i) {
-    if (!world.is_alive(i) || !world.is_over(i)) continue;
     const auto audit = world.protocol(i).audit();
+    outcome.compared += audit.found_equal;
+    if (!audit.difference.empty()) outcome.wrong = "models differ: " + audit.difference;
+    if (!world.is_alive(i) || !world.is_over(i)) continue;
     (options.protocol.merge == Merge::yield ? outcome.yielded : outcome.abandoned) +=
         audit.abandoned.size();
     if (!audit.agreed) continue;

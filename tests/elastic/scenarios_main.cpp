@@ -17,7 +17,7 @@ namespace {
 
 struct Tally {
   std::uint64_t failed = 0, events = 0, gradients = 0, crashes = 0, abandoned = 0, yielded = 0,
-                split = 0;
+                compared = 0, split = 0;
   std::size_t fewest = SIZE_MAX, longest_log = 0;
   dasgd::elastic::Deaths deaths;
 
@@ -29,6 +29,7 @@ struct Tally {
     crashes += outcome.crashes;
     abandoned += outcome.abandoned;
     yielded += outcome.yielded;
+    compared += outcome.compared;
     split += outcome.split ? 1 : 0;
     for (const auto& [what, times] : outcome.deaths) deaths[what] += times;
     if (talk)
@@ -83,7 +84,7 @@ int main(int argc, char** argv) {
             << " each, " << tally.crashes << " crashes in " << tally.deaths.size()
             << " moments and roles, " << tally.gradients << " gradients in the models, "
             << tally.yielded << " yielded, " << tally.abandoned << " abandoned, " << tally.split
-            << " ended apart, " << tally.longest_log << " in the longest log, " << tally.failed
-            << " failed\n";
+            << " ended apart, " << tally.compared << " models compared under way, "
+            << tally.longest_log << " in the longest log, " << tally.failed << " failed\n";
   return tally.failed == 0 ? 0 : 1;
 }

@@ -13,15 +13,17 @@ class Scenarios : public testing::TestWithParam<std::uint64_t> {};
 // `elastic_scenarios SEED 1 -v` prints the events of one that fails.
 TEST_P(Scenarios, ModelsAreTheSumsOfTheirNamesAndNothingIsForgotten) {
   constexpr std::uint64_t each = 250;
-  std::uint64_t with_losses = 0;
+  std::uint64_t with_losses = 0, compared = 0;
   for (std::uint64_t seed = GetParam() * each + 1; seed <= (GetParam() + 1) * each; ++seed) {
     const Outcome outcome = play(seed);
     EXPECT_EQ(outcome.wrong, "") << "seed " << seed;
     EXPECT_GE(outcome.events, 10u) << "seed " << seed;
     with_losses += outcome.abandoned > 0 ? 1 : 0;
+    compared += outcome.compared;
   }
   // Where members met through others in an order that their copies do not cover.
   EXPECT_LE(with_losses, each / 50);
+  EXPECT_GT(compared, each);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Scenarios, testing::Range<std::uint64_t>(0, 8));

@@ -83,7 +83,7 @@ struct StateOf {
   }
   void operator()(const MemberLink& l) {
     (*this)(l.id, l.dialed, l.open, l.heard, l.member, l.names, l.stream, l.asked, l.taken,
-            l.acks_sent, l.reported_at, l.versions, l.goodbye);
+            l.acks_sent, l.reported_at, l.versions, l.digests, l.goodbye);
   }
 
   void operator()(const Holdings& h) {
@@ -110,11 +110,19 @@ struct StateOf {
             r.collected_at_, r.merging_since_);
   }
 
+  void operator()(const Comparison::Difference& d) {
+    (*this)(d.from, d.of_other.names, d.of_other.digest);
+  }
+  void operator()(const Comparison& c) {
+    (*this)(c.wanted_, c.wanted_at_, c.heard_at_, c.not_before_, c.heard_, c.under_way_,
+            c.own_.names, c.own_.digest, c.sent_);
+  }
+
   void operator()(const Protocol& p) {
     (*this)(p.roster_.origins(), p.dialer_, p.links_.links_, p.holdings_, p.end_, p.snapshots_,
-            p.takeover_, p.retention_, p.cut_, p.counts_.not_folded, p.counts_.not_looked_at,
-            p.counts_.unreported, p.counts_.has_news, p.closed_, p.begun_, p.ticked_at_,
-            p.inbox_.depth());
+            p.takeover_, p.retention_, p.cut_, p.comparison_, p.counts_.not_folded,
+            p.counts_.not_looked_at, p.counts_.unreported, p.counts_.has_news, p.closed_, p.begun_,
+            p.ticked_at_, p.inbox_.depth());
     for (std::size_t i = 0; i < p.members_.size(); ++i) (*this)(p.members_[worker_id(i)]);
     (*this)(p.retention_.copies_.without_loose(p.log().names()));
   }
@@ -122,7 +130,8 @@ struct StateOf {
   static Hash ready(const Protocol& p) { return p.members_.me().ready; }
   /// Whether the worker has something to do between two steps.
   static bool has_task(const Protocol& p) {
-    return p.takeover_.offered() || p.retention_.wants_copy() || p.snapshots_.is_wanted();
+    return p.takeover_.offered() || p.retention_.wants_copy() || p.snapshots_.is_wanted() ||
+           p.comparison_.is_waiting();
   }
 };
 

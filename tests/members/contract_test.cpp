@@ -80,13 +80,12 @@ class ElasticWorld final : public World {
     if (!plaintext) options.token = tcp::Token::random();
     options.facts = "test: contract\n";
     options.say = [](const std::string&) {};
-    elastic::ProtocolOptions protocol;
-    protocol.dimension = 1;
-    protocol.in_flight = in_flight;
-    if (sparse) protocol.most_in_mesh = protocol.links = 2;
+    options.dimension = 1;
+    options.in_flight = in_flight;
+    if (sparse) options.most_in_mesh = options.links = 2;
     for (std::size_t i = 0; i < workers; ++i) {
       options.name = std::to_string(i);
-      members_.push_back(std::make_unique<Member>(options, protocol));
+      members_.push_back(std::make_unique<Member>(options));
       endpoints_.push_back(std::make_unique<Numbered>(*members_.back()));
       if (i == 0) options.contacts = {members_[0]->address()};
     }
@@ -127,7 +126,7 @@ std::vector<ContractCase> cases() {
     const auto factory = [=](const Graph&, RelayMode, std::size_t in_flight) {
       return std::make_unique<ElasticWorld>(workers, plaintext, sparse, in_flight);
     };
-    return ContractCase{name, factory, "full", workers, RelayMode::none, false};
+    return ContractCase{name, factory, "full", workers, RelayMode::none};
   };
   return {with("two_with_tls", 2, false, false), with("five_with_tls", 5, false, false),
           with("five_without", 5, true, false), with("seven_with_few_links", 7, false, true)};

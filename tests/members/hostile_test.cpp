@@ -71,7 +71,9 @@ class Liar final : public tcp::LinkEvents {
     return record;
   }
   Message any_message(Roster& roster) {
-    switch (below(9)) {
+    switch (below(10)) {
+      case 9:
+        return ModelDigest{any_set(roster), any_hash()};
       case 0:
         return Want{};
       case 1:
@@ -100,12 +102,12 @@ class Liar final : public tcp::LinkEvents {
     }
   }
 
-  void say(tcp::LinkId link, const Message& message, std::span<const std::byte> body = {}) {
+  void say(LinkId link, const Message& message, std::span<const std::byte> body = {}) {
     Ways& ways = ways_[link];
     sockets_.send(link, encode(message, ways.names, ways.roster), body);
     ++lies_;
   }
-  void lie(tcp::LinkId link) {
+  void lie(LinkId link) {
     if (left_ == 0) return;
     --left_;
     Message message = any_message(ways_[link].roster);
@@ -115,7 +117,7 @@ class Liar final : public tcp::LinkEvents {
         has_body ? std::span<const std::byte>(numbers_) : std::span<const std::byte>());
   }
 
-  void linked(tcp::LinkId link, bool, const std::string&) override {
+  void linked(LinkId link, bool, const std::string&) override {
     ways_[link] = {};
     ways_[link].roster.number(me_);
     say(link, Hello{run_, me_, "liar", "", facts_});
@@ -123,17 +125,17 @@ class Liar final : public tcp::LinkEvents {
     joined.records.push_back({.origin = me_, .version = ++version_, .joined = true});
     say(link, joined);
   }
-  void drained(tcp::LinkId link) override { lie(link); }
-  void received(tcp::LinkId link, Bytes header) override {
+  void drained(LinkId link) override { lie(link); }
+  void received(LinkId link, Bytes header) override {
     static_cast<void>(decode(header, ways_[link].names, ways_[link].roster));
     lie(link);
   }
-  std::optional<std::span<std::byte>> body(tcp::LinkId, std::span<const std::byte>,
+  std::optional<std::span<std::byte>> body(LinkId, std::span<const std::byte>,
                                            std::uint64_t bytes) override {
     body_.resize(bytes);
     return body_;
   }
-  void again(tcp::LinkId link) {
+  void again(LinkId link) {
     const auto target = targets_.extract(link);
     ways_.erase(link);
     if (target.empty() || left_ == 0) return;
@@ -142,16 +144,16 @@ class Liar final : public tcp::LinkEvents {
     sequence_ = 0;
     targets_[sockets_.dial(target.mapped())] = target.mapped();
   }
-  void dial_failed(tcp::LinkId link, tcp::DialFailure, const std::string&) override { again(link); }
-  void lost(tcp::LinkId link, tcp::Loss, const std::string&) override { again(link); }
+  void dial_failed(LinkId link, tcp::DialFailure, const std::string&) override { again(link); }
+  void lost(LinkId link, tcp::Loss, const std::string&) override { again(link); }
 
   const std::string facts_;
   const RunId run_;
   std::mt19937_64 random_;
   Bytes numbers_, body_;
   boost::asio::io_context context_;
-  std::map<tcp::LinkId, std::string> targets_;
-  std::map<tcp::LinkId, Ways> ways_;
+  std::map<LinkId, std::string> targets_;
+  std::map<LinkId, Ways> ways_;
   Origin me_ = Origin::random();
   std::uint32_t sequence_ = 0;
   std::uint64_t version_ = 0;

@@ -65,7 +65,7 @@ class Forged : public ::testing::TestWithParam<bool> {
     return run.member(options);
   }
 
-  const SmallRun run;
+  SmallRun run;
   std::mutex mutex;
   std::string said;
 };
@@ -112,6 +112,31 @@ TEST_P(Forged, ModelsAreNotSaidToBeIdentical) {
   EXPECT_EQ(of_a.summary.digest_of_all[0].digest, of_b.summary.digest_of_all[1].digest);
   if (!careful) {
     EXPECT_THAT(said, HasSubstr("the checksum of a body does not match"));
+  }
+}
+
+// Nobody asks this run to end.
+TEST_P(Forged, ModelsThatDifferAreFoundWhileTheRunGoesOn) {
+  if (!GetParam()) return;  // such a link is closed
+  run.run.checkpoint = {.every = std::chrono::milliseconds(100), .save = [](const Checkpoint&) {}};
+  const auto a = member("a", {});
+  boost::asio::io_context context;
+  Proxy proxy(context, a->address());
+  proxy.tamper = Forger(true);
+  const auto b = member("b", {proxy.address()});
+  const auto guard = boost::asio::make_work_guard(context);
+  std::jthread between([&] { context.run(); });
+  TrainResult<double> of_a, of_b;
+  {
+    const std::jthread first([&] { of_a = run.train(*a); });
+    const std::jthread second([&] { of_b = run.train(*b); });
+  }
+  context.stop();
+  EXPECT_THAT(said, HasSubstr("this member's model has the digest"));
+  for (const TrainResult<double>* result : {&of_a, &of_b}) {
+    EXPECT_EQ(result->summary.stop_reason, StopReason::failed);
+    EXPECT_THAT(why(result->failure), AllOf(HasSubstr("the replicas differ: "), HasSubstr("a has "),
+                                            HasSubstr("b has ")));
   }
 }
 

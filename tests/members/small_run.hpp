@@ -34,10 +34,10 @@ struct SmallRun {
   }
 
   const Quadratic objective = Quadratic::random(7, 4);
-  const TrainOptions run{.workers = 1,
-                         .eta = 0.001,
-                         .total_gradients = 1'000'000'000,
-                         .compute = std::chrono::milliseconds(1)};
+  TrainOptions run{.workers = 1,
+                   .eta = 0.001,
+                   .total_gradients = 1'000'000'000,
+                   .compute = std::chrono::milliseconds(1)};
 };
 
 /// Why a run failed; empty if it did not.

@@ -4,6 +4,7 @@ import os
 import pathlib
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -22,6 +23,13 @@ def wait_until(what, happened, limit=300, details=lambda: ""):
             return
         time.sleep(0.1)
     raise SystemExit(f"{what} did not happen within {limit} s {details()}")
+
+
+def write_array(path, kind, shape, content):
+    """An .npy file."""
+    head = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}"
+    head += " " * (-(len(head) + 11) % 64) + "\n"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + content)
 
 
 def may_make_hosts():
@@ -76,6 +84,13 @@ class Hosts:
         """From now on what this host sends passes at so many kbit/s; 0: as fast as it can. False where that is not possible."""
         change = ["replace", "dev", "net", "root", "tbf", "rate", f"{kbit}kbit", "burst", "4k", "latency", "400ms"] if kbit else ["del", "dev", "net", "root"]
         return subprocess.run([*self.prefix(host), "tc", "qdisc", *change], capture_output=True).returncode == 0
+
+    def card(self, host, kbit):
+        """This host has a network card of so many kbit/s, out and in. False where that is not possible."""
+        shape = ["root", "tbf", "rate", f"{kbit}kbit", "burst", "32k", "latency", "100ms"]
+        out = subprocess.run([*self.prefix(host), "tc", "qdisc", "replace", "dev", "net", *shape], capture_output=True)
+        into = subprocess.run(["tc", "qdisc", "replace", "dev", f"port{host}", *shape], capture_output=True)
+        return out.returncode == into.returncode == 0
 
     def close(self):
         for keeper in self.keepers:

@@ -22,11 +22,22 @@ Model model_of(const Worker<Real>& worker) {
           std::make_shared<const Bytes>(sums.begin(), sums.end())};
 }
 
-/// The digest of its model, as members send it to each other.
+/// The digest of a model, as members send it to each other.
+template <typename Real>
+Hash digest_of(std::span<const Sum<Real>> sums) {
+  const std::string text = dasgd::digest_of(std::as_bytes(sums));
+  return Hash::parse(std::string_view(text).substr(text.find(':') + 1)).value();
+}
 template <typename Real>
 Hash digest_of(const Worker<Real>& worker) {
-  const std::string text = dasgd::digest_of(std::as_bytes(worker.replica().sums()));
-  return Hash::parse(std::string_view(text).substr(text.find(':') + 1)).value();
+  return digest_of<Real>(worker.replica().sums());
+}
+/// Of its model without these gradients.
+template <typename Real>
+Hash digest_of(const Worker<Real>& worker, const TakeDigest& task) {
+  if (task.beyond.empty()) return digest_of(worker);
+  const auto sums = sums_without<Real>(task.beyond, worker.replica().sums());
+  return digest_of<Real>(std::span<const Sum<Real>>(sums));
 }
 
 /// `adopt(adoption, sums)` takes the worker over; `moved(report)` hears of a correction.
@@ -61,6 +72,10 @@ bool between_steps(Protocol& protocol, Worker<Real>& worker, Nanoseconds now, Ad
   Task task = protocol.next_task(now);
   if (std::holds_alternative<CopyModel>(task)) {
     protocol.copied(model_of(worker), now);
+    return true;
+  }
+  if (const auto* digest = std::get_if<TakeDigest>(&task)) {
+    protocol.digest_taken(digest_of(worker, *digest), now);
     return true;
   }
   const auto* adoption = std::get_if<Adoption>(&task);

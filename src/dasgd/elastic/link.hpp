@@ -24,6 +24,7 @@ struct MemberLink {
   Nanoseconds reported_at = 0;             ///< our last report
   std::vector<std::uint64_t> versions;     ///< of the records that were passed on
   std::vector<std::uint64_t> words;        ///< the numbers of those
+  std::uint64_t digests = 0;               ///< how many of ours were sent, or came too early
   bool goodbye = false;
   std::uint64_t bytes = 0, bytes_before = 0;  ///< sent, and at the last rate
   double bytes_per_second = 0;

@@ -44,6 +44,11 @@ class LinkTable {
             std::shared_ptr<const void> keeper = nullptr);
   /// A message with so many gradients leaves.
   void count_gradients(const MemberLink& link, std::size_t gradients);
+  /// What was sent to this member, links that broke included.
+  LinkFigures sent_to(WorkerId member) const {
+    const auto at = sent_to_.find(member);
+    return at == sent_to_.end() ? LinkFigures{} : figures_of(at->second, "");
+  }
   /// All are to be reported to with the next tick.
   void report_soon();
 
@@ -56,9 +61,7 @@ class LinkTable {
   template <typename Label>
   std::vector<LinkFigures> figures(Label&& label) const {
     std::vector<LinkFigures> all;
-    for (const auto& [member, to] : sent_to_)
-      all.push_back({label(member), to.messages, to.gradients, to.bytes,
-                     static_cast<double>(to.last - to.first) * 1e-9});
+    for (const auto& [member, to] : sent_to_) all.push_back(figures_of(to, label(member)));
     return all;
   }
 
@@ -68,6 +71,10 @@ class LinkTable {
     std::uint64_t messages = 0, gradients = 0, bytes = 0;
     Nanoseconds first = 0, last = 0;
   };
+  static LinkFigures figures_of(const SentTo& sent, std::string to) {
+    return {std::move(to), sent.messages, sent.gradients, sent.bytes,
+            static_cast<double>(sent.last - sent.first) * 1e-9};
+  }
 
   Wires& wires_;
   const Roster& roster_;

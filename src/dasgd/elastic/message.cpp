@@ -189,6 +189,9 @@ void pass(Io& io, M& m) {
     io.number(m.origin);
     io.number(m.number);
     io.text(m.text, longest_word);
+  } else if constexpr (std::is_same_v<Kind, ModelDigest>) {
+    io.set(m.names);
+    io.number(m.digest);
   } else {
     static_assert(std::is_same_v<Kind, Want>);
   }

@@ -16,7 +16,7 @@
 
 namespace dasgd::elastic {
 
-inline constexpr std::uint16_t protocol_version = 5;
+inline constexpr std::uint16_t protocol_version = 6;
 /// Longest texts that are taken from others.
 inline constexpr std::size_t longest_name = 64, longest_address = 255, longest_facts = 3'000,
                              longest_token = 128, longest_settings = 1 << 20,
@@ -114,12 +114,18 @@ struct Word {
   std::string text;
 };
 
+/// "With these names my model had this digest." Whoever has them too can compare.
+struct ModelDigest {
+  GradientSet names;
+  Hash digest;
+};
+
 using Message = std::variant<Hello, Welcome, Refusal, Report, GradientMessage, Want, Snapshot,
-                             Goodbye, Rotation, Word, BundleMessage>;
+                             Goodbye, Rotation, Word, BundleMessage, ModelDigest>;
 
 inline constexpr std::array kind_names{"hello",    "welcome", "refusal",  "report",
                                        "gradient", "want",    "snapshot", "goodbye",
-                                       "rotation", "word",    "bundle"};
+                                       "rotation", "word",    "bundle",   "digest"};
 static_assert(kind_names.size() == std::variant_size_v<Message>);
 
 /// What a message is, as an index of Message; nothing for malformed bytes.

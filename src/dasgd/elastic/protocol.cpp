@@ -25,7 +25,8 @@ Protocol::Protocol(ProtocolOptions options, Wires& wires)
       holdings_(members_),
       end_(options_, members_, roster_),
       takeover_(options_, members_),
-      retention_(options_) {}
+      retention_(options_),
+      comparison_(options_) {}
 
 void Protocol::linked(LinkId id, bool dialed, Nanoseconds now, const std::string& remote) {
   const std::lock_guard lock(mutex_);
@@ -126,6 +127,7 @@ void Protocol::handle(MemberLink& link, Message message, Nanoseconds now) {
     return;
   }
   if (const auto* word = std::get_if<Word>(&message)) return on(*word);
+  if (auto* digest = std::get_if<ModelDigest>(&message)) return on(link, *digest, now);
   if (const auto* refusal = std::get_if<Refusal>(&message)) {
     if (has_first_model())
       say(now, "refused: " + refusal->why);
@@ -201,6 +203,7 @@ void Protocol::on(MemberLink& link, Hello& hello, Nanoseconds now) {
     say(now, fmt::format("{} came back", hello.name));
   link.open = true;
   link.member = member;
+  link.digests = comparison_.sent();
   if (m.state == MemberState::ended || m.state == MemberState::left) m.state = MemberState::unknown;
   members_.heard_from(member, now);
   if (rotation_.number > 0) links_.send(link, rotation_);

@@ -14,11 +14,11 @@
 
 #include "dasgd/base/time.hpp"
 #include "dasgd/core/channel.hpp"
+#include "dasgd/elastic/comparison.hpp"
 #include "dasgd/elastic/cut_watch.hpp"
 #include "dasgd/elastic/dialer.hpp"
 #include "dasgd/elastic/end_agreement.hpp"
 #include "dasgd/elastic/holdings.hpp"
-#include "dasgd/elastic/message_chooser.hpp"
 #include "dasgd/elastic/retention.hpp"
 #include "dasgd/elastic/takeover.hpp"
 #include "dasgd/elastic/windows.hpp"
@@ -26,6 +26,7 @@
 #include "dasgd/transport/endpoint.hpp"
 #include "dasgd/transport/gradient_pool.hpp"
 #include "dasgd/transport/inbox.hpp"
+#include "dasgd/transport/message_chooser.hpp"
 
 namespace dasgd::elastic {
 
@@ -33,7 +34,11 @@ namespace dasgd::elastic {
 struct CopyModel {
   GradientSet names;
 };
-using Task = std::variant<std::monostate, CopyModel, Adoption>;
+/// Of the model without what it holds beyond some names.
+struct TakeDigest {
+  std::vector<Parcel> beyond;
+};
+using Task = std::variant<std::monostate, CopyModel, Adoption, TakeDigest>;
 
 /// Something worth a line to a person.
 struct Event {
@@ -49,9 +54,18 @@ struct MemberView {
   std::uint64_t gradients = 0;
   double rate = 0;
   std::uint64_t behind = 0;  ///< names that we hold and it has not reported
-  double link_bytes_per_second = 0;
+  /// What was sent to it, and how long ago the oldest of what it is behind came here.
+  std::uint64_t messages = 0, gradients_sent = 0;
+  double link_bytes_per_second = 0, seconds_behind = 0;
   double since_seconds = 0;
   bool ended = false;  ///< it was there at the end of the run
+};
+
+/// What a member keeps beside its worker, in bytes.
+struct Kept {
+  std::uint64_t log = 0;     ///< gradients and bundles that somebody may still need
+  std::uint64_t copies = 0;  ///< of its model
+  std::uint64_t models = 0;  ///< for whoever asks for one, and of somebody else
 };
 
 /// The network's functions belong to one thread, the worker's to another; the rest to any.
@@ -84,9 +98,11 @@ class Protocol {
   std::shared_ptr<Gradient> blank() { return pool_->take_beyond(); }
   void own(GradientPtr gradient, Nanoseconds now);
   /// What is to be done before the next step, if anything. After `CopyModel`, `copied`
-  /// follows, after an adoption with a mean the gradient that corrects it.
+  /// follows, after `TakeDigest` `digest_taken`, after an adoption with a mean the gradient that
+  /// corrects it.
   Task next_task(Nanoseconds now);
   void copied(Model model, Nanoseconds now);
+  void digest_taken(const Hash& digest, Nanoseconds now);
   /// The gradient that corrects an adoption will not come as one of `own`: the run, which did not
   /// end before it, may.
   void cannot_correct();
@@ -153,6 +169,8 @@ class Protocol {
     bool agreed = false;  ///< all who were here ended with the same names
     /// Of those who did, by their names, this member first: the digests of their models.
     std::vector<std::pair<std::string, Hash>> digests;
+    std::string difference;  ///< from another model, found while the run went on; empty: none
+    std::uint64_t found_equal = 0;  ///< so many times, then
     bool has_left = false;
     std::uint64_t too_late = 0;
     std::uint64_t copies_dropped = 0;
@@ -163,6 +181,7 @@ class Protocol {
   /// Origins and names by the numbers that traces use.
   std::vector<std::pair<Origin, std::string>> numbering() const;
   GradientSet held() const { return locked(holdings_)->names(); }
+  Kept kept() const;
   std::size_t log_size() const { return locked(holdings_)->log().size(); }
   std::size_t inbox_depth() const { return inbox_.depth(); }
   const ProtocolOptions& options() const { return options_; }
@@ -210,8 +229,11 @@ class Protocol {
   void handle(MemberLink& link, Message message, Nanoseconds now);
   void say_goodbye(MemberLink& link);
   Task adopt_offered(Nanoseconds now);
+  void on(const MemberLink& link, ModelDigest& digest, Nanoseconds now);
+  void send_digest(MemberLink& link);
 
   bool is_to_stream(const MemberLink& link) const;
+  double seconds_behind(const MemberLink& link, Nanoseconds now) const;
   void report_to(MemberLink& link, Nanoseconds now);
   void report_to_all(Nanoseconds now);
   void report_news(Nanoseconds now);
@@ -260,6 +282,8 @@ class Protocol {
   Takeover takeover_;
   Retention retention_;
   CutWatch cut_;
+  Comparison comparison_;
+  std::string difference_;
   struct Counts {
     std::size_t not_folded = 0;     // came to a worker that is behind, since the last fold
     std::size_t not_looked_at = 0;  // own ones that the network's thread has not come to yet

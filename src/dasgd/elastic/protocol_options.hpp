@@ -12,10 +12,9 @@
 #include "dasgd/elastic/membership/membership.hpp"
 #include "dasgd/elastic/message.hpp"
 #include "dasgd/run/budget.hpp"
+#include "dasgd/transport/link_id.hpp"
 
 namespace dasgd::elastic {
-
-enum class LinkId : std::uint64_t {};
 
 /// What a member can do to the world. Called with the machine's lock held: must not call back.
 class Wires {
@@ -62,6 +61,7 @@ struct ProtocolOptions {
   std::size_t links = 8;                        ///< beyond: so many of one's own choice
   Nanoseconds report_every = 200'000'000;
   Nanoseconds repair_after = 200'000'000;
+  Nanoseconds compare_every = 0;  ///< models, while the run goes on; 0: only at the end
   Nanoseconds yield_after = 5'000'000'000;
   Nanoseconds give_up_after = 60'000'000'000;  ///< to join
   Patience patience;

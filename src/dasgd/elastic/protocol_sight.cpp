@@ -111,6 +111,7 @@ void Protocol::tick(Nanoseconds now) {
   dialer_.dial(links_, now);
   if (!retention_.copies().empty())
     retention_.drop_old_copies(members_.has_unseen_members() || is_merging(), now);
+  comparison_.tick(joined() && members_.is_oldest_here() && members_.count_here() > 1, now);
   collect(now);
   report_news(now);
   for (auto& [id, link] : links_) {

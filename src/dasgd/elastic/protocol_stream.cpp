@@ -91,8 +91,20 @@ void Protocol::report_to(MemberLink& link, Nanoseconds now) {
   }
   link.acks_sent = link.taken;
   link.reported_at = now;
+  send_digest(link);
   links_.send(link, report);
   pass_words_on(link);
+}
+
+void Protocol::on(const MemberLink& link, ModelDigest& digest, Nanoseconds now) {
+  comparison_.hear(link.member, std::move(digest), now);
+  inbox_.wake();
+}
+
+// Ahead of the report with which the other end may drop what it would have to take off.
+void Protocol::send_digest(MemberLink& link) {
+  if (std::exchange(link.digests, comparison_.sent()) == comparison_.sent()) return;
+  if (members_[link.member].record.joined) links_.send(link, comparison_.own());
 }
 
 void Protocol::report_news(Nanoseconds now) {
@@ -156,8 +168,9 @@ void Protocol::collect(Nanoseconds now) {
     if (member.in_sight) awaited.push_back(&member.reported);
     if (member.in_sight ? !was_in_sight && !retention_.copies().empty() : was_in_sight) want_copy();
   }
-  const bool is_full = log().size() > windows_.most_in_log();
-  if (!is_full && (cut_.is_cut_off() || retention_.waits_for_copy())) return;
+  const bool is_full = log().size_in_bytes() > windows_.most_bytes_in_log();
+  const bool waits = retention_.waits_for_copy() || comparison_.is_waiting();
+  if (!is_full && (cut_.is_cut_off() || waits)) return;
   const GradientSet* asked_for = takeover_.is_under_way() ? &takeover_.at_least() : nullptr;
   retention_.drop_unneeded(
       holdings_.log(), {awaited, asked_for, is_full, is_merging(), windows_.most_waiting()}, now);

@@ -1,10 +1,38 @@
 // What a member shows of itself and of the others: to people, to the summary and to tests.
+#include <algorithm>
 #include <fmt/format.h>
 #include <utility>
 
 #include "dasgd/elastic/protocol.hpp"
 
 namespace dasgd::elastic {
+
+namespace {
+
+std::uint64_t bytes_of(const std::optional<Model>& model) {
+  return model && model->sums ? model->sums->size() : 0;
+}
+
+}  // namespace
+
+Kept Protocol::kept() const {
+  const std::lock_guard lock(mutex_);
+  Kept kept{.log = log().size_in_bytes()};
+  for (const Model& model : retention_.copies().models()) kept.copies += bytes_of(model);
+  kept.models = bytes_of(snapshots_.last()) + bytes_of(takeover_.offered());
+  return kept;
+}
+
+// How long ago the oldest of what the other end has not reported came here.
+double Protocol::seconds_behind(const MemberLink& link, Nanoseconds now) const {
+  Nanoseconds oldest = now;
+  names().for_each_range_missing_from(link.stream.reported(),
+                                      [&](WorkerId origin, std::uint32_t first, std::uint32_t) {
+                                        if (const auto since = log().since({origin, first}))
+                                          oldest = std::min(oldest, *since);
+                                      });
+  return static_cast<double>(now - oldest) * 1e-9;
+}
 
 std::vector<Event> Protocol::take_events() {
   const std::lock_guard lock(mutex_);
@@ -28,6 +56,10 @@ std::vector<MemberView> Protocol::members(Nanoseconds now) const {
     if (link) {
       view.behind = names().count_missing_from(link->stream.reported());
       view.link_bytes_per_second = link->bytes_per_second;
+      view.seconds_behind = seconds_behind(*link, now);
+      const LinkFigures sent = links_.sent_to(id);
+      view.messages = sent.messages;
+      view.gradients_sent = sent.gradients;
     }
     switch (m.state) {
       case MemberState::silent:
@@ -76,6 +108,8 @@ Protocol::Audit Protocol::audit() const {
     if (r.digest != Hash{} && (i == 0 || r.names == audit.names))
       audit.digests.emplace_back(members_.label(worker_id(i)), r.digest);
   }
+  audit.difference = difference_;
+  audit.found_equal = comparison_.equal();
   audit.has_left = members_.me().left;
   audit.too_late = end_.too_late();
   audit.copies_dropped = holdings_.copies_dropped();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "dasgd/elastic/protocol.hpp"
+#include "dasgd/run/choose_links.hpp"
 
 namespace dasgd::elastic {
 
@@ -40,10 +41,7 @@ std::optional<MessageFormat> Protocol::chosen_format() const {
 
 std::string Protocol::format_reason() const {
   const std::lock_guard lock(mutex_);
-  if (!options_.chooses_message) return "";
-  if (chooser_.waited() == 0) return "links keep up with full messages";
-  return fmt::format("a message brought {:.1f} gradients in the mean before the last change",
-                     chooser_.waited());
+  return options_.chooses_message ? reason_of_message(chooser_.waited()) : "";
 }
 
 void Protocol::note_early_loss(double size) {
@@ -57,7 +55,10 @@ Task Protocol::next_task(Nanoseconds now) {
   if (inbox_.depth() > 0) return {};  // first all that is held is applied
   if (takeover_.offered()) return adopt_offered(now);
   retention_.use_last_copy(holdings_, now);
-  if (!retention_.wants_copy() && !snapshots_.is_wanted()) return {};
+  if (!retention_.wants_copy() && !snapshots_.is_wanted()) {
+    auto beyond = joined() && !end_.ending() ? comparison_.begin(holdings_) : std::nullopt;
+    return beyond ? Task(TakeDigest{std::move(*beyond)}) : Task();
+  }
   retention_.begin_copy();
   for (auto& [id, link] : links_)
     if (link.stream.wants_model()) link.stream.promise(names());
@@ -102,6 +103,18 @@ void Protocol::copied(Model model, Nanoseconds now) {
   const std::lock_guard lock(mutex_);
   retention_.copied(model, log(), now);
   snapshots_.made(std::move(model), now);
+}
+
+void Protocol::digest_taken(const Hash& digest, Nanoseconds now) {
+  const std::lock_guard lock(mutex_);
+  const auto other = comparison_.end(digest);
+  if (!other) return;
+  difference_ =
+      fmt::format("with the same {} gradients this member's model has the digest {}, that of {} {}",
+                  other->of_other.names.size(), digest.text(), members_.label(other->from),
+                  other->of_other.digest.text());
+  say(now, difference_);
+  begin_ending(StopReason::failed, now);
 }
 
 bool Protocol::model_is_coming() const {

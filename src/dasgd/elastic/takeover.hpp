@@ -27,6 +27,7 @@ class Snapshots {
   }
   bool is_wanted() const { return wanted_; }
   bool has_one() const { return last_.has_value(); }
+  const std::optional<Model>& last() const { return last_; }
   /// The worker has made one; it is not kept where nobody wants it any more.
   void made(Model model, Nanoseconds now) {
     if (!std::exchange(wanted_, false)) return;

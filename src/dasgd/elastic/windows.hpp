@@ -23,10 +23,10 @@ class Windows {
         {fit_into(options_.most_waiting_bytes), least_under_way + 2 * here,
          std::min(4 * options_.in_flight * here, fit_into(options_.most_kept_bytes) / 3)});
   }
-  /// Memory comes before separating branches: beyond this, what cannot be separated later is given
-  /// up, by name.
-  std::size_t most_in_log() const {
-    return std::max<std::uint64_t>(3 * most_waiting(), fit_into(options_.most_kept_bytes));
+  /// Memory comes before separating branches: beyond so many bytes in the log, what cannot be
+  /// separated later is given up, by name.
+  std::uint64_t most_bytes_in_log() const {
+    return std::max(3 * most_waiting() * bytes_of_gradient(), options_.most_kept_bytes);
   }
   /// What waits for a worker that is behind is folded in rows of this length.
   std::size_t most_unfolded() const {
@@ -50,9 +50,10 @@ class Windows {
 
   /// A gradient takes about: its numbers, what is reported about it, and its set, with a number for
   /// each member there ever was.
-  std::uint64_t fit_into(std::uint64_t bytes) const {
-    return bytes / (options_.update_bytes() + 1024 + sizeof(std::uint32_t) * members_.size());
+  std::uint64_t bytes_of_gradient() const {
+    return options_.update_bytes() + 1024 + sizeof(std::uint32_t) * members_.size();
   }
+  std::uint64_t fit_into(std::uint64_t bytes) const { return bytes / bytes_of_gradient(); }
 
   const ProtocolOptions& options_;
   const Membership& members_;

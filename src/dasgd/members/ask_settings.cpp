@@ -47,21 +47,21 @@ class SettingsRequest final : public tcp::LinkEvents {
     context_.stop();
   }
 
-  void linked(tcp::LinkId link, bool, const std::string&) override {
+  void linked(LinkId link, bool, const std::string&) override {
     roster_ = {};
     names_ = {};
     sockets_->send(link, elastic::encode(hello_, names_, roster_));
   }
-  void dial_failed(tcp::LinkId, tcp::DialFailure kind, const std::string& why) override {
+  void dial_failed(LinkId, tcp::DialFailure kind, const std::string& why) override {
     why_ = why;
     if (kind == tcp::DialFailure::untrusted) return finish();
     try_again();
   }
-  std::optional<std::span<std::byte>> body(tcp::LinkId, std::span<const std::byte>,
+  std::optional<std::span<std::byte>> body(LinkId, std::span<const std::byte>,
                                            std::uint64_t bytes) override {
     return bytes == 0 ? std::optional(std::span<std::byte>()) : std::nullopt;
   }
-  void received(tcp::LinkId, Bytes header) override {
+  void received(LinkId, Bytes header) override {
     auto message = elastic::decode(header, names_, roster_);
     if (!message) {
       why_ = "the other side uses a different protocol; is it another version of dasgd?";
@@ -76,8 +76,8 @@ class SettingsRequest final : public tcp::LinkEvents {
       return finish();
     }
   }
-  void drained(tcp::LinkId) override {}
-  void lost(tcp::LinkId, tcp::Loss, const std::string& why) override {
+  void drained(LinkId) override {}
+  void lost(LinkId, tcp::Loss, const std::string& why) override {
     if (why_.empty()) why_ = why;
     try_again();
   }

@@ -8,7 +8,6 @@
 #include <stdexcept>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <utility>
 
 #include "dasgd/base/one_line.hpp"
 #include "dasgd/core/error.hpp"

@@ -11,8 +11,8 @@
 
 namespace dasgd::members {
 
-/// The worker's end of a member. Nobody announces a number: the total is what is in the model when
-/// all have agreed on it.
+/// The worker's end of a member. Members announce that they have stopped, and count names: the
+/// total is known when all have agreed on them.
 class MemberEndpoint final : public Endpoint {
  public:
   explicit MemberEndpoint(Member& member) : member_(member), protocol_(member.protocol()) {}

@@ -40,30 +40,47 @@ std::vector<std::string> known_addresses(const std::filesystem::path& directory)
   return found;
 }
 
+std::string former_name(const std::filesystem::path& directory) {
+  std::ifstream file(directory / "members.json");
+  const auto members = OrderedJson::parse(file, nullptr, false);
+  if (!members.is_array() || members.empty() || !members.front().is_object()) return "";
+  const auto name = members.front().find("name");
+  return name != members.front().end() && name->is_string() ? name->get<std::string>() : "";
+}
+
 std::string status_json(const elastic::Protocol& protocol, Nanoseconds now) {
   const auto audit = protocol.audit();
   OrderedJson members = OrderedJson::array();
   for (const elastic::MemberView& m : protocol.members(now))
-    members.push_back({{"name", m.name},
-                       {"origin", m.origin.text()},
-                       {"state", m.state},
-                       {"gradients", m.gradients},
-                       {"rate", m.rate},
-                       {"behind", m.behind},
-                       {"link_bytes_per_second", m.link_bytes_per_second},
-                       {"since_seconds", m.since_seconds}});
+    members.push_back(
+        {{"name", m.name},
+         {"origin", m.origin.text()},
+         {"state", m.state},
+         {"gradients", m.gradients},
+         {"rate", m.rate},
+         {"behind", m.behind},
+         {"seconds_behind", m.seconds_behind},
+         {"link_bytes_per_second", m.link_bytes_per_second},
+         {"messages", m.messages},
+         {"gradients_per_message",
+          m.messages > 0 ? static_cast<double>(m.gradients_sent) / static_cast<double>(m.messages)
+                         : 0},
+         {"since_seconds", m.since_seconds}});
   std::string run;
   for (const std::byte b : protocol.run()) run += fmt::format("{:02x}", static_cast<unsigned>(b));
   const std::string names = "xxh3-128:" + audit.names.text();
-  return dump({{"run", run},
-               {"me", protocol.options().name},
-               {"origin", protocol.options().origin.text()},
-               {"members", std::move(members)},
-               {"t", protocol.held().size()},
-               {"digest", names},
-               {"set_hash", names},
-               {"ending", protocol.ending().has_value()},
-               {"over", protocol.is_closed()}});
+  const elastic::Kept kept = protocol.kept();
+  return dump(
+      {{"run", run},
+       {"me", protocol.options().name},
+       {"origin", protocol.options().origin.text()},
+       {"members", std::move(members)},
+       {"t", protocol.held().size()},
+       {"digest", names},
+       {"set_hash", names},
+       {"kept_bytes", {{"log", kept.log}, {"copies", kept.copies}, {"models", kept.models}}},
+       {"ending", protocol.ending().has_value()},
+       {"over", protocol.is_closed()}});
 }
 
 std::string reachable(const std::string& listened, const std::string& advertised) {

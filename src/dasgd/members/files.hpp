@@ -15,6 +15,8 @@ void write_members(const std::filesystem::path& directory, const elastic::Protoc
                    Nanoseconds now);
 /// The addresses that a member knew. Empty where none are written.
 std::vector<std::string> known_addresses(const std::filesystem::path& directory);
+/// The name of the member that ran in `directory`. Empty where none is written.
+std::string former_name(const std::filesystem::path& directory);
 
 /// What `dasgd status --json` prints.
 std::string status_json(const elastic::Protocol& protocol, Nanoseconds now);

@@ -5,7 +5,6 @@
 #include <fstream>
 #include <map>
 #include <string>
-#include <vector>
 
 #include "dasgd/elastic/protocol.hpp"
 

@@ -1,6 +1,5 @@
 #include "dasgd/members/member.hpp"
 
-#include <algorithm>
 #include <boost/asio.hpp>
 #include <chrono>
 #include <cstring>
@@ -67,28 +66,19 @@ void take_port(MemberOptions& options) {
 
 class Member::Implementation final : public tcp::LinkEvents, public elastic::Wires {
  public:
-  Implementation(MemberOptions options, elastic::ProtocolOptions protocol)
-      : options_(std::move(options)), origin_(elastic::Origin::random()), timer_(context_) {
-    const std::string name = name_of(options_);
-    const Credentials who = credentials(options_, name, origin_);
+  explicit Implementation(MemberOptions options) : options_(std::move(options)), timer_(context_) {
+    options_.name = name_of(options_);
+    options_.origin = elastic::Origin::random();
+    const Credentials who = credentials(options_, options_.name, options_.origin);
     identity_ = who.identity;
     sockets_.emplace(context_, *identity_, *this);
     if (options_.port)
-      address_ = reachable(sockets_->listen(*options_.port), options_.advertise);
+      options_.address = reachable(sockets_->listen(*options_.port), options_.advertise);
     else if (!options_.listen.empty())
-      address_ = reachable(sockets_->listen(options_.listen), options_.advertise);
-    protocol.origin = origin_;
-    protocol.name = name;
-    protocol.address = address_;
-    protocol.run = who.run;
-    protocol.facts = options_.facts;
-    protocol.settings = options_.settings;
-    protocol.before = options_.before;
-    protocol.founder = options_.contacts.empty();
-    protocol.contacts = options_.contacts;
-    protocol.patience = options_.patience;
-    protocol.merge = options_.merge;
-    protocol_.emplace(std::move(protocol), *this);
+      options_.address = reachable(sockets_->listen(options_.listen), options_.advertise);
+    options_.run = who.run;
+    options_.founder = options_.contacts.empty();
+    protocol_.emplace(options_, *this);
     if (!options_.directory.empty()) open_directory();
     tick();
     thread_ = std::jthread([this] { run(); });
@@ -166,8 +156,8 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
 
   Nanoseconds now() const { return std::chrono::nanoseconds(Clock::now() - start_).count(); }
   elastic::Protocol& protocol() { return *protocol_; }
-  const std::string& address() const { return address_; }
-  const elastic::Origin& origin() const { return origin_; }
+  const std::string& address() const { return options_.address; }
+  const elastic::Origin& origin() const { return options_.origin; }
   void nudge() {
     if (nudged_.exchange(true)) return;
     asio::post(context_, [this] {
@@ -186,45 +176,41 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
   }
 
   // tcp::LinkEvents
-  void linked(tcp::LinkId link, bool dialed, const std::string& remote) override {
+  void linked(LinkId link, bool dialed, const std::string& remote) override {
     heard_[link] = {};
-    protocol_->linked(ours(link), dialed, now(), remote);
+    protocol_->linked(link, dialed, now(), remote);
   }
-  void dial_failed(tcp::LinkId link, tcp::DialFailure kind, const std::string& why) override {
+  void dial_failed(LinkId link, tcp::DialFailure kind, const std::string& why) override {
     if (kind == tcp::DialFailure::untrusted) options_.say(why);
-    protocol_->dial_failed(ours(link), kind == tcp::DialFailure::refused, now());
+    protocol_->dial_failed(link, kind == tcp::DialFailure::refused, now());
   }
-  std::optional<std::span<std::byte>> body(tcp::LinkId link, std::span<const std::byte> header,
+  std::optional<std::span<std::byte>> body(LinkId link, std::span<const std::byte> header,
                                            std::uint64_t bytes) override {
-    return protocol_->body(ours(link), header, bytes, now());
+    return protocol_->body(link, header, bytes, now());
   }
-  void received(tcp::LinkId link, Bytes header) override {
-    protocol_->received(ours(link), header, now());
+  void received(LinkId link, Bytes header) override {
+    protocol_->received(link, header, now());
     print_events();
   }
-  void drained(tcp::LinkId) override { protocol_->pump(now()); }
-  void lost(tcp::LinkId link, tcp::Loss kind, const std::string& why) override {
+  void drained(LinkId) override { protocol_->pump(now()); }
+  void lost(LinkId link, tcp::Loss kind, const std::string& why) override {
     heard_.erase(link);
     if (kind == tcp::Loss::refused_frame && std::exchange(refused_, why) != why)
       options_.say("a link was closed: " + why);
-    protocol_->lost(ours(link), now());
+    protocol_->lost(link, now());
     print_events();
     look_whether_gone();
   }
   void refused(const std::string& line) override { options_.say(line); }
 
   // elastic::Wires, on this thread
-  elastic::LinkId dial(const std::string& address) override {
-    return ours(sockets_->dial(address));
-  }
-  void send(elastic::LinkId link, Bytes header, std::span<const std::byte> body,
+  LinkId dial(const std::string& address) override { return sockets_->dial(address); }
+  void send(LinkId link, Bytes header, std::span<const std::byte> body,
             std::shared_ptr<const void> keeper) override {
-    sockets_->send(theirs(link), std::move(header), body, std::move(keeper));
+    sockets_->send(link, std::move(header), body, std::move(keeper));
   }
-  std::size_t queued_bytes(elastic::LinkId link) const override {
-    return sockets_->queued_bytes(theirs(link));
-  }
-  void close(elastic::LinkId link) override { sockets_->close(theirs(link), true); }
+  std::size_t queued_bytes(LinkId link) const override { return sockets_->queued_bytes(link); }
+  void close(LinkId link) override { sockets_->close(link, true); }
   void rotated(const std::string& text) override try {
     const auto token = tcp::Token::parse(text);
     identity_ = identity_->renewed(token);
@@ -264,13 +250,6 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
     if (failure_) std::rethrow_exception(failure_);
   }
 
-  static elastic::LinkId ours(tcp::LinkId link) {
-    return elastic::LinkId{static_cast<std::uint64_t>(link)};
-  }
-  static tcp::LinkId theirs(elastic::LinkId link) {
-    return tcp::LinkId{static_cast<std::uint64_t>(link)};
-  }
-
   // Scripts wait for the address: it comes last.
   void open_directory() {
     if (options_.token) tcp::write_token(options_.directory / "token", *options_.token);
@@ -278,7 +257,8 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
     history_.emplace(options_.directory);
     control_socket_.emplace(context_, options_.directory / "control",
                             [this](const std::string& command) { return answer(command); });
-    if (!address_.empty()) write_file((options_.directory / "address").string(), address_ + "\n");
+    if (!options_.address.empty())
+      write_file((options_.directory / "address").string(), options_.address + "\n");
   }
 
   /// What has come on a link.
@@ -286,10 +266,10 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
     std::uint64_t bytes = 0;
     bool is_known = false;  ///< the key of a member: it may come back whatever becomes of the token
   };
-  void listen_to(tcp::LinkId link, Heard& heard) {
+  void listen_to(LinkId link, Heard& heard) {
     const std::uint64_t bytes = sockets_->received(link).bytes;
-    if (std::exchange(heard.bytes, bytes) < bytes) protocol_->on_bytes(ours(link), now());
-    if (heard.is_known || !protocol_->is_open(ours(link))) return;
+    if (std::exchange(heard.bytes, bytes) < bytes) protocol_->on_bytes(link, now());
+    if (heard.is_known || !protocol_->is_open(link)) return;
     heard.is_known = true;
     if (const auto key = sockets_->peer(link).key) identity_->know(*key);
   }
@@ -348,11 +328,9 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
   }
 
   MemberOptions options_;
-  const elastic::Origin origin_;
   const Clock::time_point start_ = Clock::now();
   asio::io_context context_;
   asio::steady_timer timer_;
-  std::string address_;
   std::optional<tcp::Sockets> sockets_;
   std::optional<elastic::Protocol> protocol_;
   std::optional<ControlSocket> control_socket_;
@@ -362,7 +340,7 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
   std::function<void(std::exception_ptr)> on_failure_;
   std::exception_ptr failure_;
   std::optional<tcp::Identity> identity_;
-  std::map<tcp::LinkId, Heard> heard_;
+  std::map<LinkId, Heard> heard_;
   std::size_t written_ = 0;
   std::string refused_;      // why a link was closed last
   bool parted_ = false;      // the thread that closes
@@ -372,8 +350,8 @@ class Member::Implementation final : public tcp::LinkEvents, public elastic::Wir
   std::jthread thread_;
 };
 
-Member::Member(MemberOptions options, elastic::ProtocolOptions protocol)
-    : implementation_(std::make_unique<Implementation>(std::move(options), std::move(protocol))) {}
+Member::Member(MemberOptions options)
+    : implementation_(std::make_unique<Implementation>(std::move(options))) {}
 Member::~Member() = default;
 elastic::Protocol& Member::protocol() { return implementation_->protocol(); }
 Nanoseconds Member::now() const { return implementation_->now(); }

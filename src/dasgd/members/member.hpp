@@ -2,7 +2,6 @@
 // both.
 #pragma once
 
-#include <atomic>
 #include <exception>
 #include <filesystem>
 #include <functional>
@@ -10,7 +9,6 @@
 #include <optional>
 #include <stop_token>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "dasgd/elastic/protocol.hpp"
@@ -20,23 +18,17 @@
 
 namespace dasgd::members {
 
-/// How a process takes part.
-struct MemberOptions {
-  std::string name;       ///< empty: the host's, with the process number
+/// How a process takes part. Its name is, where it has none, the host's with the process number;
+/// without contacts it begins the run. Who it is and where it is dialed it finds itself.
+struct MemberOptions : elastic::ProtocolOptions {
   std::string listen;     ///< an address; empty: this member can only dial
   std::string advertise;  ///< where others dial it; empty: there, see `reachable`
   std::shared_ptr<tcp::ListeningPort> port;  ///< that of `listen`, where it is taken already
-  std::vector<std::string> contacts;         ///< of members; empty: this one begins the run
   std::optional<tcp::Token> token;
   std::filesystem::path certificate, key, authority;  ///< of an own PKI
   bool plaintext = false;                             ///< on this machine only
-  std::string facts;                                  ///< see elastic::Hello; whole lines
   bool facts_are_all = false;       ///< nothing is to be added to these facts: they are the run's
-  std::string settings;             ///< for those who join
-  elastic::Before before;           ///< for them too; of one that joins: as the run reported it
   std::filesystem::path directory;  ///< of the run, see `Member::settle`; empty: none yet
-  elastic::Patience patience;
-  elastic::Merge merge = elastic::Merge::average;
   std::function<void(const std::string&)> say;  ///< one line for a person. Any thread.
 };
 
@@ -60,7 +52,7 @@ void take_port(MemberOptions& options);
 class Member {
  public:
   /// Throws InputError for an address that cannot be listened on, or a malformed certificate.
-  Member(MemberOptions options, elastic::ProtocolOptions protocol);
+  explicit Member(MemberOptions options);
   ~Member();
 
   elastic::Protocol& protocol();

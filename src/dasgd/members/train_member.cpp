@@ -6,8 +6,6 @@
 #include <exception>
 #include <fmt/format.h>
 #include <fstream>
-#include <limits>
-#include <memory>
 #include <numeric>
 
 #include "dasgd/base/units.hpp"
@@ -16,6 +14,7 @@
 #include "dasgd/elastic/adoption/adoption_line.hpp"
 #include "dasgd/elastic/between_steps.hpp"
 #include "dasgd/elastic/member_figures.hpp"
+#include "dasgd/elastic/options_of_run.hpp"
 #include "dasgd/members/ask_settings.hpp"
 #include "dasgd/members/endpoint.hpp"
 #include "dasgd/members/files.hpp"
@@ -162,19 +161,12 @@ std::unique_ptr<Member> become_member(const Objective<Real>& objective, const Tr
                                       MemberOptions member) {
   require_elastic(options);
   require_runnable(options, objective);
-  elastic::ProtocolOptions protocol;
-  protocol.dimension = objective.dimension();
-  protocol.format = number_format<Real>;
-  protocol.chooses_message = options.message == MessageFormat::automatic;
-  protocol.packs = options.message != MessageFormat::full && !protocol.chooses_message;
-  protocol.in_flight = std::min<std::size_t>(
-      16, resolved_in_flight(options, objective.dimension() * sizeof(Number<Real>)));
-  protocol.give_up_after = std::chrono::nanoseconds(join_limit).count();
-  protocol.budget = shared_budget(options, objective.samples());
+  elastic::take_options_of_run(objective, options, member);
+  member.give_up_after = std::chrono::nanoseconds(join_limit).count();
   auto& before = member.before;
   if (options.resume)
     before = {options.resume->gradients, options.resume->samples, options.resume->seconds};
-  auto& [gradients_left, samples_left] = protocol.budget;
+  auto& [gradients_left, samples_left] = member.budget;
   if (gradients_left) *gradients_left -= std::min(*gradients_left, before.gradients);
   if (samples_left) *samples_left -= std::min(*samples_left, before.samples);
   constexpr std::array merges{"average", "union", "yield"};
@@ -182,7 +174,7 @@ std::unique_ptr<Member> become_member(const Objective<Real>& objective, const Tr
     member.facts = facts_of(objective, options) +
                    fmt::format("merge: {}\n", merges[static_cast<std::size_t>(member.merge)]) +
                    member.facts;
-  return std::make_unique<Member>(std::move(member), std::move(protocol));
+  return std::make_unique<Member>(std::move(member));
 }
 
 template <typename Real>
@@ -217,10 +209,7 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
   control_at = &control;
   TargetGate gate(1, [&] { control.stop(StopReason::target); });
   GoodModel<Real> good([&](double size) { protocol.note_early_loss(size); });
-  TrainOptions without_end = options;  // the protocol counts what all have done together
-  without_end.epochs.reset();
-  without_end.total_gradients = std::numeric_limits<std::uint64_t>::max();
-  SharedBudget budget(without_end, objective.samples());
+  SharedBudget budget(elastic::without_end(options), objective.samples());
   SnapshotBoard snapshots(1);
   std::ofstream adoptions;
   if (!member.directory().empty()) adoptions.open(member.directory() / "adoptions.jsonl");
@@ -276,6 +265,9 @@ TrainResult<Real> train_member(const Objective<Real>& objective, TrainOptions op
             end.agreed = audit.agreed;
             end.compared = !audit.has_left && (!audit.agreed || audit.digests.size() >= audit.here);
             end.digests = elastic::digests_of(protocol);
+            if (!end.failure && !audit.difference.empty() && difference(end.digests).empty())
+              end.failure = std::make_exception_ptr(
+                  std::runtime_error("the replicas differed: " + audit.difference));
             return true;
           },
   });

@@ -124,6 +124,14 @@ std::span<const Sum<Real>> carry_out(const Adoption& adoption, std::span<const S
 }
 
 template <typename Real>
+std::vector<Sum<Real>> sums_without(const std::vector<Parcel>& gradients,
+                                    std::span<const Sum<Real>> held) {
+  std::vector<Sum<Real>> sums(held.begin(), held.end());
+  accumulate<Real>(gradients, false, std::span(sums));
+  return sums;
+}
+
+template <typename Real>
 std::vector<Real> correction(const Adoption& adoption, std::span<const Sum<Real>> before,
                              std::span<const Sum<Real>> after) {
   const auto from = sums_in<Real>(*adoption.from.sums);
@@ -143,6 +151,10 @@ template std::span<const Sum<float>> carry_out<float>(const Adoption&, std::span
 template std::span<const Sum<double>> carry_out<double>(const Adoption&,
                                                         std::span<const Sum<double>>,
                                                         std::vector<Sum<double>>&);
+template std::vector<Sum<float>> sums_without<float>(const std::vector<Parcel>&,
+                                                     std::span<const Sum<float>>);
+template std::vector<Sum<double>> sums_without<double>(const std::vector<Parcel>&,
+                                                       std::span<const Sum<double>>);
 template std::vector<float> correction<float>(const Adoption&, std::span<const Sum<float>>,
                                               std::span<const Sum<float>>);
 template std::vector<double> correction<double>(const Adoption&, std::span<const Sum<double>>,

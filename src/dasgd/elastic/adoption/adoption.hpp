@@ -59,6 +59,11 @@ template <typename Real>
 std::span<const Sum<Real>> carry_out(const Adoption& adoption, std::span<const Sum<Real>> held,
                                      std::vector<Sum<Real>>& room);
 
+/// The sums of a model without these gradients, which are in it.
+template <typename Real>
+std::vector<Sum<Real>> sums_without(const std::vector<Parcel>& gradients,
+                                    std::span<const Sum<Real>> held);
+
 /// -direction of the correction of `Adoption::mean`: from the sums before and after.
 template <typename Real>
 std::vector<Real> correction(const Adoption& adoption, std::span<const Sum<Real>> before,

@@ -31,10 +31,13 @@ class Log {
       places_.emplace(key(g.name), next_);
       names_.insert(g.name);
     });
+    bytes_ += bytes_of(parcel);
     entries_.emplace_hint(entries_.end(), next_++, Entry{std::move(parcel), now, at_once});
   }
   /// How many gradients and bundles.
   std::size_t size() const { return entries_.size(); }
+  /// Of their numbers and, about, of what is known of them.
+  std::size_t size_in_bytes() const { return bytes_; }
   const GradientSet& names() const { return names_; }
 
   /// Calls `visit(entry)` from a place on, while it is true; returns the place to go on from.
@@ -49,6 +52,11 @@ class Log {
   Parcel find(GradientName name) const {
     const auto at = places_.find(key(name));
     return at == places_.end() ? Parcel() : entries_.at(at->second).parcel;
+  }
+  /// When the gradient of this name came.
+  std::optional<Nanoseconds> since(GradientName name) const {
+    const auto at = places_.find(key(name));
+    return at == places_.end() ? std::nullopt : std::optional(entries_.at(at->second).since);
   }
   /// What makes up these names; nothing if one of them is not here, or only in a bundle with
   /// others.
@@ -87,7 +95,7 @@ class Log {
         const bool whole =
             entry->second.parcel.first_name().sequence == next && size <= last - next;
         if (!whole || entry->second.since > by) break;
-        entries_.erase(entry);
+        erase(entry);
         for (const std::uint32_t end = next + size; next < end; ++next)
           places_.erase(key({o, next}));
       }
@@ -105,12 +113,27 @@ class Log {
       places_.erase(key(g.name));
     });
     names_ = names_.without(names);
+    erase(entry);
+  }
+  using Entries = std::map<std::uint64_t, Entry>;
+  void erase(Entries::iterator entry) {
+    bytes_ -= bytes_of(entry->second.parcel);
     entries_.erase(entry);
+  }
+  static std::size_t bytes_of(const Parcel& parcel) {
+    constexpr std::size_t of_first = 1024, of_others = 256;  // names: their facts and places
+    std::size_t bytes = parcel.size_in_bytes() + of_first + of_others * (parcel.size() - 1);
+    parcel.for_each([&](const GradientFacts& g) {
+      bytes += g.compute_set.prefixes().size() * sizeof(std::uint32_t) +
+               g.compute_set.exceptions().size() * sizeof(NameRange);
+    });
+    return bytes;
   }
   static std::uint64_t key(GradientName name) {
     return std::uint64_t{index(name.origin)} << 32 | name.sequence;
   }
-  std::map<std::uint64_t, Entry> entries_;  // by place
+  Entries entries_;  // by place
+  std::size_t bytes_ = 0;
   std::uint64_t next_ = 0;
   GradientSet names_;
   std::unordered_map<std::uint64_t, std::uint64_t> places_;  // by name

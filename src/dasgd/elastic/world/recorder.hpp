@@ -10,6 +10,7 @@
 
 #include "dasgd/elastic/adoption/adoption_line.hpp"
 #include "dasgd/elastic/world/sim_member.hpp"
+#include "dasgd/run/worker_figures.hpp"
 
 namespace dasgd::elastic {
 
@@ -61,25 +62,14 @@ class Recorder {
     f.gradients_by_worker.resize(workers_);
     f.inbox_by_worker.resize(workers_);
     f.waited_by_worker.resize(workers_);
-    double loss = 0, losses = 0;
+    FiguresOfWorkers all(f);
     for (std::size_t i = 0; i < world_.size(); ++i) {
       const SimMember<Real>& m = world_[i];
-      const std::size_t w = worker_of_[i];
-      const auto depth = static_cast<std::uint32_t>(m.alive ? m.protocol.inbox_depth() : 0);
-      f.gradients_by_worker[w] = m.computed;
-      f.inbox_by_worker[w] = depth;
-      f.gradients += m.computed;
-      f.samples += m.run.samples_used();
-      f.folded += m.run.folded();
-      f.S_avg = std::max(f.S_avg, m.run.S().mean());
-      f.S_max = std::max(f.S_max, m.run.S().max);
-      f.inbox_depth = std::max<std::size_t>(f.inbox_depth, depth);
-      f.add(m.run.look_ahead());
-      const auto recent = m.run.recent_loss();
-      loss += m.alive ? recent.value_or(0) : 0;
-      losses += m.alive && recent ? 1 : 0;
+      WorkerFigures of_worker = figures_of(m.run);
+      of_worker.computed = m.computed;
+      if (!m.alive) of_worker.loss.reset();
+      all.add(worker_of_[i], of_worker, m.alive ? m.protocol.inbox_depth() : 0);
     }
-    if (losses > 0) f.loss = loss / losses;
     options_.figures->add(std::move(f), sum_S_);
   }
 

@@ -4,11 +4,11 @@
 #include <atomic>
 #include <charconv>
 #include <deque>
-#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
 
+#include "dasgd/elastic/options_of_run.hpp"
 #include "dasgd/elastic/world/world.hpp"
 #include "dasgd/run/run_worker.hpp"
 
@@ -107,12 +107,6 @@ struct SimMember final : Wires, Channel {
     all.elastic = ElasticMember{static_cast<std::uint32_t>(sequence),
                                 [this] { return protocol.may_compute(); }};
     if (all.gradients.size() > 1) all.gradients = {all.gradients[sequence % all.gradients.size()]};
-    return all;
-  }
-  // The protocol counts what all have done together.
-  static TrainOptions without_end(TrainOptions all) {
-    all.epochs.reset();
-    all.total_gradients = std::numeric_limits<std::uint64_t>::max();
     return all;
   }
 };

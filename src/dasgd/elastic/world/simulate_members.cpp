@@ -9,6 +9,7 @@
 #include "dasgd/base/checked_time.hpp"
 #include "dasgd/base/units.hpp"
 #include "dasgd/elastic/member_figures.hpp"
+#include "dasgd/elastic/options_of_run.hpp"
 #include "dasgd/elastic/world/recorder.hpp"
 #include "dasgd/elastic/world/sim_member.hpp"
 #include "dasgd/run/conclude.hpp"
@@ -87,14 +88,9 @@ class MembersRun final : Follower {
     w.arrival = [this](std::size_t from, std::size_t to, std::size_t bytes, Nanoseconds now) {
       return arrival(worker_of(from), worker_of(to), bytes, now);
     };
-    ProtocolOptions& p = w.protocol;
-    p.in_flight = std::min<std::size_t>(
-        16, resolved_in_flight(options_, objective_.dimension() * sizeof(Number<Real>)));
-    p.chooses_message = options_.message == MessageFormat::automatic;
-    p.packs = options_.message != MessageFormat::full && !p.chooses_message;
-    p.budget = shared_budget(options_, objective_.samples());
-    p.patience = scenario.patience;
-    p.merge = scenario.merge;
+    take_options_of_run(objective_, options_, w.protocol);
+    w.protocol.patience = scenario.patience;
+    w.protocol.merge = scenario.merge;
     return w;
   }
 

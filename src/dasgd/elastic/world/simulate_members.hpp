@@ -1,7 +1,6 @@
 // A simulated run whose members come and go.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <utility>
 
 #include "dasgd/base/checked_time.hpp"
 #include "dasgd/elastic/between_steps.hpp"
