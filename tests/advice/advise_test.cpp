@@ -162,6 +162,17 @@ TEST(Advise, WorksOnAPilotOfThisMachineAndForAnUnknownObjective) {
   EXPECT_GT(advice.constants.sigma2.value, 0);
 }
 
+TEST(Advise, AStepForAnEstimatedLIsProvedOnlyIfTheEstimateHolds) {
+  const Logistic problem = Logistic::random(1);
+  const Advice advice =
+      advise<double>(Unknown(problem), {.options = {.workers = 2, .batch = 0, .gradients = {50}},
+                                        .world = VirtualWorld{},
+                                        .try_steps = false});
+  EXPECT_EQ(advice.recommended_status, "proved if L is as estimated");
+  EXPECT_THAT(advice.grounds, HasSubstr("proved if L is as estimated, by the certificate"));
+  for (const StepSizeLimit& limit : advice.limits) EXPECT_NE(limit.status, "proved") << limit.name;
+}
+
 std::map<std::string, nlohmann::json> limits_by_name(const Advice& advice) {
   const auto json = nlohmann::json::parse(to_json(advice));
   std::map<std::string, nlohmann::json> limits;

@@ -159,6 +159,8 @@ TEST_F(App, AdvisesWithNoiseNoStepThatItHasNoProofFor) {
   const json otherwise = json::parse(dasgd(command).out);
   EXPECT_EQ(otherwise["recommended_status"], "proved for independent draws");
   for (const json& limit : otherwise["limits"]) EXPECT_NE(limit["status"], "proved");
+  EXPECT_THAT(dasgd(command.substr(0, 7) + command.substr(14)).out,
+              HasSubstr("for causal delivery and independent draws"));
   const json advice = json::parse(dasgd(command + " --sampling independent").out);
   double largest = 0;
   for (const json& limit : advice["limits"])
@@ -200,6 +202,9 @@ TEST_F(App, ARunWithLrProvedSaysWhatWasAssumedAndWhetherItHeld) {
   EXPECT_THAT(outcome.out,
               HasSubstr("assumed    9 of 9 held (sigma^2 was checked at the final model only)"));
   EXPECT_THAT(read_text(out() + "/report.html"), HasSubstr("\"assumptions\""));
+  EXPECT_THAT(dasgd(run + "--lr proved --target-loss 0.69 --out " + out()).out,
+              HasSubstr("timing: when the run ended (target) depended on the noise; 8 of 9 held"));
+  EXPECT_EQ(summary()["assumptions"]["held"], false);
   dasgd(run + "--lr 0.1 --out " + out());
   EXPECT_FALSE(summary().contains("assumptions")) << "nothing was";
 }

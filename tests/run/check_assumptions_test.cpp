@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "dasgd/problems/logistic.hpp"
+#include "dasgd/record/checkpoints/checkpoint.hpp"
 
 namespace dasgd {
 namespace {
@@ -62,6 +63,41 @@ TEST_F(CheckAssumptions, OnlyVirtualTimeShowsThatNoTimingDependsOnTheNoise) {
   EXPECT_EQ(check("timing").held, std::nullopt);
   summary.virtual_seconds = 1;
   EXPECT_EQ(check("timing").held, true);
+}
+
+TEST_F(CheckAssumptions, ARunThatItsNoiseEndedDependsOnIt) {
+  using enum StopReason;
+  summary.virtual_seconds = 1;
+  for (const StopReason end : {target, target_accuracy, target_eval_loss, patience, diverged}) {
+    summary.stop_reason = end;
+    EXPECT_EQ(check("timing").held, false) << to_string(end);
+  }
+  for (const StopReason end : {interrupted, callback, asked}) {
+    summary.stop_reason = end;
+    EXPECT_EQ(check("timing").held, std::nullopt) << to_string(end);
+  }
+  summary.stop_reason = max_time;
+  EXPECT_EQ(check("timing").held, true);
+}
+
+TEST_F(CheckAssumptions, WithoutNoiseARunIsDrainedOrCausal) {
+  summary.replicas_identical = true;
+  summary.noncausal_applications = 1;
+  EXPECT_EQ(check("drained").held, true);
+  summary.lost = 1;
+  EXPECT_EQ(check("drained").held, false);
+  summary.noncausal_applications = 0;
+  EXPECT_EQ(check("drained").held, true);
+}
+
+TEST_F(CheckAssumptions, AfterAResumeEarlierLegsAreUnknown) {
+  const Checkpoint earlier;
+  summary.staleness.W = 1;
+  options.resume = &earlier;
+  EXPECT_EQ(check("W", 24).held, std::nullopt);
+  EXPECT_EQ(check("step").held, std::nullopt);
+  summary.fixed_step = false;
+  EXPECT_EQ(check("step").held, false);
 }
 
 TEST_F(CheckAssumptions, WorkersAreFixedUnlessOneLeft) {

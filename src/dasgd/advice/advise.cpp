@@ -22,6 +22,7 @@ std::uint64_t expected_W(std::uint64_t pilot, std::size_t workers) {
 }
 
 const char* const proved = "proved";
+const char* const for_known_L = "proved if L is as estimated";
 const char* const without_noise = "proved only without noise";
 const char* const causal_only = "proved only for causal delivery";
 const char* const independent_only = "proved for independent draws";
@@ -94,11 +95,12 @@ class Limits {
   void add_proved(const char* name, double eta, const std::string& what,
                   std::vector<AtMost> assumes) {
     if (!advice_.constants.L.closed_form) assumes.push_back(L());
-    const char* const status = !advice_.plain                   ? plain_only
-                               : noise_ && !causal_             ? causal_only
-                               : noise_ && !advice_.independent ? independent_only
-                               : advice_.elastic                ? fixed_workers_only
-                                                                : proved;
+    const char* const status = !advice_.plain                     ? plain_only
+                               : noise_ && !causal_               ? causal_only
+                               : noise_ && !advice_.independent   ? independent_only
+                               : advice_.elastic                  ? fixed_workers_only
+                               : !advice_.constants.L.closed_form ? for_known_L
+                                                                  : proved;
     add(name, eta, status, what + conditions(assumes, noise_) + other_distributions(advice_),
         assumes);
   }
@@ -192,11 +194,12 @@ void choose_proved(Advice& advice) {
     advice.recommended_eta = tuned;
   }
   if (!c.L.closed_form) advice.assumes.push_back({"L", L});
-  advice.recommended_status = proved;
+  advice.recommended_status = c.L.closed_form ? proved : for_known_L;
   const std::string pilot = s.W ? fmt::format("where the pilot had W {}", *s.W)
                                 : fmt::format("where the pilot had S_max {}", s.S_max);
-  advice.grounds =
-      fmt::format("proved by the {} {}, {}", name, conditions(advice.assumes, noise), pilot);
+  advice.grounds = fmt::format("{} by the {} {}, {}",
+                               c.L.closed_form ? "proved" : "proved if L is as estimated,", name,
+                               conditions(advice.assumes, noise), pilot);
   if (noise && advice.staleness.noncausal > 0) {
     advice.recommended_status = heuristic;
     advice.grounds = fmt::format(
@@ -231,9 +234,10 @@ void add_promises(Advice& advice) {
     assumes.push_back({"r0", c.r0.value});
     if (noise) assumes.push_back({"sigma2", c.sigma2.value});
     if (!c.L.closed_form) assumes.push_back({"L", c.L.value});
+    const char* const draws = noise && !advice.independent ? " and independent draws" : "";
     advice.promises.push_back({name, eta, iterations,
                                iterations / advice.staleness.gradients_per_second,
-                               conditions(assumes, noise), assumes});
+                               conditions(assumes, noise) + draws, assumes});
   };
   if (!noise && s.W)
     add("certificate", advice.recommended_eta,

@@ -22,10 +22,10 @@ struct AtMost {
   double value = 0;
 };
 
-/// One step-size limit. `status` is "proved", "proved only without noise", "proved only for causal
-/// delivery", "proved for independent draws", "proved only for a fixed set of workers", "published
-/// but false in general" or "heuristic"; a proof holds under `grounds`, which say in words what
-/// `assumes` lists.
+/// One step-size limit. `status` is "proved", "proved if L is as estimated", "proved only without
+/// noise", "proved only for causal delivery", "proved for independent draws", "proved only for a
+/// fixed set of workers", "proved only for plain SGD", "published but false in general" or
+/// "heuristic"; a proof holds under `grounds`, which say in words what `assumes` lists.
 struct StepSizeLimit {
   std::string name;
   double eta = 0;
@@ -52,8 +52,9 @@ struct Advice {
   bool elastic = false;           ///< workers come and go, of which the proofs know nothing
   std::vector<StepSizeLimit> limits;
   double recommended_eta = 0;  ///< of a certificate, with a margin for staleness
-  /// "proved", "proved for independent draws" where the run draws otherwise, "proved only for a
-  /// fixed set of workers" where it is elastic, or "heuristic".
+  /// "proved", "proved if L is as estimated" where it has no closed form, "proved for independent
+  /// draws" where the run draws otherwise, "proved only for a fixed set of workers" where it is
+  /// elastic, or "heuristic".
   std::string recommended_status;
   std::string grounds;  ///< of the recommendation, in one line
   std::vector<AtMost> assumes;

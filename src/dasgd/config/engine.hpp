@@ -29,6 +29,7 @@ struct RankSettings {
   mpi::Polling polling = mpi::Polling::automatic;
   std::chrono::nanoseconds timeout{std::chrono::seconds(8)};
   bool log = false;
+  bool no_shared_memory = false;  ///< ranks of one machine send each other messages as well
 
   bool workers_give_way = false;  ///< to the ranks: their number is that of the run to be resumed
   std::size_t expected = 0;       ///< ranks, once resolved; 0 on threads

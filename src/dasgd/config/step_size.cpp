@@ -62,6 +62,8 @@ std::vector<Assumption> assumptions_of(const Advice& advice) {
     assumptions.push_back({"causal", std::nullopt});
     assumptions.push_back({"draws", std::nullopt});
     assumptions.push_back({"timing", std::nullopt});
+  } else {
+    assumptions.push_back({"drained", std::nullopt});
   }
   assumptions.push_back({"step", std::nullopt});
   assumptions.push_back({"look_ahead", std::nullopt});

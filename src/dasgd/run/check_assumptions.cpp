@@ -45,6 +45,41 @@ void check_distance(const Objective<Real>& objective, const RunSummary& summary,
   a.how = "how far the run descended; inf f is not known";
 }
 
+// Where the noise decided when to stop, a mean over the gradients until then has no bound.
+bool noise_ended(StopReason reason) {
+  using enum StopReason;
+  return reason == target || reason == target_accuracy || reason == target_eval_loss ||
+         reason == patience || reason == diverged;
+}
+
+bool somebody_ended(StopReason reason) {
+  using enum StopReason;
+  return reason == callback || reason == asked || reason == left || reason == interrupted ||
+         reason == failed;
+}
+
+void check_timing(const RunSummary& s, CheckedAssumption& a) {
+  if (noise_ended(s.stop_reason)) {
+    a.held = false;
+    a.how = "when the run ended (" + to_string(s.stop_reason) + ") depended on the noise";
+  } else if (somebody_ended(s.stop_reason)) {
+    a.how = "whoever ended the run may have looked at it";
+  } else if (s.virtual_seconds) {
+    a.held = true;
+    a.how = "times in virtual time do not depend on gradients";
+  } else {
+    a.how = "in real time a run cannot show that no timing depends on the noise";
+  }
+}
+
+void check_drained(const RunSummary& s, CheckedAssumption& a) {
+  const bool drained = s.lost == 0 && s.audit_is_clean(), causal = s.noncausal_applications == 0;
+  a.held = drained || causal;
+  a.how = drained  ? "every worker applied every gradient"
+          : causal ? "not all gradients were applied, but delivery was causal"
+                   : "not all gradients were applied, and delivery was not causal";
+}
+
 template <typename Real>
 void check(const Objective<Real>& objective, const TrainOptions& options, const RunSummary& s,
            const std::vector<Real>& x, CheckedAssumption& a) {
@@ -71,10 +106,9 @@ void check(const Objective<Real>& objective, const TrainOptions& options, const 
     a.how = *a.held ? "gradients were computed at the replicas"
                     : "some gradients were computed ahead of the replicas";
   } else if (a.name == "timing") {
-    if (s.virtual_seconds) a.held = true;
-    a.how = s.virtual_seconds
-                ? "times in virtual time do not depend on gradients"
-                : "in real time a run cannot show that no timing depends on the noise";
+    check_timing(s, a);
+  } else if (a.name == "drained") {
+    check_drained(s, a);
   } else if (a.name == "workers") {
     if (s.elastic && s.elastic->left + s.elastic->lost > 0) a.held = false;
     a.how = "the proofs are for a fixed set of workers; members of an elastic run come and go";
@@ -96,7 +130,11 @@ std::vector<CheckedAssumption> check_assumptions(const Objective<Real>& objectiv
   std::vector<CheckedAssumption> checked;
   for (const Assumption& assumed : options.assumptions) {
     checked.push_back({assumed, {}, {}, {}});
-    check(objective, options, summary, x, checked.back());
+    CheckedAssumption& last = checked.back();
+    check(objective, options, summary, x, last);
+    if (!options.resume || !last.held.value_or(false)) continue;
+    last.held.reset();
+    last.how = "nothing is known of earlier legs; in this one: " + last.how;
   }
   return checked;
 }

@@ -1,5 +1,5 @@
 // The rates of Theorem 1 as the paper prints them (appendix, "Psi_T"), and the T that they promise.
-// Both rest on inequalities that are false in general: docs/theory.md, section 9.
+// Both rest on inequalities that are false in general: docs/errata.md.
 #pragma once
 
 #include <cmath>
