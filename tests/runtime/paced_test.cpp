@@ -24,6 +24,12 @@ class Bed {
         });
   }
   Time now() const { return now_; }
+  /// How long a piece of work took with its rest.
+  Time work_and_rest(Pace& pace, Time took) {
+    const Time before = now_;
+    work(pace, took);
+    return now_ - before;
+  }
 
   std::vector<Time> asked;
 
@@ -61,12 +67,28 @@ TEST(Pace, ChangesNothingWhereNothingIsAsked) {
 
 TEST(Pace, WhatOneSleepIsTooLongTheNextGivesBack) {
   Bed bed({6ms});
-  Pace pace(1, 2ms);
-  for (int k = 0; k < 4; ++k) bed.work(pace, 0ms);
-  EXPECT_EQ(bed.asked, std::vector<Time>{2ms}) << "8 ms are four times 2";
-  EXPECT_EQ(bed.now(), 8ms);
-  bed.work(pace, 0ms);
+  Pace pace(3, 0ms);
+  for (int k = 0; k < 4; ++k) bed.work(pace, 1ms);
+  EXPECT_EQ(bed.asked, std::vector<Time>{2ms}) << "12 ms are four times 3, without another sleep";
+  EXPECT_EQ(bed.now(), 12ms);
+  bed.work(pace, 1ms);
   EXPECT_EQ(bed.asked, (std::vector<Time>{2ms, 2ms}));
+}
+
+TEST(Pace, APaddedGradientTakesAtLeastThatTimeHoweverLateTheOneBeforeWas) {
+  for (const double factor : {1., 3.}) {
+    Bed bed({0ms, 13ms, 1ms});
+    Pace padded(factor, 5ms);
+    for (int k = 0; k < 9; ++k) EXPECT_GE(bed.work_and_rest(padded, 2ms), 5ms);
+  }
+}
+
+TEST(Pace, AnAddedTimeIsAddedToEachGradientHoweverLateTheOneBeforeWas) {
+  for (const double factor : {1., 3.}) {
+    Bed bed({0ms, 13ms, 1ms});
+    Pace added(factor, 5ms, true);
+    for (int k = 0; k < 9; ++k) EXPECT_GE(bed.work_and_rest(added, 2ms), 7ms);
+  }
 }
 
 TEST(Pace, KeepsItsAverageWithTimersThatAreLate) {
@@ -90,12 +112,12 @@ TEST(Pace, WorkThatIsSlowerThanItsPaceIsNotMadeUpFor) {
 
 TEST(Pace, AMachineThatWasAsleepIsNotMadeUpFor) {
   Bed bed({3600s, 0ms});
-  Pace pace(1, 100ms);
-  bed.work(pace, 0ms);  // exact
-  bed.work(pace, 0ms);  // an hour
-  for (int k = 0; k < 10; ++k) bed.work(pace, 0ms);
-  EXPECT_EQ(bed.asked.size(), 2u) << "one second is given back";
-  bed.work(pace, 0ms);
+  Pace pace(10, 0ms);
+  bed.work(pace, 10ms);  // exact
+  bed.work(pace, 10ms);  // an hour
+  for (int k = 0; k < 11; ++k) bed.work(pace, 10ms);
+  EXPECT_EQ(bed.asked.size(), 2u) << "one second is given back, 90 ms at a time";
+  bed.work(pace, 10ms);
   EXPECT_EQ(bed.asked.size(), 3u);
 }
 

@@ -1,5 +1,7 @@
 #include "dasgd/runtime/control.hpp"
 
+#include <sys/prctl.h>
+
 namespace dasgd {
 
 void Control::stop(StopReason reason) {
@@ -37,6 +39,7 @@ std::exception_ptr Control::failure() const {
 }
 
 void Control::sleep_for(std::chrono::nanoseconds duration) {
+  ::prctl(PR_SET_TIMERSLACK, 1UL);
   std::unique_lock lock(mutex_);
   stopped_.wait_for(lock, duration, [this] { return stopping() || sleeps_ended_; });
 }

@@ -36,7 +36,8 @@ class Control {
   bool abandoned() const { return abandoned_.load(std::memory_order_relaxed); }
 
   /// Sleeps, as an emulated slow worker does; but not longer than until the run is stopped or
-  /// nothing more is to be computed.
+  /// nothing more is to be computed. Timers of the calling thread become exact (by default Linux
+  /// may let them be 50 us late).
   void sleep_for(std::chrono::nanoseconds duration);
   /// The budget is used up: nobody sleeps any longer to be slow.
   void end_sleeps();

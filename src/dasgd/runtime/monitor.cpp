@@ -90,29 +90,16 @@ Progress<Real> Monitor<Real>::poll() {
   now.seconds = seconds(Clock::now() - start_) + before_.seconds;
   now.draining = true;
   std::optional<std::uint64_t> W = 0;
-  double sum_S = 0, loss = 0, losses = 0;
-  for (const WorkerView& view : views()) {
+  FiguresOfWorkers all(now);
+  double sum_S = 0;
+  for (std::size_t worker = 0; const WorkerView& view : views()) {
     const WorkerFigures& figures = view.figures;
-    now.gradients += figures.computed;
+    all.add(worker++, figures, view.inbox_depth);
     now.applications += view.applications;
-    now.samples += figures.samples;
-    now.S_avg = std::max(now.S_avg, figures.S.mean());
-    now.S_max = std::max(now.S_max, figures.S.max);
-    now.gradients_by_worker.push_back(figures.computed);
-    now.inbox_by_worker.push_back(static_cast<std::uint32_t>(view.inbox_depth));
-    now.folded += figures.folded;
-    now.waited_by_worker.push_back(static_cast<double>(figures.waited) * 1e-9);
-    now.waited_seconds += now.waited_by_worker.back();
-    now.inbox_depth = std::max(now.inbox_depth, view.inbox_depth);
     now.draining = now.draining && figures.out_of_samples;
-    now.add(figures.look_ahead);
     W = W && figures.W ? std::optional(std::max(*W, *figures.W)) : std::nullopt;
     sum_S += static_cast<double>(figures.S.sum);
-    if (!figures.loss) continue;
-    loss += *figures.loss;
-    losses += 1;
   }
-  if (losses > 0) now.loss = loss / losses;
   if (options_.smoothness && W) now.certified_eta = theory::certified_eta(*options_.smoothness, *W);
   const double passed = now.seconds - last_.seconds;
   now.gradients_per_second = static_cast<double>(now.gradients - last_.gradients) / passed;

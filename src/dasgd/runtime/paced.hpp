@@ -16,9 +16,10 @@
 
 namespace dasgd {
 
-/// How long to sleep after each piece of work so that on average one takes
-/// max(its own time, `time`) * `factor`, or (its own time + `time`) * `factor`: what one sleep was
-/// too long, the next ones give back. Owned by one thread.
+/// How long to sleep after each piece of work so that one takes max(its own time, `time`) *
+/// `factor`, or (its own time + `time`) * `factor`. What one sleep was too long, the next ones give
+/// back, as far as `factor` makes them longer: each takes at least `time`, or its own time +
+/// `time`. Owned by one thread.
 class Pace {
  public:
   using Time = std::chrono::nanoseconds;
@@ -34,14 +35,14 @@ class Pace {
     const Time usual = adds_ ? took + time_ : std::max(took, time_);
     const double wanted = std::min(a_year, factor_ * static_cast<double>(usual.count()));
     const Time due = Time(static_cast<std::int64_t>(wanted)) - took;
-    const Time rest = due - std::exchange(overslept_, Time(0));
-    if (rest.count() <= 0) {
-      overslept_ = -rest;
-      return;
-    }
+    const Time given_back = std::min(overslept_, std::max(due - (usual - took), Time(0)));
+    const Time rest = due - given_back;
+    overslept_ -= given_back;
+    if (rest.count() <= 0) return;
     const Time before = now();
     sleep(rest);
-    overslept_ = std::clamp(now() - before - rest, Time(0), most_to_give_back);
+    const Time too_long = std::max(now() - before - rest, Time(0));
+    overslept_ = std::min(overslept_ + too_long, most_to_give_back);
   }
 
  private:

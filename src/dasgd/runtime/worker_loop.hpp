@@ -220,17 +220,13 @@ class WorkerLoop {
     if (watch_) watch_->add(id_, lines_, now);
     if (trace_) trace_->add(id_, std::move(lines_), now);
     lines_.clear();
-    status_.publish({.t = run_.worker().t(),
-                     .computed = run_.worker().computed(),
-                     .samples = run_.samples_used(),
-                     .loss = run_.recent_loss(),
-                     .S = run_.S(),
-                     .W = run_.W(),
-                     .look_ahead = run_.look_ahead(),
-                     .folded = run_.folded(),
-                     .waited = endpoint_.waited(),
-                     .out_of_samples = announced_,
-                     .finished = finished});
+    WorkerFigures figures = figures_of(run_);
+    figures.t = run_.worker().t();
+    figures.computed = run_.worker().computed();
+    figures.waited = endpoint_.waited();
+    figures.out_of_samples = announced_;
+    figures.finished = finished;
+    status_.publish(figures);
   }
 
   const WorkerId id_;

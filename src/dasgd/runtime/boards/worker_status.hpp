@@ -2,31 +2,12 @@
 #pragma once
 
 #include <atomic>
-#include <cstdint>
 #include <mutex>
-#include <optional>
 
-#include "dasgd/base/time.hpp"
-#include "dasgd/core/look_ahead.hpp"
 #include "dasgd/core/names.hpp"
-#include "dasgd/staleness/statistics.hpp"
+#include "dasgd/run/worker_figures.hpp"
 
 namespace dasgd {
-
-/// A worker's figures at some recent moment.
-struct WorkerFigures {
-  std::uint64_t t = 0;
-  std::uint32_t computed = 0;
-  std::uint64_t samples = 0;
-  std::optional<double> loss;
-  StalenessStatistics S;
-  std::optional<std::uint64_t> W;
-  std::optional<LookAheadFigures> look_ahead;
-  std::uint64_t folded = 0;
-  Nanoseconds waited = 0;
-  bool out_of_samples = false;
-  bool finished = false;
-};
 
 /// All that a thread that watches can know of a worker, here or elsewhere.
 struct WorkerView {
