@@ -3,6 +3,7 @@
 #include <atomic>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <thread>
 
 #include "dasgd/data/images/image_samples.hpp"
 #include "dasgd/problems/softmax.hpp"
@@ -83,6 +84,23 @@ TEST_F(WorkerScaling, KeepsRunsOfSeveralSettingsInOneDirectory) {
   plan.eta = 0.002;
   EXPECT_EQ(to_csv(run()), first);
   EXPECT_EQ(made, before) << "nothing runs again";
+}
+
+TEST_F(WorkerScaling, PaddedRunsOnThreadsGoSideBySide) {
+  plan.in_virtual_time = false;
+  plan.thread_workers = {1, 2};
+  plan.compute = std::chrono::microseconds(1);
+  std::atomic<int> begun{0};
+  const auto runs = run_scaling(
+      [&](std::uint64_t) {
+        ++begun;
+        while (begun < 2) std::this_thread::yield();  // two workers fit: two runs of one worker
+        return std::make_unique<Softmax>(
+            image_samples(test::tiny_image_set(8, 4), {.scale = Scale::by_255}));
+      },
+      plan, [](std::size_t, std::size_t) {});
+  ASSERT_EQ(runs.size(), 4u);
+  for (const ScalingRun& run : runs) EXPECT_TRUE(run.reached);
 }
 
 TEST_F(WorkerScaling, FindsCellsWithTheNamesOfOlderVersions) {

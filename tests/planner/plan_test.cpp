@@ -128,7 +128,7 @@ TEST(NetworkCase, MessagesAreThoseOfTheLargeModel) {
   EXPECT_NEAR(few.gradients_per_second, 4, 0.3);
 }
 
-TEST(NetworkCase, AMeshWithTooManyMessagesIsLeftOut) {
+TEST(NetworkCase, AMeshWithTooManyMessagesOrLinksIsLeftOut) {
   NetworkCase network = thin(1000);
   network.numbers = 1000;
   NetworkEffort effort = little;
@@ -137,6 +137,11 @@ TEST(NetworkCase, AMeshWithTooManyMessagesIsLeftOut) {
       simulate_way<float>(problem, network, goal, Exchange{}.way(), 1e-3, effort);
   EXPECT_FALSE(mesh.was_run());
   EXPECT_THAT(mesh.left_out, HasSubstr("30 million messages"));
+  effort.applications = 1e6;
+  const NetworkRow shorter =
+      simulate_way<float>(problem, network, goal, Exchange{}.way(), 1e-3, effort);
+  EXPECT_FALSE(shorter.was_run());
+  EXPECT_EQ(shorter.left_out, "1.0 million links are too many to simulate");
 }
 
 }  // namespace

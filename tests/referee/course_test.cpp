@@ -72,6 +72,22 @@ TEST(Course, ATrialThatFallsBehindTheBestIsGivenUp) {
   EXPECT_EQ(follow({16, 15.9, 15.8, 15.7, 15.6, 15.5}, {&lost, 2}).time_s, 3);
 }
 
+TEST(Course, ATrialThatIsFarBehindIsGivenUpEarlier) {
+  std::vector<double> losses, fifth, third;
+  for (int t = 0; t <= 40; ++t) {
+    losses.push_back(42 - t);
+    fifth.push_back(42 - t / 5.0);
+    third.push_back(42 - t / 3.0);
+  }
+  const ContestRun best = follow(losses);
+  ASSERT_FALSE(best.reached);
+  ASSERT_EQ(best.time_s, 40);
+  // At 8 s and at 9 s it is at 40.4 and 40.2; the best one was at 40 after 2 s.
+  EXPECT_EQ(follow(fifth, {&best, 2}).time_s, 9);
+  EXPECT_EQ(follow(third, {&best, 2}).time_s, 21);
+  EXPECT_EQ(follow(fifth, {&best, 8}).time_s, 40);
+}
+
 TEST(Course, ARunThatStaysWorseThanItsStartIsGivenUp) {
   std::vector<double> losses(100, 5);
   losses[0] = 4;

@@ -1,4 +1,4 @@
-// A run that breaks both published inequalities of Theorem 1 (docs/theory.md, errata).
+// A run that breaks both published inequalities of Theorem 1 (docs/errata.md).
 #pragma once
 
 #include <cstdint>

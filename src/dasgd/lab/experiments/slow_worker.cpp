@@ -15,16 +15,6 @@
 namespace dasgd {
 namespace {
 
-SeedSpread spread(const std::vector<double>& values) {
-  const auto n = static_cast<double>(values.size());
-  SeedSpread result;
-  for (const double v : values) result.mean += v / n;
-  double squares = 0;
-  for (const double v : values) squares += (v - result.mean) * (v - result.mean);
-  result.deviation = values.size() > 1 ? std::sqrt(squares / (n - 1)) : 0;
-  return result;
-}
-
 std::vector<SlowWorkerRun> all_of(const SlowWorkerPlan& plan, const std::string& way) {
   std::vector<SlowWorkerRun> runs;
   for (const double eta : plan.etas)
@@ -151,8 +141,8 @@ std::vector<SlowWorkerPoint> summarise(const std::vector<SlowWorkerRun>& runs) {
         iterations.push_back(static_cast<double>(runs[k].summary.iterations[worker]));
         seconds.push_back(static_cast<double>(runs[k].summary.time[worker]) * 1e-9);
       }
-      point.iterations.push_back(spread(iterations));
-      point.seconds.push_back(spread(seconds));
+      point.iterations.push_back(report::mean_of(iterations));
+      point.seconds.push_back(report::mean_of(seconds));
     }
     for (std::size_t k = first; k < last; ++k) {
       const StalenessSummary& s = runs[k].summary.staleness;

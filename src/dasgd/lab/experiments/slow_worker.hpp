@@ -13,6 +13,7 @@
 #include "dasgd/core/objective.hpp"
 #include "dasgd/lab/experiments/progress.hpp"
 #include "dasgd/record/run_summary.hpp"
+#include "dasgd/report/tables/sweep_runs.hpp"
 #include "dasgd/run/options.hpp"
 #include "dasgd/run/result.hpp"
 
@@ -46,16 +47,11 @@ struct SlowWorkerRun {
   std::string way = "virtual";  ///< or "threads", "mpi"
 };
 
-/// Mean and standard deviation over seeds.
-struct SeedSpread {
-  double mean = 0, deviation = 0;
-};
-
 /// All runs of one eta and factor.
 struct SlowWorkerPoint {
   double eta = 0, factor = 0;
   std::string way;
-  std::vector<SeedSpread> iterations, seconds;                ///< per worker, at the target
+  std::vector<report::MeanOf> iterations, seconds;            ///< per worker, at the target
   double S_avg = 0, S_max = 0, S_hat_avg = 0, S_hat_max = 0;  ///< means over seeds
   double published_eta_1 = 0, published_eta_2 = 0, certified_eta = 0;
   double squared_gradients = 0;  ///< see SlowWorkerRun

@@ -1,6 +1,5 @@
 #include "dasgd/lab/experiments/topology_staleness.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <functional>
 #include <nlohmann/json.hpp>

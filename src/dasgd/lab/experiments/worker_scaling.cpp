@@ -2,18 +2,17 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <utility>
 
 #include "dasgd/base/parallel.hpp"
 #include "dasgd/lab/experiments/cell_file.hpp"
 #include "dasgd/record/json_number.hpp"
 #include "dasgd/report/charts/svg_plot.hpp"
+#include "dasgd/report/tables/sweep_runs.hpp"
 #include "dasgd/runtime/train.hpp"
 #include "dasgd/sim/simulate.hpp"
 
@@ -153,18 +152,18 @@ std::vector<ScalingRun> kept_of(const std::string& way, const std::vector<std::s
   return runs;
 }
 
-struct MeanAndDeviation {
-  double mean = 0, deviation = 0;
-};
+// Padding lets the largest run keep its pace: smaller ones side by side load the machine no more.
+// Without it they would slow each other down.
+std::size_t room_for_threads(const ScalingPlan& plan) {
+  const bool padded = plan.compute.count() > 0 && !plan.compute_adds;
+  return padded && !plan.thread_workers.empty() ? *std::ranges::max_element(plan.thread_workers)
+                                                : 1;
+}
 
-MeanAndDeviation over(const std::vector<ScalingRun>& runs, double ScalingRun::*figure) {
-  const auto n = static_cast<double>(runs.size());
-  MeanAndDeviation result;
-  for (const ScalingRun& run : runs) result.mean += run.*figure / n;
-  double squares = 0;
-  for (const ScalingRun& run : runs) squares += std::pow(run.*figure - result.mean, 2);
-  result.deviation = runs.size() > 1 ? std::sqrt(squares / (n - 1)) : 0;
-  return result;
+report::MeanOf over(const std::vector<ScalingRun>& runs, double ScalingRun::*figure) {
+  std::vector<double> values;
+  for (const ScalingRun& run : runs) values.push_back(run.*figure);
+  return report::mean_of(values);
 }
 
 }  // namespace
@@ -191,8 +190,10 @@ std::vector<ScalingRun> run_scaling(const NetworkOfSeed& network, const ScalingP
     const std::size_t i = simulations.size() - 1 - k;
     run(simulations[i], finished[i]);
   });
-  for (std::size_t k = 0; k < on_threads.size(); ++k)
-    run(on_threads[k], finished[simulations.size() + k]);
+  std::vector<std::size_t> workers;
+  for (const ScalingRun& one : on_threads) workers.push_back(one.workers);
+  in_parallel_within(room_for_threads(plan), workers,
+                     [&](std::size_t k) { run(on_threads[k], finished[simulations.size() + k]); });
   std::vector<ScalingRun> runs;
   for (auto& one : finished)
     if (one) runs.push_back(std::move(*one));

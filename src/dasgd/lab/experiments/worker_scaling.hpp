@@ -61,8 +61,9 @@ struct ScalingPoint {
 using NetworkOfSeed = std::function<std::unique_ptr<Objective<float>>(std::uint64_t seed)>;
 
 /// Runs what is not among the finished runs yet: simulations several at a time, runs on threads one
-/// after the other; and takes along what is kept of other engines. Ends early when `plan.stop` asks
-/// for it. `progress(done, total)` is called after each run, from any thread.
+/// after the other, or, where they are padded, as many at a time as have together no more workers
+/// than the largest of them; and takes along what is kept of other engines. Ends early when
+/// `plan.stop` asks for it. `progress(done, total)` is called after each run, from any thread.
 std::vector<ScalingRun> run_scaling(const NetworkOfSeed& network, const ScalingPlan& plan,
                                     const DoneSoFar& progress);
 

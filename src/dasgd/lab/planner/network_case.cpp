@@ -35,6 +35,8 @@ ContestWorld world_of(const NetworkCase& network, const NetworkEffort& effort,
 
 // Some seconds of simulation.
 constexpr double most_messages = 5e6;
+// Each keeps a sum and a set of names: some gigabytes.
+constexpr double most_links = 300'000;
 
 // Messages of all cards while everybody has this time.
 double messages_of_a_mesh(const NetworkCase& network, MessageFormat format, double seconds) {
@@ -55,8 +57,12 @@ std::string why_left_out(const NetworkCase& network, const ChosenRival& way,
       network,
       message == way.texts.end() ? MessageFormat::full : parse_message_format(message->second),
       seconds);
-  if (messages <= most_messages) return "";
-  return fmt::format("{:.0f} million messages are too many to simulate", messages / 1e6);
+  if (messages > most_messages)
+    return fmt::format("{:.0f} million messages are too many to simulate", messages / 1e6);
+  const auto n = static_cast<double>(network.workers);
+  if (n * (n - 1) > most_links)
+    return fmt::format("{:.1f} million links are too many to simulate", n * (n - 1) / 1e6);
+  return "";
 }
 
 bool better(const ContestRun& a, const ContestRun& b) {

@@ -2,56 +2,16 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <fmt/format.h>
-#include <optional>
 #include <stdexcept>
 #include <thread>
+
+#include "dasgd/lab/ranks/packed_message.hpp"
 
 namespace dasgd {
 namespace {
 
 enum Tag : int { a_letter = 1, ask_end = 2, the_end = 3 };
-
-struct MessageHeader {
-  std::uint64_t to, from, version, numbers;
-  double weight, share;
-  std::uint32_t tag, has_numbers;
-};
-
-template <typename Real>
-std::vector<std::byte> packed(std::size_t to, const RivalMessage<Real>& letter) {
-  const std::size_t count = letter.numbers ? letter.numbers->size() : 0;
-  const MessageHeader header{
-      to,           letter.from, letter.version,          count, letter.weight,
-      letter.share, letter.tag,  letter.numbers ? 1u : 0u};
-  std::vector<std::byte> bytes(sizeof(header) + count * sizeof(Real));
-  std::memcpy(bytes.data(), &header, sizeof(header));
-  if (count > 0)
-    std::memcpy(bytes.data() + sizeof(header), letter.numbers->data(), count * sizeof(Real));
-  return bytes;
-}
-
-/// Nothing for a malformed message.
-template <typename Real>
-std::optional<std::pair<std::size_t, RivalMessage<Real>>> unpacked(
-    const std::vector<std::byte>& bytes) {
-  MessageHeader header;
-  if (bytes.size() < sizeof(header)) return std::nullopt;
-  std::memcpy(&header, bytes.data(), sizeof(header));
-  const std::size_t rest = bytes.size() - sizeof(header);
-  if (rest % sizeof(Real) != 0 || header.numbers != rest / sizeof(Real) || header.has_numbers > 1)
-    return std::nullopt;
-  RivalMessage<Real> letter{nullptr,       header.version, header.tag,
-                            header.weight, header.from,    header.share};
-  if (header.has_numbers) {
-    std::vector<Real> numbers(static_cast<std::size_t>(header.numbers));
-    if (!numbers.empty())
-      std::memcpy(numbers.data(), bytes.data() + sizeof(header), numbers.size() * sizeof(Real));
-    letter.numbers = std::make_shared<const std::vector<Real>>(std::move(numbers));
-  }
-  return std::pair(static_cast<std::size_t>(header.to), std::move(letter));
-}
 
 }  // namespace
 
@@ -149,8 +109,8 @@ bool RankTransport<Real>::receive() {
   if (message->tag == ask_end) ask_for_the_end();
   if (message->tag == the_end) end();
   if (message->tag == a_letter) {
-    auto letter = unpacked<Real>(message->bytes);
-    if (!letter || !is_here(letter->first) || letter->second.from > workers_)
+    auto letter = unpacked<Real>(message->bytes, arena_->participants());
+    if (!letter || !is_here(letter->first))
       throw std::runtime_error(fmt::format("rank {} sent a malformed message", message->rank));
     arena_->deliver(letter->first, std::move(letter->second));
   }

@@ -24,7 +24,8 @@ struct CoursePace {
 /// An observer that follows one run to its goal. The goal is reached at the first of two looks in a
 /// row that both find it reached: a noisy curve that only touches it has not. Beside a pace the run
 /// is given up in the second half of that one's time, at the second look in a row at which it has
-/// never been as good as that one was `patience` times earlier.
+/// never been as good as that one was `patience` times earlier. Before that, from an eighth of that
+/// one's time on, `far_behind` times earlier counts instead.
 template <typename Real>
 class Course {
  public:
@@ -107,6 +108,7 @@ class Course {
     return !std::isfinite(loss) || loss > 100 * (start + 1) ||
            (++looks_ > 10 && loss > 2 * start) || looks_above_start_ >= 20;
   }
+  static constexpr double far_behind = 4;
   // What is to become small: trials that do not reach the goal are compared by their losses.
   double distance(const CurvePoint& point) const {
     const bool by_accuracy = goal_.kind == Goal::Kind::accuracy && pace_.best->reached;
@@ -115,10 +117,12 @@ class Course {
   bool falls_behind(const CurvePoint& point) {
     if (!pace_.best) return false;
     least_distance_ = std::min(least_distance_, distance(point));
-    if (point.time_s < pace_.best->time_s / 2) return false;
+    if (point.time_s < pace_.best->time_s / 8) return false;
+    const bool is_late = point.time_s >= pace_.best->time_s / 2;
+    const double patience = is_late ? pace_.patience : std::max(far_behind, pace_.patience);
     const auto& curve = pace_.best->curve;
     const auto later =
-        std::upper_bound(curve.begin(), curve.end(), point.time_s / pace_.patience,
+        std::upper_bound(curve.begin(), curve.end(), point.time_s / patience,
                          [](double time, const CurvePoint& other) { return time < other.time_s; });
     const bool behind = later != curve.begin() && least_distance_ > distance(later[-1]);
     looks_behind_ = behind ? looks_behind_ + 1 : 0;
