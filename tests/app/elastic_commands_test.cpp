@@ -32,7 +32,8 @@ TEST_F(ElasticApp, StatusSaysWhatScriptsRelyOn) {
     const bool is_a = member.at("name") == "a";
     EXPECT_EQ(member.at("state"), is_a ? "here" : "left");
     EXPECT_EQ(member.at("origin").get<std::string>().size(), 32u);
-    for (const char* key : {"gradients", "rate", "behind", "link_bytes_per_second"})
+    for (const char* key : {"gradients", "rate", "behind", "seconds_behind",
+                            "link_bytes_per_second", "messages", "gradients_per_message"})
       EXPECT_TRUE(member.at(key).is_number()) << key;
   }
   EXPECT_THAT(summary_of("a").at("set_hash").get<std::string>(),

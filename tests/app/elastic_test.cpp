@@ -2,6 +2,7 @@
 #include "app/elastic.hpp"
 
 #include <map>
+#include <set>
 
 namespace dasgd::test {
 namespace {
@@ -69,6 +70,20 @@ TEST_F(ElasticApp, TheFirstMayDieAndOthersAreJoinedThroughTheRest) {
     found c/address; grown c 20; "$D" stop c; ended b c; "$D" check b c; echo check $?)");
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("b 0\nc 0"), HasSubstr("check 0"))) << outcome.err;
   EXPECT_EQ(summary_of("b")["replica_digest"], summary_of("c")["replica_digest"]);
+}
+
+TEST_F(ElasticApp, AMemberThatComesBackFromItsDirectoryKeepsItsName) {
+  const Outcome outcome = script(std::string(begin) + R"(
+    member b join $(cat a/address) --token-file a/token --out b
+    found b/address; grown b 20; kill -9 $(cat b.pid); eventually shows a "b +dead"
+    ("$D" join b --no-report > again.log 2>&1 & echo $! > again.pid; wait $!; echo $? > again.status) &
+    eventually shows a "b +here"; "$D" status a --json > status.json; "$D" stop a; ended a again)");
+  ASSERT_EQ(outcome.out, "a 0\nagain 0\n") << outcome.err;
+  const json status = json::parse(read_text(directory.file("status.json")));
+  std::set<std::string> origins;
+  for (const json& member : status.at("members"))
+    if (member.at("name") == "b") origins.insert(member.at("origin").get<std::string>());
+  EXPECT_EQ(origins.size(), 2u) << "a new origin each time";
 }
 
 TEST_F(ElasticApp, StopEndsTheRunForEverybody) {

@@ -100,6 +100,7 @@ const std::map<std::string, std::vector<std::string>> good_texts{
     {"ranks.polling", {"eager", "patient", "auto"}},
     {"ranks.timeout", {"2s", "1min"}},
     {"ranks.log", {"true", "false"}},
+    {"ranks.no_shared_memory", {"true", "false"}},
     {"elastic.listen", {"127.0.0.1:0", "0.0.0.0:7070"}},
     {"elastic.token_file", {"/etc/token"}},
     {"elastic.name", {"left", "a b"}},

@@ -16,4 +16,13 @@ std::string must_be_count(const std::string& text);
 std::string must_be_count_or_zero(const std::string& text);
 std::string must_not_be_empty(const std::string& text);
 
+/// An option, or an argument by its name, with its placeholder and such a check.
+template <typename Place>
+CLI::Option* add_option(CLI::App* command, const char* name, const char* placeholder, Place& place,
+                        const std::string& help,
+                        std::string (*check)(const std::string&) = nullptr) {
+  CLI::Option* const option = command->add_option(name, place, help)->type_name(placeholder);
+  return check ? option->check(check) : option;
+}
+
 }  // namespace dasgd::app

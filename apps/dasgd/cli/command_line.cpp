@@ -81,24 +81,23 @@ CommandLine::CommandLine()
 void CommandLine::add_manual() {
   CLI::App* const app = app_.add_subcommand(
       "manual", "Write man pages and completion for bash, zsh and fish, made from this help");
-  app->add_option("share", share_, "target directory, laid out like /usr/share (default: share)")
-      ->check(must_not_be_empty)
-      ->type_name("DIR");
-  app->add_flag("--markdown", manual_in_markdown_,
+  add_option(app, "share", "DIR", manual_.share,
+             "target directory, laid out like /usr/share (default: share)", must_not_be_empty);
+  app->add_flag("--markdown", manual_.in_markdown,
                 "write Markdown pages instead, for the site and docs/command_line.md");
   app->footer(
       "The packages contain all of this.\n"
       "Example:\n"
       "  dasgd manual ~/.local/share");
   when(app, [this] {
-    return manual_in_markdown_ ? manual_as_markdown_command(app_, share_)
-                               : manual_command(app_, share_);
+    return manual_.in_markdown ? manual_as_markdown_command(app_, manual_.share)
+                               : manual_command(app_, manual_.share);
   });
 }
 
 void CommandLine::add_help() {
   CLI::App* const app = app_.add_subcommand("help", "Show the help of a command");
-  app->add_option("command", help_of_, "train, simulate, ...")->type_name("COMMAND");
+  add_option(app, "command", "COMMAND", help_of_, "train, simulate, ...");
   when(app, [this] {
     const CLI::App* of = &app_;
     std::vector<std::string> names;
@@ -182,25 +181,21 @@ void CommandLine::add_advise() {
   CLI::App* const app = app_.add_subcommand(
       "advise", "Measure a problem and its staleness; print safe step sizes with their grounds");
   advised_.add_to(*app, of_no_use_for_advice);
-  app->add_option("--from", advise_.from, "take the staleness from an earlier run")
-      ->check(must_not_be_empty)
-      ->type_name("RUN_DIR");
-  app->add_option("--accuracy", advise_.accuracy, "mean of |grad f|^2 to reach")->type_name("X");
-  app->add_option("--least-loss", advise_.least_loss, "inf f, if known")->type_name("X");
-  app->add_option("--network", advise_.network,
-                  "recommend relay, message format and look-ahead for cards of this speed, like "
-                  "1Gbit, 100Mbit or bytes per second, by simulation; \"measured\": as the run of "
-                  "--from has it")
-      ->check(must_not_be_empty)
-      ->type_name("RATE");
-  app->add_option("--parameters", parameters_,
-                  "with --network: of a model that is not here, like 124M, instead of --model")
-      ->check(must_not_be_empty)
-      ->type_name("N");
-  app->add_option("--plan-time", plan_time_,
-                  "with --network: no further simulation begins after this time (default: 10s)")
-      ->check(must_not_be_empty)
-      ->type_name("T");
+  add_option(app, "--from", "RUN_DIR", advise_.from, "take the staleness from an earlier run",
+             must_not_be_empty);
+  add_option(app, "--accuracy", "X", advise_.accuracy, "mean of |grad f|^2 to reach");
+  add_option(app, "--least-loss", "X", advise_.least_loss, "inf f, if known");
+  add_option(app, "--network", "RATE", advise_.network,
+             "recommend relay, message format and look-ahead for cards of this speed, like "
+             "1Gbit, 100Mbit or bytes per second, by simulation; \"measured\": as the run of "
+             "--from has it",
+             must_not_be_empty);
+  add_option(app, "--parameters", "N", plan_.parameters,
+             "with --network: of a model that is not here, like 124M, instead of --model",
+             must_not_be_empty);
+  add_option(app, "--plan-time", "T", plan_.time,
+             "with --network: no further simulation begins after this time (default: 10s)",
+             must_not_be_empty);
   app->footer(
       "A pilot of a second measures staleness on this machine. For workers that are not "
       "here (more\n"
@@ -231,11 +226,11 @@ int CommandLine::advise() {
     throw InputError(fmt::format("--accuracy {}: must be positive", *advise_.accuracy));
   advise_.latency_given = advised_.gave({"--latency"});
   const bool plans = !advise_.network.empty();
-  if (!plans && !(parameters_.empty() && plan_time_.empty()))
+  if (!plans && !(plan_.parameters.empty() && plan_.time.empty()))
     throw InputError("--parameters and --plan-time are for --network RATE");
   try {
-    if (!parameters_.empty()) advise_.parameters = parse_many(parameters_);
-    if (!plan_time_.empty()) advise_.plan_time = parse_duration(plan_time_);
+    if (!plan_.parameters.empty()) advise_.parameters = parse_many(plan_.parameters);
+    if (!plan_.time.empty()) advise_.plan_time = parse_duration(plan_.time);
   } catch (const InputError& error) {
     throw InputError(std::string("--parameters and --plan-time: ") + error.what());
   }
@@ -275,56 +270,41 @@ void CommandLine::add_reproduce() {
       ->type_name(fmt::format("{}", fmt::join(reproducible(), "|")));
   auto* const quick_flag =
       app->add_flag("--quick", reproduce_.quick, "fewer points, under 30 s each; cifar: minutes");
-  app->add_flag("--full", full_, "all points (the default)")->excludes(quick_flag);
-  app->add_option("--out", reproduce_.out, "directory (default: runs/reproduce-WHAT)")
-      ->type_name("DIR");
+  app->add_flag("--full", figures_.full, "all points (the default)")->excludes(quick_flag);
+  add_option(app, "--out", "DIR", reproduce_.out, "directory (default: runs/reproduce-WHAT)");
   FigureChoice& choice = reproduce_.choice;
-  app->add_option("--seeds", choice.seeds, "Figure 2: runs per point (default: 4)")
-      ->check(must_be_count)
-      ->type_name("N");
-  app->add_option("--lr", choice.eta, "Figure 2: the step size")
-      ->check(must_be_positive)
-      ->type_name("ETA");
-  app->add_option("--compute", choice.compute,
-                  "Figure 2 in real time: added to the time of a gradient (default: 50ms; cifar: "
-                  "nothing, and T without plus pads); network: that time (default: 1s)")
-      ->type_name("+T");
-  app->add_option("--slow", choice.slow,
-                  "quadratic and logistic: factors by which the second worker is slower; 0: one "
-                  "worker alone")
+  add_option(app, "--seeds", "N", choice.seeds, "Figure 2: runs per point (default: 4)",
+             must_be_count);
+  add_option(app, "--lr", "ETA", choice.eta, "Figure 2: the step size", must_be_positive);
+  add_option(app, "--compute", "+T", choice.compute,
+             "Figure 2 in real time: added to the time of a gradient (default: 50ms; cifar: "
+             "nothing, and T without plus pads); network: that time (default: 1s)");
+  add_option(app, "--slow", "X,...", choice.slow,
+             "quadratic and logistic: factors by which the second worker is slower; 0: one "
+             "worker alone")
       ->delimiter(',')
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("X,...");
-  app->add_option("--target-error", choice.target_error,
-                  "quadratic and logistic: target error (default: 1e-12)")
-      ->check(must_be_positive)
-      ->type_name("E");
-  app->add_option("--workers", choice.workers, "cifar and network: numbers of workers")
-      ->delimiter(',')
-      ->check(must_be_count)
-      ->type_name("N,...");
-  app->add_option("--target-loss", choice.target_loss, "cifar: target loss (default: 1)")
-      ->check(must_be_positive)
-      ->type_name("X");
-  app->add_option("--give-up", choice.gradients,
-                  "cifar: give up after this many gradients of all workers (default: 0, never; "
-                  "with --quick 40,000)")
-      ->type_name("N");
-  app->add_option("--data", choice.data, "cifar: other images, as for train")
-      ->type_name("NAME|DIR");
-  app->add_option("--scale", choice.scale, "cifar: standard (default), 255 or none")
-      ->check(CLI::IsMember({"standard", "255", "none"}))
-      ->type_name("NAME");
-  app->add_option("--device", choice.device,
-                  "cifar: cpu (default), or cuda (in virtual time unless --engine is given)")
-      ->check(CLI::IsMember({"cpu", "cuda"}))
-      ->type_name("NAME");
+      ->check(CLI::NonNegativeNumber);
+  add_option(app, "--target-error", "E", choice.target_error,
+             "quadratic and logistic: target error (default: 1e-12)", must_be_positive);
+  add_option(app, "--workers", "N,...", choice.workers, "cifar and network: numbers of workers",
+             must_be_count)
+      ->delimiter(',');
+  add_option(app, "--target-loss", "X", choice.target_loss, "cifar: target loss (default: 1)",
+             must_be_positive);
+  add_option(app, "--give-up", "N", choice.gradients,
+             "cifar: give up after this many gradients of all workers (default: 0, never; "
+             "with --quick 40,000)");
+  add_option(app, "--data", "NAME|DIR", choice.data, "cifar: other images, as for train");
+  add_option(app, "--scale", "NAME", choice.scale, "cifar: standard (default), 255 or none")
+      ->check(CLI::IsMember({"standard", "255", "none"}));
+  add_option(app, "--device", "NAME", choice.device,
+             "cifar: cpu (default), or cuda (in virtual time unless --engine is given)")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
 
-  app->add_option("--engine", reproduce_engine_,
-                  "quadratic, logistic and cifar: threads or mpi (default: mpi under mpirun, else "
-                  "virtual time, and for cifar on the CPU also threads); quadratic and logistic "
-                  "need 2 ranks")
-      ->type_name("NAME");
+  add_option(app, "--engine", "NAME", figures_.engine,
+             "quadratic, logistic and cifar: threads or mpi (default: mpi under mpirun, else "
+             "virtual time, and for cifar on the CPU also threads); quadratic and logistic "
+             "need 2 ranks");
   app->footer(
       "Prints a table and writes it as CSV, JSON and SVG, with a page that shows them.\n"
       "Examples:\n"
@@ -336,7 +316,7 @@ void CommandLine::add_reproduce() {
       "  dasgd reproduce cifar --workers 1,4    Figure 2 (c) for some numbers of workers\n"
       "  mpirun -n 25 dasgd reproduce cifar     the same curve on real ranks");
   when(app, [this] {
-    reproduce_.engine = config::parse_engine(reproduce_engine_);
+    reproduce_.engine = config::parse_engine(figures_.engine);
     return reproduce_command(reproduce_);
   });
 }
@@ -347,24 +327,19 @@ void CommandLine::add_data() {
   when(app->add_subcommand("list", "List the data sets known by name"),
        [] { return data_list_command(); });
   CLI::App* const get = app->add_subcommand("get", "Install and verify a data set");
-  get->add_option("name", data_name_, "its name")->required()->type_name("NAME");
-  get->add_option("--from", data_archive_, "a local archive of cifar10")
-      ->check(must_not_be_empty)
-      ->type_name("FILE.tgz");
+  add_option(get, "name", "NAME", get_.name, "its name")->required();
+  add_option(get, "--from", "FILE.tgz", get_.archive, "a local archive of cifar10",
+             must_not_be_empty);
   CLI::App* const describe = app->add_subcommand(
       "describe", "Describe a data set: rows, columns, classes, missing values");
-  describe->add_option("data", describe_.data, "as --data of train")
-      ->required()
-      ->type_name("NAME|PATH");
-  describe->add_option("--label", describe_.label, "the column of the label: name or number")
-      ->type_name("COLUMN");
-  describe->add_option("--exclude", describe_.exclude, "columns to leave out: names or numbers")
-      ->type_name("COLUMN,...");
-  describe->add_option("--resize", describe_.resize, "resize pictures to this size")
-      ->type_name("N|HxW");
-  describe->add_option("--picture", describe_.picture, "write the first images to this file")
-      ->check(must_not_be_empty)
-      ->type_name("FILE.png");
+  add_option(describe, "data", "NAME|PATH", describe_.data, "as --data of train")->required();
+  add_option(describe, "--label", "COLUMN", describe_.label,
+             "the column of the label: name or number");
+  add_option(describe, "--exclude", "COLUMN,...", describe_.exclude,
+             "columns to leave out: names or numbers");
+  add_option(describe, "--resize", "N|HxW", describe_.resize, "resize pictures to this size");
+  add_option(describe, "--picture", "FILE.png", describe_.picture,
+             "write the first images to this file", must_not_be_empty);
   when(describe, [this] { return data_describe_command(describe_); });
   app->footer(
       "Examples:\n"
@@ -373,7 +348,7 @@ void CommandLine::add_data() {
       "missing\n"
       "  dasgd data get cifar10                                 downloads, converts, verifies\n"
       "  dasgd data get cifar10 --from cifar-10-binary.tar.gz   from a file that is here");
-  when(get, [this] { return data_get_command(data_name_, data_archive_); });
+  when(get, [this] { return data_get_command(get_.name, get_.archive); });
 }
 
 }  // namespace dasgd::app

@@ -63,23 +63,31 @@ class CommandLine {
   RunArguments compared_{Command::compare};
   bool list_rivals_ = false;
   AdviseRequest advise_;
-  std::string parameters_, plan_time_;
+  struct {
+    std::string parameters, time;
+  } plan_;
   CheckRequest check_;
   LaunchRequest launch_;
   JoinRequest join_;
   MemberRequest member_;
-  std::string forgotten_;
   ReproduceRequest reproduce_;
-  bool full_ = false;  // says what is so anyway
-  std::string reproduce_engine_ = "auto";
+  struct {
+    bool full = false;  // says what is so anyway
+    std::string engine = "auto";
+  } figures_;
   ReportRequest report_;
   SweepRequest sweep_;
   ExportRequest export_;
   PredictRequest predict_;
   DescribeRequest describe_;
-  std::string data_name_, data_archive_, help_of_;
-  std::string share_ = "share";
-  bool manual_in_markdown_ = false;
+  struct {
+    std::string name, archive;
+  } get_;
+  struct {
+    std::string share = "share";
+    bool in_markdown = false;
+  } manual_;
+  std::string help_of_;
 };
 
 }  // namespace dasgd::app

@@ -6,41 +6,38 @@ namespace dasgd::app {
 
 void CommandLine::add_join() {
   CLI::App* const app = app_.add_subcommand("join", "Join an elastic run (train --listen)");
-  app->add_option(
-         "address", join_.addresses,
-         "addresses of members, separated by commas; or the run directory of an earlier member")
-      ->required()
-      ->type_name("HOST:PORT[,...]|RUN_DIR");
-  const auto text = [app](const char* name, std::string& place, const char* help,
-                          const char* type) {
-    app->add_option(name, place, help)->check(must_not_be_empty)->type_name(type);
-  };
-  text("--token-file", join_.token_file, "file with the token of the run (or set DASGD_TOKEN)",
-       "FILE");
-  text("--out", join_.out, "the run directory (default: runs/MODEL-TIME)", "DIR");
-  text("--data", join_.data, "path of the data on this machine", "PATH");
-  text("--listen", join_.listen, "address to listen on (default: any free port)", "HOST:PORT");
-  text("--advertise", join_.advertise,
-       "address at which others reach this member, if different from --listen; port 0: the port of "
-       "--listen",
-       "HOST:PORT");
+  add_option(app, "address", "HOST:PORT[,...]|RUN_DIR", join_.addresses,
+             "addresses of members, separated by commas; or the run directory of an earlier member")
+      ->required();
+  add_option(app, "--token-file", "FILE", join_.elastic.token_file,
+             "file with the token of the run (or set DASGD_TOKEN)", must_not_be_empty);
+  add_option(app, "--out", "DIR", join_.output.out, "the run directory (default: runs/MODEL-TIME)",
+             must_not_be_empty);
+  add_option(app, "--data", "PATH", join_.data, "path of the data on this machine",
+             must_not_be_empty);
+  add_option(app, "--listen", "HOST:PORT", join_.elastic.listen,
+             "address to listen on (default: any free port)", must_not_be_empty);
+  add_option(
+      app, "--advertise", "HOST:PORT", join_.elastic.advertise,
+      "address at which others reach this member, if different from --listen; port 0: the port of "
+      "--listen",
+      must_not_be_empty);
   app->add_flag("--dial-out-only", join_.dial_out_only,
                 "do not listen, only dial others: behind a firewall");
-  text("--name", join_.name, "name of this member (default: its host and process)", "NAME");
-  text("--cert", join_.certificate, "certificate of your own authority, instead of a token",
-       "FILE");
-  text("--key", join_.key, "its key", "FILE");
-  text("--ca", join_.authority, "the authority", "FILE");
-  app->add_flag("--plaintext", join_.plaintext,
+  add_option(app, "--name", "NAME", join_.elastic.name,
+             "name of this member (default: its host and process)", must_not_be_empty);
+  add_option(app, "--cert", "FILE", join_.elastic.certificate,
+             "certificate of your own authority, instead of a token", must_not_be_empty);
+  add_option(app, "--key", "FILE", join_.elastic.key, "its key", must_not_be_empty);
+  add_option(app, "--ca", "FILE", join_.elastic.authority, "the authority", must_not_be_empty);
+  app->add_flag("--plaintext", join_.elastic.plaintext,
                 "without TLS; only between processes of this machine");
-  app->add_option("--slow", join_.slow,
-                  "emulate a slow machine: gradients take this many times as long")
-      ->check(must_be_positive)
-      ->type_name("FACTOR");
-  app->add_flag("--trace", join_.trace, "write all applications to trace.jsonl");
-  app->add_flag("--no-report", join_.no_report, "do not write report.html at the end");
-  app->add_flag("--quiet", join_.quiet, "print errors and warnings only");
-  app->add_flag("--json", join_.json, "print the summary as JSON");
+  add_option(app, "--slow", "FACTOR", join_.slow,
+             "emulate a slow machine: gradients take this many times as long", must_be_positive);
+  app->add_flag("--trace", join_.output.trace, "write all applications to trace.jsonl");
+  app->add_flag("--no-report", join_.output.no_report, "do not write report.html at the end");
+  app->add_flag("--quiet", join_.output.quiet, "print errors and warnings only");
+  app->add_flag("--json", join_.output.json, "print the summary as JSON");
   app->footer(
       "Settings come from the run; this machine computes with its own copy of the data. Ctrl-C "
       "or\ndasgd leave hands over its gradients and leaves. After a crash, dasgd join "
@@ -55,9 +52,9 @@ void CommandLine::add_join() {
 void CommandLine::add_member_commands() {
   const auto add = [this](const char* name, const char* help) {
     CLI::App* const app = app_.add_subcommand(name, help);
-    app->add_option("run", member_.directory, "the run directory of a member on this machine")
-        ->required()
-        ->type_name("RUN_DIR");
+    add_option(app, "run", "RUN_DIR", member_.directory,
+               "the run directory of a member on this machine")
+        ->required();
     app->footer(std::string("Example:\n  dasgd ") + name + " runs/a");
     return app;
   };
@@ -71,46 +68,39 @@ void CommandLine::add_member_commands() {
       "Examples:\n"
       "  dasgd status runs/a\n"
       "  dasgd status runs/a --json");
-  when(status, [this] {
-    member_.line = "status";
-    return member_command(member_);
-  });
-  when(add("leave", "Make a member hand over its gradients and leave the run"), [this] {
-    member_.line = "leave";
-    return member_command(member_);
-  });
-  when(add("stop", "End an elastic run for all members"), [this] {
-    member_.line = "stop";
-    return member_command(member_);
-  });
+  const auto on_member = [this](const CLI::App* command, const char* line) {
+    when(command, [this, line] {
+      member_.line = line;
+      return member_command(member_);
+    });
+  };
+  on_member(status, "status");
+  on_member(add("leave", "Make a member hand over its gradients and leave the run"), "leave");
+  on_member(add("stop", "End an elastic run for all members"), "stop");
   CLI::App* const token = app_.add_subcommand("token", "Manage the token of an elastic run");
   token->require_subcommand(1);
   const char* const example = "Example:\n  dasgd token rotate runs/a";
   token->footer(example);
   CLI::App* const rotate =
       token->add_subcommand("rotate", "Make a new token; the old one no longer admits new members");
-  rotate->add_option("run", member_.directory, "the run directory of a member on this machine")
-      ->required()
-      ->type_name("RUN_DIR");
+  add_option(rotate, "run", "RUN_DIR", member_.directory,
+             "the run directory of a member on this machine")
+      ->required();
   rotate->footer(
       "The new token is written to RUN_DIR/token, and to the directories of all other members.\n"
       "Present members stay connected; dasgd join RUN_DIR works as before.\n" +
       std::string(example));
-  when(rotate, [this] {
-    member_.line = "rotate";
-    return member_command(member_);
-  });
+  on_member(rotate, "rotate");
   CLI::App* const forget =
       app_.add_subcommand("forget", "Declare a member dead, so that it is no longer awaited");
-  forget->add_option("name", forgotten_, "the dead member, by name or origin")
-      ->required()
-      ->type_name("NAME");
-  forget->add_option("run", member_.directory, "the run directory of a member on this machine")
-      ->required()
-      ->type_name("RUN_DIR");
+  add_option(forget, "name", "NAME", member_.line, "the dead member, by name or origin")
+      ->required();
+  add_option(forget, "run", "RUN_DIR", member_.directory,
+             "the run directory of a member on this machine")
+      ->required();
   forget->footer("Example:\n  dasgd forget b runs/a");
   when(forget, [this] {
-    member_.line = "forget " + forgotten_;
+    member_.line = "forget " + member_.line;
     return member_command(member_);
   });
 }

@@ -1,10 +1,9 @@
 // The commands that look at runs, or make many of them.
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
 
 #include "cli/argument_mistakes.hpp"
 #include "cli/command_line.hpp"
+#include "dasgd/base/files/text_of_file.hpp"
 #include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/report/run.hpp"
@@ -15,10 +14,8 @@ namespace {
 // Virtual time repeats to the bit and needs no machine of its own, so it is the default. A file
 // that cannot be read is reported where it is read as a config.
 std::string engine_in(const std::string& config_file) {
-  std::ifstream file(config_file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
   try {
-    const auto config = report::flat_config(text);
+    const auto config = report::flat_config(text_of_file(config_file));
     const auto engine = config.find("engine");
     if (engine == config.end() || !engine->is_string()) return "simulate";
     return *engine == "auto" ? "threads" : engine->get<std::string>();
@@ -31,13 +28,12 @@ std::string engine_in(const std::string& config_file) {
 
 void CommandLine::add_check() {
   CLI::App* const app = app_.add_subcommand("check", "Audit a trace and recompute its staleness");
-  app->add_option("trace", check_.paths,
-                  "a trace of train --trace, or its run directory; for an elastic run the "
-                  "directories of all members")
-      ->required()
-      ->type_name("TRACE.jsonl|RUN_DIR...");
-  app->add_option("--eta", check_.options.eta, "step size to certify")->type_name("X");
-  app->add_option("--L", check_.options.L, "smoothness constant of the objective")->type_name("X");
+  add_option(app, "trace", "TRACE.jsonl|RUN_DIR...", check_.paths,
+             "a trace of train --trace, or its run directory; for an elastic run the "
+             "directories of all members")
+      ->required();
+  add_option(app, "--eta", "X", check_.options.eta, "step size to certify");
+  add_option(app, "--L", "X", check_.options.L, "smoothness constant of the objective");
   app->add_option_function<std::string>(
          "--tolerance",
          [this](const std::string& text) {
@@ -60,10 +56,9 @@ void CommandLine::add_check() {
 void CommandLine::add_report() {
   CLI::App* const app =
       app_.add_subcommand("report", "Write a page with the charts of one run, or of several");
-  app->add_option("runs", report_.runs, "run directories")->required()->type_name("RUN_DIR...");
-  app->add_option("--out", report_.out,
-                  "where to write (default: the run directory; runs/report for several runs)")
-      ->type_name("DIR");
+  add_option(app, "runs", "RUN_DIR...", report_.runs, "run directories")->required();
+  add_option(app, "--out", "DIR", report_.out,
+             "where to write (default: the run directory; runs/report for several runs)");
   app->add_flag("--text", report_.text, "print a summary with sparklines and write nothing");
   app->footer(
       "Writes report.html, which needs no network, charts/*.svg and, of a run with --trace,\n"
@@ -80,31 +75,22 @@ void CommandLine::add_report() {
 void CommandLine::add_sweep() {
   CLI::App* const app = app_.add_subcommand("sweep", "Run many combinations of settings and seeds");
   swept_.add_to(*app, of_no_use_for_sweeps);
-  app->add_option(
-         "--vary", sweep_.vary,
-         "a key of the TOML file and its values: KEY=a,b,c, KEY=a..b:log:n or KEY=a..b:lin:n; "
-         "several keys are combined in all ways, KEY+KEY=a+b,c+d changes keys together")
-      ->type_name("KEY=SPEC")
+  add_option(app, "--vary", "KEY=SPEC", sweep_.vary,
+             "a key of the TOML file and its values: KEY=a,b,c, KEY=a..b:log:n or KEY=a..b:lin:n; "
+             "several keys are combined in all ways, KEY+KEY=a+b,c+d changes keys together")
       ->expected(1)
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app->add_option("--seeds", sweep_.seeds, "runs of each setting, with seeds from --seed on")
-      ->check(must_be_count)
-      ->type_name("N");
-  app->add_option("--jobs", sweep_.jobs,
-                  "runs at a time (default: one per core in virtual time, else 1)")
-      ->check(must_be_count)
-      ->type_name("N");
-  app->add_option("--engine", sweep_.engine,
-                  "simulate, threads or mpi (default: the key engine of BASE.toml, or simulate)")
-      ->type_name("NAME");
-  app->add_option("--launcher", sweep_.launcher, "mpi: the launcher of the ranks (default: mpirun)")
-      ->check(must_not_be_empty)
-      ->type_name("COMMAND");
-  app->add_option("--out", sweep_.out, "the directory of the sweep")
-      ->required()
-      ->check(must_not_be_empty)
-      ->type_name("DIR");
+  add_option(app, "--seeds", "N", sweep_.seeds, "runs of each setting, with seeds from --seed on",
+             must_be_count);
+  add_option(app, "--jobs", "N", sweep_.jobs,
+             "runs at a time (default: one per core in virtual time, else 1)", must_be_count);
+  add_option(app, "--engine", "NAME", sweep_.engine,
+             "simulate, threads or mpi (default: the key engine of BASE.toml, or simulate)");
+  add_option(app, "--launcher", "COMMAND", sweep_.launcher,
+             "mpi: the launcher of the ranks (default: mpirun)", must_not_be_empty);
+  add_option(app, "--out", "DIR", sweep_.out, "the directory of the sweep", must_not_be_empty)
+      ->required();
   app->footer(
       "The base is BASE.toml, or the options of train and simulate above, or both. Each run has "
       "its own\ndirectory in DIR/runs. A sweep can be interrupted: the same command runs what is "
@@ -132,12 +118,9 @@ int CommandLine::sweep() {
 
 void CommandLine::add_export() {
   CLI::App* const app = app_.add_subcommand("export", "Export runs as CSV tables");
-  app->add_option("paths", export_.paths, "directories of sweeps or runs")
-      ->required()
-      ->type_name("DIR...");
-  app->add_option("--out", export_.out,
-                  "where to write (default: the directory; runs/export for several)")
-      ->type_name("DIR");
+  add_option(app, "paths", "DIR...", export_.paths, "directories of sweeps or runs")->required();
+  add_option(app, "--out", "DIR", export_.out,
+             "where to write (default: the directory; runs/export for several)");
   app->add_flag("--no-wall-time", export_.no_wall_time,
                 "leave out wall_seconds, so that two sweeps in virtual time have equal tables");
   app->footer(
@@ -152,29 +135,25 @@ void CommandLine::add_export() {
 
 void CommandLine::add_launch() {
   CLI::App* const app = app_.add_subcommand("launch", "Start a program once per worker");
-  app->add_option("-n,--workers", launch_.workers, "number of workers (default: 2)")
-      ->check(must_be_count)
-      ->type_name("N");
+  add_option(app, "-n,--workers", "N", launch_.workers, "number of workers (default: 2)",
+             must_be_count);
   app->add_flag("--bare", launch_.bare, "do not prefix output lines with the rank");
   app->add_flag("--elastic", launch_.elastic,
                 "make the workers members of an elastic run: one that dies is replaced");
-  const auto text = [app](const char* name, std::string& place, const char* help,
-                          const char* type) {
-    app->add_option(name, place, help)->check(must_not_be_empty)->type_name(type);
-  };
-  text("--listen", launch_.listen,
-       "elastic, and members on other machines can join at this address", "HOST:PORT");
-  text("--join", launch_.join, "workers join the elastic run of another launch", "HOST:PORT[,...]");
-  text("--token-file", launch_.token_file, "the token of that run", "FILE");
-  app->add_option("--restarts", launch_.restarts,
-                  "elastic: how often one worker is replaced (default: 3)")
-      ->check(must_be_count_or_zero)
-      ->type_name("N");
-  text("--out", launch_.out,
-       "elastic: keep the token and a directory per member here, for dasgd status", "DIR");
-  app->add_option("program", launch_.program, "the program and its arguments, after --")
-      ->required()
-      ->type_name("-- PROGRAM ...");
+  add_option(app, "--listen", "HOST:PORT", launch_.listen,
+             "elastic, and members on other machines can join at this address", must_not_be_empty);
+  add_option(app, "--join", "HOST:PORT[,...]", launch_.join,
+             "workers join the elastic run of another launch", must_not_be_empty);
+  add_option(app, "--token-file", "FILE", launch_.token_file, "the token of that run",
+             must_not_be_empty);
+  add_option(app, "--restarts", "N", launch_.restarts,
+             "elastic: how often one worker is replaced (default: 3)", must_be_count_or_zero);
+  add_option(app, "--out", "DIR", launch_.out,
+             "elastic: keep the token and a directory per member here, for dasgd status",
+             must_not_be_empty);
+  add_option(app, "program", "-- PROGRAM ...", launch_.program,
+             "the program and its arguments, after --")
+      ->required();
   app->positionals_at_end();
   app->footer(
       "Starts the program with mpirun on this machine, one process per worker; signals "
@@ -192,16 +171,14 @@ void CommandLine::add_launch() {
 
 void CommandLine::add_predict() {
   CLI::App* const app = app_.add_subcommand("predict", "Predict raw data with a trained model");
-  app->add_option("model", predict_.model, "the directory of a run, or a TorchScript file")
-      ->required()
-      ->type_name("RUN_DIR|MODEL.pt");
-  app->add_option("data", predict_.data,
-                  "rows or images, as for --data of train; -: CSV on standard input")
-      ->required()
-      ->type_name("DATA|-");
-  app->add_option("--out", predict_.out, "write to this file instead of standard output")
-      ->check(must_not_be_empty)
-      ->type_name("FILE");
+  add_option(app, "model", "RUN_DIR|MODEL.pt", predict_.model,
+             "the directory of a run, or a TorchScript file")
+      ->required();
+  add_option(app, "data", "DATA|-", predict_.data,
+             "rows or images, as for --data of train; -: CSV on standard input")
+      ->required();
+  add_option(app, "--out", "FILE", predict_.out, "write to this file instead of standard output",
+             must_not_be_empty);
   app->add_flag("--json", predict_.json, "lines of JSON instead of CSV");
   app->footer(
       "Prints a header and a line for each row, in the order of the data: "

@@ -50,12 +50,12 @@ void print(const Promise& p, double accuracy) {
 
 const char* what_is_proved(const Advice& advice) {
   const bool W = advice.staleness.figures.W.has_value();
-  if (advice.recommended_status == "proved")
-    return W ? "the step of the certificate for at least twice the W of the pilot"
-             : "the a priori step for twice the S_max of the pilot";
   if (advice.recommended_status == "heuristic")
     return "proved under conditions that this run does not meet";
-  return "proved for independent draws, which it selects, if the run is like the pilot";
+  if (advice.recommended_status == "proved for independent draws")
+    return "proved for independent draws, its default, if the run is like the pilot";
+  return W ? "the step of the certificate for at least twice the W of the pilot"
+           : "the a priori step for twice the S_max of the pilot";
 }
 
 // What to do, before why.

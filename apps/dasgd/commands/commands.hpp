@@ -66,9 +66,10 @@ int launch_members(const LaunchRequest& request);
 
 struct JoinRequest {
   std::vector<std::string> addresses;  ///< of members; or one run directory of a former member
-  std::string token_file, out, data, listen, advertise, name, certificate, key, authority;
-  bool dial_out_only = false, plaintext = false;
-  bool trace = false, quiet = false, json = false, no_report = false;
+  std::string data;
+  config::ElasticSettings elastic;
+  config::OutputSettings output;
+  bool dial_out_only = false;
   std::optional<double> slow;
 };
 /// Takes part in a run that goes on elsewhere.

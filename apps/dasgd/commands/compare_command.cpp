@@ -2,7 +2,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <unistd.h>
 
 #include "commands/commands.hpp"

@@ -1,8 +1,6 @@
 // The real runs of a comparison on MPI ranks: rank 0 says what is next, all take part.
 #pragma once
 
-#include <string>
-
 #include "dasgd/config/config.hpp"
 #include "dasgd/lab/referee/contest/run_one.hpp"
 #include "ranks/ranks.hpp"

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "dasgd/base/files/atomic_file.hpp"
+#include "dasgd/base/files/text_of_file.hpp"
 #include "dasgd/base/parse_json.hpp"
 #include "dasgd/core/error.hpp"
 
@@ -16,9 +15,9 @@ namespace fs = std::filesystem;
 namespace {
 
 std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw InputError(path + ": cannot be read");
-  return {std::istreambuf_iterator<char>(file), {}};
+  const auto text = read_text(path);
+  if (!text) throw InputError(path + ": cannot be read");
+  return *text;
 }
 
 std::string copied(const std::string& from, const std::string& to) {

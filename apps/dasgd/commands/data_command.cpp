@@ -1,6 +1,5 @@
 #include <cstdlib>
 #include <filesystem>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include "commands/commands.hpp"

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <stop_token>
 #include <unistd.h>
+#include <utility>
 
 #include "commands/commands.hpp"
 #include "commands/summary.hpp"
@@ -144,9 +145,9 @@ int train_elastic(Config config) {
 
 int join_command(const JoinRequest& given) {
   JoinRequest request = given;
-  if (request.dial_out_only && !request.listen.empty())
+  if (request.dial_out_only && !request.elastic.listen.empty())
     throw InputError("--dial-out-only and --listen exclude each other");
-  if (request.dial_out_only && !request.advertise.empty())
+  if (request.dial_out_only && !request.elastic.advertise.empty())
     throw InputError("--dial-out-only and --advertise exclude each other");
   if (request.slow && !(*request.slow >= 1))
     throw InputError(fmt::format("--slow {}: must be 1 or more", *request.slow));
@@ -156,9 +157,10 @@ int join_command(const JoinRequest& given) {
     std::error_code no_file;                // a list of addresses may be too long for a name
     if (fs::is_directory(text, no_file)) {  // of a member that was here before
       for (const std::string& address : members::known_addresses(text)) contacts.push_back(address);
-      if (request.token_file.empty() && fs::exists(fs::path(text) / "token"))
-        request.token_file = (fs::path(text) / "token").string();
-      if (request.out.empty()) request.out = text;
+      if (request.elastic.token_file.empty() && fs::exists(fs::path(text) / "token"))
+        request.elastic.token_file = (fs::path(text) / "token").string();
+      if (request.output.out.empty()) request.output.out = text;
+      if (request.elastic.name.empty()) request.elastic.name = members::former_name(text);
       if (contacts.empty()) throw InputError(text + ": has no addresses of members");
       continue;
     }
@@ -166,44 +168,29 @@ int join_command(const JoinRequest& given) {
       throw InputError(text +
                        ": is a file; join takes the address of a member (HOST:PORT) or the "
                        "directory of one that was here before, and the settings come from the run");
-    for (std::size_t at = 0; at <= text.size();) {
-      const std::size_t end = std::min(text.find(',', at), text.size());
-      if (end > at) contacts.push_back(text.substr(at, end - at));
-      at = end + 1;
-    }
+    for (const std::string& address : split(text, ','))
+      if (!address.empty()) contacts.push_back(address);
   }
   if (contacts.empty()) throw InputError("join: the address of a member is missing");
   for (const std::string& contact : contacts) members::require_address(contact);
-  config::ElasticSettings elastic;
-  elastic.token_file = given.token_file;
-  elastic.name = request.name;
-  elastic.advertise = request.advertise;
-  elastic.plaintext = request.plaintext;
-  elastic.certificate = request.certificate;
-  elastic.key = request.key;
-  elastic.authority = request.authority;
-  members::MemberOptions asking = member_of(elastic);
-  take_token(asking, request.token_file);
+  members::MemberOptions asking = member_of(given.elastic);
+  take_token(asking, request.elastic.token_file);
   asking.contacts = contacts;
   const auto answer = members::ask_settings(asking, members::join_limit, trying->token());
   if (!answer) return interrupted;
   const elastic::Welcome& welcome = *answer;
 
   Config config = config_from(welcome.settings, request);
-  config.output.out = request.out;
-  config.output.trace = config.output.trace || request.trace;
-  config.output.no_report = config.output.no_report || request.no_report;
-  config.output.quiet = request.quiet;
-  config.output.json = request.json;
-  config.elastic.advertise = request.advertise;
-  config.elastic.name = request.name;
-  config.elastic.plaintext = request.plaintext;
-  config.elastic.certificate = request.certificate;
-  config.elastic.key = request.key;
-  config.elastic.authority = request.authority;
-  if (!request.dial_out_only)
-    config.elastic.listen =
-        request.listen.empty() ? members::usual_listen(contacts.front()) : request.listen;
+  request.output.trace |= config.output.trace;
+  request.output.no_report |= config.output.no_report;
+  config.output = request.output;
+  const config::ElasticSettings of_run = std::exchange(config.elastic, given.elastic);
+  config.elastic.name = request.elastic.name;
+  config.elastic.merge = of_run.merge;
+  config.elastic.gone_after = of_run.gone_after;
+  config.elastic.alone_after = of_run.alone_after;
+  if (!request.dial_out_only && config.elastic.listen.empty())
+    config.elastic.listen = members::usual_listen(contacts.front());
   config.workers = 1;
   config.run.slow.clear();  // how slow a machine is does not travel
   if (request.slow) config.run.slow = {{WorkerId{0}, *request.slow}};
@@ -247,10 +234,13 @@ int member_command(const MemberRequest& request) {
                show_count(status["t"].get<std::uint64_t>()), status["set_hash"].get<std::string>());
   if (status["over"]) print_result("  the run is over; this member evaluates its model\n");
   for (const auto& m : status["members"])
-    print_result("  {:<24} {:<8} {:>10} gradients {:>8.1f}/s  {:>6} behind  {:>8.2f} MB/s\n",
-                 m["name"].get<std::string>(), m["state"].get<std::string>(),
-                 show_count(m["gradients"].get<std::uint64_t>()), m["rate"].get<double>(),
-                 m["behind"].get<std::uint64_t>(), m["link_bytes_per_second"].get<double>() * 1e-6);
+    print_result(
+        "  {:<20} {:<8} {:>9} gradients {:>7.1f}/s {:>6} behind {:>5.1f} s {:>7.2f} MB/s {:>5.1f} "
+        "per message\n",
+        m["name"].get<std::string>(), m["state"].get<std::string>(),
+        show_count(m["gradients"].get<std::uint64_t>()), m["rate"].get<double>(),
+        m["behind"].get<std::uint64_t>(), m["seconds_behind"].get<double>(),
+        m["link_bytes_per_second"].get<double>() * 1e-6, m["gradients_per_message"].get<double>());
   return done;
 }
 

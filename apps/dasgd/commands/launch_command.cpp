@@ -5,7 +5,6 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 
 #include "commands/commands.hpp"
 #include "commands/launch_directory.hpp"
+#include "dasgd/base/files/text_of_file.hpp"
 #include "dasgd/core/error.hpp"
 #include "terminal/children.hpp"
 #include "terminal/exit_status.hpp"
@@ -44,8 +44,7 @@ std::vector<std::string> mpirun(const LaunchRequest& request) {
 
 // A worker may have ended, and its number be another's.
 bool is_of_launch(pid_t process, const LaunchDirectory& place) {
-  std::ifstream file(fmt::format("/proc/{}/environ", process));
-  const std::string all(std::istreambuf_iterator<char>(file), {});
+  const std::string all = text_of_file(fmt::format("/proc/{}/environ", process));
   return all.find(fmt::format("DASGD_LAUNCH={}", place.path().string())) != all.npos;
 }
 

@@ -1,7 +1,6 @@
 // Processes on this machine that are members of an elastic run.
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
 #include <string>

@@ -1,5 +1,3 @@
-#include <cstdio>
-#include <fmt/format.h>
 #include <memory>
 #include <optional>
 #include <stdexcept>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <fmt/format.h>
 #include <optional>
 #include <stdexcept>
 #include <string>

@@ -1,11 +1,8 @@
 #include "fetch/cifar10_fetch.hpp"
 
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -13,6 +10,7 @@
 #include <unistd.h>
 
 #include "dasgd/base/files/atomic_file.hpp"
+#include "dasgd/base/files/text_of_file.hpp"
 #include "dasgd/base/parse_json.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/data/images/cifar10.hpp"
@@ -41,10 +39,9 @@ std::string npm_package() {
 void say(const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); }
 
 std::string read_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  if (!file) throw std::runtime_error(path.string() + ": cannot be read");
-  return bytes;
+  const auto bytes = read_text(path.string());
+  if (!bytes) throw std::runtime_error(path.string() + ": cannot be read");
+  return *bytes;
 }
 
 bool is_right(const fs::path& directory, const Cifar10File& file) {

@@ -1,7 +1,6 @@
 // The MPI job that this process is a rank of. Built without MPI, it says so.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>

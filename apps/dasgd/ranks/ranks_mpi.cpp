@@ -35,6 +35,7 @@ RankOptions rank_options(const std::string& here, const Config& config) {
   RankOptions options{
       .polling = config.ranks.polling,
       .silence = std::chrono::duration_cast<std::chrono::milliseconds>(config.ranks.timeout),
+      .share_memory = !config.ranks.no_shared_memory,
       .trace = config.output.trace,
       .watch = config.watch.port.has_value(),
       .checkpoints = config.run.checkpoint.every.count() > 0};

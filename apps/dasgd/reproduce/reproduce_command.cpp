@@ -1,14 +1,13 @@
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <thread>
 #include <unistd.h>
 #include <utility>
 #include <vector>
 
 #include "dasgd/base/files/atomic_file.hpp"
+#include "dasgd/base/files/text_of_file.hpp"
 #include "dasgd/base/nearest_word.hpp"
 #include "dasgd/base/parse_json.hpp"
 #include "dasgd/base/units.hpp"
@@ -96,8 +95,7 @@ std::string subtitle_of(const Experiment& experiment, const nlohmann::ordered_js
 // The page of an experiment, from the files that it has written.
 void write_page(const Experiment& experiment) {
   const auto text_of = [&](const char* extension) {
-    std::ifstream file(experiment.stem() + extension, std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(file), {});
+    return text_of_file(experiment.stem() + extension);
   };
   const std::string kind = experiment.what == "rivals"    ? "Published numbers: "
                            : experiment.what == "network" ? "Thin networks: "

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <fmt/format.h>
 
 #include "dasgd/lab/experiments/rival_numbers.hpp"
 #include "reproduce/reproduce.hpp"

@@ -90,7 +90,7 @@ ProblemOfSeed problem_for(const std::string& what) {
   };
 }
 
-std::string show(const std::vector<SeedSpread>& by_worker, std::size_t worker) {
+std::string show(const std::vector<report::MeanOf>& by_worker, std::size_t worker) {
   if (worker >= by_worker.size()) return "-";
   return fmt::format("{:.1f} +- {:.1f}", by_worker[worker].mean, by_worker[worker].deviation);
 }

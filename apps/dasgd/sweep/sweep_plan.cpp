@@ -4,11 +4,10 @@
 #include <cctype>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
 #include <set>
 
 #include "dasgd/base/files/atomic_file.hpp"
+#include "dasgd/base/files/text_of_file.hpp"
 #include "dasgd/base/nearest_word.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/models/stream.hpp"
@@ -69,11 +68,6 @@ std::string name_of_run(const Sweep& sweep, const SweepRun& run) {
   for (std::size_t k = 0; k < sweep.keys.size(); ++k)
     if (sweep.keys[k] != "seed") name += fmt::format("{}={},", sweep.keys[k], safe(run.values[k]));
   return name + fmt::format("seed={}", run.seed);
-}
-
-std::string text_at(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 void require_names(const Sweep& sweep) {
@@ -137,7 +131,7 @@ void open_sweep(const SweepPlan& plan, const std::string& directory) {
       refuse("holds a sweep of other keys, or on another engine");
     for (std::size_t k = 0; k < plan.configs.size(); ++k) {
       const std::string path = sweep_config_path(directory, plan.sweep.runs[k].name);
-      if (fs::exists(path) && text_at(path) != plan.configs[k])
+      if (fs::exists(path) && text_of_file(path) != plan.configs[k])
         refuse("holds a sweep of another base; " + path + " differs");
     }
   } else {

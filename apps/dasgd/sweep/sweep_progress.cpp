@@ -1,6 +1,5 @@
 #include "sweep/sweep_progress.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 #include "terminal/status_line.hpp"

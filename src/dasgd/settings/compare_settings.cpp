@@ -38,12 +38,12 @@ std::vector<Setting> compared_step_settings() {
       {"lr", "--lr", "X|RIVAL=X",
        "step size: the weight of one gradient in the mean model, for all rivals or for one "
        "(repeatable; default: tuned)"},
-      [](auto& c) -> auto& { return c.compare.lr; }, checked_step,
+      field(&Config::compare, &CompareSettings::lr), checked_step,
       [](const std::string& v) { return v; })};
 }
 
 std::vector<Setting> compare_settings() {
-  const auto rivals = [](auto& c) -> auto& { return c.compare.rivals; };
+  const auto rivals = field(&Config::compare, &CompareSettings::rivals);
   return {
       {"compare.rivals", "--rivals", Setting::Kind::repeatable, "NAME[:P=X],...",
        "rivals with their parameters, or all (see: dasgd compare --list)",
@@ -53,59 +53,52 @@ std::vector<Setting> compare_settings() {
        [rivals](const Config& c) {
          return rivals(c).empty() ? std::nullopt : std::optional(list(rivals(c)));
        }},
-      repeatable(
-          {"compare.rival_library", "--rival-library", "FILE.so",
-           "a shared object with your own rivals (repeatable; see docs/own_rival.md)"},
-          [](auto& c) -> auto& { return c.compare.rival_libraries; }, as_given,
-          [](const std::string& v) { return v; }),
+      repeatable({"compare.rival_library", "--rival-library", "FILE.so",
+                  "a shared object with your own rivals (repeatable; see docs/own_rival.md)"},
+                 field(&Config::compare, &CompareSettings::rival_libraries), as_given,
+                 [](const std::string& v) { return v; }),
       repeatable(
           {"compare.world", "--world", "NAME|FILE.toml",
            "worlds: equal, straggler:X, lognormal:SIGMA, exponential, sqrt, slow-links, latency:X, "
            "thin-nic, birch:1..4, several joined by +, or a file with settings of simulate "
            "(repeatable)"},
-          [](auto& c) -> auto& { return c.compare.worlds; }, as_given,
+          field(&Config::compare, &CompareSettings::worlds), as_given,
           [](const std::string& v) { return v; }),
-      count(
-          "compare.seeds", "--seeds", "runs of each rival in each world (default: 10)",
-          [](auto& c) -> auto& { return c.compare.seeds; }, 1),
+      count("compare.seeds", "--seeds", "runs of each rival in each world (default: 10)",
+            field(&Config::compare, &CompareSettings::seeds), 1),
       place(
           {"compare.tune", "--tune", "N|off",
            "step sizes to try for each rival in each world, 3 seeds each (default: 9)"},
-          [](auto& c) -> auto& { return c.compare.tune; },
+          field(&Config::compare, &CompareSettings::tune),
           [](const std::string& text) -> std::size_t {
             return text == "off" ? 0 : static_cast<std::size_t>(parse_count(text, 1));
           },
           [](std::size_t n) { return n == 0 ? quoted("off") : std::to_string(n); }),
-      place(
-          {"compare.engine", "--engine", "sim|threads|mpi",
-           "virtual time (default), or real threads or ranks with the clocks of the world, each "
-           "run beside its prediction"},
-          [](auto& c) -> auto& { return c.compare.engine; }, as_given,
-          [](const std::string& v) {
-            return v == "sim" ? std::nullopt : std::optional(quoted(v));
-          }),
-      flag(
-          "compare.preempt", "--preempt",
-          "stop gradients that are no longer needed (default: they are finished and wasted)",
-          [](auto& c) -> auto& { return c.compare.preempt; }),
-      flag(
-          "compare.quick", "--quick", "5 steps with one seed each, 3 seeds, a coarser grid",
-          [](auto& c) -> auto& { return c.compare.quick; }),
+      place({"compare.engine", "--engine", "sim|threads|mpi",
+             "virtual time (default), or real threads or ranks with the clocks of the world, each "
+             "run beside its prediction"},
+            field(&Config::compare, &CompareSettings::engine), as_given,
+            [](const std::string& v) {
+              return v == "sim" ? std::nullopt : std::optional(quoted(v));
+            }),
+      flag("compare.preempt", "--preempt",
+           "stop gradients that are no longer needed (default: they are finished and wasted)",
+           field(&Config::compare, &CompareSettings::preempt)),
+      flag("compare.quick", "--quick", "5 steps with one seed each, 3 seeds, a coarser grid",
+           field(&Config::compare, &CompareSettings::quick)),
       not_written(text(
           {"compare.paper", "--paper", "DIR",
            "write figures for a paper: panels as SVG and PDF, the table as LaTeX and CSV, and a "
            "record to cite; a finished comparison is not run again"},
-          [](auto& c) -> auto& { return c.compare.paper; })),
-      not_written(place(
-          {"compare.paper_width", "--paper-width", "X",
-           "width of a panel of --paper in mm, 20 to 400 (default: 84)"},
-          [](auto& c) -> auto& { return c.compare.paper_width; }, between(20, 400, "mm"),
-          show_real)),
-      not_written(place(
-          {"compare.paper_font", "--paper-font", "X",
-           "font size of --paper in points, 4 to 24 (default: 8)"},
-          [](auto& c) -> auto& { return c.compare.paper_font; }, between(4, 24, "points"),
-          show_real)),
+          field(&Config::compare, &CompareSettings::paper))),
+      not_written(place({"compare.paper_width", "--paper-width", "X",
+                         "width of a panel of --paper in mm, 20 to 400 (default: 84)"},
+                        field(&Config::compare, &CompareSettings::paper_width),
+                        between(20, 400, "mm"), show_real)),
+      not_written(place({"compare.paper_font", "--paper-font", "X",
+                         "font size of --paper in points, 4 to 24 (default: 8)"},
+                        field(&Config::compare, &CompareSettings::paper_font),
+                        between(4, 24, "points"), show_real)),
   };
 }
 

@@ -22,7 +22,7 @@ unsigned short parse_port(const std::string& text) {
 }  // namespace
 
 std::vector<Setting> engine_settings() {
-  const auto at = [](auto& c) -> auto& { return c.ranks.engine; };
+  const auto at = field(&Config::ranks, &RankSettings::engine);
   return {unless_default(named({"engine", "--engine", "threads|mpi",
                                 "threads, or mpi: one or several workers on each rank (default: "
                                 "mpi under mpirun and srun, else threads)"},
@@ -31,15 +31,16 @@ std::vector<Setting> engine_settings() {
 }
 
 std::vector<Setting> rank_settings() {
-  const auto polling = [](auto& c) -> auto& { return c.ranks.polling; };
-  const auto timeout = [](auto& c) -> auto& { return c.ranks.timeout; };
-  const auto log = [](auto& c) -> auto& { return c.ranks.log; };
+  const auto polling = field(&Config::ranks, &RankSettings::polling);
+  const auto timeout = field(&Config::ranks, &RankSettings::timeout);
+  const auto log = field(&Config::ranks, &RankSettings::log);
+  const auto apart = field(&Config::ranks, &RankSettings::no_shared_memory);
   return {
       // Not written: with the number of workers the run repeats on any number of ranks that fits.
-      not_written(count(
-          "ranks.workers_per_rank", "--workers-per-rank",
-          "worker threads on each MPI rank; they share gradients in memory (default: 1)",
-          [](auto& c) -> auto& { return c.ranks.workers_per_rank; }, 1)),
+      not_written(
+          count("ranks.workers_per_rank", "--workers-per-rank",
+                "worker threads on each MPI rank; they share gradients in memory (default: 1)",
+                field(&Config::ranks, &RankSettings::workers_per_rank), 1)),
       unless_default(named({"ranks.polling", "--polling", "eager|patient|auto",
                             "how a rank polls for messages: eager (uses a core), patient (sleeps), "
                             "or auto (eager where a core is free)"},
@@ -53,6 +54,11 @@ std::vector<Setting> rank_settings() {
           timeout),
       unless_default(
           flag("ranks.log", "--log-ranks", "log what each rank does to standard error", log), log),
+      unless_default(flag("ranks.no_shared_memory", "--no-shared-memory",
+                          "ranks of one machine send each other updates as messages, as ranks of "
+                          "several machines do; to try out thin links on one machine",
+                          apart),
+                     apart),
   };
 }
 
@@ -68,45 +74,39 @@ std::vector<Setting> elastic_settings() {
         quoted));
   };
   return {
-      text(
-          "elastic.listen", "--listen", "HOST:PORT",
-          "begin an elastic run that others can join (dasgd join); port 0: any free port",
-          [](auto& c) -> auto& { return c.elastic.listen; }),
+      text("elastic.listen", "--listen", "HOST:PORT",
+           "begin an elastic run that others can join (dasgd join); port 0: any free port",
+           field(&Config::elastic, &ElasticSettings::listen)),
       text(
           "elastic.advertise", "--advertise", "HOST:PORT",
           "address at which others reach this member, if different from --listen; port 0: the port "
           "of --listen",
-          [](auto& c) -> auto& { return c.elastic.advertise; }),
-      text(
-          "elastic.token_file", "--token-file", "FILE",
-          "file with the token of the run (default: a new token in the run directory)",
-          [](auto& c) -> auto& { return c.elastic.token_file; }),
-      text(
-          "elastic.name", "--name", "NAME", "name of this member (default: its host and process)",
-          [](auto& c) -> auto& { return c.elastic.name; }),
-      text(
-          "elastic.cert", "--cert", "FILE", "certificate of your own authority, instead of a token",
-          [](auto& c) -> auto& { return c.elastic.certificate; }),
-      text(
-          "elastic.key", "--key", "FILE", "its key",
-          [](auto& c) -> auto& { return c.elastic.key; }),
-      text(
-          "elastic.ca", "--ca", "FILE", "the authority",
-          [](auto& c) -> auto& { return c.elastic.authority; }),
-      not_written(count(
-          "elastic.expected", "--expect",
-          "expected number of members, for --lr auto and proved (default: 1)",
-          [](auto& c) -> auto& { return c.elastic.expected; }, 1)),
-      not_written(flag(
-          "elastic.plaintext", "--plaintext", "without TLS; only between processes of this machine",
-          [](auto& c) -> auto& { return c.elastic.plaintext; })),
+          field(&Config::elastic, &ElasticSettings::advertise)),
+      text("elastic.token_file", "--token-file", "FILE",
+           "file with the token of the run (default: a new token in the run directory)",
+           field(&Config::elastic, &ElasticSettings::token_file)),
+      text("elastic.name", "--name", "NAME", "name of this member (default: its host and process)",
+           field(&Config::elastic, &ElasticSettings::name)),
+      text("elastic.cert", "--cert", "FILE",
+           "certificate of your own authority, instead of a token",
+           field(&Config::elastic, &ElasticSettings::certificate)),
+      text("elastic.key", "--key", "FILE", "its key",
+           field(&Config::elastic, &ElasticSettings::key)),
+      text("elastic.ca", "--ca", "FILE", "the authority",
+           field(&Config::elastic, &ElasticSettings::authority)),
+      not_written(count("elastic.expected", "--expect",
+                        "expected number of members, for --lr auto and proved (default: 1)",
+                        field(&Config::elastic, &ElasticSettings::expected), 1)),
+      not_written(flag("elastic.plaintext", "--plaintext",
+                       "without TLS; only between processes of this machine",
+                       field(&Config::elastic, &ElasticSettings::plaintext))),
   };
 }
 
 std::vector<Setting> membership_settings() {
-  const auto merge = [](auto& c) -> auto& { return c.elastic.merge; };
-  const auto gone = [](auto& c) -> auto& { return c.elastic.gone_after; };
-  const auto alone = [](auto& c) -> auto& { return c.elastic.alone_after; };
+  const auto merge = field(&Config::elastic, &ElasticSettings::merge);
+  const auto gone = field(&Config::elastic, &ElasticSettings::gone_after);
+  const auto alone = field(&Config::elastic, &ElasticSettings::alone_after);
   return {
       unless_default(place(
                          {"elastic.merge", "--merge", "HOW",
@@ -135,18 +135,17 @@ std::vector<Setting> membership_settings() {
 }
 
 std::vector<Setting> watch_settings() {
-  Setting port = place(
-      {"watch.port", "--watch", "[PORT]",
-       "show the run live in a browser (default port: 9797; 0: any free port)"},
-      [](auto& c) -> auto& { return c.watch.port; }, parse_port,
-      [](unsigned short v) { return std::to_string(v); });
+  Setting port = place({"watch.port", "--watch", "[PORT]",
+                        "show the run live in a browser (default port: 9797; 0: any free port)"},
+                       field(&Config::watch, &WatchSettings::port), parse_port,
+                       [](unsigned short v) { return std::to_string(v); });
   port.kind = Setting::Kind::optional_value;
   return {
       not_written(port),
       not_written(place(
           {"watch.address", "--watch-address", "ADDR",
            "listen on this address instead of 127.0.0.1; all requests then need the token"},
-          [](auto& c) -> auto& { return c.watch.address; },
+          field(&Config::watch, &WatchSettings::address),
           [](const std::string& v) {
             watch::is_loopback(v);  // throws for what is not an address
             return v;
@@ -157,16 +156,15 @@ std::vector<Setting> watch_settings() {
            "token that all requests need (default: a random one); other users can see it in the "
            "list of processes, so prefer --watch-token-file or the environment variable "
            "DASGD_WATCH_TOKEN"},
-          [](auto& c) -> auto& { return c.watch.token; },
+          field(&Config::watch, &WatchSettings::token),
           [](const std::string& v) {
             watch::require_token_form(v);
             return v;
           },
           quoted)),
-      not_written(text(
-          {"watch.token_file", "--watch-token-file", "PATH",
-           "file with the token in its first line, readable only by you"},
-          [](auto& c) -> auto& { return c.watch.token_file; })),
+      not_written(text({"watch.token_file", "--watch-token-file", "PATH",
+                        "file with the token in its first line, readable only by you"},
+                       field(&Config::watch, &WatchSettings::token_file))),
   };
 }
 

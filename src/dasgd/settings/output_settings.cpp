@@ -32,18 +32,16 @@ std::vector<Setting> evaluation_settings() {
                     ? std::optional(quoted(show_duration(c.run.evaluation.every)))
                     : std::nullopt;
        }},
-      count(
-          "evaluation.patience", "--patience", "stop after N evaluations without a new best",
-          [](auto& c) -> auto& { return c.run.evaluation.patience; }, 1),
-      place(
-          {"evaluation.target_accuracy", "--target-accuracy", "X",
-           "stop once an evaluation finds this accuracy"},
-          [](auto& c) -> auto& { return c.run.evaluation.target_accuracy; }, parse_accuracy,
-          show_real),
-      place(
-          {"evaluation.target_loss", "--target-eval-loss", "X",
-           "stop once an evaluation finds a loss of at most this"},
-          [](auto& c) -> auto& { return c.run.evaluation.target_loss; }, parse_real, show_real),
+      count("evaluation.patience", "--patience", "stop after N evaluations without a new best",
+            field(&Config::run, &TrainOptions::evaluation, &EvaluationOptions::patience), 1),
+      place({"evaluation.target_accuracy", "--target-accuracy", "X",
+             "stop once an evaluation finds this accuracy"},
+            field(&Config::run, &TrainOptions::evaluation, &EvaluationOptions::target_accuracy),
+            parse_accuracy, show_real),
+      place({"evaluation.target_loss", "--target-eval-loss", "X",
+             "stop once an evaluation finds a loss of at most this"},
+            field(&Config::run, &TrainOptions::evaluation, &EvaluationOptions::target_loss),
+            parse_real, show_real),
   };
 }
 
@@ -51,13 +49,12 @@ std::vector<Setting> checkpoint_settings() {
   Setting resume = not_written(place(
       {"checkpoint.resume", "--resume", "DIR",
        "continue the run in this directory, from its last good checkpoint and with its config"},
-      [](auto& c) -> auto& { return c.output.resume; }, name_of_directory, quoted));
+      field(&Config::output, &OutputSettings::resume), name_of_directory, quoted));
   resume.in_files = false;  // the config of a run says what it is, not how it came about
   return {
-      duration(
-          "checkpoint.every", "--checkpoint-every",
-          "write a checkpoint this often and at the end; 0: none (default: 60s)",
-          [](auto& c) -> auto& { return c.run.checkpoint.every; }),
+      duration("checkpoint.every", "--checkpoint-every",
+               "write a checkpoint this often and at the end; 0: none (default: 60s)",
+               field(&Config::run, &TrainOptions::checkpoint, &CheckpointOptions::every)),
       resume,
   };
 }
@@ -65,21 +62,17 @@ std::vector<Setting> checkpoint_settings() {
 std::vector<Setting> output_settings() {
   return {
       // Not written: repeating a run must not replace it.
-      not_written(place(
-          {"output.out", "--out", "DIR", "the run directory (default: runs/MODEL-TIME)"},
-          [](auto& c) -> auto& { return c.output.out; }, name_of_directory, quoted)),
-      flag(
-          "output.trace", "--trace", "write all applications to trace.jsonl",
-          [](auto& c) -> auto& { return c.output.trace; }),
-      flag(
-          "output.no_report", "--no-report", "do not write report.html at the end",
-          [](auto& c) -> auto& { return c.output.no_report; }),
-      flag(
-          "output.quiet", "--quiet", "print errors and warnings only",
-          [](auto& c) -> auto& { return c.output.quiet; }),
-      flag(
-          "output.json", "--json", "print the summary as JSON",
-          [](auto& c) -> auto& { return c.output.json; }),
+      not_written(
+          place({"output.out", "--out", "DIR", "the run directory (default: runs/MODEL-TIME)"},
+                field(&Config::output, &OutputSettings::out), name_of_directory, quoted)),
+      flag("output.trace", "--trace", "write all applications to trace.jsonl",
+           field(&Config::output, &OutputSettings::trace)),
+      flag("output.no_report", "--no-report", "do not write report.html at the end",
+           field(&Config::output, &OutputSettings::no_report)),
+      flag("output.quiet", "--quiet", "print errors and warnings only",
+           field(&Config::output, &OutputSettings::quiet)),
+      flag("output.json", "--json", "print the summary as JSON",
+           field(&Config::output, &OutputSettings::json)),
   };
 }
 

@@ -33,11 +33,11 @@ std::map<std::string, std::string> subject_of(const Config& config) {
 }
 
 std::vector<Setting> problem_settings() {
-  Setting model = text(
-      {"model", "--model", "NAME|FILE.pt",
-       "quadratic, logistic, softmax (default), linear; with LibTorch: mlp, cnn, resnet18, "
-       "char-transformer, gpt or a TorchScript file"},
-      [](auto& c) -> auto& { return c.problem.model; });
+  Setting model =
+      text({"model", "--model", "NAME|FILE.pt",
+            "quadratic, logistic, softmax (default), linear; with LibTorch: mlp, cnn, resnet18, "
+            "char-transformer, gpt or a TorchScript file"},
+           field(&Config::problem, &ProblemChoice::model));
   model.set = [](Config& c, const std::string& name) {
     require_known_model(name);
     c.problem.model = name;
@@ -55,7 +55,7 @@ std::vector<Setting> problem_settings() {
        "quadratic, linear and networks that take images or texts). "
        "Default: the paper's random instance; fashion-mnist for softmax, mlp and cnn; cifar10 for "
        "resnet18"},
-      [](auto& c) -> auto& { return c.problem.data; });
+      field(&Config::problem, &ProblemChoice::data));
   data.show = [](const Config& c) -> std::optional<std::string> {
     if (c.problem.data.empty()) return std::nullopt;
     return quoted(data_from_anywhere(c.problem.data));
@@ -63,53 +63,43 @@ std::vector<Setting> problem_settings() {
   return {
       model,
       data,
-      named(
-          {"loss", "--loss", "cross-entropy|mse|huber",
-           "loss function: cross-entropy (default for networks); for numeric labels mse (default "
-           "for linear), or huber, which is robust to outliers"},
-          [](auto& c) -> auto& { return c.problem.loss; }, parse_loss),
-      named(
-          {"device", "--device", "cpu|cuda", "device for networks: cpu (default) or cuda"},
-          [](auto& c) -> auto& { return c.problem.device; }, parse_device),
-      named(
-          {"precision", "--precision", "NAME",
-           "precision of matrix products on a GPU: fp32 (default), tf32 or bf16"},
-          [](auto& c) -> auto& { return c.problem.precision; }, parse_precision),
-      flag(
-          "channels_last", "--channels-last", "on a GPU: channels-last layout for images",
-          [](auto& c) -> auto& { return c.problem.channels_last; }),
-      flag(
-          "no_graph", "--no-graph", "on a GPU: do not record steps as a CUDA graph",
-          [](auto& c) -> auto& { return c.problem.no_graph; }),
-      named(
-          {"gpt", "--gpt", "SHAPE",
-           "shape of model gpt: small (default), medium or WIDTH:DEPTH:HEADS"},
-          [](auto& c) -> auto& { return c.problem.gpt; }, parse_gpt),
-      count(
-          "context", "--context",
-          "length of a text sample in characters (default: 64; 1024 for model gpt)",
-          [](auto& c) -> auto& { return c.problem.context; }, 2),
+      named({"loss", "--loss", "cross-entropy|mse|huber",
+             "loss function: cross-entropy (default for networks); for numeric labels mse (default "
+             "for linear), or huber, which is robust to outliers"},
+            field(&Config::problem, &ProblemChoice::loss), parse_loss),
+      named({"device", "--device", "cpu|cuda", "device for networks: cpu (default) or cuda"},
+            field(&Config::problem, &ProblemChoice::device), parse_device),
+      named({"precision", "--precision", "NAME",
+             "precision of matrix products on a GPU: fp32 (default), tf32 or bf16"},
+            field(&Config::problem, &ProblemChoice::precision), parse_precision),
+      flag("channels_last", "--channels-last", "on a GPU: channels-last layout for images",
+           field(&Config::problem, &ProblemChoice::channels_last)),
+      flag("no_graph", "--no-graph", "on a GPU: do not record steps as a CUDA graph",
+           field(&Config::problem, &ProblemChoice::no_graph)),
+      named({"gpt", "--gpt", "SHAPE",
+             "shape of model gpt: small (default), medium or WIDTH:DEPTH:HEADS"},
+            field(&Config::problem, &ProblemChoice::gpt), parse_gpt),
+      count("context", "--context",
+            "length of a text sample in characters (default: 64; 1024 for model gpt)",
+            field(&Config::problem, &ProblemChoice::context), 2),
       named(
           {"augment", "--augment", "LIST", "augment the training images: flip, crop or flip,crop"},
-          [](auto& c) -> auto& { return c.problem.augment; }, parse_augmentation),
+          field(&Config::problem, &ProblemChoice::augment), parse_augmentation),
   };
 }
 
 std::vector<Setting> stream_settings() {
   return {
-      named(
-          {"format", "--format", "csv|libsvm",
-           "format of a stream (--data - or follow:FILE; default: from the first line)"},
-          [](auto& c) -> auto& { return c.problem.format; }, parse_row_format),
-      count(
-          "features", "--features",
-          "features of a stream (default: from the first row of CSV, else from the first 1,000 "
-          "rows)",
-          [](auto& c) -> auto& { return c.problem.features; }, 1),
-      count(
-          "classes", "--classes",
-          "classes of a stream, for softmax and networks (default: from the first 1,000 rows)",
-          [](auto& c) -> auto& { return c.problem.classes; }, 2),
+      named({"format", "--format", "csv|libsvm",
+             "format of a stream (--data - or follow:FILE; default: from the first line)"},
+            field(&Config::problem, &ProblemChoice::format), parse_row_format),
+      count("features", "--features",
+            "features of a stream (default: from the first row of CSV, else from the first 1,000 "
+            "rows)",
+            field(&Config::problem, &ProblemChoice::features), 1),
+      count("classes", "--classes",
+            "classes of a stream, for softmax and networks (default: from the first 1,000 rows)",
+            field(&Config::problem, &ProblemChoice::classes), 2),
   };
 }
 

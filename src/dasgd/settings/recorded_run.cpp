@@ -1,6 +1,5 @@
 #include "dasgd/settings/recorded_run.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>

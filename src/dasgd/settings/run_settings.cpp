@@ -80,8 +80,7 @@ std::string known_topology(const std::string& value) {
 
 std::vector<Setting> algorithm_settings() {
   return {
-      count(
-          "workers", "--workers", "worker threads", [](auto& c) -> auto& { return c.workers; }, 1),
+      count("workers", "--workers", "worker threads", field(&Config::workers), 1),
       {"lr", "--lr", Setting::Kind::value, "X|auto|proved",
        "the step size eta; auto: one that trains well, found by short trials; proved: the step of "
        "the certificate for at least twice the staleness of a pilot (see: dasgd advise). Default: "
@@ -92,17 +91,15 @@ std::vector<Setting> algorithm_settings() {
            "compute where the others are about to be: own recent updates, with weight LAMBDA from "
            "0 to 1, replace missing updates of others; off: Algorithm 1 of the paper (default: "
            "auto with mini-batches, off without noise)"},
-          [](auto& c) -> auto& { return c.run.look_ahead; }, parse_look_ahead),
-      named(
-          {"message", "--message", "full|int8|int4|ternary|auto",
-           "send updates in few bits, with error feedback: the rounding error goes into the "
-           "worker's next update, and all replicas stay the same; auto: as many bits as the "
-           "network carries in time (default: full)"},
-          [](auto& c) -> auto& { return c.run.message; }, parse_message_format),
-      count(
-          "batch", "--batch",
-          "samples per gradient; 0: the full batch (default: 0; 64 for softmax, 32 for networks)",
-          [](auto& c) -> auto& { return c.run.batch; }, 0),
+          field(&Config::run, &TrainOptions::look_ahead), parse_look_ahead),
+      named({"message", "--message", "full|int8|int4|ternary|auto",
+             "send updates in few bits, with error feedback: the rounding error goes into the "
+             "worker's next update, and all replicas stay the same; auto: as many bits as the "
+             "network carries in time (default: full)"},
+            field(&Config::run, &TrainOptions::message), parse_message_format),
+      count("batch", "--batch",
+            "samples per gradient; 0: the full batch (default: 0; 64 for softmax, 32 for networks)",
+            field(&Config::run, &TrainOptions::batch), 0),
       {"sampling", "--sampling", Setting::Kind::value, "own|shards|independent|dirichlet:ALPHA",
        "how workers draw samples: own (default), from the whole data set, each worker in its own "
        "order; independent, from the whole data set with replacement, as the proofs with noise "
@@ -115,7 +112,7 @@ std::vector<Setting> algorithm_settings() {
        [](const Config& c) { return std::optional(quoted(to_string(c.run.sampling))); }},
       place(
           {"seed", "--seed", "N", "random seed (default: 1)"},
-          [](auto& c) -> auto& { return c.run.seed; },
+          field(&Config::run, &TrainOptions::seed),
           [](const std::string& v) {
             return parse_whole(v, std::numeric_limits<std::int64_t>::max());
           },
@@ -125,11 +122,10 @@ std::vector<Setting> algorithm_settings() {
 
 std::vector<Setting> topology_settings() {
   return {
-      place(
-          {"topology.kind", "--topology", fmt::format("{}", fmt::join(topology_names(), "|")),
-           "who sends to whom"},
-          [](auto& c) -> auto& { return c.run.topology; }, known_topology,
-          [](const std::string& v) { return quoted(place_from_anywhere(v)); }),
+      place({"topology.kind", "--topology", fmt::format("{}", fmt::join(topology_names(), "|")),
+             "who sends to whom"},
+            field(&Config::run, &TrainOptions::topology), known_topology,
+            [](const std::string& v) { return quoted(place_from_anywhere(v)); }),
       named(
           {"topology.relay", "--relay", "arrival|apply|none|mesh|tree[:K]|auto",
            "when gradients of others are forwarded (default: none on the full graph, arrival "
@@ -137,7 +133,7 @@ std::vector<Setting> topology_settings() {
            "with "
            "K children each (default: 4) forward sums; auto, a tree if the network cannot carry a "
            "mesh of more than 8 workers"},
-          [](auto& c) -> auto& { return c.run.relay; }, parse_relay),
+          field(&Config::run, &TrainOptions::relay), parse_relay),
   };
 }
 
@@ -147,51 +143,45 @@ std::vector<Setting> budget_settings() {
           {"budget.gradients", "--gradients", "N[,N...]",
            "gradients per worker: one number, or one for each worker (default: 1000; no limit for "
            "softmax and networks)"},
-          [](auto& c) -> auto& { return c.run.gradients; }, parse_gradients, show_gradients),
-      count(
-          "budget.total_gradients", "--total-gradients",
-          "stop after this many gradients of all workers together",
-          [](auto& c) -> auto& { return c.run.total_gradients; }, 1),
-      real(
-          "budget.epochs", "--epochs",
-          "stop after this many passes over the data by all workers together (default: 5 for "
-          "softmax and linear, 2 for networks, more for small CSV files)",
-          [](auto& c) -> auto& { return c.run.epochs; }),
-      duration(
-          "budget.max_time", "--max-time", "stop computing after this time (30s, 5min)",
-          [](auto& c) -> auto& { return c.run.max_time; }),
-      real(
-          "budget.target_error", "--target-error",
-          "stop when the mean gradient norm over the last 30 models is at most this at every "
-          "worker",
-          [](auto& c) -> auto& { return c.run.target_error; }),
+          field(&Config::run, &TrainOptions::gradients), parse_gradients, show_gradients),
+      count("budget.total_gradients", "--total-gradients",
+            "stop after this many gradients of all workers together",
+            field(&Config::run, &TrainOptions::total_gradients), 1),
+      real("budget.epochs", "--epochs",
+           "stop after this many passes over the data by all workers together (default: 5 for "
+           "softmax and linear, 2 for networks, more for small CSV files)",
+           field(&Config::run, &TrainOptions::epochs)),
+      duration("budget.max_time", "--max-time", "stop computing after this time (30s, 5min)",
+               field(&Config::run, &TrainOptions::max_time)),
+      real("budget.target_error", "--target-error",
+           "stop when the mean gradient norm over the last 30 models is at most this at every "
+           "worker",
+           field(&Config::run, &TrainOptions::target_error)),
       place(
           {"budget.target_loss", "--target-loss", "X",
            "stop when the mean loss over the last 30 mini-batches is at most this at every worker"},
-          [](auto& c) -> auto& { return c.run.target_loss; }, parse_real, show_real),
+          field(&Config::run, &TrainOptions::target_loss), parse_real, show_real),
   };
 }
 
 std::vector<Setting> pace_settings() {
   return {
-      repeatable(
-          {"pace.slow", "--slow", "WORKER:FACTOR",
-           "emulate a slow worker: each gradient takes FACTOR times as long (repeatable)"},
-          [](auto& c) -> auto& { return c.run.slow; }, parse_slow, show_slow),
+      repeatable({"pace.slow", "--slow", "WORKER:FACTOR",
+                  "emulate a slow worker: each gradient takes FACTOR times as long (repeatable)"},
+                 field(&Config::run, &TrainOptions::slow), parse_slow, show_slow),
       place(
           {"pace.speeds", "--speeds", "lognormal:SIGMA|pareto:ALPHA|FILE",
            "relative speeds of the workers: random times per gradient (lognormal around the usual "
            "one, or at least as long with a heavy Pareto tail), or a file with a speed per line "
            "(default: all equal)"},
-          [](auto& c) -> auto& { return c.speeds; }, Speeds::parse,
+          field(&Config::speeds), Speeds::parse,
           [](const Speeds& speeds) {
             return quoted(speeds.are_drawn() ? speeds.text() : from_anywhere(speeds.text()));
           }),
-      count(
-          "pace.in_flight", "--in-flight",
-          "buffers of a worker for its own gradients; when they are used up, what waits for slow "
-          "workers is folded (default: what fits into 2 GiB, 8 to 128)",
-          [](auto& c) -> auto& { return c.run.in_flight; }, 1),
+      count("pace.in_flight", "--in-flight",
+            "buffers of a worker for its own gradients; when they are used up, what waits for slow "
+            "workers is folded (default: what fits into 2 GiB, 8 to 128)",
+            field(&Config::run, &TrainOptions::in_flight), 1),
   };
 }
 
@@ -201,40 +191,34 @@ std::vector<Setting> guard_settings() {
           {"guard.on_divergence", "--on-divergence", "stop|halve",
            "on divergence: stop with the last good model (default), or halve the step size of the "
            "worker that detects it"},
-          [](auto& c) -> auto& { return c.run.on_divergence; }, parse_on_divergence,
+          field(&Config::run, &TrainOptions::on_divergence), parse_on_divergence,
           [](OnDivergence v) { return quoted(v == OnDivergence::stop ? "stop" : "halve"); }),
-      real(
-          "guard.L", "--L",
-          "smoothness constant of the objective, for the certificate (default: its closed form)",
-          [](auto& c) -> auto& { return c.run.smoothness; }),
-      flag(
-          "guard.measure_gradients", "--measure-gradients",
-          "evaluate the full gradient at each model and compare the sums with the bounds",
-          [](auto& c) -> auto& { return c.run.measure_gradients; }),
+      real("guard.L", "--L",
+           "smoothness constant of the objective, for the certificate (default: its closed form)",
+           field(&Config::run, &TrainOptions::smoothness)),
+      flag("guard.measure_gradients", "--measure-gradients",
+           "evaluate the full gradient at each model and compare the sums with the bounds",
+           field(&Config::run, &TrainOptions::measure_gradients)),
   };
 }
 
 std::vector<Setting> rule_settings() {
   return {
-      named(
-          {"rule.kind", "--rule", "sgd|momentum|nesterov|adam", "update rule (default: sgd)"},
-          [](auto& c) -> auto& { return c.run.rule.kind; }, parse_rule),
-      place(
-          {"rule.momentum", "--momentum", "X", "mu of momentum and nesterov (default: 0.9)"},
-          [](auto& c) -> auto& { return c.run.rule.momentum; }, parse_real, show_real),
-      place(
-          {"rule.beta1", "--beta1", "X", "adam: decay of the mean (default: 0.9)"},
-          [](auto& c) -> auto& { return c.run.rule.beta1; }, parse_real, show_real),
-      place(
-          {"rule.beta2", "--beta2", "X", "adam: decay of the mean square (default: 0.999)"},
-          [](auto& c) -> auto& { return c.run.rule.beta2; }, parse_real, show_real),
-      place(
-          {"rule.weight_decay", "--weight-decay", "X",
-           "weight decay: L2, or decoupled with adam (AdamW)"},
-          [](auto& c) -> auto& { return c.run.rule.weight_decay; }, parse_not_negative, show_real),
-      place(
-          {"rule.clip", "--clip", "X", "clip gradients to this norm"},
-          [](auto& c) -> auto& { return c.run.rule.clip; }, parse_real, show_real),
+      named({"rule.kind", "--rule", "sgd|momentum|nesterov|adam", "update rule (default: sgd)"},
+            field(&Config::run, &TrainOptions::rule, &RuleOptions::kind), parse_rule),
+      place({"rule.momentum", "--momentum", "X", "mu of momentum and nesterov (default: 0.9)"},
+            field(&Config::run, &TrainOptions::rule, &RuleOptions::momentum), parse_real,
+            show_real),
+      place({"rule.beta1", "--beta1", "X", "adam: decay of the mean (default: 0.9)"},
+            field(&Config::run, &TrainOptions::rule, &RuleOptions::beta1), parse_real, show_real),
+      place({"rule.beta2", "--beta2", "X", "adam: decay of the mean square (default: 0.999)"},
+            field(&Config::run, &TrainOptions::rule, &RuleOptions::beta2), parse_real, show_real),
+      place({"rule.weight_decay", "--weight-decay", "X",
+             "weight decay: L2, or decoupled with adam (AdamW)"},
+            field(&Config::run, &TrainOptions::rule, &RuleOptions::weight_decay),
+            parse_not_negative, show_real),
+      place({"rule.clip", "--clip", "X", "clip gradients to this norm"},
+            field(&Config::run, &TrainOptions::rule, &RuleOptions::clip), parse_real, show_real),
       {"rule.schedule", "--schedule", Setting::Kind::value, "KIND",
        "schedule of the step size, in gradients of all workers together: constant, "
        "step:EVERY:FACTOR, "
@@ -245,11 +229,10 @@ std::vector<Setting> rule_settings() {
          c.schedule_given = true;
        },
        show_schedule},
-      place(
-          {"rule.warmup", "--warmup", "N",
-           "warm up the step size over the first N gradients of all workers together"},
-          [](auto& c) -> auto& { return c.run.rule.schedule.warmup; }, parse_not_negative,
-          show_real),
+      place({"rule.warmup", "--warmup", "N",
+             "warm up the step size over the first N gradients of all workers together"},
+            field(&Config::run, &TrainOptions::rule, &RuleOptions::schedule, &Schedule::warmup),
+            parse_not_negative, show_real),
   };
 }
 

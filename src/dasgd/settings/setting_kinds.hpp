@@ -1,7 +1,6 @@
 // Settings that are one place in Config, by how their value is read and written.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -38,6 +37,12 @@ std::uint64_t parse_count(const std::string& text, std::size_t least);
 struct SettingName {
   std::string key, option, placeholder, help;
 };
+
+/// The place in a config to which these members lead, one after the other.
+template <typename... Members>
+auto field(Members... members) {
+  return [=](auto& config) -> auto& { return (config.*....*members); };
+}
 
 template <typename T>
 struct IsOptional : std::false_type {};

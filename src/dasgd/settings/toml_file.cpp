@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
-#include <iterator>
 
+#include "dasgd/base/files/text_of_file.hpp"
 #include "dasgd/base/nearest_word.hpp"
 #include "dasgd/base/text_hazard.hpp"
 #include "dasgd/base/toml.hpp"
@@ -146,10 +146,9 @@ std::string config_text(const std::string& path) {
 // versions never did.
 bool left_targets_alone(const std::string& directory) {
   const std::string path = directory + "/preprocessing.json";
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return false;
-  const Preprocessing was =
-      preprocessing_from_json(std::string(std::istreambuf_iterator<char>(file), {}), path);
+  const auto text = read_text(path);
+  if (!text) return false;
+  const Preprocessing was = preprocessing_from_json(*text, path);
   return was.answers == Answers::number && is_standard(was.scale) && !was.target;
 }
 

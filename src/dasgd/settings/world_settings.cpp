@@ -103,27 +103,23 @@ std::vector<Setting> padding_settings() {
 
 std::vector<Setting> world_settings() {
   return {
-      given(
-          {"pace.compute", "--compute", "T",
-           "time per gradient: one value, one per worker (a,b,...), uniform:A:B, "
-           "lognormal:MEDIAN:SIGMA, exponential:MEAN, or replay:RUN_DIR of a run with a trace"},
-          [](auto& c) -> auto& { return c.world.compute; }, parse_compute),
-      given(
-          {"pace.latency", "--latency", "T",
-           "time per frame on a link: one value, a form as above, or file:PATH with \"a b TIME\" "
-           "lines"},
-          [](auto& c) -> auto& { return c.world.latency; }, parse_latency),
-      given(
-          {"pace.apply", "--apply", "T", "time per application"},
-          [](auto& c) -> auto& { return c.world.apply; }, parse_apply),
-      given(
-          {"pace.start", "--start", "T,...", "when each worker begins"},
-          [](auto& c) -> auto& { return c.world.start; }, parse_start),
+      given({"pace.compute", "--compute", "T",
+             "time per gradient: one value, one per worker (a,b,...), uniform:A:B, "
+             "lognormal:MEDIAN:SIGMA, exponential:MEAN, or replay:RUN_DIR of a run with a trace"},
+            field(&Config::world, &WorldSettings::compute), parse_compute),
+      given({"pace.latency", "--latency", "T",
+             "time per frame on a link: one value, a form as above, or file:PATH with \"a b TIME\" "
+             "lines"},
+            field(&Config::world, &WorldSettings::latency), parse_latency),
+      given({"pace.apply", "--apply", "T", "time per application"},
+            field(&Config::world, &WorldSettings::apply), parse_apply),
+      given({"pace.start", "--start", "T,...", "when each worker begins"},
+            field(&Config::world, &WorldSettings::start), parse_start),
       place(
           {"pace.arrivals", "--arrivals", "poisson:RATE|FILE",
            "samples arrive one by one, in the order of the data, for all workers together: as a "
            "Poisson process with RATE per second, or at the times in a file, one per line"},
-          [](auto& c) -> auto& { return c.world.arrivals; },
+          field(&Config::world, &WorldSettings::arrivals),
           [](const std::string& v) {
             return GivenArrivals{v, parse_arrivals(v)};
           },
@@ -131,20 +127,18 @@ std::vector<Setting> world_settings() {
             if (v.text.empty()) return std::nullopt;
             return quoted(v.times->per_second > 0 ? v.text : from_anywhere(v.text));
           }),
-      place(
-          {"pace.bandwidth", "--bandwidth", "RATE",
-           "bandwidth of each link: 100Mbit, 12.5MB, or a number of bytes per second"},
-          [](auto& c) -> auto& { return c.world.bandwidth; }, parse_rate,
-          [](double v) { return quoted(show_real(v)); }),
-      place(
-          {"pace.nic", "--nic", "RATE",
-           "bandwidth of each worker's network card, out and in, shared by all its links: as "
-           "above"},
-          [](auto& c) -> auto& { return c.world.nic; }, parse_rate,
-          [](double v) { return quoted(show_real(v)); }),
+      place({"pace.bandwidth", "--bandwidth", "RATE",
+             "bandwidth of each link: 100Mbit, 12.5MB, or a number of bytes per second"},
+            field(&Config::world, &WorldSettings::bandwidth), parse_rate,
+            [](double v) { return quoted(show_real(v)); }),
+      place({"pace.nic", "--nic", "RATE",
+             "bandwidth of each worker's network card, out and in, shared by all its links: as "
+             "above"},
+            field(&Config::world, &WorldSettings::nic), parse_rate,
+            [](double v) { return quoted(show_real(v)); }),
       place(
           {"pace.threads", "--threads", "N", "real cores that compute gradients"},
-          [](auto& c) -> auto& { return c.world.threads; },
+          field(&Config::world, &WorldSettings::threads),
           [](const std::string& v) { return static_cast<std::size_t>(parse_whole(v, 1024)); },
           [](std::size_t v) { return std::to_string(v); }),
   };
@@ -154,48 +148,46 @@ std::vector<Setting> chaos_settings() {
   return {
       {"chaos.delay", "--delay", Setting::Kind::value, "SHARE:UP_TO",
        "delay this share of frames by up to UP_TO", set_delay, show_delay},
-      share(
-          "chaos.reorder", "--reorder", "let this share of frames be overtaken",
-          [](auto& c) -> auto& { return c.run.chaos.reorder; }),
-      share(
-          "chaos.duplicate", "--duplicate", "duplicate this share of frames",
-          [](auto& c) -> auto& { return c.run.chaos.duplicate; }),
-      share(
-          "chaos.drop", "--drop", "drop this share of frames; they are sent again",
-          [](auto& c) -> auto& { return c.run.chaos.drop; }),
-      repeatable(
-          {"chaos.pause", "--pause", "WORKER:AT:FOR", "pause a worker"},
-          [](auto& c) -> auto& { return c.run.chaos.pauses; }, parse_pause,
-          [](const Chaos::Pause& p) {
-            return fmt::format("{}:{}:{}", index(p.worker), show_time(p.at), show_time(p.length));
-          }),
-      repeatable(
-          {"chaos.partition", "--partition", "A|B:AT:FOR",
-           "hold frames between two sides (0,1|2,3) back for this time"},
-          [](auto& c) -> auto& { return c.run.chaos.partitions; }, parse_partition,
-          [](const Chaos::Partition& p) {
-            return fmt::format("{}|{}:{}:{}", show_side(p.one), show_side(p.other), show_time(p.at),
-                               show_time(p.length));
-          }),
+      share("chaos.reorder", "--reorder", "let this share of frames be overtaken",
+            field(&Config::run, &TrainOptions::chaos, &Chaos::reorder)),
+      share("chaos.duplicate", "--duplicate", "duplicate this share of frames",
+            field(&Config::run, &TrainOptions::chaos, &Chaos::duplicate)),
+      share("chaos.drop", "--drop", "drop this share of frames; they are sent again",
+            field(&Config::run, &TrainOptions::chaos, &Chaos::drop)),
+      repeatable({"chaos.pause", "--pause", "WORKER:AT:FOR", "pause a worker"},
+                 field(&Config::run, &TrainOptions::chaos, &Chaos::pauses), parse_pause,
+                 [](const Chaos::Pause& p) {
+                   return fmt::format("{}:{}:{}", index(p.worker), show_time(p.at),
+                                      show_time(p.length));
+                 }),
+      repeatable({"chaos.partition", "--partition", "A|B:AT:FOR",
+                  "hold frames between two sides (0,1|2,3) back for this time"},
+                 field(&Config::run, &TrainOptions::chaos, &Chaos::partitions), parse_partition,
+                 [](const Chaos::Partition& p) {
+                   return fmt::format("{}|{}:{}:{}", show_side(p.one), show_side(p.other),
+                                      show_time(p.at), show_time(p.length));
+                 }),
   };
 }
 
 std::vector<Setting> membership_plan_settings() {
-  const auto simulated = [](auto& c) -> auto& { return c.elastic.simulated; };
+  const auto simulated = field(&Config::elastic, &ElasticSettings::simulated);
   return {
       repeatable(
           {"elastic.crash", "--crash", "WORKER:AT", "kill a worker at this time (repeatable)"},
-          [](auto& c) -> auto& { return c.elastic.membership_plan.crashes; }, parse_departure,
-          show_departure),
-      repeatable(
-          {"elastic.join", "--join", "AT",
-           "another worker, with the next number, joins at this time (repeatable)"},
-          [](auto& c) -> auto& { return c.elastic.membership_plan.joins; }, parse_time, show_time),
-      repeatable(
-          {"elastic.leave", "--leave", "WORKER:AT",
-           "a worker hands over its gradients and leaves at this time (repeatable)"},
-          [](auto& c) -> auto& { return c.elastic.membership_plan.leaves; }, parse_departure,
-          show_departure),
+          field(&Config::elastic, &ElasticSettings::membership_plan,
+                &elastic::MembershipPlan::crashes),
+          parse_departure, show_departure),
+      repeatable({"elastic.join", "--join", "AT",
+                  "another worker, with the next number, joins at this time (repeatable)"},
+                 field(&Config::elastic, &ElasticSettings::membership_plan,
+                       &elastic::MembershipPlan::joins),
+                 parse_time, show_time),
+      repeatable({"elastic.leave", "--leave", "WORKER:AT",
+                  "a worker hands over its gradients and leaves at this time (repeatable)"},
+                 field(&Config::elastic, &ElasticSettings::membership_plan,
+                       &elastic::MembershipPlan::leaves),
+                 parse_departure, show_departure),
       unless_default(flag("elastic.simulated", "--elastic",
                           "simulate an elastic run, whose members can lose contact; implied by "
                           "--crash, --join and --leave",

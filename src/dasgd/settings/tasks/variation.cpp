@@ -4,7 +4,6 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <set>
-#include <stdexcept>
 #include <tuple>
 
 #include "dasgd/base/nearest_word.hpp"
