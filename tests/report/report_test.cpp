@@ -64,6 +64,26 @@ class Reports : public ::testing::Test {
   TemporaryDirectory directory;
 };
 
+TEST(LimitsOf, ARunAreCalledProvedOnlyWhereTheProofCoversIt) {
+  const auto of = [](const json& more) {
+    nlohmann::ordered_json summary{{"certified_eta", 0.2}, {"a_priori_eta", 0.1},
+                                   {"noise", false},       {"fixed_step", true},
+                                   {"look_ahead", {0, 0}}, {"noncausal_applications", 0}};
+    for (const auto& [key, value] : more.items()) summary[key] = value;
+    const auto limits = limits_of(summary);
+    return limits.at(0).status + "; " + limits.at(1).status;
+  };
+  EXPECT_EQ(of({}), "proved for this L; proved for this L");
+  EXPECT_EQ(of({{"fixed_step", false}}), "proved only for plain SGD; proved only for plain SGD");
+  EXPECT_THAT(of({{"look_ahead", {0, 0.5}}}), HasSubstr("; proved only without look-ahead"));
+  EXPECT_THAT(of({{"members", 2}}), HasSubstr("; proved only for a fixed set of workers"));
+  EXPECT_EQ(of({{"noise", true}, {"sampling", "own"}}),
+            "proved only without noise; proved for independent draws");
+  EXPECT_THAT(of({{"noise", true}, {"sampling", "independent"}}), HasSubstr("; proved for this L"));
+  EXPECT_THAT(of({{"noise", true}, {"sampling", "independent"}, {"noncausal_applications", 1}}),
+              HasSubstr("; proved only for causal delivery"));
+}
+
 TEST_F(Reports, AWholeRunBecomesAPageChartsAndAChromeTrace) {
   const std::string run = make_run("run");
   const auto files = write_report({run}, run, page);

@@ -5,6 +5,7 @@ import { element } from "./dom";
 import { audit, configuration, stepSize } from "./facts";
 import { showCount } from "./format";
 import { Histogram } from "./histogram";
+import { links } from "./links";
 import { members } from "./members";
 import { perRun, type Part } from "./part";
 import { results } from "./results";
@@ -64,6 +65,7 @@ export class Charts {
     lookAheadPart(),
     metricPart("lambda", "Look-ahead: lambda", "lambda", "lambda, mean of all workers"),
     factPart("members", "Members", members, true),
+    factPart("links", "Links", links, true),
     timeLinePart(),
     heatPart(),
     ratesPart(),

@@ -162,6 +162,23 @@ await tests({
     assert.ok((await page.locator("#configuration mark").count()) > 0);
     page.assertQuiet();
   },
+  async "links are shown: a tree as a picture, those of a member as a table"() {
+    dasgd("simulate", "--model", "quadratic", "--workers", "7", "--relay", "tree:2", "--gradients", "20", "--lr", "0.001", "--quiet", "--out", run("tree"));
+    const page = await open(address(run("tree/report.html")));
+    await showAll(page);
+    assert.equal(await page.locator("#links circle").count(), 7);
+    assert.equal(await page.locator("#links line").count(), 6);
+    assert.match(await page.locator("#links g title").first().textContent(), /^worker 0: 20 gradients; \d+ messages, [\d,]+ bytes sent$/);
+    const summary = JSON.parse(readFileSync(run("tree/summary.json"), "utf8"));
+    summary.links = [{ to: "<b>odd</b>", messages: 4, gradients: 14, gradients_per_message: 3.5, bytes: 2e6, bytes_per_second: 5e5 }];
+    writeFileSync(run("tree/summary.json"), JSON.stringify(summary));
+    dasgd("report", run("tree"));
+    const again = await open(address(run("tree/report.html")));
+    await showAll(again);
+    assert.match(await again.textContent("#links table"), /<b>odd<\/b>43\.520\.5/);
+    again.assertQuiet();
+    page.assertQuiet();
+  },
   async "a killed run is shown as far as it goes and says so"() {
     dasgd("simulate", "--model", "quadratic", "--workers", "3", "--gradients", "50", "--trace", "--quiet", "--out", run("killed"));
     rmSync(run("killed/summary.json"));

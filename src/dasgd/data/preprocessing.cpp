@@ -158,8 +158,10 @@ void Preprocessing::apply(std::span<float> sample) const {
   if (mean.empty()) return;
   // One sum, then one product: what LibTorch does in model.pt, to the bit.
   if (const std::size_t plane = period(); plane > 1) {
-    for (std::size_t c = 0; c < mean.size(); ++c)
-      for (float& value : sample.subspan(c * plane, plane)) value = (value - mean[c]) * factor[c];
+    for (std::size_t c = 0; c < mean.size(); ++c) {
+      const float less = mean[c], times = factor[c];  // nothing that is written can change them
+      for (float& value : sample.subspan(c * plane, plane)) value = (value - less) * times;
+    }
   } else {
     for (std::size_t c = 0; c < sample.size(); ++c) sample[c] = (sample[c] - mean[c]) * factor[c];
   }

@@ -1,6 +1,5 @@
 #include "dasgd/report/membership.hpp"
 
-#include <algorithm>
 #include <deque>
 #include <filesystem>
 #include <fstream>

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "dasgd/base/parse_json.hpp"
+
 namespace dasgd::report {
 namespace {
 
@@ -53,39 +55,7 @@ void MetricsSeries::add_own(MetricsRow& row, const std::string& name, double val
   row.own[name] = {value, value, value};
 }
 
-void MetricsSeries::add(const RunFigures& f) {
-  MetricsRow row{.seconds = f.seconds,
-                 .gradients = static_cast<double>(f.gradients),
-                 .applications = static_cast<double>(f.applications),
-                 .samples = static_cast<double>(f.samples)};
-  const auto ahead = [&](double LookAheadFigures::*figure) {
-    return f.look_ahead ? std::optional((*f.look_ahead).*figure) : std::nullopt;
-  };
-  const std::array<std::optional<double>, MetricsRow::names.size()> values{
-      f.loss,
-      f.accuracy,
-      f.gradients_per_second,
-      f.S_now,
-      f.S_avg,
-      static_cast<double>(f.S_max),
-      static_cast<double>(f.inbox_depth),
-      static_cast<double>(f.folded),
-      f.waited_seconds,
-      f.eval_loss,
-      f.prequential,
-      ahead(&LookAheadFigures::lambda),
-      ahead(&LookAheadFigures::missing_estimated),
-      ahead(&LookAheadFigures::missing_true)};
-  for (std::size_t k = 0; k < values.size(); ++k)
-    if (values[k] && std::isfinite(*values[k]))
-      row.values[k] = Spread{*values[k], *values[k], *values[k]};
-  for (const auto& [name, value] : f.own) add_own(row, name, value);
-  if (f.gradients_by_worker.size() <= most_workers_in_metrics) {
-    row.gradients_by_worker.assign(f.gradients_by_worker.begin(), f.gradients_by_worker.end());
-    row.inbox_by_worker.assign(f.inbox_by_worker.begin(), f.inbox_by_worker.end());
-  }
-  append(std::move(row));
-}
+void MetricsSeries::add(const RunFigures& figures) { add(parse_json(metrics_line(figures))); }
 
 bool MetricsSeries::add(const nlohmann::json& line) {
   if (!line.is_object()) return false;

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
-#include <iterator>
 
 #include "dasgd/base/files/atomic_file.hpp"
+#include "dasgd/base/files/text_of_file.hpp"
 #include "dasgd/base/parse_json.hpp"
 #include "dasgd/base/text_hazard.hpp"
 #include "dasgd/base/toml.hpp"
@@ -19,14 +19,9 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 namespace {
 
-std::string text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 // What is copied and written again by functions that recurse is not taken in any depth.
 Json json_of(const std::string& path) {
-  const std::string text = text_of(path);
+  const std::string text = text_of_file(path);
   return find_text_hazard(text) ? Json(Json::value_t::discarded) : parse_json<Json>(text);
 }
 
@@ -52,6 +47,19 @@ void flatten(const toml::table& table, const std::string& prefix, Json& to) {
   }
 }
 
+bool is_object(const Json& json) { return json.is_object(); }
+
+bool is_list_of_samples(const Json& json) {
+  const auto is_sample = [](const auto& one) {
+    return one.is_object() && one.contains("picture") && one["picture"].is_string();
+  };
+  return json.is_array() && std::all_of(json.begin(), json.end(), is_sample);
+}
+
+bool has_samples(const Json& json) {
+  return json.is_object() && json.contains("samples") && json["samples"].is_array();
+}
+
 /// Reads the files of a run one by one and notes what is not as it should be.
 class RunReader {
  public:
@@ -71,57 +79,28 @@ class RunReader {
     if (!path) return;
     found_ = true;
     try {
-      run_.config = flat_config(text_of(*path));
+      run_.config = flat_config(text_of_file(*path));
     } catch (const InputError& error) {
       note(fmt::format("config.toml cannot be read: {}", error.what()));
     }
   }
 
   void summary() {
-    const auto path = find("summary.json");
-    if (!path) return;
+    if (!take("summary.json", "a JSON object", &is_object, run_.summary)) return;
     found_ = true;
-    run_.summary = json_of(*path);
     run_.ended = run_.summary.is_object();
-    if (run_.ended) {
-      run_.limits = limits_of(run_.summary);
-      return;
-    }
-    run_.summary = nullptr;
-    note("summary.json is not a JSON object; it is left out");
+    if (run_.ended) run_.limits = limits_of(run_.summary);
   }
 
-  void advice() {
-    const auto path = find("advice.json");
-    if (!path) return;
-    run_.advice = json_of(*path);
-    if (run_.advice.is_object()) return;
-    run_.advice = nullptr;
-    note("advice.json is not a JSON object; it is left out");
-  }
-
-  void samples() {
-    const auto path = find("samples.json");
-    if (!path) return;
-    run_.samples = json_of(*path);
-    const auto is_sample = [](const auto& one) {
-      return one.is_object() && one.contains("picture") && one["picture"].is_string();
-    };
-    if (run_.samples.is_array() && std::all_of(run_.samples.begin(), run_.samples.end(), is_sample))
-      return;
-    run_.samples = nullptr;
-    note("samples.json is not a list of samples; it is left out");
-  }
-
-  void worst() {
-    const auto path = find("worst.json");
-    if (!path) return;
-    run_.worst = json_of(*path);
-    if (run_.worst.is_object() && run_.worst.contains("samples") &&
-        run_.worst["samples"].is_array())
-      return;
-    run_.worst = nullptr;
-    note("worst.json is not a list of samples; it is left out");
+  /// A file that may be missing. False where it is.
+  bool take(const char* name, const char* what, bool (*is_right)(const Json&), Json& to) {
+    const auto path = find(name);
+    if (!path) return false;
+    to = json_of(*path);
+    if (is_right(to)) return true;
+    to = nullptr;
+    note(fmt::format("{} is not {}; it is left out", name, what));
+    return true;
   }
 
   void metrics() {
@@ -209,15 +188,40 @@ Run read_run(const std::string& directory, const DigestLimits& limits,
   RunReader reader(directory, run);
   reader.config();
   reader.summary();
-  reader.advice();
-  reader.samples();
-  reader.worst();
+  reader.take("advice.json", "a JSON object", &is_object, run.advice);
+  reader.take("samples.json", "a list of samples", &is_list_of_samples, run.samples);
+  reader.take("worst.json", "a list of samples", &has_samples, run.worst);
   run.members = read_membership(directory);
   reader.metrics();
   reader.trace(limits, on_application);
   reader.say_how_it_ended();
   return run;
 }
+
+namespace {
+
+// Whether the proof of a limit covers this run, and else which condition is missing.
+std::string status_of_proof(const Json& summary, bool with_noise) {
+  const auto is = [&](const char* key, const Json& value) {
+    const auto at = summary.find(key);
+    return at != summary.end() && *at == value;
+  };
+  const auto look_ahead = summary.find("look_ahead");
+  const bool ahead = look_ahead != summary.end() && look_ahead->is_array() &&
+                     std::any_of(look_ahead->begin(), look_ahead->end(),
+                                 [](const Json& lambda) { return lambda != 0; });
+  if (is("fixed_step", false)) return "proved only for plain SGD";
+  if (ahead) return "proved only without look-ahead";
+  if (summary.contains("members")) return "proved only for a fixed set of workers";
+  if (is("noise", true)) {
+    if (!with_noise) return "proved only without noise";
+    if (!is("noncausal_applications", 0)) return "proved only for causal delivery";
+    if (!is("sampling", "independent")) return "proved for independent draws";
+  }
+  return "proved for this L";
+}
+
+}  // namespace
 
 std::vector<EtaLimit> limits_of(const Json& summary) {
   std::vector<EtaLimit> limits;
@@ -226,8 +230,8 @@ std::vector<EtaLimit> limits_of(const Json& summary) {
     const auto at = object.find(key);
     if (at != object.end() && at->is_number()) limits.push_back({name, at->get<double>(), status});
   };
-  add(summary, "certified_eta", "certificate of this run", "proved without noise");
-  add(summary, "a_priori_eta", "a priori, from S_max", "proved");
+  add(summary, "certified_eta", "certificate of this run", status_of_proof(summary, false));
+  add(summary, "a_priori_eta", "a priori, from S_max", status_of_proof(summary, true));
   add(summary, "published_eta_1", "published, from S_avg", "false in general");
   add(summary, "published_eta_2", "published, from S_hat", "false in general");
   if (const auto list = summary.find("limits"); list != summary.end() && list->is_array())

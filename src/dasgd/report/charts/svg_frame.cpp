@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
-#include <limits>
 #include <string_view>
 
 namespace dasgd::svg {

@@ -4,11 +4,10 @@
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <set>
 
+#include "dasgd/base/files/text_of_file.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/report/run.hpp"
 #include "dasgd/report/tables/sweep_runs.hpp"
@@ -228,9 +227,9 @@ nlohmann::ordered_json table_of(const Sweep& sweep, const std::vector<SweepSetti
 // "softmax on fashion-mnist, 105 runs, virtual time"
 std::string describe(const Sweep& sweep, const std::string& directory, std::size_t finished) {
   std::string text;
-  std::ifstream file(directory + "/configs/" + sweep.runs.front().name + ".toml");
   try {
-    const auto config = flat_config({std::istreambuf_iterator<char>(file), {}});
+    const auto config =
+        flat_config(text_of_file(directory + "/configs/" + sweep.runs.front().name + ".toml"));
     text = config.value("model", "");
     if (const std::string data = config.value("data", ""); !data.empty())
       text += " on " + std::filesystem::path(data.substr(0, data.find(','))).filename().string();

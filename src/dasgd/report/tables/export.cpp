@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fmt/format.h>
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "dasgd/base/files/text_of_file.hpp"
 #include "dasgd/base/parse_json.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/record/sweep.hpp"
@@ -87,10 +87,8 @@ class Sources {
   }
 
   static Json config_of(const std::string& directory) {
-    std::ifstream file(directory + "/config.toml");
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
     try {
-      return flat_config(text);
+      return flat_config(text_of_file(directory + "/config.toml"));
     } catch (const InputError&) {
       return nullptr;
     }
