@@ -131,6 +131,7 @@ def main() -> None:
     for source, name in stage.documents.items():
         if name != "index.md":
             stage.page(ROOT / source, name)
+    shutil.copytree(ROOT / "docs/pictures", pages / "docs/pictures", dirs_exist_ok=True)
     for page in sorted((ROOT / "site/pages").glob("*.md")):
         stage.write(page.name, spaced(page.read_text(encoding="utf-8")))
         make_pictures(stage, page, dasgd)
