@@ -5,8 +5,8 @@
 set -eu
 cd "${1:-$(dirname "$0")/..}"
 
-# Known: an entry of the membership and the process that is one; links of the protocol and of the sockets below it.
-known=" Member LinkId "
+# Known: an entry of the membership and the process that is one.
+known=" Member "
 
 # Types in namespaces begin a line; those inside of others are indented.
 grep -rnE '^(class|struct|enum( class)?) [A-Z][A-Za-z0-9_]*( final)?( *:[^:].*| *\{.*)?$' src --include='*.hpp' --include='*.cpp' |

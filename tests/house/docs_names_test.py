@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Files and tests that the documentation names exist.
+"""Files, tests and member functions that the documentation names exist.
 
 docs_names_test.py ROOT
 """
@@ -11,6 +11,7 @@ ROOT = pathlib.Path(sys.argv[1])
 NAME = re.compile(r"`([^`\n]+)`")
 SENTENCE = re.compile(r"\b(?:[A-Z][a-z]+){4,}[A-Za-z]*\b")  # how tests are called
 FOLDERS = {path.name for place in (ROOT, ROOT / "src/dasgd") for path in place.iterdir() if path.is_dir()} - {"build", "runs"}
+MEMBER = re.compile(r"^([A-Z]\w+)::([a-z]\w*)")
 PATH = re.compile(r"^(?:%s)/[\w./-]*\w" % "|".join(re.escape(folder) for folder in sorted(FOLDERS) if not folder.startswith(".")))
 SOURCES = "".join(path.read_text(encoding="utf-8") for folder in ("src", "tests", "web/tests") for path in sorted((ROOT / folder).rglob("*.*"))
                   if path.suffix in (".cpp", ".hpp", ".py", ".mjs"))
@@ -21,13 +22,17 @@ def missing(text: str) -> list:
     found = []
     for name in NAME.findall(re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)):
         found += [sentence for sentence in SENTENCE.findall(name) if sentence not in SOURCES]
+        member = MEMBER.match(name)
+        if member and not (re.search(rf"\b(?:class|struct) {member[1]}\b", SOURCES) and re.search(rf"\b{member[2]}\b", SOURCES)):
+            found.append(member[0])
         path = PATH.match(name)
         if path and not any((place / path[0]).exists() for place in (ROOT, ROOT / "src/dasgd")):
             found.append(path[0])
     return found
 
 
-assert missing("`tests/nothing.cpp`") and missing("`NothingIsCalled" + "LikeThisTest`") and not missing("`core/worker.hpp`")
+assert missing("`tests/nothing.cpp`") and missing("`NothingIsCalled" + "LikeThisTest`") and missing("`No" + "Worker::step`")
+assert not missing("`core/worker.hpp`, `Worker::step`")
 pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "site/pages").glob("*.md")]
 mistakes = [f"{page.relative_to(ROOT)}: {name}" for page in sorted(pages) for name in missing(page.read_text(encoding="utf-8"))]
 print("\n".join(mistakes))

@@ -227,7 +227,7 @@ NAN = """
 import time, torch, dasgd, dasgd.torch
 torch.manual_seed(0)
 model = torch.nn.Linear(4, 2)
-peer = dasgd.torch.Peer(model, optimizer=torch.optim.SGD(model.parameters(), lr=0.25), total_gradients=10**6, rank_timeout="60s")
+peer = dasgd.torch.Peer(model, optimizer=torch.optim.SGD(model.parameters(), lr=0.02), total_gradients=10**6, rank_timeout="60s")
 def divergence(do):
     try: return [do() and None, None]
     except Exception as error: return [type(error).__name__, str(error)]
