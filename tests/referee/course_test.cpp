@@ -22,10 +22,12 @@ class Line final : public Objective<double> {
 };
 
 /// Looks at a run whose losses are these, a second apart, until the course has seen enough.
-ContestRun follow(const std::vector<double>& losses, const CoursePace& pace = {}) {
+/// Between two looks `workers` make ten gradients.
+ContestRun follow(const std::vector<double>& losses, const CoursePace& pace = {},
+                  std::size_t workers = 1) {
   const Line line;
   ModelJudge<double> model_judge(line);
-  Course<double> course(model_judge, {Goal::Kind::loss, 1.0}, 1, true, pace);
+  Course<double> course(model_judge, {Goal::Kind::loss, 1.0}, workers, true, pace);
   for (std::size_t k = 0; k < losses.size(); ++k) {
     const std::vector<std::span<const double>> models{std::span(&losses[k], 1)};
     if (course.look({.time = static_cast<Nanoseconds>(k) * 1'000'000'000,
@@ -50,6 +52,15 @@ TEST(Course, ACurveThatOnlyTouchesTheGoalHasNotReachedIt) {
   const ContestRun run = follow({4, 2, 0.9, 3, 2, 0.8, 2, 0.9});
   EXPECT_FALSE(run.reached);
   EXPECT_EQ(run.time_s, 7);
+}
+
+TEST(Course, LooksThatAreCloserThanGradientsConfirmNothingUntilEachWorkerHasMadeOne) {
+  constexpr std::size_t workers = 25;  // ten gradients: the third look has another one of each
+  EXPECT_FALSE(follow({4, 0.9, 0.9, 0.9, 2, 2}, {}, workers).reached);
+  const ContestRun run = follow({4, 0.9, 0.9, 2, 0.8, 0.8, 0.8, 0.8, 0.7, 0.6}, {}, workers);
+  EXPECT_TRUE(run.reached);
+  EXPECT_EQ(run.time_s, 4);
+  EXPECT_EQ(run.curve.size(), 8u);
 }
 
 TEST(Course, ATrialThatFallsBehindTheBestIsGivenUp) {
@@ -94,6 +105,9 @@ TEST(Course, ARunThatStaysWorseThanItsStartIsGivenUp) {
   EXPECT_EQ(follow(losses).curve.size(), 21u);
   losses[10] = 3;  // it was better once
   EXPECT_EQ(follow(losses).curve.size(), 31u);
+  // Twenty looks at fewer gradients are too few: 200 gradients are twenty of each of ten workers.
+  losses[10] = 5;
+  EXPECT_EQ(follow(losses, {}, 30).curve.size(), 61u);
 }
 
 TEST(Course, OneModelIsEvaluatedOnceForAll) {

@@ -64,6 +64,10 @@ TEST(Explained, GoalsThatAreTooEasyAndWorldsThatAreTheSameAreDoubted) {
   EXPECT_THAT(doubts_of(contest_of(3), {judged_world("equal", rows(1000), same),
                                         judged_world("slow-links", rows(1000), same)}),
               ElementsAre(HasSubstr("The worlds equal and slow-links do not differ")));
+  const std::vector<Judgement> never{{.median = INFINITY}, {.median = INFINITY}};
+  EXPECT_THAT(doubts_of(contest_of(3), {judged_world("equal", rows(1000), never),
+                                        judged_world("slow-links", rows(1000), never)}),
+              IsEmpty());
   EXPECT_THAT(doubts_of(contest_of(3),
                         {judged_world("equal", rows(1000), same),
                          judged_world("slow-links", rows(1000), {{.median = 1}, {.median = 3}})}),

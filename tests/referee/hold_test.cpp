@@ -88,6 +88,21 @@ TEST(Held, ThreadsChangeNothing) {
     }
 }
 
+TEST(Held, ATrialThatRanAwayIsNoReferenceForSmallerSteps) {
+  const Quadratic objective = Quadratic::random(7, 4);
+  Contest contest = thin_contest(objective);
+  contest.worlds.front().world = {.compute = TimeModel::constant(10'000'000)};
+  contest.rivals.resize(1);
+  contest.every = 1'000'000;
+  contest.tuning = {.steps = 5, .seeds = 1, .patience = 1.25, .further = 4, .numbers = false};
+  contest.advised_eta = 2;  // far too large
+  const ContestRow row = rows_of(contest, objective).front();
+  ASSERT_FALSE(std::isfinite(row.trials.back().median));
+  EXPECT_TRUE(std::isfinite(row.trials.front().median));
+  EXPECT_EQ(tuning_flaw(row), "");
+  for (const ContestRun& run : row.runs) EXPECT_TRUE(run.reached);
+}
+
 TEST(Held, ALoserSaysHowLongItWasGiven) {
   ContestRow dasgd{.rival = "dasgd", .given_s = 48}, quick{.rival = "quick", .given_s = 48};
   dasgd.runs.resize(3);

@@ -21,8 +21,9 @@ struct CoursePace {
   double patience = 2;
 };
 
-/// An observer that follows one run to its goal. The goal is reached at the first of two looks in a
-/// row that both find it reached: a noisy curve that only touches it has not. Beside a pace the run
+/// An observer that follows one run to its goal. The goal is reached at a look if it is still reached
+/// at all later ones until each worker has made one more gradient, on average, and at the next look
+/// at least: a noisy curve that only touches it has not. Beside a pace the run
 /// is given up in the second half of that one's time, at the second look in a row at which it has
 /// never been as good as that one was `patience` times earlier. Before that, from an eighth of that
 /// one's time on, `far_behind` times earlier counts instead.
@@ -58,16 +59,18 @@ class Course {
     if (!reaches(point)) {
       crossing_.reset();
       if (thorough_) keep(instant.models);
-      return is_lost(point.loss_mean) || falls_behind(point);
+      return is_lost(point) || falls_behind(point);
     }
-    if (crossing_) {
-      run_ = *std::exchange(crossing_, std::nullopt);
-      run_.reached = true;
-      return true;
+    if (!crossing_) {
+      crossing_ = run_;
+      made_at_crossing_ = point.gradients;
+      if (thorough_) keep(instant.models);
+      return false;
     }
-    crossing_ = run_;
-    if (thorough_) keep(instant.models);
-    return false;
+    if (point.gradients - made_at_crossing_ < workers_) return false;
+    run_ = *std::exchange(crossing_, std::nullopt);
+    run_.reached = true;
+    return true;
   }
 
   /// When the run is over; evaluates every worker of the look at which it was decided.
@@ -101,12 +104,22 @@ class Course {
     for (std::size_t i = 0; i < sums_.size(); ++i)
       mean_[i] = static_cast<Real>(sums_[i] / static_cast<double>(models.size()));
   }
-  // Far away at once, or worse than at the start after a while.
-  bool is_lost(double loss) {
-    const double start = std::abs(loss_at_start_);
-    looks_above_start_ = loss > loss_at_start_ ? looks_above_start_ + 1 : 0;
+  // Far away at once, or worse than at the start after a while: of looks, and of gradients per
+  // worker, since looks may be much closer than gradients.
+  bool is_lost(const CurvePoint& point) {
+    const double loss = point.loss_mean, start = std::abs(loss_at_start_);
+    if (loss <= loss_at_start_) {
+      looks_above_start_ = 0;
+      made_when_last_below_ = point.gradients;
+    } else {
+      ++looks_above_start_;
+    }
+    const auto after = [&](std::size_t count, std::size_t looks, std::uint64_t since) {
+      return looks >= count && point.gradients - since >= count * workers_;
+    };
     return !std::isfinite(loss) || loss > 100 * (start + 1) ||
-           (++looks_ > 10 && loss > 2 * start) || looks_above_start_ >= 20;
+           (after(11, ++looks_, 0) && loss > 2 * start) ||
+           after(20, looks_above_start_, made_when_last_below_);
   }
   static constexpr double far_behind = 4;
   // What is to become small: trials that do not reach the goal are compared by their losses.
@@ -189,6 +202,7 @@ class Course {
   std::vector<CurvePoint> curve_;
   bool first_ = true;
   std::size_t looks_ = 0, looks_above_start_ = 0, looks_behind_ = 0;
+  std::uint64_t made_at_crossing_ = 0, made_when_last_below_ = 0;  // gradients
   double least_distance_ = std::numeric_limits<double>::infinity();
   double loss_at_start_ = 0;
   std::vector<double> sums_;
