@@ -147,6 +147,7 @@ TEST(Peer, RefusesWhatCannotBe) {
   EXPECT_THROW(Peer<double>({}, {.workers = 1}), InputError);
   EXPECT_THROW(Peer<double>({1, 2}, {.workers = 1}, 0), InputError);
   EXPECT_THROW(Peer<double>({1, 2}, {.workers = 1, .eta = -1}), InputError);
+  EXPECT_THROW(Peer<double>({1, 2}, {.workers = 2}), InputError) << "both would be fed by one loop";
   Peer<double> peer({1, 2}, {.workers = 1});
   EXPECT_THROW(peer.step(std::vector<double>{1}), InputError);
 }

@@ -83,6 +83,9 @@ std::optional<TrainResult<Real>> Peer<Real>::finish() {
 template <typename Real>
 typename Peer<Real>::Engine Peer<Real>::alone() {
   return [](const Objective<Real>& objective, const TrainOptions& options) {
+    if (options.workers != 1)  // they would share one loop
+      throw InputError("workers: a Peer without ranks is one worker, not " +
+                       std::to_string(options.workers) + "; set workers to 1");
     return std::optional(run_training<Real>(objective, options));
   };
 }

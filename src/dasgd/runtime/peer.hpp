@@ -17,7 +17,7 @@ namespace dasgd {
 
 /// Your loop computes, this does the rest: rounds and applies the gradient, sends it, and applies
 /// what others have sent meanwhile.
-///   Peer<float> peer(start, {.eta = 0.05});
+///   Peer<float> peer(start, {.workers = 1, .eta = 0.05});
 ///   while (...) { ... gradient at peer.x() ...; if (!peer.step(gradient, loss)) break; }
 ///   const auto result = peer.finish();
 /// Belongs to one thread. Nothing changes x between two steps.
@@ -76,7 +76,7 @@ class Peer {
   /// That, and waits for the end; `finish` reports what failed.
   void close();
 
-  /// One worker, this one.
+  /// One worker, this one: refuses options with another number of workers.
   static Engine alone();
 
  private:
