@@ -84,7 +84,7 @@ std::vector<Setting> algorithm_settings() {
       {"lr", "--lr", Setting::Kind::value, "X|auto|proved",
        "the step size eta; auto: one that trains well, found by short trials; proved: the step of "
        "the certificate for at least twice the staleness of a pilot (see: dasgd advise). Default: "
-       "0.01; 0.1 for logistic, 0.05 for softmax and networks",
+       "0.01; 0.1 for logistic, 0.05 for softmax, linear and networks",
        set_lr, show_lr},
       named(
           {"look_ahead", "--look-ahead", "LAMBDA|auto|off",
@@ -98,7 +98,8 @@ std::vector<Setting> algorithm_settings() {
              "network carries in time (default: full)"},
             field(&Config::run, &TrainOptions::message), parse_message_format),
       count("batch", "--batch",
-            "samples per gradient; 0: the full batch (default: 0; 64 for softmax, 32 for networks)",
+            "samples per gradient; 0: the full batch (default: 0; 64 for softmax, 32 for linear "
+            "and networks)",
             field(&Config::run, &TrainOptions::batch), 0),
       {"sampling", "--sampling", Setting::Kind::value, "own|shards|independent|dirichlet:ALPHA",
        "how workers draw samples: own (default), from the whole data set, each worker in its own "
@@ -142,7 +143,7 @@ std::vector<Setting> budget_settings() {
       place(
           {"budget.gradients", "--gradients", "N[,N...]",
            "gradients per worker: one number, or one for each worker (default: 1000; no limit for "
-           "softmax and networks)"},
+           "softmax, linear and networks)"},
           field(&Config::run, &TrainOptions::gradients), parse_gradients, show_gradients),
       count("budget.total_gradients", "--total-gradients",
             "stop after this many gradients of all workers together",
