@@ -60,7 +60,7 @@ class Port:
         self._port.discard(gradients)
 
     def updating(self, model: Any, gradients: Any) -> None:
-        """For the measurement of staleness: call it just before a multiple of `gradients`, one or a sum, is subtracted."""
+        """Measures staleness: call it just before a multiple of `gradients`, one or a sum, is subtracted."""
         self._port.updating(_numbers(model, self._dtype), _numbers(gradients, self._dtype))
 
     def now(self) -> float:
