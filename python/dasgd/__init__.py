@@ -5,8 +5,8 @@
 >>> r.summary["gradients"], r.summary["lost"], r.summary["replicas_identical"]
 (100, 0, True)
 
-A keyword is the name of an option of `dasgd train`, with `_` for `-` (``max_time="5s"``), or a key of its config file
-(`dasgd train --help` lists both). For a section of that file the value is a dictionary: ``topology={"kind": "ring"}``.
+Each keyword argument is an option of `dasgd train`, with `_` instead of `-` (``max_time="5s"``), or a key of its config
+file (`dasgd train --help` lists both). A section of that file is given as a dictionary: ``topology={"kind": "ring"}``.
 """
 
 from __future__ import annotations
@@ -97,9 +97,10 @@ def train(
 ) -> Run:
     """Trains on threads of this process, as ``dasgd train`` does.
 
-    `objective`: a problem of your own instead of `model` and `data`: an object with `dimension`, `samples`,
-    optionally `start`, and ``gradient(x, rows) -> (loss, gradient)``. All workers share the interpreter, so
-    only one of them is in `gradient` at a time, unless it releases the GIL as numpy does in large operations.
+    `objective`: a problem of your own instead of `model` and `data`: an object with `dimension` and
+    ``gradient(x, rows) -> (loss, gradient)``; optionally `samples`, the number of samples (default: 1), and `start`,
+    the first model (default: zeros). All workers share the interpreter, so only one of them is in `gradient` at a
+    time, unless it releases the GIL as numpy does in large operations.
     `callback`: called five times a second with a dictionary; the run ends when it returns False. Or several; see
     dasgd.loggers for some that are there.
     `progress`: a line that shows how far the run is; by default in terminals and notebooks.

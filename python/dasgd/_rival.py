@@ -52,7 +52,7 @@ class Port:
         self._port.send(to, None if numbers is None else _numbers(numbers, self._dtype), version, tag, weight)
 
     def charge(self, passes: float) -> None:
-        """Passes over a vector of the model's size, which take time."""
+        """Advances this participant's clock by the time of this many passes over a vector of the model's size."""
         self._port.charge(passes)
 
     def discard(self, gradients: int) -> None:
@@ -60,7 +60,7 @@ class Port:
         self._port.discard(gradients)
 
     def updating(self, model: Any, gradients: Any) -> None:
-        """For the account of staleness: a multiple of `gradients`, one or a sum, is about to be subtracted."""
+        """Measures staleness: call it just before a multiple of `gradients`, one or a sum, is subtracted."""
         self._port.updating(_numbers(model, self._dtype), _numbers(gradients, self._dtype))
 
     def now(self) -> float:
@@ -85,7 +85,7 @@ class Rival:
     exchanges: str = ""
     servers: int = 0
     parameters: Dict[str, Union[int, float]] = {}  # with their defaults; "token:every=4" sets one
-    tuned: str = ""  # the parameter that is tuned beside the step
+    tuned: str = ""  # the parameter that is tuned together with the step size
     linear: bool = False  # every model is start - eta * a sum of gradients, reported by port.updating: S is measured
 
     def __init__(self, worker: int, setup: RivalSetup) -> None:
@@ -105,7 +105,7 @@ class Rival:
 
     @property
     def model(self) -> Optional[numpy.ndarray]:
-        """What this participant answers for; None: it holds no model of its own."""
+        """The model that is evaluated against the goal; None: this participant has none."""
         return self.x
 
 

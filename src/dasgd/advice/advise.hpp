@@ -1,5 +1,5 @@
-// A step size for a run, with its grounds: constants measured, staleness measured or predicted,
-// every limit of the theory with its status.
+// A step size for a run, with the reasons for it: constants measured, staleness measured or
+// predicted, every limit of the theory with its status.
 #pragma once
 
 #include <functional>
@@ -51,12 +51,12 @@ struct Advice {
   bool one_distribution = true;   ///< all workers draw from it (Assumption 2)
   bool elastic = false;           ///< workers come and go, of which the proofs know nothing
   std::vector<StepSizeLimit> limits;
-  double recommended_eta = 0;  ///< of a certificate, with a margin for staleness
+  double recommended_eta = 0;  ///< that of a certificate, with a margin for staleness
   /// "proved", "proved if L is as estimated" where it has no closed form, "proved for independent
   /// draws" where the run draws otherwise, "proved only for a fixed set of workers" where it is
   /// elastic, or "heuristic".
   std::string recommended_status;
-  std::string grounds;  ///< of the recommendation, in one line
+  std::string grounds;  ///< one line: the reasons for the recommendation
   std::vector<AtMost> assumes;
   PracticalStep practical;  ///< a step that trains well; not proved
   double accuracy = 0;
@@ -64,11 +64,12 @@ struct Advice {
 };
 
 struct AdviceRequest {
-  TrainOptions options;  ///< of the run to come; its eta is not looked at
-  /// Where the workers are not here: predicts staleness in this world instead of running a pilot.
+  TrainOptions options;  ///< those of the run to come; eta is not used
+  /// If the workers are not on this machine: predicts staleness for this simulated world instead
+  /// of running a pilot.
   std::optional<VirtualWorld> world;
   bool compute_is_given = true;             ///< whether `world` says how long a gradient takes
-  std::optional<PilotStaleness> staleness;  ///< of an earlier run, instead of a pilot
+  std::optional<PilotStaleness> staleness;  ///< measured in an earlier run, instead of a pilot
   bool elastic = false;                     ///< whether workers may come and go
   std::optional<double> least_loss;         ///< inf f, if known
   std::optional<double> accuracy;  ///< default: 1 % of the squared gradient norm at the start
@@ -81,8 +82,8 @@ struct AdviceRequest {
 
 /// Takes up to four seconds; with trials 10, or a tenth of the run, whichever is longer. What would
 /// take longer is measured on fewer samples, or predicted. A gradient that is being computed is
-/// finished: where one takes seconds, so does that. When `options.stop` is asked for, what is
-/// returned says nothing.
+/// finished: where one takes seconds, so does that. If `options.stop` is requested, the result is
+/// meaningless and must not be used.
 template <typename Real>
 Advice advise(const Objective<Real>& objective, const AdviceRequest& request);
 

@@ -37,8 +37,8 @@ struct DirectoryOptions {
 template <typename Real>
 class DirectoryRun {
  public:
-  /// Opens the directory and finds where a resumed run goes on; nothing is written before that is
-  /// known to be possible. Throws InputError.
+  /// Opens the directory and, for a resume, finds the checkpoint to continue from. Writes nothing
+  /// before it knows that the run can begin. Throws InputError.
   DirectoryRun(const Objective<Real>& objective, const TrainOptions& options,
                DirectoryOptions where);
 

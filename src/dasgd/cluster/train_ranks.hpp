@@ -30,7 +30,7 @@ struct RankOptions {
   bool watch = false;
   /// Whether rank 0 keeps checkpoints: the others send it what their workers' rules remember.
   bool checkpoints = false;
-  /// Where ranks give each other values while the run goes; nothing: they do not.
+  /// Where ranks give each other values while the run goes; null: they do not.
   ValueBoard* values = nullptr;
   /// One line for a person when this rank's part cannot go on; then all ranks end at once.
   std::function<void(const std::string&)> fatal;

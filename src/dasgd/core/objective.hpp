@@ -28,7 +28,7 @@ struct KnownConstants {
 template <typename Real>
 class Objective {
  public:
-  using Scalar = Real;  ///< of the coordinates: float or double
+  using Scalar = Real;  ///< the type of the coordinates: float or double
   using Rows = dasgd::Rows;
 
   virtual ~Objective() = default;
@@ -36,7 +36,8 @@ class Objective {
   /// d, the number of coordinates of x.
   virtual std::size_t dimension() const = 0;
 
-  /// Writes the mean gradient of F(x, xi) over the samples in `rows` and returns the mean loss.
+  /// Writes the mean gradient of F(x, xi) over the samples in `rows` and returns the mean loss. All
+  /// of `gradient` must be written: it is not zeroed before. Several threads call this at once.
   virtual double gradient(std::span<const Real> x, Rows rows, std::span<Real> gradient) const = 0;
 
   /// How many samples there are. One means that the objective is deterministic.
@@ -72,14 +73,15 @@ class Objective {
 
   virtual KnownConstants known() const { return {}; }
 
-  /// How many of these samples x answers rightly; nothing where answers are not classes.
+  /// How many of these samples x answers rightly; std::nullopt where answers are not
+  /// classes.
   virtual std::optional<std::size_t> right_answers(std::span<const Real>, Rows) const {
     return std::nullopt;
   }
   /// Where samples arrive while a run goes: how many, and how well they were answered.
   virtual std::optional<ArrivalFigures> arrivals() const { return std::nullopt; }
 
-  /// The device on which all these workers compute, where there is one and it is the same.
+  /// What makes buffers on the device of all these workers; empty unless they share one.
   virtual DeviceBuffers device_of(std::span<const WorkerId>) const { return {}; }
 
   /// What a worker computes with: `gradient`, unless it needs anything of its own. Asked for once

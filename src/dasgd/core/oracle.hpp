@@ -42,8 +42,8 @@ class Oracle {
                           std::span<Real> gradient) = 0;
 
   /// Lines 11 and 12 at once, where all of it happens on a device: computes a gradient, follows the
-  /// rule's recipe, rounds, adds the update to the replica and leaves it in `update`. Nothing: the
-  /// worker is to do it one by one.
+  /// rule's recipe, rounds, adds the update to the replica and leaves it in `update`. std::nullopt:
+  /// the worker does these steps one by one.
   virtual std::optional<WholeStep> whole_step(ComputePoint<Real>&, const Batch&, UpdateRule<Real>&,
                                               std::uint64_t /*t*/, Update&) {
     return std::nullopt;

@@ -15,12 +15,13 @@ using Rows = std::span<const std::uint32_t>;
 /// A mini-batch of one worker. The spans are valid until the next draw.
 struct Batch {
   Rows rows;
-  /// Of the batch in the worker's whole sequence: whatever is drawn for a batch may depend on it,
-  /// and then repeats after a resume.
+  /// The number of this batch in the worker's whole sequence. Random draws for the batch, such as
+  /// augmentation, should depend on it: they are then the same after a resume.
   std::uint64_t number = 0;
-  /// Of the next batch, probably: they may be fetched meanwhile. Empty: not known yet.
+  /// Probably the rows of the next batch, which may be fetched meanwhile. Empty: not known yet.
   Rows upcoming = {};
-  /// For how long its gradient has been computed already, where somebody else does that.
+  /// How long the computation of its gradient has already taken, if the caller computes it, as
+  /// with a Peer.
   Nanoseconds under_way = 0;
 };
 

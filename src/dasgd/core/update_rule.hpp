@@ -12,20 +12,20 @@
 
 namespace dasgd {
 
-/// What a rule does to a gradient, for whoever does it where the gradient is: on a device. In this
-/// order; rules/stages.hpp has the formulas.
+/// The steps of a built-in rule, in this order, so that a device can apply them where the gradient
+/// is. rules/stages.hpp has the formulas.
 struct Recipe {
   enum class Direction { gradient, momentum, nesterov, adam };
 
   std::optional<double> clip;  ///< the largest norm
-  double decay = 0;            ///< of x, added to the gradient
+  double decay = 0;            ///< this times x is added to the gradient
   Direction direction = Direction::gradient;
-  double mu = 0;                             ///< of momentum and nesterov
-  double beta1 = 0, beta2 = 0, epsilon = 0;  ///< of adam
-  double decoupled_decay = 0;                ///< of x, added to the direction
+  double mu = 0;                             ///< for momentum and nesterov
+  double beta1 = 0, beta2 = 0, epsilon = 0;  ///< for adam
+  double decoupled_decay = 0;                ///< this times x is added to the direction
 };
 
-/// A direction has the noise of a mean of so many gradients.
+/// The noise of a direction equals that of a mean of this many gradients.
 inline double gradients_averaged(const Recipe& recipe) {
   const bool has_mean = recipe.direction == Recipe::Direction::adam;
   const bool has_velocity = recipe.direction != Recipe::Direction::gradient && !has_mean;
@@ -50,12 +50,12 @@ class UpdateRule {
   /// and returns eta.
   virtual double prepare(std::uint64_t t, Replica<Real>& replica, std::span<Real> gradient) = 0;
 
-  /// What `prepare` does to the gradient; nothing: only the rule itself knows.
+  /// What `prepare` does to the gradient; std::nullopt: only the rule itself can do it.
   virtual std::optional<Recipe> recipe() const { return std::nullopt; }
-  /// What `prepare` would return at t, for whoever follows the recipe.
+  /// What `prepare` would return at t, for code that follows the recipe instead of calling it.
   virtual double step_size(std::uint64_t /*t*/) { return 0; }
-  /// For whoever follows the recipe: taken at the beginning, given back before `state` is asked
-  /// for.
+  /// For code that follows the recipe instead of calling `prepare`: it calls `memory` at the
+  /// beginning, and `remember` before `state` is called.
   virtual DirectionMemory<Real> memory() const { return {}; }
   virtual void remember(DirectionMemory<Real>) {}
 

@@ -22,7 +22,7 @@
 
 namespace dasgd {
 
-/// What one step did. The worker reports, others account.
+/// What one step did. The worker only reports; other classes do the accounting.
 struct StepReport {
   enum class Kind {
     applied,         ///< one or more foreign gradients, in one pass over memory
@@ -99,7 +99,7 @@ class Worker {
   /// Sends what was computed and is still waiting for a device. Only between two steps.
   void send_pending() { send_all(); }
 
-  /// Goes on as x^0 plus the bundle of another set, whose sum is `sums` and which holds so many
+  /// Goes on as x^0 plus the bundle of another set, whose sum is `sums` and which holds `samples`
   /// samples: this is not an application and has no staleness. Only between two steps.
   void adopt(GradientSet applied, std::span<const Sum<Real>> sums, std::uint64_t samples) {
     release_applied();
@@ -138,12 +138,13 @@ class Worker {
     return move_by(std::vector<Real>(replica_->dimension()));
   }
   bool has_residual() const { return few_bits_ && few_bits_->residual_norm() > 0; }
-  /// Its next updates bring this as well: what somebody's rounding had left to be sent.
+  /// Its next updates also bring this: what rounding in an earlier leg had left to be sent, here or
+  /// at another worker.
   void add_residual(std::span<const Sum<Real>> residual) {
     if (!few_bits_) few_bits_.emplace(MessageFormat::full, residual.size());
     few_bits_->add_residual(residual);
   }
-  /// What rounding has left to be sent; nothing where messages were always full.
+  /// What rounding has left to be sent; std::nullopt where messages were always full.
   const std::optional<FewBits<Real>>& few_bits() const { return few_bits_; }
 
  private:
@@ -223,8 +224,8 @@ class Worker {
     return loss;
   }
 
-  // A gradient that a device still computes is sent when it is there: nobody else is to wait for
-  // it.
+  // A gradient that a device still computes is sent when it is there: no other worker is to wait
+  // for it.
   void send_ready() {
     while (!unsent_.empty() && unsent_.front()->update.ready()) send_first();
   }

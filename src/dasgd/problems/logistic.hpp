@@ -19,7 +19,7 @@ struct SignedParts {
   std::array<LabelledRows, 3> rows;  ///< by part; those for validation and test may be empty
   std::array<std::string, 3> from;   ///< where they come from
   std::optional<Preprocessing> preprocessing = {};
-  std::array<double, 2> weights{1, 1};                  ///< of -1 and +1 in the loss
+  std::array<double, 2> weights{1, 1};                  ///< for -1 and +1 in the loss
   std::shared_ptr<const PreparedSamples> samples = {};  ///< that these were, where they were others
 
   LabelledRows& operator[](Part part) { return rows[static_cast<std::size_t>(part)]; }

@@ -36,7 +36,7 @@ struct SlowWorker {
   double factor = 1;
 };
 
-/// What to do when the loss runs away or an update is not finite.
+/// What to do when the loss diverges or an update is not finite.
 enum class OnDivergence {
   stop,   ///< end the run; its result is the last good model
   halve,  ///< the worker that sees it halves the step size of its later gradients
@@ -46,7 +46,7 @@ enum class OnDivergence {
 struct EvaluationOptions {
   std::chrono::nanoseconds every{0};      ///< 0: never
   double share = 1;                       ///< at most this part of the time of one core
-  std::optional<std::uint32_t> patience;  ///< stops after so many without a new best
+  std::optional<std::uint32_t> patience;  ///< stops after this many without a new best
   std::optional<double> target_accuracy;  ///< stops once a model reaches it
   std::optional<double> target_loss;      ///< stops once the loss of a model is at most this
   std::optional<Evaluation> best;         ///< known before the run, from an earlier leg
@@ -81,7 +81,7 @@ struct TrainOptions {
   std::size_t workers = 2;
   std::string topology = "full";  ///< see topology/builders.hpp
   std::optional<Graph> graph;     ///< an own one instead
-  /// Nothing: none on the full graph, on arrival elsewhere. Mesh, tree and automatic choose the
+  /// Default: none on the full graph, on arrival elsewhere. Mesh, tree and automatic choose the
   /// links themselves, so that `topology` is full.
   std::optional<RelayChoice> relay;
   double eta = 0.01;  ///< the step size
@@ -90,7 +90,7 @@ struct TrainOptions {
   std::optional<LookAhead> look_ahead;
   MessageFormat message = MessageFormat::full;  ///< in how many bits updates are sent
   std::string links_why;  ///< why relay and message are what they are, where the run chose them
-  MakeRule make_rule;     ///< an own rule instead, with its own step size
+  MakeRule make_rule;     ///< an own rule instead, which also sets the step size
   std::optional<std::size_t> batch;  ///< samples per gradient; 0: all; default: 32, or all of 1
 
   Sampling sampling = Sampling::own;             ///< what workers draw from: all samples, or shards
@@ -110,10 +110,10 @@ struct TrainOptions {
   /// `slow` makes some of them slower.
   std::vector<double> time_factors;
   Chaos chaos;                          ///< of a real run; a simulated world has its own
-  std::chrono::nanoseconds compute{0};  ///< pads every gradient to at least this, or
-  bool compute_adds = false;            ///< adds it to the gradient's own time
+  std::chrono::nanoseconds compute{0};  ///< the least time that a gradient takes
+  bool compute_adds = false;            ///< `compute` is added to the gradient's own time
   std::uint64_t seed = 1;
-  /// How many buffers a worker has for its own gradients before those that wait for workers behind
+  /// How many buffers a worker has for its own gradients before those that wait for slow workers
   /// are folded; by default as many as fit into 2 GiB for all workers together, from 8 to 128. With
   /// `target_error` or `measure_gradients` nothing is folded.
   std::optional<std::size_t> in_flight;
@@ -128,7 +128,7 @@ struct TrainOptions {
   /// L of the objective. With it a run warns when eta crosses the certified limit, and its summary
   /// holds eta against the limits of the theory.
   std::optional<double> smoothness;
-  /// What the step size was proved for: at the end the run is held against it.
+  /// The step size was proved under these: at its end the run is checked against them.
   std::vector<Assumption> assumptions;
   /// Evaluates the full gradient at every model, so that the summary can hold the measured sums
   /// against the theory's bounds. `target_error` implies it.
@@ -139,8 +139,8 @@ struct TrainOptions {
   const Checkpoint* resume = nullptr;
 
   std::stop_token stop;              ///< ends the run early: workers stop computing and drain
-  std::stop_token asked;             ///< the same, as if a budget had been used up
-  Applied* applied = nullptr;        ///< of the only worker of this process
+  std::stop_token asked;             ///< the same, as planned: stop_reason is `asked`
+  Applied* applied = nullptr;        ///< by the only worker of this process
   TraceSink* trace = nullptr;        ///< records every application
   ApplicationSink* watch = nullptr;  ///< sees every application as well, on the workers' threads
   FigureLog* figures = nullptr;      ///< of a simulation: its figures over virtual time
@@ -165,13 +165,13 @@ bool ends_without_budget(const TrainOptions& options);
 
 /// How many times as long as usual the gradients of a worker take in virtual time.
 double slow_factor(const TrainOptions& options, WorkerId worker);
-/// The same of a real worker. Nobody can be made faster than usual: where one would have to be, all
-/// are slower by as much as the fastest should be faster.
+/// The same for a real worker. No worker can be made faster than usual: where one would have to be,
+/// all are slower by as much as the fastest should be faster.
 double real_slow_factor(const TrainOptions& options, WorkerId worker);
 
-/// Where the workers of a run compute, for an objective of so many samples. By default: look-ahead
-/// where gradients carry noise; without noise, and where every model is measured, at the replicas,
-/// as in the paper, so that its certificates hold. One worker alone misses nothing.
+/// Where the workers of a run compute, for an objective of `samples` samples. By default:
+/// look-ahead where gradients carry noise; without noise, and where every model is measured, at the
+/// replicas, as in the paper, so that its certificates hold. One worker alone misses nothing.
 LookAhead look_ahead_of(const TrainOptions& options, std::size_t samples);
 
 /// The batch size where none was given: the whole data set of a deterministic objective, else 32.

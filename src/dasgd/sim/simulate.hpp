@@ -11,13 +11,14 @@
 
 namespace dasgd {
 
-/// So many deliveries and applications an interrupted run may still take.
+/// The most deliveries and applications that are still made after an interrupt.
 inline constexpr std::uint64_t most_after_an_interrupt = 1'000'000;
 
 /// Simulates a run until it is drained. Same arguments, same result, to the byte of the trace;
 /// several simulations may go on in one process. `options.slow` multiplies compute times; `compute`
-/// and the reporting options of a real run have no meaning here. Nothing outside moves in virtual
-/// time: a source of samples that has none when nothing else is left to happen has ended.
+/// and the reporting options of a real run have no meaning here. A source of samples cannot be
+/// woken from outside in virtual time: if it has no sample and no other event is left, it counts as
+/// ended.
 /// After an interrupt (`options.stop`) what is under way is delivered if that is little;
 /// otherwise the run ends with gradients that were not applied everywhere (`lost`).
 /// An observer changes nothing but when the run ends: where its time is over, the run ends at once,

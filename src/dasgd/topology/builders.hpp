@@ -1,4 +1,4 @@
-// The graphs that can be asked for by name.
+// The graphs that can be chosen by name.
 #pragma once
 
 #include <cstdint>

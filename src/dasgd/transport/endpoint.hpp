@@ -32,8 +32,8 @@ class Endpoint : public Channel {
   virtual std::uint64_t copies_dropped() const = 0;
   /// What this worker put on its links. Any thread.
   virtual Traffic sent() const = 0;
-  /// Whether something that was sent is lost (memory ran out on its way): then no run of this
-  /// transport can be drained. Any thread.
+  /// Whether something that was sent was lost, because memory ran out on the way. A run on this
+  /// transport then cannot be drained. Any thread.
   virtual bool has_lost() const { return false; }
   /// How long `blank` took to make room. Any thread.
   virtual Nanoseconds waited() const = 0;

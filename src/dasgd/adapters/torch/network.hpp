@@ -14,13 +14,14 @@
 
 namespace dasgd {
 
-/// Of targets that are numbers, or of the differences between outputs and 1 for the right class and
-/// 0 for others: mean_squared_error and huber.
+/// mean_squared_error and huber: for targets that are numbers, or for the differences between
+/// outputs and 1 for the right class and 0 for others.
 enum class NetworkLoss { cross_entropy, mean_squared_error, huber };
 /// Whether it asks for numbers where labels are written as such.
 inline bool is_for_numbers(NetworkLoss loss) { return loss != NetworkLoss::cross_entropy; }
 enum class NetworkDevice { cpu, cuda };
-/// Of products on a GPU: float32, float32 rounded to 10 bits before it is multiplied, bfloat16.
+/// How products are computed on a GPU: in float32, in float32 rounded to 10 bits before it is
+/// multiplied, in bfloat16.
 enum class NetworkPrecision { fp32, tf32, bf16 };
 
 /// The shape of `gpt`. A width of 0: `small`, that of GPT-2 with 124 million parameters.
@@ -33,13 +34,13 @@ struct NetworkOptions {
   std::string model = "cnn";  ///< one of network_names(), or a TorchScript file
   NetworkLoss loss = NetworkLoss::cross_entropy;
   NetworkDevice device = NetworkDevice::cpu;  ///< cuda: workers take the visible GPUs in turn
-  std::uint64_t seed = 1;                     ///< of the initial weights and of augmentation
+  std::uint64_t seed = 1;                     ///< for the initial weights and augmentation
   std::size_t evaluate_at_most = 0;           ///< samples that `loss` and `evaluate` see; 0: all
   NetworkPrecision precision = NetworkPrecision::fp32;  ///< on a GPU
   bool channels_last = false;                           ///< images with their channels innermost
   bool graph = true;       ///< a step on a GPU is recorded once as a CUDA graph and replayed
   bool as_on_gpu = false;  ///< on a CPU: all is done as on a GPU, for tests
-  GptShape gpt = {};       ///< of the model `gpt`
+  GptShape gpt = {};       ///< for the model `gpt`
 };
 
 /// A network with its data. x is all its trainable parameters, one after the other. Every worker
@@ -71,7 +72,7 @@ inline const std::vector<std::string>& network_names() {
 std::unique_ptr<Network> make_network(const NetworkOptions& options,
                                       std::shared_ptr<const Samples> samples);
 
-/// A network from its file. Of one that no run has left, the preprocessing is empty. Throws
+/// A network from its file. Its preprocessing is empty unless a run has left the file. Throws
 /// InputError for a file that is not TorchScript.
 std::unique_ptr<Predictor> open_saved_network(const std::string& path);
 

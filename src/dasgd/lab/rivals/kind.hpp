@@ -20,11 +20,11 @@ struct RivalParameter {
   double least = 0, most = 1e9;
   bool whole = true;
   std::vector<std::string> words = {};  ///< its values by name, from 0 on
-  double of_workers = 0;                ///< 0 stands for this share of them
-  bool tuned = false;  ///< shares the budget of tuning with the step where it is not given
+  double of_workers = 0;                ///< if not 0: 0 means this share of the workers
+  bool tuned = false;                   ///< is tuned together with the step size unless it is given
   /// It is a text, which this reads; throws InputError for what it cannot be.
   std::function<void(const std::string&)> check = {};
-  std::string example = {};  ///< of such a text
+  std::string example = {};  ///< such a text
 
   /// The number that `value` stands for.
   double meant(double value, std::size_t workers) const;
@@ -36,7 +36,7 @@ using RivalNumbers = std::map<std::string, double>;
 /// What participants are made from.
 template <typename Real>
 struct RivalSetup {
-  const Graph& graph;                    ///< of the workers
+  const Graph& graph;                    ///< its nodes are the workers
   double eta;                            ///< the weight of one gradient in the mean model
   std::vector<std::vector<Real>> start;  ///< one for all, or one for each worker
   RivalNumbers numbers;
@@ -67,7 +67,7 @@ struct RivalKind {
   std::vector<RivalParameter> parameters;
   /// In which this implementation is proved equal to a known one; each names its test.
   std::vector<std::string> limits;
-  /// Its workers need one memory: `all` takes it on real threads alone.
+  /// Its workers need shared memory. `all` includes it only on real threads.
   bool shares_memory = false;
   bool all_reduces = false;  ///< its workers sum up vectors, all together, and nothing else
   bool linear = true;        ///< every model is x0 - eta * sum of c(g) g, so that

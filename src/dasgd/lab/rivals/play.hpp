@@ -26,11 +26,11 @@ struct ComputedSpan {
 /// How a rival is played, beyond the options of a simulation.
 struct PlayOptions {
   bool preempt = false;                        ///< a cancelled gradient stops at once
-  std::size_t measured_S = 0;                  ///< the staleness of so many gradients is measured
+  std::size_t measured_S = 0;                  ///< the staleness of this many gradients is measured
   std::vector<ComputedSpan>* spans = nullptr;  ///< where gradients are noted when they are complete
-  /// Sums of all workers are one event instead of 2 (n - 1) n letters: a ring's time after the last
-  /// one has come, which is exact where all come at once. Where latencies are drawn or links are
-  /// disturbed letters are sent all the same.
+  /// A sum over all workers is one event instead of 2 (n - 1) n messages. It is ready when a ring
+  /// all-reduce would be that begins when the last worker has joined, which is exact where all join
+  /// at once. Where latencies are drawn or links are disturbed, messages are sent nevertheless.
   bool meet = false;
   bool shows_common = false;  ///< the observer sees `common` of participants instead of `model`
 };
@@ -39,21 +39,21 @@ struct PlayResult {
   StopReason reason = StopReason::budget;
   double seconds = 0;
   std::uint64_t gradients = 0;  ///< complete
-  std::uint64_t wasted = 0;     ///< of them, in vain: cancelled, or thrown away on arrival
+  std::uint64_t wasted = 0;     ///< those in vain: cancelled, or thrown away on arrival
   std::uint64_t samples = 0;
   std::uint64_t messages = 0;
   std::uint64_t overwritten = 0;       ///< numbers, see Port::overwrite
   std::optional<double> S_avg, S_max;  ///< where it was measured
 };
 
-/// Plays participants until a budget, `max_time` or the observer ends it; whoever then still waits
-/// is left alone. Of `options` it takes the workers, batches, slow workers, budgets and the seed.
-/// The k-th gradient of a worker uses its k-th batch and takes its k-th time, whatever the rival.
-/// Anybody can send to anybody; a server has a node of its own. At one instant gradients are ready
-/// first, lower workers first, then messages arrive in order of sending. A participant is called
-/// again only when what it has charged is over; its gradient is computed meanwhile.
-/// Throws InputError for what cannot be, and std::runtime_error where everybody waits for
-/// everybody.
+/// Plays participants until a budget, `max_time` or the observer ends it; participants that still
+/// wait then are left alone. Of `options` it takes the workers, batches, slow workers, budgets and
+/// the seed. The k-th gradient of a worker uses its k-th batch and takes its k-th time, whatever
+/// the rival. Each participant can send to any other; a server has a node of its own. At one
+/// instant gradients are ready first, lower workers first, then messages arrive in order of
+/// sending. A participant is called again only when what it has charged is over; its gradient is
+/// computed meanwhile. Throws InputError for what cannot be, and std::runtime_error where all
+/// participants wait for each other.
 template <typename Real>
 PlayResult play(const Objective<Real>& objective, Participants<Real>& participants,
                 const TrainOptions& options, const VirtualWorld& world, const PlayOptions& how = {},

@@ -15,7 +15,7 @@
 
 namespace dasgd {
 
-/// Numbers that several may hold and nobody changes.
+/// Numbers that several may hold and none changes.
 template <typename Real>
 using Shared = std::shared_ptr<const std::vector<Real>>;
 
@@ -32,7 +32,7 @@ struct RivalMessage {
   std::uint32_t tag = 0;
   double weight = 0;
   std::size_t from = 0;  ///< filled in on the way
-  double share = 1;      ///< of the bytes of its numbers: what they take on the wire
+  double share = 1;      ///< what its numbers take on the wire, as a share of their bytes
 
   std::size_t count() const { return numbers ? numbers->size() : 0; }
   /// On the wire, without a header.
@@ -56,14 +56,15 @@ class Port {
   virtual void cancel() = 0;
   /// Links are FIFO.
   virtual void send(std::size_t to, RivalMessage<Real> letter) = 0;
-  /// Passes over a vector of the model's size, which take time.
+  /// Advances this participant's clock by the time of this many passes over a vector of the model's
+  /// size.
   virtual void charge(double passes) = 0;
   /// Gradients that have arrived and are thrown away.
   virtual void discard(std::uint64_t gradients) = 0;
   /// Numbers that another worker had changed meanwhile and that were overwritten.
   virtual void overwrite(std::uint64_t) {}
-  /// For the account of staleness: a multiple of `gradients`, one or a sum of them, is about to be
-  /// subtracted from `model`.
+  /// For the measurement of staleness. Call it just before a multiple of `gradients` (one gradient
+  /// or a sum) is subtracted from `model`.
   virtual void updating(std::span<const Real> model, std::span<const Real> gradients) = 0;
   /// Sums up the vectors of all workers where the engine has a way of its own to do that, like
   /// MPI_Allreduce. False: it has none, and letters must do.

@@ -5,8 +5,8 @@
 //                                     [](const auto& setup) { return make_token(setup); }));
 //   }
 //
-// Objects with virtual functions cross the border, so both sides must come from the same headers
-// and compilers that agree: a library of another build is refused.
+// Objects with virtual functions are passed between dasgd and the library, so both must be built
+// with the same headers and by compilers that agree: a library of another build is an error.
 #pragma once
 
 #include <vector>

@@ -55,7 +55,7 @@ class TraceWriter final : public TraceSink {
   void run();
   void give_up(const std::exception& why);  // which is being handled
 
-  std::optional<AtomicFile> file_;  // of the thread, and of the caller once that has ended
+  std::optional<AtomicFile> file_;  // used by the thread, and by the caller once that has ended
   TraceQueue queue_;
   const Lost lost_;
   mutable std::mutex mutex_;  // guards the failure

@@ -1,4 +1,4 @@
-// Every rival that is known by name.
+// All rivals that can be chosen by name.
 #pragma once
 
 #include <vector>
@@ -7,11 +7,11 @@
 
 namespace dasgd {
 
-/// In the order of `dasgd compare --list`; DASGD, which runs in its own simulator and has nobody to
-/// make, is the first.
+/// In the order of `dasgd compare --list`. The first is DASGD, which runs in its own simulator and
+/// has no participants to make.
 const std::vector<RivalKind>& all_rivals();
 
-/// The name of the algorithm that all others are held against.
+/// The name of the algorithm that all others are compared with.
 inline constexpr const char* dasgd_rival = "dasgd";
 
 }  // namespace dasgd
