@@ -9,7 +9,7 @@ namespace {
 struct Forgotten : ::testing::Test {
   Said network;
   Protocol one{founder(), network};
-  const Origin first{2, 2}, second{3, 3};
+  const Origin first{2, 2};
   Peer peer{one, LinkId{1}, first, "", "peer"};
 };
 
@@ -36,16 +36,6 @@ TEST_F(Forgotten, WhoHasLeftIsNot) {
   peer.report(true, 1);
   peer.say(Goodbye{}, 2);
   EXPECT_EQ(one.forget("peer", 3), "peer has left");
-}
-
-TEST_F(Forgotten, OfSeveralOfOneNameTheOriginSaysWhich) {
-  Peer other{one, LinkId{2}, second, "", "peer"};
-  EXPECT_EQ(one.forget("peer", 1), "several members are called peer; name one by its origin: " +
-                                       first.text() + ", " + second.text());
-  one.lost(other.link, 2);
-  EXPECT_EQ(one.forget(second.text(), 3), "");
-  EXPECT_EQ(one.members(4).at(1).state, "here");
-  EXPECT_EQ(one.members(4).at(2).state, "dead");
 }
 
 }  // namespace
