@@ -104,7 +104,7 @@ TEST_F(ElasticApp, OnlyWhoIsSilentIsForgotten) {
   EXPECT_EQ(outcome.err,
             "dasgd: b is here: only a silent member can be forgotten\n"
             "dasgd: a is this member itself; use dasgd leave\n"
-            "dasgd: no member has that name\n");
+            "dasgd: no member has the name or origin \"nobody\"\n");
 }
 
 // Its door opens for its owner alone.

@@ -8,11 +8,25 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include "support/temporary_directory.hpp"
+
+namespace {
+
+int masks_set = 0;
+
+}  // namespace
+
+// Instead of that of the C library.
+mode_t umask(mode_t mask) noexcept {
+  ++masks_set;
+  return static_cast<mode_t>(::syscall(SYS_umask, mask));
+}
 
 namespace dasgd::members {
 namespace {
@@ -53,6 +67,17 @@ TEST_F(ControlSocketTest, IsForItsOwnerAlone) {
   struct stat found {};
   ASSERT_EQ(::stat(path.c_str(), &found), 0);
   EXPECT_EQ(found.st_mode & 0777, 0600u);
+}
+
+// It belongs to the process: files that other threads make meanwhile would get other rights.
+TEST(ControlSocketMask, IsNotChangedByOneThatOpens) {
+  ::umask(::umask(0));
+  ASSERT_EQ(std::exchange(masks_set, 0), 2);
+  const test::TemporaryDirectory directory;
+  boost::asio::io_context context{1};
+  const ControlSocket opened(context, directory.file("control"),
+                             [](const std::string&) { return ""; });
+  EXPECT_EQ(masks_set, 0);
 }
 
 TEST_F(ControlSocketTest, OpensAgainWhenThereAreDescriptorsAgain) {

@@ -11,6 +11,7 @@
 #include "dasgd/members/files.hpp"
 #include "dasgd/members/train_member.hpp"
 #include "dasgd/problems/quadratic.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace dasgd::members {
 namespace {
@@ -49,6 +50,17 @@ TEST(Facts, NameEverySettingThatChangesWhatIsLearned) {
     const std::string said = elastic::difference(facts, facts_of<double>(objective, other));
     EXPECT_TRUE(said.starts_with("the run has " + what)) << what << said;
   }
+}
+
+// Readers would disagree on which of two values counts.
+TEST(FormerName, IsNotReadFromAFileThatRepeatsAKey) {
+  const test::TemporaryDirectory directory;
+  const auto name_in = [&](const std::string& member) {
+    directory.write("members.json", "[{" + member + "}]");
+    return former_name(directory.path());
+  };
+  EXPECT_EQ(name_in(R"("worker": 0, "name": "a")"), "a");
+  EXPECT_EQ(name_in(R"("name": "a", "name": "b")"), "");
 }
 
 TEST(Addresses, OthersDialWhatIsAdvertised) {

@@ -310,5 +310,24 @@ TEST_F(Reports, TheTextHasFiguresCurvesAndTheAudit) {
     EXPECT_THAT(text, HasSubstr(part));
 }
 
+// A member whose run did not end together with that of others has compared nothing.
+TEST_F(Reports, ReplicasDifferOnlyWhereDigestsDo) {
+  const std::string path = make_run("run");
+  const auto replicas = [&](const std::string& facts) {
+    write(path, "summary.json",
+          R"({"workers":2,"gradients":3,"lost":0,"duplicated":0)" + facts + "}");
+    const std::string text = to_text(read_run(path));
+    const std::size_t at = text.find("replicas ");
+    return text.substr(at, text.find('\n', at) - at);
+  };
+  const std::string no = R"(,"replicas_identical":false)";
+  EXPECT_EQ(replicas(no), "replicas DIFFER");
+  EXPECT_EQ(replicas(no + R"(,"digest_of_all":["a","a","b"])"), "replicas DIFFER");
+  EXPECT_EQ(replicas(no + R"(,"digest_of_all":[])"), "replicas NOT known to be identical");
+  EXPECT_EQ(replicas(no + R"(,"digest_of_all":["a","a"])"), "replicas NOT known to be identical");
+  EXPECT_EQ(replicas(R"(,"replicas_identical":null)"), "replicas not compared");
+  EXPECT_EQ(replicas(""), "replicas not compared");
+}
+
 }  // namespace
 }  // namespace dasgd::report

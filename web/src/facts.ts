@@ -114,6 +114,13 @@ export function comparison(runs: Run[]): HTMLElement {
   );
 }
 
+/** Earlier releases did not write which digests they had compared. */
+function replicas(s: { [key: string]: Json }): string {
+  if (s.replicas_identical === undefined || s.replicas_identical === null) return "not compared";
+  if (s.replicas_identical) return "yes";
+  return Array.isArray(s.digest_of_all) && new Set(s.digest_of_all).size <= 1 ? "not known" : "no";
+}
+
 export function audit(run: Run): HTMLElement {
   const s = run.summary;
   if (!s) return element("p", { class: "empty" }, "There is no summary: the run has not ended, so nothing has been audited.");
@@ -124,8 +131,7 @@ export function audit(run: Run): HTMLElement {
   const items = [
     check(s.lost === 0, "Gradients lost", text(s.lost)),
     check(s.duplicated === 0, "Applied twice", text(s.duplicated)),
-    check(s.replicas_identical as boolean | null, "Replicas hold the same bits",
-      s.replicas_identical === null ? "not compared" : s.replicas_identical ? "yes" : "no"),
+    check((s.replicas_identical as boolean | undefined) ?? null, "Replicas hold the same bits", replicas(s)),
   ];
   const noncausal = number(s.noncausal_applications);
   if (noncausal !== null) items.push(check(null, "Applications out of causal order", showCount(noncausal)));

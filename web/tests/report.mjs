@@ -192,6 +192,20 @@ await tests({
     await assertDrawn(page, "timeline");
     page.assertQuiet();
   },
+  async "replicas are said to differ only where digests do"() {
+    const path = run("apart");
+    dasgd("simulate", "--model", "quadratic", "--workers", "2", "--gradients", "50", "--quiet", "--out", path);
+    const summary = JSON.parse(readFileSync(`${path}/summary.json`, "utf8"));
+    for (const [digests, shown] of [[[], "not known"], [["a", "a"], "not known"], [["a", "b"], "no"]]) {
+      writeFileSync(`${path}/summary.json`, JSON.stringify({ ...summary, replicas_identical: false, digest_of_all: digests }));
+      dasgd("report", path);
+      const page = await open(address(`${path}/report.html`));
+      await showAll(page);
+      const line = page.locator("#audit li", { hasText: "Replicas hold the same bits" });
+      assert.equal(await line.locator("b").textContent(), shown);
+      page.assertQuiet();
+    }
+  },
   async "an experiment ends with a page of its figures"() {
     dasgd("reproduce", "quadratic", "--quick", "--out", run("paper"));
     const page = await open(address(run("paper/report.html")));

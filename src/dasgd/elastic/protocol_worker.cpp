@@ -185,16 +185,19 @@ void Protocol::give_up(std::string why) {
 std::string Protocol::forget(const std::string& who, Nanoseconds now) {
   const std::lock_guard lock(mutex_);
   std::vector<WorkerId> found;
-  std::string origins;
+  std::string origins, gone;
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const Member& member = members_[worker_id(i)];
     const std::string origin = member.record.origin.text();
     if (member.record.name != who && origin != who) continue;
+    if (member.state == MemberState::dead) gone = who + " is dead already";
+    if (member.state == MemberState::left) gone = who + " has left";
     if (member.state != MemberState::here && member.state != MemberState::silent) continue;
     found.push_back(worker_id(i));
     origins += (origins.empty() ? "" : ", ") + origin;
   }
-  if (found.empty()) return "no member has that name";
+  if (found.empty())
+    return gone.empty() ? fmt::format("no member has the name or origin \"{}\"", who) : gone;
   if (found.size() > 1)
     return fmt::format("several members are called {}; name one by its origin: {}", who, origins);
   const WorkerId one = found.front();

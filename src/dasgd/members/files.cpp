@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dasgd/base/files/atomic_file.hpp"
+#include "dasgd/base/parse_json.hpp"
 #include "dasgd/transport/tcp/address.hpp"
 
 namespace dasgd::members {
@@ -42,7 +43,7 @@ std::vector<std::string> known_addresses(const std::filesystem::path& directory)
 
 std::string former_name(const std::filesystem::path& directory) {
   std::ifstream file(directory / "members.json");
-  const auto members = OrderedJson::parse(file, nullptr, false);
+  const auto members = parse_json<OrderedJson>(file);
   if (!members.is_array() || members.empty() || !members.front().is_object()) return "";
   const auto name = members.front().find("name");
   return name != members.front().end() && name->is_string() ? name->get<std::string>() : "";

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
+#include <functional>
 #include <limits>
 
 #include "dasgd/record/stop_words.hpp"
@@ -97,8 +98,14 @@ std::string workers(const Run& run) {
 
 std::string replicas(const Json& s) {
   const auto at = s.find("replicas_identical");
-  if (at != s.end() && at->is_null()) return "not compared";
-  return at != s.end() && *at == true ? "identical" : "DIFFER";
+  if (at == s.end() || at->is_null()) return "not compared";
+  if (*at == true) return "identical";
+  // Earlier releases did not write which digests they had compared.
+  const auto digests = s.find("digest_of_all");
+  const bool all_are_equal =
+      digests != s.end() && digests->is_array() &&
+      std::adjacent_find(digests->begin(), digests->end(), std::not_equal_to<>()) == digests->end();
+  return all_are_equal ? "NOT known to be identical" : "DIFFER";
 }
 
 std::string audit(const Json& s) {

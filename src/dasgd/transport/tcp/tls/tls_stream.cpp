@@ -131,7 +131,11 @@ Advance TlsStream::write(const iovec& piece) {
     std::size_t count = 0;
     const int result = SSL_write_ex(ssl_.get(), static_cast<const char*>(piece.iov_base) + at,
                                     piece.iov_len - at, &count);
-    if (result != 1) return {not_done(result).step, at};
+    if (result != 1) {
+      const Advance progress = not_done(result);
+      if (progress.step != Step::wants_read) return {progress.step, at};
+      return {fail({.why = "it sends messages of TLS in pieces"}).step, at};
+    }
     at += count;
     since_rekey_ += count;
     // Those of this direction; the message leaves with what is written or read next.

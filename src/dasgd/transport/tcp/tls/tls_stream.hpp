@@ -12,7 +12,9 @@
 namespace dasgd::tcp {
 
 /// OpenSSL reads from the socket and writes to memory, from where many records leave with one call
-/// that raises no signal. So writing never waits for something to be read, nor the other way round.
+/// that raises no signal. So reading never waits for something to be written, nor the other way
+/// round. Between two pieces of a message of TLS itself OpenSSL does not write. dasgd sends such
+/// messages in one piece; if another program does not, writing fails.
 class TlsStream final : public Stream {
  public:
   TlsStream(int socket, const Identity& identity, bool dialed, std::uint64_t rekey_bytes);
