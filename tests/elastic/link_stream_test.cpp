@@ -89,6 +89,28 @@ TEST_F(Streamed, WhatHasWaitedForAFullLinkLeavesAsOne) {
   EXPECT_EQ(pump(), Sizes{});
 }
 
+// A frame's header, where facts are, has 16 MiB at most: else the other end closes the link.
+TEST_F(Streamed, AMessageBringsNoMoreFactsThanAHeaderHolds) {
+  hears({});
+  has_room = false;
+  EXPECT_EQ(pump(), Sizes{});
+  has_room = true;
+  most_under_way = 100;
+  for (std::uint32_t k = 0; k < 2'500; ++k) {
+    const auto gradient = std::make_shared<Gradient>();
+    gradient->name = {Membership::self, k};
+    gradient->compute_set = GradientSet(4'000);  // of those who ever were members
+    gradient->update.resize<float>(2);
+    holdings.add(GradientPtr(gradient), 1, true);
+  }
+  std::size_t all = 0;
+  for (const std::size_t size : pump()) {
+    EXPECT_LE(size * 4 * 4'000, 16u << 20);
+    all += size;
+  }
+  EXPECT_EQ(all, 2'500u);
+}
+
 TEST_F(Streamed, OthersGradientsAreSentWhereTheyDoNotComeByThemselves) {
   hears({});
   hold(other, 0, 5, false);

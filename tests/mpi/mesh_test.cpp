@@ -159,6 +159,14 @@ class StoppedRank : public ::testing::TestWithParam<const char*> {
     }
   }
 
+  static std::int64_t expected_value() {
+    std::int64_t expected = 0;
+    for (const std::size_t origin : {0, 1})
+      for (std::uint32_t k = 0; k < count; ++k)
+        expected += Participant::number_of({worker_id(origin), k});
+    return expected;
+  }
+
   GradientSet applied;
   std::int64_t value = 0;
 };
@@ -183,11 +191,7 @@ TEST_P(StoppedRank, TakesAsMuchMemoryAsOneBundleHoweverMuchWaitsForIt) {
     while (running < 2) endpoint.wait(10ms);
     ::raise(SIGSTOP);
     receive_until(endpoint, 2 * count);
-    std::int64_t expected = 0;
-    for (const std::size_t origin : {0, 1})
-      for (std::uint32_t k = 0; k < count; ++k)
-        expected += Participant::number_of({worker_id(origin), k});
-    EXPECT_EQ(value, expected);
+    EXPECT_EQ(value, expected_value());
     return;
   }
   const auto stopped = static_cast<pid_t>(std::stoi(processes[2]));
@@ -201,6 +205,39 @@ TEST_P(StoppedRank, TakesAsMuchMemoryAsOneBundleHoweverMuchWaitsForIt) {
   EXPECT_LE(most, sum + (max_fused - 1) * update + 2 * sum + facts);
   if (self == 0) {
     EXPECT_GE(most, sum);
+    ::kill(stopped, SIGCONT);
+  }
+}
+
+// What is known of the gradients leaves in several messages.
+TEST_P(StoppedRank, GetsMoreFactsThanOneMessageMayBring) {
+  const auto processes = all_ranks()->gather(std::to_string(::getpid()));
+  std::atomic<int> running = 0;
+  const auto world =
+      mpi_world(build_graph(GetParam(), 3, 1),
+                {.relay = std::string(GetParam()) == "full" ? RelayMode::none : RelayMode::arrival,
+                 .in_flight = 4,
+                 .share_memory = false,
+                 .update_bytes = d * sizeof(Number<float>),
+                 .facts = {.few = 2'000, .most = 2'000},
+                 .on_note = [&](int, const Bytes&) { ++running; }});
+  if (!world) return;
+  const auto self = static_cast<std::size_t>(world->rank());
+  Endpoint& endpoint = world->endpoint(self);
+  if (self == 2) {
+    while (running < 2) endpoint.wait(10ms);
+    ::raise(SIGSTOP);
+    receive_until(endpoint, 2 * count);
+    EXPECT_EQ(value, expected_value());
+    return;
+  }
+  const auto stopped = static_cast<pid_t>(std::stoi(processes[2]));
+  world->network().send_note(2, {});
+  while (state_of(stopped) != 'T') endpoint.wait(1ms);
+  for (std::uint32_t k = 0; k < count; ++k) send(endpoint, self, k);
+  receive_until(endpoint, 2 * count);
+  if (self == 0) {
+    EXPECT_GE(world->network().most_bytes_for(2), count * 100 / 2'000 * d * sizeof(Sum<float>));
     ::kill(stopped, SIGCONT);
   }
 }

@@ -61,6 +61,18 @@ TEST(Backlog, FoldsBlocksOfPowersOfTwoBeyondIt) {
   EXPECT_EQ(sum, expected);
 }
 
+TEST(Backlog, DoesNotJoinMoreFactsThanAMessageMayBring) {
+  const FactsLimit limit{.few = 4 * sizeof(GradientFacts), .most = 0};
+  Backlog backlog(2, limit);
+  for (std::uint32_t k = 0; k < 64; ++k) backlog.add(gradient(0, k));
+  EXPECT_EQ(backlog.size(), 16u);
+  for (std::uint32_t next = 0; !backlog.empty();) {
+    const auto names = names_of(backlog.take());
+    EXPECT_EQ(names.size(), 4u);
+    for (const GradientName& name : names) EXPECT_EQ(name.sequence, next++);
+  }
+}
+
 TEST(Backlog, KnowsTheBytesOfTheNumbersThatItKeeps) {
   constexpr std::size_t update = sizeof(Number<float>), sum = sizeof(Sum<float>);
   Backlog backlog(2);

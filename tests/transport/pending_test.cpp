@@ -69,6 +69,66 @@ TEST(Pending, KnowsTheBytesOfTheNumbersThatItKeeps) {
   EXPECT_EQ(pending.size_in_bytes(), 0u);
 }
 
+/// One that knows what so many workers had made.
+GradientPtr knowing(std::uint32_t sequence, std::size_t workers) {
+  const auto g = std::make_shared<Gradient>(*numbered(1, sequence));
+  g->compute_set = GradientSet(workers);
+  return g;
+}
+
+TEST(Pending, MoreFactsThanOneMessageMayBringAreAFurtherBundle) {
+  const FactsLimit limit{.few = 10'000, .most = 10'000};
+  Pending pending(limit), whole;
+  std::int64_t sum = 0, taken = 0;
+  for (std::uint32_t k = 0; k < 1'000; ++k) {
+    const GradientPtr g = knowing(k, 500);  // 2,000 bytes and more
+    sum += value_of(g);
+    pending.add(g);
+    whole.add(g);
+  }
+  EXPECT_EQ(pending.size(), 1'000u);
+  EXPECT_EQ(pending.size_in_bytes(), 249 * sizeof(Sum<float>) + 4 * sizeof(Number<float>));
+  std::uint32_t next = 0;
+  while (!pending.empty()) {
+    const Parcel parcel = pending.take();
+    EXPECT_LE(parcel.facts_bytes(), limit.few);
+    parcel.for_each([&](const GradientFacts& g) { EXPECT_EQ(g.name.sequence, next++); });
+    taken += value_of(parcel);
+  }
+  EXPECT_EQ(next, 1'000u) << "oldest first";
+  EXPECT_EQ(taken, sum);
+  EXPECT_EQ(pending.size_in_bytes(), 0u);
+  EXPECT_EQ(whole.take().size(), 1'000u) << "2 MB are few";
+}
+
+// So that over any number of hops a message stays what every receiver takes.
+TEST(Pending, BundlesThatAreNearlyFullStayApart) {
+  const FactsLimit limit{.few = 10'000, .most = 10'000};
+  Pending pending(limit);
+  std::vector<Parcel> bundles;
+  for (std::uint32_t k = 0; k < 6; k += 2) {
+    Pending other;
+    other.add(knowing(k, 1'000));
+    other.add(knowing(k + 1, 1'000));
+    bundles.push_back(other.take());
+    pending.add(bundles.back());
+  }
+  pending.add(knowing(6, 0));
+  for (std::size_t k = 0; k < 2; ++k) EXPECT_EQ(pending.take().bundle, bundles[k].bundle) << k;
+  EXPECT_EQ(pending.take().size(), 3u);
+  EXPECT_TRUE(pending.empty());
+}
+
+TEST(Pending, BesideALargeModelAsManyFactsAsNumbersAreOneMessage) {
+  const FactsLimit limit{.few = 10'000, .most = 50'000};
+  EXPECT_TRUE(limit.allows(10'000, 0));
+  EXPECT_FALSE(limit.allows(10'001, 0));
+  EXPECT_TRUE(limit.allows(20'000, 20'000));
+  EXPECT_FALSE(limit.allows(20'001, 20'000));
+  EXPECT_TRUE(limit.allows(50'000, 1'000'000));
+  EXPECT_FALSE(limit.allows(50'001, 1'000'000));
+}
+
 RC_GTEST_PROP(Pending, IsTheSumOfAllThatWasAddedInOrder, ()) {
   Pending pending;
   std::vector<GradientName> names;

@@ -219,6 +219,33 @@ TEST(Wire, WhatCouldNotHaveBeenSentIsRefusedAlthoughItsChecksumIsRight) {
   EXPECT_NE(refusal(encode_header(g, 41)), "") << "longer than in memory";
 }
 
+/// With a number in it that is another, and the checksum that goes with it.
+Bytes changed(Bytes message, std::size_t at, std::uint64_t number) {
+  std::memcpy(message.data() + at, &number, sizeof(number));
+  const std::size_t end = message.size() - sizeof(std::uint64_t);
+  const std::uint64_t checksum = XXH3_64bits(message.data(), end);
+  std::memcpy(message.data() + end, &checksum, sizeof(checksum));
+  return message;
+}
+
+// A count costs no memory before what it counts is there.
+TEST(Wire, AHugeCountIsRefused) {
+  std::vector<GradientFacts> facts(2);
+  for (std::uint32_t k = 0; k < 2; ++k) facts[k].name = {worker_id(k), 0};
+  const Bytes bundle = encode_header(Bundle(std::move(facts), NumberFormat::of_float, 8));
+  const std::size_t sums_at = 8 + sizeof(NumberFormat), packed_at = sums_at + 8,
+                    count_at = packed_at + 8;
+  const std::size_t prefixes_at = count_at + 8 + 28;
+  EXPECT_EQ(refusal(changed(bundle, count_at, 2)), "");
+  for (const std::uint64_t huge :
+       {std::uint64_t{3}, std::uint64_t{1} << 62, std::numeric_limits<std::uint64_t>::max()}) {
+    EXPECT_EQ(refusal(changed(bundle, count_at, huge)), "a bundle's header has the wrong length");
+    EXPECT_NE(refusal(changed(bundle, prefixes_at, huge)), "");
+    EXPECT_NE(refusal(changed(bundle, packed_at, std::max<std::uint64_t>(huge, 9))), "");
+  }
+  EXPECT_EQ(refusal(changed(bundle, sums_at, 12)), "a bundle has a part of a number");
+}
+
 /// With the checksum of what they have become.
 Bytes sealed(Bytes bytes) {
   const std::size_t content = bytes.size() - sizeof(std::uint64_t);

@@ -67,6 +67,10 @@ class GradientSet {
   const std::vector<std::uint32_t>& prefixes() const { return prefix_; }
   /// The names beyond the prefixes, ascending; each range stands behind a gap.
   const std::vector<NameRange>& exceptions() const { return exceptions_; }
+  /// Of both.
+  std::size_t size_in_bytes() const {
+    return prefix_.size() * sizeof(std::uint32_t) + exceptions_.size() * sizeof(NameRange);
+  }
 
   /// Calls `visit(origin, first, last)` for ranges of names [first, last) that together are exactly
   /// this set without `other`.

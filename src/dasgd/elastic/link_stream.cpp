@@ -92,19 +92,19 @@ void LinkStream::pump(const Log& log, const Rules& rules, Nanoseconds now) {
   };
   const bool folds = was_full_ && rules.folds;
   std::vector<Parcel> row;
-  std::size_t bytes = 0, length = 0;  // of the row
+  std::size_t bytes = 0, facts = 0, length = 0;  // of the row
   const auto ends_row = [&](const Parcel& next) {
     if (row.empty()) return false;
     const GradientName first = row.front().first_name(), name = next.first_name();
     return name.origin != first.origin || name.sequence != first.sequence + length ||
-           bytes >= most_summed;
+           bytes >= most_summed || facts + next.facts_bytes() > most_facts;
   };
   const auto send_row = [&] {
     if (row.empty()) return;
     Pending sum;
     for (const Parcel& parcel : std::exchange(row, {})) sum.add(parcel);
-    bytes = length = 0;
-    send(sum.take());
+    bytes = facts = length = 0;
+    while (!sum.empty()) send(sum.take());
   };
   quick_ = log.visit_from(quick_, [&](const Log::Entry& entry) {
     if (!entry.at_once || !wants(entry.parcel)) return true;
@@ -112,6 +112,7 @@ void LinkStream::pump(const Log& log, const Rules& rules, Nanoseconds now) {
     if (row.empty() && !has_room(rules)) return false;
     row.push_back(entry.parcel);
     bytes += entry.parcel.size_in_bytes();
+    facts += entry.parcel.facts_bytes();
     length += entry.parcel.size();
     if (!folds) send_row();
     return true;

@@ -63,8 +63,9 @@ class LinkStream {
 
  private:
   friend struct StateOf;
-  static constexpr std::size_t most_summed = 64 << 20;  // bytes for one message, others wait
-  static constexpr std::uint32_t enough_reports = 2;    // that say: I cannot stream
+  // Bytes for one message, others wait: of numbers, and of facts, which are in its header.
+  static constexpr std::size_t most_summed = 64 << 20, most_facts = 8 << 20;
+  static constexpr std::uint32_t enough_reports = 2;  // that say: I cannot stream
 
   void offer(const Parcel& parcel);
   bool wants(const Parcel& parcel) const;

@@ -66,6 +66,7 @@ class Simulation {
       schedule_look(*agents_[i], world_.start.empty() ? 0 : world_.start[i]);
     }
     while (const auto event = queue_.pop()) {
+      if (is_of_a_cut_streak(*event)) continue;
       if (options_.stop.stop_requested()) stop(StopReason::interrupted);
       if (observation_ && !stopped_ && observation_->is_due_before(event->time))
         if (observation_->before(event->time, agents_, [this](Nanoseconds time) {
@@ -114,7 +115,6 @@ class Simulation {
 
   // The worker looks into its inbox: apply the oldest arrival, else compute, else be idle.
   void look(Agent<Real>& agent) {
-    if (agent.is_of_a_cut_streak(now_)) return;
     catch_up(agent);
     if (agent.no_longer_asks(now_)) return;
     agent.busy = false;
@@ -244,6 +244,11 @@ class Simulation {
     if (agent.streak.end() == end) return;
     agent.cut_looks.push_back(end);
     schedule_look(agent, agent.streak.end());
+  }
+  // Then it is no event: what it was to end has ended before, and the run may have.
+  bool is_of_a_cut_streak(const QueuedEvent& event) {
+    return event.kind() == EventKind::look &&
+           agents_[event.subject]->is_of_a_cut_streak(event.time);
   }
 
   // Where links fold, buffers are free at once.

@@ -50,6 +50,8 @@ void Backlog::join_with_twins(Blocks::iterator block) {
     const auto twin = where_.find(block->place.twin());
     if (twin == where_.end()) return;
     auto low = block, high = twin->second;
+    const std::size_t facts = low->parcel.facts_bytes() + high->parcel.facts_bytes();
+    if (!limit_.allows(facts, low->parcel.size_in_bytes())) return;
     if (high->place < low->place) std::swap(low, high);
     const auto sum = std::make_shared<Bundle>();
     add_to(*sum, low->parcel);

@@ -9,13 +9,15 @@
 #include <vector>
 
 #include "dasgd/core/names.hpp"
+#include "dasgd/transport/facts_limit.hpp"
 #include "dasgd/transport/parcel.hpp"
 
 namespace dasgd {
 
 /// Parcels for one neighbour, oldest first. While more than `cap` wait, neighbours in the sequence
 /// of one origin are folded two by two: [2^l k, 2^l (k+1)) with its twin, as when a counter
-/// carries. So k gradients of an origin that wait take at most cap + 2 log2(k) parcels.
+/// carries. So k gradients of an origin that wait take at most cap + 2 log2(k) parcels; more where
+/// a message could not bring the facts of two blocks.
 ///
 /// *Why blocks of powers of two.* On a graph with several routes a worker may get one name by two
 /// links, in different bundles, and cannot take a bundle apart. It accepts a bundle if it has none
@@ -23,7 +25,7 @@ namespace dasgd {
 /// brings every name to everybody exactly once (docs/decisions/0009). Owned by one thread.
 class Backlog {
  public:
-  explicit Backlog(std::size_t cap) : cap_(cap) {}
+  explicit Backlog(std::size_t cap, FactsLimit limit = {}) : cap_(cap), limit_(limit) {}
 
   /// Throws std::logic_error for a bundle that is not a block of a power of two.
   void add(Parcel parcel);
@@ -54,6 +56,7 @@ class Backlog {
   void join_with_twins(Blocks::iterator block);
 
   const std::size_t cap_;
+  const FactsLimit limit_;
   Blocks blocks_;  // oldest first
   std::size_t bytes_ = 0;
   std::map<Place, Blocks::iterator> where_;

@@ -32,7 +32,13 @@ struct Parcel {
     if (gradient) return gradient->update.size_in_bytes();
     return bundle ? bundle->size_in_bytes() : 0;
   }
-  /// Whether they are there: whoever asks for them before that waits for a device.
+  /// Of what is known of its gradients.
+  std::size_t facts_bytes() const {
+    std::size_t bytes = 0;
+    for_each([&](const GradientFacts& g) { bytes += g.facts_bytes(); });
+    return bytes;
+  }
+  /// Whether its numbers are there: whoever asks for them before that waits for a device.
   bool ready() const { return !gradient || gradient->update.ready(); }
   /// Calls `visit(facts)` for every gradient in it, in the order in which they are to be applied.
   template <typename Visit>

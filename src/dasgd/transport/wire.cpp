@@ -125,6 +125,8 @@ Decoded read_bundle(ByteReader& in, std::size_t workers) {
   if (!in.ended_well()) return refuse("a bundle's header has the wrong length");
   if (header.facts.empty()) return refuse("a bundle is empty");
   if (!is_format(header.format)) return refuse("a bundle has numbers of an unknown format");
+  if (header.sums_bytes % sum_bytes(header.format) != 0)
+    return refuse("a bundle has a part of a number");
   return Message(std::move(header));
 }
 

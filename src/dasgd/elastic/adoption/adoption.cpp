@@ -32,11 +32,12 @@ template <typename Real>
 void accumulate(const std::vector<Parcel>& parcels, bool plus, std::span<Sum<Real>> to) {
   Pending all;
   for (const Parcel& parcel : parcels) all.add(parcel);
-  if (all.empty()) return;
-  Bundle sum;
-  const Parcel parcel = all.take();
-  parcel.bundle ? sum.add(*parcel.bundle) : sum.add(std::span(&parcel.gradient, 1));
-  accumulate<Real>(std::as_const(sum).sums<Real>(), plus, to);
+  while (!all.empty()) {
+    Bundle sum;
+    const Parcel parcel = all.take();
+    parcel.bundle ? sum.add(*parcel.bundle) : sum.add(std::span(&parcel.gradient, 1));
+    accumulate<Real>(std::as_const(sum).sums<Real>(), plus, to);
+  }
 }
 
 std::uint64_t samples_of(const std::vector<Parcel>& parcels) {

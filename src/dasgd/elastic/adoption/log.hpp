@@ -123,10 +123,7 @@ class Log {
   static std::size_t bytes_of(const Parcel& parcel) {
     constexpr std::size_t of_first = 1024, of_others = 256;  // names: their facts and places
     std::size_t bytes = parcel.size_in_bytes() + of_first + of_others * (parcel.size() - 1);
-    parcel.for_each([&](const GradientFacts& g) {
-      bytes += g.compute_set.prefixes().size() * sizeof(std::uint32_t) +
-               g.compute_set.exceptions().size() * sizeof(NameRange);
-    });
+    parcel.for_each([&](const GradientFacts& g) { bytes += g.compute_set.size_in_bytes(); });
     return bytes;
   }
   static std::uint64_t key(GradientName name) {

@@ -66,8 +66,8 @@ class RealArena {
             .overwritten = overwritten_};
   }
 
-  /// A letter from elsewhere. Any thread, like the next.
   std::size_t participants() const { return actors_.size(); }
+  /// A letter from elsewhere. Any thread, like the next.
   void deliver(std::size_t to, RivalMessage<Real> letter) {
     actors_[to]->received.fetch_add(letter.bytes(), std::memory_order_relaxed);
     actors_[to]->mailbox.put(std::move(letter));

@@ -15,6 +15,7 @@
 #include "dasgd/core/message_format.hpp"
 #include "dasgd/topology/graph.hpp"
 #include "dasgd/transport/endpoint.hpp"
+#include "dasgd/transport/facts_limit.hpp"
 #include "dasgd/transport/mpi/communicator.hpp"
 #include "dasgd/transport/mpi/layout.hpp"
 #include "dasgd/transport/mpi/polling.hpp"
@@ -56,6 +57,8 @@ struct RankMeshOptions {
   Polling polling = Polling::automatic;
   /// Numbers travel in pieces of at most this, because MPI counts in int.
   std::size_t piece_bytes = std::size_t{1} << 30;
+  /// What a message may say of the gradients in it.
+  FactsLimit facts;
   /// A rank that says nothing for this long is taken for dead.
   std::chrono::milliseconds silence{8'000};
 

@@ -42,9 +42,9 @@ ProgressThread::ProgressThread(MPI_Comm comm, const RankLayout& layout, Hub& hub
   const std::size_t half = std::max<std::size_t>(1, in_flight / 2);
   for (const bool there : by_device) {
     if (names_come_once) {
-      peers_.push_back({there, Pending(), SendWindow(most_parcels, few_bytes)});
+      peers_.push_back({there, Pending(options.facts), SendWindow(most_parcels, few_bytes)});
     } else {
-      peers_.push_back({there, Backlog(half), SendWindow(half, 0)});
+      peers_.push_back({there, Backlog(half, options.facts), SendWindow(half, 0)});
     }
   }
 }
