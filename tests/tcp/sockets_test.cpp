@@ -191,6 +191,8 @@ TEST_P(Linked, WhatWasSentBeforeACloseArrivesAndThenAGoodbye) {
   EXPECT_EQ(p.b.links.at(p.to_a).why, "closed here");
   ASSERT_EQ(p.a.links.at(p.to_b).frames.size(), 1u);
   EXPECT_EQ(p.a.links.at(p.to_b).frames[0].body.size(), 8'000'000u);
+  EXPECT_EQ(p.b.sockets.sent(p.to_a).messages, 0u) << "nothing is kept of a link that is gone";
+  EXPECT_EQ(p.b.sockets.local(p.to_a), "");
 }
 
 TEST_P(Linked, WhoClosesWithoutAWordIsAResetToTheOther) {
@@ -337,6 +339,7 @@ TEST_P(Linked, DialsThatFailSayHow) {
   context.poll();
   EXPECT_EQ(dial(address), DialFailure::refused);
   EXPECT_EQ(dial("nonsense"), DialFailure::other);
+  EXPECT_EQ(dial("[fe80::1]:7070"), DialFailure::other) << "an address without its interface";
   if (!GetParam()) {
     EXPECT_EQ(dial("10.0.0.1:7070"), DialFailure::other);
   }
