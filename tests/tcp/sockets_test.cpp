@@ -112,6 +112,36 @@ TEST(Keys, ReadingNeedsNoRoomToWriteWhileTheyAreRenewed) {
   for (const int end : ends) ::close(end);
 }
 
+// The other end is closed before it has read what was sent to it.
+TEST_P(Linked, AStreamWhoseConnectionBreaksSaysSoToWhoReadsAndToWhoWrites) {
+  using Step = Advance::Step;
+  std::vector<std::byte> bytes(1000);
+  const std::array pieces{iovec{bytes.data(), bytes.size()}};
+  for (const bool reads : {true, false}) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()), 0);
+    const auto stream = make_stream(ends[0], identity(1), true, 1 << 20);
+    const auto other = make_stream(ends[1], identity(2), false, 1 << 20);
+    for (int turn = 0; turn < 10; ++turn) {
+      stream->handshake();
+      other->handshake();
+    }
+    ASSERT_EQ(stream->write(pieces).step, Step::done);
+    ASSERT_EQ(stream->flush().step, Step::done);
+    ::close(ends[1]);
+    Advance progress;
+    if (reads) {
+      progress = stream->read(bytes);
+    } else if (progress = stream->write(pieces); progress.step == Step::done) {
+      progress = stream->flush();
+    }
+    EXPECT_EQ(progress.step, Step::failed);
+    EXPECT_TRUE(stream->failure().reset);
+    EXPECT_EQ(stream->failure().why, "the connection was reset");
+    ::close(ends[0]);
+  }
+}
+
 TEST(Keys, WhoAsksForNewOnesWithoutEndAndReadsNoAnswerIsCutOff) {
   std::array<int, 2> ends{};
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()), 0);
