@@ -373,6 +373,20 @@ TEST(SharedUpdates, AreSeenByAllRanksOfTheMachineAndComeBack) {
   EXPECT_FALSE(shared->borrow(self, 0)) << "nobody borrows from himself";
 }
 
+TEST(SharedUpdates, AreSeenOnlyByRanksWithTheSameSizes) {
+  const auto size_of = [](int rank) { return rank % 2 == 0 ? 5000u : 6000u; };
+  const int self = all_ranks()->rank();
+  const auto shared = mpi::SharedUpdates::create(*all_ranks(), 4, size_of(self));
+  for (int other = 0; other < all_ranks()->size(); ++other)
+    EXPECT_EQ(shared->is_seen_by(other), other != self && size_of(other) == size_of(self)) << other;
+}
+
+TEST(SharedUpdates, HaveNoPlacesWhereNobodyBorrows) {
+  auto alone = all_ranks()->first(1);
+  if (!alone) return;
+  EXPECT_TRUE(mpi::SharedUpdates::create(*alone, 4, 5000)->place().empty());
+}
+
 TEST(SharedUpdates, AreNotThereWhereFilesMayNotBeThatLarge) {
   const FileSizeLimit limit(4096);
   const auto shared = mpi::SharedUpdates::create(*all_ranks(), 4, 5000);
