@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
 #include <numeric>
@@ -458,6 +459,13 @@ TEST(Mpi, ClocksOfOneMachineAgreeWithinTheStatedError) {
     const Nanoseconds wrong = offsets[r].offset - 1'000'000'000 * static_cast<Nanoseconds>(r);
     EXPECT_LE(std::abs(wrong), offsets[r].error) << "rank " << r;
   }
+}
+
+TEST(Mpi, ItsLibraryIsNamedInOneLine) {
+  using ::testing::AnyOf, ::testing::HasSubstr, ::testing::Not, ::testing::StartsWith;
+  const std::string library = mpi::Session::library();
+  EXPECT_THAT(library, AnyOf(StartsWith("Open MPI"), StartsWith("MPICH"), StartsWith("Intel")));
+  EXPECT_THAT(library, Not(HasSubstr("\n")));
 }
 
 TEST(Mpi, TextsOfAnyLengthAreGathered) {
