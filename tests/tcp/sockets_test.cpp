@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <openssl/ssl.h>
+#include <optional>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "dasgd/transport/tcp/stream.hpp"
 #include "support/message.hpp"
 #include "tcp/node.hpp"
+#include "watch/client.hpp"
 
 namespace dasgd::tcp {
 namespace {
@@ -349,6 +351,21 @@ TEST_P(Linked, AddressesInUseOrOfAnotherKindAreRefusedInOneLine) {
   if (!GetParam()) {
     EXPECT_THAT(why("0.0.0.0:0"), HasSubstr("without TLS"));
   }
+}
+
+// As after a crash: the other side of an old connection has not noticed yet.
+TEST_P(Linked, APortCanBeTakenAgainWhileConnectionsOfBeforeEnd) {
+  boost::asio::io_context context{1};
+  std::optional<test::Client> silent;
+  std::string address;
+  {
+    Node before(context, identity(1));
+    address = before.sockets.listen("127.0.0.1:0");
+    silent.emplace(static_cast<unsigned short>(std::stoul(address.substr(address.rfind(':') + 1))));
+    ASSERT_TRUE(until(context, [&] { return before.sockets.half_open() == 1; }));
+  }
+  Node after(context, identity(2));
+  EXPECT_EQ(after.sockets.listen(address), address);
 }
 
 TEST_P(Linked, DialsThatFailSayHow) {
