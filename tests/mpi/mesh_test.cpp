@@ -4,8 +4,10 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <functional>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
 #include <numeric>
@@ -119,17 +121,21 @@ TEST(Mpi, MemoryIsSharedUnlessItShallNotBe) {
   }
 }
 
-/// A rank that is stopped while two others send to it and to each other.
-class StoppedRank : public ::testing::TestWithParam<const char*> {
+/// A rank that is stopped while others send to it.
+class WithAStoppedRank : public ::testing::Test {
  protected:
   static constexpr std::size_t d = 20'000;
-  static constexpr std::uint32_t count = 200;
 
-  static char state_of(pid_t process) {
-    std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
-    std::string text((std::istreambuf_iterator<char>(stat)), {});
-    const auto at = text.rfind(')');
-    return at == text.npos || at + 2 >= text.size() ? '?' : text[at + 2];
+  /// With all of its threads.
+  static bool is_stopped(pid_t process) {
+    for (const auto& thread :
+         std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/task")) {
+      std::ifstream stat(thread.path() / "stat");
+      const std::string text((std::istreambuf_iterator<char>(stat)), {});
+      const auto at = text.rfind(')');
+      if (at == text.npos || text.substr(at + 2, 1) != "T") return false;
+    }
+    return true;
   }
   void send(Endpoint& endpoint, std::size_t self, std::uint32_t sequence) {
     auto own = endpoint.blank();
@@ -159,6 +165,13 @@ class StoppedRank : public ::testing::TestWithParam<const char*> {
     }
   }
 
+  GradientSet applied;
+  std::int64_t value = 0;
+};
+class StoppedRank : public WithAStoppedRank, public ::testing::WithParamInterface<const char*> {
+ protected:
+  static constexpr std::uint32_t count = 200;
+
   static std::int64_t expected_value() {
     std::int64_t expected = 0;
     for (const std::size_t origin : {0, 1})
@@ -166,9 +179,6 @@ class StoppedRank : public ::testing::TestWithParam<const char*> {
         expected += Participant::number_of({worker_id(origin), k});
     return expected;
   }
-
-  GradientSet applied;
-  std::int64_t value = 0;
 };
 INSTANTIATE_TEST_SUITE_P(Mpi, StoppedRank, ::testing::Values("full", "star"),
                          [](const auto& info) { return info.param; });
@@ -196,7 +206,7 @@ TEST_P(StoppedRank, TakesAsMuchMemoryAsOneBundleHoweverMuchWaitsForIt) {
   }
   const auto stopped = static_cast<pid_t>(std::stoi(processes[2]));
   world->network().send_note(2, {});
-  while (state_of(stopped) != 'T') endpoint.wait(1ms);
+  while (!is_stopped(stopped)) endpoint.wait(1ms);
   for (std::uint32_t k = 0; k < count; ++k) send(endpoint, self, k);
   receive_until(endpoint, 2 * count);
   constexpr std::size_t sum = d * sizeof(Sum<float>), update = d * sizeof(Number<float>);
@@ -233,13 +243,57 @@ TEST_P(StoppedRank, GetsMoreFactsThanOneMessageMayBring) {
   }
   const auto stopped = static_cast<pid_t>(std::stoi(processes[2]));
   world->network().send_note(2, {});
-  while (state_of(stopped) != 'T') endpoint.wait(1ms);
+  while (!is_stopped(stopped)) endpoint.wait(1ms);
   for (std::uint32_t k = 0; k < count; ++k) send(endpoint, self, k);
   receive_until(endpoint, 2 * count);
   if (self == 0) {
     EXPECT_GE(world->network().most_bytes_for(2), count * 100 / 2'000 * d * sizeof(Sum<float>));
     ::kill(stopped, SIGCONT);
   }
+}
+
+// Rank 1 sends to rank 0, which is stopped meanwhile: two messages with a gradient each are under
+// way, and one with the five that wait. Rank 2 only answers: what was posted before it was asked
+// waits for rank 0 by then.
+TEST_F(WithAStoppedRank, FewerBitsAreChosenByHowManyOwnGradientsAMessageBrings) {
+  constexpr std::uint32_t rounds = 6, each = 7;
+  const auto processes = all_ranks()->gather(std::to_string(::getpid()));
+  std::atomic<std::uint32_t> notes = 0;
+  const auto world =
+      mpi_world(build_graph("star", 3, 1), {.message = MessageFormat::automatic,
+                                            .share_memory = false,
+                                            .update_bytes = d * sizeof(Number<float>),
+                                            .on_note = [&](int, const Bytes&) { ++notes; }});
+  if (!world) return;
+  mpi::RankMesh& network = world->network();
+  const auto self = static_cast<std::size_t>(world->rank());
+  Endpoint& endpoint = world->endpoint(self);
+  const auto wait_for_notes = [&](std::uint32_t all) {
+    while (notes < all) endpoint.wait(1ms);
+  };
+  const auto stopped = static_cast<pid_t>(std::stoi(processes[0]));
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    if (self == 0) {
+      wait_for_notes(round + 1);
+      ::raise(SIGSTOP);
+      receive_until(endpoint, (round + 1) * each);
+      network.send_note(1, {});
+    } else if (self == 1) {
+      network.send_note(0, {});
+      while (!is_stopped(stopped)) endpoint.wait(1ms);
+      for (std::uint32_t k = 0; k < each; ++k) send(endpoint, self, round * each + k);
+      network.send_note(2, {});
+      wait_for_notes(2 * round + 1);
+      ::kill(stopped, SIGCONT);
+      wait_for_notes(2 * round + 2);
+    } else {
+      wait_for_notes(round + 1);
+      network.send_note(1, {});
+    }
+  }
+  const bool sends = self == 1;  // 16 messages are looked at: five rounds and the first of the next
+  EXPECT_EQ(network.chosen_format(), sends ? MessageFormat::int8 : MessageFormat::full);
+  EXPECT_EQ(network.chosen_when_waited(), sends ? (5 * each + 1) / 16.0 : 0);
 }
 
 TEST(Mpi, LargeGradientsOverlapOnATorus) {
@@ -357,6 +411,20 @@ TEST(SharedUpdates, AreSeenByAllRanksOfTheMachineAndComeBack) {
   EXPECT_FALSE(shared->borrow(self, 0)) << "nobody borrows from himself";
 }
 
+TEST(SharedUpdates, AreSeenOnlyByRanksWithTheSameSizes) {
+  const auto size_of = [](int rank) { return rank % 2 == 0 ? 5000u : 6000u; };
+  const int self = all_ranks()->rank();
+  const auto shared = mpi::SharedUpdates::create(*all_ranks(), 4, size_of(self));
+  for (int other = 0; other < all_ranks()->size(); ++other)
+    EXPECT_EQ(shared->is_seen_by(other), other != self && size_of(other) == size_of(self)) << other;
+}
+
+TEST(SharedUpdates, HaveNoPlacesWhereNobodyBorrows) {
+  auto alone = all_ranks()->first(1);
+  if (!alone) return;
+  EXPECT_TRUE(mpi::SharedUpdates::create(*alone, 4, 5000)->place().empty());
+}
+
 TEST(SharedUpdates, AreNotThereWhereFilesMayNotBeThatLarge) {
   const FileSizeLimit limit(4096);
   const auto shared = mpi::SharedUpdates::create(*all_ranks(), 4, 5000);
@@ -428,6 +496,13 @@ TEST(Mpi, ClocksOfOneMachineAgreeWithinTheStatedError) {
     const Nanoseconds wrong = offsets[r].offset - 1'000'000'000 * static_cast<Nanoseconds>(r);
     EXPECT_LE(std::abs(wrong), offsets[r].error) << "rank " << r;
   }
+}
+
+TEST(Mpi, ItsLibraryIsNamedInOneLine) {
+  using ::testing::AnyOf, ::testing::HasSubstr, ::testing::Not, ::testing::StartsWith;
+  const std::string library = mpi::Session::library();
+  EXPECT_THAT(library, AnyOf(StartsWith("Open MPI"), StartsWith("MPICH"), StartsWith("Intel")));
+  EXPECT_THAT(library, Not(HasSubstr("\n")));
 }
 
 TEST(Mpi, TextsOfAnyLengthAreGathered) {

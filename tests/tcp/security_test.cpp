@@ -1,5 +1,7 @@
 // What somebody without the token can do, and somebody on the wire: real sockets, real handshakes.
+#include <arpa/inet.h>
 #include <boost/asio/ip/tcp.hpp>
+#include <cerrno>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <fstream>
@@ -228,6 +230,50 @@ TEST_F(Attacked, FromManyAddressesToo) {
   Node late(context, Identity::of(token, "late", {}));
   late.sockets.dial(address);
   ASSERT_TRUE(until(context, [&] { return late.alive() == 1; }));
+}
+
+std::string address_of(const Client& client) {
+  sockaddr_in own{};
+  socklen_t size = sizeof own;
+  ::getsockname(client.descriptor(), reinterpret_cast<sockaddr*>(&own), &size);
+  char host[INET_ADDRSTRLEN] = "";
+  ::inet_ntop(AF_INET, &own.sin_addr, host, sizeof host);
+  return fmt::format("{}:{}", host, ntohs(own.sin_port));
+}
+
+TEST_F(Attacked, OneAddressLosesItsOwnSilentConnectionsFirst) {
+  SocketOptions options = test::patient();
+  options.half_open = 4;  // two of them from one address
+  Node small(context, Identity::of(token, "small", {}), options);
+  const auto port = port_of(small.sockets.listen("127.0.0.1:0"));
+  std::vector<Client> clients;
+  const auto knock = [&](const char* from, std::size_t half_open) {
+    clients.emplace_back(port, 0, from);
+    EXPECT_TRUE(until(context, [&] { return small.sockets.half_open() == half_open; }));
+  };
+  knock("127.0.0.2", 1);
+  knock("127.0.0.3", 2);
+  clients.back().send("\x16");
+  knock("127.0.0.3", 3);
+  while (context.poll() > 0) {
+  }
+  EXPECT_TRUE(small.refusals.empty());
+  clients.emplace_back(port, 0, "127.0.0.3");
+  ASSERT_TRUE(until(context, [&] { return small.refusals.size() == 1; }));
+  EXPECT_EQ(small.refusals[0], "refused " + address_of(clients[2]) +
+                                   ": too many connections wait for their handshake");
+}
+
+TEST_F(Attacked, WhoConnectsTooOftenIsResetAndLeavesNothingBehind) {
+  SocketOptions options = test::patient();
+  options.connections_per_second = 0;
+  Node strict(context, Identity::of(token, "strict", {}), options);
+  const Client client(port_of(strict.sockets.listen("127.0.0.1:0")));
+  ASSERT_TRUE(until(context, [&] { return strict.refusals.size() == 1; }));
+  EXPECT_THAT(strict.refusals[0], HasSubstr("too many connections from there"));
+  char byte = 0;
+  EXPECT_EQ(::recv(client.descriptor(), &byte, 1, 0), -1);
+  EXPECT_EQ(errno, ECONNRESET) << "an orderly end would keep the kernel busy for a minute";
 }
 
 TEST_F(Attacked, WithoutDescriptorsTheLinksStayAndOthersComeLater) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <openssl/ssl.h>
+#include <optional>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "dasgd/transport/tcp/stream.hpp"
 #include "support/message.hpp"
 #include "tcp/node.hpp"
+#include "watch/client.hpp"
 
 namespace dasgd::tcp {
 namespace {
@@ -112,6 +114,36 @@ TEST(Keys, ReadingNeedsNoRoomToWriteWhileTheyAreRenewed) {
   for (const int end : ends) ::close(end);
 }
 
+// The other end is closed before it has read what was sent to it.
+TEST_P(Linked, AStreamWhoseConnectionBreaksSaysSoToWhoReadsAndToWhoWrites) {
+  using Step = Advance::Step;
+  std::vector<std::byte> bytes(1000);
+  const std::array pieces{iovec{bytes.data(), bytes.size()}};
+  for (const bool reads : {true, false}) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()), 0);
+    const auto stream = make_stream(ends[0], identity(1), true, 1 << 20);
+    const auto other = make_stream(ends[1], identity(2), false, 1 << 20);
+    for (int turn = 0; turn < 10; ++turn) {
+      stream->handshake();
+      other->handshake();
+    }
+    ASSERT_EQ(stream->write(pieces).step, Step::done);
+    ASSERT_EQ(stream->flush().step, Step::done);
+    ::close(ends[1]);
+    Advance progress;
+    if (reads) {
+      progress = stream->read(bytes);
+    } else if (progress = stream->write(pieces); progress.step == Step::done) {
+      progress = stream->flush();
+    }
+    EXPECT_EQ(progress.step, Step::failed);
+    EXPECT_TRUE(stream->failure().reset);
+    EXPECT_EQ(stream->failure().why, "the connection was reset");
+    ::close(ends[0]);
+  }
+}
+
 TEST(Keys, WhoAsksForNewOnesWithoutEndAndReadsNoAnswerIsCutOff) {
   std::array<int, 2> ends{};
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()), 0);
@@ -191,6 +223,8 @@ TEST_P(Linked, WhatWasSentBeforeACloseArrivesAndThenAGoodbye) {
   EXPECT_EQ(p.b.links.at(p.to_a).why, "closed here");
   ASSERT_EQ(p.a.links.at(p.to_b).frames.size(), 1u);
   EXPECT_EQ(p.a.links.at(p.to_b).frames[0].body.size(), 8'000'000u);
+  EXPECT_EQ(p.b.sockets.sent(p.to_a).messages, 0u) << "nothing is kept of a link that is gone";
+  EXPECT_EQ(p.b.sockets.local(p.to_a), "");
 }
 
 TEST_P(Linked, WhoClosesWithoutAWordIsAResetToTheOther) {
@@ -319,6 +353,21 @@ TEST_P(Linked, AddressesInUseOrOfAnotherKindAreRefusedInOneLine) {
   }
 }
 
+// As after a crash: the other side of an old connection has not noticed yet.
+TEST_P(Linked, APortCanBeTakenAgainWhileConnectionsOfBeforeEnd) {
+  boost::asio::io_context context{1};
+  std::optional<test::Client> silent;
+  std::string address;
+  {
+    Node before(context, identity(1));
+    address = before.sockets.listen("127.0.0.1:0");
+    silent.emplace(static_cast<unsigned short>(std::stoul(address.substr(address.rfind(':') + 1))));
+    ASSERT_TRUE(until(context, [&] { return before.sockets.half_open() == 1; }));
+  }
+  Node after(context, identity(2));
+  EXPECT_EQ(after.sockets.listen(address), address);
+}
+
 TEST_P(Linked, DialsThatFailSayHow) {
   boost::asio::io_context context{1};
   Node node(context, identity(1));
@@ -337,6 +386,7 @@ TEST_P(Linked, DialsThatFailSayHow) {
   context.poll();
   EXPECT_EQ(dial(address), DialFailure::refused);
   EXPECT_EQ(dial("nonsense"), DialFailure::other);
+  EXPECT_EQ(dial("[fe80::1]:7070"), DialFailure::other) << "an address without its interface";
   if (!GetParam()) {
     EXPECT_EQ(dial("10.0.0.1:7070"), DialFailure::other);
   }

@@ -44,10 +44,11 @@ void open_at(net::ip::tcp::acceptor& acceptor, const net::ip::tcp::endpoint& end
     throw InputError(fmt::format("cannot listen on {}: {}", to_string(endpoint), error.message()));
 }
 
-// No one waits for the last bytes of a refused connection.
+// No one waits for the last bytes of a refused connection; its destructor would.
 void drop(Socket socket) {
   error_code ignored;
   socket.set_option(net::socket_base::linger(true, 0), ignored);
+  socket.close(ignored);
 }
 
 }  // namespace
