@@ -114,7 +114,8 @@ TEST(Refusals, ToForgetOneOfTwoWithTheSameName) {
   const Nanoseconds later = 2 * Patience().suspect;
   EXPECT_EQ(protocol.forget(two, later), "");
   EXPECT_EQ(protocol.forget("b", later), "");
-  EXPECT_EQ(protocol.forget("b", later), "no member has that name");
+  EXPECT_EQ(protocol.forget("b", later), "b is already dead");
+  EXPECT_EQ(protocol.forget("c", later), "no member has that name");
 }
 
 /// A newcomer who has called a member, and what that member then says.

@@ -186,14 +186,17 @@ std::string Protocol::forget(const std::string& who, Nanoseconds now) {
   const std::lock_guard lock(mutex_);
   std::vector<WorkerId> found;
   std::string origins;
+  bool is_dead = false;
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const Member& member = members_[worker_id(i)];
     const std::string origin = member.record.origin.text();
     if (member.record.name != who && origin != who) continue;
+    is_dead = is_dead || member.state == MemberState::dead;
     if (member.state != MemberState::here && member.state != MemberState::silent) continue;
     found.push_back(worker_id(i));
     origins += (origins.empty() ? "" : ", ") + origin;
   }
+  if (found.empty() && is_dead) return who + " is already dead";
   if (found.empty()) return "no member has that name";
   if (found.size() > 1)
     return fmt::format("several members are called {}; name one by its origin: {}", who, origins);
