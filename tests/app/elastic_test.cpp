@@ -307,7 +307,7 @@ TEST_F(ElasticApp, AnEarlierRunIsThereUntilTheModelOfANewOneIs) {
 
 TEST_F(ElasticApp, AJoinThatStillTriesEndsAtOnceWhenItIsInterrupted) {
   const Outcome outcome = script(R"(
-    "$D" join 127.0.0.1:1 --plaintext --out x & p=$!
+    "$D" join 127.0.0.1:1 --plaintext --quiet --out x & p=$!
     eventually grep -q 'SigBlk:.*420[23]$' /proc/$p/status
     kill -INT $p; wait $p; echo interrupted $?)");
   EXPECT_EQ(outcome.out, "interrupted 130\n");

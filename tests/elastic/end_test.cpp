@@ -112,6 +112,7 @@ TEST(End, WhoeverLeavesIsNotCountedAsHereAtIt) {
   other.report(true, 1);
   EXPECT_EQ(member.audit().here, 2u);
   member.leave(2);
+  member.stopped(2);
   member.tick(a_second);
   EXPECT_EQ(member.audit().here, 1u);
   EXPECT_EQ(member.audit().left, 1u);
