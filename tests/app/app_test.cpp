@@ -123,6 +123,7 @@ TEST_F(App, RefusesMistypedAndImpossibleArguments) {
                  "2 numbers for 3 workers");
   expect_refusal("train --gradients" + to, "--gradients --out: \"--out\" is not a whole number");
   expect_refusal("train --gradients", "--gradients needs a value: --gradients N");
+  expect_refusal("sweep nix", "dasgd: sweep needs --out DIR; see: dasgd sweep --help");
   expect_refusal("data gte fashion-mnist", "unknown command \"gte\"; did you mean \"get\"?");
   expect_refusal("data get fashion-mnit", "did you mean \"fashion-mnist\"?");
   expect_refusal("train --lr -0.5 --foo 3" + to, "unknown option --foo");
@@ -165,6 +166,12 @@ TEST_F(App, RefusesBadFilesWithTheirLine) {
   expect_refusal("train --model quadratic --data " +
                      directory.write("d.json", std::string(1'000'000, '[')) + to,
                  "d.json:1: is malformed JSON");
+  for (const char* table : {"stra\xc3\x9f"
+                            "e,y\n1,2\n",
+                            "x,y\n1,2\n"}) {
+    const std::string csv = directory.write("t.csv", table);
+    expect_refusal("train " + csv, "; a config is a TOML file, data are given as --data " + csv);
+  }
   expect_refusal(
       "train --model quadratic --data " + directory.write("q.json", "{\"A\": [[1, 2]") + to,
       "q.json:1: is malformed JSON");
@@ -189,6 +196,14 @@ TEST_F(App, ADivergingRunFailsWithAHintAndKeepsItsRecords) {
               ContainsRegex("diverged: worker [01], gradient .*, coordinate .* step size of 0.5"));
   EXPECT_EQ(summary()["stop_reason"], "diverged");
   EXPECT_EQ(summary()["replicas_identical"], true);
+}
+
+TEST_F(App, CheckSaysInWordsWhatHasNoLimit) {
+  dasgd("simulate --model quadratic --workers 1 --gradients 9 --trace --no-report --out " + out());
+  const Outcome checked = dasgd("check --eta 0.1 --L 1 " + out());
+  EXPECT_THAT(checked.out, AllOf(HasSubstr("1 worker, 9 gradients, 9 applications\n"),
+                                 HasSubstr("S_hat_max 0: the looser staleness of the paper\n"),
+                                 HasSubstr("none and none published")));
 }
 
 TEST_F(App, CheckingARunHoldsItsTraceAgainstItsSummary) {

@@ -40,6 +40,41 @@ TEST_F(ElasticApp, StatusSaysWhatScriptsRelyOn) {
               ::testing::StartsWith("xxh3-128:"));
 }
 
+TEST_F(ElasticApp, StatusForPeopleHasAHeader) {
+  const Outcome outcome = script(std::string(begin) + R"(
+    grown a 5; "$D" status a; "$D" status nowhere; "$D" stop a; ended a; "$D" status a)");
+  EXPECT_THAT(outcome.out,
+              ContainsRegex("^a: [0-9,]+ gradients in its model, set hash xxh3-128:.*\n"
+                            "  member +state +gradients .*\n"
+                            "  a +here +[0-9,]+ .* -\n"));
+  EXPECT_EQ(outcome.err,
+            "dasgd: nowhere is not a run directory\n"
+            "dasgd: no member of an elastic run is running in a\n");
+}
+
+TEST_F(ElasticApp, AMemberThatLeavesSaysWhatWasItsOwn) {
+  const Outcome outcome = script(std::string(begin) + R"(
+    grown a 5; member b join $(cat a/address) --token-file a/token --out b
+    found b/address; grown b 5; "$D" leave b; ended b; "$D" stop a; ended a)");
+  const std::string log = read_text(directory.file("b.log"));
+  EXPECT_THAT(log, HasSubstr(" on 1 worker, 2 members, lr 0.001\n"));
+  EXPECT_THAT(log,
+              ContainsRegex("gradients +[0-9,]+ \\([0-9,]+ since this member joined, [0-9,]+/s"));
+  EXPECT_THAT(log, HasSubstr("\nmembers 2, here at the end 1, left 1, lost 0; "));
+  const std::string other = read_text(directory.file("a.log"));
+  EXPECT_EQ(other.find("b left"), other.rfind("b left"));
+  EXPECT_NE(other.find("b left"), other.npos);
+}
+
+// Whoever joins before the first member has begun would look at nothing for half a minute.
+TEST_F(ElasticApp, AMemberThatIsNotThereYetIsSaidToBeTried) {
+  const Outcome outcome = script(R"(
+    member b join 127.0.0.1:1 --plaintext --out b
+    eventually grep -q 'connection refused; trying for 30s' b.log; kill -INT $(cat b.pid); ended b
+    wc -l < b.log)");
+  EXPECT_EQ(outcome.out, "b 130\n1\n") << outcome.err;
+}
+
 TEST_F(ElasticApp, NamesWithControlCharactersAreRefused) {
   const std::string run = "train --model quadratic --total-gradients 100 --listen 127.0.0.1:0 ";
   const std::string what = "at most 64 bytes of UTF-8 text without control characters";

@@ -198,8 +198,8 @@ TEST_F(ElasticApp, WhatNeedsMembersIsRefusedWithoutThem) {
 
 TEST_F(ElasticApp, WhatMembersCannotDoIsRefused) {
   const std::string links =
-      "members of an elastic run choose their links themselves: --topology is full, "
-      "--relay mesh or auto";
+      "members of an elastic run choose their links themselves: --topology must be full "
+      "(the default), --relay mesh or auto";
   for (const auto& [options, line] : std::map<std::string, std::string>{
            {"--workers 3",
             "a member of an elastic run is one worker: start more of them with dasgd join"},
@@ -307,7 +307,7 @@ TEST_F(ElasticApp, AnEarlierRunIsThereUntilTheModelOfANewOneIs) {
 
 TEST_F(ElasticApp, AJoinThatStillTriesEndsAtOnceWhenItIsInterrupted) {
   const Outcome outcome = script(R"(
-    "$D" join 127.0.0.1:1 --plaintext --out x & p=$!
+    "$D" join 127.0.0.1:1 --plaintext --quiet --out x & p=$!
     eventually grep -q 'SigBlk:.*420[23]$' /proc/$p/status
     kill -INT $p; wait $p; echo interrupted $?)");
   EXPECT_EQ(outcome.out, "interrupted 130\n");

@@ -40,6 +40,16 @@ TEST_F(HeldOutData, NoTrainingRowIsAmongThoseThatJudge) {
   }
 }
 
+TEST_F(HeldOutData, TheSummaryNamesThePartOfEachFigure) {
+  const std::string table = directory.write("t.csv", clusters_csv(100, 1));
+  const std::string run = "train --model softmax --epochs 2 --no-report --data " + table;
+  const std::string figures = "loss +[0-9.e-]+ \\(training\\), accuracy [0-9.]+ \\(validation\\)";
+  EXPECT_THAT(dasgd(run + " --validation 0.2 --out " + out()).out, ContainsRegex(figures));
+  EXPECT_THAT(dasgd("report --text " + out()).out, HasSubstr(" (validation)\n"));
+  EXPECT_THAT(dasgd(run + " --validation 0 --out " + out("all")).out,
+              ContainsRegex("loss +[0-9.e-]+, accuracy [0-9.]+\n"));
+}
+
 TEST_F(HeldOutData, FiguresOfAllPartsAreThereAndAddUp) {
   const std::string table = directory.write("t.csv", clusters_csv(400, 1));
   const std::string test = directory.write("test.csv", clusters_csv(90, 2));

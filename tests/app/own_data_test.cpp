@@ -74,10 +74,10 @@ TEST_F(OwnData, DescribeSaysWhatIsUnderstood) {
   const std::string table = directory.write("t.csv", "height,age,kind\n1,2,oak\n3,,yew\n5,4,oak\n");
   const Outcome csv = dasgd("data describe " + table);
   ASSERT_EQ(csv.status, 0) << csv.err;
-  EXPECT_THAT(
-      csv.out,
-      AllOf(HasSubstr("t.csv: 3 rows"), HasSubstr("height"), HasSubstr("missing    1 numbers"),
-            HasSubstr("2 classes (column kind)"), HasSubstr("oak"), HasSubstr("yew")));
+  EXPECT_THAT(csv.out,
+              AllOf(HasSubstr("t.csv: 3 rows, 3 columns"), HasSubstr("height"),
+                    HasSubstr("missing    1 number\n"), HasSubstr("2 classes (column kind)"),
+                    HasSubstr("oak"), HasSubstr("yew")));
   write_picture_folders(directory.path() + "/pictures", 3);
   const Outcome pictures = dasgd("data describe --resize 8 " + directory.path() + "/pictures");
   EXPECT_THAT(pictures.out, AllOf(HasSubstr("6 images"), HasSubstr("8 x 8 pixels, 3 channels"),

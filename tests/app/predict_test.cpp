@@ -136,12 +136,15 @@ TEST_F(Predict, RefusesInOneLine) {
   EXPECT_THAT(refusal(none), HasSubstr("neither a known name nor a file"));
   EXPECT_THAT(refusal(directory.write("w.csv", "height,width\n1,2\n")), HasSubstr("has no column"));
   EXPECT_THAT(refusal(directory.write("x.csv", "height,width,age\n1,,2\n")),
-              AllOf(HasSubstr("x.csv:2: column 2 is empty"), HasSubstr("the model was trained")));
+              AllOf(HasSubstr("x.csv:2: column 2 is empty"),
+                    HasSubstr("to allow it, give --missing mean to train")));
   for (const char* bad : {"nan", "inf"}) {
     const std::string rows = directory.file("rows.npy");
     shell(std::string("/usr/bin/python3 -c \"import numpy; numpy.save('") + rows +
           "', numpy.array([[1.0, 2, 3], [1, float('" + bad + "'), 3]]))\"");
     EXPECT_THAT(refusal(rows), HasSubstr("rows.npy: row 2, number 2 is ")) << bad;
+    EXPECT_EQ(refusal(rows).find("give --missing mean to train") == std::string::npos,
+              bad == std::string("inf"));
   }
 }
 

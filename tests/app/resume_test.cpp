@@ -234,7 +234,7 @@ TEST_F(ResumeApp, KilledBeforeItsFirstCheckpointItBeginsAnew) {
 }
 
 TEST_F(ResumeApp, RefusesWhatCannotBeResumed) {
-  kill_after(1, "--workers 2 --epochs 400");
+  kill_after(1, "--workers 2 --slow 1:2 --epochs 400");
   const auto refuses = [&](const std::string& arguments, const std::string& what) {
     const Outcome outcome = dasgd(arguments);
     EXPECT_EQ(outcome.status, 2) << arguments;
@@ -245,6 +245,11 @@ TEST_F(ResumeApp, RefusesWhatCannotBeResumed) {
   refuses(resume("--batch 6"), "its batch was 5 and is now 6; that cannot change");
   refuses(resume("--seed 2"), "its seed was 1 and is now 2");
   refuses(resume("--model quadratic --data ''"), "its model was softmax and is now quadratic");
+  refuses(resume("--workers 1"),
+          "slow: worker 1 does not exist; there are 1, numbered from 0; a setting that is not "
+          "given comes "
+          "from " +
+              out() + "/config.toml");
   refuses(resume("--out " + directory.file("other")), "remove --out");
   refuses("train " + out() + "/config.toml --resume " + out(), "leave");
   refuses("train --resume " + directory.file("nothing"), "has no config.toml");

@@ -74,8 +74,9 @@ TEST_F(App, TakesTheBestOfShortRunsWithLrAuto) {
   const Outcome outcome = dasgd(
       "train --model logistic --batch 10 --workers 2 --lr auto --gradients 300 --out " + out());
   EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("lr auto: "), HasSubstr("not proved"),
-                                 HasSubstr("lr proved would be ")));
+  EXPECT_THAT(outcome.err,
+              AllOf(ContainsRegex("lr auto: .*\\((0\\.[0-9]+ of [0-9.e+-]+, )?the best of [0-9]+ "),
+                    HasSubstr("not proved"), HasSubstr("lr proved would be ")));
   const json advice = json::parse(read_text(out() + "/advice.json"));
   EXPECT_DOUBLE_EQ(summary()["eta"], advice["practical_eta"]);
   EXPECT_GT(advice["tried"].size(), 5u);
@@ -205,6 +206,11 @@ TEST_F(App, ARunWithLrProvedSaysWhatWasAssumedAndWhetherItHeld) {
   EXPECT_THAT(dasgd(run + "--lr proved --target-loss 0.69 --out " + out()).out,
               HasSubstr("timing: when the run ended (target) depended on the noise; 8 of 9 held"));
   EXPECT_EQ(summary()["assumptions"]["held"], false);
+  const std::string real =
+      "train --model logistic --batch 10 --workers 2 --gradients 60 --lr proved";
+  EXPECT_THAT(
+      dasgd(real + " --out " + out()).out,
+      HasSubstr(" (sigma^2 was checked at the final model only); timing cannot be checked; "));
   dasgd(run + "--lr 0.1 --out " + out());
   EXPECT_FALSE(summary().contains("assumptions")) << "nothing was";
 }

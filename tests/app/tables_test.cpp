@@ -122,10 +122,24 @@ TEST_F(Tables, DescribeReportsWhatTrainingWouldMakeOfIt) {
   EXPECT_THAT(described(prices), AllOf(HasSubstr("column price may have commas between thousands"),
                                        HasSubstr("column cost looks like numbers with separators"),
                                        HasSubstr("column share looks like numbers")));
+  std::string ids = "id,x,label\n";
+  for (int r = 0; r < 60; ++r) ids += fmt::format("p{},{},{}\n", r, r * 0.37, r % 2 ? "a" : "b");
+  EXPECT_THAT(described(ids), Not(HasSubstr("looks like numbers")));
+  EXPECT_THAT(described("x,label\n1.5,a\n"), HasSubstr("t.csv: 1 row, 2 columns"));
   EXPECT_THAT(described(names), HasSubstr("a class has fewer than 2 rows on average"));
   EXPECT_THAT(described("x,label\n1.5,a\n2.5,b\n"), HasSubstr("at least 20 rows"));
   EXPECT_THAT(described("x|label\n1|a\n2|b\n"),
               HasSubstr("separated by commas, semicolons or tabs"));
+}
+
+TEST_F(Tables, AnUnknownColumnIsAnsweredWithThoseThereAre) {
+  const std::string path = directory.write("t.csv", "city,day,fail\na,1,0\nb,2,1\n");
+  const std::string run = "train --data " + path + " --out " + out();
+  for (const char* option : {"--label", "--exclude"}) {
+    expect_refusal(run + " " + option + " zzz",
+                   "t.csv has no column of that name; its columns are \"city\", \"day\", \"fail\"");
+    expect_refusal(run + " " + option + " dya", "did you mean \"day\"?");
+  }
 }
 
 TEST_F(Tables, TextsOfOtherEncodingsAreRefused) {

@@ -103,6 +103,16 @@ TEST_F(DirectoryRunTest, ToGoOnWithNothingIsToBegin) {
   EXPECT_THAT(warning, HasSubstr("has no checkpoint yet; starting from the beginning"));
 }
 
+TEST_F(DirectoryRunTest, AnotherRuleIsSaidToBeginWithAnEmptyState) {
+  train(200);
+  std::string warning;
+  TrainOptions momentum = options(300);
+  momentum.rule.kind = RuleOptions::Kind::momentum;
+  momentum.warn = [&](const std::string& line) { warning += line; };
+  train_into<double>(where(true), problem, momentum);
+  EXPECT_THAT(warning, HasSubstr("its rule was sgd and is now momentum; its state starts empty"));
+}
+
 TEST_F(DirectoryRunTest, RefusesToGoOnWithAnotherModelAndTouchesNothing) {
   DirectoryOptions named = where();
   named.facts = {{"model", "valley"}};

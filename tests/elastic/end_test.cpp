@@ -88,6 +88,36 @@ TEST(End, NothingIsTakenInAfterIt) {
 }
 
 /// Two members that have ended with the same names, and the second has not sent its digest.
+// Whoever leaves reports it until it is gone, each time with a new number.
+TEST(End, ThatSomebodyLeftIsSaidOnce) {
+  Said network;
+  Protocol member(founder(), network);
+  Peer leaver(member, LinkId{1}, {2, 2});
+  leaver.report(true, 1);
+  member.take_events();
+  for (Nanoseconds now = 2; now < 5; ++now) {
+    Record record = leaver.record();
+    record.left = true;
+    leaver.say_of_itself(record, now);
+  }
+  const auto events = member.take_events();
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].text, "peer left");
+}
+
+TEST(End, WhoeverLeavesIsNotCountedAsHereAtIt) {
+  Said network;
+  Protocol member(founder(), network);
+  Peer other(member, LinkId{1}, {2, 2});
+  other.report(true, 1);
+  EXPECT_EQ(member.audit().here, 2u);
+  member.leave(2);
+  member.stopped(2);
+  member.tick(a_second);
+  EXPECT_EQ(member.audit().here, 1u);
+  EXPECT_EQ(member.audit().left, 1u);
+}
+
 struct Ended : ::testing::Test {
   Ended() {
     other.report(true, 1);

@@ -28,8 +28,8 @@ TEST_F(Forgotten, WhoIsDeadIsNotAgain) {
   one.lost(peer.link, 2);
   EXPECT_EQ(one.forget("peer", 3), "");
   EXPECT_EQ(one.members(4).at(1).state, "dead");
-  EXPECT_EQ(one.forget("peer", 5), "peer is dead already");
-  EXPECT_EQ(one.forget(first.text(), 5), first.text() + " is dead already");
+  EXPECT_EQ(one.forget("peer", 5), "peer is already dead");
+  EXPECT_EQ(one.forget(first.text(), 5), first.text() + " is already dead");
 }
 
 TEST_F(Forgotten, WhoHasLeftIsNot) {

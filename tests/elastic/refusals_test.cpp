@@ -114,7 +114,7 @@ TEST(Refusals, ToForgetOneOfTwoWithTheSameName) {
   const Nanoseconds later = 2 * Patience().suspect;
   EXPECT_EQ(protocol.forget(two, later), "");
   EXPECT_EQ(protocol.forget("b", later), "");
-  EXPECT_EQ(protocol.forget("b", later), "b is dead already");
+  EXPECT_EQ(protocol.forget("b", later), "b is already dead");
 }
 
 /// A newcomer who has called a member, and what that member then says.

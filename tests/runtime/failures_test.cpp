@@ -188,6 +188,21 @@ TEST(Train, AStallDoesNotNameThoseWhoHaveAppliedWhatThereIs) {
   expect_one_name({.workers = 3, .gradients = {500}, .in_flight = 2});
 }
 
+// A second is more than the whole run takes.
+TEST(Train, AStepAboveTheCertificateIsWarnedOfInAShortRunToo) {
+  const Quadratic objective = Quadratic::random(1);
+  for (const bool large : {false, true}) {
+    std::vector<std::string> said;
+    TrainOptions options{.workers = 2, .gradients = {5}, .report_every = 1h};
+    options.smoothness = objective.known().smoothness;
+    options.eta = (large ? 2 : 1e-9) / *options.smoothness;
+    options.warn = [&](const std::string& line) { said.push_back(line); };
+    run_training<double>(objective, options);
+    ASSERT_EQ(said.size(), large ? 1u : 0u);
+    if (large) EXPECT_THAT(said[0], HasSubstr("the largest that is certified, without noise"));
+  }
+}
+
 TEST(Train, ATimeLimitBeyondAllTimeIsNone) {
   for (const auto limit :
        {std::chrono::nanoseconds::max(), std::chrono::nanoseconds(9'000'000'000'000'000'000)}) {

@@ -55,7 +55,7 @@ TEST_F(OwnPki, OneOfAForeignAuthorityIsUntrustedOnBothSides) {
   ASSERT_TRUE(p.until([&] { return p.b.failure && !p.a.refusals.empty(); }));
   EXPECT_EQ(p.b.failure, DialFailure::untrusted);
   EXPECT_THAT(p.b.failures[0], HasSubstr("its certificate is not of our authority"));
-  EXPECT_THAT(p.a.refusals[0], HasSubstr("does not accept our certificate"));
+  EXPECT_THAT(p.a.refusals[0], HasSubstr("does not accept our certificate (tlsv1"));
   EXPECT_TRUE(p.a.links.empty() && p.b.links.empty());
 }
 

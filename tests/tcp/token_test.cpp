@@ -66,6 +66,22 @@ TEST(TokenTest, RefusalsAreOneLineAndDoNotRepeatIt) {
   }
 }
 
+// Other files are of no interest to anybody.
+TEST(TokenTest, OnlyAFileWithATokenIsSaidToBeReadable) {
+  const test::TemporaryDirectory directory;
+  int warnings = 0;
+  const auto read = [&](const std::string& text) {
+    const std::string file = directory.write("token", text);
+    std::filesystem::permissions(file, std::filesystem::perms(0644));
+    return Token::from_file_or_environment(file, [&](const std::string&) { ++warnings; });
+  };
+  EXPECT_THAT(test::message_of<InputError>([&] { read("model = 1\n"); }),
+              HasSubstr("token: not a token; a token begins with dasgd1-"));
+  EXPECT_EQ(warnings, 0);
+  read(Token::random().text());
+  EXPECT_EQ(warnings, 1);
+}
+
 TEST(TokenTest, TheIdOfTheRunAndSecretsAreDerivedAndDiffer) {
   const Token token = Token::random(), other = Token::random();
   EXPECT_EQ(Token::parse(token.text()).run_id(), token.run_id());
@@ -121,7 +137,7 @@ TEST_F(TokenFile, BadOnesAreNamedInOneLine) {
   const auto why = [&] { return message_of<InputError>([&] { read(); }); };
   EXPECT_THAT(why(), StartsWith(path + ": "));  // there is none
   directory.write("token", "not a token\n");
-  EXPECT_THAT(why(), StartsWith(path + ": this is not a token"));
+  EXPECT_THAT(why(), StartsWith(path + ": not a token"));
   directory.write("token", std::string(100'000, 'a'));
   EXPECT_THAT(why(), StartsWith(path + ": "));
   path = directory.path();

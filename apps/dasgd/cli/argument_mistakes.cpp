@@ -105,13 +105,16 @@ std::string explain_extra(const std::string& word, const CLI::App& app, const CL
       nearest.empty() ? "see: " + full_name(command) + " --help" : "did you mean " + nearest + "?");
 }
 
-// The option or argument of which CLI11 has too few or too many.
-std::string explain_count(const CLI::App& command, const std::string& said) {
+// The option or argument of which CLI11 has too few or too many; or that is required and missing.
+std::string explain_count(const CLI::App& command, const std::string& said, bool missing) {
   for (const CLI::Option* option : command.get_options()) {
     const std::string name = option->get_name();
     if (!said.starts_with(name + ":") && !said.starts_with(name + " ")) continue;
     if (option->count() > 1)
       return fmt::format("{} is given {} times; give it once", name, option->count());
+    if (missing && is_named(*option))
+      return fmt::format("{} needs {} {}; see: {} --help", command.get_name(), name,
+                         option->get_type_name(), full_name(command));
     return fmt::format("{} needs {}; see: {} --help", is_named(*option) ? name : command.get_name(),
                        is_named(*option) ? "a value: " + name + " " + option->get_type_name()
                                          : option->get_type_name(),
@@ -136,9 +139,9 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   if (!commands.empty() && dynamic_cast<const CLI::RequiredError*>(&error))
     return fmt::format("name a command: {}; see: {} --help", fmt::join(commands, ", "),
                        full_name(*command));
-  if (dynamic_cast<const CLI::RequiredError*>(&error) ||
-      dynamic_cast<const CLI::ArgumentMismatch*>(&error))
-    return explain_count(*command, text);
+  const bool missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  if (missing || dynamic_cast<const CLI::ArgumentMismatch*>(&error))
+    return explain_count(*command, text, missing);
   if (dynamic_cast<const CLI::ConversionError*>(&error))
     return text.substr(text.find(':') + 2) + " is not a number";  // "Could not convert: --eta = x"
   if (dynamic_cast<const CLI::ExcludesError*>(&error) && text.starts_with("config "))

@@ -178,8 +178,9 @@ void CommandLine::add_simulate() {
 }
 
 void CommandLine::add_advise() {
-  CLI::App* const app = app_.add_subcommand(
-      "advise", "Measure a problem and its staleness; print safe step sizes with their grounds");
+  CLI::App* const app = app_.add_subcommand("advise",
+                                            "Measure a problem and its staleness; print a step "
+                                            "size that trains well and a proved one");
   advised_.add_to(*app, of_no_use_for_advice);
   add_option(app, "--from", "RUN_DIR", advise_.from, "take the staleness from an earlier run",
              must_not_be_empty);
@@ -214,7 +215,7 @@ void CommandLine::add_advise() {
 
 int CommandLine::advise() {
   if (!advise_.from.empty() && !std::filesystem::is_directory(advise_.from))
-    throw InputError("--from " + advise_.from + ": is not a run directory");
+    throw InputError("--from: " + advise_.from + " is not a run directory");
   if (!advise_.from.empty() && advised_.config_file.empty())
     advised_.config_file = advise_.from + "/config.toml";
   advise_.world_given = advised_.gave({"--compute", "--latency", "--apply", "--start"});

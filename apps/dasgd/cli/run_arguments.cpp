@@ -129,7 +129,13 @@ Config RunArguments::resolved() const {
                                                     : "advise") +
                      " needs a finite data set");
   if (command == Command::compare) set_default_grid(config);
-  resolve(config);
+  try {
+    resolve(config);
+  } catch (const InputError& error) {
+    if (!resumed || !overridden.contains("workers")) throw;
+    throw InputError(fmt::format("{}; a setting that is not given comes from {}/config.toml",
+                                 error.what(), config.output.resume));
+  }
   return config;
 }
 

@@ -62,8 +62,8 @@ const char* what_is_proved(const Advice& advice) {
 void print_steps(const Advice& advice) {
   const StalenessSummary& s = advice.staleness.figures;
   const bool tried = !advice.practical.tried.empty();
-  print_result("  {} worker{}; a gradient is applied {:.3g} others late on average, {} at most\n",
-               advice.workers, advice.workers == 1 ? "" : "s", s.S_avg, s.S_max);
+  print_result("  {}; staleness S: {:.3g} on average, {} at most\n",
+               counted(advice.workers, "worker"), s.S_avg, s.S_max);
   print_result("  to train well  --lr auto    {:<12.6g}{}\n", advice.practical.eta,
                tried ? "the best of some short trials, with a margin, for --schedule " +
                            to_string(advice.practical.schedule) + "; not proved"

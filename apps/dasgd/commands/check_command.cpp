@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,21 +15,27 @@
 namespace dasgd::app {
 namespace {
 
+std::string limit_in_words(double eta) {
+  return std::isfinite(eta) ? fmt::format("{:.6g}", eta) : std::isinf(eta) ? "none" : "unknown";
+}
+
 void print_text(const CheckedRun& run, const CheckOptions& options) {
   const TraceCheck& check = run.check;
   const StalenessSummary& s = check.staleness;
-  print_result("{}: {} workers, {} gradients, {} applications\n", run.trace, check.workers,
-               show_count(check.gradients), show_count(check.events.size()));
+  print_result("{}: {}, {}, {}\n", run.trace, counted(check.workers, "worker"),
+               counted(check.gradients, "gradient"), counted(check.events.size(), "application"));
   print_result("  delivery   {}\n", check.causal()
                                         ? "causal"
                                         : fmt::format("not causal at {} applications",
                                                       show_count(check.noncausal_applications)));
   print_result("  staleness  S_avg {:.4f}, S_max {}, mean square {:.4f}\n", s.S_avg, s.S_max,
                s.S_mean_square);
-  print_result("  loose      S_hat_avg {:.4f}, S_hat_max {}\n", s.S_hat_avg, s.S_hat_max);
+  print_result("  S_hat      S_hat_avg {:.4f}, S_hat_max {}: the looser staleness of the paper\n",
+               s.S_hat_avg, s.S_hat_max);
   if (const auto& sequence = run.sequence)
-    print_result("  virtual    R_avg {:.4f}, R_max {}, mean square {:.4f}\n", sequence->mean,
-                 sequence->max, sequence->mean_square);
+    print_result(
+        "  R          R_avg {:.4f}, R_max {}, mean square {:.4f}: of the virtual sequence\n",
+        sequence->mean, sequence->max, sequence->mean_square);
   print_result("  W          {}\n", *s.W);
   if (run.tolerance > 0)
     print_result("  clocks     of different workers are assumed to agree within {}\n",
@@ -40,9 +47,9 @@ void print_text(const CheckedRun& run, const CheckOptions& options) {
     print_result("  eta {} with L {} is {}: {}\n", *options.eta, *options.L, verdict,
                  limits->certified_why);
     print_result(
-        "  limits     {:.6g} certified without noise, {:.6g} and {:.6g} published (false in "
-        "general)\n",
-        *limits->certified_eta, limits->published_eta_1, limits->published_eta_2);
+        "  limits     {} certified without noise, {} and {} published (false in general)\n",
+        limit_in_words(*limits->certified_eta), limit_in_words(limits->published_eta_1),
+        limit_in_words(limits->published_eta_2));
   }
   print_result("  audit      {}\n", check.ok() ? "ok" : "FAILED");
 }

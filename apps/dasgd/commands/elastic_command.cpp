@@ -176,6 +176,8 @@ int join_command(const JoinRequest& given) {
   members::MemberOptions asking = member_of(given.elastic);
   take_token(asking, request.elastic.token_file);
   asking.contacts = contacts;
+  if (!request.output.quiet)
+    asking.say = [](const std::string& line) { print_note("dasgd: {}\n", line); };
   const auto answer = members::ask_settings(asking, members::join_limit, trying->token());
   if (!answer) return interrupted;
   const elastic::Welcome& welcome = *answer;
@@ -222,7 +224,7 @@ int join_command(const JoinRequest& given) {
 int member_command(const MemberRequest& request) {
   std::error_code error;
   if (!fs::is_directory(request.directory, error) && error != std::errc::permission_denied)
-    throw InputError(request.directory + ": is not a run directory");
+    throw InputError(request.directory + " is not a run directory");
   const std::string answer = members::ask_member(request.directory, request.line);
   if (request.line != "status") return done;
   if (request.json) {
@@ -230,17 +232,20 @@ int member_command(const MemberRequest& request) {
     return done;
   }
   const auto status = parse_json(answer);
-  print_result("{} at step {}, names {}\n", status["me"].get<std::string>(),
+  print_result("{}: {} gradients in its model, set hash {}\n", status["me"].get<std::string>(),
                show_count(status["t"].get<std::uint64_t>()), status["set_hash"].get<std::string>());
   if (status["over"]) print_result("  the run is over; this member evaluates its model\n");
-  for (const auto& m : status["members"])
-    print_result(
-        "  {:<20} {:<8} {:>9} gradients {:>7.1f}/s {:>6} behind {:>5.1f} s {:>7.2f} MB/s {:>5.1f} "
-        "per message\n",
-        m["name"].get<std::string>(), m["state"].get<std::string>(),
-        show_count(m["gradients"].get<std::uint64_t>()), m["rate"].get<double>(),
-        m["behind"].get<std::uint64_t>(), m["seconds_behind"].get<double>(),
-        m["link_bytes_per_second"].get<double>() * 1e-6, m["gradients_per_message"].get<double>());
+  print_result("  {:<20} {:<8} {:>10} {:>8} {:>8} {:>10} {:>8} {:>12}\n", "member", "state",
+               "gradients", "per s", "behind", "s behind", "MB/s", "per message");
+  for (const auto& m : status["members"]) {
+    const auto per_message = m["gradients_per_message"].get<double>();  // 0: nothing was sent to it
+    print_result("  {:<20} {:<8} {:>10} {:>8.1f} {:>8} {:>10.1f} {:>8.2f} {:>12}\n",
+                 m["name"].get<std::string>(), m["state"].get<std::string>(),
+                 show_count(m["gradients"].get<std::uint64_t>()), m["rate"].get<double>(),
+                 m["behind"].get<std::uint64_t>(), m["seconds_behind"].get<double>(),
+                 m["link_bytes_per_second"].get<double>() * 1e-6,
+                 per_message > 0 ? fmt::format("{:.1f}", per_message) : "-");
+  }
   return done;
 }
 

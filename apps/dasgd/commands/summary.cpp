@@ -39,20 +39,21 @@ std::string describe_shards(const RunSummary& s, bool full_batch) {
 
 // "all 6 held", "W 31 is above 24; 5 of 6 held".
 std::string describe_assumptions(const std::vector<CheckedAssumption>& assumptions) {
-  std::string broken;
+  std::string broken, unknown;
   std::size_t held = 0;
   bool variance = false;
   for (const CheckedAssumption& a : assumptions) {
     held += a.held.value_or(false) ? 1 : 0;
     variance = variance || a.name == "sigma2";
+    if (!a.held) unknown += fmt::format("; {} cannot be checked", a.name);
     if (a.held.value_or(true)) continue;
     broken += a.at_most ? fmt::format("{} was {:.4g}, not at most {:.4g}; ", a.name,
                                       a.found.value_or(0), *a.at_most)
                         : fmt::format("{}: {}; ", a.name, a.how);
   }
-  return fmt::format("{}{} of {} held{}{}", broken, held, assumptions.size(),
-                     variance ? " (sigma^2 was checked at the final model only)" : "",
-                     held < assumptions.size() ? ", see summary.json" : "");
+  return fmt::format("{}{} of {} held{}{}{}", broken, held, assumptions.size(),
+                     variance ? " (sigma^2 was checked at the final model only)" : "", unknown,
+                     held < assumptions.size() ? "; see summary.json" : "");
 }
 
 const char* describe_replicas(const RunSummary& s) {
@@ -75,8 +76,11 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
   const auto row = [&](const char* name, const std::string& text) {
     all += fmt::format("  {:<11}{}\n", name, text);
   };
-  const std::string graph = s.relay.starts_with("tree") ? s.relay : config.run.topology;
-  all += fmt::format("{} {}{} on {}, {} graph, lr {:.6g}\n", verb, config.problem.model,
+  const bool member = s.elastic && !s.virtual_seconds;
+  const std::string graph =
+      member ? counted(s.elastic->members, "member")
+             : (s.relay.starts_with("tree") ? s.relay : config.run.topology) + " graph";
+  all += fmt::format("{} {}{} on {}, {}, lr {:.6g}\n", verb, config.problem.model,
                      config.problem.data.empty() ? "" : " on " + data_in_words(config.problem.data),
                      counted(s.workers, "worker"), graph, config.run.eta);
   row("stopped",
@@ -87,13 +91,14 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
   if (s.resumed)
     row("resumed", fmt::format("leg {}, from {} gradients after {:.2f} s", s.resumed->leg,
                                show_count(s.resumed->gradients), s.resumed->seconds));
-  const std::uint64_t since_it_came = s.gradients - (s.elastic ? s.elastic->joined_at_step : 0);
-  row("gradients",
-      fmt::format(
-          "{} ({}/s), {} ({}/s)", show_count(s.gradients),
-          show_count(static_cast<std::uint64_t>(static_cast<double>(since_it_came) / seconds)),
-          counted(s.samples, "sample"),
-          show_count(static_cast<std::uint64_t>(s.samples_per_second))));
+  const std::uint64_t before = s.elastic ? s.elastic->joined_at_step : 0;
+  const std::uint64_t since = s.gradients - before;
+  const std::string rate =
+      show_count(static_cast<std::uint64_t>(static_cast<double>(since) / seconds));
+  row("gradients", fmt::format("{} ({}{}/s), {} ({}/s)", show_count(s.gradients),
+                               before > 0 ? show_count(since) + " since this member joined, " : "",
+                               rate, counted(s.samples, "sample"),
+                               show_count(static_cast<std::uint64_t>(s.samples_per_second))));
   if (s.arrivals)
     row("arrived",
         fmt::format("{} ({}/s){}", counted(s.arrivals->arrived, "sample"),
@@ -105,8 +110,11 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
                         : ""));
   if (s.halvings > 0)
     row("step size", fmt::format("halved {}, as losses ran away", counted(s.halvings, "time")));
-  row("loss", fmt::format("{:.6g}", s.loss) +
-                  (s.accuracy ? fmt::format(", accuracy {:.4f}", *s.accuracy) : "") +
+  const bool held_out = s.evaluated_part != "train";
+  row("loss", fmt::format("{:.6g}{}", s.loss, held_out ? " (training)" : "") +
+                  (s.accuracy ? fmt::format(", accuracy {:.4f}{}", *s.accuracy,
+                                            held_out ? " (" + s.evaluated_part + ")" : "")
+                              : "") +
                   describe_errors(s));
   if (s.best)
     row("best", fmt::format("{}{:.6g} at {:.2f} s", s.best->accuracy ? "accuracy " : "loss ",
@@ -122,8 +130,9 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
                     s.look_ahead->missing_estimated));
   if (!s.assumptions.empty()) row("assumed", describe_assumptions(s.assumptions));
   if (s.folded > 0)
-    row("folded", fmt::format("{} applications as part of a bundle, for workers that were behind",
-                              show_count(s.folded)));
+    row("folded",
+        fmt::format("{} applications of gradients that came summed, as a worker was behind",
+                    show_count(s.folded)));
   if (s.sampling == "shards" || s.sampling.starts_with("dirichlet"))
     row("sampling", describe_shards(s, config.run.batch == 0u));
   row("audit", fmt::format("lost {}, duplicated {}, replicas {}", s.lost, s.duplicated,
@@ -143,12 +152,12 @@ void print_members(const RunSummary& s) {
     by += fmt::format("{}{}: {}", by.empty() ? " (" : ", ", who, count);
   }
   if (!by.empty()) by += ")";
+  const auto compared = std::max<std::uint64_t>(1, s.digest_of_all.size());
   offer_text(fmt::format(
       "members {}, here at the end {}, left {}, lost {}; in the model {}; lost {} known{}; "
       "duplicated {}; abandoned {}; replicas {} ({} of {})\n",
       m.members, m.at_end, m.left, m.lost, show_count(s.gradients), lost, by, s.duplicated,
-      m.abandoned, describe_replicas(s), std::max<std::size_t>(1, s.digest_of_all.size()),
-      m.at_end));
+      m.abandoned, describe_replicas(s), compared, std::max<std::uint64_t>(compared, m.at_end)));
 }
 
 }  // namespace dasgd::app

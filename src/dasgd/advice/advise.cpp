@@ -209,7 +209,7 @@ void choose_proved(Advice& advice) {
     advice.recommended_status = independent_only;
     advice.grounds = fmt::format(
         "proved for independent draws by the {} {}, {}: use `sampling` independent. Batches of one "
-        "pass exclude each other, so their noise does not have mean 0 given the earlier ones",
+        "pass, drawn without replacement, depend on each other",
         name, conditions(advice.assumes, noise), pilot);
     advice.grounds += other_distributions(advice);
   } else if (advice.plain && advice.elastic) {

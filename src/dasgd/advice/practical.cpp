@@ -238,15 +238,17 @@ std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
   const double found =
       trials.best_of_rising({*near / fine, *near, *near * fine}, gradients).value_or(*near);
   const bool noise = gradients_have_noise(options, objective.samples());
+  const double share = noise ? share_of_best_in_noise : share_of_best;
+  const double eta = std::clamp(proved, share * found, found);
   const bool cools = !keep_schedule && schedule.kind == Schedule::Kind::cooldown;
   return PracticalStep{
-      std::clamp(proved, found * (noise ? share_of_best_in_noise : share_of_best), found),
-      fmt::format(
-          "the best of {} short trials of {} gradients in virtual time used {:.4g}{}; not proved",
-          trials.tried.size(), gradients, found,
-          cools ? fmt::format(", decaying to 0 over the last {:.0f} % of the run",
-                              100 * schedule.share)
-                : ""),
+      eta,
+      fmt::format("{}the best of {} short trials of {} gradients in virtual time{}; not proved",
+                  eta < found ? fmt::format("{:.2g} of {:.4g}, ", eta / found, found) : "",
+                  trials.tried.size(), gradients,
+                  cools ? fmt::format(", decaying to 0 over the last {:.0f} % of the run",
+                                      100 * schedule.share)
+                        : ""),
       schedule, std::move(trials.tried)};
 }
 

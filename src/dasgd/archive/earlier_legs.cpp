@@ -32,6 +32,7 @@ void compare(const std::string& directory, const RunFacts& before, const RunFact
                                   name, was->second, value));
     if (std::find(binding.begin(), binding.end(), name) != binding.end())
       throw InputError(changes.back() + "; that cannot change");
+    if (name == "rule") changes.back() += "; its state starts empty";
   }
   for (const std::string& change : changes) warn(change);
 }

@@ -16,6 +16,7 @@ void Protocol::hear(const MemberLink& link, Record& record, Nanoseconds now) {
     record.digest = members_[*before].record.digest;  // only that member itself reports it
   }
   const bool is_new = !before || members_[*before].state == MemberState::unknown;
+  const bool had_left = before && members_[*before].record.left;  // it reports until it is gone
   if (!members_.hear(record, now)) return;
   const WorkerId member = *roster_.find(record.origin);
   holdings_.note(member, static_cast<std::uint32_t>(record.computed));
@@ -23,7 +24,7 @@ void Protocol::hear(const MemberLink& link, Record& record, Nanoseconds now) {
   members_.me().early_loss = std::max(members_.me().early_loss, record.early_loss);
   if (is_new && members_.is_here(member))
     say(now, fmt::format("{} joined", members_.label(member)));
-  if (record.left && !is_new) say(now, fmt::format("{} left", members_.label(member)));
+  if (record.left && !had_left && !is_new) say(now, fmt::format("{} left", members_.label(member)));
   if (record.ending && !end_.ending() && !record.left) begin_ending(*record.ending, now);
 }
 

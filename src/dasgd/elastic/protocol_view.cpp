@@ -90,7 +90,8 @@ Protocol::Audit Protocol::audit() const {
   const auto missing = holdings_.missing_beside(audit.abandoned);
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const WorkerId id = worker_id(i);
-    const MemberState state = members_[id].state;
+    const bool is_me_leaving = i == 0 && members_.me().left;
+    const MemberState state = is_me_leaving ? MemberState::left : members_[id].state;
     if (holdings_.announced(id) == 0 && members_.never_joined(id)) continue;
     ++audit.members;
     if (state == MemberState::here || state == MemberState::ended) ++audit.here;

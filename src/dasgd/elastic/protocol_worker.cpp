@@ -190,7 +190,7 @@ std::string Protocol::forget(const std::string& who, Nanoseconds now) {
     const Member& member = members_[worker_id(i)];
     const std::string origin = member.record.origin.text();
     if (member.record.name != who && origin != who) continue;
-    if (member.state == MemberState::dead) gone = who + " is dead already";
+    if (member.state == MemberState::dead) gone = who + " is already dead";
     if (member.state == MemberState::left) gone = who + " has left";
     if (member.state != MemberState::here && member.state != MemberState::silent) continue;
     found.push_back(worker_id(i));

@@ -1,7 +1,10 @@
 #include "dasgd/members/ask_settings.hpp"
 
 #include <boost/asio.hpp>
+#include <fmt/format.h>
+#include <utility>
 
+#include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/transport/tcp/sockets.hpp"
 
@@ -13,7 +16,7 @@ class SettingsRequest final : public tcp::LinkEvents {
  public:
   SettingsRequest(const MemberOptions& options, std::chrono::nanoseconds limit,
                   std::stop_token stop)
-      : options_(options), timer_(context_), again_(context_) {
+      : options_(options), limit_(limit), timer_(context_), again_(context_) {
     const auto origin = elastic::Origin::random();
     const Credentials who = credentials(options, "newcomer", origin);
     hello_ = {who.run, origin, "newcomer", "", ""};
@@ -55,6 +58,8 @@ class SettingsRequest final : public tcp::LinkEvents {
   void dial_failed(LinkId, tcp::DialFailure kind, const std::string& why) override {
     why_ = why;
     if (kind == tcp::DialFailure::untrusted) return finish();
+    if (!std::exchange(failed_, true) && options_.say)
+      options_.say(fmt::format("{}; trying for {}", why, show_duration(limit_)));
     try_again();
   }
   std::optional<std::span<std::byte>> body(LinkId, std::span<const std::byte>,
@@ -83,6 +88,7 @@ class SettingsRequest final : public tcp::LinkEvents {
   }
 
   const MemberOptions& options_;
+  const std::chrono::nanoseconds limit_;
   boost::asio::io_context context_;
   boost::asio::steady_timer timer_, again_;
   std::optional<tcp::Sockets> sockets_;
@@ -92,7 +98,7 @@ class SettingsRequest final : public tcp::LinkEvents {
   std::size_t next_ = 0;
   std::optional<elastic::Welcome> welcome_;
   std::string why_;
-  bool done_ = false;
+  bool failed_ = false, done_ = false;
 };
 
 }  // namespace

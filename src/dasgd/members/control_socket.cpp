@@ -136,7 +136,7 @@ std::string ask_member(const std::filesystem::path& directory, const std::string
                     directory.string()));
   if (error)
     throw InputError(
-        fmt::format("{}: no member of an elastic run is running here", directory.string()));
+        fmt::format("no member of an elastic run is running in {}", directory.string()));
   asio::async_write(socket, asio::buffer(question),
                     [&](const boost::system::error_code& unsent, std::size_t) {
                       if (!unsent)

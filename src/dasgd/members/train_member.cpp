@@ -111,8 +111,8 @@ void require_elastic(const TrainOptions& options) {
   if (options.topology != "full" || options.graph ||
       (!relay.chooses_links() && relay.mode != RelayMode::none))
     throw InputError(
-        "members of an elastic run choose their links themselves: `topology.kind` is full, "
-        "`topology.relay` mesh or auto");
+        "members of an elastic run choose their links themselves: `topology.kind` must be "
+        "full (the default), `topology.relay` mesh or auto");
   if (!options.time_factors.empty())
     throw InputError(
         "`pace.speeds` is for the workers of one process; use `pace.slow` to slow down a member of "

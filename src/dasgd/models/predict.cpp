@@ -101,8 +101,8 @@ void require_numbers(std::span<const float> raw, const Preprocessing& model, con
   throw InputError(fmt::format(
       "{}: row {}, number {} is {}", data.path, first + at / width + 1, at % width + 1,
       std::isinf(*bad) ? "infinite"
-                       : "missing; the model was trained without missing numbers, not with "
-                         "`missing` mean"));
+                       : "missing; no number was missing in the training data: to allow it, give "
+                         "`missing` mean to train"));
 }
 
 std::string in_words(const std::vector<std::int64_t>& shape) {

@@ -178,10 +178,14 @@ std::string to_text(const Run& run) {
         row("gradients", fmt::format("{}, {} sample{} ({}/s)", count(real(s, "gradients")),
                                      count(real(s, "samples")), real(s, "samples") == 1 ? "" : "s",
                                      count(real(s, "samples_per_second"))));
-    text += row(
-        "result",
-        fmt::format("loss {:.6g}", real(s, "loss")) +
-            (s.contains("accuracy") ? fmt::format(", accuracy {:.4f}", real(s, "accuracy")) : ""));
+    const std::string judged = s.value("evaluated_part", "train");
+    const bool held_out = judged != "train";
+    text +=
+        row("result",
+            fmt::format("loss {:.6g}{}", real(s, "loss"), held_out ? " (training)" : "") +
+                (s.contains("accuracy") ? fmt::format(", accuracy {:.4f}{}", real(s, "accuracy"),
+                                                      held_out ? " (" + judged + ")" : "")
+                                        : ""));
     text += row("|S|", fmt::format("average {:.3f}, most {}, loose {:.3f} and {}", real(s, "S_avg"),
                                    count(real(s, "S_max")), real(s, "S_hat_avg"),
                                    count(real(s, "S_hat_max"))));

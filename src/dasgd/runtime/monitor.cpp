@@ -52,6 +52,7 @@ void Monitor<Real>::watch() {
     next_report = now + options_.report_every;
     report();
   }
+  if (options_.smoothness && !warned_of_step_size_) check_step_size_at_end();
 }
 
 template <typename Real>
@@ -175,6 +176,20 @@ void Monitor<Real>::check_step_size(const Progress<Real>& progress) {
       fmt::format("step size {:.4g} is above {:.4g}, the largest that is certified, without noise, "
                   "for the staleness so far (S_avg {:.1f}, S_max {}); see: dasgd advise",
                   options_.eta, *progress.certified_eta, progress.S_avg, progress.S_max));
+}
+
+template <typename Real>
+void Monitor<Real>::check_step_size_at_end() {
+  Progress<Real> end;
+  FiguresOfWorkers all(end);
+  std::optional<std::uint64_t> W = 0;
+  for (const auto& loop : loops_) {
+    const WorkerFigures figures = loop->view().figures;
+    all.add(0, figures, 0);
+    W = W && figures.W ? std::optional(std::max(*W, *figures.W)) : std::nullopt;
+  }
+  if (W) end.certified_eta = theory::certified_eta(*options_.smoothness, *W);
+  check_step_size(end);
 }
 
 template <typename Real>

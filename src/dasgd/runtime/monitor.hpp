@@ -51,6 +51,8 @@ class Monitor {
   void report();
   void check_stall(std::uint64_t applications);
   void check_step_size(const Progress<Real>& progress);
+  /// A short run ends before its first report. Of the workers of this process.
+  void check_step_size_at_end();
   bool all_sources_are_dry();
   std::string whom_it_waits_for();
 

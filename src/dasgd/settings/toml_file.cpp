@@ -128,6 +128,13 @@ class TomlReader {
   std::set<std::string> read_;
 };
 
+// Tables are given as a config by people who left out --data.
+std::string no_config(const std::string& path) {
+  const std::string kind = std::filesystem::path(path).extension();
+  if (kind.empty() || kind == ".toml") return "";
+  return "; a config is a TOML file, data are given as `data` " + path;
+}
+
 std::string config_text(const std::string& path) {
   constexpr std::size_t most = 1 << 20;
   if (!std::filesystem::is_regular_file(path))
@@ -138,7 +145,8 @@ std::string config_text(const std::string& path) {
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (text.size() > most)
-    throw InputError(path + ": is larger than 1 MiB, too large for a config file");
+    throw InputError(path + ": is larger than 1 MiB, too large for a config file" +
+                     no_config(path));
   return text;
 }
 
@@ -162,14 +170,14 @@ void read_config_file(Command command, const std::string& path,
 void read_config_text(Command command, const std::string& text, const std::string& name,
                       const std::set<std::string>& overridden, Config& config) {
   if (const auto hazard = find_text_hazard(text))
-    throw InputError(fmt::format("{}:{}: {}", name, hazard->line, hazard->what));
+    throw InputError(fmt::format("{}:{}: {}{}", name, hazard->line, hazard->what, no_config(name)));
   try {
     TomlReader reader(command, name, overridden, config);
     reader.read(toml::parse(text), "");
     reader.require_members();
   } catch (const toml::parse_error& error) {
-    throw InputError(fmt::format("{}:{}: {}", name, error.source().begin.line,
-                                 std::string(error.description())));
+    throw InputError(fmt::format("{}:{}: {}{}", name, error.source().begin.line,
+                                 std::string(error.description()), no_config(name)));
   }
   // That a run passed nothing on was a matter of its graph; another graph has a default of its own.
   const bool other_graph = overridden.contains("workers") || overridden.contains("topology.kind");
@@ -188,7 +196,7 @@ void read_resumed_config(const std::string& file, const std::set<std::string>& o
   const std::string path = directory + "/config.toml";
   if (!std::filesystem::is_regular_file(path))
     throw InputError(fmt::format(
-        "`checkpoint.resume` {}: is not a run directory: it has no config.toml", directory));
+        "`checkpoint.resume`: {} is not a run directory: it has no config.toml", directory));
   config.output.out = directory;
   read_config_file(Command::train, path, overridden, config);
   if (!overridden.contains("scale") && left_targets_alone(directory))

@@ -25,6 +25,14 @@ std::size_t find_name(const std::vector<std::string>& names, const std::string& 
   return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
 }
 
+std::string first_of(const std::vector<std::string>& fields) {
+  constexpr std::size_t most = 12;
+  std::string text;
+  for (std::size_t k = 0; k < std::min(most, fields.size()); ++k)
+    text += (k > 0 ? ", " : "") + shown_piece(fields[k]);
+  return text + (fields.size() > most ? ", ..." : "");
+}
+
 // The place of the column that a person calls `wanted` in a setting.
 std::size_t find_column(const std::vector<std::string>& fields, bool header,
                         const std::string& setting, const std::string& wanted,
@@ -42,7 +50,8 @@ std::size_t find_column(const std::vector<std::string>& fields, bool header,
   if (!header) throw InputError(asked + " has no header with names; give the number of a column");
   const std::string near = nearest_word(wanted, fields);
   throw InputError(asked + " has no column of that name" +
-                   (near.empty() ? "" : "; did you mean " + shown_piece(near) + "?"));
+                   (near.empty() ? "; its columns are " + first_of(fields)
+                                 : "; did you mean " + shown_piece(near) + "?"));
 }
 
 // "id", "id,date" or 1: a name that holds commas is found first.

@@ -180,7 +180,8 @@ void CsvRows::take_missing(std::size_t column, std::string_view text) {
   const std::string what =
       text.empty() ? " is empty" : ": " + shown_piece(text) + " is a missing number";
   const char* const advice =
-      options_.like ? "; the model was trained without missing numbers, not with `missing` mean"
+      options_.like ? "; no number was missing in the training data: to allow it, give `missing` "
+                      "mean to train"
       : label       ? "; `missing` drop leaves rows without a label out"
                     : "; `missing` drop leaves such rows out, `missing` mean fills them in";
   fail("column " + std::to_string(column + 1) + what + advice);

@@ -56,8 +56,9 @@ class TableText {
   }
 
   std::string text() const {
-    std::string all = fmt::format("{}: {} rows, {} columns separated by {}\n", path_,
-                                  show_count(table_.profile.rows), size(), separator());
+    std::string all =
+        fmt::format("{}: {}, {} separated by {}\n", path_, counted(table_.profile.rows, "row"),
+                    counted(size(), "column"), separator());
     return all + columns() + missing() + labels() + problems();
   }
 
@@ -109,7 +110,8 @@ class TableText {
   std::string taken_as(std::size_t c) const {
     const std::size_t distinct = column(c).values.size();
     if (encodings_[c].kind != Kind::category) return encodings_[c].in_words();
-    return distinct <= ColumnEncoding::most_values
+    return distinct == 1 ? "1 category"
+           : distinct <= ColumnEncoding::most_values
                ? fmt::format("{} categories", distinct)
                : fmt::format("{} categories, others by hash", ColumnEncoding::most_values);
   }
@@ -134,8 +136,8 @@ class TableText {
   std::string missing() const {
     std::size_t numbers = 0, texts = 0;
     for (std::size_t c = 0; c < size(); ++c) (is_text(c) ? texts : numbers) += column(c).missing;
-    return fmt::format("  missing    {} numbers{}\n", show_count(numbers),
-                       texts > 0 ? fmt::format(", {} texts", show_count(texts)) : "");
+    return fmt::format("  missing    {}{}\n", counted(numbers, "number"),
+                       texts > 0 ? ", " + counted(texts, "text") : "");
   }
 
   std::string labels() const {
@@ -253,7 +255,7 @@ class TableText {
       return comma == value.text.npos || value.text.size() - comma == 4;
     });
   }
-  // "1,234,567", "12.30 EUR", "50%".
+  // "1,234,567", "12.30 EUR", "EUR 12.30", "50%"; not "p12", which is an id.
   static bool looks_like_numbers(const ColumnProfile& of) {
     std::size_t decorated = 0;
     for (const auto& value : of.values.entries()) {
@@ -262,7 +264,11 @@ class TableText {
       const auto letters = std::ranges::count_if(
           value.text, [](unsigned char letter) { return std::isalpha(letter) != 0; });
       const bool is_date = value.text.find_first_of("-/:") != value.text.npos;
-      if (digits > 0 && letters <= 3 && letters < digits && !is_date) ++decorated;
+      const auto word = std::ranges::find_if(
+          value.text, [](unsigned char letter) { return std::isalpha(letter) == 0; });
+      const bool is_id = word != value.text.begin() && word != value.text.end() &&
+                         std::isdigit(static_cast<unsigned char>(*word)) != 0;
+      if (digits > 0 && letters <= 3 && letters < digits && !is_date && !is_id) ++decorated;
     }
     return 10 * decorated >= 9 * of.values.size();
   }
@@ -293,9 +299,9 @@ std::string describe_columns(const PreparedSamples& samples) {
   std::string text;
   const auto add = [&](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
   for (const auto& [kind, word] :
-       {std::pair(Kind::number, "numbers"), {Kind::boolean, "yes or no"}, {Kind::date, "dates"}})
+       {std::pair(Kind::number, "number"), {Kind::boolean, "yes/no"}, {Kind::date, "date"}})
     if (const auto count = std::count_if(columns.begin(), columns.end(), has(kind)); count > 0)
-      add(fmt::format("{} {}", count, word));
+      add(counted(static_cast<std::uint64_t>(count), word + std::string(" column")));
   std::string left_out;
   for (const ColumnEncoding& column : columns) {
     const std::string name = column.column.empty() ? "a text" : shown_text(column.column);
@@ -304,8 +310,9 @@ std::string describe_columns(const PreparedSamples& samples) {
   }
   if (!left_out.empty()) text += "; left out: " + left_out;
   if (data.missing > 0 && data.dropped == 0)
-    text += fmt::format("{}{} missing values are filled in ({})", text.empty() ? "" : "; ",
-                        show_count(data.missing), to_string(samples.preprocessing()->missing));
+    text += fmt::format("{}{} {} filled in ({})", text.empty() ? "" : "; ",
+                        counted(data.missing, "missing value"), data.missing == 1 ? "is" : "are",
+                        to_string(samples.preprocessing()->missing));
   return text.empty() ? "" : data.path + ": " + text;
 }
 

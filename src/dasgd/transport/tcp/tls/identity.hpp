@@ -61,6 +61,8 @@ class Identity {
   ssl_ctx_st* context() const { return context_.get(); }
   /// Why somebody with another certificate does not belong here, in a few words.
   const std::string& stranger() const { return stranger_; }
+  /// Whether a token is the run's authority.
+  bool is_by_token() const { return self_ != nullptr; }
 
  private:
   /// What stays the same under all tokens.

@@ -71,6 +71,7 @@ bool is_no_tls(int reason) {
 TlsStream::TlsStream(int socket, const Identity& identity, bool dialed, std::uint64_t rekey_bytes)
     : socket_(socket),
       stranger_(identity.stranger()),
+      by_token_(identity.is_by_token()),
       ssl_(SSL_new(identity.context())),
       rekey_bytes_(rekey_bytes) {
   BIO *const in = BIO_new_socket(socket, BIO_NOCLOSE), *const out = keeping(held_);
@@ -191,8 +192,12 @@ Advance TlsStream::not_done(int result) {
                  .why = stranger_ + " (" + X509_verify_cert_error_string(verdict) + ")"});
   if (reason == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE)
     return fail({.untrusted = true, .why = "it has no certificate"});
-  if (refuses_us(reason))
-    return fail({.untrusted = true, .why = "it does not accept our certificate (" + words + ")"});
+  if (refuses_us(reason)) {
+    const bool other_token = by_token_ && reason == SSL_R_TLSV1_ALERT_UNKNOWN_CA;
+    return fail({.untrusted = true,
+                 .why = "it does not accept our certificate" +
+                        (other_token ? "; perhaps " + stranger_ : "") + " (" + words + ")"});
+  }
   if (is_no_tls(reason)) return fail({.why = "it does not speak TLS (" + words + ")"});
   return fail({.why = "TLS failed (" + words + ")"});
 }

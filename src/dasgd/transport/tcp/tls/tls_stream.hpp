@@ -33,6 +33,7 @@ class TlsStream final : public Stream {
 
   const int socket_;
   const std::string stranger_;
+  const bool by_token_;
   std::vector<char> held_;  // whole records and the rest of one
   SslPtr ssl_;
   const std::uint64_t rekey_bytes_;

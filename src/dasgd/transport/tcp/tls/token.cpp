@@ -93,11 +93,12 @@ Token read_token(const std::filesystem::path& path,
   if (got < 0)
     throw InputError(
         fmt::format("{}: the token cannot be read: {}", path.string(), std::strerror(errno)));
-  if ((about.st_mode & S_IROTH) != 0)
-    warn(fmt::format("{}: all users of this machine can read this token; run chmod 600 on it",
-                     path.string()));
   try {
-    return Token::parse({buffer.data(), static_cast<std::size_t>(got)});
+    const Token token = Token::parse({buffer.data(), static_cast<std::size_t>(got)});
+    if ((about.st_mode & S_IROTH) != 0)
+      warn(fmt::format("{}: all users of this machine can read this token; run chmod 600 on it",
+                       path.string()));
+    return token;
   } catch (const InputError& error) {
     throw InputError(fmt::format("{}: {}", path.string(), error.what()));
   }
@@ -117,7 +118,7 @@ Token Token::parse(std::string_view text) {
   std::string given(trimmed(text));
   std::transform(given.begin(), given.end(), given.begin(), small);
   if (!given.starts_with(prefix))
-    throw InputError("this is not a token; it begins with " + std::string(prefix));
+    throw InputError("not a token; a token begins with " + std::string(prefix));
   given.erase(0, prefix.size());
   if (given.size() != seed_digits + check_digits)
     throw InputError(
