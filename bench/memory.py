@@ -2,6 +2,7 @@
 """Bytes per number of a model and worker: the peak memory of a softmax of 8 M numbers less that of one of 2 M.
 
   memory.py build/release/dasgd [--cases threads:1,threads:4,ranks:2] [--gradients 150] [--option=--look-ahead=off ...]
+Blocks of up to 32 MiB, the arrays of 8 M numbers, glibc keeps when they are freed; with --columns 10000,16000 none are.
 Each case is an engine and its workers: threads, ranks (mpirun, one worker each), member (one, alone) or simulate. Batches of 2
 samples, no evaluations, no checkpoints, as in docs/benchmarks.md. The peak of one process is the system's (VmHWM). That of ranks is
 the largest sum of their Pss, looked at all the time, in which memory that two share counts half in each.
@@ -18,7 +19,6 @@ import time
 from noise import Noise
 
 CLASSES = 1000
-WIDTHS = (2000, 8000)
 
 
 def header(kind, shape):
@@ -27,12 +27,12 @@ def header(kind, shape):
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
 
 
-def write_data(place):
+def write_data(place, widths):
     """One sample of bytes per class: a byte of data per number of the model."""
     draw = random.Random(1)
     with open(f"{place}/y.npy", "wb") as file:
         file.write(header("<u2", (CLASSES,)) + b"".join(k.to_bytes(2, "little") for k in range(CLASSES)))
-    for width in WIDTHS:
+    for width in widths:
         with open(f"{place}/x{width}.npy", "wb") as file:
             file.write(header("|u1", (CLASSES, width)) + draw.randbytes(CLASSES * width))
 
@@ -108,17 +108,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
     parser.add_argument("--cases", default="threads:1,threads:4,ranks:1,ranks:2,member:1,simulate:4")
+    parser.add_argument("--columns", default="2000,8000", help="thousand numbers of the smaller and the larger model")
     parser.add_argument("--gradients", type=int, default=60, help="of a worker")
     parser.add_argument("--option", action="append", default=[], help="an argument more for every run")
     args = parser.parse_args()
     noise = Noise()
     with tempfile.TemporaryDirectory() as place:
-        write_data(place)
+        widths = [int(width) for width in args.columns.split(",")]
+        write_data(place, widths)
         for case in args.cases.split(","):
             engine, workers = case.split(":")
             peaks = [run(command_of(engine, int(workers), width, place, args), os.path.realpath(args.program))
-                     for width in WIDTHS]
-            numbers = (WIDTHS[1] - WIDTHS[0]) * CLASSES
+                     for width in widths]
+            numbers = (widths[1] - widths[0]) * CLASSES
             print(f"{engine}, workers: {workers}: {(peaks[1] - peaks[0]) / numbers / int(workers):.1f} bytes per number "
                   f"and worker (peaks {peaks[0] >> 20} and {peaks[1] >> 20} MiB)", flush=True)
     noise.report()
