@@ -51,6 +51,14 @@ TEST_F(ComputePointTest, OwnUpdatesStandInForThoseOfTheOther) {
   EXPECT_THAT(point.y(), ElementsAre(DoubleNear(4, 1e-12)));
 }
 
+TEST_F(ComputePointTest, WhatWasForgottenIsNotGuessedAnyMore) {
+  ComputePoint<double> point(replica, self, one);
+  make(point, 2);
+  point.y();
+  point.forget();
+  EXPECT_THAT(point.y(), ElementsAre(DoubleNear(9, 1e-12)));
+}
+
 TEST_F(ComputePointTest, WhatHasArrivedIsNoLongerGuessed) {
   ComputePoint<double> point(replica, self, one);
   make(point, 2);

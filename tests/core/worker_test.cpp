@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <deque>
+#include <functional>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <limits>
@@ -17,8 +18,10 @@ class Parabola final : public Objective<double> {
   std::size_t dimension() const override { return 2; }
   double gradient(std::span<const double> x, Rows, std::span<double> g) const override {
     for (std::size_t i = 0; i < 2; ++i) g[i] = replaced ? *replaced : x[i] - 1;
+    if (meanwhile) meanwhile();
     return 7;
   }
+  std::function<void()> meanwhile;
   std::optional<double> replaced;
 };
 
@@ -35,7 +38,10 @@ class HandChannel final : public Channel {
       waiting.pop_front();
     }
   }
-  std::shared_ptr<Gradient> blank() override { return std::make_shared<Gradient>(); }
+  std::shared_ptr<Gradient> blank() override {
+    ++blanks;
+    return std::make_shared<Gradient>();
+  }
   void send(GradientPtr gradient) override { sent.push_back(gradient); }
   void applied(const Received& received) override { applications += received.gradients.size(); }
   Nanoseconds now() const override { return ++time; }
@@ -43,7 +49,7 @@ class HandChannel final : public Channel {
   std::deque<GradientPtr> waiting;
   BundlePtr bundle;
   std::vector<GradientPtr> sent;
-  std::size_t applications = 0;
+  std::size_t applications = 0, blanks = 0;
   mutable Nanoseconds time = 0;
 };
 
@@ -111,6 +117,16 @@ TEST_F(WorkerTest, AppliesItsOwnGradientAtOnceAndSendsIt) {
   EXPECT_EQ(channel.sent[0]->eta, 0.5);
   EXPECT_EQ(worker.t(), 1u);
   EXPECT_DOUBLE_EQ(worker.replica().x()[1], 0.5);
+}
+
+// What others have applied by then can be used again.
+TEST_F(WorkerTest, TakesABufferWhenItHasComputed) {
+  std::vector<std::size_t> taken;
+  objective.meanwhile = [&] { taken.push_back(channel.blanks); };
+  worker.step();
+  worker.step();
+  EXPECT_THAT(taken, ::testing::ElementsAre(0, 1));
+  EXPECT_EQ(channel.blanks, 2u);
 }
 
 TEST_F(WorkerTest, SaysWithEachGradientWhatItHadApplied) {
@@ -242,6 +258,7 @@ class FarOracle final : public Oracle<double> {
     ADD_FAILURE() << "asked for a gradient";
     return 0;
   }
+  bool makes_whole_steps() const override { return true; }
   std::optional<WholeStep> whole_step(ComputePoint<double>& point, const Batch&,
                                       UpdateRule<double>& rule, std::uint64_t t,
                                       Update& update) override {

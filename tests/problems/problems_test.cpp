@@ -110,6 +110,39 @@ TEST(Logistic, AMiniBatchIsTheMeanOfItsRows) {
   for (std::size_t i = 0; i < 20; ++i) EXPECT_NEAR(both[i], (a[i] + b[i]) / 2, 1e-15);
 }
 
+/// Five rows of three numbers.
+struct FewRows final : softmax::ClassifiedRows {
+  explicit FewRows(std::size_t all) : classes(all) {}
+  std::size_t count() const override { return 5; }
+  std::size_t width() const override { return 3; }
+  void copy(std::uint32_t row, std::span<float> to) const override {
+    for (std::size_t i = 0; i < 3; ++i) to[i] = std::sin(static_cast<float>(3 * row + i));
+  }
+  std::uint32_t label(std::uint32_t row) const override {
+    return row % static_cast<std::uint32_t>(classes);
+  }
+  const std::size_t classes;
+};
+
+// With whole registers of classes it is summed where it is asked for, else in other memory.
+TEST(SoftmaxGradient, IsThatOfTheLossWithAnyNumberOfClasses) {
+  for (const std::size_t classes : {3, 4, 10, 12}) {
+    const FewRows data(classes);
+    const softmax::Classifier f{classes};
+    std::vector<float> x(4 * classes), gradient(x.size(), std::nanf(""));
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::cos(static_cast<float>(i));
+    const std::vector<std::uint32_t> all{0, 1, 2, 3, 4};
+    EXPECT_NEAR(f.gradient(data, x, all, gradient), f.loss(data, x), 1e-6);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      std::vector<float> before = x, after = x;
+      before[i] -= 1e-2f;
+      after[i] += 1e-2f;
+      EXPECT_NEAR(gradient[i], (f.loss(data, after) - f.loss(data, before)) / 2e-2, 1e-4)
+          << classes;
+    }
+  }
+}
+
 class SoftmaxTest : public ::testing::Test {
  protected:
   SoftmaxTest() { test::write_tiny_idx(directory); }

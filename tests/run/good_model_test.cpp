@@ -21,6 +21,12 @@ TEST(GoodModel, KeepsTheBestThatWasOffered) {
   EXPECT_EQ(good.take(), b);
 }
 
+TEST(GoodModel, KeepsNoneWhereAnotherProcessConcludes) {
+  GoodModel<float> good({}, false);
+  good.offer(5, std::vector<float>{1});
+  EXPECT_TRUE(good.take().empty());
+}
+
 TEST(GoodModel, KeepsAWholeModelWhenManyOfferAtOnce) {
   GoodModel<float> good;
   {

@@ -12,7 +12,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "counted_memory.hpp"
 #include "dasgd/core/objective.hpp"
+#include "dasgd/record/checkpoints/checkpoint.hpp"
 #include "dasgd/runtime/train.hpp"
 
 namespace dasgd {
@@ -67,6 +69,44 @@ TEST(Memory, OfAWorkerThatSleepsThroughTheRunIsWhatTheDesignSays) {
   EXPECT_TRUE(summary.audit_is_clean());
   EXPECT_GT(summary.folded, gradients / 2);
   EXPECT_LE(peak, limit);
+}
+
+/// One whose loss takes no memory.
+class KnownBowl final : public Objective<float> {
+ public:
+  std::size_t dimension() const override { return coordinates; }
+  double gradient(std::span<const float> x, Rows, std::span<float> g) const override {
+    for (std::size_t i = 0; i < x.size(); ++i) g[i] = x[i] - 1;
+    return loss(x);
+  }
+  double loss(std::span<const float> x) const override { return 0.5 * std::pow(x[0] - 1, 2); }
+};
+
+TEST(Memory, OfOneWorkerIsItsSumsItsModelAGradientAnUpdateAndTheBestModel) {
+  const KnownBowl bowl;
+  test::most_bytes_since_last_call();
+  const auto result = run_training<float>(bowl, {.workers = 1, .eta = 0.1, .gradients = {100}});
+  const double most = static_cast<double>(test::most_bytes_since_last_call()) / coordinates;
+  ASSERT_FALSE(result.failure);
+  EXPECT_GT(most, 24 - 1);
+  EXPECT_LT(most,
+            24 + 1);  // not the model of the result as well: that comes when the rest has gone
+}
+
+TEST(Memory, OfACheckpointThatIsPackedIsThePackedOne) {
+  Checkpoint checkpoint;
+  checkpoint.dimension = coordinates;
+  checkpoint.sums.resize(8 * coordinates);
+  checkpoint.workers.resize(2);
+  for (WorkerState& worker : checkpoint.workers)
+    worker.carry_over.rule = worker.carry_over.residual = checkpoint.sums;
+  const std::size_t all = 5 * 8 * coordinates;
+  test::most_bytes_since_last_call();
+  const std::string packed = encode(checkpoint);
+  EXPECT_LT(test::most_bytes_since_last_call(), 1.1 * static_cast<double>(all));
+  const Checkpoint unpacked = decode(std::as_bytes(std::span(packed)));
+  EXPECT_EQ(unpacked.sums, checkpoint.sums);
+  EXPECT_EQ(unpacked.workers[1].carry_over, checkpoint.workers[1].carry_over);
 }
 
 }  // namespace

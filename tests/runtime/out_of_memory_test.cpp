@@ -5,23 +5,44 @@
 #include <atomic>
 #include <cstdlib>
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <new>
 
+#include "counted_memory.hpp"
 #include "dasgd/runtime/train.hpp"
 
 namespace {
 
 thread_local int allocations_left = -1;  // of this thread until one fails; -1: none does
+std::atomic<std::size_t> in_use{0}, most_in_use{0}, in_use_before{0};
+
+void count(void* memory) {
+  const std::size_t now = in_use += ::malloc_usable_size(memory);
+  std::size_t most = most_in_use;
+  while (most < now && !most_in_use.compare_exchange_weak(most, now)) {
+  }
+}
 
 }  // namespace
 
 void* operator new(std::size_t size) {
   if (allocations_left >= 0 && allocations_left-- == 0) throw std::bad_alloc();
-  if (void* const memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
+  void* const memory = std::malloc(size);
+  if (!memory) throw std::bad_alloc();
+  count(memory);
+  return memory;
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept {
+  in_use -= ::malloc_usable_size(memory);
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
+
+std::size_t dasgd::test::most_bytes_since_last_call() {
+  const std::size_t most = most_in_use - in_use_before;
+  most_in_use = in_use_before = in_use.load();
+  return most;
+}
 
 namespace dasgd {
 namespace {

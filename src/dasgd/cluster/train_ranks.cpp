@@ -45,7 +45,7 @@ class RankRun {
         control_([this] { on_stop(); }),
         budget_(options, objective.samples(), [this] { control_.end_sleeps(); }),
         gate_(per_rank(), [this] { rank_control_.target_reached(); }),
-        good_([this](double size) { rank_control_.send_to_others(EarlyLoss{size}); }),
+        good_([this](double size) { rank_control_.send_to_others(EarlyLoss{size}); }, is_first()),
         rank_control_({ranks.size(), per_rank()}, ranks.rank(), options, control_, outside()),
         mesh_(ranks.duplicate(), graph_of(options), mesh_options()) {}
   // The reader of notes uses the mesh, and the mesh hands notes to the reader.

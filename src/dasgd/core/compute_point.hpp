@@ -49,6 +49,14 @@ class ComputePoint {
     continues_ = false;
   }
 
+  /// No further gradient will be computed: what y was made of takes no memory any more.
+  void forget() {
+    recent_.clear();
+    for (auto* const numbers : {&y_, &target_, &compared_}) *numbers = std::vector<Real>();
+    continues_ = false;
+    last_y_ = {};
+  }
+
  private:
   using Recent = RecentUpdates<std::vector<Real>>;
 

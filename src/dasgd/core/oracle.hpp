@@ -41,6 +41,8 @@ class Oracle {
   virtual double gradient(ComputePoint<Real>& point, const Batch& batch,
                           std::span<Real> gradient) = 0;
 
+  /// Whether `whole_step` is worth asking.
+  virtual bool makes_whole_steps() const { return false; }
   /// Lines 11 and 12 at once, where all of it happens on a device: computes a gradient, follows the
   /// rule's recipe, rounds, adds the update to the replica and leaves it in `update`. std::nullopt:
   /// the worker does these steps one by one.

@@ -96,6 +96,12 @@ class Worker {
   std::uint64_t samples() const { return samples_used_; }
   /// Copies that were applied although they had been applied before: 0, or a channel is broken.
   std::uint64_t duplicated() const { return duplicated_; }
+  /// Keeps no more than its replica: no further gradient will be computed. Only between two steps.
+  void end_computing() {
+    release_applied();
+    direction_ = std::vector<Real>();
+    point_.forget();
+  }
   /// Sends what was computed and is still waiting for a device. Only between two steps.
   void send_pending() { send_all(); }
 
@@ -169,11 +175,13 @@ class Worker {
   }
 
   StepReport compute_own(const Batch& batch) {
-    const auto own = blank();
+    // A device makes an update where an earlier one was. Others need a buffer when they round:
+    // those that come back meanwhile can be used again.
+    auto own = !few_bits_ && oracle_->makes_whole_steps() ? blank() : nullptr;
     const Nanoseconds start = channel_.now() - batch.under_way;
-    own->samples = static_cast<std::uint32_t>(batch.rows.size());
     const double loss = make(batch, own);  // lines 11 and 12
-    return give(own, start, loss);
+    own->samples = static_cast<std::uint32_t>(batch.rows.size());
+    return give(std::move(own), start, loss);
   }
 
   // The next gradient of this worker, but for its numbers.
@@ -204,8 +212,8 @@ class Worker {
   }
 
   // Computes the update and applies it; returns the loss.
-  double make(const Batch& batch, const std::shared_ptr<Gradient>& own) {
-    if (!few_bits_) {
+  double make(const Batch& batch, std::shared_ptr<Gradient>& own) {
+    if (own) {
       if (const auto whole = oracle_->whole_step(point_, batch, rule_, t(), own->update)) {
         own->eta = whole->eta;
         if (const auto& d = whole->divergence) {
@@ -218,6 +226,7 @@ class Worker {
     }
     direction_.resize(replica_->dimension());
     const double loss = oracle_->gradient(point_, batch, direction_);
+    if (!own) own = blank();
     own->eta = rule_.prepare(t(), *replica_, direction_);
     apply_own(own);
     point_.made(own->eta, direction_);

@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "dasgd/problems/largest_eigenvalue.hpp"
@@ -32,18 +33,23 @@ Matrix gather(const ClassifiedRows& data, Rows rows) {
   return z;
 }
 
-/// The weights with a few classes of zeros more, for whole vector registers.
+/// The weights; where classes leave a part of a vector register, with as many classes of zeros
+/// more.
 class Weights {
  public:
   Weights(std::span<const float> x, std::size_t classes)
-      : classes_(size(classes)),
-        padded_(Matrix::Zero(size(x.size() / classes), thin_columns(classes_))) {
-    padded_.leftCols(classes_) = Eigen::Map<const Matrix>(x.data(), padded_.rows(), classes_);
+      : classes_(size(classes)), view_{x.data(), size(x.size() / classes), thin_columns(classes_)} {
+    if (view_.columns == classes_) return;
+    padded_ = Matrix::Zero(view_.rows, view_.columns);
+    padded_.leftCols(classes_) = Eigen::Map<const Matrix>(x.data(), view_.rows, classes_);
+    view_.numbers = padded_.data();
   }
+  Weights(const Weights&) = delete;
+  Weights& operator=(const Weights&) = delete;
 
   Matrix scores(const float* z, Index rows) const {
-    Matrix result = Matrix::Zero(rows, padded_.cols());
-    add_thin_product({z, padded_.rows(), 1}, padded_, result);
+    Matrix result = Matrix::Zero(rows, view_.columns);
+    add_thin_product({z, view_.rows, 1}, view_, thin_view(result));
     return result;
   }
   /// Of rows that follow each other.
@@ -53,11 +59,28 @@ class Weights {
     return scores(gather(data, rows).data(), size(rows.size()));
   }
   Index classes() const { return classes_; }
-  Matrix gradient_of_zeros() const { return Matrix::Zero(padded_.rows(), padded_.cols()); }
+  bool is_padded() const { return padded_.size() > 0; }
+
+  /// Writes the gradient to which `add(sum)` adds, in place where that has no classes more.
+  template <typename Add>
+  void sum_gradient(std::span<float> gradient, Add&& add) const {
+    Matrix padded;
+    float* sum = gradient.data();
+    if (is_padded()) {
+      padded = Matrix::Zero(view_.rows, view_.columns);
+      sum = padded.data();
+    } else {
+      std::fill(gradient.begin(), gradient.end(), 0.0f);
+    }
+    add(ThinView<float>{sum, view_.rows, view_.columns});
+    if (is_padded())
+      Eigen::Map<Matrix>(gradient.data(), view_.rows, classes_) = padded.leftCols(classes_);
+  }
 
  private:
   Index classes_;
-  Matrix padded_;
+  Matrix padded_;  // empty where nothing is missing
+  ThinView<const float> view_;
 };
 
 // Turns scores into weighted (probabilities - one-hot labels) and returns the summed cross-entropy.
@@ -96,19 +119,18 @@ void for_each_chunk(std::size_t samples, Visit&& visit) {
 double Classifier::gradient(const ClassifiedRows& data, std::span<const float> x, Rows rows,
                             std::span<float> gradient) const {
   const Weights weights(x, classes);
-  Matrix sum = weights.gradient_of_zeros();
   const float share = 1.0f / static_cast<float>(rows.size());
   double loss = 0;
-  for (; !rows.empty(); rows = rows.subspan(std::min(rows.size(), rows_at_a_time))) {
-    const Rows chunk = rows.first(std::min(rows.size(), rows_at_a_time));
-    const Matrix z = gather(data, chunk);
-    Matrix error = weights.scores(z.data(), z.rows());
-    loss += subtract_labels(error, weights.classes(), data, chunk);
-    error *= share;
-    add_thin_product({z.data(), 1, z.cols()}, error, sum);  // z^T error
-  }
-  Eigen::Map<Matrix>(gradient.data(), sum.rows(), weights.classes()) =
-      sum.leftCols(weights.classes());
+  weights.sum_gradient(gradient, [&](ThinView<float> sum) {
+    for (; !rows.empty(); rows = rows.subspan(std::min(rows.size(), rows_at_a_time))) {
+      const Rows chunk = rows.first(std::min(rows.size(), rows_at_a_time));
+      const Matrix z = gather(data, chunk);
+      Matrix error = weights.scores(z.data(), z.rows());
+      loss += subtract_labels(error, weights.classes(), data, chunk);
+      error *= share;
+      add_thin_product({z.data(), 1, z.cols()}, thin_view(std::as_const(error)), sum);  // z^T error
+    }
+  });
   return loss * share;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 namespace dasgd {
 
@@ -27,10 +28,11 @@ struct ThinView {
 /// x86-64 the same bits, however wide its registers are.
 void add_thin_product(FactorView a, ThinView<const float> b, ThinView<float> to);
 
-/// The same of row-major matrices of a library.
+/// A row-major matrix of a library.
 template <typename Matrix>
-void add_thin_product(FactorView a, const Matrix& b, Matrix& to) {
-  add_thin_product(a, {b.data(), b.rows(), b.cols()}, {to.data(), to.rows(), to.cols()});
+auto thin_view(Matrix& matrix) {
+  return ThinView<std::remove_pointer_t<decltype(matrix.data())>>{matrix.data(), matrix.rows(),
+                                                                  matrix.cols()};
 }
 
 }  // namespace dasgd

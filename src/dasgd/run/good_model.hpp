@@ -18,12 +18,14 @@ template <typename Real>
 class GoodModel {
  public:
   /// Where workers run in several processes, `send` passes the largest early loss on to the others
-  /// whenever it has doubled here.
-  explicit GoodModel(std::function<void(double)> send = {}) : send_(std::move(send)) {}
+  /// whenever it has doubled here. Only the process that concludes needs `keeps_models`.
+  explicit GoodModel(std::function<void(double)> send = {}, bool keeps_models = true)
+      : send_(std::move(send)), keeps_models_(keeps_models) {}
 
   /// Nobody waits: while another's model is being copied, this one is passed over. The next is not
   /// far, and there is one buffer however many workers there are.
   void offer(double loss, std::span<const Real> x) {
+    if (!keeps_models_) return;
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock || !std::isfinite(loss) || loss > loss_) return;
     loss_ = loss;
@@ -59,6 +61,7 @@ class GoodModel {
   }
 
   const std::function<void(double)> send_;
+  const bool keeps_models_;
   std::atomic<double> early_loss_ = 0, sent_ = 0;
   std::mutex mutex_;  // guards all below
   double loss_ = std::numeric_limits<double>::infinity();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "dasgd/core/objective.hpp"
@@ -58,13 +59,13 @@ class Judge {
   const std::vector<Real>& best_model() const { return best_model_; }
   std::uint32_t since_best() const { return since_best_; }
 
-  /// The final model takes part; then the result has it all.
+  /// The final model takes part; then the result has it all, and this one only counts.
   void conclude(TrainResult<Real>& result) {
     const RunSummary& s = result.summary;
     const double seconds = s.virtual_seconds.value_or(s.wall_seconds);
     note({seconds, s.accuracy, s.eval_loss}, result.model);
-    result.evaluations = evaluations_;
-    result.best_model = best_model_;
+    result.evaluations = std::move(evaluations_);
+    result.best_model = std::move(best_model_);
     result.summary.best = best_;
   }
 

@@ -66,6 +66,7 @@ class Paced final : public Oracle<Real> {
                   std::span<Real> gradient) override {
     return at_pace([&] { return inner_->gradient(point, batch, gradient); });
   }
+  bool makes_whole_steps() const override { return inner_->makes_whole_steps(); }
   /// Never runs ahead: what is slowed down is the whole step.
   std::optional<WholeStep> whole_step(ComputePoint<Real>& point, const Batch& batch,
                                       UpdateRule<Real>& rule, std::uint64_t t,

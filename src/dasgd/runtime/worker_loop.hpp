@@ -141,6 +141,7 @@ class WorkerLoop {
     report_applied();
     publish(endpoint_.now(), true);
     if (snapshots_) snapshots_->give_carry_over(id_, run_.carry_over());
+    run_.worker().end_computing();
   }
 
   void report_applied() {

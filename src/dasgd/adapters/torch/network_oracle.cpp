@@ -48,8 +48,10 @@ NetworkOracle::~NetworkOracle() {
   buffers_->keep(std::move(last));
 }
 
+bool NetworkOracle::makes_whole_steps() const { return instance_->how().own_memory; }
+
 std::unique_ptr<Replica<float>> NetworkOracle::make_replica(std::span<const float> x0) {
-  if (!instance_->how().own_memory) return Oracle<float>::make_replica(x0);
+  if (!makes_whole_steps()) return Oracle<float>::make_replica(x0);
   return with_plain_errors(
       [&] { return std::make_unique<DeviceReplica>(x0, instance_->memory()); });
 }

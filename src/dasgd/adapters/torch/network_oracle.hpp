@@ -61,6 +61,7 @@ class NetworkOracle final : public Oracle<float> {
   std::unique_ptr<Replica<float>> make_replica(std::span<const float> x0) override;
   double gradient(ComputePoint<float>& point, const Batch& batch,
                   std::span<float> gradient) override;
+  bool makes_whole_steps() const override;
   std::optional<WholeStep> whole_step(ComputePoint<float>& point, const Batch& batch,
                                       UpdateRule<float>& rule, std::uint64_t t,
                                       Update& update) override;

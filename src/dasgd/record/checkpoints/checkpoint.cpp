@@ -4,6 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <memory>
+#include <new>
+#include <string_view>
+#include <utility>
 #include <xxhash.h>
 #include <zstd.h>
 
@@ -38,10 +42,50 @@ bool can_hold(std::span<const std::byte> packed, std::uint64_t plain_size) {
          ZSTD_getFrameContentSize(packed.data(), packed.size()) == plain_size;
 }
 
-void write(ByteWriter& to, const DataPosition& position) {
-  to.number(position.next);
-  to.array(std::span<const std::uint64_t>(position.ahead));
-}
+/// Plain bytes in a row, where large arrays stay in the checkpoint.
+class Plain {
+ public:
+  template <typename T>
+  void number(const T& value) {
+    written_.number(value);
+  }
+  void text(std::string_view value) { written_.text(value); }
+  void array(std::span<const std::byte> values) {
+    written_.number<std::uint64_t>(values.size());
+    arrays_.push_back({written_.bytes().size(), values});
+  }
+  void write(const GradientSet& set) { set.write(written_); }
+  void write(const DataPosition& position) {
+    written_.number(position.next);
+    written_.array(std::span<const std::uint64_t>(position.ahead));
+  }
+
+  std::uint64_t size() const {
+    std::uint64_t size = 0;
+    for_each([&](std::span<const std::byte> piece, bool) { size += piece.size(); });
+    return size;
+  }
+  /// Calls `visit(piece, is_last)`.
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    const std::span<const std::byte> all(written_.bytes());
+    std::size_t from = 0;
+    for (const auto& [at, values] : arrays_) {
+      visit(all.subspan(from, at - from), false);
+      visit(values, false);
+      from = at;
+    }
+    visit(all.subspan(from), true);
+  }
+
+ private:
+  struct Array {
+    std::size_t at;  // behind so many bytes that were written
+    std::span<const std::byte> values;
+  };
+  ByteWriter written_;
+  std::vector<Array> arrays_;
+};
 
 DataPosition read_position(ByteReader& from) {
   DataPosition position;
@@ -54,14 +98,13 @@ DataPosition read_position(ByteReader& from) {
 // than residuals.
 constexpr std::uint64_t residual_mark = 0x3164'6973'6572'2e2e;
 
-void write_rule(ByteWriter& to, const CarryOver& carry_over) {
+void write_rule(Plain& to, const CarryOver& carry_over) {
   const std::span<const std::byte> rule(carry_over.rule), residual(carry_over.residual);
   if (residual.empty()) return to.array(rule);
-  ByteWriter both;
-  both.number(residual_mark);
-  both.array(rule);
-  both.array(residual);
-  to.array(std::span<const std::byte>(both.bytes()));
+  to.number<std::uint64_t>(3 * sizeof(std::uint64_t) + rule.size() + residual.size());
+  to.number(residual_mark);
+  to.array(rule);
+  to.array(residual);
 }
 
 void read_rule(ByteReader& from, CarryOver& carry_over) {
@@ -74,33 +117,58 @@ void read_rule(ByteReader& from, CarryOver& carry_over) {
   carry_over.residual = std::move(residual);
 }
 
-Bytes to_bytes(const Checkpoint& c) {
-  ByteWriter to;
+Plain plain_of(const Checkpoint& c) {
+  Plain to;
   to.number<std::uint64_t>(c.facts.size());
   for (const auto& [name, value] : c.facts) {
     to.text(name);
     to.text(value);
   }
   to.number<std::uint64_t>(c.dimension);
-  to.array(std::span<const std::byte>(c.sums));
+  to.array(c.sums);
   to.number<std::uint64_t>(c.legs.size());
-  for (const GradientSet& leg : c.legs) leg.write(to);
+  for (const GradientSet& leg : c.legs) to.write(leg);
   to.number(c.sampling.kind);
   to.number<std::uint64_t>(c.workers.size());
   for (const WorkerState& worker : c.workers) {
     to.number(worker.computed);
-    write(to, worker.data);
+    to.write(worker.data);
     write_rule(to, worker.carry_over);
-    to.array(std::span<const std::byte>(worker.carry_over.objective));
+    to.array(worker.carry_over.objective);
   }
   to.number<std::uint64_t>(c.absent.size());
-  for (const DataPosition& position : c.absent) write(to, position);
+  for (const DataPosition& position : c.absent) to.write(position);
   to.number(c.seconds);
   to.number(c.gradients);
   to.number(c.applications);
   to.number(c.samples);
   to.number(c.evaluations_since_best);
-  return to.take();
+  return to;
+}
+
+// Behind room for a header. Memory that nothing is written to is not taken.
+std::string pack(const Plain& plain, std::uint64_t plain_size) {
+  const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(),
+                                                                     &ZSTD_freeCCtx);
+  if (!context) throw std::bad_alloc();
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, fast);
+  ZSTD_CCtx_setPledgedSrcSize(context.get(), plain_size);
+  std::string file;
+  file.reserve(sizeof(Header) + ZSTD_compressBound(plain_size));
+  file.resize(sizeof(Header));
+  std::vector<char> row(ZSTD_CStreamOutSize());
+  plain.for_each([&](std::span<const std::byte> piece, bool is_last) {
+    ZSTD_inBuffer from{piece.data(), piece.size(), 0};
+    std::size_t left = 0;
+    do {
+      ZSTD_outBuffer to{row.data(), row.size(), 0};
+      left =
+          ZSTD_compressStream2(context.get(), &to, &from, is_last ? ZSTD_e_end : ZSTD_e_continue);
+      if (ZSTD_isError(left)) throw std::runtime_error("zstd cannot pack a checkpoint");
+      file.append(row.data(), to.pos);
+    } while (is_last ? left > 0 : from.pos < from.size);
+  });
+  return file;
 }
 
 Checkpoint from_bytes(std::span<const std::byte> bytes) {
@@ -138,13 +206,11 @@ Checkpoint from_bytes(std::span<const std::byte> bytes) {
 }  // namespace
 
 std::string encode(const Checkpoint& checkpoint) {
-  const Bytes plain = to_bytes(checkpoint);
-  std::string file(sizeof(Header) + ZSTD_compressBound(plain.size()), '\0');
-  const std::size_t packed = ZSTD_compress(
-      file.data() + sizeof(Header), file.size() - sizeof(Header), plain.data(), plain.size(), fast);
-  if (ZSTD_isError(packed)) throw std::runtime_error("zstd cannot pack a checkpoint");
-  file.resize(sizeof(Header) + packed);
-  Header header{magic, format, 0, plain.size(), packed, 0, 0};
+  const Plain plain = plain_of(checkpoint);
+  const std::uint64_t plain_size = plain.size();
+  std::string file = pack(plain, plain_size);
+  const std::size_t packed = file.size() - sizeof(Header);
+  Header header{magic, format, 0, plain_size, packed, 0, 0};
   const auto hash = hash_of(header, std::as_bytes(std::span(file.data() + sizeof(Header), packed)));
   header.hash_low = hash.low64;
   header.hash_high = hash.high64;
