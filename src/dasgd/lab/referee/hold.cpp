@@ -109,8 +109,8 @@ class Pair {
     const bool better = !best || found.time_to_goal() < best->time_to_goal() ||
                         (!best->reached && loss(found) < loss(*best));
     // One that ended no better than it began says nothing about others.
-    const bool learned = found.reached || (!found.curve.empty() &&
-                                           loss(found) < found.curve.front().loss_mean);
+    const bool learned =
+        found.reached || (!found.curve.empty() && loss(found) < found.curve.front().loss_mean);
     if (better && learned) best_trials_[k] = found;
     return found;
   }

@@ -21,12 +21,12 @@ struct CoursePace {
   double patience = 2;
 };
 
-/// An observer that follows one run to its goal. The goal is reached at a look if it is still reached
-/// at all later ones until each worker has made one more gradient, on average, and at the next look
-/// at least: a noisy curve that only touches it has not. Beside a pace the run
-/// is given up in the second half of that one's time, at the second look in a row at which it has
-/// never been as good as that one was `patience` times earlier. Before that, from an eighth of that
-/// one's time on, `far_behind` times earlier counts instead.
+/// An observer that follows one run to its goal. The goal is reached at a look if it is still
+/// reached at all later ones until each worker has made one more gradient, on average, and at the
+/// next look at least: a noisy curve that only touches it has not. Beside a pace the run is given
+/// up in the second half of that one's time, at the second look in a row at which it has never been
+/// as good as that one was `patience` times earlier. Before that, from an eighth of that one's time
+/// on, `far_behind` times earlier counts instead.
 template <typename Real>
 class Course {
  public:
