@@ -99,7 +99,7 @@ TEST(LookAheadInLockstep, IsStableAsFarAsGradientDescentIs) {
   }
 }
 
-// About pi / (2 D + 1) for 16 workers: what look-ahead is for.
+// About pi / (2 D + 1) for 16 workers and D > 0: what look-ahead is for.
 TEST(LookAheadInLockstep, WithoutItDelaysShrinkTheLargestStep) {
   const std::pair<std::size_t, double> largest[] = {{0, 1.995}, {1, 1.06}, {2, 0.67},
                                                     {4, 0.38},  {8, 0.20}, {16, 0.105}};
