@@ -94,7 +94,7 @@ TEST(Held, ATrialThatRanAwayIsNoReferenceForSmallerSteps) {
   contest.worlds.front().world = {.compute = TimeModel::constant(10'000'000)};
   contest.rivals.resize(1);
   contest.every = 1'000'000;
-  contest.tuning = {.steps = 5, .seeds = 1, .patience = 1.25, .further = 4, .numbers = false};
+  contest.tuning = {.steps = 5, .seeds = 1, .further = 4, .patience = 1.25, .numbers = false};
   contest.advised_eta = 2;  // far too large
   const ContestRow row = rows_of(contest, objective).front();
   ASSERT_FALSE(std::isfinite(row.trials.back().median));
