@@ -63,6 +63,27 @@ TEST(Course, LooksThatAreCloserThanGradientsConfirmNothingUntilEachWorkerHasMade
   EXPECT_EQ(run.curve.size(), 8u);
 }
 
+TEST(Course, WhereARunIsCompleteItsLastLooksConfirmAGoal) {
+  const Line line;
+  ModelJudge<double> model_judge(line);
+  const auto follow_to_the_end = [&](const std::vector<double>& losses, bool complete) {
+    Course<double> course(model_judge, {Goal::Kind::loss, 1.0}, 25, true);
+    for (std::size_t k = 0; k < losses.size(); ++k) {
+      const std::vector<std::span<const double>> models{std::span(&losses[k], 1)};
+      EXPECT_FALSE(course.look({.time = static_cast<Nanoseconds>(k) * 1'000'000'000,
+                                .models = models,
+                                .gradients = 10 * k}));
+    }
+    return course.conclude(complete);
+  };
+  const ContestRun run = follow_to_the_end({4, 2, 0.9, 0.8, 0.7}, true);
+  EXPECT_TRUE(run.reached);
+  EXPECT_EQ(run.time_s, 2);
+  EXPECT_FALSE(follow_to_the_end({4, 2, 0.9, 0.8, 0.7}, false).reached) << "its time was over";
+  EXPECT_FALSE(follow_to_the_end({4, 2, 2, 2, 0.7}, true).reached) << "one look";
+  EXPECT_FALSE(follow_to_the_end({4, 0.9, 0.8, 2, 0.7}, true).reached);
+}
+
 TEST(Course, ATrialThatFallsBehindTheBestIsGivenUp) {
   const ContestRun best = follow({16, 14, 12, 10, 8, 6, 4, 2, 0.9, 0.8});
   ASSERT_EQ(best.time_s, 8);

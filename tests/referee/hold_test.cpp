@@ -1,8 +1,11 @@
 // A whole contest: when runs are ended, and that this changes nothing else.
 #include "dasgd/lab/referee/hold.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
+#include "dasgd/lab/referee/contest/run_one.hpp"
 #include "dasgd/lab/referee/contest/worlds.hpp"
 #include "dasgd/lab/referee/tuning.hpp"
 #include "dasgd/lab/referee/verdict.hpp"
@@ -95,12 +98,37 @@ TEST(Held, ATrialThatRanAwayIsNoReferenceForSmallerSteps) {
   contest.rivals.resize(1);
   contest.every = 1'000'000;
   contest.tuning = {.steps = 5, .seeds = 1, .further = 4, .patience = 1.25, .numbers = false};
-  contest.advised_eta = 2;  // far too large
+  contest.advised_eta = 0.470925;  // too large: the loss falls before it rises
   const ContestRow row = rows_of(contest, objective).front();
   ASSERT_FALSE(std::isfinite(row.trials.back().median));
-  EXPECT_TRUE(std::isfinite(row.trials.front().median));
+  EXPECT_TRUE(std::any_of(row.trials.begin(), row.trials.end(),
+                          [](const Trial& trial) { return std::isfinite(trial.median); }));
   EXPECT_EQ(tuning_flaw(row), "");
   for (const ContestRun& run : row.runs) EXPECT_TRUE(run.reached);
+}
+
+TEST(Held, AGoalThatIsReachedInTimeMayBeConfirmedLater) {
+  const Quadratic objective = Quadratic::random(7, 4);
+  Contest contest = thin_contest(objective);
+  contest.worlds.front().world = {.compute = TimeModel::constant(10'000'000)};
+  contest.every = 1'000'000;
+  const Objective<double>& problem = objective;
+  ModelJudge<double> judge(problem);
+  for (const ChosenRival& rival : contest.rivals) {
+    RunRequest request{.eta = 0.03};
+    const auto run = [&] { return run_one(judge, contest, rival, contest.worlds[0], request); };
+    const ContestRun free = run();
+    ASSERT_TRUE(free.reached) << rival.label;
+    const auto time = static_cast<Nanoseconds>(free.time_s * 1e9);
+    request.most = time + contest.every / 2;
+    const ContestRun in_time = run();
+    EXPECT_TRUE(in_time.reached) << rival.label;
+    EXPECT_EQ(in_time.time_s, free.time_s) << rival.label;
+    request.most = time - contest.every / 2;
+    const ContestRun late = run();
+    EXPECT_FALSE(late.reached) << rival.label;
+    EXPECT_DOUBLE_EQ(late.time_s, static_cast<double>(*request.most) * 1e-9) << rival.label;
+  }
 }
 
 TEST(Held, ALoserSaysHowLongItWasGiven) {

@@ -183,6 +183,13 @@ TEST_F(Reports, AnInterruptedRunSaysSo) {
   EXPECT_THAT(read_run(run).notes, ElementsAre(HasSubstr("ended early (interrupted)")));
 }
 
+TEST_F(Reports, ReadASummaryWhoseTextsAreSomethingElse) {
+  const std::string run = make_run("a");
+  write(run, "summary.json",
+        R"({"gradients":3,"stop_reason":null,"replica_digest":7,"evaluated_part":null})");
+  EXPECT_THAT(to_text(read_run(run)), HasSubstr("loss"));
+}
+
 TEST_F(Reports, WhatIsNoRunIsRefused) {
   const auto refusal = [&](const std::string& path) {
     return message_of<InputError>([&] { read_run(path); });

@@ -1,6 +1,7 @@
 #include "commands/summary.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <numeric>
 #include <vector>
@@ -93,17 +94,17 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
                                show_count(s.resumed->gradients), s.resumed->seconds));
   const std::uint64_t before = s.elastic ? s.elastic->joined_at_step : 0;
   const std::uint64_t since = s.gradients - before;
-  const std::string rate =
-      show_count(static_cast<std::uint64_t>(static_cast<double>(since) / seconds));
+  const auto show_rate = [](double per_second) {
+    return show_count(static_cast<std::uint64_t>(std::round(per_second)));
+  };
   row("gradients", fmt::format("{} ({}{}/s), {} ({}/s)", show_count(s.gradients),
                                before > 0 ? show_count(since) + " since this member joined, " : "",
-                               rate, counted(s.samples, "sample"),
-                               show_count(static_cast<std::uint64_t>(s.samples_per_second))));
+                               show_rate(static_cast<double>(since) / seconds),
+                               counted(s.samples, "sample"), show_rate(s.samples_per_second)));
   if (s.arrivals)
     row("arrived",
         fmt::format("{} ({}/s){}", counted(s.arrivals->arrived, "sample"),
-                    show_count(static_cast<std::uint64_t>(static_cast<double>(s.arrivals->arrived) /
-                                                          seconds)),
+                    show_rate(static_cast<double>(s.arrivals->arrived) / seconds),
                     s.arrivals->prequential
                         ? fmt::format("; accuracy before learning {:.4f} (last 1,000 or fewer)",
                                       *s.arrivals->prequential)

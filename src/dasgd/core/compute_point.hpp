@@ -67,7 +67,8 @@ class ComputePoint {
   LookAheadPlan plan_;
   Recent recent_;
   std::vector<Real> y_, target_, compared_;
-  bool continues_ = false;  // from y_, which own updates move as they moved the guesses
+  double compared_square_ = 0;  // of the norm of compared_
+  bool continues_ = false;      // from y_, which own updates move as they moved the guesses
   std::span<const Real> last_y_;
 };
 

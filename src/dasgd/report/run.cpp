@@ -142,7 +142,7 @@ class RunReader {
                        "trace.jsonl of dasgd train or simulate");
     if (!run_.ended) {
       note("The run has not ended properly: there is no summary and no audit");
-    } else if (const std::string reason = run_.summary.value("stop_reason", "");
+    } else if (const std::string reason = text_of(run_.summary, "stop_reason", "");
                reason == "interrupted" || reason == "diverged" || reason == "failed") {
       note(fmt::format("The run ended early ({}); this is what it did until then", reason));
     }
@@ -271,6 +271,11 @@ void label_by_difference(std::vector<Run>& runs) {
     if (std::count_if(runs.begin(), runs.end(),
                       [&](const Run& other) { return other.label == run.label; }) > 1)
       run.label += (run.label == run.name) ? " " + run.path : " (" + run.name + ")";
+}
+
+std::string text_of(const nlohmann::ordered_json& summary, const char* key, const char* otherwise) {
+  const auto at = summary.find(key);
+  return at != summary.end() && at->is_string() ? at->get<std::string>() : otherwise;
 }
 
 }  // namespace dasgd::report

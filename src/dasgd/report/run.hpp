@@ -54,6 +54,9 @@ nlohmann::ordered_json flat_config(const std::string& toml);
 /// The limits that a summary has.
 std::vector<EtaLimit> limits_of(const nlohmann::ordered_json& summary);
 
+/// A text that a summary has, or `otherwise` where it has none.
+std::string text_of(const nlohmann::ordered_json& summary, const char* key, const char* otherwise);
+
 /// Labels the runs by the settings in which they differ, or by their names.
 void label_by_difference(std::vector<Run>& runs);
 

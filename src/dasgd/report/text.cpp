@@ -114,7 +114,7 @@ std::string audit(const Json& s) {
   };
   return row("audit", fmt::format("lost {}, duplicated {}, replicas {}", shown("lost"),
                                   shown("duplicated"), replicas(s))) +
-         row("digest", s.value("replica_digest", "?"));
+         row("digest", text_of(s, "replica_digest", "?"));
 }
 
 std::string headline(const Run& run) {
@@ -173,12 +173,12 @@ std::string to_text(const Run& run) {
     const double seconds = run.is_virtual() ? real(s, "virtual_seconds") : real(s, "wall_seconds");
     text += row("stopped", fmt::format("after {:.2f} s{}: {}", seconds,
                                        run.is_virtual() ? " of virtual time" : "",
-                                       stop_in_words(s.value("stop_reason", "?"))));
+                                       stop_in_words(text_of(s, "stop_reason", "?"))));
     text +=
         row("gradients", fmt::format("{}, {} sample{} ({}/s)", count(real(s, "gradients")),
                                      count(real(s, "samples")), real(s, "samples") == 1 ? "" : "s",
                                      count(real(s, "samples_per_second"))));
-    const std::string judged = s.value("evaluated_part", "train");
+    const std::string judged = text_of(s, "evaluated_part", "train");
     const bool held_out = judged != "train";
     text +=
         row("result",

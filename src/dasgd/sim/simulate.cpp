@@ -245,7 +245,7 @@ class Simulation {
     agent.cut_looks.push_back(end);
     schedule_look(agent, agent.streak.end());
   }
-  // Then it is no event: what it was to end has ended before, and the run may have.
+  // Then it is not an event: what it was to end has ended before, and the run may have.
   bool is_of_a_cut_streak(const QueuedEvent& event) {
     return event.kind() == EventKind::look &&
            agents_[event.subject]->is_of_a_cut_streak(event.time);

@@ -65,7 +65,7 @@ Participants<Real> one_per_node(const RivalSetup<Real>& setup, const More&... mo
 struct RivalKind {
   std::string name, summary, exchanges;
   std::vector<RivalParameter> parameters;
-  /// In which this implementation is proved equal to a known one; each names its test.
+  /// In which this implementation equals a known one, as tests show.
   std::vector<std::string> limits;
   /// Its workers need shared memory. `all` includes it only on real threads.
   bool shares_memory = false;

@@ -58,6 +58,7 @@ class Course {
     curve_.push_back(point);
     if (!reaches(point)) {
       crossing_.reset();
+      confirmed_ = false;
       if (thorough_) keep(instant.models);
       return is_lost(point) || falls_behind(point);
     }
@@ -67,14 +68,19 @@ class Course {
       if (thorough_) keep(instant.models);
       return false;
     }
+    confirmed_ = true;
     if (point.gradients - made_at_crossing_ < workers_) return false;
-    run_ = *std::exchange(crossing_, std::nullopt);
-    run_.reached = true;
+    take_crossing();
     return true;
   }
 
-  /// When the run is over; evaluates every worker of the look at which it was decided.
-  ContestRun conclude() {
+  /// The goal was reached at the last look, and it is not known yet whether it stays reached.
+  bool is_confirming() const { return crossing_.has_value(); }
+
+  /// When the run is over; evaluates every worker of the look at which it was decided. `complete`:
+  /// no worker would make another gradient, so that the looks there were have to do.
+  ContestRun conclude(bool complete = false) {
+    if (complete && confirmed_) take_crossing();
     run_.curve = std::move(curve_);
     for (const auto& model : last_models_) {
       const HeldOut held_out = examiner_.evaluate(model);
@@ -87,6 +93,12 @@ class Course {
 
  private:
   using Models = std::span<const std::span<const Real>>;
+
+  void take_crossing() {
+    run_ = *std::exchange(crossing_, std::nullopt);
+    run_.reached = true;
+    confirmed_ = false;
+  }
 
   void take_mean(Models models) {
     if (goal_.of_last_worker) models = models.last(1);
@@ -198,7 +210,8 @@ class Course {
   const bool thorough_;
   const CoursePace pace_;
   ContestRun run_;
-  std::optional<ContestRun> crossing_;  // as it was when the last look was the first of two
+  std::optional<ContestRun> crossing_;  // as it was at the first of the last looks that reach it
+  bool confirmed_ = false;              // by the look after that
   std::vector<CurvePoint> curve_;
   bool first_ = true;
   std::size_t looks_ = 0, looks_above_start_ = 0, looks_behind_ = 0;

@@ -1,6 +1,7 @@
 #include "dasgd/lab/referee/contest/run_one.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "dasgd/base/units.hpp"
 #include "dasgd/lab/referee/contest/course.hpp"
@@ -77,25 +78,32 @@ ContestRun run_one(ModelJudge<Real>& model_judge, const Contest& contest, const 
   TrainOptions options = world.options;
   options.eta = request.eta;
   options.seed = request.seed;
-  if (request.most && (!options.max_time || options.max_time->count() > *request.most))
-    options.max_time = std::chrono::nanoseconds(*request.most);
+  std::optional<Nanoseconds> most = request.most;  // of a crossing; the next looks may confirm it
+  if (most && options.max_time && options.max_time->count() <= *most) most.reset();
+  if (most && perform) options.max_time = std::chrono::nanoseconds(*std::exchange(most, {}));
   Course<Real> course(model_judge, contest.goal, options.workers, request.thorough,
                       {request.best, contest.tuning.patience});
   // What is still under way when the time is over arrives too late.
   const auto is_late = [&](Nanoseconds time) {
     return !perform && options.max_time && time > options.max_time->count();
   };
-  const Observer<Real> observer{
-      request.thorough ? contest.every : 2 * contest.every,
-      [&](const Instant<Real>& instant) { return !is_late(instant.time) && course.look(instant); },
-      contest.brief};
+  bool ended = false;
+  const Observer<Real> observer{request.thorough ? contest.every : 2 * contest.every,
+                                [&](const Instant<Real>& instant) {
+                                  if (is_late(instant.time)) return false;
+                                  ended = ended ||
+                                          (most && instant.time > *most && !course.is_confirming());
+                                  return ended || course.look(instant);
+                                },
+                                contest.brief};
   const PlayResult result = perform ? (*perform)(rival, world, options, observer)
                                     : simulate_one(model_judge.objective(), contest, rival, options,
                                                    world.world, request.thorough, observer);
   if (result.reason == StopReason::interrupted) throw ContestInterrupted("interrupted");
-  ContestRun run = course.conclude();
-  if (!run.reached && !perform && result.reason == StopReason::max_time)
-    run.time_s = static_cast<double>(options.max_time->count()) * 1e-9;
+  ContestRun run =
+      course.conclude(result.reason == StopReason::budget || result.reason == StopReason::samples);
+  if (!run.reached && !perform && (ended || result.reason == StopReason::max_time))
+    run.time_s = static_cast<double>(ended ? *most : options.max_time->count()) * 1e-9;
   run.rival = rival.label;
   run.world = world.name;
   run.seed = request.seed;

@@ -15,7 +15,7 @@ struct RunRequest {
   double eta = 0.01;
   std::uint64_t seed = 1;
   bool thorough = true;              ///< with the worst worker and the staleness
-  std::optional<Nanoseconds> most;   ///< ends there, if that is before the world's own end
+  std::optional<Nanoseconds> most;   ///< of a crossing, if that is before the world's end
   const ContestRun* best = nullptr;  ///< of a trial: it is given up when it falls behind this one
 };
 
