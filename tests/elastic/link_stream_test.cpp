@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "dasgd/elastic/windows.hpp"
+#include "dasgd/transport/pending.hpp"
 
 namespace dasgd::elastic::test {
 namespace {
@@ -52,6 +53,7 @@ struct Streamed : ::testing::Test {
   std::vector<WorkerId> linked;
   std::size_t most_under_way = 4;
   bool has_room = true;
+  static constexpr Nanoseconds patience = 50;
 };
 
 using Sizes = std::vector<std::size_t>;
@@ -169,23 +171,52 @@ TEST_F(Streamed, AModelIsNeededWhereTheOtherEndCannotStream) {
   theirs.insert({other, 0});
   hears(theirs, 0, false);
   EXPECT_TRUE(stream.is_merging(holdings));
-  EXPECT_FALSE(stream.needs_its_model({}, 1));
+  EXPECT_FALSE(stream.needs_its_model({}, 1, patience));
   hears(theirs, 0, false);
-  EXPECT_TRUE(stream.needs_its_model({}, 1));
+  EXPECT_TRUE(stream.needs_its_model({}, 1, patience));
   hears(theirs, 0, true);
   EXPECT_FALSE(stream.is_merging(holdings));
-  EXPECT_FALSE(stream.needs_its_model({}, 1));
+  EXPECT_FALSE(stream.needs_its_model({}, 1, patience));
 }
 
-TEST_F(Streamed, AModelIsNeededWhereTheSameIsLackingForLong) {
+TEST_F(Streamed, AModelIsNeededWhereNothingLackedHasComeForLong) {
   GradientSet theirs;
   theirs.insert({other, 0});
+  theirs.insert({other, 1});
+  const auto is_needed = [&](Nanoseconds now) {
+    return stream.needs_its_model(holdings.names(), now, patience);
+  };
   hears(theirs, 0, true, 5);
-  const Nanoseconds later = 5 + ProtocolOptions::lacks_for_long;
-  EXPECT_FALSE(stream.needs_its_model(holdings.names(), later));
-  EXPECT_TRUE(stream.needs_its_model(holdings.names(), later + 1));
-  hold(other, 0, later, false);
-  EXPECT_FALSE(stream.needs_its_model(holdings.names(), later + 1));
+  hears(theirs, 0, true, 8);
+  EXPECT_FALSE(is_needed(5 + patience));
+  EXPECT_TRUE(is_needed(6 + patience));
+  hold(other, 1, 20, false);  // a thin link, but not one that is stuck
+  theirs.insert({other, 2});
+  hears(theirs, 0, true, 20);
+  EXPECT_FALSE(is_needed(20 + patience));
+  EXPECT_TRUE(is_needed(21 + patience));
+  hold(other, 0, 20, false);
+  EXPECT_FALSE(is_needed(21 + patience));
+}
+
+TEST_F(Streamed, WhatTheOtherEndGetsFromItsOriginNeedsNoModel) {
+  const auto gradient = [&](std::uint32_t sequence) {
+    const auto made = std::make_shared<Gradient>();
+    made->name = {other, sequence};
+    made->update.resize<float>(2);
+    return Parcel(GradientPtr(made));
+  };
+  Pending sum;  // the origin has bundled two for us, of which it sent one alone to the other end
+  sum.add(gradient(0));
+  sum.add(gradient(1));
+  holdings.add(sum.take(), 1, false);
+  GradientSet first;
+  first.insert({other, 0});
+  hears(first);
+  EXPECT_FALSE(stream.can_stream(holdings)) << "a bundle is not taken apart";
+  linked = {other};
+  hears(first);
+  EXPECT_TRUE(stream.can_stream(holdings)) << "the origin does it";
 }
 
 TEST(WindowsOf, SmallGradientsAreManyAndLargeOnesFew) {

@@ -37,6 +37,13 @@ TEST(MessageChooser, TakesTheMostBitsThatBringTwoGradientsAtMost) {
   EXPECT_EQ(ThinLink{4000}.after(100), MessageFormat::ternary);
 }
 
+TEST(MessageChooser, OneFullMessageIsNoThinLink) {
+  MessageChooser chooser;
+  for (int k = 0; k < 160; ++k) chooser.sent(k == 20 ? 1000 : 1, 0);
+  EXPECT_EQ(chooser.format(), MessageFormat::full);
+  EXPECT_EQ(chooser.waited(), 0);
+}
+
 TEST(MessageChooser, TriesMoreBitsEverMoreSeldom) {
   ThinLink link{4};
   int tries = 0;

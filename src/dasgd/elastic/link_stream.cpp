@@ -22,8 +22,10 @@ void LinkStream::hear(Report& report, const GradientSet& held, Nanoseconds now) 
   linked_ = std::move(report.linked);
   peer_can_stream_ = report.can_stream;
   reports_without_stream_ = report.can_stream ? 0 : reports_without_stream_ + 1;
-  if (lacked_.count_missing_from(held) > 0) return;
-  lacked_ = reported_.without(held);
+  const std::uint64_t still_lacked = lacked_.count_missing_from(held);
+  if (still_lacked > 0 && still_lacked == still_lacked_) return;
+  if (still_lacked == 0) lacked_ = reported_.without(held);
+  still_lacked_ = lacked_.count_missing_from(held);
   lacked_since_ = now;
 }
 
@@ -60,10 +62,10 @@ bool LinkStream::fall_behind(const Holdings& held, std::size_t most) {
   return behind_ = true;
 }
 
-bool LinkStream::needs_its_model(const GradientSet& held, Nanoseconds now) const {
+bool LinkStream::needs_its_model(const GradientSet& held, Nanoseconds now,
+                                 Nanoseconds patience) const {
   return reports_without_stream_ >= enough_reports ||
-         (now - lacked_since_ > ProtocolOptions::lacks_for_long &&
-          lacked_.count_missing_from(held) > 0);
+         (now - lacked_since_ > patience && lacked_.count_missing_from(held) > 0);
 }
 
 void LinkStream::offer(const Parcel& parcel) {
@@ -78,10 +80,23 @@ bool LinkStream::wants(const Parcel& parcel) const {
 }
 
 // Whoever has a link to an origin gets its gradients from there, however thin that link is.
+bool LinkStream::gets_it_from(WorkerId origin) const {
+  return origin != Membership::self &&
+         std::find(linked_.begin(), linked_.end(), origin) != linked_.end();
+}
+
+bool LinkStream::can_stream(const Holdings& held) const {
+  GradientSet lacked_from_here;
+  held.names().for_each_range_missing_from(
+      offered_, [&](WorkerId origin, std::uint32_t first, std::uint32_t last) {
+        if (!gets_it_from(origin)) lacked_from_here.insert_range({origin, first, last});
+      });
+  return held.log().has_all_of(lacked_from_here);
+}
+
 bool LinkStream::is_to_repair(const Log::Entry& entry, const Rules& rules, Nanoseconds now) const {
-  const WorkerId origin = entry.parcel.first_name().origin;
-  const bool gets_it = std::find(linked_.begin(), linked_.end(), origin) != linked_.end();
-  return entry.since + (gets_it ? rules.await_origin : rules.repair_after) <= now;
+  const bool waits = gets_it_from(entry.parcel.first_name().origin);
+  return entry.since + (waits ? rules.await_origin : rules.repair_after) <= now;
 }
 
 void LinkStream::pump(const Log& log, const Rules& rules, Nanoseconds now) {

@@ -48,18 +48,18 @@ class LinkStream {
   bool wants_model() const { return wants_model_; }
   /// A model was sent on it.
   bool is_served() const { return served_; }
-  /// All that it lacks was sent or can still be, one by one, ...
-  bool can_stream(const Holdings& held) const {
-    return held.log().has_all_of(held.names().without(offered_));
-  }
+  /// All that it lacks was sent or can still be, one by one, or comes to it from the origin: that
+  /// one may have bundled it in another way. ...
+  bool can_stream(const Holdings& held) const;
   /// ... and that is so at the other end.
   bool peer_can_stream() const { return peer_can_stream_; }
   /// One of both sides needs a model of the other.
   bool is_merging(const Holdings& held) const {
     return has_reported_ && !(peer_can_stream_ && can_stream(held));
   }
-  /// What the other end has and we lack does not come one by one.
-  bool needs_its_model(const GradientSet& held, Nanoseconds now) const;
+  /// What the other end has and we lack does not come one by one: it says so, or nothing of it has
+  /// come for longer than `patience`.
+  bool needs_its_model(const GradientSet& held, Nanoseconds now, Nanoseconds patience) const;
 
  private:
   friend struct StateOf;
@@ -69,6 +69,7 @@ class LinkStream {
 
   void offer(const Parcel& parcel);
   bool wants(const Parcel& parcel) const;
+  bool gets_it_from(WorkerId origin) const;
   bool is_to_repair(const Log::Entry& entry, const Rules& rules, Nanoseconds now) const;
   bool has_room(const Rules& rules) const {
     return sent_ - acked_ < rules.most_under_way && rules.has_room();
@@ -87,7 +88,8 @@ class LinkStream {
   bool peer_can_stream_ = true;
   std::uint32_t reports_without_stream_ = 0;
   GradientSet lacked_;  // what they had and we did not, at some time
-  Nanoseconds lacked_since_ = 0;
+  std::uint64_t still_lacked_ = 0;
+  Nanoseconds lacked_since_ = 0;  // or when some of it came
 };
 
 }  // namespace dasgd::elastic

@@ -71,7 +71,6 @@ struct ProtocolOptions {
   // Every other time after which a member does something by itself.
   static constexpr Nanoseconds keep_snapshot = 2'000'000'000;   ///< for others who ask
   static constexpr Nanoseconds await_model = 5'000'000'000;     ///< then another member is asked
-  static constexpr Nanoseconds lacks_for_long = 3'000'000'000;  ///< then it asks for a model
   static constexpr Nanoseconds retry_adoption = 1'000'000'000;  ///< of the same member's model
   static constexpr Nanoseconds warn_again = 60'000'000'000;     ///< of links that do not keep up
   static constexpr Nanoseconds measure_every = 1'000'000'000;   ///< rates
@@ -80,7 +79,8 @@ struct ProtocolOptions {
   /// Until all who know both sides of a cut have met whoever comes back.
   Nanoseconds meeting() const { return patience.slowest_dial + 3 * report_every; }
   Nanoseconds merging() const { return 2 * yield_after; }         ///< is then an exception no more
-  Nanoseconds await_origin() const { return patience.gone / 2; }  ///< before repairing its stream
+  Nanoseconds await_origin() const { return 2 * patience.gone; }  ///< before repairing its stream
+  Nanoseconds await_lacked() const { return patience.gone; }      ///< then it asks for a model
   Nanoseconds await_stop() const { return 2 * patience.gone; }    ///< of others, at the end
   Nanoseconds await_digests() const { return 4 * patience.gone; }
   Nanoseconds await_strangers() const { return 4 * patience.alone; }  ///< whom only the dead knew

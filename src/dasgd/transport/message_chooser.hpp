@@ -1,6 +1,7 @@
 // In how many bits a member or a rank sends its updates, by how long they wait for its links.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 #include "dasgd/base/time.hpp"
@@ -21,10 +22,12 @@ class MessageChooser {
   /// A message with so many own gradients leaves.
   void sent(std::size_t gradients, Nanoseconds now) {
     sum_ += gradients;
+    counted_ += std::min(gradients, most_counted);
     if (++messages_ < looked_at) return;
     const double mean = static_cast<double>(sum_) / looked_at;
-    sum_ = messages_ = 0;
-    if (mean > most && format_ != MessageFormat::ternary) {
+    const bool too_many = counted_ > most * looked_at;
+    sum_ = counted_ = messages_ = 0;
+    if (too_many && format_ != MessageFormat::ternary) {
       if (tries_more_) pause_ *= 2;
       change(+1, mean, now);
       tries_more_ = false;
@@ -35,8 +38,10 @@ class MessageChooser {
   }
 
  private:
-  static constexpr std::size_t looked_at = 16;  // messages
-  static constexpr double most = 2, few = 1.25;
+  static constexpr std::size_t looked_at = 16;    // messages
+  static constexpr std::size_t most_counted = 8;  // of one: the first to a newcomer has many
+  static constexpr std::size_t most = 2;
+  static constexpr double few = 1.25;
 
   void change(int by, double mean, Nanoseconds now) {
     format_ = static_cast<MessageFormat>(static_cast<int>(format_) + by);
@@ -45,7 +50,7 @@ class MessageChooser {
   }
 
   MessageFormat format_ = MessageFormat::full;
-  std::size_t sum_ = 0, messages_ = 0;
+  std::size_t sum_ = 0, counted_ = 0, messages_ = 0;
   double waited_ = 0;
   Nanoseconds since_ = 0, pause_ = 30'000'000'000;
   bool tries_more_ = false;
