@@ -2,7 +2,6 @@
 #include "dasgd/lab/referee/hold.hpp"
 
 #include <algorithm>
-
 #include <gtest/gtest.h>
 
 #include "dasgd/lab/referee/contest/run_one.hpp"
