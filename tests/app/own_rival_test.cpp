@@ -37,7 +37,7 @@ TEST_F(OwnRival, OfASharedObjectIsTunedJudgedAndPlottedLikeTheOthers) {
   EXPECT_THAT(outcome.out, HasSubstr("token"));
   for (const json& row : rows())
     if (row["rival"] == "token") {
-      EXPECT_GT(row["tuning_runs"], 3);
+      EXPECT_GE(row["tuning_runs"], 3);
       EXPECT_NE(row["verdict"], "not reached");
       EXPECT_TRUE(row["S_avg"].is_number());
     }

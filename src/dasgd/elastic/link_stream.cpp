@@ -19,14 +19,18 @@ void LinkStream::hear(Report& report, const GradientSet& held, Nanoseconds now) 
   }
   has_reported_ = true;
   acked_ = report.taken;
+  if (linked_ != report.linked) slow_ = late_ = 0;
   linked_ = std::move(report.linked);
   peer_can_stream_ = report.can_stream;
   reports_without_stream_ = report.can_stream ? 0 : reports_without_stream_ + 1;
   const std::uint64_t still_lacked = lacked_.count_missing_from(held);
   if (still_lacked > 0 && still_lacked == still_lacked_) return;
-  if (still_lacked == 0) lacked_ = reported_.without(held);
+  less_since_ = now;
+  if (still_lacked == 0) {
+    lacked_ = reported_.without(held);
+    lacked_since_ = now;
+  }
   still_lacked_ = lacked_.count_missing_from(held);
-  lacked_since_ = now;
 }
 
 void LinkStream::want_model() {
@@ -65,7 +69,8 @@ bool LinkStream::fall_behind(const Holdings& held, std::size_t most) {
 bool LinkStream::needs_its_model(const GradientSet& held, Nanoseconds now,
                                  Nanoseconds patience) const {
   return reports_without_stream_ >= enough_reports ||
-         (now - lacked_since_ > patience && lacked_.count_missing_from(held) > 0);
+         (now - (trusts_origins_ ? less_since_ : lacked_since_) > patience &&
+          lacked_.count_missing_from(held) > 0);
 }
 
 void LinkStream::offer(const Parcel& parcel) {
@@ -89,14 +94,10 @@ bool LinkStream::can_stream(const Holdings& held) const {
   GradientSet lacked_from_here;
   held.names().for_each_range_missing_from(
       offered_, [&](WorkerId origin, std::uint32_t first, std::uint32_t last) {
-        if (!gets_it_from(origin)) lacked_from_here.insert_range({origin, first, last});
+        if (!trusts_origins_ || !gets_it_from(origin))
+          lacked_from_here.insert_range({origin, first, last});
       });
   return held.log().has_all_of(lacked_from_here);
-}
-
-bool LinkStream::is_to_repair(const Log::Entry& entry, const Rules& rules, Nanoseconds now) const {
-  const bool waits = gets_it_from(entry.parcel.first_name().origin);
-  return entry.since + (waits ? rules.await_origin : rules.repair_after) <= now;
 }
 
 void LinkStream::pump(const Log& log, const Rules& rules, Nanoseconds now) {
@@ -134,12 +135,17 @@ void LinkStream::pump(const Log& log, const Rules& rules, Nanoseconds now) {
   });
   send_row();
   was_full_ = !has_room(rules);
-  slow_ = log.visit_from(slow_, [&](const Log::Entry& entry) {
-    if (!wants(entry.parcel)) return true;
-    if (!is_to_repair(entry, rules, now) || !has_room(rules)) return false;
-    send(entry.parcel);
-    return true;
-  });
+  const auto repair = [&](std::uint64_t& place, bool from_origin, Nanoseconds after) {
+    place = log.visit_from(place, [&](const Log::Entry& entry) {
+      if (gets_it_from(entry.parcel.first_name().origin) != from_origin || !wants(entry.parcel))
+        return true;
+      if (entry.since + after > now || !has_room(rules)) return false;
+      send(entry.parcel);
+      return true;
+    });
+  };
+  repair(slow_, false, rules.repair_after);
+  repair(late_, true, rules.await_origin);
 }
 
 }  // namespace dasgd::elastic

@@ -19,6 +19,9 @@ class LinkStream {
   void came(const Parcel& parcel) { offer(parcel); }
   /// It asks for a model: what was sent one by one may be lost to it.
   void want_model();
+  /// Whether whoever has a link to an origin waits for it. Not where gradients travel on several
+  /// routes and nothing is bundled, nor at a member that leaves.
+  void trust_origins(bool trusted) { trusts_origins_ = trusted; }
   /// From here on the log keeps everything for it.
   void promise(const GradientSet& names);
   /// A model with these names leaves.
@@ -57,8 +60,8 @@ class LinkStream {
   bool is_merging(const Holdings& held) const {
     return has_reported_ && !(peer_can_stream_ && can_stream(held));
   }
-  /// What the other end has and we lack does not come one by one: it says so, or nothing of it has
-  /// come for longer than `patience`.
+  /// What the other end has and we lack does not come one by one: it says so, or it has not come
+  /// for longer than `patience`; nothing of it, where origins are trusted.
   bool needs_its_model(const GradientSet& held, Nanoseconds now, Nanoseconds patience) const;
 
  private:
@@ -70,11 +73,10 @@ class LinkStream {
   void offer(const Parcel& parcel);
   bool wants(const Parcel& parcel) const;
   bool gets_it_from(WorkerId origin) const;
-  bool is_to_repair(const Log::Entry& entry, const Rules& rules, Nanoseconds now) const;
   bool has_room(const Rules& rules) const {
     return sent_ - acked_ < rules.most_under_way && rules.has_room();
   }
-  void restart() { quick_ = slow_ = 0; }
+  void restart() { quick_ = slow_ = late_ = 0; }
 
   GradientSet reported_;  // what the other end said that it holds
   GradientSet promised_;  // the names of a model that is on its way
@@ -82,14 +84,16 @@ class LinkStream {
   bool has_reported_ = false, behind_ = false, wants_model_ = false, served_ = false;
   bool was_full_ = false;  // what waits for it leaves as one
   std::uint32_t times_behind_ = 0;
-  std::uint64_t quick_ = 0, slow_ = 0;  // places in the log: what is sent at once, what later
+  // Places in the log: what is sent at once, what later, what only if its origin does not send it.
+  std::uint64_t quick_ = 0, slow_ = 0, late_ = 0;
   std::uint64_t sent_ = 0, acked_ = 0;  // messages; of them, those that have arrived
   std::vector<WorkerId> linked_;        // to whom the other end has links
   bool peer_can_stream_ = true;
   std::uint32_t reports_without_stream_ = 0;
   GradientSet lacked_;  // what they had and we did not, at some time
   std::uint64_t still_lacked_ = 0;
-  Nanoseconds lacked_since_ = 0;  // or when some of it came
+  Nanoseconds lacked_since_ = 0, less_since_ = 0;  // when that was, and when some of it came
+  bool trusts_origins_ = true;
 };
 
 }  // namespace dasgd::elastic

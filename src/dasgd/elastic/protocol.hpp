@@ -233,6 +233,7 @@ class Protocol {
   void send_digest(MemberLink& link);
 
   bool is_to_stream(const MemberLink& link) const;
+  bool trusts_origins() const;
   double seconds_behind(const MemberLink& link, Nanoseconds now) const;
   void report_to(MemberLink& link, Nanoseconds now);
   void report_to_all(Nanoseconds now);

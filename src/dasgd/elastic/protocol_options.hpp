@@ -1,6 +1,7 @@
 // The options of a member, its timeouts, and what it can do to the world.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -78,10 +79,17 @@ struct ProtocolOptions {
   Nanoseconds collect_every() const { return report_every / 4; }
   /// Until all who know both sides of a cut have met whoever comes back.
   Nanoseconds meeting() const { return patience.slowest_dial + 3 * report_every; }
-  Nanoseconds merging() const { return 2 * yield_after; }         ///< is then an exception no more
-  Nanoseconds await_origin() const { return 2 * patience.gone; }  ///< before repairing its stream
-  Nanoseconds await_lacked() const { return patience.gone; }      ///< then it asks for a model
-  Nanoseconds await_stop() const { return 2 * patience.gone; }    ///< of others, at the end
+  Nanoseconds merging() const { return 2 * yield_after; }  ///< is then an exception no more
+  /// Before its stream is repaired by others. `trusted`: it sends its gradients itself, however
+  /// late.
+  Nanoseconds await_origin(bool trusted) const {
+    return trusted ? std::min<Nanoseconds>(2 * patience.gone, 20'000'000'000) : patience.gone / 2;
+  }
+  /// Then it asks for a model.
+  Nanoseconds await_lacked(bool trusted) const {
+    return trusted ? std::min<Nanoseconds>(patience.gone, 10'000'000'000) : 3'000'000'000;
+  }
+  Nanoseconds await_stop() const { return 2 * patience.gone; }  ///< of others, at the end
   Nanoseconds await_digests() const { return 4 * patience.gone; }
   Nanoseconds await_strangers() const { return 4 * patience.alone; }  ///< whom only the dead knew
   Nanoseconds redial_contact() const { return patience.slowest_dial / 4; }

@@ -76,6 +76,7 @@ void Protocol::on_snapshot(MemberLink& link, Snapshot& snapshot, Nanoseconds now
 }
 
 void Protocol::report_to(MemberLink& link, Nanoseconds now) {
+  link.stream.trust_origins(trusts_origins());
   Record& me = members_.me();
   ++me.version;
   me.t = names().size();
@@ -205,7 +206,10 @@ bool Protocol::is_to_stream(const MemberLink& link) const {
   return joined() && (stream.is_served() || members_[link.member].record.joined);
 }
 
+bool Protocol::trusts_origins() const { return !windows_.relays_at_once() && !end_.is_leaving(); }
+
 void Protocol::pump(MemberLink& link, Nanoseconds now) {
+  link.stream.trust_origins(trusts_origins());
   if (!is_to_stream(link)) return;
   link.stream.pump(
       log(),
@@ -214,7 +218,7 @@ void Protocol::pump(MemberLink& link, Nanoseconds now) {
        // separated.
        .folds = !windows_.relays_at_once(),
        .repair_after = options_.repair_after,
-       .await_origin = options_.await_origin(),
+       .await_origin = options_.await_origin(trusts_origins()),
        .has_room = [this,
                     id = link.id] { return wires_.queued_bytes(id) < options_.most_queued_bytes; },
        .send = [&](const Parcel& parcel) { send(link, parcel, now); }},

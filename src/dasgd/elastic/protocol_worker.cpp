@@ -127,8 +127,9 @@ void Protocol::pull(Nanoseconds now) {
   for (auto& [id, link] : links_) {
     if (!link.open || !link.stream.has_reported() || link.goodbye) continue;
     if (!members_[link.member].record.joined) continue;
-    givers.push_back({id, link.member, &link.stream.reported(),
-                      link.stream.needs_its_model(names(), now, options_.await_lacked())});
+    givers.push_back(
+        {id, link.member, &link.stream.reported(),
+         link.stream.needs_its_model(names(), now, options_.await_lacked(trusts_origins()))});
   }
   const auto asked = takeover_.ask(givers, names(), model_is_coming(), now);
   if (!asked) return;

@@ -25,13 +25,13 @@ class MessageChooser {
     counted_ += std::min(gradients, most_counted);
     if (++messages_ < looked_at) return;
     const double mean = static_cast<double>(sum_) / looked_at;
-    const bool too_many = counted_ > most * looked_at;
+    const double counted = static_cast<double>(counted_) / looked_at;
     sum_ = counted_ = messages_ = 0;
-    if (too_many && format_ != MessageFormat::ternary) {
+    if (counted > most && format_ != MessageFormat::ternary) {
       if (tries_more_) pause_ *= 2;
       change(+1, mean, now);
       tries_more_ = false;
-    } else if (mean < few && format_ != MessageFormat::full && now - since_ >= pause_) {
+    } else if (counted < few && format_ != MessageFormat::full && now - since_ >= pause_) {
       change(-1, mean, now);
       tries_more_ = true;
     }
@@ -40,8 +40,7 @@ class MessageChooser {
  private:
   static constexpr std::size_t looked_at = 16;    // messages
   static constexpr std::size_t most_counted = 8;  // of one: the first to a newcomer has many
-  static constexpr std::size_t most = 2;
-  static constexpr double few = 1.25;
+  static constexpr double most = 2, few = 1.25;
 
   void change(int by, double mean, Nanoseconds now) {
     format_ = static_cast<MessageFormat>(static_cast<int>(format_) + by);
