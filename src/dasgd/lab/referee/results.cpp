@@ -240,7 +240,7 @@ std::string list_of_rivals(const std::vector<RivalKind>& kinds) {
           "    {} = {}: {}\n", p.name,
           p.words.empty() ? show_real(p.usual) : fmt::format("{}", fmt::join(p.words, "|")),
           p.meaning);
-    for (const std::string& limit : kind.limits) text += "    tested: " + limit + "\n";
+    for (const std::string& limit : kind.limits) text += "    proved: " + limit + "\n";
   }
   text += "\nWorlds\n";
   for (const WorldForm& world : world_forms())

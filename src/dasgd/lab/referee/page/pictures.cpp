@@ -138,7 +138,7 @@ nlohmann::ordered_json table_of(const Contest& contest, const std::vector<Judged
            {"accuracy_mean", shown([](auto& r) { return r.accuracy_mean; })},
            {"accuracy_worst", shown([](auto& r) { return r.accuracy_worst; })},
            {"models_kept", rounded(median([](auto& r) { return r.memory_models; }))},
-           {"tested", fmt::format("{}", fmt::join(kind_of(row, contest).limits, "; "))}});
+           {"proved", fmt::format("{}", fmt::join(kind_of(row, contest).limits, "; "))}});
     }
   return table;
 }
