@@ -217,6 +217,47 @@ TEST_F(Streamed, WhatTheOtherEndGetsFromItsOriginNeedsNoModel) {
   linked = {other};
   hears(first);
   EXPECT_TRUE(stream.can_stream(holdings)) << "the origin does it";
+  stream.trust_origins(false);
+  EXPECT_FALSE(stream.can_stream(holdings));
+}
+
+TEST_F(Streamed, WhereOriginsAreNotTrustedAllThatIsLackedCounts) {
+  stream.trust_origins(false);
+  hold(other, 0, 1, false);
+  linked = {other};
+  hears({});
+  EXPECT_TRUE(stream.can_stream(holdings));
+  GradientSet theirs;
+  for (const std::uint32_t k : {1, 2}) theirs.insert({other, k});
+  hears(theirs, 0, true, 5);
+  hold(other, 1, 20, false);
+  hears(theirs, 0, true, 20);
+  EXPECT_TRUE(stream.needs_its_model(holdings.names(), 6 + patience, patience))
+      << "some of it has come, but not all";
+  stream.trust_origins(true);
+  EXPECT_FALSE(stream.needs_its_model(holdings.names(), 6 + patience, patience));
+}
+
+TEST_F(Streamed, WhatWaitsForItsOriginDoesNotHoldUpOtherRepairs) {
+  const WorkerId dead = roster.number({3, 3});
+  hold(other, 0, 1, false);  // its origin is linked to the other end
+  hold(dead, 0, 1, false);
+  linked = {other};
+  hears({});
+  EXPECT_EQ(pump(10), Sizes{});
+  EXPECT_EQ(pump(11), Sizes{1}) << "that of the dead one";
+  EXPECT_EQ(pump(100), Sizes{});
+  EXPECT_EQ(pump(101), Sizes{1}) << "its origin has not sent it";
+}
+
+TEST_F(Streamed, WhoseLinkToAnOriginIsLostIsSentWhatItLacksAtOnce) {
+  hold(other, 0, 1, false);
+  linked = {other};
+  hears({});
+  EXPECT_EQ(pump(50), Sizes{});
+  linked.clear();
+  hears({});
+  EXPECT_EQ(pump(50), Sizes{1});
 }
 
 TEST(WindowsOf, SmallGradientsAreManyAndLargeOnesFew) {

@@ -209,7 +209,8 @@ bool Protocol::is_to_stream(const MemberLink& link) const {
 bool Protocol::trusts_origins() const { return !windows_.relays_at_once() && !end_.is_leaving(); }
 
 void Protocol::pump(MemberLink& link, Nanoseconds now) {
-  link.stream.trust_origins(trusts_origins());
+  const bool trusted = trusts_origins();
+  link.stream.trust_origins(trusted);
   if (!is_to_stream(link)) return;
   link.stream.pump(
       log(),
@@ -218,7 +219,7 @@ void Protocol::pump(MemberLink& link, Nanoseconds now) {
        // separated.
        .folds = !windows_.relays_at_once(),
        .repair_after = options_.repair_after,
-       .await_origin = options_.await_origin(trusts_origins()),
+       .await_origin = options_.await_origin(trusted),
        .has_room = [this,
                     id = link.id] { return wires_.queued_bytes(id) < options_.most_queued_bytes; },
        .send = [&](const Parcel& parcel) { send(link, parcel, now); }},
