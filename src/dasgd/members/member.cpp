@@ -8,6 +8,7 @@
 #include <future>
 #include <map>
 #include <mutex>
+#include <thread>
 #include <unistd.h>
 
 #include "dasgd/base/files/atomic_file.hpp"
