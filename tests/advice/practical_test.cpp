@@ -25,6 +25,20 @@ TEST(PracticalStep, ReportsWhatItTriesAndMayTakeATenthOfTheRunOrTenSeconds) {
   EXPECT_EQ(lines.size(), 1 + advice.practical.tried.size());
 }
 
+TEST(PracticalStep, SaysWhichShareOfTheBestTrialItIs) {
+  const Quadratic q = Quadratic::random(1);
+  TrainOptions options{.workers = 2};
+  options.gradients = {200};
+  const double L = *q.known().smoothness;
+  const auto with_proved = [&](double proved) {
+    return try_steps<double>(q, options, VirtualWorld{}, L, proved, 400);
+  };
+  const auto best = with_proved(1e9), lower = with_proved(1e-9);
+  ASSERT_TRUE(best && lower);
+  EXPECT_EQ(best->share, 1);
+  EXPECT_DOUBLE_EQ(lower->share, 0.5) << "gradients have no noise";
+}
+
 TEST(PracticalStep, NoTrialBeginsWhenTheTimeIsOver) {
   const Quadratic q = Quadratic::random(1);
   TrainOptions options{.workers = 2};

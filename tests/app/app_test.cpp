@@ -129,7 +129,9 @@ TEST_F(App, RefusesMistypedAndImpossibleArguments) {
   expect_refusal("train --lr -0.5 --foo 3" + to, "unknown option --foo");
   expect_refusal("check /no/such/trace", "/no/such/trace: cannot be opened");
   expect_refusal("check", "check needs TRACE.jsonl|RUN_DIR");
-  expect_refusal("check /proc", "/proc/trace.jsonl: cannot be opened");
+  expect_refusal("check /proc",
+                 "/proc/trace.jsonl: cannot be opened; dasgd check needs a trace.jsonl: train "
+                 "with --trace");
   expect_refusal("check " + std::string(300, 'x'), "File name too long");
   expect_refusal("check x --eta abc", "--eta = abc is not a number");
   expect_refusal("check x --eta 1", "--eta and --L belong together");

@@ -18,6 +18,8 @@ TEST_F(Compare, ListsRivalsAndWorlds) {
         "sgp",     "ssp",        "easgd",       "fragile",        "eager",      "sparseloco",
         "proved:", "exchanges:", "straggler:X", "birch:1..4"})
     EXPECT_THAT(outcome.out, HasSubstr(name));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("    look_ahead: where workers compute"),
+                                 Not(HasSubstr("look_ahead = ")), HasSubstr("    tau = 0: ")));
 }
 
 TEST_F(Compare, RunsEverybodyAndWritesEverything) {

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <sstream>
 
 #include "app/app.hpp"
@@ -48,6 +49,18 @@ TEST_F(HeldOutData, TheSummaryNamesThePartOfEachFigure) {
   EXPECT_THAT(dasgd("report --text " + out()).out, HasSubstr(" (validation)\n"));
   EXPECT_THAT(dasgd(run + " --validation 0 --out " + out("all")).out,
               ContainsRegex("loss +[0-9.e-]+, accuracy [0-9.]+\n"));
+}
+
+TEST_F(HeldOutData, TheSummaryHasALineForATestPart) {
+  const std::string table = directory.write("t.csv", clusters_csv(100, 1));
+  const std::string test = directory.write("test.csv", clusters_csv(90, 2));
+  const std::string run = "train --model softmax --epochs 2 --no-report --data " + table;
+  const Outcome tested = dasgd(run + " --test " + test + " --out " + out());
+  const json part = summary()["parts"]["test"];
+  EXPECT_THAT(tested.out,
+              HasSubstr(fmt::format("  test       loss {:.6g}, accuracy {:.4f}\n",
+                                    part["loss"].get<double>(), part["accuracy"].get<double>())));
+  EXPECT_THAT(dasgd(run + " --out " + out("none")).out, Not(HasSubstr("  test  ")));
 }
 
 TEST_F(HeldOutData, FiguresOfAllPartsAreThereAndAddUp) {

@@ -123,7 +123,7 @@ TEST_F(Predict, ComparesWithLabelsWhereThereAreSome) {
 
 TEST_F(Predict, RefusesInOneLine) {
   const std::string none = directory.file("none");
-  expect_refusal("predict " + none + " " + table, "is neither a run directory nor");
+  expect_refusal("predict " + none + " " + table, none + ": does not exist");
   expect_refusal("predict " + directory.path() + " " + table, "has no model to predict with");
   expect_refusal("predict", "needs RUN_DIR|MODEL.pt");
   train("--model softmax --data " + table);

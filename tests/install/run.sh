@@ -16,7 +16,7 @@ test -f "$work/prefix/share/man/man1/dasgd-train.1"
 # The programs that the documentation shows, by pkg-config.
 PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name dasgd.pc)")
 export PKG_CONFIG_PATH
-flags=$(pkg-config --define-variable=prefix="$work/prefix" --cflags --libs dasgd)
+flags=$(pkg-config --cflags --libs dasgd)
 for page in "$source"/README.md "$source"/docs/*.md "$source"/site/pages/*.md; do
   awk '/^```cpp/ { inside = !not_run; next } /^```/ { inside = 0 } inside; { not_run = /^<!-- not run: / }' "$page" >"$work/shown.cpp"
   [ -s "$work/shown.cpp" ] || continue

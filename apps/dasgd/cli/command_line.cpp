@@ -251,8 +251,8 @@ void CommandLine::add_compare() {
       "command with the same --out\ncontinues an interrupted comparison.\n"
       "Examples:\n"
       "  dasgd compare --list\n"
-      "  dasgd compare --model quadratic --workers 8 --target-loss 1 --world equal --world "
-      "straggler:10\n"
+      "  dasgd compare --model quadratic --workers 8 --target-loss 1e-8 --world equal --world "
+      "straggler:10 --out runs/quadratic\n"
       "  dasgd compare --rivals dasgd,minibatch:backup=2,rennala:B=8 --workers 16 "
       "--target-accuracy 0.82 --quick");
   when(app, [this] {

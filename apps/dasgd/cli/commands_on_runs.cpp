@@ -186,10 +186,11 @@ void CommandLine::add_predict() {
       "with\nthe probability of each class, or row,prediction for numeric targets. Rows "
       "count "
       "from 0.\nColumns are found by the names of the header, else by their order; a label is not "
-      "needed, and where\nthere is one, standard error says how many answers are correct.\n"
+      "needed, and where\nthere is one, standard error says how many answers are correct. RUN_DIR "
+      "stands for the final model\nof the run.\n"
       "Examples:\n"
       "  dasgd predict runs/first new.csv --out answers.csv\n"
-      "  dasgd predict runs/first/model.best.pt new.csv --json\n"
+      "  dasgd predict runs/net/model.best.pt new.csv --json    a network: its best model\n"
       "  tail -n 5 new.csv | dasgd predict runs/first -");
   when(app, [this] { return predict_command(predict_); });
 }

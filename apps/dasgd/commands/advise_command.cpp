@@ -58,6 +58,13 @@ const char* what_is_proved(const Advice& advice) {
            : "the a priori step for twice the S_max of the pilot";
 }
 
+// The best step of the trials, or a lower one.
+std::string of_trials(const PracticalStep& step) {
+  const std::string share = step.share < 1 ? fmt::format("{:.2g} of ", step.share) : "";
+  return fmt::format("{}the best of some short trials, for --schedule {}; not proved", share,
+                     to_string(step.schedule));
+}
+
 // What to do, before why.
 void print_steps(const Advice& advice) {
   const StalenessSummary& s = advice.staleness.figures;
@@ -65,8 +72,7 @@ void print_steps(const Advice& advice) {
   print_result("  {}; staleness S: {:.3g} on average, {} at most\n",
                counted(advice.workers, "worker"), s.S_avg, s.S_max);
   print_result("  to train well  --lr auto    {:<12.6g}{}\n", advice.practical.eta,
-               tried ? "the best of some short trials, with a margin, for --schedule " +
-                           to_string(advice.practical.schedule) + "; not proved"
+               tried          ? of_trials(advice.practical)
                : advice.plain ? "no trial was possible: the step of --lr proved"
                               : "no trial was possible: a guess from the theory of plain SGD");
   if (!advice.plain)

@@ -13,12 +13,30 @@
 namespace dasgd::app {
 namespace {
 
-// Of what was held out, where targets are numbers: in the units of the data.
+// Where targets are numbers: in the units of the data.
+std::string describe_squares(const PartFigures& part) {
+  if (!part.mse) return "";
+  return fmt::format("mse {:.6g}{}", *part.mse,
+                     part.r2 ? fmt::format(", R2 {:.4f}", *part.r2) : "");
+}
+
+// Of the part that was evaluated during the run.
 std::string describe_errors(const RunSummary& s) {
   for (const PartFigures& part : s.parts)
     if (part.part == s.evaluated_part && part.mse)
-      return fmt::format(", {} mse {:.6g}{}", part.part, *part.mse,
-                         part.r2 ? fmt::format(", R2 {:.4f}", *part.r2) : "");
+      return fmt::format(", {} {}", part.part, describe_squares(part));
+  return "";
+}
+
+// Of what was kept for the end; empty where there is none.
+std::string describe_test(const RunSummary& s) {
+  for (const PartFigures& part : s.parts) {
+    if (part.part != "test" || part.part == s.evaluated_part) continue;
+    const auto accuracy = part.counts.accuracy();
+    return fmt::format("loss {:.6g}{}{}", part.loss,
+                       accuracy ? fmt::format(", accuracy {:.4f}", *accuracy) : "",
+                       part.mse ? ", " + describe_squares(part) : "");
+  }
   return "";
 }
 
@@ -117,6 +135,7 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
                                             held_out ? " (" + s.evaluated_part + ")" : "")
                               : "") +
                   describe_errors(s));
+  if (const std::string test = describe_test(s); !test.empty()) row("test", test);
   if (s.best)
     row("best", fmt::format("{}{:.6g} at {:.2f} s", s.best->accuracy ? "accuracy " : "loss ",
                             s.best->accuracy.value_or(s.best->loss.value_or(0)), s.best->seconds));
@@ -132,7 +151,8 @@ void print_summary(const std::string& verb, const Config& config, const RunSumma
   if (!s.assumptions.empty()) row("assumed", describe_assumptions(s.assumptions));
   if (s.folded > 0)
     row("folded",
-        fmt::format("{} applications of gradients that came summed, as a worker was behind",
+        fmt::format("{} applications of gradients that arrived already summed, because a worker "
+                    "was behind",
                     show_count(s.folded)));
   if (s.sampling == "shards" || s.sampling.starts_with("dirichlet"))
     row("sampling", describe_shards(s, config.run.batch == 0u));

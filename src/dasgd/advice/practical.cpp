@@ -249,7 +249,7 @@ std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
                   cools ? fmt::format(", decaying to 0 over the last {:.0f} % of the run",
                                       100 * schedule.share)
                         : ""),
-      schedule, std::move(trials.tried)};
+      schedule, std::move(trials.tried), eta / found};
 }
 
 template std::optional<PracticalStep> try_steps(const Objective<float>&, const TrainOptions&,

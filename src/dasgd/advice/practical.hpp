@@ -27,6 +27,7 @@ struct PracticalStep {
   std::string how;
   Schedule schedule;  ///< that it was tried with, and is for
   std::vector<TriedStep> tried;
+  double share = 1;  ///< eta, divided by the best step of the trials
 };
 
 /// How long trials may last, and who gets a line about each.

@@ -116,7 +116,8 @@ std::string in_words(const std::vector<std::int64_t>& shape) {
 std::unique_ptr<Predictor> open_predictor(const std::string& run_or_file) {
   if (!fs::is_directory(run_or_file)) {
     if (!fs::exists(run_or_file))
-      throw InputError(run_or_file + ": is neither a run directory nor a TorchScript file");
+      throw InputError(run_or_file +
+                       ": does not exist; give a run directory or a TorchScript file");
     return open_network(run_or_file);
   }
   if (fs::exists(run_or_file + "/model.pt")) return open_network(run_or_file + "/model.pt");

@@ -84,7 +84,8 @@ std::vector<Setting> compare_settings() {
       flag("compare.preempt", "--preempt",
            "stop gradients that are no longer needed (default: they are finished and wasted)",
            field(&Config::compare, &CompareSettings::preempt)),
-      flag("compare.quick", "--quick", "5 steps with one seed each, 3 seeds, a coarser grid",
+      flag("compare.quick", "--quick",
+           "tune 5 steps with one seed each, compare 3 seeds, evaluate less often",
            field(&Config::compare, &CompareSettings::quick)),
       not_written(text(
           {"compare.paper", "--paper", "DIR",

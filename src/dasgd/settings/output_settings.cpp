@@ -65,7 +65,8 @@ std::vector<Setting> output_settings() {
       not_written(
           place({"output.out", "--out", "DIR", "the run directory (default: runs/MODEL-TIME)"},
                 field(&Config::output, &OutputSettings::out), name_of_directory, quoted)),
-      flag("output.trace", "--trace", "write all applications to trace.jsonl",
+      flag("output.trace", "--trace",
+           "write all applications to trace.jsonl, about 120 bytes for each (gradients x workers)",
            field(&Config::output, &OutputSettings::trace)),
       flag("output.no_report", "--no-report", "do not write report.html at the end",
            field(&Config::output, &OutputSettings::no_report)),

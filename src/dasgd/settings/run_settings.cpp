@@ -82,16 +82,17 @@ std::vector<Setting> algorithm_settings() {
   return {
       count("workers", "--workers", "worker threads", field(&Config::workers), 1),
       {"lr", "--lr", Setting::Kind::value, "X|auto|proved",
-       "the step size eta; auto: one that trains well, found by short trials; proved: the step of "
-       "the certificate for at least twice the staleness of a pilot (see: dasgd advise). Default: "
-       "0.01; 0.1 for logistic, 0.05 for softmax, linear and networks",
+       "the step size eta; auto: one that trains well, found by short trials; proved: a step with "
+       "a convergence proof, computed for at least twice the staleness measured in a short pilot "
+       "run (see: dasgd advise). Default: 0.01; 0.1 for logistic, 0.05 for softmax, linear and "
+       "networks",
        set_lr, show_lr},
-      named(
-          {"look_ahead", "--look-ahead", "LAMBDA|auto|off",
-           "compute where the others are about to be: own recent updates, with weight LAMBDA from "
-           "0 to 1, replace missing updates of others; off: Algorithm 1 of the paper (default: "
-           "auto with mini-batches, off without noise)"},
-          field(&Config::run, &TrainOptions::look_ahead), parse_look_ahead),
+      named({"look_ahead", "--look-ahead", "LAMBDA|auto|off",
+             "compute each gradient at a guess of the model to come: the worker's own recent "
+             "updates, times LAMBDA (0 to 1), stand in for the updates of others that have not "
+             "arrived; off: Algorithm 1 of the paper (default: auto with mini-batches, off without "
+             "noise)"},
+            field(&Config::run, &TrainOptions::look_ahead), parse_look_ahead),
       named({"message", "--message", "full|int8|int4|ternary|auto",
              "send updates in few bits, with error feedback: the rounding error goes into the "
              "worker's next update, and all replicas stay the same; auto: as many bits as the "
@@ -140,19 +141,21 @@ std::vector<Setting> topology_settings() {
 
 std::vector<Setting> budget_settings() {
   return {
-      place(
-          {"budget.gradients", "--gradients", "N[,N...]",
-           "gradients per worker: one number, or one for each worker (default: 1000; no limit for "
-           "softmax, linear and networks)"},
-          field(&Config::run, &TrainOptions::gradients), parse_gradients, show_gradients),
+      place({"budget.gradients", "--gradients", "N[,N...]",
+             "gradients per worker: one number, or one for each worker (default without another "
+             "budget, target or time limit: 1000; no limit for softmax, linear and networks)"},
+            field(&Config::run, &TrainOptions::gradients), parse_gradients, show_gradients),
       count("budget.total_gradients", "--total-gradients",
             "stop after this many gradients of all workers together",
             field(&Config::run, &TrainOptions::total_gradients), 1),
       real("budget.epochs", "--epochs",
-           "stop after this many passes over the data by all workers together (default: 5 for "
-           "softmax and linear, 2 for networks, more for small CSV files)",
+           "stop after this many passes over the data by all workers together (default without "
+           "another budget, target or time limit: 5 for softmax and linear, 2 for networks, more "
+           "for small CSV files)",
            field(&Config::run, &TrainOptions::epochs)),
-      duration("budget.max_time", "--max-time", "stop computing after this time (30s, 5min)",
+      duration("budget.max_time", "--max-time",
+               "stop computing after this time (30s, 5min); the defaults of --gradients and "
+               "--epochs then no longer apply",
                field(&Config::run, &TrainOptions::max_time)),
       real("budget.target_error", "--target-error",
            "stop when the mean gradient norm over the last 30 models is at most this at every "

@@ -49,13 +49,16 @@ void add_to_table(std::vector<Setting>& all, const Setting& setting) {
   all.insert(last == all.rend() ? all.end() : last.base(), setting);
 }
 
-// Those of a simulation, with a step size for each rival.
+// Those of a simulation, with a step size for each rival and a directory of their own.
 std::vector<Setting> settings_of_compare() {
   std::vector<Setting> all = make_settings(Command::simulate);
   std::erase_if(all,
                 [](auto& s) { return s.key.starts_with("elastic.") || s.key == "pace.arrivals"; });
   const auto lr = std::find_if(all.begin(), all.end(), [](auto& s) { return s.key == "lr"; });
   *lr = compared_step_settings().front();
+  const auto out =
+      std::find_if(all.begin(), all.end(), [](auto& s) { return s.key == "output.out"; });
+  out->help = "the directory (default: runs/compare-MODEL)";
   for (const Setting& setting : compare_settings()) all.push_back(setting);
   return all;
 }

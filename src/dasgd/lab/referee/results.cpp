@@ -235,11 +235,12 @@ std::string list_of_rivals(const std::vector<RivalKind>& kinds) {
   std::string text;
   for (const RivalKind& kind : kinds) {
     text += fmt::format("{}\n    {}\n    exchanges: {}\n", kind.name, kind.summary, kind.exchanges);
-    for (const RivalParameter& p : kind.parameters)
-      text += fmt::format(
-          "    {} = {}: {}\n", p.name,
-          p.words.empty() ? show_real(p.usual) : fmt::format("{}", fmt::join(p.words, "|")),
-          p.meaning);
+    for (const RivalParameter& p : kind.parameters) {
+      const std::string values =
+          p.words.empty() ? show_real(p.usual) : fmt::format("{}", fmt::join(p.words, "|"));
+      // A text has no number as its default.
+      text += fmt::format("    {}{}: {}\n", p.name, p.check ? "" : " = " + values, p.meaning);
+    }
     for (const std::string& limit : kind.limits) text += "    proved: " + limit + "\n";
   }
   text += "\nWorlds\n";

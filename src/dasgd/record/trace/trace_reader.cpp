@@ -69,7 +69,9 @@ Nanoseconds scan_trace(const std::string& path,
                        const std::function<void(const Violation&)>& on_malformed) {
   std::ifstream file(path);
   if (!file || std::filesystem::is_directory(path))
-    throw InputError(path + ": cannot be opened; dasgd check needs a trace.jsonl");
+    throw InputError(path +
+                     ": cannot be opened; dasgd check needs a trace.jsonl: train with "
+                     "`output.trace`");
   Nanoseconds clocks = 0;
   std::string text;
   for (std::size_t line = 1; std::getline(file, text); ++line) {
