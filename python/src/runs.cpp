@@ -88,9 +88,26 @@ class Listener {
   std::optional<py::error_already_set> failure_;
 };
 
+// What the directory of a run says about its subject. A given objective is none of the models.
+struct Subject {
+  std::string name;
+  std::map<std::string, std::string> facts;
+};
+
+Subject subject(const Config& config, const py::object& objective) {
+  Subject result{config.problem.model, config::subject_of(config)};
+  if (!objective.is_none()) result.facts["model"] = result.name = "objective";
+  return result;
+}
+
 // With the type of labels that were in memory, as numpy writes it: answers will have it.
-std::string config_text(Command command, const Config& config) {
+std::string config_text(Command command, const Config& config, const Subject& subject) {
   std::string text = to_toml(command, config);
+  if (subject.name != config.problem.model) {
+    const std::string line = "model = \"" + config.problem.model + "\"\n";
+    if (const auto at = text.find(line); at != std::string::npos)
+      text.replace(at, line.size(), "# the objective= of a Python program\n");
+  }
   const auto arrays = config.problem.arrays.find(config.problem.data);
   if (arrays == config.problem.arrays.end() || !arrays->second.labels) return text;
   const NpyHeader& labels = arrays->second.labels->header();
@@ -110,6 +127,7 @@ Finished train(const py::dict& keywords, const py::object& objective,
                const py::object& on_progress) {
   const Config given = read_config(Command::train, keywords);
   const Problem problem = problem_of(given, objective);
+  const Subject what = subject(given, objective);
   std::stop_source stop;
   Listener listener(on_progress);
   Finished result = std::visit(
@@ -120,14 +138,15 @@ Finished train(const py::dict& keywords, const py::object& objective,
           const auto advice = settle(config, *f, stop);
           DirectoryRun<Real> run(*f, config.run,
                                  {.path = config.output.out,
-                                  .name = config.problem.model,
+                                  .name = what.name,
                                   .resume = !config.output.resume.empty(),
                                   .trace = config.output.trace,
                                   .report = !config.output.no_report,
-                                  .facts = config::subject_of(config)});
+                                  .facts = what.facts});
           directory = run.directory().path();
           if (advice) write_file(run.directory().file("advice.json"), to_json(*advice));
-          write_file(run.directory().file("config.toml"), config_text(Command::train, config));
+          write_file(run.directory().file("config.toml"),
+                     config_text(Command::train, config, what));
           TrainOptions options = config.run;
           options.stop = stop.get_token();
           return run.run(
@@ -149,6 +168,7 @@ Finished simulate(const py::dict& keywords, const py::object& objective) {
   const auto scenario = config::make_scenario(given, world);
   if (!scenario) validate(world, graph_of(given.run));
   const Problem problem = problem_of(given, objective);
+  const Subject what = subject(given, objective);
   std::stop_source stop;
   return std::visit(
       [&]<typename Real>(const std::unique_ptr<Objective<Real>>& f) {
@@ -156,9 +176,9 @@ Finished simulate(const py::dict& keywords, const py::object& objective) {
         const auto simulated = without_gil(stop, [&] {
           Config config = given;
           const auto advice = settle(config, *f, stop, &world);
-          const RunDirectory directory(config.output.out, config.problem.model);
+          const RunDirectory directory(config.output.out, what.name);
           path = directory.path();
-          write_file(directory.file("config.toml"), config_text(Command::simulate, config));
+          write_file(directory.file("config.toml"), config_text(Command::simulate, config, what));
           if (advice) write_file(directory.file("advice.json"), to_json(*advice));
           TrainOptions options = config.run;
           options.stop = stop.get_token();

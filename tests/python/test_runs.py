@@ -2,6 +2,7 @@
 
 import doctest
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -107,6 +108,16 @@ class Parabola:
 def test_an_objective_in_python(tmp_path):
     run = dasgd.train(objective=Parabola(), workers=2, gradients=200, lr=0.1, out=tmp_path / "run")
     assert numpy.allclose(run.model, 3, atol=1e-6)
+    assert "quadratic" not in (tmp_path / "run" / "config.toml").read_text()  # the default of `model`
+    again = dasgd.train(resume=tmp_path / "run", objective=Parabola(), gradients=250)
+    assert again.summary["gradients"] == 500
+
+
+def test_an_objective_simulated(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = dasgd.simulate(objective=Parabola(), workers=2, gradients=50, lr=0.1)
+    assert pathlib.Path(run.run_dir).name.startswith("objective-")
+    assert "quadratic" not in (pathlib.Path(run.run_dir) / "config.toml").read_text()
 
 
 def test_what_an_objective_raises_comes_out(tmp_path):
