@@ -36,10 +36,10 @@ class ControlSocketTest : public ::testing::Test {
   /// A visitor that has come.
   int connect() {
     const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    come(socket);
+    come(socket, path);
     return socket;
   }
-  void come(int socket) {
+  static void come(int socket, const std::string& path) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
@@ -81,16 +81,19 @@ TEST(ControlSocketMask, IsNotChangedByOneThatOpens) {
 }
 
 TEST_F(ControlSocketTest, OpensAgainWhenThereAreDescriptorsAgain) {
+  // A sanitizer that looks at the type of `this` needs a descriptor.
+  boost::asio::io_context& io = context;
+  const std::string& there = path;
   const int early = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  context.poll();
+  io.poll();
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   const int next = ::dup(0);
   ::close(next);
   const rlimit none{static_cast<rlim_t>(next), before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
-  come(early);
-  for (int turn = 0; turn < 10; ++turn) context.run_for(std::chrono::milliseconds(20));
+  come(early, there);
+  for (int turn = 0; turn < 10; ++turn) io.run_for(std::chrono::milliseconds(20));
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
   EXPECT_EQ(answer_to(early), "you said status\n");
   const int late = connect();
