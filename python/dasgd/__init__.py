@@ -99,8 +99,8 @@ def train(
 
     `objective`: a problem of your own instead of `model` and `data`: an object with `dimension` and
     ``gradient(x, rows) -> (loss, gradient)``; optionally `samples`, the number of samples (default: 1), and `start`,
-    the first model (default: zeros). All workers share the interpreter, so only one of them is in `gradient` at a
-    time, unless it releases the GIL as numpy does in large operations.
+    the first model (default: zeros). All workers share the interpreter: one of them runs Python code at a time, but
+    another may begin `gradient` before the first has finished.
     `callback`: called five times a second with a dictionary; the run ends when it returns False. Or several; see
     dasgd.loggers for some that are there.
     `progress`: a line that shows how far the run is; by default in terminals and notebooks.

@@ -1,6 +1,8 @@
 #include "comparing.hpp"
 
+#include <fmt/format.h>
 #include <memory>
+#include <numeric>
 #include <pybind11/stl.h>
 #include <stop_token>
 #include <utility>
@@ -35,17 +37,28 @@ RunsSoFar progress_callback(const py::object& on_progress) {
   };
 }
 
+// Of a given objective, which settings do not tell from another one.
+template <typename Real>
+std::string fingerprint(const Objective<Real>& objective) {
+  const std::vector<Real> start = objective.start();
+  std::vector<Real> gradient(start.size());
+  const double loss = objective.full_gradient(start, gradient);
+  const double size = std::inner_product(gradient.begin(), gradient.end(), gradient.begin(), 0.0);
+  return fmt::format("objective: {} numbers, {} samples, loss {}, gradient {}\n", start.size(),
+                     objective.samples(), loss, size);
+}
+
 // The results as JSON, and where the files are.
 using Held = std::pair<std::string, std::string>;
 
 template <typename Real>
-Held hold(const config::Config& config, const Objective<Real>& objective,
+Held hold(const config::Config& config, const Objective<Real>& objective, const std::string& given,
           std::vector<ChosenRival> rivals, const RunsSoFar& on_progress) {
   const Contest contest = config::make_contest(config, objective, std::move(rivals));
   notes_of(contest);  // refuses what cannot run, before anything is written
   const std::string directory = config::comparison_directory(config);
   const DirectoryLock lock(directory);
-  Journal journal(directory + "/journal.jsonl", config::identity_of(config, contest),
+  Journal journal(directory + "/journal.jsonl", config::identity_of(config, contest) + given,
                   config::today());
   write_file(directory + "/config.toml", to_toml(Command::compare, config));
   const auto rows = hold_contest(objective, contest, journal, on_progress,
@@ -68,12 +81,17 @@ Held compare(const py::dict& keywords, const py::object& objective, const py::ob
   if (parse_contest_engine(config.compare.engine) == ContestEngine::mpi)
     throw InputError("`compare.engine` mpi: ranks are processes; mpirun starts dasgd compare");
   const Problem problem = problem_of(config, objective);
+  const bool own_problem = !objective.is_none();
+  if (own_problem && config.output.out.empty()) config.output.out = "runs/compare-objective";
   config.run.stop = stop.get_token();
   const RunsSoFar so_far = progress_callback(on_progress);
   try {
     return std::visit(
         [&]<typename Real>(const std::unique_ptr<Objective<Real>>& f) {
-          return without_gil(stop, [&] { return hold<Real>(config, *f, rivals, so_far); });
+          return without_gil(stop, [&] {
+            const std::string given = own_problem ? fingerprint(*f) : "";
+            return hold<Real>(config, *f, given, rivals, so_far);
+          });
         },
         problem);
   } catch (const ContestInterrupted&) {

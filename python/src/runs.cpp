@@ -88,26 +88,28 @@ class Listener {
   std::optional<py::error_already_set> failure_;
 };
 
-// What the directory of a run says about its subject. A given objective is none of the models.
+// What the directory of a run says about its subject.
 struct Subject {
   std::string name;
   std::map<std::string, std::string> facts;
 };
 
+// A given objective is none of the models, and nobody else can open it.
+Config shown(Config config, const py::object& objective) {
+  if (objective.is_none()) return config;
+  config.problem = {};
+  config.problem.model = "python";
+  return config;
+}
+
 Subject subject(const Config& config, const py::object& objective) {
-  Subject result{config.problem.model, config::subject_of(config)};
-  if (!objective.is_none()) result.facts["model"] = result.name = "objective";
-  return result;
+  return {objective.is_none() ? config.problem.model : "objective",
+          config::subject_of(shown(config, objective))};
 }
 
 // With the type of labels that were in memory, as numpy writes it: answers will have it.
-std::string config_text(Command command, const Config& config, const Subject& subject) {
+std::string config_text(Command command, const Config& config) {
   std::string text = to_toml(command, config);
-  if (subject.name != config.problem.model) {
-    const std::string line = "model = \"" + config.problem.model + "\"\n";
-    if (const auto at = text.find(line); at != std::string::npos)
-      text.replace(at, line.size(), "# the objective= of a Python program\n");
-  }
   const auto arrays = config.problem.arrays.find(config.problem.data);
   if (arrays == config.problem.arrays.end() || !arrays->second.labels) return text;
   const NpyHeader& labels = arrays->second.labels->header();
@@ -146,7 +148,7 @@ Finished train(const py::dict& keywords, const py::object& objective,
           directory = run.directory().path();
           if (advice) write_file(run.directory().file("advice.json"), to_json(*advice));
           write_file(run.directory().file("config.toml"),
-                     config_text(Command::train, config, what));
+                     config_text(Command::train, shown(config, objective)));
           TrainOptions options = config.run;
           options.stop = stop.get_token();
           return run.run(
@@ -178,7 +180,8 @@ Finished simulate(const py::dict& keywords, const py::object& objective) {
           const auto advice = settle(config, *f, stop, &world);
           const RunDirectory directory(config.output.out, what.name);
           path = directory.path();
-          write_file(directory.file("config.toml"), config_text(Command::simulate, config, what));
+          write_file(directory.file("config.toml"),
+                     config_text(Command::simulate, shown(config, objective)));
           if (advice) write_file(directory.file("advice.json"), to_json(*advice));
           TrainOptions options = config.run;
           options.stop = stop.get_token();

@@ -21,6 +21,13 @@ rlim_t address_space() {
   return pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
 }
 
+// AddressSanitizer ends a process whose memory is short.
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool can_be_short = false;
+#else
+constexpr bool can_be_short = true;
+#endif
+
 /// Until it goes, this process has little memory beyond what it has now.
 class Short {
  public:
@@ -39,6 +46,7 @@ constexpr rlim_t mebibyte = rlim_t{1} << 20;
 
 // Without the callers one of the threads would look for memory for ever.
 TEST(Blas, CallersMeetWhereThereIsNoMemoryForMoreBuffers) {
+  if (!can_be_short) GTEST_SKIP() << "not with AddressSanitizer";
   if (!blas_has_buffers()) GTEST_SKIP() << "needs OpenBLAS, whose buffers it is about";
   one_blas_thread();  // as in runs: only callers compute
   const at::Tensor a = at::ones({600, 600});
@@ -70,6 +78,7 @@ TEST(Blas, CallersMeetWhereThereIsNoMemoryForMoreBuffers) {
 }
 
 TEST(Blas, WithoutMemoryForItsBufferACallerIsRefused) {
+  if (!can_be_short) GTEST_SKIP() << "not with AddressSanitizer";
   if (!blas_has_buffers() || blas_is_serial()) GTEST_SKIP() << "needs OpenBLAS with threads";
   std::list<BlasCaller> callers;
   ::alarm(300);

@@ -108,7 +108,7 @@ class Parabola:
 def test_an_objective_in_python(tmp_path):
     run = dasgd.train(objective=Parabola(), workers=2, gradients=200, lr=0.1, out=tmp_path / "run")
     assert numpy.allclose(run.model, 3, atol=1e-6)
-    assert "quadratic" not in (tmp_path / "run" / "config.toml").read_text()  # the default of `model`
+    assert 'model = "python"' in (tmp_path / "run" / "config.toml").read_text()
     again = dasgd.train(resume=tmp_path / "run", objective=Parabola(), gradients=250)
     assert again.summary["gradients"] == 500
 
@@ -117,7 +117,22 @@ def test_an_objective_simulated(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run = dasgd.simulate(objective=Parabola(), workers=2, gradients=50, lr=0.1)
     assert pathlib.Path(run.run_dir).name.startswith("objective-")
-    assert "quadratic" not in (pathlib.Path(run.run_dir) / "config.toml").read_text()
+    assert 'model = "python"' in (pathlib.Path(run.run_dir) / "config.toml").read_text()
+    with pytest.raises(dasgd.InputError, match="of a Python program"):
+        dasgd.train(config=pathlib.Path(run.run_dir) / "config.toml")
+
+
+def test_a_comparison_of_another_objective_is_not_continued(tmp_path):
+    class Steep(Parabola):
+        def gradient(self, x, rows):
+            return float(5 * ((x - 3) ** 2).sum()), 10 * (x - 3)
+
+    settings = {"workers": 2, "rivals": ["dasgd", "minibatch"], "quick": True, "target_loss": 1e-3, "out": tmp_path}
+    first = dasgd.compare(objective=Parabola(), **settings)
+    again = dasgd.compare(objective=Parabola(), **settings)
+    assert first.results == again.results
+    with pytest.raises(dasgd.InputError, match="another comparison"):
+        dasgd.compare(objective=Steep(), **settings)
 
 
 def test_what_an_objective_raises_comes_out(tmp_path):

@@ -190,7 +190,7 @@ void CommandLine::add_predict() {
       "stands for the final model\nof the run.\n"
       "Examples:\n"
       "  dasgd predict runs/first new.csv --out answers.csv\n"
-      "  dasgd predict runs/net/model.best.pt new.csv --json    a network: its best model\n"
+      "  dasgd predict runs/net/model.best.pt new.csv --json    # a network: its best model\n"
       "  tail -n 5 new.csv | dasgd predict runs/first -");
   when(app, [this] { return predict_command(predict_); });
 }

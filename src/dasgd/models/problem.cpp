@@ -78,6 +78,9 @@ void require_rows(const ProblemChoice& choice) {
 }  // namespace
 
 void require_known_model(const std::string& name) {
+  if (name == "python")
+    throw InputError(
+        "python: this was an objective or a loop of a Python program; continue it there");
   std::vector<std::string> names{"quadratic", "logistic", "softmax", "linear"};
   names.insert(names.end(), network_names().begin(), network_names().end());
   if (!is_network(name) && std::find(names.begin(), names.end(), name) == names.end())

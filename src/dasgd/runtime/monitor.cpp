@@ -174,8 +174,8 @@ void Monitor<Real>::check_step_size(const Progress<Real>& progress) {
   if (!crossed || !options_.warn || std::exchange(warned_of_step_size_, true)) return;
   options_.warn(
       fmt::format("step size {:.4g} is above {:.4g}, the largest that is certified, without noise, "
-                  "for the staleness so far (S_avg {:.1f}, S_max {}); the run is valid, only this "
-                  "proof does not cover it; see: dasgd advise",
+                  "for the staleness so far (S_avg {:.1f}, S_max {}); this alone is no error: "
+                  "only this proof does not cover the run; see: dasgd advise",
                   options_.eta, *progress.certified_eta, progress.S_avg, progress.S_max));
 }
 

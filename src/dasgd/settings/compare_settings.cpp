@@ -85,7 +85,9 @@ std::vector<Setting> compare_settings() {
            "stop gradients that are no longer needed (default: they are finished and wasted)",
            field(&Config::compare, &CompareSettings::preempt)),
       flag("compare.quick", "--quick",
-           "tune 5 steps with one seed each, compare 3 seeds, evaluate less often",
+           "tune 5 steps with one seed each and no other parameter, compare 3 seeds, evaluate most "
+           "models "
+           "less often",
            field(&Config::compare, &CompareSettings::quick)),
       not_written(text(
           {"compare.paper", "--paper", "DIR",
