@@ -37,7 +37,7 @@ RunsSoFar progress_callback(const py::object& on_progress) {
   };
 }
 
-// Of a given objective, which settings do not tell from another one.
+// What distinguishes a given objective from another one: settings do not.
 template <typename Real>
 std::string fingerprint(const Objective<Real>& objective) {
   const std::vector<Real> start = objective.start();
