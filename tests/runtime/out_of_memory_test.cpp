@@ -10,6 +10,7 @@
 
 #include "counted_memory.hpp"
 #include "dasgd/runtime/train.hpp"
+#include "dasgd/transport/gradient_pool.hpp"
 
 namespace {
 
@@ -80,6 +81,19 @@ TEST(OutOfMemory, ARunEndsWhereverMemoryRunsOutOnce) {
         EXPECT_EQ(result.summary.stop_reason, StopReason::failed);
       }
   EXPECT_GT(failed, 20);
+}
+
+TEST(OutOfMemory, GradientsGoBackToTheirPool) {
+  const auto pool = GradientPool::create(8);
+  std::vector<std::shared_ptr<Gradient>> out;
+  for (int k = 0; k < 12; ++k) out.push_back(pool->take_beyond());
+  allocations_left = 0;
+  for (auto& gradient : out) gradient.reset();
+  EXPECT_EQ(allocations_left, 0);
+  allocations_left = -1;
+  for (std::size_t k = 0; k < 8; ++k) out[k] = pool->take();
+  EXPECT_EQ(pool->most_allocated(), 12u);
+  EXPECT_EQ(pool->take(), nullptr);
 }
 
 }  // namespace

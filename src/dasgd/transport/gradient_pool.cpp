@@ -24,6 +24,8 @@ std::shared_ptr<Gradient> GradientPool::take(std::size_t limit) {
       gradient = std::move(free_.back());
       free_.pop_back();
     } else if (allocated_ < limit) {
+      // Who gives one back may have no memory left.
+      if (free_.capacity() == allocated_) free_.reserve(2 * allocated_ + 1);
       gradient = std::make_unique<Gradient>();
       if (place_ && allocated_ < limit_) gradient->update.settle(place_());
       most_allocated_ = std::max(most_allocated_, ++allocated_);
@@ -35,7 +37,7 @@ std::shared_ptr<Gradient> GradientPool::take(std::size_t limit) {
   return {gradient.release(), std::move(back)};
 }
 
-void GradientPool::give_back(Gradient* gradient) {
+void GradientPool::give_back(Gradient* gradient) noexcept {
   std::unique_ptr<Gradient> back(gradient);  // goes when the lock is free again
   const std::lock_guard lock(mutex_);
   if (allocated_ > limit_ && !back->update.is_settled()) {

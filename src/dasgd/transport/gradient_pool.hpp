@@ -33,12 +33,12 @@ class GradientPool : public std::enable_shared_from_this<GradientPool> {
  private:
   GradientPool(std::size_t limit, Place place) : limit_(limit), place_(std::move(place)) {}
   std::shared_ptr<Gradient> take(std::size_t limit);
-  void give_back(Gradient* gradient);
+  void give_back(Gradient* gradient) noexcept;
 
   const std::size_t limit_;
   const Place place_;
   mutable std::mutex mutex_;  // guards all below
-  std::vector<std::unique_ptr<Gradient>> free_;
+  std::vector<std::unique_ptr<Gradient>> free_;  // has room for all that are out
   std::size_t allocated_ = 0, most_allocated_ = 0;
 };
 
