@@ -180,6 +180,16 @@ TEST_F(Compare, SaysWhatItDoesNotKnow) {
   expect_refusal("compare --model quadratic --rule momentum --out " + out(), "plain SGD only");
 }
 
+TEST_F(Compare, OffersOnlyWhatItHeeds) {
+  const std::string help = dasgd("compare --help").out;
+  for (const char* const option : {"--rule", "--momentum", "--schedule", "--look-ahead", "--trace",
+                                   "--patience", "--on-divergence", "--measure-gradients", "--L "})
+    EXPECT_THAT(help, Not(HasSubstr(std::string("\n  ") + option))) << help;
+  EXPECT_THAT(help, AllOf(HasSubstr("\n  --rivals"), HasSubstr("\n  --topology")));
+  expect_refusal("compare --model quadratic --trace --out " + out(), "--trace");
+  expect_refusal("compare --model quadratic --patience 3 --out " + out(), "--patience");
+}
+
 TEST_F(Compare, RefusesSizesThatNoPaperHas) {
   const std::string paper = small + "--paper " + out("paper") + " --out " + out();
   expect_refusal(paper + " --paper-width 3", "--paper-width");
@@ -241,7 +251,7 @@ TEST_F(Compare, TakesTheConfigOfARun) {
   const std::string cooled = "compare " + out("auto") + contest + out("cooled");
   const Outcome refused = dasgd(cooled);
   EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(refused.err, HasSubstr("plain SGD only: --schedule constant instead of cooldown"));
+  EXPECT_THAT(refused.err, HasSubstr("plain SGD only: --schedule constant instead of cooldown; a row may"));
   EXPECT_EQ(dasgd(cooled + " --schedule constant").status, 0);
 }
 

@@ -242,19 +242,20 @@ int CommandLine::advise() {
 void CommandLine::add_compare() {
   CLI::App* const app = app_.add_subcommand(
       "compare", "Compare DASGD with rivals on the same gradients, clocks and graphs");
-  compared_.add_to(*app);
+  compared_.add_to(*app, nullptr, belongs_to_rows);
   app->add_flag("--list", list_rivals_, "print the rivals and the worlds");
   app->footer(
       "Measures the time to --target-loss, --target-accuracy or --target-error of the mean model, "
       "evaluated\nat each --eval-every of virtual time. Step sizes are tuned with equal budgets "
       "and other seeds.\nWrites compare.csv, curves.csv, compare.json and compare.html. The same "
-      "command with the same --out\ncontinues an interrupted comparison.\n"
+      "command with the same --out\ncontinues an interrupted comparison. Rules and look-ahead "
+      "belong to rows: see --list.\n"
       "Examples:\n"
       "  dasgd compare --list\n"
       "  dasgd compare --model quadratic --workers 8 --target-loss 1e-8 --world equal --world "
       "straggler:10 --out runs/quadratic\n"
-      "  dasgd compare --rivals dasgd,minibatch:backup=2,rennala:B=8 --workers 16 "
-      "--target-accuracy 0.82 --quick");
+      "  dasgd compare --rivals dasgd,dasgd:look_ahead=1,minibatch:backup=2,rennala:B=8 --workers "
+      "16 --target-accuracy 0.82 --quick");
   when(app, [this] {
     Config config = compared_.resolved();
     config.compare.command = typed_;

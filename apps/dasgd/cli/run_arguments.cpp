@@ -25,7 +25,11 @@ bool of_no_use_for_sweeps(const Setting& setting) {
          key == "ranks.workers_per_rank" || key.starts_with("watch.");
 }
 
-void RunArguments::add_to(CLI::App& app, bool (*leave_out)(const Setting&)) {
+bool belongs_to_rows(const Setting& setting) {
+  return setting.key.starts_with("rule.") || setting.key == "look_ahead";
+}
+
+void RunArguments::add_to(CLI::App& app, SettingFilter leave_out, SettingFilter hide) {
   app.add_option("config", config_file,
                  "TOML file with the settings; the options below override it")
       ->check(must_not_be_empty)
@@ -56,6 +60,7 @@ void RunArguments::add_to(CLI::App& app, bool (*leave_out)(const Setting&)) {
     const bool may_stand_alone = setting.kind == Setting::Kind::optional_value;
     option->type_name(setting.placeholder)->expected(may_stand_alone ? 0 : 1, 1);
     option->allow_extra_args(false);
+    if (hide && hide(setting)) option->group("");
     option->multi_option_policy(setting.kind == Setting::Kind::repeatable
                                     ? CLI::MultiOptionPolicy::TakeAll
                                     : CLI::MultiOptionPolicy::Throw);

@@ -49,11 +49,15 @@ void add_to_table(std::vector<Setting>& all, const Setting& setting) {
   all.insert(last == all.rend() ? all.end() : last.base(), setting);
 }
 
-// Those of a simulation, with a step size for each rival and a directory of their own.
+// Those of a simulation that a comparison heeds, with a step size for each rival and a directory of
+// their own.
 std::vector<Setting> settings_of_compare() {
+  static const std::set<std::string> unheeded{
+      "pace.arrivals",       "output.trace", "evaluation.patience",    "evaluation.target_loss",
+      "guard.on_divergence", "guard.L",      "guard.measure_gradients"};
   std::vector<Setting> all = make_settings(Command::simulate);
-  std::erase_if(all,
-                [](auto& s) { return s.key.starts_with("elastic.") || s.key == "pace.arrivals"; });
+  std::erase_if(
+      all, [](auto& s) { return s.key.starts_with("elastic.") || unheeded.contains(s.key); });
   const auto lr = std::find_if(all.begin(), all.end(), [](auto& s) { return s.key == "lr"; });
   *lr = compared_step_settings().front();
   const auto out =

@@ -47,7 +47,8 @@ std::vector<std::pair<std::string, double>> given_steps(const CompareSettings& c
 void require_plain_steps(const TrainOptions& options) {
   const RuleOptions& rule = options.rule;
   const auto refuse = [](const std::string& instead) {
-    throw InputError("rivals support plain SGD only: " + instead);
+    throw InputError("a comparison is of plain SGD only: " + instead +
+                     "; a row may have its own rule, like dasgd:rule=nesterov");
   };
   if (!std::holds_alternative<std::monostate>(options.make_rule)) refuse("no rule of your own");
   if (rule.kind != RuleOptions::Kind::sgd)
