@@ -17,16 +17,11 @@ import tempfile
 import time
 
 from noise import Noise
+from npy import header
 
 SHAPE = (3, 64, 64)
 WIDTH = SHAPE[0] * SHAPE[1] * SHAPE[2]
 CLASSES = 4
-
-
-def header(kind, shape):
-    text = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}"
-    text += " " * (63 - (10 + len(text)) % 64) + "\n"
-    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
 
 
 def write(place, count):

@@ -17,14 +17,9 @@ import threading
 import time
 
 from noise import Noise
+from npy import header
 
 CLASSES = 1000
-
-
-def header(kind, shape):
-    text = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}"
-    text += " " * (63 - (10 + len(text)) % 64) + "\n"
-    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
 
 
 def write_data(place, widths):

@@ -11,6 +11,7 @@
 
 #include "dasgd/cluster/train_ranks.hpp"
 #include "mpi/ranks.hpp"
+#include "support/bad_memory.hpp"
 
 namespace dasgd::test {
 namespace {
@@ -18,49 +19,13 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-/// Loses every update of other ranks, as bad memory might.
-struct Deaf final : HostReplica<double> {
-  using HostReplica::HostReplica;
-  void apply(std::span<const GradientPtr>) override {}
-  void apply(const Bundle&) override {}
-};
-
-/// f(x) = |x - 1|^2 / 2. Here one worker's replica is not what it should be, or none.
-class Parabola final : public Objective<double> {
- public:
-  explicit Parabola(std::optional<WorkerId> deaf) : deaf_(deaf) {}
-  std::size_t dimension() const override { return 3; }
-  double gradient(std::span<const double> x, Rows, std::span<double> g) const override {
-    for (std::size_t k = 0; k < g.size(); ++k) g[k] = x[k] - 1;
-    return 1;
-  }
-  std::unique_ptr<Oracle<double>> make_oracle(WorkerId worker) const override {
-    return std::make_unique<Computer>(*this, worker == deaf_);
-  }
-
- private:
-  struct Computer final : Oracle<double> {
-    Computer(const Parabola& f, bool is_deaf) : parabola(f), deaf(is_deaf) {}
-    double gradient(ComputePoint<double>& point, const Batch& batch, std::span<double> g) override {
-      return parabola.gradient(point.y(), batch.rows, g);
-    }
-    std::unique_ptr<Replica<double>> make_replica(std::span<const double> x0) override {
-      if (deaf) return std::make_unique<Deaf>(x0);
-      return std::make_unique<HostReplica<double>>(x0);
-    }
-    const Parabola& parabola;
-    const bool deaf;
-  };
-  const std::optional<WorkerId> deaf_;
-};
-
 class Compared : public ::testing::TestWithParam<bool> {};
 
 TEST_P(Compared, RanksThatDifferAreNamedAndTheRunFails) {
   auto ranks = all_ranks()->first(3);
   if (!ranks) return;
   const bool differs = GetParam();
-  const Parabola objective(differs ? std::optional(worker_id(2)) : std::nullopt);
+  const BadMemory objective(differs ? std::optional(worker_id(2)) : std::nullopt);
   const auto result =
       train_ranks<double>(*ranks, objective, {.workers = 3, .eta = 0.01, .total_gradients = 60},
                           {.silence = std::chrono::minutes(2)});

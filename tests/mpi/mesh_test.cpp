@@ -179,76 +179,61 @@ class StoppedRank : public WithAStoppedRank, public ::testing::WithParamInterfac
         expected += Participant::number_of({worker_id(origin), k});
     return expected;
   }
+
+  /// Ranks 0 and 1 make `count` gradients while rank 2 is stopped; it goes on afterwards.
+  std::size_t most_bytes_for_it(FactsLimit facts) {
+    const auto processes = all_ranks()->gather(std::to_string(::getpid()));
+    std::atomic<int> running = 0;
+    const bool is_mesh = std::string(GetParam()) == "full";
+    const auto world = mpi_world(build_graph(GetParam(), 3, 1),
+                                 {.relay = is_mesh ? RelayMode::none : RelayMode::arrival,
+                                  .in_flight = 4,
+                                  .share_memory = false,
+                                  .update_bytes = d * sizeof(Number<float>),
+                                  .facts = facts,
+                                  .on_note = [&](int, const Bytes&) { ++running; }});
+    if (!world) return 0;
+    const auto self = static_cast<std::size_t>(world->rank());
+    Endpoint& endpoint = world->endpoint(self);
+    if (self == 2) {
+      while (running < 2) endpoint.wait(10ms);
+      ::raise(SIGSTOP);
+      receive_until(endpoint, 2 * count);
+      EXPECT_EQ(value, expected_value());
+      return 0;
+    }
+    const auto stopped = static_cast<pid_t>(std::stoi(processes[2]));
+    world->network().send_note(2, {});
+    while (!is_stopped(stopped)) endpoint.wait(1ms);
+    for (std::uint32_t k = 0; k < count; ++k) send(endpoint, self, k);
+    receive_until(endpoint, 2 * count);
+    const std::size_t most = world->network().most_bytes_for(2);
+    sends_to_it = self == 0;
+    if (sends_to_it) ::kill(stopped, SIGCONT);
+    return most;
+  }
+
+  bool sends_to_it = false;  ///< on either graph
 };
 INSTANTIATE_TEST_SUITE_P(Mpi, StoppedRank, ::testing::Values("full", "star"),
                          [](const auto& info) { return info.param; });
 
 // In bytes: a sum, the updates that are not in it yet, and two messages under way.
 TEST_P(StoppedRank, TakesAsMuchMemoryAsOneBundleHoweverMuchWaitsForIt) {
-  const auto processes = all_ranks()->gather(std::to_string(::getpid()));
-  std::atomic<int> running = 0;
-  const auto world =
-      mpi_world(build_graph(GetParam(), 3, 1),
-                {.relay = std::string(GetParam()) == "full" ? RelayMode::none : RelayMode::arrival,
-                 .in_flight = 4,
-                 .share_memory = false,
-                 .update_bytes = d * sizeof(Number<float>),
-                 .on_note = [&](int, const Bytes&) { ++running; }});
-  if (!world) return;
-  const auto self = static_cast<std::size_t>(world->rank());
-  Endpoint& endpoint = world->endpoint(self);
-  if (self == 2) {
-    while (running < 2) endpoint.wait(10ms);
-    ::raise(SIGSTOP);
-    receive_until(endpoint, 2 * count);
-    EXPECT_EQ(value, expected_value());
-    return;
-  }
-  const auto stopped = static_cast<pid_t>(std::stoi(processes[2]));
-  world->network().send_note(2, {});
-  while (!is_stopped(stopped)) endpoint.wait(1ms);
-  for (std::uint32_t k = 0; k < count; ++k) send(endpoint, self, k);
-  receive_until(endpoint, 2 * count);
+  const std::size_t most = most_bytes_for_it({});
   constexpr std::size_t sum = d * sizeof(Sum<float>), update = d * sizeof(Number<float>);
   constexpr std::size_t facts = 2 * count * 200;
-  const std::size_t most = world->network().most_bytes_for(2);
   EXPECT_LE(most, sum + (max_fused - 1) * update + 2 * sum + facts);
-  if (self == 0) {
+  if (sends_to_it) {
     EXPECT_GE(most, sum);
-    ::kill(stopped, SIGCONT);
   }
 }
 
 // What is known of the gradients leaves in several messages.
 TEST_P(StoppedRank, GetsMoreFactsThanOneMessageMayBring) {
-  const auto processes = all_ranks()->gather(std::to_string(::getpid()));
-  std::atomic<int> running = 0;
-  const auto world =
-      mpi_world(build_graph(GetParam(), 3, 1),
-                {.relay = std::string(GetParam()) == "full" ? RelayMode::none : RelayMode::arrival,
-                 .in_flight = 4,
-                 .share_memory = false,
-                 .update_bytes = d * sizeof(Number<float>),
-                 .facts = {.few = 2'000, .most = 2'000},
-                 .on_note = [&](int, const Bytes&) { ++running; }});
-  if (!world) return;
-  const auto self = static_cast<std::size_t>(world->rank());
-  Endpoint& endpoint = world->endpoint(self);
-  if (self == 2) {
-    while (running < 2) endpoint.wait(10ms);
-    ::raise(SIGSTOP);
-    receive_until(endpoint, 2 * count);
-    EXPECT_EQ(value, expected_value());
-    return;
-  }
-  const auto stopped = static_cast<pid_t>(std::stoi(processes[2]));
-  world->network().send_note(2, {});
-  while (!is_stopped(stopped)) endpoint.wait(1ms);
-  for (std::uint32_t k = 0; k < count; ++k) send(endpoint, self, k);
-  receive_until(endpoint, 2 * count);
-  if (self == 0) {
-    EXPECT_GE(world->network().most_bytes_for(2), count * 100 / 2'000 * d * sizeof(Sum<float>));
-    ::kill(stopped, SIGCONT);
+  const std::size_t most = most_bytes_for_it({.few = 2'000, .most = 2'000});
+  if (sends_to_it) {
+    EXPECT_GE(most, count * 100 / 2'000 * d * sizeof(Sum<float>));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "dasgd/dasgd.hpp"
+#include "support/bad_memory.hpp"
 #include "support/message.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -79,42 +80,8 @@ TEST(Train, AFailingFinalEvaluationStillLeavesTheAudit) {
   EXPECT_TRUE(std::isnan(result.summary.loss));
 }
 
-/// Loses all updates of other workers, as bad memory might.
-struct Deaf final : HostReplica<double> {
-  using HostReplica::HostReplica;
-  void apply(std::span<const GradientPtr>) override {}
-  void apply(const Bundle&) override {}
-};
-
-/// f(x) = |x - 1|^2 / 2. The replica of worker 2 is not what it should be.
-class Parabola final : public Objective<double> {
- public:
-  std::size_t dimension() const override { return 3; }
-  double gradient(std::span<const double> x, Rows, std::span<double> g) const override {
-    for (std::size_t k = 0; k < g.size(); ++k) g[k] = x[k] - 1;
-    return 1;
-  }
-  std::unique_ptr<Oracle<double>> make_oracle(WorkerId worker) const override {
-    return std::make_unique<Computer>(*this, worker == worker_id(2));
-  }
-
- private:
-  struct Computer final : Oracle<double> {
-    Computer(const Parabola& f, bool deaf) : parabola(f), is_deaf(deaf) {}
-    double gradient(ComputePoint<double>& point, const Batch& batch, std::span<double> g) override {
-      return parabola.gradient(point.y(), batch.rows, g);
-    }
-    std::unique_ptr<Replica<double>> make_replica(std::span<const double> x0) override {
-      if (is_deaf) return std::make_unique<Deaf>(x0);
-      return std::make_unique<HostReplica<double>>(x0);
-    }
-    const Parabola& parabola;
-    const bool is_deaf;
-  };
-};
-
 TEST(Train, WorkersWhoseModelsDifferAreNamedAndTheRunFails) {
-  const Parabola objective;
+  const test::BadMemory objective(worker_id(2));
   const auto result = run_training<double>(objective, {.workers = 3, .gradients = {20}});
   const RunSummary& summary = result.summary;
   EXPECT_TRUE(summary.replicas_compared);
