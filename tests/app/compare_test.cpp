@@ -251,7 +251,8 @@ TEST_F(Compare, TakesTheConfigOfARun) {
   const std::string cooled = "compare " + out("auto") + contest + out("cooled");
   const Outcome refused = dasgd(cooled);
   EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(refused.err, HasSubstr("plain SGD only: --schedule constant instead of cooldown; a row may"));
+  EXPECT_THAT(refused.err,
+              HasSubstr("plain SGD only: --schedule constant instead of cooldown; a row may"));
   EXPECT_EQ(dasgd(cooled + " --schedule constant").status, 0);
 }
 

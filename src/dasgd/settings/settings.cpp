@@ -56,8 +56,8 @@ std::vector<Setting> settings_of_compare() {
       "pace.arrivals",       "output.trace", "evaluation.patience",    "evaluation.target_loss",
       "guard.on_divergence", "guard.L",      "guard.measure_gradients"};
   std::vector<Setting> all = make_settings(Command::simulate);
-  std::erase_if(
-      all, [](auto& s) { return s.key.starts_with("elastic.") || unheeded.contains(s.key); });
+  std::erase_if(all,
+                [](auto& s) { return s.key.starts_with("elastic.") || unheeded.contains(s.key); });
   const auto lr = std::find_if(all.begin(), all.end(), [](auto& s) { return s.key == "lr"; });
   *lr = compared_step_settings().front();
   const auto out =

@@ -37,7 +37,7 @@ class GradientPool : public std::enable_shared_from_this<GradientPool> {
 
   const std::size_t limit_;
   const Place place_;
-  mutable std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;                     // guards all below
   std::vector<std::unique_ptr<Gradient>> free_;  // has room for all that are out
   std::size_t allocated_ = 0, most_allocated_ = 0;
 };
