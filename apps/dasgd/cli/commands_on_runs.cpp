@@ -49,7 +49,8 @@ void CommandLine::add_check() {
   app->footer(
       "Checks that counters are consecutive, that every worker applies every gradient once, "
       "not\nbefore it was computed, own gradients at once, and that S and S_hat are correct.\n"
-      "Exit status 1 and the first violated line when the trace is broken.");
+      "Members of an elastic run need no trace: it compares their gradients and models, and says "
+      "what\nwas lost. Exit status 1 and the first violation where something is wrong.");
   when(app, [this] { return check_command(check_); });
 }
 
