@@ -254,8 +254,8 @@ void CommandLine::add_compare() {
       "  dasgd compare --list\n"
       "  dasgd compare --model quadratic --workers 8 --target-loss 1e-8 --world equal --world "
       "straggler:10 --out runs/quadratic\n"
-      "  dasgd compare --rivals dasgd,dasgd:look_ahead=1,minibatch:backup=2,rennala:B=8 --workers "
-      "16 --target-accuracy 0.82 --quick");
+      "  dasgd compare --rivals dasgd,dasgd:look_ahead=1,minibatch:backup=2 --workers 16 "
+      "--target-accuracy 0.82 --quick");
   when(app, [this] {
     Config config = compared_.resolved();
     config.compare.command = typed_;
