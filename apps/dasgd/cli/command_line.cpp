@@ -242,7 +242,8 @@ int CommandLine::advise() {
 void CommandLine::add_compare() {
   CLI::App* const app = app_.add_subcommand(
       "compare", "Compare DASGD with rivals on the same gradients, clocks and graphs");
-  compared_.add_to(*app, nullptr, belongs_to_rows);
+  compared_.add_to(*app, nullptr,
+                   {belongs_to_rows, "Belong to rows, like dasgd:rule=adam, not to a comparison"});
   app->add_flag("--list", list_rivals_, "print the rivals and the worlds");
   app->footer(
       "Measures the time to --target-loss, --target-accuracy or --target-error of the mean model, "

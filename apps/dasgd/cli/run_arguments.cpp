@@ -29,7 +29,7 @@ bool belongs_to_rows(const Setting& setting) {
   return setting.key.starts_with("rule.") || setting.key == "look_ahead";
 }
 
-void RunArguments::add_to(CLI::App& app, SettingFilter leave_out, SettingFilter hide) {
+void RunArguments::add_to(CLI::App& app, SettingFilter leave_out, const SettingGroup& apart) {
   app.add_option("config", config_file,
                  "TOML file with the settings; the options below override it")
       ->check(must_not_be_empty)
@@ -60,7 +60,7 @@ void RunArguments::add_to(CLI::App& app, SettingFilter leave_out, SettingFilter 
     const bool may_stand_alone = setting.kind == Setting::Kind::optional_value;
     option->type_name(setting.placeholder)->expected(may_stand_alone ? 0 : 1, 1);
     option->allow_extra_args(false);
-    if (hide && hide(setting)) option->group("");
+    if (apart.holds && apart.holds(setting)) option->group(apart.title);
     option->multi_option_policy(setting.kind == Setting::Kind::repeatable
                                     ? CLI::MultiOptionPolicy::TakeAll
                                     : CLI::MultiOptionPolicy::Throw);

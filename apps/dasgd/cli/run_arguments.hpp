@@ -18,15 +18,20 @@ using config::Setting;
 
 using SettingFilter = bool (*)(const Setting&);
 
+/// Those that the help lists apart.
+struct SettingGroup {
+  SettingFilter holds = nullptr;
+  const char* title = "";
+};
+
 struct RunArguments {
   const Command command;
   std::string config_file = {};
   std::vector<std::pair<const Setting*, std::string>> given = {};
   std::string from = {};  ///< of simulate: the recorded run that it predicts
 
-  /// Every setting of the command as an option, but for some; those to hide are not in the help.
-  /// `this` must outlive the parsing.
-  void add_to(CLI::App& app, SettingFilter leave_out = nullptr, SettingFilter hide = nullptr);
+  /// Every setting of the command as an option, but for some. `this` must outlive the parsing.
+  void add_to(CLI::App& app, SettingFilter leave_out = nullptr, const SettingGroup& apart = {});
   /// Whether one of these options was given.
   bool gave(const std::set<std::string>& options) const;
   /// The same arguments for a run of a sweep, with these keys set as well. Throws InputError for
@@ -40,7 +45,8 @@ struct RunArguments {
 bool of_no_use_for_advice(const Setting& setting);
 /// What a sweep decides for its runs, or does not have.
 bool of_no_use_for_sweeps(const Setting& setting);
-/// What a comparison accepts only with its default, to override the config of a run.
+/// What rows of a comparison have in their names. All rows together have the default, which may be
+/// given to override the config of a run.
 bool belongs_to_rows(const Setting& setting);
 
 }  // namespace dasgd::app

@@ -79,7 +79,8 @@ int check_together(const CheckRequest& request) {
                              .dump(2));
   } else {
     print_result("{}: {} ended{}, {} left, {} did not end\n", counted(check.members, "member"),
-                 check.survivors, check.ok() && check.survivors > 1 ? " together" : "", check.left, check.unfinished);
+                 check.survivors, check.ok() && check.survivors > 1 ? " together" : "", check.left,
+                 check.unfinished);
     print_result("  model      {} gradients, set {}, digest {}\n", show_count(check.gradients),
                  check.set_hash, check.replica_digest);
     print_result("  losses     {} known{}{}; abandoned {}\n", lost, by, by.empty() ? "" : ")",

@@ -61,7 +61,6 @@ TableCommand make_table(const CLI::App& app, const std::string& above) {
   command.name = above.empty() ? app.get_name() : above + " " + app.get_name();
   command.description = app.get_description();
   for (const CLI::Option* option : app.get_options()) {
-    if (option->get_group().empty()) continue;  // hidden
     const bool named = !option->get_lnames().empty() || !option->get_snames().empty();
     (named ? command.options : command.arguments).push_back(table_option(*option));
   }

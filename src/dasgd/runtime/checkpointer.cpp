@@ -7,13 +7,21 @@
 
 namespace dasgd {
 
-void save_checkpoint(const TrainOptions& options, const std::function<Checkpoint()>& make) {
+namespace {
+
+void with_warning(const TrainOptions& options, const std::function<void()>& save) {
   try {
-    options.checkpoint.save(make());
+    save();
   } catch (const std::exception& error) {
     if (options.warn)
       options.warn(std::string(error.what()) + "; the run continues without this checkpoint");
   }
+}
+
+}  // namespace
+
+void save_checkpoint(const TrainOptions& options, const std::function<Checkpoint()>& make) {
+  with_warning(options, [&] { options.checkpoint.save(make()); });
 }
 
 template <typename Real>
@@ -50,7 +58,7 @@ void Checkpointer::run(std::stop_token stop) {
   std::unique_lock lock(mutex_);
   while (!pause_.wait_for(lock, stop, options_.checkpoint.every,
                           [&] { return stop.stop_requested(); }))
-    take(stop);
+    with_warning(options_, [&] { take(stop); });
 }
 
 void Checkpointer::take(std::stop_token stop) {
@@ -59,11 +67,10 @@ void Checkpointer::take(std::stop_token stop) {
   auto replica = board_.wait(stop, grace);
   if (!replica) return;
   const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-  save_checkpoint(options_, [&] {
-    return checkpoint_of(options_, dimension_, samples_,
-                         {std::move(replica->sums), std::move(replica->applied), replica->samples,
-                          std::move(replica->carry_overs), seconds, since_best_()});
-  });
+  options_.checkpoint.save(
+      checkpoint_of(options_, dimension_, samples_,
+                    {std::move(replica->sums), std::move(replica->applied), replica->samples,
+                     std::move(replica->carry_overs), seconds, since_best_()}));
 }
 
 template void save_last_checkpoint(const TrainOptions&, const Objective<float>&,

@@ -47,12 +47,12 @@ std::vector<std::pair<std::string, double>> given_steps(const CompareSettings& c
 void require_plain_steps(const TrainOptions& options) {
   const RuleOptions& rule = options.rule;
   const auto refuse = [](const std::string& instead) {
-    throw InputError("a comparison is of plain SGD only: " + instead +
-                     "; a row may have its own rule, like dasgd:rule=nesterov");
+    throw InputError("a comparison is of plain SGD only: " + instead);
   };
   if (!std::holds_alternative<std::monostate>(options.make_rule)) refuse("no rule of your own");
   if (rule.kind != RuleOptions::Kind::sgd)
-    refuse("`rule.kind` sgd instead of " + to_string(rule.kind));
+    refuse("`rule.kind` sgd instead of " + to_string(rule.kind) +
+           "; a row has its own rule, like dasgd:rule=" + to_string(rule.kind));
   if (rule.weight_decay != 0) refuse("`rule.weight_decay` 0");
   if (rule.clip) refuse("no `rule.clip`");
   if (rule.schedule.kind != Schedule::Kind::constant)
@@ -68,6 +68,8 @@ ContestWorld contest_world(const std::string& name, const Config& config) {
   ContestWorld world{name, config.run, make_world(config, config.run.workers)};
   TrainOptions& options = world.options;
   options.evaluation = {};
+  options.on_divergence = OnDivergence::stop;  // rivals know no other
+  options.measure_gradients = false;
   options.target_loss.reset();
   options.target_error.reset();
   if (!options.max_time) {

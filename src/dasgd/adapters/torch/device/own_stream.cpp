@@ -37,7 +37,10 @@ c10::Stream take_stream(at::Device device) {
   IdleStreams& idle = idle_streams();
   const std::lock_guard lock(idle.mutex);
   auto& ours = idle.of_device[device.index()];
-  if (ours.empty()) return new_stream(device);
+  if (ours.empty()) {
+    ours.reserve(ours.capacity() + 1);  // who gives it back may have no memory left
+    return new_stream(device);
+  }
   const c10::Stream stream = ours.back();
   ours.pop_back();
   return stream;
