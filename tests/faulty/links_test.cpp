@@ -1,6 +1,10 @@
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
+#include <exception>
 #include <gtest/gtest.h>
+#include <mutex>
+#include <new>
 
 #include "dasgd/core/error.hpp"
 #include "dasgd/transport/faulty/faulty_links.hpp"
@@ -20,8 +24,9 @@ class FaultyWorld final : public World {
                          .in_flight = in_flight,
                          .clock = clock_,
                          .carrier = [&, clock = clock_](Arrival arrival) {
-                           return std::make_unique<faulty::FaultyLinks>(chaos, graph, seed, clock,
-                                                                        std::move(arrival));
+                           return std::make_unique<faulty::FaultyLinks>(
+                               chaos, graph, seed, clock, std::move(arrival),
+                               [](std::exception_ptr) { FAIL(); });
                          }}) {}
   Endpoint& endpoint(std::size_t worker) override { return network_.endpoint(worker_id(worker)); }
   void deliver_held_back() { network_.deliver_held_back(); }
@@ -56,6 +61,34 @@ std::vector<ContractCase> cases() {
 
 INSTANTIATE_TEST_SUITE_P(Faulty, TransportContract, ::testing::ValuesIn(cases()),
                          [](const auto& info) { return info.param.name; });
+
+// As where memory has run out. The next frame arrives all the same.
+TEST(FaultyLinks, AnArrivalThatThrowsIsReportedAndEndsNothing) {
+  const Graph graph = build_graph("full", 2, 1);
+  std::mutex mutex;
+  std::condition_variable changed;
+  int arrived = 0;
+  std::exception_ptr failure;
+  faulty::FaultyLinks links(
+      in_order(), graph, 1, [] { return Nanoseconds{0}; },
+      [&](WorkerId, WorkerId, const Frame&) {
+        const std::lock_guard lock(mutex);
+        changed.notify_one();
+        if (arrived++ == 0) throw std::bad_alloc();
+      },
+      [&](std::exception_ptr what) {
+        const std::lock_guard lock(mutex);
+        failure = what;
+      });
+  links.deliver_held_back();
+  for (int k = 0; k < 2; ++k) links.carry(worker_id(0), worker_id(1), {});
+  std::unique_lock lock(mutex);
+  EXPECT_TRUE(changed.wait_for(lock, std::chrono::minutes(1), [&] { return arrived == 2; }));
+  lock.unlock();
+  links.stop();
+  ASSERT_NE(failure, nullptr);
+  EXPECT_THROW(std::rethrow_exception(failure), std::bad_alloc);
+}
 
 /// Runs every worker's life; all that they applied must be the same, once each.
 void expect_exactly_once(const Graph& graph, RelayMode relay, const Chaos& chaos,

@@ -24,11 +24,18 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
   validate(options.chaos, graph);
   const auto start = Clock::now();
   const auto clock = [start] { return std::chrono::nanoseconds(Clock::now() - start).count(); };
+  in_process::Mesh* network = nullptr;
+  Control control([&] {
+    if (!network) return;
+    network->deliver_held_back();  // do not drain for an hour because of a partition of an hour
+    for (std::size_t i = 0; i < options.workers; ++i) network->endpoint(worker_id(i)).wake();
+  });
   CarrierFactory carrier;
   if (options.chaos.on_links())
-    carrier = [&options, clock, graph](Arrival arrival) {
-      return std::make_unique<faulty::FaultyLinks>(options.chaos, graph, options.seed, clock,
-                                                   std::move(arrival));
+    carrier = [&, graph](Arrival arrival) {
+      return std::make_unique<faulty::FaultyLinks>(
+          options.chaos, graph, options.seed, clock, std::move(arrival),
+          [&](std::exception_ptr failure) { control.abandon(failure); });
     };
   in_process::Mesh mesh(
       std::move(graph),
@@ -36,10 +43,7 @@ TrainResult<Real> run_training(const Objective<Real>& objective, const TrainOpti
        .in_flight = resolved_in_flight(options, objective.dimension() * sizeof(Number<Real>)),
        .clock = clock,
        .carrier = carrier});
-  Control control([&] {
-    mesh.deliver_held_back();  // do not drain for an hour because of a partition of an hour
-    for (std::size_t i = 0; i < options.workers; ++i) mesh.endpoint(worker_id(i)).wake();
-  });
+  network = &mesh;
   TargetGate gate(options.workers, [&] { control.stop(StopReason::target); });
   GoodModel<Real> good;
   SharedBudget budget(options, objective.samples(), [&] { control.end_sleeps(); });

@@ -14,8 +14,12 @@ constexpr Nanoseconds overdue = std::numeric_limits<Nanoseconds>::min();
 }  // namespace
 
 FaultyLinks::FaultyLinks(const Chaos& chaos, const Graph& graph, std::uint64_t seed,
-                         std::function<Nanoseconds()> clock, Arrival arrival)
-    : chaos_(chaos), seed_(seed), clock_(std::move(clock)), arrival_(std::move(arrival)) {
+                         std::function<Nanoseconds()> clock, Arrival arrival, Failed failed)
+    : chaos_(chaos),
+      seed_(seed),
+      clock_(std::move(clock)),
+      arrival_(std::move(arrival)),
+      failed_(std::move(failed)) {
   for (std::size_t i = 0; i < graph.workers(); ++i)
     for (const WorkerId to : graph.neighbours(worker_id(i)))
       links_.emplace(std::pair(worker_id(i), to),
@@ -75,7 +79,11 @@ void FaultyLinks::run(const std::stop_token& end) {
     const Due next = due_.top();
     due_.pop();
     lock.unlock();
-    arrival_(next.from, next.to, next.frame);
+    try {
+      arrival_(next.from, next.to, next.frame);
+    } catch (...) {
+      failed_(std::current_exception());
+    }
     lock.lock();
   }
 }

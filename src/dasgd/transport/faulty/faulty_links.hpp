@@ -2,6 +2,8 @@
 #pragma once
 
 #include <condition_variable>
+#include <exception>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <queue>
@@ -20,9 +22,11 @@ namespace dasgd::faulty {
 /// k-th frame of a link is drawn from the seed; when that frame is sent is up to the workers.
 class FaultyLinks final : public Carrier {
  public:
-  /// Times are those of `clock`.
+  using Failed = std::function<void(std::exception_ptr)>;
+
+  /// Times are those of `clock`. `failed` gets what an arrival throws; its frame is lost.
   FaultyLinks(const Chaos& chaos, const Graph& graph, std::uint64_t seed,
-              std::function<Nanoseconds()> clock, Arrival arrival);
+              std::function<Nanoseconds()> clock, Arrival arrival, Failed failed);
 
   void carry(WorkerId from, WorkerId to, const Frame& frame) override;
   void deliver_held_back() override;
@@ -46,6 +50,7 @@ class FaultyLinks final : public Carrier {
   const std::uint64_t seed_;
   const std::function<Nanoseconds()> clock_;
   const Arrival arrival_;
+  const Failed failed_;
   std::mutex mutex_;  // guards the four below
   std::map<std::pair<WorkerId, WorkerId>, DisturbedLink> links_;
   std::priority_queue<Due, std::vector<Due>, Later> due_;
