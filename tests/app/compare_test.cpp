@@ -192,7 +192,7 @@ TEST_F(Compare, OffersOnlyWhatItHeeds) {
   for (const char* const option : {"--rule", "--momentum", "--schedule", "--look-ahead"})
     EXPECT_GT(help.find(std::string("\n  ") + option), apart) << option;
   EXPECT_LT(help.find("\n  --rivals"), apart);
-  expect_refusal("compare --rule --out " + out(), "--rule needs a value");
+  expect_refusal("compare --out " + out() + " --rule", "--rule needs a value");
   expect_refusal("compare --rule adam --model quadratic --out " + out(),
                  "a row has its own rule, like dasgd:rule=adam");
 }

@@ -52,6 +52,18 @@ TEST_F(App, AdvisesForAQuadraticFileFromARunAndForAClusterThatIsNotThere) {
   EXPECT_TRUE(far["staleness"]["W"].is_number());
 }
 
+TEST_F(App, TriesStepsInTheWorldOfTheEarlierRun) {
+  const std::string run =
+      "--model quadratic --workers 8 --slow 7:10 --compute 1ms --latency 5ms --total-gradients 400";
+  dasgd("simulate " + run + " --out " + out());
+  const json given = json::parse(dasgd("advise --json " + run).out);
+  const json from = json::parse(dasgd("advise --json --from " + out()).out);
+  ASSERT_FALSE(given["tried"].empty());
+  EXPECT_EQ(from["tried"], given["tried"]);
+  const json elsewhere = json::parse(dasgd("advise --json --latency 1us --from " + out()).out);
+  EXPECT_NE(elsewhere["tried"], given["tried"]) << "an option wins over the earlier run";
+}
+
 TEST_F(App, TakesItsOwnAdviceWithLrProved) {
   for (const std::string command : {"train", "simulate"}) {
     const Outcome outcome =
@@ -63,6 +75,7 @@ TEST_F(App, TakesItsOwnAdviceWithLrProved) {
     const json advice = json::parse(read_text(out(command) + "/advice.json"));
     EXPECT_DOUBLE_EQ(run["eta"], advice["recommended_eta"]);
     EXPECT_EQ(advice["recommended_status"], "proved");
+    EXPECT_EQ(advice["practical_how"], "the recommended step: no trials were asked for");
     EXPECT_NEAR(run["L"], 4, 1e-6);
     for (const char* key : {"certified", "certified_eta", "published_eta_1", "published_eta_2"})
       EXPECT_TRUE(run.contains(key)) << key;

@@ -16,8 +16,13 @@
 namespace dasgd::app {
 namespace {
 
-/// The staleness of an earlier run, from its summary.
-PilotStaleness staleness_of_run(const std::string& directory) {
+struct EarlierRun {
+  PilotStaleness staleness;
+  bool simulated;
+};
+
+/// From its summary.
+EarlierRun earlier_run(const std::string& directory) {
   return from_summary(directory, [&](const nlohmann::json& json, double seconds) {
     StalenessSummary s;
     s.S_avg = json.at("S_avg");
@@ -28,9 +33,10 @@ PilotStaleness staleness_of_run(const std::string& directory) {
     s.S_mean_square = json.at("S_mean_square");
     s.W.reset();
     if (!json.at("W").is_null()) s.W = json.at("W");
-    return PilotStaleness{s, json.at("gradients").get<double>() / seconds,
-                          "measured: by the run in " + directory,
-                          json.value("noncausal_applications", std::uint64_t{0})};
+    return EarlierRun{
+        {s, json.at("gradients").get<double>() / seconds, "measured: by the run in " + directory,
+         json.value("noncausal_applications", std::uint64_t{0})},
+        json.contains("virtual_seconds")};
   });
 }
 
@@ -114,13 +120,16 @@ AdviceRequest to_request(const AdviseRequest& request, const SignalStop& signals
   result.accuracy = request.accuracy;
   result.keep_schedule = request.config.schedule_given;
   result.options.compute = {};
-  const bool here = !request.world_given &&
-                    request.config.run.workers <= std::max(1u, std::thread::hardware_concurrency());
+  const bool fits = request.config.run.workers <= std::max(1u, std::thread::hardware_concurrency());
+  bool simulated = false;
   if (!request.from.empty()) {
-    result.staleness = staleness_of_run(request.from);
-  } else if (!here) {
+    const EarlierRun run = earlier_run(request.from);
+    result.staleness = run.staleness;
+    simulated = run.simulated;
+  }
+  if (request.world_given || simulated || (request.from.empty() && !fits)) {
     result.world = make_world(request.config, 0);
-    result.compute_is_given = request.compute_given;
+    result.compute_is_given = request.compute_given || simulated;
   }
   return result;
 }

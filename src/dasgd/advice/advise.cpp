@@ -307,14 +307,20 @@ Advice advise(const Objective<Real>& objective, const AdviceRequest& request) {
                                        1);  // it is of interest where runs go
   const bool slow = gradient > slow_gradient;
   const bool here = !request.staleness && !request.world;
-  if (here && !slow)
+  const bool timed_here = !request.world || !request.compute_is_given;
+  VirtualWorld world = request.world.value_or(VirtualWorld{});
+  world.arrivals.reset();  // with all samples workers never idle, so gradients are staler
+  if (timed_here)
+    world.compute =
+        TimeModel::constant(std::max<Nanoseconds>(1, static_cast<Nanoseconds>(1e9 * gradient)));
+  if (here && !slow) {
     advice.staleness = pilot_on_threads<Real>(unjudged, options, eta, trajectory);
-  else if (request.staleness)
+  } else if (request.staleness) {
     advice.staleness = *request.staleness;
-  else
-    advice.staleness =
-        pilot_in_virtual_time<Real>(objective, options, request.world.value_or(VirtualWorld{}),
-                                    !here && request.compute_is_given, gradient);
+  } else {
+    advice.staleness = pilot_in_virtual_time<Real>(objective, options, world);
+    if (timed_here) advice.staleness.how += ", a gradient as long as it takes here";
+  }
   if (!here && !slow) walk<Real>(unjudged, options, eta, trajectory);
   if (options.stop.stop_requested()) return advice;
   const Smoothness L = measure_smoothness<Real>(objective, std::span(trajectory).subspan(1),
@@ -335,18 +341,21 @@ Advice advise(const Objective<Real>& objective, const AdviceRequest& request) {
   recommend(advice);
   advice.practical = {
       advice.recommended_eta,
-      fmt::format("the recommended step: the run is too short, or a gradient of {:.2g} s too slow, "
-                  "for trials",
-                  gradient),
+      request.try_steps
+          ? fmt::format("the recommended step: the run is too short, or a gradient of {:.2g} s too "
+                        "slow, for trials",
+                        gradient)
+          : "the recommended step: no trials were asked for",
       options.rule.schedule,
       {}};
   if (request.try_steps) {
     const double rate = advice.staleness.gradients_per_second;
     const double run = advice.horizon && rate > 0 ? *advice.horizon / rate : 0;
     const double left = std::max(1.0, seconds_for_trials(run) - (clock() - began));
-    if (auto found = try_steps<Real>(objective, options, request.world, advice.constants.L.value,
-                                     advice.recommended_eta, advice.horizon, request.keep_schedule,
-                                     {left, request.report, clock, gradient}))
+    if (auto found =
+            try_steps<Real>(objective, options, request.world ? std::optional(world) : std::nullopt,
+                            advice.constants.L.value, advice.recommended_eta, advice.horizon,
+                            request.keep_schedule, {left, request.report, clock, gradient}))
       advice.practical = std::move(*found);
   }
   return advice;

@@ -65,10 +65,10 @@ struct Advice {
 
 struct AdviceRequest {
   TrainOptions options;  ///< those of the run to come; eta is not used
-  /// If the workers are not on this machine: predicts staleness for this simulated world instead
-  /// of running a pilot.
+  /// If the workers are not on this machine: the simulated world of the trials, for which staleness
+  /// is predicted instead of running a pilot.
   std::optional<VirtualWorld> world;
-  bool compute_is_given = true;             ///< whether `world` says how long a gradient takes
+  bool compute_is_given = true;  ///< whether `world` says how long a gradient takes; else as here
   std::optional<PilotStaleness> staleness;  ///< measured in an earlier run, instead of a pilot
   bool elastic = false;                     ///< whether workers may come and go
   std::optional<double> least_loss;         ///< inf f, if known

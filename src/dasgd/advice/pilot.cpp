@@ -85,24 +85,24 @@ PilotStaleness pilot_on_threads(const Objective<Real>& objective, TrainOptions o
 }
 
 template <typename Real>
-PilotStaleness pilot_in_virtual_time(const Objective<Real>& objective, TrainOptions options,
-                                     VirtualWorld world, bool compute_is_given,
-                                     double gradient_seconds) {
-  if (!compute_is_given)
-    world.compute = TimeModel::constant(
-        std::max<Nanoseconds>(1, static_cast<Nanoseconds>(1e9 * gradient_seconds)));
-  options = bare_run(options, 1);
-  options.gradients = {std::clamp(3200 / static_cast<std::uint32_t>(options.workers), 20u, 100u)};
-  options.batch = 0;
+PilotStaleness pilot_in_virtual_time(const Objective<Real>& objective, const TrainOptions& options,
+                                     const VirtualWorld& world) {
+  TrainOptions pilot = bare_run(options, 1);
+  pilot.batch = 0;
+  const std::uint32_t each =
+      std::clamp(3200 / static_cast<std::uint32_t>(options.workers), 20u, 100u);
+  if (options.gradients.empty())
+    pilot.total_gradients = std::uint64_t{each} * options.workers;  // slow workers make fewer
+  else
+    pilot.gradients = {each};
   // Only links with a bandwidth care how large a gradient is.
   const Nothing<Real> nothing(world.bandwidth ? objective.dimension() : 1);
-  const auto result = run_simulation<Real>(nothing, options, world);
+  const auto result = run_simulation<Real>(nothing, pilot, world);
   if (result.failure) std::rethrow_exception(result.failure);
   return {result.summary.staleness,
           static_cast<double>(result.summary.gradients) / *result.summary.virtual_seconds,
-          fmt::format("predicted: {} gradients of {} workers in virtual time{}",
-                      result.summary.gradients, options.workers,
-                      compute_is_given ? "" : ", a gradient as long as it takes here"),
+          fmt::format("predicted: {} gradients of {} workers in virtual time",
+                      result.summary.gradients, options.workers),
           result.summary.noncausal_applications};
 }
 
@@ -128,10 +128,10 @@ template PilotStaleness pilot_on_threads(const Objective<float>&, TrainOptions, 
                                          std::vector<std::vector<float>>&);
 template PilotStaleness pilot_on_threads(const Objective<double>&, TrainOptions, double,
                                          std::vector<std::vector<double>>&);
-template PilotStaleness pilot_in_virtual_time(const Objective<float>&, TrainOptions, VirtualWorld,
-                                              bool, double);
-template PilotStaleness pilot_in_virtual_time(const Objective<double>&, TrainOptions, VirtualWorld,
-                                              bool, double);
+template PilotStaleness pilot_in_virtual_time(const Objective<float>&, const TrainOptions&,
+                                              const VirtualWorld&);
+template PilotStaleness pilot_in_virtual_time(const Objective<double>&, const TrainOptions&,
+                                              const VirtualWorld&);
 template void walk(const Objective<float>&, const TrainOptions&, double,
                    std::vector<std::vector<float>>&);
 template void walk(const Objective<double>&, const TrainOptions&, double,

@@ -39,12 +39,10 @@ PilotStaleness pilot_on_threads(const Objective<Real>& objective, TrainOptions o
                                 std::vector<std::vector<Real>>& trajectory);
 
 /// Runs the options in virtual time with gradients that cost nothing to compute: staleness depends
-/// on when things happen, not on what they are. Where `world` says nothing of compute times, a
-/// gradient takes so many seconds.
+/// on when things happen, not on what they are.
 template <typename Real>
-PilotStaleness pilot_in_virtual_time(const Objective<Real>& objective, TrainOptions options,
-                                     VirtualWorld world, bool compute_is_given,
-                                     double gradient_seconds);
+PilotStaleness pilot_in_virtual_time(const Objective<Real>& objective, const TrainOptions& options,
+                                     const VirtualWorld& world);
 
 /// One worker for a second: the trajectory where no pilot runs on threads.
 template <typename Real>

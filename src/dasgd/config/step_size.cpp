@@ -85,11 +85,7 @@ std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& ob
   const bool proved = config.step == StepChoice::proved;
   AdviceRequest request{.options = config.run};
   request.options.stop = stop;
-  if (world) {
-    request.world = *world;
-    request.world->arrivals
-        .reset();  // a pilot has all samples: workers never idle, so it is staler
-  }
+  if (world) request.world = *world;
   place_ranks(config, request);
   place_members(config, request);
   request.elastic = members_change(config) || config.elastic.simulated;
