@@ -1,6 +1,8 @@
 // How the referee looks at a run.
 #include "dasgd/lab/referee/contest/course.hpp"
 
+#include <algorithm>
+#include <array>
 #include <gtest/gtest.h>
 
 namespace dasgd {
@@ -129,6 +131,39 @@ TEST(Course, ARunThatStaysWorseThanItsStartIsGivenUp) {
   // Twenty looks at fewer gradients are too few: 200 gradients are twenty of each of ten workers.
   losses[10] = 5;
   EXPECT_EQ(follow(losses, {}, 30).curve.size(), 61u);
+}
+
+/// A model says itself how good it is: its loss, then its accuracy.
+class Outspoken final : public Objective<double> {
+ public:
+  std::size_t dimension() const override { return 2; }
+  double gradient(std::span<const double> x, Rows, std::span<double> g) const override {
+    std::ranges::fill(g, 0);
+    return x[0];
+  }
+  HeldOut evaluate(std::span<const double> x) const override { return {x[1], x[0]}; }
+};
+
+// A large step multiplies the loss at first, and the model gets better all the same.
+TEST(Course, ARunThatGetsMoreAccurateIsNotLost) {
+  const Outspoken outspoken;
+  ModelJudge<double> model_judge(outspoken);
+  const auto looks_at = [&](std::size_t better_until) {
+    Course<double> course(model_judge, {Goal::Kind::accuracy, 0.9}, 1, true);
+    for (std::size_t k = 0; k < 100; ++k) {
+      const std::array<double, 2> model{
+          k == 0 ? 2.0 : 6.0, 0.1 + 0.005 * static_cast<double>(std::min(k, better_until))};
+      const std::vector<std::span<const double>> models{model};
+      if (course.look({.time = static_cast<Nanoseconds>(k) * 1'000'000'000,
+                       .models = models,
+                       .gradients = 10 * k}))
+        break;
+    }
+    return course.conclude().curve.size();
+  };
+  EXPECT_EQ(looks_at(0), 12u) << "three times the loss at the start, and nothing gained";
+  EXPECT_EQ(looks_at(50), 62u);
+  EXPECT_EQ(looks_at(100), 100u);
 }
 
 TEST(Course, OneModelIsEvaluatedOnceForAll) {

@@ -106,6 +106,22 @@ TEST(Held, ATrialThatRanAwayIsNoReferenceForSmallerSteps) {
   for (const ContestRun& run : row.runs) EXPECT_TRUE(run.reached);
 }
 
+TEST(Held, StepsAreTunedAgainWhereOnlyAnotherNumberThanTheUsualOneLeadsToTheGoal) {
+  const Quadratic objective = Quadratic::random(7, 4);
+  Contest contest = thin_contest(objective);
+  contest.worlds.front().world = {.compute = TimeModel::constant(10'000'000),
+                                  .latency = TimeModel::constant(10'000'000'000)};
+  contest.rivals = {choose_rival("local-sgd", all_rivals())};  // eight steps, then a minute's wait
+  contest.tuning = {.steps = 5, .seeds = 1};
+  contest.tuning.numbers = false;
+  EXPECT_FALSE(reached_in_tuning(rows_of(contest, objective).front()));
+  contest.tuning.numbers = true;
+  const ContestRow row = rows_of(contest, objective).front();
+  EXPECT_GT(row.numbers.at("H"), 8);
+  EXPECT_TRUE(reached_in_tuning(row));
+  for (const ContestRun& run : row.runs) EXPECT_TRUE(run.reached);
+}
+
 TEST(Held, AGoalThatIsReachedInTimeMayBeConfirmedLater) {
   const Quadratic objective = Quadratic::random(7, 4);
   Contest contest = thin_contest(objective);

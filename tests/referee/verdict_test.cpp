@@ -146,7 +146,7 @@ TEST(Tuning, TriesSmallerStepsWhileNoneReachesTheGoal) {
   // All steps above 1/16 are too large; what they leave says nothing about the direction.
   ContestRow found;
   tune(
-      {.steps = 5, .seeds = 1, .further = 4}, 1,
+      {.steps = 5, .seeds = 1, .further = 4}, Goal{}, 1,
       [](double eta, std::size_t, std::optional<Nanoseconds>) {
         ContestRun run;
         run.reached = eta <= 1.0 / 16;
@@ -159,11 +159,27 @@ TEST(Tuning, TriesSmallerStepsWhileNoneReachesTheGoal) {
   EXPECT_FALSE(found.at_edge);
 }
 
+TEST(Tuning, OfStepsThatMissAnAccuracyTheMostAccurateIsTheBest) {
+  const auto run = [](double eta, std::size_t, auto) {
+    ContestRun run;
+    run.time_s = 10;
+    run.loss_mean = eta;  // large steps are less sure of what they say
+    run.accuracy_mean = 0.8 - 0.01 * std::pow(std::log2(eta) - 1, 2);
+    return run;
+  };
+  ContestRow by_accuracy, by_loss;
+  const Tuning tuning{.steps = 7, .seeds = 1, .further = 0};
+  tune(tuning, {Goal::Kind::accuracy, 0.9}, 1, run, by_accuracy);
+  EXPECT_EQ(by_accuracy.eta, 2);
+  tune(tuning, {Goal::Kind::loss, 0.01}, 1, run, by_loss);
+  EXPECT_EQ(by_loss.eta, 1.0 / 8);
+}
+
 TEST(Tuning, FindsTheBestStepAndTheWidthOfTheGoodRange) {
   ContestRow row;
   tune(
-      {.steps = 9, .seeds = 3}, 1, [](double eta, std::size_t, auto) { return parabola(eta); },
-      row);
+      {.steps = 9, .seeds = 3}, Goal{}, 1,
+      [](double eta, std::size_t, auto) { return parabola(eta); }, row);
   EXPECT_EQ(row.eta, 1);
   EXPECT_FALSE(row.at_edge);
   EXPECT_EQ(row.trials.size(), 8u);  // 8 fails, so that 16 is not tried
@@ -174,10 +190,10 @@ TEST(Tuning, FindsTheBestStepAndTheWidthOfTheGoodRange) {
 TEST(Tuning, ExtendsTheGridOrSaysThatItDidNotReachTheBest) {
   ContestRow near, far;
   const auto run = [](double eta, std::size_t, auto) { return parabola(eta); };
-  tune({.steps = 3, .seeds = 1}, 16, run, near);
+  tune({.steps = 3, .seeds = 1}, Goal{}, 16, run, near);
   EXPECT_EQ(near.eta, 1);
   EXPECT_FALSE(near.at_edge);
-  tune({.steps = 3, .seeds = 1}, 1.0 / 1024, run, far);
+  tune({.steps = 3, .seeds = 1}, Goal{}, 1.0 / 1024, run, far);
   EXPECT_TRUE(far.at_edge);
 }
 
@@ -185,7 +201,7 @@ TEST(Tuning, BeyondAStepThatFailsNoneIsTriedButTowardsTheBest) {
   ContestRow row;
   std::vector<double> tried;
   tune(
-      {.steps = 5, .seeds = 1}, 8,
+      {.steps = 5, .seeds = 1}, Goal{}, 8,
       [&](double eta, std::size_t, auto) {
         tried.push_back(eta);
         return parabola(eta);
@@ -201,7 +217,7 @@ TEST(Tuning, ARunIsGivenAMultipleOfTheBestMedianSoFar) {
   ContestRow row;
   std::vector<std::optional<Nanoseconds>> limits;
   tune(
-      {.steps = 3, .seeds = 1, .patience = 1.5}, 1,
+      {.steps = 3, .seeds = 1, .patience = 1.5}, Goal{}, 1,
       [&](double eta, std::size_t, std::optional<Nanoseconds> most) {
         limits.push_back(most);
         return parabola(eta);
@@ -220,7 +236,7 @@ TEST(Tuning, ARivalsOwnNumberHasWhatTheStepsLeaveOfTheBudget) {
     ContestRow row{.trials = std::vector<Trial>(6, {.eta = 1, .median = 100}), .eta = 1};
     std::vector<double> tried;
     const double found = tune_number(
-        tuning, parameter, usual,
+        tuning, Goal{}, parameter, usual,
         [&](double number, std::size_t seed, auto most) {
           EXPECT_TRUE(most);
           if (seed == 0) tried.push_back(number);
@@ -244,13 +260,30 @@ TEST(Tuning, ARivalsOwnNumberGoesPastOneValueThatIsWorse) {
     run.time_s = H < 160 ? 20 + H / 10 : 4.4;  // not once before the goal
     return run;
   };
-  EXPECT_EQ(tune_number({.steps = 9, .seeds = 1}, {"H", "", 10, 1}, 10, synchronises, row), 160);
+  EXPECT_EQ(tune_number({.steps = 9, .seeds = 1}, Goal{}, {"H", "", 10, 1}, 10, synchronises, row),
+            160);
+}
+
+TEST(Tuning, ANumberHasTrialsOfItsOwnWhereNoStepReachesTheGoal) {
+  ContestRow row{.trials = std::vector<Trial>(9, {.eta = 1, .median = never, .distance = 100}),
+                 .eta = 1};
+  const auto wants = [](double best) {
+    return [best](double H, std::size_t, auto) {
+      ContestRun run;
+      run.reached = H == best;
+      run.loss_mean = std::abs(H - best);
+      return run;
+    };
+  };
+  const Tuning tuning{.steps = 9, .seeds = 1, .further = 4};
+  EXPECT_EQ(tune_number(tuning, Goal{}, {"H", "", 10, 1}, 10, wants(160), row), 160);
+  EXPECT_EQ(row.tuning_runs, 4u);
 }
 
 TEST(Tuning, OfAGridThatWasUsedUpLeavesTheAuthorsDefault) {
   ContestRow row{.trials = std::vector<Trial>(9, {.eta = 1, .median = 1}), .eta = 1};
   const auto never = [](double, std::size_t, auto) -> ContestRun { throw std::logic_error("run"); };
-  EXPECT_EQ(tune_number({.steps = 9}, {"H", "", 8, 1}, 8, never, row), 8);
+  EXPECT_EQ(tune_number({.steps = 9}, Goal{}, {"H", "", 8, 1}, 8, never, row), 8);
   EXPECT_EQ(row.tuning_runs, 0u);
 }
 

@@ -135,12 +135,15 @@ NetworkRow simulate_way(const Objective<Real>& objective, const NetworkCase& net
     ContestRun run = run_one(model_judge, contest, rival, world,
                              {.eta = eta, .seed = 1 + seed, .thorough = false, .most = most});
     // Of steps that are all too large the smallest is where to go on.
-    if (!(run.loss_mean < loss_at_start)) run.loss_mean = INFINITY;
+    if (!(run.loss_mean < loss_at_start)) {
+      run.loss_mean = INFINITY;
+      run.accuracy_mean.reset();
+    }
     runs[eta].push_back(run);
     return run;
   };
   ContestRow tuned;
-  tune(contest.tuning, middle, try_step, tuned);
+  tune(contest.tuning, contest.goal, middle, try_step, tuned);
   const double time =
       runs.contains(tuned.eta) ? median_run(runs[tuned.eta]).time_to_goal() : INFINITY;
   const auto most =

@@ -70,8 +70,13 @@ class Pair {
       const auto trial = [&](double eta, std::size_t k, std::optional<Nanoseconds> most) {
         return this->trial(eta, k, time_of_a_trial(most));
       };
-      tune(contest_.tuning, contest_.advised_eta, trial, row);
-      if (contest_.tuning.numbers && !rival_.tuned.empty()) tune_own_number(trial, row);
+      const auto tune_step = [&] {
+        tune(contest_.tuning, contest_.goal, contest_.advised_eta, trial, row);
+      };
+      tune_step();
+      const bool has_number = contest_.tuning.numbers && !rival_.tuned.empty();
+      // A step that was chosen with a number that leads nowhere says little.
+      if (has_number && tune_own_number(trial, row) && !reached_in_tuning(row)) tune_step();
     }
     return row;
   }
@@ -103,23 +108,22 @@ class Pair {
     const auto at = best_trials_.find(k);
     const ContestRun* const best = at == best_trials_.end() ? nullptr : &at->second;
     ContestRun found = run({eta, contest_.seed + first_tuning_seed + k, false, most, best});
-    const auto loss = [](const ContestRun& run) {
-      return std::isfinite(run.loss_mean) ? run.loss_mean : std::numeric_limits<double>::max();
-    };
+    const auto distance = [&](const ContestRun& run) { return distance_to(contest_.goal, run); };
     const bool better = !best || found.time_to_goal() < best->time_to_goal() ||
-                        (!best->reached && loss(found) < loss(*best));
-    // One that ended no better than it began says nothing about others.
+                        (!best->reached && distance(found) < distance(*best));
+    // One whose loss ended no better than it began says nothing about others.
     const bool learned =
-        found.reached || (!found.curve.empty() && loss(found) < found.curve.front().loss_mean);
+        found.reached || (!found.curve.empty() && found.loss_mean < found.curve.front().loss_mean);
     if (better && learned) best_trials_[k] = found;
     return found;
   }
-  void tune_own_number(const TryStep& trial, ContestRow& row) {
+  /// Returns whether another number than the usual one is better.
+  bool tune_own_number(const TryStep& trial, ContestRow& row) {
     const RivalParameter parameter = rival_.parameter(rival_.tuned);
     const double usual = parameter.meant(parameter.usual, world_.options.workers);
     double& number = rival_.numbers[rival_.tuned];
     const double best = tune_number(
-        contest_.tuning, parameter, usual,
+        contest_.tuning, contest_.goal, parameter, usual,
         [&](double value, std::size_t k, std::optional<Nanoseconds> most) {
           number = value;
           return trial(row.eta, k, most);
@@ -127,6 +131,7 @@ class Pair {
         row);
     number = best == usual ? parameter.usual : best;
     row.numbers = rival_.numbers;
+    return best != usual;
   }
   std::optional<Nanoseconds> time_of_a_trial(std::optional<Nanoseconds> most) const {
     const auto all = static_cast<double>(world_.options.max_time->count());

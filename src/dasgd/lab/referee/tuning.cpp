@@ -13,20 +13,21 @@ constexpr double grid_factor = 2;
 
 bool better(const Trial& a, const Trial& b) {
   if (a.median != b.median) return a.median < b.median;
-  return a.loss < b.loss;
+  return a.distance < b.distance;
 }
 
-Trial try_with_all_seeds(double eta, const Tuning& tuning, ContestRow& row,
+Trial try_with_all_seeds(double eta, const Tuning& tuning, const Goal& goal, ContestRow& row,
                          const std::function<ContestRun(std::size_t seed)>& run_one) {
-  std::vector<double> times, losses;
+  std::vector<double> times, losses, distances;
   for (std::size_t seed = 0; seed < tuning.seeds; ++seed) {
     const ContestRun run = run_one(seed);
     ++row.tuning_runs;
     times.push_back(run.time_to_goal());
     losses.push_back(std::isfinite(run.loss_mean) ? run.loss_mean
                                                   : std::numeric_limits<double>::infinity());
+    distances.push_back(distance_to(goal, run));
   }
-  return {.eta = eta, .median = median_of(times), .loss = median_of(losses)};
+  return {eta, median_of(times), median_of(losses), median_of(distances)};
 }
 
 std::optional<Nanoseconds> time_for(double fastest, const Tuning& tuning) {
@@ -37,12 +38,13 @@ std::optional<Nanoseconds> time_for(double fastest, const Tuning& tuning) {
 /// The grid: exponents of the factor around the middle.
 class Grid {
  public:
-  Grid(double middle, const Tuning& tuning, const TryStep& try_step, ContestRow& row)
-      : middle_(middle), tuning_(tuning), try_step_(try_step), row_(row) {}
+  Grid(double middle, const Tuning& tuning, const Goal& goal, const TryStep& try_step,
+       ContestRow& row)
+      : middle_(middle), tuning_(tuning), goal_(goal), try_step_(try_step), row_(row) {}
 
   void try_exponent(int e) {
     const double eta = middle_ * std::pow(grid_factor, e);
-    trials_[e] = try_with_all_seeds(eta, tuning_, row_, [&](std::size_t seed) {
+    trials_[e] = try_with_all_seeds(eta, tuning_, goal_, row_, [&](std::size_t seed) {
       return try_step_(eta, seed, time_for(fastest(), tuning_));
     });
   }
@@ -75,6 +77,7 @@ class Grid {
 
   const double middle_;
   const Tuning& tuning_;
+  const Goal& goal_;
   const TryStep& try_step_;
   ContestRow& row_;
   std::map<int, Trial> trials_;
@@ -90,8 +93,9 @@ double median_of(std::vector<double> values) {
   return (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-void tune(const Tuning& tuning, double middle, const TryStep& try_step, ContestRow& row) {
-  Grid grid(middle, tuning, try_step, row);
+void tune(const Tuning& tuning, const Goal& goal, double middle, const TryStep& try_step,
+          ContestRow& row) {
+  Grid grid(middle, tuning, goal, try_step, row);
   const int down = static_cast<int>(tuning.steps) / 2,
             up = static_cast<int>(tuning.steps) - 1 - down;
   grid.try_exponent(0);
@@ -104,16 +108,18 @@ void tune(const Tuning& tuning, double middle, const TryStep& try_step, ContestR
   for (std::size_t k = 0;
        k < tuning.further && (grid.best() == grid.lowest() || !grid.reaches_goal()); ++k)
     grid.try_exponent(grid.lowest() - 1);
+  row.trials.clear();
   for (const auto& [e, trial] : grid.trials()) row.trials.push_back(trial);
   row.eta = grid.trials().at(grid.best()).eta;
   row.tuned = true;
   row.at_edge = grid.best() == grid.lowest() || grid.best() == grid.highest();
 }
 
-double tune_number(const Tuning& tuning, const RivalParameter& parameter, double usual,
-                   const TryNumber& try_number, ContestRow& row) {
+double tune_number(const Tuning& tuning, const Goal& goal, const RivalParameter& parameter,
+                   double usual, const TryNumber& try_number, ContestRow& row) {
   const double least = parameter.of_workers > 0 ? 1 : parameter.least;
   std::size_t left = tuning.steps - std::min(tuning.steps, row.trials.size());
+  if (!reached_in_tuning(row)) left = std::max(left, tuning.further);
   Trial best = *std::min_element(row.trials.begin(), row.trials.end(), better);
   std::set<double> tried{usual};
   double number = usual;
@@ -126,7 +132,7 @@ double tune_number(const Tuning& tuning, const RivalParameter& parameter, double
       --left;
       ++misses;
       tried.insert(next);
-      const Trial trial = try_with_all_seeds(row.eta, tuning, row, [&](std::size_t seed) {
+      const Trial trial = try_with_all_seeds(row.eta, tuning, goal, row, [&](std::size_t seed) {
         return try_number(next, seed, time_for(best.median, tuning));
       });
       if (!better(trial, best)) continue;
@@ -152,12 +158,15 @@ Nanoseconds time_given(const Contest& contest, const ContestWorld& world,
   return most > 0 && most < static_cast<double>(all) ? static_cast<Nanoseconds>(most) : all;
 }
 
+bool reached_in_tuning(const ContestRow& row) {
+  return std::any_of(row.trials.begin(), row.trials.end(),
+                     [](const Trial& t) { return std::isfinite(t.median); });
+}
+
 std::string tuning_flaw(const ContestRow& row) {
   if (!row.tuned) return "";
   if (row.at_edge) return "with the last step tried";
-  const bool reached =
-      row.trials.empty() || std::any_of(row.trials.begin(), row.trials.end(),
-                                        [](const Trial& t) { return std::isfinite(t.median); });
+  const bool reached = row.trials.empty() || reached_in_tuning(row);
   return reached ? "" : "with a step that did not reach the goal in tuning";
 }
 

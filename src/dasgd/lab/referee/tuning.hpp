@@ -18,19 +18,23 @@ using TryStep =
 /// multiple of the best median so far: twice is enough to see how wide the good range is. Beyond a
 /// step that does not reach the goal in that time no further one is tried on that side of the best.
 /// While the best is the last of the grid, the grid grows; if it still is, the row says so. While
-/// no step reaches the goal, the grid grows downwards; if none does, the smallest loss decides.
-void tune(const Tuning& tuning, double middle, const TryStep& try_step, ContestRow& row);
+/// no step reaches the goal, the grid grows downwards; if none does, that which ends nearest to it
+/// is the best.
+void tune(const Tuning& tuning, const Goal& goal, double middle, const TryStep& try_step,
+          ContestRow& row);
 
 /// Runs one value of a rival's own number at the step that was found.
 using TryNumber =
     std::function<ContestRun(double number, std::size_t seed, std::optional<Nanoseconds> most)>;
 
-/// A rival's own number (R, B, K, H, ...) has the points that the steps left of their budget: its
-/// author's default, with which the steps were tried, times 4 or else by 4, until two values in a
-/// row are no better (one alone may lie between two good ones); then the best of these doubled and
-/// halved. Returns the best.
-double tune_number(const Tuning& tuning, const RivalParameter& parameter, double usual,
-                   const TryNumber& try_number, ContestRow& row);
+/// A rival's own number (R, B, K, H, ...) has the points that the steps left of their budget, or
+/// `further` where no step reached the goal: its author's default, with which the steps were tried,
+/// times 4 or else by 4, until two values in a row are no better (one alone may lie between two
+/// good ones); then the best of these doubled and halved. Returns the best.
+double tune_number(const Tuning& tuning, const Goal& goal, const RivalParameter& parameter,
+                   double usual, const TryNumber& try_number, ContestRow& row);
+
+bool reached_in_tuning(const ContestRow& row);
 
 /// From the smallest to the largest step whose median is at most twice the best; 0 and 0 where none
 /// reaches the goal.

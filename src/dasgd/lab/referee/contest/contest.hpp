@@ -1,8 +1,10 @@
 // What a comparison is made of.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -104,11 +106,19 @@ struct ContestRun {
   double samples_per_second(std::uint64_t gradients) const;
 };
 
+/// How far a run, or one look at it, is from the goal; less is better.
+template <typename RunOrPoint>
+double distance_to(const Goal& goal, const RunOrPoint& at) {
+  if (goal.kind == Goal::Kind::accuracy) return 1 - at.accuracy_mean.value_or(0);
+  return std::isfinite(at.loss_mean) ? at.loss_mean : std::numeric_limits<double>::infinity();
+}
+
 /// A step size that was tried.
 struct Trial {
   double eta = 0;
-  double median = 0;  ///< of the times to the goal; infinite where most did not reach it
-  double loss = 0;    ///< median of the last losses
+  double median = 0;    ///< of the times to the goal; infinite where most did not reach it
+  double loss = 0;      ///< median of the last losses
+  double distance = 0;  ///< and of the last distances to the goal
 };
 
 /// All that happened to one rival in one world.

@@ -45,6 +45,7 @@ class Course {
                      .accuracy_mean = held_out.accuracy,
                      .consensus = consensus(instant.models)};
     if (first_) loss_at_start_ = point.loss_mean;
+    const bool gains = take_distance(point);
     first_ = false;
     run_.time_s = point.time_s;
     run_.loss_mean = run_.loss_worst = point.loss_mean;
@@ -60,7 +61,7 @@ class Course {
       crossing_.reset();
       confirmed_ = false;
       if (thorough_) keep(instant.models);
-      return is_lost(point) || falls_behind(point);
+      return is_lost(point, gains) || falls_behind(point);
     }
     if (!crossing_) {
       crossing_ = run_;
@@ -116,32 +117,32 @@ class Course {
     for (std::size_t i = 0; i < sums_.size(); ++i)
       mean_[i] = static_cast<Real>(sums_[i] / static_cast<double>(models.size()));
   }
-  // Far away at once, or worse than at the start after a while: of looks, and of gradients per
-  // worker, since looks may be much closer than gradients.
-  bool is_lost(const CurvePoint& point) {
+  // Whether it is nearer to the goal than at any look before.
+  bool take_distance(const CurvePoint& point) {
+    const double distance = distance_to(goal_, point);
+    if (!(distance < least_distance_)) return false;
+    least_distance_ = distance;
+    return true;
+  }
+  // Far away at once, or for a while with a loss above that at the start and no nearer to the goal:
+  // of looks, and of gradients per worker, since looks may be much closer than gradients.
+  bool is_lost(const CurvePoint& point, bool gains) {
     const double loss = point.loss_mean, start = std::abs(loss_at_start_);
-    if (loss <= loss_at_start_) {
-      looks_above_start_ = 0;
-      made_when_last_below_ = point.gradients;
+    if (gains || loss <= loss_at_start_) {
+      looks_without_gain_ = 0;
+      made_at_gain_ = point.gradients;
     } else {
-      ++looks_above_start_;
+      ++looks_without_gain_;
     }
-    const auto after = [&](std::size_t count, std::size_t looks, std::uint64_t since) {
-      return looks >= count && point.gradients - since >= count * workers_;
+    const auto after = [&](std::size_t count) {
+      return looks_without_gain_ >= count && point.gradients - made_at_gain_ >= count * workers_;
     };
-    return !std::isfinite(loss) || loss > 100 * (start + 1) ||
-           (after(11, ++looks_, 0) && loss > 2 * start) ||
-           after(20, looks_above_start_, made_when_last_below_);
+    return !std::isfinite(loss) || loss > 100 * (start + 1) || (after(11) && loss > 2 * start) ||
+           after(20);
   }
   static constexpr double far_behind = 4;
-  // What is to become small: trials that do not reach the goal are compared by their losses.
-  double distance(const CurvePoint& point) const {
-    const bool by_accuracy = goal_.kind == Goal::Kind::accuracy && pace_.best->reached;
-    return by_accuracy ? -point.accuracy_mean.value_or(0) : point.loss_mean;
-  }
   bool falls_behind(const CurvePoint& point) {
     if (!pace_.best) return false;
-    least_distance_ = std::min(least_distance_, distance(point));
     if (point.time_s < pace_.best->time_s / 8) return false;
     const bool is_late = point.time_s >= pace_.best->time_s / 2;
     const double patience = is_late ? pace_.patience : std::max(far_behind, pace_.patience);
@@ -149,7 +150,7 @@ class Course {
     const auto later =
         std::upper_bound(curve.begin(), curve.end(), point.time_s / patience,
                          [](double time, const CurvePoint& other) { return time < other.time_s; });
-    const bool behind = later != curve.begin() && least_distance_ > distance(later[-1]);
+    const bool behind = later != curve.begin() && least_distance_ > distance_to(goal_, later[-1]);
     looks_behind_ = behind ? looks_behind_ + 1 : 0;
     return looks_behind_ >= 2;
   }
@@ -214,8 +215,8 @@ class Course {
   bool confirmed_ = false;              // by the look after that
   std::vector<CurvePoint> curve_;
   bool first_ = true;
-  std::size_t looks_ = 0, looks_above_start_ = 0, looks_behind_ = 0;
-  std::uint64_t made_at_crossing_ = 0, made_when_last_below_ = 0;  // gradients
+  std::size_t looks_without_gain_ = 0, looks_behind_ = 0;
+  std::uint64_t made_at_crossing_ = 0, made_at_gain_ = 0;  // gradients
   double least_distance_ = std::numeric_limits<double>::infinity();
   double loss_at_start_ = 0;
   std::vector<double> sums_;
