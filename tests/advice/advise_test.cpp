@@ -260,7 +260,6 @@ TEST(Advise, TrialsShareTheirBudgetAsTheRunDoes) {
   EXPECT_EQ(advice.practical.tried.back().gradients, 100u);
 }
 
-// The noise of a fixed step would judge it, and a short trial then favours one that is too small.
 TEST(Advise, APilotSharesItsBudgetAsTheRunDoes) {
   const Quadratic q = Quadratic::random(1);
   TrainOptions options{.workers = 4, .eta = 1e-3, .slow = {{WorkerId{3}, 10}}};
@@ -278,6 +277,7 @@ TEST(Advise, APilotSharesItsBudgetAsTheRunDoes) {
   EXPECT_LT(each.gradients_per_second, 0.2 * rate) << "the slow worker makes as many";
 }
 
+// The noise of a fixed step would judge it, and a short trial then favours one that is too small.
 TEST(Advise, APracticalStepCoolsDownWhereGradientsHaveNoiseAndTheRunAnEnd) {
   const auto schedule = [](TrainOptions options, bool keep = false) {
     options.batch = options.batch.value_or(4);

@@ -62,6 +62,16 @@ TEST_F(App, TriesStepsInTheWorldOfTheEarlierRun) {
   EXPECT_EQ(from["tried"], given["tried"]);
   const json elsewhere = json::parse(dasgd("advise --json --latency 1us --from " + out()).out);
   EXPECT_NE(elsewhere["tried"], given["tried"]) << "an option wins over the earlier run";
+
+  const auto with_clocks_of_the_first = "--compute replay:" + out() + " --workers 16";
+  dasgd("simulate " + run + " --trace --out " + out());
+  dasgd("simulate --model quadratic --gradients 30 " + with_clocks_of_the_first + " --out " +
+        out("again"));
+  const Outcome replayed = dasgd("advise --json --from " + out("again"));
+  EXPECT_EQ(replayed.status, 0) << replayed.err;
+  dasgd("simulate --model quadratic --workers 3 --elastic --gradients 30 --out " + out("elastic"));
+  const json elastic = json::parse(dasgd("advise --json --from " + out("elastic")).out);
+  EXPECT_EQ(elastic["recommended_status"], "proved only for a fixed set of workers");
 }
 
 TEST_F(App, TakesItsOwnAdviceWithLrProved) {

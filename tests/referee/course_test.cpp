@@ -128,9 +128,18 @@ TEST(Course, ARunThatStaysWorseThanItsStartIsGivenUp) {
   EXPECT_EQ(follow(losses).curve.size(), 21u);
   losses[10] = 3;  // it was better once
   EXPECT_EQ(follow(losses).curve.size(), 31u);
-  // Twenty looks at fewer gradients are too few: 200 gradients are twenty of each of ten workers.
+  // Twenty looks at fewer gradients are too few: 800 are eighty of each of ten workers.
   losses[10] = 5;
-  EXPECT_EQ(follow(losses, {}, 30).curve.size(), 61u);
+  EXPECT_EQ(follow(losses, {}, 10).curve.size(), 81u);
+}
+
+TEST(Course, ALookAtTheGoalBeginsTheCountAgain) {
+  std::vector<double> losses(30, 5);
+  losses[0] = 0.5;  // below the goal, and never again
+  losses[10] = 0.9;
+  EXPECT_EQ(follow(losses).curve.size(), 22u);
+  losses[10] = 5;
+  EXPECT_EQ(follow(losses).curve.size(), 12u);
 }
 
 /// A model says itself how good it is: its loss, then its accuracy.
@@ -164,6 +173,29 @@ TEST(Course, ARunThatGetsMoreAccurateIsNotLost) {
   EXPECT_EQ(looks_at(0), 12u) << "three times the loss at the start, and nothing gained";
   EXPECT_EQ(looks_at(50), 62u);
   EXPECT_EQ(looks_at(100), 100u);
+}
+
+// Beside one that did not get there, a slow one goes on while accuracy or loss is as good.
+TEST(Course, ATrialBesideOneThatMissedAnAccuracyIsBehindOnlyIfItsLossIsAsWell) {
+  const Outspoken outspoken;
+  ModelJudge<double> model_judge(outspoken);
+  const auto follow_it = [&](double loss, double accuracy, const CoursePace& pace) {
+    Course<double> course(model_judge, {Goal::Kind::accuracy, 0.9}, 1, true, pace);
+    for (std::size_t k = 0; k < 40; ++k) {
+      const std::array<double, 2> model{loss, accuracy};
+      const std::vector<std::span<const double>> models{model};
+      if (course.look({.time = static_cast<Nanoseconds>(k) * 1'000'000'000,
+                       .models = models,
+                       .gradients = 10 * k}))
+        break;
+    }
+    return course.conclude();
+  };
+  const ContestRun missed = follow_it(1.5, 0.8, {});
+  ASSERT_EQ(missed.curve.size(), 40u);
+  EXPECT_EQ(follow_it(1.0, 0.7, {&missed, 2}).curve.size(), 40u);
+  EXPECT_EQ(follow_it(2.0, 0.85, {&missed, 2}).curve.size(), 40u);
+  EXPECT_LT(follow_it(2.0, 0.7, {&missed, 2}).curve.size(), 10u);
 }
 
 TEST(Course, OneModelIsEvaluatedOnceForAll) {

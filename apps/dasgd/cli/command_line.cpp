@@ -216,8 +216,8 @@ void CommandLine::add_advise() {
 int CommandLine::advise() {
   if (!advise_.from.empty() && !std::filesystem::is_directory(advise_.from))
     throw InputError("--from: " + advise_.from + " is not a run directory");
-  if (!advise_.from.empty() && advised_.config_file.empty())
-    advised_.config_file = advise_.from + "/config.toml";
+  advise_.config_of_run = !advise_.from.empty() && advised_.config_file.empty();
+  if (advise_.config_of_run) advised_.config_file = advise_.from + "/config.toml";
   advise_.world_given = advised_.gave({"--compute", "--latency", "--apply", "--start"});
   advise_.compute_given = advised_.gave({"--compute"});
   for (const auto& value : {advise_.accuracy, advise_.least_loss})

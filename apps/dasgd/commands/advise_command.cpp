@@ -7,6 +7,7 @@
 #include "commands/summary.hpp"
 #include "dasgd/advice/advice_json.hpp"
 #include "dasgd/base/units.hpp"
+#include "dasgd/config/step_size.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/settings/settings.hpp"
 #include "dasgd/settings/virtual_world.hpp"
@@ -127,9 +128,11 @@ AdviceRequest to_request(const AdviseRequest& request, const SignalStop& signals
     result.staleness = run.staleness;
     simulated = run.simulated;
   }
-  if (request.world_given || simulated || (request.from.empty() && !fits)) {
-    result.world = make_world(request.config, 0);
-    result.compute_is_given = request.compute_given || simulated;
+  result.elastic = config::is_elastic(request.config);
+  const bool same_world = simulated && request.config_of_run && !result.elastic;
+  if (request.world_given || same_world || (request.from.empty() && !fits)) {
+    result.world = make_world(request.config, request.config.run.workers);
+    result.compute_is_given = request.compute_given || same_world;
   }
   return result;
 }

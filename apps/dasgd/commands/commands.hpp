@@ -87,6 +87,7 @@ struct AdviseRequest {
   Config config;
   std::string from;  ///< a run directory whose staleness is taken; empty: a pilot
   std::optional<double> accuracy, least_loss;
+  bool config_of_run = false;  ///< the config is that of the run in `from`, but for options
   bool world_given = false;    ///< the world of a simulation was described
   bool compute_given = false;  ///< and how long a gradient takes there
   bool latency_given = false;

@@ -73,6 +73,8 @@ std::vector<Assumption> assumptions_of(const Advice& advice) {
 
 }  // namespace
 
+bool is_elastic(const Config& config) { return members_change(config) || config.elastic.simulated; }
+
 template <typename Real>
 std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& objective,
                                        const std::stop_token& stop, const VirtualWorld* world,
@@ -88,7 +90,7 @@ std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& ob
   if (world) request.world = *world;
   place_ranks(config, request);
   place_members(config, request);
-  request.elastic = members_change(config) || config.elastic.simulated;
+  request.elastic = is_elastic(config);
   request.try_steps = !proved;
   request.report = report;
   request.keep_schedule = config.schedule_given || !end_is_known(config, objective.samples());

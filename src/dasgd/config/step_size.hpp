@@ -22,6 +22,9 @@ std::optional<Advice> settle_step_size(Config& config, const Objective<Real>& ob
                                        const VirtualWorld* world = nullptr,
                                        const std::function<void(const std::string&)>& report = {});
 
+/// Whether workers may come and go.
+bool is_elastic(const Config& config);
+
 /// One line for a person: "lr proved: 0.0123, proved by ...", "lr auto: 0.1, best of ...".
 std::string describe(const Advice& advice, const Config& config);
 

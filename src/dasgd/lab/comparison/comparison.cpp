@@ -199,6 +199,7 @@ template Contest make_contest(const Config&, const Objective<double>&, std::vect
 
 // All that makes a finished run what it is, but for its rival, world, step and seed.
 std::string identity_of(const Config& config, const Contest& contest) {
+  constexpr int rules = 2;  // by which runs are ended and steps are chosen
   Config bare = config;
   bare.compare = {};
   bare.compare.preempt = contest.preempt;
@@ -206,8 +207,8 @@ std::string identity_of(const Config& config, const Contest& contest) {
   bare.world.threads = 1;
   bare.run.evaluation.every = std::chrono::nanoseconds(contest.every);
   bare.run.evaluation.share = 1;
-  std::string text =
-      fmt::format("{} {}\n{}", version(), to_string(contest.goal), to_toml(Command::compare, bare));
+  std::string text = fmt::format("{} rules {} {}\n{}", version(), rules, to_string(contest.goal),
+                                 to_toml(Command::compare, bare));
   for (const ContestWorld& world : contest.worlds) {
     if (!world.name.ends_with(".toml")) continue;
     std::ifstream file(world.name, std::ios::binary);

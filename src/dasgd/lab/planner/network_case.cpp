@@ -135,10 +135,7 @@ NetworkRow simulate_way(const Objective<Real>& objective, const NetworkCase& net
     ContestRun run = run_one(model_judge, contest, rival, world,
                              {.eta = eta, .seed = 1 + seed, .thorough = false, .most = most});
     // Of steps that are all too large the smallest is where to go on.
-    if (!(run.loss_mean < loss_at_start)) {
-      run.loss_mean = INFINITY;
-      run.accuracy_mean.reset();
-    }
+    if (!(run.loss_mean < loss_at_start)) run.loss_mean = INFINITY;
     runs[eta].push_back(run);
     return run;
   };

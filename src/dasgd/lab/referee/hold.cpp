@@ -71,12 +71,17 @@ class Pair {
         return this->trial(eta, k, time_of_a_trial(most));
       };
       const auto tune_step = [&] {
-        tune(contest_.tuning, contest_.goal, contest_.advised_eta, trial, row);
+        const double middle = again_ ? row.eta : contest_.advised_eta;
+        tune(contest_.tuning, contest_.goal, middle, trial, row);
       };
       tune_step();
       const bool has_number = contest_.tuning.numbers && !rival_.tuned.empty();
       // A step that was chosen with a number that leads nowhere says little.
-      if (has_number && tune_own_number(trial, row) && !reached_in_tuning(row)) tune_step();
+      if (has_number && tune_own_number(trial, row) && !reached_in_tuning(row)) {
+        again_ = true;
+        best_trials_.clear();
+        tune_step();
+      }
     }
     return row;
   }
@@ -144,7 +149,7 @@ class Pair {
                     show_real(request.eta), request.seed, request.thorough,
                     request.most.value_or(0), perform ? "|" + to_string(contest_.engine) : "",
                     rival_.kind.edition.empty() ? "" : "|" + rival_.kind.edition) +
-        (request.best ? "|beside " + show_real(request.best->eta) : "");
+        (request.best ? "|beside " + show_real(request.best->eta) : "") + (again_ ? "|again" : "");
     ContestRun result = journal_.run(
         name, [&] { return run_one(examiner_, contest_, rival_, world_, request, perform); });
     report_progress_();
@@ -158,6 +163,7 @@ class Pair {
   Journal& journal_;
   const std::function<void()>& report_progress_;
   std::map<std::size_t, ContestRun> best_trials_;  // by tuning seed
+  bool again_ = false;                             // steps are tuned with a number that was found
 };
 
 }  // namespace

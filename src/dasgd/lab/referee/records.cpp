@@ -61,6 +61,7 @@ Json to_json(const ContestRun& run) {
           {"accuracy_worst", numbers(run.accuracy_worst)},
           {"memory_models", run.memory_models},
           {"lost_updates", run.lost_updates},
+          {"lost", run.lost},
           {"curve", curve}};
 }
 
@@ -89,6 +90,7 @@ ContestRun run_from_json(const Json& json) {
   run.accuracy_worst = maybe(json.at("accuracy_worst"));
   json.at("memory_models").get_to(run.memory_models);
   json.at("lost_updates").get_to(run.lost_updates);
+  json.at("lost").get_to(run.lost);
   for (const Json& p : json.at("curve"))
     run.curve.push_back({p[0].get<double>(), p[1].get<std::uint64_t>(), p[2].get<std::uint64_t>(),
                          real(p[3]), maybe(p[4]), real(p[5])});

@@ -27,8 +27,10 @@ Json number_or_null(const std::optional<double>& value) {
 Json trials_json(const ContestRow& row) {
   Json trials = Json::array();
   for (const Trial& t : row.trials)
-    trials.push_back(
-        {{"eta", t.eta}, {"median", json_number(t.median)}, {"loss", json_number(t.loss)}});
+    trials.push_back({{"eta", t.eta},
+                      {"median", json_number(t.median)},
+                      {"loss", json_number(t.loss)},
+                      {"distance", json_number(t.distance)}});
   return trials;
 }
 

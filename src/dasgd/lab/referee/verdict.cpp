@@ -109,6 +109,16 @@ std::string names_of(const std::vector<ContestRow>& rows, Holds&& holds) {
 
 }  // namespace
 
+double distance_to(const Goal& goal, const CurvePoint& at) {
+  if (goal.kind == Goal::Kind::accuracy) return 1 - at.accuracy_mean.value_or(0);
+  return std::isfinite(at.loss_mean) ? at.loss_mean : std::numeric_limits<double>::infinity();
+}
+double distance_to(const Goal& goal, const ContestRun& run) {
+  if (run.lost) return std::numeric_limits<double>::infinity();
+  return distance_to(goal,
+                     CurvePoint{.loss_mean = run.loss_mean, .accuracy_mean = run.accuracy_mean});
+}
+
 double ContestRun::time_to_goal() const { return reached ? time_s : infinite; }
 double ContestRun::samples_per_second(std::uint64_t gradients) const {
   const double all = static_cast<double>(gradients_used + gradients_wasted);

@@ -1,10 +1,8 @@
 // What a comparison is made of.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -90,6 +88,7 @@ struct ContestRun {
   std::uint64_t seed = 0;
   double eta = 0;
   bool tuned = false, reached = false;
+  bool lost = false;  ///< ended because it went away from the goal
   double time_s = 0;
   std::uint64_t gradients_used = 0, gradients_wasted = 0, samples = 0;
   std::optional<double> S_avg, S_max;
@@ -106,12 +105,9 @@ struct ContestRun {
   double samples_per_second(std::uint64_t gradients) const;
 };
 
-/// How far a run, or one look at it, is from the goal; less is better.
-template <typename RunOrPoint>
-double distance_to(const Goal& goal, const RunOrPoint& at) {
-  if (goal.kind == Goal::Kind::accuracy) return 1 - at.accuracy_mean.value_or(0);
-  return std::isfinite(at.loss_mean) ? at.loss_mean : std::numeric_limits<double>::infinity();
-}
+/// How far one look, or a run at its end, is from the goal; less is better.
+double distance_to(const Goal& goal, const CurvePoint& at);
+double distance_to(const Goal& goal, const ContestRun& run);
 
 /// A step size that was tried.
 struct Trial {

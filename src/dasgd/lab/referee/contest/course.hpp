@@ -45,7 +45,6 @@ class Course {
                      .accuracy_mean = held_out.accuracy,
                      .consensus = consensus(instant.models)};
     if (first_) loss_at_start_ = point.loss_mean;
-    const bool gains = take_distance(point);
     first_ = false;
     run_.time_s = point.time_s;
     run_.loss_mean = run_.loss_worst = point.loss_mean;
@@ -57,11 +56,14 @@ class Course {
     run_.samples = instant.samples;
     account(instant);
     curve_.push_back(point);
-    if (!reaches(point)) {
+    const bool reached = reaches(point);
+    const bool lost = is_lost(point, take_distance(point) || reached);
+    if (!reached) {
       crossing_.reset();
       confirmed_ = false;
       if (thorough_) keep(instant.models);
-      return is_lost(point, gains) || falls_behind(point);
+      run_.lost = lost;
+      return lost || falls_behind(point);
     }
     if (!crossing_) {
       crossing_ = run_;
@@ -120,12 +122,13 @@ class Course {
   // Whether it is nearer to the goal than at any look before.
   bool take_distance(const CurvePoint& point) {
     const double distance = distance_to(goal_, point);
+    least_loss_ = std::min(least_loss_, point.loss_mean);
     if (!(distance < least_distance_)) return false;
     least_distance_ = distance;
     return true;
   }
   // Far away at once, or for a while with a loss above that at the start and no nearer to the goal:
-  // of looks, and of gradients per worker, since looks may be much closer than gradients.
+  // of looks, and of gradients per worker, since runs that count are looked at more often.
   bool is_lost(const CurvePoint& point, bool gains) {
     const double loss = point.loss_mean, start = std::abs(loss_at_start_);
     if (gains || loss <= loss_at_start_) {
@@ -134,12 +137,14 @@ class Course {
     } else {
       ++looks_without_gain_;
     }
-    const auto after = [&](std::size_t count) {
-      return looks_without_gain_ >= count && point.gradients - made_at_gain_ >= count * workers_;
+    const auto after = [&](std::size_t looks) {
+      return looks_without_gain_ >= looks &&
+             point.gradients - made_at_gain_ >= gradients_per_look * looks * workers_;
     };
     return !std::isfinite(loss) || loss > 100 * (start + 1) || (after(11) && loss > 2 * start) ||
            after(20);
   }
+  static constexpr std::size_t gradients_per_look = 4;  // of each worker, as in trials by default
   static constexpr double far_behind = 4;
   bool falls_behind(const CurvePoint& point) {
     if (!pace_.best) return false;
@@ -150,7 +155,9 @@ class Course {
     const auto later =
         std::upper_bound(curve.begin(), curve.end(), point.time_s / patience,
                          [](double time, const CurvePoint& other) { return time < other.time_s; });
-    const bool behind = later != curve.begin() && least_distance_ > distance_to(goal_, later[-1]);
+    // Beside one that did not get there a slow one may have the better end.
+    const bool behind = later != curve.begin() && least_distance_ > distance_to(goal_, later[-1]) &&
+                        (pace_.best->reached || least_loss_ > later[-1].loss_mean);
     looks_behind_ = behind ? looks_behind_ + 1 : 0;
     return looks_behind_ >= 2;
   }
@@ -217,7 +224,7 @@ class Course {
   bool first_ = true;
   std::size_t looks_without_gain_ = 0, looks_behind_ = 0;
   std::uint64_t made_at_crossing_ = 0, made_at_gain_ = 0;  // gradients
-  double least_distance_ = std::numeric_limits<double>::infinity();
+  double least_distance_ = std::numeric_limits<double>::infinity(), least_loss_ = least_distance_;
   double loss_at_start_ = 0;
   std::vector<double> sums_;
   std::vector<Real> mean_, gradient_;
