@@ -231,7 +231,7 @@ TEST(Tuning, ARunIsGivenAMultipleOfTheBestMedianSoFar) {
 }
 
 TEST(Tuning, ARivalsOwnNumberHasWhatTheStepsLeaveOfTheBudget) {
-  const Tuning tuning{.steps = 9, .seeds = 3};
+  const Tuning tuning{.steps = 9, .seeds = 3, .further = 1};
   const RivalParameter parameter{"B", "", 4, 1};
   const auto tuned = [&](double best, double usual) {
     ContestRow row{.trials = std::vector<Trial>(6, {.eta = 1, .median = 100}), .eta = 1};
@@ -265,7 +265,7 @@ TEST(Tuning, ARivalsOwnNumberGoesPastOneValueThatIsWorse) {
             160);
 }
 
-TEST(Tuning, ANumberHasTrialsOfItsOwnWhereNoStepReachesTheGoal) {
+TEST(Tuning, ANumberHasTrialsOfItsOwnWhereStepsUsedUpTheGrid) {
   ContestRow row{.trials = std::vector<Trial>(9, {.eta = 1, .median = never, .distance = 100}),
                  .eta = 1};
   const auto wants = [](double best) {
@@ -281,10 +281,10 @@ TEST(Tuning, ANumberHasTrialsOfItsOwnWhereNoStepReachesTheGoal) {
   EXPECT_EQ(row.tuning_runs, 4u);
 }
 
-TEST(Tuning, OfAGridThatWasUsedUpLeavesTheAuthorsDefault) {
+TEST(Tuning, ANumberWithoutTrialsIsTheAuthorsDefault) {
   ContestRow row{.trials = std::vector<Trial>(9, {.eta = 1, .median = 1}), .eta = 1};
   const auto never = [](double, std::size_t, auto) -> ContestRun { throw std::logic_error("run"); };
-  EXPECT_EQ(tune_number({.steps = 9}, Goal{}, {"H", "", 8, 1}, 8, never, row), 8);
+  EXPECT_EQ(tune_number({.steps = 9, .further = 0}, Goal{}, {"H", "", 8, 1}, 8, never, row), 8);
   EXPECT_EQ(row.tuning_runs, 0u);
 }
 

@@ -118,8 +118,8 @@ void tune(const Tuning& tuning, const Goal& goal, double middle, const TryStep& 
 double tune_number(const Tuning& tuning, const Goal& goal, const RivalParameter& parameter,
                    double usual, const TryNumber& try_number, ContestRow& row) {
   const double least = parameter.of_workers > 0 ? 1 : parameter.least;
-  std::size_t left = tuning.steps - std::min(tuning.steps, row.trials.size());
-  if (!reached_in_tuning(row)) left = std::max(left, tuning.further);
+  std::size_t left =
+      std::max(tuning.further, tuning.steps - std::min(tuning.steps, row.trials.size()));
   Trial best = *std::min_element(row.trials.begin(), row.trials.end(), better);
   std::set<double> tried{usual};
   double number = usual;

@@ -27,10 +27,10 @@ void tune(const Tuning& tuning, const Goal& goal, double middle, const TryStep& 
 using TryNumber =
     std::function<ContestRun(double number, std::size_t seed, std::optional<Nanoseconds> most)>;
 
-/// A rival's own number (R, B, K, H, ...) has the points that the steps left of their budget, or
-/// `further` where no step reached the goal: its author's default, with which the steps were tried,
-/// times 4 or else by 4, until two values in a row are no better (one alone may lie between two
-/// good ones); then the best of these doubled and halved. Returns the best.
+/// A rival's own number (R, B, K, H, ...) has the points that the steps left of their budget, and
+/// `further` at least: its author's default, with which the steps were tried, times 4 or else by 4,
+/// until two values in a row are no better (one alone may lie between two good ones); then the best
+/// of these doubled and halved. Returns the best.
 double tune_number(const Tuning& tuning, const Goal& goal, const RivalParameter& parameter,
                    double usual, const TryNumber& try_number, ContestRow& row);
 
