@@ -22,7 +22,7 @@ struct EarlierRun {
   bool simulated;
 };
 
-/// From its summary.
+/// What the summary of a run says of it. Throws InputError.
 EarlierRun earlier_run(const std::string& directory) {
   return from_summary(directory, [&](const nlohmann::json& json, double seconds) {
     StalenessSummary s;

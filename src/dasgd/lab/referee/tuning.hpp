@@ -34,6 +34,7 @@ using TryNumber =
 double tune_number(const Tuning& tuning, const Goal& goal, const RivalParameter& parameter,
                    double usual, const TryNumber& try_number, ContestRow& row);
 
+/// Whether most trials of some step reached the goal.
 bool reached_in_tuning(const ContestRow& row);
 
 /// From the smallest to the largest step whose median is at most twice the best; 0 and 0 where none

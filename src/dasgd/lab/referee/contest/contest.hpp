@@ -38,7 +38,7 @@ std::string for_people(const Goal& goal);
 struct Tuning {
   std::size_t steps = 9;    ///< at a factor of 2 around the advice; 0: off
   std::size_t seeds = 3;    ///< of each
-  std::size_t further = 4;  ///< steps beyond an end that is best; and values of a number, at least
+  std::size_t further = 4;  ///< steps beyond an end that is best; least values of a number
   double patience = 2;      ///< a run is given so many times the best median so far
   double share = 1;         ///< and no more than this of the time that runs that count have
   bool numbers = true;      ///< a rival's own number is tuned as well, see tune_number
