@@ -3,14 +3,15 @@
 
   slow_worker.py build/release/dasgd [--workers 8] [--slow 1000] [--turns 20] [--seconds 10] [-- MORE OPTIONS]
 
-Each turn runs the CNN on threads twice, in turns: without the last worker, and with it `--slow` times slower. Prints
-of each run the gradients per second of the others, page faults, context switches and the share of the kernel, and of
-each turn the ratio of the rates. Fails when a ratio is below 0.97. One core for each worker, or the last one takes
-time from the others while it computes.
+Each turn runs the CNN on threads twice: without the last worker, and with it `--slow` times slower. Prints of each run
+the gradients per second of the others, page faults, context switches, the share of the kernel and whether oneDNN
+computed, and of each turn the ratio of the rates. Fails when a ratio is below 0.97. One core for each worker, or the
+last one takes time from the others while it computes.
 """
 import argparse
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -24,10 +25,10 @@ def run(binary, workers, seconds, slow, more):
     with tempfile.TemporaryDirectory() as parent:
         command = [binary, "train", "--model", "cnn", "--data", "fashion-mnist", "--batch", "32", "--lr", "0.01",
                    "--workers", str(workers), "--eval-every", "0", "--max-time", f"{seconds}s", "--no-report",
-                   "--quiet", "--out", os.path.join(parent, "run")] + more
+                   "--out", os.path.join(parent, "run")] + more
         if slow:
             command += ["--slow", f"{workers - 1}:{slow}"]
-        child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         errors = child.stderr.read()
         _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
@@ -37,7 +38,9 @@ def run(binary, workers, seconds, slow, more):
             summary = json.load(file)
     made = summary["gradients_by_worker"][:workers - 1] if slow else summary["gradients_by_worker"]
     gradients = sum(made)
-    return {"rate": gradients / seconds, "waited": sum(summary["waited_seconds"]), "folded": summary["folded"],
+    way = re.search(r"with(out)? oneDNN", errors)
+    return {"way": way.group() if way else "",
+            "rate": gradients / seconds, "waited": sum(summary["waited_seconds"]), "folded": summary["folded"],
             "faults": used.ru_minflt / max(1, gradients), "switches": used.ru_nivcsw / max(1, gradients),
             "sleeps": used.ru_nvcsw / max(1, gradients),
             "kernel": used.ru_stime / max(1e-9, used.ru_utime + used.ru_stime), "rss": used.ru_maxrss / 1024}
@@ -46,7 +49,7 @@ def run(binary, workers, seconds, slow, more):
 def show(name, found):
     print(f"  {name:<8} {found['rate']:8.1f} gradients/s; of each {found['faults']:8.1f} page faults,"
           f" {found['switches']:6.2f} switches, {found['sleeps']:6.2f} sleeps; kernel {100 * found['kernel']:4.1f} %,"
-          f" {found['rss']:6.0f} MiB, folded {found['folded']}, waited {found['waited']:.2f} s", flush=True)
+          f" {found['rss']:6.0f} MiB, folded {found['folded']}, waited {found['waited']:.2f} s, {found['way']}", flush=True)
 
 
 def main():

@@ -1,17 +1,17 @@
 // How LibTorch computes on a CPU here: which of its implementations is the fast one.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 
 namespace dasgd::torch_adapter {
 
-/// One compute thread per caller; convolutions by oneDNN or by BLAS, whichever does `trial` faster
-/// on this machine (Debian's oneDNN takes 3.5 times as long as OpenBLAS on arm64). Both are
-/// settings of LibTorch for the whole process, so the first network decides. Where a trial is
-/// quick, `enlarge` makes the next ones larger; where it takes seconds, there are two. Returns what
-/// was chosen.
-std::string settle_cpu_path(const std::function<void()>& trial,
-                            const std::function<void()>& enlarge);
+/// One compute thread per caller; convolutions by oneDNN or by BLAS, whichever computes a gradient
+/// faster on this machine (Debian's oneDNN takes 3.5 times as long as OpenBLAS on arm64). Both are
+/// settings of LibTorch for the whole process, so the first network decides. `gradient_of` computes
+/// one of so many samples: few where that takes long, up to an ordinary batch. Returns what was
+/// chosen.
+std::string settle_cpu_path(const std::function<void(std::size_t)>& gradient_of);
 
 }  // namespace dasgd::torch_adapter

@@ -246,10 +246,13 @@ class TorchNetwork final : public Network {
     const std::vector<float> before = instance.buffers();
     SampleBatch batch = first_samples(2);
     std::vector<float> gradient(dimension());
-    const auto trial = [&] { instance.gradient(batch, gradient); };
+    const auto gradient_of = [&](std::size_t samples) {
+      batch = first_samples(samples);
+      instance.gradient(batch, gradient);
+    };
     try {
-      if (gpus_ == 0) engine_ = settle_cpu_path(trial, [&] { batch = first_samples(8); });
-      trial();
+      if (gpus_ == 0) engine_ = settle_cpu_path(gradient_of);
+      gradient_of(2);
       if (gpus_ > 0) engine_ = gpus_in_words(instance, batch);
       engine_ = "LibTorch " TORCH_VERSION " on " + engine_;
       ClassCounts unused;
