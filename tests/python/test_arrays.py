@@ -11,6 +11,8 @@ import pytest
 
 import dasgd
 
+measures_memory = pytest.mark.skipif("ASAN_OPTIONS" in os.environ, reason="AddressSanitizer takes memory of its own")
+
 
 def rows(count=400, seed=1, dtype=numpy.float32):
     draw = numpy.random.default_rng(seed)
@@ -177,6 +179,7 @@ def test_models_without_rows_take_no_arrays(tmp_path):
         train(tmp_path, rows(), model="quadratic")
 
 
+@measures_memory
 def test_arrays_are_not_copied(tmp_path):
     """256 MiB of numbers; the run takes less than a quarter of that in addition."""
     program = textwrap.dedent(
@@ -194,6 +197,7 @@ def test_arrays_are_not_copied(tmp_path):
     assert int(done.stdout) < 64 * 1024, "KiB"
 
 
+@measures_memory
 def test_a_file_may_be_larger_than_the_memory_that_a_run_may_have(tmp_path):
     """256 MiB of mostly nothing, mapped, by a program that may have 128 MiB of its own."""
     count = (1 << 28) // 784
