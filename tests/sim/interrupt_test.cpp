@@ -3,6 +3,7 @@
 #include <stop_token>
 
 #include "dasgd/problems/quadratic.hpp"
+#include "dasgd/sim/ending.hpp"
 #include "dasgd/sim/simulate.hpp"
 
 namespace dasgd {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "dasgd/record/run_summary.hpp"
@@ -19,9 +18,6 @@ namespace dasgd {
 inline bool shows_every_model(const TrainOptions& options) {
   return options.trace || options.measure_gradients || options.target_error;
 }
-
-template <typename Real>
-using Agents = std::vector<std::unique_ptr<Agent<Real>>>;
 
 /// The figures of this instant.
 template <typename Real>

@@ -17,6 +17,7 @@
 #include "dasgd/run/run_worker.hpp"
 #include "dasgd/sim/frame_queue.hpp"
 #include "dasgd/sim/streak.hpp"
+#include "dasgd/sim/workers_ahead.hpp"
 #include "dasgd/transport/parcel.hpp"
 #include "dasgd/transport/relay.hpp"
 #include "dasgd/virtual_time/observer.hpp"
@@ -124,6 +125,22 @@ struct Agent {
     if (applies.parcel.gradient)
       channel.arrived.gradients.push_back(std::move(applies.parcel.gradient));
   }
+  /// Its step, by another core where there are some; it fails at its end.
+  void begin_step(WorkersAhead& others) {
+    if (others.running()) {
+      ahead = others.run([this] { return run.worker().step(); });
+      return;
+    }
+    try {
+      report = run.worker().step();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }
+  void end_step() {
+    if (ahead.valid()) report = ahead.get();
+    if (failure) std::rethrow_exception(std::exchange(failure, nullptr));
+  }
   struct Waiting {
     Parcel parcel;
     WorkerId from;
@@ -156,5 +173,8 @@ struct Agent {
   NodeUse use;                 // but for what is in `sent`; where somebody looks
   std::vector<Real> before;    // x while a step is under way, where somebody will look meanwhile
 };
+
+template <typename Real>
+using Agents = std::vector<std::unique_ptr<Agent<Real>>>;
 
 }  // namespace dasgd

@@ -16,17 +16,28 @@
 #include "dasgd/run/leg.hpp"
 #include "dasgd/sim/account.hpp"
 #include "dasgd/sim/agent.hpp"
+#include "dasgd/sim/application_count.hpp"
+#include "dasgd/sim/buffers.hpp"
+#include "dasgd/sim/ending.hpp"
 #include "dasgd/sim/feed.hpp"
 #include "dasgd/sim/frame_queue.hpp"
 #include "dasgd/sim/network.hpp"
 #include "dasgd/sim/observation.hpp"
 #include "dasgd/sim/residuals.hpp"
+#include "dasgd/sim/step_log.hpp"
 #include "dasgd/sim/workers_ahead.hpp"
 #include "dasgd/topology/builders.hpp"
 #include "dasgd/virtual_time/event_queue.hpp"
 
 namespace dasgd {
 namespace {
+
+// Whether nobody sees a worker between applications.
+bool has_streaks(const TrainOptions& options, const VirtualWorld& world, RelayMode mode,
+                 bool links_fold) {
+  return mode != RelayMode::apply && !shows_every_model(options) && world.apply > 0 &&
+         !links_fold && world.chaos.pauses.empty() && (!options.figures || mode == RelayMode::none);
+}
 
 template <typename Real>
 class Simulation {
@@ -40,13 +51,13 @@ class Simulation {
         graph_(graph_of(options)),
         mode_(relay_of(options, graph_)),
         frame_queue_(world, graph_, mode_, options.seed, options.message, queue_),
-        in_flight_limit_(resolved_in_flight(options, objective.dimension() * sizeof(Number<Real>))),
         budget_(options, objective.samples()),
+        buffers_(resolved_in_flight(options, objective.dimension() * sizeof(Number<Real>)),
+                 frame_queue_.folds(), agents_),
         judge_(objective, options),
         applied_together_(shows_every_model(options) ? 1 : most_applied_together),
-        streaks_(mode_ != RelayMode::apply && !shows_every_model(options) && world.apply > 0 &&
-                 !frame_queue_.folds() && world.chaos.pauses.empty() &&
-                 (!options.figures || mode_ == RelayMode::none)),
+        count_(options.figures, has_streaks(options, world, mode_, frame_queue_.folds()),
+               world.apply, agents_),
         ahead_(world.threads) {
     validate(world, graph_);
     require_delivery(graph_, mode_);
@@ -67,12 +78,12 @@ class Simulation {
     }
     while (const auto event = queue_.pop()) {
       if (is_of_a_cut_streak(*event)) continue;
-      if (options_.stop.stop_requested()) stop(StopReason::interrupted);
-      if (observation_ && !stopped_ && observation_->is_due_before(event->time))
+      if (options_.stop.stop_requested()) ending_.stop(StopReason::interrupted);
+      if (observation_ && !ending_.has_come() && observation_->is_due_before(event->time))
         if (observation_->before(event->time, agents_, [this](Nanoseconds time) {
               settle_all(QueuedEvent::last_at(time));
             }))
-          stop(StopReason::target);
+          ending_.stop(StopReason::target);
       log_figures_before(*event);
       event_ = *event;
       now_ = event->time;
@@ -123,10 +134,10 @@ class Simulation {
         agent.busy = true;
         return schedule_look(agent, *resumes);
       }
-    if (options_.max_time && now_ >= options_.max_time->count()) stop(StopReason::max_time);
+    if (options_.max_time && now_ >= options_.max_time->count()) ending_.stop(StopReason::max_time);
     if (agent.id == WorkerId{0}) guarded(agent, [&] { evaluate_when_due(agent); });
     if (agent.has_waiting()) return apply_oldest(agent);
-    if (!stopped_) draw(agent);
+    if (!ending_.has_come()) draw(agent);
   }
 
   // Without a sample it is idle until an arrival, of a gradient or of a sample.
@@ -144,46 +155,30 @@ class Simulation {
       begin_oldest(agent);
       return push(applied, EventKind::foreign_finished, agent);
     }
-    agent.streak = {static_cast<std::uint32_t>(agent.id), now_, world_.apply, in_a_row(agent)};
+    // Up to the next look of which something may come.
+    agent.streak = {static_cast<std::uint32_t>(agent.id), now_, world_.apply, agent.inbox.size()};
+    if (options_.max_time && !ending_.has_come())
+      agent.streak.end_with_the_first_after(options_.max_time->count());
     catch_up(agent);
     schedule_look(agent, agent.streak.end());
   }
   void begin_oldest(Agent<Real>& agent) {
     if (agent.take_oldest()) {
       agent.passed_on = mode_ != RelayMode::apply;
-      release_parcel(agent.applies.parcel);
+      buffers_.give_back(agent.applies.parcel);
     }
     agent.use.busy += world_.apply;
   }
   bool is_seen_at_every_look(const Agent<Real>& agent) const {
     const bool is_evaluated = agent.id == WorkerId{0} && options_.evaluation.every.count() > 0;
-    return !streaks_ || agent.folded || is_evaluated;
+    return !count_.has_streaks() || agent.folded || is_evaluated;
   }
-  // How much of what waits is applied before the next look of which something may come.
-  std::size_t in_a_row(const Agent<Real>& agent) const {
-    Nanoseconds until = std::numeric_limits<Nanoseconds>::max();
-    if (options_.max_time && !stopped_)
-      until = std::min(until - world_.apply, options_.max_time->count()) + world_.apply - 1;
-    const auto most = static_cast<std::size_t>((until - now_) / world_.apply);
-    return std::min(most, agent.inbox.size());
-  }
-
   // Its streak goes on until this event has been handled.
   void catch_up(Agent<Real>& agent, const QueuedEvent& event) {
-    Streak& streak = agent.streak;
-    if (streak.is_over()) return;
-    const std::size_t complete = streak.complete_after(event), begun = streak.begun_after(event);
-    if (streak.complete < complete) {
-      const Nanoseconds time = streak.begin + streak.each * static_cast<Nanoseconds>(complete);
-      const bool is_under_way = streak.begun > streak.complete;
-      if (is_under_way) complete_one(agent, time);
-      apply_at_once(agent, complete - streak.complete - (is_under_way ? 1 : 0), time);
-      streak.complete = complete;
-      streak.begun = std::max(streak.begun, complete);
-    }
-    if (streak.begun == begun) return;
-    begin_oldest(agent);
-    streak.begun = begun;
+    const Streak::Passed passed = agent.streak.pass(event);
+    if (passed.ends_first) complete_one(agent, passed.time);
+    if (passed.at_once > 0) apply_at_once(agent, passed.at_once, passed.time);
+    if (passed.begins_another) begin_oldest(agent);
   }
   void catch_up(Agent<Real>& agent) { catch_up(agent, event_); }
   // Applications that begin and are complete before anybody looks; the last one at this time.
@@ -192,7 +187,7 @@ class Simulation {
     auto& arrived = agent.channel.arrived.gradients;
     for (std::size_t left = count; left > 0; --left) {
       Parcel& oldest = agent.inbox.front().parcel;
-      release_parcel(oldest);
+      buffers_.give_back(oldest);
       arrived.push_back(std::move(oldest.gradient));
       agent.inbox.drop_front();
       if (arrived.size() >= applied_together_) settle(agent);
@@ -202,12 +197,12 @@ class Simulation {
     took_note_of(count);
   }
   void took_note_of(std::size_t applications) {
-    applications_ += applications;
-    if (stopped_) work_since_stop_ += applications;
+    count_.caught_up(applications);
+    ending_.worked(applications);
   }
 
   void compute(Agent<Real>& agent) {
-    if (agent.gradients_in_flight >= in_flight_limit_) make_room_for(agent);
+    if (buffers_.are_taken(agent)) make_room_for(agent);
     const Nanoseconds computed = agent.computed_at(world_.compute, options_.seed, now_);
     const Nanoseconds applied = later(computed, world_.apply, "apply");
     begin(agent, applied);
@@ -217,7 +212,7 @@ class Simulation {
   // What a real worker does whose buffers are all on their way.
   void make_room_for(Agent<Real>& agent) {
     for (const auto& other : agents_) catch_up(*other);
-    if (agent.gradients_in_flight < in_flight_limit_) return;
+    if (!buffers_.are_taken(agent)) return;
     for (const auto& other : agents_)
       if (other->has_waiting_of(agent.id)) fold_inbox(*other);
   }
@@ -232,7 +227,7 @@ class Simulation {
         agent.folded->add(*waiting.parcel.bundle);
       else
         agent.folded->add(std::span(&waiting.parcel.gradient, 1));
-      release_parcel(waiting.parcel);
+      buffers_.give_back(waiting.parcel);
       if (mode_ == RelayMode::apply) transmit(agent, waiting.parcel, waiting.from);
     }
   }
@@ -251,28 +246,15 @@ class Simulation {
            agents_[event.subject]->is_of_a_cut_streak(event.time);
   }
 
-  // Where links fold, buffers are free at once.
-  void release_parcel(const Parcel& parcel) {
-    if (frame_queue_.folds()) return;
-    const auto& gradient = static_cast<const SimulatedGradient&>(*parcel.gradient);
-    if (--gradient.receivers == 0) --agents_[index(gradient.name.origin)]->gradients_in_flight;
-  }
-  void count_receivers(Agent<Real>& agent, const Gradient& own) {
-    if (frame_queue_.folds() || agents_.size() == 1) return;
-    static_cast<const SimulatedGradient&>(own).receivers =
-        static_cast<std::uint32_t>(agents_.size() - 1);
-    ++agent.gradients_in_flight;
-  }
-
   // When a worker looks, its replica is what it is at this instant.
   void evaluate_when_due(Agent<Real>& agent) {
     const Nanoseconds every = options_.evaluation.every.count();
-    if (every == 0 || stopped_ || now_ < next_evaluation_) return;
+    if (every == 0 || ending_.has_come() || now_ < next_evaluation_) return;
     next_evaluation_ = later(now_ - now_ % every, every, "eval-every");
     if (now_ == 0) return;
     settle(agent);
     judge_.evaluate(agent.run.worker().replica().x(), static_cast<double>(now_) * 1e-9);
-    if (const auto reason = judge_.verdict()) stop(*reason);
+    if (const auto reason = judge_.verdict()) ending_.stop(*reason);
   }
 
   // While a worker computes its replica cannot change, so the step is made at once, or by another
@@ -284,30 +266,19 @@ class Simulation {
     agent.began = now_;
     agent.use.busy += until - now_;
     if (observation_) observation_->begins(agent, until);
-    if (ahead_.running()) {
-      agent.ahead = ahead_.run([&agent] { return agent.run.worker().step(); });
-      return;
-    }
-    try {
-      agent.report = agent.run.worker().step();
-    } catch (...) {
-      agent.failure = std::current_exception();
-    }
+    agent.begin_step(ahead_);
   }
 
   void finish_own(Agent<Real>& agent) {
     agent.before.clear();
-    const bool made = guarded(agent, [&] {
-      if (agent.ahead.valid()) agent.report = agent.ahead.get();
-      if (agent.failure) std::rethrow_exception(std::exchange(agent.failure, nullptr));
-    });
-    if (made) {
+    if (guarded(agent, [&] { agent.end_step(); })) {
       ++agent.computed;
       const GradientPtr own = std::exchange(agent.channel.sent, nullptr);
-      count_receivers(agent, *own);
+      buffers_.take(agent, *own);
       if (residuals_) residuals_->applied(agent.id, own);
       guarded(agent, [&] { record(agent, agent.report, now_); });
-      count_own();
+      count_.caught_up(1);
+      count(1);
       transmit(agent, own, agent.id);
     }
     schedule_look(agent, now_);
@@ -315,9 +286,9 @@ class Simulation {
 
   void finish_foreign(Agent<Real>& agent) {
     pass_on(agent);
-    counted_.applications += agent.applies.parcel.size();
+    const std::size_t applied = agent.applies.parcel.size();
     complete_one(agent, now_);
-    if (wants_figures_after(event_)) log_figures(event_);
+    count(applied);
     schedule_look(agent, now_);
   }
   void complete_one(Agent<Real>& agent, Nanoseconds time) {
@@ -356,95 +327,40 @@ class Simulation {
       action();
       return true;
     } catch (const Divergence&) {
-      if (!agent.run.survives()) fail(std::current_exception(), StopReason::diverged);
+      if (!agent.run.survives()) ending_.fail(std::current_exception(), StopReason::diverged);
     } catch (...) {
-      fail(std::current_exception(), StopReason::failed);
+      ending_.fail(std::current_exception(), StopReason::failed);
     }
     return false;
   }
 
   void record(Agent<Real>& agent, const StepReport& report, Nanoseconds time) {
-    const double sum_before = static_cast<double>(agent.run.S().sum);
-    agent.run.record(report, agent.began, time, options_.trace ? &lines_ : nullptr);
-    sum_S_ += static_cast<double>(agent.run.S().sum) - sum_before;
+    steps_.add(agent, report, time);
     observe_model(agent);
     agent.run.worker().release_applied();
-    if (lines_.size() >= 4096) flush_trace();
+    if (steps_.is_full()) flush_trace();
   }
 
-  void count_own() {
-    ++applications_;
-    ++counted_.applications;
-    if (wants_figures_after(event_)) log_figures(event_);
+  void count(std::size_t applications) {
+    count_.happened(applications);
+    if (count_.wants_figures_after(event_)) log_figures(event_);
   }
-
-  // Figures belong to the instant at which so many applications are complete, be it in a streak.
   void log_figures_before(const QueuedEvent& next) {
-    if (!streaks_) return;
-    while (wants_figures_after(next)) {
-      const QueuedEvent due = figures_due(next);
+    if (!count_.has_streaks()) return;
+    while (count_.wants_figures_after(next)) {
+      const QueuedEvent due = count_.due_between(event_, next);
       now_ = due.time;
       log_figures(due);
     }
   }
-  // Streaks are counted only where so many can be complete by then.
-  bool wants_figures_after(const QueuedEvent& event) {
-    if (!options_.figures) return false;
-    if (!streaks_) return figures_are_due(applications_);
-    if (!figures_are_due(counted_.applications + most_complete_between(counted_.event, event)))
-      return false;
-    counted_ = {event, applications_after(event)};
-    return figures_are_due(counted_.applications);
-  }
-  bool figures_are_due(std::uint64_t applications) const {
-    return applications > 0 && options_.figures->wants(applications);
-  }
-  std::uint64_t most_complete_between(const QueuedEvent& first, const QueuedEvent& last) const {
-    const bool foreign_before = first.kind() > EventKind::foreign_finished;
-    if (first.time == last.time && (foreign_before || last.kind() == EventKind::own_finished))
-      return 0;
-    const auto each = static_cast<std::uint64_t>((last.time - first.time) / world_.apply + 1);
-    return each * agents_.size();
-  }
-  std::uint64_t applications_after(const QueuedEvent& event) const {
-    std::uint64_t sum = applications_;
-    for (const auto& agent : agents_)
-      if (const Streak& streak = agent->streak; !streak.is_over())
-        sum += streak.complete_after(event) - streak.complete;
-    return sum;
-  }
-  // The application with which figures are due, at the latest before `next`.
-  QueuedEvent figures_due(const QueuedEvent& next) const {
-    const auto wants_after = [&](const QueuedEvent& event) {
-      return figures_are_due(applications_after(event));
-    };
-    Nanoseconds before = event_.time - 1, at = next.time;
-    while (at - before > 1) {
-      const Nanoseconds middle = before + (at - before) / 2;
-      (wants_after(QueuedEvent::last_at(middle)) ? at : before) = middle;
-    }
-    const auto by = [at](std::size_t worker) {
-      return QueuedEvent::make(at, EventKind::foreign_finished, worker, 0);
-    };
-    std::size_t first = 0, last = agents_.size() - 1;
-    while (first < last) {
-      const std::size_t middle = (first + last) / 2;
-      if (wants_after(by(middle)))
-        last = middle;
-      else
-        first = middle + 1;
-    }
-    return by(first);
-  }
-
   void log_figures(const QueuedEvent& after) {
     settle_all(after);
     log_figures();
   }
-  void log_figures() { feed_.log(figures_of(agents_, now_, applications_), sum_S_); }
+  void log_figures() { feed_.log(figures_of(agents_, now_, count_.total()), steps_.sum_S()); }
 
   void observe_model(Agent<Real>& agent) {
-    if (agent.run.reaches_target() && ++reached_ == agents_.size()) stop(StopReason::target);
+    if (agent.run.reaches_target()) ending_.target_reached(agents_.size());
   }
 
   void transmit(Agent<Real>& agent, const Parcel& parcel, WorkerId source) {
@@ -453,11 +369,11 @@ class Simulation {
   }
 
   void deliver(Agent<Real>& agent, const Parcel& parcel, WorkerId from) {
-    if (stopped_) ++work_since_stop_;
+    ending_.worked(1);
     if (observation_) agent.use.received += frame_queue_.bytes_of(parcel);
     if (relayed() && !agent.relay.is_first_copy(parcel)) return;
     agent.receive(parcel, from);
-    if (frame_queue_.folds() && agent.inbox.size() > in_flight_limit_) fold_inbox(agent);
+    if (buffers_.are_too_few_for_inbox(agent)) fold_inbox(agent);
     if (mode_ == RelayMode::arrival) transmit(agent, parcel, from);
     if (agent.busy) return;
     agent.busy = true;
@@ -467,27 +383,16 @@ class Simulation {
   /// Whether a second copy of a gradient can arrive.
   bool relayed() const { return mode_ != RelayMode::none || world_.chaos.duplicate > 0; }
 
-  void stop(StopReason reason) {
-    if (!std::exchange(stopped_, true)) reason_ = reason;
-  }
   // What is under way comes too late for an observer, or is more than an interrupt waits for.
   bool ended_before_it_drained() const {
     if (ahead_.running()) return false;
-    if (observation_ && (reason_ == StopReason::max_time || observation_->ends_at_once()))
+    if (observation_ && (ending_.reason() == StopReason::max_time || observation_->ends_at_once()))
       return true;
-    return reason_ == StopReason::interrupted && work_since_stop_ >= most_after_an_interrupt;
-  }
-  void fail(std::exception_ptr failure, StopReason reason) {
-    if (!failure_) failure_ = failure;
-    stop(reason);
+    return ending_.is_given_up();
   }
 
   void flush_trace() {
-    if (!options_.trace) return;
-    options_.trace->add(WorkerId{0}, std::exchange(lines_, {}), now_);
-    for (std::size_t i = 1; i < options_.trace->sources(); ++i)
-      options_.trace->add(worker_id(i), {}, now_);
-    if (const auto failure = options_.trace->failure()) fail(failure, StopReason::failed);
+    if (const auto failure = steps_.flush(now_)) ending_.fail(failure, StopReason::failed);
   }
 
   TrainResult<Real> conclude() {
@@ -496,12 +401,12 @@ class Simulation {
                                         agents_.front()->run.worker(),
                                         {.seconds = static_cast<double>(now_) * 1e-9,
                                          .simulated_in = took.count(),
-                                         .reason = reason_,
-                                         .failure = failure_,
+                                         .reason = ending_.reason(),
+                                         .failure = ending_.failure(),
                                          .good = good_,
                                          .judge = judge_,
                                          .compared = !ended_before_it_drained()});
-    if (ended_before_it_drained()) result.failure = failure_;
+    if (ended_before_it_drained()) result.failure = ending_.failure();
     feed_.conclude(now_, result.summary);
     if (residuals_)
       account_for(*residuals_, agents_, options_, objective_.samples(), result.summary);
@@ -516,33 +421,23 @@ class Simulation {
   const RelayMode mode_;
   EventQueue queue_;
   FrameQueue frame_queue_;
-  const std::size_t in_flight_limit_;
-  bool stopped_ = false;
+  Ending ending_;
   // Samples are drawn by steps that other cores make; a stop in between must not reach them.
   const std::atomic<bool> samples_never_stop_{false};
   SharedBudget budget_;
   GoodModel<Real> good_;
   Agents<Real> agents_;
+  const Buffers<Real> buffers_;
   Judge<Real> judge_;
   Nanoseconds next_evaluation_ = 0;
   const std::size_t applied_together_;  // unless everybody's model is seen after each
-  const bool streaks_;                  // nobody sees a worker between applications
+  ApplicationCount<Real> count_;
   WorkersAhead ahead_;
   QueuedEvent event_;  // that is being handled
   Nanoseconds now_ = 0;
-  std::uint64_t work_since_stop_ = 0;  // deliveries and applications
-  std::size_t reached_ = 0;
-  std::uint64_t applications_ = 0;
-  struct {
-    QueuedEvent event;
-    std::uint64_t applications = 0;
-  } counted_;         // when streaks were counted last, and what there was then and own ones since
-  double sum_S_ = 0;  // of all applications
   std::optional<ResidualMeter<Real>> residuals_;
   std::optional<Observation<Real>> observation_;
-  std::optional<StopReason> reason_;
-  std::exception_ptr failure_;
-  std::vector<TraceLine> lines_;
+  StepLog steps_{options_.trace};
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 

@@ -11,9 +11,6 @@
 
 namespace dasgd {
 
-/// The most deliveries and applications that are still made after an interrupt.
-inline constexpr std::uint64_t most_after_an_interrupt = 1'000'000;
-
 /// Simulates a run until it is drained. Same arguments, same result, to the byte of the trace;
 /// several simulations may go on in one process. `options.slow` multiplies compute times; `compute`
 /// and the reporting options of a real run have no meaning here. A source of samples cannot be

@@ -28,6 +28,34 @@ struct Streak {
   std::size_t begun_after(const QueuedEvent& event) const {
     return std::min(count, 1 + instants_until(event, EventKind::look));
   }
+  /// What a worker does that catches up until `event` has been handled: it ends what it had begun,
+  /// applies more at once, and begins another.
+  struct Passed {
+    bool ends_first = false;
+    std::size_t at_once = 0;
+    Nanoseconds time = 0;  ///< when the last of them was complete
+    bool begins_another = false;
+  };
+  Passed pass(const QueuedEvent& event) {
+    if (is_over()) return {};
+    const std::size_t complete_now = complete_after(event), begun_now = begun_after(event);
+    Passed passed;
+    if (complete < complete_now) {
+      passed.ends_first = begun > complete;
+      passed.at_once = complete_now - complete - (passed.ends_first ? 1 : 0);
+      passed.time = begin + each * static_cast<Nanoseconds>(complete_now);
+      complete = complete_now;
+      begun = std::max(begun, complete_now);
+    }
+    passed.begins_another = begun < begun_now;
+    begun = begun_now;
+    return passed;
+  }
+  /// Ends it with the first that is complete at `time` or later.
+  void end_with_the_first_after(Nanoseconds time) {
+    const Nanoseconds left = std::max(begin, time) - begin;
+    count = std::min(count, static_cast<std::size_t>(left / each + (left % each > 0)));
+  }
   /// Ends it with the one that is under way then.
   void cut_after(const QueuedEvent& event) { count = begun_after(event); }
 
