@@ -37,6 +37,9 @@ TEST(PracticalStep, SaysWhichShareOfTheBestTrialItIs) {
   ASSERT_TRUE(best && lower);
   EXPECT_EQ(best->share, 1);
   EXPECT_DOUBLE_EQ(lower->share, 0.5) << "gradients have no noise";
+  EXPECT_EQ(part_of_best(0.5, 0.0588512), "0.5 of 0.05885, ");
+  EXPECT_EQ(part_of_best(0.5), "0.5 of ");
+  EXPECT_EQ(part_of_best(0.998, 0.0588512), "") << "no \"1 of the best\"";
 }
 
 TEST(PracticalStep, NoTrialBeginsWhenTheTimeIsOver) {

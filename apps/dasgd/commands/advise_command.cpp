@@ -67,9 +67,8 @@ const char* what_is_proved(const Advice& advice) {
 
 // The best step of the trials, or a lower one.
 std::string of_trials(const PracticalStep& step) {
-  const std::string share = step.share < 1 ? fmt::format("{:.2g} of ", step.share) : "";
-  return fmt::format("{}the best of some short trials, for --schedule {}; not proved", share,
-                     to_string(step.schedule));
+  return fmt::format("{}the best of some short trials, for --schedule {}; not proved",
+                     part_of_best(step.share), to_string(step.schedule));
 }
 
 // What to do, before why.

@@ -184,6 +184,12 @@ VirtualWorld threads_here(std::size_t workers, Nanoseconds gradient) {
 
 double seconds_for_trials(double run_seconds) { return std::max(10.0, 0.1 * run_seconds); }
 
+std::string part_of_best(double share, std::optional<double> best) {
+  const std::string part = fmt::format("{:.2g}", share);
+  if (part == "1") return "";
+  return best ? fmt::format("{} of {:.4g}, ", part, *best) : part + " of ";
+}
+
 template <typename Real>
 std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
                                        const TrainOptions& options,
@@ -244,8 +250,7 @@ std::optional<PracticalStep> try_steps(const Objective<Real>& objective,
   return PracticalStep{
       eta,
       fmt::format("{}the best of {} short trials of {} gradients in virtual time{}; not proved",
-                  eta < found ? fmt::format("{:.2g} of {:.4g}, ", eta / found, found) : "",
-                  trials.tried.size(), gradients,
+                  part_of_best(eta / found, found), trials.tried.size(), gradients,
                   cools ? fmt::format(", decaying to 0 over the last {:.0f} % of the run",
                                       100 * schedule.share)
                         : ""),
