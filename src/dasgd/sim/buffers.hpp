@@ -10,9 +10,9 @@ namespace dasgd {
 /// A worker has a buffer back when no other worker has its gradient waiting. Where links fold,
 /// buffers are free at once.
 template <typename Real>
-class Buffers {
+class SimulatedBuffers {
  public:
-  Buffers(std::size_t of_a_worker, bool links_fold, const Agents<Real>& agents)
+  SimulatedBuffers(std::size_t of_a_worker, bool links_fold, const Agents<Real>& agents)
       : most_(of_a_worker), links_fold_(links_fold), agents_(agents) {}
 
   bool are_taken(const Agent<Real>& agent) const { return agent.gradients_in_flight >= most_; }

@@ -427,7 +427,7 @@ class Simulation {
   SharedBudget budget_;
   GoodModel<Real> good_;
   Agents<Real> agents_;
-  const Buffers<Real> buffers_;
+  const SimulatedBuffers<Real> buffers_;
   Judge<Real> judge_;
   Nanoseconds next_evaluation_ = 0;
   const std::size_t applied_together_;  // unless everybody's model is seen after each
