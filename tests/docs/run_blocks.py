@@ -3,8 +3,9 @@
 
 run_blocks.py ROOT DASGD [PAGE...]    every page by default
 
-A block of commands or a Python program is run, or stands below a line `<!-- not run: REASON -->`, which is printed; a file of tests
-that it names must exist. C++ programs are built by tests/install. What a page expects to be there is made by setup.sh.
+A block of commands or a Python program is run, or stands below a line `<!-- not run: REASON -->`, which is printed; a
+file of tests that it names must exist. So is a command in a sentence with three options or more, but for networks. C++
+programs are built by tests/install. What a page expects to be there is made by setup.sh.
 """
 import os
 import pathlib
@@ -17,6 +18,7 @@ import time
 ROOT, DASGD = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 BLOCK = re.compile(r"(?:<!-- not run: ([^\n]+) -->\n)?^```(\w*)\n(.*?)^```$", re.M | re.S)
 COMMAND = re.compile(r"^([A-Z]?\$ )?(?:build/release/)?(dasgd|make|mpirun|python3|c\+\+|bench/\S+|sudo|podman|cp|srun|producer|scripts/\S+|build/release/\S+) ", re.M)
+IN_A_SENTENCE = re.compile(r"`(dasgd (?:simulate|train)(?: [^`\s]+)*? --[^`]+ --[^`]+ --[^`]+)`")
 LIMIT_SECONDS = 600
 
 
@@ -27,6 +29,10 @@ def blocks(page: pathlib.Path):
         reason, language, code = match.groups()
         if language == "python" or (language in ("", "sh") and COMMAND.search(code)):
             yield text.count("\n", 0, match.start()) + 1, language, code, reason
+    for match in IN_A_SENTENCE.finditer(BLOCK.sub("", text)):
+        code = " ".join(match.group(1).split())
+        if not re.search(r"[A-Z]{2}|\.\.\.|cnn", code):  # words for what somebody else gives; what takes minutes
+            yield text.count("\n", 0, text.find(match.group())) + 1, "", code, None
 
 
 def commands(code: str) -> str:

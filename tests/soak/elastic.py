@@ -2,13 +2,15 @@
 """Real members of an elastic run that are killed, stopped, cut off, sent away and joined at random, nobody spared, some
 behind thin links or with a disk that their trace fills.
 
-elastic.py DASGD --seconds 3600 [--seed N] [--calm 1]    prints what happened; status 1 if a promise was broken
+elastic.py DASGD --seconds 3600 [--seed N] [--calm 1] [--run "--message int8"]
 
-Members live on three hosts (network namespaces) that are cut from each other by nftables, some in one direction only; where
-that is not allowed there are no cuts, no thin links (tc) and no small disks, which is said. SIGSTOP lasts 1 to 60 s. Whoever is killed may be the first one, a newcomer on its way in, one
-that is stopped or cut off: all but the last one that could go on. Nobody may end by itself or stand still while nothing keeps it from
-computing; at the end all who are left come together and end with the same names and the same bits, and `dasgd check` is content.
-With --calm 5 there are as many fewer events and gradients in a minute, for a machine that has other things to do.
+Prints what happened; status 1 if a promise was broken. Members live on three hosts (network namespaces) that are cut
+from each other by nftables, some in one direction only; where that is not allowed there are no cuts, no thin links (tc)
+and no small disks, which is said. SIGSTOP lasts 1 to 60 s. Whoever is killed may be the first one, a newcomer on its
+way in, one that is stopped or cut off: all but the last one that could go on. Nobody may end by itself or stand still
+while nothing keeps it from computing; at the end all who are left come together and end with the same names and the
+same bits, and `dasgd check` is content. With --calm 5 there are as many fewer events and gradients in a minute, for a
+machine that has other things to do. `--run` has more options of the run.
 """
 import argparse
 import collections
@@ -16,6 +18,7 @@ import os
 import pathlib
 import random
 import resource
+import shlex
 import shutil
 import signal
 import subprocess
@@ -33,7 +36,7 @@ SETTINGS = ["--model", "quadratic", "--lr", "1e-4", "--total-gradients", "100000
 
 
 class Soak:
-    def __init__(self, dasgd, work, hosts, dice, calm):
+    def __init__(self, dasgd, work, hosts, dice, calm, more):
         self.dasgd, self.work, self.hosts, self.dice, self.calm = dasgd, work, hosts, dice, calm
         self.counts = collections.Counter(joins=0, kills=0, stops=0, cuts=0, leaves=0, thin_links=0, full_disks=0)
         self.refused = collections.Counter()
@@ -44,8 +47,10 @@ class Soak:
         self.one_way = [False] * len(self.cut_until)
         self.disturbed = time.monotonic()
         self.computed, self.longest_pause, self.most_memory = {}, 0.0, 0
-        self.first = self.start(["train", *SETTINGS, "--compute", f"{20 * calm:g}ms"])
-        wait_until("the first address", self.first.address)
+        self.first = self.start(["train", *SETTINGS, *more, "--compute", f"{20 * calm:g}ms"])
+        wait_until("the first address", lambda: self.first.address() or self.first.process.poll() is not None)
+        if not self.first.address():
+            raise SystemExit(self.first.text())
         self.token = work / "token"
         shutil.copy(self.first.directory / "token", self.token)
 
@@ -236,6 +241,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--calm", type=float, default=1)
+    parser.add_argument("--run", type=shlex.split, default=[])
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if not given.inside and may_make_hosts():
@@ -247,7 +253,7 @@ def main():
     print(f"seed {given.seed}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         try:
-            soak = Soak(given.dasgd, pathlib.Path(folder), hosts, random.Random(given.seed), given.calm)
+            soak = Soak(given.dasgd, pathlib.Path(folder), hosts, random.Random(given.seed), given.calm, given.run)
             soak.play(given.seconds)
             summaries = soak.end()
         finally:
