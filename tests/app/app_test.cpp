@@ -130,7 +130,7 @@ TEST_F(App, RefusesMistypedAndImpossibleArguments) {
   expect_refusal("check /no/such/trace", "/no/such/trace: cannot be opened");
   expect_refusal("check", "check needs TRACE.jsonl|RUN_DIR");
   expect_refusal("check /proc",
-                 "/proc/trace.jsonl: cannot be opened; dasgd check needs a trace.jsonl: train "
+                 "/proc/trace.jsonl: cannot be opened; dasgd check needs a trace.jsonl: run "
                  "with --trace");
   expect_refusal("check " + std::string(300, 'x'), "File name too long");
   expect_refusal("check x --eta abc", "--eta = abc is not a number");

@@ -70,7 +70,7 @@ Nanoseconds scan_trace(const std::string& path,
   std::ifstream file(path);
   if (!file || std::filesystem::is_directory(path))
     throw InputError(path +
-                     ": cannot be opened; dasgd check needs a trace.jsonl: train with "
+                     ": cannot be opened; dasgd check needs a trace.jsonl: run with "
                      "`output.trace`");
   Nanoseconds clocks = 0;
   std::string text;
