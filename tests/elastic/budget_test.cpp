@@ -14,7 +14,7 @@ std::uint64_t gradients_of(std::size_t members, std::uint64_t budget, Nanosecond
   static const Quadratic objective = Quadratic::random(7, 4);
   WorldOptions options = quick_world(5);
   options.protocol.budget.gradients = budget;
-  options.protocol.most_waiting_bytes = 64 << 20;
+  options.protocol.limits.most_waiting_bytes = 64 << 20;
   options.compute = compute;
   options.latency = latency;
   World<double> world(objective, options);

@@ -26,7 +26,7 @@ struct Thin : Said {
 ProtocolOptions one_at_a_time() {
   ProtocolOptions options = founder();
   options.address = "here:1";
-  options.most_queued_bytes = 1;
+  options.limits.most_queued_bytes = 1;
   return options;
 }
 
@@ -174,8 +174,8 @@ TEST(Bundles, KeepAThinLinkFromFallingBehind) {
   const Quadratic objective = Quadratic::random(7, 400);
   WorldOptions options = quick_world(3);
   options.compute = 20'000'000;
-  options.protocol.most_queued_bytes = 1;
-  options.protocol.most_waiting_bytes = 1 << 20;
+  options.protocol.limits.most_queued_bytes = 1;
+  options.protocol.limits.most_waiting_bytes = 1 << 20;
   options.arrival = one_frame_at_a_time([](std::size_t, std::size_t bytes) {
     return static_cast<Nanoseconds>(bytes) * (200'000'000 / 3'200);
   });
@@ -201,7 +201,7 @@ TEST(Bundles, ThatDifferFromLinkToLinkNeedNoModels) {
   const Quadratic objective = Quadratic::random(7, 400);
   WorldOptions options = quick_world(3);
   options.compute = 20'000'000;
-  options.protocol.most_queued_bytes = 1;
+  options.protocol.limits.most_queued_bytes = 1;
   options.arrival = one_frame_at_a_time([](std::size_t, std::size_t bytes) {
     return static_cast<Nanoseconds>(bytes) * (60'000'000 / 3'200);
   });

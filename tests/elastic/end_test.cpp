@@ -14,7 +14,7 @@ namespace {
 TEST(End, WaitsForTheGradientThatCorrectsAnAdoption) {
   Said network;
   ProtocolOptions options = founder();
-  options.in_flight = 1;
+  options.limits.in_flight = 1;
   Protocol one(options, network);
   Peer other(one, LinkId{1}, {2, 2});
   constexpr std::uint32_t branch = 20;

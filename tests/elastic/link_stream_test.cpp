@@ -266,7 +266,7 @@ TEST(WindowsOf, SmallGradientsAreManyAndLargeOnesFew) {
   const ProtocolOptions small{.dimension = 1}, large{.dimension = 100'000'000};
   EXPECT_EQ(Windows(small, members).most_under_way(), 4096u);
   EXPECT_EQ(Windows(large, members).most_under_way(), 4u);
-  EXPECT_EQ(Windows(small, members).most_unfolded(), small.in_flight);
+  EXPECT_EQ(Windows(small, members).most_unfolded(), small.limits.in_flight);
   EXPECT_EQ(Windows(large, members).most_unfolded(), 4u);
   EXPECT_EQ(Windows(large, members).most_waiting(), 6u);
   EXPECT_EQ(Windows(small, members).most_bytes_in_log(), std::uint64_t{1} << 30);
@@ -277,7 +277,7 @@ TEST(WindowsOf, SmallGradientsAreManyAndLargeOnesFew) {
 TEST(WindowsOf, GradientsAreRelayedAtOnceWhereNotAllAreLinked) {
   Roster roster;
   Membership members{{.origin = {1, 1}, .address = "here:1"}, roster, {}};
-  const ProtocolOptions options{.dimension = 1, .most_in_mesh = 1};
+  const ProtocolOptions options{.dimension = 1, .limits = {.most_in_mesh = 1}};
   EXPECT_FALSE(Windows(options, members).relays_at_once());
   const WorkerId other = roster.number({2, 2});
   members.grow();

@@ -96,8 +96,8 @@ TEST_F(Dialing, OneThatWasHeardLatelyIsNotDeadByARefusal) {
 }
 
 TEST_F(Dialing, InALargeRunEverybodyChoosesSome) {
-  options.most_in_mesh = 2;
-  options.links = 1;
+  options.limits.most_in_mesh = 2;
+  options.limits.links = 1;
   std::size_t wanted = 0;
   for (std::uint64_t i = 2; i < 6; ++i) meet({i, i}, "somewhere:1");
   for (std::size_t i = 1; i < members.size(); ++i) wanted += dialer.wants_link(worker_id(i));

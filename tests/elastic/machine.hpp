@@ -24,7 +24,7 @@ inline ProtocolOptions options_of(std::size_t number, bool founder) {
   options.facts = "same";
   options.founder = founder;
   options.dimension = dimension;
-  options.in_flight = 4;
+  options.limits.in_flight = 4;
   options.report_every = options.repair_after = a_second;
   options.yield_after = 3 * a_second;
   options.give_up_after = 20 * a_second;

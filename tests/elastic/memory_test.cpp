@@ -15,7 +15,7 @@ namespace {
 TEST(Memory, WhatWaitsForAWorkerThatIsBehindIsFolded) {
   Said network;
   ProtocolOptions options = founder();
-  options.in_flight = 8;
+  options.limits.in_flight = 8;
   Protocol one(options, network);
   Peer other(one, LinkId{1}, {2, 2});
   other.report(true, 1);
@@ -42,7 +42,7 @@ TEST(Memory, WhatWaitsForAWorkerThatIsBehindIsFolded) {
     all += received.gradients.size() + (received.bundle ? received.bundle->size() : 0);
   }
   EXPECT_EQ(all, sent);
-  EXPECT_LE(gradients, 3 * one.options().in_flight);
+  EXPECT_LE(gradients, 3 * one.options().limits.in_flight);
   EXPECT_LE(bundles, 16u);
 }
 
@@ -53,8 +53,8 @@ WorldOptions with_links(const Quadratic& objective, Nanoseconds frame) {
   WorldOptions options = quick_world(3);
   options.compute = 2'000'000;
   const std::uint64_t each = objective.dimension() * sizeof(Number<double>) + 1024 + 8;
-  options.protocol.most_waiting_bytes = fit * each;
-  options.protocol.most_kept_bytes = 3 * fit * each;
+  options.protocol.limits.most_waiting_bytes = fit * each;
+  options.protocol.limits.most_kept_bytes = 3 * fit * each;
   options.arrival = one_frame_at_a_time(
       [frame](std::size_t, std::size_t bytes) { return bytes > 0 ? frame : 1'000'000; });
   return options;
@@ -98,10 +98,10 @@ TEST(Memory, IsBoundedInBytesBesideThinLinksAndAStoppedMember) {
   WorldOptions options = quick_world(3);
   options.keeps_all = false;
   options.compute = 20'000'000;
-  options.protocol.most_waiting_bytes = fit * each;
-  options.protocol.most_kept_bytes = 3 * fit * each;
-  options.protocol.most_copied_bytes = 3 * model;
-  options.protocol.most_queued_bytes = 1;
+  options.protocol.limits.most_waiting_bytes = fit * each;
+  options.protocol.limits.most_kept_bytes = 3 * fit * each;
+  options.protocol.limits.most_copied_bytes = 3 * model;
+  options.protocol.limits.most_queued_bytes = 1;
   options.arrival = one_frame_at_a_time([](std::size_t, std::size_t bytes) {
     return static_cast<Nanoseconds>(100'000'000.0 * static_cast<double>(bytes) / update);
   });

@@ -85,8 +85,8 @@ TEST(MessageChooser, LeavesModelsIdentical) {
   options.run.message = MessageFormat::automatic;
   options.compute = 20'000'000;
   options.protocol.chooses_message = true;
-  options.protocol.most_queued_bytes = 1;
-  options.protocol.most_waiting_bytes = 1 << 20;
+  options.protocol.limits.most_queued_bytes = 1;
+  options.protocol.limits.most_waiting_bytes = 1 << 20;
   options.arrival = one_frame_at_a_time([](std::size_t from, std::size_t bytes) {
     return static_cast<Nanoseconds>(bytes) * (from == 0 ? 200'000'000 / 3'200 : 1'000);
   });

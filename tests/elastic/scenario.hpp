@@ -22,8 +22,8 @@ inline WorldOptions quick_world(std::uint64_t seed) {
   options.run.workers = 1;
   options.run.total_gradients = UINT64_MAX;
   options.compute = 200'000'000;
-  options.protocol.in_flight = 4;
-  options.protocol.most_waiting_bytes = 1;  // so that links are soon behind
+  options.protocol.limits.in_flight = 4;
+  options.protocol.limits.most_waiting_bytes = 1;  // so that links are soon behind
   options.protocol.yield_after = 2'000'000'000;
   options.protocol.give_up_after = 10'000'000'000;
   options.protocol.patience = {.suspect = 600'000'000,
@@ -120,7 +120,7 @@ inline Outcome play(std::uint64_t seed) {
   WorldOptions options = quick_world(seed);
   options.protocol.merge = std::array{Merge::average, Merge::union_of_both, Merge::yield}[below(3)];
   options.protocol.packs = seed % 2 == 1;
-  if (seed % 3 > 0) options.protocol.most_queued_bytes = 1;  // messages wait for each other
+  if (seed % 3 > 0) options.protocol.limits.most_queued_bytes = 1;  // messages wait for each other
   if (seed % 4 > 0) options.protocol.compare_every = 500'000'000;
   options.latency = std::array{200'000, 2'000'000, 30'000'000}[below(3)];
   World<double> world(objective, options);

@@ -33,7 +33,7 @@ struct TakingOver : ::testing::Test {
     asked = takeover.ask({&giver, 1}, holdings.names(), false, now);
   }
 
-  ProtocolOptions options{.in_flight = 1};
+  ProtocolOptions options{.limits = {.in_flight = 1}};
   Roster roster;
   Membership members{{.origin = {9, 9}}, roster, {}};
   const WorkerId first = roster.number({1, 1}), second = roster.number({2, 2});

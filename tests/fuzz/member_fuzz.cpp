@@ -36,7 +36,7 @@ ProtocolOptions options(bool founder) {
   all.founder = founder;
   all.dimension = dimension;
   all.format = NumberFormat::of_float;
-  all.in_flight = 2;
+  all.limits.in_flight = 2;
   return all;
 }
 

@@ -81,8 +81,8 @@ class ElasticWorld final : public World {
     options.facts = "test: contract\n";
     options.say = [](const std::string&) {};
     options.dimension = 1;
-    options.in_flight = in_flight;
-    if (sparse) options.most_in_mesh = options.links = 2;
+    options.limits.in_flight = in_flight;
+    if (sparse) options.limits.most_in_mesh = options.limits.links = 2;
     for (std::size_t i = 0; i < workers; ++i) {
       options.name = std::to_string(i);
       members_.push_back(std::make_unique<Member>(options));

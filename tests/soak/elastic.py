@@ -156,7 +156,7 @@ class Soak:
         for m in [m for m in self.members if m.process.poll() is not None]:
             self.members.remove(m)
             if not self.has_model(m) and m.process.returncode != 0:
-                self.refused[m.text().strip().splitlines()[-1].removeprefix("dasgd: ").split(" at ")[0]] += 1
+                self.refused[m.text().strip().splitlines()[-1].removeprefix("dasgd: ").replace(f"{m.directory}/", "").split(" at ")[0]] += 1
             elif not m.leaves or m.process.returncode != 0:
                 raise SystemExit(f"{m.name} ended with {m.process.returncode}: {m.text()[-1500:]}")
             self.forget(m)

@@ -42,7 +42,7 @@ std::vector<WorkerId> Dialer::fail(LinkId id, bool refused, const LinkTable& lin
 
 bool Dialer::wants_link(WorkerId member) const {
   const auto here = members_.here();
-  if (here.size() <= options_.most_in_mesh) return true;
+  if (here.size() <= options_.limits.most_in_mesh) return true;
   // Everybody chooses some by a number that only the pair has.
   const auto weight = [this](WorkerId m) {
     return (options_.origin.low ^ roster_.origin(m).high) * 0x9e3779b97f4a7c15ull;
@@ -50,7 +50,7 @@ bool Dialer::wants_link(WorkerId member) const {
   const auto better = std::count_if(here.begin(), here.end(), [&](WorkerId m) {
     return m != Membership::self && weight(m) < weight(member);
   });
-  return static_cast<std::size_t>(better) < options_.links;
+  return static_cast<std::size_t>(better) < options_.limits.links;
 }
 
 void Dialer::dial(const std::string& address) {

@@ -12,7 +12,7 @@ namespace dasgd::elastic {
 Protocol::Protocol(ProtocolOptions options, Wires& wires)
     : options_(std::move(options)),
       wires_(wires),
-      pool_(GradientPool::create(4 * options_.in_flight)),
+      pool_(GradientPool::create(4 * options_.limits.in_flight)),
       members_({.origin = options_.origin,
                 .name = options_.name,
                 .address = options_.address,

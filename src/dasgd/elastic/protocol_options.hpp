@@ -39,6 +39,17 @@ enum class Merge {
   yield,          ///< the side with fewer gradients gives its own up, by name
 };
 
+/// How much a member keeps for others, and to how many it is linked.
+struct ProtocolLimits {
+  std::size_t in_flight = 16;
+  std::uint64_t most_waiting_bytes = 64 << 20;  ///< per link; beyond it the link is behind
+  std::size_t most_queued_bytes = 64 << 10;     ///< on a link: then own gradients wait, as one
+  std::uint64_t most_kept_bytes = 1 << 30;      ///< of gradients that somebody may still need
+  std::uint64_t most_copied_bytes = 512 << 20;  ///< of copies of models, of which two are kept
+  std::size_t most_in_mesh = 32;                ///< up to so many, everybody is linked to everybody
+  std::size_t links = 8;                        ///< beyond: so many of one's own choice
+};
+
 struct ProtocolOptions {
   Origin origin;
   std::string name;
@@ -53,13 +64,7 @@ struct ProtocolOptions {
   NumberFormat format = NumberFormat::of_float;
   bool packs = false;            ///< updates have few bits and travel in no more
   bool chooses_message = false;  ///< how few depends on how long they wait for links
-  std::size_t in_flight = 16;
-  std::uint64_t most_waiting_bytes = 64 << 20;  ///< per link; beyond it the link is behind
-  std::size_t most_queued_bytes = 64 << 10;     ///< on a link: then own gradients wait, as one
-  std::uint64_t most_kept_bytes = 1 << 30;      ///< of gradients that somebody may still need
-  std::uint64_t most_copied_bytes = 512 << 20;  ///< of copies of models, of which two are kept
-  std::size_t most_in_mesh = 32;                ///< up to so many, everybody is linked to everybody
-  std::size_t links = 8;                        ///< beyond: so many of one's own choice
+  ProtocolLimits limits;
   Nanoseconds report_every = 200'000'000;
   Nanoseconds repair_after = 200'000'000;
   Nanoseconds compare_every = 0;  ///< models, while the run goes on; 0: only at the end

@@ -212,18 +212,19 @@ void Protocol::pump(MemberLink& link, Nanoseconds now) {
   const bool trusted = trusts_origins();
   link.stream.trust_origins(trusted);
   if (!is_to_stream(link)) return;
-  link.stream.pump(
-      log(),
-      {.most_under_way = windows_.most_under_way(),
-       // Where gradients arrive on several routes, overlapping sums could not be
-       // separated.
-       .folds = !windows_.relays_at_once(),
-       .repair_after = options_.repair_after,
-       .await_origin = options_.await_origin(trusted),
-       .has_room = [this,
-                    id = link.id] { return wires_.queued_bytes(id) < options_.most_queued_bytes; },
-       .send = [&](const Parcel& parcel) { send(link, parcel, now); }},
-      now);
+  link.stream.pump(log(),
+                   {.most_under_way = windows_.most_under_way(),
+                    // Where gradients arrive on several routes, overlapping sums could not be
+                    // separated.
+                    .folds = !windows_.relays_at_once(),
+                    .repair_after = options_.repair_after,
+                    .await_origin = options_.await_origin(trusted),
+                    .has_room =
+                        [this, id = link.id] {
+                          return wires_.queued_bytes(id) < options_.limits.most_queued_bytes;
+                        },
+                    .send = [&](const Parcel& parcel) { send(link, parcel, now); }},
+                   now);
 }
 
 // On the network's thread: the worker's must not touch links.

@@ -31,7 +31,7 @@ bool Protocol::may_compute() const {
   if (counts_.not_looked_at >=
       std::min<std::uint64_t>(windows_.most_under_way(), most_unreported()))
     return false;
-  return cut_.may_compute(options_.in_flight);
+  return cut_.may_compute(options_.limits.in_flight);
 }
 
 std::optional<MessageFormat> Protocol::chosen_format() const {

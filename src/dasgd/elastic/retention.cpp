@@ -7,7 +7,7 @@ namespace dasgd::elastic {
 Retention::Retention(const ProtocolOptions& options)
     : options_(options),
       copies_(std::clamp<std::uint64_t>(
-          options.most_copied_bytes / std::max<std::size_t>(1, options.model_bytes()), 2,
+          options.limits.most_copied_bytes / std::max<std::size_t>(1, options.model_bytes()), 2,
           Copies::most)) {}
 
 void Retention::use_last_copy(const Holdings& held, Nanoseconds now) {

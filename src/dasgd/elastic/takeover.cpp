@@ -53,7 +53,7 @@ std::optional<Adoption> Takeover::decide(const Holdings& held, const Copies& cop
 std::optional<Adoption> Takeover::plan(const Holdings& held, const Copies& copies,
                                        Nanoseconds now) const {
   const Model& from = *offered_;
-  const std::uint64_t long_branch = 4 * options_.in_flight * members_.count_here();
+  const std::uint64_t long_branch = 4 * options_.limits.in_flight * members_.count_here();
   const std::uint64_t own = held.names().count_missing_from(from.names),
                       other = from.names.count_missing_from(held.names());
   const bool two_branches = own >= long_branch && other >= long_branch;

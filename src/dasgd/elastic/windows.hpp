@@ -19,19 +19,20 @@ class Windows {
   /// it meanwhile.
   std::size_t most_waiting() const {
     const std::uint64_t here = members_.count_here();
-    return std::max(
-        {fit_into(options_.most_waiting_bytes), least_under_way + 2 * here,
-         std::min(4 * options_.in_flight * here, fit_into(options_.most_kept_bytes) / 3)});
+    return std::max({fit_into(options_.limits.most_waiting_bytes), least_under_way + 2 * here,
+                     std::min(4 * options_.limits.in_flight * here,
+                              fit_into(options_.limits.most_kept_bytes) / 3)});
   }
   /// Memory comes before separating branches: beyond so many bytes in the log, what cannot be
   /// separated later is given up, by name.
   std::uint64_t most_bytes_in_log() const {
-    return std::max(3 * most_waiting() * bytes_of_gradient(), options_.most_kept_bytes);
+    return std::max(3 * most_waiting() * bytes_of_gradient(), options_.limits.most_kept_bytes);
   }
   /// What waits for a worker that is behind is folded in rows of this length.
   std::size_t most_unfolded() const {
-    return std::clamp<std::uint64_t>(fit_into(options_.most_waiting_bytes), least_under_way,
-                                     std::max<std::uint64_t>(least_under_way, options_.in_flight));
+    return std::clamp<std::uint64_t>(
+        fit_into(options_.limits.most_waiting_bytes), least_under_way,
+        std::max<std::uint64_t>(least_under_way, options_.limits.in_flight));
   }
   /// Messages that have been sent on a link and that the other end has not reported. What has to be
   /// said of the run waits behind them, in buffers that nobody sees into.
@@ -40,7 +41,8 @@ class Windows {
   }
   /// Not everybody is linked to everybody: gradients arrive on several routes.
   bool relays_at_once() const {
-    return members_.count_here() > options_.most_in_mesh || members_.has_member_without_address();
+    return members_.count_here() > options_.limits.most_in_mesh ||
+           members_.has_member_without_address();
   }
 
  private:

@@ -43,10 +43,10 @@ void SimMember<Real>::send(LinkId link, Bytes header, std::span<const std::byte>
   const auto at = wires.find(link);
   if (at == wires.end() || !alive) return;
   const std::size_t kind = is_doomed() ? kind_of(header).value() : 0;
-  const bool is_fatal = (frames_left > 0 && --frames_left == 0) || (fatal && fatal->kind == kind);
-  const bool is_sent = !is_fatal || (fatal && fatal->is_sent);
+  const bool is_fatal = doom.comes_with(kind);
+  const bool is_sent = !is_fatal || (doom.fatal && doom.fatal->is_sent);
   if (is_fatal) {
-    last_step = fmt::format("{} a {}", is_sent ? "after" : "before", kind_names[kind]);
+    doom.last_step = fmt::format("{} a {}", is_sent ? "after" : "before", kind_names[kind]);
     // Not from here: the protocol is in the middle of something.
     world.at(world.now_, [this] { world.kill(number, true); });
     alive = false;

@@ -32,6 +32,17 @@ struct World<Real>::Wire {
   bool scheduled[2] = {false, false};
 };
 
+// With which frame a member dies.
+struct Doom {
+  std::uint32_t frames_left = 0;  // 0: no limit
+  std::optional<FatalFrame> fatal;
+  std::string last_step = "between frames";  // what it was at when it died
+
+  bool comes_with(std::size_t kind) {
+    return (frames_left > 0 && --frames_left == 0) || (fatal && fatal->kind == kind);
+  }
+};
+
 template <typename Real>
 struct SimMember final : Wires, Channel {
   SimMember(World<Real>& w, std::size_t n, ProtocolOptions given, std::size_t sequence,
@@ -76,15 +87,13 @@ struct SimMember final : Wires, Channel {
 
   // True when the member lives and is not standing still; else, when to try again.
   bool is_awake() const { return alive && world.now_ >= frozen_until; }
-  bool is_doomed() const { return frames_left > 0 || fatal; }
+  bool is_doomed() const { return doom.frames_left > 0 || doom.fatal; }
 
   World<Real>& world;
   const std::size_t number;
   bool alive = true, host_lives = true, over = false;
   Nanoseconds frozen_until = 0, ended_at = 0;
-  std::uint32_t frames_left = 0;  // 0: no limit
-  std::optional<FatalFrame> fatal;
-  std::string last_step = "between frames";               // what it was at when it died
+  Doom doom;
   std::map<LinkId, std::pair<std::uint64_t, int>> wires;  // by our number: which, and which end
   Protocol protocol;
   const TrainOptions options;

@@ -210,7 +210,7 @@ template <typename Real>
 void World<Real>::kill(std::size_t number, bool host_lives) {
   SimMember<Real>& m = *members_[number];
   m.alive = false;
-  ++deaths_[{host_lives ? m.last_step : "with its host", m.protocol.role()}];
+  ++deaths_[{host_lives ? m.doom.last_step : "with its host", m.protocol.role()}];
   m.host_lives = host_lives;
   m.ended_at = now_;
   record(number, now_, host_lives ? " is killed" : " loses its host");
@@ -228,11 +228,11 @@ void World<Real>::power_off(std::size_t member) {
 }
 template <typename Real>
 void World<Real>::crash_after(std::size_t member, std::uint32_t frames) {
-  if (is_alive(member)) members_[member]->frames_left = frames;
+  if (is_alive(member)) members_[member]->doom.frames_left = frames;
 }
 template <typename Real>
 void World<Real>::crash_at(std::size_t member, FatalFrame frame) {
-  if (is_alive(member)) members_[member]->fatal = frame;
+  if (is_alive(member)) members_[member]->doom.fatal = frame;
 }
 template <typename Real>
 void World<Real>::leave(std::size_t member) {
