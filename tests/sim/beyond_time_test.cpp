@@ -43,6 +43,7 @@ TEST(BeyondTime, WhatTakesTooLongIsRefusedByName) {
   expect_beyond("latency", {.latency = TimeModel::constant(most)});
   expect_beyond("latency", {.latency = TimeModel::exponential(most / 2)});
   expect_beyond("apply", {.apply = most});
+  expect_beyond("apply", {.apply = most / 5});  // of those that wait, some can be applied
   expect_beyond("delay", {.chaos = {.delay = 0.9, .delay_up_to = most}});
   expect_beyond("drop", {.chaos = {.drop = 0.9, .resend_after = most / 2}});
   expect_beyond("pause", {.chaos = {.pauses = {{worker_id(0), most, 1}}}});

@@ -2,7 +2,10 @@
 #include "dasgd/sim/streak.hpp"
 
 #include <gtest/gtest.h>
+#include <limits>
 #include <string>
+#include <tuple>
+#include <utility>
 
 #include "dasgd/problems/quadratic.hpp"
 #include "dasgd/random/random.hpp"
@@ -34,6 +37,36 @@ TEST(Streak, EndsWithWhatIsUnderWayWhenItIsCut) {
   Streak streak{.worker = 0, .begin = 100, .each = 10, .count = 4};
   streak.cut_after(QueuedEvent::make(115, EventKind::look, 5, 5));
   EXPECT_EQ(streak.end(), 120);
+}
+
+TEST(Streak, TellsWhatAWorkerDoesThatCatchesUp) {
+  const auto at = [](Nanoseconds time) { return QueuedEvent::last_at(time); };
+  Streak streak = Streak::of(worker_id(2), 100, 10, 4);
+  const auto pass = [&](Nanoseconds time) {
+    const Streak::Passed now = streak.pass(at(time));
+    return std::tuple(now.ends_first, now.at_once, now.begins_another);
+  };
+  EXPECT_EQ(pass(105), std::tuple(false, 0u, true));
+  EXPECT_EQ(pass(108), std::tuple(false, 0u, false));
+  EXPECT_EQ(pass(125), std::tuple(true, 1u, true));
+  EXPECT_EQ(streak.pass(at(200)).time, 140);
+  EXPECT_TRUE(streak.is_over());
+  EXPECT_EQ(pass(300), std::tuple(false, 0u, false));
+}
+
+TEST(Streak, EndsWithTheFirstThatIsCompleteAtATime) {
+  for (const auto& [time, count] : {std::pair(101, 1), {110, 1}, {111, 2}, {140, 4}, {999, 4}}) {
+    Streak streak = Streak::of(worker_id(0), 100, 10, 4);
+    streak.end_with_the_first_after(time);
+    EXPECT_EQ(streak.count, static_cast<std::size_t>(count)) << time;
+  }
+}
+
+TEST(Streak, EndsBeforeTheClockDoes) {
+  constexpr Nanoseconds most = std::numeric_limits<Nanoseconds>::max();
+  const Streak streak = Streak::of(worker_id(0), most - 25, 10, 4);
+  EXPECT_EQ(streak.count, 2u);
+  EXPECT_EQ(streak.end(), most - 5);
 }
 
 struct Reported {

@@ -83,6 +83,23 @@ INSTANTIATE_TEST_SUITE_P(Ways, ThinLinks,
                            return name + (info.param.thin == Thin::card ? "_card" : "_link");
                          });
 
+// Both look at each single model, so that nothing may be folded.
+TEST_P(ThinLinks, SendGradientsOneByOneWhereEachModelIsLookedAt) {
+  const Quadratic problem = Quadratic::random(1);
+  for (const bool measures : {true, false}) {
+    TrainOptions options{.workers = 8, .topology = GetParam().topology, .eta = 1e-4};
+    options.gradients = {20};
+    options.measure_gradients = measures;
+    if (!measures) options.target_error = 1e-9;
+    VirtualWorld world{.compute = TimeModel::constant(50'000'000)};
+    (GetParam().thin == Thin::card ? world.nic : world.bandwidth) = 1000;
+    const RunSummary summary = simulate(problem, options, world).summary;
+    EXPECT_EQ(summary.folded, 0u);
+    EXPECT_EQ(summary.lost, 0u);
+    EXPECT_EQ(summary.residuals.has_value(), measures);
+  }
+}
+
 TEST(ThinTrees, AreWhatTheRelayAsksFor) {
   const LargeBowl problem;
   VirtualWorld world;

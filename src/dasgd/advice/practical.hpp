@@ -29,7 +29,8 @@ struct PracticalStep {
   std::vector<TriedStep> tried;
   double share = 1;  ///< eta, divided by the best step of the trials
 };
-/// "0.5 of "; nothing where the step is the best itself, or its share would be rounded to 1.
+/// "0.5 of ", or "0.5 of 0.05885, " with the best step; nothing where the step is the best itself,
+/// or its share would be rounded to 1.
 std::string part_of_best(double share, std::optional<double> best = {});
 
 /// How long trials may last, and who gets a line about each.

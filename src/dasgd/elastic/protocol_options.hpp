@@ -39,9 +39,9 @@ enum class Merge {
   yield,          ///< the side with fewer gradients gives its own up, by name
 };
 
-/// How much a member keeps for others, and to how many it is linked.
+/// How much a member computes ahead, sends and keeps for others, and to how many it is linked.
 struct ProtocolLimits {
-  std::size_t in_flight = 16;
+  std::size_t in_flight = 16;  ///< own gradients while it is cut off; of others, before it folds
   std::uint64_t most_waiting_bytes = 64 << 20;  ///< per link; beyond it the link is behind
   std::size_t most_queued_bytes = 64 << 10;     ///< on a link: then own gradients wait, as one
   std::uint64_t most_kept_bytes = 1 << 30;      ///< of gradients that somebody may still need

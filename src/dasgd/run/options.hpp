@@ -180,8 +180,11 @@ std::size_t resolved_batch(const TrainOptions& options, std::size_t samples);
 /// Whether a gradient is of fewer samples than there are: an estimate of grad f, not grad f.
 bool gradients_have_noise(const TrainOptions& options, std::size_t samples);
 
-/// How many buffers a worker has for its own gradients, where an update takes `bytes`. Where every
-/// single model is looked at, every gradient is applied by itself: then as many as are needed.
+/// Whether every single model is looked at: then each gradient is applied by itself, and nothing is
+/// folded.
+bool looks_at_each_model(const TrainOptions& options);
+/// How many buffers a worker has for its own gradients, where an update takes `bytes`; as many as
+/// are needed where nothing is folded.
 std::size_t resolved_in_flight(const TrainOptions& options, std::size_t bytes);
 
 /// Throws InputError for options that cannot be: no workers, a step size that is not positive, ...

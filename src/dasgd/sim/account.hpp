@@ -16,7 +16,7 @@ namespace dasgd {
 
 /// Whether somebody looks at the model after every single application.
 inline bool shows_every_model(const TrainOptions& options) {
-  return options.trace || options.measure_gradients || options.target_error;
+  return options.trace || looks_at_each_model(options);
 }
 
 /// The figures of this instant.

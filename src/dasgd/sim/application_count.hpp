@@ -16,10 +16,10 @@ class ApplicationCount {
   ApplicationCount(const FigureLog* log, bool streaks, Nanoseconds each, const Agents<Real>& agents)
       : log_(log), streaks_(streaks), each_(each), agents_(agents) {}
 
-  /// Workers have caught up with so many more.
-  void caught_up(std::uint64_t applications) { total_ += applications; }
-  /// An event was the last of so many.
-  void happened(std::uint64_t applications) { counted_.applications += applications; }
+  /// So many more are complete, of those that workers have caught up with.
+  void add(std::uint64_t applications) { total_ += applications; }
+  /// That was an event, so that no streak counts them.
+  void add_by_event(std::uint64_t applications) { counted_.applications += applications; }
   std::uint64_t total() const { return total_; }
   bool has_streaks() const { return streaks_; }
 
@@ -29,14 +29,12 @@ class ApplicationCount {
     if (!log_) return false;
     if (!streaks_) return are_due(total_);
     if (!are_due(counted_.applications + most_between(counted_.event, event))) return false;
-    counted_ = {event, complete_after(event)};
+    counted_ = {event, all_after(event)};
     return are_due(counted_.applications);
   }
   /// The application with which they are due, after `last` and not after `next`.
   QueuedEvent due_between(const QueuedEvent& last, const QueuedEvent& next) const {
-    const auto wants_after = [&](const QueuedEvent& event) {
-      return are_due(complete_after(event));
-    };
+    const auto wants_after = [&](const QueuedEvent& event) { return are_due(all_after(event)); };
     Nanoseconds before = last.time - 1, at = next.time;
     while (at - before > 1) {
       const Nanoseconds middle = before + (at - before) / 2;
@@ -67,7 +65,7 @@ class ApplicationCount {
     const auto in_a_row = static_cast<std::uint64_t>((last.time - first.time) / each_ + 1);
     return in_a_row * agents_.size();
   }
-  std::uint64_t complete_after(const QueuedEvent& event) const {
+  std::uint64_t all_after(const QueuedEvent& event) const {
     std::uint64_t sum = total_;
     for (const auto& agent : agents_)
       if (const Streak& streak = agent->streak; !streak.is_over())

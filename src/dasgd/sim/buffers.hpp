@@ -2,13 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "dasgd/sim/agent.hpp"
 
 namespace dasgd {
 
-/// A worker has a buffer back when no other worker has its gradient waiting. Where links fold,
-/// buffers are free at once.
+/// A worker has a buffer back when every other worker has begun to apply its gradient or has folded
+/// it. Where links fold, buffers are free at once.
 template <typename Real>
 class SimulatedBuffers {
  public:
@@ -16,17 +17,14 @@ class SimulatedBuffers {
       : most_(of_a_worker), links_fold_(links_fold), agents_(agents) {}
 
   bool are_taken(const Agent<Real>& agent) const { return agent.gradients_in_flight >= most_; }
-  /// More waits for a worker than a link that folds leaves apart.
-  bool are_too_few_for_inbox(const Agent<Real>& agent) const {
-    return links_fold_ && agent.inbox.size() > most_;
-  }
-  void take(Agent<Real>& agent, const Gradient& own) const {
+  bool are_fewer_than(std::size_t gradients) const { return most_ < gradients; }
+  void take(Agent<Real>& agent, const Gradient& own) {
     if (links_fold_ || agents_.size() == 1) return;
     static_cast<const SimulatedGradient&>(own).receivers =
         static_cast<std::uint32_t>(agents_.size() - 1);
     ++agent.gradients_in_flight;
   }
-  void give_back(const Parcel& parcel) const {
+  void give_back(const Parcel& parcel) {
     if (links_fold_) return;
     const auto& gradient = static_cast<const SimulatedGradient&>(*parcel.gradient);
     if (--gradient.receivers == 0) --agents_[index(gradient.name.origin)]->gradients_in_flight;

@@ -11,15 +11,14 @@
 
 namespace dasgd {
 
-/// Deliveries and applications that a run makes after an interrupt before it gives the rest up: a
-/// few seconds.
+/// Deliveries and applications that a run makes after an interrupt before it gives the rest up.
 inline constexpr std::uint64_t most_after_an_interrupt = 1'000'000;
 
-/// The first reason counts; the run is still drained.
+/// The first reason counts. What is under way is still delivered, unless it is given up.
 class Ending {
  public:
   void stop(StopReason reason) {
-    if (!std::exchange(stopped_, true)) reason_ = reason;
+    if (!std::exchange(stopping_, true)) reason_ = reason;
   }
   void fail(std::exception_ptr failure, StopReason reason) {
     if (!failure_) failure_ = failure;
@@ -31,21 +30,21 @@ class Ending {
   }
   /// Deliveries and applications.
   void worked(std::uint64_t count) {
-    if (stopped_) work_since_ += count;
+    if (stopping_) work_since_stop_ += count;
   }
 
-  bool has_come() const { return stopped_; }
+  bool is_stopping() const { return stopping_; }
   std::optional<StopReason> reason() const { return reason_; }
   std::exception_ptr failure() const { return failure_; }
   bool is_given_up() const {
-    return reason_ == StopReason::interrupted && work_since_ >= most_after_an_interrupt;
+    return reason_ == StopReason::interrupted && work_since_stop_ >= most_after_an_interrupt;
   }
 
  private:
-  bool stopped_ = false;
+  bool stopping_ = false;
   std::optional<StopReason> reason_;
   std::exception_ptr failure_;
-  std::uint64_t work_since_ = 0;
+  std::uint64_t work_since_stop_ = 0;
   std::size_t reached_ = 0;
 };
 

@@ -15,9 +15,9 @@ bool brings_names_once(const VirtualWorld& world, const Graph& graph, RelayMode 
 }  // namespace
 
 FrameQueue::FrameQueue(const VirtualWorld& world, const Graph& graph, RelayMode mode,
-                       std::uint64_t seed, MessageFormat message, EventQueue& queue)
+                       std::uint64_t seed, MessageFormat message, bool may_fold, EventQueue& queue)
     : graph_(graph),
-      folds_((world.nic || world.bandwidth) && brings_names_once(world, graph, mode)),
+      folds_(may_fold && (world.nic || world.bandwidth) && brings_names_once(world, graph, mode)),
       // On a tree delivery is causal: of a gradient its step is enough.
       facts_bytes_(graph.is_tree() ? 8 : 48 + 4 * graph.workers()),
       message_(message),

@@ -19,12 +19,13 @@
 namespace dasgd {
 
 /// Carries parcels over the links of a graph in virtual time. Where cards or links are thin and
-/// every name comes once over every link, what waits for a link is one bundle, and becomes a
-/// message when the link and the card are free; elsewhere each gradient is a message at once.
+/// every name comes once over every link, what waits for a link is one bundle, if that may be, and
+/// becomes a message when the link and the card are free; elsewhere each gradient is a message at
+/// once.
 class FrameQueue {
  public:
   FrameQueue(const VirtualWorld& world, const Graph& graph, RelayMode mode, std::uint64_t seed,
-             MessageFormat message, EventQueue& queue);
+             MessageFormat message, bool may_fold, EventQueue& queue);
 
   /// Whether what waits for a link is one bundle.
   bool folds() const { return folds_; }

@@ -1,14 +1,11 @@
 #include "dasgd/sim/simulate.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "dasgd/base/checked_time.hpp"
 #include "dasgd/core/error.hpp"
@@ -50,7 +47,8 @@ class Simulation {
         world_(world),
         graph_(graph_of(options)),
         mode_(relay_of(options, graph_)),
-        frame_queue_(world, graph_, mode_, options.seed, options.message, queue_),
+        frame_queue_(world, graph_, mode_, options.seed, options.message,
+                     !looks_at_each_model(options), queue_),
         budget_(options, objective.samples()),
         buffers_(resolved_in_flight(options, objective.dimension() * sizeof(Number<Real>)),
                  frame_queue_.folds(), agents_),
@@ -79,7 +77,7 @@ class Simulation {
     while (const auto event = queue_.pop()) {
       if (is_of_a_cut_streak(*event)) continue;
       if (options_.stop.stop_requested()) ending_.stop(StopReason::interrupted);
-      if (observation_ && !ending_.has_come() && observation_->is_due_before(event->time))
+      if (observation_ && !ending_.is_stopping() && observation_->is_due_before(event->time))
         if (observation_->before(event->time, agents_, [this](Nanoseconds time) {
               settle_all(QueuedEvent::last_at(time));
             }))
@@ -137,7 +135,7 @@ class Simulation {
     if (options_.max_time && now_ >= options_.max_time->count()) ending_.stop(StopReason::max_time);
     if (agent.id == WorkerId{0}) guarded(agent, [&] { evaluate_when_due(agent); });
     if (agent.has_waiting()) return apply_oldest(agent);
-    if (!ending_.has_come()) draw(agent);
+    if (!ending_.is_stopping()) draw(agent);
   }
 
   // Without a sample it is idle until an arrival, of a gradient or of a sample.
@@ -156,8 +154,8 @@ class Simulation {
       return push(applied, EventKind::foreign_finished, agent);
     }
     // Up to the next look of which something may come.
-    agent.streak = {static_cast<std::uint32_t>(agent.id), now_, world_.apply, agent.inbox.size()};
-    if (options_.max_time && !ending_.has_come())
+    agent.streak = Streak::of(agent.id, now_, world_.apply, agent.inbox.size());
+    if (options_.max_time && !ending_.is_stopping())
       agent.streak.end_with_the_first_after(options_.max_time->count());
     catch_up(agent);
     schedule_look(agent, agent.streak.end());
@@ -197,7 +195,7 @@ class Simulation {
     took_note_of(count);
   }
   void took_note_of(std::size_t applications) {
-    count_.caught_up(applications);
+    count_.add(applications);
     ending_.worked(applications);
   }
 
@@ -249,7 +247,7 @@ class Simulation {
   // When a worker looks, its replica is what it is at this instant.
   void evaluate_when_due(Agent<Real>& agent) {
     const Nanoseconds every = options_.evaluation.every.count();
-    if (every == 0 || ending_.has_come() || now_ < next_evaluation_) return;
+    if (every == 0 || ending_.is_stopping() || now_ < next_evaluation_) return;
     next_evaluation_ = later(now_ - now_ % every, every, "eval-every");
     if (now_ == 0) return;
     settle(agent);
@@ -277,7 +275,7 @@ class Simulation {
       buffers_.take(agent, *own);
       if (residuals_) residuals_->applied(agent.id, own);
       guarded(agent, [&] { record(agent, agent.report, now_); });
-      count_.caught_up(1);
+      count_.add(1);
       count(1);
       transmit(agent, own, agent.id);
     }
@@ -342,7 +340,7 @@ class Simulation {
   }
 
   void count(std::size_t applications) {
-    count_.happened(applications);
+    count_.add_by_event(applications);
     if (count_.wants_figures_after(event_)) log_figures(event_);
   }
   void log_figures_before(const QueuedEvent& next) {
@@ -373,7 +371,7 @@ class Simulation {
     if (observation_) agent.use.received += frame_queue_.bytes_of(parcel);
     if (relayed() && !agent.relay.is_first_copy(parcel)) return;
     agent.receive(parcel, from);
-    if (buffers_.are_too_few_for_inbox(agent)) fold_inbox(agent);
+    if (frame_queue_.folds() && buffers_.are_fewer_than(agent.inbox.size())) fold_inbox(agent);
     if (mode_ == RelayMode::arrival) transmit(agent, parcel, from);
     if (agent.busy) return;
     agent.busy = true;
@@ -427,7 +425,7 @@ class Simulation {
   SharedBudget budget_;
   GoodModel<Real> good_;
   Agents<Real> agents_;
-  const SimulatedBuffers<Real> buffers_;
+  SimulatedBuffers<Real> buffers_;
   Judge<Real> judge_;
   Nanoseconds next_evaluation_ = 0;
   const std::size_t applied_together_;  // unless everybody's model is seen after each

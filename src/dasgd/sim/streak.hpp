@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 
 #include "dasgd/virtual_time/event_queue.hpp"
 
@@ -16,6 +17,13 @@ struct Streak {
   Nanoseconds begin = 0, each = 0;      ///< `each` is positive
   std::size_t count = 0;                ///< applications, ...
   std::size_t begun = 0, complete = 0;  ///< of them, as far as the worker has caught up
+
+  /// Of what waits as much as is complete before the end of the clock.
+  static Streak of(WorkerId worker, Nanoseconds begin, Nanoseconds each, std::size_t waiting) {
+    const Nanoseconds fit = (std::numeric_limits<Nanoseconds>::max() - begin) / each;
+    return {static_cast<std::uint32_t>(worker), begin, each,
+            std::min(waiting, static_cast<std::size_t>(fit))};
+  }
 
   bool is_over() const { return complete == count; }
   Nanoseconds end() const { return begin + each * static_cast<Nanoseconds>(count); }
@@ -39,17 +47,17 @@ struct Streak {
   Passed pass(const QueuedEvent& event) {
     if (is_over()) return {};
     const std::size_t complete_now = complete_after(event), begun_now = begun_after(event);
-    Passed passed;
+    Passed now;
     if (complete < complete_now) {
-      passed.ends_first = begun > complete;
-      passed.at_once = complete_now - complete - (passed.ends_first ? 1 : 0);
-      passed.time = begin + each * static_cast<Nanoseconds>(complete_now);
+      now.ends_first = begun > complete;
+      now.at_once = complete_now - complete - (now.ends_first ? 1 : 0);
+      now.time = begin + each * static_cast<Nanoseconds>(complete_now);
       complete = complete_now;
       begun = std::max(begun, complete_now);
     }
-    passed.begins_another = begun < begun_now;
+    now.begins_another = begun < begun_now;
     begun = begun_now;
-    return passed;
+    return now;
   }
   /// Ends it with the first that is complete at `time` or later.
   void end_with_the_first_after(Nanoseconds time) {
@@ -62,11 +70,11 @@ struct Streak {
  private:
   std::size_t instants_until(const QueuedEvent& event, EventKind kind) const {
     if (event.time < begin + each) return 0;
-    const Nanoseconds passed = (event.time - begin) / each;
-    const bool is_now = begin + passed * each == event.time;
+    const Nanoseconds whole = (event.time - begin) / each;
+    const bool is_now = begin + whole * each == event.time;
     const bool is_later =
         is_now && event.before(QueuedEvent::make(event.time, kind, worker, worker));
-    return std::min(count, static_cast<std::size_t>(passed) - (is_later ? 1 : 0));
+    return std::min(count, static_cast<std::size_t>(whole) - (is_later ? 1 : 0));
   }
 };
 

@@ -12,13 +12,12 @@
 namespace dasgd::torch_adapter {
 namespace {
 
-// The better of two ways to compute, each tried up to four times, in turns: what else the machine
-// does meanwhile delays both. The first times fill memory and caches; where one takes long, as few
-// as are needed.
 struct Times {
   double with = std::numeric_limits<double>::infinity(), without = with;
 };
 
+// Two ways to compute, each tried up to four times, in turns: what else the machine does meanwhile
+// delays both. The first times fill memory and caches; where one takes long, as few as are needed.
 Times best_times(const std::function<void()>& trial) {
   using Clock = std::chrono::steady_clock;
   constexpr double long_enough = 0.6, too_long = 2.0;

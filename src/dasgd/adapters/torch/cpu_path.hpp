@@ -7,11 +7,11 @@
 
 namespace dasgd::torch_adapter {
 
-/// One compute thread per caller; convolutions by oneDNN or by BLAS, whichever computes a gradient
+/// One compute thread per caller; convolutions by oneDNN, unless BLAS computes a gradient clearly
 /// faster on this machine (Debian's oneDNN takes 3.5 times as long as OpenBLAS on arm64). Both are
 /// settings of LibTorch for the whole process, so the first network decides. `gradient_of` computes
-/// one of so many samples: few where that takes long, up to an ordinary batch. Returns what was
-/// chosen.
+/// a gradient of so many samples: few where that takes long, up to an ordinary batch. Returns what
+/// was chosen.
 std::string settle_cpu_path(const std::function<void(std::size_t)>& gradient_of);
 
 }  // namespace dasgd::torch_adapter

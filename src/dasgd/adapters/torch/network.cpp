@@ -244,7 +244,7 @@ class TorchNetwork final : public Network {
   // which implementation is fast. Two samples at first: a large network may take a second for each.
   void try_out(Instance& instance) {
     const std::vector<float> before = instance.buffers();
-    SampleBatch batch = first_samples(2);
+    SampleBatch batch;
     std::vector<float> gradient(dimension());
     const auto gradient_of = [&](std::size_t samples) {
       batch = first_samples(samples);

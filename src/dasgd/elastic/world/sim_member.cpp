@@ -43,7 +43,7 @@ void SimMember<Real>::send(LinkId link, Bytes header, std::span<const std::byte>
   const auto at = wires.find(link);
   if (at == wires.end() || !alive) return;
   const std::size_t kind = is_doomed() ? kind_of(header).value() : 0;
-  const bool is_fatal = doom.comes_with(kind);
+  const bool is_fatal = doom.counts_down_to(kind);
   const bool is_sent = !is_fatal || (doom.fatal && doom.fatal->is_sent);
   if (is_fatal) {
     doom.last_step = fmt::format("{} a {}", is_sent ? "after" : "before", kind_names[kind]);

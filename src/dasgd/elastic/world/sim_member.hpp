@@ -38,7 +38,7 @@ struct Doom {
   std::optional<FatalFrame> fatal;
   std::string last_step = "between frames";  // what it was at when it died
 
-  bool comes_with(std::size_t kind) {
+  bool counts_down_to(std::size_t kind) {
     return (frames_left > 0 && --frames_left == 0) || (fatal && fatal->kind == kind);
   }
 };
