@@ -74,6 +74,7 @@ TEST(Constants, TheDistanceIsFromAKnownLowerBound) {
   EXPECT_NEAR(c.r0.value, q.loss(q.start()) - q.loss(q.optimum()), 1e-12);
   EXPECT_NEAR(measure_constants<double>(q, points, {.least_loss = -1}).r0.value,
               q.loss(q.start()) + 1, 1e-12);
+  EXPECT_THROW(measure_constants<double>(q, points, {.least_loss = q.loss(q.start())}), InputError);
   const auto blind = measure_constants<double>(Unknown(q), points, {});
   EXPECT_THAT(blind.r0.how, HasSubstr("too small"));
   EXPECT_FALSE(std::isfinite(blind.r0.high));

@@ -109,6 +109,40 @@ TEST_F(Tables, DescribeReportsEveryFieldThatTrainingRefuses) {
                  "all labels are \"a\"");
 }
 
+TEST_F(Tables, CommasThatMayStandBetweenThousandsAreRefused) {
+  const auto table = [&](char separator, const char* small) {
+    std::string text = fmt::format("price{}label\n", separator);
+    for (int r = 0; r < 60; ++r)
+      text += r % 2 ? fmt::format("\"1,{}\"{}a\n", 200 + r, separator)
+                    : fmt::format("{}{}b\n", small, separator);
+    return directory.write("t.csv", text);
+  };
+  const std::string more = " --epochs 1 --workers 1 --no-report --out " + out();
+  expect_refusal(
+      "train --data " + table(',', "375") + more,
+      "column \"price\": \"1,201\" may have a comma between thousands or a decimal comma; "
+      "write 1201 for the one");
+  expect_refusal("train --data " + table('\t', "375") + more, "may have a comma between thousands");
+  EXPECT_EQ(dasgd("train --data " + table(',', "\"0,5\"") + more).status, 0) << "a decimal comma";
+  EXPECT_EQ(dasgd("train --data " + table(';', "375") + more + "2").status, 0);
+}
+
+TEST_F(Tables, WhatIsLostOnTheWayIsSaid) {
+  std::string gaps = "x,label\n", narrow = "x,label\n";
+  for (int r = 0; r < 60; ++r) {
+    gaps += fmt::format("{},{}\n", r * 0.37, r % 3 == 0 ? "" : r % 2 ? "a" : "b");
+    narrow += fmt::format("{},{}\n", 1'700'000'000 + 3 * r, r % 2 ? "a" : "b");
+  }
+  const auto said = [&](const std::string& text, const std::string& more) {
+    return dasgd("train --data " + directory.write("t.csv", text) +
+                 " --epochs 1 --workers 1 --no-report --out " + out(more) + " " + more)
+        .err;
+  };
+  EXPECT_THAT(said(gaps, "--missing=drop"), HasSubstr("20 rows without all values are left out"));
+  EXPECT_THAT(said(narrow, "--batch=8"),
+              HasSubstr("x is rounded to multiples of 128: subtract 1.7e+09 from it first"));
+}
+
 TEST_F(Tables, DescribeReportsWhatTrainingWouldMakeOfIt) {
   const auto described = [&](const std::string& text) {
     return dasgd("data describe " + directory.write("t.csv", text)).out;

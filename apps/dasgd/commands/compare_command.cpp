@@ -62,6 +62,9 @@ int compare_problem(const Config& config, const Objective<Real>& objective, cons
     for (const std::string& note : notes) print_note("{}\n", note);
   if (!output.quiet && journal.found() > 0)
     print_note("resuming: {} runs are finished already\n", journal.found());
+  if (journal.damaged() > 0)
+    print_note("warning: {} of {}/journal.jsonl cannot be read; what they say is computed again\n",
+               counted(journal.damaged(), "line"), directory);
   std::vector<ContestRow> rows;
   try {
     RunsShown progress(output.quiet);

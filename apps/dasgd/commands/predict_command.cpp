@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -129,6 +130,28 @@ class Sink {
   std::optional<AtomicFile> file_;
 };
 
+/// Answers do not replace what they come from.
+void require_other_file(const PredictRequest& request) {
+  namespace fs = std::filesystem;
+  if (request.out.empty() || !fs::exists(request.out)) return;
+  const auto is_out = [&](const fs::path& path) {
+    std::error_code not_there;
+    return fs::equivalent(path, request.out, not_there);
+  };
+  for (std::size_t at = 0; at <= request.data.size();) {
+    const std::size_t end = std::min(request.data.find(',', at), request.data.size());
+    if (is_out(request.data.substr(at, end - at)))
+      throw InputError("--out " + request.out + ": that is the data");
+    at = end + 1;
+  }
+  if (is_out(request.model) || is_out(request.data))
+    throw InputError("--out " + request.out + ": that is what predict reads");
+  if (fs::is_directory(request.model))
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(request.model))
+      if (entry.is_regular_file() && is_out(entry.path()))
+        throw InputError("--out " + request.out + ": that is a file of the run");
+}
+
 /// Whether the model knows the most frequent texts of this column only.
 bool is_hashed(const RawData& data, const std::string& column) {
   return std::ranges::any_of(data.encoding, [&](const ColumnEncoding& encoding) {
@@ -139,6 +162,7 @@ bool is_hashed(const RawData& data, const std::string& column) {
 }  // namespace
 
 int predict_command(const PredictRequest& request) {
+  require_other_file(request);
   const auto read = leaving_at_once([&] {
     auto predictor = open_predictor(request.model);
     auto samples = read_for(predictor->preprocessing(), request.data);

@@ -4,13 +4,16 @@
 #include <cctype>
 #include <filesystem>
 #include <fmt/format.h>
+#include <map>
 #include <set>
 
 #include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/base/files/text_of_file.hpp"
 #include "dasgd/base/nearest_word.hpp"
+#include "dasgd/base/parse_json.hpp"
 #include "dasgd/core/error.hpp"
 #include "dasgd/models/stream.hpp"
+#include "dasgd/settings/named_files.hpp"
 #include "dasgd/settings/tasks/variation.hpp"
 #include "dasgd/settings/toml_file.hpp"
 
@@ -117,6 +120,21 @@ SweepPlan plan_sweep(const SweepRequest& request) {
   return plan;
 }
 
+namespace {
+
+constexpr const char* files_file = "files.json";
+
+// What the files held that the settings of earlier runs name.
+std::map<std::string, std::string> known_files(const std::string& directory) {
+  const std::string path = directory + "/" + files_file;
+  if (!fs::exists(path)) return {};
+  const auto json = parse_json(text_of_file(path));
+  if (!json.is_object()) throw InputError(path + ": is damaged; choose another directory");
+  return json.get<std::map<std::string, std::string>>();
+}
+
+}  // namespace
+
 std::string sweep_config_path(const std::string& directory, const std::string& name) {
   return directory + "/configs/" + name + ".toml";
 }
@@ -125,10 +143,14 @@ void open_sweep(const SweepPlan& plan, const std::string& directory) {
   const auto refuse = [&](const std::string& what) {
     throw InputError("--out " + directory + ": " + what + "; choose another directory");
   };
+  auto files = config::digests_of_named_files(plan.configs);
   if (is_sweep(directory)) {
     const Sweep known = read_sweep(directory);
     if (known.engine != plan.sweep.engine || known.keys != plan.sweep.keys)
       refuse("holds a sweep of other keys, or on another engine");
+    for (const auto& [name, digest] : known_files(directory))
+      if (const auto now = files.find(name); now != files.end() && now->second != digest)
+        refuse("has runs with other contents of " + name);
     for (std::size_t k = 0; k < plan.configs.size(); ++k) {
       const std::string path = sweep_config_path(directory, plan.sweep.runs[k].name);
       if (fs::exists(path) && text_of_file(path) != plan.configs[k])
@@ -148,6 +170,8 @@ void open_sweep(const SweepPlan& plan, const std::string& directory) {
     const std::string path = sweep_config_path(directory, plan.sweep.runs[k].name);
     if (!fs::exists(path)) write_file(path, plan.configs[k]);
   }
+  files.merge(known_files(directory));
+  write_file(directory + "/" + files_file, nlohmann::json(files).dump(2) + "\n");
 }
 
 }  // namespace dasgd::app

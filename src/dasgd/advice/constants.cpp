@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <limits>
 
+#include "dasgd/core/error.hpp"
 #include "dasgd/data/draws/batches.hpp"
 #include "dasgd/problems/error_window.hpp"
 #include "dasgd/random/random.hpp"
@@ -100,6 +101,10 @@ Estimate distance_of(const Objective<Real>& objective, const std::vector<PointSa
   for (const PointSample& p : points) best = std::min(best, p.loss);
   Estimate e{0, start - best, 0, "", points.size()};
   if (const auto least = request.least_loss ? request.least_loss : objective.known().least_loss) {
+    if (request.least_loss && *least >= best)
+      throw InputError(fmt::format(
+          "a least loss of {:.6g}: the pilot has found one of {:.6g}, so that inf f is lower",
+          *least, best));
     e.value = e.high = start - *least;
     e.how = fmt::format("f(x0) = {:.6g} minus {} {:.6g}", start,
                         request.least_loss ? "the given inf f" : "a lower bound of f", *least);

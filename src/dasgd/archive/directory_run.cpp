@@ -38,6 +38,7 @@ RunFacts facts_about(const Objective<Real>& objective, const TrainOptions& optio
   if (!raw->classes.empty()) facts["list of classes"] = list_in_short(raw->classes);
   std::vector<std::string> means;  // machines round differently
   for (const float mean : raw->mean) means.push_back(fmt::format("{:.3g}", mean));
+  facts["scaling"] = to_string(raw->scale) + std::string(raw->target ? ", also of answers" : "");
   if (!means.empty()) facts["list of means"] = list_in_short(means);
   return facts;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <fmt/format.h>
 #include <map>
 #include <set>
 #include <utility>
@@ -142,6 +143,17 @@ void CsvColumns::learn(const CsvProfile& profile, const std::string& path,
         meaning[c] < 0 ? label_name : encodings[static_cast<std::size_t>(meaning[c])].column;
     ColumnEncoding chosen = choose_encoding(profile.columns[c], commas, name);
     chosen.fill_most_frequent = fill_most_frequent;
+    // Who writes decimal commas separates fields by semicolons.
+    if (chosen.decimal_comma && separator != ';')
+      if (const std::string text = profile.columns[c].like_thousands(); !text.empty()) {
+        std::string plain = text;
+        std::erase(plain, ',');
+        throw InputError(fmt::format(
+            "{}: column {}: {} may have a comma between thousands or a decimal comma; write {} for "
+            "the one, and separate fields by semicolons for the other",
+            path, name.empty() ? std::to_string(c + 1) : shown_piece(name), shown_piece(text),
+            plain));
+      }
     if (meaning[c] < 0)
       label_comma = chosen.decimal_comma;
     else

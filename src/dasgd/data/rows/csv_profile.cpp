@@ -183,6 +183,22 @@ void ColumnProfile::add(const ColumnProfile& later, std::size_t lines_before) {
   }
 }
 
+std::string ColumnProfile::like_thousands() const {
+  std::string found;
+  for (const auto& value : values.entries()) {
+    std::string_view text = value.text;
+    if (text.find(',') == text.npos) continue;
+    if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+    const std::size_t first = text.find(',');
+    if (first == 0 || first > 3 || text[0] == '0') return "";
+    for (std::size_t at = first; at < text.size(); at += 4)
+      if (text[at] != ',' || at + 4 > text.size() || text.substr(at + 1, 3).find(',') != text.npos)
+        return "";
+    if (found.empty()) found = value.text;
+  }
+  return found;
+}
+
 bool ColumnProfile::has_dates() const {
   const std::size_t dates =
       fitting(FieldForm::year_month_day) +

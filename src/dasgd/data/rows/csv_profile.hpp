@@ -48,6 +48,9 @@ struct ColumnProfile {
   void add(const ColumnProfile& later, std::size_t lines_before);
   void count(const TextCodes& later);
   std::size_t fitting(FieldForm form) const { return fits[static_cast<std::size_t>(form)]; }
+  /// Numbers whose commas may stand between thousands: "1,265", and none like "0,5" or "12,5".
+  /// Empty where there are none, else one of them.
+  std::string like_thousands() const;
   /// Nearly all fields are dates, in whatever form.
   bool has_dates() const;
 

@@ -14,6 +14,7 @@
 #include "dasgd/lab/rivals/methods/all_rivals.hpp"
 #include "dasgd/lab/rivals/open_library.hpp"
 #include "dasgd/record/run_summary.hpp"
+#include "dasgd/settings/named_files.hpp"
 #include "dasgd/settings/toml_file.hpp"
 #include "dasgd/settings/virtual_world.hpp"
 
@@ -214,6 +215,8 @@ std::string identity_of(const Config& config, const Contest& contest) {
     std::ifstream file(world.name, std::ios::binary);
     text += std::string(std::istreambuf_iterator<char>(file), {});
   }
+  for (const auto& [name, digest] : digests_of_named_files(std::span(&text, 1)))
+    text += fmt::format("{} {}\n", name, digest);
   return text;
 }
 

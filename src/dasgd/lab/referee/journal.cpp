@@ -18,11 +18,18 @@ Journal::Journal(std::string path, const std::string& identity, const std::strin
   bool first = true;
   while (std::getline(file, line) && !file.eof()) {  // a last line without its end is half of one
     const Json json = parse_json<Json>(line);
-    if (json.is_discarded()) break;
+    if (json.is_discarded()) {
+      if (first)
+        throw InputError(path_ + ": its first line is damaged; choose another `output.out`");
+      ++damaged_;
+      continue;
+    }
     if (std::exchange(first, false)) {
       if (json.value("comparison", "") != identity)
-        throw InputError(path_ +
-                         " is of another comparison; choose another `output.out`, or remove it");
+        throw InputError(
+            path_ +
+            " is of another comparison, or a file that it reads has changed; choose another "
+            "`output.out`, or remove it");
       date_ = json.value("date", "");
     } else {
       runs_[json.at("name").get<std::string>()] = run_from_json(json.at("run"));

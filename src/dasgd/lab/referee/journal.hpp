@@ -24,6 +24,8 @@ class Journal {
   /// The run of that name: as it was kept, or as `make` makes it.
   ContestRun run(const std::string& name, const std::function<ContestRun()>& make);
   std::size_t found() const { return found_; }
+  /// Lines that could not be read: their runs are made again.
+  std::size_t damaged() const { return damaged_; }
   /// When the comparison was begun; empty where an older version of dasgd began it.
   const std::string& date() const { return date_; }
 
@@ -31,7 +33,7 @@ class Journal {
   void append(const std::string& line);
 
   std::string path_, date_;
-  std::size_t found_ = 0;
+  std::size_t found_ = 0, damaged_ = 0;
   std::mutex mutex_;  // guards the runs and the file
   std::map<std::string, ContestRun> runs_;
 };

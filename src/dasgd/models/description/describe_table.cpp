@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <fmt/format.h>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -213,11 +215,9 @@ class TableText {
     if (!is_text(c)) add_strays(c, who, excluded(), add);
     if (is_text(c) && of.has_dates())
       add(who + " has dates in several forms, which are taken as texts: write all in one");
-    if (encodings_[c].decimal_comma && has_three_digits_after_commas(of))
-      add(
-          fmt::format("{} may have commas between thousands, {} for example: they are read as "
-                      "decimal commas",
-                      who, shown_text(by_frequency(of).front().text)));
+    if (encodings_[c].decimal_comma && !of.like_thousands().empty())
+      add(fmt::format("{} may have commas between thousands, {} for example: write plain numbers",
+                      who, shown_text(of.like_thousands())));
     if (is_text(c) && looks_like_numbers(of))
       add(
           fmt::format("{} looks like numbers with separators or units, {} for example: write plain "
@@ -248,12 +248,6 @@ class TableText {
           "{} has {} {} of another kind, {} in line {} the first: training refuses {}{}", who,
           show_count(count), count == 1 ? "field" : "fields", shown_piece(stray.text),
           table_.lines_before + stray.line + 1, count == 1 ? "it" : "them", excluded));
-  }
-  static bool has_three_digits_after_commas(const ColumnProfile& of) {
-    return std::ranges::all_of(of.values.entries(), [](const auto& value) {
-      const auto comma = value.text.rfind(',');
-      return comma == value.text.npos || value.text.size() - comma == 4;
-    });
   }
   // "1,234,567", "12.30 EUR", "EUR 12.30", "50%"; not "p12", which is an id.
   static bool looks_like_numbers(const ColumnProfile& of) {
@@ -290,6 +284,33 @@ std::string describe_table(const CsvOverview& table, const std::string& path,
   return TableText(table, path, label).text();
 }
 
+namespace {
+
+// "; time is rounded to multiples of 128": where the values of a column are close to each other and
+// far from 0, 32-bit numbers do not tell them apart.
+std::string rounded_columns(const Preprocessing& how) {
+  constexpr double much = 0.05;  // of a standard deviation
+  std::string text;
+  const auto look_at = [&](const std::string& name, double mean, double deviation) {
+    const auto at = static_cast<float>(std::fabs(mean));
+    const double step = std::nextafter(at, std::numeric_limits<float>::infinity()) - at;
+    if (deviation > 0 && std::isfinite(deviation) && step > much * deviation)
+      text += fmt::format("{}{} is rounded to multiples of {:.3g}: subtract {:.4g} from it first",
+                          text.empty() ? "" : "; ", name, step, mean);
+  };
+  const bool named = how.columns.size() == how.mean.size();
+  for (std::size_t c = 0; c < how.mean.size() && c < how.factor.size(); ++c)
+    if (how.factor[c] != 1)
+      look_at(named ? shown_text(how.columns[c]) : fmt::format("input {}", c + 1), how.mean[c],
+              1.0 / static_cast<double>(how.factor[c]));
+  if (how.target)
+    look_at(how.label.empty() ? "the label" : shown_text(how.label), how.target->mean,
+            how.target->deviation);
+  return text;
+}
+
+}  // namespace
+
 std::string describe_columns(const PreparedSamples& samples) {
   const RawData& data = *samples.parts()[Part::train].data;
   const auto has = [](Kind kind) {
@@ -313,6 +334,11 @@ std::string describe_columns(const PreparedSamples& samples) {
     text += fmt::format("{}{} {} filled in ({})", text.empty() ? "" : "; ",
                         counted(data.missing, "missing value"), data.missing == 1 ? "is" : "are",
                         to_string(samples.preprocessing()->missing));
+  if (data.dropped > 0)
+    text += fmt::format("{}{} without all values {} left out", text.empty() ? "" : "; ",
+                        counted(data.dropped, "row"), data.dropped == 1 ? "is" : "are");
+  if (const std::string rounded = rounded_columns(*samples.preprocessing()); !rounded.empty())
+    text += (text.empty() ? "" : "; ") + rounded;
   return text.empty() ? "" : data.path + ": " + text;
 }
 

@@ -1,0 +1,81 @@
+#include "dasgd/settings/named_files.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <set>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "dasgd/base/digest.hpp"
+
+namespace dasgd::config {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string digest_of_file(const fs::path& path) {
+  constexpr std::size_t block = std::size_t{1} << 24;
+  std::ifstream file(path, std::ios::binary);
+  std::vector<char> bytes(block);
+  std::string digests;
+  do {
+    file.read(bytes.data(), static_cast<std::streamsize>(block));
+    digests +=
+        digest_of(std::as_bytes(std::span(bytes.data(), static_cast<std::size_t>(file.gcount()))));
+  } while (file);
+  return digests.size() > 64 ? digest_of(std::as_bytes(std::span(digests))) : digests;
+}
+
+std::string digest_of_directory(const fs::path& path) {
+  std::set<fs::path> files;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path))
+    if (entry.is_regular_file()) files.insert(entry.path());
+  std::string digests;
+  for (const fs::path& file : files)
+    digests += file.lexically_relative(path).string() + " " + digest_of_file(file) + "\n";
+  return digest_of(std::as_bytes(std::span(digests)));
+}
+
+// A value may be one name, several with commas in between, or have a word before the name.
+std::vector<std::string> names_in(std::string_view value) {
+  std::vector<std::string> names{std::string(value)};
+  for (std::size_t at = 0; at < value.size();) {
+    const std::size_t end = std::min(value.find(',', at), value.size());
+    std::string_view piece = value.substr(at, end - at);
+    names.emplace_back(piece);
+    if (const auto colon = piece.find(':'); colon != piece.npos)
+      names.emplace_back(piece.substr(colon + 1));
+    at = end + 1;
+  }
+  return names;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> digests_of_named_files(std::span<const std::string> settings) {
+  std::map<std::string, std::string> digests;
+  std::set<std::string, std::less<>> known;
+  const auto look_at = [&](const std::string& name) {
+    std::error_code unreadable;
+    if (fs::is_regular_file(name, unreadable))
+      digests[name] = digest_of_file(name);
+    else if (name.find('/') != name.npos && fs::is_directory(name, unreadable))
+      digests[name] = digest_of_directory(name);
+  };
+  for (const std::string& text : settings)
+    for (auto open = text.find('"'); open != text.npos;) {
+      const std::size_t close = std::min(text.find('"', open + 1), text.size());
+      const auto value = std::string_view(text).substr(open + 1, close - open - 1);
+      if (!known.contains(value)) {
+        known.emplace(value);
+        for (const std::string& name : names_in(value)) look_at(name);
+      }
+      open = close < text.size() ? text.find('"', close + 1) : text.npos;
+    }
+  return digests;
+}
+
+}  // namespace dasgd::config

@@ -1,0 +1,90 @@
+// Files that change between two commands, and files that a command must not change.
+#include "app/app.hpp"
+#include "support/made_tables.hpp"
+
+namespace dasgd::test {
+namespace {
+
+using ChangedFiles = App;
+
+TEST_F(ChangedFiles, AComparisonDoesNotGoOnWithOtherData) {
+  const std::string data = directory.write("d.csv", clusters_csv(200, 1));
+  const std::string compare =
+      "compare --model softmax --workers 2 --target-loss 0.9 --rivals dasgd --world equal --seeds 1"
+      " --tune 1 --max-time 2s --no-report --quiet --data " +
+      data + " --out " + out();
+  ASSERT_EQ(dasgd(compare).status, 0);
+  ASSERT_EQ(dasgd(compare).status, 0) << "nothing has changed";
+  directory.write("d.csv", clusters_csv(200, 2));
+  const Outcome other = dasgd(compare);
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.err,
+              HasSubstr("is of another comparison, or a file that it reads has changed"));
+}
+
+TEST_F(ChangedFiles, NeitherDoesASweep) {
+  const std::string data = directory.write("d.csv", clusters_csv(200, 1));
+  const std::string base = directory.write("base.toml", "model = \"softmax\"\ndata = \"" + data +
+                                                            "\"\n[budget]\ntotal_gradients = 20\n");
+  const auto sweep = [&](const std::string& steps) {
+    return dasgd("sweep " + base + " --vary lr=" + steps + " --quiet --out " + out());
+  };
+  ASSERT_EQ(sweep("0.1").status, 0);
+  ASSERT_EQ(sweep("0.1,0.2").status, 0) << "with more runs";
+  directory.write("d.csv", clusters_csv(200, 2));
+  const Outcome other = sweep("0.1,0.2,0.3");
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.err, HasSubstr("has runs with other contents of " + data));
+}
+
+TEST_F(ChangedFiles, ADamagedLineOfAComparisonCostsOneRun) {
+  const std::string compare =
+      "compare --model quadratic --workers 2 --target-loss -0.1 --rivals dasgd --world equal"
+      " --seeds 2 --tune 3 --max-time 2s --no-report --out " +
+      out();
+  ASSERT_EQ(dasgd(compare).status, 0);
+  const std::string journal = out() + "/journal.jsonl", before = read_text(out() + "/compare.csv");
+  std::string text = read_text(journal);
+  text[text.find('\n') + 1] = 'X';
+  const auto runs = std::count(text.begin(), text.end(), '\n') - 1;
+  directory.write("run/journal.jsonl", text);
+  const Outcome again = dasgd(compare);
+  EXPECT_EQ(again.status, 0);
+  EXPECT_THAT(again.err, AllOf(HasSubstr("resuming: " + std::to_string(runs - 1) + " runs"),
+                               HasSubstr("warning: 1 line of ")));
+  EXPECT_EQ(read_text(out() + "/compare.csv"), before);
+}
+
+TEST_F(ChangedFiles, AnswersReplaceNothingThatTheyComeFrom) {
+  const std::string data = directory.write("d.csv", clusters_csv(200, 1));
+  ASSERT_EQ(
+      dasgd("train --data " + data + " --workers 1 --total-gradients 20 --no-report --out " + out())
+          .status,
+      0);
+  const std::string predict = "predict " + out() + " " + data + " --out ";
+  for (const std::string& wanted : {data, out() + "/model.npy", out() + "/preprocessing.json"}) {
+    const std::string before = read_text(wanted);
+    const Outcome outcome = dasgd(predict + wanted);
+    EXPECT_EQ(outcome.status, 2) << wanted;
+    EXPECT_THAT(outcome.err, HasSubstr(": that is "));
+    EXPECT_EQ(read_text(wanted), before);
+  }
+  EXPECT_EQ(dasgd(predict + directory.file("p.csv")).status, 0);
+  EXPECT_EQ(dasgd(predict + directory.file("p.csv")).status, 0) << "earlier answers";
+}
+
+TEST_F(ChangedFiles, ARunDoesNotGoOnWithAnotherScaling) {
+  const std::string data = directory.write("d.csv", clusters_csv(200, 1));
+  ASSERT_EQ(
+      dasgd("train --data " + data + " --workers 1 --total-gradients 20 --no-report --out " + out())
+          .status,
+      0);
+  const std::string before = read_text(out() + "/preprocessing.json");
+  const Outcome other = dasgd("train --resume " + out() + " --scale none --total-gradients 30");
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.err, HasSubstr("its scaling was standard and is now none; that cannot change"));
+  EXPECT_EQ(read_text(out() + "/preprocessing.json"), before);
+}
+
+}  // namespace
+}  // namespace dasgd::test
