@@ -49,7 +49,8 @@ def run(binary, workers, seconds, slow, more):
 def show(name, found):
     print(f"  {name:<8} {found['rate']:8.1f} gradients/s; of each {found['faults']:8.1f} page faults,"
           f" {found['switches']:6.2f} switches, {found['sleeps']:6.2f} sleeps; kernel {100 * found['kernel']:4.1f} %,"
-          f" {found['rss']:6.0f} MiB, folded {found['folded']}, waited {found['waited']:.2f} s, {found['way']}", flush=True)
+          f" {found['rss']:6.0f} MiB, folded {found['folded']}, waited {found['waited']:.2f} s,"
+          f" {found['way']}", flush=True)
 
 
 def main():

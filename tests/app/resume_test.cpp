@@ -287,6 +287,16 @@ TEST_F(ResumeApp, RefusesDataThatMeansSomethingElse) {
   EXPECT_EQ(same.err, "") << "the same data by its whole path";
 }
 
+TEST_F(ResumeApp, AScheduleThatHasEndedIsNamed) {
+  const auto run = [&](const std::string& more) { return dasgd("train --no-report " + more).err; };
+  const std::string first = " --model quadratic --workers 1 --gradients 20 --out ";
+  run("--schedule cosine:10" + first + out());
+  run("--schedule cosine" + first + directory.file("open"));
+  EXPECT_THAT(run("--gradients 30 --resume " + out()),
+              HasSubstr("the schedule cosine:10 has ended before: the step size is 0"));
+  EXPECT_THAT(run("--gradients 30 --resume " + directory.file("open")), Not(HasSubstr("has ended")));
+}
+
 TEST_F(ResumeApp, TwoProcessesNeverShareADirectory) {
   const Process process(command(start("--epochs 1000000")));
   ASSERT_TRUE(eventually([&] { return !checkpoints().empty(); }));

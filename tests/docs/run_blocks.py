@@ -4,8 +4,8 @@
 run_blocks.py ROOT DASGD [PAGE...]    every page by default
 
 A block of commands or a Python program is run, or stands below a line `<!-- not run: REASON -->`, which is printed; a
-file of tests that it names must exist. So is a command in a sentence with three options or more, but for networks. C++
-programs are built by tests/install. What a page expects to be there is made by setup.sh.
+file of tests that it names must exist. Commands in sentences are run if they have three options or more and no network.
+C++ programs are built by tests/install. What a page expects to be there is made by setup.sh.
 """
 import os
 import pathlib
@@ -19,20 +19,25 @@ ROOT, DASGD = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).res
 BLOCK = re.compile(r"(?:<!-- not run: ([^\n]+) -->\n)?^```(\w*)\n(.*?)^```$", re.M | re.S)
 COMMAND = re.compile(r"^([A-Z]?\$ )?(?:build/release/)?(dasgd|make|mpirun|python3|c\+\+|bench/\S+|sudo|podman|cp|srun|producer|scripts/\S+|build/release/\S+) ", re.M)
 IN_A_SENTENCE = re.compile(r"`(dasgd (?:simulate|train)(?: [^`\s]+)*? --[^`]+ --[^`]+ --[^`]+)`")
+NETWORK = re.compile(r"--model (cnn|mlp|resnet|char-transformer|gpt)")
 LIMIT_SECONDS = 600
 
 
 def blocks(page: pathlib.Path):
-    """(line, language, text, why it is not run) of what is a command or a program."""
+    """(line, language, text, why it is not run) of what is a command or a program, in their order."""
     text = page.read_text(encoding="utf-8")
+    found = []
     for match in BLOCK.finditer(text):
         reason, language, code = match.groups()
         if language == "python" or (language in ("", "sh") and COMMAND.search(code)):
-            yield text.count("\n", 0, match.start()) + 1, language, code, reason
-    for match in IN_A_SENTENCE.finditer(BLOCK.sub("", text)):
+            found.append((match.start(), language, code, reason))
+    for match in IN_A_SENTENCE.finditer(BLOCK.sub(lambda block: re.sub(r"[^\n]", " ", block.group()), text)):
         code = " ".join(match.group(1).split())
-        if not re.search(r"[A-Z]{2}|\.\.\.|cnn", code):  # words for what somebody else gives; what takes minutes
-            yield text.count("\n", 0, text.find(match.group())) + 1, "", code, None
+        given = re.search(r"[ ,=:][A-Z]+\b|\.\.\.", code)
+        reason = "has words for what somebody gives" if given else "a network takes minutes" if NETWORK.search(code) else None
+        found.append((match.start(), "", code, reason))
+    for start, *rest in sorted(found, key=lambda one: one[0]):
+        yield (text.count("\n", 0, start) + 1, *rest)
 
 
 def commands(code: str) -> str:

@@ -10,7 +10,8 @@ and no small disks, which is said. SIGSTOP lasts 1 to 60 s. Whoever is killed ma
 way in, one that is stopped or cut off: all but the last one that could go on. Nobody may end by itself or stand still
 while nothing keeps it from computing; at the end all who are left come together and end with the same names and the
 same bits, and `dasgd check` is content. With --calm 5 there are as many fewer events and gradients in a minute, for a
-machine that has other things to do. `--run` has more options of the run.
+machine that has other things to do. `--run` has more options of the
+run; `--run=--trace` where it is a single word.
 """
 import argparse
 import collections

@@ -52,6 +52,11 @@ std::optional<Checkpoint> find_start(const Objective<Real>& objective, TrainOpti
   auto found = find_checkpoint(where.path, facts, [&](const std::string& line) {
     if (options.warn) options.warn(line);
   });
+  const Schedule& schedule = options.rule.schedule;
+  if (found && options.warn && schedule.factor(static_cast<double>(found->gradients)) == 0)
+    options.warn(fmt::format(
+        "the schedule {} has ended before: the step size is 0, and gradients change nothing",
+        to_string(schedule)));
   options.resume = found ? &*found : nullptr;
   require_runnable(options, objective);
   return found;
