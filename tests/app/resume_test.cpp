@@ -294,7 +294,8 @@ TEST_F(ResumeApp, AScheduleThatHasEndedIsNamed) {
   run("--schedule cosine" + first + directory.file("open"));
   EXPECT_THAT(run("--gradients 30 --resume " + out()),
               HasSubstr("the schedule cosine:10 has ended before: the step size is 0"));
-  EXPECT_THAT(run("--gradients 30 --resume " + directory.file("open")), Not(HasSubstr("has ended")));
+  EXPECT_THAT(run("--gradients 30 --resume " + directory.file("open")),
+              Not(HasSubstr("has ended")));
 }
 
 TEST_F(ResumeApp, TwoProcessesNeverShareADirectory) {

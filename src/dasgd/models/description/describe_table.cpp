@@ -287,7 +287,7 @@ std::string describe_table(const CsvOverview& table, const std::string& path,
 namespace {
 
 // "; time is rounded to multiples of 128": where the values of a column are close to each other and
-// far from 0, 32-bit numbers do not tell them apart.
+// far from 0, several of them become the same 32-bit number.
 std::string rounded_columns(const Preprocessing& how) {
   constexpr double much = 0.05;  // of a standard deviation
   std::string text;
