@@ -1,6 +1,7 @@
 #include "dasgd/settings/named_files.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -29,10 +30,23 @@ std::string digest_of_file(const fs::path& path) {
   return digests.size() > 64 ? digest_of(std::as_bytes(std::span(digests))) : digests;
 }
 
+// What data are read from: pictures in any folder, and idx and CIFAR files beside each other. Runs
+// may be written into the same directory.
+bool is_of_data(const fs::path& file, int depth) {
+  std::string ending = file.extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  if (ending == ".png" || ending == ".jpg" || ending == ".jpeg") return true;
+  return depth == 0 &&
+         (ending == ".bin" || file.filename().string().find("ubyte") != std::string::npos);
+}
+
 std::string digest_of_directory(const fs::path& path) {
   std::set<fs::path> files;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path))
-    if (entry.is_regular_file()) files.insert(entry.path());
+  for (fs::recursive_directory_iterator at(path, fs::directory_options::skip_permission_denied),
+       end;
+       at != end; ++at)
+    if (at->is_regular_file() && is_of_data(at->path(), at.depth())) files.insert(at->path());
   std::string digests;
   for (const fs::path& file : files)
     digests += file.lexically_relative(path).string() + " " + digest_of_file(file) + "\n";

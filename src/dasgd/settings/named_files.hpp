@@ -8,7 +8,7 @@
 namespace dasgd::config {
 
 /// A digest of what each file holds that these settings (texts in TOML) name; of a directory, of
-/// all files in it. By the name as it stands there.
+/// the files in it that data are read from. By the name as it stands there.
 std::map<std::string, std::string> digests_of_named_files(std::span<const std::string> settings);
 
 }  // namespace dasgd::config
