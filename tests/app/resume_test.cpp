@@ -293,7 +293,7 @@ TEST_F(ResumeApp, AScheduleThatHasEndedIsNamed) {
   run("--schedule cosine:10" + first + out());
   run("--schedule cosine" + first + directory.file("open"));
   EXPECT_THAT(run("--gradients 30 --resume " + out()),
-              HasSubstr("the schedule cosine:10 has ended before: the step size is 0"));
+              HasSubstr("the schedule cosine:10 has ended: its step size is 0"));
   EXPECT_THAT(run("--gradients 30 --resume " + directory.file("open")),
               Not(HasSubstr("has ended")));
 }

@@ -138,7 +138,7 @@ TEST_F(Tables, WhatIsLostOnTheWayIsSaid) {
                  " --epochs 1 --workers 1 --no-report --out " + out(more) + " " + more)
         .err;
   };
-  EXPECT_THAT(said(gaps, "--missing=drop"), HasSubstr("20 rows without all values are left out"));
+  EXPECT_THAT(said(gaps, "--missing=drop"), HasSubstr("20 rows with missing values are left out"));
   EXPECT_THAT(said(narrow, "--batch=8"),
               HasSubstr("x is rounded to multiples of 128: subtract 1.7e+09 from it first"));
 }

@@ -63,8 +63,9 @@ int compare_problem(const Config& config, const Objective<Real>& objective, cons
   if (!output.quiet && journal.found() > 0)
     print_note("resuming: {} runs are finished already\n", journal.found());
   if (journal.damaged() > 0)
-    print_note("warning: {} of {}/journal.jsonl cannot be read; what they say is computed again\n",
-               counted(journal.damaged(), "line"), directory);
+    print_note(
+        "warning: {}/journal.jsonl has {} that cannot be read; what is missing is computed\n",
+        directory, counted(journal.damaged(), "line"));
   std::vector<ContestRow> rows;
   try {
     RunsShown progress(output.quiet);

@@ -5,8 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "commands/commands.hpp"
+#include "dasgd/archive/run_directory.hpp"
 #include "dasgd/base/files/atomic_file.hpp"
 #include "dasgd/base/units.hpp"
 #include "dasgd/core/error.hpp"
@@ -134,22 +136,21 @@ class Sink {
 void require_other_file(const PredictRequest& request) {
   namespace fs = std::filesystem;
   if (request.out.empty() || !fs::exists(request.out)) return;
-  const auto is_out = [&](const fs::path& path) {
-    std::error_code not_there;
-    return fs::equivalent(path, request.out, not_there);
-  };
-  for (std::size_t at = 0; at <= request.data.size();) {
+  std::vector<std::string> read{request.model};
+  for (std::size_t at = 0; at <= request.data.size();) {  // "x.npy,y.npy"
     const std::size_t end = std::min(request.data.find(',', at), request.data.size());
-    if (is_out(request.data.substr(at, end - at)))
-      throw InputError("--out " + request.out + ": that is the data");
+    read.push_back(request.data.substr(at, end - at));
     at = end + 1;
   }
-  if (is_out(request.model) || is_out(request.data))
-    throw InputError("--out " + request.out + ": that is what predict reads");
-  if (fs::is_directory(request.model))
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(request.model))
-      if (entry.is_regular_file() && is_out(entry.path()))
-        throw InputError("--out " + request.out + ": that is a file of the run");
+  std::error_code not_there;
+  const fs::path out = fs::weakly_canonical(request.out);
+  const bool is_read = std::ranges::any_of(
+      read, [&](const std::string& path) { return fs::equivalent(path, out, not_there); });
+  const bool is_of_the_run = RunDirectory::writes(out.filename().string()) &&
+                             fs::equivalent(request.model, out.parent_path(), not_there);
+  if (is_read || is_of_the_run)
+    throw InputError("--out " + request.out +
+                     ": it is a file that predict reads, or one of the run; choose another");
 }
 
 /// Whether the model knows the most frequent texts of this column only.

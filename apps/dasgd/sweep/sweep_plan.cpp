@@ -84,6 +84,17 @@ void require_names(const Sweep& sweep) {
   }
 }
 
+constexpr const char* files_file = "files.json";
+
+// What the files held that the settings of earlier runs name.
+std::map<std::string, std::string> known_files(const std::string& directory) {
+  const std::string path = directory + "/" + files_file;
+  if (!fs::exists(path)) return {};
+  const auto json = parse_json(text_of_file(path));
+  if (!json.is_object()) throw InputError(path + ": is damaged; choose another directory");
+  return json.get<std::map<std::string, std::string>>();
+}
+
 }  // namespace
 
 SweepPlan plan_sweep(const SweepRequest& request) {
@@ -119,21 +130,6 @@ SweepPlan plan_sweep(const SweepRequest& request) {
   require_names(plan.sweep);
   return plan;
 }
-
-namespace {
-
-constexpr const char* files_file = "files.json";
-
-// What the files held that the settings of earlier runs name.
-std::map<std::string, std::string> known_files(const std::string& directory) {
-  const std::string path = directory + "/" + files_file;
-  if (!fs::exists(path)) return {};
-  const auto json = parse_json(text_of_file(path));
-  if (!json.is_object()) throw InputError(path + ": is damaged; choose another directory");
-  return json.get<std::map<std::string, std::string>>();
-}
-
-}  // namespace
 
 std::string sweep_config_path(const std::string& directory, const std::string& name) {
   return directory + "/configs/" + name + ".toml";

@@ -102,9 +102,9 @@ Estimate distance_of(const Objective<Real>& objective, const std::vector<PointSa
   Estimate e{0, start - best, 0, "", points.size()};
   if (const auto least = request.least_loss ? request.least_loss : objective.known().least_loss) {
     if (request.least_loss && *least >= best)
-      throw InputError(fmt::format(
-          "a least loss of {:.6g}: the pilot has found one of {:.6g}, so that inf f is lower",
-          *least, best));
+      throw InputError(
+          fmt::format("a least loss of {:.6g} is too large: the pilot has found a loss of {:.6g}",
+                      *least, best));
     e.value = e.high = start - *least;
     e.how = fmt::format("f(x0) = {:.6g} minus {} {:.6g}", start,
                         request.least_loss ? "the given inf f" : "a lower bound of f", *least);

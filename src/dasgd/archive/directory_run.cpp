@@ -55,7 +55,7 @@ std::optional<Checkpoint> find_start(const Objective<Real>& objective, TrainOpti
   const Schedule& schedule = options.rule.schedule;
   if (found && options.warn && schedule.factor(static_cast<double>(found->gradients)) == 0)
     options.warn(fmt::format(
-        "the schedule {} has ended before: the step size is 0, and gradients change nothing",
+        "the schedule {} has ended: its step size is 0, and more gradients change nothing",
         to_string(schedule)));
   options.resume = found ? &*found : nullptr;
   require_runnable(options, objective);

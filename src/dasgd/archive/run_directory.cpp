@@ -1,6 +1,7 @@
 #include "dasgd/archive/run_directory.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <fmt/chrono.h>
@@ -36,6 +37,14 @@ std::string earlier_trace(const std::string& directory, std::size_t leg) {
   return fmt::format("{}/trace.{}.jsonl", directory, leg);
 }
 
+// Beside config.toml, reports and checkpoints.
+constexpr std::array written_names{
+    "metrics.jsonl",      "summary.json",    "trace.jsonl",      "model.npy",
+    "model.pt",           "model.best.npy",  "model.best.pt",    "model.best.json",
+    "preprocessing.json", "advice.json",     "samples.json",     "worst.json",
+    "prediction.json",    "token",           "address",          "addresses",
+    "members.json",       "adoptions.jsonl", "membership.jsonl", "control"};
+
 // "trace.3.jsonl", partial or not.
 bool is_earlier_trace(std::string_view name) {
   if (name.ends_with(partial_ending)) name.remove_suffix(partial_ending.size());
@@ -57,13 +66,7 @@ RunDirectory::RunDirectory(const std::string& path, const std::string& model, bo
   lock_ = std::make_unique<DirectoryLock>(path_);
   require_writable();
   write_file(file(mark), "");
-  for (const char* name :
-       {"metrics.jsonl",      "summary.json",    "trace.jsonl",      "model.npy",
-        "model.pt",           "model.best.npy",  "model.best.pt",    "model.best.json",
-        "preprocessing.json", "advice.json",     "samples.json",     "worst.json",
-        "prediction.json",    "token",           "address",          "addresses",
-        "members.json",       "adoptions.jsonl", "membership.jsonl", "control"})
-    remove_file(name);
+  for (const char* name : written_names) remove_file(name);
   if (!keep_config) remove_file("config.toml");
   remove_report();
   std::vector<fs::path> earlier;
@@ -71,6 +74,10 @@ RunDirectory::RunDirectory(const std::string& path, const std::string& model, bo
     if (is_earlier_trace(entry.path().filename().string())) earlier.push_back(entry.path());
   for (const fs::path& trace : earlier) fs::remove(trace, error);
   CheckpointDirectory(file("checkpoints")).clear();
+}
+
+bool RunDirectory::writes(std::string_view name) {
+  return name == "config.toml" || std::ranges::find(written_names, name) != written_names.end();
 }
 
 void RunDirectory::require_usable(const std::string& path) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "dasgd/archive/directory_lock.hpp"
 
@@ -17,6 +18,9 @@ class RunDirectory {
   /// Creates `path`, or runs/MODEL-TIME when it is empty. Throws InputError when it cannot be used.
   /// A resumed run that has no checkpoint yet starts over and keeps its settings.
   RunDirectory(const std::string& path, const std::string& model, bool keep_config = false);
+
+  /// Whether runs write a file of that name beside their report and checkpoints.
+  static bool writes(std::string_view name);
 
   /// Throws InputError where a directory that is there cannot be used, as the constructor does, and
   /// leaves it as it is. An empty path means no directory.

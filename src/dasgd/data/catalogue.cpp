@@ -13,8 +13,9 @@ namespace {
 std::optional<std::string> in_data_path(const std::string& name) {
   const char* const root = std::getenv("DASGD_DATA");
   if (!root || name.empty()) return std::nullopt;
+  std::error_code unreadable;
   const fs::path path = fs::path(root) / name;
-  return fs::exists(path) ? std::optional(path.string()) : std::nullopt;
+  return fs::exists(path, unreadable) ? std::optional(path.string()) : std::nullopt;
 }
 
 }  // namespace
@@ -44,6 +45,11 @@ std::optional<std::string> find_installed(const KnownDataSet& set) {
   return std::nullopt;
 }
 
+std::optional<std::string> find_data(const std::string& name) {
+  std::error_code unreadable;
+  return fs::exists(name, unreadable) ? name : in_data_path(name);
+}
+
 std::string locate_data(const std::string& name_or_path) {
   std::vector<std::string> names;
   for (const KnownDataSet& set : known_data_sets()) {
@@ -54,8 +60,7 @@ std::string locate_data(const std::string& name_or_path) {
   }
   if (fs::is_character_file(name_or_path) || fs::is_block_file(name_or_path))
     throw InputError(name_or_path + ": is a device, not a file");  // most have no end
-  if (fs::exists(name_or_path)) return name_or_path;
-  if (const auto path = in_data_path(name_or_path)) return *path;
+  if (const auto path = find_data(name_or_path)) return *path;
   const std::string nearest = nearest_word(name_or_path, names);
   throw InputError(
       "data \"" + name_or_path + "\" is neither a known name nor a file" +

@@ -21,6 +21,9 @@ std::string data_home();
 
 const std::vector<KnownDataSet>& known_data_sets();
 
+/// A path as it is, or NAME inside $DASGD_DATA; nothing where neither is there.
+std::optional<std::string> find_data(const std::string& name_or_path);
+
 /// The directory or file of `name_or_path`: a path as it is; otherwise NAME inside $DASGD_DATA or
 /// where its package puts it. Throws InputError that says how to get it, and for a device.
 std::string locate_data(const std::string& name_or_path);

@@ -92,13 +92,13 @@ bool gradients_have_noise(const TrainOptions& options, std::size_t samples) {
   return samples > 1 && !all;
 }
 
-bool looks_at_each_model(const TrainOptions& options) {
+bool never_folds(const TrainOptions& options) {
   return options.target_error || options.measure_gradients;
 }
 
 std::size_t resolved_in_flight(const TrainOptions& options, std::size_t bytes) {
   constexpr std::size_t budget = std::size_t{2} << 30, never_folded = 1'000'000;
-  if (looks_at_each_model(options)) return never_folded;
+  if (never_folds(options)) return never_folded;
   const std::size_t fit = budget / std::max<std::size_t>(1, options.workers * bytes);
   return options.in_flight.value_or(std::clamp<std::size_t>(fit, 8, 128));
 }

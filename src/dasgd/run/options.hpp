@@ -180,9 +180,8 @@ std::size_t resolved_batch(const TrainOptions& options, std::size_t samples);
 /// Whether a gradient is of fewer samples than there are: an estimate of grad f, not grad f.
 bool gradients_have_noise(const TrainOptions& options, std::size_t samples);
 
-/// Whether every single model is looked at: then each gradient is applied by itself, and nothing is
-/// folded.
-bool looks_at_each_model(const TrainOptions& options);
+/// Whether nothing is folded: every gradient is applied by itself where each model is looked at.
+bool never_folds(const TrainOptions& options);
 /// How many buffers a worker has for its own gradients, where an update takes `bytes`; as many as
 /// are needed where nothing is folded.
 std::size_t resolved_in_flight(const TrainOptions& options, std::size_t bytes);

@@ -1,9 +1,7 @@
 #include "dasgd/settings/named_files.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <set>
 #include <span>
@@ -11,34 +9,27 @@
 #include <vector>
 
 #include "dasgd/base/digest.hpp"
+#include "dasgd/base/files/mapped_file.hpp"
+#include "dasgd/data/catalogue.hpp"
+#include "dasgd/data/images/image_folder.hpp"
 
 namespace dasgd::config {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string digest_of_file(const fs::path& path) {
-  constexpr std::size_t block = std::size_t{1} << 24;
-  std::ifstream file(path, std::ios::binary);
-  std::vector<char> bytes(block);
-  std::string digests;
-  do {
-    file.read(bytes.data(), static_cast<std::streamsize>(block));
-    digests +=
-        digest_of(std::as_bytes(std::span(bytes.data(), static_cast<std::size_t>(file.gcount()))));
-  } while (file);
-  return digests.size() > 64 ? digest_of(std::as_bytes(std::span(digests))) : digests;
+std::string digest_of_file(const std::string& path) {
+  const MappedFile file(path);
+  file.expect_sequential();
+  return digest_of(std::as_bytes(std::span(file.bytes())));
 }
 
 // What data are read from: pictures in any folder, and idx and CIFAR files beside each other. Runs
 // may be written into the same directory.
 bool is_of_data(const fs::path& file, int depth) {
-  std::string ending = file.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  if (ending == ".png" || ending == ".jpg" || ending == ".jpeg") return true;
-  return depth == 0 &&
-         (ending == ".bin" || file.filename().string().find("ubyte") != std::string::npos);
+  return is_picture_file(file.string()) ||
+         (depth == 0 && (file.extension() == ".bin" ||
+                         file.filename().string().find("ubyte") != std::string::npos));
 }
 
 std::string digest_of_directory(const fs::path& path) {
@@ -49,7 +40,7 @@ std::string digest_of_directory(const fs::path& path) {
     if (at->is_regular_file() && is_of_data(at->path(), at.depth())) files.insert(at->path());
   std::string digests;
   for (const fs::path& file : files)
-    digests += file.lexically_relative(path).string() + " " + digest_of_file(file) + "\n";
+    digests += file.lexically_relative(path).string() + " " + digest_of_file(file.string()) + "\n";
   return digest_of(std::as_bytes(std::span(digests)));
 }
 
@@ -73,11 +64,12 @@ std::map<std::string, std::string> digests_of_named_files(std::span<const std::s
   std::map<std::string, std::string> digests;
   std::set<std::string, std::less<>> known;
   const auto look_at = [&](const std::string& name) {
-    std::error_code unreadable;
-    if (fs::is_regular_file(name, unreadable))
-      digests[name] = digest_of_file(name);
-    else if (name.find('/') != name.npos && fs::is_directory(name, unreadable))
-      digests[name] = digest_of_directory(name);
+    const auto path = find_data(name);
+    if (!path) return;
+    if (fs::is_regular_file(*path))
+      digests[name] = digest_of_file(*path);
+    else if (name.find('/') != name.npos && fs::is_directory(*path))
+      digests[name] = digest_of_directory(*path);
   };
   for (const std::string& text : settings)
     for (auto open = text.find('"'); open != text.npos;) {

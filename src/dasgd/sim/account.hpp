@@ -16,7 +16,7 @@ namespace dasgd {
 
 /// Whether somebody looks at the model after every single application.
 inline bool shows_every_model(const TrainOptions& options) {
-  return options.trace || looks_at_each_model(options);
+  return options.trace || never_folds(options);
 }
 
 /// The figures of this instant.

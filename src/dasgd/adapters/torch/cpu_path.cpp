@@ -36,8 +36,7 @@ Times best_times(const std::function<void()>& trial) {
   return best;
 }
 
-// Alone on a machine both may be as fast while oneDNN is 1.4 times as fast beside other workers
-// (with MKL, 7 workers on 16 cores), so only a clear gain speaks against it.
+// Only a clear gain speaks against oneDNN: where both are about as fast chance would choose.
 std::string faster_way(const std::function<void(std::size_t)>& gradient_of) {
   if (!at::Context::hasMKLDNN()) return "the CPU";
   constexpr double quick = 0.1, clear = 1.2, worth_a_word = 1.1;

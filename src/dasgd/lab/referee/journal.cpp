@@ -20,7 +20,8 @@ Journal::Journal(std::string path, const std::string& identity, const std::strin
     const Json json = parse_json<Json>(line);
     if (json.is_discarded()) {
       if (first)
-        throw InputError(path_ + ": its first line is damaged; choose another `output.out`");
+        throw InputError(path_ +
+                         ": its first line is damaged; choose another `output.out`, or remove it");
       ++damaged_;
       continue;
     }

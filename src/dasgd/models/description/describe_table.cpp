@@ -277,17 +277,8 @@ class TableText {
   std::string why_;
 };
 
-}  // namespace
-
-std::string describe_table(const CsvOverview& table, const std::string& path,
-                           const std::string& label) {
-  return TableText(table, path, label).text();
-}
-
-namespace {
-
-// "; time is rounded to multiples of 128": where the values of a column are close to each other and
-// far from 0, several of them become the same 32-bit number.
+// "time is rounded to multiples of 128: subtract ... from it first", where the values of a column
+// are close to each other and far from 0, several of them become the same 32-bit number.
 std::string rounded_columns(const Preprocessing& how) {
   constexpr double much = 0.05;  // of a standard deviation
   std::string text;
@@ -310,6 +301,11 @@ std::string rounded_columns(const Preprocessing& how) {
 }
 
 }  // namespace
+
+std::string describe_table(const CsvOverview& table, const std::string& path,
+                           const std::string& label) {
+  return TableText(table, path, label).text();
+}
 
 std::string describe_columns(const PreparedSamples& samples) {
   const RawData& data = *samples.parts()[Part::train].data;
@@ -335,7 +331,7 @@ std::string describe_columns(const PreparedSamples& samples) {
                         counted(data.missing, "missing value"), data.missing == 1 ? "is" : "are",
                         to_string(samples.preprocessing()->missing));
   if (data.dropped > 0)
-    text += fmt::format("{}{} without all values {} left out", text.empty() ? "" : "; ",
+    text += fmt::format("{}{} with missing values {} left out", text.empty() ? "" : "; ",
                         counted(data.dropped, "row"), data.dropped == 1 ? "is" : "are");
   if (const std::string rounded = rounded_columns(*samples.preprocessing()); !rounded.empty())
     text += (text.empty() ? "" : "; ") + rounded;
